@@ -1,0 +1,137 @@
+#include "stiction/base/blocks.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+
+namespace {
+
+void assign_offsets(std::span<const int> sizes, std::vector<int>& offsets) {
+  offsets.resize(sizes.size() + 1);
+  offsets[0] = 0;
+  std::inclusive_scan(sizes.begin(), sizes.end(), offsets.begin() + 1);
+}
+
+}  // namespace
+
+BlockDiagonal BlockDiagonal::dense(const Eigen::Ref<const Eigen::MatrixXd>& matrix) {
+  const int size = static_cast<int>(matrix.rows());
+  BlockDiagonal m(std::span(&size, 1));
+  m.block(0) = matrix;
+  return m;
+}
+
+void BlockDiagonal::reset(std::span<const int> sizes) {
+  sizes_.assign(sizes.begin(), sizes.end());
+  assign_offsets(sizes_, offsets_);
+  data_offsets_.resize(sizes_.size());
+  std::size_t end = 0;
+  for (std::size_t k = 0; k < sizes_.size(); ++k) {
+    data_offsets_[k] = end;
+    end += static_cast<std::size_t>(sizes_[k]) * static_cast<std::size_t>(sizes_[k]);
+  }
+  data_.assign(end, 0.0);
+}
+
+Eigen::Map<Eigen::MatrixXd> BlockDiagonal::block(int k) {
+  return {data_.data() + data_offsets_[static_cast<std::size_t>(k)], block_size(k), block_size(k)};
+}
+
+Eigen::Map<const Eigen::MatrixXd> BlockDiagonal::block(int k) const {
+  return {data_.data() + data_offsets_[static_cast<std::size_t>(k)], block_size(k), block_size(k)};
+}
+
+void BlockDiagonal::multiply(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const {
+  for (int k = 0; k < blocks(); ++k) {
+    y.segment(offset(k), block_size(k)).noalias() = block(k) * x.segment(offset(k), block_size(k));
+  }
+}
+
+Eigen::MatrixXd BlockDiagonal::to_dense() const {
+  Eigen::MatrixXd m = Eigen::MatrixXd::Zero(size(), size());
+  for (int k = 0; k < blocks(); ++k) m.block(offset(k), offset(k), block_size(k), block_size(k)) = block(k);
+  return m;
+}
+
+BlockRows BlockRows::from_dense(int height, const Eigen::Ref<const Eigen::MatrixXd>& matrix, std::span<const int> block_sizes) {
+  BlockRows rows;
+  rows.reset(height, block_sizes);
+  require_size("matrix.cols", matrix.cols(), rows.cols());
+  if (matrix.rows() % height != 0)
+    throw InvalidArgument("matrix.rows", "a multiple of " + std::to_string(height), std::to_string(matrix.rows()));
+  for (Eigen::Index g = 0; g < matrix.rows() / height; ++g) {
+    rows.add_group();
+    for (int k = 0; k < rows.blocks(); ++k) {
+      const auto part = matrix.block(g * height, rows.col_offset(k), height, rows.block_size(k));
+      if (rows.blocks() == 1 || !part.isZero(0.0)) rows.add_entry(k) = part;
+    }
+  }
+  return rows;
+}
+
+void BlockRows::reset(int height, std::span<const int> block_sizes) {
+  height_ = height;
+  block_sizes_.assign(block_sizes.begin(), block_sizes.end());
+  assign_offsets(block_sizes_, col_offsets_);
+  group_begin_.assign(1, 0);
+  entries_.clear();
+  data_.clear();
+}
+
+int BlockRows::add_group() {
+  group_begin_.push_back(group_begin_.back());
+  return groups() - 1;
+}
+
+RowMap BlockRows::add_entry(int block) {
+  entries_.push_back({block, data_.size()});
+  ++group_begin_.back();
+  data_.resize(data_.size() + static_cast<std::size_t>(height_) * static_cast<std::size_t>(block_size(block)), 0.0);
+  return entry(static_cast<int>(entries_.size()) - 1);
+}
+
+void BlockRows::multiply(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const {
+  if (is_single_block()) {
+    y.noalias() = single_block() * x;
+    return;
+  }
+  y.setZero();
+  for (int g = 0; g < groups(); ++g) add_group_product(g, x, y.segment(g * height_, height_));
+}
+
+void BlockRows::add_transposed(const Eigen::Ref<const Eigen::VectorXd>& y, Eigen::Ref<Eigen::VectorXd> x) const {
+  if (is_single_block()) {
+    x.noalias() += single_block().transpose() * y;
+    return;
+  }
+  for (int g = 0; g < groups(); ++g) add_group_transposed(g, y.segment(g * height_, height_), x);
+}
+
+void BlockRows::add_group_product(int g, const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const {
+  for (int e = entry_begin(g); e < entry_end(g); ++e) {
+    const int k = entry_block(e);
+    y.noalias() += entry(e).lazyProduct(x.segment(col_offset(k), block_size(k)));
+  }
+}
+
+void BlockRows::add_group_transposed(int g, const Eigen::Ref<const Eigen::VectorXd>& y, Eigen::Ref<Eigen::VectorXd> x) const {
+  for (int e = entry_begin(g); e < entry_end(g); ++e) {
+    const int k = entry_block(e);
+    x.segment(col_offset(k), block_size(k)).noalias() += entry(e).transpose().lazyProduct(y);
+  }
+}
+
+Eigen::MatrixXd BlockRows::to_dense() const {
+  Eigen::MatrixXd m = Eigen::MatrixXd::Zero(rows(), cols());
+  for (int g = 0; g < groups(); ++g) {
+    for (int e = entry_begin(g); e < entry_end(g); ++e) {
+      m.block(g * height_, col_offset(entry_block(e)), height_, block_size(entry_block(e))) = entry(e);
+    }
+  }
+  return m;
+}
+
+}  // namespace stiction

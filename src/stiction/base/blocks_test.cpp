@@ -1,0 +1,60 @@
+#include "stiction/base/blocks.hpp"
+
+#include <gtest/gtest.h>
+
+#include "stiction/base/grow.hpp"
+
+namespace stiction {
+namespace {
+
+TEST(BlockRows, ProductsMatchDense) {
+  const std::vector<int> sizes{2, 6, 3};
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Random(6, 11);
+  dense.block(0, 2, 3, 6).setZero();
+  dense.block(3, 8, 3, 3).setZero();
+  const BlockRows rows = BlockRows::from_dense(3, dense, sizes);
+  EXPECT_EQ(rows.entry_end(0) - rows.entry_begin(0), 2);
+  EXPECT_EQ(rows.to_dense(), dense);
+  const Eigen::VectorXd x = Eigen::VectorXd::Random(11), y = Eigen::VectorXd::Random(6);
+  Eigen::VectorXd out(6), back = Eigen::VectorXd::Ones(11);
+  rows.multiply(x, out);
+  rows.add_transposed(y, back);
+  EXPECT_NEAR((out - dense * x).norm(), 0.0, 1e-14);
+  EXPECT_NEAR((back - dense.transpose() * y - Eigen::VectorXd::Ones(11)).norm(), 0.0, 1e-14);
+}
+
+TEST(BlockRows, SingleBlockIsContiguous) {
+  const std::vector<int> sizes{6};
+  const Eigen::MatrixXd dense = Eigen::MatrixXd::Random(12, 6);
+  const BlockRows rows = BlockRows::from_dense(3, dense, sizes);
+  ASSERT_TRUE(rows.is_single_block());
+  EXPECT_EQ(Eigen::MatrixXd(rows.single_block()), dense);
+}
+
+TEST(BlockDiagonal, MultiplyMatchesDense) {
+  const std::vector<int> sizes{1, 4};
+  BlockDiagonal m(sizes);
+  m.block(0)(0, 0) = 2.0;
+  m.block(1) = Eigen::MatrixXd::Random(4, 4);
+  const Eigen::VectorXd x = Eigen::VectorXd::Random(5);
+  Eigen::VectorXd y(5);
+  m.multiply(x, y);
+  EXPECT_NEAR((y - m.to_dense() * x).norm(), 0.0, 1e-14);
+}
+
+TEST(Grow, KeepsItsMemoryWhenItShrinks) {
+  GrowVector v(8);
+  const double* data = v.data();
+  v.resize(3);
+  v.resize(8);
+  EXPECT_EQ(v.data(), data);
+  v = Eigen::VectorXd::Ones(4);
+  EXPECT_EQ(v.size(), 4);
+  EXPECT_EQ(v.sum(), 4.0);
+  GrowVector w = std::move(v);
+  EXPECT_EQ(w.sum(), 4.0);
+  EXPECT_EQ(v.size(), 0);
+}
+
+}  // namespace
+}  // namespace stiction

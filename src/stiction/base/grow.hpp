@@ -1,0 +1,80 @@
+// Vectors and matrices that keep their memory when they shrink: a step with fewer contacts than the last allocates
+// nothing, and neither does the next one with more. They are Eigen maps over owned storage, so they go wherever an Eigen
+// expression or an Eigen::Ref does.
+#pragma once
+
+#include <new>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Core>
+
+namespace stiction {
+
+/// Column-major matrix of doubles. `resize` leaves the entries unspecified.
+template <int Cols>
+class Grow : public Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Cols>> {
+  using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Cols>;
+  using Map = Eigen::Map<Matrix>;
+
+ public:
+  Grow() : Map(nullptr, 0, Cols == Eigen::Dynamic ? 0 : Cols) {}
+  explicit Grow(Eigen::Index rows, Eigen::Index cols = Cols == Eigen::Dynamic ? 0 : Cols) : Grow() { resize(rows, cols); }
+  Grow(const Grow& other) : Grow() { assign(other); }
+  Grow(Grow&& other) noexcept : Grow() { swap(other); }
+  template <class Derived>
+  Grow(const Eigen::MatrixBase<Derived>& other) : Grow() {  // NOLINT(google-explicit-constructor): as Eigen's own
+    assign(other);
+  }
+  ~Grow() = default;
+
+  Grow& operator=(const Grow& other) {
+    if (this != &other) assign(other);
+    return *this;
+  }
+  Grow& operator=(Grow&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  /// Resizes to the expression, which must not alias *this when the size changes.
+  template <class Derived>
+  Grow& operator=(const Eigen::MatrixBase<Derived>& other) {
+    assign(other);
+    return *this;
+  }
+
+  void resize(Eigen::Index rows, Eigen::Index cols = Cols == Eigen::Dynamic ? 0 : Cols) {
+    storage_.resize(static_cast<std::size_t>(rows * cols));
+    reseat(rows, cols);
+  }
+  void setZero(Eigen::Index rows, Eigen::Index cols = Cols == Eigen::Dynamic ? 0 : Cols) {
+    resize(rows, cols);
+    Map::setZero();
+  }
+  using Map::setZero;
+  void reserve(Eigen::Index entries) {
+    storage_.reserve(static_cast<std::size_t>(entries));
+    reseat(this->rows(), this->cols());
+  }
+
+ private:
+  template <class Derived>
+  void assign(const Eigen::MatrixBase<Derived>& other) {
+    if (other.rows() != this->rows() || other.cols() != this->cols()) resize(other.rows(), other.cols());
+    Map::operator=(other);
+  }
+  void swap(Grow& other) noexcept {
+    const Eigen::Index rows = this->rows(), cols = this->cols();
+    storage_.swap(other.storage_);
+    reseat(other.rows(), other.cols());
+    other.reseat(rows, cols);
+  }
+  void reseat(Eigen::Index rows, Eigen::Index cols) { ::new (static_cast<Map*>(this)) Map(storage_.data(), rows, cols); }
+
+  std::vector<double> storage_;
+};
+
+using GrowVector = Grow<1>;
+using GrowMatrix = Grow<Eigen::Dynamic>;
+
+}  // namespace stiction

@@ -1,0 +1,53 @@
+// Residuals of a returned point, computed once, outside every solver [third idea of the design].
+//
+// Each residual is raw in its own unit and scaled by the size of the terms it compares, so that 1e-9 means the same for a
+// beetle and a bridge. What each means depends on the law: `certify` says which conditions a law promises and leaves the
+// others at zero. Definitions and scales are listed in docs/certificate.md.
+#pragma once
+
+#include "stiction/problem/contact_problem.hpp"
+
+namespace stiction {
+
+/// Which conditions a law promises at a contact; filled in by the law (laws/law.hpp).
+struct LawConditions {
+  bool normal_complementarity = true;  ///< λ_N (u_N + c) = 0
+  bool friction_cone = true;           ///< |λ_T| <= μ λ_N; pyramid when edges > 0
+  bool dissipation = true;             ///< friction opposes slip: λ_T maximises -u_T·λ_T over the section of the cone
+  bool no_slip = false;                ///< u_T = 0
+  bool frictionless = false;           ///< λ_T = 0
+  bool relaxed = false;                ///< convex relaxation: u + (c, 0, 0) lies in the dual of the friction cone
+  bool non_penetration = true;         ///< u_N + c >= 0
+  int edges = 0;                       ///< 0: the disc |λ_T| <= μ λ_N; k >= 3: the polygon with k vertices at angles 2πj/k
+};
+
+struct Residual {
+  double raw = 0.0;     ///< largest violation over contacts or rows, in the unit given below
+  double scaled = 0.0;  ///< the same over the size of the terms it compares (dimensionless)
+};
+
+struct Certificate {
+  Residual momentum;                ///< N s: |M(v⁺ - v) - p - E_Pᵀλ_P - J_Bᵀλ_B - Jᵀλ|_inf
+  Residual bilateral;               ///< m/s or rad/s: prescribed and bilateral rows
+  Residual bounds;                  ///< bounded rows: distance to complementarity, min-map over [lo, hi] (m/s)
+  Residual penetration;             ///< m/s: (-(u_N + c))⁺
+  Residual tension;                 ///< N s: (-λ_N)⁺
+  Residual normal_complementarity;  ///< J: λ_N (u_N + c)
+  Residual cone;                    ///< N s: distance of λ_T outside the section μ λ_N
+  Residual dissipation;             ///< J: gap to maximal dissipation over the cone section, >= 0
+  double dissipation_angle = 0.0;   ///< rad: largest angle between friction and -slip at sliding contacts (disc only)
+  Residual relaxation;              ///< m/s: distance of u + c e_N outside the dual cone, and J: λ·(u + c e_N)  (relaxed laws)
+  Residual natural_map;             ///< m/s: |λ - P_K(λ - ρ ũ)|_inf / ρ of the law's inclusion
+  double energy_change = 0.0;  ///< J: kinetic energy after minus before, minus the work of p and of bilateral rows; <= 0 when dissipative
+  bool finite = true;          ///< no NaN, no infinity anywhere in the point
+
+  /// Largest scaled residual; infinity when not finite.
+  double worst() const;
+};
+
+/// Residuals of the point (v_plus nv, lambda 3n, lambda_b m, lambda_prescribed) for the conditions that the law promises.
+Certificate certify(const ContactProblem& problem, const LawConditions& law, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+                    const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& lambda_b,
+                    const Eigen::Ref<const Eigen::VectorXd>& lambda_prescribed);
+
+}  // namespace stiction

@@ -1,0 +1,62 @@
+// The contact problem of one step: find v⁺, contact impulses λ and bilateral impulses λ_B with
+//
+//   M v⁺ = M v + p + E_Pᵀ λ_P + J_Bᵀ λ_B + Jᵀ λ                           momentum over the step [ZD15, Eq. 31]
+//   v⁺[prescribed] = v_prescribed,  λ_P free                              inverse-dynamics rows [ZD15, Eq. 32]
+//   J_B v⁺ - b = w,  λ_B ∈ [lo, hi]:  w = 0 inside, w >= 0 at lo, w <= 0 at hi
+//   law(λ_i ; J_i v⁺, μ_i, ε_i, φ_i)                                       per contact point i
+//
+// Forward and inverse dynamics, joint limits, dry joint friction, motors and torque limits differ only in the rows put in.
+// Contact rows come in threes, N S T, in the contact frame C: x the normal from body B to body A, y and z the tangents; λ_i
+// acts on A. Units: SI; generalised impulses in N s (N m s on rotations).
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "stiction/base/blocks.hpp"
+#include "stiction/base/grow.hpp"
+
+namespace stiction {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Data of one step with n contacts, nv velocities and m bilateral or bounded rows.
+struct ContactProblem {
+  double dt = 0.0;              ///< step length h (s), > 0
+  BlockDiagonal M;              ///< nv x nv inertia, symmetric positive definite blocks (kg, kg m, kg m²)
+  GrowVector v;                 ///< nv, velocity before the step
+  GrowVector impulse;           ///< nv, known generalised impulse p of the step (N s): gravity, bias, applied torques
+  BlockRows J;                  ///< 3n x nv contact Jacobian, rows N S T per contact; column blocks as M's
+  GrowVector mu;                ///< n, friction coefficients, >= 0, infinity allowed
+  GrowVector restitution;       ///< n, Newton restitution, in [0, 1]
+  GrowVector gap;               ///< n, signed distance φ (m), negative when penetrating
+  std::vector<int> prescribed;  ///< velocity coordinates that must reach v_prescribed (inverse dynamics)
+  GrowVector v_prescribed;      ///< one per entry of prescribed
+  BlockRows J_b;                ///< m x nv further bilateral and bounded rows; column blocks as M's
+  GrowVector b;                 ///< m, target velocities
+  GrowVector lo, hi;            ///< m, bounds of the rows' impulses (N s); (-inf, inf) is bilateral
+
+  int contacts() const { return J.groups(); }
+  int velocities() const { return M.size(); }
+  int bounded_rows() const { return J_b.groups(); }
+};
+
+/// A problem from dense data; empty `restitution`, `gap`, `impulse` mean zero. Validates; throws InvalidArgument.
+/// M nv x nv, v nv, J 3n x nv, mu n, J_b m x nv, b, lo, hi m.
+ContactProblem make_contact_problem(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::Ref<const Eigen::VectorXd>& v,
+                                    const Eigen::Ref<const Eigen::MatrixXd>& J, const Eigen::Ref<const Eigen::VectorXd>& mu, double dt);
+
+/// Sizes, finiteness, M positive definite, mu >= 0, restitution in [0, 1], lo <= hi. Throws InvalidArgument naming the member.
+void validate(const ContactProblem& problem);
+
+/// Normal velocity offset c (m/s) of every contact: the law demands 0 <= λ_N ⊥ N v⁺ + c >= 0.
+///   c = max(φ, 0)/h                      an open gap may close within the step, no further
+///   c = ε N v   when ε > 0, N v < 0 is an impact (|N v| above what p adds in one step) and the gap would close
+/// A penetrating contact gets c = 0: positions are corrected by the stepper, so no energy enters here.
+void normal_offset(const ContactProblem& problem, GrowVector& offset);
+
+}  // namespace stiction

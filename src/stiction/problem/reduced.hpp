@@ -1,0 +1,72 @@
+// The contact problem after its bilateral rows are eliminated: what every law and solver sees.
+//
+//   y  = Σ R_i λ_i + Σ B_j β_j                    r, whitened change of velocity: v⁺ = v_free + Z L⁻ᵀ y,  ZᵀMZ = L Lᵀ
+//   u  = R_t y + u_free                          3n contact velocities (N S T);  G = R_t R_tᵀ = J Z (ZᵀMZ)⁻¹ ZᵀJᵀ, rank <= r
+//   w  = B_t y + w_free                            m velocities of the bounded rows, minus their targets
+// with Z the null space of the bilateral rows (prescribed coordinates and rows with infinite bounds). For inverse dynamics of
+// a floating base r = 6 whatever the number of contacts; for K free bodies R_t is block-sparse with r = 6 K. Nothing here is
+// ever 3n x 3n. Cost of `reduce`: Σ_k r_k³/3 + n r_k², memory of the workspace is reused.
+#pragma once
+
+#include "stiction/problem/contact_problem.hpp"
+
+namespace stiction {
+
+/// u = R_t (R_tᵀ λ + B_tᵀ β) + u_free. Solvers take this type alone; see the file comment for symbols.
+struct ReducedProblem {
+  BlockRows Rt;       ///< 3n x r, row-major groups N S T (kg^-1/2)
+  GrowVector u_free;  ///< 3n, contact velocities without contact and bounded impulses (m/s)
+  GrowVector offset;  ///< n, the law demands 0 <= λ_N ⊥ u_N + offset >= 0 (m/s)
+  GrowVector mu;      ///< n
+  BlockRows Bt;       ///< m x r, bounded rows
+  GrowVector w_free;  ///< m, their velocity error J_b v - b without impulses
+  GrowVector lo, hi;  ///< m, bounds of their impulses
+  GrowVector y_free;  ///< r, L⁻¹ Zᵀ M v_free: kinetic energy of v⁺ is |y + y_free|²/2 + const (kinetic-energy objective [ZD15, Eq. 63])
+
+  int contacts() const { return Rt.groups(); }
+  int bounded_rows() const { return Bt.groups(); }
+  int rank_bound() const { return Rt.cols(); }
+};
+
+/// What is needed to go back from y to velocities and bilateral impulses. Reused between calls.
+struct Reduction {
+  ReducedProblem reduced;
+  GrowVector v_free;                ///< nv, velocity without contact and bounded impulses
+  std::vector<int> bilateral;       ///< rows of J_b with infinite bounds
+  std::vector<int> bounded;         ///< the other rows of J_b: row j of Bt is row bounded[j] of J_b
+  double bilateral_residual = 0.0;  ///< |J_B v_free - b|_inf over the bilateral rows (m/s): above rounding when they contradict each other
+
+  struct Block {                   ///< one block of reduced columns: the free directions of one or several coupled blocks of M
+    std::vector<int> coordinates;  ///< velocity coordinates involved, without the prescribed ones
+    int offset = 0, size = 0;      ///< columns of Rt
+    bool unit = true;              ///< Z selects `coordinates`; otherwise Z is the dense null space below
+    GrowMatrix Z;                  ///< coordinates x size, only when !unit
+    GrowMatrix L;                  ///< size x size lower Cholesky factor of ZᵀMZ
+  };
+  std::vector<Block> blocks;
+  std::vector<int> block_of;        ///< nv: reduced block of a coordinate, -1 when prescribed
+  std::vector<int> index_in_block;  ///< nv: its place in Block::coordinates
+  std::vector<char> is_prescribed;  ///< nv
+  GrowVector scratch, scratch2;
+  GrowMatrix scratch_matrix;
+};
+
+/// Eliminates the bilateral rows. The problem must be valid (see `validate`). Redundant bilateral rows are allowed.
+void reduce(const ContactProblem& problem, Reduction& reduction);
+
+/// v⁺ = v_free + Z L⁻ᵀ (R λ + Bᵀ β); λ is 3n, β the bounded rows' impulses, v_plus resized to nv.
+void recover_velocity(const ContactProblem& problem, Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& lambda,
+                      const Eigen::Ref<const Eigen::VectorXd>& beta, GrowVector& v_plus);
+
+/// Multipliers of the prescribed coordinates from the momentum balance:
+/// λ_P = (M (v⁺ - v) - p - Jᵀλ - J_bᵀ λ_b)[prescribed]; tau = λ_P / h. λ_b has size m, all rows of J_b.
+/// When J_b has bilateral rows, their λ_b entries are first filled in (least norm).
+void recover_bilateral(const ContactProblem& problem, Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+                       const Eigen::Ref<const Eigen::VectorXd>& lambda, GrowVector& lambda_b, GrowVector& lambda_prescribed);
+
+/// A problem known only as u = W λ + q [Siconos, FCLIB]: factors W = R_t R_tᵀ by pivoted Cholesky (W symmetric positive
+/// semidefinite, 3n x 3n, rows N S T). Throws InvalidArgument when W is not symmetric positive semidefinite to rounding.
+ReducedProblem reduce_dense(const Eigen::Ref<const Eigen::MatrixXd>& W, const Eigen::Ref<const Eigen::VectorXd>& q,
+                            const Eigen::Ref<const Eigen::VectorXd>& mu);
+
+}  // namespace stiction
