@@ -1,0 +1,64 @@
+// Signorini contact with Coulomb friction, solved in the r-space of the reduced problem by interior point and active-set polish.
+//
+//   u = R_t y + u_free,  y = R_tᵀ λ + B_tᵀ β,  w = B_t y + w_free,      0 <= λ_N ⊥ u_N + c >= 0,      β ∈ [lo, hi] ⊥ w
+//   exact_cone       λ_T ∈ disc of radius μ λ_N,                          dissipation maximal over the disc
+//   interior_point   λ_T ∈ polygon with k vertices μ λ_N (cos 2πj/k, sin 2πj/k), dissipation maximal over the polygon: the LCP of
+//                    Stewart-Trinkle and Anitescu-Potra [ZD15, Eqs. 48-61] with the weights of the k directions summed up
+// Both are K ∋ λ ⊥ ũ ∈ K* with De Saxce's ũ = u + (c + μ s(u_T)) e_N, s(u_T) = max {-d·u_T : d in the section} (|u_T| for the
+// disc). `relaxed` drops μ s: Anitescu's convex relaxation, whose solution is unique in u.
+// Stopping test: natural map max_i |λ_i - P_K(λ_i - ρ ũ_i)|_inf / ρ (m/s), ρ = 1 / mean diag G, evaluated from (λ, β) alone; bounded
+// rows enter as |β - P_[lo,hi](β - ρ w)| / ρ.
+// μ = 0 is a frictionless contact. μ = ∞ is no slip while touching: either λ = 0 and u_N + c >= 0, or u_T = 0 and 0 <= λ_N ⊥ u_N + c >= 0
+// with λ_T free; the natural map is the smaller of the two residuals (the limit of the map above as μ grows).
+// Cost per iteration: n r² + r³ with one block of columns, block-sparse LU with several. No 3n x 3n matrix is formed.
+#pragma once
+
+#include <memory>
+
+#include "stiction/problem/reduced.hpp"
+#include "stiction/problem/solution.hpp"
+
+namespace stiction {
+
+struct ConeOptions {
+  int edges = 4;             ///< vertices k >= 4 of the polygon (interior_point alone)
+  bool relaxed = false;      ///< Anitescu's convex relaxation
+  double tolerance = 1e-10;  ///< natural map (m/s) below which the status is `solved`; never finer than rounding of the terms of u
+  int max_iterations = 300;  ///< linear systems factored, all phases and restarts together
+  bool warm_start = false;   ///< start from the impulses in the solution when their sizes fit
+};
+
+struct ConeSolution {
+  GrowVector lambda;  ///< 3n, contact impulses N S T (N s)
+  GrowVector beta;    ///< m, impulses of the bounded rows
+  Status status = Status::numerical_error;
+  int iterations = 0;        ///< linear systems factored
+  double natural_map = 0.0;  ///< m/s, of the returned point
+};
+
+struct ConeMemory;
+
+/// Memory and symbolic factorisations that are kept between calls; grows on first use.
+class ConeWorkspace {
+ public:
+  ConeWorkspace();
+  ~ConeWorkspace();
+  ConeWorkspace(ConeWorkspace&&) noexcept;
+  ConeWorkspace& operator=(ConeWorkspace&&) noexcept;
+  ConeMemory& memory() { return *memory_; }
+
+ private:
+  std::unique_ptr<ConeMemory> memory_;
+};
+
+/// Polygonal section with `options.edges` vertices. Throws InvalidArgument when sizes disagree or edges < 4.
+void interior_point(const ReducedProblem& problem, const ConeOptions& options, ConeWorkspace& workspace, ConeSolution& solution);
+
+/// Disc section, the true Coulomb cone; `options.edges` is ignored. Throws InvalidArgument when sizes disagree.
+void exact_cone(const ReducedProblem& problem, const ConeOptions& options, ConeWorkspace& workspace, ConeSolution& solution);
+
+/// Natural map (m/s) of the point (λ, β) as defined above; edges = 0 is the disc.
+double natural_map(const ReducedProblem& problem, int edges, bool relaxed, const Eigen::Ref<const Eigen::VectorXd>& lambda,
+                   const Eigen::Ref<const Eigen::VectorXd>& beta);
+
+}  // namespace stiction
