@@ -1,0 +1,88 @@
+// Kinematics and dynamics of a world at one state:  M(q) a + h(q, v) = tau + Jᵀ f.
+//
+//   M   block-diagonal joint-space inertia, armature included: composite rigid bodies per robot, 6 x 6 by hand per free body
+//   h   Coriolis, centrifugal and gravity (N, N m); joint damping and dry friction are left to the caller
+// `WorldData` is the reusable buffer of one thread, sized by its constructor; no function below allocates afterwards, except the
+// three that return a vector. Cost of `update` is linear in bodies plus Σ_k nv_k depth_k.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <Eigen/Core>
+#include <Eigen/Geometry>
+
+#include "stiction/base/blocks.hpp"
+#include "stiction/base/grow.hpp"
+#include "stiction/model/world.hpp"
+
+namespace stiction {
+
+using Vector6d = Eigen::Matrix<double, 6, 1>;
+using Matrix3Xd = Eigen::Matrix<double, 3, Eigen::Dynamic>;
+using Matrix6Xd = Eigen::Matrix<double, 6, Eigen::Dynamic>;
+
+/// Results of `update`. Static bodies have their placement and zero velocity.
+struct WorldData {
+  explicit WorldData(const World& world);
+  ~WorldData();
+  WorldData(WorldData&&) noexcept;
+  WorldData& operator=(WorldData&&) noexcept;
+
+  BlockDiagonal M;                      ///< nv x nv, both triangles filled
+  GrowVector bias;                      ///< nv, h(q, v)
+  std::vector<Eigen::Isometry3d> X_WB;  ///< per body, placement in the world
+  std::vector<Vector6d> V_WB;           ///< per body, velocity of the body's origin then angular velocity, world axes (set by `update`)
+  /// Per block, 6 x nv_k: unit motions of the block's coordinates about the world's origin, world axes, linear then angular.
+  std::vector<Matrix6Xd> J_W;
+
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+/// Everything in `WorldData` at (q, v). q (nq) with unit quaternions, v (nv). Throws InvalidArgument on wrong sizes, values that are not
+/// finite, or quaternions further than 1e-6 from unit length.
+void update(const World& world, const Eigen::Ref<const Eigen::VectorXd>& q, const Eigen::Ref<const Eigen::VectorXd>& v, WorldData& data);
+
+/// X_WB and J_W only (M, bias and V_WB become stale).
+void update_kinematics(const World& world, const Eigen::Ref<const Eigen::VectorXd>& q, WorldData& data);
+
+/// Velocity of the point at p_W (world) fixed to the body = J v_k, world axes. J is 3 x nv of the body's block; 3 x 0 when static.
+void point_jacobian(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, Eigen::Ref<Matrix3Xd> J);
+
+/// Velocity of that point, then angular velocity of the body, world axes. J is 6 x nv of the body's block.
+void frame_jacobian(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, Eigen::Ref<Matrix6Xd> J);
+
+/// rows += sign R_WCᵀ J_point: contact rows N S T, 3 x nv of the body's block (row-major, as BlockRows stores them).
+void add_contact_rows(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, const Eigen::Matrix3d& R_WC,
+                      double sign, Eigen::Ref<RowMatrix> rows);
+
+/// World placement of a link.
+Eigen::Isometry3d link_pose(const World& world, const WorldData& data, int link);
+
+/// q_out = q ⊕ v dt on the manifold (constant body-frame velocity over dt), quaternions renormalised; q_out may be q.
+void integrate(const World& world, const Eigen::Ref<const Eigen::VectorXd>& q, const Eigen::Ref<const Eigen::VectorXd>& v, double dt,
+               Eigen::Ref<Eigen::VectorXd> q_out);
+
+/// The velocity w (nv) with q1 = q0 ⊕ w over unit time, shortest rotation.
+void difference(const World& world, const Eigen::Ref<const Eigen::VectorXd>& q0, const Eigen::Ref<const Eigen::VectorXd>& q1,
+                Eigen::Ref<Eigen::VectorXd> w);
+
+/// Zero positions, identity rotations; 1-dof positions moved into their limits.
+Eigen::VectorXd neutral(const World& world);
+
+/// Uniform within the limits; unlimited revolute joints in [-pi, pi], prismatic ones and translations in [-1, 1] m, uniform rotations.
+Eigen::VectorXd random_configuration(const World& world, std::uint64_t seed);
+
+/// vᵀ M v / 2 at the velocity of the last `update`, armature included (J).
+double kinetic_energy(const World& world, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& v);
+
+/// -Σ m g·p_com over the moving bodies (J); zero height is the world's origin.
+double potential_energy(const World& world, const WorldData& data);
+
+/// Of all moving bodies, or of one robot's (its static base left out); world axes (m).
+Eigen::Vector3d center_of_mass(const World& world, const WorldData& data);
+Eigen::Vector3d center_of_mass(const World& world, const WorldData& data, int robot);
+
+}  // namespace stiction

@@ -1,0 +1,206 @@
+// A world: robots (one Pinocchio model each), free rigid bodies and static bodies in one state, block by block.
+//
+//   q = (q_1, ..., q_K), v = (v_1, ..., v_K)     block k is a robot or a free body; M(q) = diag(M_1, ..., M_K)
+//
+// Coordinates of a joint: one for a revolute or prismatic joint (a continuous joint is a revolute one without limits, so its angle
+// is one number, not a cosine and a sine); for a floating base or a free body 7 positions [x y z qx qy qz qw] and 6 velocities,
+// linear then angular, of the body's origin in the body's own axes; for a spherical joint a quaternion [x y z w] and 3 body-frame
+// angular velocities. A *body* is what moves rigidly: links joined by fixed joints are one body, whose frame is that of its link
+// nearest the root; a *link* is a named frame of the file fixed to a body. Static bodies have block -1. SI units; frames: W world,
+// B body, J parent joint. Immutable after `WorldBuilder::build`, cheap to copy (shared), safe to share between threads.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <Eigen/Core>
+#include <Eigen/Geometry>
+
+#include "stiction/model/shape.hpp"
+
+namespace stiction {
+
+enum class JointKind { revolute, prismatic, spherical, free };
+std::string_view to_string(JointKind kind);
+
+/// One joint of a robot, or the 6 degrees of freedom of a floating base or free body. Absent limits are infinite.
+struct Joint {
+  std::string name;
+  JointKind kind = JointKind::revolute;
+  int robot = -1;  ///< index into World::robots, -1 for a free body
+  int block = 0;
+  int body = 0;                 ///< the body it moves
+  int q = 0, v = 0;             ///< first coordinate in the world's q and v
+  int nq = 1, nv = 1;           ///< number of coordinates
+  double lower = 0.0;           ///< position limits (rad or m), 1-dof joints only
+  double upper = 0.0;           ///< never below `lower`
+  double velocity_limit = 0.0;  ///< rad/s or m/s
+  double effort_limit = 0.0;    ///< N m or N
+  double dry_friction = 0.0;    ///< N m or N; not part of `bias`
+  double damping = 0.0;         ///< N m s/rad or N s/m; not part of `bias`
+  double armature = 0.0;        ///< reflected rotor inertia, kg m² or kg; part of M
+  bool actuated = false;
+};
+
+/// What moves rigidly, or stands still (block -1).
+struct Body {
+  std::string name;
+  int robot = -1;                                     ///< index into World::robots, -1 for free and static bodies
+  int block = -1;                                     ///< -1: static
+  double mass = 0.0;                                  ///< kg
+  Eigen::Vector3d com = Eigen::Vector3d::Zero();      ///< centre of mass in the body frame
+  Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();  ///< about the centre of mass, body axes (kg m²)
+};
+
+/// A named frame of a file, fixed to a body.
+struct Link {
+  std::string name;
+  int robot = -1;
+  int body = 0;
+  Eigen::Isometry3d X_BL = Eigen::Isometry3d::Identity();
+};
+
+/// A shape fixed to a body, to be taken by the geometry room.
+struct CollisionGeometry {
+  std::string name;
+  int body = 0;
+  Eigen::Isometry3d placement = Eigen::Isometry3d::Identity();  ///< shape frame in the body frame
+  Shape shape;
+  std::optional<double> friction;  ///< sliding friction where the file has it
+};
+
+struct Robot {
+  std::string name;
+  std::string file;  ///< "<text>" when loaded from text
+  int block = -1;    ///< -1: no moving joint
+  bool floating = false;
+  int first_body = 0, bodies = 0;
+  int first_joint = 0, joints = 0;
+  int first_link = 0, links = 0;
+  double mass = 0.0;                  ///< moving and static parts (kg)
+  std::vector<std::string> warnings;  ///< what the file says and this engine leaves out, with its line
+};
+
+/// Columns and coordinates of one block.
+struct Block {
+  int q = 0, nq = 0;
+  int v = 0, nv = 0;
+  int robot = -1;  ///< -1: free body
+  int body = -1;   ///< first moving body
+};
+
+class World {
+ public:
+  struct Impl;
+
+  /// An empty world; use WorldBuilder for more.
+  World();
+  explicit World(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+  int nq() const;
+  int nv() const;
+  const Eigen::Vector3d& gravity() const;  ///< m/s², world axes
+  std::span<const Block> blocks() const;
+  /// nv of each block, as BlockDiagonal and BlockRows take them.
+  std::span<const int> block_sizes() const;
+  std::span<const Robot> robots() const;
+  std::span<const Body> bodies() const;
+  std::span<const Link> links() const;
+  std::span<const Joint> joints() const;
+  std::span<const CollisionGeometry> geometries() const;
+  /// Velocity coordinates of the actuated joints, ascending.
+  std::span<const int> actuated() const;
+  /// Start state q (nq): poses and joint positions given to the builder.
+  const Eigen::VectorXd& initial_configuration() const;
+  /// Pairs of bodies that a file excludes from collision (MJCF <exclude>, parents and children joined by a joint), first < second.
+  std::span<const std::pair<int, int>> excluded_pairs() const;
+
+  /// Index by name, or "robot/name" where two robots share it. Throw InvalidArgument when unknown or ambiguous.
+  int body(std::string_view name) const;  ///< a body, or the body that a link is fixed to
+  int link(std::string_view name) const;
+  int joint(std::string_view name) const;
+  int robot(std::string_view name) const;
+
+  const Impl& impl() const { return *impl_; }
+
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
+enum class FileFormat { urdf, mjcf };
+/// from_file: fixed for a URDF, what the MJCF says for an MJCF.
+enum class BaseKind { from_file, fixed, floating };
+
+/// Overrides of what the file says about one joint.
+struct JointSettings {
+  std::optional<double> position;  ///< start position (rad or m), 1-dof joints
+  std::optional<double> effort_limit, velocity_limit, dry_friction, damping, armature;
+};
+
+struct RobotOptions {
+  std::string name;  ///< empty: the name in the file
+  BaseKind base = BaseKind::from_file;
+  Eigen::Isometry3d pose = Eigen::Isometry3d::Identity();  ///< of the root link in the world; start pose when floating
+  /// Names of the actuated joints. Default: every 1-dof joint with a finite effort limit > 0 (URDF), every 1-dof joint that an
+  /// actuator drives (MJCF).
+  std::optional<std::vector<std::string>> actuated;
+  std::map<std::string, JointSettings> joints;
+  std::vector<std::string> package_dirs;  ///< where package://NAME/... is looked up, besides the file's own ancestors
+  bool convex_meshes = true;              ///< collide the convex hull of a mesh, not its triangles
+};
+
+/// A shape with its placement in the body frame.
+struct BodyShape {
+  Shape shape;
+  Eigen::Isometry3d placement = Eigen::Isometry3d::Identity();
+  std::optional<double> friction;
+};
+
+struct FreeBody {
+  std::string name;
+  double mass = 0.0;                                  ///< kg, > 0
+  Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();  ///< about the centre of mass, body axes (kg m²); SPD, triangle inequality
+  Eigen::Vector3d com = Eigen::Vector3d::Zero();      ///< in the body frame (m)
+  Eigen::Isometry3d pose = Eigen::Isometry3d::Identity();
+  std::vector<BodyShape> shapes;
+};
+
+struct StaticBody {
+  std::string name;
+  Eigen::Isometry3d pose = Eigen::Isometry3d::Identity();
+  std::vector<BodyShape> shapes;
+};
+
+/// Collects robots and bodies, each checked as it comes. Bodies, joints and blocks are numbered in the order of addition.
+/// Throws FileError (file, line, link or joint) on bad files, InvalidArgument on bad arguments; the builder is unchanged then.
+class WorldBuilder {
+ public:
+  WorldBuilder();
+  ~WorldBuilder();
+  WorldBuilder(WorldBuilder&&) noexcept;
+  WorldBuilder& operator=(WorldBuilder&&) noexcept;
+
+  /// m/s², world axes; default (0, 0, -9.81).
+  void set_gravity(const Eigen::Vector3d& gravity);
+  /// Format by content: <robot> is URDF, <mujoco> MJCF. Returns the index into World::robots.
+  int add_robot(const std::string& file, const RobotOptions& options = {});
+  int add_robot_text(const std::string& text, const RobotOptions& options = {});
+  /// Returns the body's index.
+  int add_free_body(const FreeBody& body);
+  int add_static_body(const StaticBody& body);
+  /// The world; the builder stays usable and later additions make another one.
+  World build() const;
+
+ private:
+  std::unique_ptr<World::Impl> impl_;
+};
+
+/// Inertia about the centre of mass of a solid of this mass (kg m²); sphere, box, capsule, cylinder. Throws InvalidArgument otherwise.
+Eigen::Matrix3d solid_inertia(const Shape& shape, double mass);
+
+}  // namespace stiction
