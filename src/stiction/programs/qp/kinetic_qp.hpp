@@ -1,0 +1,50 @@
+// Kinetic energy minimised over a cone, without penetration:   minimise 1/2 |y + y0|²   subject to  y = Aᵀx,  x >= 0,  C y >= d.
+//
+//   A  n x r  generators (edge directions)ᵀ R        C  m x r  rows of the normals        y, y0  r        d, μ  m        x  n
+//   g = A(y + y0 - Cᵀμ)   n:  0 <= x ⊥ g >= 0        0 <= μ ⊥ C y - d >= 0
+// The maximal-dissipation contact model [ZD15, Eqs. 63-72 and 91-95; Drumwright & Shell 2010] in generator form: x are the weights of
+// the friction-pyramid edges, so Eqs. 65, 66 (71, 72) are x >= 0; |y + y0|²/2 is the kinetic energy and C y >= d is Eq. 64 (70, 93).
+// y is unique (a projection onto a polyhedron); x and μ need not be.
+// Method: multipliers for C y >= d with the bounded active set inside, whose objective then has the piecewise quadratic term
+// ω/2 Σ_i max(0, d_i + μ_i/ω - c_iᵀy)². Redundant active rows (a foot flat on the ground has forty of rank three) need no care, and no
+// phase one is needed. A pivot costs O(r³ + (n + m) r).
+// Stopping test: as bounded_qp, plus (d_i - c_iᵀy)⁺ <= tolerance (|c_i| Σ_j |a_j| x_j + |d_i|).
+#pragma once
+
+#include "stiction/base/grow.hpp"
+#include "stiction/problem/solution.hpp"
+#include "stiction/programs/qp/active_set.hpp"
+#include "stiction/programs/qp/views.hpp"
+
+namespace stiction {
+
+struct KineticQp {
+  RowsView A;      ///< n x r
+  VectorView y0;   ///< r, empty: zero
+  RowsView C;      ///< m x r, empty: no rows
+  VectorView d;    ///< m
+  VectorView x0;   ///< n, empty: zero; a previous solution is a warm start
+  VectorView mu0;  ///< m, empty: zero; multipliers of a previous solution
+};
+
+struct KineticQpWorkspace {
+  ActiveSet engine;
+  GrowVector target, scratch, correction, farkas;
+  GrowMatrix normal;
+};
+
+struct KineticQpSolution {
+  GrowVector x;         ///< n
+  GrowVector y;         ///< r, Aᵀx
+  GrowVector mu;        ///< m, multipliers of C y >= d
+  GrowVector gradient;  ///< n, A(y + y0 - Cᵀμ)
+  GrowVector farkas;    ///< m when status is infeasible: π >= 0, A Cᵀπ <= 0, πᵀd > 0; else empty
+  Status status = Status::numerical_error;
+  int pivots = 0;
+  double residual = 0.0;  ///< scaled KKT residual of the returned point, see qp_residual.hpp
+};
+
+/// Solves the QP; statuses, errors and allocation as bounded_qp (infeasible: no x >= 0 has C Aᵀx >= d).
+Status kinetic_qp(const KineticQp& problem, const QpOptions& options, KineticQpWorkspace& workspace, KineticQpSolution& solution);
+
+}  // namespace stiction

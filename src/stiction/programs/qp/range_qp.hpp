@@ -1,0 +1,56 @@
+// Least-norm impulses with a given motion:   minimise 1/2 |Wᵀx - t|²   subject to  Eᵀx = e,  lo <= x <= hi.
+//
+//   W  n x w  (rank may be below w)     E  n x p  (p <= 12 or so, columns may be redundant)      t  w      e  p      x, lo, hi  n
+//   g = W(Wᵀx - t) - E ν   n, gradient of the Lagrangian; ν  p, multipliers
+// Stage II of inverse dynamics [ZD15, section 5.1.4, Eqs. 96-106]: x are weights of friction-pyramid edges, E maps them to the motion
+// that stage I found, Wᵀx - t are the joint impulses τ h. Departs from the paper: it searches over x itself, and not over the null
+// space of ZᵀAZ, which costs O(n³) to compute; constraints 102 and 103 hold because Eᵀx = e keeps the motion.
+// Method: multipliers [Hestenes 1969, Powell 1969] with the bounded active set inside, on [√ω E, W]: the set of inside variables
+// settles in the first sweep and the later ones only correct ν. It needs no assumption of nondegeneracy on E, unlike a
+// primal method. When W is much wider than its rank, it is first compressed onto an orthonormal basis of its row space.
+// Stopping test: as bounded_qp, plus |Eᵀx - e| <= tolerance (|E|ᵀ|x| + |e|).
+// x is unique only in (Eᵀx, Wᵀx); the point returned depends on x0 and on nothing else.
+#pragma once
+
+#include "stiction/base/grow.hpp"
+#include "stiction/problem/solution.hpp"
+#include "stiction/programs/qp/active_set.hpp"
+#include "stiction/programs/qp/views.hpp"
+
+namespace stiction {
+
+struct RangeQp {
+  RowsView W;      ///< n x w
+  VectorView t;    ///< w, empty: zero
+  RowsView E;      ///< n x p, empty: no equalities
+  VectorView e;    ///< p
+  VectorView lo;   ///< n, empty: zero; -infinity allowed
+  VectorView hi;   ///< n, empty: +infinity
+  VectorView x0;   ///< n, empty: zero; starting point, best a feasible one with few entries inside their bounds
+  VectorView nu0;  ///< p, empty: zero; multipliers of an earlier solve
+};
+
+struct RangeQpWorkspace {
+  ActiveSet engine;
+  GrowMatrix stacked;  ///< (p + w) x n, columns (√ω E_j, W_j)
+  GrowVector target;   ///< p + w
+  GrowMatrix basis;    ///< w x rank, orthonormal basis of the row space of W when compressed
+  GrowVector row_norm, scratch, correction;
+  GrowMatrix normal;  ///< p x p
+};
+
+struct RangeQpSolution {
+  GrowVector x;         ///< n
+  GrowVector y;         ///< w, Wᵀx
+  GrowVector nu;        ///< p, multipliers of Eᵀx = e
+  GrowVector gradient;  ///< n, W(Wᵀx - t) - E ν
+  GrowVector farkas;    ///< p when status is infeasible: πᵀe > max over the box of πᵀEᵀx; else empty
+  Status status = Status::numerical_error;
+  int pivots = 0;
+  double residual = 0.0;  ///< scaled KKT residual of the returned point, see qp_residual.hpp
+};
+
+/// Solves the QP; statuses, errors and allocation as bounded_qp (infeasible: no x within the bounds has Eᵀx = e).
+Status range_qp(const RangeQp& problem, const QpOptions& options, RangeQpWorkspace& workspace, RangeQpSolution& solution);
+
+}  // namespace stiction
