@@ -45,6 +45,15 @@ struct Certificate {
   double worst() const;
 };
 
+struct CertificateWorkspace {
+  GrowVector offset, difference, momentum, u;
+};
+
+/// As below, without allocations once the workspace has grown.
+void certify(const ContactProblem& problem, const LawConditions& law, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+             const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& lambda_b,
+             const Eigen::Ref<const Eigen::VectorXd>& lambda_prescribed, CertificateWorkspace& workspace, Certificate& certificate);
+
 /// Residuals of the point (v_plus nv, lambda 3n, lambda_b m, lambda_prescribed) for the conditions that the law promises.
 Certificate certify(const ContactProblem& problem, const LawConditions& law, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
                     const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& lambda_b,

@@ -55,8 +55,9 @@ void validate(const ContactProblem& problem);
 
 /// Normal velocity offset c (m/s) of every contact: the law demands 0 <= λ_N ⊥ N v⁺ + c >= 0.
 ///   c = max(φ, 0)/h                      an open gap may close within the step, no further
-///   c = ε N v   when ε > 0, N v < 0 is an impact (|N v| above what p adds in one step) and the gap would close
-/// A penetrating contact gets c = 0: positions are corrected by the stepper, so no energy enters here.
+///   c = ε N v   when ε > 0 and the gap would close within the step at the approach velocity N v < 0 (impact)
+/// A penetrating contact gets c = 0: positions are corrected by the stepper, so no energy enters here. c depends on v, φ,
+/// ε and h alone, so forward and inverse dynamics of one state see the same one.
 void normal_offset(const ContactProblem& problem, GrowVector& offset);
 
 }  // namespace stiction

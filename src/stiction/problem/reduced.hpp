@@ -12,15 +12,20 @@
 
 namespace stiction {
 
+/// Gap (m) below which a contact counts as touching: laws without complementarity between friction and gap (no-slip, the convex
+/// relaxations, the kinetic-energy QP) put friction on closed contacts only, so a foot above the ground moves freely.
+inline constexpr double kTouchGap = 1e-6;
+
 /// u = R_t (R_tᵀ λ + B_tᵀ β) + u_free. Solvers take this type alone; see the file comment for symbols.
 struct ReducedProblem {
-  BlockRows Rt;       ///< 3n x r, row-major groups N S T (kg^-1/2)
-  GrowVector u_free;  ///< 3n, contact velocities without contact and bounded impulses (m/s)
-  GrowVector offset;  ///< n, the law demands 0 <= λ_N ⊥ u_N + offset >= 0 (m/s)
-  GrowVector mu;      ///< n
-  BlockRows Bt;       ///< m x r, bounded rows
-  GrowVector w_free;  ///< m, their velocity error J_b v - b without impulses
-  GrowVector lo, hi;  ///< m, bounds of their impulses
+  BlockRows Rt;              ///< 3n x r, row-major groups N S T (kg^-1/2)
+  GrowVector u_free;         ///< 3n, contact velocities without contact and bounded impulses (m/s)
+  GrowVector offset;         ///< n, the law demands 0 <= λ_N ⊥ u_N + offset >= 0 (m/s)
+  GrowVector mu;             ///< n
+  std::vector<char> closed;  ///< n, contact touches within the step at its approach velocity: φ + h min(N v, 0) <= kTouchGap
+  BlockRows Bt;              ///< m x r, bounded rows
+  GrowVector w_free;         ///< m, their velocity error J_b v - b without impulses
+  GrowVector lo, hi;         ///< m, bounds of their impulses
   GrowVector y_free;  ///< r, L⁻¹ Zᵀ M v_free: kinetic energy of v⁺ is |y + y_free|²/2 + const (kinetic-energy objective [ZD15, Eq. 63])
 
   int contacts() const { return Rt.groups(); }
@@ -38,6 +43,7 @@ struct Reduction {
 
   struct Block {                   ///< one block of reduced columns: the free directions of one or several coupled blocks of M
     std::vector<int> coordinates;  ///< velocity coordinates involved, without the prescribed ones
+    std::vector<int> bilateral;    ///< bilateral rows of J_b that touch them
     int offset = 0, size = 0;      ///< columns of Rt
     bool unit = true;              ///< Z selects `coordinates`; otherwise Z is the dense null space below
     GrowMatrix Z;                  ///< coordinates x size, only when !unit
@@ -47,7 +53,8 @@ struct Reduction {
   std::vector<int> block_of;        ///< nv: reduced block of a coordinate, -1 when prescribed
   std::vector<int> index_in_block;  ///< nv: its place in Block::coordinates
   std::vector<char> is_prescribed;  ///< nv
-  GrowVector scratch, scratch2;
+  std::vector<int> root, block_sizes;
+  GrowVector momentum, momentum_scratch, y_momentum, scratch, scratch2;
   GrowMatrix scratch_matrix;
 };
 
@@ -55,8 +62,8 @@ struct Reduction {
 void reduce(const ContactProblem& problem, Reduction& reduction);
 
 /// v⁺ = v_free + Z L⁻ᵀ (R λ + Bᵀ β); λ is 3n, β the bounded rows' impulses, v_plus resized to nv.
-void recover_velocity(const ContactProblem& problem, Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& lambda,
-                      const Eigen::Ref<const Eigen::VectorXd>& beta, GrowVector& v_plus);
+void recover_velocity(Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& beta,
+                      GrowVector& v_plus);
 
 /// Multipliers of the prescribed coordinates from the momentum balance:
 /// λ_P = (M (v⁺ - v) - p - Jᵀλ - J_bᵀ λ_b)[prescribed]; tau = λ_P / h. λ_b has size m, all rows of J_b.

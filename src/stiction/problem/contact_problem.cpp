@@ -1,0 +1,124 @@
+#include "stiction/problem/contact_problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <Eigen/Cholesky>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+
+namespace {
+
+void require_same_blocks(std::string_view argument, const BlockRows& rows, const BlockDiagonal& M) {
+  if (!std::ranges::equal(rows.block_sizes(), M.sizes())) {
+    throw InvalidArgument(argument, "the column blocks of M", fmt::format("{} blocks, {} columns", rows.blocks(), rows.cols()));
+  }
+}
+
+void require_finite_rows(std::string_view argument, const BlockRows& rows) {
+  for (int g = 0; g < rows.groups(); ++g) {
+    for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
+      if (!rows.entry(e).allFinite())
+        throw InvalidArgument(fmt::format("{} of contact or row {}", argument, g), "finite numbers", "NaN or infinity");
+    }
+  }
+}
+
+void validate_contacts(const ContactProblem& p) {
+  const int n = p.contacts();
+  if (p.J.height() != 3) throw InvalidArgument("J", "three rows per contact (N, S, T)", fmt::format("{}", p.J.height()));
+  require_same_blocks("J", p.J, p.M);
+  require_finite_rows("J", p.J);
+  require_size("mu", p.mu.size(), n);
+  require_nonnegative("mu", p.mu, true);
+  require_size("restitution", p.restitution.size(), n);
+  for (int i = 0; i < n; ++i) {
+    if (!(p.restitution[i] >= 0.0 && p.restitution[i] <= 1.0)) {
+      throw InvalidArgument(fmt::format("restitution[{}]", i), "a number in [0, 1]", fmt::format("{}", p.restitution[i]));
+    }
+  }
+  require_size("gap", p.gap.size(), n);
+  require_finite("gap", p.gap);
+}
+
+void validate_prescribed(const ContactProblem& p) {
+  require_size("v_prescribed", p.v_prescribed.size(), static_cast<Eigen::Index>(p.prescribed.size()));
+  require_finite("v_prescribed", p.v_prescribed);
+  std::vector<char> seen(static_cast<std::size_t>(p.velocities()), 0);
+  for (std::size_t i = 0; i < p.prescribed.size(); ++i) {
+    const int j = p.prescribed[i];
+    if (j < 0 || j >= p.velocities()) {
+      throw InvalidArgument(fmt::format("prescribed[{}]", i), fmt::format("an index in [0, {})", p.velocities()), fmt::format("{}", j));
+    }
+    if (std::exchange(seen[static_cast<std::size_t>(j)], 1) != 0) {
+      throw InvalidArgument(fmt::format("prescribed[{}]", i), "each coordinate at most once", fmt::format("{} again", j));
+    }
+  }
+}
+
+void validate_bounded_rows(const ContactProblem& p) {
+  const int m = p.bounded_rows();
+  if (p.J_b.height() != 1) throw InvalidArgument("J_b", "one row per group", fmt::format("{}", p.J_b.height()));
+  require_same_blocks("J_b", p.J_b, p.M);
+  require_finite_rows("J_b", p.J_b);
+  require_size("b", p.b.size(), m);
+  require_finite("b", p.b);
+  require_size("lo", p.lo.size(), m);
+  require_size("hi", p.hi.size(), m);
+  for (int j = 0; j < m; ++j) {
+    if (!(p.lo[j] <= p.hi[j]) || p.lo[j] == kInfinity || p.hi[j] == -kInfinity) {
+      throw InvalidArgument(fmt::format("lo[{}], hi[{}]", j, j), "lo <= hi, lo < inf, hi > -inf", fmt::format("{}, {}", p.lo[j], p.hi[j]));
+    }
+  }
+}
+
+}  // namespace
+
+void validate(const ContactProblem& p) {
+  require_positive("dt", p.dt);
+  for (int k = 0; k < p.M.blocks(); ++k) require_spd(p.M.blocks() == 1 ? std::string("M") : fmt::format("M block {}", k), p.M.block(k));
+  require_size("v", p.v.size(), p.velocities());
+  require_finite("v", p.v);
+  require_size("impulse", p.impulse.size(), p.velocities());
+  require_finite("impulse", p.impulse);
+  validate_contacts(p);
+  validate_prescribed(p);
+  validate_bounded_rows(p);
+}
+
+ContactProblem make_contact_problem(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::Ref<const Eigen::VectorXd>& v,
+                                    const Eigen::Ref<const Eigen::MatrixXd>& J, const Eigen::Ref<const Eigen::VectorXd>& mu, double dt) {
+  require_spd("M", M);
+  const int nv = static_cast<int>(M.rows());
+  require_size("J.cols", J.cols(), nv);
+  require_size("J.rows", J.rows(), 3 * mu.size());
+  ContactProblem p;
+  p.dt = dt;
+  p.M = BlockDiagonal::dense(M);
+  p.v = v;
+  p.impulse.setZero(nv);
+  p.J = BlockRows::from_dense(3, J, p.M.sizes());
+  p.mu = mu;
+  p.restitution.setZero(mu.size());
+  p.gap.setZero(mu.size());
+  p.J_b.reset(1, p.M.sizes());
+  validate(p);
+  return p;
+}
+
+void normal_offset(const ContactProblem& p, GrowVector& offset) {
+  offset.resize(p.contacts());
+  for (int i = 0; i < p.contacts(); ++i) {
+    offset[i] = std::max(p.gap[i], 0.0) / p.dt;
+    if (p.restitution[i] > 0.0) {
+      Eigen::Vector3d u = Eigen::Vector3d::Zero();
+      p.J.add_group_product(i, p.v, u);
+      if (u[0] < 0.0 && p.gap[i] + p.dt * u[0] <= 0.0) offset[i] = p.restitution[i] * u[0];
+    }
+  }
+}
+
+}  // namespace stiction

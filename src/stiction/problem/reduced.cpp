@@ -1,0 +1,406 @@
+#include "stiction/problem/reduced.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <Eigen/Cholesky>
+#include <Eigen/QR>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Index = Eigen::Index;
+
+bool is_bilateral(const ContactProblem& p, int row) { return p.lo[row] == -kInfinity && p.hi[row] == kInfinity; }
+
+void classify_rows(const ContactProblem& p, Reduction& red) {
+  red.bilateral.clear();
+  red.bounded.clear();
+  for (int j = 0; j < p.bounded_rows(); ++j) (is_bilateral(p, j) ? red.bilateral : red.bounded).push_back(j);
+  red.is_prescribed.assign(static_cast<std::size_t>(p.velocities()), 0);
+  for (int j : p.prescribed) red.is_prescribed[static_cast<std::size_t>(j)] = 1;
+}
+
+// Root of each block of M once blocks that share a bilateral row are joined (union-find by smallest index).
+std::vector<int>& join_coupled_blocks(const ContactProblem& p, Reduction& red) {
+  std::vector<int>& root = red.root;
+  root.resize(static_cast<std::size_t>(p.M.blocks()));
+  std::iota(root.begin(), root.end(), 0);
+  for (int row : red.bilateral) {
+    for (int e = p.J_b.entry_begin(row); e < p.J_b.entry_end(row); ++e) {
+      const int a = root[static_cast<std::size_t>(p.J_b.entry_block(p.J_b.entry_begin(row)))];
+      const int b = root[static_cast<std::size_t>(p.J_b.entry_block(e))];
+      for (int& r : root) {
+        if (r == std::max(a, b)) r = std::min(a, b);
+      }
+    }
+  }
+  return root;
+}
+
+void collect_coordinates(const ContactProblem& p, Reduction& red) {
+  const std::vector<int>& root = join_coupled_blocks(p, red);
+  const std::size_t nv = static_cast<std::size_t>(p.velocities());
+  red.block_of.assign(nv, -1);
+  red.index_in_block.assign(nv, -1);
+  std::size_t used = 0;
+  for (int k = 0; k < p.M.blocks(); ++k) {
+    if (root[static_cast<std::size_t>(k)] != k) continue;
+    if (red.blocks.size() <= used) red.blocks.emplace_back();
+    Reduction::Block& block = red.blocks[used];
+    block.coordinates.clear();
+    for (int m = k; m < p.M.blocks(); ++m) {
+      if (root[static_cast<std::size_t>(m)] != k) continue;
+      for (int j = p.M.offset(m); j < p.M.offset(m) + p.M.block_size(m); ++j) {
+        const std::size_t s = static_cast<std::size_t>(j);
+        if (red.is_prescribed[s] != 0) continue;
+        red.block_of[s] = static_cast<int>(used);
+        red.index_in_block[s] = static_cast<int>(block.coordinates.size());
+        block.coordinates.push_back(j);
+      }
+    }
+    if (!block.coordinates.empty()) ++used;
+  }
+  red.blocks.resize(used);
+}
+
+// Dense M over the coordinates of a reduced block.
+void gather_inertia(const ContactProblem& p, const Reduction& red, const Reduction::Block& block, GrowMatrix& out) {
+  const Index c = static_cast<Index>(block.coordinates.size());
+  out.setZero(c, c);
+  for (int m = 0; m < p.M.blocks(); ++m) {
+    const auto M = p.M.block(m);
+    const int first = p.M.offset(m);
+    for (int j = 0; j < p.M.block_size(m); ++j) {
+      const int col = red.index_in_block[static_cast<std::size_t>(first + j)];
+      if (col < 0 || red.block_of[static_cast<std::size_t>(first + j)] != &block - red.blocks.data()) continue;
+      for (int i = 0; i < p.M.block_size(m); ++i) {
+        const int row = red.index_in_block[static_cast<std::size_t>(first + i)];
+        if (row >= 0) out(row, col) = M(i, j);
+      }
+    }
+  }
+}
+
+void factor_in_place(GrowMatrix& L) {
+  // Unblocked Cholesky: r is small, and Eigen's LLT would copy.
+  const Index n = L.rows();
+  for (Index j = 0; j < n; ++j) {
+    for (Index k = 0; k < j; ++k) L.col(j).tail(n - j) -= L(j, k) * L.col(k).tail(n - j);
+    const double pivot = std::sqrt(L(j, j));
+    L.col(j).tail(n - j) /= pivot;
+    L.row(j).tail(n - j - 1).setZero();
+  }
+}
+
+bool touches(const BlockRows& rows, int g, const Reduction::Block& block) {
+  for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
+    const int first = rows.col_offset(rows.entry_block(e)), width = rows.block_size(rows.entry_block(e));
+    if (std::ranges::any_of(block.coordinates, [&](int c) { return c >= first && c < first + width; })) return true;
+  }
+  return false;
+}
+
+// Bilateral rows over the free coordinates of a block, and the velocities they ask of them.
+void gather_bilateral(const ContactProblem& p, const Reduction& red, const Reduction::Block& block, Eigen::MatrixXd& rows,
+                      Eigen::VectorXd& target) {
+  rows.setZero(static_cast<Index>(block.bilateral.size()), static_cast<Index>(block.coordinates.size()));
+  target.resize(rows.rows());
+  for (Index r = 0; r < rows.rows(); ++r) {
+    const int row = block.bilateral[static_cast<std::size_t>(r)];
+    target[r] = p.b[row];
+    for (int e = p.J_b.entry_begin(row); e < p.J_b.entry_end(row); ++e) {
+      const int first = p.J_b.col_offset(p.J_b.entry_block(e));
+      const auto entry = p.J_b.entry(e);
+      for (Index j = 0; j < entry.cols(); ++j) {
+        const std::size_t s = static_cast<std::size_t>(first + j);
+        if (red.is_prescribed[s] != 0) {
+          target[r] -= entry(0, j) * red.v_free[first + j];
+        } else {
+          rows(r, red.index_in_block[s]) = entry(0, j);
+        }
+      }
+    }
+  }
+}
+
+// Null space Z of a block's bilateral rows, and the particular velocity that satisfies them (least squares when they clash).
+void eliminate_bilateral(const ContactProblem& p, Reduction& red, Reduction::Block& block) {
+  block.bilateral.clear();
+  for (int row : red.bilateral) {
+    if (touches(p.J_b, row, block)) block.bilateral.push_back(row);
+  }
+  block.unit = block.bilateral.empty();
+  const Index c = static_cast<Index>(block.coordinates.size());
+  block.size = static_cast<int>(c);
+  if (block.unit) return;
+  Eigen::MatrixXd rows;
+  Eigen::VectorXd target;
+  gather_bilateral(p, red, block, rows, target);
+  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> cod;
+  cod.setThreshold(1e-10);
+  cod.compute(rows);
+  const Eigen::VectorXd particular = cod.solve(target);
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr;
+  qr.setThreshold(1e-10);
+  qr.compute(rows.transpose());
+  const Index rank = qr.rank();
+  const Eigen::MatrixXd Q = qr.householderQ();
+  block.Z = Q.rightCols(c - rank);
+  block.size = static_cast<int>(c - rank);
+  for (Index i = 0; i < c; ++i) red.v_free[block.coordinates[static_cast<std::size_t>(i)]] = particular[i];
+}
+
+void factor_block(const ContactProblem& p, Reduction& red, Reduction::Block& block) {
+  GrowMatrix& M = red.scratch_matrix;
+  gather_inertia(p, red, block, M);
+  if (block.unit) {
+    block.L = M;
+  } else {
+    block.L.resize(block.size, block.size);
+    block.L.noalias() = block.Z.transpose() * (M * block.Z);
+  }
+  factor_in_place(block.L);
+}
+
+// y = L⁻¹ Zᵀ momentum[coordinates].
+void whiten(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& momentum, Eigen::Ref<Eigen::VectorXd> y) {
+  for (const Reduction::Block& block : red.blocks) {
+    red.scratch.resize(static_cast<Index>(block.coordinates.size()));
+    for (std::size_t i = 0; i < block.coordinates.size(); ++i) red.scratch[static_cast<Index>(i)] = momentum[block.coordinates[i]];
+    auto part = y.segment(block.offset, block.size);
+    if (block.unit) {
+      part = red.scratch;
+    } else {
+      part.noalias() = block.Z.transpose() * red.scratch;
+    }
+    block.L.triangularView<Eigen::Lower>().solveInPlace(part);
+  }
+}
+
+// v[coordinates] += Z L⁻ᵀ y.
+void add_velocity(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& y, Eigen::Ref<Eigen::VectorXd> v) {
+  for (const Reduction::Block& block : red.blocks) {
+    red.scratch = y.segment(block.offset, block.size);
+    block.L.triangularView<Eigen::Lower>().transpose().solveInPlace(red.scratch);
+    if (!block.unit) {
+      red.scratch2.resize(block.Z.rows());
+      red.scratch2.noalias() = block.Z * red.scratch;
+    }
+    const GrowVector& change = block.unit ? red.scratch : red.scratch2;
+    for (std::size_t i = 0; i < block.coordinates.size(); ++i) v[block.coordinates[i]] += change[static_cast<Index>(i)];
+  }
+}
+
+void forward_substitute_rows(const GrowMatrix& L, RowMap rows) {
+  const Index r = L.rows();
+  for (Index i = 0; i < rows.rows(); ++i) {
+    double* x = &rows(i, 0);
+    for (Index j = 0; j < r; ++j) {
+      x[j] /= L(j, j);
+      const double* column = L.data() + j * r;
+      for (Index k = j + 1; k < r; ++k) x[k] -= column[k] * x[j];
+    }
+  }
+}
+
+// Group g of `from` (columns of M) becomes a group of `to` (reduced columns): rows Z, then L⁻¹ from the right.
+void reduce_group(const Reduction& red, const BlockRows& from, int g, BlockRows& to) {
+  to.add_group();
+  for (std::size_t k = 0; k < red.blocks.size(); ++k) {
+    const Reduction::Block& block = red.blocks[k];
+    bool touched = red.blocks.size() == 1;
+    for (int e = from.entry_begin(g); e < from.entry_end(g) && !touched; ++e) {
+      const int first = from.col_offset(from.entry_block(e)), width = from.block_size(from.entry_block(e));
+      for (int j = first; j < first + width && !touched; ++j) touched = red.block_of[static_cast<std::size_t>(j)] == static_cast<int>(k);
+    }
+    if (!touched) continue;
+    RowMap out = to.add_entry(static_cast<int>(k));
+    for (int e = from.entry_begin(g); e < from.entry_end(g); ++e) {
+      const auto entry = from.entry(e);
+      const int first = from.col_offset(from.entry_block(e));
+      for (Index j = 0; j < entry.cols(); ++j) {
+        const std::size_t s = static_cast<std::size_t>(first + j);
+        if (red.block_of[s] != static_cast<int>(k)) continue;
+        const int place = red.index_in_block[s];
+        if (block.unit) {
+          out.col(place) += entry.col(j);
+        } else {
+          out.noalias() += entry.col(j) * block.Z.row(place);
+        }
+      }
+    }
+    forward_substitute_rows(block.L, out);
+  }
+}
+
+void find_closed(const ContactProblem& p, std::vector<char>& closed) {
+  closed.resize(static_cast<std::size_t>(p.contacts()));
+  for (int i = 0; i < p.contacts(); ++i) {
+    Eigen::Vector3d u = Eigen::Vector3d::Zero();
+    if (p.gap[i] > kTouchGap) p.J.add_group_product(i, p.v, u);
+    closed[static_cast<std::size_t>(i)] = p.gap[i] + p.dt * std::min(u[0], 0.0) <= kTouchGap;
+  }
+}
+
+double bilateral_residual(const ContactProblem& p, const Reduction& red) {
+  double worst = 0.0;
+  for (int row : red.bilateral) {
+    Eigen::Matrix<double, 1, 1> w(-p.b[row]);
+    p.J_b.add_group_product(row, red.v_free, w);
+    worst = std::max(worst, std::abs(w[0]));
+  }
+  return worst;
+}
+
+}  // namespace
+
+void reduce(const ContactProblem& p, Reduction& red) {
+  const Index nv = p.velocities();
+  ReducedProblem& out = red.reduced;
+  classify_rows(p, red);
+  collect_coordinates(p, red);
+  red.v_free.setZero(nv);
+  for (std::size_t i = 0; i < p.prescribed.size(); ++i) red.v_free[p.prescribed[i]] = p.v_prescribed[static_cast<Index>(i)];
+  red.block_sizes.clear();
+  int offset = 0;
+  for (Reduction::Block& block : red.blocks) {
+    eliminate_bilateral(p, red, block);
+    block.offset = offset;
+    offset += block.size;
+    red.block_sizes.push_back(block.size);
+  }
+  for (Reduction::Block& block : red.blocks) factor_block(p, red, block);
+
+  // v_free = particular + Z L⁻ᵀ L⁻¹ Zᵀ (M v + p - M particular): the free directions take up what momentum is left.
+  red.momentum.resize(nv);
+  red.momentum_scratch.resize(nv);
+  p.M.multiply(p.v, red.momentum);
+  p.M.multiply(red.v_free, red.momentum_scratch);
+  red.momentum += p.impulse - red.momentum_scratch;
+  red.y_momentum.resize(offset);
+  whiten(red, red.momentum, red.y_momentum);
+  add_velocity(red, red.y_momentum, red.v_free);
+  p.M.multiply(red.v_free, red.momentum_scratch);
+  out.y_free.resize(offset);
+  whiten(red, red.momentum_scratch, out.y_free);
+
+  out.Rt.reset(3, red.block_sizes);
+  for (int i = 0; i < p.contacts(); ++i) reduce_group(red, p.J, i, out.Rt);
+  out.u_free.resize(p.J.rows());
+  p.J.multiply(red.v_free, out.u_free);
+  normal_offset(p, out.offset);
+  out.mu = p.mu;
+  find_closed(p, out.closed);
+
+  const Index m = static_cast<Index>(red.bounded.size());
+  out.Bt.reset(1, red.block_sizes);
+  out.w_free.resize(m);
+  out.lo.resize(m);
+  out.hi.resize(m);
+  for (Index j = 0; j < m; ++j) {
+    const int row = red.bounded[static_cast<std::size_t>(j)];
+    reduce_group(red, p.J_b, row, out.Bt);
+    Eigen::Matrix<double, 1, 1> w(-p.b[row]);
+    p.J_b.add_group_product(row, red.v_free, w);
+    out.w_free[j] = w[0];
+    out.lo[j] = p.lo[row];
+    out.hi[j] = p.hi[row];
+  }
+  red.bilateral_residual = bilateral_residual(p, red);
+}
+
+void recover_velocity(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& beta,
+                      GrowVector& v_plus) {
+  red.y_momentum.setZero(red.reduced.rank_bound());
+  red.reduced.Rt.add_transposed(lambda, red.y_momentum);
+  red.reduced.Bt.add_transposed(beta, red.y_momentum);
+  v_plus = red.v_free;
+  add_velocity(red, red.y_momentum, v_plus);
+}
+
+namespace {
+
+// left = M (v⁺ - v) - p - Jᵀλ - J_bᵀλ_b.
+void momentum_left(const ContactProblem& p, Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+                   const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& lambda_b, GrowVector& left) {
+  red.momentum_scratch = v_plus - p.v;
+  left.resize(p.velocities());
+  p.M.multiply(red.momentum_scratch, left);
+  red.momentum_scratch = p.impulse;
+  p.J.add_transposed(lambda, red.momentum_scratch);
+  p.J_b.add_transposed(lambda_b, red.momentum_scratch);
+  left -= red.momentum_scratch;
+}
+
+// Least-norm impulses of a coupled block's bilateral rows that take up what is left of the momentum.
+void recover_block_bilateral(const ContactProblem& p, const Reduction& red, const Reduction::Block& block, GrowVector& lambda_b) {
+  Eigen::MatrixXd rows;
+  Eigen::VectorXd target, left(static_cast<Index>(block.coordinates.size()));
+  gather_bilateral(p, red, block, rows, target);
+  for (Index i = 0; i < left.size(); ++i) left[i] = red.momentum[block.coordinates[static_cast<std::size_t>(i)]];
+  const Eigen::VectorXd multipliers = rows.transpose().completeOrthogonalDecomposition().solve(left);
+  for (Index r = 0; r < multipliers.size(); ++r) lambda_b[block.bilateral[static_cast<std::size_t>(r)]] = multipliers[r];
+}
+
+}  // namespace
+
+void recover_bilateral(const ContactProblem& p, Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+                       const Eigen::Ref<const Eigen::VectorXd>& lambda, GrowVector& lambda_b, GrowVector& lambda_prescribed) {
+  for (int row : red.bilateral) lambda_b[row] = 0.0;
+  momentum_left(p, red, v_plus, lambda, lambda_b, red.momentum);
+  if (!red.bilateral.empty()) {
+    for (const Reduction::Block& block : red.blocks) {
+      if (!block.unit) recover_block_bilateral(p, red, block, lambda_b);
+    }
+    momentum_left(p, red, v_plus, lambda, lambda_b, red.momentum);
+  }
+  lambda_prescribed.resize(static_cast<Index>(p.prescribed.size()));
+  for (std::size_t i = 0; i < p.prescribed.size(); ++i) lambda_prescribed[static_cast<Index>(i)] = red.momentum[p.prescribed[i]];
+}
+
+ReducedProblem reduce_dense(const Eigen::Ref<const Eigen::MatrixXd>& W, const Eigen::Ref<const Eigen::VectorXd>& q,
+                            const Eigen::Ref<const Eigen::VectorXd>& mu) {
+  const Index rows = W.rows();
+  if (W.cols() != rows) throw InvalidArgument("W", "a square matrix", std::to_string(rows) + " x " + std::to_string(W.cols()));
+  require_size("W.rows", rows, 3 * mu.size());
+  require_size("q", q.size(), rows);
+  require_finite("W", W);
+  require_finite("q", q);
+  require_nonnegative("mu", mu, true);
+  const double scale = rows == 0 ? 0.0 : W.diagonal().cwiseAbs().maxCoeff();
+  if (rows > 0 && (W - W.transpose()).cwiseAbs().maxCoeff() > 1e-8 * scale)
+    throw InvalidArgument("W", "a symmetric matrix", "an asymmetric one");
+
+  // Pivoted Cholesky: stops at the numerical rank.
+  Eigen::MatrixXd S = 0.5 * (W + W.transpose());
+  Eigen::MatrixXd L = Eigen::MatrixXd::Zero(rows, rows);
+  Index rank = 0;
+  for (; rank < rows; ++rank) {
+    Index pivot = 0;
+    const double largest = S.diagonal().maxCoeff(&pivot);
+    if (!(largest > 1e-14 * scale)) break;
+    L.col(rank) = S.col(pivot) / std::sqrt(largest);
+    S.noalias() -= L.col(rank) * L.col(rank).transpose();
+    S.row(pivot).setZero();
+    S.col(pivot).setZero();
+  }
+  if (rows > 0 && S.cwiseAbs().maxCoeff() > 1e-7 * scale) throw InvalidArgument("W", "a positive semidefinite matrix", "an indefinite one");
+
+  ReducedProblem out;
+  const int width = static_cast<int>(rank);
+  out.Rt = BlockRows::from_dense(3, L.leftCols(rank), std::span(&width, 1));
+  out.u_free = q;
+  out.offset.setZero(mu.size());
+  out.closed.assign(static_cast<std::size_t>(mu.size()), 1);
+  out.mu = mu;
+  out.Bt.reset(1, std::span(&width, 1));
+  out.y_free.setZero(rank);
+  return out;
+}
+
+}  // namespace stiction

@@ -1,0 +1,190 @@
+// The reduction against dense linear algebra: the KKT system of the bilateral rows, solved as one matrix.
+#include "stiction/problem/reduced.hpp"
+
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <Eigen/LU>
+#include <Eigen/QR>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/problem/certificate.hpp"
+
+namespace stiction {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+MatrixXd random_spd(int n) {
+  const MatrixXd a = MatrixXd::Random(n, n);
+  return a * a.transpose() + MatrixXd::Identity(n, n);
+}
+
+// Three bodies (6, 6, 3 velocities), contacts on and between them, bilateral rows inside and across bodies.
+ContactProblem three_bodies(unsigned seed) {
+  std::srand(seed);
+  const std::vector<int> sizes{6, 6, 3};
+  ContactProblem p;
+  p.dt = 0.01;
+  p.M.reset(sizes);
+  for (int k = 0; k < 3; ++k) p.M.block(k) = random_spd(sizes[static_cast<std::size_t>(k)]);
+  p.v = VectorXd::Random(15);
+  p.impulse = VectorXd::Random(15);
+  MatrixXd J = MatrixXd::Random(9, 15);
+  J.block(0, 6, 3, 9).setZero();
+  J.block(3, 12, 3, 3).setZero();
+  J.block(6, 0, 3, 6).setZero();
+  p.J = BlockRows::from_dense(3, J, sizes);
+  p.mu = VectorXd::Constant(3, 0.5);
+  p.restitution.setZero(3);
+  p.gap.setZero(3);
+  p.J_b.reset(1, sizes);
+  return p;
+}
+
+void add_rows(ContactProblem& p, const MatrixXd& rows, double lo, double hi) {
+  p.J_b = BlockRows::from_dense(1, rows, p.M.sizes());
+  p.b = VectorXd::Random(rows.rows());
+  p.lo = VectorXd::Constant(rows.rows(), lo);
+  p.hi = VectorXd::Constant(rows.rows(), hi);
+}
+
+// M v⁺ = M v + p + Cᵀλ_c + Jᵀλ, C v⁺ = c, solved densely.
+VectorXd dense_velocity(const ContactProblem& p, const MatrixXd& C, const VectorXd& c, const VectorXd& lambda) {
+  const MatrixXd M = p.M.to_dense();
+  const int nv = p.velocities(), m = static_cast<int>(C.rows());
+  MatrixXd kkt = MatrixXd::Zero(nv + m, nv + m);
+  kkt << M, -C.transpose(), C, MatrixXd::Zero(m, m);
+  VectorXd rhs(nv + m);
+  rhs << M * p.v + p.impulse + p.J.to_dense().transpose() * lambda, c;
+  return kkt.completeOrthogonalDecomposition().solve(rhs).head(nv);
+}
+
+void expect_reduction_matches(const ContactProblem& p, const MatrixXd& C, const VectorXd& c, int expected_rank) {
+  validate(p);
+  Reduction red;
+  reduce(p, red);
+  const ReducedProblem& r = red.reduced;
+  EXPECT_EQ(r.rank_bound(), expected_rank);
+  const MatrixXd J = p.J.to_dense(), Rt = r.Rt.to_dense();
+  const VectorXd zero = VectorXd::Zero(9), free = dense_velocity(p, C, c, zero);
+  EXPECT_NEAR((red.v_free - free).norm(), 0.0, 1e-9);
+  EXPECT_NEAR((r.u_free - J * free).norm(), 0.0, 1e-9);
+  const VectorXd lambda = VectorXd::Random(9);
+  const VectorXd v_plus = dense_velocity(p, C, c, lambda);
+  EXPECT_NEAR((Rt * (Rt.transpose() * lambda) + r.u_free - J * v_plus).norm(), 0.0, 1e-9);
+  GrowVector recovered, lambda_b, lambda_p;
+  const VectorXd beta = VectorXd::Zero(static_cast<Eigen::Index>(red.bounded.size()));
+  recover_velocity(red, lambda, beta, recovered);
+  EXPECT_NEAR((recovered - v_plus).norm(), 0.0, 1e-9);
+  lambda_b.setZero(p.bounded_rows());
+  recover_bilateral(p, red, recovered, lambda, lambda_b, lambda_p);
+  LawConditions none;
+  none.normal_complementarity = none.friction_cone = none.dissipation = none.non_penetration = false;
+  const Certificate cert = certify(p, none, recovered, lambda, lambda_b, lambda_p);
+  EXPECT_LT(cert.momentum.scaled, 1e-12);
+  EXPECT_LT(cert.bilateral.scaled, 1e-10);
+}
+
+TEST(Reduce, FreeBodies) { expect_reduction_matches(three_bodies(1), MatrixXd(0, 15), VectorXd(0), 15); }
+
+TEST(Reduce, PrescribedCoordinates) {
+  ContactProblem p = three_bodies(2);
+  p.prescribed = {14, 2, 7};
+  p.v_prescribed = Eigen::Vector3d(0.3, -0.2, 0.9);
+  MatrixXd C = MatrixXd::Zero(3, 15);
+  for (int i = 0; i < 3; ++i) C(i, p.prescribed[static_cast<std::size_t>(i)]) = 1.0;
+  expect_reduction_matches(p, C, p.v_prescribed, 12);
+}
+
+TEST(Reduce, BilateralRowsAcrossBlocksAndRedundant) {
+  ContactProblem p = three_bodies(3);
+  MatrixXd C = MatrixXd::Random(4, 15);
+  C.row(0).tail(9).setZero();
+  C.row(1).tail(9).setZero();
+  C.row(3) = 2.0 * C.row(2);
+  add_rows(p, C, -kInfinity, kInfinity);
+  p.b[3] = 2.0 * p.b[2];
+  expect_reduction_matches(p, C, p.b, 12);
+}
+
+TEST(Reduce, BilateralRowsBesidePrescribed) {
+  ContactProblem p = three_bodies(4);
+  MatrixXd C = MatrixXd::Zero(2, 15);
+  C.leftCols(6) = MatrixXd::Random(2, 6);
+  add_rows(p, C, -kInfinity, kInfinity);
+  p.prescribed = {0, 13};
+  p.v_prescribed = Eigen::Vector2d(0.1, -0.4);
+  MatrixXd all = MatrixXd::Zero(4, 15);
+  all.topRows(2) = C;
+  all(2, 0) = all(3, 13) = 1.0;
+  VectorXd target(4);
+  target << p.b, p.v_prescribed;
+  expect_reduction_matches(p, all, target, 11);
+}
+
+TEST(Reduce, BoundedRowsStayAsRows) {
+  ContactProblem p = three_bodies(5);
+  add_rows(p, MatrixXd::Random(2, 15), -0.5, 2.0);
+  Reduction red;
+  reduce(p, red);
+  EXPECT_EQ(red.bounded, (std::vector<int>{0, 1}));
+  const MatrixXd M = p.M.to_dense(), C = p.J_b.to_dense(), Bt = red.reduced.Bt.to_dense();
+  EXPECT_NEAR((Bt * Bt.transpose() - C * M.inverse() * C.transpose()).norm(), 0.0, 1e-10);
+  EXPECT_NEAR((red.reduced.w_free - (C * red.v_free - p.b)).norm(), 0.0, 1e-12);
+}
+
+TEST(Reduce, KineticEnergyGradient) {
+  ContactProblem p = three_bodies(6);
+  p.prescribed = {8};
+  p.v_prescribed = Eigen::Matrix<double, 1, 1>(0.7);
+  Reduction red;
+  reduce(p, red);
+  const VectorXd lambda = VectorXd::Random(9);
+  GrowVector v_plus;
+  recover_velocity(red, lambda, VectorXd(0), v_plus);
+  const VectorXd y = red.reduced.Rt.to_dense().transpose() * lambda;
+  const MatrixXd M = p.M.to_dense();
+  const double change = 0.5 * v_plus.dot(M * v_plus) - 0.5 * red.v_free.dot(M * red.v_free);
+  EXPECT_NEAR(change, 0.5 * y.squaredNorm() + y.dot(red.reduced.y_free), 1e-10);
+}
+
+TEST(ReduceDense, FactorsRankDeficientDelassus) {
+  const MatrixXd R = MatrixXd::Random(9, 4), W = R * R.transpose();
+  const ReducedProblem r = reduce_dense(W, VectorXd::Random(9), VectorXd::Constant(3, 0.4));
+  EXPECT_EQ(r.rank_bound(), 4);
+  EXPECT_NEAR((r.Rt.to_dense() * r.Rt.to_dense().transpose() - W).norm(), 0.0, 1e-12);
+  MatrixXd indefinite = W;
+  indefinite(0, 0) = -1.0;
+  EXPECT_THROW(reduce_dense(indefinite, VectorXd::Zero(9), VectorXd::Constant(3, 0.4)), InvalidArgument);
+}
+
+TEST(Validate, NamesTheBadMember) {
+  const auto message = [](auto&& change) -> std::string {
+    ContactProblem p = three_bodies(7);
+    change(p);
+    try {
+      validate(p);
+    } catch (const InvalidArgument& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message([](ContactProblem&) {}), "");
+  EXPECT_THAT(message([](ContactProblem& p) { p.mu[1] = std::nan(""); }), testing::StartsWith("mu[1]: expected"));
+  EXPECT_THAT(message([](ContactProblem& p) { p.mu[2] = -0.1; }), testing::StartsWith("mu[2]"));
+  EXPECT_THAT(message([](ContactProblem& p) { p.v[3] = kInfinity; }), testing::StartsWith("v[3]"));
+  EXPECT_THAT(message([](ContactProblem& p) { p.M.block(1)(0, 0) = -1.0; }), testing::StartsWith("M block 1"));
+  EXPECT_THAT(message([](ContactProblem& p) { p.dt = 0.0; }), testing::StartsWith("dt"));
+  EXPECT_THAT(message([](ContactProblem& p) { p.restitution[0] = 1.5; }), testing::StartsWith("restitution[0]"));
+  EXPECT_THAT(message([](ContactProblem& p) {
+                p.prescribed = {3, 3}, p.v_prescribed = VectorXd::Zero(2);
+              }),
+              testing::HasSubstr("at most once"));
+  EXPECT_EQ(message([](ContactProblem& p) { p.mu[0] = kInfinity; }), "");
+}
+
+}  // namespace
+}  // namespace stiction
