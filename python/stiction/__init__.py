@@ -1,0 +1,5 @@
+"""Rigid-contact engine for robots that runs both ways: motion from torques, and torques and contact forces from motion."""
+
+from ._core import __version__
+
+__all__ = ["__version__"]
