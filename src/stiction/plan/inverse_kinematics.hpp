@@ -1,0 +1,42 @@
+// Inverse kinematics of a foot by damped least squares within joint limits.
+//
+//   minimise |p_d - p(q)| over lower <= q <= upper               step: Δq = Jᵀ (J Jᵀ + λ² I)⁻¹ e,  e = p_d - p(q)
+// Levenberg-Marquardt: λ² falls when |e| does and rises otherwise; joints at a limit that the step would leave are frozen and
+// the step is recomputed without them. Stopping: |e| <= tolerance (solved); projected gradient |Jᵀe| <= gradient_tolerance
+// |e| or no step that lowers |e| (inaccurate: unreachable, the nearest point found, `distance` is left); iteration_limit.
+// Quadratic convergence near a regular solution. Cost per iteration: one evaluation of p, J and a 3 x 3 solve. No allocation.
+//
+// Velocity and acceleration:  J q̇ = ẋ,   J q̈ = ẍ - J̇ q̇,   J̇ by central differences of J along q̇.
+// Away from singularities (least singular value above `singular_value`) these are exact, nearer they are damped smoothly
+// [Nakamura & Hanafusa 1986].
+#pragma once
+
+#include "stiction/plan/leg_kinematics.hpp"
+#include "stiction/problem/solution.hpp"
+
+namespace stiction {
+
+struct InverseKinematicsOptions {
+  double tolerance = 1e-10;          ///< m
+  double gradient_tolerance = 1e-6;  ///< relative: |Jᵀe| <= this times |J| |e|
+  int max_iterations = 100;
+  double singular_value = 1e-3;   ///< m/rad: below, velocities and accelerations are damped
+  double difference_step = 1e-5;  ///< rad: largest joint motion of the central difference for J̇
+};
+
+struct InverseKinematicsSolution {
+  LegVector q;  ///< within limits, always
+  Status status = Status::numerical_error;
+  double distance = 0.0;  ///< |p_d - p(q)| left (m)
+  int iterations = 0;
+};
+
+/// Joint positions from a start q0 (clamped to the limits first). Throws InvalidArgument on sizes and non-finite values.
+InverseKinematicsSolution inverse_kinematics(const Leg& leg, const Eigen::Vector3d& target, const LegVector& q0,
+                                             const InverseKinematicsOptions& options = {});
+
+/// Joint velocity and acceleration for a foot velocity and acceleration at q.
+void joint_rates(const Leg& leg, const LegVector& q, const Eigen::Vector3d& velocity, const Eigen::Vector3d& acceleration,
+                 const InverseKinematicsOptions& options, LegVector& v, LegVector& a);
+
+}  // namespace stiction

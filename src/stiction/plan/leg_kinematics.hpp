@@ -1,0 +1,49 @@
+// Kinematics of a leg as plain data: foot position in the base frame and its Jacobian from the leg's own joint positions.
+//
+//   p(q) and J(q) = ∂p/∂q                                        3 and 3 x m, m <= kMaxLegJoints joints
+// Either a `SerialChain` of revolute and prismatic joints (URDF's convention: fixed placement, then motion about the
+// axis), or any function of the same form, for instance over a rigid-body library.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include <Eigen/Core>
+
+namespace stiction {
+
+inline constexpr int kMaxLegJoints = 8;
+using LegVector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMaxLegJoints, 1>;
+using LegJacobian = Eigen::Matrix<double, 3, Eigen::Dynamic, 0, 3, kMaxLegJoints>;
+
+/// Writes the foot position (base frame, m) and resizes and writes the Jacobian (3 x m) at q (m). Must not allocate in a control loop.
+using LegKinematics = std::function<void(const LegVector& q, Eigen::Vector3d& position, LegJacobian& jacobian)>;
+
+struct ChainJoint {
+  Eigen::Vector3d translation = Eigen::Vector3d::Zero();  ///< origin in the parent joint's frame (the base for the first), m
+  Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();
+  Eigen::Vector3d axis = Eigen::Vector3d::UnitZ();  ///< unit, in the joint's frame
+  bool revolute = true;                             ///< otherwise prismatic along the axis
+};
+
+struct SerialChain {
+  std::vector<ChainJoint> joints;                         ///< from the base to the foot
+  Eigen::Vector3d foot_offset = Eigen::Vector3d::Zero();  ///< foot in the last joint's frame (m)
+
+  /// Same form as LegKinematics. Throws InvalidArgument when q has another size.
+  void operator()(const LegVector& q, Eigen::Vector3d& position, LegJacobian& jacobian) const;
+};
+/// Unit axes, rotations, 1 to kMaxLegJoints joints. Throws InvalidArgument.
+void validate(const SerialChain& chain);
+
+/// One leg of a robot.
+struct Leg {
+  std::vector<int> joints;  ///< places of its joints in the robot's vector of actuated joints, from base to foot
+  LegKinematics kinematics;
+  LegVector lower, upper;  ///< joint limits, infinity allowed
+};
+
+/// The legs LF, RF, LH, RH of the quadruped of [ZD15] ("links"), as models/links.urdf: joints 0-2, 3-5, 6-8, 9-11.
+std::vector<Leg> links_legs();
+
+}  // namespace stiction

@@ -1,0 +1,90 @@
+// The planner of [ZD15, section 6.1] (Fig. 4): commanded planar base velocity in, desired motion of feet and joints out.
+//
+// Per leg and update:
+//   stance  the foot stays on the ground: ẋ = -(v + ω × x), integrated exactly over the time since the last update
+//   swing   a velocity-clamped cubic spline from lift-off to the foothold (swing.hpp), replanned when the foothold moves
+//   joints  inverse kinematics of the foot, then J q̇ = ẋ, J q̈ = ẍ - J̇ q̇ (inverse_kinematics.hpp)
+// Foothold, after Raibert: the foot lands half of the coming stance ahead of its nominal place, so that it passes the nominal
+// place at mid-stance:
+//   x_td = flow(x_nom, command, -T_stance/2) + k_r (v_measured - v_command)
+// Feet are planned in the base frame ("local frame of the robot"), with z along the base's own z axis. The legs stand still
+// until `start_time`. Works for any number of legs; nothing allocates after construction.
+#pragma once
+
+#include <vector>
+
+#include "stiction/control/desired_motion.hpp"
+#include "stiction/plan/gait.hpp"
+#include "stiction/plan/inverse_kinematics.hpp"
+#include "stiction/plan/planar.hpp"
+#include "stiction/plan/swing.hpp"
+
+namespace stiction {
+
+struct TrotOptions {
+  GaitParameters gait = published_trot();
+  Eigen::Matrix3Xd nominal_feet;  ///< 3 x legs, foot places in the base frame at mid-stance (m)
+  double start_time = 0.0;        ///< s; before it all feet stand
+  double feedback = 0.0;          ///< k_r (s), Raibert's velocity feedback; 0 plans from the command alone
+  double replan_distance = 1e-4;  ///< m: the swing is replanned when its foothold moved further than this
+  double replan_until = 0.8;      ///< fraction of the swing after which the foothold is final
+  InverseKinematicsOptions kinematics;
+};
+
+/// Nominal feet of the links quadruped: (±0.12, ±0.10, -0.14) for LF, RF, LH, RH, 3 x 4.
+Eigen::Matrix3Xd links_nominal_feet();
+
+/// Where a foot should land for a command and a coming stance of `stance` seconds (base frame).
+Eigen::Vector3d foothold(const Eigen::Vector3d& nominal, const PlanarTwist& command, double stance);
+
+/// The plan at one instant.
+struct TrotPlan {
+  DesiredMotion joints;                     ///< nj actuated joints
+  Eigen::Matrix3Xd foot_position;           ///< 3 x legs, base frame (m)
+  Eigen::Matrix3Xd foot_velocity;           ///< m/s
+  Eigen::Matrix3Xd foot_acceleration;       ///< m/s²
+  std::vector<char> stance;                 ///< legs, 1 in stance
+  Status status = Status::numerical_error;  ///< worst inverse kinematics: solved when every foot reaches its place
+  double distance = 0.0;                    ///< largest distance that inverse kinematics left (m)
+};
+
+class TrotPlanner {
+ public:
+  /// Legs in the order of gait and nominal feet; `joints` is the number nj of actuated joints, `q_start` (nj) starts the
+  /// inverse kinematics and picks its branch. Throws InvalidArgument, also when a nominal foot place is out of reach.
+  TrotPlanner(std::vector<Leg> legs, TrotOptions options, const Eigen::Ref<const Eigen::VectorXd>& q_start);
+
+  /// Plan at time t (s, not before the last one) for a command. `measured` feeds Raibert's correction (ignored when
+  /// options.feedback is 0). The returned reference stays valid until the next call.
+  const TrotPlan& update(double t, const PlanarTwist& command, const PlanarTwist& measured = {});
+  /// All feet at their nominal places, clock at t.
+  void reset(double t = 0.0);
+  /// Joint positions (nj) with all feet at their nominal places: put the robot here to start.
+  const Eigen::VectorXd& standing_posture() const { return standing_; }
+  const TrotPlan& plan() const { return plan_; }
+  const std::vector<Leg>& legs() const { return legs_; }
+  const TrotOptions& options() const { return options_; }
+  /// Base pose that the commands alone would have produced since the reset: dead reckoning, for tests and logs.
+  const PlanarPose& commanded_pose() const { return commanded_pose_; }
+
+ private:
+  struct LegPlan {
+    bool swinging = false;
+    double time = 0.0;  ///< of `foot`
+    FootState foot;
+    SwingCurve swing;
+    LegVector q;
+  };
+  void update_leg(std::size_t leg, double t, const PlanarTwist& command, const PlanarTwist& measured);
+  void solve_joints(std::size_t leg);
+
+  std::vector<Leg> legs_;
+  TrotOptions options_;
+  std::vector<LegPlan> state_;
+  TrotPlan plan_;
+  Eigen::VectorXd standing_;
+  PlanarPose commanded_pose_;
+  double time_ = 0.0;
+};
+
+}  // namespace stiction
