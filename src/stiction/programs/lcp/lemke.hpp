@@ -1,0 +1,54 @@
+// Lemke's complementary pivoting for a dense LCP:  w = M z + q,  0 <= w ⊥ z >= 0,  M n x n, q n.
+//
+// Source: Lemke 1965, as used by [ZD15, section 4.2]; Cottle, Pang, Stone, The Linear Complementarity Problem, Alg. 4.4.5.
+// Adds d z0 with d > 0, follows the path of almost complementary bases from z0 large until z0 leaves (a solution) or the
+// entering variable meets no bound (a ray). For copositive-plus M, hence for Stewart-Trinkle's friction LCP and for PSD M, a
+// ray proves that no z is feasible; the ray is returned and checked by itself.
+//
+// Ties in the ratio test are broken lexicographically on the rows of [B⁻¹q, B⁻¹], so degenerate problems cannot cycle; z0
+// leaves when it is among the ties. Rows within rounding of the smallest ratio count as ties (Harris).
+// Fall-backs, each taken only when the point before misses the tolerance and no infeasibility was proved: the largest pivot
+// among ties instead of the lexicographic one; then Tikhonov, M + eps I with eps growing tenfold from 1e-14 to 1e-4 of
+// max|M| ([ZD15, footnote 2; D14]: "LEMKE, employing Tikhonov regularization as necessary").
+//
+// Departs from LEMKE (Fackler, Miranda) and from the papers: M is equilibrated, M -> D M D with D diagonal of powers of two;
+// the basis found is solved again on the original M with iterative refinement, after a regularised solve too, so eps
+// chooses a basis and never enters the answer; a warm start is tried as a basis only (paper: warm-starting the path itself
+// leads to excessive pivoting) and dropped for the cold path when it isn't complementary.
+// Cost: n² multiply-adds per pivot (condensed tableau, rank-one updates along rows), usually fewer than 2 n pivots.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "stiction/programs/lcp/lcp_solution.hpp"
+#include "stiction/programs/lcp/lu.hpp"
+
+namespace stiction {
+
+struct LemkeOptions {
+  double tolerance = 1e-10;        ///< largest `residual` that counts as solved
+  double pivot_tolerance = 1e-10;  ///< smallest pivot, relative to the largest entry of its column
+  double tie_tolerance = 1e-12;    ///< slack of the ratio test, relative to |D q|_inf
+  int max_pivots = 0;              ///< per attempt; 0 means 1000 + 50 n
+  bool regularise = true;          ///< allow the fall-backs
+};
+
+/// Memory of `lemke`, reused between calls; allocates only when n exceeds every earlier n.
+struct LemkeWorkspace {
+  std::vector<double> tableau;  ///< n x stride, row-major: the nonbasic columns of B⁻¹[I, -M, -d], then B⁻¹q
+  std::vector<int> row_var, col_var, place;
+  GrowVector scale, column, rhs, trial, best;
+  std::vector<int> ties, candidate;
+  DenseLu lu;
+};
+
+/// Solves LCP(q, M). `warm`: indices of z to try first as a basis (LcpSolution::active of an earlier call), may be empty.
+/// Status: solved; ray_termination (solution.ray set, solution.infeasible when it proves that nothing is feasible);
+/// inaccurate (residual above the tolerance); iteration_limit. Throws InvalidArgument on sizes and on NaN or infinity.
+void lemke(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::Ref<const Eigen::VectorXd>& q, std::span<const int> warm,
+           const LemkeOptions& options, LemkeWorkspace& workspace, LcpSolution& solution);
+
+}  // namespace stiction
