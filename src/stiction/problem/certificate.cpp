@@ -159,6 +159,11 @@ void certify(const ContactProblem& p, const LawConditions& law, const Ref& v_plu
   c.finite = v_plus.allFinite() && lambda.allFinite() && lambda_b.allFinite() && lambda_p.allFinite();
   if (!c.finite) return;
   normal_offset(p, w.offset);
+  find_closed(p, w.closed);
+  LawConditions open_contact = law;
+  open_contact.no_slip = open_contact.relaxed = false;
+  open_contact.frictionless = open_contact.friction_cone = true;
+  open_contact.normal_complementarity = open_contact.non_penetration = law.relaxed || law.normal_complementarity;
   const Scales s = measure_scales(p, w.offset, v_plus, lambda, lambda_b, lambda_p);
 
   w.difference = v_plus - p.v;
@@ -178,7 +183,8 @@ void certify(const ContactProblem& p, const LawConditions& law, const Ref& v_plu
     Vector3d u = w.u.segment<3>(3 * i);
     c.energy_change += 0.5 * lambda.segment<3>(3 * i).dot(u);
     u[0] += w.offset[i];
-    check_contact(law, p.mu[i], u, lambda.segment<3>(3 * i), s, c);
+    const bool touches = w.closed[static_cast<std::size_t>(i)] != 0 || !law.friction_needs_contact;
+    check_contact(touches ? law : open_contact, p.mu[i], u, lambda.segment<3>(3 * i), s, c);
   }
   p.J.multiply(p.v, w.u);
   c.energy_change += 0.5 * lambda.dot(w.u);

@@ -11,14 +11,15 @@ namespace stiction {
 
 /// Which conditions a law promises at a contact; filled in by the law (laws/law.hpp).
 struct LawConditions {
-  bool normal_complementarity = true;  ///< λ_N (u_N + c) = 0
-  bool friction_cone = true;           ///< |λ_T| <= μ λ_N; pyramid when edges > 0
-  bool dissipation = true;             ///< friction opposes slip: λ_T maximises -u_T·λ_T over the section of the cone
-  bool no_slip = false;                ///< u_T = 0
-  bool frictionless = false;           ///< λ_T = 0
-  bool relaxed = false;                ///< convex relaxation: u + (c, 0, 0) lies in the dual of the friction cone
-  bool non_penetration = true;         ///< u_N + c >= 0
-  int edges = 0;                       ///< 0: the disc |λ_T| <= μ λ_N; k >= 3: the polygon with k vertices at angles 2πj/k
+  bool normal_complementarity = true;   ///< λ_N (u_N + c) = 0
+  bool friction_cone = true;            ///< |λ_T| <= μ λ_N; pyramid when edges > 0
+  bool dissipation = true;              ///< friction opposes slip: λ_T maximises -u_T·λ_T over the section of the cone
+  bool no_slip = false;                 ///< u_T = 0
+  bool frictionless = false;            ///< λ_T = 0
+  bool relaxed = false;                 ///< convex relaxation: u + (c, 0, 0) lies in the dual of the friction cone
+  bool non_penetration = true;          ///< u_N + c >= 0
+  bool friction_needs_contact = false;  ///< friction conditions hold on closed contacts only (find_closed); open ones are frictionless
+  int edges = 0;                        ///< 0: the disc |λ_T| <= μ λ_N; k >= 3: the polygon with k vertices at angles 2πj/k
 };
 
 struct Residual {
@@ -47,6 +48,7 @@ struct Certificate {
 
 struct CertificateWorkspace {
   GrowVector offset, difference, momentum, u;
+  std::vector<char> closed;
 };
 
 /// As below, without allocations once the workspace has grown.

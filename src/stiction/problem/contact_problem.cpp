@@ -121,4 +121,13 @@ void normal_offset(const ContactProblem& p, GrowVector& offset) {
   }
 }
 
+void find_closed(const ContactProblem& p, std::vector<char>& closed) {
+  closed.resize(static_cast<std::size_t>(p.contacts()));
+  for (int i = 0; i < p.contacts(); ++i) {
+    Eigen::Vector3d u = Eigen::Vector3d::Zero();
+    if (p.gap[i] > kTouchGap) p.J.add_group_product(i, p.v, u);
+    closed[static_cast<std::size_t>(i)] = p.gap[i] + p.dt * std::min(u[0], 0.0) <= kTouchGap;
+  }
+}
+
 }  // namespace stiction

@@ -60,4 +60,12 @@ void validate(const ContactProblem& problem);
 /// ε and h alone, so forward and inverse dynamics of one state see the same one.
 void normal_offset(const ContactProblem& problem, GrowVector& offset);
 
+/// Gap (m) below which a contact counts as touching.
+inline constexpr double kTouchGap = 1e-6;
+
+/// n flags: the contact touches within the step at its approach velocity, φ + h min(N v, 0) <= kTouchGap. Laws without
+/// complementarity between friction and gap (no-slip, the convex relaxations, the kinetic-energy QP) put friction on closed
+/// contacts only, so a foot above the ground moves freely. Depends on v, φ and h alone, as normal_offset does.
+void find_closed(const ContactProblem& problem, std::vector<char>& closed);
+
 }  // namespace stiction

@@ -238,13 +238,28 @@ void reduce_group(const Reduction& red, const BlockRows& from, int g, BlockRows&
   }
 }
 
-void find_closed(const ContactProblem& p, std::vector<char>& closed) {
-  closed.resize(static_cast<std::size_t>(p.contacts()));
-  for (int i = 0; i < p.contacts(); ++i) {
-    Eigen::Vector3d u = Eigen::Vector3d::Zero();
-    if (p.gap[i] > kTouchGap) p.J.add_group_product(i, p.v, u);
-    closed[static_cast<std::size_t>(i)] = p.gap[i] + p.dt * std::min(u[0], 0.0) <= kTouchGap;
-  }
+// A bounded row on prescribed coordinates alone has its velocity fixed: its impulse follows from the sign (friction of a driven
+// joint), and the row never reaches a solver.
+void settle_fixed_rows(const ContactProblem& p, Reduction& red) {
+  red.fixed.clear();
+  red.fixed_impulse.clear();
+  std::erase_if(red.bounded, [&](int row) {
+    for (int e = p.J_b.entry_begin(row); e < p.J_b.entry_end(row); ++e) {
+      const int first = p.J_b.col_offset(p.J_b.entry_block(e));
+      const auto entry = p.J_b.entry(e);
+      for (Index j = 0; j < entry.cols(); ++j) {
+        if (entry(0, j) != 0.0 && red.is_prescribed[static_cast<std::size_t>(first + j)] == 0) return false;
+      }
+    }
+    Eigen::Matrix<double, 1, 1> w(-p.b[row]);
+    p.J_b.add_group_product(row, red.v_free, w);
+    double impulse = std::clamp(0.0, p.lo[row], p.hi[row]);
+    if (w[0] > 0.0 && p.lo[row] != -kInfinity) impulse = p.lo[row];
+    if (w[0] < 0.0 && p.hi[row] != kInfinity) impulse = p.hi[row];
+    red.fixed.push_back(row);
+    red.fixed_impulse.push_back(impulse);
+    return true;
+  });
 }
 
 double bilateral_residual(const ContactProblem& p, const Reduction& red) {
@@ -297,6 +312,7 @@ void reduce(const ContactProblem& p, Reduction& red) {
   out.mu = p.mu;
   find_closed(p, out.closed);
 
+  settle_fixed_rows(p, red);
   const Index m = static_cast<Index>(red.bounded.size());
   out.Bt.reset(1, red.block_sizes);
   out.w_free.resize(m);
@@ -361,6 +377,12 @@ void recover_bilateral(const ContactProblem& p, Reduction& red, const Eigen::Ref
   }
   lambda_prescribed.resize(static_cast<Index>(p.prescribed.size()));
   for (std::size_t i = 0; i < p.prescribed.size(); ++i) lambda_prescribed[static_cast<Index>(i)] = red.momentum[p.prescribed[i]];
+}
+
+void expand_bounded(const ContactProblem& p, const Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& beta, GrowVector& lambda_b) {
+  lambda_b.setZero(p.bounded_rows());
+  for (std::size_t j = 0; j < red.bounded.size(); ++j) lambda_b[red.bounded[j]] = beta[static_cast<Index>(j)];
+  for (std::size_t j = 0; j < red.fixed.size(); ++j) lambda_b[red.fixed[j]] = red.fixed_impulse[j];
 }
 
 ReducedProblem reduce_dense(const Eigen::Ref<const Eigen::MatrixXd>& W, const Eigen::Ref<const Eigen::VectorXd>& q,

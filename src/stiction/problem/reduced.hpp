@@ -12,17 +12,13 @@
 
 namespace stiction {
 
-/// Gap (m) below which a contact counts as touching: laws without complementarity between friction and gap (no-slip, the convex
-/// relaxations, the kinetic-energy QP) put friction on closed contacts only, so a foot above the ground moves freely.
-inline constexpr double kTouchGap = 1e-6;
-
 /// u = R_t (R_tᵀ λ + B_tᵀ β) + u_free. Solvers take this type alone; see the file comment for symbols.
 struct ReducedProblem {
   BlockRows Rt;              ///< 3n x r, row-major groups N S T (kg^-1/2)
   GrowVector u_free;         ///< 3n, contact velocities without contact and bounded impulses (m/s)
   GrowVector offset;         ///< n, the law demands 0 <= λ_N ⊥ u_N + offset >= 0 (m/s)
   GrowVector mu;             ///< n
-  std::vector<char> closed;  ///< n, contact touches within the step at its approach velocity: φ + h min(N v, 0) <= kTouchGap
+  std::vector<char> closed;  ///< n, see find_closed
   BlockRows Bt;              ///< m x r, bounded rows
   GrowVector w_free;         ///< m, their velocity error J_b v - b without impulses
   GrowVector lo, hi;         ///< m, bounds of their impulses
@@ -36,9 +32,11 @@ struct ReducedProblem {
 /// What is needed to go back from y to velocities and bilateral impulses. Reused between calls.
 struct Reduction {
   ReducedProblem reduced;
-  GrowVector v_free;                ///< nv, velocity without contact and bounded impulses
-  std::vector<int> bilateral;       ///< rows of J_b with infinite bounds
-  std::vector<int> bounded;         ///< the other rows of J_b: row j of Bt is row bounded[j] of J_b
+  GrowVector v_free;                  ///< nv, velocity without contact and bounded impulses
+  std::vector<int> bilateral;         ///< rows of J_b with infinite bounds
+  std::vector<int> bounded;           ///< rows of J_b with a finite bound: row j of Bt is row bounded[j] of J_b
+  std::vector<int> fixed;             ///< bounded rows on prescribed coordinates alone, settled by `reduce`
+  std::vector<double> fixed_impulse;  ///< their impulses (N s)
   double bilateral_residual = 0.0;  ///< |J_B v_free - b|_inf over the bilateral rows (m/s): above rounding when they contradict each other
 
   struct Block {                   ///< one block of reduced columns: the free directions of one or several coupled blocks of M
@@ -64,6 +62,10 @@ void reduce(const ContactProblem& problem, Reduction& reduction);
 /// v⁺ = v_free + Z L⁻ᵀ (R λ + Bᵀ β); λ is 3n, β the bounded rows' impulses, v_plus resized to nv.
 void recover_velocity(Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& beta,
                       GrowVector& v_plus);
+
+/// λ_b (all m rows of J_b) from the impulses β of the rows of Bt; bilateral rows are left at zero.
+void expand_bounded(const ContactProblem& problem, const Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& beta,
+                    GrowVector& lambda_b);
 
 /// Multipliers of the prescribed coordinates from the momentum balance:
 /// λ_P = (M (v⁺ - v) - p - Jᵀλ - J_bᵀ λ_b)[prescribed]; tau = λ_P / h. λ_b has size m, all rows of J_b.
