@@ -9,7 +9,7 @@
 // linear equation, solved by Newton's method with a line search; the forces are then polished on the set that presses with
 // δ -> 0 (least norm). Departure from the paper: it accumulates each foot's reaction by itself; here the feet are solved
 // together, so the requested moment is produced whenever some set of pushes can produce it, else the closest one is.
-// Cost O(k) per iteration, a handful of iterations, no allocation when k has been seen before.
+// Cost O(k) per iteration, a handful of iterations, no allocation up to the largest k seen.
 #pragma once
 
 #include <Eigen/Core>
@@ -23,15 +23,18 @@ struct StabilizerGains {
   Eigen::Vector2d kv = Eigen::Vector2d::Constant(50.0);  ///< roll rate, pitch rate, the published setting
   /// Angular inertia I that turns the feedback into a moment (kg m²); identity: the gains are N m per rad and per rad/s.
   Eigen::Matrix2d inertia = Eigen::Matrix2d::Identity();
-  double moment_limit = 1e6;  ///< largest norm of m (N m)
+  double moment_limit = kInfinity;  ///< largest norm of m (N m)
+  /// δ relative to the largest |A_i|². 0: the moment comes first, however large the forces; 1e-2 keeps two feet that stand almost in
+  /// line with the centre from pressing hard for the little moment they can make about that line.
+  double regularisation = 0.0;
 };
 
 /// Tilt of the base against the horizontal.
 struct BaseTilt {
-  double roll = 0.0, pitch = 0.0;            ///< rad
-  double roll_rate = 0.0, pitch_rate = 0.0;  ///< rad/s
+  double roll = 0.0, pitch = 0.0;            ///< rad, of R_WB = Rz(yaw) Ry(pitch) Rx(roll)
+  double roll_rate = 0.0, pitch_rate = 0.0;  ///< rad/s, angular velocity about the x and y axes of the heading frame Rz(yaw)
 };
-/// Roll and pitch (rad) of R_WB = Rz(yaw) Ry(pitch) Rx(roll), and the angular velocity w_WB_B (base frame) as their rates.
+/// Tilt from the base's orientation and its angular velocity in the base frame (rad/s).
 BaseTilt base_tilt(const Eigen::Ref<const Eigen::Matrix3d>& R_WB, const Eigen::Ref<const Eigen::Vector3d>& w_WB_B);
 
 /// Requested moment m (N m, x and y of the heading frame), cut to `moment_limit`.
@@ -39,18 +42,19 @@ Eigen::Vector2d stabilizing_moment(const StabilizerGains& gains, const BaseTilt&
 
 /// The answer and its scratch, reused between periods.
 struct VirtualForces {
-  Eigen::VectorXd force;                             ///< k, >= 0 (N), along each normal
+  GrowVector force;                                  ///< k, >= 0 (N), along each normal
   Eigen::Vector2d moment = Eigen::Vector2d::Zero();  ///< A f (N m)
   double residual = 0.0;                             ///< |A f - m| (N m): above rounding when no pushes can make m
   Status status = Status::numerical_error;           ///< solved also when the residual is not zero: it is the closest moment
   int iterations = 0;
-  Eigen::Matrix2Xd arm;  ///< scratch: A
+  GrowMatrix arm;  ///< scratch: A, 2 x k
 };
 
-/// Compressive forces for the moment m about `center`. `point` and `normal` are 3 x k. Resizes forces.force to k.
-/// Throws InvalidArgument on sizes and non-finite values.
+/// Compressive forces for the moment m about `center`; `point` and `normal` are 3 x k. Resizes forces.force to k.
+/// `regularisation` as in StabilizerGains. Throws InvalidArgument on sizes and non-finite values.
 void compressive_forces(const Eigen::Ref<const Eigen::Matrix3Xd>& point, const Eigen::Ref<const Eigen::Matrix3Xd>& normal,
-                        const Eigen::Ref<const Eigen::Vector3d>& center, const Eigen::Vector2d& moment, VirtualForces& forces);
+                        const Eigen::Ref<const Eigen::Vector3d>& center, const Eigen::Vector2d& moment, double regularisation,
+                        VirtualForces& forces);
 
 /// tau (nj) += -Σ J_iᵀ n_i f_i: the joint torques whose static reaction at the feet is f. `jacobian` is 3k x nj, the point
 /// Jacobians of the feet against the base in the frame of the normals.
