@@ -1,0 +1,29 @@
+// Checks of one contact and of one bounded row, shared by the certificates of the full and of the reduced problem. Internal.
+#pragma once
+
+#include "stiction/problem/certificate.hpp"
+
+namespace stiction {
+
+/// Sizes that raw residuals are divided by; starting from the smallest normal scale keeps 0/0 at 0.
+struct CertificateScales {
+  double impulse = 1e-300, velocity = 1e-300;
+};
+
+/// |x|_inf, 0 for an empty vector.
+double largest_entry(const Eigen::Ref<const Eigen::VectorXd>& x);
+
+/// Raises a residual to at least `raw` and `raw / scale`.
+void raise(Residual& residual, double raw, double scale);
+
+/// Conditions on a contact that is open when the law's friction acts on closed contacts only (`friction_needs_contact`).
+LawConditions open_contact(const LawConditions& law);
+
+/// Conditions of one contact: u its velocity N S T with the normal offset added, lambda its impulse.
+void check_contact(const LawConditions& law, double mu, const Eigen::Vector3d& u, const Eigen::Vector3d& lambda,
+                   const CertificateScales& scales, Certificate& certificate);
+
+/// Complementarity of a row with velocity error w and impulse beta in [lo, hi].
+void check_bounded_row(double w, double beta, double lo, double hi, const CertificateScales& scales, Certificate& certificate);
+
+}  // namespace stiction

@@ -1,0 +1,82 @@
+#include "stiction/problem/reduced_certificate.hpp"
+
+#include <algorithm>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/problem/contact_checks.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Vector3d;
+using Ref = Eigen::Ref<const Eigen::VectorXd>;
+
+double largest_delassus(const BlockRows& rows) {
+  double largest = 0.0;
+  for (int g = 0; g < rows.groups(); ++g) {
+    for (int row = 0; row < rows.height(); ++row) {
+      double norm = 0.0;
+      for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) norm += rows.entry(e).row(row).squaredNorm();
+      largest = std::max(largest, norm);
+    }
+  }
+  return largest;
+}
+
+CertificateScales measure_scales(const ReducedProblem& p, const Ref& u, const Ref& lambda, const Ref& beta) {
+  CertificateScales s;
+  s.velocity = std::max({s.velocity, largest_entry(p.u_free), largest_entry(p.w_free), largest_entry(p.offset), largest_entry(u)});
+  s.impulse = std::max({s.impulse, largest_entry(lambda), largest_entry(beta)});
+  const double delassus = std::max(largest_delassus(p.Rt), largest_delassus(p.Bt));
+  if (delassus > 0.0) s.impulse = std::max(s.impulse, s.velocity / delassus);
+  return s;
+}
+
+void require_sizes(const ReducedProblem& p, const Ref& lambda, const Ref& beta) {
+  require_size("lambda", lambda.size(), 3 * p.contacts());
+  require_size("beta", beta.size(), p.bounded_rows());
+}
+
+}  // namespace
+
+void certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambda, const Ref& beta, CertificateWorkspace& w,
+             Certificate& c) {
+  require_sizes(p, lambda, beta);
+  c = Certificate{};
+  c.finite = lambda.allFinite() && beta.allFinite();
+  if (!c.finite) return;
+  GrowVector& y = w.momentum;
+  y.setZero(p.rank_bound());
+  p.Rt.add_transposed(lambda, y);
+  p.Bt.add_transposed(beta, y);
+  w.u.resize(lambda.size());
+  p.Rt.multiply(y, w.u);
+  if (p.defect.size() > 0) w.u.noalias() += p.defect * lambda;
+  w.u += p.u_free;
+
+  const CertificateScales s = measure_scales(p, w.u, lambda, beta);
+  const LawConditions open = open_contact(law);
+  for (int i = 0; i < p.contacts(); ++i) {
+    Vector3d u = w.u.segment<3>(3 * i);
+    c.energy_change += 0.5 * lambda.segment<3>(3 * i).dot(u + p.u_free.segment<3>(3 * i));
+    u[0] += p.offset[i];
+    const bool touches = p.closed[static_cast<std::size_t>(i)] != 0 || !law.friction_needs_contact;
+    check_contact(touches ? law : open, p.mu[i], u, lambda.segment<3>(3 * i), s, c);
+  }
+  for (int j = 0; j < p.bounded_rows(); ++j) {
+    Eigen::Matrix<double, 1, 1> row(p.w_free[j]);
+    p.Bt.add_group_product(j, y, row);
+    c.energy_change += 0.5 * beta[j] * (row[0] + p.w_free[j]);
+    check_bounded_row(row[0], beta[j], p.lo[j], p.hi[j], s, c);
+  }
+}
+
+Certificate certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambda, const Ref& beta) {
+  CertificateWorkspace workspace;
+  Certificate certificate;
+  certify(p, law, lambda, beta, workspace, certificate);
+  return certificate;
+}
+
+}  // namespace stiction
