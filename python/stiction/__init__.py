@@ -1,4 +1,4 @@
-"""Rigid-contact engine for robots that runs both ways: motion from torques, and torques and contact forces from motion."""
+"""Rigid-contact engine for robots that runs both ways: motion from torques, torques and contact forces from motion."""
 
 from ._core import __version__
 

@@ -53,7 +53,7 @@ TEST(Grow, KeepsItsMemoryWhenItShrinks) {
   EXPECT_EQ(v.sum(), 4.0);
   GrowVector w = std::move(v);
   EXPECT_EQ(w.sum(), 4.0);
-  EXPECT_EQ(v.size(), 0);
+  EXPECT_EQ(v.size(), 0);  // NOLINT(bugprone-use-after-move): what a moved-from vector is, is the point
 }
 
 }  // namespace
