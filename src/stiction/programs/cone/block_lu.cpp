@@ -1,0 +1,239 @@
+#include "stiction/programs/cone/block_lu.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include "stiction/programs/cone/dense_lu.hpp"
+
+namespace stiction {
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// C -= A B for column-major blocks, A m x k, B k x n.
+template <int N>
+void subtract_product(const double* a, const double* b, double* c, int m, int k, int n) {
+  if constexpr (N != Eigen::Dynamic) {
+    using Block = Eigen::Matrix<double, N, N>;
+    Eigen::Map<Block> target(c);
+    target.noalias() -= Eigen::Map<const Block>(a).lazyProduct(Eigen::Map<const Block>(b));
+  } else {
+    for (int j = 0; j < n; ++j) {
+      for (int l = 0; l < k; ++l) {
+        const double factor = b[j * k + l];
+        for (int i = 0; i < m; ++i) c[j * m + i] -= a[l * m + i] * factor;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void BlockLu::analyze(std::span<const int> sizes, std::span<const int> clique_begin, std::span<const int> clique_blocks) {
+  if (version_ > 0 && std::ranges::equal(sizes, sizes_) && std::ranges::equal(clique_begin, clique_begin_) &&
+      std::ranges::equal(clique_blocks, clique_blocks_)) {
+    return;
+  }
+  ++version_;
+  sizes_.assign(sizes.begin(), sizes.end());
+  clique_begin_.assign(clique_begin.begin(), clique_begin.end());
+  clique_blocks_.assign(clique_blocks.begin(), clique_blocks.end());
+  offsets_.assign(1, 0);
+  for (int s : sizes_) offsets_.push_back(offsets_.back() + s);
+  uniform6_ = std::ranges::all_of(sizes_, [](int s) { return s == 6; });
+  order(clique_begin, clique_blocks);
+  allocate_values();
+  find_destinations();
+}
+
+void BlockLu::order(std::span<const int> clique_begin, std::span<const int> clique_blocks) {
+  const int count = blocks();
+  const std::size_t words = (at(count) + 63) / 64;
+  adjacency_.assign(at(count) * words, 0);
+  const auto set = [&](int i, int j) { adjacency_[at(i) * words + at(j) / 64] |= std::uint64_t{1} << (j % 64); };
+  for (std::size_t g = 0; g + 1 < clique_begin.size(); ++g) {
+    for (int a = clique_begin[g]; a < clique_begin[g + 1]; ++a) {
+      for (int b = clique_begin[g]; b < clique_begin[g + 1]; ++b) {
+        if (clique_blocks[at(a)] != clique_blocks[at(b)]) set(clique_blocks[at(a)], clique_blocks[at(b)]);
+      }
+    }
+  }
+  const auto row = [&](int i) { return std::span(adjacency_).subspan(at(i) * words, words); };
+  const auto recount = [&](int i) {
+    int degree = 0;
+    for (std::uint64_t word : row(i)) degree += std::popcount(word);
+    degree_[at(i)] = degree;
+  };
+  degree_.resize(at(count));
+  for (int i = 0; i < count; ++i) recount(i);
+  eliminated_.assign(at(count), 0);
+  sequence_.resize(at(count));
+  position_.resize(at(count));
+  upper_begin_.assign(1, 0);
+  upper_.clear();
+  for (int step = 0; step < count; ++step) {
+    int best = -1;
+    for (int i = 0; i < count; ++i) {
+      if (!eliminated_[at(i)] && (best < 0 || degree_[at(i)] < degree_[at(best)])) best = i;
+    }
+    eliminated_[at(best)] = 1;
+    sequence_[at(step)] = best;
+    position_[at(best)] = step;
+    const auto pivot_row = row(best);
+    const std::size_t first = upper_.size();
+    for (std::size_t w = 0; w < words; ++w) {
+      for (std::uint64_t bits = pivot_row[w]; bits != 0; bits &= bits - 1) {
+        upper_.push_back({static_cast<int>(w * 64) + std::countr_zero(bits), 0, 0});  // block for now, position later
+      }
+    }
+    for (std::size_t e = first; e < upper_.size(); ++e) {
+      const int q = upper_[e].q;
+      const auto target = row(q);
+      for (std::size_t w = 0; w < words; ++w) target[w] |= pivot_row[w];
+      target[at(q) / 64] &= ~(std::uint64_t{1} << (q % 64));
+      target[at(best) / 64] &= ~(std::uint64_t{1} << (best % 64));
+      recount(q);
+    }
+    upper_begin_.push_back(static_cast<int>(upper_.size()));
+  }
+}
+
+void BlockLu::allocate_values() {
+  std::ptrdiff_t end = 0;
+  diagonal_.resize(at(blocks()));
+  pivot_begin_.assign(1, 0);
+  for (int p = 0; p < blocks(); ++p) {
+    const int size_p = size_at(p);
+    diagonal_[at(p)] = end;
+    end += std::ptrdiff_t{size_p} * size_p;
+    pivot_begin_.push_back(pivot_begin_.back() + size_p);
+  }
+  for (int p = 0; p < blocks(); ++p) {
+    const auto list = std::span(upper_).subspan(at(upper_begin_[at(p)]), at(upper_begin_[at(p) + 1] - upper_begin_[at(p)]));
+    for (Upper& u : list) u.q = position_[at(u.q)];
+    std::ranges::sort(list, {}, &Upper::q);
+    for (Upper& u : list) {
+      u.upper = end;
+      u.lower = end + std::ptrdiff_t{size_at(p)} * size_at(u.q);
+      end = u.lower + std::ptrdiff_t{size_at(p)} * size_at(u.q);
+    }
+  }
+  values_.resize(static_cast<std::size_t>(end));
+  pivots_.resize(at(offsets_.back()));
+  scratch_.resize(at(offsets_.back()));
+}
+
+void BlockLu::find_destinations() {
+  destinations_.clear();
+  for (int p = 0; p < blocks(); ++p) {
+    const int begin = upper_begin_[at(p)], end = upper_begin_[at(p) + 1];
+    for (int a = begin; a < end; ++a) {
+      const int qa = upper_[at(a)].q;
+      destinations_.push_back(diagonal_[at(qa)]);
+      int place = upper_begin_[at(qa)];
+      for (int b = a + 1; b < end; ++b) {
+        while (upper_[at(place)].q != upper_[at(b)].q) ++place;
+        destinations_.push_back(upper_[at(place)].upper);
+        destinations_.push_back(upper_[at(place)].lower);
+      }
+    }
+  }
+}
+
+std::ptrdiff_t BlockLu::block_offset(int row, int column) const {
+  const int p = position_[at(row)], q = position_[at(column)];
+  if (p == q) return diagonal_[at(p)];
+  const int first = std::min(p, q), second = std::max(p, q);
+  const auto begin = upper_.begin() + upper_begin_[at(first)], end = upper_.begin() + upper_begin_[at(first) + 1];
+  const auto found = std::lower_bound(begin, end, second, [](const Upper& u, int value) { return u.q < value; });
+  assert(found != end && found->q == second);
+  return p < q ? found->upper : found->lower;
+}
+
+void BlockLu::set_identity() {
+  std::ranges::fill(values_, 0.0);
+  for (int p = 0; p < blocks(); ++p) {
+    const int n = size_at(p);
+    for (int i = 0; i < n; ++i) values_[static_cast<std::size_t>(diagonal_[at(p)] + std::ptrdiff_t{i} * n + i)] = 1.0;
+  }
+}
+
+template <int N>
+bool BlockLu::factor_blocks() {
+  double* v = values_.data();
+  const std::ptrdiff_t* destination = destinations_.data();
+  for (int p = 0; p < blocks(); ++p) {
+    const int n = size_at(p);
+    double* diagonal = v + diagonal_[at(p)];
+    int* pivot = pivots_.data() + pivot_begin_[at(p)];
+    if (!dense_lu::factor<N>(diagonal, n, pivot)) return false;
+    const Upper* begin = upper_.data() + upper_begin_[at(p)];
+    const Upper* end = upper_.data() + upper_begin_[at(p) + 1];
+    for (const Upper* u = begin; u != end; ++u) {
+      dense_lu::solve_lower<N>(diagonal, n, pivot, v + u->upper, size_at(u->q));
+      dense_lu::solve_upper_right<N>(diagonal, n, v + u->lower, size_at(u->q));
+    }
+    for (const Upper* a = begin; a != end; ++a) {
+      const int na = size_at(a->q);
+      subtract_product<N>(v + a->lower, v + a->upper, v + *destination++, na, n, na);
+      for (const Upper* b = a + 1; b != end; ++b) {
+        const int nb = size_at(b->q);
+        subtract_product<N>(v + a->lower, v + b->upper, v + *destination++, na, n, nb);
+        subtract_product<N>(v + b->lower, v + a->upper, v + *destination++, nb, n, na);
+      }
+    }
+  }
+  return true;
+}
+
+bool BlockLu::factor() { return uniform6_ ? factor_blocks<6>() : factor_blocks<Eigen::Dynamic>(); }
+
+template <int N>
+void BlockLu::solve_blocks(double* x) const {
+  const double* v = values_.data();
+  for (int p = 0; p < blocks(); ++p) {
+    const int n = size_at(p);
+    double* xp = x + pivot_begin_[at(p)];
+    dense_lu::solve_lower<N>(v + diagonal_[at(p)], n, pivots_.data() + pivot_begin_[at(p)], xp, 1);
+    for (int e = upper_begin_[at(p)]; e < upper_begin_[at(p) + 1]; ++e) {
+      const Upper& u = upper_[at(e)];
+      const int nq = size_at(u.q);
+      Eigen::Map<Eigen::Matrix<double, N, 1>>(x + pivot_begin_[at(u.q)], nq).noalias() -=
+          Eigen::Map<const Eigen::Matrix<double, N, N>>(v + u.lower, nq, n)
+              .lazyProduct(Eigen::Map<const Eigen::Matrix<double, N, 1>>(xp, n));
+    }
+  }
+  for (int p = blocks() - 1; p >= 0; --p) {
+    const int n = size_at(p);
+    double* xp = x + pivot_begin_[at(p)];
+    for (int e = upper_begin_[at(p)]; e < upper_begin_[at(p) + 1]; ++e) {
+      const Upper& u = upper_[at(e)];
+      const int nq = size_at(u.q);
+      Eigen::Map<Eigen::Matrix<double, N, 1>>(xp, n).noalias() -=
+          Eigen::Map<const Eigen::Matrix<double, N, N>>(v + u.upper, n, nq)
+              .lazyProduct(Eigen::Map<const Eigen::Matrix<double, N, 1>>(x + pivot_begin_[at(u.q)], nq));
+    }
+    dense_lu::solve_upper<N>(v + diagonal_[at(p)], n, xp);
+  }
+}
+
+void BlockLu::solve(Eigen::Ref<Eigen::VectorXd> x) const {
+  double* work = scratch_.data();
+  for (int p = 0; p < blocks(); ++p) {
+    const int n = size_at(p), from = offsets_[at(sequence_[at(p)])];
+    std::copy_n(x.data() + from, n, work + pivot_begin_[at(p)]);
+  }
+  if (uniform6_) {
+    solve_blocks<6>(work);
+  } else {
+    solve_blocks<Eigen::Dynamic>(work);
+  }
+  for (int p = 0; p < blocks(); ++p) {
+    const int n = size_at(p), to = offsets_[at(sequence_[at(p)])];
+    std::copy_n(work + pivot_begin_[at(p)], n, x.data() + to);
+  }
+}
+
+}  // namespace stiction

@@ -1,0 +1,44 @@
+// The r-space of a reduced problem: products with R_t and B_t, and the linear system that every iteration of the cone solvers solves,
+//
+//   (I + Σ_i R_iᵀ D_i R_i + Σ_j d_j b_j b_jᵀ) δy = rhs       D_i 3 x 3 (any), d_j >= 0
+//
+// One block of columns is dense; several are factored by BlockLu over the graph of bodies. 6-column blocks run on fixed-size code.
+// Cost of `assemble`: 36 r flops per contact and block of 6; memory and the symbolic factorisation are kept between calls.
+#pragma once
+
+#include <vector>
+
+#include "stiction/problem/reduced.hpp"
+#include "stiction/programs/cone/block_lu.hpp"
+
+namespace stiction {
+
+class RSpace {
+ public:
+  /// Binds the problem, which must outlive the use of this object.
+  void bind(const ReducedProblem& problem);
+  int size() const { return lu_.size(); }
+
+  /// u = R_t y (3n) and w = B_t y (m).
+  void velocities(const GrowVector& y, GrowVector& u, GrowVector& w) const;
+  /// y = R_tᵀ λ + B_tᵀ β.
+  void gather(const GrowVector& lambda, const GrowVector& beta, GrowVector& y) const;
+  /// Builds and factors the matrix from D (9 per contact, row-major) and d (m). False when it is singular or not finite.
+  bool factor(const GrowVector& D, const GrowVector& d);
+  /// rhs <- solution.
+  void solve(GrowVector& rhs) const { lu_.solve(rhs); }
+
+ private:
+  template <int N>
+  void add_contacts(const GrowVector& D);
+  void add_rows(const GrowVector& d);
+
+  const ReducedProblem* problem_ = nullptr;
+  BlockLu lu_;
+  bool six_ = false;  // every block of columns has 6
+  int places_version_ = 0;
+  std::vector<int> clique_begin_, clique_blocks_;
+  std::vector<std::ptrdiff_t> places_;  // of the blocks that each group adds to, entries a x b row by row, contacts then rows
+};
+
+}  // namespace stiction

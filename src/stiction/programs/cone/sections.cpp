@@ -1,0 +1,91 @@
+#include "stiction/programs/cone/sections.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace stiction {
+
+void SectionShape::reset(int edges) {
+  if (edges == edges_) return;
+  edges_ = edges;
+  vertices_.resize(2 * (edges + 1));
+  if (edges == 0) return;
+  const double half = std::numbers::pi / edges;
+  cos_half_ = std::cos(half);
+  sin_half_ = std::sin(half);
+  for (int j = 0; j <= edges; ++j) {
+    vertices_[2 * j] = std::cos(2.0 * half * (j % edges));
+    vertices_[2 * j + 1] = std::sin(2.0 * half * (j % edges));
+  }
+}
+
+Sector SectionShape::sector(const Eigen::Vector2d& t) const {
+  int j = 0;
+  if (edges_ == 4) {
+    // Signs alone: the common case must not pay for an arc tangent.
+    j = t[1] >= 0.0 ? (t[0] > 0.0 || (t[0] == 0.0 && t[1] == 0.0) ? 0 : 1) : (t[0] < 0.0 ? 2 : 3);
+  } else {
+    const double turn = std::atan2(t[1], t[0]) / (2.0 * std::numbers::pi);
+    j = std::clamp(static_cast<int>(std::floor((turn < 0.0 ? turn + 1.0 : turn) * edges_)), 0, edges_ - 1);
+  }
+  const Eigen::Vector2d a = vertex(j), b = vertex(j + 1);
+  return {j, (a + b) / (2.0 * cos_half_), (b - a) / (2.0 * sin_half_)};
+}
+
+double SectionShape::slip(const Eigen::Vector2d& u_t) const {
+  if (disc()) return u_t.norm();
+  const Sector sector_of = sector(-u_t);
+  return std::max(-u_t.dot(vertex(sector_of.vertex)), -u_t.dot(vertex(sector_of.vertex + 1)));
+}
+
+namespace {
+
+Eigen::Vector3d project_disc(double mu, const Eigen::Vector3d& x) {
+  const double t = x.tail<2>().norm();
+  if (t <= mu * x[0]) return x;
+  if (mu * t <= -x[0]) return Eigen::Vector3d::Zero();
+  const double normal = (x[0] + mu * t) / (1.0 + mu * mu);
+  const double shrink = mu * normal / t;
+  return {normal, shrink * x[1], shrink * x[2]};
+}
+
+}  // namespace
+
+Eigen::Vector3d SectionShape::project(double mu, const Eigen::Vector3d& x) const {
+  if (mu == 0.0) return {std::max(x[0], 0.0), 0.0, 0.0};
+  if (disc()) return project_disc(mu, x);
+  const Sector s = sector(x.tail<2>());
+  const double along = s.normal.dot(x.tail<2>()), across = s.tangent.dot(x.tail<2>());
+  const double reach = mu * cos_half_;
+  if (along <= reach * x[0]) return x;
+  const double normal = (x[0] + reach * along) / (1.0 + reach * reach);
+  if (std::abs(across) <= mu * sin_half_ * normal) {
+    const Eigen::Vector2d t = reach * normal * s.normal + across * s.tangent;
+    return {normal, t[0], t[1]};
+  }
+  const Eigen::Vector2d d = vertex(across < 0.0 ? s.vertex : s.vertex + 1);
+  const double ray = std::max(0.0, (x[0] + mu * d.dot(x.tail<2>())) / (1.0 + mu * mu));
+  return {ray, mu * ray * d[0], mu * ray * d[1]};
+}
+
+double contact_natural_map(const SectionShape& shape, bool relaxed, double mu, double offset, double rho, const Eigen::Vector3d& lambda,
+                           const Eigen::Vector3d& u) {
+  const double a = u[0] + offset;
+  if (mu == kInfinity) {
+    const double normal = std::abs(lambda[0] - std::max(0.0, lambda[0] - rho * a)) / rho;
+    const double stuck = std::max(normal, u.tail<2>().lpNorm<Eigen::Infinity>());
+    if (relaxed) return stuck;
+    return std::min(stuck, std::max(lambda.lpNorm<Eigen::Infinity>() / rho, -a));
+  }
+  Eigen::Vector3d x = lambda - rho * u;
+  x[0] -= rho * (offset + (relaxed || mu == 0.0 ? 0.0 : mu * shape.slip(u.tail<2>())));
+  if (mu == 0.0) x.tail<2>().setZero();
+  return (lambda - shape.project(mu, x)).lpNorm<Eigen::Infinity>() / rho;
+}
+
+double row_natural_map(double lo, double hi, double rho, double beta, double w) {
+  return std::abs(beta - std::clamp(beta - rho * w, lo, hi)) / rho;
+}
+
+}  // namespace stiction
