@@ -27,14 +27,19 @@ struct EnumerateOptions {
 struct EnumerateWorkspace {
   GrowMatrix system;  ///< rows of [M_S, -q_S] under elimination with complete pivoting
   std::vector<int> support, rows, columns;
-  GrowVector z, w, row_norm, x, best, singular;
+  GrowVector z, w;  ///< the vertex being visited
+  GrowVector row_norm, x;
+  std::vector<double> vertices;  ///< those found at one singular support
 };
 
+/// Solutions in order of their support read as a binary number.
 struct LcpSolutions {
-  GrowMatrix z;  ///< n x count, one solution per column, in order of the support read as a binary number
-  int count = 0;
-  bool complete = true;    ///< false when max_solutions cut the search
-  Eigen::Index bases = 0;  ///< linear systems solved
+  int size = 0, count = 0;
+  std::vector<double> values;  ///< count x size, one solution after the other
+  bool complete = true;        ///< false when max_solutions cut the search
+  Eigen::Index bases = 0;      ///< linear systems solved
+
+  auto z(int k) const { return Eigen::Map<const Eigen::VectorXd>(values.data() + Eigen::Index{k} * size, size); }
 };
 
 /// All basic solutions. Throws InvalidArgument on sizes, NaN, infinity or n > max_size.

@@ -35,8 +35,13 @@ struct LcpSolution {
 double lcp_residual(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::Ref<const Eigen::VectorXd>& q,
                     const Eigen::Ref<const Eigen::VectorXd>& z);
 
-/// True when u >= 0, u != 0 proves infeasibility: (Mᵀu)_j <= tolerance Σ_i |M_ij| u_i and q·u < -tolerance Σ |q_i| u_i.
+/// The same from w = M z + q and row_sums_i = Σ_j |M_ij|.
+double lcp_residual(const Eigen::Ref<const Eigen::VectorXd>& row_sums, const Eigen::Ref<const Eigen::VectorXd>& q,
+                    const Eigen::Ref<const Eigen::VectorXd>& z, const Eigen::Ref<const Eigen::VectorXd>& w);
+
+/// Whether u >= 0 proves that no z >= 0 has M z + q >= 0: Mᵀu <= 0 and q·u < 0 (Farkas). In floating point: -q·u stands
+/// out of rounding, and what is left of (Mᵀu)⁺ would need z a million times larger than the terms of q call for.
 bool is_farkas_ray(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::Ref<const Eigen::VectorXd>& q,
-                   const Eigen::Ref<const Eigen::VectorXd>& u, double tolerance = 1e-9);
+                   const Eigen::Ref<const Eigen::VectorXd>& u);
 
 }  // namespace stiction

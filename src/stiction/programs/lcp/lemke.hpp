@@ -9,7 +9,7 @@
 // leaves when it is among the ties. Rows within rounding of the smallest ratio count as ties (Harris).
 // Fall-backs, each taken only when the point before misses the tolerance and no infeasibility was proved: the largest pivot
 // among ties instead of the lexicographic one; then Tikhonov, M + eps I with eps growing tenfold from 1e-14 to 1e-4 of
-// max|M| ([ZD15, footnote 2; D14]: "LEMKE, employing Tikhonov regularization as necessary").
+// the equilibrated M's size ([ZD15, footnote 2; D14]: "LEMKE, employing Tikhonov regularization as necessary").
 //
 // Departs from LEMKE (Fackler, Miranda) and from the papers: M is equilibrated, M -> D M D with D diagonal of powers of two;
 // the basis found is solved again on the original M with iterative refinement, after a regularised solve too, so eps
@@ -40,8 +40,11 @@ struct LemkeOptions {
 struct LemkeWorkspace {
   std::vector<double> tableau;  ///< n x stride, row-major: the nonbasic columns of B⁻¹[I, -M, -d], then B⁻¹q
   std::vector<int> row_var, col_var, place;
-  GrowVector scale, column, rhs, trial, best;
-  std::vector<int> ties, candidate;
+  GrowVector scale;          ///< n, D of D M D, powers of two
+  GrowVector row_sums;       ///< n, Σ_j |M_ij|
+  GrowVector column;         ///< n, the entering column
+  GrowVector z, w, defect;   ///< n, the point under refinement
+  std::vector<int> support;  ///< basic z of the point under refinement
   DenseLu lu;
 };
 

@@ -9,6 +9,8 @@ namespace stiction {
 
 class DenseLu {
  public:
+  /// Memory for every size up to this one.
+  void reserve(int size);
   /// A k x k row-major matrix to fill in, then `factor`.
   RowMap reset(int size);
   /// False when a pivot is below `tolerance` times the largest entry.

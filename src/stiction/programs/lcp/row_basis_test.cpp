@@ -1,0 +1,83 @@
+#include "stiction/programs/lcp/row_basis.hpp"
+
+#include <gtest/gtest.h>
+
+#include "stiction/programs/lcp/lcp_testing.hpp"
+
+namespace stiction {
+namespace {
+
+using lcp_testing::Random;
+
+void expect_factor(const RowBasis& basis, const RowMatrix& rows) {
+  const auto k = basis.rank();
+  ASSERT_EQ(k, rows.rows());
+  Eigen::MatrixXd Q(basis.dimension(), basis.dimension());
+  Q << basis.span(), basis.complement();
+  EXPECT_LT((Q.transpose() * Q - Eigen::MatrixXd::Identity(Q.rows(), Q.cols())).norm(), 1e-13);
+  const Eigen::MatrixXd R = basis.triangle().triangularView<Eigen::Upper>();
+  EXPECT_LT((basis.span() * R - rows.transpose()).norm(), 1e-12 * (1.0 + rows.norm()));
+}
+
+TEST(RowBasis, FollowsRandomAppendsAndRemovals) {
+  Random random(1);
+  for (const int r : {1, 2, 6, 19}) {
+    RowBasis basis;
+    basis.reset(r);
+    RowMatrix rows(0, r);
+    Eigen::VectorXd d(r);
+    for (int step = 0; step < 200; ++step) {
+      const auto k = static_cast<int>(rows.rows());
+      if (k == r || (k > 0 && random.uniform(0.0, 1.0) < 0.4)) {
+        const int j = random.integer(0, k - 1);
+        basis.remove(j);
+        RowMatrix left(k - 1, r);
+        left << rows.topRows(j), rows.bottomRows(k - 1 - j);
+        rows = left;
+      } else {
+        const Eigen::VectorXd row = random.vector(r);
+        const double tail = basis.project(row.data(), d.data());
+        EXPECT_NEAR(tail, (basis.complement().transpose() * row).norm(), 1e-13);
+        EXPECT_NEAR(tail, basis.distance(row.data()), 1e-14);
+        basis.append(d.data());
+        rows.conservativeResize(k + 1, r);
+        rows.row(k) = row;
+      }
+      expect_factor(basis, rows);
+    }
+  }
+}
+
+TEST(RowBasis, TriangularSolvesInvertTheGramMatrix) {
+  Random random(2);
+  const RowMatrix rows = random.matrix(4, 6);
+  RowBasis basis;
+  basis.reset(6);
+  Eigen::VectorXd d(6);
+  for (int i = 0; i < 4; ++i) {
+    basis.project(rows.row(i).data(), d.data());
+    basis.append(d.data());
+  }
+  const Eigen::VectorXd b = random.vector(4);
+  Eigen::VectorXd x = b;
+  basis.solve_lower(x.data());
+  basis.solve_upper(x.data());
+  EXPECT_LT((rows * (rows.transpose() * x) - b).norm(), 1e-12);
+}
+
+TEST(RowBasis, DistanceOfADependentRowIsRounding) {
+  Random random(3);
+  const RowMatrix rows = random.matrix(5, 6);
+  RowBasis basis;
+  basis.reset(6);
+  Eigen::VectorXd d(6);
+  for (int i = 0; i < 5; ++i) {
+    basis.project(rows.row(i).data(), d.data());
+    basis.append(d.data());
+  }
+  const Eigen::VectorXd inside = rows.transpose() * random.vector(5);
+  EXPECT_LT(basis.distance(inside.data()), 1e-14 * inside.norm());
+}
+
+}  // namespace
+}  // namespace stiction
