@@ -4,7 +4,8 @@
 add_library(stiction_flags INTERFACE)
 target_compile_options(stiction_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
 if(STICTION_SANITIZE)
-  target_compile_options(stiction_flags INTERFACE -fsanitize=${STICTION_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_compile_options(stiction_flags INTERFACE -fsanitize=${STICTION_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
+                         -Wno-maybe-uninitialized)  # GCC cannot see through the instrumentation
   target_link_options(stiction_flags INTERFACE -fsanitize=${STICTION_SANITIZE})
 endif()
 
