@@ -5,9 +5,10 @@
 // Coordinates of a joint: one for a revolute or prismatic joint (a continuous joint is a revolute one without limits, so its angle
 // is one number, not a cosine and a sine); for a floating base or a free body 7 positions [x y z qx qy qz qw] and 6 velocities,
 // linear then angular, of the body's origin in the body's own axes; for a spherical joint a quaternion [x y z w] and 3 body-frame
-// angular velocities. A *body* is what moves rigidly: links joined by fixed joints are one body, whose frame is that of its link
-// nearest the root; a *link* is a named frame of the file fixed to a body. Static bodies have block -1. SI units; frames: W world,
-// B body, J parent joint. Immutable after `WorldBuilder::build`, cheap to copy (shared), safe to share between threads.
+// angular velocities. A *body* is what moves rigidly: links joined by fixed joints are one body, whose frame is that of the joint
+// that moves it (in a URDF: its link nearest the root); a *link* is a named frame of the file fixed to a body. Static bodies have block -1.
+// SI units; frames: W world, B body, J parent joint. Immutable after `WorldBuilder::build`, cheap to copy (shared), safe to share between
+// threads.
 #pragma once
 
 #include <map>
@@ -16,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -72,6 +74,7 @@ struct CollisionGeometry {
   Eigen::Isometry3d placement = Eigen::Isometry3d::Identity();  ///< shape frame in the body frame
   Shape shape;
   std::optional<double> friction;  ///< sliding friction where the file has it
+  unsigned type = 1, mask = 1;     ///< a and b may collide when a.type & b.mask or b.type & a.mask (MJCF contype, conaffinity)
 };
 
 struct Robot {
@@ -117,7 +120,8 @@ class World {
   std::span<const int> actuated() const;
   /// Start state q (nq): poses and joint positions given to the builder.
   const Eigen::VectorXd& initial_configuration() const;
-  /// Pairs of bodies that a file excludes from collision (MJCF <exclude>, parents and children joined by a joint), first < second.
+  /// Pairs of bodies that may not collide, first < second, ascending: a body and its nearest ancestor with geometry (a static one
+  /// only in a URDF), and what a file excludes (MJCF <exclude>).
   std::span<const std::pair<int, int>> excluded_pairs() const;
 
   /// Index by name, or "robot/name" where two robots share it. Throw InvalidArgument when unknown or ambiguous.
@@ -146,12 +150,14 @@ struct RobotOptions {
   std::string name;  ///< empty: the name in the file
   BaseKind base = BaseKind::from_file;
   Eigen::Isometry3d pose = Eigen::Isometry3d::Identity();  ///< of the root link in the world; start pose when floating
-  /// Names of the actuated joints. Default: every 1-dof joint with a finite effort limit > 0 (URDF), every 1-dof joint that an
-  /// actuator drives (MJCF).
+  /// Names of the actuated joints. Default: every 1-dof joint whose effort limit is not 0 (URDF), every 1-dof joint that an actuator
+  /// drives (MJCF).
   std::optional<std::vector<std::string>> actuated;
   std::map<std::string, JointSettings> joints;
   std::vector<std::string> package_dirs;  ///< where package://NAME/... is looked up, besides the file's own ancestors
   bool convex_meshes = true;              ///< collide the convex hull of a mesh, not its triangles
+  /// Accept inertias that no rigid body has (with a warning) as long as M stays positive definite.
+  bool allow_impossible_inertia = false;
 };
 
 /// A shape with its placement in the body frame.
@@ -200,7 +206,8 @@ class WorldBuilder {
   std::unique_ptr<World::Impl> impl_;
 };
 
-/// Inertia about the centre of mass of a solid of this mass (kg m²); sphere, box, capsule, cylinder. Throws InvalidArgument otherwise.
+/// Inertia about the centre of mass of a homogeneous solid of this mass (kg m²); sphere, box, capsule, cylinder. Throws InvalidArgument
+/// otherwise.
 Eigen::Matrix3d solid_inertia(const Shape& shape, double mass);
 
 }  // namespace stiction

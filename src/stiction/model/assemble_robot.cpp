@@ -1,0 +1,301 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/model/world_impl.hpp"
+
+namespace stiction {
+
+namespace {
+
+int positions(JointKind kind) { return kind == JointKind::free ? 7 : kind == JointKind::spherical ? 4 : 1; }
+int velocities(JointKind kind) { return kind == JointKind::free ? 6 : kind == JointKind::spherical ? 3 : 1; }
+
+double checked(const std::string& joint, const char* member, double value) {
+  if (!(value >= 0.0)) {
+    throw InvalidArgument(fmt::format("options.joints['{}'].{}", joint, member), "a number >= 0", fmt::format("{}", value));
+  }
+  return value;
+}
+
+struct Assembler {
+  const RobotDescription& description;
+  const RobotOptions& options;
+  RobotParts parts{};
+  std::vector<int> first_link{};  ///< per body, its link nearest the root
+  std::vector<char> has_mass{};   ///< per plan, its subtree has mass or armature
+
+  void run() {
+    parts.robot.name = options.name.empty() ? description.name : options.name;
+    parts.robot.file = description.file;
+    parts.robot.warnings = description.warnings;
+    check_names();
+    for (std::size_t i = 0; i < description.links.size(); ++i) add_link(static_cast<int>(i));
+    finish_bodies();
+    require_massive_subtrees();
+    apply_settings();
+    select_actuated();
+    exclude_pairs();
+    parts.robot.bodies = static_cast<int>(parts.bodies.size());
+    parts.robot.joints = static_cast<int>(parts.joints.size());
+    parts.robot.links = static_cast<int>(parts.links.size());
+    parts.robot.block = parts.joints.empty() ? -1 : 0;
+  }
+
+  void check_names() const {
+    std::set<std::string> links, joints;
+    for (const LinkDescription& link : description.links) {
+      if (!links.insert(link.name).second) throw FileError(description.file, link.place, "second link of this name");
+      if (!link.joint.fixed && !joints.insert(link.joint.name).second) {
+        throw FileError(description.file, link.place, fmt::format("second joint of the name '{}'", link.joint.name));
+      }
+    }
+  }
+
+  /// The joint above a link, as the chosen base has it.
+  JointDescription joint_above(int i) const {
+    const LinkDescription& link = description.links[static_cast<std::size_t>(i)];
+    JointDescription joint = link.joint;
+    const bool is_root = link.parent < 0;
+    if (is_root && is_floating_root()) {
+      joint = {};
+      joint.name = "floating_base";
+      joint.fixed = false;
+      joint.kind = JointKind::free;
+    } else if (options.base == BaseKind::fixed && !joint.fixed && joint.kind == JointKind::free && link.parent == 0) {
+      joint.fixed = true;
+      joint.X_PJ = joint.start;
+    }
+    return joint;
+  }
+
+  /// A URDF's root link may float; an MJCF's root is its world, and what floats there says so itself.
+  bool is_floating_root() const { return options.base == BaseKind::floating && description.root_may_float; }
+
+  void add_link(int i) {
+    const LinkDescription& link = description.links[static_cast<std::size_t>(i)];
+    const JointDescription joint = joint_above(i);
+    Link made{link.name, 0, 0, Eigen::Isometry3d::Identity()};
+    if (link.parent < 0) {
+      made.body = joint.fixed ? add_body(i, nullptr, -1, options.pose) : add_body(i, &joint, -1, options.pose);
+    } else {
+      const Link& parent = parts.links[static_cast<std::size_t>(link.parent)];
+      if (joint.fixed) {
+        made.body = parent.body;
+        made.X_BL = parent.X_BL * joint.X_PJ * joint.X_JL;
+      } else {
+        made.body = add_body(i, &joint, parent.body, parent.X_BL * joint.X_PJ);
+        made.X_BL = joint.X_JL;
+      }
+    }
+    add_inertial(made, link);
+    for (const GeometryDescription& g : link.geometries) {
+      parts.geometries.push_back({g.name, made.body, made.X_BL * g.X_LG, g.shape, g.friction, g.type, g.mask});
+    }
+    parts.links.push_back(std::move(made));
+  }
+
+  /// A static body at X in the world (joint null), or one moved by the joint at X in the parent body.
+  int add_body(int link, const JointDescription* joint, int parent, const Eigen::Isometry3d& X) {
+    const int self = static_cast<int>(parts.bodies.size());
+    parts.bodies.push_back({description.links[static_cast<std::size_t>(link)].name, 0, joint == nullptr ? -1 : 0});
+    parts.static_pose.push_back(joint == nullptr ? X : Eigen::Isometry3d::Identity());
+    parts.plan_of_body.push_back(joint == nullptr ? -1 : static_cast<int>(parts.plans.size()));
+    first_link.push_back(link);
+    if (joint != nullptr) add_joint(*joint, self, parent, X);
+    return self;
+  }
+
+  void add_joint(const JointDescription& d, int body, int parent, const Eigen::Isometry3d& X) {
+    JointPlan plan;
+    plan.kind = d.kind;
+    plan.parent = parent < 0 ? -1 : parts.plan_of_body[static_cast<std::size_t>(parent)];
+    plan.placement = plan.parent >= 0 || parent < 0 ? X : parts.static_pose[static_cast<std::size_t>(parent)] * X;
+    plan.axis = d.axis;
+    plan.place = description.links[static_cast<std::size_t>(first_link[static_cast<std::size_t>(body)])].place;
+    Eigen::Isometry3d start = d.start;
+    if (d.kind == JointKind::free && plan.parent < 0) {  // its coordinates are those of the body in the world
+      start = plan.placement * d.start;
+      plan.placement.setIdentity();
+      parts.robot.floating = true;
+    }
+    parts.plans.push_back(plan);
+    add_coordinates(d, body, start);
+  }
+
+  void add_coordinates(const JointDescription& d, int body, const Eigen::Isometry3d& start) {
+    Joint joint{d.name, d.kind, 0, 0, body};
+    if (!parts.joints.empty()) {
+      joint.q = parts.joints.back().q + parts.joints.back().nq;
+      joint.v = parts.joints.back().v + parts.joints.back().nv;
+    }
+    joint.nq = positions(d.kind);
+    joint.nv = velocities(d.kind);
+    joint.lower = d.lower;
+    joint.upper = d.upper;
+    joint.velocity_limit = d.velocity_limit;
+    joint.effort_limit = d.effort_limit;
+    joint.dry_friction = d.dry_friction;
+    joint.damping = d.damping;
+    joint.armature = d.armature;
+    joint.actuated = d.actuated && joint.nv == 1;
+    parts.joints.push_back(joint);
+    parts.q0.conservativeResize(joint.q + joint.nq);
+    if (joint.nv == 1) {
+      parts.q0[joint.q] = std::clamp(0.0, d.lower, d.upper);
+    } else {
+      if (d.kind == JointKind::free) parts.q0.segment<3>(joint.q) = start.translation();
+      const Eigen::Quaterniond r(start.linear());
+      parts.q0.segment<4>(joint.q + joint.nq - 4) = r.normalized().coeffs();
+    }
+  }
+
+  void add_inertial(const Link& made, const LinkDescription& link) {
+    parts.robot.mass += link.inertial.mass;
+    const int plan = parts.plan_of_body[static_cast<std::size_t>(made.body)];
+    if (plan < 0) return;
+    Inertial& body = parts.plans[static_cast<std::size_t>(plan)].inertial;
+    body = body + transformed(made.X_BL, link.inertial);
+  }
+
+  void finish_bodies() {
+    for (std::size_t b = 0; b < parts.bodies.size(); ++b) {
+      if (parts.plan_of_body[b] < 0) continue;
+      const JointPlan& plan = parts.plans[static_cast<std::size_t>(parts.plan_of_body[b])];
+      parts.bodies[b].mass = plan.inertial.mass;
+      parts.bodies[b].com = plan.inertial.com;
+      parts.bodies[b].inertia = plan.inertial.inertia;
+      const std::string defect = inertia_defect(plan.inertial);
+      if (defect.empty()) continue;
+      if (!options.allow_impossible_inertia) throw FileError(description.file, plan.place, defect);
+      parts.robot.warnings.push_back(fmt::format("{}: {}: {}", description.file, plan.place, defect));
+    }
+  }
+
+  void require_massive_subtrees() {
+    has_mass.assign(parts.plans.size(), 0);
+    for (std::size_t k = parts.plans.size(); k-- > 0;) {
+      const JointPlan& plan = parts.plans[k];
+      const bool one_dof = parts.joints[k].nv == 1;
+      const double armature = setting(parts.joints[k].name, &JointSettings::armature).value_or(parts.joints[k].armature);
+      if (plan.inertial.mass > 0.0) has_mass[k] = 1;
+      if (!has_mass[k] && !(one_dof && armature > 0.0)) {
+        throw FileError(
+            description.file, plan.place,
+            fmt::format("mass is zero, but joint '{}' moves this link: give it a mass, or fix the joint", parts.joints[k].name));
+      }
+      if (has_mass[k] && plan.parent >= 0) has_mass[static_cast<std::size_t>(plan.parent)] = 1;
+    }
+  }
+
+  std::optional<double> setting(const std::string& joint, std::optional<double> JointSettings::*member) const {
+    const auto at = options.joints.find(joint);
+    return at == options.joints.end() ? std::nullopt : at->second.*member;
+  }
+
+  Joint& joint_named(const std::string& name, const char* argument) {
+    const auto at = std::find_if(parts.joints.begin(), parts.joints.end(), [&](const Joint& j) { return j.name == name; });
+    if (at == parts.joints.end()) {
+      throw InvalidArgument(argument, fmt::format("names of moving joints of robot '{}'", parts.robot.name), fmt::format("'{}'", name));
+    }
+    return *at;
+  }
+
+  void apply_settings() {
+    for (const auto& [name, s] : options.joints) {
+      Joint& joint = joint_named(name, "options.joints");
+      if (s.effort_limit) joint.effort_limit = checked(name, "effort_limit", *s.effort_limit);
+      if (s.velocity_limit) joint.velocity_limit = checked(name, "velocity_limit", *s.velocity_limit);
+      if (s.dry_friction) joint.dry_friction = checked(name, "dry_friction", *s.dry_friction);
+      if (s.damping) joint.damping = checked(name, "damping", *s.damping);
+      if (s.armature) joint.armature = checked(name, "armature", *s.armature);
+      if (s.position) set_position(joint, *s.position);
+    }
+    for (std::size_t k = 0; k < parts.plans.size(); ++k) {
+      const double armature = parts.joints[k].armature;
+      if (std::isinf(armature)) {
+        throw InvalidArgument(fmt::format("armature of joint '{}'", parts.joints[k].name), "a finite number >= 0", "inf");
+      }
+      parts.plans[k].armature = armature;
+    }
+  }
+
+  void set_position(const Joint& joint, double position) {
+    const std::string argument = fmt::format("options.joints['{}'].position", joint.name);
+    if (joint.nv != 1) throw InvalidArgument(argument, "a joint with one coordinate", std::string(to_string(joint.kind)));
+    if (!(position >= joint.lower && position <= joint.upper) || std::isinf(position)) {
+      throw InvalidArgument(argument, fmt::format("a number in [{}, {}]", joint.lower, joint.upper), fmt::format("{}", position));
+    }
+    parts.q0[joint.q] = position;
+  }
+
+  void select_actuated() {
+    if (!options.actuated) {
+      for (Joint& joint : parts.joints) {
+        if (joint.effort_limit == 0.0) joint.actuated = false;
+      }
+      return;
+    }
+    for (Joint& joint : parts.joints) joint.actuated = false;
+    for (const std::string& name : *options.actuated) {
+      Joint& joint = joint_named(name, "options.actuated");
+      if (joint.nv != 1) throw InvalidArgument("options.actuated", "joints with one coordinate", fmt::format("'{}'", name));
+      joint.actuated = true;
+    }
+  }
+
+  int body_of_link(const std::string& name) const {
+    const auto at = std::find_if(parts.links.begin(), parts.links.end(), [&](const Link& l) { return l.name == name; });
+    return at == parts.links.end() ? -1 : at->body;
+  }
+
+  void exclude(int a, int b) {
+    if (a >= 0 && b >= 0 && a != b) parts.excluded.emplace_back(std::min(a, b), std::max(a, b));
+  }
+
+  void exclude_pairs() {
+    std::vector<char> has_geometry(parts.bodies.size(), 0);
+    for (const CollisionGeometry& g : parts.geometries) has_geometry[static_cast<std::size_t>(g.body)] = 1;
+    for (std::size_t b = 0; b < parts.bodies.size(); ++b) {
+      int up = static_cast<int>(b);
+      do {
+        up = parent_body(up);
+      } while (up >= 0 && !has_geometry[static_cast<std::size_t>(up)]);
+      if (up >= 0 && (description.excludes_static_parent || parts.bodies[static_cast<std::size_t>(up)].block >= 0)) {
+        exclude(up, static_cast<int>(b));
+      }
+    }
+    for (const auto& [a, b] : description.excluded_links) exclude(body_of_link(a), body_of_link(b));
+    std::sort(parts.excluded.begin(), parts.excluded.end());
+    parts.excluded.erase(std::unique(parts.excluded.begin(), parts.excluded.end()), parts.excluded.end());
+  }
+
+  /// The body that the link nearest the root is joined to; -1 for the root and for what floats.
+  int parent_body(int body) const {
+    const int plan = parts.plan_of_body[static_cast<std::size_t>(body)];
+    const int parent_link = description.links[static_cast<std::size_t>(first_link[static_cast<std::size_t>(body)])].parent;
+    if (plan < 0 || parent_link < 0) return -1;
+    if (parts.plans[static_cast<std::size_t>(plan)].kind == JointKind::free) return -1;
+    return parts.links[static_cast<std::size_t>(parent_link)].body;
+  }
+};
+
+}  // namespace
+
+RobotParts assemble_robot(const RobotDescription& description, const RobotOptions& options) {
+  if (options.base == BaseKind::floating && !description.root_may_float) {
+    const auto floats = [](const LinkDescription& l) { return !l.joint.fixed && l.joint.kind == JointKind::free; };
+    if (std::none_of(description.links.begin(), description.links.end(), floats)) {
+      throw FileError(description.file, "", "has no free joint, which an MJCF needs to float");
+    }
+  }
+  Assembler assembler{description, options};
+  assembler.run();
+  return std::move(assembler.parts);
+}
+
+}  // namespace stiction

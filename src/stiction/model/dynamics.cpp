@@ -1,0 +1,167 @@
+#include "stiction/model/dynamics.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/jacobian.hpp>
+#include <pinocchio/algorithm/rnea.hpp>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/model/robot_model.hpp"
+#include "stiction/model/world_impl.hpp"
+
+namespace stiction {
+
+struct WorldData::Impl {
+  std::vector<pinocchio::Data> robots;  ///< per block; empty data for free bodies
+};
+
+namespace {
+
+using ConstVector = Eigen::Ref<const Eigen::VectorXd>;
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+Eigen::Matrix3d cross_matrix(const Eigen::Vector3d& r) {
+  Eigen::Matrix3d m;
+  m << 0.0, -r.z(), r.y(), r.z(), 0.0, -r.x(), -r.y(), r.x(), 0.0;
+  return m;
+}
+
+void require_state(const World& world, const ConstVector& q) {
+  require_size("q", q.size(), world.nq());
+  if (!q.allFinite()) require_finite("q", q);
+  for (const Joint& joint : world.joints()) {
+    if (joint.nv == 1) continue;
+    const double error = q.segment<4>(joint.q + joint.nq - 4).squaredNorm() - 1.0;
+    if (!(std::abs(error) <= 2e-6)) {
+      throw InvalidArgument(fmt::format("q[{}]", joint.q + joint.nq - 4), fmt::format("a unit quaternion for '{}'", joint.name),
+                            fmt::format("length {:.9g}", std::sqrt(error + 1.0)));
+    }
+  }
+}
+
+// A free body in its own axes, c the centre of mass from the origin B, [.] the cross-product matrix:
+//   M = [m I, -m [c]; m [c], I_B],  I_B = I_c - m [c]²;  momentum (l, k) = M (v, ω)
+//   h = (ω × l, ω × k + v × l) - (m g_B, c × m g_B)             Newton-Euler about B
+void free_body_inertia(const Body& body, Eigen::Ref<Eigen::Matrix<double, 6, 6>> M) {
+  const Eigen::Matrix3d c = body.mass * cross_matrix(body.com);
+  M.topLeftCorner<3, 3>() = body.mass * Eigen::Matrix3d::Identity();
+  M.topRightCorner<3, 3>() = -c;
+  M.bottomLeftCorner<3, 3>() = c;
+  M.bottomRightCorner<3, 3>() = body.inertia - c * cross_matrix(body.com);
+}
+
+void free_body_bias(const Body& body, const Eigen::Matrix<double, 6, 6>& M, const Eigen::Vector3d& g_B, const Vector6d& V,
+                    Eigen::Ref<Vector6d> h) {
+  const Vector6d momentum = M * V;
+  const Eigen::Vector3d v = V.head<3>(), w = V.tail<3>(), l = momentum.head<3>(), k = momentum.tail<3>();
+  const Eigen::Vector3d weight = body.mass * g_B;
+  h.head<3>() = w.cross(l) - weight;
+  h.tail<3>() = w.cross(k) + v.cross(l) - body.com.cross(weight);
+}
+
+void free_body_kinematics(const Block& block, const ConstVector& q, WorldData& data, Matrix6Xd& J) {
+  Eigen::Isometry3d& X = data.X_WB[index(block.body)];
+  const Eigen::Vector3d p = q.segment<3>(block.q);
+  const Eigen::Quaterniond r(Eigen::Vector4d(q.segment<4>(block.q + 3)));
+  X.linear() = r.normalized().toRotationMatrix();
+  X.translation() = p;
+  const Eigen::Matrix3d R = X.linear();
+  J.topLeftCorner<3, 3>() = R;
+  for (int i = 0; i < 3; ++i) J.col(3 + i).head<3>() = p.cross(R.col(i));
+  J.bottomLeftCorner<3, 3>().setZero();
+  J.bottomRightCorner<3, 3>() = R;
+}
+
+void robot_kinematics(const Block& block, const pinocchio::Data& robot, WorldData& data, Matrix6Xd& J) {
+  for (std::size_t j = 1; j < robot.oMi.size(); ++j) {
+    Eigen::Isometry3d& X = data.X_WB[index(block.body) + j - 1];
+    X.linear() = robot.oMi[j].rotation();
+    X.translation() = robot.oMi[j].translation();
+  }
+  J = robot.J;
+}
+
+void update_free_body(const World& world, int k, const ConstVector& q, const ConstVector& v, WorldData& data) {
+  const Block& block = world.blocks()[index(k)];
+  const Body& body = world.bodies()[index(block.body)];
+  free_body_kinematics(block, q, data, data.J_W[index(k)]);
+  const Eigen::Matrix3d R = data.X_WB[index(block.body)].linear();
+  const Eigen::Matrix<double, 6, 6> M = data.M.block(k);
+  const Vector6d V = v.segment<6>(block.v);
+  free_body_bias(body, M, R.transpose() * world.gravity(), V, data.bias.segment<6>(block.v));
+  data.V_WB[index(block.body)] << R * V.head<3>(), R * V.tail<3>();
+}
+
+void update_robot(const World& world, int k, const ConstVector& q, const ConstVector& v, WorldData& data) {
+  const Block& block = world.blocks()[index(k)];
+  const pinocchio::Model& model = world.impl().models[index(k)]->model;
+  pinocchio::Data& robot = data.impl->robots[index(k)];
+  const ConstVector q_k = q.segment(block.q, block.nq), v_k = v.segment(block.v, block.nv);
+  pinocchio::nonLinearEffects(model, robot, q_k, v_k);
+  pinocchio::crba(model, robot, q_k, pinocchio::Convention::WORLD);
+  data.bias.segment(block.v, block.nv) = robot.nle;
+  auto M = data.M.block(k);
+  M.triangularView<Eigen::Upper>() = robot.M;
+  M.triangularView<Eigen::StrictlyLower>() = robot.M.transpose();
+  robot_kinematics(block, robot, data, data.J_W[index(k)]);
+  for (std::size_t j = 1; j < robot.oMi.size(); ++j) {
+    const auto& R = robot.oMi[j].rotation();
+    data.V_WB[index(block.body) + j - 1] << R * robot.v[j].linear(), R * robot.v[j].angular();
+  }
+}
+
+}  // namespace
+
+WorldData::WorldData(const World& world) : impl(std::make_unique<Impl>()) {
+  const World::Impl& w = world.impl();
+  M.reset(w.block_sizes);
+  bias.setZero(w.nv);
+  X_WB = w.static_pose;
+  V_WB.assign(w.bodies.size(), Vector6d::Zero());
+  for (std::size_t k = 0; k < w.blocks.size(); ++k) {
+    J_W.emplace_back(Matrix6Xd::Zero(6, w.block_sizes[k]));
+    impl->robots.emplace_back();
+    if (w.models[k] != nullptr) {
+      impl->robots[k] = pinocchio::Data(w.models[k]->model);
+    } else {
+      free_body_inertia(w.bodies[index(w.blocks[k].body)], M.block(static_cast<int>(k)));
+    }
+  }
+}
+
+WorldData::~WorldData() = default;
+WorldData::WorldData(WorldData&&) noexcept = default;
+WorldData& WorldData::operator=(WorldData&&) noexcept = default;
+
+void update(const World& world, const ConstVector& q, const ConstVector& v, WorldData& data) {
+  require_state(world, q);
+  require_size("v", v.size(), world.nv());
+  if (!v.allFinite()) require_finite("v", v);
+  for (int k = 0; k < static_cast<int>(world.blocks().size()); ++k) {
+    if (world.impl().models[index(k)] != nullptr) {
+      update_robot(world, k, q, v, data);
+    } else {
+      update_free_body(world, k, q, v, data);
+    }
+  }
+}
+
+void update_kinematics(const World& world, const ConstVector& q, WorldData& data) {
+  require_state(world, q);
+  for (std::size_t k = 0; k < world.blocks().size(); ++k) {
+    const Block& block = world.blocks()[k];
+    if (world.impl().models[k] == nullptr) {
+      free_body_kinematics(block, q, data, data.J_W[k]);
+      continue;
+    }
+    pinocchio::Data& robot = data.impl->robots[k];
+    const ConstVector q_k = q.segment(block.q, block.nq);
+    pinocchio::computeJointJacobians(world.impl().models[k]->model, robot, q_k);
+    robot_kinematics(block, robot, data, data.J_W[k]);
+  }
+}
+
+}  // namespace stiction

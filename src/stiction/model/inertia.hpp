@@ -1,0 +1,28 @@
+// Mass, centre of mass and rotational inertia of a rigid body: composition, change of frame, physical consistency.
+#pragma once
+
+#include <string>
+
+#include <Eigen/Core>
+#include <Eigen/Geometry>
+
+#include "stiction/model/shape.hpp"
+
+namespace stiction {
+
+struct Inertial {
+  double mass = 0.0;                                  ///< kg
+  Eigen::Vector3d com = Eigen::Vector3d::Zero();      ///< in the body frame (m)
+  Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();  ///< about the centre of mass, body axes (kg m²)
+};
+
+/// The same body seen from frame A, X_AB the placement of its frame in A.
+Inertial transformed(const Eigen::Isometry3d& X_AB, const Inertial& body);
+/// Two bodies rigidly joined, in one frame (parallel-axis theorem).
+Inertial operator+(const Inertial& a, const Inertial& b);
+
+/// Why no rigid body has this inertia, empty when one does: finite, mass >= 0, principal moments >= 0 that satisfy the triangle
+/// inequality to 1e-3 (files round their digits). Rods and point masses, with moments of zero, pass.
+std::string inertia_defect(const Inertial& body);
+
+}  // namespace stiction

@@ -1,0 +1,112 @@
+// Jacobians, energies and centre of mass from the placements and unit motions that `update` leaves in WorldData.
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/model/dynamics.hpp"
+#include "stiction/model/world_impl.hpp"
+
+namespace stiction {
+
+namespace {
+
+/// Velocity coordinates of the body's block that move the body, and the block's unit motions; nothing for a static body.
+struct Support {
+  std::span<const int> columns;
+  const Matrix6Xd* J = nullptr;
+};
+
+Support support_of(const World& world, const WorldData& data, int body, Eigen::Index cols) {
+  const World::Impl& w = world.impl();
+  if (body < 0 || body >= static_cast<int>(w.bodies.size())) {
+    throw InvalidArgument("body", fmt::format("an index in [0, {})", w.bodies.size()), fmt::format("{}", body));
+  }
+  const auto b = static_cast<std::size_t>(body);
+  const int block = w.bodies[b].block;
+  require_size("J.cols", cols, block < 0 ? 0 : w.block_sizes[static_cast<std::size_t>(block)]);
+  if (block < 0) return {};
+  const auto begin = static_cast<std::size_t>(w.support_begin[b]), end = static_cast<std::size_t>(w.support_begin[b + 1]);
+  return {std::span(w.support).subspan(begin, end - begin), &data.J_W[static_cast<std::size_t>(block)]};
+}
+
+/// Velocity at p of a unit motion about the world's origin.
+Eigen::Vector3d at_point(const Matrix6Xd& J, int column, const Eigen::Vector3d& p) {
+  return J.col(column).head<3>() + J.col(column).tail<3>().cross(p);
+}
+
+Eigen::Vector3d weighted_com(const World& world, const WorldData& data, int robot, double& mass) {
+  Eigen::Vector3d sum = Eigen::Vector3d::Zero();
+  const std::span<const Body> bodies = world.bodies();
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    if (bodies[b].block < 0 || (robot >= 0 && bodies[b].robot != robot)) continue;
+    mass += bodies[b].mass;
+    sum += bodies[b].mass * (data.X_WB[b] * bodies[b].com);
+  }
+  return sum;
+}
+
+Eigen::Vector3d mean_com(const World& world, const WorldData& data, int robot) {
+  double mass = 0.0;
+  const Eigen::Vector3d sum = weighted_com(world, data, robot, mass);
+  if (!(mass > 0.0)) throw InvalidArgument("world", "a moving body", "none");
+  return sum / mass;
+}
+
+}  // namespace
+
+void point_jacobian(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, Eigen::Ref<Matrix3Xd> J) {
+  const Support support = support_of(world, data, body, J.cols());
+  J.setZero();
+  for (const int c : support.columns) J.col(c) = at_point(*support.J, c, p_W);
+}
+
+void frame_jacobian(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, Eigen::Ref<Matrix6Xd> J) {
+  const Support support = support_of(world, data, body, J.cols());
+  J.setZero();
+  for (const int c : support.columns) {
+    J.col(c).head<3>() = at_point(*support.J, c, p_W);
+    J.col(c).tail<3>() = support.J->col(c).tail<3>();
+  }
+}
+
+void add_contact_rows(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, const Eigen::Matrix3d& R_WC,
+                      double sign, Eigen::Ref<RowMatrix> rows) {
+  const Support support = support_of(world, data, body, rows.cols());
+  require_size("rows.rows", rows.rows(), 3);
+  for (const int c : support.columns) rows.col(c) += sign * (R_WC.transpose() * at_point(*support.J, c, p_W));
+}
+
+Eigen::Isometry3d link_pose(const World& world, const WorldData& data, int link) {
+  const std::span<const Link> links = world.links();
+  if (link < 0 || link >= static_cast<int>(links.size())) {
+    throw InvalidArgument("link", fmt::format("an index in [0, {})", links.size()), fmt::format("{}", link));
+  }
+  const Link& l = links[static_cast<std::size_t>(link)];
+  return data.X_WB[static_cast<std::size_t>(l.body)] * l.X_BL;
+}
+
+double kinetic_energy(const World& world, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& v) {
+  require_size("v", v.size(), world.nv());
+  double twice = 0.0;
+  for (int k = 0; k < data.M.blocks(); ++k) {
+    const auto v_k = v.segment(data.M.offset(k), data.M.block_size(k));
+    const auto M_k = data.M.block(k);
+    for (Eigen::Index j = 0; j < v_k.size(); ++j) twice += v_k[j] * M_k.col(j).dot(v_k);
+  }
+  return 0.5 * twice;
+}
+
+double potential_energy(const World& world, const WorldData& data) {
+  double mass = 0.0;
+  return -world.gravity().dot(weighted_com(world, data, -1, mass));
+}
+
+Eigen::Vector3d center_of_mass(const World& world, const WorldData& data) { return mean_com(world, data, -1); }
+
+Eigen::Vector3d center_of_mass(const World& world, const WorldData& data, int robot) {
+  if (robot < 0 || robot >= static_cast<int>(world.robots().size())) {
+    throw InvalidArgument("robot", fmt::format("an index in [0, {})", world.robots().size()), fmt::format("{}", robot));
+  }
+  return mean_com(world, data, robot);
+}
+
+}  // namespace stiction

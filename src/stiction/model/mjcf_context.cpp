@@ -1,0 +1,241 @@
+#include "stiction/model/mjcf_context.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "stiction/model/resources.hpp"
+
+namespace stiction {
+
+namespace {
+
+bool boolean(const Attribute& a, bool fallback) {
+  if (!a) return fallback;
+  const std::string_view s = a.text;
+  if (s != "true" && s != "false") fail(*a.element, fmt::format("{}=\"{}\": expected true or false", a.name, a.text));
+  return s == "true";
+}
+
+Eigen::Vector3d unit(const Attribute& a, const Eigen::Vector3d& v) {
+  if (!(v.norm() > 1e-12)) fail(*a.element, fmt::format("{}: a direction is zero", a.name));
+  return v.normalized();
+}
+
+std::vector<double> exactly(const Attribute& a, std::size_t count) {
+  std::vector<double> values = numbers(a);
+  if (values.size() != count) fail(*a.element, fmt::format("{}: expected {} numbers, got {}", a.name, count, values.size()));
+  return values;
+}
+
+Eigen::Matrix3d from_axes(const Attribute& a) {
+  const std::vector<double> v = exactly(a, 6);
+  Eigen::Matrix3d R;
+  R.col(0) = unit(a, Eigen::Vector3d(v[0], v[1], v[2]));
+  const Eigen::Vector3d y(v[3], v[4], v[5]);
+  R.col(1) = unit(a, y - R.col(0) * R.col(0).dot(y));
+  R.col(2) = R.col(0).cross(R.col(1));
+  return R;
+}
+
+}  // namespace
+
+Eigen::Matrix3d rotation_of_z(const Eigen::Vector3d& direction) {
+  const Eigen::Vector3d across = Eigen::Vector3d::UnitZ().cross(direction);
+  const double sine = across.norm();
+  const Eigen::Vector3d axis = sine < 1e-10 ? Eigen::Vector3d::UnitX() : Eigen::Vector3d(across / sine);
+  return Eigen::AngleAxisd(std::atan2(sine, direction.z()), axis).toRotationMatrix();
+}
+
+MjcfContext::MjcfContext(const XmlElement& root, XmlDocuments& documents, const RobotOptions& robot_options)
+    : options(robot_options), file(source_of(root)), root_(root), documents_(documents) {
+  included_files_.insert(file);
+  read_compiler();
+  for (const XmlElement* e : children(root_)) {
+    if (std::string_view(e->Name()) == "default") read_defaults(*e, "");
+  }
+  read_assets();
+}
+
+std::vector<const XmlElement*> MjcfContext::children(const XmlElement& element) {
+  std::vector<const XmlElement*> list;
+  for (const XmlElement* e = element.FirstChildElement(); e != nullptr; e = e->NextSiblingElement()) {
+    if (std::string_view(e->Name()) != "include") {
+      list.push_back(e);
+      continue;
+    }
+    const XmlElement*& content = included_[e];
+    if (content == nullptr) {
+      const std::string name = text(require(*e, "file"));
+      const std::string path = find_resource(name, file, {});
+      if (path.empty()) fail(*e, fmt::format("included file '{}' is not found", name));
+      if (!included_files_.insert(path).second) fail(*e, fmt::format("file '{}' is included twice", name));
+      content = &documents_.load(path);
+    }
+    const std::vector<const XmlElement*> inner = children(*content);
+    list.insert(list.end(), inner.begin(), inner.end());
+  }
+  return list;
+}
+
+std::vector<const XmlElement*> MjcfContext::section(const char* name) {
+  std::vector<const XmlElement*> list;
+  for (const XmlElement* e : children(root_)) {
+    if (std::string_view(e->Name()) != name) continue;
+    const std::vector<const XmlElement*> inner = children(*e);
+    list.insert(list.end(), inner.begin(), inner.end());
+  }
+  return list;
+}
+
+void MjcfContext::read_compiler() {
+  for (const XmlElement* e : children(root_)) {
+    if (std::string_view(e->Name()) != "compiler") continue;
+    if (const Attribute a = attribute(*e, "angle")) degrees = std::string_view(a.text) != "radian";
+    autolimits = boolean(attribute(*e, "autolimits"), autolimits);
+    if (const Attribute a = attribute(*e, "eulerseq")) euler_sequence_ = a.text;
+    if (const Attribute a = attribute(*e, "assetdir")) mesh_folder_ = a.text;
+    if (const Attribute a = attribute(*e, "meshdir")) mesh_folder_ = a.text;
+    if (const Attribute a = attribute(*e, "inertiafromgeom"); a && std::string_view(a.text) != "auto") {
+      inertia_from_geom = boolean(a, false);
+    }
+    if (const Attribute a = attribute(*e, "inertiagrouprange")) {
+      const std::vector<double> range = exactly(a, 2);
+      group_low = range[0];
+      group_high = range[1];
+    }
+    if (const Attribute a = attribute(*e, "coordinate"); a && std::string_view(a.text) == "global") {
+      fail(*e, "coordinate=\"global\" is not supported");
+    }
+    if (euler_sequence_.size() != 3 || euler_sequence_.find_first_not_of("xyzXYZ") != std::string::npos) {
+      fail(*e, fmt::format("eulerseq=\"{}\": expected three of x, y, z", euler_sequence_));
+    }
+  }
+}
+
+void MjcfContext::read_defaults(const XmlElement& element, const std::string& parent) {
+  const Attribute a = attribute(element, "class");
+  if (!a && !parent.empty()) fail(element, "attribute 'class' is missing");
+  const std::string name = a ? text(a) : main_class_;
+  if (parent.empty()) main_class_ = name;
+  Class& entry = classes_[name];
+  entry.parent = parent;
+  for (const XmlElement* e : children(element)) {
+    if (std::string_view(e->Name()) == "default") {
+      read_defaults(*e, name);
+    } else {
+      classes_[name].elements[e->Name()] = e;
+    }
+  }
+}
+
+void MjcfContext::read_assets() {
+  for (const XmlElement* e : section("asset")) {
+    const std::string_view kind = e->Name();
+    if (kind != "mesh" && kind != "hfield") continue;
+    const Attribute named = attribute(*e, "name");
+    const std::string name = named ? text(named) : std::filesystem::path(text(require(*e, "file"))).stem().string();
+    auto& assets = kind == "mesh" ? meshes_ : height_fields_;
+    if (!assets.emplace(name, e).second) fail(*e, fmt::format("second {} of the name '{}'", kind, name));
+  }
+}
+
+Attribute MjcfContext::find(const XmlElement& element, const char* name, const std::string& childclass) const {
+  if (const Attribute own = attribute(element, name)) return own;
+  const Attribute own_class = attribute(element, "class");
+  std::string at = own_class ? own_class.text : childclass.empty() ? main_class_ : childclass;
+  if (own_class && !classes_.contains(at)) fail(element, fmt::format("unknown default class '{}'", at));
+  while (!at.empty()) {
+    const auto entry = classes_.find(at);
+    if (entry == classes_.end()) break;
+    const auto e = entry->second.elements.find(element.Name());
+    if (e != entry->second.elements.end()) {
+      if (const Attribute a = attribute(*e->second, name)) return a;
+    }
+    at = entry->second.parent;
+  }
+  return {&element, name, nullptr};
+}
+
+bool MjcfContext::is_limited(const XmlElement& element, const char* limited, const char* range, const std::string& childclass) const {
+  const Attribute a = find(element, limited, childclass);
+  if (a && std::string_view(a.text) != "auto") return boolean(a, false);
+  return autolimits && find(element, range, childclass);
+}
+
+Eigen::Matrix3d MjcfContext::euler(const Eigen::Vector3d& angles) const {
+  Eigen::Matrix3d R = Eigen::Matrix3d::Identity();
+  for (int i = 0; i < 3; ++i) {
+    const char letter = euler_sequence_[static_cast<std::size_t>(i)];
+    const bool moves_along = letter >= 'x';  // lower case: about the axes of the rotated frame
+    const Eigen::Matrix3d step =
+        Eigen::AngleAxisd(angle(angles[i]), Eigen::Vector3d::Unit(letter - (moves_along ? 'x' : 'X'))).toRotationMatrix();
+    R = moves_along ? Eigen::Matrix3d(R * step) : Eigen::Matrix3d(step * R);
+  }
+  return R;
+}
+
+Eigen::Isometry3d MjcfContext::pose(const XmlElement& element, const std::string& childclass) const {
+  Eigen::Isometry3d X = Eigen::Isometry3d::Identity();
+  X.translation() = vector3_or(find(element, "pos", childclass), Eigen::Vector3d::Zero());
+  if (const Attribute a = find(element, "quat", childclass)) {
+    const Eigen::Vector4d q = vector4(a);
+    if (!(q.norm() > 1e-12)) fail(element, "quat is zero");
+    X.linear() = Eigen::Quaterniond(q[0], q[1], q[2], q[3]).normalized().toRotationMatrix();
+  } else if (const Attribute b = find(element, "axisangle", childclass)) {
+    const Eigen::Vector4d v = vector4(b);
+    X.linear() = Eigen::AngleAxisd(angle(v[3]), unit(b, v.head<3>())).toRotationMatrix();
+  } else if (const Attribute c = find(element, "euler", childclass)) {
+    X.linear() = euler(vector3(c));
+  } else if (const Attribute d = find(element, "xyaxes", childclass)) {
+    X.linear() = from_axes(d);
+  } else if (const Attribute z = find(element, "zaxis", childclass)) {
+    X.linear() = rotation_of_z(unit(z, vector3(z)));
+  }
+  return X;
+}
+
+Shape MjcfContext::mesh(const XmlElement& geom, const std::string& name) const {
+  const auto at = meshes_.find(name);
+  if (at == meshes_.end()) fail(geom, fmt::format("unknown mesh '{}'", name));
+  const XmlElement& e = *at->second;
+  const Eigen::Vector3d scale = vector3_or(find(e, "scale", ""), Eigen::Vector3d::Ones());
+  if ((scale.array() == 0.0).any()) fail(e, "scale has a zero");
+  if (const Attribute vertices = attribute(e, "vertex")) {
+    const std::vector<double> v = numbers(vertices);
+    if (v.size() < 12 || v.size() % 3 != 0) fail(e, "vertex: expected three numbers per vertex and at least four vertices");
+    ConvexMesh hull;
+    for (std::size_t i = 0; i < v.size(); i += 3) hull.vertices.push_back(scale.cwiseProduct(Eigen::Vector3d(v[i], v[i + 1], v[i + 2])));
+    return hull;
+  }
+  const std::string uri = text(require(e, "file"));
+  const std::string path = find_resource((std::filesystem::path(mesh_folder_) / uri).string(), file, options.package_dirs);
+  if (path.empty()) fail(e, fmt::format("mesh file '{}' is not found", uri));
+  return MeshFile{path, scale, options.convex_meshes};
+}
+
+HeightMap MjcfContext::height_field(const XmlElement& geom, const std::string& name) const {
+  const auto at = height_fields_.find(name);
+  if (at == height_fields_.end()) fail(geom, fmt::format("unknown height field '{}'", name));
+  const XmlElement& e = *at->second;
+  const Attribute data = attribute(e, "elevation");
+  if (!data) fail(e, "a height field needs its samples in 'elevation': image and binary files are not supported");
+  const int rows = integer_or(require(e, "nrow"), 0), cols = integer_or(require(e, "ncol"), 0);
+  const std::vector<double> values = numbers(data), size = exactly(require(e, "size"), 4);
+  if (rows < 2 || cols < 2 || values.size() != static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) {
+    fail(e, fmt::format("elevation: expected nrow x ncol = {} x {} numbers, got {}", rows, cols, values.size()));
+  }
+  // The file lists rows from +y to -y and each row along x; samples are scaled to [0, size[2]].
+  const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> listed(values.data(), rows, cols);
+  const double low = listed.minCoeff(), span = listed.maxCoeff() - low;
+  HeightMap map;
+  map.heights = (listed.colwise().reverse().transpose().array() - low) * (span > 0.0 ? size[2] / span : 0.0);
+  map.size_x = 2.0 * size[0];
+  map.size_y = 2.0 * size[1];
+  map.bottom = -size[3];
+  return map;
+}
+
+}  // namespace stiction

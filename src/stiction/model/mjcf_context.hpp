@@ -1,0 +1,81 @@
+// What holds throughout an MJCF file: compiler settings, default classes, assets, and the conventions that depend on them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <Eigen/Geometry>
+
+#include "stiction/model/robot_description.hpp"
+#include "stiction/model/xml.hpp"
+
+namespace stiction {
+
+class MjcfContext {
+ public:
+  MjcfContext(const XmlElement& root, XmlDocuments& documents, const RobotOptions& robot_options);
+
+  /// Child elements in order, <include> replaced by what the included file holds.
+  std::vector<const XmlElement*> children(const XmlElement& element);
+  /// Children of all top-level sections of this name.
+  std::vector<const XmlElement*> section(const char* name);
+
+  /// An element's own attribute, else what its default class says for elements of its kind; `childclass` is the class in force.
+  Attribute find(const XmlElement& element, const char* name, const std::string& childclass) const;
+  /// Whether a limit holds: `limited` "true", "false", or "auto", which means that `range` is given.
+  bool is_limited(const XmlElement& element, const char* limited, const char* range, const std::string& childclass) const;
+
+  /// pos with quat, axisangle, euler, xyaxes or zaxis.
+  Eigen::Isometry3d pose(const XmlElement& element, const std::string& childclass) const;
+  /// An angle of the file in radians.
+  double angle(double value) const { return degrees ? value * kDegree : value; }
+
+  /// Collision shape of a mesh or height-field asset.
+  Shape mesh(const XmlElement& geom, const std::string& name) const;
+  HeightMap height_field(const XmlElement& geom, const std::string& name) const;
+
+  const RobotOptions& options;
+  std::string file;
+  bool degrees = true, autolimits = true;
+  std::optional<bool> inertia_from_geom;     ///< none: for bodies without <inertial>
+  double group_low = 0.0, group_high = 5.0;  ///< groups of geoms that count for inertia
+
+ private:
+  static constexpr double kDegree = 0.017453292519943295;
+  struct Class {
+    std::string parent;
+    std::map<std::string, const XmlElement*> elements;
+  };
+
+  void read_compiler();
+  void read_defaults(const XmlElement& element, const std::string& parent);
+  void read_assets();
+  Eigen::Matrix3d euler(const Eigen::Vector3d& angles) const;
+
+  const XmlElement& root_;
+  XmlDocuments& documents_;
+  std::map<const XmlElement*, const XmlElement*> included_;  ///< <include> -> root of its file
+  std::set<std::string> included_files_;
+  std::map<std::string, Class> classes_;
+  std::map<std::string, const XmlElement*> meshes_, height_fields_;
+  std::string mesh_folder_, euler_sequence_ = "xyz", main_class_ = "main";
+};
+
+/// The smallest rotation that takes z to a unit vector.
+Eigen::Matrix3d rotation_of_z(const Eigen::Vector3d& direction);
+
+/// Shape, placement in the body, mass and flags of one <geom>.
+struct MjcfGeom {
+  GeometryDescription geometry;
+  bool collides = true;
+  Inertial inertial;        ///< in the body frame, from mass or density
+  bool has_inertia = true;  ///< false for a mesh, whose volume is not computed
+};
+
+MjcfGeom read_geom(const XmlElement& geom, const MjcfContext& context, const std::string& childclass, const Eigen::Isometry3d& X_BF,
+                   std::vector<std::string>& warnings);
+
+}  // namespace stiction

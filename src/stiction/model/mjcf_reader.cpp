@@ -1,0 +1,278 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "stiction/model/mjcf_context.hpp"
+#include "stiction/model/robot_readers.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Isometry = Eigen::Isometry3d;
+
+Isometry translation(const Eigen::Vector3d& p) {
+  Isometry X = Isometry::Identity();
+  X.translation() = p;
+  return X;
+}
+
+class MjcfReader {
+ public:
+  MjcfReader(const XmlElement& root, XmlDocuments& documents, const RobotOptions& options)
+      : root_(root), context_(root, documents, options) {
+    const Attribute model = attribute(root, "model");
+    robot_.name = model ? model.text : "robot";
+    robot_.file = source_of(root);
+    robot_.root_may_float = false;
+    robot_.excludes_static_parent = false;
+    robot_.links.push_back({"world", fmt::format("line {}, worldbody", root.GetLineNum()), -1, {}, {}, {}});
+  }
+
+  RobotDescription read() {
+    read_content(context_.section("worldbody"), 0, "", Isometry::Identity());
+    if (robot_.links.size() == 1 && robot_.links[0].geometries.empty()) fail(root_, "<worldbody> is missing or empty");
+    for (const XmlElement* e : context_.section("actuator")) read_actuator(*e);
+    for (const XmlElement* e : context_.section("contact")) read_contact(*e);
+    for (const XmlElement* e : context_.section("equality")) leave_out(*e, "an equality constraint");
+    for (const XmlElement* e : context_.section("tendon")) leave_out(*e, "a tendon");
+    return std::move(robot_);
+  }
+
+ private:
+  struct BodyInertia {
+    Inertial from_geoms;
+    const XmlElement* mesh = nullptr;  ///< a geom whose mass is not known
+  };
+
+  void leave_out(const XmlElement& e, std::string_view what) {
+    robot_.warnings.push_back(fmt::format("{}: {} (<{}>) is left out", place(e), what, e.Name()));
+  }
+
+  LinkDescription& link(int i) { return robot_.links[static_cast<std::size_t>(i)]; }
+
+  /// Geoms, frames and bodies inside a body (its link) or the world; X_BF places the enclosing <frame> in the body.
+  BodyInertia read_content(const std::vector<const XmlElement*>& elements, int self, const std::string& childclass, const Isometry& X_BF) {
+    BodyInertia sum;
+    for (const XmlElement* e : elements) {
+      const std::string_view kind = e->Name();
+      if (kind == "geom") add_geom(*e, self, childclass, X_BF, sum);
+      if (kind == "frame") {
+        const BodyInertia inner = read_content(context_.children(*e), self, class_of(*e, childclass), X_BF * context_.pose(*e, childclass));
+        sum.from_geoms = sum.from_geoms + inner.from_geoms;
+        if (inner.mesh != nullptr) sum.mesh = inner.mesh;
+      }
+      if (kind == "body") add_body(*e, self, childclass, X_BF);
+      if (kind == "replicate" || kind == "attach" || kind == "composite" || kind == "flexcomp") {
+        fail(*e, fmt::format("<{}> is not supported", kind));
+      }
+    }
+    return sum;
+  }
+
+  static std::string class_of(const XmlElement& e, const std::string& inherited) {
+    const Attribute a = attribute(e, "childclass");
+    return a ? text(a) : inherited;
+  }
+
+  void add_geom(const XmlElement& e, int self, const std::string& childclass, const Isometry& X_BF, BodyInertia& sum) {
+    MjcfGeom geom = read_geom(e, context_, childclass, X_BF, robot_.warnings);
+    const double group = number_or(context_.find(e, "group", childclass), 0.0);
+    if (group >= context_.group_low && group <= context_.group_high) {
+      sum.from_geoms = sum.from_geoms + geom.inertial;
+      if (!geom.has_inertia) sum.mesh = &e;
+    }
+    if (!geom.collides) return;
+    if (geom.geometry.name.empty()) geom.geometry.name = fmt::format("{}_{}", link(self).name, link(self).geometries.size());
+    link(self).geometries.push_back(std::move(geom.geometry));
+  }
+
+  void add_body(const XmlElement& e, int parent, const std::string& inherited, const Isometry& X_PF) {
+    const std::string childclass = class_of(e, inherited);
+    const Attribute named = attribute(e, "name");
+    const std::string name = named ? text(named) : fmt::format("body{}", robot_.links.size());
+    const Isometry X_PB = X_PF * context_.pose(e, childclass);
+    const std::vector<const XmlElement*> elements = context_.children(e);
+    const int self = add_links(e, name, elements, parent, childclass, X_PB);
+    const BodyInertia sum = read_content(elements, self, childclass, Isometry::Identity());
+    link(self).inertial = body_inertia(e, elements, sum, childclass);
+  }
+
+  /// One link per joint: all but the last are massless and carry the joints in turn. Returns the body's own link.
+  int add_links(const XmlElement& e, const std::string& name, const std::vector<const XmlElement*>& elements, int parent,
+                const std::string& childclass, const Isometry& X_PB) {
+    const std::string where = fmt::format("line {}, body '{}'", e.GetLineNum(), name);
+    std::vector<const XmlElement*> joints;
+    for (const XmlElement* j : elements) {
+      if (std::string_view(j->Name()) == "joint" || std::string_view(j->Name()) == "freejoint") joints.push_back(j);
+    }
+    if (const Attribute mocap = attribute(e, "mocap"); mocap && std::string_view(mocap.text) == "true") {
+      robot_.warnings.push_back(fmt::format("{}: mocap body '{}' stands still", place(e), name));
+    }
+    Isometry X = X_PB;
+    Eigen::Vector3d anchor = Eigen::Vector3d::Zero();
+    for (std::size_t k = 0; k < joints.size(); ++k) {
+      const bool is_last = k + 1 == joints.size();
+      JointDescription joint = read_joint(*joints[k], fmt::format("{}_joint{}", name, k), childclass);
+      const Eigen::Vector3d at = vector3_or(context_.find(*joints[k], "pos", childclass), Eigen::Vector3d::Zero());
+      if (joint.kind == JointKind::free) {
+        if (parent != 0 || joints.size() > 1) fail(*joints[k], "a free joint must be the only joint of a body of the world");
+        joint.start = X_PB;
+      } else {
+        joint.X_PJ = X * translation(at - anchor) * joint.X_PJ;
+        if (is_last) joint.X_JL = translation(-at);
+      }
+      const std::string link_name = is_last ? name : fmt::format("{}:{}", name, joint.name);
+      robot_.links.push_back({link_name, where, parent, joint, {}, {}});
+      parent = static_cast<int>(robot_.links.size()) - 1;
+      X = Isometry::Identity();
+      anchor = at;
+    }
+    if (joints.empty()) {
+      LinkDescription fixed{name, where, parent, {}, {}, {}};
+      fixed.joint.X_PJ = X_PB;
+      robot_.links.push_back(std::move(fixed));
+    }
+    return static_cast<int>(robot_.links.size()) - 1;
+  }
+
+  JointDescription read_joint(const XmlElement& e, const std::string& fallback_name, const std::string& childclass) {
+    const auto find = [&](const char* name) { return context_.find(e, name, childclass); };
+    JointDescription joint;
+    const Attribute name = attribute(e, "name"), type = find("type");
+    const std::string_view kind = std::string_view(e.Name()) == "freejoint" ? "free" : type ? type.text : "hinge";
+    joint.name = name ? text(name) : fallback_name;
+    joint.fixed = false;
+    if (kind == "hinge")
+      joint.kind = JointKind::revolute;
+    else if (kind == "slide")
+      joint.kind = JointKind::prismatic;
+    else if (kind == "ball")
+      joint.kind = JointKind::spherical;
+    else if (kind == "free")
+      joint.kind = JointKind::free;
+    else
+      fail(e, fmt::format("unknown type '{}'", kind));
+    if (std::string_view(e.Name()) == "freejoint") return joint;  // default classes do not reach it
+    joint.damping = nonnegative(find("damping"));
+    joint.dry_friction = nonnegative(find("frictionloss"));
+    joint.armature = nonnegative(find("armature"));
+    if (number_or(find("stiffness"), 0.0) != 0.0) robot_.warnings.push_back(fmt::format("{}: joint stiffness is left out", place(e)));
+    if (joint.kind == JointKind::revolute || joint.kind == JointKind::prismatic) read_axis_and_range(e, childclass, joint);
+    return joint;
+  }
+
+  static double nonnegative(const Attribute& a) {
+    const double value = number_or(a, 0.0);
+    if (!(value >= 0.0)) fail(*a.element, fmt::format("{} {} is negative", a.name, value));
+    return value;
+  }
+
+  void read_axis_and_range(const XmlElement& e, const std::string& childclass, JointDescription& joint) {
+    const bool is_hinge = joint.kind == JointKind::revolute;
+    const auto find = [&](const char* name) { return context_.find(e, name, childclass); };
+    const auto coordinate = [&](double x) { return is_hinge ? context_.angle(x) : x; };
+    const Eigen::Vector3d axis = vector3_or(find("axis"), Eigen::Vector3d::UnitZ());
+    if (!(axis.norm() > 1e-10)) fail(e, "axis is zero");
+    joint.axis = axis.normalized();
+    // The file's pose is that of the coordinate `ref`, so coordinate zero is turned or shifted back by it.
+    const double ref = coordinate(number_or(find("ref"), 0.0));
+    if (is_hinge)
+      joint.X_PJ.linear() = Eigen::AngleAxisd(-ref, joint.axis).toRotationMatrix();
+    else
+      joint.X_PJ.translation() = -ref * joint.axis;
+    if (context_.is_limited(e, "limited", "range", childclass)) {
+      const auto [low, high] = bounds(e, find("range"));
+      joint.lower = coordinate(low);
+      joint.upper = coordinate(high);
+    }
+    if (context_.is_limited(e, "actuatorfrclimited", "actuatorfrcrange", childclass)) {
+      joint.effort_limit = largest(e, find("actuatorfrcrange"));
+    }
+  }
+
+  std::pair<double, double> bounds(const XmlElement& e, const Attribute& a) {
+    if (!a) fail(e, fmt::format("attribute '{}' is missing", a.name));
+    const std::vector<double> range = numbers(a);
+    if (range.size() != 2 || !(range[0] <= range[1])) fail(e, fmt::format("{}=\"{}\": expected low and high", a.name, a.text));
+    return {range[0], range[1]};
+  }
+
+  /// Effort limits are symmetric here: the larger side of a range.
+  double largest(const XmlElement& e, const Attribute& a) {
+    const auto [low, high] = bounds(e, a);
+    if (low != -high) robot_.warnings.push_back(fmt::format("{}: {} is not symmetric: the larger side is taken", place(e), a.name));
+    return std::max(std::abs(low), std::abs(high));
+  }
+
+  Inertial body_inertia(const XmlElement& e, const std::vector<const XmlElement*>& elements, const BodyInertia& sum,
+                        const std::string& childclass) {
+    const auto at = std::find_if(elements.begin(), elements.end(), [](const auto* x) { return std::string_view(x->Name()) == "inertial"; });
+    const bool from_geoms = context_.inertia_from_geom.value_or(at == elements.end());
+    if (!from_geoms) return at == elements.end() ? Inertial{} : read_inertial(**at, childclass);
+    if (sum.mesh != nullptr && !context_.inertia_from_geom.has_value()) {
+      fail(e,
+           fmt::format("has no <inertial>, and the mass of its mesh at line {} is not computed: add <inertial>", sum.mesh->GetLineNum()));
+    }
+    return sum.from_geoms;
+  }
+
+  Inertial read_inertial(const XmlElement& e, const std::string& childclass) {
+    require(e, "pos");
+    Inertial local;
+    local.mass = number(require(e, "mass"));
+    if (!(local.mass >= 0.0)) fail(e, fmt::format("mass {} kg is negative", local.mass));
+    if (const Attribute full = attribute(e, "fullinertia")) {
+      const std::vector<double> i = numbers(full);
+      if (i.size() != 6) fail(e, "fullinertia: expected 6 numbers");
+      local.inertia << i[0], i[3], i[4], i[3], i[1], i[5], i[4], i[5], i[2];
+    } else if (const Attribute diagonal = attribute(e, "diaginertia")) {
+      local.inertia = vector3(diagonal).asDiagonal();
+    }
+    return transformed(context_.pose(e, childclass), local);
+  }
+
+  void read_actuator(const XmlElement& e) {
+    const Attribute target = attribute(e, "joint");
+    if (!target) return leave_out(e, "an actuator that drives no joint");
+    const auto at = std::find_if(robot_.links.begin(), robot_.links.end(),
+                                 [&](const LinkDescription& l) { return !l.joint.fixed && l.joint.name == target.text; });
+    if (at == robot_.links.end()) fail(e, fmt::format("drives the unknown joint '{}'", target.text));
+    JointDescription& joint = at->joint;
+    const Attribute gear = context_.find(e, "gear", "");
+    const double ratio = gear ? std::abs(numbers(gear).at(0)) : 1.0;
+    double effort = std::numeric_limits<double>::infinity();
+    if (context_.is_limited(e, "forcelimited", "forcerange", "")) effort = ratio * largest(e, context_.find(e, "forcerange", ""));
+    if (std::string_view(e.Name()) == "motor" && context_.is_limited(e, "ctrllimited", "ctrlrange", "")) {
+      effort = std::min(effort, ratio * largest(e, context_.find(e, "ctrlrange", "")));
+    }
+    joint.effort_limit = std::min(joint.effort_limit, effort);
+    joint.actuated = true;
+  }
+
+  void read_contact(const XmlElement& e) {
+    if (std::string_view(e.Name()) != "exclude") return leave_out(e, "an explicit contact pair");
+    for (const char* end : {"body1", "body2"}) {
+      const std::string name = text(require(e, end));
+      if (std::none_of(robot_.links.begin(), robot_.links.end(), [&](const LinkDescription& l) { return l.name == name; })) {
+        fail(e, fmt::format("names the unknown body '{}'", name));
+      }
+    }
+    robot_.excluded_links.emplace_back(e.Attribute("body1"), e.Attribute("body2"));
+  }
+
+  const XmlElement& root_;
+  MjcfContext context_;
+  RobotDescription robot_;
+};
+
+}  // namespace
+
+RobotDescription read_mjcf(const XmlElement& root, XmlDocuments& documents, const RobotOptions& options) {
+  return MjcfReader(root, documents, options).read();
+}
+
+}  // namespace stiction

@@ -1,0 +1,62 @@
+// What a robot file says, free of its format: a tree of links, each joined to its parent by one joint. The readers (urdf_reader,
+// mjcf_reader) produce it, `RobotModel` turns it into bodies and joints.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Core>
+#include <Eigen/Geometry>
+
+#include "stiction/model/inertia.hpp"
+#include "stiction/model/world.hpp"
+
+namespace stiction {
+
+struct JointDescription {
+  std::string name;
+  bool fixed = true;
+  JointKind kind = JointKind::revolute;                    ///< when not fixed
+  Eigen::Isometry3d X_PJ = Eigen::Isometry3d::Identity();  ///< joint frame in the parent link's frame, at zero position
+  Eigen::Isometry3d X_JL = Eigen::Isometry3d::Identity();  ///< link frame in the (moved) joint frame
+  Eigen::Vector3d axis = Eigen::Vector3d::UnitZ();         ///< unit, joint frame; 1-dof joints
+  double lower = -std::numeric_limits<double>::infinity();
+  double upper = std::numeric_limits<double>::infinity();
+  double velocity_limit = std::numeric_limits<double>::infinity();
+  double effort_limit = std::numeric_limits<double>::infinity();
+  double dry_friction = 0.0, damping = 0.0, armature = 0.0;
+  bool actuated = false;                                    ///< the format's own default choice
+  Eigen::Isometry3d start = Eigen::Isometry3d::Identity();  ///< start pose of a free joint in the parent's frame
+};
+
+struct GeometryDescription {
+  std::string name;
+  Eigen::Isometry3d X_LG = Eigen::Isometry3d::Identity();
+  Shape shape;
+  std::optional<double> friction;
+  unsigned type = 1, mask = 1;
+};
+
+struct LinkDescription {
+  std::string name;
+  std::string place;  ///< "line 12, link 'foot'" for errors
+  int parent = -1;    ///< index of an earlier link, -1 for the root
+  JointDescription joint;
+  Inertial inertial;
+  std::vector<GeometryDescription> geometries;
+};
+
+struct RobotDescription {
+  std::string name;
+  std::string file;
+  std::vector<LinkDescription> links;  ///< depth-first, parents before children, root first
+  bool root_may_float = true;          ///< the root link is a part of the robot, not the world
+  bool excludes_static_parent = true;  ///< whether a body may not touch the static body that it is joined to
+  std::vector<std::pair<std::string, std::string>> excluded_links;
+  std::vector<std::string> warnings;
+};
+
+}  // namespace stiction

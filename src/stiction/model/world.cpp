@@ -1,0 +1,72 @@
+#include "stiction/model/world.hpp"
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/model/world_impl.hpp"
+
+namespace stiction {
+
+namespace {
+
+/// Index of the entry called `name`, or `robot/name`. -1 when there is none; throws when there are several.
+template <class Item>
+int find(const std::vector<Item>& items, const std::vector<Robot>& robots, std::string_view what, std::string_view name) {
+  int found = -1;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Item& item = items[i];
+    const bool is_qualified = item.robot >= 0 && name.size() > item.name.size() && name.ends_with(item.name) &&
+                              name == fmt::format("{}/{}", robots[static_cast<std::size_t>(item.robot)].name, item.name);
+    if (item.name != name && !is_qualified) continue;
+    if (found >= 0) {
+      throw InvalidArgument(what, "a unique name, or robot/name", fmt::format("'{}', which several robots have", name));
+    }
+    found = static_cast<int>(i);
+  }
+  return found;
+}
+
+int known(int index, std::string_view what, std::string_view name) {
+  if (index < 0) throw InvalidArgument(what, fmt::format("the name of a {} of this world", what), fmt::format("'{}'", name));
+  return index;
+}
+
+}  // namespace
+
+std::string_view to_string(JointKind kind) {
+  constexpr std::string_view names[] = {"revolute", "prismatic", "spherical", "free"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+World::World() : impl_(std::make_shared<const Impl>()) {}
+
+int World::nq() const { return impl_->nq; }
+int World::nv() const { return impl_->nv; }
+const Eigen::Vector3d& World::gravity() const { return impl_->gravity; }
+std::span<const Block> World::blocks() const { return impl_->blocks; }
+std::span<const int> World::block_sizes() const { return impl_->block_sizes; }
+std::span<const Robot> World::robots() const { return impl_->robots; }
+std::span<const Body> World::bodies() const { return impl_->bodies; }
+std::span<const Link> World::links() const { return impl_->links; }
+std::span<const Joint> World::joints() const { return impl_->joints; }
+std::span<const CollisionGeometry> World::geometries() const { return impl_->geometries; }
+std::span<const int> World::actuated() const { return impl_->actuated; }
+const Eigen::VectorXd& World::initial_configuration() const { return impl_->q0; }
+std::span<const std::pair<int, int>> World::excluded_pairs() const { return impl_->excluded; }
+
+int World::body(std::string_view name) const {
+  if (const int b = find(impl_->bodies, impl_->robots, "body", name); b >= 0) return b;
+  return impl_->links[static_cast<std::size_t>(known(find(impl_->links, impl_->robots, "body", name), "body", name))].body;
+}
+
+int World::link(std::string_view name) const { return known(find(impl_->links, impl_->robots, "link", name), "link", name); }
+int World::joint(std::string_view name) const { return known(find(impl_->joints, impl_->robots, "joint", name), "joint", name); }
+
+int World::robot(std::string_view name) const {
+  for (std::size_t i = 0; i < impl_->robots.size(); ++i) {
+    if (impl_->robots[i].name == name) return static_cast<int>(i);
+  }
+  return known(-1, "robot", name);
+}
+
+}  // namespace stiction

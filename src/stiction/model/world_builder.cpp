@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/model/robot_readers.hpp"
+#include "stiction/model/world_impl.hpp"
+#include "stiction/model/xml.hpp"
+
+namespace stiction {
+
+namespace {
+
+void require_rigid(std::string_view argument, const Eigen::Isometry3d& X) {
+  require_finite(argument, X.matrix());
+  const double error = (X.linear().transpose() * X.linear() - Eigen::Matrix3d::Identity()).cwiseAbs().maxCoeff();
+  if (!(error <= 1e-9) || X.linear().determinant() < 0.0) {
+    throw InvalidArgument(argument, "a rotation and a translation", fmt::format("a rotation part off by {:.3g}", error));
+  }
+}
+
+void require_shapes(const std::vector<BodyShape>& shapes) {
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const std::string name = fmt::format("body.shapes[{}]", i);
+    validate(shapes[i].shape, name);
+    require_rigid(name + ".placement", shapes[i].placement);
+    if (shapes[i].friction && !(*shapes[i].friction >= 0.0)) {
+      throw InvalidArgument(name + ".friction", "a number >= 0", fmt::format("{}", *shapes[i].friction));
+    }
+  }
+}
+
+/// Free bodies stand alone, so M is positive definite only when all three moments are.
+void require_free(const FreeBody& body) {
+  require_positive("body.mass", body.mass);
+  require_finite("body.com", body.com);
+  require_spd("body.inertia", body.inertia);
+  if (const std::string defect = inertia_defect({body.mass, body.com, body.inertia}); !defect.empty()) {
+    throw InvalidArgument("body.inertia", "principal moments of a rigid body", defect);
+  }
+}
+
+void require_new_name(const World::Impl& world, const std::string& name) {
+  const bool is_taken = std::any_of(world.bodies.begin(), world.bodies.end(), [&](const Body& b) { return b.robot < 0 && b.name == name; });
+  if (name.empty() || is_taken) {
+    throw InvalidArgument("body.name", "a name that no other free or static body has", fmt::format("'{}'", name));
+  }
+}
+
+int add_body(World::Impl& world, const std::string& name, const Eigen::Isometry3d& static_pose, const std::vector<BodyShape>& shapes) {
+  const int self = static_cast<int>(world.bodies.size());
+  world.bodies.push_back({name});
+  world.static_pose.push_back(static_pose);
+  world.support_begin.push_back(static_cast<int>(world.support.size()));
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    world.geometries.push_back({fmt::format("{}_{}", name, i), self, shapes[i].placement, shapes[i].shape, shapes[i].friction});
+  }
+  return self;
+}
+
+/// A new block behind the others; its start configuration is appended.
+int add_block(World::Impl& world, const Eigen::VectorXd& q0, int nv, int robot, int body, std::shared_ptr<const RobotModel> model) {
+  const int nq = static_cast<int>(q0.size());
+  world.blocks.push_back({world.nq, nq, world.nv, nv, robot, body});
+  world.block_sizes.push_back(nv);
+  world.models.push_back(std::move(model));
+  world.q0.conservativeResize(world.nq + nq);
+  world.q0.tail(nq) = q0;
+  world.nq += nq;
+  world.nv += nv;
+  return static_cast<int>(world.blocks.size()) - 1;
+}
+
+/// Coordinates that move each body: its joint's and its ancestors'.
+void add_supports(World::Impl& world, const RobotParts& parts) {
+  for (const int plan_of_body : parts.plan_of_body) {
+    const auto begin = static_cast<std::ptrdiff_t>(world.support.size());
+    for (int k = plan_of_body; k >= 0; k = parts.plans[static_cast<std::size_t>(k)].parent) {
+      const Joint& joint = parts.joints[static_cast<std::size_t>(k)];
+      for (int i = 0; i < joint.nv; ++i) world.support.push_back(joint.v + i);
+    }
+    std::sort(world.support.begin() + begin, world.support.end());
+    world.support_begin.push_back(static_cast<int>(world.support.size()));
+  }
+}
+
+int commit(World::Impl& world, RobotParts parts, std::shared_ptr<const RobotModel> model) {
+  const int robot = static_cast<int>(world.robots.size()), first_body = static_cast<int>(world.bodies.size());
+  const auto static_bodies = std::count(parts.plan_of_body.begin(), parts.plan_of_body.end(), -1);
+  int block = -1, q = 0, v = 0;
+  if (!parts.joints.empty()) {
+    const Joint& last = parts.joints.back();
+    q = world.nq;
+    v = world.nv;
+    block = add_block(world, parts.q0, last.v + last.nv, robot, first_body + static_cast<int>(static_bodies), std::move(model));
+  }
+  parts.robot.block = block;
+  parts.robot.first_body = first_body;
+  parts.robot.first_joint = static_cast<int>(world.joints.size());
+  parts.robot.first_link = static_cast<int>(world.links.size());
+  add_supports(world, parts);
+  for (Body& body : parts.bodies) {
+    body.robot = robot;
+    if (body.block >= 0) body.block = block;
+    world.bodies.push_back(body);
+  }
+  world.static_pose.insert(world.static_pose.end(), parts.static_pose.begin(), parts.static_pose.end());
+  for (Joint& joint : parts.joints) {
+    joint.robot = robot;
+    joint.block = block;
+    joint.body += first_body;
+    joint.q += q;
+    joint.v += v;
+    if (joint.actuated) world.actuated.push_back(joint.v);
+    world.joints.push_back(joint);
+  }
+  for (Link& link : parts.links) {
+    link.robot = robot;
+    link.body += first_body;
+    world.links.push_back(link);
+  }
+  for (CollisionGeometry& geometry : parts.geometries) {
+    geometry.body += first_body;
+    world.geometries.push_back(std::move(geometry));
+  }
+  for (const auto& [a, b] : parts.excluded) world.excluded.emplace_back(a + first_body, b + first_body);
+  world.robots.push_back(std::move(parts.robot));
+  return robot;
+}
+
+int add_robot_description(World::Impl& world, const XmlElement& root, XmlDocuments& documents, const RobotOptions& options) {
+  require_rigid("options.pose", options.pose);
+  const std::string_view kind = root.Name();
+  if (kind != "robot" && kind != "mujoco") fail(root, "expected <robot> (URDF) or <mujoco> (MJCF)");
+  RobotParts parts = assemble_robot(kind == "robot" ? read_urdf(root, options) : read_mjcf(root, documents, options), options);
+  for (const Robot& other : world.robots) {
+    if (other.name == parts.robot.name) {
+      throw InvalidArgument("options.name", "a name that no other robot has", fmt::format("'{}'", other.name));
+    }
+  }
+  std::shared_ptr<const RobotModel> model = parts.joints.empty() ? nullptr : build_robot_model(parts);
+  return commit(world, std::move(parts), std::move(model));
+}
+
+}  // namespace
+
+WorldBuilder::WorldBuilder() : impl_(std::make_unique<World::Impl>()) {}
+WorldBuilder::~WorldBuilder() = default;
+WorldBuilder::WorldBuilder(WorldBuilder&&) noexcept = default;
+WorldBuilder& WorldBuilder::operator=(WorldBuilder&&) noexcept = default;
+
+void WorldBuilder::set_gravity(const Eigen::Vector3d& gravity) {
+  require_finite("gravity", gravity);
+  impl_->gravity = gravity;
+}
+
+int WorldBuilder::add_robot(const std::string& file, const RobotOptions& options) {
+  XmlDocuments documents;
+  return add_robot_description(*impl_, documents.load(file), documents, options);
+}
+
+int WorldBuilder::add_robot_text(const std::string& text, const RobotOptions& options) {
+  XmlDocuments documents;
+  return add_robot_description(*impl_, documents.parse(text, "<text>"), documents, options);
+}
+
+int WorldBuilder::add_free_body(const FreeBody& body) {
+  require_new_name(*impl_, body.name);
+  require_free(body);
+  require_rigid("body.pose", body.pose);
+  require_shapes(body.shapes);
+  World::Impl& world = *impl_;
+  const int self = static_cast<int>(world.bodies.size());
+  Eigen::VectorXd q0(7);
+  q0 << body.pose.translation(), Eigen::Quaterniond(body.pose.linear()).normalized().coeffs();
+  Joint joint{body.name, JointKind::free, -1, static_cast<int>(world.blocks.size()), self, world.nq, world.nv, 7, 6};
+  constexpr double unlimited = std::numeric_limits<double>::infinity();
+  joint.lower = -unlimited;
+  joint.upper = joint.velocity_limit = joint.effort_limit = unlimited;
+  const int block = add_block(world, q0, 6, -1, self, nullptr);
+  world.joints.push_back(joint);
+  for (int i = 0; i < 6; ++i) world.support.push_back(i);
+  add_body(world, body.name, Eigen::Isometry3d::Identity(), body.shapes);
+  Body& added = world.bodies.back();
+  added.block = block;
+  added.mass = body.mass;
+  added.com = body.com;
+  added.inertia = (body.inertia + body.inertia.transpose()) / 2.0;
+  return self;
+}
+
+int WorldBuilder::add_static_body(const StaticBody& body) {
+  require_new_name(*impl_, body.name);
+  require_rigid("body.pose", body.pose);
+  require_shapes(body.shapes);
+  return add_body(*impl_, body.name, body.pose, body.shapes);
+}
+
+World WorldBuilder::build() const {
+  auto world = std::make_shared<World::Impl>(*impl_);
+  for (auto& model : world->models) {
+    if (model != nullptr) model = with_gravity(*model, world->gravity);
+  }
+  return World(std::move(world));
+}
+
+}  // namespace stiction

@@ -1,0 +1,67 @@
+// What a World holds. Internal to this room; plain data, Pinocchio's model behind a pointer (robot_model.hpp).
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "stiction/model/robot_description.hpp"
+#include "stiction/model/world.hpp"
+
+namespace stiction {
+
+struct RobotModel;
+
+/// One joint as Pinocchio takes it, with the body that it moves.
+struct JointPlan {
+  JointKind kind = JointKind::revolute;
+  int parent = -1;                                              ///< index of the parent's plan, -1 for the world
+  Eigen::Isometry3d placement = Eigen::Isometry3d::Identity();  ///< joint frame in the parent body (or in the world)
+  Eigen::Vector3d axis = Eigen::Vector3d::UnitZ();
+  double armature = 0.0;
+  Inertial inertial;  ///< of the body, body frame = joint frame
+  std::string place;  ///< for errors
+};
+
+/// A robot before it joins a world: as the world's members, with indices counted from zero.
+struct RobotParts {
+  Robot robot;
+  std::vector<Body> bodies;
+  std::vector<Eigen::Isometry3d> static_pose;  ///< per body, in the world
+  std::vector<int> plan_of_body;               ///< -1: static
+  std::vector<Link> links;
+  std::vector<Joint> joints;
+  std::vector<JointPlan> plans;  ///< one per joint
+  std::vector<CollisionGeometry> geometries;
+  std::vector<std::pair<int, int>> excluded;
+  Eigen::VectorXd q0;
+};
+
+/// Applies the options to a description. Throws FileError, InvalidArgument.
+RobotParts assemble_robot(const RobotDescription& description, const RobotOptions& options);
+
+/// Pinocchio's model of the joints; checks that M is positive definite (FileError naming the joint's place otherwise).
+std::shared_ptr<const RobotModel> build_robot_model(const RobotParts& parts);
+std::shared_ptr<const RobotModel> with_gravity(const RobotModel& model, const Eigen::Vector3d& gravity);
+
+struct World::Impl {
+  Eigen::Vector3d gravity{0.0, 0.0, -9.81};
+  std::vector<Block> blocks;
+  std::vector<int> block_sizes;
+  std::vector<std::shared_ptr<const RobotModel>> models;  ///< per block, null for free bodies
+  std::vector<Robot> robots;
+  std::vector<Body> bodies;
+  std::vector<Eigen::Isometry3d> static_pose;  ///< per body; identity when it moves
+  std::vector<Link> links;
+  std::vector<Joint> joints;
+  std::vector<CollisionGeometry> geometries;
+  std::vector<int> actuated;
+  std::vector<std::pair<int, int>> excluded;
+  Eigen::VectorXd q0;
+  int nq = 0, nv = 0;
+  /// Velocity coordinates of the body's block that move it: support[support_begin[b] .. support_begin[b + 1]), ascending.
+  std::vector<int> support_begin{0};
+  std::vector<int> support;
+};
+
+}  // namespace stiction
