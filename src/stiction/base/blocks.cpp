@@ -93,6 +93,14 @@ RowMap BlockRows::add_entry(int block) {
   return entry(static_cast<int>(entries_.size()) - 1);
 }
 
+void BlockRows::truncate(int count) {
+  if (count >= groups()) return;
+  const std::size_t left = static_cast<std::size_t>(entry_begin(count));
+  group_begin_.resize(static_cast<std::size_t>(count) + 1);
+  if (left < entries_.size()) data_.resize(entries_[left].data);
+  entries_.resize(left);
+}
+
 void BlockRows::multiply(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const {
   if (is_single_block()) {
     y.noalias() = single_block() * x;

@@ -59,6 +59,9 @@ class BlockRows {
   /// Appends an entry (height x block size, zero) to the last group. Invalidates earlier maps.
   RowMap add_entry(int block);
 
+  /// Drops the groups from `groups` on.
+  void truncate(int groups);
+
   int height() const { return height_; }
   int groups() const { return static_cast<int>(group_begin_.size()) - 1; }
   int rows() const { return groups() * height_; }

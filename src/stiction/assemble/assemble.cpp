@@ -1,0 +1,138 @@
+#include "stiction/assemble/assemble.hpp"
+
+#include <cmath>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Ref;
+using Eigen::VectorXd;
+
+void add_damping(const World& world, double h, ContactProblem& p) {
+  for (const Joint& joint : world.joints()) {
+    if (joint.damping == 0.0) continue;
+    for (int j = joint.v; j < joint.v + joint.nv; ++j) {
+      const int local = j - p.M.offset(joint.block);
+      p.M.block(joint.block)(local, local) += h * joint.damping;
+    }
+  }
+}
+
+void add_body_rows(const World& world, const WorldData& data, const ContactPoint& c, int body, double sign, BlockRows& J) {
+  if (body < 0) return;
+  const int block = world.bodies()[static_cast<std::size_t>(body)].block;
+  if (block < 0) return;
+  const int g = J.groups() - 1;
+  for (int e = J.entry_begin(g); e < J.entry_end(g); ++e) {
+    if (J.entry_block(e) == block) return add_contact_rows(world, data, body, c.p_WC, c.R_WC(), sign, J.entry(e));
+  }
+  add_contact_rows(world, data, body, c.p_WC, c.R_WC(), sign, J.add_entry(block));
+}
+
+void assemble_contacts(const World& world, const WorldData& data, std::span<const ContactPoint> contacts, ContactProblem& p) {
+  const Eigen::Index n = static_cast<Eigen::Index>(contacts.size());
+  p.J.reset(3, world.block_sizes());
+  p.mu.resize(n);
+  p.restitution.resize(n);
+  p.gap.resize(n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const ContactPoint& c = contacts[static_cast<std::size_t>(i)];
+    p.J.add_group();
+    add_body_rows(world, data, c, c.body_a, 1.0, p.J);
+    add_body_rows(world, data, c, c.body_b, -1.0, p.J);
+    p.mu[i] = c.mu;
+    p.restitution[i] = c.restitution;
+    p.gap[i] = c.gap;
+  }
+}
+
+struct BoundedRow {
+  int block, column;
+  double sign, b, lo, hi;
+};
+
+void add_row(const BoundedRow& row, ContactProblem& p, Eigen::Index& m) {
+  p.J_b.add_group();
+  p.J_b.add_entry(row.block)(0, row.column) = row.sign;
+  p.b[m] = row.b;
+  p.lo[m] = row.lo;
+  p.hi[m] = row.hi;
+  ++m;
+}
+
+void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v, const AssembleOptions& options,
+                         ContactProblem& p) {
+  const double h = options.dt;
+  p.J_b.reset(1, world.block_sizes());
+  const Eigen::Index most = 3 * static_cast<Eigen::Index>(world.joints().size());
+  p.b.resize(most);
+  p.lo.resize(most);
+  p.hi.resize(most);
+  Eigen::Index m = 0;
+  for (const Joint& joint : world.joints()) {
+    if (joint.nv != 1) continue;
+    const int column = joint.v - p.M.offset(joint.block);
+    const double reach = options.limit_reach + 2.0 * h * std::abs(v[joint.v]);
+    if (options.joint_limits) {
+      const double below = q[joint.q] - joint.lower, above = joint.upper - q[joint.q];
+      if (below < reach) add_row({joint.block, column, 1.0, -std::max(below, 0.0) / h, 0.0, kInfinity}, p, m);
+      if (above < reach) add_row({joint.block, column, -1.0, -std::max(above, 0.0) / h, 0.0, kInfinity}, p, m);
+    }
+    const double friction = h * joint.dry_friction;
+    if (options.dry_friction && friction > 0.0) add_row({joint.block, column, 1.0, 0.0, -friction, friction}, p, m);
+  }
+  p.b.resize(m);
+  p.lo.resize(m);
+  p.hi.resize(m);
+}
+
+}  // namespace
+
+CollisionScene make_scene(const World& world, double friction, double restitution) {
+  std::vector<SceneGeometry> geometries;
+  for (const CollisionGeometry& g : world.geometries()) {
+    SceneGeometry out;
+    out.name = g.name;
+    out.body = g.body;
+    out.placement = g.placement;
+    out.shape = g.shape;
+    out.friction = g.friction.value_or(friction);
+    out.restitution = restitution;
+    out.fixed = world.bodies()[static_cast<std::size_t>(g.body)].block < 0;
+    geometries.push_back(std::move(out));
+  }
+  CollisionScene scene(std::move(geometries));
+  for (const auto& [a, b] : world.excluded_pairs()) scene.disable_bodies(a, b);
+  return scene;
+}
+
+void assemble_impulse(const World& world, const WorldData& data, const Ref<const VectorXd>& v, const Ref<const VectorXd>& tau,
+                      ContactProblem& p) {
+  p.impulse = p.dt * (tau - data.bias);
+  for (const Joint& joint : world.joints()) {
+    if (joint.damping != 0.0) p.impulse.segment(joint.v, joint.nv) -= p.dt * joint.damping * v.segment(joint.v, joint.nv);
+  }
+}
+
+void assemble(const World& world, const WorldData& data, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v,
+              const Ref<const VectorXd>& tau, std::span<const ContactPoint> contacts, const AssembleOptions& options, ContactProblem& p) {
+  require_positive("dt", options.dt);
+  require_size("q", q.size(), world.nq());
+  require_size("v", v.size(), world.nv());
+  require_size("tau", tau.size(), world.nv());
+  require_finite("tau", tau);
+  p.dt = options.dt;
+  p.M = data.M;
+  p.v = v;
+  add_damping(world, options.dt, p);
+  assemble_impulse(world, data, v, tau, p);
+  assemble_contacts(world, data, contacts, p);
+  p.prescribed.clear();
+  p.v_prescribed.resize(0);
+  assemble_joint_rows(world, q, v, options, p);
+}
+
+}  // namespace stiction

@@ -1,0 +1,38 @@
+// From a world and the contact points of its scene to the contact problem of one step.
+//
+//   M = M(q) + h D,  p = h (tau - bias(q, v) - D v)         joint damping D taken implicitly: it can only brake
+//   J rows R_WCᵀ (J_A - J_B) per contact point                 add_contact_rows of model/dynamics.hpp
+//   bounded rows per joint: position limits within reach (λ >= 0, b = -distance/h), dry friction (|λ| <= h τ_f, b = 0)
+// Reads only `update`d data. No allocation once the sizes have been seen.
+#pragma once
+
+#include <span>
+
+#include "stiction/geometry/collision_scene.hpp"
+#include "stiction/model/dynamics.hpp"
+#include "stiction/problem/contact_problem.hpp"
+
+namespace stiction {
+
+struct AssembleOptions {
+  double dt = 1e-3;           ///< s
+  bool joint_limits = true;   ///< position limits as unilateral rows
+  bool dry_friction = true;   ///< dry friction of the file as boxed rows
+  double limit_reach = 0.05;  ///< limits nearer than this plus 2 h |v| (rad or m) get a row
+};
+
+/// Every geometry of the world's bodies. `friction` is used where the file names none. Pairs that the world excludes, and bodies
+/// joined by a joint, do not collide.
+CollisionScene make_scene(const World& world, double friction, double restitution = 0.0);
+
+/// Fills `problem` at (q, v) for the generalised forces `tau` (nv; N, N m) applied over the step. `data` is updated at (q, v);
+/// contacts carry world positions. prescribed rows are left empty.
+void assemble(const World& world, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& q,
+              const Eigen::Ref<const Eigen::VectorXd>& v, const Eigen::Ref<const Eigen::VectorXd>& tau,
+              std::span<const ContactPoint> contacts, const AssembleOptions& options, ContactProblem& problem);
+
+/// Only the known impulse p for other forces tau (nv) at the same state: what changes once a controller has chosen its torques.
+void assemble_impulse(const World& world, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& v,
+                      const Eigen::Ref<const Eigen::VectorXd>& tau, ContactProblem& problem);
+
+}  // namespace stiction

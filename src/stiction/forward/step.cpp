@@ -1,0 +1,199 @@
+#include "stiction/forward/step.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Adds the time since its construction to a stage.
+class StageTimer {
+ public:
+  StageTimer(StepReport& report, Stage stage) : seconds_(report.seconds[static_cast<std::size_t>(stage)]) {}
+  ~StageTimer() { seconds_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+  StageTimer(const StageTimer&) = delete;
+  StageTimer& operator=(const StageTimer&) = delete;
+
+ private:
+  double& seconds_;
+  Clock::time_point start_ = Clock::now();
+};
+
+double extent(const Shape& shape) {
+  struct Visitor {
+    double operator()(const Sphere& s) const { return s.radius; }
+    double operator()(const Box& s) const { return s.half_extents.norm(); }
+    double operator()(const Capsule& s) const { return s.radius + s.half_length; }
+    double operator()(const Cylinder& s) const { return std::hypot(s.radius, s.half_length); }
+    double operator()(const HalfSpace&) const { return 0.0; }
+    double operator()(const ConvexMesh& s) const { return farthest(s.vertices); }
+    double operator()(const TriangleMesh& s) const { return farthest(s.vertices); }
+    double operator()(const HeightMap& s) const { return std::hypot(s.size_x, s.size_y); }
+    double operator()(const MeshFile&) const { return 0.5; }  // unknown before loading; enters a margin only
+    static double farthest(const std::vector<Eigen::Vector3d>& vertices) {
+      double most = 0.0;
+      for (const auto& v : vertices) most = std::max(most, v.norm());
+      return most;
+    }
+  };
+  return std::visit(Visitor{}, shape);
+}
+
+std::vector<double> body_reach(const World& world) {
+  std::vector<double> reach(world.bodies().size(), 0.0);
+  for (const CollisionGeometry& g : world.geometries()) {
+    double& r = reach[static_cast<std::size_t>(g.body)];
+    r = std::max(r, g.placement.translation().norm() + extent(g.shape));
+  }
+  return reach;
+}
+
+Eigen::Vector3d point_velocity(const WorldData& data, int body, const Eigen::Vector3d& p) {
+  if (body < 0) return Eigen::Vector3d::Zero();
+  const std::size_t b = static_cast<std::size_t>(body);
+  return data.V_WB[b].head<3>() + data.V_WB[b].tail<3>().cross(p - data.X_WB[b].translation());
+}
+
+// Largest distance that any point of two bodies can close within a step, twice over.
+double detection_margin(const WorldData& data, const std::vector<double>& reach, double h, double gravity) {
+  double fastest = 0.0;
+  for (std::size_t b = 0; b < reach.size(); ++b) {
+    fastest = std::max(fastest, data.V_WB[b].head<3>().norm() + data.V_WB[b].tail<3>().norm() * reach[b]);
+  }
+  return 4.0 * h * fastest + 20.0 * gravity * h * h + kTouchGap;
+}
+
+void validate(const StepOptions& options) {
+  require_positive("assemble.dt", options.assemble.dt);
+  require_positive("contact.tolerance", options.contact.tolerance);
+  if (!(options.recovery >= 0.0 && options.recovery <= 1.0))
+    throw InvalidArgument("recovery", "a number in [0, 1]", std::to_string(options.recovery));
+  if (!(options.allowed_penetration >= 0.0))
+    throw InvalidArgument("allowed_penetration", "a number >= 0", std::to_string(options.allowed_penetration));
+}
+
+}  // namespace
+
+std::string_view to_string(Stage stage) {
+  constexpr std::array<std::string_view, kStages> names{"update", "detect", "assemble", "solve", "project", "integrate"};
+  return names[static_cast<std::size_t>(stage)];
+}
+
+State initial_state(const World& world) { return {world.initial_configuration(), Eigen::VectorXd::Zero(world.nv()), 0.0}; }
+
+Stepper::Stepper(World world, CollisionScene scene, const StepOptions& options)
+    : world_(std::move(world)), scene_(std::move(scene)), data_(world_), reach_(body_reach(world_)) {
+  set_options(options);
+}
+
+void Stepper::set_options(const StepOptions& options) {
+  validate(options);
+  options_ = options;
+}
+
+void Stepper::detect() {
+  const double h = options_.assemble.dt, gravity = world_.gravity().norm();
+  scene_.update_poses(data_.X_WB);
+  scene_.detect(detection_margin(data_, reach_, h, gravity), contacts_);
+  // A point that cannot touch within the step, accelerations of ten times gravity included, has no say in it.
+  const double allowance = 10.0 * gravity * h * h + kTouchGap;
+  std::erase_if(contacts_, [&](const ContactPoint& c) {
+    const double approach = c.n.dot(point_velocity(data_, c.body_a, c.p_WC) - point_velocity(data_, c.body_b, c.p_WC));
+    return c.gap + 2.0 * h * std::min(approach, 0.0) > allowance;
+  });
+}
+
+void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau) {
+  update(world_, state.q, state.v, data_);
+  detect();
+  assemble(world_, data_, state.q, state.v, tau, contacts_, options_.assemble, problem_);
+}
+
+bool Stepper::solve_certified(StepReport& report) {
+  SolveOptions options = options_.contact;
+  const auto attempt = [&] {
+    ++report.attempts;
+    solve(problem_, options, workspace_, solution_);
+    report.status = solution_.status;
+    return solution_.status == Status::solved;
+  };
+  if (attempt()) return true;
+  options.warm_start = false;
+  if (attempt()) return true;
+  for (const Solver other : {Solver::active_set, Solver::interior_point, Solver::lemke}) {
+    if (other == options_.contact.solver || !can_solve(options.law, other)) continue;
+    options.solver = other;
+    if (attempt()) return true;
+  }
+  return false;
+}
+
+void Stepper::project(StepReport& report) {
+  velocity_ = solution_.v;
+  if (problem_.contacts() == 0) return;
+  report.deepest_penetration = std::max(0.0, -problem_.gap.minCoeff());
+  if (report.deepest_penetration <= options_.allowed_penetration || options_.recovery == 0.0) return;
+  projection_ = workspace_.reduction.reduced;
+  projection_.u_free.setZero();
+  projection_.w_free.setZero();
+  const double rate = 1.0 / options_.assemble.dt;
+  for (int i = 0; i < problem_.contacts(); ++i) {
+    const double depth = std::min(problem_.gap[i] + options_.allowed_penetration, 0.0);
+    projection_.offset[i] = depth < 0.0 ? options_.recovery * rate * depth : rate * std::max(problem_.gap[i], 0.0);
+  }
+  for (int j = 0; j < projection_.bounded_rows(); ++j) {
+    const bool friction = projection_.lo[j] < 0.0;
+    if (friction) projection_.lo[j] = projection_.hi[j] = 0.0;
+    projection_.w_free[j] = friction ? 0.0 : std::max(0.0, -problem_.b[workspace_.reduction.bounded[static_cast<std::size_t>(j)]]);
+  }
+  SolveOptions frictionless;
+  frictionless.law = Law::frictionless;
+  solve_reduced(projection_, frictionless, projection_workspace_, projection_impulses_);
+  if (projection_impulses_.status != Status::solved) return;
+  recover_velocity(workspace_.reduction, projection_impulses_.lambda, projection_impulses_.beta, shift_);
+  velocity_ += shift_ - workspace_.reduction.v_free;
+}
+
+StepReport Stepper::step(const Eigen::Ref<const Eigen::VectorXd>& tau, State& state, bool prepared) {
+  StepReport report;
+  if (!prepared) {
+    StageTimer timer(report, Stage::update);
+    update(world_, state.q, state.v, data_);
+  }
+  if (!prepared) {
+    StageTimer timer(report, Stage::detect);
+    detect();
+  }
+  {
+    StageTimer timer(report, Stage::assemble);
+    if (!prepared) {
+      assemble(world_, data_, state.q, state.v, tau, contacts_, options_.assemble, problem_);
+    } else {
+      require_size("tau", tau.size(), world_.nv());
+      require_finite("tau", tau);
+      assemble_impulse(world_, data_, state.v, tau, problem_);
+    }
+  }
+  {
+    StageTimer timer(report, Stage::solve);
+    report.accepted = solve_certified(report);
+  }
+  if (!report.accepted) return report;
+  {
+    StageTimer timer(report, Stage::project);
+    project(report);
+  }
+  StageTimer timer(report, Stage::integrate);
+  integrate(world_, state.q, velocity_, options_.assemble.dt, state.q);
+  state.v = solution_.v;
+  state.time += options_.assemble.dt;
+  return report;
+}
+
+}  // namespace stiction

@@ -1,0 +1,94 @@
+// Time stepping at velocity level, semi-implicit Euler, with any contact law:
+//
+//   update -> detect -> assemble -> solve -> project -> integrate
+//   M v⁺ = M v + h (tau - bias) + contact, joint limit and friction impulses     law at the end-of-step velocity [ZD15, Eq. 31]
+//   q⁺ = q ⊕ h (v⁺ + δ)                                                           quaternions stay unit
+// An open gap φ may close within the step (N v⁺ >= -φ/h), so bodies meet without overlap. What overlap curvature and late
+// contacts leave is undone by δ: the least kinetic correction with N δ >= -γ φ/h on penetrating contacts, a frictionless LCP
+// on the same R. It moves positions and never enters v, so stabilisation adds no kinetic energy.
+// A step whose certificate misses the tolerance is tried again from a cold start and then with the law's other solver; if it still
+// misses, the state is left as it was and the report says so. First order in h.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "stiction/assemble/assemble.hpp"
+#include "stiction/laws/solve.hpp"
+
+namespace stiction {
+
+struct State {
+  Eigen::VectorXd q;  ///< nq
+  Eigen::VectorXd v;  ///< nv
+  double time = 0.0;  ///< s
+};
+
+/// At the world's initial configuration, at rest.
+State initial_state(const World& world);
+
+struct StepOptions {
+  AssembleOptions assemble;           ///< dt and joint rows
+  SolveOptions contact;               ///< law, solver, tolerance
+  double recovery = 0.2;              ///< γ: share of a penetration undone per step, in [0, 1]
+  double allowed_penetration = 1e-6;  ///< m, left alone
+};
+
+enum class Stage { update, detect, assemble, solve, project, integrate };
+inline constexpr int kStages = 6;
+std::string_view to_string(Stage stage);
+
+struct StepReport {
+  bool accepted = false;  ///< the state was advanced
+  Status status = Status::numerical_error;
+  int attempts = 0;                       ///< solves tried
+  double deepest_penetration = 0.0;       ///< m, before the step
+  std::array<double, kStages> seconds{};  ///< wall time per stage
+};
+
+/// A world with its collision scene and all buffers of stepping: one per simulation, not shared between threads.
+class Stepper {
+ public:
+  /// Throws InvalidArgument on options out of range.
+  Stepper(World world, CollisionScene scene, const StepOptions& options);
+
+  const World& world() const { return world_; }
+  CollisionScene& scene() { return scene_; }
+  const StepOptions& options() const { return options_; }
+  /// Keeps dt, law and solver of later steps.
+  void set_options(const StepOptions& options);
+
+  /// Everything at (q, v) short of solving: kinematics, contacts, and the contact problem for tau (nv). What a predictive
+  /// controller needs before it chooses tau.
+  void prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau);
+  /// Solves for tau (nv) and advances the state. `prepared`: `prepare` was just called at this state (any tau).
+  StepReport step(const Eigen::Ref<const Eigen::VectorXd>& tau, State& state, bool prepared = false);
+
+  const WorldData& data() const { return data_; }
+  const std::vector<ContactPoint>& contacts() const { return contacts_; }
+  /// Of the last `prepare` or `step`.
+  const ContactProblem& problem() const { return problem_; }
+  /// For inverse dynamics, which adds its rows and takes them away again.
+  ContactProblem& problem() { return problem_; }
+  const Solution& solution() const { return solution_; }
+
+ private:
+  void detect();
+  bool solve_certified(StepReport& report);
+  void project(StepReport& report);
+
+  World world_;
+  CollisionScene scene_;
+  StepOptions options_;
+  WorldData data_;
+  std::vector<double> reach_;  ///< per body, farthest point of its shapes from its origin (m)
+  std::vector<ContactPoint> contacts_;
+  ContactProblem problem_;
+  SolveWorkspace workspace_, projection_workspace_;
+  Solution solution_;
+  ReducedProblem projection_;
+  Impulses projection_impulses_;
+  GrowVector shift_, velocity_;
+};
+
+}  // namespace stiction

@@ -1,0 +1,162 @@
+#include "stiction/inverse/inverse_dynamics.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Index;
+using Ref = Eigen::Ref<const Eigen::VectorXd>;
+
+void check_joints(const ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max) {
+  require_size("v_desired", v_desired.size(), static_cast<Index>(joints.size()));
+  require_finite("v_desired", v_desired);
+  if (!tau_max.empty()) require_size("torque_limits", static_cast<Index>(tau_max.size()), static_cast<Index>(joints.size()));
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    if (joints[i] < 0 || joints[i] >= p.velocities()) {
+      throw InvalidArgument(fmt::format("joints[{}]", i), fmt::format("an index in [0, {})", p.velocities()), fmt::format("{}", joints[i]));
+    }
+    if (std::find(joints.begin(), joints.begin() + static_cast<std::ptrdiff_t>(i), joints[i]) !=
+        joints.begin() + static_cast<std::ptrdiff_t>(i)) {
+      throw InvalidArgument(fmt::format("joints[{}]", i), "each joint once", fmt::format("{} again", joints[i]));
+    }
+    if (!tau_max.empty() && !(tau_max[i] >= 0.0))
+      throw InvalidArgument(fmt::format("torque_limits[{}]", i), "a number >= 0", fmt::format("{}", tau_max[i]));
+  }
+}
+
+void add_limited_row(ContactProblem& p, int joint, double v_desired, double bound) {
+  int block = 0;
+  while (joint >= p.M.offset(block) + p.M.block_size(block)) ++block;
+  p.J_b.add_group();
+  p.J_b.add_entry(block)(0, joint - p.M.offset(block)) = 1.0;
+  const Index m = p.b.size();
+  for (GrowVector* x : {&p.b, &p.lo, &p.hi}) x->resize(m + 1);  // keeps its entries: storage only grows at the end
+  p.b[m] = v_desired;
+  p.lo[m] = -bound;
+  p.hi[m] = bound;
+}
+
+/// Adds the rows of the driven joints and takes them away again, whatever happens in between.
+class DrivenRows {
+ public:
+  DrivenRows(ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max)
+      : problem_(p), rows_(p.bounded_rows()) {
+    p.prescribed.clear();
+    Index prescribed = 0;
+    p.v_prescribed.resize(v_desired.size());
+    for (std::size_t i = 0; i < joints.size(); ++i) {
+      const bool limited = !tau_max.empty() && std::isfinite(tau_max[i]);
+      if (limited) {
+        add_limited_row(p, joints[i], v_desired[static_cast<Index>(i)], tau_max[i] * p.dt);
+      } else {
+        p.prescribed.push_back(joints[i]);
+        p.v_prescribed[prescribed++] = v_desired[static_cast<Index>(i)];
+      }
+    }
+    p.v_prescribed.resize(prescribed);
+  }
+  ~DrivenRows() {
+    problem_.prescribed.clear();
+    problem_.v_prescribed.resize(0);
+    problem_.J_b.truncate(rows_);
+    for (GrowVector* x : {&problem_.b, &problem_.lo, &problem_.hi}) x->resize(rows_);
+  }
+  DrivenRows(const DrivenRows&) = delete;
+  DrivenRows& operator=(const DrivenRows&) = delete;
+  int first_row() const { return rows_; }
+
+ private:
+  ContactProblem& problem_;
+  int rows_;
+};
+
+// tau from the prescribed multipliers, then from the limited rows, in the order of `joints`.
+void read_torques(const ContactProblem& p, std::size_t joints, std::span<const double> tau_max, int first_row, InverseSolution& s) {
+  s.tau.resize(static_cast<Index>(joints));
+  Index prescribed = 0, row = first_row;
+  for (std::size_t i = 0; i < joints; ++i) {
+    const bool limited = !tau_max.empty() && std::isfinite(tau_max[i]);
+    s.tau[static_cast<Index>(i)] = (limited ? s.bounded_impulses[row++] : s.prescribed_impulses[prescribed++]) / p.dt;
+  }
+}
+
+void measure_shortfall(std::span<const int> joints, const Ref& v_desired, InverseSolution& s) {
+  s.shortfall = 0.0;
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    s.shortfall = std::max(s.shortfall, std::abs(s.v[joints[i]] - v_desired[static_cast<Index>(i)]));
+  }
+}
+
+// The joint velocities closest to the desired ones that no-slip contacts allow [ZD15, Eqs. 40-43]: Gauss's principle, a no-slip step
+// whose inertia is 1 on the driven joints and next to nothing elsewhere.
+bool nearest_consistent(const ContactProblem& p, std::span<const int> joints, const Ref& v_desired, const InverseOptions& options,
+                        InverseWorkspace& w) {
+  constexpr double kFreeWeight = 1e-6;
+  w.nearest = p;
+  for (int k = 0; k < p.M.blocks(); ++k)
+    w.nearest.M.block(k) = kFreeWeight * Eigen::MatrixXd::Identity(p.M.block_size(k), p.M.block_size(k));
+  w.nearest.impulse.setZero();
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    int block = 0;
+    while (joints[i] >= p.M.offset(block) + p.M.block_size(block)) ++block;
+    const int local = joints[i] - p.M.offset(block);
+    w.nearest.M.block(block)(local, local) = 1.0;
+    w.nearest.v[joints[i]] = v_desired[static_cast<Index>(i)];
+  }
+  w.nearest.gap = p.gap;
+  SolveOptions no_slip = options.contact;
+  no_slip.solver = Solver::automatic;
+  no_slip.tolerance = 1e-6;
+  solve(w.nearest, no_slip, w.repair, w.nearest_solution);
+  w.v_desired.resize(v_desired.size());
+  for (std::size_t i = 0; i < joints.size(); ++i) w.v_desired[static_cast<Index>(i)] = w.nearest_solution.v[joints[i]];
+  return w.nearest_solution.status == Status::solved;
+}
+
+void apply_stage_two(const ContactProblem& p, const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
+  s.least_torque = stage_two(p, w.solve.reduction, options.contact, s.v, s.bounded_impulses, w.stage_two, s.impulses) == Status::solved;
+  if (!s.least_torque) return;
+  w.solve.impulses.lambda = s.impulses;
+  complete(p, options.contact, w.solve, s);
+}
+
+}  // namespace
+
+void inverse_dynamics(ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
+                      const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
+  check_joints(p, joints, v_desired, tau_max);
+  s.repaired = s.least_torque = false;
+  {
+    const DrivenRows rows(p, joints, v_desired, tau_max);
+    solve(p, options.contact, w.solve, s);
+    if (options.choice == Choice::least_torque && s.status == Status::solved && tau_max.empty()) apply_stage_two(p, options, w, s);
+    read_torques(p, joints.size(), tau_max, rows.first_row(), s);
+  }
+  if (s.status != Status::solved && options.repair_inconsistent && options.contact.law == Law::no_slip &&
+      nearest_consistent(p, joints, v_desired, options, w)) {
+    const DrivenRows rows(p, joints, w.v_desired, tau_max);
+    solve(p, options.contact, w.solve, s);
+    s.repaired = true;
+    read_torques(p, joints.size(), tau_max, rows.first_row(), s);
+  }
+  measure_shortfall(joints, v_desired, s);
+}
+
+InverseSolution inverse_dynamics(const ContactProblem& problem, std::span<const int> joints, const Ref& v_desired,
+                                 std::span<const double> tau_max, const InverseOptions& options) {
+  validate(problem);
+  ContactProblem copy = problem;
+  InverseWorkspace workspace;
+  InverseSolution solution;
+  inverse_dynamics(copy, joints, v_desired, tau_max, options, workspace, solution);
+  return solution;
+}
+
+}  // namespace stiction

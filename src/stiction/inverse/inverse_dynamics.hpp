@@ -1,0 +1,55 @@
+// Inverse dynamics with contact: torques *and* contact impulses that bring the driven joints to desired velocities, under any law.
+//
+//   the contact problem of the step, plus   v⁺[joints] = v_desired, λ_P free, tau = λ_P / h            [ZD15, Eq. 32, section 3.5]
+//   with torque limits                      v⁺[joints] - v_desired = w, |λ_P| <= h tau_max             bounded rows
+// It is one simulation step with more rows, so forward and inverse share laws, solvers and certificate. With limits the joints
+// that saturate miss their velocity in the direction of the limit, and the certificate still holds: the closest motion in the
+// sense of the law.
+// Forces that the law leaves open are settled by `Choice`: as the solver leaves them (warm-started from the last call [ZD15, section
+// 3.6]), or those of least |tau|² with the same motion (stage II [ZD15, section 5.1.4], stage_two.hpp).
+// Desired velocities that no-slip contacts cannot follow [ZD15, section 3.5] are replaced by the closest that they can.
+#pragma once
+
+#include <span>
+
+#include "stiction/inverse/stage_two.hpp"
+#include "stiction/laws/solve.hpp"
+
+namespace stiction {
+
+enum class Choice { warm_start, least_torque };
+
+struct InverseOptions {
+  SolveOptions contact;
+  Choice choice = Choice::warm_start;
+  bool repair_inconsistent = true;  ///< law no_slip: replace desired velocities that the contacts cannot follow [ZD15, Eqs. 40-45]
+};
+
+struct InverseWorkspace {
+  SolveWorkspace solve, repair;
+  StageTwoWorkspace stage_two;
+  ContactProblem nearest;
+  Solution nearest_solution;
+  GrowVector v_desired;
+};
+
+struct InverseSolution : Solution {
+  GrowVector tau;             ///< one per joint (N or N m), mean over the step
+  bool repaired = false;      ///< v_desired contradicted the contacts and was replaced; `v` has what is reached
+  double shortfall = 0.0;     ///< largest |v⁺ - v_desired| over the joints
+  bool least_torque = false;  ///< stage II succeeded
+};
+
+/// Bilateral (tau_max empty) or torque-limited rows for `joints` (indices into v; any subset). `problem` is valid, without prescribed
+/// rows, its impulse holds everything but the torques sought; it is left as it was. tau_max: N m per joint, infinity allowed.
+/// Throws InvalidArgument on indices out of range or repeated, sizes, or values that are not finite.
+void inverse_dynamics(ContactProblem& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
+                      std::span<const double> tau_max, const InverseOptions& options, InverseWorkspace& workspace,
+                      InverseSolution& solution);
+
+/// The same with its own workspace and a validated copy of the problem.
+InverseSolution inverse_dynamics(const ContactProblem& problem, std::span<const int> joints,
+                                 const Eigen::Ref<const Eigen::VectorXd>& v_desired, std::span<const double> tau_max = {},
+                                 const InverseOptions& options = {});
+
+}  // namespace stiction

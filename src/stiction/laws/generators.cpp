@@ -1,0 +1,98 @@
+#include "stiction/laws/generators.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Vector3d;
+
+void add_variable(Generators& g, int contact, int row, const Vector3d& direction) { g.variables.push_back({contact, row, direction}); }
+
+void add_contact_variables(const ReducedProblem& p, int i, Friction friction, int edges, bool skip_open, Generators& g) {
+  const bool closed = p.closed[static_cast<std::size_t>(i)] != 0;
+  if (!closed && skip_open) return;
+  const double mu = p.mu[i];
+  const bool slides = friction == Friction::none || !closed || (friction != Friction::no_slip && mu == 0.0);
+  if (slides) {
+    add_variable(g, i, -1, Vector3d::UnitX());
+    return;
+  }
+  if (friction == Friction::pyramid_split && std::isinf(mu)) {
+    add_variable(g, i, -1, Vector3d::UnitX());
+    for (const int k : {1, 2}) {
+      add_variable(g, i, -1, Vector3d::Unit(k));
+      add_variable(g, i, -1, -Vector3d::Unit(k));
+    }
+    return;
+  }
+  if (friction == Friction::no_slip || std::isinf(mu)) {
+    for (int k = 0; k < 3; ++k) add_variable(g, i, -1, Vector3d::Unit(k));
+    return;
+  }
+  for (int j = 0; j < edges; ++j) {
+    const double angle = 2.0 * std::numbers::pi * j / edges;
+    add_variable(g, i, -1, {1.0, mu * std::cos(angle), mu * std::sin(angle)});
+  }
+}
+
+}  // namespace
+
+void add_contact_row(const BlockRows& Rt, int contact, const Vector3d& direction, double* row) {
+  for (int e = Rt.entry_begin(contact); e < Rt.entry_end(contact); ++e) {
+    const ConstRowMap entry = Rt.entry(e);
+    double* out = row + Rt.col_offset(Rt.entry_block(e));
+    const double *n = entry.data(), *s = n + entry.cols(), *t = s + entry.cols();
+    for (Eigen::Index j = 0; j < entry.cols(); ++j) out[j] += direction[0] * n[j] + direction[1] * s[j] + direction[2] * t[j];
+  }
+}
+
+void make_generators(const ReducedProblem& p, Friction friction, int edges, bool skip_open, Generators& g) {
+  g.variables.clear();
+  for (int i = 0; i < p.contacts(); ++i) add_contact_variables(p, i, friction, edges, skip_open, g);
+  g.contact_variables = g.size();
+  for (int j = 0; j < p.bounded_rows(); ++j) add_variable(g, -1, j, Vector3d::Zero());
+
+  const Eigen::Index size = g.size(), r = p.rank_bound();
+  if (g.storage.rows() < size || g.storage.cols() != r) g.storage.resize(std::max(size, g.storage.rows()), r);
+  g.c.resize(size);
+  g.lo.resize(size);
+  g.hi.resize(size);
+  for (Eigen::Index v = 0; v < size; ++v) {
+    const Generators::Variable& variable = g.variables[static_cast<std::size_t>(v)];
+    double* row = g.storage.row(v).data();
+    std::fill_n(row, r, 0.0);
+    if (variable.contact < 0) {
+      for (int e = p.Bt.entry_begin(variable.row); e < p.Bt.entry_end(variable.row); ++e) {
+        Eigen::Map<Eigen::RowVectorXd>(row + p.Bt.col_offset(p.Bt.entry_block(e)), p.Bt.entry(e).cols()) += p.Bt.entry(e);
+      }
+      g.c[v] = p.w_free[variable.row];
+      g.lo[v] = p.lo[variable.row];
+      g.hi[v] = p.hi[variable.row];
+      continue;
+    }
+    add_contact_row(p.Rt, variable.contact, variable.direction, row);
+    g.c[v] = variable.direction.dot(p.u_free.segment<3>(3 * variable.contact)) + variable.direction[0] * p.offset[variable.contact];
+    g.lo[v] = variable.direction[0] > 0.0 || friction == Friction::pyramid_split ? 0.0 : -kInfinity;
+    g.hi[v] = kInfinity;
+  }
+}
+
+void expand(const ReducedProblem& p, const Generators& g, const Eigen::Ref<const Eigen::VectorXd>& x, GrowVector& lambda,
+            GrowVector& beta) {
+  lambda.setZero(3 * p.contacts());
+  beta.setZero(p.bounded_rows());
+  for (Eigen::Index v = 0; v < g.size(); ++v) {
+    const Generators::Variable& variable = g.variables[static_cast<std::size_t>(v)];
+    if (variable.contact < 0) {
+      beta[variable.row] = x[v];
+    } else {
+      lambda.segment<3>(3 * variable.contact) += x[v] * variable.direction;
+    }
+  }
+}
+
+}  // namespace stiction

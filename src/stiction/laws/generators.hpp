@@ -1,0 +1,43 @@
+// Contact impulses as nonnegative combinations of generators, for the laws that lead to a low-rank QP or LCP in them.
+//
+//   λ = D x,  lo <= x <= hi;   rows a_j = D_jᵀ R_t of A (variables x r),   c_j = D_jᵀ (u_free + offset e_N)
+// Per contact: a frictionless one has e_N; a pyramid with k edges has e_N + μ (cos 2πj/k e_S + sin 2πj/k e_T), whose conic hull is
+// the pyramid; no slip (or μ = ∞) has e_N >= 0 and free e_S, e_T. Bounded rows follow with their box.
+// Cost: variables x r.
+#pragma once
+
+#include <vector>
+
+#include "stiction/problem/reduced.hpp"
+
+namespace stiction {
+
+/// pyramid_split: as pyramid, with μ = ∞ as nonnegative e_N, ±e_S, ±e_T, for programs without free variables.
+enum class Friction { none, pyramid, pyramid_split, no_slip };
+
+struct Generators {
+  RowMatrix storage;  ///< grows; the first `size()` rows are A
+  GrowVector c, lo, hi;
+  struct Variable {
+    int contact;  ///< -1: bounded row
+    int row;      ///< of Bt when contact < 0
+    Eigen::Vector3d direction;
+  };
+  std::vector<Variable> variables;
+  int contact_variables = 0;  ///< those before the bounded rows
+
+  int size() const { return static_cast<int>(variables.size()); }
+};
+
+/// Fills `out` for all contacts; `skip_open` leaves open contacts out altogether, otherwise they are frictionless (unless friction is
+/// none anyway).
+void make_generators(const ReducedProblem& problem, Friction friction, int edges, bool skip_open, Generators& out);
+
+/// λ (3n) and β from the variables x.
+void expand(const ReducedProblem& problem, const Generators& generators, const Eigen::Ref<const Eigen::VectorXd>& x, GrowVector& lambda,
+            GrowVector& beta);
+
+/// row of length r += direction ᵀ R_t of contact i.
+void add_contact_row(const BlockRows& Rt, int contact, const Eigen::Vector3d& direction, double* row);
+
+}  // namespace stiction

@@ -1,0 +1,17 @@
+// What every law's solve returns on the reduced problem.
+#pragma once
+
+#include "stiction/base/grow.hpp"
+#include "stiction/problem/solution.hpp"
+
+namespace stiction {
+
+struct Impulses {
+  GrowVector lambda;       ///< 3n, N S T per contact (N s)
+  GrowVector beta;         ///< bounded rows (N s)
+  GrowVector multipliers;  ///< max_dissipation: n multipliers ν of u_N + c >= 0; empty otherwise
+  Status status = Status::numerical_error;
+  int iterations = 0;
+};
+
+}  // namespace stiction

@@ -1,0 +1,113 @@
+#include "stiction/laws/pyramid_lcp.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/laws/generators.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::Vector3d;
+
+Vector3d edge_direction(int j, int edges) {
+  const double angle = 2.0 * std::numbers::pi * j / edges;
+  return {0.0, std::cos(angle), std::sin(angle)};
+}
+
+void require_finite_mu(const ReducedProblem& p) {
+  for (int i = 0; i < p.contacts(); ++i) {
+    if (std::isinf(p.mu[i]))
+      throw InvalidArgument("mu[" + std::to_string(i) + "]", "a finite number for the LCP (use law no_slip or solver interior_point)",
+                            "inf");
+  }
+}
+
+// Bounded row j as impulse = base + sign x, x >= 0, x <= range.
+struct Side {
+  double base, sign, range;
+};
+Side side_of(const ReducedProblem& p, Index j) {
+  if (p.lo[j] != -kInfinity) return {p.lo[j], 1.0, p.hi[j] - p.lo[j]};
+  return {p.hi[j], -1.0, kInfinity};
+}
+
+}  // namespace
+
+void build_pyramid_lcp(const ReducedProblem& p, int edges, PyramidLcpWorkspace& w) {
+  require_finite_mu(p);
+  const Index n = p.contacts(), m = p.bounded_rows(), k = edges, r = p.rank_bound();
+  const Index forces = n * (k + 1), slip = forces, rows = forces + n, slack = rows + m, size = slack + m;
+  w.M.setZero(size, size);
+  w.q.setZero(size);
+  w.directions.setZero(r, forces + m);
+  for (Index i = 0; i < n; ++i) {
+    const Vector3d u = p.u_free.segment<3>(3 * i);
+    add_contact_row(p.Rt, static_cast<int>(i), Vector3d::UnitX(), w.directions.col(i).data());
+    w.q[i] = u[0] + p.offset[i];
+    for (Index j = 0; j < k; ++j) {
+      const Index f = n + i * k + j;
+      const Vector3d d = edge_direction(static_cast<int>(j), edges);
+      add_contact_row(p.Rt, static_cast<int>(i), d, w.directions.col(f).data());
+      w.q[f] = d.dot(u);
+      w.M(f, slip + i) = 1.0;
+      w.M(slip + i, f) = -1.0;
+    }
+    w.M(slip + i, i) = p.mu[i];
+  }
+  // y of the bounded rows' base impulses shifts every velocity.
+  w.z_last.setZero(r);
+  for (Index j = 0; j < m; ++j) {
+    const Side side = side_of(p, j);
+    p.Bt.add_group_transposed(static_cast<int>(j), Eigen::Matrix<double, 1, 1>(side.sign), w.directions.col(forces + j));
+    w.z_last += side.sign * side.base * w.directions.col(forces + j);
+    w.q[rows + j] = side.sign * p.w_free[j];
+    w.M(rows + j, slack + j) = 1.0;
+    w.M(slack + j, rows + j) = -1.0;
+    w.q[slack + j] = std::isinf(side.range) ? 1.0 : side.range;
+    if (std::isinf(side.range)) w.M(rows + j, slack + j) = w.M(slack + j, rows + j) = 0.0;
+  }
+  w.rows.resize(forces + m, forces + m);
+  w.rows.noalias() = w.directions.transpose() * w.directions;
+  const auto place = [&](Index v) { return v < forces ? v : rows + v - forces; };
+  for (Index b = 0; b < forces + m; ++b) {
+    w.q[place(b)] += w.directions.col(b).dot(w.z_last);
+    for (Index a = 0; a < forces + m; ++a) w.M(place(a), place(b)) += w.rows(a, b);
+  }
+}
+
+void solve_pyramid_lcp(const ReducedProblem& p, const SolveOptions& options, PyramidLcpWorkspace& w, Impulses& out) {
+  build_pyramid_lcp(p, options.edges, w);
+  const Index n = p.contacts(), m = p.bounded_rows(), k = options.edges, rows = n * (k + 2);
+  if (options.solver == Solver::enumerate) {
+    if (w.solution.z.size() == w.q.size()) {
+      w.z_last = w.solution.z;
+    } else {
+      w.z_last.setZero(w.q.size());
+    }
+    mindiff(w.M, w.q, Eigen::MatrixXd::Identity(w.q.size(), w.q.size()), Eigen::VectorXd::Zero(w.q.size()), w.z_last, {}, w.enumerate,
+            w.solution);
+  } else {
+    lemke(w.M, w.q, {}, {}, w.lemke, w.solution);
+  }
+  out.status = w.solution.status;
+  out.iterations = w.solution.pivots;
+  out.lambda.setZero(3 * n);
+  out.beta.setZero(m);
+  if (w.solution.z.size() != w.q.size()) return;
+  for (Index i = 0; i < n; ++i) {
+    out.lambda[3 * i] = w.solution.z[i];
+    for (Index j = 0; j < k; ++j)
+      out.lambda.segment<3>(3 * i) += w.solution.z[n + i * k + j] * edge_direction(static_cast<int>(j), options.edges);
+  }
+  for (Index j = 0; j < m; ++j) {
+    const Side side = side_of(p, j);
+    out.beta[j] = side.base + side.sign * w.solution.z[rows + j];
+  }
+}
+
+}  // namespace stiction

@@ -1,0 +1,41 @@
+// One contact problem, any law, any solver, one certificate: reduce -> solve the law's program -> recover -> certify.
+//
+// The status is `solved` only when the certificate's worst scaled residual is within options.tolerance; otherwise it is what the
+// solver said, or `inaccurate`. The returned point is finite always: a solver that fails returns zero impulses and says so.
+#pragma once
+
+#include "stiction/laws/convex.hpp"
+#include "stiction/laws/law.hpp"
+#include "stiction/laws/max_dissipation.hpp"
+#include "stiction/laws/pyramid_lcp.hpp"
+#include "stiction/problem/reduced.hpp"
+#include "stiction/problem/solution.hpp"
+#include "stiction/programs/cone/cone.hpp"
+
+namespace stiction {
+
+/// Memory of `solve`, reused between calls: no heap allocation once every size has been seen. Not to be shared between threads.
+struct SolveWorkspace {
+  Reduction reduction;
+  Impulses impulses, fallback;
+  ConvexWorkspace convex;
+  MaxDissipationWorkspace max_dissipation;
+  PyramidLcpWorkspace pyramid;
+  ConeWorkspace cone;
+  ConeSolution cone_solution;
+  CertificateWorkspace certificate;
+};
+
+/// Impulses of the law on a reduced problem; status as the solver reports it, uncertified.
+void solve_reduced(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Impulses& impulses);
+
+/// Solves a valid problem (see `validate`); throws InvalidArgument on an option that does not fit the law.
+void solve(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
+
+/// Velocities, bilateral impulses, certificate and status from `workspace.impulses`; `workspace.reduction` is the problem's.
+void complete(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
+
+/// The same with validation and its own workspace.
+Solution solve(const ContactProblem& problem, const SolveOptions& options = {});
+
+}  // namespace stiction
