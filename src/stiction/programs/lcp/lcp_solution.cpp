@@ -8,29 +8,61 @@ namespace stiction {
 
 namespace {
 
-double row_residual(double w, double scale, double z, double largest_z) {
-  if (w < 0.0) return -w / scale;
-  return largest_z > 0.0 && z > 0.0 ? std::min(scale > 0.0 ? w / scale : 0.0, z / largest_z) : 0.0;
+/// |z'|_inf with z' = D⁻¹z; division by a power of two is exact.
+double largest_scaled(const Eigen::Ref<const Eigen::VectorXd>& z, const GrowVector& scale) {
+  return z.size() == 0 ? 0.0 : z.cwiseQuotient(scale).lpNorm<Eigen::Infinity>();
 }
 
 }  // namespace
 
-double lcp_residual(const Eigen::Ref<const Eigen::VectorXd>& row_sums, const Eigen::Ref<const Eigen::VectorXd>& q,
+void equilibrate(const Eigen::Ref<const Eigen::MatrixXd>& M, Equilibration& equilibration) {
+  const Eigen::Index n = M.rows();
+  GrowVector& scale = equilibration.scale;
+  GrowVector& largest = equilibration.row_sums;
+  scale.resize(n);
+  scale.setOnes();
+  for (int sweep = 0; sweep < 2; ++sweep) {
+    largest.setZero(n);
+    for (Eigen::Index j = 0; j < n; ++j) {
+      double column = 0.0;
+      for (Eigen::Index i = 0; i < n; ++i) {
+        const double size = std::abs(M(i, j)) * scale[i] * scale[j];
+        largest[i] = std::max(largest[i], size);
+        column = std::max(column, size);
+      }
+      largest[j] = std::max(largest[j], column);
+    }
+    for (Eigen::Index i = 0; i < n; ++i) {
+      if (largest[i] > 0.0) scale[i] *= std::exp2(std::round(-0.5 * std::log2(largest[i])));
+    }
+  }
+  equilibration.row_sums.setZero(n);
+  for (Eigen::Index j = 0; j < n; ++j) equilibration.row_sums += scale[j] * M.col(j).cwiseAbs().cwiseProduct(scale);
+}
+
+double lcp_residual(const Equilibration& equilibration, const Eigen::Ref<const Eigen::VectorXd>& q,
                     const Eigen::Ref<const Eigen::VectorXd>& z, const Eigen::Ref<const Eigen::VectorXd>& w) {
-  const double largest_z = z.size() == 0 ? 0.0 : z.lpNorm<Eigen::Infinity>();
+  constexpr double kCancellation = 1e4;
+  const GrowVector& scale = equilibration.scale;
+  const double size_q = q.size() == 0 ? 0.0 : q.cwiseProduct(scale).lpNorm<Eigen::Infinity>();
+  const double size_z = largest_scaled(z, scale);
   double residual = 0.0;
   for (Eigen::Index i = 0; i < q.size(); ++i) {
-    const double row = row_residual(w[i], std::abs(q[i]) + row_sums[i] * largest_z, z[i], largest_z);
-    if (!std::isfinite(w[i]) || !std::isfinite(row) || !(z[i] >= 0.0)) return std::numeric_limits<double>::infinity();
-    residual = std::max(residual, row);
+    if (!std::isfinite(w[i]) || !std::isfinite(z[i]) || z[i] < 0.0) return std::numeric_limits<double>::infinity();
+    if (w[i] == 0.0 || (w[i] > 0.0 && z[i] == 0.0)) continue;
+    const double size_w = size_q + std::min(size_z * equilibration.row_sums[i], kCancellation * size_q);
+    const double row = size_w > 0.0 ? std::abs(w[i]) * scale[i] / size_w : 1.0;
+    residual = std::max(residual, w[i] < 0.0 ? row : std::min(row, z[i] / scale[i] / size_z));
   }
   return residual;
 }
 
 double lcp_residual(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::Ref<const Eigen::VectorXd>& q,
                     const Eigen::Ref<const Eigen::VectorXd>& z) {
-  const Eigen::VectorXd w = M * z + q, row_sums = M.cwiseAbs().rowwise().sum();
-  return lcp_residual(row_sums, q, z, w);
+  Equilibration equilibration;
+  equilibrate(M, equilibration);
+  const Eigen::VectorXd w = M * z + q;
+  return lcp_residual(equilibration, q, z, w);
 }
 
 bool is_farkas_ray(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::Ref<const Eigen::VectorXd>& q,

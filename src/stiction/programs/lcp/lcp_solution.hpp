@@ -2,10 +2,12 @@
 //
 //   LCP(q, M):  w = M z + q,  0 <= w ⊥ z >= 0                                                          [ZD15, Eq. 109]
 //
-// `residual` is dimensionless and computed from the returned z alone: row i counts
-//   (M z + q)_i < 0:  -(M z + q)_i / s_i,     otherwise  min((M z + q)_i / s_i, z_i / |z|_inf),
-// with s_i = |q_i| + |z|_inf Σ_j |M_ij|, the size of the terms that row i adds up. The returned z and w are both exactly
-// non-negative and complementary; what rounding left over is in the residual.
+// `residual` is dimensionless and computed from the returned z alone, in the coordinates of the equilibrated problem
+// M' = D M D, z' = D⁻¹z, w' = D (M z + q), q' = D q, where rows in m/s and rows in N s have like sizes:
+//   residual = max_i  -w'_i / s_i  where w'_i < 0,   min(w'_i / s_i, z'_i / |z'|_inf)  elsewhere,
+//   s_i = |q'|_inf + min(|z'|_inf Σ_j |M'_ij|, 1e4 |q'|_inf).
+// Rounding grows with the terms that a row adds up, so s_i does too, but only so far: a huge z that cancels does not count
+// as a solution. The returned z and w are exactly non-negative and complementary; what rounding left over is in the residual.
 #pragma once
 
 #include <vector>
@@ -31,13 +33,20 @@ struct LcpSolution {
   bool infeasible = false;
 };
 
-/// Residual of z for LCP(q, M) as defined above; M n x n, q and z n, z >= 0. Infinity when z is not finite.
+/// D of M' = D M D, powers of two so that scaling is exact, and the row sums Σ_j |M'_ij|.
+struct Equilibration {
+  GrowVector scale;     ///< n, diagonal of D
+  GrowVector row_sums;  ///< n
+};
+/// Two sweeps of symmetric equilibration in the infinity norm. M n x n.
+void equilibrate(const Eigen::Ref<const Eigen::MatrixXd>& M, Equilibration& equilibration);
+
+/// Residual of z, w = M z + q as defined above; infinity when one of them is not finite or z has a negative entry.
+double lcp_residual(const Equilibration& equilibration, const Eigen::Ref<const Eigen::VectorXd>& q,
+                    const Eigen::Ref<const Eigen::VectorXd>& z, const Eigen::Ref<const Eigen::VectorXd>& w);
+/// The same from M n x n; allocates.
 double lcp_residual(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::Ref<const Eigen::VectorXd>& q,
                     const Eigen::Ref<const Eigen::VectorXd>& z);
-
-/// The same from w = M z + q and row_sums_i = Σ_j |M_ij|.
-double lcp_residual(const Eigen::Ref<const Eigen::VectorXd>& row_sums, const Eigen::Ref<const Eigen::VectorXd>& q,
-                    const Eigen::Ref<const Eigen::VectorXd>& z, const Eigen::Ref<const Eigen::VectorXd>& w);
 
 /// Whether u >= 0 proves that no z >= 0 has M z + q >= 0: Mᵀu <= 0 and q·u < 0 (Farkas). In floating point: -q·u stands
 /// out of rounding, and what is left of (Mᵀu)⁺ would need z a million times larger than the terms of q call for.

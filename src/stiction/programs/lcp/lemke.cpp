@@ -56,13 +56,13 @@ double Tableau::reset(const ConstMatrix& M, const ConstVector& q, double eps) {
   ws_.row_var.resize(at(n_));
   ws_.col_var.resize(at(n_ + 1));
   ws_.place.resize(at(2 * n_ + 1));
-  const double size = q.cwiseProduct(ws_.scale).lpNorm<Eigen::Infinity>();
+  const double size = q.cwiseProduct(ws_.equilibration.scale).lpNorm<Eigen::Infinity>();
   for (int i = 0; i < n_; ++i) {
     double* t = row(i);
-    for (int j = 0; j < n_; ++j) t[j] = -ws_.scale[i] * M(i, j) * ws_.scale[j];
+    for (int j = 0; j < n_; ++j) t[j] = -ws_.equilibration.scale[i] * M(i, j) * ws_.equilibration.scale[j];
     t[i] -= eps;
     t[n_] = -1.0;
-    t[n_ + 1] = ws_.scale[i] * q[i] / size;
+    t[n_ + 1] = ws_.equilibration.scale[i] * q[i] / size;
     std::fill(t + n_ + 2, t + stride_, 0.0);
     ws_.row_var[at(i)] = i;
     ws_.place[at(i)] = i;
@@ -154,29 +154,6 @@ End Tableau::run(TieRule rule, int max_pivots, int& pivots) {
   }
 }
 
-/// D of D M D by two sweeps of symmetric equilibration in the infinity norm, rounded to powers of two so scaling is exact.
-void equilibrate(const ConstMatrix& M, LemkeWorkspace& ws) {
-  const Eigen::Index n = M.rows();
-  ws.scale.resize(n);
-  ws.scale.setOnes();
-  ws.defect.resize(n);
-  for (int sweep = 0; sweep < 2; ++sweep) {
-    ws.defect.setZero();
-    for (Eigen::Index j = 0; j < n; ++j) {
-      double largest = 0.0;
-      for (Eigen::Index i = 0; i < n; ++i) {
-        const double size = std::abs(M(i, j)) * ws.scale[i] * ws.scale[j];
-        ws.defect[i] = std::max(ws.defect[i], size);
-        largest = std::max(largest, size);
-      }
-      ws.defect[j] = std::max(ws.defect[j], largest);
-    }
-    for (Eigen::Index i = 0; i < n; ++i) {
-      if (ws.defect[i] > 0.0) ws.scale[i] *= std::exp2(std::round(-0.5 * std::log2(ws.defect[i])));
-    }
-  }
-}
-
 void require_lcp(const ConstMatrix& M, const ConstVector& q) {
   require_size("M.cols", M.cols(), M.rows());
   require_size("q", q.size(), M.rows());
@@ -194,7 +171,7 @@ void evaluate(const ConstMatrix& M, const ConstVector& q, LemkeWorkspace& ws) {
 void offer(const ConstMatrix& M, const ConstVector& q, LemkeWorkspace& ws, LcpSolution& solution) {
   for (const int j : ws.support) ws.z[j] = std::max(ws.z[j], 0.0);
   evaluate(M, q, ws);
-  const double residual = lcp_residual(ws.row_sums, q, ws.z, ws.w);
+  const double residual = lcp_residual(ws.equilibration, q, ws.z, ws.w);
   if (!(residual < solution.residual)) return;
   solution.residual = residual;
   solution.z = ws.z;
@@ -203,13 +180,14 @@ void offer(const ConstMatrix& M, const ConstVector& q, LemkeWorkspace& ws, LcpSo
   solution.active.assign(ws.support.begin(), ws.support.end());
 }
 
-/// Largest |w_support| over the terms it adds up: what refinement drives to rounding.
+/// Largest |w_S| in equilibrated units over the terms it adds up: what refinement drives to rounding.
 double basis_defect(const ConstVector& q, const LemkeWorkspace& ws) {
-  const double largest_z = ws.z.lpNorm<Eigen::Infinity>();
-  double defect = 0.0;
+  const auto& [scale, row_sums] = ws.equilibration;
+  double size_z = 0.0, defect = 0.0;
+  for (const int j : ws.support) size_z = std::max(size_z, std::abs(ws.z[j]) / scale[j]);
   for (const int j : ws.support) {
-    const double size = std::abs(q[j]) + ws.row_sums[j] * largest_z;
-    if (size > 0.0) defect = std::max(defect, std::abs(ws.w[j]) / size);
+    const double size = std::abs(q[j]) * scale[j] + row_sums[j] * size_z;
+    if (size > 0.0) defect = std::max(defect, std::abs(ws.w[j]) * scale[j] / size);
   }
   return std::isfinite(defect) ? defect : kInfinity;
 }
@@ -236,15 +214,16 @@ bool solve_by_lu(const ConstMatrix& M, const ConstVector& q, LemkeWorkspace& ws)
   RowMap block = ws.lu.reset(k);
   for (int i = 0; i < k; ++i) {
     const int si = ws.support[at(i)];
-    for (int j = 0; j < k; ++j) block(i, j) = ws.scale[si] * M(si, ws.support[at(j)]) * ws.scale[ws.support[at(j)]];
+    for (int j = 0; j < k; ++j)
+      block(i, j) = ws.equilibration.scale[si] * M(si, ws.support[at(j)]) * ws.equilibration.scale[ws.support[at(j)]];
   }
   if (!ws.lu.factor()) return false;
   ws.z.setZero();
   ws.defect.resize(k);
   refine(M, q, ws, [&] {
-    for (int i = 0; i < k; ++i) ws.defect[i] = -ws.scale[ws.support[at(i)]] * ws.w[ws.support[at(i)]];
+    for (int i = 0; i < k; ++i) ws.defect[i] = -ws.equilibration.scale[ws.support[at(i)]] * ws.w[ws.support[at(i)]];
     ws.lu.solve(ws.defect.data());
-    for (int i = 0; i < k; ++i) ws.z[ws.support[at(i)]] += ws.scale[ws.support[at(i)]] * ws.defect[i];
+    for (int i = 0; i < k; ++i) ws.z[ws.support[at(i)]] += ws.equilibration.scale[ws.support[at(i)]] * ws.defect[i];
   });
   return true;
 }
@@ -253,14 +232,14 @@ bool solve_by_lu(const ConstMatrix& M, const ConstVector& q, LemkeWorkspace& ws)
 void solve_by_tableau(const ConstMatrix& M, const ConstVector& q, const Tableau& tableau, double size, LemkeWorkspace& ws) {
   const int n = static_cast<int>(q.size());
   ws.z.setZero();
-  for (const int j : ws.support) ws.z[j] = size * ws.scale[j] * tableau.entry(tableau.place(n + j), n + 1);
+  for (const int j : ws.support) ws.z[j] = size * ws.equilibration.scale[j] * tableau.entry(tableau.place(n + j), n + 1);
   ws.defect.resize(n);
   refine(M, q, ws, [&] {
-    for (const int j : ws.support) ws.defect[j] = ws.scale[j] * ws.w[j];
+    for (const int j : ws.support) ws.defect[j] = ws.equilibration.scale[j] * ws.w[j];
     for (const int j : ws.support) {
       double step = 0.0;
       for (const int i : ws.support) step += tableau.entry(tableau.place(n + j), -1 - tableau.place(i)) * ws.defect[i];
-      ws.z[j] += ws.scale[j] * step;
+      ws.z[j] += ws.equilibration.scale[j] * step;
     }
   });
 }
@@ -272,7 +251,7 @@ void take_ray(const ConstMatrix& M, const ConstVector& q, const Tableau& tableau
   for (int j = 0; j < n; ++j) {
     const int p = tableau.place(n + j);
     const double direction = p >= 0 ? std::max(-ws.column[p], 0.0) : (tableau.entering() == n + j ? 1.0 : 0.0);
-    solution.ray[j] = ws.scale[j] * direction;
+    solution.ray[j] = ws.equilibration.scale[j] * direction;
   }
   const double largest = n == 0 ? 0.0 : solution.ray.maxCoeff();
   if (largest > 0.0) solution.ray /= largest;
@@ -280,13 +259,12 @@ void take_ray(const ConstMatrix& M, const ConstVector& q, const Tableau& tableau
 }
 
 /// One Lemke path; improves `solution` when it ends in a basis.
-End attempt(const ConstMatrix& M, const ConstVector& q, double eps, TieRule rule, const LemkeOptions& options, LemkeWorkspace& ws,
-            LcpSolution& solution) {
+End attempt(const ConstMatrix& M, const ConstVector& q, double eps, TieRule rule, int max_pivots, const LemkeOptions& options,
+            LemkeWorkspace& ws, LcpSolution& solution) {
   const int n = static_cast<int>(q.size());
   Tableau tableau(ws, n, options);
   const double size = tableau.reset(M, q, eps);
-  const int limit = options.max_pivots > 0 ? options.max_pivots : 1000 + 50 * n;
-  const End end = tableau.run(rule, limit, solution.pivots);
+  const End end = tableau.run(rule, max_pivots, solution.pivots);
   if (end == End::ray && eps == 0.0) take_ray(M, q, tableau, ws, solution);
   if (end != End::basis) return end;
   ws.support.clear();
@@ -320,20 +298,21 @@ bool solve_without_path(const ConstMatrix& M, const ConstVector& q, std::span<co
 }
 
 End follow_paths(const ConstMatrix& M, const ConstVector& q, const LemkeOptions& options, LemkeWorkspace& ws, LcpSolution& solution) {
-  End end = attempt(M, q, 0.0, TieRule::lexicographic, options, ws, solution);
+  const int n = static_cast<int>(q.size()), limit = options.max_pivots > 0 ? options.max_pivots : 1000 + 50 * n;
+  End end = attempt(M, q, 0.0, TieRule::lexicographic, limit, options, ws, solution);
   if (!options.regularise || solved(solution, options) || solution.infeasible) return end;
-  const End second = attempt(M, q, 0.0, TieRule::largest_pivot, options, ws, solution);
+  const int fallback_limit = std::min(limit, 100 + 10 * n);
+  const End second = attempt(M, q, 0.0, TieRule::largest_pivot, fallback_limit, options, ws, solution);
   if (second == End::ray) end = second;
   for (double eps = 1e-14; eps < 2e-4 && !solved(solution, options) && !solution.infeasible; eps *= 10.0) {
-    attempt(M, q, eps, TieRule::lexicographic, options, ws, solution);
+    attempt(M, q, eps, TieRule::lexicographic, fallback_limit, options, ws, solution);
   }
   return end;
 }
 
 void start(const ConstMatrix& M, LemkeWorkspace& ws, LcpSolution& solution) {
   const Eigen::Index n = M.rows();
-  ws.row_sums.setZero(n);
-  for (Eigen::Index j = 0; j < n; ++j) ws.row_sums += M.col(j).cwiseAbs();
+  equilibrate(M, ws.equilibration);
   ws.column.resize(n);
   ws.support.reserve(at(static_cast<int>(n)));
   ws.lu.reserve(static_cast<int>(n));
@@ -355,7 +334,6 @@ void lemke(const ConstMatrix& M, const ConstVector& q, std::span<const int> warm
            LcpSolution& solution) {
   require_lcp(M, q);
   start(M, ws, solution);
-  equilibrate(M, ws);
   End end = End::basis;
   if (!solve_without_path(M, q, warm, options, ws, solution)) end = follow_paths(M, q, options, ws, solution);
   if (solved(solution, options)) {

@@ -32,7 +32,7 @@ struct LemkeOptions {
   double tolerance = 1e-10;        ///< largest `residual` that counts as solved
   double pivot_tolerance = 1e-10;  ///< smallest pivot, relative to the largest entry of its column
   double tie_tolerance = 1e-12;    ///< slack of the ratio test, relative to |D q|_inf
-  int max_pivots = 0;              ///< per attempt; 0 means 1000 + 50 n
+  int max_pivots = 0;              ///< on the first path, 0 means 1000 + 50 n; each fall-back path gets at most 100 + 10 n
   bool regularise = true;          ///< allow the fall-backs
 };
 
@@ -40,8 +40,7 @@ struct LemkeOptions {
 struct LemkeWorkspace {
   std::vector<double> tableau;  ///< n x stride, row-major: the nonbasic columns of B⁻¹[I, -M, -d], then B⁻¹q
   std::vector<int> row_var, col_var, place;
-  GrowVector scale;          ///< n, D of D M D, powers of two
-  GrowVector row_sums;       ///< n, Σ_j |M_ij|
+  Equilibration equilibration;
   GrowVector column;         ///< n, the entering column
   GrowVector z, w, defect;   ///< n, the point under refinement
   std::vector<int> support;  ///< basic z of the point under refinement

@@ -103,8 +103,8 @@ TEST(Lemke, IntegerProblemsWithTiesAndZeros) {
 /// One or two contacts in R^r with k edges; ties from integer data on every other trial.
 TEST(Lemke, FrictionProblemsMatchEnumeration) {
   Random random(34);
-  for (int trial = 0; trial < 300; ++trial) {
-    const int contacts = 1 + trial % 2, edges = contacts == 1 ? 4 : 3 + trial % 3, r = random.integer(2, 6);
+  for (int trial = 0; trial < 200; ++trial) {
+    const int contacts = trial % 20 == 0 ? 2 : 1, edges = contacts == 1 ? 3 + trial % 3 : 3, r = random.integer(2, 6);
     const bool ties = random.integer(0, 1) == 1;
     const RowMatrix A = ties ? random.integers(3 * contacts, r, -1, 1) : random.matrix(3 * contacts, r);
     const Eigen::VectorXd u = A * (ties ? Eigen::VectorXd(random.integers(r, 1, -2, 2)) : random.vector(r));
@@ -152,17 +152,16 @@ TEST(Lemke, FlatFootWithManyEqualContacts) {
 }
 
 TEST(Lemke, ExponentialPathEnds) {
-  // Murty's problem: lower triangular, 1 on and 2 below the diagonal, q = -1 [Murty 1988, chapter 6], and its transpose.
+  // Murty's problem: lower triangular, 1 on and 2 below the diagonal, q = -1 [Murty 1988, chapter 6]: 2ⁿ pivots.
   const int n = 10;
   Lcp lcp{Eigen::MatrixXd::Identity(n, n), -Eigen::VectorXd::Ones(n)};
   for (int i = 0; i < n; ++i) lcp.M.row(i).head(i).setConstant(2.0);
-  expect_solves(lcp, solve(lcp));
-  lcp.M.transposeInPlace();
-  expect_solves(lcp, solve(lcp));
-  for (int i = 0; i < n; ++i) lcp.q[i] = -std::exp2(i);
-  expect_solves(lcp, solve(lcp));
+  const LcpSolution s = solve(lcp);
+  expect_solves(lcp, s);
+  EXPECT_EQ(s.pivots, 1 << n);
+  EXPECT_EQ(Eigen::VectorXd(s.z), Eigen::VectorXd::Unit(n, 0));
   LemkeOptions few;
-  few.max_pivots = 1;
+  few.max_pivots = 100;
   few.regularise = false;
   EXPECT_EQ(solve(lcp, {}, few).status, Status::iteration_limit);
 }
