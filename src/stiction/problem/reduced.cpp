@@ -385,44 +385,4 @@ void expand_bounded(const ContactProblem& p, const Reduction& red, const Eigen::
   for (std::size_t j = 0; j < red.fixed.size(); ++j) lambda_b[red.fixed[j]] = red.fixed_impulse[j];
 }
 
-ReducedProblem reduce_dense(const Eigen::Ref<const Eigen::MatrixXd>& W, const Eigen::Ref<const Eigen::VectorXd>& q,
-                            const Eigen::Ref<const Eigen::VectorXd>& mu) {
-  const Index rows = W.rows();
-  if (W.cols() != rows) throw InvalidArgument("W", "a square matrix", std::to_string(rows) + " x " + std::to_string(W.cols()));
-  require_size("W.rows", rows, 3 * mu.size());
-  require_size("q", q.size(), rows);
-  require_finite("W", W);
-  require_finite("q", q);
-  require_nonnegative("mu", mu, true);
-  const double scale = rows == 0 ? 0.0 : W.diagonal().cwiseAbs().maxCoeff();
-  if (rows > 0 && (W - W.transpose()).cwiseAbs().maxCoeff() > 1e-8 * scale)
-    throw InvalidArgument("W", "a symmetric matrix", "an asymmetric one");
-
-  // Pivoted Cholesky: stops at the numerical rank.
-  Eigen::MatrixXd S = 0.5 * (W + W.transpose());
-  Eigen::MatrixXd L = Eigen::MatrixXd::Zero(rows, rows);
-  Index rank = 0;
-  for (; rank < rows; ++rank) {
-    Index pivot = 0;
-    const double largest = S.diagonal().maxCoeff(&pivot);
-    if (!(largest > 1e-14 * scale)) break;
-    L.col(rank) = S.col(pivot) / std::sqrt(largest);
-    S.noalias() -= L.col(rank) * L.col(rank).transpose();
-    S.row(pivot).setZero();
-    S.col(pivot).setZero();
-  }
-  if (rows > 0 && S.cwiseAbs().maxCoeff() > 1e-7 * scale) throw InvalidArgument("W", "a positive semidefinite matrix", "an indefinite one");
-
-  ReducedProblem out;
-  const int width = static_cast<int>(rank);
-  out.Rt = BlockRows::from_dense(3, L.leftCols(rank), std::span(&width, 1));
-  out.u_free = q;
-  out.offset.setZero(mu.size());
-  out.closed.assign(static_cast<std::size_t>(mu.size()), 1);
-  out.mu = mu;
-  out.Bt.reset(1, std::span(&width, 1));
-  out.y_free.setZero(rank);
-  return out;
-}
-
 }  // namespace stiction

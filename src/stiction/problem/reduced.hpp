@@ -74,8 +74,10 @@ void expand_bounded(const ContactProblem& problem, const Reduction& reduction, c
 void recover_bilateral(const ContactProblem& problem, Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
                        const Eigen::Ref<const Eigen::VectorXd>& lambda, GrowVector& lambda_b, GrowVector& lambda_prescribed);
 
-/// A problem known only as u = W λ + q [Siconos, FCLIB]: factors W = R_t R_tᵀ by pivoted Cholesky (W symmetric positive
-/// semidefinite, 3n x 3n, rows N S T). Throws InvalidArgument when W is not symmetric positive semidefinite to rounding.
+/// A problem known only as u = W λ + q [Siconos, FCLIB]: factors the symmetric part of W (3n x 3n, rows N S T) as R_t R_tᵀ plus what is
+/// not positive semidefinite of it; `defect` holds the rest of W when it is above rounding. One block of columns per set of contacts
+/// that W couples. Throws InvalidArgument when W is asymmetric beyond 1e-3 or indefinite beyond 1e-6 of its size: data written
+/// with few digits passes, a wrong matrix does not.
 ReducedProblem reduce_dense(const Eigen::Ref<const Eigen::MatrixXd>& W, const Eigen::Ref<const Eigen::VectorXd>& q,
                             const Eigen::Ref<const Eigen::VectorXd>& mu);
 

@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include <fmt/format.h>
+#include <Eigen/SparseCholesky>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/problem/disjoint_sets.hpp"
+#include "stiction/problem/reduce_sparse.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+using Ref = Eigen::Ref<const VectorXd>;
+
+constexpr double kMostEntries = 2.5e8;  // of R_t
+
+void require_finite(std::string_view name, const SparseMatrix& matrix) {
+  for (Index j = 0; j < matrix.outerSize(); ++j) {
+    for (SparseMatrix::InnerIterator entry(matrix, j); entry; ++entry) {
+      if (!std::isfinite(entry.value())) {
+        throw InvalidArgument(fmt::format("{}[{}, {}]", name, entry.row(), j), "a finite number", fmt::format("{}", entry.value()));
+      }
+    }
+  }
+}
+
+void check(const SparseMatrix& M, const SparseMatrix& H, const Ref& f, const Ref& w, const Ref& mu) {
+  if (M.rows() != M.cols()) throw InvalidArgument("M", "a square matrix", fmt::format("{} x {}", M.rows(), M.cols()));
+  require_size("H.rows", H.rows(), M.rows());
+  require_size("H.cols", H.cols(), 3 * mu.size());
+  require_size("f", f.size(), M.rows());
+  require_size("w", w.size(), H.cols());
+  require_finite("M", M);
+  require_finite("H", H);
+  stiction::require_finite("f", f);
+  stiction::require_finite("w", w);
+  require_nonnegative("mu", mu, true);
+  const SparseMatrix difference = M - SparseMatrix(M.transpose());
+  if (!(difference.norm() <= 1e-9 * M.norm())) throw InvalidArgument("M", "a symmetric matrix", "an asymmetric one");
+}
+
+// Coordinates of each body, see the header.
+std::vector<std::vector<int>> find_bodies(const SparseMatrix& M, int per_body) {
+  DisjointSets sets(static_cast<int>(M.rows()));
+  bool runs = M.rows() % per_body == 0;
+  for (Index j = 0; j < M.outerSize(); ++j) {
+    for (SparseMatrix::InnerIterator entry(M, j); entry; ++entry) {
+      if (entry.value() == 0.0) continue;
+      sets.join(static_cast<int>(entry.row()), static_cast<int>(j));
+      runs = runs && entry.row() / per_body == j / per_body;
+    }
+  }
+  for (int j = 0; runs && j < static_cast<int>(M.rows()); ++j) sets.join(j, j - j % per_body);
+  return sets.sets();
+}
+
+using Factor = Eigen::SimplicialLLT<SparseMatrix>;
+
+// Cholesky factor of one body's part of M. `place` maps a coordinate to its position in its body.
+void factor(const SparseMatrix& M, const std::vector<int>& body, const std::vector<int>& place, Factor& llt) {
+  std::vector<Eigen::Triplet<double>> entries;
+  for (const int j : body) {
+    for (SparseMatrix::InnerIterator entry(M, j); entry; ++entry) {
+      if (entry.value() == 0.0) continue;
+      entries.emplace_back(place[static_cast<std::size_t>(entry.row())], place[static_cast<std::size_t>(j)], entry.value());
+    }
+  }
+  SparseMatrix part(static_cast<Index>(body.size()), static_cast<Index>(body.size()));
+  part.setFromTriplets(entries.begin(), entries.end());
+  llt.compute(part);
+  if (llt.info() != Eigen::Success) {
+    throw InvalidArgument(fmt::format("M of coordinates {} to {}", body.front(), body.back()), "a positive definite matrix",
+                          "one with an eigenvalue <= 0");
+  }
+}
+
+void whiten(const Factor& llt, VectorXd& x) {
+  x = llt.permutationP() * x;
+  llt.matrixL().solveInPlace(x);
+}
+
+// Bodies that a contact acts on, ascending.
+std::vector<int> touched(const SparseMatrix& H, int contact, const std::vector<int>& body_of) {
+  std::vector<int> bodies;
+  for (int c = 0; c < 3; ++c) {
+    for (SparseMatrix::InnerIterator entry(H, 3 * contact + c); entry; ++entry) {
+      if (entry.value() != 0.0) bodies.push_back(body_of[static_cast<std::size_t>(entry.row())]);
+    }
+  }
+  std::ranges::sort(bodies);
+  bodies.erase(std::unique(bodies.begin(), bodies.end()), bodies.end());
+  return bodies;
+}
+
+// Row group of one contact: for every body that it touches, (L⁻¹ H_contact)ᵀ.
+void add_contact(const SparseMatrix& H, int contact, const std::vector<int>& bodies, const std::vector<int>& block_of,
+                 const std::vector<int>& body_of, const std::vector<int>& place, const std::vector<Factor>& factors, BlockRows& Rt) {
+  Rt.add_group();
+  VectorXd column;
+  for (const int body : bodies) {
+    const int block = block_of[static_cast<std::size_t>(body)];
+    RowMap out = Rt.add_entry(block);
+    for (int c = 0; c < 3; ++c) {
+      column.setZero(Rt.block_size(block));
+      for (SparseMatrix::InnerIterator entry(H, 3 * contact + c); entry; ++entry) {
+        const std::size_t row = static_cast<std::size_t>(entry.row());
+        if (body_of[row] == body) column[place[row]] += entry.value();
+      }
+      whiten(factors[static_cast<std::size_t>(block)], column);
+      out.row(c) = column.transpose();
+    }
+  }
+  if (Rt.blocks() == 1 && bodies.empty()) Rt.add_entry(0);  // keeps the single block contiguous
+}
+
+}  // namespace
+
+ReducedProblem reduce_global(const SparseMatrix& M, const SparseMatrix& H, const Ref& f, const Ref& w, const Ref& mu,
+                             int coordinates_per_body) {
+  check(M, H, f, w, mu);
+  const int n = static_cast<int>(mu.size());
+  const auto bodies = find_bodies(M, coordinates_per_body);
+  std::vector<int> body_of(static_cast<std::size_t>(M.rows())), place(body_of.size()), block_of(bodies.size(), -1), widths;
+  for (std::size_t k = 0; k < bodies.size(); ++k) {
+    for (std::size_t i = 0; i < bodies[k].size(); ++i) {
+      body_of[static_cast<std::size_t>(bodies[k][i])] = static_cast<int>(k);
+      place[static_cast<std::size_t>(bodies[k][i])] = static_cast<int>(i);
+    }
+  }
+  std::vector<std::vector<int>> touching(static_cast<std::size_t>(n));
+  double entries = 0.0;
+  for (int i = 0; i < n; ++i) {
+    touching[static_cast<std::size_t>(i)] = touched(H, i, body_of);
+    for (const int body : touching[static_cast<std::size_t>(i)]) {
+      block_of[static_cast<std::size_t>(body)] = 0;
+      entries += 3.0 * static_cast<double>(bodies[static_cast<std::size_t>(body)].size());
+    }
+  }
+  if (entries > kMostEntries)
+    throw InvalidArgument("M, H", fmt::format("at most {:.2g} entries of M^(-1/2) H", kMostEntries), fmt::format("{:.2g}", entries));
+  for (std::size_t k = 0; k < bodies.size(); ++k) {
+    if (block_of[k] < 0) continue;
+    block_of[k] = static_cast<int>(widths.size());
+    widths.push_back(static_cast<int>(bodies[k].size()));
+  }
+
+  ReducedProblem out;
+  out.Rt.reset(3, widths);
+  out.y_free.resize(out.Rt.cols());
+  std::vector<Factor> factors(widths.size());
+  VectorXd momentum;
+  for (std::size_t k = 0; k < bodies.size(); ++k) {
+    if (block_of[k] < 0) continue;
+    Factor& llt = factors[static_cast<std::size_t>(block_of[k])];
+    factor(M, bodies[k], place, llt);
+    momentum = f(bodies[k]);
+    whiten(llt, momentum);
+    out.y_free.segment(out.Rt.col_offset(block_of[k]), momentum.size()) = momentum;
+  }
+  for (int i = 0; i < n; ++i) add_contact(H, i, touching[static_cast<std::size_t>(i)], block_of, body_of, place, factors, out.Rt);
+  out.u_free.resize(3 * n);
+  out.Rt.multiply(out.y_free, out.u_free);
+  out.u_free += w;
+  out.offset.setZero(n);
+  out.closed.assign(static_cast<std::size_t>(n), 1);
+  out.mu = mu;
+  out.Bt.reset(1, widths);
+  return out;
+}
+
+}  // namespace stiction

@@ -1,0 +1,219 @@
+// A Delassus matrix given as numbers becomes R_t R_tᵀ.
+//
+// Per set of coupled contacts: S = (W + Wᵀ)/2 scaled to a unit diagonal, Cholesky with complete pivoting in panels (a matrix product
+// per panel), stopped at the numerical rank. When what is left is above rounding, S is indefinite by the digits it was written
+// with: its eigenvalues are then cut at zero, the closest positive semidefinite matrix. Cost n² r, or about 10 n³ after a cut.
+#include "stiction/problem/reduce_sparse.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+#include <Eigen/Eigenvalues>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/problem/disjoint_sets.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using Ref = Eigen::Ref<const MatrixXd>;
+
+constexpr double kAsymmetry = 1e-3;   // of the largest entry
+constexpr double kIndefinite = 1e-6;  // of the largest eigenvalue
+constexpr Index kLargestSet = 7800;   // rows of one dense factor
+
+double rounding(Index size) { return 4.0 * static_cast<double>(size) * std::numeric_limits<double>::epsilon(); }
+
+// Contacts in sets that W couples.
+std::vector<std::vector<int>> coupled_sets(const SparseMatrix& W) {
+  DisjointSets sets(static_cast<int>(W.rows() / 3));
+  for (Index j = 0; j < W.outerSize(); ++j) {
+    for (SparseMatrix::InnerIterator entry(W, j); entry; ++entry) {
+      if (entry.value() != 0.0) sets.join(static_cast<int>(entry.row() / 3), static_cast<int>(j / 3));
+    }
+  }
+  return sets.sets();
+}
+
+// Pivoted Cholesky of a matrix with unit diagonal, of which only the lower half is read; L is n x rank. False when the rest is
+// above rounding, that is, when S is indefinite.
+bool pivoted_cholesky(MatrixXd& S, MatrixXd& L) {
+  constexpr Index kPanel = 48;
+  const Index n = S.rows();
+  const double tolerance = rounding(n);
+  std::vector<Index> used;
+  VectorXd diagonal = S.diagonal(), column(n);
+  L.setZero(n, n);
+  Index rank = 0;
+  for (bool more = true; more && rank < n;) {
+    const Index start = rank;
+    for (; rank < std::min(start + kPanel, n); ++rank) {
+      Index pivot = 0;
+      const double largest = diagonal.maxCoeff(&pivot);
+      more = largest > tolerance;
+      if (!more) break;
+      column.head(pivot) = S.row(pivot).head(pivot);
+      column.tail(n - pivot) = S.col(pivot).tail(n - pivot);
+      column.noalias() -= L.middleCols(start, rank - start) * L.row(pivot).segment(start, rank - start).transpose();
+      column /= std::sqrt(largest);
+      for (const Index i : used) column[i] = 0.0;
+      column[pivot] = std::sqrt(largest);
+      diagonal -= column.cwiseAbs2();
+      diagonal[pivot] = 0.0;
+      used.push_back(pivot);
+      for (const Index i : used) diagonal[i] = 0.0;
+      L.col(rank) = column;
+    }
+    if (rank > start) S.selfadjointView<Eigen::Lower>().rankUpdate(L.middleCols(start, rank - start), -1.0);
+  }
+  L.conservativeResize(n, rank);
+  for (const Index i : used) {
+    S.row(i).head(i + 1).setZero();
+    S.col(i).tail(n - i).setZero();
+  }
+  return n == 0 || S.triangularView<Eigen::Lower>().toDenseMatrix().cwiseAbs().maxCoeff() <= 10.0 * tolerance;
+}
+
+MatrixXd cut_eigenvalues(const MatrixXd& S) {
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(S);
+  const VectorXd& values = eigen.eigenvalues();
+  const double largest = values[values.size() - 1];
+  if (eigen.info() != Eigen::Success || !(values[0] >= -kIndefinite * largest)) {
+    throw InvalidArgument("W", "a positive semidefinite matrix", fmt::format("eigenvalues from {:.3g} to {:.3g}", values[0], largest));
+  }
+  const Index rank = (values.array() > rounding(values.size()) * largest).count();
+  return eigen.eigenvectors().rightCols(rank) * values.tail(rank).cwiseSqrt().asDiagonal();
+}
+
+// S = L Lᵀ over the rows of S that are not zero; L has as many rows as S.
+MatrixXd factor(const MatrixXd& S) {
+  std::vector<Index> rows;
+  for (Index i = 0; i < S.rows(); ++i) {
+    if (!S.row(i).isZero(0.0)) rows.push_back(i);
+  }
+  const MatrixXd dense = S(rows, rows);
+  MatrixXd part;
+  bool definite = rows.empty() || dense.diagonal().minCoeff() > 0.0;
+  if (definite && !rows.empty()) {
+    const VectorXd scale = dense.diagonal().cwiseSqrt();
+    MatrixXd unit = scale.cwiseInverse().asDiagonal() * dense * scale.cwiseInverse().asDiagonal();
+    definite = unit.allFinite() && pivoted_cholesky(unit, part);
+    if (definite) part = scale.asDiagonal() * part;
+  }
+  if (!definite) part = cut_eigenvalues(dense);
+  MatrixXd L = MatrixXd::Zero(S.rows(), part.cols());
+  for (std::size_t i = 0; i < rows.size(); ++i) L.row(rows[i]) = part.row(static_cast<Index>(i));
+  return L;
+}
+
+// Rows and columns of W that belong to the contacts of a set; `place` maps a contact to its position in its set.
+MatrixXd extract(const SparseMatrix& W, const std::vector<int>& set, const std::vector<int>& place) {
+  const Index size = 3 * static_cast<Index>(set.size());
+  if (size > kLargestSet) {
+    throw InvalidArgument("W", fmt::format("at most {} contacts coupled with each other", kLargestSet / 3), fmt::format("{}", set.size()));
+  }
+  MatrixXd part = MatrixXd::Zero(size, size);
+  for (std::size_t k = 0; k < set.size(); ++k) {
+    for (int c = 0; c < 3; ++c) {
+      for (SparseMatrix::InnerIterator entry(W, 3 * set[k] + c); entry; ++entry) {
+        if (entry.value() == 0.0) continue;
+        part(3 * place[static_cast<std::size_t>(entry.row() / 3)] + entry.row() % 3, 3 * static_cast<Index>(k) + c) = entry.value();
+      }
+    }
+  }
+  return part;
+}
+
+double largest_entry(const SparseMatrix& W) {
+  double largest = 0.0;
+  for (Index j = 0; j < W.outerSize(); ++j) {
+    for (SparseMatrix::InnerIterator entry(W, j); entry; ++entry) {
+      if (!std::isfinite(entry.value())) {
+        throw InvalidArgument(fmt::format("W[{}, {}]", entry.row(), j), "a finite number", fmt::format("{}", entry.value()));
+      }
+      largest = std::max(largest, std::abs(entry.value()));
+    }
+  }
+  return largest;
+}
+
+void check(const SparseMatrix& W, const Eigen::Ref<const VectorXd>& q, const Eigen::Ref<const VectorXd>& mu) {
+  if (W.cols() != W.rows()) throw InvalidArgument("W", "a square matrix", fmt::format("{} x {}", W.rows(), W.cols()));
+  require_size("W.rows", W.rows(), 3 * mu.size());
+  require_size("q", q.size(), W.rows());
+  require_finite("q", q);
+  require_nonnegative("mu", mu, true);
+}
+
+void check_symmetry(const MatrixXd& part, double scale) {
+  const double asymmetry = (part - part.transpose()).cwiseAbs().maxCoeff();
+  if (!(asymmetry <= kAsymmetry * scale)) {
+    throw InvalidArgument("W", "a symmetric matrix", fmt::format("asymmetry {:.3g}, largest entry {:.3g}", asymmetry, scale));
+  }
+}
+
+// Where W - R_t R_tᵀ is above rounding, it is added to the problem's dense defect.
+void keep_defect(const MatrixXd& left, double scale, const std::vector<int>& set, Index rows, GrowMatrix& defect) {
+  if (left.cwiseAbs().maxCoeff() <= std::max(1e-12, 10.0 * rounding(left.rows())) * scale) return;
+  if (rows > kLargestSet) {
+    throw InvalidArgument("W", fmt::format("a symmetric semidefinite matrix, with more than {} contacts", kLargestSet / 3),
+                          fmt::format("one that misses it by {:.3g}", left.cwiseAbs().maxCoeff()));
+  }
+  if (defect.size() == 0) defect.setZero(rows, rows);
+  for (std::size_t a = 0; a < set.size(); ++a) {
+    for (std::size_t b = 0; b < set.size(); ++b) {
+      defect.block<3, 3>(3 * set[a], 3 * set[b]) = left.block<3, 3>(3 * static_cast<Index>(a), 3 * static_cast<Index>(b));
+    }
+  }
+}
+
+}  // namespace
+
+ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const VectorXd>& q, const Eigen::Ref<const VectorXd>& mu) {
+  check(W, q, mu);
+  const double scale = largest_entry(W);
+  const std::size_t n = static_cast<std::size_t>(mu.size());
+  ReducedProblem out;
+  std::vector<MatrixXd> factors;
+  std::vector<int> widths, block_of(n, -1), place(n, 0);
+  for (const std::vector<int>& set : coupled_sets(W)) {
+    for (std::size_t k = 0; k < set.size(); ++k) place[static_cast<std::size_t>(set[k])] = static_cast<int>(k);
+    const MatrixXd part = extract(W, set, place);
+    check_symmetry(part, scale);
+    MatrixXd L = factor(0.5 * part + 0.5 * part.transpose());
+    keep_defect(L.cols() == 0 ? part : MatrixXd(part - L * L.transpose()), scale, set, W.rows(), out.defect);
+    if (L.cols() == 0) continue;
+    for (const int i : set) block_of[static_cast<std::size_t>(i)] = static_cast<int>(factors.size());
+    widths.push_back(static_cast<int>(L.cols()));
+    factors.push_back(std::move(L));
+  }
+
+  out.Rt.reset(3, widths);
+  for (std::size_t i = 0; i < n; ++i) {
+    out.Rt.add_group();
+    if (block_of[i] >= 0) {
+      out.Rt.add_entry(block_of[i]) = factors[static_cast<std::size_t>(block_of[i])].middleRows(3 * place[i], 3);
+    } else if (widths.size() == 1) {
+      out.Rt.add_entry(0).setZero();  // keeps the single block contiguous
+    }
+  }
+  out.u_free = q;
+  out.offset.setZero(mu.size());
+  out.closed.assign(n, 1);
+  out.mu = mu;
+  out.Bt.reset(1, widths);
+  out.y_free.setZero(out.Rt.cols());
+  return out;
+}
+
+ReducedProblem reduce_dense(const Ref& W, const Eigen::Ref<const VectorXd>& q, const Eigen::Ref<const VectorXd>& mu) {
+  return reduce_sparse(W.sparseView(), q, mu);
+}
+
+}  // namespace stiction
