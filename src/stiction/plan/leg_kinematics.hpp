@@ -43,7 +43,10 @@ struct Leg {
   LegVector lower, upper;  ///< joint limits, infinity allowed
 };
 
-/// The legs LF, RF, LH, RH of the quadruped of [ZD15] ("links"), as models/links.urdf: joints 0-2, 3-5, 6-8, 9-11.
+/// The legs LF, RF, LH, RH of the quadruped of [ZD15] ("links") as in models/links.urdf. Their joints are numbered in
+/// alphabetical order of the joints' names, which is how URDF readers list siblings: LF 0-2, LH 3-5, RF 6-8, RH 9-11.
 std::vector<Leg> links_legs();
+/// Published standing posture in the same order (12): hip, thigh, shank = ±(0.3927, 0.7854, 1.5708) rad.
+Eigen::VectorXd links_standing_posture();
 
 }  // namespace stiction

@@ -4,7 +4,7 @@
 //   ẋ_0/h_0 + 2 ẋ_1 (1/h_0 + 1/h_1) + ẋ_2/h_1 = 3 (x_1 - x_0)/h_0² + 3 (x_2 - x_1)/h_1²,   h_k = t_{k+1} - t_k
 //   x_1 = (x_0 + x_2)/2 + height ẑ at half of the swing
 // Replanning at time t during the swing starts from the position and velocity of the old curve at t, so both stay
-// continuous; the apex is kept while it is ahead, afterwards one cubic leads to touchdown.
+// continuous. The apex keeps its time while it is well ahead; otherwise one cubic leads to touchdown.
 #pragma once
 
 #include <array>
@@ -28,10 +28,10 @@ class SwingCurve {
   /// Throws InvalidArgument when end_time <= start_time or a value is not finite.
   SwingCurve(double start_time, const FootState& start, double end_time, const FootState& end, double height);
 
-  /// Leads to a new touchdown from where the foot is at `time`; before the curve's start it is planned afresh, at or after
-  /// `end_time` nothing changes.
+  /// Leads to a new touchdown from where the foot is at `time`, with position and velocity continuous. Does nothing after the
+  /// curve's end or when `end_time` is not after `time`.
   void replan(double time, double end_time, const FootState& end);
-  /// State at `time`, held at the ends (with zero acceleration outside).
+  /// State at `time`; outside the swing the state of the nearer end with no acceleration.
   FootState at(double time) const;
 
   double start_time() const { return knot_[0]; }
@@ -45,7 +45,6 @@ class SwingCurve {
 
   int pieces_ = 1;
   double apex_time_ = 0.0;
-  Eigen::Vector3d apex_ = Eigen::Vector3d::Zero();
   Eigen::Vector3d lift_off_ = Eigen::Vector3d::Zero();
   double height_ = 0.0;
   std::array<double, 3> knot_{0.0, 1.0, 1.0};

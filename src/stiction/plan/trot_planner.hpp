@@ -70,12 +70,16 @@ class TrotPlanner {
  private:
   struct LegPlan {
     bool swinging = false;
-    double time = 0.0;  ///< of `foot`
+    double time = 0.0;         ///< of `foot`
+    double swing_start = 0.0;  ///< lift-off of `swing` before any replanning
     FootState foot;
     SwingCurve swing;
     LegVector q;
   };
-  void update_leg(std::size_t leg, double t, const PlanarTwist& command, const PlanarTwist& measured);
+  void update_foot(std::size_t leg, const PlanarTwist& command, const PlanarTwist& measured);
+  bool start_swing(std::size_t leg, const PlanarTwist& command, const PlanarTwist& measured);
+  void replan_swing(std::size_t leg, const PlanarTwist& command, const PlanarTwist& measured);
+  FootState touchdown_state(std::size_t leg, const PlanarTwist& command, const PlanarTwist& measured) const;
   void solve_joints(std::size_t leg);
 
   std::vector<Leg> legs_;

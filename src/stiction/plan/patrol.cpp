@@ -1,0 +1,81 @@
+#include "stiction/plan/patrol.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+
+namespace {
+
+// Follows `wanted` at no more than rate * dt.
+double approach(double current, double wanted, double rate, double dt) {
+  if (std::isinf(rate)) return wanted;
+  return std::clamp(wanted, current - rate * dt, current + rate * dt);
+}
+
+PlanarTwist wanted_twist(const PatrolParameters& parameters, const PlanarPose& pose, const Eigen::Vector2d& waypoint) {
+  const Eigen::Vector2d away = waypoint - Eigen::Vector2d(pose.x, pose.y);
+  const double distance = away.norm();
+  const double bearing = wrap_angle(std::atan2(away.y(), away.x()) - pose.yaw);
+  PlanarTwist twist;
+  twist.yaw_rate = std::clamp(parameters.heading_gain * bearing, -parameters.turn, parameters.turn);
+  if (std::abs(bearing) >= parameters.turn_in_place) return twist;
+  const double speed = parameters.distance_gain * distance;
+  twist.vx = std::clamp(speed * std::cos(bearing), 0.0, parameters.forward);
+  twist.vy = std::clamp(speed * std::sin(bearing), -parameters.strafe, parameters.strafe);
+  return twist;
+}
+
+}  // namespace
+
+PatrolParameters published_patrol() {
+  PatrolParameters parameters;
+  parameters.waypoints = {{0.0, 0.0}, {0.25, 0.0}, {0.0, 0.25}, {0.0, -0.25}, {-0.25, 0.0}};
+  return parameters;
+}
+
+void validate(const PatrolParameters& parameters) {
+  if (parameters.waypoints.empty()) throw InvalidArgument("waypoints", "at least one point", "none");
+  for (std::size_t i = 0; i < parameters.waypoints.size(); ++i) require_finite(fmt::format("waypoints[{}]", i), parameters.waypoints[i]);
+  const Eigen::VectorXd finite = (Eigen::VectorXd(7) << parameters.tolerance, parameters.forward, parameters.strafe, parameters.turn,
+                                  parameters.distance_gain, parameters.heading_gain, parameters.turn_in_place)
+                                     .finished();
+  require_nonnegative("tolerance, forward, strafe, turn, distance_gain, heading_gain, turn_in_place", finite);
+  require_nonnegative("acceleration", parameters.acceleration, true);
+}
+
+Patrol::Patrol(PatrolParameters parameters) : parameters_(std::move(parameters)) { validate(parameters_); }
+
+void Patrol::reset() {
+  target_ = reached_ = 0;
+  started_ = false;
+  command_ = {};
+}
+
+PlanarTwist Patrol::update(double t, const PlanarPose& pose) {
+  require_finite("pose", Eigen::Vector3d(pose.x, pose.y, pose.yaw));
+  if (!std::isfinite(t) || (started_ && t < time_))
+    throw InvalidArgument("t", fmt::format("a time not before {}", time_), fmt::format("{}", t));
+  const double dt = started_ ? t - time_ : 0.0;
+  started_ = true;
+  time_ = t;
+
+  const int count = static_cast<int>(parameters_.waypoints.size());
+  const auto distance = [&] { return (parameters_.waypoints[static_cast<std::size_t>(target_)] - Eigen::Vector2d(pose.x, pose.y)).norm(); };
+  for (int passed = 0; passed < count && distance() <= parameters_.tolerance; ++passed) {
+    target_ = (target_ + 1) % count;
+    ++reached_;
+  }
+  const PlanarTwist wanted = wanted_twist(parameters_, pose, parameters_.waypoints[static_cast<std::size_t>(target_)]);
+  command_.vx = approach(command_.vx, wanted.vx, parameters_.acceleration.x(), dt);
+  command_.vy = approach(command_.vy, wanted.vy, parameters_.acceleration.y(), dt);
+  command_.yaw_rate = approach(command_.yaw_rate, wanted.yaw_rate, parameters_.acceleration.z(), dt);
+  return command_;
+}
+
+}  // namespace stiction

@@ -1,0 +1,202 @@
+#include "stiction/plan/trot_planner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+
+namespace {
+
+void require_joints(const std::vector<Leg>& legs, Eigen::Index count) {
+  std::vector<char> used(static_cast<std::size_t>(count), 0);
+  for (std::size_t l = 0; l < legs.size(); ++l) {
+    const Leg& leg = legs[l];
+    const auto m = static_cast<Eigen::Index>(leg.joints.size());
+    if (m < 1 || m > kMaxLegJoints) {
+      throw InvalidArgument(fmt::format("legs[{}].joints", l), fmt::format("1 to {} joints", kMaxLegJoints), fmt::format("{}", m));
+    }
+    require_size(fmt::format("legs[{}].lower", l), leg.lower.size(), m);
+    require_size(fmt::format("legs[{}].upper", l), leg.upper.size(), m);
+    if (!leg.kinematics) throw InvalidArgument(fmt::format("legs[{}].kinematics", l), "a function", "none");
+    for (const int joint : leg.joints) {
+      if (joint < 0 || joint >= count || used[static_cast<std::size_t>(joint)] != 0) {
+        throw InvalidArgument(fmt::format("legs[{}].joints", l), fmt::format("distinct indices below {}", count), fmt::format("{}", joint));
+      }
+      used[static_cast<std::size_t>(joint)] = 1;
+    }
+  }
+}
+
+LegVector gather(const std::vector<int>& joints, const Eigen::VectorXd& all) {
+  LegVector some(static_cast<Eigen::Index>(joints.size()));
+  for (std::size_t i = 0; i < joints.size(); ++i) some[static_cast<Eigen::Index>(i)] = all[joints[i]];
+  return some;
+}
+
+void scatter(const std::vector<int>& joints, const LegVector& some, Eigen::VectorXd& all) {
+  for (std::size_t i = 0; i < joints.size(); ++i) all[joints[i]] = some[static_cast<Eigen::Index>(i)];
+}
+
+void require_finite_twist(const char* name, const PlanarTwist& twist) {
+  require_finite(name, Eigen::Vector3d(twist.vx, twist.vy, twist.yaw_rate));
+}
+
+FootState standing_on_ground(const Eigen::Vector3d& position, const PlanarTwist& command) {
+  return {position, ground_point_velocity(position, command), ground_point_acceleration(position, command)};
+}
+
+}  // namespace
+
+Eigen::Matrix3Xd links_nominal_feet() {
+  Eigen::Matrix3Xd feet(3, 4);
+  feet << 0.12, 0.12, -0.12, -0.12, 0.10, -0.10, 0.10, -0.10, -0.14, -0.14, -0.14, -0.14;
+  return feet;
+}
+
+Eigen::Vector3d foothold(const Eigen::Vector3d& nominal, const PlanarTwist& command, double stance) {
+  return ground_point_after(nominal, command, -0.5 * stance);
+}
+
+TrotPlanner::TrotPlanner(std::vector<Leg> legs, TrotOptions options, const Eigen::Ref<const Eigen::VectorXd>& q_start)
+    : legs_(std::move(legs)), options_(std::move(options)), standing_(q_start) {
+  validate(options_.gait);
+  require_size("legs", static_cast<Eigen::Index>(legs_.size()), options_.gait.legs());
+  require_size("nominal_feet columns", options_.nominal_feet.cols(), options_.gait.legs());
+  require_finite("nominal_feet", options_.nominal_feet);
+  require_finite("q_start", q_start);
+  require_joints(legs_, q_start.size());
+  state_.resize(legs_.size());
+  for (std::size_t l = 0; l < legs_.size(); ++l) {
+    const Eigen::Vector3d foot = options_.nominal_feet.col(static_cast<Eigen::Index>(l));
+    const InverseKinematicsSolution ik = inverse_kinematics(legs_[l], foot, gather(legs_[l].joints, standing_), options_.kinematics);
+    if (ik.status != Status::solved) {
+      throw InvalidArgument(fmt::format("nominal_feet column {}", l), "a place within reach of the leg and its joint limits",
+                            fmt::format("{:.3g} m left after {} iterations", ik.distance, ik.iterations));
+    }
+    scatter(legs_[l].joints, ik.q, standing_);
+  }
+  reset(0.0);
+}
+
+void TrotPlanner::reset(double t) {
+  const auto legs = static_cast<Eigen::Index>(legs_.size());
+  time_ = t;
+  commanded_pose_ = {};
+  plan_.joints = DesiredMotion(standing_.size());
+  plan_.joints.q = standing_;
+  plan_.foot_position = options_.nominal_feet;
+  plan_.foot_velocity.setZero(3, legs);
+  plan_.foot_acceleration.setZero(3, legs);
+  plan_.stance.assign(legs_.size(), 1);
+  plan_.status = Status::solved;
+  plan_.distance = 0.0;
+  for (std::size_t l = 0; l < legs_.size(); ++l) {
+    state_[l] = LegPlan{};
+    state_[l].time = t;
+    state_[l].foot.position = options_.nominal_feet.col(static_cast<Eigen::Index>(l));
+    state_[l].q = gather(legs_[l].joints, standing_);
+  }
+}
+
+const TrotPlan& TrotPlanner::update(double t, const PlanarTwist& command, const PlanarTwist& measured) {
+  if (!(t >= time_) || std::isinf(t)) throw InvalidArgument("t", fmt::format("a time not before {}", time_), fmt::format("{}", t));
+  require_finite_twist("command", command);
+  require_finite_twist("measured", measured);
+  commanded_pose_ = advance(commanded_pose_, command, std::max(0.0, t - std::max(time_, options_.start_time)));
+  time_ = t;
+  plan_.status = Status::solved;
+  plan_.distance = 0.0;
+  for (std::size_t l = 0; l < legs_.size(); ++l) {
+    update_foot(l, command, measured);
+    solve_joints(l);
+  }
+  return plan_;
+}
+
+bool TrotPlanner::start_swing(std::size_t l, const PlanarTwist& command, const PlanarTwist& measured) {
+  LegPlan& leg = state_[l];
+  const int index = static_cast<int>(l);
+  const double tolerance = kPhaseTolerance * options_.gait.period;
+  double lift_off = leg.time, clock = leg.time - options_.start_time;
+  const bool late =
+      in_stance(options_.gait, index, clock) || time_to_touchdown(options_.gait, index, clock) < 0.5 * swing_duration(options_.gait, index);
+  if (late) {
+    lift_off += time_to_liftoff(options_.gait, index, clock);
+    if (lift_off > time_ + tolerance) return false;
+    clock = lift_off - options_.start_time;
+  }
+  leg.foot = standing_on_ground(ground_point_after(leg.foot.position, command, lift_off - leg.time), command);
+  leg.time = lift_off;
+  leg.swing = SwingCurve(lift_off, leg.foot, lift_off + time_to_touchdown(options_.gait, index, clock),
+                         touchdown_state(l, command, measured), options_.gait.step_height);
+  leg.swing_start = lift_off;
+  leg.swinging = true;
+  return true;
+}
+
+FootState TrotPlanner::touchdown_state(std::size_t l, const PlanarTwist& command, const PlanarTwist& measured) const {
+  const Eigen::Vector3d nominal = options_.nominal_feet.col(static_cast<Eigen::Index>(l));
+  Eigen::Vector3d place = foothold(nominal, command, stance_duration(options_.gait, static_cast<int>(l)));
+  place.x() += options_.feedback * (measured.vx - command.vx);
+  place.y() += options_.feedback * (measured.vy - command.vy);
+  return standing_on_ground(place, command);
+}
+
+void TrotPlanner::replan_swing(std::size_t l, const PlanarTwist& command, const PlanarTwist& measured) {
+  LegPlan& leg = state_[l];
+  const double done = (time_ - leg.swing_start) / (leg.swing.end_time() - leg.swing_start);
+  if (done >= options_.replan_until) return;
+  const FootState target = touchdown_state(l, command, measured);
+  if ((target.position - leg.swing.end_position()).norm() <= options_.replan_distance) return;
+  leg.swing.replan(time_, leg.swing.end_time(), target);
+}
+
+void TrotPlanner::update_foot(std::size_t l, const PlanarTwist& command, const PlanarTwist& measured) {
+  LegPlan& leg = state_[l];
+  const double tolerance = kPhaseTolerance * options_.gait.period;
+  if (time_ < options_.start_time) {
+    leg.time = time_;
+  } else {
+    leg.time = std::max(leg.time, options_.start_time);
+    while (true) {  // the events since the last update, in order
+      if (leg.swinging && leg.swing.end_time() <= time_ + tolerance) {
+        leg.foot.position = leg.swing.end_position();
+        leg.time = leg.swing.end_time();
+        leg.swinging = false;
+      }
+      if (leg.swinging || !start_swing(l, command, measured)) break;
+    }
+    if (leg.swinging) {
+      replan_swing(l, command, measured);
+      leg.foot = leg.swing.at(time_);
+    } else {
+      leg.foot = standing_on_ground(ground_point_after(leg.foot.position, command, time_ - leg.time), command);
+    }
+    leg.time = time_;
+  }
+  const auto column = static_cast<Eigen::Index>(l);
+  plan_.foot_position.col(column) = leg.foot.position;
+  plan_.foot_velocity.col(column) = leg.foot.velocity;
+  plan_.foot_acceleration.col(column) = leg.foot.acceleration;
+  plan_.stance[l] = leg.swinging ? 0 : 1;
+}
+
+void TrotPlanner::solve_joints(std::size_t l) {
+  LegPlan& leg = state_[l];
+  const InverseKinematicsSolution ik = inverse_kinematics(legs_[l], leg.foot.position, leg.q, options_.kinematics);
+  if (ik.status != Status::solved) plan_.status = ik.status;
+  plan_.distance = std::max(plan_.distance, ik.distance);
+  leg.q = ik.q;
+  LegVector v, a;
+  joint_rates(legs_[l], leg.q, leg.foot.velocity, leg.foot.acceleration, options_.kinematics, v, a);
+  scatter(legs_[l].joints, leg.q, plan_.joints.q);
+  scatter(legs_[l].joints, v, plan_.joints.v);
+  scatter(legs_[l].joints, a, plan_.joints.a);
+}
+
+}  // namespace stiction

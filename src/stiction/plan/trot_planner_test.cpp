@@ -1,0 +1,246 @@
+#include "stiction/plan/trot_planner.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <Eigen/Geometry>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/plan/patrol.hpp"
+#ifdef STICTION_COUNT_ALLOCATIONS
+#include "stiction/base/allocation_counter.hpp"
+#endif
+
+namespace stiction {
+namespace {
+
+TrotOptions links_options() {
+  TrotOptions options;
+  options.nominal_feet = links_nominal_feet();
+  return options;
+}
+TrotPlanner links_planner(const TrotOptions& options = links_options()) { return {links_legs(), options, links_standing_posture()}; }
+
+Eigen::Vector3d in_world(const PlanarPose& pose, const Eigen::Vector3d& point) {
+  return Eigen::AngleAxisd(pose.yaw, Eigen::Vector3d::UnitZ()) * point + Eigen::Vector3d(pose.x, pose.y, 0.0);
+}
+
+// A base that moves as commanded drags no stance foot over the ground, whatever the command does.
+TEST(TrotPlanner, StanceFeetStayPutInTheWorld) {
+  TrotPlanner planner = links_planner();
+  Eigen::Matrix3Xd planted = Eigen::Matrix3Xd::Zero(3, 4);
+  std::vector<char> before(4, 0);
+  int checked = 0;
+  for (int k = 0; k <= 3000; ++k) {
+    const double t = 0.001 * k;
+    const PlanarTwist command{0.2 * std::sin(t), 0.05 * std::cos(3.0 * t), 0.5 * std::sin(2.0 * t)};
+    const TrotPlan& plan = planner.update(t, command);
+    ASSERT_EQ(plan.status, Status::solved);
+    for (int leg = 0; leg < 4; ++leg) {
+      const auto l = static_cast<std::size_t>(leg);
+      EXPECT_EQ(plan.stance[l] != 0, in_stance(planner.options().gait, leg, t)) << "leg " << leg << " at " << t;
+      const Eigen::Vector3d foot = in_world(planner.commanded_pose(), plan.foot_position.col(leg));
+      if (plan.stance[l] != 0 && before[l] != 0) {
+        EXPECT_LT((foot - planted.col(leg)).norm(), 1e-13);
+        ++checked;
+      }
+      planted.col(leg) = foot;
+    }
+    before = plan.stance;
+  }
+  EXPECT_GT(checked, 8000);
+}
+
+TEST(TrotPlanner, FootPassesItsNominalPlaceAtMidStance) {
+  TrotPlanner planner = links_planner();
+  const PlanarTwist command{0.2, 0.05, 0.5};
+  double t = 0.0;
+  for (int k = 0; k <= 1200; ++k) planner.update(t = 0.0005 * k, command);
+  // LF touches down at 0.675 and lifts off at 0.9: mid-stance at 0.7875.
+  while (t < 0.7875 - 1e-9) planner.update(t = std::min(t + 0.0005, 0.7875), command);
+  EXPECT_LT((planner.plan().foot_position.col(0) - planner.options().nominal_feet.col(0)).norm(), 1e-12);
+  EXPECT_LT((foothold({0.12, 0.10, -0.14}, {0.2, 0.0, 0.0}, 0.225) - Eigen::Vector3d(0.12 + 0.5 * 0.225 * 0.2, 0.10, -0.14)).norm(), 1e-15);
+}
+
+TEST(TrotPlanner, ReplanningKeepsFeetAndJointsContinuous) {
+  TrotPlanner planner = links_planner();
+  Eigen::Matrix3Xd position, velocity;
+  Eigen::VectorXd q, v;
+  const double h = 0.001;
+  for (int k = 0; k <= 3000; ++k) {
+    const double t = h * k;
+    const PlanarTwist command{0.2 * std::min(1.0, 0.5 * t), 0.05 * std::sin(5.0 * t), 0.5 * std::sin(4.0 * t)};
+    const TrotPlan& plan = planner.update(t, command);
+    if (k > 0) {
+      const double fastest = plan.foot_velocity.colwise().norm().maxCoeff();
+      EXPECT_LT((plan.foot_position - position).colwise().norm().maxCoeff(), h * (fastest + 0.2)) << t;
+      EXPECT_LT((plan.foot_velocity - velocity).colwise().norm().maxCoeff(), h * 120.0 + 0.02) << t;  // 6 height / (0.0375 s)^2 is 64 m/s²
+      EXPECT_LT((plan.joints.q - q).cwiseAbs().maxCoeff(), h * 30.0);
+    }
+    position = plan.foot_position;
+    velocity = plan.foot_velocity;
+    q = plan.joints.q;
+    v = plan.joints.v;
+  }
+}
+
+// The published patrol commands, joint motion against differences of itself between events.
+TEST(TrotPlanner, JointRatesAreDerivativesOfJointPositions) {
+  const double h = 1e-4;
+  const PlanarTwist command{0.2, 0.03, 0.3};
+  TrotPlanner planner = links_planner();
+  std::vector<DesiredMotion> motion;
+  std::vector<std::vector<char>> stance;
+  for (int k = 0; k <= 6000; ++k) {
+    const TrotPlan& plan = planner.update(h * k, command);
+    motion.push_back(plan.joints);
+    stance.push_back(plan.stance);
+  }
+  int checked = 0;
+  double worst_velocity = 0.0, worst_acceleration = 0.0;
+  for (std::size_t k = 3000; k + 1 < motion.size(); ++k) {
+    const double phase_in_swing = std::fmod(h * static_cast<double>(k), 0.0375);  // apex and events: the acceleration bends there
+    if (stance[k - 1] != stance[k + 1] || phase_in_swing < 2.0 * h || phase_in_swing > 0.0375 - 2.0 * h) continue;
+    const Eigen::VectorXd v = (motion[k + 1].q - motion[k - 1].q) / (2.0 * h);
+    const Eigen::VectorXd a = (motion[k + 1].v - motion[k - 1].v) / (2.0 * h);
+    worst_velocity = std::max(worst_velocity, (v - motion[k].v).cwiseAbs().maxCoeff());
+    worst_acceleration = std::max(worst_acceleration, (a - motion[k].a).cwiseAbs().maxCoeff());
+    ++checked;
+  }
+  EXPECT_GT(checked, 2500);
+  EXPECT_LT(worst_velocity, 1e-3);
+  EXPECT_LT(worst_acceleration, 0.5);  // of accelerations up to 1e3 rad/s²
+}
+
+TEST(TrotPlanner, ThePublishedPatrolStaysWithinReachAndLimits) {
+  TrotPlanner planner = links_planner();
+  Patrol patrol(published_patrol());
+  double fastest = 0.0;
+  for (int k = 0; k <= 30000; ++k) {
+    const double t = 0.001 * k;
+    const TrotPlan& plan = planner.update(t, patrol.update(t, planner.commanded_pose()));
+    ASSERT_EQ(plan.status, Status::solved) << t;
+    fastest = std::max(fastest, plan.joints.v.cwiseAbs().maxCoeff());
+  }
+  EXPECT_LT(fastest, 30.0);  // the velocity limit in models/links.urdf
+  EXPECT_GE(patrol.reached(), 6);
+}
+
+TEST(TrotPlanner, StandsStillUntilTheStartAndSwingsAfterIt) {
+  TrotOptions options = links_options();
+  options.start_time = 0.5;
+  TrotPlanner planner = links_planner(options);
+  const PlanarTwist command{0.2, 0.0, 0.0};
+  for (const double t : {0.0, 0.2, 0.499}) {
+    const TrotPlan& plan = planner.update(t, command);
+    EXPECT_EQ(plan.stance, std::vector<char>(4, 1));
+    EXPECT_LT((plan.joints.q - planner.standing_posture()).norm(), 1e-12);
+    EXPECT_TRUE(plan.joints.v.isZero(1e-12));
+  }
+  const TrotPlan& plan = planner.update(0.5375, command);  // half-way through the first swing
+  EXPECT_EQ(plan.stance, (std::vector<char>{0, 1, 1, 0}));
+  EXPECT_NEAR(plan.foot_position(2, 0), -0.14 + 0.015, 1e-12);
+}
+
+// One call may span several events: the same plan as with small steps when the command is constant.
+TEST(TrotPlanner, LongStepsGiveTheSamePlanAsShortOnes) {
+  TrotPlanner fine = links_planner(), coarse = links_planner();
+  const PlanarTwist command{0.1, 0.02, -0.3};
+  double t = 0.0;
+  for (int k = 0; k < 12; ++k) {
+    for (int j = 0; j < 137; ++j) fine.update(t += 0.001, command);
+    coarse.update(t, command);
+    EXPECT_LT((fine.plan().foot_position - coarse.plan().foot_position).norm(), 1e-12);
+    EXPECT_EQ(fine.plan().stance, coarse.plan().stance);
+  }
+}
+
+TEST(TrotPlanner, RaibertFeedbackMovesTheFootholdOfSwingingFeetOnly) {
+  TrotOptions options = links_options();
+  options.feedback = 0.05;
+  TrotPlanner planner = links_planner(options);
+  const PlanarTwist command{0.1, 0.0, 0.0}, measured{0.3, 0.0, 0.0};
+  TrotPlanner blind = links_planner();
+  for (int k = 0; k <= 75; ++k) {
+    planner.update(0.001 * k, command, measured);
+    blind.update(0.001 * k, command, measured);
+  }
+  const Eigen::Matrix3Xd moved = planner.plan().foot_position - blind.plan().foot_position;
+  EXPECT_NEAR(moved(0, 0), 0.05 * 0.2, 1e-12);
+  EXPECT_NEAR(moved(0, 3), 0.05 * 0.2, 1e-12);
+  EXPECT_TRUE(moved.middleCols(1, 2).isZero(1e-15));
+}
+
+// Six legs of three joints in a tripod gait: nothing is wired to four.
+TEST(TrotPlanner, WalksOnSixLegs) {
+  std::vector<Leg> legs;
+  TrotOptions options;
+  options.gait.period = 0.6;
+  options.nominal_feet.resize(3, 6);
+  for (int l = 0; l < 6; ++l) {
+    Leg leg = links_legs()[l % 2 == 0 ? 0 : 1];
+    SerialChain chain = *leg.kinematics.target<SerialChain>();
+    chain.joints[0].translation.x() += 0.3 * (l / 2 - 1);
+    leg.kinematics = chain;
+    leg.joints = {3 * l, 3 * l + 1, 3 * l + 2};
+    legs.push_back(leg);
+    options.nominal_feet.col(l) = links_nominal_feet().col(l % 2) + Eigen::Vector3d(0.3 * (l / 2 - 1), 0.0, 0.0);
+  }
+  options.gait.duty_factor.assign(6, 0.5);
+  options.gait.touchdown = {0.0, 0.5, 0.5, 0.0, 0.0, 0.5};
+  Eigen::VectorXd q(19);  // one joint more that is no leg's
+  q << links_standing_posture().head<3>(), -links_standing_posture().head<3>(), links_standing_posture().head<3>(),
+      -links_standing_posture().head<3>(), links_standing_posture().head<3>(), -links_standing_posture().head<3>(), 0.25;
+  TrotPlanner planner(legs, options, q);
+  for (int k = 0; k <= 1200; ++k) {
+    const TrotPlan& plan = planner.update(0.001 * k, {0.1, 0.0, 0.2});
+    ASSERT_EQ(plan.status, Status::solved);
+    EXPECT_EQ(plan.stance[0] + plan.stance[1], 1);
+    EXPECT_EQ(plan.joints.q[18], 0.25);
+  }
+}
+
+TEST(TrotPlanner, UnreachableFeetAreReported) {
+  TrotOptions options = links_options();
+  options.nominal_feet(2, 2) = -0.5;
+  EXPECT_THROW(links_planner(options), InvalidArgument);
+  TrotPlanner planner = links_planner();
+  Status worst = Status::solved;
+  double distance = 0.0;
+  for (int k = 0; k <= 300; ++k) {  // a command far beyond what the legs can reach
+    const TrotPlan& plan = planner.update(0.001 * k, {3.0, 0.0, 0.0});
+    if (plan.status != Status::solved) worst = plan.status;
+    distance = std::max(distance, plan.distance);
+    ASSERT_TRUE(plan.joints.q.allFinite() && plan.joints.v.allFinite() && plan.joints.a.allFinite());
+  }
+  EXPECT_NE(worst, Status::solved);
+  EXPECT_GT(distance, 0.05);
+}
+
+TEST(TrotPlanner, RefusesBadInput) {
+  TrotPlanner planner = links_planner();
+  planner.update(1.0, {});
+  EXPECT_THROW(planner.update(0.5, {}), InvalidArgument);
+  EXPECT_THROW(planner.update(2.0, {std::nan(""), 0.0, 0.0}), InvalidArgument);
+  std::vector<Leg> legs = links_legs();
+  legs[1].joints[0] = 0;  // shared with another leg
+  EXPECT_THROW(TrotPlanner(legs, links_options(), links_standing_posture()), InvalidArgument);
+}
+
+#ifdef STICTION_COUNT_ALLOCATIONS
+TEST(TrotPlanner, AnUpdateDoesNotAllocate) {
+  ASSERT_TRUE(allocations_are_counted());
+  TrotPlanner planner = links_planner();
+  Patrol patrol(published_patrol());
+  planner.update(0.0, patrol.update(0.0, {}));
+  const std::size_t before = allocation_count();
+  for (int k = 1; k <= 2000; ++k) {
+    const double t = 0.001 * k;
+    planner.update(t, patrol.update(t, planner.commanded_pose()));
+  }
+  EXPECT_EQ(allocation_count(), before);
+}
+#endif
+
+}  // namespace
+}  // namespace stiction
