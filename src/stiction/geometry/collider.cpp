@@ -1,0 +1,173 @@
+#include "stiction/geometry/collider.hpp"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <coal/BVH/BVH_model.h>
+#include <coal/mesh_loader/loader.h>
+#include <coal/shape/convex.h>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Vector3d;
+
+/// Triangles of the hull of the points, counter-clockwise from outside.
+TriangleMesh hull_triangles(const std::vector<Vector3d>& points, std::string_view argument) {
+  auto shared = std::make_shared<std::vector<coal::Vec3s>>(points.begin(), points.end());
+  std::unique_ptr<coal::ConvexBase> hull;
+  try {
+    hull.reset(coal::ConvexBase::convexHull(shared, static_cast<unsigned>(points.size()), true));
+  } catch (const std::exception& e) {
+    throw InvalidArgument(argument, "points whose hull has a volume", fmt::format("{} points ({})", points.size(), e.what()));
+  }
+  const auto* convex = dynamic_cast<const coal::Convex<coal::Triangle>*>(hull.get());
+  if (convex == nullptr) throw InvalidArgument(argument, "points whose hull has a volume", "points in a plane");
+  TriangleMesh mesh;
+  mesh.vertices.assign(convex->points->begin(), convex->points->begin() + convex->num_points);
+  Vector3d middle = Vector3d::Zero();
+  for (const auto& v : mesh.vertices) middle += v / static_cast<double>(mesh.vertices.size());
+  for (unsigned i = 0; i < convex->num_polygons; ++i) {
+    const coal::Triangle& t = (*convex->polygons)[i];
+    Eigen::Vector3i tri(static_cast<int>(t[0]), static_cast<int>(t[1]), static_cast<int>(t[2]));
+    const auto at = [&](int k) -> const Vector3d& { return mesh.vertices[static_cast<std::size_t>(tri[k])]; };
+    if ((at(1) - at(0)).cross(at(2) - at(0)).dot(at(0) - middle) < 0.0) std::swap(tri[1], tri[2]);
+    mesh.triangles.push_back(tri);
+  }
+  return mesh;
+}
+
+std::shared_ptr<coal::ShapeBase> coal_convex(const Polytope& p, std::string_view argument) {
+  auto points = std::make_shared<std::vector<coal::Vec3s>>(p.vertices.begin(), p.vertices.end());
+  auto triangles = std::make_shared<std::vector<coal::Triangle>>();
+  for (int f = 0; f < static_cast<int>(p.faces.size()); ++f) {
+    const auto loop = p.face_loop(f);
+    for (std::size_t i = 1; i + 1 < loop.size(); ++i) {
+      triangles->emplace_back(static_cast<unsigned>(loop[0]), static_cast<unsigned>(loop[i]), static_cast<unsigned>(loop[i + 1]));
+    }
+  }
+  try {
+    return std::make_shared<coal::Convex<coal::Triangle>>(points, static_cast<unsigned>(points->size()), triangles,
+                                                          static_cast<unsigned>(triangles->size()));
+  } catch (const std::exception& e) {
+    throw InvalidArgument(argument, "a hull that Coal accepts", e.what());
+  }
+}
+
+TriangleMesh load_mesh(const MeshFile& file) {
+  std::shared_ptr<coal::BVHModelBase> model;
+  try {
+    coal::MeshLoader loader(coal::BV_AABB);
+    model = loader.load(file.path, file.scale);
+  } catch (const std::exception& e) {
+    throw FileError(file.path, "", fmt::format("cannot be read as a mesh: {}", e.what()));
+  }
+  TriangleMesh mesh;
+  if (model && model->vertices) mesh.vertices.assign(model->vertices->begin(), model->vertices->begin() + model->num_vertices);
+  const bool mirrored = file.scale.prod() < 0.0;
+  for (unsigned i = 0; model && model->tri_indices && i < model->num_tris; ++i) {
+    const coal::Triangle& t = (*model->tri_indices)[i];
+    mesh.triangles.emplace_back(static_cast<int>(t[0]), static_cast<int>(t[mirrored ? 2 : 1]), static_cast<int>(t[mirrored ? 1 : 2]));
+  }
+  if (mesh.triangles.empty()) throw FileError(file.path, "", "no triangles");
+  for (const auto& v : mesh.vertices) {
+    if (!v.allFinite()) throw FileError(file.path, "", "a vertex that is not finite");
+  }
+  return mesh;
+}
+
+struct Maker {
+  std::string_view argument;
+
+  static Collider convex(Collider::Kind kind, Polytope core, double radius, std::shared_ptr<coal::ShapeBase> shape) {
+    Collider c;
+    c.kind = kind;
+    c.box_center = core.box_center;
+    c.box_half = core.box_half + Vector3d::Constant(radius);
+    c.core = std::make_shared<const Polytope>(std::move(core));
+    c.coal_shape = std::move(shape);
+    c.convex.core = c.core.get();
+    c.convex.radius = radius;
+    c.convex.coal_shape = c.coal_shape.get();
+    return c;
+  }
+  static Collider surface(Surface s) {
+    Collider c;
+    c.kind = Collider::Kind::surface;
+    c.box_center = s.box_center;
+    c.box_half = s.box_half;
+    c.surface = std::make_shared<const Surface>(std::move(s));
+    c.placed.surface = c.surface.get();
+    return c;
+  }
+  Collider hull(const TriangleMesh& mesh) const {
+    Polytope core = make_polytope(mesh.vertices, mesh.triangles, argument);
+    auto shape = coal_convex(core, argument);
+    return convex(Collider::Kind::hull, std::move(core), 0.0, std::move(shape));
+  }
+
+  Collider operator()(const Sphere& s) const {
+    return convex(Collider::Kind::sphere, make_point(), s.radius, std::make_shared<coal::Sphere>(s.radius));
+  }
+  Collider operator()(const Capsule& s) const {
+    return convex(Collider::Kind::capsule, make_segment(s.half_length), s.radius,
+                  std::make_shared<coal::Capsule>(s.radius, 2.0 * s.half_length));
+  }
+  Collider operator()(const Box& s) const {
+    return convex(Collider::Kind::box, make_box(s.half_extents), 0.0, std::make_shared<coal::Box>(2.0 * s.half_extents));
+  }
+  Collider operator()(const Cylinder& s) const {
+    Collider c;
+    c.kind = Collider::Kind::cylinder;
+    c.box_half = {s.radius, s.radius, s.half_length};
+    c.coal_shape = std::make_shared<coal::Cylinder>(s.radius, 2.0 * s.half_length);
+    c.convex.cylinder_radius = s.radius;
+    c.convex.cylinder_half = s.half_length;
+    c.convex.coal_shape = c.coal_shape.get();
+    return c;
+  }
+  Collider operator()(const HalfSpace&) const {
+    Collider c;
+    c.kind = Collider::Kind::half_space;
+    return c;
+  }
+  Collider operator()(const ConvexMesh& s) const {
+    return hull(s.faces.empty() ? hull_triangles(s.vertices, argument) : TriangleMesh{s.vertices, s.faces});
+  }
+  Collider operator()(const TriangleMesh& s) const { return surface(make_surface(s, argument)); }
+  Collider operator()(const HeightMap& s) const { return surface(make_surface(s, argument)); }
+  Collider operator()(const MeshFile& s) const {
+    const TriangleMesh mesh = load_mesh(s);
+    return s.convex ? hull(hull_triangles(mesh.vertices, argument)) : surface(make_surface(mesh, argument));
+  }
+};
+
+}  // namespace
+
+void Collider::place(const Eigen::Isometry3d& X_W) {
+  if (kind == Kind::half_space) {
+    plane.n = X_W.linear().col(2);
+    plane.offset = plane.n.dot(X_W.translation());
+    return;
+  }
+  (kind == Kind::surface ? placed.X : convex.X) = X_W;
+  const Vector3d c = X_W * box_center;
+  // The cores' rounding is a ball, whatever the rotation.
+  const Vector3d round = Vector3d::Constant(convex.radius);
+  const Vector3d h = X_W.linear().cwiseAbs() * (box_half - round) + round;
+  lower = c - h;
+  upper = c + h;
+}
+
+Collider make_collider(const Shape& shape, std::string_view argument) {
+  validate(shape, argument);
+  return std::visit(Maker{argument}, shape);
+}
+
+}  // namespace stiction

@@ -1,0 +1,244 @@
+#include "stiction/geometry/collision_scene.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/geometry/broad_phase.hpp"
+#include "stiction/geometry/collider.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Pair = std::pair<int, int>;
+using Kind = Collider::Kind;
+
+Pair ordered(int a, int b) { return {std::min(a, b), std::max(a, b)}; }
+
+void insert_sorted(std::vector<Pair>& list, Pair p) {
+  const auto at = std::lower_bound(list.begin(), list.end(), p);
+  if (at == list.end() || *at != p) list.insert(at, p);
+}
+
+struct Material {
+  double mu = 0.0, restitution = 0.0;
+};
+
+void require_material(std::string_view name, double mu, double restitution) {
+  if (!(mu >= 0.0)) throw InvalidArgument(fmt::format("{}.friction", name), "a number >= 0 or infinity", fmt::format("{}", mu));
+  if (!(restitution >= 0.0 && restitution <= 1.0)) {
+    throw InvalidArgument(fmt::format("{}.restitution", name), "a number in [0, 1]", fmt::format("{}", restitution));
+  }
+}
+
+void require_pose(std::string_view name, const Eigen::Isometry3d& X) {
+  const Eigen::Matrix3d& R = X.linear();
+  if (!X.matrix().topRows<3>().allFinite()) throw InvalidArgument(name, "a finite pose", "a number that is not finite");
+  const double error = (R.transpose() * R - Eigen::Matrix3d::Identity()).cwiseAbs().maxCoeff();
+  if (!(error <= 1e-6) || R.determinant() < 0.0) {
+    throw InvalidArgument(fmt::format("{}.rotation", name), "a rotation matrix", fmt::format("one {:.3g} from orthonormal", error));
+  }
+}
+
+}  // namespace
+
+struct CollisionScene::Impl {
+  std::vector<SceneGeometry> geometries;
+  std::vector<Collider> colliders;
+  std::vector<int> planes;
+  int bodies = 0;
+  std::vector<Pair> disabled_bodies, disabled_geometries;
+  std::map<Pair, Material> materials;
+
+  BroadPhase broad_phase;
+  std::vector<Pair> pairs;
+  std::vector<RawContact> found;
+  std::vector<int> low_vertices;
+  SurfaceScratch surface_scratch;
+  Gjk gjk;
+
+  const SceneGeometry& geometry(int i) const { return geometries[static_cast<std::size_t>(i)]; }
+  const Collider& collider(int i) const { return colliders[static_cast<std::size_t>(i)]; }
+  bool fixed(int i) const { return geometry(i).fixed || geometry(i).body < 0; }
+
+  void require_index(std::string_view name, int i) const {
+    if (i < 0 || i >= static_cast<int>(geometries.size())) {
+      throw InvalidArgument(name, fmt::format("a geometry index in [0, {})", geometries.size()), fmt::format("{}", i));
+    }
+  }
+
+  void add(std::size_t i) {
+    const SceneGeometry& g = geometries[i];
+    const std::string name = fmt::format("geometry '{}'", g.name);
+    if (g.body < -1) throw InvalidArgument(name + ".body", "an index >= -1", fmt::format("{}", g.body));
+    require_pose(name + ".placement", g.placement);
+    require_material(name, g.friction, g.restitution);
+    Collider& c = colliders.emplace_back(make_collider(g.shape, name));
+    const bool only_fixed = c.kind == Kind::half_space || std::holds_alternative<HeightMap>(g.shape);
+    if (only_fixed && !fixed(static_cast<int>(i))) {
+      throw InvalidArgument(name, fmt::format("a fixed body for a {}", shape_name(g.shape)), fmt::format("moving body {}", g.body));
+    }
+    bodies = std::max(bodies, g.body + 1);
+    if (c.kind == Kind::half_space) {
+      planes.push_back(static_cast<int>(i));
+    } else {
+      broad_phase.boxes.emplace_back().id = static_cast<int>(i);
+    }
+    c.place(g.placement);
+  }
+
+  bool enabled(int i, int j) const {
+    const int bi = geometry(i).body, bj = geometry(j).body;
+    if ((fixed(i) && fixed(j)) || bi == bj) return false;
+    return !std::binary_search(disabled_bodies.begin(), disabled_bodies.end(), ordered(bi, bj)) &&
+           !std::binary_search(disabled_geometries.begin(), disabled_geometries.end(), ordered(i, j));
+  }
+
+  void find_pairs(double margin) {
+    pairs.clear();
+    for (auto& box : broad_phase.boxes) box.lower = collider(box.id).lower, box.upper = collider(box.id).upper;
+    broad_phase.sweep(margin, pairs);
+    for (int p : planes) {
+      const Plane3& plane = collider(p).plane;
+      for (const auto& box : broad_phase.boxes) {
+        const double lowest = plane.n.dot(0.5 * (box.lower + box.upper)) - plane.n.cwiseAbs().dot(0.5 * (box.upper - box.lower));
+        if (lowest - plane.offset <= margin) pairs.push_back(ordered(p, box.id));
+      }
+    }
+    pairs.erase(std::remove_if(pairs.begin(), pairs.end(), [&](const Pair& p) { return !enabled(p.first, p.second); }), pairs.end());
+    std::sort(pairs.begin(), pairs.end());
+  }
+
+  void collide(const Collider& a, const Collider& b, ContactSink sink) {
+    if (a.kind == Kind::half_space || (a.kind == Kind::surface && b.is_convex())) {
+      sink.flip = !sink.flip;
+      collide(b, a, sink);
+    } else if (b.kind == Kind::half_space) {
+      a.is_convex() ? collide_convex_plane(a.convex, b.plane, sink, low_vertices) : collide_surface_plane(a.placed, b.plane, sink);
+    } else if (b.kind == Kind::surface) {
+      a.is_convex() ? collide_convex_surface(a.convex, b.placed, surface_scratch, sink)
+                    : collide_surfaces(a.placed, b.placed, surface_scratch, sink);
+    } else {
+      collide_convexes(a, b, sink);
+    }
+  }
+
+  void collide_convexes(const Collider& a, const Collider& b, ContactSink sink) {
+    if (a.kind == Kind::sphere && b.kind != Kind::hull) {
+      collide_sphere(a.convex, b.convex, sink);
+    } else if (b.kind == Kind::sphere && a.kind != Kind::hull) {
+      sink.flip = !sink.flip;
+      collide_sphere(b.convex, a.convex, sink);
+    } else if (a.kind == Kind::capsule && b.kind == Kind::capsule) {
+      collide_capsules(a.convex, b.convex, sink);
+    } else if (a.kind == Kind::box && b.kind == Kind::box) {
+      collide_boxes(a.convex, b.convex, gjk, sink);
+    } else {
+      collide_convex(a.convex, b.convex, gjk, sink);
+    }
+  }
+
+  Material material(int i, int j) const {
+    if (!materials.empty()) {
+      const auto it = materials.find(ordered(i, j));
+      if (it != materials.end()) return it->second;
+    }
+    return {std::min(geometry(i).friction, geometry(j).friction), std::max(geometry(i).restitution, geometry(j).restitution)};
+  }
+
+  void emit(int a, int b, std::vector<ContactPoint>& contacts) const {
+    const Material m = material(a, b);
+    const std::uint64_t pair = pair_name(static_cast<std::uint64_t>(a) + 1, static_cast<std::uint64_t>(b) + 1);
+    for (const RawContact& c : found) {
+      ContactPoint& p = contacts.emplace_back();
+      p.geometry_a = a;
+      p.geometry_b = b;
+      p.body_a = geometry(a).body;
+      p.body_b = geometry(b).body;
+      p.p_WC = c.p;
+      p.n = c.n;
+      contact_tangents(p.n, p.t1, p.t2);
+      p.gap = c.gap;
+      p.id = pair_name(pair, c.feature);
+      p.mu = m.mu;
+      p.restitution = m.restitution;
+    }
+  }
+};
+
+CollisionScene::CollisionScene(std::vector<SceneGeometry> geometries) : impl_(std::make_unique<Impl>()) {
+  impl_->geometries = std::move(geometries);
+  impl_->colliders.reserve(impl_->geometries.size());
+  for (std::size_t i = 0; i < impl_->geometries.size(); ++i) impl_->add(i);
+}
+CollisionScene::~CollisionScene() = default;
+CollisionScene::CollisionScene(CollisionScene&&) noexcept = default;
+CollisionScene& CollisionScene::operator=(CollisionScene&&) noexcept = default;
+
+std::span<const SceneGeometry> CollisionScene::geometries() const { return impl_->geometries; }
+int CollisionScene::bodies() const { return impl_->bodies; }
+
+int CollisionScene::geometry(std::string_view name) const {
+  int found = -1;
+  for (std::size_t i = 0; i < impl_->geometries.size(); ++i) {
+    if (impl_->geometries[i].name != name) continue;
+    if (found >= 0) throw InvalidArgument("geometry name", "a name that only one geometry has", fmt::format("'{}'", name));
+    found = static_cast<int>(i);
+  }
+  if (found < 0) throw InvalidArgument("geometry name", "the name of a geometry", fmt::format("'{}'", name));
+  return found;
+}
+
+void CollisionScene::disable_bodies(int body_a, int body_b) { insert_sorted(impl_->disabled_bodies, ordered(body_a, body_b)); }
+
+void CollisionScene::disable_geometries(int geometry_a, int geometry_b) {
+  impl_->require_index("geometry_a", geometry_a);
+  impl_->require_index("geometry_b", geometry_b);
+  insert_sorted(impl_->disabled_geometries, ordered(geometry_a, geometry_b));
+}
+
+void CollisionScene::disable_geometries(std::string_view name_a, std::string_view name_b) {
+  disable_geometries(geometry(name_a), geometry(name_b));
+}
+
+void CollisionScene::set_pair_material(int geometry_a, int geometry_b, double mu, double restitution) {
+  impl_->require_index("geometry_a", geometry_a);
+  impl_->require_index("geometry_b", geometry_b);
+  require_material("pair", mu, restitution);
+  impl_->materials[ordered(geometry_a, geometry_b)] = {mu, restitution};
+}
+
+void CollisionScene::update_poses(std::span<const Eigen::Isometry3d> X_WB) {
+  if (X_WB.size() < static_cast<std::size_t>(impl_->bodies)) {
+    throw InvalidArgument("X_WB", fmt::format("{} poses or more", impl_->bodies), fmt::format("{}", X_WB.size()));
+  }
+  for (std::size_t i = 0; i < X_WB.size(); ++i) {
+    const Eigen::Isometry3d& X = X_WB[i];
+    const double error = (X.linear().transpose().lazyProduct(X.linear()) - Eigen::Matrix3d::Identity()).cwiseAbs().maxCoeff();
+    if (!X.translation().allFinite() || !(error <= 1e-6)) require_pose(fmt::format("X_WB[{}]", i), X);
+  }
+  for (std::size_t i = 0; i < impl_->geometries.size(); ++i) {
+    const SceneGeometry& g = impl_->geometries[i];
+    if (g.body >= 0) impl_->colliders[i].place(X_WB[static_cast<std::size_t>(g.body)] * g.placement);
+  }
+}
+
+void CollisionScene::detect(double margin, std::vector<ContactPoint>& contacts) {
+  if (!(margin >= 0.0) || std::isinf(margin)) throw InvalidArgument("margin", "a finite number >= 0", fmt::format("{}", margin));
+  contacts.clear();
+  impl_->find_pairs(margin);
+  for (const auto& [i, j] : impl_->pairs) {
+    const bool swap = impl_->fixed(i);
+    const int a = swap ? j : i, b = swap ? i : j;
+    impl_->found.clear();
+    impl_->collide(impl_->collider(a), impl_->collider(b), {impl_->found, margin, false});
+    impl_->emit(a, b, contacts);
+  }
+}
+
+}  // namespace stiction

@@ -1,0 +1,227 @@
+#include "stiction/geometry/convex_pairs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "stiction/geometry/closest.hpp"
+#include "stiction/geometry/cylinder.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Vector3d;
+
+/// Adds the point of a core at signed distance `core_gap` along n from the other surface.
+void add_core_point(const Vector3d& core_point, const Vector3d& n, double core_gap, double radius, std::uint64_t name_a,
+                    std::uint64_t name_b, ContactSink& sink) {
+  const double gap = core_gap - radius;
+  sink.add(core_point - (radius + 0.5 * gap) * n, n, gap, name_a, name_b);
+}
+
+/// Two balls at a and b.
+void add_balls(const Vector3d& a, double radius_a, const Vector3d& b, double radius_b, std::uint64_t name_a, std::uint64_t name_b,
+               ContactSink& sink) {
+  const Vector3d d = a - b;
+  const double length = d.norm();
+  const Vector3d n = length > 1e-12 * (radius_a + radius_b) ? Vector3d(d / length) : Vector3d::UnitZ();
+  const double gap = length - radius_a - radius_b;
+  sink.add(b + (radius_b + 0.5 * gap) * n, n, gap, name_a, name_b);
+}
+
+void cylinder_on_plane(const Convex& shape, const Plane3& plane, ContactSink& sink) {
+  const double along = -shape.axis().dot(plane.n);  // the axis against the way down
+  const auto add = [&](const Vector3d& p, int name) {
+    add_core_point(p, plane.n, plane.n.dot(p) - plane.offset, 0.0, vertex_name(name), 0, sink);
+  };
+  if (std::abs(along) > kSteep) {
+    std::array<RimPoint, kCapCorners> corners;
+    const int count = cap_corners(shape, along < 0.0 ? -1.0 : 1.0, -plane.n, corners);
+    for (int i = 0; i < count; ++i) add(corners[static_cast<std::size_t>(i)].p, corners[static_cast<std::size_t>(i)].name);
+    return;
+  }
+  for (double side : {-1.0, 1.0}) add(farthest_on_rim(shape, side, -plane.n), lowest_name(side));
+}
+
+/// Visits the vertices at or below `bound` along `down`... from the lowest one outwards; they are connected by convexity.
+template <class F>
+void visit_low_vertices(const Polytope& core, const Vector3d& up, double bound, std::vector<int>& scratch, const F& f) {
+  if (core.size() <= 24) {
+    for (int v = 0; v < core.size(); ++v) {
+      if (up.dot(core.vertex(v)) <= bound) f(v);
+    }
+    return;
+  }
+  scratch.clear();
+  const int lowest = core.support(-up);
+  if (up.dot(core.vertex(lowest)) <= bound) scratch.push_back(lowest);
+  for (std::size_t i = 0; i < scratch.size(); ++i) {
+    for (int k : core.neighbors_of(scratch[i])) {
+      if (up.dot(core.vertex(k)) <= bound && std::find(scratch.begin(), scratch.end(), k) == scratch.end()) scratch.push_back(k);
+    }
+  }
+  std::sort(scratch.begin(), scratch.end());
+  for (int v : scratch) f(v);
+}
+
+bool has_steep_neighbor(const Polytope& core, int v, const Vector3d& up) {
+  for (int k : core.neighbors_of(v)) {
+    const Vector3d e = core.vertex(k) - core.vertex(v);
+    if (up.dot(e) < -kSteep * e.norm()) return true;
+  }
+  return false;
+}
+
+void sphere_box(const Convex& sphere, const Convex& box, ContactSink& sink) {
+  const Vector3d& h = box.core->box_half;
+  const Vector3d c = box.X.linear().transpose() * (sphere.center() - box.center());
+  const Vector3d nearest = c.cwiseMax(-h).cwiseMin(h);
+  Vector3d n = c - nearest;
+  double distance = n.norm();
+  if (distance > 1e-12 * h.maxCoeff()) {
+    n /= distance;
+  } else {  // inside: through the nearest face
+    int axis = 0;
+    distance = (c.cwiseAbs() - h).maxCoeff(&axis);
+    n = (c[axis] < 0.0 ? -1.0 : 1.0) * Vector3d::Unit(axis);
+  }
+  int region = 0;
+  for (int i = 0; i < 3; ++i) region = 3 * region + (c[i] < -h[i] ? 0 : (c[i] > h[i] ? 2 : 1));
+  add_core_point(sphere.center(), box.X.linear() * n, distance, sphere.radius, 0, face_name(region), sink);
+}
+
+void sphere_cylinder(const Convex& sphere, const Convex& cylinder, ContactSink& sink) {
+  Vector3d n;
+  const double distance = cylinder_distance(cylinder, cylinder.X.inverse() * sphere.center(), n);
+  const int region = std::abs(n.z()) < 1e-12 ? 0 : (n.z() > 0.0 ? 1 : 2);
+  add_core_point(sphere.center(), cylinder.X.linear() * n, distance, sphere.radius, 0, face_name(region), sink);
+}
+
+/// An end of one segment against the other segment, when the contact is (nearly) a local minimum of distance.
+void add_capsule_end(const Convex& a, int end, const Vector3d& b0, const Vector3d& b1, double radius_b, bool a_first, ContactSink& sink) {
+  constexpr double kSlant = 0.1;  // sine below which two capsules count as side by side
+  const Vector3d p = a.world(end), inward = (a.world(1 - end) - p).normalized();
+  const double t = closest_on_segment(p, b0, b1);
+  const Vector3d q = b0 + t * (b1 - b0), d = p - q;
+  const double length = d.norm();
+  if (!(length > 0.0) || inward.dot(d) < -kSlant * length) return;
+  if ((t == 0.0 && (b1 - b0).dot(d) > 1e-9 * length * (b1 - b0).norm()) ||
+      (t == 1.0 && (b0 - b1).dot(d) > 1e-9 * length * (b1 - b0).norm()))
+    return;
+  const std::uint64_t name_p = vertex_name(end), name_q = t == 0.0 ? vertex_name(0) : (t == 1.0 ? vertex_name(1) : edge_name(0, 1));
+  a_first ? add_balls(p, a.radius, q, radius_b, name_p, name_q, sink) : add_balls(q, radius_b, p, a.radius, name_q, name_p, sink);
+}
+
+}  // namespace
+
+void collide_convex_plane(const Convex& shape, const Plane3& plane, ContactSink& sink, std::vector<int>& scratch) {
+  if (shape.is_cylinder()) {
+    cylinder_on_plane(shape, plane, sink);
+    return;
+  }
+  const Polytope& core = *shape.core;
+  const Vector3d up = shape.X.linear().transpose() * plane.n;
+  const double base = plane.n.dot(shape.center()) - plane.offset;  // height of the shape's origin
+  const std::size_t first = sink.contacts.size();
+  visit_low_vertices(core, up, sink.margin + shape.radius - base, scratch, [&](int v) {
+    if (has_steep_neighbor(core, v, up)) return;
+    add_core_point(shape.world(v), plane.n, base + up.dot(core.vertex(v)), shape.radius, vertex_name(v), 0, sink);
+  });
+  thin_out(sink.contacts, first);
+}
+
+void collide_sphere(const Convex& sphere, const Convex& other, ContactSink& sink) {
+  if (other.is_cylinder()) {
+    sphere_cylinder(sphere, other, sink);
+  } else if (other.core->size() == 1) {
+    add_balls(sphere.center(), sphere.radius, other.center(), other.radius, 0, 0, sink);
+  } else if (other.core->size() == 2) {
+    const Vector3d b0 = other.world(0), b1 = other.world(1);
+    const double t = closest_on_segment(sphere.center(), b0, b1);
+    const std::uint64_t name = t == 0.0 ? vertex_name(0) : (t == 1.0 ? vertex_name(1) : edge_name(0, 1));
+    const Vector3d q = b0 + t * (b1 - b0);
+    if ((sphere.center() - q).norm() > 1e-12 * other.radius) {
+      add_balls(sphere.center(), sphere.radius, q, other.radius, 0, name, sink);
+    } else {  // on the axis: any direction square to it
+      sink.add(q, other.X.linear().col(0), -sphere.radius - other.radius, 0, name);
+    }
+  } else {
+    sphere_box(sphere, other, sink);
+  }
+}
+
+void collide_capsules(const Convex& a, const Convex& b, ContactSink& sink) {
+  const Vector3d a0 = a.world(0), a1 = a.world(1), b0 = b.world(0), b1 = b.world(1);
+  const SegmentPair r = closest_segments(a0, a1, b0, b1);
+  const bool inside = !r.parallel && r.s > 0.0 && r.s < 1.0 && r.t > 0.0 && r.t < 1.0;
+  if (inside) {
+    const Vector3d pa = a0 + r.s * (a1 - a0), pb = b0 + r.t * (b1 - b0);
+    const Vector3d square = (a1 - a0).cross(b1 - b0).normalized();
+    const double along = square.dot(pa - pb);  // exact where pa - pb all but vanishes
+    const Vector3d n = (along != 0.0 ? along : square.dot(a.center() - b.center())) < 0.0 ? Vector3d(-square) : square;
+    const double gap = std::abs(along) - a.radius - b.radius;
+    sink.add(0.5 * (pa - a.radius * n + pb + b.radius * n), n, gap, edge_name(0, 1), edge_name(0, 1));
+    if (r.sine > 0.1) return;
+  }
+  const std::size_t first = sink.contacts.size();
+  for (int end = 0; end < 2; ++end) add_capsule_end(a, end, b0, b1, b.radius, true, sink);
+  for (int end = 0; end < 2; ++end) {
+    const std::size_t before = sink.contacts.size();
+    add_capsule_end(b, end, a0, a1, a.radius, false, sink);
+    if (sink.contacts.size() == before) continue;
+    // Two ends that meet each other give one point.
+    const Vector3d& p = sink.contacts.back().p;
+    for (std::size_t i = first; i < before; ++i) {
+      if ((sink.contacts[i].p - p).squaredNorm() < 1e-18) {
+        sink.contacts.pop_back();
+        break;
+      }
+    }
+  }
+}
+
+void collide_boxes(const Convex& a, const Convex& b, Gjk& gjk, ContactSink& sink) {
+  const Axis axis = box_axes(a, b);
+  if (axis.separation > sink.margin) return;
+  const std::size_t first = sink.contacts.size();
+  if (add_overlap(a, b, axis, sink)) return;
+  if (axis.separation <= 0.0) {
+    add_nearest(a, b, axis, sink);
+    return;
+  }
+  sink.contacts.resize(first);
+  collide_convex(a, b, gjk, sink);
+}
+
+void collide_convex(const Convex& a, const Convex& b, Gjk& gjk, ContactSink& sink) {
+  const Axis axis = signed_distance(a, b, gjk);
+  if (axis.separation - a.radius - b.radius > sink.margin) return;
+  const std::size_t first = sink.contacts.size();
+  if (!add_overlap(a, b, axis, sink)) add_nearest(a, b, axis, sink);
+  thin_out(sink.contacts, first);
+}
+
+void thin_out(std::vector<RawContact>& contacts, std::size_t first) {
+  const std::size_t count = contacts.size() - first;
+  if (count <= static_cast<std::size_t>(kMaxPoints)) return;
+  const auto begin = contacts.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto deepest = std::min_element(begin, contacts.end(), [](const auto& x, const auto& y) { return x.gap < y.gap; });
+  const Vector3d n = deepest->n, t1 = n.unitOrthogonal(), t2 = n.cross(t1);
+  std::array<std::size_t, kMaxPoints> keep;
+  keep[0] = static_cast<std::size_t>(deepest - begin);
+  for (int k = 1; k < kMaxPoints; ++k) {
+    const double angle = 2.0 * std::numbers::pi * k / (kMaxPoints - 1);
+    const Vector3d out = std::cos(angle) * t1 + std::sin(angle) * t2;
+    const auto far = std::max_element(begin, contacts.end(), [&](const auto& x, const auto& y) { return out.dot(x.p) < out.dot(y.p); });
+    keep[static_cast<std::size_t>(k)] = static_cast<std::size_t>(far - begin);
+  }
+  std::sort(keep.begin(), keep.end());
+  const auto last = std::unique(keep.begin(), keep.end());
+  std::size_t out = first;
+  for (auto it = keep.begin(); it != last; ++it) contacts[out++] = contacts[first + *it];
+  contacts.resize(out);
+}
+
+}  // namespace stiction

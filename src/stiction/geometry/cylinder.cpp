@@ -1,0 +1,55 @@
+#include "stiction/geometry/cylinder.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace stiction {
+
+using Eigen::Vector3d;
+
+int cap_corners(const Convex& cylinder, double side, const Vector3d& d, std::array<RimPoint, kCapCorners>& corners) {
+  constexpr double step = 2.0 * std::numbers::pi / kCapPoints;
+  const Vector3d local = cylinder.X.linear().transpose() * d;
+  const double rho = std::hypot(local.x(), local.y());
+  const double r = cylinder.cylinder_radius, z = side * cylinder.cylinder_half;
+  // Below this tilt the rim is level to 1e-9 of its radius.
+  const bool tilted = rho > 1e-9;
+  double angle = tilted ? std::atan2(local.y(), local.x()) : 0.0;
+  if (angle < 0.0) angle += 2.0 * std::numbers::pi;
+  int count = 0;
+  const auto lowest = [&] {
+    if (!tilted) return;
+    corners[static_cast<std::size_t>(count++)] = {cylinder.X * Vector3d(r * local.x() / rho, r * local.y() / rho, z), lowest_name(side)};
+  };
+  for (int i = 0; i < kCapPoints; ++i) {
+    const double at = i * step;
+    // The lowest point takes the place of a fixed one that it all but meets.
+    const double apart = std::abs(std::remainder(angle - at, 2.0 * std::numbers::pi));
+    if (!tilted || apart > 1e-6)
+      corners[static_cast<std::size_t>(count++)] = {cylinder.X * Vector3d(r * std::cos(at), r * std::sin(at), z),
+                                                    lowest_name(side) + 1 + i};
+    if (angle >= at && angle < at + step) lowest();
+  }
+  return count;
+}
+
+Vector3d farthest_on_rim(const Convex& cylinder, double side, const Vector3d& d) {
+  const Vector3d axis = cylinder.axis();
+  return cylinder.center() + side * cylinder.cylinder_half * axis + cylinder.cylinder_radius * (d - axis.dot(d) * axis).normalized();
+}
+
+double cylinder_distance(const Convex& cylinder, const Vector3d& local, Vector3d& normal) {
+  const double rho = std::hypot(local.x(), local.y());
+  const Vector3d radial = rho > 1e-14 ? Vector3d(local.x() / rho, local.y() / rho, 0.0) : Vector3d::UnitX();
+  const Vector3d axial = std::copysign(1.0, local.z()) * Vector3d::UnitZ();
+  const double out = rho - cylinder.cylinder_radius, up = std::abs(local.z()) - cylinder.cylinder_half;
+  if (out > 0.0 && up > 0.0) {
+    const double d = std::hypot(out, up);
+    normal = (out * radial + up * axial) / d;
+    return d;
+  }
+  normal = out > up ? radial : axial;
+  return std::max(out, up);
+}
+
+}  // namespace stiction

@@ -1,0 +1,327 @@
+#include "stiction/geometry/manifold.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include "stiction/geometry/closest.hpp"
+#include "stiction/geometry/cylinder.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Vector2d;
+using Eigen::Vector3d;
+
+constexpr int kMaxCorners = 48;  // of one feature; larger faces are thinned
+
+/// Face, edge or vertex of A or B, seen along n: corners in the tangent plane, height along n.
+struct Feature {
+  int count = 0;
+  std::array<Vector2d, kMaxCorners> q;
+  std::array<double, kMaxCorners> z;
+  std::array<int, kMaxCorners> name;
+  Vector2d slope = Vector2d::Zero();  ///< of the plane of a face: z = z[0] + slope · (q - q[0])
+
+  double height(const Vector2d& at) const {
+    if (count >= 3) return z[0] + slope.dot(at - q[0]);
+    if (count == 1) return z[0];
+    const Vector2d d = q[1] - q[0];
+    return z[0] + (z[1] - z[0]) * std::clamp(d.dot(at - q[0]) / d.squaredNorm(), 0.0, 1.0);
+  }
+  std::uint64_t vertex(int i) const { return vertex_name(name[static_cast<std::size_t>(i)]); }
+  std::uint64_t edge(int i) const { return edge_name(name[static_cast<std::size_t>(i)], name[static_cast<std::size_t>((i + 1) % count)]); }
+};
+
+/// Tangent plane at the nearest points.
+struct Plane {
+  Vector3d origin, n, t1, t2;
+  Plane(const Vector3d& o, const Vector3d& normal) : origin(o), n(normal) {
+    t1 = n.unitOrthogonal();
+    t2 = n.cross(t1);
+  }
+  void put(const Vector3d& x, int name, Feature& f) const {
+    const auto i = static_cast<std::size_t>(f.count++);
+    const Vector3d d = x - origin;
+    f.q[i] = {t1.dot(d), t2.dot(d)};
+    f.z[i] = n.dot(d);
+    f.name[i] = name;
+  }
+  void set_slope(const Vector3d& normal, Feature& f) const {
+    const double along = n.dot(normal);
+    f.slope = {-t1.dot(normal) / along, -t2.dot(normal) / along};
+  }
+};
+
+void reverse(Feature& f) {
+  std::reverse(f.q.begin(), f.q.begin() + f.count);
+  std::reverse(f.z.begin(), f.z.begin() + f.count);
+  std::reverse(f.name.begin(), f.name.begin() + f.count);
+}
+
+void polytope_feature(const Convex& shape, const Vector3d& d, int vertex, const Plane& plane, Feature& f) {
+  const Polytope& core = *shape.core;
+  const Vector3d local = shape.X.linear().transpose() * d;
+  int face = -1;
+  double best = 0.3;  // a steeper face has no heights worth extrapolating
+  for (int k : core.faces_of(vertex)) {
+    const double c = core.faces[static_cast<std::size_t>(k)].normal.dot(local);
+    if (c > best + 1e-12) best = c, face = k;
+  }
+  if (face >= 0) {
+    const auto loop = core.face_loop(face);
+    const std::size_t corners = std::min<std::size_t>(loop.size(), kMaxCorners);
+    for (std::size_t i = 0; i < corners; ++i) {
+      const int v = loop[i * loop.size() / corners];
+      plane.put(shape.world(v), v, f);
+    }
+    plane.set_slope(shape.X.linear() * core.faces[static_cast<std::size_t>(face)].normal, f);
+    return;
+  }
+  int other = -1;
+  double least = 0.8;
+  for (int k : core.neighbors_of(vertex)) {
+    const double c = std::abs((core.vertex(k) - core.vertex(vertex)).normalized().dot(local));
+    if (c < least - 1e-12) least = c, other = k;
+  }
+  plane.put(shape.world(vertex), vertex, f);
+  if (other >= 0) plane.put(shape.world(other), other, f);
+}
+
+void cylinder_feature(const Convex& shape, const Vector3d& d, const Plane& plane, Feature& f) {
+  const double along = shape.axis().dot(d);
+  const double side = along < 0.0 ? -1.0 : 1.0;
+  if (std::abs(along) > 0.6) {
+    std::array<RimPoint, kCapCorners> corners;
+    const int count = cap_corners(shape, side, d, corners);
+    for (int i = 0; i < count; ++i) plane.put(corners[static_cast<std::size_t>(i)].p, corners[static_cast<std::size_t>(i)].name, f);
+    // Seen from outside its cap, the ring turns with the axis.
+    if (side < 0.0) reverse(f);
+    plane.set_slope(side * shape.axis(), f);
+    return;
+  }
+  const Vector3d radial = shape.cylinder_radius * (d - along * shape.axis()).normalized();
+  for (int end = 0; end < 2; ++end) {
+    const double z = (end == 0 ? -1.0 : 1.0) * shape.cylinder_half;
+    plane.put(shape.center() + z * shape.axis() + radial, lowest_name(end == 0 ? -1.0 : 1.0), f);
+  }
+}
+
+Feature support_feature(const Convex& shape, const Vector3d& d, int vertex, const Plane& plane) {
+  Feature f;
+  if (shape.is_cylinder()) {
+    cylinder_feature(shape, d, plane, f);
+  } else {
+    polytope_feature(shape, d, vertex, plane, f);
+  }
+  return f;
+}
+
+double cross(const Vector2d& u, const Vector2d& v) { return u.x() * v.y() - u.y() * v.x(); }
+
+/// A corner of the overlap: vertex a of A, vertex b of B, or the crossing of edge a of A with edge b of B.
+struct Corner {
+  Vector2d q;
+  int a = -1, b = -1;
+  int edge = 0;  ///< edge that leaves the corner: i >= 0 is A's edge i, -1 - j is B's edge j
+};
+struct Corners {
+  std::array<Corner, 2 * kMaxCorners + 4> at;
+  int count = 0;
+  void push(const Corner& c) {
+    if (count < static_cast<int>(at.size())) at[static_cast<std::size_t>(count++)] = c;
+  }
+};
+
+/// Where the edge that leaves `from` meets line j of B.
+Corner crossing(const Corner& from, const Vector2d& q, const Feature& b, int j) {
+  if (from.edge >= 0) return {q, from.edge, j, 0};
+  const int k = -1 - from.edge;
+  const int shared = (k + 1) % b.count == j ? j : ((j + 1) % b.count == k ? k : -1);
+  if (shared < 0) return {q, -1, j, 0};
+  return {b.q[static_cast<std::size_t>(shared)], -1, shared, 0};
+}
+
+/// Sutherland-Hodgman: polygon A inside polygon B, both counter-clockwise, names kept.
+void clip_polygons(const Feature& a, const Feature& b, double tolerance, Corners& out) {
+  for (int i = 0; i < a.count; ++i) out.push({a.q[static_cast<std::size_t>(i)], i, -1, i});
+  Corners next;
+  for (int j = 0; j < b.count; ++j) {
+    const Vector2d &from = b.q[static_cast<std::size_t>(j)], &to = b.q[static_cast<std::size_t>((j + 1) % b.count)];
+    const Vector2d e = (to - from).normalized();
+    next.count = 0;
+    for (int i = 0; i < out.count; ++i) {
+      const Corner &c = out.at[static_cast<std::size_t>(i)], &d = out.at[static_cast<std::size_t>((i + 1) % out.count)];
+      const double hc = cross(e, c.q - from), hd = cross(e, d.q - from);
+      const bool in_c = hc >= -tolerance, in_d = hd >= -tolerance;
+      if (in_c) next.push(c);
+      if (in_c == in_d) continue;
+      Corner x = crossing(c, c.q + std::clamp(hc / (hc - hd), 0.0, 1.0) * (d.q - c.q), b, j);
+      x.edge = in_c ? -1 - j : c.edge;
+      next.push(x);
+    }
+    std::swap(out, next);
+  }
+}
+
+/// Part of segment s inside polygon f, as parameters and the edges that cut it (-1: the end itself).
+struct SegmentClip {
+  double t0 = 0.0, t1 = 1.0;
+  int edge0 = -1, edge1 = -1;
+  bool empty = false;
+};
+SegmentClip clip_segment(const Feature& s, const Feature& f, double tolerance) {
+  SegmentClip r;
+  const Vector2d d = s.q[1] - s.q[0];
+  for (int j = 0; j < f.count; ++j) {
+    const Vector2d& from = f.q[static_cast<std::size_t>(j)];
+    const Vector2d e = (f.q[static_cast<std::size_t>((j + 1) % f.count)] - from).normalized();
+    const double h0 = cross(e, s.q[0] - from), h1 = h0 + cross(e, d);
+    if (h0 < -tolerance && h1 < -tolerance) r.empty = true;
+    if (h0 < -tolerance && h1 >= -tolerance && h0 / (h0 - h1) > r.t0) r.t0 = h0 / (h0 - h1), r.edge0 = j;
+    if (h1 < -tolerance && h0 >= -tolerance && h0 / (h0 - h1) < r.t1) r.t1 = h0 / (h0 - h1), r.edge1 = j;
+  }
+  r.empty = r.empty || r.t0 > r.t1;
+  return r;
+}
+
+/// Emits the points of an overlap and remembers the least gap.
+class Emitter {
+ public:
+  Emitter(const Convex& a, const Convex& b, const Feature& fa, const Feature& fb, const Plane& plane, ContactSink& sink)
+      : a_(a), b_(b), fa_(fa), fb_(fb), plane_(plane), sink_(sink) {}
+
+  double least() const { return least_; }
+
+  void point(const Vector2d& q, std::uint64_t name_a, std::uint64_t name_b) { point(q, fa_.height(q), fb_.height(q), name_a, name_b); }
+
+  void point(const Vector2d& q, double za, double zb, std::uint64_t name_a, std::uint64_t name_b) {
+    for (int i = 0; i < count_; ++i) {
+      if ((seen_[static_cast<std::size_t>(i)] - q).squaredNorm() < 1e-18) return;
+    }
+    if (count_ < static_cast<int>(seen_.size())) seen_[static_cast<std::size_t>(count_++)] = q;
+    const double gap = za - zb - a_.radius - b_.radius;
+    least_ = std::min(least_, gap);
+    const double middle = 0.5 * ((za - a_.radius) + (zb + b_.radius));
+    sink_.add(plane_.origin + q.x() * plane_.t1 + q.y() * plane_.t2 + middle * plane_.n, plane_.n, gap, name_a, name_b);
+  }
+
+  void polygons(double tolerance) {
+    Corners corners;
+    clip_polygons(fa_, fb_, tolerance, corners);
+    for (int i = 0; i < corners.count; ++i) {
+      const Corner& c = corners.at[static_cast<std::size_t>(i)];
+      if (c.a >= 0 && c.b >= 0) {
+        point(c.q, fa_.edge(c.a), fb_.edge(c.b));
+      } else if (c.a >= 0) {
+        point(c.q, fa_.vertex(c.a), 0);
+      } else {
+        point(c.q, 0, fb_.vertex(c.b));
+      }
+    }
+  }
+
+  /// `a_is_segment`: which of the two is the segment.
+  void segment_polygon(bool a_is_segment, double tolerance) {
+    const Feature &s = a_is_segment ? fa_ : fb_, &f = a_is_segment ? fb_ : fa_;
+    const SegmentClip r = clip_segment(s, f, tolerance);
+    if (r.empty) return;
+    const auto end = [&](double t, int edge, int vertex) {
+      const std::uint64_t on_s = edge < 0 ? s.vertex(vertex) : s.edge(0), on_f = edge < 0 ? 0 : f.edge(edge);
+      point(s.q[0] + t * (s.q[1] - s.q[0]), a_is_segment ? on_s : on_f, a_is_segment ? on_f : on_s);
+    };
+    end(r.t0, r.edge0, 0);
+    end(r.t1, r.edge1, 1);
+  }
+
+  void segments() {
+    const Vector2d u = fa_.q[1] - fa_.q[0], v = fb_.q[1] - fb_.q[0];
+    const double lu = u.norm(), lv = v.norm();
+    if (std::abs(cross(u, v)) > 1e-3 * lu * lv) {
+      const double s = cross(fb_.q[0] - fa_.q[0], v) / cross(u, v), t = cross(fb_.q[0] - fa_.q[0], u) / cross(u, v);
+      if (s >= -1e-12 && s <= 1.0 + 1e-12 && t >= -1e-12 && t <= 1.0 + 1e-12) point(fa_.q[0] + s * u, fa_.edge(0), fb_.edge(0));
+      return;
+    }
+    // Parallel: the ends of the stretch they share.
+    const auto along = [&](const Vector2d& q) { return u.dot(q - fa_.q[0]) / (lu * lu); };
+    double b0 = along(fb_.q[0]), b1 = along(fb_.q[1]);
+    int low = 0, high = 1;
+    if (b0 > b1) std::swap(b0, b1), std::swap(low, high);
+    if (b0 > 1.0 || b1 < 0.0) return;
+    b0 > 0.0 ? point(fa_.q[0] + b0 * u, fa_.edge(0), fb_.vertex(low)) : point(fa_.q[0], fa_.vertex(0), fb_.edge(0));
+    b1 < 1.0 ? point(fa_.q[0] + b1 * u, fa_.edge(0), fb_.vertex(high)) : point(fa_.q[1], fa_.vertex(1), fb_.edge(0));
+  }
+
+ private:
+  const Convex &a_, &b_;
+  const Feature &fa_, &fb_;
+  const Plane& plane_;
+  ContactSink& sink_;
+  std::array<Vector2d, 2 * kMaxCorners> seen_;
+  int count_ = 0;
+  double least_ = std::numeric_limits<double>::infinity();
+};
+
+/// Nearest points of the two supports: a vertex or rim point of either, or the crossing of two edges square to n.
+Vector3d nearest_on_a(const Convex& a, const Convex& b, const Axis& axis) {
+  const auto is_edge = [&](const Convex& shape, int v, int k) {
+    const Vector3d e = shape.core->vertex(k) - shape.core->vertex(v);
+    return std::abs(axis.n.dot(shape.X.linear() * e)) < 1e-7 * e.norm();
+  };
+  double best = std::numeric_limits<double>::infinity();
+  Vector3d result = axis.a.point;
+  bool b_has_edge = b.is_cylinder(), a_has_edge = a.is_cylinder();
+  for (int i : a.is_cylinder() ? std::span<const int>{} : a.core->neighbors_of(axis.a.vertex)) {
+    if (!is_edge(a, axis.a.vertex, i)) continue;
+    a_has_edge = true;
+    for (int j : b.is_cylinder() ? std::span<const int>{} : b.core->neighbors_of(axis.b.vertex)) {
+      if (!is_edge(b, axis.b.vertex, j)) continue;
+      b_has_edge = true;
+      const Vector3d a1 = a.world(i), b1 = b.world(j);
+      const SegmentPair r = closest_segments(axis.a.point, a1, axis.b.point, b1);
+      const Vector3d pa = axis.a.point + r.s * (a1 - axis.a.point), pb = axis.b.point + r.t * (b1 - axis.b.point);
+      const double miss = (pa - pb - axis.separation * axis.n).squaredNorm();
+      if (miss < best) best = miss, result = pa;
+    }
+  }
+  if (std::isfinite(best)) return result;
+  return a_has_edge && !b_has_edge ? Vector3d(axis.b.point + axis.separation * axis.n) : axis.a.point;
+}
+
+}  // namespace
+
+bool add_overlap(const Convex& a, const Convex& b, const Axis& axis, ContactSink& sink) {
+  const Plane plane(axis.b.point, axis.n);
+  Feature fa = support_feature(a, -axis.n, axis.a.vertex, plane);
+  const Feature fb = support_feature(b, axis.n, axis.b.vertex, plane);
+  if (fa.count >= 3) reverse(fa);  // its outside faces -n
+  const double size =
+      a.cylinder_radius + b.cylinder_radius + (a.core ? a.core->box_half.maxCoeff() : 0.0) + (b.core ? b.core->box_half.maxCoeff() : 0.0);
+  const double tolerance = 1e-10 * size;
+  Emitter emit(a, b, fa, fb, plane, sink);
+  if (fa.count >= 3 && fb.count >= 3) {
+    emit.polygons(tolerance);
+  } else if (fa.count == 1 || fb.count == 1) {
+    const Vector2d& q = fa.count == 1 ? fa.q[0] : fb.q[0];
+    emit.point(q, axis.separation + fb.z[0], fb.z[0], fa.count == 1 ? fa.vertex(0) : 0, fb.count == 1 ? fb.vertex(0) : 0);
+  } else if (fa.count == 2 && fb.count == 2) {
+    emit.segments();
+  } else {
+    emit.segment_polygon(fa.count == 2, tolerance);
+  }
+  const double exact = axis.separation - a.radius - b.radius;
+  return emit.least() <= exact + 1e-9 * size;
+}
+
+void add_nearest(const Convex& a, const Convex& b, const Axis& axis, ContactSink& sink) {
+  const Vector3d on_a = nearest_on_a(a, b, axis);
+  const double gap = axis.separation - a.radius - b.radius;
+  sink.add(on_a - (a.radius + 0.5 * gap) * axis.n, axis.n, gap, vertex_name(std::max(axis.a.vertex, 0)),
+           vertex_name(std::max(axis.b.vertex, 0)));
+}
+
+}  // namespace stiction

@@ -1,0 +1,278 @@
+#include "stiction/geometry/separation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <coal/narrowphase/gjk.h>
+
+#include "stiction/geometry/closest.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Vector3d;
+
+constexpr int kMaxRounds = 8;
+constexpr std::size_t kGjkIterations = 128, kEpaIterations = 64;
+constexpr double kGjkTolerance = 1e-6;
+
+/// Local search of s(n) over the axes that the features around the supports can produce.
+class AxisSearch {
+ public:
+  AxisSearch(const Convex& a, const Convex& b, const Vector3d& start) : a_(a), b_(b) {
+    best_.n = start;
+    best_.a = support(a_, -start);
+    best_.b = support(b_, start);
+    best_.separation = start.dot(best_.a.point - best_.b.point);
+    scale_ = (best_.a.point - a.center()).norm() + (best_.b.point - b.center()).norm();
+  }
+
+  Axis run() {
+    for (int round = 0; round < kMaxRounds; ++round) {
+      const double before = best_.separation;
+      const Vector3d n = best_.n;
+      try_round();
+      if (best_.separation <= before + 1e-15 * scale_ && (best_.n - n).squaredNorm() < 1e-30) break;
+    }
+    return best_;
+  }
+
+ private:
+  void try_round() {
+    const Axis at = best_;
+    try_faces(at);
+    try_edge_pairs(at);
+    if (a_.is_cylinder() || b_.is_cylinder()) try_curved(at);
+    if (at.separation > 0.0) try_differences(at);
+  }
+
+  /// Takes the direction if it separates better; the sign is that of the current best.
+  void attempt(Vector3d n, const Axis& at) {
+    const double length = n.norm();
+    if (!(length > 0.0)) return;
+    n /= n.dot(at.n) < 0.0 ? -length : length;
+    // The supports at hand bound s(n) from above.
+    if (n.dot(at.a.point - at.b.point) <= best_.separation + 1e-14 * scale_) return;
+    const SupportPoint pa = support(a_, -n, std::max(at.a.vertex, 0)), pb = support(b_, n, std::max(at.b.vertex, 0));
+    const double s = n.dot(pa.point - pb.point);
+    if (s > best_.separation + 1e-14 * scale_) best_ = {n, s, pa, pb};
+  }
+
+  void try_faces(const Axis& at) {
+    for (const Convex* shape : {&b_, &a_}) {
+      if (shape->is_cylinder()) {
+        attempt(shape->axis(), at);
+        continue;
+      }
+      for (int f : shape->core->faces_of(shape == &a_ ? at.a.vertex : at.b.vertex)) {
+        attempt(shape->X.linear() * shape->core->faces[static_cast<std::size_t>(f)].normal, at);
+      }
+    }
+  }
+
+  /// Calls f with the direction of every edge at the support; a cylinder's side counts as one.
+  template <class F>
+  void for_edges(const Convex& shape, const SupportPoint& at, const F& f) {
+    if (shape.is_cylinder()) {
+      f(shape.axis());
+      return;
+    }
+    for (int k : shape.core->neighbors_of(at.vertex)) {
+      f((shape.X.linear() * (shape.core->vertex(k) - shape.core->vertex(at.vertex))).normalized());
+    }
+  }
+
+  void try_edge_pairs(const Axis& at) {
+    for_edges(a_, at.a, [&](const Vector3d& u) {
+      for_edges(b_, at.b, [&](const Vector3d& v) {
+        const Vector3d n = u.cross(v);
+        if (n.squaredNorm() > 1e-12) attempt(n, at);
+      });
+    });
+  }
+
+  /// Vertex to vertex and vertex to edge, for shapes apart.
+  void try_differences(const Axis& at) {
+    attempt(at.a.point - at.b.point, at);
+    try_vertex_edges(a_, at.a, at.b.point, 1.0, at);
+    try_vertex_edges(b_, at.b, at.a.point, -1.0, at);
+  }
+
+  void try_vertex_edges(const Convex& shape, const SupportPoint& at_shape, const Vector3d& p, double sign, const Axis& at) {
+    if (shape.is_cylinder()) return;
+    for (int k : shape.core->neighbors_of(at_shape.vertex)) {
+      const Vector3d end = shape.world(k);
+      const double s = closest_on_segment(p, at_shape.point, end);
+      if (s > 0.0 && s < 1.0) attempt(sign * (at_shape.point + s * (end - at_shape.point) - p), at);
+    }
+  }
+
+  /// Axes on which a cylinder's round parts touch.
+  void try_curved(const Axis& at) {
+    if (a_.is_cylinder()) try_cylinder(a_, b_, at.b, 1.0, at);
+    if (b_.is_cylinder()) try_cylinder(b_, a_, at.a, -1.0, at);
+    if (a_.is_cylinder() && b_.is_cylinder()) {
+      ascend(at);
+    }
+    for_edges(a_, at.a, [&](const Vector3d& e) { try_arc(e, at); });
+    for_edges(b_, at.b, [&](const Vector3d& e) { try_arc(e, at); });
+  }
+
+  void try_cylinder(const Convex& cylinder, const Convex& other, const SupportPoint& at_other, double sign, const Axis& at) {
+    const Vector3d local = cylinder.X.inverse() * at_other.point;
+    const double rho = std::hypot(local.x(), local.y());
+    if (!(rho > 0.0) || other.is_cylinder()) return;
+    const Vector3d radial(local.x() / rho, local.y() / rho, 0.0);
+    attempt(cylinder.X.linear() * radial, at);
+    const Vector3d rim = cylinder.cylinder_radius * radial + std::copysign(cylinder.cylinder_half, local.z()) * Vector3d::UnitZ();
+    attempt(sign * (cylinder.X.linear() * (rim - local)), at);
+  }
+
+  double slope(const Vector3d& n, const Vector3d& along) const { return along.dot(support(a_, -n).point - support(b_, n).point); }
+
+  /// Maximises s on the great circle perpendicular to e: ds/dψ = n'(ψ)·(a(n) - b(n)), bracketed and bisected.
+  void try_arc(const Vector3d& e, const Axis& at) {
+    const Vector3d flat = at.n - e.dot(at.n) * e;
+    if (flat.squaredNorm() < 0.25) return;
+    const Vector3d u = flat.normalized(), w = e.cross(u);
+    const auto derivative = [&](double x) { return slope(std::cos(x) * u + std::sin(x) * w, std::cos(x) * w - std::sin(x) * u); };
+    for (double half = 0.01; half < 1.0; half *= 6.0) {
+      double lo = -half, hi = half, f_lo = derivative(lo), f_hi = derivative(hi);
+      if (!(f_lo > 0.0 && f_hi < 0.0)) continue;
+      // Illinois variant of regula falsi.
+      for (int i = 0; i < 60 && hi - lo > 1e-16; ++i) {
+        const double x = (lo * f_hi - hi * f_lo) / (f_hi - f_lo), f = derivative(x);
+        if (f == 0.0) {
+          lo = hi = x;
+        } else if (f > 0.0) {
+          lo = x, f_lo = f, f_hi *= 0.5;
+        } else {
+          hi = x, f_hi = f, f_lo *= 0.5;
+        }
+        if (std::abs(f) < 1e-15 * scale_) lo = hi = x;
+      }
+      const double x = 0.5 * (lo + hi);
+      attempt(std::cos(x) * u + std::sin(x) * w, at);
+      return;
+    }
+  }
+
+  /// Newton's method for the maximum of s over the sphere, for rim against rim. The gradient is the tangential part of a(n) - b(n).
+  void ascend(const Axis& at) {
+    Vector3d n = at.n;
+    constexpr double h = 1e-5;
+    for (int i = 0; i < 12; ++i) {
+      const Vector3d t1 = n.unitOrthogonal(), t2 = n.cross(t1);
+      const auto gradient = [&](double x, double y) {
+        const Vector3d m = (n + x * t1 + y * t2).normalized();
+        const Vector3d d = support(a_, -m).point - support(b_, m).point;
+        return Eigen::Vector2d(t1.dot(d) - m.dot(d) * m.dot(t1), t2.dot(d) - m.dot(d) * m.dot(t2));
+      };
+      const Eigen::Vector2d g = gradient(0.0, 0.0);
+      Eigen::Matrix2d hessian;
+      hessian << (gradient(h, 0.0) - gradient(-h, 0.0)) / (2.0 * h), (gradient(0.0, h) - gradient(0.0, -h)) / (2.0 * h);
+      if (!(hessian(0, 0) < 0.0 && hessian.determinant() > 0.0)) return;
+      Eigen::Vector2d step = -hessian.inverse() * g;
+      if (step.norm() > 0.2) step *= 0.2 / step.norm();
+      n = (n + step.x() * t1 + step.y() * t2).normalized();
+      if (step.norm() < 1e-15) break;
+    }
+    attempt(n, at);
+  }
+
+  const Convex &a_, &b_;
+  Axis best_;
+  double scale_ = 1.0;
+};
+
+}  // namespace
+
+SupportPoint support(const Convex& shape, const Vector3d& direction, int hint) {
+  const Vector3d d = shape.X.linear().transpose() * direction;
+  if (!shape.is_cylinder()) {
+    const int v = shape.core->support(d, hint);
+    return {shape.world(v), v};
+  }
+  // A direction along the axis, or square to it, meets a flat: its middle is the support that stays put.
+  const double rho = std::hypot(d.x(), d.y());
+  Vector3d p = Vector3d::Zero();
+  if (rho > 1e-14) p = (shape.cylinder_radius / rho) * Vector3d(d.x(), d.y(), 0.0);
+  if (std::abs(d.z()) > 1e-14) p.z() = std::copysign(shape.cylinder_half, d.z());
+  return {shape.X * p, -1};
+}
+
+struct Gjk::Impl {
+  coal::details::GJK gjk{kGjkIterations, kGjkTolerance};
+  coal::details::EPA epa{kEpaIterations, kGjkTolerance};
+  coal::details::MinkowskiDiff difference;
+};
+
+Gjk::Gjk() : impl_(std::make_unique<Impl>()) {}
+Gjk::~Gjk() = default;
+
+Vector3d Gjk::direction(const Convex& a, const Convex& b) {
+  using coal::details::GJK;
+  auto& [gjk, epa, difference] = *impl_;
+  difference.set<coal::details::SupportOptions::NoSweptSphere>(a.coal_shape, b.coal_shape, {a.X.linear(), a.X.translation()},
+                                                               {b.X.linear(), b.X.translation()});
+  Vector3d guess = a.X.linear().transpose() * (a.center() - b.center());
+  if (!(guess.squaredNorm() > 1e-12)) guess = Vector3d::UnitX();
+  gjk.reset(kGjkIterations, kGjkTolerance);
+  gjk.evaluate(difference, guess);
+  Vector3d w0, w1, normal;
+  if (gjk.status == GJK::Collision) {
+    epa.reset(kEpaIterations, kGjkTolerance);
+    epa.evaluate(gjk, -guess);
+    epa.getWitnessPointsAndNormal(difference, w0, w1, normal);
+  } else {
+    gjk.getWitnessPointsAndNormal(difference, w0, w1, normal);
+  }
+  if (!normal.allFinite() || !(normal.squaredNorm() > 0.25)) normal = -guess.normalized();
+  return -(a.X.linear() * normal).normalized();
+}
+
+Axis signed_distance(const Convex& a, const Convex& b, Gjk& gjk) { return AxisSearch(a, b, gjk.direction(a, b)).run(); }
+
+Axis signed_distance_from(const Convex& a, const Convex& b, const Vector3d& start) { return AxisSearch(a, b, start).run(); }
+
+Axis box_axes(const Convex& a, const Convex& b) {
+  const Vector3d &ha = a.core->box_half, &hb = b.core->box_half;
+  const Eigen::Matrix3d R = a.X.linear().transpose() * b.X.linear();
+  const Eigen::Matrix3d absR = R.cwiseAbs();
+  const Vector3d between = a.center() - b.center();
+  const Vector3d d_a = a.X.linear().transpose() * between, d_b = b.X.linear().transpose() * between;
+  Axis best;
+  best.separation = -std::numeric_limits<double>::infinity();
+  const auto take = [&](double s, double along, const Vector3d& axis) {
+    best.separation = s;
+    best.n = along < 0.0 ? Vector3d(-axis) : axis;
+  };
+  for (int i = 0; i < 3; ++i) {
+    const double s = std::abs(d_b[i]) - hb[i] - ha.dot(absR.col(i));
+    if (s > best.separation) take(s, d_b[i], b.X.linear().col(i));
+  }
+  // A face of A or a pair of edges must be clearly better, so that parallel boxes keep one reference face.
+  const double slack = 1e-10 * (ha.sum() + hb.sum());
+  for (int i = 0; i < 3; ++i) {
+    const double s = std::abs(d_a[i]) - ha[i] - hb.dot(absR.row(i).transpose());
+    if (s > best.separation + slack) take(s, d_a[i], a.X.linear().col(i));
+  }
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      // a_i × b_j in A's axes.
+      const Vector3d axis = Vector3d::Unit(i).cross(R.col(j));
+      const double length = axis.norm();
+      if (length < 1e-6) continue;
+      const double along = axis.dot(d_a) / length;
+      const double s = std::abs(along) - (ha.dot(axis.cwiseAbs()) + hb.dot((R.transpose() * axis).cwiseAbs())) / length;
+      if (s > best.separation + slack) take(s, along, a.X.linear() * (axis / length));
+    }
+  }
+  best.a = support(a, -best.n);
+  best.b = support(b, best.n);
+  best.separation = best.n.dot(best.a.point - best.b.point);
+  return best;
+}
+
+}  // namespace stiction

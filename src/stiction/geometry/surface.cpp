@@ -1,0 +1,286 @@
+#include "stiction/geometry/surface.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Vector3d;
+
+constexpr double kFlat = 1e-6;  // sine of the dihedral below which an edge counts as flat
+constexpr int kLeafTriangles = 4;
+
+/// Vertices at the same place become one, in order of first appearance.
+void join_vertices(const std::vector<Vector3d>& vertices, std::vector<Vector3d>& joined, std::vector<int>& index) {
+  std::map<std::array<double, 3>, int> seen;
+  index.resize(vertices.size());
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    const Vector3d v = vertices[i] + Vector3d::Zero();  // -0 becomes 0
+    const auto [it, fresh] = seen.emplace(std::array<double, 3>{v.x(), v.y(), v.z()}, static_cast<int>(joined.size()));
+    if (fresh) joined.push_back(v);
+    index[i] = it->second;
+  }
+}
+
+void add_triangles(const std::vector<Eigen::Vector3i>& triangles, const std::vector<int>& index, Surface& s) {
+  double largest = 0.0;
+  const auto twice_area = [&](const std::array<int, 3>& v) -> Vector3d {
+    return (s.vertex(v[1]) - s.vertex(v[0])).cross(s.vertex(v[2]) - s.vertex(v[0]));
+  };
+  std::vector<std::array<int, 3>> all;
+  for (const auto& t : triangles) {
+    all.push_back({index[static_cast<std::size_t>(t[0])], index[static_cast<std::size_t>(t[1])], index[static_cast<std::size_t>(t[2])]});
+    largest = std::max(largest, twice_area(all.back()).norm());
+  }
+  for (const auto& v : all) {
+    const Vector3d area = twice_area(v);
+    if (area.norm() <= 1e-14 * largest || largest == 0.0) continue;
+    s.triangles.push_back({v, {}, area.normalized()});
+  }
+}
+
+void add_edges(Surface& s) {
+  std::map<std::pair<int, int>, int> seen;
+  for (int t = 0; t < static_cast<int>(s.triangles.size()); ++t) {
+    auto& tri = s.triangles[static_cast<std::size_t>(t)];
+    for (std::size_t k = 0; k < 3; ++k) {
+      const int a = tri.v[k], b = tri.v[(k + 1) % 3];
+      const auto [it, fresh] = seen.emplace(std::pair(std::min(a, b), std::max(a, b)), static_cast<int>(s.edges.size()));
+      // Where more than two triangles meet, the third and later ones end in an edge of their own.
+      if (!fresh && s.edge(it->second).right < 0) {
+        s.edges[static_cast<std::size_t>(it->second)].right = t;
+        tri.edge[k] = it->second;
+      } else {
+        tri.edge[k] = static_cast<int>(s.edges.size());
+        s.edges.push_back({a, b, t, -1});
+      }
+    }
+  }
+}
+
+/// Outside in: a closed surface of negative volume has its triangles turned.
+void orient(Surface& s) {
+  double volume = 0.0;
+  for (const auto& e : s.edges) {
+    if (e.right < 0) return;
+  }
+  for (const auto& t : s.triangles) volume += s.vertex(t.v[0]).dot(s.vertex(t.v[1]).cross(s.vertex(t.v[2])));
+  if (volume >= 0.0) return;
+  for (auto& t : s.triangles) {
+    std::swap(t.v[1], t.v[2]);
+    std::swap(t.edge[0], t.edge[2]);
+    t.normal = -t.normal;
+  }
+  for (auto& e : s.edges) std::swap(e.a, e.b);
+}
+
+int opposite(const Surface::Triangle& t, const Surface::Edge& e) {
+  for (int v : t.v) {
+    if (v != e.a && v != e.b) return v;
+  }
+  return t.v[0];
+}
+
+void mark_edges(Surface& s) {
+  for (auto& e : s.edges) {
+    if (e.right < 0) {
+      e.convex = true;
+      continue;
+    }
+    const Surface::Triangle& left = s.triangle(e.left);
+    const Vector3d out = s.vertex(opposite(s.triangle(e.right), e)) - s.vertex(e.a);
+    const double sine = left.normal.cross(s.triangle(e.right).normal).norm();
+    const bool folded = left.normal.dot(s.triangle(e.right).normal) < 0.0;
+    const double height = left.normal.dot(out);
+    e.convex = (sine > kFlat || folded) && height < 0.0;
+    e.concave = (sine > kFlat || folded) && height > 0.0;
+  }
+}
+
+/// Numbers the flat patches: triangles joined across flat edges share one.
+void mark_patches(Surface& s) {
+  s.patch.resize(s.triangles.size());
+  std::iota(s.patch.begin(), s.patch.end(), 0);
+  const auto root = [&](int t) {
+    while (s.patch[static_cast<std::size_t>(t)] != t) t = s.patch[static_cast<std::size_t>(t)];
+    return t;
+  };
+  for (const auto& e : s.edges) {
+    if (e.convex || e.concave) continue;
+    const int a = root(e.left), b = root(e.right);
+    s.patch[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+  }
+  for (int t = 0; t < static_cast<int>(s.patch.size()); ++t) s.patch[static_cast<std::size_t>(t)] = root(t);
+}
+
+void mark_vertices(Surface& s) {
+  std::vector<std::pair<int, int>> joined;
+  for (const auto& e : s.edges) {
+    joined.emplace_back(e.a, e.b);
+    joined.emplace_back(e.b, e.a);
+  }
+  std::sort(joined.begin(), joined.end());
+  s.spoke_begin.assign(s.vertices.size() + 1, 0);
+  for (const auto& [v, k] : joined) {
+    ++s.spoke_begin[static_cast<std::size_t>(v) + 1];
+    s.spokes.push_back(k);
+  }
+  std::partial_sum(s.spoke_begin.begin(), s.spoke_begin.end(), s.spoke_begin.begin());
+  s.vertex_normal.assign(s.vertices.size(), Vector3d::Zero());
+  for (const auto& t : s.triangles) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Vector3d u = (s.vertex(t.v[(k + 1) % 3]) - s.vertex(t.v[k])).normalized();
+      const Vector3d w = (s.vertex(t.v[(k + 2) % 3]) - s.vertex(t.v[k])).normalized();
+      s.vertex_normal[static_cast<std::size_t>(t.v[k])] += std::acos(std::clamp(u.dot(w), -1.0, 1.0)) * t.normal;
+    }
+  }
+  s.vertex_convex.assign(s.vertices.size(), 0);
+  for (int v = 0; v < static_cast<int>(s.vertices.size()); ++v) {
+    Vector3d inward = Vector3d::Zero();
+    for (int k : s.spokes_of(v)) inward += (s.vertex(k) - s.vertex(v)).normalized();
+    const auto falls = [&](const Vector3d& direction) {
+      const double length = direction.norm();
+      if (!(length > 1e-9) || s.spokes_of(v).empty()) return false;
+      return std::all_of(s.spokes_of(v).begin(), s.spokes_of(v).end(),
+                         [&](int k) { return direction.dot((s.vertex(k) - s.vertex(v)).normalized()) < -kFlat * length; });
+    };
+    if (falls(s.vertex_normal[static_cast<std::size_t>(v)]) || falls(-inward)) {
+      s.vertex_convex[static_cast<std::size_t>(v)] = 1;
+      s.convex_vertices.push_back(v);
+    }
+  }
+}
+
+/// Tree of boxes by median split of the longest axis; the first child follows its parent.
+class TreeBuilder {
+ public:
+  explicit TreeBuilder(Surface& s) : s_(s) {
+    s_.order.resize(s_.triangles.size());
+    std::iota(s_.order.begin(), s_.order.end(), 0);
+    for (const auto& t : s_.triangles) centers_.push_back((s.vertex(t.v[0]) + s.vertex(t.v[1]) + s.vertex(t.v[2])) / 3.0);
+    build(0, static_cast<int>(s_.order.size()));
+  }
+
+ private:
+  int build(int begin, int count) {
+    const int id = static_cast<int>(s_.nodes.size());
+    Eigen::AlignedBox3d box, middles;
+    for (int i = begin; i < begin + count; ++i) {
+      const int t = s_.order[static_cast<std::size_t>(i)];
+      for (int v : s_.triangle(t).v) box.extend(s_.vertex(v));
+      middles.extend(centers_[static_cast<std::size_t>(t)]);
+    }
+    s_.nodes.push_back({box.min(), box.max(), -1, begin, count});
+    if (count <= kLeafTriangles) return id;
+    int axis = 0;
+    middles.sizes().maxCoeff(&axis);
+    const auto first = s_.order.begin() + begin;
+    std::nth_element(first, first + count / 2, first + count, [&](int a, int b) {
+      const double ca = centers_[static_cast<std::size_t>(a)][axis], cb = centers_[static_cast<std::size_t>(b)][axis];
+      return ca < cb || (ca == cb && a < b);
+    });
+    build(begin, count / 2);
+    const int right = build(begin + count / 2, count - count / 2);
+    s_.nodes[static_cast<std::size_t>(id)].right = right;
+    return id;
+  }
+
+  Surface& s_;
+  std::vector<Vector3d> centers_;
+};
+
+Surface build(const std::vector<Vector3d>& vertices, const std::vector<Eigen::Vector3i>& triangles, std::string_view argument) {
+  Surface s;
+  std::vector<int> index;
+  join_vertices(vertices, s.vertices, index);
+  add_triangles(triangles, index, s);
+  if (s.triangles.empty()) throw InvalidArgument(argument, "at least one triangle with area", "none");
+  add_edges(s);
+  orient(s);
+  mark_edges(s);
+  mark_patches(s);
+  mark_vertices(s);
+  TreeBuilder tree(s);
+  s.box_center = 0.5 * (s.nodes[0].lower + s.nodes[0].upper);
+  s.box_half = 0.5 * (s.nodes[0].upper - s.nodes[0].lower);
+  return s;
+}
+
+}  // namespace
+
+void Surface::query(const Vector3d& lower, const Vector3d& upper, std::vector<int>& found) const {
+  found.clear();
+  const auto meets = [&](const Node& n) { return (n.lower.array() <= upper.array()).all() && (n.upper.array() >= lower.array()).all(); };
+  std::array<int, 64> stack;
+  std::size_t depth = 0;
+  stack[depth++] = 0;
+  while (depth > 0) {
+    const int id = stack[--depth];
+    const Node& node = nodes[static_cast<std::size_t>(id)];
+    if (!meets(node)) continue;
+    if (node.right >= 0) {
+      stack[depth++] = node.right;
+      stack[depth++] = id + 1;
+      continue;
+    }
+    for (int i = node.begin; i < node.begin + node.count; ++i) {
+      const int t = order[static_cast<std::size_t>(i)];
+      const Vector3d &a = vertex(triangle(t).v[0]), &b = vertex(triangle(t).v[1]), &c = vertex(triangle(t).v[2]);
+      const bool in =
+          (a.cwiseMin(b).cwiseMin(c).array() <= upper.array()).all() && (a.cwiseMax(b).cwiseMax(c).array() >= lower.array()).all();
+      if (in) found.push_back(t);
+    }
+  }
+  std::sort(found.begin(), found.end());
+}
+
+Surface make_surface(const TriangleMesh& mesh, std::string_view argument) { return build(mesh.vertices, mesh.triangles, argument); }
+
+Surface make_surface(const HeightMap& map, std::string_view argument) {
+  const int rows = static_cast<int>(map.heights.rows()), cols = static_cast<int>(map.heights.cols());
+  std::vector<Vector3d> vertices;
+  std::vector<Eigen::Vector3i> triangles;
+  const auto at = [&](int i, int j) { return i * cols + j; };
+  const auto x = [&](int i) { return -0.5 * map.size_x + map.size_x * i / (rows - 1); };
+  const auto y = [&](int j) { return -0.5 * map.size_y + map.size_y * j / (cols - 1); };
+  const auto quad = [&](int a, int b, int c, int d) {
+    triangles.emplace_back(a, b, c);
+    triangles.emplace_back(a, c, d);
+  };
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < cols; ++j) vertices.emplace_back(x(i), y(j), map.heights(i, j));
+  }
+  for (int i = 0; i + 1 < rows; ++i) {
+    for (int j = 0; j + 1 < cols; ++j) quad(at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1));
+  }
+  if (map.bottom < map.heights.minCoeff()) {
+    // Around the border, counter-clockwise from above: each stretch hangs a wall.
+    std::vector<int> border;
+    for (int i = 0; i + 1 < rows; ++i) border.push_back(at(i, 0));
+    for (int j = 0; j + 1 < cols; ++j) border.push_back(at(rows - 1, j));
+    for (int i = rows - 1; i > 0; --i) border.push_back(at(i, cols - 1));
+    for (int j = cols - 1; j > 0; --j) border.push_back(at(0, j));
+    const int base = static_cast<int>(vertices.size()), n = static_cast<int>(border.size());
+    for (int v : border)
+      vertices.emplace_back(vertices[static_cast<std::size_t>(v)].x(), vertices[static_cast<std::size_t>(v)].y(), map.bottom);
+    const int middle = static_cast<int>(vertices.size());
+    vertices.emplace_back(0.0, 0.0, map.bottom);
+    for (int k = 0; k < n; ++k) {
+      const int next = (k + 1) % n;
+      quad(base + k, base + next, border[static_cast<std::size_t>(next)], border[static_cast<std::size_t>(k)]);
+      triangles.emplace_back(base + next, base + k, middle);
+    }
+  }
+  return build(vertices, triangles, argument);
+}
+
+}  // namespace stiction

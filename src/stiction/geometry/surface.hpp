@@ -1,0 +1,66 @@
+// Triangle surfaces: triangle meshes and height maps, with what contact asks of them.
+//
+// One-sided: the solid lies behind the triangles. An edge is *convex* when its dihedral bulges outwards (or it has one triangle only); a
+// vertex is when all its edges fall away from some direction. Only convex edges and vertices can touch a flat or round thing without a
+// face touching it too, so flat inner edges never make contacts. Frame: the surface's own. A tree of boxes finds triangles.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <Eigen/Geometry>
+
+#include "stiction/model/shape.hpp"
+
+namespace stiction {
+
+struct Surface {
+  struct Triangle {
+    std::array<int, 3> v{};
+    std::array<int, 3> edge{};  ///< edge k joins v[k] and v[k + 1]
+    Eigen::Vector3d normal;
+  };
+  struct Edge {
+    int a = 0, b = 0;
+    int left = -1, right = -1;  ///< triangles; right is -1 on a boundary
+    bool convex = false, concave = false;
+  };
+  struct Node {
+    Eigen::Vector3d lower, upper;
+    int right = -1;            ///< second child; the first follows its parent; -1: leaf
+    int begin = 0, count = 0;  ///< of `order`
+  };
+
+  std::vector<Eigen::Vector3d> vertices;
+  std::vector<Triangle> triangles;
+  std::vector<Edge> edges;
+  std::vector<int> patch;                      ///< per triangle, the flat patch it belongs to
+  std::vector<int> spoke_begin, spokes;        ///< vertices joined to a vertex by an edge
+  std::vector<Eigen::Vector3d> vertex_normal;  ///< angle-weighted
+  std::vector<char> vertex_convex;
+  std::vector<int> convex_vertices;
+  std::vector<Node> nodes;
+  std::vector<int> order;
+  Eigen::Vector3d box_center = Eigen::Vector3d::Zero(), box_half = Eigen::Vector3d::Zero();
+
+  const Eigen::Vector3d& vertex(int i) const { return vertices[static_cast<std::size_t>(i)]; }
+  const Triangle& triangle(int i) const { return triangles[static_cast<std::size_t>(i)]; }
+  const Edge& edge(int i) const { return edges[static_cast<std::size_t>(i)]; }
+  std::span<const int> spokes_of(int v) const {
+    const std::size_t k = static_cast<std::size_t>(v);
+    return {spokes.data() + spoke_begin[k], static_cast<std::size_t>(spoke_begin[k + 1] - spoke_begin[k])};
+  }
+  /// Triangles whose boxes meet [lower, upper], ascending; `found` keeps its memory.
+  void query(const Eigen::Vector3d& lower, const Eigen::Vector3d& upper, std::vector<int>& found) const;
+};
+
+/// Triangles without area are dropped, equal vertices joined; a closed mesh that is inside out is turned. Throws InvalidArgument naming
+/// `argument` when no triangle is left.
+Surface make_surface(const TriangleMesh& mesh, std::string_view argument);
+/// Top, side walls and floor of the solid below the samples; top only where `bottom` touches them.
+Surface make_surface(const HeightMap& map, std::string_view argument);
+
+}  // namespace stiction

@@ -1,0 +1,438 @@
+#include "stiction/geometry/surface_pairs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "stiction/geometry/closest.hpp"
+#include "stiction/geometry/cylinder.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Vector3d;
+
+constexpr double kStrict = 1e-6;    // slack of normal cones for nearest features
+constexpr double kCrossing = 0.17;  // and for crossings of edges: sine of 10 degrees
+
+/// Contacts of features in the surface's frame, put into the world without repeating a point.
+class Collector {
+ public:
+  Collector(const Eigen::Isometry3d& X, double radius, ContactSink& sink)
+      : X_(X), radius_(radius), sink_(sink), first_(sink.contacts.size()) {}
+
+  double reach() const { return sink_.margin + radius_; }
+
+  /// `p`: point of the shape's core, at signed distance `distance` along n from the surface.
+  void add(const Vector3d& p, const Vector3d& n, double distance, std::uint64_t name_shape, std::uint64_t name_surface) {
+    const double gap = distance - radius_;
+    const Vector3d n_W = X_.linear() * n, p_W = X_ * (p - (radius_ + 0.5 * gap) * n);
+    const double sign = sink_.flip ? -1.0 : 1.0;
+    for (std::size_t i = first_; i < sink_.contacts.size(); ++i) {
+      const RawContact& c = sink_.contacts[i];
+      if ((c.p - p_W).squaredNorm() < 1e-18 && (c.n - sign * n_W).squaredNorm() < 1e-12) return;
+    }
+    sink_.add(p_W, n_W, gap, name_shape, name_surface);
+  }
+
+ private:
+  const Eigen::Isometry3d& X_;
+  double radius_;
+  ContactSink& sink_;
+  std::size_t first_;
+};
+
+bool in_vertex_cone(const Surface& s, int v, const Vector3d& n, double slack) {
+  for (int k : s.spokes_of(v)) {
+    const Vector3d e = s.vertex(k) - s.vertex(v);
+    if (n.dot(e) > slack * e.norm()) return false;
+  }
+  return true;
+}
+
+/// Unit vector square to edge e, into triangle t.
+Vector3d into_triangle(const Surface& s, const Surface::Edge& e, int t) {
+  const Vector3d along = (s.vertex(e.b) - s.vertex(e.a)).normalized();
+  for (int v : s.triangle(t).v) {
+    if (v == e.a || v == e.b) continue;
+    const Vector3d d = s.vertex(v) - s.vertex(e.a);
+    return (d - along.dot(d) * along).normalized();
+  }
+  return Vector3d::Zero();
+}
+
+bool in_edge_cone(const Surface& s, const Surface::Edge& e, const Vector3d& n, double slack) {
+  if (n.dot(into_triangle(s, e, e.left)) > slack) return false;
+  if (e.right < 0) return n.dot(s.triangle(e.left).normal) > -slack;
+  return n.dot(into_triangle(s, e, e.right)) <= slack;
+}
+
+/// True when the shape's vertex has no neighbour further along -n than the slack allows.
+bool rests(const FeatureSet& f, const FeatureSet::Vertex& v, const Vector3d& n, double slack) {
+  for (int i = v.spoke_begin; i < v.spoke_begin + v.spoke_count; ++i) {
+    if (f.spokes[static_cast<std::size_t>(i)].dot(n) < -slack) return false;
+  }
+  return true;
+}
+
+/// One vertex of a shape against the candidate triangles.
+class VertexContacts {
+ public:
+  VertexContacts(const Surface& s, const std::vector<int>& triangles, const FeatureSet& f, std::vector<std::pair<double, int>>& below,
+                 Collector& out)
+      : s_(s), triangles_(triangles), f_(f), below_(below), out_(out) {}
+
+  void run(const FeatureSet::Vertex& v) {
+    const bool inside = is_inside(v.p);
+    below_.clear();
+    for (int t : triangles_) {
+      const Surface::Triangle& tri = s_.triangle(t);
+      const double height = tri.normal.dot(v.p - s_.vertex(tri.v[0]));
+      if (height > out_.reach() || height < -f_.reach) continue;
+      const TrianglePoint c = closest(v.p, tri);
+      const auto k = static_cast<std::size_t>(c.k);
+      if (c.region == TriangleRegion::face || (height < 0.0 && in_hollow(c, tri, height, v.p))) {
+        if (!rests(f_, v, tri.normal, kSteep)) continue;
+        if (height >= 0.0) {
+          add_face(v, t, height);
+        } else if (inside) {
+          below_.emplace_back(height, t);
+        }
+      } else if (!inside && c.region == TriangleRegion::edge) {
+        add_edge(v, tri.edge[k], c.point);
+      } else if (!inside && c.region == TriangleRegion::vertex) {
+        add_vertex(v, tri.v[k], c.point);
+      }
+    }
+    add_below(v);
+  }
+
+ private:
+  TrianglePoint closest(const Vector3d& p, const Surface::Triangle& tri) const {
+    return closest_on_triangle(p, s_.vertex(tri.v[0]), s_.vertex(tri.v[1]), s_.vertex(tri.v[2]));
+  }
+
+  /// Side of the surface, from the pseudo-normal of the nearest feature (Baerentzen and Aanaes, 2005).
+  bool is_inside(const Vector3d& p) const {
+    double least = std::numeric_limits<double>::infinity();
+    bool inside = false;
+    for (int t : triangles_) {
+      const Surface::Triangle& tri = s_.triangle(t);
+      const double height = tri.normal.dot(p - s_.vertex(tri.v[0]));
+      if (height * height >= least) continue;
+      const TrianglePoint c = closest(p, tri);
+      const double d = (p - c.point).squaredNorm();
+      if (d >= least) continue;
+      least = d;
+      inside = pseudo_normal(c, t).dot(p - c.point) < 0.0;
+    }
+    return inside;
+  }
+
+  Vector3d pseudo_normal(const TrianglePoint& c, int t) const {
+    const Surface::Triangle& tri = s_.triangle(t);
+    if (c.region == TriangleRegion::face) return tri.normal;
+    if (c.region == TriangleRegion::vertex) return s_.vertex_normal[static_cast<std::size_t>(tri.v[static_cast<std::size_t>(c.k)])];
+    const Surface::Edge& e = s_.edge(tri.edge[static_cast<std::size_t>(c.k)]);
+    // Beside an open border nothing is inside.
+    return e.right < 0 ? Vector3d(Vector3d::Zero()) : Vector3d(s_.triangle(e.left).normal + s_.triangle(e.right).normal);
+  }
+
+  /// Just beyond a concave edge, below the face extended: both faces of the hollow hold the point.
+  bool in_hollow(const TrianglePoint& c, const Surface::Triangle& tri, double height, const Vector3d& p) const {
+    if (c.region != TriangleRegion::edge || !s_.edge(tri.edge[static_cast<std::size_t>(c.k)]).concave) return false;
+    return (p - c.point).squaredNorm() <= 4.0 * height * height;
+  }
+
+  void add_face(const FeatureSet::Vertex& v, int t, double height) {
+    out_.add(v.p, s_.triangle(t).normal, height, v.name, face_name(s_.patch[static_cast<std::size_t>(t)]));
+  }
+
+  void add_edge(const FeatureSet::Vertex& v, int e, const Vector3d& point) {
+    const Surface::Edge& edge = s_.edge(e);
+    const Vector3d d = v.p - point;
+    const double distance = d.norm();
+    if (!edge.convex || distance > out_.reach() || !(distance > 1e-13)) return;
+    const Vector3d n = d / distance;
+    if (in_edge_cone(s_, edge, n, kStrict) && rests(f_, v, n, kStrict)) out_.add(v.p, n, distance, v.name, edge_name(edge.a, edge.b));
+  }
+
+  void add_vertex(const FeatureSet::Vertex& v, int k, const Vector3d& point) {
+    const Vector3d d = v.p - point;
+    const double distance = d.norm();
+    if (!s_.vertex_convex[static_cast<std::size_t>(k)] || distance > out_.reach() || !(distance > 1e-13)) return;
+    const Vector3d n = d / distance;
+    if (in_vertex_cone(s_, k, n, kStrict) && rests(f_, v, n, kStrict)) out_.add(v.p, n, distance, v.name, vertex_name(k));
+  }
+
+  /// Faces over a vertex inside the solid: the nearest, and those that form a hollow with it.
+  void add_below(const FeatureSet::Vertex& v) {
+    if (below_.empty()) return;
+    const auto nearest = *std::max_element(below_.begin(), below_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [height, t] : below_) {
+      if (t == nearest.second || (in_front(nearest.second, t) && in_front(t, nearest.second))) add_face(v, t, height);
+    }
+  }
+
+  /// The middle of triangle b lies in front of triangle a's plane.
+  bool in_front(int a, int b) const {
+    const Surface::Triangle &ta = s_.triangle(a), &tb = s_.triangle(b);
+    const Vector3d middle = (s_.vertex(tb.v[0]) + s_.vertex(tb.v[1]) + s_.vertex(tb.v[2])) / 3.0 - s_.vertex(ta.v[0]);
+    return ta.normal.dot(middle) > 1e-9 * middle.norm();
+  }
+
+  const Surface& s_;
+  const std::vector<int>& triangles_;
+  const FeatureSet& f_;
+  std::vector<std::pair<double, int>>& below_;
+  Collector& out_;
+};
+
+/// -n in the normal cone of the shape's edge.
+bool rests(const FeatureSet::Edge& e, const Vector3d& n, double slack) {
+  return e.faces == 0 || (n.dot(e.into_left) >= -slack && (e.faces == 1 || n.dot(e.into_right) >= -slack));
+}
+
+void cross_edges(const FeatureSet& f, const Surface& s, const std::vector<int>& convex_edges, Collector& out) {
+  for (const auto& e : f.edges) {
+    const double length = (e.b - e.a).norm();
+    for (int k : convex_edges) {
+      const Surface::Edge& edge = s.edge(k);
+      const Vector3d &c = s.vertex(edge.a), &d = s.vertex(edge.b);
+      const SegmentPair r = closest_segments(e.a, e.b, c, d);
+      const double end_e = 1e-9, inside = 1.0 - end_e;
+      if (r.sine < 1e-3 || r.s <= end_e || r.s >= inside || r.t <= end_e || r.t >= inside) continue;
+      const Vector3d pe = e.a + r.s * (e.b - e.a), ps = c + r.t * (d - c);
+      if ((pe - ps).squaredNorm() > std::pow(std::max(out.reach(), f.reach), 2)) continue;
+      Vector3d n = (e.b - e.a).cross(d - c) / (length * (d - c).norm() * r.sine);
+      const bool plus = in_edge_cone(s, edge, n, kCrossing) && rests(e, n, kCrossing);
+      const bool minus = in_edge_cone(s, edge, -n, kCrossing) && rests(e, -n, kCrossing);
+      if (plus == minus && !(plus && f.radius > 0.0)) continue;
+      if (!plus || (minus && n.dot(pe - ps) < 0.0)) n = -n;
+      out.add(pe, n, n.dot(pe - ps), e.name, edge_name(edge.a, edge.b));
+    }
+  }
+}
+
+/// Convex surface vertices against the faces of a polytope; works in the polytope's frame.
+void surface_vertices_on_faces(const Convex& shape, const PlacedSurface& placed, const std::vector<int>& convex_vertices, Collector& out) {
+  const Surface& s = *placed.surface;
+  const Eigen::Isometry3d X = shape.X.inverse() * placed.X;  // surface to shape
+  const Eigen::Matrix3d R = X.linear().transpose();
+  const Polytope& core = *shape.core;
+  for (int v : convex_vertices) {
+    const Vector3d p = X * s.vertex(v);
+    int best = -1;
+    double height = -std::numeric_limits<double>::infinity(), outside = height;
+    for (int f = 0; f < static_cast<int>(core.faces.size()); ++f) {
+      const Polytope::Face& face = core.faces[static_cast<std::size_t>(f)];
+      const double h = face.normal.dot(p) - face.offset;
+      outside = std::max(outside, h);
+      if (h > out.reach()) break;
+      if (h > height && in_vertex_cone(s, v, -(R * face.normal), kSteep)) height = h, best = f;
+    }
+    if (best < 0 || outside > out.reach() || (outside > 0.0 && height < outside)) continue;
+    const Polytope::Face& face = core.faces[static_cast<std::size_t>(best)];
+    const auto loop = core.face_loop(best);
+    bool over = true;
+    for (std::size_t i = 0; i < loop.size() && over && outside > 0.0; ++i) {
+      const Vector3d &a = core.vertex(loop[i]), &b = core.vertex(loop[(i + 1) % loop.size()]);
+      over = face.normal.dot((b - a).cross(p - a)) >= 0.0;
+    }
+    const Vector3d n = -(R * face.normal);
+    if (over) out.add(s.vertex(v) + height * n, n, height, face_name(best), vertex_name(v));
+  }
+}
+
+void surface_vertices_on_segment(const FeatureSet& f, const Surface& s, const std::vector<int>& convex_vertices, Collector& out) {
+  const FeatureSet::Edge& e = f.edges[0];
+  for (int v : convex_vertices) {
+    const double t = closest_on_segment(s.vertex(v), e.a, e.b);
+    const Vector3d q = e.a + t * (e.b - e.a), d = q - s.vertex(v);
+    const double distance = d.norm();
+    if (t <= 0.0 || t >= 1.0 || distance > out.reach() || !(distance > 1e-13)) continue;
+    if (in_vertex_cone(s, v, d / distance, kStrict)) out.add(q, d / distance, distance, e.name, vertex_name(v));
+  }
+}
+
+void collect_convex(const Surface& s, const std::vector<int>& triangles, std::vector<int>& vertices, std::vector<int>& edges) {
+  vertices.clear();
+  edges.clear();
+  for (int t : triangles) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Surface::Triangle& tri = s.triangle(t);
+      if (s.vertex_convex[static_cast<std::size_t>(tri.v[k])]) vertices.push_back(tri.v[k]);
+      if (s.edge(tri.edge[k]).convex) edges.push_back(tri.edge[k]);
+    }
+  }
+  for (auto* list : {&vertices, &edges}) {
+    std::sort(list->begin(), list->end());
+    list->erase(std::unique(list->begin(), list->end()), list->end());
+  }
+}
+
+Vector3d into_face(const Polytope& core, int face, const Polytope::Edge& e) {
+  if (face < 0) return Vector3d::Zero();
+  const Vector3d along = (core.vertex(e.b) - core.vertex(e.a)).normalized();
+  return core.faces[static_cast<std::size_t>(face)].normal.cross(along);
+}
+
+/// Features of a polytope; `left_face` of an edge a b has it counter-clockwise, so its inside is normal × (b - a).
+void collect_features(const Convex& shape, const Eigen::Isometry3d& X, FeatureSet& f) {
+  const Polytope& core = *shape.core;
+  f.clear();
+  f.radius = shape.radius;
+  f.reach = 2.0 * core.box_half.norm() + shape.radius;
+  for (int v = 0; v < core.size(); ++v) {
+    f.vertices.push_back(
+        {X * core.vertex(v), vertex_name(v), static_cast<int>(f.spokes.size()), static_cast<int>(core.neighbors_of(v).size())});
+    for (int k : core.neighbors_of(v)) f.spokes.push_back(X.linear() * (core.vertex(k) - core.vertex(v)).normalized());
+  }
+  for (const auto& e : core.edges) {
+    const int faces = e.left_face < 0 ? 0 : 2;
+    f.edges.push_back({X * core.vertex(e.a), X * core.vertex(e.b), X.linear() * into_face(core, e.left_face, e),
+                       -(X.linear() * into_face(core, e.right_face, e)), faces, edge_name(e.a, e.b)});
+  }
+}
+
+/// Convex features of a surface's candidate triangles.
+void collect_features(const Surface& s, const std::vector<int>& vertices, const std::vector<int>& edges, const Eigen::Isometry3d& X,
+                      FeatureSet& f) {
+  f.clear();
+  f.radius = 0.0;
+  f.reach = 2.0 * s.box_half.minCoeff() + 0.1 * s.box_half.maxCoeff();
+  for (int v : vertices) {
+    f.vertices.push_back({X * s.vertex(v), vertex_name(v), static_cast<int>(f.spokes.size()), static_cast<int>(s.spokes_of(v).size())});
+    for (int k : s.spokes_of(v)) f.spokes.push_back(X.linear() * (s.vertex(k) - s.vertex(v)).normalized());
+  }
+  for (int k : edges) {
+    const Surface::Edge& e = s.edge(k);
+    const Vector3d right = e.right < 0 ? Vector3d(Vector3d::Zero()) : into_triangle(s, e, e.right);
+    f.edges.push_back({X * s.vertex(e.a), X * s.vertex(e.b), X.linear() * into_triangle(s, e, e.left), X.linear() * right,
+                       e.right < 0 ? 1 : 2, edge_name(e.a, e.b)});
+  }
+}
+
+void query_box(const Surface& s, const Eigen::Isometry3d& X, const Vector3d& center, const Vector3d& half, double grow,
+               std::vector<int>& found) {
+  const Vector3d c = X * center, h = X.linear().cwiseAbs() * half + Vector3d::Constant(grow);
+  s.query(c - h, c + h, found);
+}
+
+void collide_cylinder_surface(const Convex& shape, const PlacedSurface& placed, SurfaceScratch& scratch, ContactSink& sink) {
+  const Surface& s = *placed.surface;
+  Convex local = shape;  // in the surface's frame
+  local.X = placed.X.inverse() * shape.X;
+  Collector out(placed.X, 0.0, sink);
+  const double reach = std::min(shape.cylinder_radius, shape.cylinder_half);
+  for (int t : scratch.triangles) {
+    const Surface::Triangle& tri = s.triangle(t);
+    const auto add = [&](const Vector3d& p, int name) {
+      const double height = tri.normal.dot(p - s.vertex(tri.v[0]));
+      if (height > sink.margin || height < -reach) return;
+      if (closest_on_triangle(p, s.vertex(tri.v[0]), s.vertex(tri.v[1]), s.vertex(tri.v[2])).region != TriangleRegion::face) return;
+      out.add(p, tri.normal, height, vertex_name(name), face_name(s.patch[static_cast<std::size_t>(t)]));
+    };
+    const double along = -local.axis().dot(tri.normal);
+    if (std::abs(along) > kSteep) {
+      std::array<RimPoint, kCapCorners> corners;
+      const int count = cap_corners(local, along < 0.0 ? -1.0 : 1.0, -tri.normal, corners);
+      for (int i = 0; i < count; ++i) add(corners[static_cast<std::size_t>(i)].p, corners[static_cast<std::size_t>(i)].name);
+    } else {
+      for (double side : {-1.0, 1.0}) add(farthest_on_rim(local, side, -tri.normal), lowest_name(side));
+    }
+  }
+  for (int v : scratch.convex_vertices) {
+    Vector3d normal;
+    const double distance = cylinder_distance(local, local.X.inverse() * s.vertex(v), normal);
+    const Vector3d n = -(local.X.linear() * normal);
+    if (distance > sink.margin || distance < -reach) continue;
+    if (in_vertex_cone(s, v, n, std::abs(normal.z()) == 1.0 ? kSteep : kCrossing)) {
+      out.add(s.vertex(v) + distance * n, n, distance, face_name(normal.z() > 0.5 ? 1 : (normal.z() < -0.5 ? 2 : 0)), vertex_name(v));
+    }
+  }
+  for (int k : scratch.convex_edges) {
+    const Surface::Edge& edge = s.edge(k);
+    scratch.edge.vertices[0] = s.vertex(edge.a);
+    scratch.edge.vertices[1] = s.vertex(edge.b);
+    Convex segment;
+    segment.core = &scratch.edge;
+    const SegmentPair r = closest_segments(local.center() - local.cylinder_half * local.axis(),
+                                           local.center() + local.cylinder_half * local.axis(), s.vertex(edge.a), s.vertex(edge.b));
+    const Vector3d on_axis = local.center() + (2.0 * r.s - 1.0) * local.cylinder_half * local.axis();
+    const Vector3d toward = on_axis - (s.vertex(edge.a) + r.t * (s.vertex(edge.b) - s.vertex(edge.a)));
+    if (!(toward.squaredNorm() > 0.0)) continue;
+    const Axis axis = signed_distance_from(local, segment, toward.normalized());
+    if (axis.separation > sink.margin || axis.separation < -reach || !in_edge_cone(s, edge, axis.n, kCrossing)) continue;
+    scratch.found.clear();
+    ContactSink part{scratch.found, sink.margin, false};
+    if (!add_overlap(local, segment, axis, part)) continue;  // nearest at an end of the edge: the vertex has it
+    for (const RawContact& c : scratch.found) out.add(c.p + 0.5 * c.gap * c.n, c.n, c.gap, c.feature, edge_name(edge.a, edge.b));
+  }
+}
+
+}  // namespace
+
+void collide_convex_surface(const Convex& shape, const PlacedSurface& placed, SurfaceScratch& scratch, ContactSink& sink) {
+  const Surface& s = *placed.surface;
+  const Eigen::Isometry3d X = placed.X.inverse() * shape.X;
+  const bool cylinder = shape.is_cylinder();
+  const Vector3d half = cylinder ? Vector3d(shape.cylinder_radius, shape.cylinder_radius, shape.cylinder_half) : shape.core->box_half;
+  query_box(s, X, cylinder ? Vector3d(Vector3d::Zero()) : shape.core->box_center, half, sink.margin + shape.radius, scratch.triangles);
+  if (scratch.triangles.empty()) return;
+  collect_convex(s, scratch.triangles, scratch.convex_vertices, scratch.convex_edges);
+  const std::size_t first = sink.contacts.size();
+  if (cylinder) {
+    collide_cylinder_surface(shape, placed, scratch, sink);
+  } else {
+    collect_features(shape, X, scratch.shape);
+    Collector out(placed.X, shape.radius, sink);
+    VertexContacts vertices(s, scratch.triangles, scratch.shape, scratch.below, out);
+    for (const auto& v : scratch.shape.vertices) vertices.run(v);
+    if (shape.core->size() == 2) surface_vertices_on_segment(scratch.shape, s, scratch.convex_vertices, out);
+    if (!shape.core->faces.empty()) surface_vertices_on_faces(shape, placed, scratch.convex_vertices, out);
+    cross_edges(scratch.shape, s, scratch.convex_edges, out);
+  }
+  if (sink.contacts.size() - first > 4 * static_cast<std::size_t>(kMaxPoints)) thin_out(sink.contacts, first);
+}
+
+void collide_surfaces(const PlacedSurface& a, const PlacedSurface& b, SurfaceScratch& scratch, ContactSink& sink) {
+  const Eigen::Isometry3d X_BA = b.X.inverse() * a.X, X_AB = X_BA.inverse();
+  query_box(*b.surface, X_BA, a.surface->box_center, a.surface->box_half, sink.margin, scratch.triangles);
+  query_box(*a.surface, X_AB, b.surface->box_center, b.surface->box_half, sink.margin, scratch.other_triangles);
+  if (scratch.triangles.empty() || scratch.other_triangles.empty()) return;
+  const std::size_t first = sink.contacts.size();
+  collect_convex(*a.surface, scratch.other_triangles, scratch.convex_vertices, scratch.convex_edges);
+  collect_features(*a.surface, scratch.convex_vertices, scratch.convex_edges, X_BA, scratch.shape);
+  collect_convex(*b.surface, scratch.triangles, scratch.convex_vertices, scratch.convex_edges);
+  collect_features(*b.surface, scratch.convex_vertices, scratch.convex_edges, X_AB, scratch.other);
+  {
+    Collector out(b.X, 0.0, sink);
+    VertexContacts vertices(*b.surface, scratch.triangles, scratch.shape, scratch.below, out);
+    for (const auto& v : scratch.shape.vertices) vertices.run(v);
+    cross_edges(scratch.shape, *b.surface, scratch.convex_edges, out);
+  }
+  ContactSink turned{sink.contacts, sink.margin, !sink.flip};
+  Collector out(a.X, 0.0, turned);
+  VertexContacts vertices(*a.surface, scratch.other_triangles, scratch.other, scratch.below, out);
+  for (const auto& v : scratch.other.vertices) vertices.run(v);
+  if (sink.contacts.size() - first > 4 * static_cast<std::size_t>(kMaxPoints)) thin_out(sink.contacts, first);
+}
+
+void collide_surface_plane(const PlacedSurface& placed, const Plane3& plane, ContactSink& sink) {
+  const Surface& s = *placed.surface;
+  const Vector3d up = placed.X.linear().transpose() * plane.n;
+  const double base = plane.n.dot(placed.X.translation()) - plane.offset;
+  const std::size_t first = sink.contacts.size();
+  for (int v : s.convex_vertices) {
+    const double height = base + up.dot(s.vertex(v));
+    if (height > sink.margin || !in_vertex_cone(s, v, -up, kSteep)) continue;
+    sink.add(placed.X * s.vertex(v) - 0.5 * height * plane.n, plane.n, height, vertex_name(v), 0);
+  }
+  thin_out(sink.contacts, first);
+}
+
+}  // namespace stiction
