@@ -43,6 +43,7 @@ struct Reference {
 
 void expect_same_dynamics(const World& world, Reference& reference, const std::string& name) {
   ASSERT_EQ(world.nv(), reference.model.nv) << name;
+  if (world.nv() == 0) return;
   const Eigen::VectorXd q = random_configuration(world, 7);
   Eigen::VectorXd v(world.nv());
   for (Eigen::Index i = 0; i < v.size(); ++i) v[i] = std::sin(1.0 + 2.0 * static_cast<double>(i));
@@ -56,8 +57,8 @@ void expect_same_dynamics(const World& world, Reference& reference, const std::s
   update(world, q, v, ours);
   const auto& index = reference.v_index;
   const double M_scale = data.M.cwiseAbs().maxCoeff(), h_scale = data.nle.cwiseAbs().maxCoeff();
-  EXPECT_LT((ours.M.to_dense() - data.M(index, index)).cwiseAbs().maxCoeff(), 1e-11 * M_scale) << name;
-  EXPECT_LT((ours.bias - data.nle(index)).cwiseAbs().maxCoeff(), 1e-11 * h_scale) << name;
+  EXPECT_LE((ours.M.to_dense() - data.M(index, index)).cwiseAbs().maxCoeff(), 1e-11 * M_scale) << name;
+  EXPECT_LE((ours.bias - data.nle(index)).cwiseAbs().maxCoeff(), 1e-11 * (h_scale + 1.0)) << name;
 }
 
 std::vector<std::string> example_urdfs() {
