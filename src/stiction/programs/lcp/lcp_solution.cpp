@@ -72,6 +72,7 @@ bool is_farkas_ray(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::Ref<
   double excess = 0.0;
   for (Eigen::Index j = 0; j < M.cols(); ++j) {
     const double product = M.col(j).dot(u), terms = M.col(j).cwiseAbs().dot(u);
+    if (!std::isfinite(terms)) return false;
     if (product > 0.0) excess = std::max(excess, product / terms);
   }
   const double product = q.dot(u), terms = q.cwiseAbs().dot(u);

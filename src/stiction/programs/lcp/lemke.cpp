@@ -16,6 +16,14 @@ using ConstVector = Eigen::Ref<const Eigen::VectorXd>;
 enum class TieRule { lexicographic, largest_pivot };
 enum class End { basis, ray, pivot_limit };
 
+/// What tells one path from another.
+struct Path {
+  TieRule rule = TieRule::lexicographic;
+  double eps = 0.0;  ///< Tikhonov term of the equilibrated M
+  int covering = 0;  ///< which covering vector d; 0 is all ones
+  int max_pivots = 0;
+};
+
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// The condensed tableau of w - M z - d z0 = q: row i reads x_row(i) + Σ_c T(i, c) x_col(c) = t_i. Variables are numbered
@@ -26,9 +34,9 @@ class Tableau {
     stride_ = (n + 2 + 3) / 4 * 4;
   }
 
-  /// The basis w of D (M + eps I) D and D q / |D q|_inf. Returns |D q|_inf.
-  double reset(const ConstMatrix& M, const ConstVector& q, double eps);
-  End run(TieRule rule, int max_pivots, int& pivots);
+  /// The basis w of D M D + eps I and D q / |D q|_inf. Returns |D q|_inf.
+  double reset(const ConstMatrix& M, const ConstVector& q, const Path& path);
+  End run(const Path& path, int& pivots);
 
   int place(int var) const { return ws_.place[at(var)]; }
   double entry(int row, int col) const { return ws_.tableau[at(row) * at(stride_) + at(col)]; }
@@ -51,7 +59,15 @@ class Tableau {
   int n_, stride_, entering_ = 0;
 };
 
-double Tableau::reset(const ConstMatrix& M, const ConstVector& q, double eps) {
+/// d_i of covering vector k: ones, then spread over [1/8, 8] by an additive sequence that no problem is aligned with.
+double covering(int k, int i) {
+  if (k == 0) return 1.0;
+  constexpr double kGolden = 0.6180339887498949;
+  const double phase = kGolden * (i + 1) * k;
+  return std::exp2(6.0 * (phase - std::floor(phase)) - 3.0);
+}
+
+double Tableau::reset(const ConstMatrix& M, const ConstVector& q, const Path& path) {
   ws_.tableau.resize(at(n_) * at(stride_));
   ws_.row_var.resize(at(n_));
   ws_.col_var.resize(at(n_ + 1));
@@ -60,8 +76,8 @@ double Tableau::reset(const ConstMatrix& M, const ConstVector& q, double eps) {
   for (int i = 0; i < n_; ++i) {
     double* t = row(i);
     for (int j = 0; j < n_; ++j) t[j] = -ws_.equilibration.scale[i] * M(i, j) * ws_.equilibration.scale[j];
-    t[i] -= eps;
-    t[n_] = -1.0;
+    t[i] -= path.eps;
+    t[n_] = -covering(path.covering, i);
     t[n_ + 1] = ws_.equilibration.scale[i] * q[i] / size;
     std::fill(t + n_ + 2, t + stride_, 0.0);
     ws_.row_var[at(i)] = i;
@@ -90,11 +106,11 @@ bool Tableau::lexicographically_less(int i, int k) const {
   return i > k;
 }
 
-/// z0 rises until every w is non-negative: the row of least q, the last of equals (the unit rows are in that order).
+/// z0 rises until every w is non-negative: the row of least q / d, the last of equals (the unit rows are in that order).
 int Tableau::first_row() const {
   int r = 0;
   for (int i = 1; i < n_; ++i) {
-    if (value(i) <= value(r)) r = i;
+    if (value(i) * entry(r, n_) >= value(r) * entry(i, n_)) r = i;
   }
   return r;
 }
@@ -137,7 +153,7 @@ void Tableau::pivot(int r, int c) {
   ws_.place[at(ws_.col_var[at(c)])] = -1 - c;
 }
 
-End Tableau::run(TieRule rule, int max_pivots, int& pivots) {
+End Tableau::run(const Path& path, int& pivots) {
   int c = n_, r = first_row();
   load_column(c);
   for (int count = 0;; ++count) {
@@ -145,11 +161,11 @@ End Tableau::run(TieRule rule, int max_pivots, int& pivots) {
     pivot(r, c);
     ++pivots;
     if (leaving == z0()) return End::basis;
-    if (count >= max_pivots) return End::pivot_limit;
+    if (count >= path.max_pivots) return End::pivot_limit;
     entering_ = complement(leaving);
     c = -1 - place(entering_);
     load_column(c);
-    r = leaving_row(rule);
+    r = leaving_row(path.rule);
     if (r < 0) return End::ray;
   }
 }
@@ -258,24 +274,26 @@ void take_ray(const ConstMatrix& M, const ConstVector& q, const Tableau& tableau
   solution.infeasible = is_farkas_ray(M, q, solution.ray);
 }
 
-/// One Lemke path; improves `solution` when it ends in a basis.
-End attempt(const ConstMatrix& M, const ConstVector& q, double eps, TieRule rule, int max_pivots, const LemkeOptions& options,
-            LemkeWorkspace& ws, LcpSolution& solution) {
+/// Follows one path and offers the basis it ends in.
+End follow(const ConstMatrix& M, const ConstVector& q, const Path& path, const LemkeOptions& options, LemkeWorkspace& ws,
+           LcpSolution& solution) {
   const int n = static_cast<int>(q.size());
   Tableau tableau(ws, n, options);
-  const double size = tableau.reset(M, q, eps);
-  const End end = tableau.run(rule, max_pivots, solution.pivots);
-  if (end == End::ray && eps == 0.0) take_ray(M, q, tableau, ws, solution);
+  const double size = tableau.reset(M, q, path);
+  const End end = tableau.run(path, solution.pivots);
+  if (end == End::ray && path.eps == 0.0 && !solution.infeasible) take_ray(M, q, tableau, ws, solution);
   if (end != End::basis) return end;
   ws.support.clear();
   for (int j = 0; j < n; ++j) {
     if (tableau.place(n + j) >= 0) ws.support.push_back(j);
   }
   const double before = solution.residual;
-  solve_by_tableau(M, q, tableau, size, ws);
-  offer(M, q, ws, solution);
+  if (path.eps == 0.0) {
+    solve_by_tableau(M, q, tableau, size, ws);
+    offer(M, q, ws, solution);
+  }
   if (solution.residual > options.tolerance && solve_by_lu(M, q, ws)) offer(M, q, ws, solution);
-  if (solution.residual < before) solution.regularisation = eps;
+  if (solution.residual < before) solution.regularisation = path.eps;
   return end;
 }
 
@@ -298,16 +316,18 @@ bool solve_without_path(const ConstMatrix& M, const ConstVector& q, std::span<co
 }
 
 End follow_paths(const ConstMatrix& M, const ConstVector& q, const LemkeOptions& options, LemkeWorkspace& ws, LcpSolution& solution) {
-  const int n = static_cast<int>(q.size()), limit = options.max_pivots > 0 ? options.max_pivots : 1000 + 50 * n;
-  End end = attempt(M, q, 0.0, TieRule::lexicographic, limit, options, ws, solution);
-  if (!options.regularise || solved(solution, options) || solution.infeasible) return end;
-  const int fallback_limit = std::min(limit, 100 + 10 * n);
-  const End second = attempt(M, q, 0.0, TieRule::largest_pivot, fallback_limit, options, ws, solution);
-  if (second == End::ray) end = second;
-  for (double eps = 1e-14; eps < 2e-4 && !solved(solution, options) && !solution.infeasible; eps *= 10.0) {
-    attempt(M, q, eps, TieRule::lexicographic, fallback_limit, options, ws, solution);
-  }
-  return end;
+  const int n = static_cast<int>(q.size());
+  Path path;
+  path.max_pivots = options.max_pivots > 0 ? options.max_pivots : 1000 + 50 * n;
+  const End first = follow(M, q, path, options, ws, solution);
+  const auto done = [&] { return !options.fall_back || solved(solution, options) || solution.infeasible; };
+  path.max_pivots = std::min(path.max_pivots, 100 + 10 * n);
+  path.rule = TieRule::largest_pivot;
+  for (path.covering = 0; path.covering < 4 && !done(); ++path.covering) follow(M, q, path, options, ws, solution);
+  path.covering = 0;
+  path.rule = TieRule::lexicographic;
+  for (path.eps = 1e-14; path.eps < 2e-4 && !done(); path.eps *= 10.0) follow(M, q, path, options, ws, solution);
+  return first;
 }
 
 void start(const ConstMatrix& M, LemkeWorkspace& ws, LcpSolution& solution) {
@@ -328,6 +348,15 @@ void start(const ConstMatrix& M, LemkeWorkspace& ws, LcpSolution& solution) {
   solution.pivots = 0;
 }
 
+/// The point z = 0, for a problem without a solution.
+void withdraw(const ConstMatrix& M, const ConstVector& q, LemkeWorkspace& ws, LcpSolution& solution) {
+  ws.support.clear();
+  ws.z.setZero();
+  solution.residual = kInfinity;
+  solution.regularisation = 0.0;
+  offer(M, q, ws, solution);
+}
+
 }  // namespace
 
 void lemke(const ConstMatrix& M, const ConstVector& q, std::span<const int> warm, const LemkeOptions& options, LemkeWorkspace& ws,
@@ -340,8 +369,9 @@ void lemke(const ConstMatrix& M, const ConstVector& q, std::span<const int> warm
     solution.status = Status::solved;
     solution.infeasible = false;
     solution.ray.resize(0);
-  } else if (end == End::ray) {
+  } else if (solution.ray.size() > 0) {
     solution.status = Status::ray_termination;
+    withdraw(M, q, ws, solution);
   } else {
     solution.status = end == End::pivot_limit ? Status::iteration_limit : Status::inaccurate;
   }

@@ -162,7 +162,7 @@ TEST(Lemke, ExponentialPathEnds) {
   EXPECT_EQ(Eigen::VectorXd(s.z), Eigen::VectorXd::Unit(n, 0));
   LemkeOptions few;
   few.max_pivots = 100;
-  few.regularise = false;
+  few.fall_back = false;
   EXPECT_EQ(solve(lcp, {}, few).status, Status::iteration_limit);
 }
 
