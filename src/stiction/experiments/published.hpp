@@ -1,0 +1,20 @@
+// Published figures that the experiments print beside ours. Missing: not reported ("-": the robot fell).
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace stiction {
+
+struct PublishedTrot {
+  std::optional<double> position_error;  ///< rad, [ZD15, Table 3]
+  std::optional<double> velocity_error;  ///< rad/s, [ZD15, Table 3]
+  std::optional<double> torque_rate;     ///< N m/s, [ZD15, Table 4] (one value per controller, terrain not stated)
+  std::optional<double> torque_mean;     ///< N m, [ZD15, Table 4]
+  std::optional<double> force_error;     ///< relative, [ZD15, Table 5]
+};
+
+/// Rigid ground; `high_friction` is mu = infinity, otherwise 0.1. Names as TrotController's.
+PublishedTrot published_trot_results(std::string_view controller, bool high_friction);
+
+}  // namespace stiction

@@ -1,0 +1,38 @@
+#include "stiction/record/csv_log.hpp"
+
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+
+CsvLog::CsvLog(const std::string& path, const std::vector<std::string>& columns) : path_(path), file_(path), columns_(columns.size()) {
+  if (!file_) throw FileError(path, "", "cannot be written");
+  for (std::size_t i = 0; i < columns.size(); ++i) file_ << (i == 0 ? "" : ",") << columns[i];
+  file_ << '\n';
+}
+
+void CsvLog::add(double value) {
+  fmt::format_to(std::back_inserter(row_), "{}{}", filled_ == 0 ? "" : ",", value);
+  ++filled_;
+}
+
+void CsvLog::add(const Eigen::Ref<const Eigen::VectorXd>& values) {
+  for (Eigen::Index i = 0; i < values.size(); ++i) add(values[i]);
+}
+
+void CsvLog::end_row() {
+  require_size(fmt::format("row of {}", path_), static_cast<Eigen::Index>(filled_), static_cast<Eigen::Index>(columns_));
+  file_ << row_ << '\n';
+  if (!file_) throw FileError(path_, "", "write failed");
+  row_.clear();
+  filled_ = 0;
+}
+
+void add_columns(std::vector<std::string>& columns, std::string_view name, Eigen::Index count) {
+  for (Eigen::Index i = 0; i < count; ++i) columns.push_back(fmt::format("{}_{}", name, i));
+}
+
+}  // namespace stiction
