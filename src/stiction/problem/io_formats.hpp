@@ -1,0 +1,39 @@
+// The file formats, one pair of functions each. Internal: use io.hpp. `file` names the file in errors.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "stiction/problem/io.hpp"
+
+namespace stiction {
+
+/// Sizes and values of a reduced problem; throws InvalidArgument naming the member.
+void validate(const ReducedProblem& problem);
+
+// io_json.cpp
+AnyProblem parse_json(const std::string& file, std::string_view text);
+std::string to_json(const ContactProblem& problem);
+std::string to_json(const ReducedProblem& problem);
+
+// io_npz.cpp
+AnyProblem parse_npz(const std::string& file, std::string_view bytes);
+std::string to_npz(const ContactProblem& problem);
+std::string to_npz(const ReducedProblem& problem);
+
+// io_text.cpp
+ReducedProblem parse_siconos(const std::string& file, std::string_view text);
+Lcp parse_siconos_lcp(const std::string& file, std::string_view text);
+
+// io_fclib.cpp
+ReducedProblem load_fclib(const std::string& file);
+
+/// Reference solution stored in an FCLIB file; empty members where it has none.
+struct FclibSolution {
+  Eigen::VectorXd r;  ///< contact impulses, 3n
+  Eigen::VectorXd u;  ///< contact velocities, 3n
+  Eigen::VectorXd v;  ///< generalised velocities
+};
+FclibSolution load_fclib_solution(const std::string& file);
+
+}  // namespace stiction

@@ -1,0 +1,336 @@
+// Contact problems as numpy.savez writes them: a zip archive of arrays, `M.npy`, `J.npy`, ...
+//
+// An array is the magic "\x93NUMPY", a version, the length of a header, the header (a Python dictionary with descr,
+// fortran_order and shape) and the entries. Little-endian integers, booleans and floats are read; doubles are written.
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/problem/io_formats.hpp"
+#include "stiction/problem/io_zip.hpp"
+#include "stiction/problem/reduce_sparse.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+static_assert(std::endian::native == std::endian::little, "arrays are read and written as little-endian");
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+
+struct Array {
+  std::vector<std::uint64_t> shape;
+  bool fortran_order = false;
+  VectorXd values;
+};
+
+[[noreturn]] void fail(const std::string& file, std::string_view key, std::string_view reason) { throw FileError(file, key, reason); }
+
+// The text of a header after 'key': up to the comma that ends the value.
+std::string_view header_value(const std::string& file, const std::string& key, std::string_view header, std::string_view name) {
+  const std::size_t at = header.find(fmt::format("'{}'", name)), colon = header.find(':', at);
+  if (at == std::string_view::npos || colon == std::string_view::npos) fail(file, key, fmt::format("the array header has no {}", name));
+  const std::size_t begin = header.find_first_not_of(' ', colon + 1);
+  return begin == std::string_view::npos ? std::string_view{} : header.substr(begin);
+}
+
+std::vector<std::uint64_t> parse_shape(const std::string& file, const std::string& key, std::string_view text) {
+  if (!text.starts_with('(')) fail(file, key, "the array header has no shape");
+  std::vector<std::uint64_t> shape;
+  std::uint64_t value = 0;
+  bool digits = false;
+  for (const char c : text.substr(1)) {
+    if (c >= '0' && c <= '9') {
+      if (value > 1000000000000) fail(file, key, "the shape is too large");
+      value = 10 * value + static_cast<std::uint64_t>(c - '0');
+      digits = true;
+    } else if (c == ',' || c == ')') {
+      if (digits) shape.push_back(value);
+      value = 0;
+      digits = false;
+      if (c == ')') return shape;
+    } else if (c != ' ') {
+      break;
+    }
+  }
+  fail(file, key, "the shape in the array header is damaged");
+}
+
+template <class T>
+void convert(std::string_view raw, VectorXd& out) {
+  for (Index i = 0; i < out.size(); ++i) {
+    T value;
+    std::memcpy(&value, raw.data() + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
+    out[i] = static_cast<double>(value);
+  }
+}
+
+struct Type {
+  std::string_view name;
+  std::size_t size;
+  void (*convert)(std::string_view, VectorXd&);
+};
+constexpr Type kTypes[] = {
+    {"f8", 8, convert<double>},        {"f4", 4, convert<float>},         {"i8", 8, convert<std::int64_t>},
+    {"i4", 4, convert<std::int32_t>},  {"i2", 2, convert<std::int16_t>},  {"i1", 1, convert<std::int8_t>},
+    {"u8", 8, convert<std::uint64_t>}, {"u4", 4, convert<std::uint32_t>}, {"u2", 2, convert<std::uint16_t>},
+    {"u1", 1, convert<std::uint8_t>},  {"b1", 1, convert<std::uint8_t>},
+};
+
+const Type& parse_type(const std::string& file, const std::string& key, std::string_view text) {
+  const std::string_view name = text.substr(0, text.find('\'', 1));
+  if (name.size() == 4 && (name[1] == '<' || name[1] == '|' || name[1] == '=')) {
+    for (const Type& type : kTypes) {
+      if (type.name == name.substr(2)) return type;
+    }
+  }
+  fail(file, key,
+       fmt::format("arrays of type {}' are not supported, only little-endian floats, integers and booleans", name.substr(0, 20)));
+}
+
+Array parse_array(const std::string& file, const std::string& key, std::string_view bytes) {
+  if (bytes.size() < 12 || !bytes.starts_with(kMagic)) fail(file, key, "not a numpy array");
+  const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };
+  std::size_t begin = 10, length = byte(8) | byte(9) << 8;
+  if (byte(6) > 1) {
+    begin = 12;
+    length |= byte(10) << 16 | byte(11) << 24;
+  }
+  if (length > bytes.size() - begin) fail(file, key, "the array is truncated");
+  const std::string_view header = bytes.substr(begin, length), raw = bytes.substr(begin + length);
+  const Type& type = parse_type(file, key, header_value(file, key, header, "descr"));
+  Array array;
+  array.fortran_order = header_value(file, key, header, "fortran_order").starts_with("True");
+  array.shape = parse_shape(file, key, header_value(file, key, header, "shape"));
+  double count = 1.0;
+  for (const std::uint64_t extent : array.shape) count *= static_cast<double>(extent);
+  if (count * static_cast<double>(type.size) > static_cast<double>(raw.size())) fail(file, key, "the array is truncated");
+  array.values.resize(static_cast<Index>(count));
+  type.convert(raw, array.values);
+  return array;
+}
+
+// The arrays of an archive by key, as vectors and matrices of the sizes that are asked for.
+class Arrays {
+ public:
+  Arrays(const std::string& file, std::string_view bytes) : file_(file) {
+    for (const ZipMember& member : read_zip(file, bytes)) {
+      if (!member.name.ends_with(".npy")) continue;
+      const std::string key = member.name.substr(0, member.name.size() - 4);
+      arrays_[key] = parse_array(file, key, member.bytes);
+    }
+  }
+
+  bool has(const std::string& key) const { return arrays_.contains(key); }
+  const Array& get(const std::string& key) const {
+    const auto it = arrays_.find(key);
+    if (it == arrays_.end()) fail(file_, key, "this array is missing");
+    return it->second;
+  }
+  double scalar(const std::string& key) const {
+    if (get(key).values.size() != 1) fail(file_, key, fmt::format("expected one number, got {}", get(key).values.size()));
+    return get(key).values[0];
+  }
+  const VectorXd& vector(const std::string& key) const {
+    const Array& array = get(key);
+    if (array.shape.size() > 1) fail(file_, key, fmt::format("expected a vector, got {} dimensions", array.shape.size()));
+    return array.values;
+  }
+  VectorXd vector(const std::string& key, Index size) const {
+    if (!has(key)) return VectorXd::Zero(size);
+    const VectorXd& out = vector(key);
+    if (out.size() != size) fail(file_, key, fmt::format("expected size {}, got {}", size, out.size()));
+    return out;
+  }
+  MatrixXd matrix(const std::string& key) const {
+    const Array& array = get(key);
+    if (array.shape.size() != 2) fail(file_, key, fmt::format("expected a matrix, got {} dimensions", array.shape.size()));
+    if (array.shape[0] > 2000000000 || array.shape[1] > 2000000000) fail(file_, key, "the shape is too large");
+    const Index rows = static_cast<Index>(array.shape[0]), cols = static_cast<Index>(array.shape[1]);
+    if (array.fortran_order) return Eigen::Map<const MatrixXd>(array.values.data(), rows, cols);
+    return Eigen::Map<const RowMatrix>(array.values.data(), rows, cols);
+  }
+  MatrixXd matrix(const std::string& key, Index rows, Index cols) const {
+    MatrixXd out = matrix(key);
+    if (out.rows() != rows || out.cols() != cols) {
+      fail(file_, key, fmt::format("expected {} x {}, got {} x {}", rows, cols, out.rows(), out.cols()));
+    }
+    return out;
+  }
+  std::vector<int> integers(const std::string& key) const {
+    std::vector<int> out;
+    if (!has(key)) return out;
+    for (const double value : vector(key)) {
+      if (!(value >= 0.0 && value <= 1e8) || value != static_cast<int>(value)) {
+        fail(file_, key, fmt::format("expected integers >= 0, got {}", value));
+      }
+      out.push_back(static_cast<int>(value));
+    }
+    return out;
+  }
+  /// Sizes of the blocks of `columns` columns; one block when the archive names none.
+  std::vector<int> blocks(Index columns) const {
+    std::vector<int> sizes = integers("blocks");
+    if (!has("blocks")) sizes.assign(1, static_cast<int>(columns));
+    double total = 0.0;
+    for (const int size : sizes) total += size;
+    if (total != static_cast<double>(columns)) fail(file_, "blocks", fmt::format("expected sizes that sum to {}, got {}", columns, total));
+    return sizes;
+  }
+  /// A key that stands for the whole kind of problem.
+  [[noreturn]] void fail_kind() const { fail(file_, "", "expected arrays M, v, J, mu, or W, q, mu, or Rt, u_free, mu"); }
+  const std::string& file() const { return file_; }
+
+ private:
+  std::string file_;
+  std::map<std::string, Array> arrays_;
+};
+
+BlockDiagonal split_inertia(const Arrays& in, const MatrixXd& M, std::span<const int> sizes) {
+  BlockDiagonal out(sizes);
+  MatrixXd rest = M;
+  for (int k = 0; k < out.blocks(); ++k) {
+    auto part = rest.block(out.offset(k), out.offset(k), sizes[static_cast<std::size_t>(k)], sizes[static_cast<std::size_t>(k)]);
+    out.block(k) = part;
+    part.setZero();
+  }
+  if (!rest.isZero(0.0)) fail(in.file(), "M", "entries outside the diagonal blocks that `blocks` names");
+  return out;
+}
+
+ContactProblem read_contact_problem(const Arrays& in) {
+  ContactProblem p;
+  const MatrixXd M = in.matrix("M");
+  const Index nv = M.rows(), n = in.vector("mu").size();
+  if (M.cols() != nv) fail(in.file(), "M", fmt::format("expected a square matrix, got {} x {}", nv, M.cols()));
+  const std::vector<int> sizes = in.blocks(nv);
+  p.dt = in.has("dt") ? in.scalar("dt") : 1.0;
+  p.M = split_inertia(in, M, sizes);
+  p.v = in.vector("v");
+  p.impulse = in.vector("impulse", nv);
+  p.J = BlockRows::from_dense(3, in.matrix("J", 3 * n, nv), sizes);
+  p.mu = in.vector("mu");
+  p.restitution = in.vector("restitution", n);
+  p.gap = in.vector("gap", n);
+  p.prescribed = in.integers("prescribed");
+  p.v_prescribed = in.vector("v_prescribed", static_cast<Index>(p.prescribed.size()));
+  const Index m = in.has("J_b") ? in.matrix("J_b").rows() : 0;
+  p.J_b = BlockRows::from_dense(1, in.has("J_b") ? in.matrix("J_b", m, nv) : MatrixXd(0, nv), sizes);
+  p.b = in.vector("b", m);
+  p.lo = in.has("lo") ? in.vector("lo", m) : VectorXd::Constant(m, -kInfinity);
+  p.hi = in.has("hi") ? in.vector("hi", m) : VectorXd::Constant(m, kInfinity);
+  return p;
+}
+
+ReducedProblem read_reduced_problem(const Arrays& in) {
+  ReducedProblem p;
+  const MatrixXd Rt = in.matrix("Rt");
+  const Index n = in.vector("mu").size(), r = Rt.cols(), m = in.has("Bt") ? in.matrix("Bt").rows() : 0;
+  const std::vector<int> sizes = in.blocks(r);
+  p.Rt = BlockRows::from_dense(3, in.matrix("Rt", 3 * n, r), sizes);
+  p.u_free = in.vector("u_free");
+  p.mu = in.vector("mu");
+  p.offset = in.vector("offset", n);
+  p.closed.assign(static_cast<std::size_t>(n), 1);
+  if (in.has("closed")) {
+    const VectorXd closed = in.vector("closed", n);
+    for (Index i = 0; i < n; ++i) p.closed[static_cast<std::size_t>(i)] = closed[i] != 0.0;
+  }
+  p.Bt = BlockRows::from_dense(1, in.has("Bt") ? in.matrix("Bt", m, r) : MatrixXd(0, r), sizes);
+  p.w_free = in.vector("w_free", m);
+  p.lo = in.has("lo") ? in.vector("lo", m) : VectorXd::Constant(m, -kInfinity);
+  p.hi = in.has("hi") ? in.vector("hi", m) : VectorXd::Constant(m, kInfinity);
+  p.y_free = in.vector("y_free", r);
+  if (in.has("defect")) p.defect = in.matrix("defect", 3 * n, 3 * n);
+  return p;
+}
+
+void add_array(std::vector<ZipMember>& out, std::string_view key, std::string_view type, std::string_view shape, const void* data,
+               std::size_t bytes) {
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': True, 'shape': ({}), }}", type, shape);
+  header.append(63 - (10 + header.size()) % 64, ' ');  // entries start at a multiple of 64 bytes
+  header += '\n';
+  std::string text(kMagic);
+  text += {'\1', '\0', static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
+  text += header;
+  if (bytes > 0) text.append(static_cast<const char*>(data), bytes);
+  out.push_back({fmt::format("{}.npy", key), std::move(text)});
+}
+
+void add_scalar(std::vector<ZipMember>& out, std::string_view key, double value) { add_array(out, key, "<f8", "", &value, 8); }
+
+void add_vector(std::vector<ZipMember>& out, std::string_view key, const GrowVector& values) {
+  add_array(out, key, "<f8", fmt::format("{},", values.size()), values.data(), 8 * static_cast<std::size_t>(values.size()));
+}
+
+void add_matrix(std::vector<ZipMember>& out, std::string_view key, const MatrixXd& values) {
+  add_array(out, key, "<f8", fmt::format("{}, {}", values.rows(), values.cols()), values.data(),
+            8 * static_cast<std::size_t>(values.size()));
+}
+
+void add_integers(std::vector<ZipMember>& out, std::string_view key, std::span<const int> values) {
+  const std::vector<std::int64_t> wide(values.begin(), values.end());
+  add_array(out, key, "<i8", fmt::format("{},", wide.size()), wide.data(), 8 * wide.size());
+}
+
+}  // namespace
+
+AnyProblem parse_npz(const std::string& file, std::string_view bytes) {
+  const Arrays in(file, bytes);
+  if (in.has("M")) return read_contact_problem(in);
+  if (in.has("W")) {
+    const Index n = in.vector("mu").size();
+    return reduce_dense(in.matrix("W", 3 * n, 3 * n), in.vector("q"), in.vector("mu"));
+  }
+  if (in.has("Rt")) return read_reduced_problem(in);
+  in.fail_kind();
+}
+
+std::string to_npz(const ContactProblem& p) {
+  std::vector<ZipMember> out;
+  add_matrix(out, "M", p.M.to_dense());
+  add_integers(out, "blocks", p.M.sizes());
+  add_vector(out, "v", p.v);
+  add_vector(out, "impulse", p.impulse);
+  add_scalar(out, "dt", p.dt);
+  add_matrix(out, "J", p.J.to_dense());
+  add_vector(out, "mu", p.mu);
+  add_vector(out, "restitution", p.restitution);
+  add_vector(out, "gap", p.gap);
+  add_integers(out, "prescribed", p.prescribed);
+  add_vector(out, "v_prescribed", p.v_prescribed);
+  add_matrix(out, "J_b", p.J_b.to_dense());
+  add_vector(out, "b", p.b);
+  add_vector(out, "lo", p.lo);
+  add_vector(out, "hi", p.hi);
+  return write_zip(out);
+}
+
+std::string to_npz(const ReducedProblem& p) {
+  std::vector<ZipMember> out;
+  const std::vector<int> closed(p.closed.begin(), p.closed.end());
+  add_matrix(out, "Rt", p.Rt.to_dense());
+  add_integers(out, "blocks", p.Rt.block_sizes());
+  add_vector(out, "u_free", p.u_free);
+  add_vector(out, "offset", p.offset);
+  add_vector(out, "mu", p.mu);
+  add_integers(out, "closed", closed);
+  add_matrix(out, "Bt", p.Bt.to_dense());
+  add_vector(out, "w_free", p.w_free);
+  add_vector(out, "lo", p.lo);
+  add_vector(out, "hi", p.hi);
+  add_vector(out, "y_free", p.y_free);
+  if (p.defect.size() > 0) add_matrix(out, "defect", p.defect);
+  return write_zip(out);
+}
+
+}  // namespace stiction
