@@ -37,15 +37,15 @@ void DiscCones::bind(const ReducedProblem& problem, bool relaxed) {
     Contact& x = contacts_[at(i)];
     x.mu = std::min(problem.mu[i], kInteriorInfinity);
     x.kappa = relaxed ? x.mu : 0.0;
-    x.offset = problem.offset[i];
     x.friction = x.mu > 0.0;
     count_ += x.friction ? 2 : 1;
   }
 }
 
-void DiscCones::start(const GrowVector& scale, double t, const GrowVector& u, const GrowVector&) {
+void DiscCones::start(const GrowVector& scale, const GrowVector& offset, double t, const GrowVector& u, const GrowVector&) {
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     Contact& x = contacts_[i];
+    x.offset = offset.data()[i];
     const Eigen::Index row = 3 * static_cast<Eigen::Index>(i);
     const double size = t * scale[static_cast<Eigen::Index>(i)];
     x.s = x.friction ? std::max(size, 2.0 * std::hypot(u[row + 1], u[row + 2])) : 0.0;
@@ -53,13 +53,8 @@ void DiscCones::start(const GrowVector& scale, double t, const GrowVector& u, co
   }
 }
 
-double DiscCones::infeasibility(const GrowVector& u) const {
-  double worst = 0.0;
-  for (std::size_t i = 0; i < contacts_.size(); ++i) {
-    const Contact& x = contacts_[i];
-    worst = std::max(worst, std::abs(x.a - (u[3 * static_cast<Eigen::Index>(i)] + x.offset - x.kappa * x.s)));
-  }
-  return worst;
+void DiscCones::couple(double part) {
+  for (Contact& x : contacts_) x.kappa = part * x.mu;
 }
 
 void DiscCones::eliminate(const GrowVector& u, const GrowVector& lambda, GrowVector& D) {

@@ -31,8 +31,8 @@ void contact_scales(const ReducedProblem& problem, GrowVector& scale, GrowVector
 class DiscCones {
  public:
   void bind(const ReducedProblem& problem, bool relaxed);
-  /// Interior point of size t (scaled velocity) at contact velocities u; sets λ_T = 0 and takes λ_N > 0 from `lambda`.
-  void start(const GrowVector& scale, double t, const GrowVector& u, const GrowVector& lambda);
+  /// Interior point of size t (scaled velocity) for the normal offsets c, at contact velocities u and impulses λ_N > 0, λ_T = 0.
+  void start(const GrowVector& scale, const GrowVector& offset, double t, const GrowVector& u, const GrowVector& lambda);
   /// D of every contact (9 each, row-major).
   void eliminate(const GrowVector& u, const GrowVector& lambda, GrowVector& D);
   /// d of every contact.
@@ -43,8 +43,8 @@ class DiscCones {
   double products(double step, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, const GrowVector& dlambda) const;
   int count() const { return count_; }
   void advance(double step);
-  /// Largest |a - (u_N + c - κ s)| (m/s).
-  double infeasibility(const GrowVector& u) const;
+  /// Sets κ to this part of μ: 0 is Coulomb's law, 1 the relaxation.
+  void couple(double part);
 
  private:
   struct Contact {
@@ -60,14 +60,14 @@ class DiscCones {
 class PolygonCones {
  public:
   void bind(const ReducedProblem& problem, const SectionShape& shape, bool relaxed);
-  void start(const GrowVector& scale, double t, const GrowVector& u, const GrowVector& lambda);
+  void start(const GrowVector& scale, const GrowVector& offset, double t, const GrowVector& u, const GrowVector& lambda);
   void eliminate(const GrowVector& u, const GrowVector& lambda, GrowVector& D);
   void right_hand_side(const Target& target, const GrowVector& u, const GrowVector& lambda, GrowVector& d);
   double recover(const GrowVector& D, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, GrowVector& d);
   double products(double step, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, const GrowVector& dlambda) const;
   int count() const { return count_; }
   void advance(double step);
-  double infeasibility(const GrowVector& u) const;
+  void couple(double part);
 
  private:
   struct Contact {

@@ -138,16 +138,16 @@ void linearise(const ReducedProblem& problem, ConeMemory& memory) {
   for (int i = 0; i < problem.contacts(); ++i) {
     const Eigen::Index row = 3 * i;
     Eigen::Vector3d u = memory.u.segment<3>(row);
-    u[0] += problem.offset[i];
+    u[0] += memory.offset[i];
     const Eigen::Vector3d lambda = memory.lambda.segment<3>(row);
     const double rho = 1.0 / (memory.scale[i] * memory.scale[i]);
     const Affine out{Eigen::Map<Matrix3Row>(memory.D.data() + 9 * i), Eigen::Map<Eigen::Vector3d>(memory.dlambda.data() + row)};
-    if (!memory.relaxed) {
+    if (!memory.relaxed && !memory.lagged) {
       coulomb_contact(memory.shape, problem.mu[i], rho, lambda, u, out);
-    } else if (problem.mu[i] == kInfinity) {
+    } else if (problem.mu[i] == kInfinity && !memory.lagged) {
       relaxed_no_slip(rho, lambda, u, out);
     } else {
-      relaxed_contact(memory.shape, problem.mu[i], rho, lambda, u, out);
+      relaxed_contact(memory.shape, std::min(problem.mu[i], kInteriorInfinity), rho, lambda, u, out);
     }
   }
   for (int j = 0; j < problem.bounded_rows(); ++j) {

@@ -25,7 +25,6 @@ void PolygonCones::bind(const ReducedProblem& problem, const SectionShape& shape
     Contact& x = contacts_[at(i)];
     x.mu = std::min(problem.mu[i], kInteriorInfinity);
     x.kappa = relaxed ? x.mu : 0.0;
-    x.offset = problem.offset[i];
     x.friction = x.mu > 0.0;
     x.s = x.t = x.ds = x.dt = 0.0;
     count_ += x.friction ? k_ + 2 : 1;
@@ -37,9 +36,10 @@ void PolygonCones::bind(const ReducedProblem& problem, const SectionShape& shape
   }
 }
 
-void PolygonCones::start(const GrowVector& scale, double t, const GrowVector& u, const GrowVector& lambda) {
+void PolygonCones::start(const GrowVector& scale, const GrowVector& offset, double t, const GrowVector& u, const GrowVector& lambda) {
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     Contact& x = contacts_[i];
+    x.offset = offset.data()[i];
     const double* v = u.data() + 3 * i;
     const double size = t * scale.data()[i];
     x.a = std::max(size, v[0] + x.offset);
@@ -55,13 +55,8 @@ void PolygonCones::start(const GrowVector& scale, double t, const GrowVector& u,
   }
 }
 
-double PolygonCones::infeasibility(const GrowVector& u) const {
-  double worst = 0.0;
-  for (std::size_t i = 0; i < contacts_.size(); ++i) {
-    const Contact& x = contacts_[i];
-    worst = std::max(worst, std::abs(x.a - (u.data()[3 * i] + x.offset - x.kappa * x.s)));
-  }
-  return worst;
+void PolygonCones::couple(double part) {
+  for (Contact& x : contacts_) x.kappa = part * x.mu;
 }
 
 void PolygonCones::eliminate(const GrowVector&, const GrowVector& lambda, GrowVector& D) {

@@ -1,0 +1,85 @@
+// Primal-dual interior point on the contacts' cones and the bounded rows: Mehrotra's predictor-corrector with one step length, the
+// linear system in the r-space [ZD15, Eqs. 48-61 for the polygon]. Feasible in every equation but a = u_N + c - κ s and the bounded
+// rows', whose residual shrinks by 1 - step length. Where the path of centres turns back (Coulomb's law is not monotone) steps become
+// short; a short step is followed by one of pure centring, and the caller decides when to try another path.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "stiction/programs/cone/memory.hpp"
+
+namespace stiction {
+
+inline constexpr double kFraction = 0.995;  ///< of the way to the boundary of the cones
+inline constexpr double kShortStep = 0.1;   ///< a step shorter than this is followed by one of pure centring
+
+template <class Cones>
+class Interior {
+ public:
+  Interior(const ReducedProblem& problem, ConeMemory& memory, Cones& cones) : problem_(problem), m_(memory), cones_(cones) {}
+
+  /// Impulses t / scale along the normals, every complementarity product about t².
+  void start(double t) {
+    m_.lambda.setZero();
+    for (int i = 0; i < problem_.contacts(); ++i) m_.lambda[3 * i] = t / m_.scale[i];
+    m_.boxes.start(m_.row_scale, t, m_.beta);
+    place(problem_, m_);
+    cones_.start(m_.scale, m_.offset, t, m_.u, m_.lambda);
+    m_.dlambda.setZero();
+    m_.dbeta.setZero();
+    length_ = 1.0;
+    mean_ = mean_product(0.0);
+  }
+
+  /// Mean complementarity product (J): the parameter of the path.
+  double mean() const { return mean_; }
+
+  /// One step; its length, or a negative number when the linear system has no solution.
+  double step() {
+    cones_.eliminate(m_.u, m_.lambda, m_.D);
+    m_.boxes.eliminate(m_.w, m_.beta, m_.Db);
+    --m_.budget;
+    if (!m_.space.factor(m_.D, m_.Db)) return -1.0;
+    double sigma = 1.0;
+    const bool centre = length_ < kShortStep;
+    if (!centre) {
+      const double affine = std::min(1.0, direction({0.0, false}));
+      const double ratio = std::clamp(mean_product(affine) / mean_, 0.0, 1.0);
+      sigma = ratio * ratio * ratio;
+    }
+    length_ = std::min(1.0, kFraction * direction({sigma * mean_, !centre}));
+    if (!std::isfinite(length_) || !m_.dlambda.allFinite()) return -1.0;
+    m_.lambda += length_ * m_.dlambda;
+    m_.beta += length_ * m_.dbeta;
+    cones_.advance(length_);
+    m_.boxes.advance(length_);
+    place(problem_, m_);
+    mean_ = mean_product(0.0);
+    return length_;
+  }
+
+ private:
+  double mean_product(double step) const {
+    const int count = cones_.count() + m_.boxes.count();
+    if (count == 0) return 0.0;
+    return (cones_.products(step, m_.u, m_.lambda, m_.du, m_.dlambda) + m_.boxes.products(step, m_.beta, m_.dbeta)) / count;
+  }
+
+  // Solves for the direction; returns the longest step that stays in the cones.
+  double direction(const Target& target) {
+    cones_.right_hand_side(target, m_.u, m_.lambda, m_.dlambda);
+    m_.boxes.right_hand_side(target, m_.w, m_.beta, m_.dbeta);
+    m_.space.gather(m_.dlambda, m_.dbeta, m_.dy);
+    m_.space.solve(m_.dy);
+    m_.space.velocities(m_.dy, m_.du, m_.dw);
+    return std::min(cones_.recover(m_.D, m_.u, m_.lambda, m_.du, m_.dlambda), m_.boxes.recover(m_.Db, m_.beta, m_.dw, m_.dbeta));
+  }
+
+  const ReducedProblem& problem_;
+  ConeMemory& m_;
+  Cones& cones_;
+  double mean_ = 0.0, length_ = 1.0;
+};
+
+}  // namespace stiction

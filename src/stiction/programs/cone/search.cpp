@@ -1,0 +1,128 @@
+#include "stiction/programs/cone/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stiction/programs/cone/interior.hpp"
+
+namespace stiction {
+
+namespace {
+
+// How the interior phase is started. Steps that stay short mean that the path of centres turns back; the start is then given up for one
+// with another path.
+struct Start {
+  double size;      // of the first impulses, over the natural one
+  double coupling;  // > 0: the relaxation's coupling κ = μ (m / m_0)^coupling fades out on the way; 0: the law's own from the beginning
+};
+constexpr Start kStarts[] = {{0.3, 0.0}, {1.0, 1.0}, {1.0, 0.0}, {1.0, 0.25}, {0.1, 0.0}, {1.0, 0.5}, {10.0, 0.0}};
+constexpr int kMaxShort = 5;           // short steps before a start is given up
+constexpr int kMaxSteps = 60;          // of the interior point per start
+constexpr double kStalled = 1e-6;      // step length at which it has stalled
+constexpr double kFirstPolish = 1e-6;  // m / t² at which the pattern is first tried
+constexpr double kPolishAgain = 1e-3;  // and again whenever m has fallen by this
+constexpr int kRounds = 60;            // of the fixed point
+
+// Largest free velocity over the contact's own scale (sqrt of an energy).
+double start_size(const ReducedProblem& problem, const ConeMemory& memory) {
+  double t = 0.0;
+  for (int i = 0; i < problem.contacts(); ++i) {
+    Eigen::Vector3d u = problem.u_free.segment<3>(3 * i);
+    u[0] += problem.offset[i];
+    t = std::max(t, u.lpNorm<Eigen::Infinity>() / memory.scale[i]);
+  }
+  for (int j = 0; j < problem.bounded_rows(); ++j) t = std::max(t, std::abs(problem.w_free[j]) / memory.row_scale[j]);
+  return t > 0.0 ? t : 1.0;
+}
+
+void hold(ConeMemory& m) {
+  m.hold_lambda = m.lambda;
+  m.hold_beta = m.beta;
+}
+
+void resume(const ReducedProblem& problem, ConeMemory& m) {
+  m.lambda = m.hold_lambda;
+  m.beta = m.hold_beta;
+  place(problem, m);
+}
+
+template <class Cones>
+bool attempt(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double t, const Start& how) {
+  Interior<Cones> interior(problem, memory, cones);
+  t *= how.size;
+  interior.start(t);
+  const bool fade = !memory.relaxed && how.coupling > 0.0;
+  cones.couple(memory.relaxed || fade ? 1.0 : 0.0);
+  double next_polish = kFirstPolish * t * t;
+  int short_steps = 0;
+  for (int k = 0; k < kMaxSteps && memory.budget > 0; ++k) {
+    if (fade) cones.couple(std::clamp(std::pow(interior.mean() / (t * t), how.coupling), 0.0, 1.0));
+    const double length = interior.step();
+    if (length < kShortStep) ++short_steps;
+    const bool over = length < kStalled || !(interior.mean() > 0.0) || short_steps >= kMaxShort;
+    if (!over && interior.mean() > next_polish) continue;
+    next_polish = kPolishAgain * interior.mean();
+    hold(memory);
+    if (polish(problem, memory, 8)) return true;
+    if (over) return false;
+    resume(problem, memory);
+  }
+  return false;
+}
+
+// Solves the convex problem with the offsets of the memory, from the current impulses when `warm`.
+template <class Cones>
+void solve_lagged(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double t, bool warm) {
+  if (warm && polish(problem, memory, 6)) return;
+  Interior<Cones> interior(problem, memory, cones);
+  cones.couple(1.0);
+  interior.start(t);
+  while (memory.budget > 0 && interior.mean() > 1e-9 * t * t) {
+    if (interior.step() < kStalled) break;
+  }
+  polish(problem, memory, 6);
+}
+
+// Fixed point on s: every round solves the convex problem in which μ s of the last point has moved the offsets [De Saxce and Feng 1998;
+// Acary, Cadoux, Lemarechal and Malick 2011], then tries the exact polish.
+template <class Cones>
+bool fixed_point(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double t) {
+  bool solved = false;
+  for (int round = 0; round < kRounds && memory.budget > 0 && !solved; ++round) {
+    memory.lagged = true;
+    solve_lagged(problem, memory, cones, t, round > 0);
+    hold(memory);
+    memory.lagged = false;
+    memory.offset = problem.offset;
+    solved = polish(problem, memory, 4);
+    resume(problem, memory);
+    for (int i = 0; i < problem.contacts(); ++i) {
+      memory.offset[i] = problem.offset[i] + std::min(problem.mu[i], kInteriorInfinity) * memory.shape.slip(memory.u.segment<2>(3 * i + 1));
+    }
+  }
+  memory.offset = problem.offset;
+  return solved;
+}
+
+template <class Cones>
+bool search_in_order(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, bool warm) {
+  if (polish(problem, memory, warm ? 8 : 0)) return true;  // without contacts, or all of them opening, there is nothing to look for
+  const double t = start_size(problem, memory);
+  for (const Start& how : kStarts) {
+    if (memory.relaxed && how.coupling > 0.0) continue;
+    if (attempt(problem, memory, cones, t, how)) return true;
+  }
+  return !memory.relaxed && fixed_point(problem, memory, cones, t);
+}
+
+}  // namespace
+
+bool search(const ReducedProblem& problem, ConeMemory& memory, DiscCones& cones, bool warm) {
+  return search_in_order(problem, memory, cones, warm);
+}
+
+bool search(const ReducedProblem& problem, ConeMemory& memory, PolygonCones& cones, bool warm) {
+  return search_in_order(problem, memory, cones, warm);
+}
+
+}  // namespace stiction
