@@ -15,7 +15,7 @@
 // the basis found is solved again on the original M with iterative refinement, after a regularised solve too, so eps
 // chooses a basis and never enters the answer; a warm start is tried as a basis only (paper: warm-starting the path itself
 // leads to excessive pivoting) and dropped for the cold path when it isn't complementary.
-// Cost: n² multiply-adds per pivot (condensed tableau, rank-one updates along rows), usually fewer than 2 n pivots.
+// Cost per pivot: m n + 2 m² multiply-adds with m positive z (lemke_path.hpp); usually fewer than 2 n pivots.
 #pragma once
 
 #include <span>
@@ -24,6 +24,7 @@
 #include <Eigen/Core>
 
 #include "stiction/programs/lcp/lcp_solution.hpp"
+#include "stiction/programs/lcp/lemke_path.hpp"
 #include "stiction/programs/lcp/lu.hpp"
 
 namespace stiction {
@@ -31,20 +32,18 @@ namespace stiction {
 struct LemkeOptions {
   double tolerance = 1e-10;        ///< largest `residual` that counts as solved
   double pivot_tolerance = 1e-10;  ///< smallest pivot, relative to the largest entry of its column
-  double tie_tolerance = 1e-12;    ///< slack of the ratio test, relative to |D q|_inf
+  double tie_tolerance = 1e-12;    ///< slack of the ratio test, relative to the equilibrated q
   int max_pivots = 0;              ///< on the first path, 0 means 1000 + 50 n; each fall-back path gets at most 100 + 10 n
   bool fall_back = true;           ///< allow the fall-backs
 };
 
 /// Memory of `lemke`, reused between calls; allocates only when n exceeds every earlier n.
 struct LemkeWorkspace {
-  std::vector<double> tableau;  ///< n x stride, row-major: the nonbasic columns of B⁻¹[I, -M, -d], then B⁻¹q
-  std::vector<int> row_var, col_var, place;
   Equilibration equilibration;
-  GrowVector column;         ///< n, the entering column
-  GrowVector z, w, defect;   ///< n, the point under refinement
-  std::vector<int> support;  ///< basic z of the point under refinement
+  LemkePath path;
   DenseLu lu;
+  GrowVector z, w, defect;   ///< n, the point under refinement
+  std::vector<int> support;  ///< its basic z
 };
 
 /// Solves LCP(q, M). `warm`: indices of z to try first as a basis (LcpSolution::active of an earlier call), may be empty.
