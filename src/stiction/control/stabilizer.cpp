@@ -114,6 +114,15 @@ void require_feet(const VirtualForces& forces, const Eigen::Ref<const Eigen::Mat
 
 }  // namespace
 
+StabilizerGains published_stabilizer(const Eigen::Matrix2d& inertia) {
+  require_spd("inertia", inertia);
+  StabilizerGains gains;
+  gains.kv.setConstant(50.0);
+  gains.inertia = inertia;
+  gains.regularisation = 1e-2;
+  return gains;
+}
+
 BaseTilt base_tilt(const Eigen::Ref<const Eigen::Matrix3d>& R_WB, const Eigen::Ref<const Eigen::Vector3d>& w_WB_B) {
   require_finite("R_WB", R_WB);
   require_finite("w_WB_B", w_WB_B);

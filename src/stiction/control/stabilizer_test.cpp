@@ -100,9 +100,9 @@ TEST(Stabilizer, PureRollPressesOneSide) {
   const Feet feet = trot_feet();
   VirtualForces forces;
   // Rolling to the right (positive roll rate) asks for a negative moment about x: the right feet press.
-  StabilizerGains gains;
+  const StabilizerGains gains = published_stabilizer(Eigen::Vector2d(0.02, 0.04).asDiagonal());
   BaseTilt tilt;
-  tilt.roll_rate = 0.01;
+  tilt.roll_rate = 0.5;
   const Eigen::Vector2d m = stabilizing_moment(gains, tilt);
   EXPECT_NEAR(m.x(), -0.5, 1e-15);
   compressive_forces(feet.point, feet.normal, kCenter, m, 0.0, forces);

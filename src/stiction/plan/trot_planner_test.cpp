@@ -65,7 +65,7 @@ TEST(TrotPlanner, FootPassesItsNominalPlaceAtMidStance) {
 TEST(TrotPlanner, ReplanningKeepsFeetAndJointsContinuous) {
   TrotPlanner planner = links_planner();
   Eigen::Matrix3Xd position, velocity;
-  Eigen::VectorXd q, v;
+  Eigen::VectorXd q;
   const double h = 0.001;
   for (int k = 0; k <= 3000; ++k) {
     const double t = h * k;
@@ -80,7 +80,6 @@ TEST(TrotPlanner, ReplanningKeepsFeetAndJointsContinuous) {
     position = plan.foot_position;
     velocity = plan.foot_velocity;
     q = plan.joints.q;
-    v = plan.joints.v;
   }
 }
 
@@ -180,11 +179,13 @@ TEST(TrotPlanner, WalksOnSixLegs) {
   for (int l = 0; l < 6; ++l) {
     Leg leg = links_legs()[l % 2 == 0 ? 0 : 1];
     SerialChain chain = *leg.kinematics.target<SerialChain>();
-    chain.joints[0].translation.x() += 0.3 * (l / 2 - 1);
+    const int row = l / 2 - 1;
+    const Eigen::Vector3d along(0.3 * row, 0.0, 0.0);
+    chain.joints[0].translation += along;
     leg.kinematics = chain;
     leg.joints = {3 * l, 3 * l + 1, 3 * l + 2};
     legs.push_back(leg);
-    options.nominal_feet.col(l) = links_nominal_feet().col(l % 2) + Eigen::Vector3d(0.3 * (l / 2 - 1), 0.0, 0.0);
+    options.nominal_feet.col(l) = links_nominal_feet().col(l % 2) + along;
   }
   options.gait.duty_factor.assign(6, 0.5);
   options.gait.touchdown = {0.0, 0.5, 0.5, 0.0, 0.0, 0.5};
