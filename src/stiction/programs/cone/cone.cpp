@@ -58,7 +58,7 @@ void prepare(const ReducedProblem& problem, const ConeOptions& options, int edge
   for (GrowVector* v : {&memory.beta, &memory.dbeta, &memory.w, &memory.dw, &memory.Db, &memory.hold_beta, &memory.best_beta}) {
     v->setZero(m);
   }
-  for (GrowVector* v : {&memory.y, &memory.dy}) v->setZero(memory.space.size());
+  for (GrowVector* v : {&memory.y, &memory.dy, &memory.step, &memory.start}) v->setZero(memory.space.size());
   memory.D.resize(9 * n);
   double velocity = 0.0;
   for (int i = 0; i < n; ++i) {
@@ -118,6 +118,17 @@ void place(const ReducedProblem& problem, ConeMemory& memory) {
   memory.space.velocities(memory.y, memory.u, memory.w);
   memory.u += problem.u_free;
   memory.w += problem.w_free;
+}
+
+void hold(ConeMemory& memory) {
+  memory.hold_lambda = memory.lambda;
+  memory.hold_beta = memory.beta;
+}
+
+void resume(const ReducedProblem& problem, ConeMemory& memory) {
+  memory.lambda = memory.hold_lambda;
+  memory.beta = memory.hold_beta;
+  place(problem, memory);
 }
 
 double evaluate(const ReducedProblem& problem, ConeMemory& memory) {

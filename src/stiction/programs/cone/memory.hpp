@@ -8,6 +8,8 @@
 
 namespace stiction {
 
+using Matrix3Row = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
+
 struct ConeMemory {
   RSpace space;
   SectionShape shape;
@@ -28,9 +30,12 @@ struct ConeMemory {
   GrowVector lambda, beta, y, u, w;       ///< current point of the interior phase or of the polish
   GrowVector dlambda, dbeta, dy, du, dw;  ///< its direction
   GrowVector D, Db;                       ///< 9n and m: eliminated contacts and rows
-  GrowVector hold_lambda, hold_beta;      ///< interior point while a polish is tried
+  GrowVector hold_lambda, hold_beta;      ///< point to come back to while a polish is tried
+  GrowVector step, start;                 ///< r, Newton step of the proximal method, and y at the beginning of its outer step
   GrowVector best_lambda, best_beta;      ///< best point so far
   double best = 0.0;                      ///< its natural map
+
+  bool convex() const { return relaxed || lagged; }
 };
 
 /// y, u and w of (λ, β) from scratch.
@@ -39,8 +44,19 @@ void place(const ReducedProblem& problem, ConeMemory& memory);
 /// `place`, and the natural map of the point, that of the lagged problem when lagged; keeps the point when it is the best so far.
 double evaluate(const ReducedProblem& problem, ConeMemory& memory);
 
+/// The point to come back to.
+void hold(ConeMemory& memory);
+void resume(const ReducedProblem& problem, ConeMemory& memory);
+
+/// δλ = dlambda - D δu and δβ = dbeta - Db δw from the current point; `stiffness` is ρ times each contact's own Delassus block. See
+/// linearise.cpp for `limit`.
+void linearise(const ReducedProblem& problem, ConeMemory& memory, double stiffness, double limit);
+
+/// Proximal point method with Newton inside, from the current point (whose y, u and w are placed); ends in the polish.
+bool proximal_newton(const ReducedProblem& problem, ConeMemory& memory);
+
 /// Newton on the natural map from the current point, regularised by a proximal step: finds the exact solution of the contacts' pattern
-/// (open, stick, slip) and corrects the pattern. Leaves the best point in best_*; true when it meets the target.
+/// (open, stick, slip) and corrects the pattern. True when the target is met, by the best point or, when lagged, by the current one.
 bool polish(const ReducedProblem& problem, ConeMemory& memory, int steps);
 
 }  // namespace stiction

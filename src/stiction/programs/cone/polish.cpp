@@ -1,15 +1,7 @@
-// Active-set polish. With the pattern of every contact known, the natural map is a linear system up to the curvature of the disc:
-//
-//   (I - J) δλ + ρ J δu = P_K(λ - ρ ũ) - λ,      J the derivative of the projection
-// For Coulomb friction the normal and the tangential projections are taken one after the other (Alart and Curnier 1991), which needs
-// no derivative of |u_T|. J has orthonormal eigenvectors e and eigenvalues q in [0, 1]; along each of them
-//   δλ_e = (F_e - q ρ δu_e) / (1 - q + q ρ / κ),     κ = 1e7 ρ
-// is the Newton equation with the proximal term -δλ/κ that makes redundant contacts solvable: it changes the solution by nothing (the
-// right-hand side is the exact residual) and picks, among the impulses with the same motion, those next to where the polish started.
-#include <algorithm>
+// Active-set polish: Newton on the natural map. With the right pattern (open, stick, slip) it ends in a few steps, exactly but for the
+// curvature of the disc. The proximal term makes redundant contacts solvable; it changes the solution by nothing, because the right-hand
+// side is the exact residual, and it picks, among the impulses with the same motion, those next to where the polish started.
 #include <cmath>
-
-#include <Eigen/Geometry>
 
 #include "stiction/programs/cone/memory.hpp"
 
@@ -17,156 +9,16 @@ namespace stiction {
 
 namespace {
 
-constexpr double kProximal = 1e7;  // κ / ρ
-
-using Matrix3Row = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
-
-struct Affine {  // δλ = r - D δu
-  Eigen::Map<Matrix3Row> D;
-  Eigen::Map<Eigen::Vector3d> r;
-};
-
-// Adds the direction e with eigenvalue q: residual F_e already divided out of `r`.
-double softness(double q) { return 1.0 / (1.0 - q + q / kProximal); }
-
-void relaxed_contact(const SectionShape& shape, double mu, double rho, const Eigen::Vector3d& lambda, const Eigen::Vector3d& u,
-                     Affine out) {
-  const Eigen::Vector3d x = lambda - rho * u;
-  const Eigen::Vector3d p = shape.project(mu, x);
-  const Eigen::Vector3d f = p - lambda;
-  if (p == x) {
-    out.D.setIdentity();
-    out.D *= rho * kProximal;
-    out.r = kProximal * f;
-    return;
-  }
-  out.D.setZero();
-  out.r = f;
-  if (p[0] <= 0.0) return;
-  const auto add = [&](const Eigen::Vector3d& e, double q) {
-    const double soft = softness(q);
-    out.r += (soft - 1.0) * e.dot(f) * e;
-    out.D += (soft * q * rho) * e * e.transpose();
-  };
-  add(p.normalized(), 1.0);
-  if (mu == 0.0) return;
-  const double t = x.tail<2>().norm();
-  if (shape.disc()) {
-    add({0.0, -x[2] / t, x[1] / t}, p.tail<2>().norm() / t);
-    return;
-  }
-  // Facet or ray: on the facet the second direction of the face is free too.
-  const Sector s = shape.sector(x.tail<2>());
-  const double across = s.tangent.dot(p.tail<2>());
-  if (std::abs(across) < mu * shape.sin_half() * p[0] * (1.0 - 1e-14)) {
-    Eigen::Vector3d facet_normal(-mu * shape.cos_half(), s.normal[0], s.normal[1]);
-    add(facet_normal.cross(p).normalized(), 1.0);
-  }
-}
-
-// λ_T⁺ within the section of radius μ λ_N⁺ >= 0; the rows of the normal are already in place.
-void friction(const SectionShape& shape, double mu, double rho, double radius, const Eigen::Vector3d& lambda, const Eigen::Vector3d& u,
-              Affine out) {
-  const Eigen::Vector2d l = lambda.tail<2>(), x = l - rho * u.tail<2>();
-  const double kappa = rho * kProximal;
-  const auto stick = [&] {
-    out.r.tail<2>() = -kappa * u.tail<2>();
-    out.D.bottomRightCorner<2, 2>().diagonal().setConstant(kappa);
-  };
-  const double normal_after = lambda[0] + out.r[0], normal_slope = out.D(0, 0);
-  if (shape.disc()) {
-    const double t = x.norm();
-    if (t <= radius) return stick();
-    const Eigen::Vector2d n = x / t, across(-n[1], n[0]);
-    const double q = radius / t, soft = softness(q);
-    out.r.tail<2>() =
-        (mu * normal_after - n.dot(l)) * n - soft * (1.0 - q) * across.dot(l) * across - soft * q * rho * across.dot(u.tail<2>()) * across;
-    out.D.bottomRightCorner<2, 2>() = soft * q * rho * across * across.transpose();
-    out.D.bottomLeftCorner<2, 1>() = mu * normal_slope * n;
-    return;
-  }
-  const Sector s = shape.sector(x);
-  const double across = s.tangent.dot(x), reach = mu * shape.cos_half();
-  if (s.normal.dot(x) <= shape.cos_half() * radius) return stick();
-  if (std::abs(across) < shape.sin_half() * radius) {
-    out.r.tail<2>() = (reach * normal_after - s.normal.dot(l)) * s.normal - kappa * s.tangent.dot(u.tail<2>()) * s.tangent;
-    out.D.bottomRightCorner<2, 2>() = kappa * s.tangent * s.tangent.transpose();
-    out.D.bottomLeftCorner<2, 1>() = reach * normal_slope * s.normal;
-    return;
-  }
-  const Eigen::Vector2d d = shape.vertex(across < 0.0 ? s.vertex : s.vertex + 1);
-  out.r.tail<2>() = mu * normal_after * d - l;
-  out.D.bottomLeftCorner<2, 1>() = mu * normal_slope * d;
-}
-
-void coulomb_contact(const SectionShape& shape, double mu, double rho, const Eigen::Vector3d& lambda, const Eigen::Vector3d& u,
-                     Affine out) {
-  out.D.setZero();
-  const double pushing = lambda[0] - rho * u[0];
-  if (pushing <= 0.0) {
-    out.r = -lambda;
-    return;
-  }
-  out.r[0] = -rho * kProximal * u[0];
-  out.D(0, 0) = rho * kProximal;
-  switch (friction_kind(mu)) {
-    case FrictionKind::none:
-      out.r.tail<2>() = -lambda.tail<2>();
-      break;
-    case FrictionKind::infinite:
-      out.r.tail<2>() = -rho * kProximal * u.tail<2>();
-      out.D.bottomRightCorner<2, 2>().diagonal().setConstant(rho * kProximal);
-      break;
-    case FrictionKind::finite:
-      friction(shape, mu, rho, mu * pushing, lambda, u, out);
-      break;
-  }
-}
-
-// K = {λ_N >= 0}, K* = {u_N >= 0, u_T = 0}: the relaxed law as μ grows.
-void relaxed_no_slip(double rho, const Eigen::Vector3d& lambda, const Eigen::Vector3d& u, Affine out) {
-  const double kappa = rho * kProximal;
-  out.D.setZero();
-  out.D.diagonal().setConstant(kappa);
-  out.r = -kappa * u;
-  if (lambda[0] - rho * u[0] > 0.0) return;
-  out.D(0, 0) = 0.0;
-  out.r[0] = -lambda[0];
-}
-
-void linearise(const ReducedProblem& problem, ConeMemory& memory) {
-  for (int i = 0; i < problem.contacts(); ++i) {
-    const Eigen::Index row = 3 * i;
-    Eigen::Vector3d u = memory.u.segment<3>(row);
-    u[0] += memory.offset[i];
-    const Eigen::Vector3d lambda = memory.lambda.segment<3>(row);
-    const double rho = 1.0 / (memory.scale[i] * memory.scale[i]);
-    const Affine out{Eigen::Map<Matrix3Row>(memory.D.data() + 9 * i), Eigen::Map<Eigen::Vector3d>(memory.dlambda.data() + row)};
-    if (!memory.relaxed && !memory.lagged) {
-      coulomb_contact(memory.shape, problem.mu[i], rho, lambda, u, out);
-    } else if (problem.mu[i] == kInfinity && !memory.lagged) {
-      relaxed_no_slip(rho, lambda, u, out);
-    } else {
-      relaxed_contact(memory.shape, std::min(problem.mu[i], kInteriorInfinity), rho, lambda, u, out);
-    }
-  }
-  for (int j = 0; j < problem.bounded_rows(); ++j) {
-    const double rho = 1.0 / (memory.row_scale[j] * memory.row_scale[j]);
-    const double x = memory.beta[j] - rho * memory.w[j], inside = std::clamp(x, problem.lo[j], problem.hi[j]);
-    const bool free = x == inside && problem.lo[j] < problem.hi[j];
-    memory.Db[j] = free ? rho * kProximal : 0.0;
-    memory.dbeta[j] = free ? -rho * kProximal * memory.w[j] : inside - memory.beta[j];
-  }
-}
+constexpr double kProximal = 1e7;  // limit of the linearisation
 
 }  // namespace
 
 bool polish(const ReducedProblem& problem, ConeMemory& memory, int steps) {
-  double last = evaluate(problem, memory);
+  double now = evaluate(problem, memory);
+  const auto met = [&] { return (memory.lagged ? now : memory.best) <= memory.target; };
   int rises = 0;
-  for (int k = 0; k < steps && memory.budget > 0; ++k) {
-    if (last <= memory.floor) return true;
-    linearise(problem, memory);
+  for (int k = 0; k < steps && memory.budget > 0 && now > memory.floor; ++k) {
+    linearise(problem, memory, 1.0, kProximal);
     --memory.budget;
     if (!memory.space.factor(memory.D, memory.Db)) break;
     memory.space.gather(memory.dlambda, memory.dbeta, memory.dy);
@@ -177,13 +29,12 @@ bool polish(const ReducedProblem& problem, ConeMemory& memory, int steps) {
       memory.lambda.segment<3>(3 * i) += memory.dlambda.segment<3>(3 * i) - D * memory.du.segment<3>(3 * i);
     }
     for (int j = 0; j < problem.bounded_rows(); ++j) memory.beta[j] += memory.dbeta[j] - memory.Db[j] * memory.dw[j];
-    const double now = evaluate(problem, memory);
+    const double last = now;
+    now = evaluate(problem, memory);
     if (!std::isfinite(now)) break;
-    const bool met = memory.best <= memory.target;
-    if (!(now < 0.5 * last) && (met || ++rises > 2)) break;
-    last = now;
+    if (!(now < 0.5 * last) && (met() || ++rises > 2)) break;
   }
-  return memory.best <= memory.target;
+  return met();
 }
 
 }  // namespace stiction

@@ -35,17 +35,6 @@ double start_size(const ReducedProblem& problem, const ConeMemory& memory) {
   return t > 0.0 ? t : 1.0;
 }
 
-void hold(ConeMemory& m) {
-  m.hold_lambda = m.lambda;
-  m.hold_beta = m.beta;
-}
-
-void resume(const ReducedProblem& problem, ConeMemory& m) {
-  m.lambda = m.hold_lambda;
-  m.beta = m.hold_beta;
-  place(problem, m);
-}
-
 template <class Cones>
 bool attempt(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double t, const Start& how) {
   Interior<Cones> interior(problem, memory, cones);
@@ -64,10 +53,10 @@ bool attempt(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, do
     next_polish = kPolishAgain * interior.mean();
     hold(memory);
     if (polish(problem, memory, 8)) return true;
-    if (over) return false;
     resume(problem, memory);
+    if (over) break;
   }
-  return false;
+  return memory.convex() && proximal_newton(problem, memory);
 }
 
 // Solves the convex problem with the offsets of the memory, from the current impulses when `warm`.
@@ -80,7 +69,7 @@ void solve_lagged(const ReducedProblem& problem, ConeMemory& memory, Cones& cone
   while (memory.budget > 0 && interior.mean() > 1e-9 * t * t) {
     if (interior.step() < kStalled) break;
   }
-  polish(problem, memory, 6);
+  if (!polish(problem, memory, 6)) proximal_newton(problem, memory);
 }
 
 // Fixed point on s: every round solves the convex problem in which μ s of the last point has moved the offsets [De Saxce and Feng 1998;
