@@ -81,9 +81,27 @@ void LemkePath::find_direction(int entering) {
     for (int c = 0; c < m; ++c) dx_[c] = -Eigen::Map<const Eigen::VectorXd>(inverse_row(c), m).dot(column);
   }
   accumulate_columns(entering);
+  refine_direction(entering);
 }
 
-/// dw = [M' d]_C dx_C + the entering column. The term eps only meets rows in R, where w stays zero.
+/// The rows of R keep w = 0 (1 for an entering w): what is off is the error of P, and P times it corrects the direction.
+void LemkePath::refine_direction(int entering) {
+  constexpr double kAccurate = 1e-13;
+  const int m = size();
+  double defect = 0.0;
+  for (int r = 0; r < m; ++r) {
+    const int row = rows_[at(r)], place = column_place_[at(row)];
+    v_[r] = dw_[row] - (row == entering ? 1.0 : 0.0);
+    v_[r] += options_.eps * ((place >= 0 ? dx_[place] : 0.0) + (entering == n_ + row ? 1.0 : 0.0));
+    defect = std::max(defect, std::abs(v_[r]));
+  }
+  if (m == 0 || defect <= kAccurate * dx_.head(m).lpNorm<Eigen::Infinity>()) return;
+  const Eigen::Map<const Eigen::VectorXd> error(v_.data(), m);
+  for (int c = 0; c < m; ++c) dx_[c] -= Eigen::Map<const Eigen::VectorXd>(inverse_row(c), m).dot(error);
+  accumulate_columns(entering);
+}
+
+/// dw = [M' d]_C dx_C + the entering column, without the term eps: it only meets rows in R, where w stays zero.
 void LemkePath::accumulate_columns(int entering) {
   const GrowVector& scale = equilibration_->scale;
   double along_covering = entering == 2 * n_ ? 1.0 : 0.0;

@@ -5,7 +5,8 @@
 //
 //   S = [M' d]_{R,C},  P = S⁻¹ (m x m),  x_C = -P q_R,  w_i = q_i + [M' d]_{i,C} x_C  for i not in R.
 //
-// A pivot appends, replaces or deletes a row and a column of S; P follows by a rank-one update. Cost per pivot: 2 m² for P
+// A pivot appends, replaces or deletes a row and a column of S; P follows by a rank-one update. The direction is refined
+// once where S says that P has lost accuracy: a pivot that is only rounding would send the path in circles. Cost per pivot: 2 m² for P
 // and m n for the direction of w, which reads only the columns of M in the basis; m is the number of positive z, for
 // contact problems far below n. Nothing of size n² is written.
 #pragma once
@@ -27,8 +28,8 @@ struct LemkePathOptions {
   double eps = 0.0;  ///< Tikhonov term
   int covering = 0;  ///< which covering vector d; 0 is all ones
   int max_pivots = 0;
-  double pivot_tolerance = 1e-10;  ///< smallest pivot, relative to the largest entry of the direction
-  double tie_tolerance = 1e-12;    ///< slack of the ratio test
+  double pivot_tolerance = 1e-8;  ///< smallest pivot, relative to the largest entry of the direction
+  double tie_tolerance = 1e-12;   ///< slack of the ratio test
 };
 
 class LemkePath {
@@ -66,6 +67,7 @@ class LemkePath {
   int first_row() const;
   void find_direction(int entering);
   void accumulate_columns(int entering);
+  void refine_direction(int entering);
   int leaving_variable();
   void collect_ties();
   void keep_lexicographic_least();
