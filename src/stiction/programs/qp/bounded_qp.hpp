@@ -15,6 +15,7 @@
 #include "stiction/base/grow.hpp"
 #include "stiction/problem/solution.hpp"
 #include "stiction/programs/qp/active_set.hpp"
+#include "stiction/programs/qp/qp_residual.hpp"
 #include "stiction/programs/qp/views.hpp"
 
 namespace stiction {
@@ -30,6 +31,7 @@ struct BoundedQp {
 
 struct BoundedQpWorkspace {
   ActiveSet engine;
+  QpResidualScratch residual;
 };
 
 struct BoundedQpSolution {

@@ -6,14 +6,15 @@
 // the friction-pyramid edges, so Eqs. 65, 66 (71, 72) are x >= 0; |y + y0|²/2 is the kinetic energy and C y >= d is Eq. 64 (70, 93).
 // y is unique (a projection onto a polyhedron); x and μ need not be.
 // Method: multipliers for C y >= d with the bounded active set inside, whose objective then has the piecewise quadratic term
-// ω/2 Σ_i max(0, d_i + μ_i/ω - c_iᵀy)². Redundant active rows (a foot flat on the ground has forty of rank three) need no care, and no
-// phase one is needed. A pivot costs O(r³ + (n + m) r).
+// Σ_i ω_i/2 max(0, d_i + μ_i/ω_i - c_iᵀy)². Redundant active rows (a foot flat on the ground has forty of rank three) need no care, and
+// no phase one is needed. A pivot costs O(r³ + (n + m) r).
 // Stopping test: as bounded_qp, plus (d_i - c_iᵀy)⁺ <= tolerance (|c_i| Σ_j |a_j| x_j + |d_i|).
 #pragma once
 
 #include "stiction/base/grow.hpp"
 #include "stiction/problem/solution.hpp"
 #include "stiction/programs/qp/active_set.hpp"
+#include "stiction/programs/qp/qp_residual.hpp"
 #include "stiction/programs/qp/views.hpp"
 
 namespace stiction {
@@ -29,8 +30,9 @@ struct KineticQp {
 
 struct KineticQpWorkspace {
   ActiveSet engine;
-  GrowVector target, scratch, correction, farkas;
-  GrowMatrix normal;
+  QpResidualScratch residual;
+  GrowVector mu, trial, first_order, z, work, gradient;
+  GrowMatrix gram;
 };
 
 struct KineticQpSolution {
@@ -41,6 +43,7 @@ struct KineticQpSolution {
   GrowVector farkas;    ///< m when status is infeasible: π >= 0, A Cᵀπ <= 0, πᵀd > 0; else empty
   Status status = Status::numerical_error;
   int pivots = 0;
+  int sweeps = 0;         ///< updates of the multipliers
   double residual = 0.0;  ///< scaled KKT residual of the returned point, see qp_residual.hpp
 };
 

@@ -3,23 +3,33 @@
 //   primal            distance outside bounds and rows
 //   dual              gradient of a sign that no bound allows
 //   complementarity   min(|gradient|, distance to the bound or row that allows it)
-// Each is scaled by the size of the terms it compares: a variable by max |x|, a gradient entry by |a_j| (|t| + Σ|a_i||x_i|) + |c_j|
-// (multipliers included), a row by the sum of its absolute terms.
+// Each is scaled by the size of the terms it compares: a variable by X = max(|x|, |t| / |A|), maxima over entries and rows; a gradient
+// entry by |a_j| (|t| + Σ|a_i||x_i|) + |c_j| + |E_j|·|ν| or |μ| likewise; a row by max(Σ of its absolute terms, |row| X); μ by max μ.
 #pragma once
 
-#include "stiction/programs/qp/bounded_qp.hpp"
-#include "stiction/programs/qp/kinetic_qp.hpp"
-#include "stiction/programs/qp/range_qp.hpp"
+#include "stiction/base/grow.hpp"
+#include "stiction/programs/qp/views.hpp"
 
 namespace stiction {
+
+struct BoundedQp;
+struct RangeQp;
+struct KineticQp;
 
 struct QpResidual {
   double primal = 0.0, dual = 0.0, complementarity = 0.0;  ///< scaled; infinity when anything is not finite
   double worst() const;
+  /// One variable (or multiplier) x of lo <= x <= hi with gradient g, and the sizes of the terms that they are made of.
+  void add(double x, double lo, double hi, double x_scale, double g, double g_scale);
 };
 
-QpResidual qp_residual(const BoundedQp& problem, VectorView x);
-QpResidual qp_residual(const RangeQp& problem, VectorView x, VectorView nu);
-QpResidual qp_residual(const KineticQp& problem, VectorView x, VectorView mu);
+struct QpResidualScratch {
+  GrowVector z, norms;
+};
+
+/// Residual at (x, multipliers); also writes the gradient of the Lagrangian, n entries. Allocates only when the scratch has to grow.
+QpResidual qp_residual(const BoundedQp& problem, VectorView x, QpResidualScratch& scratch, GrowVector& gradient);
+QpResidual qp_residual(const RangeQp& problem, VectorView x, VectorView nu, QpResidualScratch& scratch, GrowVector& gradient);
+QpResidual qp_residual(const KineticQp& problem, VectorView x, VectorView mu, QpResidualScratch& scratch, GrowVector& gradient);
 
 }  // namespace stiction

@@ -5,16 +5,18 @@
 // Stage II of inverse dynamics [ZD15, section 5.1.4, Eqs. 96-106]: x are weights of friction-pyramid edges, E maps them to the motion
 // that stage I found, Wᵀx - t are the joint impulses τ h. Departs from the paper: it searches over x itself, and not over the null
 // space of ZᵀAZ, which costs O(n³) to compute; constraints 102 and 103 hold because Eᵀx = e keeps the motion.
-// Method: multipliers [Hestenes 1969, Powell 1969] with the bounded active set inside, on [√ω E, W]: the set of inside variables
-// settles in the first sweep and the later ones only correct ν. It needs no assumption of nondegeneracy on E, unlike a
-// primal method. When W is much wider than its rank, it is first compressed onto an orthonormal basis of its row space.
+// Method: multipliers [Hestenes 1969, Powell 1969] with the bounded active set inside, on the stacked generators [√ω E, W]. With F
+// settled, ν and x_F follow from one linear solve (Newton's method on ν); when that leaves the bounds, the first-order update, which
+// always converges, is used. No assumption of nondegeneracy on E is needed, unlike in a primal method.
+// When W is wider than twice its rank, it is first compressed onto an orthonormal basis of its row space.
 // Stopping test: as bounded_qp, plus |Eᵀx - e| <= tolerance (|E|ᵀ|x| + |e|).
-// x is unique only in (Eᵀx, Wᵀx); the point returned depends on x0 and on nothing else.
+// x is unique only in (Eᵀx, Wᵀx); the point returned depends on x0 and nu0 and on nothing else.
 #pragma once
 
 #include "stiction/base/grow.hpp"
 #include "stiction/problem/solution.hpp"
 #include "stiction/programs/qp/active_set.hpp"
+#include "stiction/programs/qp/qp_residual.hpp"
 #include "stiction/programs/qp/views.hpp"
 
 namespace stiction {
@@ -31,12 +33,16 @@ struct RangeQp {
 };
 
 struct RangeQpWorkspace {
-  ActiveSet engine;
-  GrowMatrix stacked;  ///< (p + w) x n, columns (√ω E_j, W_j)
-  GrowVector target;   ///< p + w
-  GrowMatrix basis;    ///< w x rank, orthonormal basis of the row space of W when compressed
-  GrowVector row_norm, scratch, correction;
-  GrowMatrix normal;  ///< p x p
+  ActiveSet engine;  ///< on the stacked generators
+  ActiveSet dual;    ///< on E, for the multipliers
+  QpResidualScratch residual;
+  GrowMatrix stacked;             ///< (p + rank) x n, column j: √ω_k E_jk over the coordinates of W_j
+  GrowMatrix basis, coordinates;  ///< w x rank and n x rank when W is compressed, else empty
+  GrowVector weight, level;       ///< p: √ω_k, √ω_k e_k
+  GrowVector defect, multiplier;  ///< p: √ω_k (e - Eᵀx)_k, ν_k / √ω_k
+  GrowVector first_order, updated, target, step, scratch, nu, x, gradient, dual_lo, dual_hi;
+  GrowMatrix gram;       ///< p x p
+  double typical = 0.0;  ///< √ω_k |E_k| X: size of the terms of an equality, see qp_residual.hpp
 };
 
 struct RangeQpSolution {
@@ -44,9 +50,10 @@ struct RangeQpSolution {
   GrowVector y;         ///< w, Wᵀx
   GrowVector nu;        ///< p, multipliers of Eᵀx = e
   GrowVector gradient;  ///< n, W(Wᵀx - t) - E ν
-  GrowVector farkas;    ///< p when status is infeasible: πᵀe > max over the box of πᵀEᵀx; else empty
+  GrowVector farkas;    ///< p when status is infeasible: π with πᵀe > max over the box of πᵀEᵀx; else empty
   Status status = Status::numerical_error;
   int pivots = 0;
+  int sweeps = 0;         ///< updates of the multipliers
   double residual = 0.0;  ///< scaled KKT residual of the returned point, see qp_residual.hpp
 };
 

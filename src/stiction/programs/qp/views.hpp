@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cassert>
+#include <string_view>
 
 #include <Eigen/Core>
 
@@ -59,5 +60,8 @@ class RowsView {
   const double* data_ = nullptr;
   Eigen::Index rows_ = 0, cols_ = 0, stride_ = 0;
 };
+
+/// Throws InvalidArgument naming the first entry that is NaN or infinite.
+void require_finite_entries(std::string_view argument, VectorView values);
 
 }  // namespace stiction

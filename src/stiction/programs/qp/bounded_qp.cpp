@@ -1,0 +1,39 @@
+#include "stiction/programs/qp/bounded_qp.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/problem/contact_problem.hpp"
+#include "stiction/programs/qp/qp_residual.hpp"
+
+namespace stiction {
+
+namespace {
+
+constexpr double kAccepted = 10.0;  // residual over tolerance up to which a solve counts as solved
+
+}  // namespace
+
+Status bounded_qp(const BoundedQp& problem, const QpOptions& options, BoundedQpWorkspace& workspace, BoundedQpSolution& solution) {
+  require_positive("tolerance", options.tolerance);
+  ActiveSet& engine = workspace.engine;
+  engine.start(problem.A, problem.c, problem.lo, problem.hi, problem.x0);
+  if (!problem.t.empty()) {
+    require_size("t", problem.t.size(), problem.A.cols());
+    require_finite_entries("t", problem.t);
+    engine.target() = problem.t.map();
+  }
+  Status status = engine.minimise(options.tolerance, options.max_pivots);
+  solution.x = engine.x();
+  solution.y = engine.y();
+  solution.direction = engine.direction();
+  solution.pivots = engine.pivots();
+  solution.residual = qp_residual(problem, solution.x, workspace.residual, solution.gradient).worst();
+  if (status == Status::solved && !(solution.residual <= kAccepted * options.tolerance)) status = Status::inaccurate;
+  return solution.status = status;
+}
+
+}  // namespace stiction
