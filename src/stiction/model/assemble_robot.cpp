@@ -261,6 +261,7 @@ struct Assembler {
     std::vector<char> has_geometry(parts.bodies.size(), 0);
     for (const CollisionGeometry& g : parts.geometries) has_geometry[static_cast<std::size_t>(g.body)] = 1;
     for (std::size_t b = 0; b < parts.bodies.size(); ++b) {
+      if (!has_geometry[b]) continue;
       int up = static_cast<int>(b);
       do {
         up = parent_body(up);

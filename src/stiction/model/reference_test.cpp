@@ -100,6 +100,41 @@ TEST(Reference, EveryExampleRobotHasTheDynamicsThatPinocchioReads) {
   EXPECT_LE(refused, 6);
 }
 
+// Several joints per body, ball and free joints, classes, inertia from geoms. Joints and coordinates come in the file's order in both.
+TEST(Reference, MjcfHasTheDynamicsThatPinocchioReads) {
+  const std::string file = R"(<mujoco model="m"><compiler angle="radian"/>
+    <default><geom density="700"/><default class="arm"><joint armature="0.02" axis="0 1 0"/></default></default>
+    <worldbody><body name="trunk" pos="0 0 1"><freejoint name="root"/>
+      <geom type="box" size="0.2 0.1 0.05"/><geom type="sphere" size="0.07" pos="0.2 0 0.1"/>
+      <body name="hip" pos="0.1 0.1 -0.05" euler="0.2 -0.3 0.4"><joint name="hx" axis="1 0 0" range="-1 1"/><joint name="hz" axis="0 0 1" range="-1 1"/>
+        <geom type="cylinder" size="0.04 0.15" pos="0 0 -0.15"/>
+        <body name="shank" pos="0 0 -0.3"><joint name="knee" class="arm" range="-2 0" pos="0 0.01 0.02"/>
+          <inertial pos="0 0 -0.1" mass="0.7" diaginertia="0.01 0.012 0.003" quat="0.9 0.1 0.2 0"/></body></body>
+      <body name="head" pos="0 0 0.2"><joint name="neck" type="ball"/><geom type="sphere" size="0.1" pos="0 0 0.12"/></body>
+      <body name="rod" pos="-0.2 0 0" quat="0.8 0 0.6 0"><joint name="slide" type="slide" axis="0 0 1" range="0 0.2"/>
+        <geom type="box" size="0.02 0.03 0.1"/></body></body></worldbody></mujoco>)";
+  WorldBuilder builder;
+  builder.add_robot_text(file);
+  const World world = builder.build();
+  pinocchio::Model model;
+  pinocchio::mjcf::buildModelFromXML(file, model);
+  ASSERT_EQ(world.nq(), model.nq);
+  ASSERT_EQ(world.nv(), model.nv);
+  Eigen::VectorXd q = random_configuration(world, 3), v(world.nv());
+  q.head<7>() << 0.1, -0.2, 0.3, 0.5, 0.5, -0.5, 0.5;
+  for (Eigen::Index i = 0; i < v.size(); ++i) v[i] = std::cos(static_cast<double>(i));
+  pinocchio::Data data(model);
+  // Pinocchio places a free joint at the body's start pose; ours are coordinates in the world.
+  const ConstVector q_ref(q), v_ref(v);
+  pinocchio::crba(model, data, q_ref, pinocchio::Convention::WORLD);
+  data.M.triangularView<Eigen::StrictlyLower>() = data.M.transpose();
+  pinocchio::nonLinearEffects(model, data, q_ref, v_ref);
+  WorldData ours(world);
+  update(world, q, v, ours);
+  EXPECT_LT((ours.M.to_dense() - data.M).cwiseAbs().maxCoeff(), 1e-12) << ours.M.to_dense() - data.M;
+  EXPECT_LT((ours.bias - data.nle).cwiseAbs().maxCoeff(), 1e-11);
+}
+
 TEST(Reference, JointsComeInPinocchiosOrder) {
   for (const char* name : {"solo12", "anymal", "ur10", "talos_reduced", "humanoid"}) {
     WorldBuilder builder;

@@ -35,8 +35,8 @@ struct JointDescription {
 struct GeometryDescription {
   std::string name;
   Eigen::Isometry3d X_LG = Eigen::Isometry3d::Identity();
-  Shape shape;
-  std::optional<double> friction;
+  Shape shape = {};
+  std::optional<double> friction = std::nullopt;
   unsigned type = 1, mask = 1;
 };
 

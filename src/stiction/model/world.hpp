@@ -72,9 +72,9 @@ struct CollisionGeometry {
   std::string name;
   int body = 0;
   Eigen::Isometry3d placement = Eigen::Isometry3d::Identity();  ///< shape frame in the body frame
-  Shape shape;
-  std::optional<double> friction;  ///< sliding friction where the file has it
-  unsigned type = 1, mask = 1;     ///< a and b may collide when a.type & b.mask or b.type & a.mask (MJCF contype, conaffinity)
+  Shape shape = {};
+  std::optional<double> friction = std::nullopt;  ///< sliding friction where the file has it
+  unsigned type = 1, mask = 1;  ///< a and b may collide when a.type & b.mask or b.type & a.mask (MJCF contype, conaffinity)
 };
 
 struct Robot {
@@ -162,9 +162,9 @@ struct RobotOptions {
 
 /// A shape with its placement in the body frame.
 struct BodyShape {
-  Shape shape;
+  Shape shape = {};
   Eigen::Isometry3d placement = Eigen::Isometry3d::Identity();
-  std::optional<double> friction;
+  std::optional<double> friction = std::nullopt;
 };
 
 struct FreeBody {

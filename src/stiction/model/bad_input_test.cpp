@@ -1,0 +1,271 @@
+// Bad files and arguments: each is refused, with the file, the line and the element in the message.
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/model/robots_for_test.hpp"
+#include "stiction/model/world.hpp"
+
+namespace stiction {
+namespace {
+
+using testing::HasSubstr;
+
+struct BadFile {
+  const char* what;
+  std::string content;
+  std::vector<std::string> message;  ///< what the error must contain
+};
+void PrintTo(const BadFile& bad, std::ostream* out) { *out << bad.what; }
+
+std::string error_of(const std::string& content) {
+  try {
+    WorldBuilder builder;
+    builder.add_robot_text(content);
+  } catch (const FileError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+class BadRobot : public testing::TestWithParam<BadFile> {};
+
+TEST_P(BadRobot, IsRefused) {
+  const std::string message = error_of(GetParam().content);
+  for (const std::string& part : GetParam().message) EXPECT_THAT(message, HasSubstr(part));
+  EXPECT_THAT(message, HasSubstr("<text>: "));
+}
+
+/// A pendulum on three lines: base on 1, link "bob" on 2, joint "pivot" on 3.
+std::string pendulum(const std::string& mass, const std::string& inertia, const std::string& joint = "") {
+  const std::string j = joint.empty()
+                            ? R"(<joint name="pivot" type="continuous"><parent link="base"/><child link="bob"/><axis xyz="0 1 0"/></joint>)"
+                            : joint;
+  return "<robot name=\"p\"><link name=\"base\"/>\n<link name=\"bob\"><inertial><origin xyz=\"0 0 -1\"/><mass value=\"" + mass +
+         "\"/><inertia " + inertia + "/></inertial></link>\n" + j + "</robot>";
+}
+
+const std::string kGood = R"(ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0")";
+
+std::string with_joint(const std::string& joint) { return pendulum("1", kGood, joint); }
+std::string revolute(const std::string& inner, const std::string& type = "revolute") {
+  return with_joint("<joint name=\"pivot\" type=\"" + type + "\"><parent link=\"base\"/><child link=\"bob\"/>" + inner + "</joint>");
+}
+std::string mjcf(const std::string& body) { return "<mujoco>\n<worldbody><body name=\"b\">\n" + body + "</body></worldbody></mujoco>"; }
+
+const BadFile kUrdf[] = {
+    {"not XML", "<robot", {"line 1", "not well-formed"}},
+    {"empty", "", {"not well-formed"}},
+    {"another language", "<sdf/>", {"line 1", "expected <robot>"}},
+    {"no link", "<robot name=\"p\"/>", {"has no link"}},
+    {"zero mass", pendulum("0", kGood), {"line 2, link 'bob'", "mass is zero", "'pivot'"}},
+    {"no inertial",
+     R"(<robot name="p"><link name="base"/>
+<link name="bob"/><joint name="pivot" type="continuous"><parent link="base"/><child link="bob"/></joint></robot>)",
+     {"line 2, link 'bob'", "mass is zero"}},
+    {"negative mass", pendulum("-1", kGood), {"line 2", "<inertial> of link 'bob'", "mass -1 kg is negative"}},
+    {"mass that is no number", pendulum("heavy", kGood), {"line 2", "value=\"heavy\"", "numbers"}},
+    {"NaN mass", pendulum("nan", kGood), {"line 2", "finite"}},
+    {"infinite mass", pendulum("inf", kGood), {"finite"}},
+    {"overflowing mass", pendulum("1e999", kGood), {"finite"}},
+    {"two masses", pendulum("1 2", kGood), {"1 number"}},
+    {"NaN inertia", pendulum("1", R"(ixx="nan" iyy="1" izz="1" ixy="0" ixz="0" iyz="0")"), {"line 2", "ixx", "finite"}},
+    {"missing moment", pendulum("1", R"(ixx="1" iyy="1" izz="1" ixy="0" ixz="0")"), {"line 2", "'iyz' is missing"}},
+    {"indefinite inertia",
+     pendulum("1", R"(ixx="1" iyy="1" izz="1" ixy="2" ixz="0" iyz="0")"),
+     {"line 2, link 'bob'", "not positive definite"}},
+    {"negative inertia", pendulum("1", R"(ixx="-1" iyy="-1" izz="-1" ixy="0" ixz="0" iyz="0")"), {"not positive definite"}},
+    {"impossible inertia",
+     pendulum("1", R"(ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0")"),
+     {"line 2, link 'bob'", "triangle inequality"}},
+    {"zero axis", revolute(R"(<axis xyz="0 0 0"/><limit lower="0" upper="1" effort="1" velocity="1"/>)"), {"line 3", "axis has length 0"}},
+    {"long axis",
+     revolute(R"(<axis xyz="0 0 2"/><limit lower="0" upper="1" effort="1" velocity="1"/>)"),
+     {"<axis> of joint 'pivot'", "length 2"}},
+    {"short axis list", revolute(R"(<axis xyz="0 1"/><limit lower="0" upper="1" effort="1" velocity="1"/>)"), {"3 numbers"}},
+    {"no limit", revolute(""), {"line 3, joint 'pivot'", "<limit> is missing"}},
+    {"crossed limits", revolute(R"(<limit lower="2" upper="1" effort="1" velocity="1"/>)"), {"line 3", "lower limit 2 is above"}},
+    {"negative effort", revolute(R"(<limit lower="0" upper="1" effort="-5" velocity="1"/>)"), {"line 3", "effort -5 is negative"}},
+    {"NaN effort", revolute(R"(<limit lower="0" upper="1" effort="nan" velocity="1"/>)"), {"effort=\"nan\""}},
+    {"negative velocity", revolute(R"(<limit lower="0" upper="1" effort="1" velocity="-1"/>)"), {"velocity -1 is negative"}},
+    {"negative damping", revolute(R"(<dynamics damping="-1"/>)", "continuous"), {"damping -1 is negative"}},
+    {"unknown type", revolute("", "screw"), {"line 3, joint 'pivot'", "unknown type 'screw'"}},
+    {"planar", revolute("", "planar"), {"not supported", "prismatic"}},
+    {"unknown parent",
+     with_joint(R"(<joint name="pivot" type="fixed"><parent link="nowhere"/><child link="bob"/></joint>)"),
+     {"line 3, joint 'pivot'", "unknown link 'nowhere'"}},
+    {"unknown child",
+     with_joint(R"(<joint name="pivot" type="fixed"><parent link="base"/><child link="nothing"/></joint>)"),
+     {"unknown link 'nothing'"}},
+    {"no parent", with_joint(R"(<joint name="pivot" type="fixed"><child link="bob"/></joint>)"), {"<parent> is missing"}},
+    {"two roots",
+     "<robot name=\"p\"><link name=\"a\"/>\n<link name=\"b\"/></robot>",
+     {"line 2, link 'b'", "'a' and 'b' both have no parent"}},
+    {"no root",
+     R"(<robot name="p"><link name="a"/><joint name="j" type="fixed"><parent link="a"/><child link="a"/></joint></robot>)",
+     {"no root link"}},
+    {"loop",
+     R"(<robot name="p"><link name="r"/><link name="a"/><link name="b"/>
+      <joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint><joint name="k" type="fixed"><parent link="b"/><child link="a"/></joint></robot>)",
+     {"loop of joints"}},
+    {"two parents",
+     R"(<robot name="p"><link name="r"/><link name="a"/>
+      <joint name="j" type="fixed"><parent link="r"/><child link="a"/></joint><joint name="k" type="fixed"><parent link="r"/><child link="a"/></joint></robot>)",
+     {"line 2", "already the child of joint 'j'"}},
+    {"duplicate link", "<robot name=\"p\"><link name=\"a\"/>\n<link name=\"a\"/></robot>", {"line 2, link 'a'", "the first is at line 1"}},
+    {"duplicate joint",
+     R"(<robot name="p"><link name="r"/><link name="a"/><link name="b"/>
+      <joint name="j" type="fixed"><parent link="r"/><child link="a"/></joint><joint name="j" type="fixed"><parent link="r"/><child link="b"/></joint></robot>)",
+     {"second joint of this name"}},
+    {"nameless link", "<robot name=\"p\"><link/></robot>", {"'name' is missing"}},
+    {"NaN origin", revolute(R"(<origin xyz="0 nan 0"/>)", "continuous"), {"<origin> of joint 'pivot'", "finite"}},
+    {"missing mesh",
+     R"(<robot name="p"><link name="a"><collision><geometry>
+      <mesh filename="package://nowhere/foot.stl"/></geometry></collision></link></robot>)",
+     {"line 2", "of link 'a'", "'package://nowhere/foot.stl' is not found"}},
+    {"negative radius",
+     R"(<robot name="p"><link name="a"><collision><geometry><sphere radius="-1"/></geometry></collision></link></robot>)",
+     {"<sphere> of link 'a'", "radius -1 is not positive"}},
+    {"flat box",
+     R"(<robot name="p"><link name="a"><collision><geometry><box size="1 1 0"/></geometry></collision></link></robot>)",
+     {"not positive"}},
+    {"unknown shape", R"(<robot name="p"><link name="a"><collision><geometry><torus/></geometry></collision></link></robot>)", {"<torus>"}},
+    {"negative friction",
+     R"(<robot name="p"><link name="a"><contact><lateral_friction value="-1"/></contact></link></robot>)",
+     {"friction -1 is negative"}},
+    {"two joints about one axis without mass between",
+     R"(<robot name="p"><link name="base"/><link name="mid"/>
+<link name="bob"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="first" type="continuous"><parent link="base"/><child link="mid"/></joint>
+<joint name="second" type="continuous"><parent link="mid"/><child link="bob"/></joint></robot>)",
+     {"'second'", "mass matrix is singular"}},
+};
+
+const BadFile kMjcf[] = {
+    {"empty world", "<mujoco/>", {"worldbody"}},
+    {"no mass", mjcf("<joint/>"), {"line 2, body 'b'", "mass is zero"}},
+    {"negative mass", mjcf(R"(<joint/><inertial pos="0 0 0" mass="-2" diaginertia="1 1 1"/>)"), {"line 3", "mass -2 kg is negative"}},
+    {"impossible inertia", mjcf(R"(<joint/><inertial pos="0 0 0" mass="2" diaginertia="1 1 5"/>)"), {"line 2, body 'b'", "triangle"}},
+    {"zero axis", mjcf(R"(<joint name="j" axis="0 0 0"/><geom size="1"/>)"), {"line 3, joint 'j'", "axis is zero"}},
+    {"zero quaternion", mjcf(R"(<joint/><geom size="1" quat="0 0 0 0"/>)"), {"line 3", "quat is zero"}},
+    {"crossed range", mjcf(R"(<joint range="1 -1"/><geom size="1"/>)"), {"line 3", "range"}},
+    {"limited without range", mjcf(R"(<joint limited="true"/><geom size="1"/>)"), {"'range' is missing"}},
+    {"unknown class", mjcf(R"(<joint class="nowhere"/><geom size="1"/>)"), {"unknown default class 'nowhere'"}},
+    {"unknown mesh", mjcf(R"(<joint/><geom type="mesh" mesh="nowhere"/>)"), {"unknown mesh 'nowhere'"}},
+    {"missing mesh file",
+     "<mujoco><asset>\n<mesh name=\"m\" file=\"nowhere.stl\"/></asset><worldbody><geom type=\"mesh\" mesh=\"m\"/></worldbody></mujoco>",
+     {"line 2, mesh 'm'", "'nowhere.stl' is not found"}},
+    {"negative size", mjcf(R"(<joint/><geom size="-1"/>)"), {"line 3", "not positive"}},
+    {"missing size", mjcf(R"(<joint/><geom type="box" size="1 1"/>)"), {"expected 3 numbers"}},
+    {"negative damping", mjcf(R"(<joint damping="-1"/><geom size="1"/>)"), {"damping -1 is negative"}},
+    {"negative friction", mjcf(R"(<joint/><geom size="1" friction="-1"/>)"), {"friction"}},
+    {"duplicate body", mjcf(R"(<joint/><geom size="1"/><body name="b"><geom size="1"/></body>)"), {"second link of this name"}},
+    {"duplicate joint", mjcf(R"(<joint name="j"/><joint name="j" axis="1 0 0"/><geom size="1"/>)"), {"second joint of the name 'j'"}},
+    {"nested free joint", mjcf(R"(<geom size="1"/><body><freejoint/><geom size="1"/></body>)"), {"line 3", "free joint"}},
+    {"unknown actuated joint",
+     "<mujoco><worldbody><geom size=\"1\"/></worldbody>\n<actuator><motor joint=\"j\"/></actuator></mujoco>",
+     {"line 2", "unknown joint 'j'"}},
+    {"missing include", "<mujoco>\n<include file=\"nowhere.xml\"/></mujoco>", {"line 2", "'nowhere.xml' is not found"}},
+    {"replicate", mjcf(R"(<replicate count="3"/>)"), {"<replicate> is not supported"}},
+};
+
+INSTANTIATE_TEST_SUITE_P(Urdf, BadRobot, testing::ValuesIn(kUrdf));
+INSTANTIATE_TEST_SUITE_P(Mjcf, BadRobot, testing::ValuesIn(kMjcf));
+
+TEST(BadInput, TheGoodPendulumIsAccepted) { EXPECT_EQ(error_of(pendulum("1", kGood)), "accepted"); }
+
+TEST(BadInput, RodsAndPointMassesAreBodies) {
+  EXPECT_EQ(error_of(pendulum("1", R"(ixx="1" iyy="1" izz="0" ixy="0" ixz="0" iyz="0")")), "accepted");
+  EXPECT_EQ(error_of(pendulum("1", R"(ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0")")), "accepted");
+}
+
+TEST(BadInput, ImpossibleInertiaIsAWarningWhenAllowed) {
+  RobotOptions options;
+  options.allow_impossible_inertia = true;
+  WorldBuilder builder;
+  builder.add_robot_text(pendulum("1", R"(ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0")"), options);
+  ASSERT_EQ(builder.build().robots()[0].warnings.size(), 1u);
+  EXPECT_THAT(builder.build().robots()[0].warnings[0], HasSubstr("triangle"));
+}
+
+TEST(BadInput, MissingFileIsNamed) {
+  try {
+    WorldBuilder().add_robot("nowhere/robot.urdf");
+    ADD_FAILURE() << "accepted";
+  } catch (const FileError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("nowhere/robot.urdf"));
+  }
+}
+
+TEST(BadInput, OptionsAreChecked) {
+  const auto refuses = [](const auto& change) {
+    RobotOptions options;
+    change(options);
+    WorldBuilder builder;
+    EXPECT_THROW(builder.add_robot_text(double_pendulum(), options), InvalidArgument);
+    EXPECT_TRUE(builder.build().robots().empty());
+    EXPECT_EQ(builder.build().nq(), 0);
+  };
+  refuses([](RobotOptions& o) { o.joints["nothing"].position = 0.0; });
+  refuses([](RobotOptions& o) { o.joints["elbow"].position = 7.0; });
+  refuses([](RobotOptions& o) { o.joints["elbow"].position = std::nan(""); });
+  refuses([](RobotOptions& o) { o.joints["elbow"].effort_limit = -1.0; });
+  refuses([](RobotOptions& o) { o.joints["elbow"].armature = std::nan(""); });
+  refuses([](RobotOptions& o) { o.joints["elbow"].armature = std::numeric_limits<double>::infinity(); });
+  refuses([](RobotOptions& o) { o.actuated = {"elbow", "wrist"}; });
+  refuses([](RobotOptions& o) { o.pose.translation().x() = std::nan(""); });
+  refuses([](RobotOptions& o) { o.pose.linear() *= 2.0; });
+}
+
+TEST(BadInput, FreeBodiesAreChecked) {
+  FreeBody good;
+  good.name = "ball";
+  good.mass = 1.0;
+  good.inertia = solid_inertia(Sphere{0.1}, 1.0);
+  const auto refuses = [&](const auto& change) {
+    FreeBody body = good;
+    change(body);
+    EXPECT_THROW(WorldBuilder().add_free_body(body), InvalidArgument);
+  };
+  EXPECT_NO_THROW(WorldBuilder().add_free_body(good));
+  refuses([](FreeBody& b) { b.mass = 0.0; });
+  refuses([](FreeBody& b) { b.mass = -1.0; });
+  refuses([](FreeBody& b) { b.mass = std::nan(""); });
+  refuses([](FreeBody& b) { b.com.y() = std::nan(""); });
+  refuses([](FreeBody& b) { b.inertia.setZero(); });
+  refuses([](FreeBody& b) { b.inertia(0, 1) = 1.0; });
+  refuses([](FreeBody& b) { b.inertia.diagonal() << 1.0, 1.0, 3.0; });
+  refuses([](FreeBody& b) { b.pose.linear()(0, 0) = 2.0; });
+  refuses([](FreeBody& b) { b.name.clear(); });
+  refuses([](FreeBody& b) { b.shapes.push_back({Sphere{-1.0}}); });
+  refuses([](FreeBody& b) { b.shapes.push_back({Sphere{1.0}, Eigen::Isometry3d::Identity(), -0.5}); });
+  WorldBuilder builder;
+  builder.add_free_body(good);
+  EXPECT_THROW(builder.add_free_body(good), InvalidArgument);
+  EXPECT_THROW(builder.set_gravity(Eigen::Vector3d(0, 0, std::nan(""))), InvalidArgument);
+}
+
+TEST(BadInput, ShapesAreChecked) {
+  const auto refuses = [](const Shape& shape) { EXPECT_THROW(validate(shape, "shape"), InvalidArgument) << shape_name(shape); };
+  refuses(Sphere{0.0});
+  refuses(Sphere{std::nan("")});
+  refuses(Box{{1.0, 1.0, 0.0}});
+  refuses(Capsule{1.0, -1.0});
+  refuses(Cylinder{std::numeric_limits<double>::infinity(), 1.0});
+  refuses(ConvexMesh{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, {}});
+  refuses(ConvexMesh{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {{0, 1, 4}}});
+  refuses(TriangleMesh{{{0, 0, 0}, {1, 0, 0}, {0, 1, std::nan("")}}, {{0, 1, 2}}});
+  refuses(TriangleMesh{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, {}});
+  refuses(HeightMap{Eigen::MatrixXd::Zero(1, 3), 1.0, 1.0, -1.0});
+  refuses(HeightMap{Eigen::MatrixXd::Zero(3, 3), 1.0, 1.0, 0.5});
+  refuses(MeshFile{});
+  refuses(MeshFile{"a.stl", {1.0, 0.0, 1.0}});
+  EXPECT_NO_THROW(validate(HalfSpace{}, "shape"));
+  EXPECT_THROW(solid_inertia(HalfSpace{}, 1.0), InvalidArgument);
+  EXPECT_THROW(solid_inertia(Sphere{1.0}, -1.0), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace stiction
