@@ -103,21 +103,18 @@ struct Entries {
   }
 };
 
-// Some writers repeat rows and columns: they do when the file then still holds everything that must follow.
-void skip_repeated_size(Scanner& in, Index rows, Index cols, Index after) {
+// Some writers repeat rows and columns. Two numbers that look like it are taken for it: a matrix that starts with them and is not
+// preceded by them then ends too early, an error; the other way round, a truncated file could pass with its entries shifted.
+void skip_repeated_size(Scanner& in, Index rows, Index cols) {
   Scanner ahead = in;
   if (ahead.most_numbers() < 2) return;
   if (ahead.number("the matrix") != static_cast<double>(rows) || ahead.number("the matrix") != static_cast<double>(cols)) return;
-  const Scanner past = ahead;
-  for (Index k = 0; k < rows * cols + after; ++k) {
-    if (ahead.word().empty()) return;
-  }
-  in = past;
+  in = ahead;
 }
 
-void read_dense(Scanner& in, Index rows, Index cols, Index after, Entries& out) {
+void read_dense(Scanner& in, Index rows, Index cols, Entries& out) {
   in.require_numbers(static_cast<double>(rows) * static_cast<double>(cols), "a dense matrix");
-  skip_repeated_size(in, rows, cols, after);
+  skip_repeated_size(in, rows, cols);
   for (Index i = 0; i < rows; ++i) {
     for (Index j = 0; j < cols; ++j) out.add(i, j, in.finite("an entry of the matrix"));
   }
@@ -206,12 +203,12 @@ void read_sparse(Scanner& in, Index rows, Index cols, Entries& out) {
   }
 }
 
-// A square matrix of known size; `after` numbers must follow it.
-Entries read_matrix(Scanner& in, Index size, Index after) {
+// A square matrix of known size.
+Entries read_matrix(Scanner& in, Index size) {
   const Index storage = in.integer("the storage of the matrix (0 dense, 1 block-sparse, 2 sparse)", 0, 2);
   const Index rows = in.integer("the number of rows", size, size), cols = in.integer("the number of columns", size, size);
   Entries out;
-  if (storage == 0) read_dense(in, rows, cols, after, out);
+  if (storage == 0) read_dense(in, rows, cols, out);
   if (storage == 1) read_block_sparse(in, rows, cols, out);
   if (storage == 2) read_sparse(in, rows, cols, out);
   return out;
@@ -223,7 +220,7 @@ ReducedProblem parse_siconos(const std::string& file, std::string_view text) {
   Scanner in(file, text);
   const Index dimension = in.integer("the dimension of a friction-contact problem", 2, 3);
   const Index n = in.integer("the number of contacts", 0, std::min(kMostContacts, in.most_numbers()));
-  const Entries entries = read_matrix(in, dimension * n, (dimension + 1) * n);
+  const Entries entries = read_matrix(in, dimension * n);
   in.require_numbers(static_cast<double>((dimension + 1) * n), "q and mu");
   // Row k of a plane problem: its second tangent is a row of zeros.
   const auto row = [&](Index k) { return 3 * (k / dimension) + k % dimension; };
@@ -244,7 +241,7 @@ ReducedProblem parse_siconos(const std::string& file, std::string_view text) {
 Lcp parse_siconos_lcp(const std::string& file, std::string_view text) {
   Scanner in(file, text);
   const Index n = in.integer("the size of a linear complementarity problem", 0, std::min(kLargestLcp, in.most_numbers()));
-  const Entries entries = read_matrix(in, n, n);
+  const Entries entries = read_matrix(in, n);
   Lcp lcp;
   lcp.M.setZero(n, n);
   for (const auto& e : entries.list) lcp.M(e.row(), e.col()) += e.value();

@@ -1,0 +1,288 @@
+// What is saved is what is loaded, bit by bit; what is damaged is refused with an error that says where.
+#include "stiction/problem/io.hpp"
+
+#include <cstring>
+#include <fstream>
+#include <random>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/problem/io_formats.hpp"
+#include "stiction/problem/io_zip.hpp"
+
+namespace stiction {
+namespace {
+
+namespace fs = std::filesystem;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+fs::path scratch(const std::string& name) {
+  const fs::path directory = fs::path(testing::TempDir()) / "stiction_io_test";
+  fs::create_directories(directory);
+  return directory / name;
+}
+
+fs::path write(const std::string& name, const std::string& bytes) {
+  std::ofstream(scratch(name), std::ios::binary) << bytes;
+  return scratch(name);
+}
+
+std::string error_of(const fs::path& path) {
+  try {
+    load_problem(path);
+  } catch (const FileError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// Awkward numbers on purpose: no short decimal form, denormals, negative zero, infinities.
+ContactProblem awkward() {
+  std::srand(11);
+  const std::vector<int> sizes{2, 3};
+  ContactProblem p;
+  p.dt = 1.0 / 3.0;
+  p.M.reset(sizes);
+  for (int k = 0; k < 2; ++k)
+    p.M.block(k) = MatrixXd::Identity(sizes[static_cast<std::size_t>(k)], sizes[static_cast<std::size_t>(k)]) / 7.0;
+  p.M.block(1)(0, 1) = p.M.block(1)(1, 0) = 0.1 * 0.1;
+  p.v = VectorXd::Random(5);
+  p.v[0] = -0.0;
+  p.v[1] = 5e-324;
+  p.impulse = VectorXd::Random(5) * 1e300;
+  p.J.reset(3, sizes);
+  p.J.add_group();
+  p.J.add_entry(1) = MatrixXd::Random(3, 3);
+  p.J.add_entry(0) = MatrixXd::Random(3, 2);
+  p.J.add_group();
+  p.J.add_group();
+  p.J.add_entry(0) = MatrixXd::Random(3, 2);
+  p.mu = Eigen::Vector3d(0.1, kInfinity, 0.0);
+  p.restitution = Eigen::Vector3d(0.0, 1.0, 0.3);
+  p.gap = Eigen::Vector3d(1e-17, -2.0, 3.0);
+  p.prescribed = {4, 1};
+  p.v_prescribed = Eigen::Vector2d(0.7, -0.1);
+  p.J_b.reset(1, sizes);
+  for (int j = 0; j < 2; ++j) {
+    p.J_b.add_group();
+    p.J_b.add_entry(j) = MatrixXd::Random(1, sizes[static_cast<std::size_t>(j)]);
+  }
+  p.b = Eigen::Vector2d(0.2, 1e-5);
+  p.lo = Eigen::Vector2d(-kInfinity, 0.0);
+  p.hi = Eigen::Vector2d(kInfinity, 1.0 / 3.0);
+  return p;
+}
+
+template <class Vector>
+void expect_same_bits(const Vector& a, const Vector& b, const char* what) {
+  ASSERT_EQ(a.size(), b.size()) << what;
+  if (a.size() == 0) return;
+  EXPECT_EQ(std::memcmp(a.data(), b.data(), sizeof(double) * static_cast<std::size_t>(a.size())), 0) << what;
+}
+
+void expect_same_rows(const BlockRows& a, const BlockRows& b, bool same_entries) {
+  EXPECT_TRUE(std::ranges::equal(a.block_sizes(), b.block_sizes()));
+  expect_same_bits(a.to_dense(), b.to_dense(), "rows");
+  ASSERT_EQ(a.groups(), b.groups());
+  for (int g = 0; same_entries && g < a.groups(); ++g) {
+    ASSERT_EQ(a.entry_begin(g), b.entry_begin(g));
+    for (int e = a.entry_begin(g); e < a.entry_end(g); ++e) EXPECT_EQ(a.entry_block(e), b.entry_block(e));
+  }
+}
+
+void expect_same(const ContactProblem& a, const ContactProblem& b, bool same_entries) {
+  EXPECT_EQ(a.dt, b.dt);
+  EXPECT_TRUE(std::ranges::equal(a.M.sizes(), b.M.sizes()));
+  expect_same_bits(a.M.to_dense(), b.M.to_dense(), "M");
+  expect_same_bits(a.v, b.v, "v");
+  expect_same_bits(a.impulse, b.impulse, "impulse");
+  expect_same_rows(a.J, b.J, same_entries);
+  expect_same_bits(a.mu, b.mu, "mu");
+  expect_same_bits(a.restitution, b.restitution, "restitution");
+  expect_same_bits(a.gap, b.gap, "gap");
+  EXPECT_EQ(a.prescribed, b.prescribed);
+  expect_same_bits(a.v_prescribed, b.v_prescribed, "v_prescribed");
+  expect_same_rows(a.J_b, b.J_b, same_entries);
+  expect_same_bits(a.b, b.b, "b");
+  expect_same_bits(a.lo, b.lo, "lo");
+  expect_same_bits(a.hi, b.hi, "hi");
+}
+
+void expect_same(const ReducedProblem& a, const ReducedProblem& b, bool same_entries) {
+  expect_same_rows(a.Rt, b.Rt, same_entries);
+  expect_same_bits(a.u_free, b.u_free, "u_free");
+  expect_same_bits(a.offset, b.offset, "offset");
+  expect_same_bits(a.mu, b.mu, "mu");
+  EXPECT_EQ(a.closed, b.closed);
+  expect_same_rows(a.Bt, b.Bt, same_entries);
+  expect_same_bits(a.w_free, b.w_free, "w_free");
+  expect_same_bits(a.lo, b.lo, "lo");
+  expect_same_bits(a.hi, b.hi, "hi");
+  expect_same_bits(a.y_free, b.y_free, "y_free");
+  expect_same_bits(a.defect, b.defect, "defect");
+}
+
+class RoundTrip : public testing::TestWithParam<const char*> {};
+
+TEST_P(RoundTrip, ContactProblem) {
+  const fs::path path = scratch(std::string("problem") + GetParam());
+  save_problem(path, awkward());
+  // npz holds dense arrays: the order of a contact's blocks is not in them.
+  expect_same(awkward(), std::get<ContactProblem>(load_problem(path)), std::string(GetParam()) == ".json");
+}
+
+TEST_P(RoundTrip, ReducedProblem) {
+  ContactProblem p = awkward();
+  p.impulse.setZero();
+  Reduction reduction;
+  reduce(p, reduction);
+  ReducedProblem& reduced = reduction.reduced;
+  reduced.defect.setZero(9, 9);
+  reduced.defect(3, 4) = 1e-9;
+  const fs::path path = scratch(std::string("reduced") + GetParam());
+  save_problem(path, reduced);
+  expect_same(reduced, std::get<stiction::ReducedProblem>(load_problem(path)), std::string(GetParam()) == ".json");
+}
+
+TEST_P(RoundTrip, NoContactsNoRows) {
+  ContactProblem p = make_contact_problem(MatrixXd::Identity(1, 1), VectorXd::Ones(1), MatrixXd(0, 1), VectorXd(0), 0.5);
+  const fs::path path = scratch(std::string("empty") + GetParam());
+  save_problem(path, p);
+  expect_same(p, std::get<ContactProblem>(load_problem(path)), true);
+}
+
+TEST_P(RoundTrip, SameProblemSameBytes) {
+  const auto bytes = [] { return std::string(GetParam()) == ".json" ? to_json(awkward()) : to_npz(awkward()); };
+  EXPECT_EQ(bytes(), bytes());
+}
+
+// Every file cut short, and many with one byte changed, is refused or read: nothing else may happen.
+TEST_P(RoundTrip, DamagedFilesNeverCrash) {
+  const std::string good = std::string(GetParam()) == ".json" ? to_json(awkward()) : to_npz(awkward());
+  const auto survives = [&](const std::string& bytes) {
+    try {
+      std::string(GetParam()) == ".json" ? parse_json("f", bytes) : parse_npz("f", bytes);
+      return true;
+    } catch (const FileError&) {
+    } catch (const InvalidArgument&) {
+    }
+    return false;
+  };
+  ASSERT_TRUE(survives(good));
+  const std::size_t step = good.size() / 300 + 1;
+  const std::size_t end = std::string(GetParam()) == ".json" ? good.size() - 3 : good.size();  // before the last brace
+  for (std::size_t size = 0; size < end; size += step) EXPECT_FALSE(survives(good.substr(0, size))) << size;
+  std::mt19937 random(4);
+  for (int trial = 0; trial < 3000; ++trial) {
+    std::string bytes = good;
+    bytes[random() % bytes.size()] = static_cast<char>(random());
+    survives(bytes);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, RoundTrip, testing::Values(".json", ".npz"));
+
+TEST(Npz, ReadsWhatNumpyWrites) {
+  const fs::path data = fs::path(STICTION_SOURCE_DIR) / "src/stiction/problem/io_test_data";
+  const ContactProblem p = std::get<ContactProblem>(load_problem(data / "numpy_stored.npz"));
+  EXPECT_EQ(p.M.to_dense(), (2.0 * MatrixXd::Identity(3, 3)).eval());
+  EXPECT_EQ(p.v, Eigen::Vector3d(-1, 3, 4));
+  EXPECT_EQ(p.J.to_dense()(0, 1), 0.25);  // Fortran order
+  EXPECT_EQ(p.J.to_dense()(1, 0), 0.0);
+  EXPECT_EQ(p.mu[0], 0.5);
+  EXPECT_EQ(p.dt, 0.01);
+  EXPECT_EQ(p.impulse, Eigen::Vector3d::Zero());
+  EXPECT_EQ(p.lo[0], -kInfinity);
+  EXPECT_EQ(p.hi[0], 2.5);
+  EXPECT_EQ(p.b[0], 0.125);
+  EXPECT_EQ(p.prescribed, std::vector<int>{2});
+  const ReducedProblem r = std::get<ReducedProblem>(load_problem(data / "numpy_deflated.npz"));
+  EXPECT_LT((r.Rt.to_dense() * r.Rt.to_dense().transpose() - MatrixXd(Eigen::Vector3d(1, 2, 3).asDiagonal())).norm(), 1e-15);
+  EXPECT_EQ(r.u_free, Eigen::Vector3d(-1, 0, 0));
+}
+
+// The saved text with one part replaced, and what the error must say.
+struct BadJson {
+  const char *replace, *by, *says;
+};
+class JsonErrors : public testing::TestWithParam<BadJson> {};
+
+TEST_P(JsonErrors, SayWhere) {
+  ContactProblem p = awkward();
+  p.v = VectorXd::Ones(5);
+  std::string text = to_json(p);
+  const std::size_t at = text.find(GetParam().replace);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, std::string(GetParam().replace).size(), GetParam().by);
+  const fs::path path = write("bad.json", text);
+  EXPECT_THAT(error_of(path), testing::AllOf(testing::StartsWith(path.string() + ": "), testing::HasSubstr(GetParam().says)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, JsonErrors,
+    testing::Values(
+        BadJson{"\"dt\": 0.3", "\"dt\": -0.3", "dt: expected a finite number > 0"}, BadJson{"\"dt\"", "\"d\"", "key \"dt\" is missing"},
+        BadJson{"\"version\": 1", "\"version\": 99", "version 99 is newer"}, BadJson{"contact problem", "thing", "format: expected"},
+        BadJson{"\"v\": [1, 1", "\"v\": [1", "v: expected size 5, got size 4"},
+        BadJson{"\"v\": [1", "\"v\": [\"nan\"", "v[0]: expected a number, got nan"}, BadJson{"\"v\": [1", "\"v\": [NaN", "line 14"},
+        BadJson{"\"v\": [1", "\"v\": [\"inf\"", "v[0]: expected a finite number"}, BadJson{"\"v\": [1", "\"v\": [1e999", "number overflow"},
+        BadJson{"\"mu\": 0.1", "\"mu\": \"nan\"", "contacts[0].mu"}, BadJson{"\"mu\": 0.1", "\"mu\": -1", "mu[0]: expected"},
+        BadJson{"\"mu\": 0.1", "\"mu\": null", "contacts[0].mu"},
+        BadJson{"\"block\": 1", "\"block\": 2", "contacts[0].J[0].block: expected an integer from 0 to 1"},
+        BadJson{"\"blocks\": [2, 3]", "\"blocks\": [2, 1000000]", "M[1]: expected 1000000 rows, got 3"},
+        BadJson{"\"blocks\": [2, 3]", "\"blocks\": {}", "blocks: expected a list"},
+        BadJson{"\"prescribed\": [4, 1]", "\"prescribed\": [1, 1]", "each coordinate at most once"},
+        BadJson{"\"prescribed\": [4, 1]", "\"prescribed\": [5, 1]", "prescribed[0]: expected an integer from 0 to 4"},
+        BadJson{"\"lo\": \"-inf\"", "\"lo\": \"inf\"", "lo[0], hi[0]"}));
+
+TEST(Load, RefusesWhatIsNoProblem) {
+  EXPECT_THAT(error_of(scratch("absent.json")), testing::HasSubstr("no such file"));
+  EXPECT_THAT(error_of(testing::TempDir()), testing::HasSubstr("not a regular file"));
+  EXPECT_THAT(error_of(write("empty.json", "")), testing::HasSubstr("empty"));
+  EXPECT_THAT(error_of(write("white.json", " \n\n ")), testing::HasSubstr("empty"));
+  EXPECT_THAT(error_of(write("list.json", "{\"a\": [1, 2]")), testing::HasSubstr("line 1"));
+  EXPECT_THAT(error_of(write("prose.txt", "Dear all,")), testing::HasSubstr("line 1"));
+  EXPECT_THAT(error_of(write("zip.npz", "PK\x03\x04 and nothing more, sadly")), testing::HasSubstr("no end of the directory"));
+  EXPECT_THROW(save_problem(scratch("problem.txt"), awkward()), InvalidArgument);
+  EXPECT_THROW(save_problem("/nonexistent-folder/problem.json", awkward()), FileError);
+}
+
+std::string array(const std::string& descr, const std::string& shape, const std::string& data) {
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}\n", descr, shape);
+  std::string out = "\x93NUMPY";
+  out += {'\1', '\0', static_cast<char>(header.size()), '\0'};
+  return out + header + data;
+}
+
+TEST(Npz, ErrorsNameTheArray) {
+  const std::string three(24, '\0'), nine(72, '\0'), one(8, '\0');
+  const auto load = [&](const std::vector<ZipMember>& members) { return error_of(write("bad.npz", write_zip(members))); };
+  const ZipMember q{"q.npy", array("<f8", "(3,)", three)}, mu{"mu.npy", array("<f8", "(1,)", one)},
+      W{"W.npy", array("<f8", "(3, 3)", nine)};
+  EXPECT_EQ(load({W, q, mu}), "");
+  EXPECT_THAT(load({q, mu}), testing::HasSubstr("expected arrays M, v, J, mu, or W, q, mu"));
+  EXPECT_THAT(load({W, mu}), testing::HasSubstr("q: this array is missing"));
+  EXPECT_THAT(load({{"W.npy", array("<f8", "(3, 2)", nine)}, q, mu}), testing::HasSubstr("W: expected 3 x 3, got 3 x 2"));
+  EXPECT_THAT(load({{"W.npy", array("<f8", "(9,)", nine)}, q, mu}), testing::HasSubstr("W: expected a matrix"));
+  EXPECT_THAT(load({{"W.npy", array("<f8", "(3, 4)", nine)}, q, mu}), testing::HasSubstr("W: the array is truncated"));
+  EXPECT_THAT(load({{"W.npy", array("<f8", "(99999999999999999999, 4)", nine)}, q, mu}), testing::HasSubstr("W: the shape is too large"));
+  EXPECT_THAT(load({{"W.npy", array("|O", "(3, 3)", nine)}, q, mu}), testing::HasSubstr("W: arrays of type"));
+  EXPECT_THAT(load({{"W.npy", array(">f8", "(3, 3)", nine)}, q, mu}), testing::HasSubstr("W: arrays of type"));
+  EXPECT_THAT(load({{"W.npy", "short"}, q, mu}), testing::HasSubstr("W: not a numpy array"));
+  EXPECT_THAT(load({{"W.npy", array("<f8", "3", nine)}, q, mu}), testing::HasSubstr("W: the array header has no shape"));
+}
+
+// A few hundred bytes must not turn into gigabytes.
+TEST(Npz, ImpossibleSizesAreRefusedBeforeMemoryIsAsked) {
+  std::string zip = write_zip({{"W.npy", std::string(1000, 'x')}});
+  const std::size_t directory = zip.rfind("PK\x01\x02");
+  for (int i = 0; i < 4; ++i) zip[directory + 24 + static_cast<std::size_t>(i)] = static_cast<char>(i == 3 ? 0x7f : 0xff);
+  EXPECT_THAT(error_of(write("bomb.npz", zip)), testing::HasSubstr("the declared size is impossible"));
+}
+
+}  // namespace
+}  // namespace stiction
