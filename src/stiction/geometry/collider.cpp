@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <Eigen/Eigenvalues>
 
 #include <coal/BVH/BVH_model.h>
 #include <coal/mesh_loader/loader.h>
@@ -18,8 +19,20 @@ namespace {
 
 using Eigen::Vector3d;
 
+/// Qhull gives up on points in a plane without a word that can be caught, so they are refused before it sees them.
+void require_volume(const std::vector<Vector3d>& points, std::string_view argument) {
+  const Eigen::Map<const Eigen::Matrix3Xd> all(points.data()->data(), 3, static_cast<Eigen::Index>(points.size()));
+  const Eigen::Matrix3Xd spread = all.colwise() - all.rowwise().mean();
+  const Vector3d extents =
+      Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(spread * spread.transpose()).eigenvalues().cwiseMax(0.0).cwiseSqrt();
+  if (!(extents[0] > 1e-7 * extents[2])) {
+    throw InvalidArgument(argument, "points whose hull has a volume", fmt::format("{} points in a plane", points.size()));
+  }
+}
+
 /// Triangles of the hull of the points, counter-clockwise from outside.
 TriangleMesh hull_triangles(const std::vector<Vector3d>& points, std::string_view argument) {
+  require_volume(points, argument);
   auto shared = std::make_shared<std::vector<coal::Vec3s>>(points.begin(), points.end());
   std::unique_ptr<coal::ConvexBase> hull;
   try {
@@ -28,7 +41,7 @@ TriangleMesh hull_triangles(const std::vector<Vector3d>& points, std::string_vie
     throw InvalidArgument(argument, "points whose hull has a volume", fmt::format("{} points ({})", points.size(), e.what()));
   }
   const auto* convex = dynamic_cast<const coal::Convex<coal::Triangle>*>(hull.get());
-  if (convex == nullptr) throw InvalidArgument(argument, "points whose hull has a volume", "points in a plane");
+  if (convex == nullptr) throw InvalidArgument(argument, "points whose hull has triangles", "a hull without");
   TriangleMesh mesh;
   mesh.vertices.assign(convex->points->begin(), convex->points->begin() + convex->num_points);
   Vector3d middle = Vector3d::Zero();

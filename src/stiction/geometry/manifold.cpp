@@ -243,7 +243,7 @@ class Emitter {
     const double lu = u.norm(), lv = v.norm();
     if (std::abs(cross(u, v)) > 1e-3 * lu * lv) {
       const double s = cross(fb_.q[0] - fa_.q[0], v) / cross(u, v), t = cross(fb_.q[0] - fa_.q[0], u) / cross(u, v);
-      if (s >= -1e-12 && s <= 1.0 + 1e-12 && t >= -1e-12 && t <= 1.0 + 1e-12) point(fa_.q[0] + s * u, fa_.edge(0), fb_.edge(0));
+      if (s >= -1e-9 && s <= 1.0 + 1e-9 && t >= -1e-9 && t <= 1.0 + 1e-9) point(fa_.q[0] + s * u, fa_.edge(0), fb_.edge(0));
       return;
     }
     // Parallel: the ends of the stretch they share.
@@ -266,30 +266,56 @@ class Emitter {
   double least_ = std::numeric_limits<double>::infinity();
 };
 
-/// Nearest points of the two supports: a vertex or rim point of either, or the crossing of two edges square to n.
-Vector3d nearest_on_a(const Convex& a, const Convex& b, const Axis& axis) {
-  const auto is_edge = [&](const Convex& shape, int v, int k) {
-    const Vector3d e = shape.core->vertex(k) - shape.core->vertex(v);
-    return std::abs(axis.n.dot(shape.X.linear() * e)) < 1e-7 * e.norm();
+/// Where a shape can touch along n: `points` holds one point, or pairs of ends of edges square to n; `flat` when it's a face or cap.
+struct Touching {
+  std::array<Vector3d, 2 * kMaxCorners> points;
+  int count = 0;
+  bool flat = false;
+};
+
+Touching touching_features(const Convex& shape, const SupportPoint& at, const Vector3d& n) {
+  constexpr double square = 1e-7;
+  Touching r;
+  const auto edge = [&](const Vector3d& from, const Vector3d& to) {
+    if (r.count + 2 > static_cast<int>(r.points.size())) return;
+    r.points[static_cast<std::size_t>(r.count++)] = from;
+    r.points[static_cast<std::size_t>(r.count++)] = to;
   };
+  if (shape.is_cylinder()) {
+    const Vector3d axis = shape.axis();
+    r.flat = axis.cross(n).norm() < square;
+    const Vector3d middle = at.point - axis.dot(at.point - shape.center()) * axis;
+    if (std::abs(axis.dot(n)) < square) edge(middle - shape.cylinder_half * axis, middle + shape.cylinder_half * axis);
+  } else {
+    for (int k : shape.core->neighbors_of(at.vertex)) {
+      const Vector3d end = shape.world(k), e = end - at.point;
+      if (std::abs(n.dot(e)) < square * e.norm()) edge(at.point, end);
+    }
+    r.flat = r.count >= 4;
+  }
+  if (r.count == 0) r.points[static_cast<std::size_t>(r.count++)] = at.point;
+  return r;
+}
+
+/// The point of A's core nearest to B: a vertex or rim point of either, or the crossing of two edges square to n.
+Vector3d nearest_on_a(const Convex& a, const Convex& b, const Axis& axis) {
+  const Touching ta = touching_features(a, axis.a, axis.n), tb = touching_features(b, axis.b, axis.n);
+  const Vector3d offset = axis.separation * axis.n;
+  if (ta.count == 1 && !ta.flat) return axis.a.point;
+  if (tb.count == 1 && !tb.flat) return axis.b.point + offset;
   double best = std::numeric_limits<double>::infinity();
   Vector3d result = axis.a.point;
-  bool b_has_edge = b.is_cylinder(), a_has_edge = a.is_cylinder();
-  for (int i : a.is_cylinder() ? std::span<const int>{} : a.core->neighbors_of(axis.a.vertex)) {
-    if (!is_edge(a, axis.a.vertex, i)) continue;
-    a_has_edge = true;
-    for (int j : b.is_cylinder() ? std::span<const int>{} : b.core->neighbors_of(axis.b.vertex)) {
-      if (!is_edge(b, axis.b.vertex, j)) continue;
-      b_has_edge = true;
-      const Vector3d a1 = a.world(i), b1 = b.world(j);
-      const SegmentPair r = closest_segments(axis.a.point, a1, axis.b.point, b1);
-      const Vector3d pa = axis.a.point + r.s * (a1 - axis.a.point), pb = axis.b.point + r.t * (b1 - axis.b.point);
-      const double miss = (pa - pb - axis.separation * axis.n).squaredNorm();
+  for (int i = 0; i + 1 < ta.count; i += 2) {
+    const Vector3d &a0 = ta.points[static_cast<std::size_t>(i)], &a1 = ta.points[static_cast<std::size_t>(i + 1)];
+    for (int j = 0; j + 1 < tb.count; j += 2) {
+      const Vector3d &b0 = tb.points[static_cast<std::size_t>(j)], &b1 = tb.points[static_cast<std::size_t>(j + 1)];
+      const SegmentPair r = closest_segments(a0 - offset, a1 - offset, b0, b1);
+      const Vector3d pa = a0 + r.s * (a1 - a0), pb = b0 + r.t * (b1 - b0);
+      const double miss = (pa - pb - offset).squaredNorm();
       if (miss < best) best = miss, result = pa;
     }
   }
-  if (std::isfinite(best)) return result;
-  return a_has_edge && !b_has_edge ? Vector3d(axis.b.point + axis.separation * axis.n) : axis.a.point;
+  return std::isfinite(best) || !ta.flat ? result : Vector3d(axis.b.point + offset);
 }
 
 }  // namespace

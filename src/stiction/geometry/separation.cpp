@@ -52,11 +52,15 @@ class AxisSearch {
     const double length = n.norm();
     if (!(length > 0.0)) return;
     n /= n.dot(at.n) < 0.0 ? -length : length;
-    // The supports at hand bound s(n) from above.
-    if (n.dot(at.a.point - at.b.point) <= best_.separation + 1e-14 * scale_) return;
+    // The supports at hand bound s(n) from above. Curved features make s flat at its maximum, so its value tells n to 1e-8 only: an axis
+    // that solves its own condition is preferred to the first direction when they tie.
+    const double needed = best_.separation + (raw_ ? -1.0 : 1.0) * 1e-14 * scale_;
+    if (n.dot(at.a.point - at.b.point) <= needed) return;
     const SupportPoint pa = support(a_, -n, std::max(at.a.vertex, 0)), pb = support(b_, n, std::max(at.b.vertex, 0));
     const double s = n.dot(pa.point - pb.point);
-    if (s > best_.separation + 1e-14 * scale_) best_ = {n, s, pa, pb};
+    if (s <= needed) return;
+    best_ = {n, s, pa, pb};
+    raw_ = false;
   }
 
   void try_faces(const Axis& at) {
@@ -184,6 +188,7 @@ class AxisSearch {
   const Convex &a_, &b_;
   Axis best_;
   double scale_ = 1.0;
+  bool raw_ = true;  ///< the best is still the first direction
 };
 
 }  // namespace

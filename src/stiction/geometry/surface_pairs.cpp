@@ -81,33 +81,25 @@ bool rests(const FeatureSet& f, const FeatureSet::Vertex& v, const Vector3d& n, 
 /// One vertex of a shape against the candidate triangles.
 class VertexContacts {
  public:
-  VertexContacts(const Surface& s, const std::vector<int>& triangles, const FeatureSet& f, std::vector<std::pair<double, int>>& below,
-                 Collector& out)
-      : s_(s), triangles_(triangles), f_(f), below_(below), out_(out) {}
+  VertexContacts(const Surface& s, const std::vector<int>& triangles, const FeatureSet& f, SurfaceScratch& scratch, Collector& out)
+      : s_(s), triangles_(triangles), f_(f), near_(scratch.near), below_(scratch.below), around_(scratch.around), out_(out) {}
 
   void run(const FeatureSet::Vertex& v) {
+    find_near(v);
+    if (near_.empty() && below_.empty()) return;
     const bool inside = is_inside(v.p);
-    below_.clear();
-    for (int t : triangles_) {
-      const Surface::Triangle& tri = s_.triangle(t);
-      const double height = tri.normal.dot(v.p - s_.vertex(tri.v[0]));
-      if (height > out_.reach() || height < -f_.reach) continue;
-      const TrianglePoint c = closest(v.p, tri);
-      const auto k = static_cast<std::size_t>(c.k);
-      if (c.region == TriangleRegion::face || (height < 0.0 && in_hollow(c, tri, height, v.p))) {
-        if (!rests(f_, v, tri.normal, kSteep)) continue;
-        if (height >= 0.0) {
-          add_face(v, t, height);
-        } else if (inside) {
-          below_.emplace_back(height, t);
-        }
-      } else if (!inside && c.region == TriangleRegion::edge) {
-        add_edge(v, tri.edge[k], c.point);
-      } else if (!inside && c.region == TriangleRegion::vertex) {
-        add_vertex(v, tri.v[k], c.point);
+    for (const auto& c : near_) {
+      const Surface::Triangle& tri = s_.triangle(c.triangle);
+      const auto k = static_cast<std::size_t>(c.at.k);
+      if (c.at.region == TriangleRegion::face) {
+        add_face(v, c.triangle, c.height);
+      } else if (!inside && c.at.region == TriangleRegion::edge) {
+        add_edge(v, tri.edge[k], c.at.point);
+      } else if (!inside) {
+        add_vertex(v, tri.v[k], c.at.point);
       }
     }
-    add_below(v);
+    if (inside) add_below(v);
   }
 
  private:
@@ -115,11 +107,38 @@ class VertexContacts {
     return closest_on_triangle(p, s_.vertex(tri.v[0]), s_.vertex(tri.v[1]), s_.vertex(tri.v[2]));
   }
 
-  /// Side of the surface, from the pseudo-normal of the nearest feature (Baerentzen and Aanaes, 2005).
+  /// Sorts the candidates: features within reach in front of the vertex, faces it is behind.
+  void find_near(const FeatureSet::Vertex& v) {
+    near_.clear();
+    below_.clear();
+    for (int t : triangles_) {
+      const Surface::Triangle& tri = s_.triangle(t);
+      const double height = tri.normal.dot(v.p - s_.vertex(tri.v[0]));
+      if (height > out_.reach() || height < -f_.reach) continue;
+      const TrianglePoint c = closest(v.p, tri);
+      if (height < 0.0 && (c.region == TriangleRegion::face || in_hollow(c, tri, height, v.p))) {
+        if (rests(f_, v, tri.normal, kSteep)) below_.emplace_back(height, t);
+      } else if (c.region != TriangleRegion::face || rests(f_, v, tri.normal, kSteep)) {
+        near_.push_back({t, height, c});
+      }
+    }
+  }
+
+  /// Side of the surface, from the pseudo-normal of the nearest feature (Baerentzen and Aanaes, 2005). The candidates are all there is
+  /// within reach; a vertex that may lie deeper needs a wider look.
   bool is_inside(const Vector3d& p) const {
+    double depth = std::numeric_limits<double>::infinity();
+    for (const auto& [height, t] : below_) depth = std::min(depth, -height);
+    if (below_.empty() || depth <= out_.reach()) return is_inside(p, triangles_);
+    const Vector3d box = Vector3d::Constant(depth * (1.0 + 1e-9));
+    s_.query(p - box, p + box, around_);
+    return is_inside(p, around_);
+  }
+
+  bool is_inside(const Vector3d& p, const std::vector<int>& triangles) const {
     double least = std::numeric_limits<double>::infinity();
     bool inside = false;
-    for (int t : triangles_) {
+    for (int t : triangles) {
       const Surface::Triangle& tri = s_.triangle(t);
       const double height = tri.normal.dot(p - s_.vertex(tri.v[0]));
       if (height * height >= least) continue;
@@ -187,9 +206,14 @@ class VertexContacts {
   const Surface& s_;
   const std::vector<int>& triangles_;
   const FeatureSet& f_;
+  std::vector<SurfaceScratch::Near>& near_;
   std::vector<std::pair<double, int>>& below_;
+  std::vector<int>& around_;
   Collector& out_;
 };
+
+/// Least extent; for thin sheets a tenth of the largest.
+double thickness_of(const Surface& s) { return std::max(2.0 * s.box_half.minCoeff(), 0.2 * s.box_half.maxCoeff()); }
 
 /// -n in the normal cone of the shape's edge.
 bool rests(const FeatureSet::Edge& e, const Vector3d& n, double slack) {
@@ -197,17 +221,19 @@ bool rests(const FeatureSet::Edge& e, const Vector3d& n, double slack) {
 }
 
 void cross_edges(const FeatureSet& f, const Surface& s, const std::vector<int>& convex_edges, Collector& out) {
+  const double thickness = std::min(f.thickness, thickness_of(s));  // edges further through are on the far side
   for (const auto& e : f.edges) {
     const double length = (e.b - e.a).norm();
     for (int k : convex_edges) {
       const Surface::Edge& edge = s.edge(k);
       const Vector3d &c = s.vertex(edge.a), &d = s.vertex(edge.b);
       const SegmentPair r = closest_segments(e.a, e.b, c, d);
-      const double end_e = 1e-9, inside = 1.0 - end_e;
-      if (r.sine < 1e-3 || r.s <= end_e || r.s >= inside || r.t <= end_e || r.t >= inside) continue;
+      if (r.sine < 1e-3) continue;
       const Vector3d pe = e.a + r.s * (e.b - e.a), ps = c + r.t * (d - c);
-      if ((pe - ps).squaredNorm() > std::pow(std::max(out.reach(), f.reach), 2)) continue;
+      if ((pe - ps).squaredNorm() > std::pow(std::max(out.reach(), thickness), 2)) continue;
       Vector3d n = (e.b - e.a).cross(d - c) / (length * (d - c).norm() * r.sine);
+      // Ends count where the lines themselves cross there: a ridge goes on in the next edge.
+      if ((pe - ps).cross(n).squaredNorm() > 1e-18 * length * length) continue;
       const bool plus = in_edge_cone(s, edge, n, kCrossing) && rests(e, n, kCrossing);
       const bool minus = in_edge_cone(s, edge, -n, kCrossing) && rests(e, -n, kCrossing);
       if (plus == minus && !(plus && f.radius > 0.0)) continue;
@@ -286,6 +312,7 @@ void collect_features(const Convex& shape, const Eigen::Isometry3d& X, FeatureSe
   f.clear();
   f.radius = shape.radius;
   f.reach = 2.0 * core.box_half.norm() + shape.radius;
+  f.thickness = 2.0 * core.box_half.minCoeff() + shape.radius;
   for (int v = 0; v < core.size(); ++v) {
     f.vertices.push_back(
         {X * core.vertex(v), vertex_name(v), static_cast<int>(f.spokes.size()), static_cast<int>(core.neighbors_of(v).size())});
@@ -303,7 +330,7 @@ void collect_features(const Surface& s, const std::vector<int>& vertices, const 
                       FeatureSet& f) {
   f.clear();
   f.radius = 0.0;
-  f.reach = 2.0 * s.box_half.minCoeff() + 0.1 * s.box_half.maxCoeff();
+  f.reach = f.thickness = thickness_of(s);
   for (int v : vertices) {
     f.vertices.push_back({X * s.vertex(v), vertex_name(v), static_cast<int>(f.spokes.size()), static_cast<int>(s.spokes_of(v).size())});
     for (int k : s.spokes_of(v)) f.spokes.push_back(X.linear() * (s.vertex(k) - s.vertex(v)).normalized());
@@ -390,7 +417,7 @@ void collide_convex_surface(const Convex& shape, const PlacedSurface& placed, Su
   } else {
     collect_features(shape, X, scratch.shape);
     Collector out(placed.X, shape.radius, sink);
-    VertexContacts vertices(s, scratch.triangles, scratch.shape, scratch.below, out);
+    VertexContacts vertices(s, scratch.triangles, scratch.shape, scratch, out);
     for (const auto& v : scratch.shape.vertices) vertices.run(v);
     if (shape.core->size() == 2) surface_vertices_on_segment(scratch.shape, s, scratch.convex_vertices, out);
     if (!shape.core->faces.empty()) surface_vertices_on_faces(shape, placed, scratch.convex_vertices, out);
@@ -411,13 +438,13 @@ void collide_surfaces(const PlacedSurface& a, const PlacedSurface& b, SurfaceScr
   collect_features(*b.surface, scratch.convex_vertices, scratch.convex_edges, X_AB, scratch.other);
   {
     Collector out(b.X, 0.0, sink);
-    VertexContacts vertices(*b.surface, scratch.triangles, scratch.shape, scratch.below, out);
+    VertexContacts vertices(*b.surface, scratch.triangles, scratch.shape, scratch, out);
     for (const auto& v : scratch.shape.vertices) vertices.run(v);
     cross_edges(scratch.shape, *b.surface, scratch.convex_edges, out);
   }
   ContactSink turned{sink.contacts, sink.margin, !sink.flip};
   Collector out(a.X, 0.0, turned);
-  VertexContacts vertices(*a.surface, scratch.other_triangles, scratch.other, scratch.below, out);
+  VertexContacts vertices(*a.surface, scratch.other_triangles, scratch.other, scratch, out);
   for (const auto& v : scratch.other.vertices) vertices.run(v);
   if (sink.contacts.size() - first > 4 * static_cast<std::size_t>(kMaxPoints)) thin_out(sink.contacts, first);
 }

@@ -11,6 +11,7 @@
 
 #include <vector>
 
+#include "stiction/geometry/closest.hpp"
 #include "stiction/geometry/convex_pairs.hpp"
 #include "stiction/geometry/surface.hpp"
 
@@ -33,12 +34,20 @@ struct FeatureSet {
   std::vector<Edge> edges;
   std::vector<Eigen::Vector3d> spokes;  ///< unit directions to the neighbours
   double radius = 0.0;                  ///< rounding
-  double reach = 0.0;                   ///< deepest penetration that is looked for (m)
+  double reach = 0.0;                   ///< deepest penetration of a vertex that is looked for (m)
+  double thickness = 0.0;               ///< and of an edge
 
   void clear() { vertices.clear(), edges.clear(), spokes.clear(); }
 };
 
 struct SurfaceScratch {
+  struct Near {
+    int triangle = 0;
+    double height = 0.0;
+    TrianglePoint at;
+  };
+  std::vector<Near> near;
+  std::vector<int> around;
   std::vector<int> triangles, other_triangles, convex_vertices, convex_edges;
   FeatureSet shape, other;
   std::vector<std::pair<double, int>> below;

@@ -1,0 +1,208 @@
+#include <cmath>
+#include <numbers>
+
+#include <gtest/gtest.h>
+
+#include "stiction/geometry/pair_fixture.hpp"
+
+namespace stiction {
+namespace {
+
+using Eigen::Isometry3d;
+using Eigen::Vector3d;
+
+constexpr double kExact = 1e-9;
+
+/// Expected contacts of A over B along world z at core height, before the whole scene is moved by a random pose.
+struct Stack {
+  const char* name;
+  Shape a, b;
+  Isometry3d X_A, X_B;
+  double touching;  ///< z offset of A at which the two touch
+  int count;        ///< contact points
+};
+
+std::vector<Stack> stacks() {
+  const double q = std::numbers::pi / 2, h45 = std::numbers::pi / 4;
+  const Vector3d h(0.3, 0.2, 0.1);
+  const Isometry3d I = Isometry3d::Identity();
+  const Isometry3d lying = pose({0, 0, 0}, {q, 0, 0});  // axis along y
+  const Isometry3d aside = pose({0.01, 0.02, 0}, {0, 0, 0.1});
+  const Sphere sphere{0.1};
+  const Capsule capsule{0.05, 0.2};
+  const Cylinder cylinder{0.1, 0.15};
+  const Box box{h};
+  const Shape hull = convex_box(h);
+  const HalfSpace plane;
+  const double diagonal = std::hypot(0.2, 0.1);
+  const double tilt = std::atan2(0.2, 0.1);  // turns the box about x until an edge is lowest
+  return {
+      {"sphere on plane", sphere, plane, I, I, 0.1, 1},
+      {"box on plane", box, plane, aside, I, 0.1, 4},
+      {"box on its edge on plane", box, plane, pose({0, 0, 0}, {tilt, 0, 0}), I, diagonal, 2},
+      {"capsule lying on plane", capsule, plane, lying, I, 0.05, 2},
+      {"capsule standing on plane", capsule, plane, I, I, 0.25, 1},
+      {"cylinder standing on plane", cylinder, plane, I, I, 0.15, 6},
+      {"cylinder upside down on plane", cylinder, plane, pose({0, 0, 0}, {2 * q, 0, 0}), I, 0.15, 6},
+      {"cylinder lying on plane", cylinder, plane, lying, I, 0.1, 2},
+      {"hull on plane", hull, plane, aside, I, 0.1, 4},
+      {"sphere on sphere", sphere, sphere, I, I, 0.2, 1},
+      {"sphere on capsule end", sphere, capsule, I, I, 0.35, 1},
+      {"sphere on box", sphere, box, aside, I, 0.2, 1},
+      {"sphere on cylinder cap", sphere, cylinder, aside, I, 0.25, 1},
+      {"sphere on cylinder side", sphere, cylinder, I, lying, 0.2, 1},
+      {"sphere on hull", sphere, hull, aside, I, 0.2, 1},
+      {"capsule along capsule", capsule, capsule, pose({0, 0.1, 0}, {q, 0, 0}), lying, 0.1, 2},
+      {"capsule across capsule", capsule, capsule, pose({0, 0, 0}, {q, 0, 0}), pose({0, 0, 0}, {0, q, 0}), 0.1, 1},
+      {"capsule lying on box", capsule, box, pose({0, 0.05, 0}, {q, 0, 0}), I, 0.15, 2},
+      {"capsule standing on box", capsule, box, aside, I, 0.35, 1},
+      {"capsule lying on hull", capsule, hull, lying, I, 0.15, 2},
+      {"capsule lying on cylinder cap", capsule, cylinder, lying, I, 0.2, 2},
+      {"capsule along cylinder", capsule, cylinder, lying, lying, 0.15, 2},
+      {"box on box", box, box, aside, I, 0.2, -1},
+      {"box on box, same place", box, box, I, I, 0.2, 4},
+      {"box on hull", box, hull, I, I, 0.2, 4},
+      {"hull on hull", hull, hull, pose({0.1, 0.05, 0}), I, 0.2, 4},
+      {"cylinder standing on box", cylinder, box, aside, I, 0.25, 6},
+      {"cylinder lying on box", cylinder, box, pose({0, 0, 0}, {q, 0, 0}), I, 0.2, 2},
+      {"cylinder standing on hull", cylinder, hull, aside, I, 0.25, 6},
+      {"cylinder on cylinder", cylinder, cylinder, pose({0.001, 0, 0}), I, 0.3, -1},
+      {"cylinder along cylinder", cylinder, cylinder, pose({0, 0.1, 0}, {q, 0, 0}), lying, 0.2, 2},
+      {"cylinder across cylinder", cylinder, cylinder, lying, pose({0, 0, 0}, {0, q, 0}), 0.2, 1},
+      {"box corner on box", Box{{0.1, 0.1, 0.1}}, box,
+       pose({0, 0, 0}, Vector3d(std::acos(1.0 / std::sqrt(3.0)) * Vector3d(1, -1, 0).normalized())), I, 0.1 + 0.1 * std::sqrt(3.0), 1},
+      {"box edge across box edge", Box{{0.1, 0.1, 0.1}}, Box{{0.1, 0.1, 0.1}}, pose({0, 0, 0}, {h45, 0, 0}), pose({0, 0, 0}, {0, h45, 0}),
+       0.2 * std::sqrt(2.0), 1},
+      {"hull edge across box edge", convex_box({0.1, 0.1, 0.1}), Box{{0.1, 0.1, 0.1}}, pose({0, 0, 0}, {h45, 0, 0}),
+       pose({0, 0, 0}, {0, h45, 0}), 0.2 * std::sqrt(2.0), 1},
+  };
+}
+
+TEST(ConvexPairs, StacksHaveTheirGapNormalAndCount) {
+  Random random(1);
+  for (const Stack& s : stacks()) {
+    ShapePair pair(s.a, s.b), swapped(s.b, s.a);
+    for (double gap : {-1e-2, -1e-4, -1e-9, 0.0, 1e-9, 1e-4, 1e-2}) {
+      for (int trial = 0; trial < 3; ++trial) {
+        const Isometry3d X = trial == 0 ? Isometry3d::Identity() : random.pose(0.5);
+        Isometry3d X_A = s.X_A;
+        X_A.translation().z() += s.touching + gap;
+        const auto contacts = pair.contacts(X * X_A, X * s.X_B, 0.0101);
+        SCOPED_TRACE(::testing::Message() << s.name << ", gap " << gap << ", trial " << trial);
+        ASSERT_FALSE(contacts.empty());
+        if (s.count > 0) {
+          EXPECT_EQ(static_cast<int>(contacts.size()), s.count);
+        }
+        const double sign = is_fixed_shape(s.a) ? -1.0 : 1.0;
+        for (const ContactPoint& c : contacts) {
+          EXPECT_NEAR(c.gap, gap, kExact);
+          EXPECT_LT((c.n - sign * X.linear().col(2)).norm(), kExact);
+          EXPECT_NEAR(std::abs(c.R_WC().determinant() - 1.0), 0.0, 1e-12);
+        }
+        const auto other = swapped.contacts(X * s.X_B, X * X_A, 0.0101);
+        ASSERT_EQ(other.size(), contacts.size());
+        const double turned = is_fixed_shape(s.b) ? 1.0 : -1.0;
+        EXPECT_NEAR(deepest(other).gap, gap, kExact);
+        EXPECT_LT((deepest(other).n - turned * deepest(contacts).n).norm(), kExact);
+      }
+    }
+  }
+}
+
+TEST(ConvexPairs, SphereBesideCapsule) {
+  ShapePair pair(Sphere{0.1}, Capsule{0.05, 0.2});
+  const auto& c = pair.contacts(pose({0.12, 0.16, 0.1}), Isometry3d::Identity(), 1.0);
+  ASSERT_EQ(c.size(), 1u);
+  EXPECT_NEAR(c[0].gap, 0.05, kExact);
+  EXPECT_LT((c[0].n - Vector3d(0.6, 0.8, 0.0)).norm(), kExact);
+  EXPECT_LT((c[0].p_WC - Vector3d(0.6 * 0.075, 0.8 * 0.075, 0.1)).norm(), kExact);
+}
+
+TEST(ConvexPairs, SphereInsideBoxLeavesThroughTheNearestFace) {
+  ShapePair pair(Sphere{0.05}, Box{{0.3, 0.2, 0.1}});
+  const auto& c = pair.contacts(pose({0.0, 0.17, 0.01}), Isometry3d::Identity(), 0.0);
+  ASSERT_EQ(c.size(), 1u);
+  EXPECT_NEAR(c[0].gap, -0.08, kExact);
+  EXPECT_LT((c[0].n - Vector3d::UnitY()).norm(), kExact);
+}
+
+TEST(ConvexPairs, SphereAtABoxCorner) {
+  ShapePair pair(Sphere{0.05}, Box{{0.3, 0.2, 0.1}});
+  const Vector3d d = Vector3d(1, 2, 2) / 3.0;
+  const auto& c = pair.contacts(pose(Vector3d(0.3, 0.2, 0.1) + 0.06 * d), Isometry3d::Identity(), 0.1);
+  ASSERT_EQ(c.size(), 1u);
+  EXPECT_NEAR(c[0].gap, 0.01, kExact);
+  EXPECT_LT((c[0].n - d).norm(), kExact);
+}
+
+TEST(ConvexPairs, TiltedBoxCornersHaveTheirOwnHeights) {
+  ShapePair pair(Box{{0.3, 0.2, 0.1}}, HalfSpace{});
+  const Isometry3d X = pose({0.1, 0.2, 0.15}, {0.1, -0.05, 0.3});
+  const auto& contacts = pair.contacts(X, Isometry3d::Identity(), 0.5);
+  ASSERT_EQ(contacts.size(), 4u);
+  for (const auto& c : contacts) {
+    const Vector3d corner = X.inverse() * Vector3d(c.p_WC + 0.5 * c.gap * c.n);
+    EXPECT_LT((corner.cwiseAbs() - Vector3d(0.3, 0.2, 0.1)).norm(), 1e-12);
+    EXPECT_NEAR(c.gap, (X * corner).z(), 1e-15);
+  }
+  // Only the corners within the margin.
+  EXPECT_EQ(pair.contacts(X, Isometry3d::Identity(), deepest(contacts).gap + 1e-6).size(), 1u);
+}
+
+/// Area of the overlap from the contact points, sorted around their middle.
+double area(const std::vector<ContactPoint>& contacts) {
+  Vector3d middle = Vector3d::Zero();
+  for (const auto& c : contacts) middle += c.p_WC / static_cast<double>(contacts.size());
+  std::vector<Vector3d> p;
+  for (const auto& c : contacts) p.push_back(c.p_WC - middle);
+  std::sort(p.begin(), p.end(), [](const Vector3d& a, const Vector3d& b) { return std::atan2(a.y(), a.x()) < std::atan2(b.y(), b.x()); });
+  double sum = 0.0;
+  for (std::size_t i = 0; i < p.size(); ++i) sum += 0.5 * p[i].cross(p[(i + 1) % p.size()]).z();
+  return sum;
+}
+
+TEST(ConvexPairs, BoxOnBoxOverlapPolygons) {
+  const Vector3d h(0.5, 0.5, 0.1);
+  for (const Shape& a : {Shape(Box{h}), convex_box(h)}) {
+    for (const Shape& b : {Shape(Box{h}), convex_box(h)}) {
+      ShapePair pair(a, b);
+      const auto octagon = pair.contacts(pose({0, 0, 0.2}, {0, 0, std::numbers::pi / 4}), Isometry3d::Identity(), 1e-3);
+      EXPECT_EQ(octagon.size(), 8u);
+      EXPECT_NEAR(area(octagon), 2.0 * (std::sqrt(2.0) - 1.0), 1e-9);
+      const auto shifted = pair.contacts(pose({0.6, 0.3, 0.2}), Isometry3d::Identity(), 1e-3);
+      EXPECT_EQ(shifted.size(), 4u);
+      EXPECT_NEAR(area(shifted), 0.4 * 0.7, 1e-12);
+      const auto corner_cut = pair.contacts(pose({0.9, 0, 0.2}, {0, 0, std::numbers::pi / 4}), Isometry3d::Identity(), 1e-3);
+      EXPECT_EQ(corner_cut.size(), 3u);
+      const double reach = 0.5 * std::sqrt(2.0) - 0.4;
+      EXPECT_NEAR(area(corner_cut), reach * reach, 1e-12);
+    }
+  }
+  ShapePair small(Box{{0.1, 0.1, 0.1}}, Box{h});
+  EXPECT_NEAR(area(small.contacts(pose({0.2, 0.1, 0.2}, {0, 0, 0.3}), Isometry3d::Identity(), 1e-3)), 0.04, 1e-12);
+}
+
+TEST(ConvexPairs, TiltedCylinderTouchesAtItsLowestRimPoint) {
+  ShapePair pair(Cylinder{0.1, 0.2}, HalfSpace{});
+  for (double tilt : {1e-6, 1e-3, 0.1, 0.6, 1.0, 1.5}) {
+    const double height = 0.2 * std::cos(tilt) + 0.1 * std::sin(tilt);
+    const auto& contacts = pair.contacts(pose({0, 0, height + 0.003}, tilt * Vector3d(0.6, 0.8, 0.0)), Isometry3d::Identity(), 0.01);
+    ASSERT_FALSE(contacts.empty());
+    EXPECT_NEAR(deepest(contacts).gap, 0.003, 1e-12) << tilt;
+  }
+}
+
+TEST(ConvexPairs, ManyVerticesOnAPlaneAreThinned) {
+  ConvexMesh disc;
+  for (int i = 0; i < 100; ++i) {
+    const double angle = 2.0 * std::numbers::pi * i / 100;
+    for (double z : {-0.1, 0.1}) disc.vertices.emplace_back(std::cos(angle), std::sin(angle), z);
+  }
+  ShapePair pair(disc, HalfSpace{});
+  const auto& contacts = pair.contacts(pose({0, 0, 0.1}), Isometry3d::Identity(), 0.01);
+  EXPECT_LE(contacts.size(), 16u);
+  EXPECT_GT(area(contacts), 0.9 * std::numbers::pi);
+}
+
+}  // namespace
+}  // namespace stiction
