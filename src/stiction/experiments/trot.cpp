@@ -34,15 +34,15 @@ constexpr std::array<const char*, kLegs> kFeet{"LF_foot", "RF_foot", "LH_foot", 
 // Feedback of the inverse-dynamics controllers: critically damped at 40 rad/s, an acceleration per error.
 constexpr double kFeedbackRate = 40.0;
 
-World make_world(const std::string& model) {
+World make_world(const TrotRun& run) {
   WorldBuilder builder;
   RobotOptions robot;
   robot.base = BaseKind::floating;
   robot.pose.translation().z() = kStanceHeight + kFootRadius;
-  builder.add_robot(model, robot);
+  builder.add_robot(run.model, robot);
   StaticBody ground;
   ground.name = "ground";
-  ground.shapes.push_back({HalfSpace{}});
+  ground.shapes.push_back({HalfSpace{}, Eigen::Isometry3d::Identity(), run.mu});
   builder.add_static_body(ground);
   return builder.build();
 }
@@ -126,8 +126,8 @@ TrotPlanner make_planner() {
 }
 
 Stepper make_stepper(const TrotRun& run) {
-  World world = make_world(run.model);
-  CollisionScene scene = make_scene(world, run.mu);
+  World world = make_world(run);
+  CollisionScene scene = make_scene(world, kInfinity);
   for (const CollisionGeometry& g : world.geometries()) {
     for (const CollisionGeometry& other : world.geometries()) {
       const bool both_robot =
