@@ -1,0 +1,36 @@
+#include "cli/command.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction::cli {
+
+CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::string& description, Session& session) {
+  CLI::App& sub = *app.add_subcommand(name, description);
+  const auto set_json = [&session](const std::string& file) { session.json = file; };
+  sub.add_option_function<std::string>("--json", set_json, "Print JSON instead of a table; to FILE when one is named")
+      ->expected(0, 1)
+      ->type_name("[FILE]")
+      ->default_str("-");
+  sub.add_option("--seed", session.seed, "Seed of everything random")->capture_default_str();
+  sub.add_flag("--quiet,-q", session.quiet, "No progress bar and no table");
+  return sub;
+}
+
+void write_text(const std::string& file, std::string_view text) {
+  if (file == "-") {
+    fmt::print("{}\n", text);
+    return;
+  }
+  std::ofstream out(file);
+  out << text << '\n';
+  if (!out.flush()) throw FileError(file, "", fmt::format("cannot write: {}", std::strerror(errno)));
+}
+
+}  // namespace stiction::cli

@@ -1,0 +1,38 @@
+// What the subcommands of `stiction` share. Each subcommand is one file with one function
+//
+//   void add_NAME(CLI::App& app, Session& session)
+//
+// that registers its options and, in its callback, sets `session.run` to what main() shall run after parsing. `run` returns an exit
+// code; it may throw InvalidArgument or FileError, which main() prints in one line.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+namespace stiction::cli {
+
+/// Exit codes, printed by `stiction --help`.
+enum Exit : int { kOk = 0, kNumericalFailure = 1, kBadInput = 2, kInternalError = 3 };
+
+/// Options that every subcommand takes, and the work that the command line asks for.
+struct Session {
+  std::optional<std::string> json;  ///< --json [FILE]: "-" is standard output
+  std::uint64_t seed = 1;           ///< --seed
+  bool quiet = false;               ///< --quiet: no progress bar, no table
+  std::function<int()> run;
+};
+
+/// A subcommand with the common options; the caller adds its own.
+CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::string& description, Session& session);
+
+/// Writes `text` and a line end to the file, or to standard output for "-". Throws FileError when it cannot be written.
+void write_text(const std::string& file, std::string_view text);
+
+void add_info(CLI::App& app, Session& session);
+
+}  // namespace stiction::cli

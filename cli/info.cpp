@@ -1,0 +1,100 @@
+// stiction info MODEL: what a robot's file contains, as this engine reads it.
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "stiction/model/world.hpp"
+
+namespace stiction::cli {
+namespace {
+
+/// Infinity has no JSON; an absent limit is null.
+nlohmann::json finite_or_null(double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); }
+
+std::string describe_json(const World& world) {
+  nlohmann::ordered_json out;
+  const Robot& robot = world.robots()[0];
+  out["name"] = robot.name;
+  out["file"] = robot.file;
+  out["floating_base"] = robot.floating;
+  out["mass"] = robot.mass;
+  out["nq"] = world.nq();
+  out["nv"] = world.nv();
+  out["actuated"] = world.actuated().size();
+  out["joints"] = nlohmann::ordered_json::array();
+  for (const Joint& joint : world.joints()) {
+    out["joints"].push_back({{"name", joint.name},
+                             {"kind", to_string(joint.kind)},
+                             {"body", world.bodies()[static_cast<std::size_t>(joint.body)].name},
+                             {"q", joint.q},
+                             {"v", joint.v},
+                             {"lower", finite_or_null(joint.lower)},
+                             {"upper", finite_or_null(joint.upper)},
+                             {"velocity_limit", finite_or_null(joint.velocity_limit)},
+                             {"effort_limit", finite_or_null(joint.effort_limit)},
+                             {"dry_friction", joint.dry_friction},
+                             {"damping", joint.damping},
+                             {"armature", joint.armature},
+                             {"actuated", joint.actuated}});
+  }
+  out["bodies"] = nlohmann::ordered_json::array();
+  for (const Body& body : world.bodies()) out["bodies"].push_back({{"name", body.name}, {"mass", body.mass}});
+  out["geometries"] = nlohmann::ordered_json::array();
+  for (const CollisionGeometry& geometry : world.geometries()) {
+    out["geometries"].push_back({{"name", geometry.name},
+                                 {"body", world.bodies()[static_cast<std::size_t>(geometry.body)].name},
+                                 {"shape", shape_name(geometry.shape)}});
+  }
+  out["warnings"] = robot.warnings;
+  return out.dump(2);
+}
+
+std::string describe(const World& world) {
+  const Robot& robot = world.robots()[0];
+  std::string out = fmt::format("{}: {} base, {:.6g} kg, {} bodies, {} joints ({} actuated), {} collision shapes, nq {}, nv {}\n",
+                                robot.name, robot.floating ? "floating" : "fixed", robot.mass, world.bodies().size(), world.joints().size(),
+                                world.actuated().size(), world.geometries().size(), world.nq(), world.nv());
+  out += fmt::format("{:>3}  {:<32} {:<10} {:>9} {:>9} {:>9} {:>9}\n", "v", "joint", "kind", "lower", "upper", "speed", "effort");
+  for (const Joint& joint : world.joints()) {
+    out += fmt::format("{:>3}{} {:<32} {:<10} {:>9.4g} {:>9.4g} {:>9.4g} {:>9.4g}\n", joint.v, joint.actuated ? '*' : ' ', joint.name,
+                       to_string(joint.kind), joint.lower, joint.upper, joint.velocity_limit, joint.effort_limit);
+  }
+  out += "* actuated; limits in rad, m, rad/s, m/s, N m, N";
+  for (const std::string& warning : robot.warnings) out += "\nwarning: " + warning;
+  return out;
+}
+
+struct InfoOptions {
+  std::string model;
+  bool floating = false;
+};
+
+int info(const InfoOptions& options, const Session& session) {
+  WorldBuilder builder;
+  RobotOptions robot;
+  if (options.floating) robot.base = BaseKind::floating;
+  builder.add_robot(options.model, robot);
+  const World world = builder.build();
+  if (session.json) {
+    write_text(*session.json, describe_json(world));
+  } else if (!session.quiet) {
+    write_text("-", describe(world));
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Session& session) {
+  CLI::App& sub = add_subcommand(app, "info", "What a robot's file (URDF or MJCF) contains", session);
+  auto options = std::make_shared<InfoOptions>();
+  sub.add_option("MODEL", options->model, "URDF or MJCF file")->required();
+  sub.add_flag("--floating", options->floating, "Give a URDF a floating base");
+  sub.callback([options, &session] { session.run = [options, &session] { return info(*options, session); }; });
+}
+
+}  // namespace stiction::cli

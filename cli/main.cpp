@@ -1,0 +1,61 @@
+// The command `stiction`. Parses, runs what the subcommand asks for, and turns errors into one line on standard error with a hint.
+#include <cstdio>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "stiction/base/errors.hpp"
+
+namespace stiction::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "Exit codes: 0 success; 1 a solve or an experiment failed numerically; 2 bad input or usage; 3 internal error.\n"
+    "`stiction COMMAND --help` lists the options of a command.";
+
+int complain(int code, std::string_view message, std::string_view hint) {
+  fmt::print(stderr, "stiction: {} ({})\n", message, hint);
+  return code;
+}
+
+std::string usage_hint(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return fmt::format("see stiction {}--help", chosen.empty() ? "" : chosen.front()->get_name() + " ");
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Rigid contact both ways: motion from torques, and torques and contact forces from motion.", "stiction");
+  app.set_version_flag("--version", "stiction " STICTION_VERSION);
+  app.footer(kFooter);
+  app.require_subcommand(0, 1);
+  Session session;
+  add_info(app, session);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return complain(kBadInput, error.what(), usage_hint(app));
+  }
+  if (!session.run) return complain(kBadInput, "a command is needed", usage_hint(app));
+  try {
+    return session.run();
+  } catch (const InvalidArgument& error) {
+    return complain(kBadInput, error.what(), usage_hint(app));
+  } catch (const FileError& error) {
+    return complain(kBadInput, error.what(), usage_hint(app));
+  }
+}
+
+}  // namespace
+}  // namespace stiction::cli
+
+int main(int argc, char** argv) {
+  using namespace stiction::cli;
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    return complain(kInternalError, error.what(), "this is a defect: please report it with the command line");
+  }
+}
