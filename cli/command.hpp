@@ -34,5 +34,6 @@ CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::stri
 void write_text(const std::string& file, std::string_view text);
 
 void add_info(CLI::App& app, Session& session);
+void add_experiment(CLI::App& app, Session& session);
 
 }  // namespace stiction::cli

@@ -23,6 +23,7 @@ struct TrotCommand {
   std::vector<std::string> controllers;
   std::string mu, objective, simulator;
   double duration = 30.0;
+  std::optional<double> lookahead;
   std::string log, model = "links.urdf";
 };
 
@@ -50,6 +51,7 @@ nlohmann::ordered_json to_json(const TrotResult& r) {
   out["objective"] = r.objective;
   out["simulator"] = r.simulator;
   out["mu"] = number(r.mu);
+  out["lookahead"] = r.lookahead;
   out["duration"] = r.duration;
   out["fell"] = r.fell;
   out["position_error"] = r.position_error;
@@ -120,6 +122,7 @@ std::vector<TrotRun> plan_runs(const TrotCommand& c) {
       run.mu = mu;
       run.duration = c.duration;
       run.log = c.log;
+      run.lookahead = c.lookahead;
       if (!c.simulator.empty()) run.simulator = law_from_string(c.simulator);
       const bool qp = controller == TrotController::id_qp_mu || controller == TrotController::id_qp_inf;
       std::vector<QpObjective> objectives{QpObjective::anitescu};
@@ -171,7 +174,9 @@ void add_experiment(CLI::App& app, Session& session) {
   sub.add_option("--mu", command->mu, "Friction of the ground, a number >= 0 or inf (default: 0.1, then inf)");
   sub.add_option("--duration", command->duration, "Simulated time (s)")->capture_default_str();
   sub.add_option("--objective", command->objective, "Of the QP controllers: kinetic (the paper's) or anitescu (default: both)");
-  sub.add_option("--simulator", command->simulator, "Contact law of the simulator (default: the controller's own)");
+  sub.add_option("--simulator", command->simulator,
+                 "Contact law of the simulator (default: the controller's own where that describes the ground)");
+  sub.add_option("--lookahead", command->lookahead, "Of the inverse dynamics (s; default: the step, 0.005 for the kinetic objective)");
   sub.add_option("--log", command->log, "CSV file, one row per step");
   sub.add_option("--model", command->model, "The quadruped's URDF")->capture_default_str();
   sub.callback([command, &session] { session.run = [command, &session] { return trot(*command, session); }; });

@@ -31,6 +31,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);
   Session session;
   add_info(app, session);
+  add_experiment(app, session);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

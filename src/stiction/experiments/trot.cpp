@@ -63,10 +63,24 @@ Law controller_law(const TrotRun& run) {
 
 bool assumes_no_slip(TrotController c) { return c == TrotController::id_qp_inf || c == TrotController::id_lcp_inf; }
 
+// The controller's own law where that is a law of the ground too, Coulomb's elsewhere.
+Law simulator_law(const TrotRun& run) {
+  if (run.simulator) return *run.simulator;
+  const Law own = controller_law(run);
+  const bool differs = own == Law::max_dissipation || (assumes_no_slip(run.controller) && !std::isinf(run.mu));
+  if (!differs) return own;
+  return std::isinf(run.mu) ? Law::no_slip : Law::coulomb_pyramid;
+}
+
+double lookahead_of(const TrotRun& run) {
+  constexpr double kPublished = 0.005;
+  return run.lookahead.value_or(controller_law(run) == Law::max_dissipation ? kPublished : run.dt);
+}
+
 StepOptions step_options(const TrotRun& run) {
   StepOptions options;
   options.assemble.dt = run.dt;
-  options.contact.law = run.simulator.value_or(controller_law(run));
+  options.contact.law = simulator_law(run);
   return options;
 }
 
@@ -81,6 +95,7 @@ class Trot {
   void control_pid();
   void control_inverse();
   bool try_inverse(std::span<const double> limits);
+  void stretch_problem(double factor);
   void record(double t, const StepReport& report);
   void record_forces();
   void write_log(double t);
@@ -151,7 +166,9 @@ Trot::Trot(const TrotRun& run)
   const bool pid = run.controller == TrotController::pid;
   const double rate = kFeedbackRate;
   joint_options_.feedback = pid ? PidGains::uniform(kJoints, 10.0, 0.1, 0.003) : PidGains::uniform(kJoints, rate * rate, 2.0 * rate, 0.0);
-  joint_options_.dt = joint_options_.lookahead = run.dt;
+  joint_options_.dt = run.dt;
+  joint_options_.lookahead = lookahead_of(run);
+  require_positive("lookahead", joint_options_.lookahead);
   joint_options_.torque_limit = Eigen::Map<const VectorXd>(limits_.data(), kJoints);
   inverse_options_.contact.law = controller_law(run);
   const bool qp = run.controller == TrotController::id_qp_mu || run.controller == TrotController::id_qp_inf;
@@ -167,6 +184,7 @@ Trot::Trot(const TrotRun& run)
   result_.objective = qp ? to_string(run.objective) : "";
   result_.simulator = to_string(stepper_.options().contact.law);
   result_.mu = run.mu;
+  result_.lookahead = joint_options_.lookahead;
   result_.published = published_trot_results(result_.controller, std::isinf(run.mu));
 }
 
@@ -182,11 +200,24 @@ bool Trot::has_fallen() const {
   return state_.q[2] < 0.5 * kStanceHeight || (rotation * Eigen::Vector3d::UnitZ()).z() < 0.5 || !state_.q.allFinite();
 }
 
+// The step's problem over the look-ahead: impulses grow with time, velocities that close a distance shrink.
+void Trot::stretch_problem(double factor) {
+  ContactProblem& p = stepper_.problem();
+  p.dt *= factor;
+  p.impulse *= factor;
+  p.b /= factor;
+  p.lo *= factor;
+  p.hi *= factor;
+}
+
 bool Trot::try_inverse(std::span<const double> limits) {
   ContactProblem& problem = stepper_.problem();
   mu_ = problem.mu;
   if (assumes_no_slip(options_.controller)) problem.mu.setConstant(kInfinity);
+  const double factor = joint_options_.lookahead / options_.dt;
+  stretch_problem(factor);
   inverse_dynamics(problem, joints_, command_.v_ref, limits, inverse_options_, inverse_workspace_, inverse_);
+  stretch_problem(1.0 / factor);
   problem.mu = mu_;
   return inverse_.status == Status::solved;
 }
@@ -252,6 +283,7 @@ void Trot::record_forces() {
   sum(stepper_.solution().impulses, foot_force_);
   if (!predicted_) return;
   sum(inverse_.impulses, foot_force_predicted_);
+  foot_force_predicted_ *= options_.dt / joint_options_.lookahead;
   const bool touchdown = ((foot_force_.array() > 0.0) && (last_foot_force_.array() <= 0.0)).any();
   (touchdown ? touchdown_forces_ : forces_).add(foot_force_predicted_.sum(), foot_force_.sum());
 }

@@ -6,7 +6,9 @@
 //                 id-lcp-mu     inverse dynamics, Coulomb LCP (section 4)
 //                 id-lcp-inf    inverse dynamics, no-slip LCP (section 3)
 // Both QP controllers come with two objectives: the paper's kinetic energy (law max_dissipation) and the convex relaxation whose inverse
-// is exact (law anitescu). The simulator's law is the controller's own, or Coulomb's as in the paper, by `simulator`.
+// is exact (law anitescu). Simulator and controller share law and step, but where the paper's own set-up is meant: the kinetic-energy
+// objective runs against Coulomb's law with the published look-ahead, and a controller that assumes no slip walks on ground with
+// the friction it has.
 // Errors are means over joints and time, forces sums of normals over the feet, as in Tables 3 to 5. A touchdown step is one in which
 // a foot that bore no force starts to.
 #pragma once
@@ -35,11 +37,12 @@ struct TrotRun {
   std::string model;  ///< path of links.urdf
   TrotController controller = TrotController::id_lcp_mu;
   QpObjective objective = QpObjective::anitescu;
-  std::optional<Law> simulator;  ///< absent: the controller's own law (pid: coulomb_pyramid, or no_slip when mu is infinite)
-  double mu = 0.1;               ///< of the ground, infinity allowed
-  double duration = 30.0;        ///< s
-  double dt = 1e-3;              ///< s, of simulator and controller
-  std::string log;               ///< CSV file, empty for none
+  std::optional<Law> simulator;     ///< absent: the controller's own law; Coulomb's (no_slip when mu is infinite) where the two differ
+  std::optional<double> lookahead;  ///< s, of the inverse dynamics; absent: dt, or the published 0.005 for the kinetic objective
+  double mu = 0.1;                  ///< of the ground, infinity allowed
+  double duration = 30.0;           ///< s
+  double dt = 1e-3;                 ///< s, of simulator and controller
+  std::string log;                  ///< CSV file, empty for none
   /// Called now and then with the share done in [0, 1].
   std::function<void(double)> progress;
 };
@@ -47,6 +50,7 @@ struct TrotRun {
 struct TrotResult {
   std::string controller, objective, simulator;
   double mu = 0.0, duration = 0.0;  ///< duration reached (s)
+  double lookahead = 0.0;           ///< s
   bool fell = false;
   double fell_at = 0.0;                                                ///< s
   double position_error = 0.0, velocity_error = 0.0;                   ///< rad, rad/s
