@@ -142,6 +142,8 @@ End follow_paths(const ConstMatrix& M, const ConstVector& q, const LemkeOptions&
   const auto done = [&] { return !options.fall_back || solved(solution, options) || solution.infeasible; };
   path.max_pivots = std::min(path.max_pivots, 100 + 10 * n);
   path.rule = TieRule::largest_pivot;
+  path.pivot_tolerance *= 0.01;
+  path.tie_tolerance *= 10.0;
   for (path.covering = 0; path.covering < 4 && !done(); ++path.covering) follow(M, q, path, options.tolerance, ws, solution);
   path.covering = 0;
   path.rule = TieRule::lexicographic;

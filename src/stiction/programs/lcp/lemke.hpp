@@ -31,8 +31,8 @@ namespace stiction {
 
 struct LemkeOptions {
   double tolerance = 1e-10;       ///< largest `residual` that counts as solved
-  double pivot_tolerance = 1e-8;  ///< smallest pivot, relative to the largest entry of its column
-  double tie_tolerance = 1e-12;   ///< slack of the ratio test, relative to the equilibrated q
+  double pivot_tolerance = 1e-10;  ///< smallest pivot, relative to the largest entry of its column
+  double tie_tolerance = 1e-9;   ///< slack of the ratio test, relative to the equilibrated q
   int max_pivots = 0;             ///< on the first path, 0 means 1000 + 50 n; each fall-back path gets at most 100 + 10 n
   bool fall_back = true;          ///< allow the fall-backs
 };

@@ -101,6 +101,24 @@ void LemkePath::refine_direction(int entering) {
   accumulate_columns(entering);
 }
 
+/// w_R has drifted from zero by what x_C is off: P w_R brings it back.
+void LemkePath::refine_point() {
+  constexpr double kAccurate = 1e-14;
+  const int m = size();
+  double defect = 0.0;
+  for (int r = 0; r < m; ++r) {
+    const int place = column_place_[at(rows_[at(r)])];
+    v_[r] = w_[rows_[at(r)]] + (place >= 0 ? options_.eps * x_[place] : 0.0);
+    defect = std::max(defect, std::abs(v_[r]));
+  }
+  if (m == 0 || defect <= kAccurate) return;
+  const Eigen::Map<const Eigen::VectorXd> error(v_.data(), m);
+  for (int c = 0; c < m; ++c) dx_[c] = -Eigen::Map<const Eigen::VectorXd>(inverse_row(c), m).dot(error);
+  for (int c = 0; c < m; ++c) x_[c] += dx_[c];
+  accumulate_columns(-1);
+  w_ += dw_;
+}
+
 /// dw = [M' d]_C dx_C + the entering column, without the term eps: it only meets rows in R, where w stays zero.
 void LemkePath::accumulate_columns(int entering) {
   const GrowVector& scale = equilibration_->scale;
@@ -196,6 +214,7 @@ LemkePath::End LemkePath::run(int& pivots) {
     if (count > 0) leaving = leaving_variable();
     if (leaving < 0) return End::ray;
     exchange(entering_, leaving);
+    refine_point();
     ++pivots;
     if (leaving == 2 * n_) return End::basis;
     if (count >= options_.max_pivots) return End::pivot_limit;

@@ -28,8 +28,8 @@ struct LemkePathOptions {
   double eps = 0.0;  ///< Tikhonov term
   int covering = 0;  ///< which covering vector d; 0 is all ones
   int max_pivots = 0;
-  double pivot_tolerance = 1e-8;  ///< smallest pivot, relative to the largest entry of the direction
-  double tie_tolerance = 1e-12;   ///< slack of the ratio test
+  double pivot_tolerance = 1e-10;  ///< smallest pivot, relative to the largest entry of the direction
+  double tie_tolerance = 1e-9;   ///< slack of the ratio test
 };
 
 class LemkePath {
@@ -67,6 +67,7 @@ class LemkePath {
   int first_row() const;
   void find_direction(int entering);
   void accumulate_columns(int entering);
+  void refine_point();
   void refine_direction(int entering);
   int leaving_variable();
   void collect_ties();
