@@ -94,11 +94,13 @@ void measure_shortfall(std::span<const int> joints, const Ref& v_desired, Invers
   }
 }
 
-// The joint velocities closest to the desired ones that no-slip contacts allow [ZD15, Eqs. 40-43]: Gauss's principle, a no-slip step
-// whose inertia is 1 on the driven joints and next to nothing elsewhere.
+// The joint velocities closest to the desired ones that no-slip contacts allow [ZD15, Eqs. 40-43]: Gauss's principle, no-slip steps
+// whose inertia is 1 on the driven joints and little elsewhere. Repeating them from the velocity reached (proximal point) takes the
+// little inertia's say away without the bad conditioning of none.
 bool nearest_consistent(const ContactProblem& p, std::span<const int> joints, const Ref& v_desired, const InverseOptions& options,
                         InverseWorkspace& w) {
-  constexpr double kFreeWeight = 1e-6;
+  constexpr double kFreeWeight = 0.1;
+  constexpr int kRepeats = 8;
   w.nearest = p;
   for (int k = 0; k < p.M.blocks(); ++k)
     w.nearest.M.block(k) = kFreeWeight * Eigen::MatrixXd::Identity(p.M.block_size(k), p.M.block_size(k));
@@ -110,14 +112,21 @@ bool nearest_consistent(const ContactProblem& p, std::span<const int> joints, co
     w.nearest.M.block(block)(local, local) = 1.0;
     w.nearest.v[joints[i]] = v_desired[static_cast<Index>(i)];
   }
-  w.nearest.gap = p.gap;
   SolveOptions no_slip = options.contact;
   no_slip.solver = Solver::automatic;
-  no_slip.tolerance = 1e-6;
-  solve(w.nearest, no_slip, w.repair, w.nearest_solution);
+  for (int k = 0; k < kRepeats; ++k) {
+    reduce(w.nearest, w.repair.reduction);
+    w.repair.reduction.reduced.offset = w.solve.reduction.reduced.offset;  // which contacts are closed is decided at p.v
+    w.repair.reduction.reduced.closed = w.solve.reduction.reduced.closed;
+    solve_reduced(w.repair.reduction.reduced, no_slip, w.repair, w.repair.impulses);
+    if (w.repair.impulses.status != Status::solved) return false;
+    recover_velocity(w.repair.reduction, w.repair.impulses.lambda, w.repair.impulses.beta, w.v_nearest);
+    w.nearest.v = w.v_nearest;
+    for (std::size_t i = 0; i < joints.size(); ++i) w.nearest.v[joints[i]] = v_desired[static_cast<Index>(i)];
+  }
   w.v_desired.resize(v_desired.size());
-  for (std::size_t i = 0; i < joints.size(); ++i) w.v_desired[static_cast<Index>(i)] = w.nearest_solution.v[joints[i]];
-  return w.nearest_solution.status == Status::solved;
+  for (std::size_t i = 0; i < joints.size(); ++i) w.v_desired[static_cast<Index>(i)] = w.v_nearest[joints[i]];
+  return true;
 }
 
 void apply_stage_two(const ContactProblem& p, const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {

@@ -29,8 +29,7 @@ struct InverseWorkspace {
   SolveWorkspace solve, repair;
   StageTwoWorkspace stage_two;
   ContactProblem nearest;
-  Solution nearest_solution;
-  GrowVector v_desired;
+  GrowVector v_desired, v_nearest;
 };
 
 struct InverseSolution : Solution {
