@@ -1,0 +1,98 @@
+// Microseconds per inverse-dynamics call against the number of contact points, per method, cold and warm: from known M and J to torques
+// and contact impulses with their certificate. Counters: median, p99 and maximum over at least 10,000 calls.
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include <benchmark/benchmark.h>
+
+#include "bench/biped.hpp"
+#include "stiction/inverse/inverse_dynamics.hpp"
+
+namespace stiction::bench {
+namespace {
+
+struct Method {
+  const char* name;
+  Law law;
+  Choice choice;
+};
+
+constexpr Method kMethods[] = {
+    {"no_slip", Law::no_slip, Choice::warm_start},
+    {"qp_one_stage", Law::anitescu, Choice::warm_start},
+    {"qp_two_stage", Law::anitescu, Choice::least_torque},
+    {"kinetic_one_stage", Law::max_dissipation, Choice::warm_start},
+    {"kinetic_two_stage", Law::max_dissipation, Choice::least_torque},
+    {"coulomb_pyramid", Law::coulomb_pyramid, Choice::warm_start},
+    {"coulomb_cone", Law::coulomb_cone, Choice::warm_start},
+};
+
+Biped& biped_with(int contacts) {
+  static std::map<int, Biped> cache;
+  auto found = cache.find(contacts);
+  if (found == cache.end()) found = cache.emplace(contacts, make_biped(contacts, 0.6, 64)).first;
+  return found->second;
+}
+
+void run(benchmark::State& state, const Method& method, bool warm) {
+  const int contacts = static_cast<int>(state.range(0));
+  Biped& biped = biped_with(contacts);
+  InverseOptions options;
+  options.contact.law = method.law;
+  options.contact.warm_start = warm;
+  options.choice = method.choice;
+  InverseWorkspace workspace;
+  InverseSolution solution;
+  std::vector<double> times;
+  times.reserve(static_cast<std::size_t>(state.max_iterations));
+  std::size_t k = 0;
+  long failures = 0, repaired = 0;
+  double worst = 0.0;
+  for (const BipedProblem& p : biped.problems) {  // grow the workspace
+    inverse_dynamics(const_cast<ContactProblem&>(p.problem), biped.joints, p.v_desired, {}, options, workspace, solution);
+  }
+  for (auto _ : state) {
+    BipedProblem& p = biped.problems[k++ % biped.problems.size()];
+    const auto start = std::chrono::steady_clock::now();
+    inverse_dynamics(p.problem, biped.joints, p.v_desired, {}, options, workspace, solution);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    state.SetIterationTime(seconds);
+    times.push_back(1e6 * seconds);
+    failures += solution.status != Status::solved;
+    repaired += solution.repaired;
+    worst = std::max(worst, solution.certificate.worst());
+  }
+  std::ranges::sort(times);
+  state.counters["median_us"] = times[times.size() / 2];
+  state.counters["p99_us"] = times[times.size() * 99 / 100];
+  state.counters["max_us"] = times.back();
+  state.counters["failed"] = static_cast<double>(failures);
+  state.counters["repaired"] = static_cast<double>(repaired);
+  state.counters["residual"] = worst;
+}
+
+void register_all() {
+  for (const Method& method : kMethods) {
+    for (const bool warm : {false, true}) {
+      const std::string name = std::string(method.name) + (warm ? "/warm" : "/cold");
+      benchmark::RegisterBenchmark(name.c_str(), [&method, warm](benchmark::State& state) { run(state, method, warm); })
+          ->ArgName("contacts")
+          ->ArgsProduct({{1, 2, 4, 8, 16, 24, 32, 40, 100, 1000}})
+          ->UseManualTime()
+          ->Iterations(10000)
+          ->Unit(benchmark::kMicrosecond);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stiction::bench
+
+int main(int argc, char** argv) {
+  stiction::bench::register_all();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
