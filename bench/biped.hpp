@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stiction/assemble/assemble.hpp"
+#include "stiction/laws/solve.hpp"
 
 namespace stiction::bench {
 
@@ -45,11 +46,22 @@ inline std::vector<Eigen::Vector3d> sole_points(int count) {
   return points;
 }
 
+/// Joint velocities that planted feet can follow: those of a no-slip step under these torques.
+inline void set_reachable_desire(BipedProblem& p, const std::vector<int>& joints, const Eigen::VectorXd& torques) {
+  ContactProblem forward = p.problem;
+  for (std::size_t i = 0; i < joints.size(); ++i) forward.impulse[joints[i]] += forward.dt * torques[static_cast<Eigen::Index>(i)];
+  SolveOptions no_slip;
+  no_slip.law = Law::no_slip;
+  const Solution solution = solve(forward, no_slip);
+  p.v_desired.resize(static_cast<Eigen::Index>(joints.size()));
+  for (std::size_t i = 0; i < joints.size(); ++i) p.v_desired[static_cast<Eigen::Index>(i)] = solution.v[joints[i]];
+}
+
 inline Biped make_biped(int contacts, double mu, int count, double dt = 1e-3) {
   WorldBuilder builder;
   RobotOptions options;
   options.base = BaseKind::floating;
-  options.package_dirs = {EXAMPLE_ROBOT_DATA "/.."};
+  options.package_dirs = {EXAMPLE_ROBOT_DATA "/../.."};
   builder.add_robot_text(talos_legs_urdf(), options);
   Biped biped{builder.build(), {}, {}};
   const World& world = biped.world;
@@ -65,6 +77,8 @@ inline Biped make_biped(int contacts, double mu, int count, double dt = 1e-3) {
   std::normal_distribution<double> normal;
   WorldData data(world);
   const Eigen::VectorXd sway = Eigen::VectorXd::NullaryExpr(world.nv(), [&] { return 0.02 * normal(rng); });
+  const Eigen::VectorXd torques =
+      Eigen::VectorXd::NullaryExpr(static_cast<Eigen::Index>(biped.joints.size()), [&] { return 5.0 * normal(rng); });
   for (int k = 0; k < count; ++k) {
     const double phase = 2.0 * EIGEN_PI * k / count;
     v = std::cos(phase) * sway;
@@ -87,9 +101,7 @@ inline Biped make_biped(int contacts, double mu, int count, double dt = 1e-3) {
     assemble_options.joint_limits = assemble_options.dry_friction = false;
     BipedProblem problem;
     assemble(world, data, q, v, Eigen::VectorXd::Zero(world.nv()), points, assemble_options, problem.problem);
-    problem.v_desired.resize(static_cast<Eigen::Index>(biped.joints.size()));
-    for (std::size_t i = 0; i < biped.joints.size(); ++i)
-      problem.v_desired[static_cast<Eigen::Index>(i)] = v[biped.joints[i]] + dt * 0.5 * normal(rng);
+    set_reachable_desire(problem, biped.joints, torques);
     biped.problems.push_back(std::move(problem));
     integrate(world, q, v, 2e-3, q);
   }
