@@ -1,0 +1,112 @@
+// Against dense LU on random patterns, sizes and values; the fill of a chain and of a star is none.
+#include "stiction/programs/cone/block_lu.hpp"
+
+#include <gtest/gtest.h>
+#include <Eigen/LU>
+
+#include "stiction/programs/cone/test_scenes.hpp"
+
+namespace stiction {
+namespace {
+
+using test_scenes::Random;
+
+struct Pattern {
+  std::vector<int> sizes, begin{0}, blocks;
+  void clique(std::initializer_list<int> members) {
+    blocks.insert(blocks.end(), members);
+    begin.push_back(static_cast<int>(blocks.size()));
+  }
+};
+
+// Fills the cliques with a diagonally dominant random matrix; returns it dense.
+Eigen::MatrixXd fill(BlockLu& lu, const Pattern& pattern, Random& random) {
+  std::vector<int> offset(1, 0);
+  for (int s : pattern.sizes) offset.push_back(offset.back() + s);
+  lu.set_identity();
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Identity(offset.back(), offset.back());
+  for (std::size_t g = 0; g + 1 < pattern.begin.size(); ++g) {
+    for (int a = pattern.begin[g]; a < pattern.begin[g + 1]; ++a) {
+      for (int b = pattern.begin[g]; b < pattern.begin[g + 1]; ++b) {
+        const int i = pattern.blocks[static_cast<std::size_t>(a)], j = pattern.blocks[static_cast<std::size_t>(b)];
+        const int m = pattern.sizes[static_cast<std::size_t>(i)], n = pattern.sizes[static_cast<std::size_t>(j)];
+        Eigen::MatrixXd value(m, n);
+        for (int r = 0; r < m; ++r) {
+          for (int c = 0; c < n; ++c) value(r, c) = test_scenes::normal(random) + (i == j && r == c ? 20.0 : 0.0);
+        }
+        Eigen::Map<Eigen::MatrixXd>(lu.block(i, j), m, n) += value;
+        dense.block(offset[static_cast<std::size_t>(i)], offset[static_cast<std::size_t>(j)], m, n) += value;
+      }
+    }
+  }
+  return dense;
+}
+
+TEST(BlockLu, SolvesWhatDenseLuSolves) {
+  Random random(1);
+  for (int trial = 0; trial < 60; ++trial) {
+    Pattern pattern;
+    const int count = 1 + trial % 13;
+    for (int i = 0; i < count; ++i) pattern.sizes.push_back(trial % 2 == 0 ? 6 : 1 + static_cast<int>(random() % 9));
+    for (int i = 0; i < count; ++i) pattern.clique({i});
+    for (int g = 0; g < 2 * count && count > 1; ++g) {
+      const int a = static_cast<int>(random() % static_cast<unsigned>(count)),
+                b = static_cast<int>(random() % static_cast<unsigned>(count));
+      if (a != b) pattern.clique({a, b});
+    }
+    BlockLu lu;
+    lu.analyze(pattern.sizes, pattern.begin, pattern.blocks);
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      const Eigen::MatrixXd dense = fill(lu, pattern, random);
+      ASSERT_TRUE(lu.factor());
+      Eigen::VectorXd x(dense.rows());
+      for (double& value : x) value = test_scenes::normal(random);
+      const Eigen::VectorXd expected = dense.partialPivLu().solve(x);
+      lu.solve(x);
+      EXPECT_LE((x - expected).lpNorm<Eigen::Infinity>(), 1e-12);
+    }
+  }
+}
+
+TEST(BlockLu, ChainAndStarHaveNoFill) {
+  Pattern chain, star;
+  for (int i = 0; i < 50; ++i) {
+    chain.sizes.push_back(6);
+    star.sizes.push_back(6);
+    if (i > 0) chain.clique({(i * 17) % 50, ((i - 1) * 17) % 50});
+    if (i > 0) star.clique({0, i});
+  }
+  for (const Pattern* pattern : {&chain, &star}) {
+    BlockLu lu;
+    lu.analyze(pattern->sizes, pattern->begin, pattern->blocks);
+    EXPECT_EQ(lu.stored_blocks(), 50 + 2 * 49);
+  }
+}
+
+TEST(BlockLu, RepeatedPatternIsNotAnalysedAgain) {
+  Pattern pattern;
+  pattern.sizes = {6, 6, 6};
+  pattern.clique({0, 1});
+  pattern.clique({1, 2});
+  BlockLu lu;
+  lu.analyze(pattern.sizes, pattern.begin, pattern.blocks);
+  const int version = lu.pattern_version();
+  lu.analyze(pattern.sizes, pattern.begin, pattern.blocks);
+  EXPECT_EQ(lu.pattern_version(), version);
+  pattern.clique({0, 2});
+  lu.analyze(pattern.sizes, pattern.begin, pattern.blocks);
+  EXPECT_NE(lu.pattern_version(), version);
+}
+
+TEST(BlockLu, SingularBlockIsReported) {
+  Pattern pattern;
+  pattern.sizes = {2};
+  BlockLu lu;
+  lu.analyze(pattern.sizes, pattern.begin, pattern.blocks);
+  lu.set_identity();
+  Eigen::Map<Eigen::Matrix2d>(lu.block(0, 0)) << 1, 1, 1, 1;
+  EXPECT_FALSE(lu.factor());
+}
+
+}  // namespace
+}  // namespace stiction

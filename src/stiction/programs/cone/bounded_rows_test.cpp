@@ -1,0 +1,107 @@
+// Bounded rows beside contacts: motors, limits, torque-limited joints; each against its closed form or its own conditions.
+#include <gtest/gtest.h>
+#include <Eigen/QR>
+
+#include "stiction/programs/cone/cone.hpp"
+#include "stiction/programs/cone/test_scenes.hpp"
+
+namespace stiction {
+namespace {
+
+using test_scenes::Random;
+
+void set_rows(ReducedProblem& problem, const Eigen::MatrixXd& B, const Eigen::VectorXd& w, const Eigen::VectorXd& lo,
+              const Eigen::VectorXd& hi) {
+  problem.Bt = BlockRows::from_dense(1, B, problem.Rt.block_sizes());
+  problem.w_free = w;
+  problem.lo = lo;
+  problem.hi = hi;
+}
+
+// Violation of β ∈ [lo, hi] ⊥ w, in impulse times the row's own mobility.
+double violation(const ReducedProblem& problem, const ConeSolution& solution) {
+  const Eigen::MatrixXd B = problem.Bt.to_dense();
+  const Eigen::VectorXd y = problem.Rt.to_dense().transpose() * solution.lambda + B.transpose() * solution.beta;
+  const Eigen::VectorXd w = B * y + problem.w_free;
+  double worst = 0.0;
+  for (int j = 0; j < problem.bounded_rows(); ++j) {
+    const double b = solution.beta[j];
+    worst = std::max({worst, problem.lo[j] - b, b - problem.hi[j]});
+    if (b > problem.lo[j] + 1e-9) worst = std::max(worst, w[j]);
+    if (b < problem.hi[j] - 1e-9) worst = std::max(worst, -w[j]);
+  }
+  return worst;
+}
+
+TEST(BoundedRows, MotorSaturatesAtItsLimit) {
+  // One coordinate of unit inertia moving at -3, driven to rest by a motor that can give 2: it keeps -1.
+  ReducedProblem problem = test_scenes::reduced_problem(Eigen::MatrixXd::Identity(1, 1), Eigen::MatrixXd(0, 1),
+                                                        Eigen::VectorXd::Constant(1, -3.0), Eigen::VectorXd(0), {1});
+  for (double limit : {2.0, 5.0, kInfinity}) {
+    set_rows(problem, Eigen::MatrixXd::Identity(1, 1), Eigen::VectorXd::Constant(1, -3.0), Eigen::VectorXd::Constant(1, -limit),
+             Eigen::VectorXd::Constant(1, limit));
+    ConeWorkspace workspace;
+    ConeSolution solution;
+    exact_cone(problem, {}, workspace, solution);
+    EXPECT_EQ(solution.status, Status::solved);
+    EXPECT_NEAR(solution.beta[0], std::min(limit, 3.0), 1e-12);
+  }
+}
+
+TEST(BoundedRows, RandomRowsOfEveryKindBesideContacts) {
+  Random random(1);
+  ConeWorkspace workspace;
+  for (int k = 0; k < 300; ++k) {
+    const int n = 1 + k % 6, m = 1 + k % 4, r = 8;
+    ReducedProblem problem = test_scenes::random_problem(n, r, random);
+    // Rows and contacts at rest together are feasible, so every problem has a solution.
+    const Eigen::VectorXd v = problem.Rt.to_dense().completeOrthogonalDecomposition().solve(problem.u_free);
+    Eigen::MatrixXd B(m, r);
+    Eigen::VectorXd w(m), lo(m), hi(m);
+    for (int j = 0; j < m; ++j) {
+      for (int c = 0; c < r; ++c) B(j, c) = test_scenes::normal(random);
+      w[j] = B.row(j).dot(v);
+      const int kind = static_cast<int>(random() % 5);
+      lo[j] = kind == 0 ? 0.0 : (kind == 1 ? -kInfinity : -test_scenes::uniform(random, 0.0, 1.0));
+      hi[j] = kind == 0 ? kInfinity : (kind == 1 ? 0.0 : test_scenes::uniform(random, 0.0, 1.0));
+      if (kind == 2) lo[j] = hi[j];
+      if (kind == 3) lo[j] = -kInfinity, hi[j] = kInfinity;
+    }
+    set_rows(problem, B, w, lo, hi);
+    for (bool relaxed : {false, true}) {
+      ConeOptions options;
+      options.relaxed = relaxed;
+      ConeSolution solution;
+      for (bool disc : {false, true}) {
+        disc ? exact_cone(problem, options, workspace, solution) : interior_point(problem, options, workspace, solution);
+        EXPECT_EQ(solution.status, Status::solved) << k << " natural map " << solution.natural_map;
+        EXPECT_LE(violation(problem, solution), 1e-8) << k;
+        EXPECT_NEAR(natural_map(problem, disc ? 0 : 4, relaxed, solution.lambda, solution.beta), solution.natural_map, 1e-15);
+      }
+    }
+  }
+}
+
+TEST(BoundedRows, PressHoldsABoxBetweenTwoWalls) {
+  // A point mass of 1 kg pressed against a wall by a motor of limited force slides down when μ times that force is below its weight.
+  const double h = 0.01, weight = 9.81 * h;
+  for (double limit : {10.0, 30.0}) {
+    Eigen::MatrixXd J(3, 3);
+    J << 1, 0, 0, 0, 1, 0, 0, 0, 1;  // N along x, tangents y and z
+    ReducedProblem problem = test_scenes::reduced_problem(Eigen::Matrix3d::Identity(), J, Eigen::Vector3d(0, 0, -weight),
+                                                          Eigen::VectorXd::Constant(1, 0.5), {3});
+    Eigen::MatrixXd B(1, 3);
+    B << -1, 0, 0;  // pushes against the wall: it would like to move there at 1 m/s
+    set_rows(problem, B, Eigen::VectorXd::Constant(1, -1.0), Eigen::VectorXd::Zero(1), Eigen::VectorXd::Constant(1, limit * h));
+    ConeWorkspace workspace;
+    ConeSolution solution;
+    exact_cone(problem, {}, workspace, solution);
+    EXPECT_EQ(solution.status, Status::solved);
+    EXPECT_NEAR(solution.beta[0], limit * h, 1e-12);
+    EXPECT_NEAR(solution.lambda[0], limit * h, 1e-12);
+    EXPECT_NEAR(solution.lambda[2], std::min(weight, 0.5 * limit * h), 1e-12);
+  }
+}
+
+}  // namespace
+}  // namespace stiction
