@@ -369,6 +369,7 @@ double ActiveSet::dependence(Eigen::Index j, double sign, double& noise) {
   double slope = sign * cost(j);
   noise = std::abs(slope);
   for (Eigen::Index i = 0; i < k; ++i) {
+    if (std::abs(dx_[i]) * norm_[inside(i)] <= kDependent * norm_[j]) dx_[i] = 0.0;  // rounding, and must not stop the slide
     slope += cost(inside(i)) * dx_[i];
     noise += std::abs(cost(inside(i)) * dx_[i]);
   }

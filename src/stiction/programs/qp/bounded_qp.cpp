@@ -19,13 +19,11 @@ constexpr double kAccepted = 10.0;  // residual over tolerance up to which a sol
 
 Status bounded_qp(const BoundedQp& problem, const QpOptions& options, BoundedQpWorkspace& workspace, BoundedQpSolution& solution) {
   require_positive("tolerance", options.tolerance);
+  if (!problem.t.empty()) require_size("t", problem.t.size(), problem.A.cols());
+  require_finite_entries("t", problem.t);
   ActiveSet& engine = workspace.engine;
-  engine.start(problem.A, problem.c, problem.lo, problem.hi, problem.x0);
-  if (!problem.t.empty()) {
-    require_size("t", problem.t.size(), problem.A.cols());
-    require_finite_entries("t", problem.t);
-    engine.target() = problem.t.map();
-  }
+  engine.start(problem.A, problem.c, problem.lo, problem.hi, is_zero(problem.t) && is_zero(problem.c) ? VectorView() : problem.x0);
+  if (!problem.t.empty()) engine.target() = problem.t.map();
   Status status = engine.minimise(options.tolerance, options.max_pivots);
   solution.x = engine.x();
   solution.y = engine.y();

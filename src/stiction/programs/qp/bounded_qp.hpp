@@ -26,7 +26,7 @@ struct BoundedQp {
   VectorView c;   ///< n, empty: zero
   VectorView lo;  ///< n, empty: zero; -infinity allowed
   VectorView hi;  ///< n, empty: +infinity; lo <= hi
-  VectorView x0;  ///< n, empty: zero; starting point (clipped to the bounds). A previous solution is a warm start.
+  VectorView x0;  ///< n, empty: zero; starting point, a previous solution for instance; not used when t = c = 0
 };
 
 struct BoundedQpWorkspace {

@@ -37,7 +37,8 @@ void check(const KineticQp& problem, const QpOptions& options) {
 }
 
 void start(const KineticQp& problem, double stiffness, KineticQpWorkspace& ws) {
-  ws.engine.start(problem.A, {}, {}, {}, problem.x0);
+  const bool at_rest = is_zero(problem.y0) && (problem.d.empty() || problem.d.map().maxCoeff() <= 0.0);
+  ws.engine.start(problem.A, {}, {}, {}, at_rest ? VectorView() : problem.x0);
   if (!problem.y0.empty()) ws.engine.target() = -problem.y0.map();
   ws.engine.rows().reset(problem.C, stiffness);
   ws.mu.setZero(problem.C.rows());
@@ -109,10 +110,13 @@ void keep_best(const KineticQp& problem, KineticQpWorkspace& ws, KineticQpSoluti
 
 /// True when the change of μ proves that no x >= 0 has C Aᵀx >= d.
 bool proves_infeasible(const KineticQp& problem, KineticQpWorkspace& ws, GrowVector& farkas) {
-  farkas = (ws.trial - ws.mu).cwiseMax(0.0);
+  farkas.setZero(ws.mu.size());
   for (Eigen::Index i = 0; i < farkas.size(); ++i) {
-    if (ws.engine.rows().weight(i) == 0.0 && problem.d[i] > 0.0) farkas[i] = 1.0;
+    if (ws.engine.rows().weight(i) > 0.0 || problem.d[i] <= 0.0) continue;
+    farkas[i] = 1.0;  // a row of zeros
+    return true;
   }
+  farkas = (ws.trial - ws.mu).cwiseMax(0.0);
   const double norm = farkas.size() == 0 ? 0.0 : farkas.maxCoeff();
   if (!(norm > 0.0)) return false;
   farkas *= 1.0 / norm;

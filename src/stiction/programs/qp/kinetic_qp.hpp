@@ -24,7 +24,7 @@ struct KineticQp {
   VectorView y0;   ///< r, empty: zero
   RowsView C;      ///< m x r, empty: no rows
   VectorView d;    ///< m
-  VectorView x0;   ///< n, empty: zero; a previous solution is a warm start
+  VectorView x0;   ///< n, empty: zero; a previous solution for instance; not used when y0 = 0 and d <= 0
   VectorView mu0;  ///< m, empty: zero; multipliers of a previous solution
 };
 

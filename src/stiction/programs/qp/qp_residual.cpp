@@ -24,7 +24,7 @@ double largest_entry(VectorView v) {
 }
 
 struct Sizes {
-  double terms;     ///< |t| + Σ |a_j||x_j|
+  double terms;     ///< max(|t| + Σ |a_j||x_j|, max |a_j| max |x_j|)
   double variable;  ///< max(|x|, |t| / max |a_j|)
 };
 
@@ -45,6 +45,7 @@ Sizes measure(RowsView A, VectorView t, VectorView x, QpResidualScratch& scratch
     z += x[j] * row;
     sizes.terms += std::abs(x[j]) * norms[j];
   }
+  sizes.terms = std::max(sizes.terms, largest * sizes.variable);
   if (largest > 0.0) sizes.variable = std::max(sizes.variable, target / largest);
   return sizes;
 }
@@ -52,8 +53,9 @@ Sizes measure(RowsView A, VectorView t, VectorView x, QpResidualScratch& scratch
 double lower(VectorView lo, Eigen::Index j) { return lo.empty() ? 0.0 : lo[j]; }
 double upper(VectorView hi, Eigen::Index j) { return hi.empty() ? kInfinity : hi[j]; }
 
-/// Residual of Eᵀx = e; gradient -= E ν.
-void add_equalities(const RangeQp& problem, VectorView x, VectorView nu, double x_scale, QpResidual& r, GrowVector& gradient) {
+/// Residual of Eᵀx = e; gradient -= E ν, and the sizes of those terms are added to `sizes`.
+void add_equalities(const RangeQp& problem, VectorView x, VectorView nu, double x_scale, double slope, QpResidual& r, GrowVector& gradient,
+                    GrowVector& sizes) {
   for (Eigen::Index k = 0; k < problem.E.cols(); ++k) {
     double value = problem.e[k], terms = std::abs(value), largest = 0.0;
     for (Eigen::Index j = 0; j < x.size(); ++j) {
@@ -64,6 +66,8 @@ void add_equalities(const RangeQp& problem, VectorView x, VectorView nu, double 
       gradient[j] -= entry * nu[k];
     }
     r.primal = std::max(r.primal, ratio(std::abs(value), std::max(terms, largest * x_scale)));
+    const double multiplier = std::max(std::abs(nu[k]), largest > 0.0 ? slope / largest : 0.0);
+    for (Eigen::Index j = 0; j < x.size(); ++j) sizes[j] += std::abs(problem.E.row_data(j)[k]) * multiplier;
   }
 }
 
@@ -101,11 +105,11 @@ QpResidual qp_residual(const RangeQp& problem, VectorView x, VectorView nu, QpRe
   const Sizes sizes = measure(problem.W, problem.t, x, scratch);
   gradient.resize(x.size());
   gradient.noalias() = problem.W.map() * scratch.z;
-  add_equalities(problem, x, nu, sizes.variable, r, gradient);
+  const double slope = scratch.norms.size() == 0 ? 0.0 : scratch.norms.maxCoeff() * sizes.terms;
+  scratch.norms *= sizes.terms;
+  add_equalities(problem, x, nu, sizes.variable, slope, r, gradient, scratch.norms);
   for (Eigen::Index j = 0; j < x.size(); ++j) {
-    double scale = scratch.norms[j] * sizes.terms;
-    for (Eigen::Index k = 0; k < problem.E.cols(); ++k) scale += std::abs(problem.E.row_data(j)[k] * nu[k]);
-    r.add(x[j], lower(problem.lo, j), upper(problem.hi, j), sizes.variable, gradient[j], scale);
+    r.add(x[j], lower(problem.lo, j), upper(problem.hi, j), sizes.variable, gradient[j], scratch.norms[j]);
   }
   return r;
 }
@@ -116,7 +120,10 @@ QpResidual qp_residual(const KineticQp& problem, VectorView x, VectorView mu, Qp
   GrowVector& z = scratch.z;
   const double start = problem.y0.empty() ? 0.0 : problem.y0.map().norm(),
                generator = scratch.norms.size() == 0 ? 0.0 : scratch.norms.maxCoeff();
-  const double mu_scale = largest_entry(mu), reach = sizes.terms + start;
+  const double reach = sizes.terms + start;
+  double row = 0.0;
+  for (Eigen::Index i = 0; i < problem.C.rows(); ++i) row = std::max(row, problem.C.row(i).norm());
+  const double mu_scale = std::max(largest_entry(mu), row > 0.0 ? reach / row : 0.0);
   for (Eigen::Index i = 0; i < problem.C.rows(); ++i) {
     const auto c = problem.C.row(i);
     const double norm = c.norm();

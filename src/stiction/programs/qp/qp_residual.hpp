@@ -3,8 +3,12 @@
 //   primal            distance outside bounds and rows
 //   dual              gradient of a sign that no bound allows
 //   complementarity   min(|gradient|, distance to the bound or row that allows it)
-// Each is scaled by the size of the terms it compares: a variable by X = max(|x|, |t| / |A|), maxima over entries and rows; a gradient
-// entry by |a_j| (|t| + Σ|a_i||x_i|) + |c_j| + |E_j|·|ν| or |μ| likewise; a row by max(Σ of its absolute terms, |row| X); μ by max μ.
+// Each is scaled by the size of the terms it compares, with S = max(|t| + Σ|a_i||x_i|, |a||x|) (t is -y0 in KineticQp, and W_j are a_j in
+// RangeQp):
+//   a variable                  X = max(|x|, |t| / |a|), maxima over entries and rows
+//   a gradient entry            |a_j| S + |c_j| + Σ_k |E_jk| max(|ν_k|, |W| S / |E_k|), or |a_j| (S + Σ μ_i |c_i|) in KineticQp
+//   an equality, a row          max(Σ of its absolute terms, |E_k| X), or |c_i| S + |d_i|
+//   the multiplier of a row     max(|μ|, S / |c|)
 #pragma once
 
 #include "stiction/base/grow.hpp"

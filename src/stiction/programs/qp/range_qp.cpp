@@ -22,7 +22,7 @@ constexpr double kUndetermined = 1e-9;  // share of a direction of ν in √ω E
 constexpr int kCorrections = 2;         // steps of refinement of x_F and ν
 constexpr double kAimed = 10.0;         // residual over tolerance at which a solve stops
 constexpr double kAccepted = 100.0;     // residual over tolerance up to which it counts as solved when it can get no further
-constexpr double kNearly = 1e-6;        // residual below which only the multipliers may be wrong
+constexpr double kMet = 1e-12;          // relative |Eᵀx - e| below which the equalities count as met
 constexpr double kCertificate = 1e-9;   // relative tolerance of a proof of infeasibility
 constexpr Eigen::Index kWide = 16;      // width of W from which compression is worth a try
 constexpr double kFine = 1e-17;         // kEngine / ω and less: wrong signs that count once the rounding of √ω Eᵀx is out of the way
@@ -77,7 +77,8 @@ void stack(const RangeQp& problem, double stiffness, VectorView x0, RangeQpWorks
     largest = std::max(largest, column.squaredNorm());
     for (Eigen::Index k = 0; k < p; ++k) ws.weight[k] = std::max(ws.weight[k], std::abs(problem.E.row_data(j)[k]));
   }
-  const double stiff = std::sqrt(stiffness * (largest > 0.0 ? largest : 1.0));
+  ws.flat = largest == 0.0;
+  const double stiff = std::sqrt(stiffness * (ws.flat ? 1.0 : largest));
   for (Eigen::Index k = 0; k < p; ++k) ws.weight[k] = ws.weight[k] > 0.0 ? stiff / ws.weight[k] : 0.0;
   for (Eigen::Index j = 0; j < n; ++j) {
     for (Eigen::Index k = 0; k < p; ++k) ws.stacked(k, j) = ws.weight[k] * problem.E.row_data(j)[k];
@@ -180,8 +181,9 @@ void polish(const RangeQp& problem, double accepted, RangeQpWorkspace& ws, Range
     fit_multipliers(ws);
     ws.x = ws.engine.x();
     ws.nu = ws.multiplier.cwiseProduct(ws.weight);
+    if (ws.flat) ws.nu.setZero();
     keep_best(problem, ws, solution);
-    if (solution.residual <= accepted || solution.residual > kNearly || equalities(problem) == 0) return;
+    if (solution.residual <= accepted || equalities(problem) == 0 || measure_defect(problem, ws) > kMet) return;
     if (repair_multipliers(problem, ws)) keep_best(problem, ws, solution);
     if (solution.residual <= accepted) return;
     // Exactly at this ν: the target takes over the rounding of Eᵀx, which ω would multiply.
@@ -192,36 +194,50 @@ void polish(const RangeQp& problem, double accepted, RangeQpWorkspace& ws, Range
   }
 }
 
-/// True when π = √ω defect proves that no x within the bounds has Eᵀx = e.
-bool proves_infeasible(const RangeQp& problem, const RangeQpWorkspace& ws, GrowVector& farkas) {
-  const Eigen::Index p = ws.weight.size();
-  farkas = ws.defect.cwiseProduct(ws.weight);
-  double norm = 0.0;
-  for (Eigen::Index k = 0; k < p; ++k) {
-    if (ws.weight[k] == 0.0 && problem.e[k] != 0.0) farkas[k] = problem.e[k];
-    norm = std::max(norm, std::abs(farkas[k]));
+/// πᵀe > max over the box of πᵀEᵀx, beyond rounding.
+bool is_farkas(const RangeQp& problem, const RangeQpWorkspace& ws, const GrowVector& farkas) {
+  double gap = farkas.dot(problem.e.map()), size = farkas.cwiseAbs().dot(problem.e.map().cwiseAbs()), scaled = 0.0;
+  for (Eigen::Index k = 0; k < farkas.size(); ++k) {
+    if (ws.weight[k] > 0.0) scaled = std::max(scaled, std::abs(farkas[k]) / ws.weight[k]);
   }
-  if (!(norm > 0.0)) return false;
-  farkas *= 1.0 / norm;
-  double gap = farkas.dot(problem.e.map()), size = farkas.cwiseAbs().dot(problem.e.map().cwiseAbs());
   for (Eigen::Index j = 0; j < problem.E.rows(); ++j) {
-    const auto row = problem.E.row(j);
-    const double slope = row.dot(farkas), bound = slope > 0.0 ? high(problem, j) : low(problem, j);
+    const double slope = problem.E.row(j).dot(farkas), bound = slope > 0.0 ? high(problem, j) : low(problem, j);
+    const double rounding = kCertificate * scaled * ws.stacked.col(j).head(farkas.size()).lpNorm<1>();
     if (std::isfinite(bound)) {
       gap -= slope * bound;
       size += std::abs(slope * bound);
-    } else if (std::abs(slope) > kCertificate * row.cwiseAbs().dot(farkas.cwiseAbs())) {
+    } else if (std::abs(slope) > rounding) {
       return false;
     }
   }
   return gap > kCertificate * size;
 }
 
+/// Phase one, min |√ω(Eᵀx - e)|² over the box: its remainder proves that no x within the bounds has Eᵀx = e, unless it vanishes.
+bool proves_infeasible(const RangeQp& problem, RangeQpWorkspace& ws, GrowVector& farkas) {
+  const Eigen::Index p = ws.weight.size();
+  farkas.setZero(p);
+  for (Eigen::Index k = 0; k < p; ++k) {
+    if (ws.weight[k] > 0.0 || problem.e[k] == 0.0) continue;
+    farkas[k] = std::copysign(1.0, problem.e[k]);  // a column of zeros
+    return true;
+  }
+  ActiveSet& engine = ws.dual;
+  engine.start(RowsView(ws.stacked.data(), ws.stacked.cols(), p, ws.stacked.rows()), {}, problem.lo, problem.hi, ws.engine.x());
+  engine.target() = ws.level;
+  if (engine.minimise(kEngine, 0) != Status::solved) return false;
+  farkas = (ws.level - engine.y()).cwiseProduct(ws.weight);
+  const double norm = farkas.cwiseAbs().maxCoeff();
+  if (!(norm > 0.0)) return false;
+  farkas *= 1.0 / norm;
+  return is_farkas(problem, ws, farkas);
+}
+
 /// One run of the method of multipliers; leaves the best point in ws.x, ws.nu and its residual in the solution.
 Status run(const RangeQp& problem, const QpOptions& options, bool allow_compression, RangeQpWorkspace& ws, RangeQpSolution& solution) {
   double stiffness = kStiffness, last = kInfinity;
   compress(problem, allow_compression, ws);
-  stack(problem, stiffness, problem.x0, ws);
+  stack(problem, stiffness, is_zero(problem.t) && is_zero(problem.e) ? VectorView() : problem.x0, ws);
   ws.multiplier.setZero(ws.weight.size());
   for (Eigen::Index k = 0; k < problem.nu0.size(); ++k) {
     if (ws.weight[k] > 0.0) ws.multiplier[k] = problem.nu0[k] / ws.weight[k];
@@ -232,7 +248,7 @@ Status run(const RangeQp& problem, const QpOptions& options, bool allow_compress
     set_target(ws);
     const Status status = ws.engine.minimise(kEngine, options.max_pivots);
     const double defect = measure_defect(problem, ws), norm = ws.defect.norm();
-    if (status == Status::solved && defect > kCertificate && sweep > 1 && proves_infeasible(problem, ws, solution.farkas))
+    if (status == Status::solved && defect > kCertificate && sweep == 1 && proves_infeasible(problem, ws, solution.farkas))
       return Status::infeasible;
     ws.first_order = ws.multiplier + ws.defect;
     ws.updated = ws.first_order;

@@ -28,7 +28,7 @@ struct RangeQp {
   VectorView e;    ///< p
   VectorView lo;   ///< n, empty: zero; -infinity allowed
   VectorView hi;   ///< n, empty: +infinity
-  VectorView x0;   ///< n, empty: zero; starting point, best a feasible one with few entries inside their bounds
+  VectorView x0;   ///< n, empty: zero; starting point, best a feasible one; not used when t = e = 0
   VectorView nu0;  ///< p, empty: zero; multipliers of an earlier solve
 };
 
@@ -42,6 +42,7 @@ struct RangeQpWorkspace {
   GrowVector defect, multiplier;  ///< p: √ω_k (e - Eᵀx)_k, ν_k / √ω_k
   GrowVector first_order, updated, target, step, scratch, nu, x, gradient, dual_lo, dual_hi;
   GrowMatrix gram;       ///< p x p
+  bool flat = false;     ///< W is zero, and so is ν
   double typical = 0.0;  ///< √ω_k |E_k| X: size of the terms of an equality, see qp_residual.hpp
 };
 

@@ -45,7 +45,8 @@ class RowsView {
       : data_(m.derived().data()), rows_(m.rows()), cols_(m.cols()), stride_(m.derived().outerStride()) {
     assert(m.derived().innerStride() == 1 || m.cols() <= 1);
   }
-  RowsView(const double* data, Eigen::Index rows, Eigen::Index cols) : data_(data), rows_(rows), cols_(cols), stride_(cols) {}
+  RowsView(const double* data, Eigen::Index rows, Eigen::Index cols, Eigen::Index stride)
+      : data_(data), rows_(rows), cols_(cols), stride_(stride) {}
 
   Eigen::Index rows() const { return rows_; }
   Eigen::Index cols() const { return cols_; }
@@ -61,6 +62,7 @@ class RowsView {
   Eigen::Index rows_ = 0, cols_ = 0, stride_ = 0;
 };
 
+inline bool is_zero(VectorView v) { return v.empty() || v.map().isZero(0.0); }
 /// Throws InvalidArgument naming the first entry that is NaN or infinite.
 void require_finite_entries(std::string_view argument, VectorView values);
 
