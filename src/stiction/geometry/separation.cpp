@@ -30,10 +30,9 @@ class AxisSearch {
 
   Axis run() {
     for (int round = 0; round < kMaxRounds; ++round) {
-      const double before = best_.separation;
-      const Vector3d n = best_.n;
+      improved_ = false;
       try_round();
-      if (best_.separation <= before + 1e-15 * scale_ && (best_.n - n).squaredNorm() < 1e-30) break;
+      if (!improved_) break;
     }
     return best_;
   }
@@ -61,6 +60,7 @@ class AxisSearch {
     if (s <= needed) return;
     best_ = {n, s, pa, pb};
     raw_ = false;
+    improved_ = true;
   }
 
   void try_faces(const Axis& at) {
@@ -135,31 +135,36 @@ class AxisSearch {
 
   double slope(const Vector3d& n, const Vector3d& along) const { return along.dot(support(a_, -n).point - support(b_, n).point); }
 
-  /// Maximises s on the great circle perpendicular to e: ds/dψ = n'(ψ)·(a(n) - b(n)), bracketed and bisected.
+  /// Maximises s on the great circle perpendicular to e: ds/dψ = n'(ψ)·(a(n) - b(n)), bracketed, then by the Illinois variant of regula
+  /// falsi.
   void try_arc(const Vector3d& e, const Axis& at) {
-    const Vector3d flat = at.n - e.dot(at.n) * e;
-    if (flat.squaredNorm() < 0.25) return;
-    const Vector3d u = flat.normalized(), w = e.cross(u);
-    const auto derivative = [&](double x) { return slope(std::cos(x) * u + std::sin(x) * w, std::cos(x) * w - std::sin(x) * u); };
-    for (double half = 0.01; half < 1.0; half *= 6.0) {
-      double lo = -half, hi = half, f_lo = derivative(lo), f_hi = derivative(hi);
-      if (!(f_lo > 0.0 && f_hi < 0.0)) continue;
-      // Illinois variant of regula falsi.
-      for (int i = 0; i < 60 && hi - lo > 1e-16; ++i) {
-        const double x = (lo * f_hi - hi * f_lo) / (f_hi - f_lo), f = derivative(x);
-        if (f == 0.0) {
-          lo = hi = x;
-        } else if (f > 0.0) {
-          lo = x, f_lo = f, f_hi *= 0.5;
-        } else {
-          hi = x, f_hi = f, f_lo *= 0.5;
-        }
-        if (std::abs(f) < 1e-15 * scale_) lo = hi = x;
-      }
-      const double x = 0.5 * (lo + hi);
-      attempt(std::cos(x) * u + std::sin(x) * w, at);
-      return;
+    const double off = e.dot(at.n);
+    if (std::abs(off) > 0.2) return;  // the first direction is nearer than that
+    const Vector3d u = (at.n - off * e).normalized(), w = e.cross(u);
+    const auto direction = [&](double x) -> Vector3d { return (u + x * w).normalized(); };  // x = tan ψ
+    const auto derivative = [&](double x) { return slope(direction(x), w - x * u); };
+    const double f_0 = derivative(0.0), tolerance = 1e-15 * scale_;
+    if (std::abs(f_0) <= tolerance) return attempt(u, at);
+    // The root lies uphill; widen until the slope turns.
+    double lo = 0.0, f_lo = f_0, hi = 0.0, f_hi = f_0;
+    for (double step = std::copysign(1e-6, f_0); f_hi * f_0 > 0.0; step *= 20.0) {
+      if (std::abs(step) > 1.0) return;
+      lo = hi, f_lo = f_hi;
+      hi = step, f_hi = derivative(hi);
     }
+    double x = hi;
+    for (int i = 0; i < 40; ++i) {
+      x = (lo * f_hi - hi * f_lo) / (f_hi - f_lo);
+      const double f = derivative(x);
+      if (std::abs(f) <= tolerance || std::abs(hi - lo) < 1e-15) break;
+      if (f * f_hi < 0.0) {
+        lo = hi, f_lo = f_hi;
+      } else {
+        f_lo *= 0.5;
+      }
+      hi = x, f_hi = f;
+    }
+    attempt(direction(x), at);
   }
 
   /// Newton's method for the maximum of s over the sphere, for rim against rim. The gradient is the tangential part of a(n) - b(n).
@@ -189,6 +194,7 @@ class AxisSearch {
   Axis best_;
   double scale_ = 1.0;
   bool raw_ = true;  ///< the best is still the first direction
+  bool improved_ = false;
 };
 
 }  // namespace
@@ -223,8 +229,7 @@ Vector3d Gjk::direction(const Convex& a, const Convex& b) {
                                                                {b.X.linear(), b.X.translation()});
   Vector3d guess = a.X.linear().transpose() * (a.center() - b.center());
   if (!(guess.squaredNorm() > 1e-12)) guess = Vector3d::UnitX();
-  gjk.reset(kGjkIterations, kGjkTolerance);
-  gjk.evaluate(difference, guess);
+  gjk.evaluate(difference, guess);  // starts afresh; `reset` would allocate (the message of an error it doesn't throw)
   Vector3d w0, w1, normal;
   if (gjk.status == GJK::Collision) {
     epa.reset(kEpaIterations, kGjkTolerance);

@@ -92,6 +92,13 @@ int opposite(const Surface::Triangle& t, const Surface::Edge& e) {
 
 void mark_edges(Surface& s) {
   for (auto& e : s.edges) {
+    e.along = (s.vertex(e.b) - s.vertex(e.a)).normalized();
+    const auto into = [&](int t) -> Vector3d {
+      const Vector3d d = s.vertex(opposite(s.triangle(t), e)) - s.vertex(e.a);
+      return (d - e.along.dot(d) * e.along).normalized();
+    };
+    e.into_left = into(e.left);
+    if (e.right >= 0) e.into_right = into(e.right);
     if (e.right < 0) {
       e.convex = true;
       continue;
@@ -101,6 +108,7 @@ void mark_edges(Surface& s) {
     const double sine = left.normal.cross(s.triangle(e.right).normal).norm();
     const bool folded = left.normal.dot(s.triangle(e.right).normal) < 0.0;
     const double height = left.normal.dot(out);
+    e.bend = folded ? 1.0 : sine;
     e.convex = (sine > kFlat || folded) && height < 0.0;
     e.concave = (sine > kFlat || folded) && height > 0.0;
   }

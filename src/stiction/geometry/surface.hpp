@@ -27,6 +27,9 @@ struct Surface {
     int a = 0, b = 0;
     int left = -1, right = -1;  ///< triangles; right is -1 on a boundary
     bool convex = false, concave = false;
+    double bend = 1.0;  ///< sine of the dihedral, 1 beyond a right angle
+    Eigen::Vector3d along = Eigen::Vector3d::Zero(), into_left = Eigen::Vector3d::Zero(),
+                    into_right = into_left;  ///< unit; the latter square to the edge, into its triangles
   };
   struct Node {
     Eigen::Vector3d lower, upper;

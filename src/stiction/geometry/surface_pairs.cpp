@@ -53,21 +53,10 @@ bool in_vertex_cone(const Surface& s, int v, const Vector3d& n, double slack) {
   return true;
 }
 
-/// Unit vector square to edge e, into triangle t.
-Vector3d into_triangle(const Surface& s, const Surface::Edge& e, int t) {
-  const Vector3d along = (s.vertex(e.b) - s.vertex(e.a)).normalized();
-  for (int v : s.triangle(t).v) {
-    if (v == e.a || v == e.b) continue;
-    const Vector3d d = s.vertex(v) - s.vertex(e.a);
-    return (d - along.dot(d) * along).normalized();
-  }
-  return Vector3d::Zero();
-}
-
 bool in_edge_cone(const Surface& s, const Surface::Edge& e, const Vector3d& n, double slack) {
-  if (n.dot(into_triangle(s, e, e.left)) > slack) return false;
+  if (n.dot(e.into_left) > slack) return false;
   if (e.right < 0) return n.dot(s.triangle(e.left).normal) > -slack;
-  return n.dot(into_triangle(s, e, e.right)) <= slack;
+  return n.dot(e.into_right) <= slack;
 }
 
 /// True when the shape's vertex has no neighbour further along -n than the slack allows.
@@ -222,22 +211,26 @@ bool rests(const FeatureSet::Edge& e, const Vector3d& n, double slack) {
 
 void cross_edges(const FeatureSet& f, const Surface& s, const std::vector<int>& convex_edges, Collector& out) {
   const double thickness = std::min(f.thickness, thickness_of(s));  // edges further through are on the far side
+  const double farthest = std::max(out.reach(), thickness);
   for (const auto& e : f.edges) {
-    const double length = (e.b - e.a).norm();
+    const Vector3d along = (e.b - e.a).normalized();
     for (int k : convex_edges) {
       const Surface::Edge& edge = s.edge(k);
-      const Vector3d &c = s.vertex(edge.a), &d = s.vertex(edge.b);
-      const SegmentPair r = closest_segments(e.a, e.b, c, d);
-      if (r.sine < 1e-3) continue;
-      const Vector3d pe = e.a + r.s * (e.b - e.a), ps = c + r.t * (d - c);
-      if ((pe - ps).squaredNorm() > std::pow(std::max(out.reach(), thickness), 2)) continue;
-      Vector3d n = (e.b - e.a).cross(d - c) / (length * (d - c).norm() * r.sine);
-      // Ends count where the lines themselves cross there: a ridge goes on in the next edge.
-      if ((pe - ps).cross(n).squaredNorm() > 1e-18 * length * length) continue;
-      const bool plus = in_edge_cone(s, edge, n, kCrossing) && rests(e, n, kCrossing);
-      const bool minus = in_edge_cone(s, edge, -n, kCrossing) && rests(e, -n, kCrossing);
+      Vector3d n = along.cross(edge.along);
+      const double sine = n.norm();
+      if (sine < 1e-3) continue;
+      n /= sine;
+      const double slack = kCrossing * edge.bend, slack_e = kCrossing * e.bend;
+      const bool plus = in_edge_cone(s, edge, n, slack) && rests(e, n, slack_e),
+                 minus = in_edge_cone(s, edge, -n, slack) && rests(e, -n, slack_e);
       if (plus == minus && !(plus && f.radius > 0.0)) continue;
-      if (!plus || (minus && n.dot(pe - ps) < 0.0)) n = -n;
+      const double apart = n.dot(e.a - s.vertex(edge.a));  // of the two lines
+      if (!plus || (minus && apart < 0.0)) n = -n;
+      if (std::abs(apart) > farthest) continue;
+      const SegmentPair r = closest_segments(e.a, e.b, s.vertex(edge.a), s.vertex(edge.b));
+      const Vector3d pe = e.a + r.s * (e.b - e.a), ps = s.vertex(edge.a) + r.t * (s.vertex(edge.b) - s.vertex(edge.a));
+      // Only where the segments cross, ends included: a ridge goes on in the next edge.
+      if ((pe - ps).cross(n).squaredNorm() > 1e-18 * (e.b - e.a).squaredNorm()) continue;
       out.add(pe, n, n.dot(pe - ps), e.name, edge_name(edge.a, edge.b));
     }
   }
@@ -319,9 +312,17 @@ void collect_features(const Convex& shape, const Eigen::Isometry3d& X, FeatureSe
     for (int k : core.neighbors_of(v)) f.spokes.push_back(X.linear() * (core.vertex(k) - core.vertex(v)).normalized());
   }
   for (const auto& e : core.edges) {
-    const int faces = e.left_face < 0 ? 0 : 2;
-    f.edges.push_back({X * core.vertex(e.a), X * core.vertex(e.b), X.linear() * into_face(core, e.left_face, e),
-                       -(X.linear() * into_face(core, e.right_face, e)), faces, edge_name(e.a, e.b)});
+    FeatureSet::Edge& out = f.edges.emplace_back();
+    out.a = X * core.vertex(e.a);
+    out.b = X * core.vertex(e.b);
+    out.name = edge_name(e.a, e.b);
+    if (e.left_face < 0) continue;
+    out.faces = 2;
+    out.into_left = X.linear() * into_face(core, e.left_face, e);
+    out.into_right = -(X.linear() * into_face(core, e.right_face, e));
+    const Vector3d &nl = core.faces[static_cast<std::size_t>(e.left_face)].normal,
+                   &nr = core.faces[static_cast<std::size_t>(e.right_face)].normal;
+    out.bend = nl.dot(nr) < 0.0 ? 1.0 : nl.cross(nr).norm();
   }
 }
 
@@ -337,8 +338,7 @@ void collect_features(const Surface& s, const std::vector<int>& vertices, const 
   }
   for (int k : edges) {
     const Surface::Edge& e = s.edge(k);
-    const Vector3d right = e.right < 0 ? Vector3d(Vector3d::Zero()) : into_triangle(s, e, e.right);
-    f.edges.push_back({X * s.vertex(e.a), X * s.vertex(e.b), X.linear() * into_triangle(s, e, e.left), X.linear() * right,
+    f.edges.push_back({X * s.vertex(e.a), X * s.vertex(e.b), X.linear() * e.into_left, X.linear() * e.into_right, e.bend,
                        e.right < 0 ? 1 : 2, edge_name(e.a, e.b)});
   }
 }
@@ -383,15 +383,14 @@ void collide_cylinder_surface(const Convex& shape, const PlacedSurface& placed, 
   }
   for (int k : scratch.convex_edges) {
     const Surface::Edge& edge = s.edge(k);
+    const Vector3d bottom = local.center() - local.cylinder_half * local.axis(), top = local.center() + local.cylinder_half * local.axis();
+    const SegmentPair r = closest_segments(bottom, top, s.vertex(edge.a), s.vertex(edge.b));
+    const Vector3d toward = bottom + r.s * (top - bottom) - (s.vertex(edge.a) + r.t * (s.vertex(edge.b) - s.vertex(edge.a)));
+    if (!(toward.squaredNorm() > 0.0) || toward.norm() > local.cylinder_radius + sink.margin) continue;
     scratch.edge.vertices[0] = s.vertex(edge.a);
     scratch.edge.vertices[1] = s.vertex(edge.b);
     Convex segment;
     segment.core = &scratch.edge;
-    const SegmentPair r = closest_segments(local.center() - local.cylinder_half * local.axis(),
-                                           local.center() + local.cylinder_half * local.axis(), s.vertex(edge.a), s.vertex(edge.b));
-    const Vector3d on_axis = local.center() + (2.0 * r.s - 1.0) * local.cylinder_half * local.axis();
-    const Vector3d toward = on_axis - (s.vertex(edge.a) + r.t * (s.vertex(edge.b) - s.vertex(edge.a)));
-    if (!(toward.squaredNorm() > 0.0)) continue;
     const Axis axis = signed_distance_from(local, segment, toward.normalized());
     if (axis.separation > sink.margin || axis.separation < -reach || !in_edge_cone(s, edge, axis.n, kCrossing)) continue;
     scratch.found.clear();

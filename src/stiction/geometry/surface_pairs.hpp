@@ -25,9 +25,10 @@ struct FeatureSet {
     int spoke_begin = 0, spoke_count = 0;
   };
   struct Edge {
-    Eigen::Vector3d a, b;
-    Eigen::Vector3d into_left, into_right;  ///< unit, square to the edge, into its two faces
-    int faces = 0;                          ///< 0: segment, any direction is normal
+    Eigen::Vector3d a = Eigen::Vector3d::Zero(), b = a;
+    Eigen::Vector3d into_left = a, into_right = a;  ///< unit, square to the edge, into its two faces
+    double bend = 1.0;                              ///< sine of the dihedral, 1 beyond a right angle
+    int faces = 0;                                  ///< 0: segment, any direction is normal
     std::uint64_t name = 0;
   };
   std::vector<Vertex> vertices;

@@ -182,12 +182,11 @@ TEST(SurfacePairs, CornerInAValleyIsHeldByBothSides) {
   HeightMap m = flat_map(0.0, 3);
   m.heights.row(0).setConstant(1.0);
   m.heights.row(2).setConstant(1.0);
-  ShapePair pair(Box{{0.1, 0.1, 0.1}}, m);
-  const Eigen::Matrix3d R = Eigen::Quaterniond::FromTwoVectors(Vector3d(1, 1, 1), Vector3d::UnitZ()).toRotationMatrix();
+  ConvexMesh spike;
+  spike.vertices = {{0, 0, 0}, {0.02, 0.02, 0.2}, {-0.02, 0.02, 0.2}, {-0.02, -0.02, 0.2}, {0.02, -0.02, 0.2}};
+  ShapePair pair(spike, m);
   for (double depth : {-1e-3, 1e-5, 1e-3}) {
-    Isometry3d X = pose({0, 0.1, 0.1 * std::sqrt(3.0) - depth});
-    X.linear() = R;
-    const auto& contacts = pair.contacts(X, Isometry3d::Identity(), 0.002);
+    const auto& contacts = pair.contacts(pose({0, 0.1, -depth}), Isometry3d::Identity(), 0.002);
     ASSERT_EQ(contacts.size(), 2u) << depth;
     for (const auto& c : contacts) EXPECT_NEAR(c.gap, -depth * std::sqrt(0.5), 1e-12);
   }
