@@ -4,7 +4,9 @@
 add_library(stiction_flags INTERFACE)
 target_compile_options(stiction_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
 if(STICTION_SANITIZE)
+  # Checks of every pointer double the time to compile Eigen's code and find what the address sanitizer finds too.
   target_compile_options(stiction_flags INTERFACE -fsanitize=${STICTION_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
+                         -fno-sanitize=null,alignment,vptr,object-size,pointer-overflow,nonnull-attribute,returns-nonnull-attribute
                          -Wno-maybe-uninitialized)  # GCC cannot see through the instrumentation
   target_link_options(stiction_flags INTERFACE -fsanitize=${STICTION_SANITIZE})
 endif()
