@@ -1,0 +1,328 @@
+#include "stiction/problem/indeterminacy.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <Eigen/Geometry>
+#include <Eigen/QR>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/problem/cone_lp.hpp"
+#include "stiction/problem/contact_checks.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::Matrix3d;
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+using Ref = Eigen::Ref<const VectorXd>;
+
+// ---- the face that the law leaves to a contact ----
+
+ContactCone single_ray(const Vector3d& ray) { return {.generators = {ray}, .facets = {Vector3d::UnitX()}}; }
+
+ContactCone half_space() {
+  return {.generators = {Vector3d::UnitX(), Vector3d::UnitY(), -Vector3d::UnitY(), Vector3d::UnitZ(), -Vector3d::UnitZ()},
+          .facets = {Vector3d::UnitX()}};
+}
+
+Vector3d vertex(double mu, double angle) { return {1.0, mu * std::cos(angle), mu * std::sin(angle)}; }
+
+ContactCone pyramid(double mu, int edges) {
+  ContactCone cone;
+  const double side = 2.0 * std::numbers::pi / edges;
+  for (int j = 0; j < edges; ++j) {
+    cone.generators.push_back(vertex(mu, side * j));
+    cone.facets.emplace_back(mu * std::cos(0.5 * side), -std::cos(side * (j + 0.5)), -std::sin(side * (j + 0.5)));
+  }
+  return cone;
+}
+
+// The vertices of the pyramid that dissipate most at this slip: one, or two neighbours.
+ContactCone sliding_pyramid(double mu, int edges, const Vector3d& u, double tolerance) {
+  const ContactCone all = pyramid(mu, edges);
+  double most = -kInfinity;
+  for (const Vector3d& g : all.generators) most = std::max(most, -g.tail<2>().dot(u.tail<2>()));
+  ContactCone cone;
+  for (const Vector3d& g : all.generators) {
+    if (-g.tail<2>().dot(u.tail<2>()) >= most - mu * tolerance) cone.generators.push_back(g);
+  }
+  if (cone.generators.size() == 1) return single_ray(cone.generators[0]);
+  if (cone.generators.size() > 2) return all;
+  const Vector3d a = cone.generators[0], b = cone.generators[1], normal = a.cross(b);
+  cone.facets = {normal.cross(a).normalized(), b.cross(normal).normalized()};
+  for (std::size_t j = 0; j < 2; ++j) {
+    if (cone.facets[j].dot(cone.generators[1 - j]) < 0.0) cone.facets[j] *= -1.0;
+  }
+  return cone;
+}
+
+// Outside the dual cone's boundary (relaxed laws), or moving away.
+bool is_open(const LawConditions& law, double mu, const Vector3d& u, double tolerance) {
+  if (!law.relaxed) return law.normal_complementarity && u[0] > tolerance;
+  if (law.frictionless || std::isinf(mu)) return u[0] > tolerance;
+  double support = law.edges > 0 ? -kInfinity : mu * std::hypot(u[1], u[2]);
+  for (const Vector3d& g : pyramid(mu, law.edges).generators) support = std::max(support, -g.tail<2>().dot(u.tail<2>()));
+  return u[0] - support > tolerance * (1.0 + mu);
+}
+
+ContactCone face(const LawConditions& law, double mu, const Vector3d& u, double tolerance) {
+  if (is_open(law, mu, u, tolerance)) return {};
+  if (law.frictionless || mu == 0.0) return single_ray(Vector3d::UnitX());
+  if (law.no_slip || std::isinf(mu)) return half_space();
+  const double slip = std::hypot(u[1], u[2]);
+  const bool sliding = (law.dissipation || law.relaxed) && slip > tolerance;
+  if (law.edges > 0) return sliding ? sliding_pyramid(mu, law.edges, u, tolerance) : pyramid(mu, law.edges);
+  if (sliding) return single_ray({1.0, -mu * u[1] / slip, -mu * u[2] / slip});
+  return {.disc = true, .mu = mu};
+}
+
+// ---- geometry of a cone at a point ----
+
+// Facets that the point lies on; for the disc the supporting plane, or the normal at the apex.
+std::vector<Vector3d> active_facets(const ContactCone& cone, const Vector3d& lambda, double tolerance) {
+  std::vector<Vector3d> active;
+  if (cone.disc) {
+    const double t = std::hypot(lambda[1], lambda[2]);
+    if (lambda[0] <= tolerance) return {Vector3d::UnitX()};
+    if (cone.mu * lambda[0] - t <= tolerance * cone.mu) active.emplace_back(cone.mu, -lambda[1] / t, -lambda[2] / t);
+    return active;
+  }
+  for (const Vector3d& f : cone.facets) {
+    if (f.dot(lambda) <= tolerance * f.norm()) active.push_back(f);
+  }
+  return active;
+}
+
+// The smallest face of the cone that contains the point.
+ContactCone smallest_face(const ContactCone& cone, const Vector3d& lambda, double tolerance) {
+  const auto active = active_facets(cone, lambda, tolerance);
+  if (active.empty()) return cone;
+  if (cone.disc) {
+    if (lambda[0] <= tolerance) return {};
+    const double t = std::hypot(lambda[1], lambda[2]);
+    return single_ray({1.0, cone.mu * lambda[1] / t, cone.mu * lambda[2] / t});
+  }
+  ContactCone face{.generators = {}, .facets = cone.facets};
+  for (const Vector3d& g : cone.generators) {
+    if (std::ranges::all_of(active, [&](const Vector3d& f) { return std::abs(f.dot(g)) <= 1e-9 * f.norm() * g.norm(); }))
+      face.generators.push_back(g);
+  }
+  return face;
+}
+
+// Orthonormal basis of the columns' span.
+MatrixXd range(const MatrixXd& columns) {
+  if (columns.size() == 0) return MatrixXd(columns.rows(), 0);
+  Eigen::ColPivHouseholderQR<MatrixXd> qr(columns);
+  qr.setThreshold(1e-9);
+  MatrixXd basis = MatrixXd::Identity(columns.rows(), qr.rank());
+  return qr.householderQ() * basis;
+}
+
+// Orthonormal basis (3 x d) of the directions of a cone.
+MatrixXd span(const ContactCone& cone) {
+  if (cone.disc) return Matrix3d::Identity();
+  MatrixXd rays(3, static_cast<Index>(cone.generators.size()));
+  for (Index j = 0; j < rays.cols(); ++j) rays.col(j) = cone.generators[static_cast<std::size_t>(j)].normalized();
+  return range(rays);
+}
+
+// Rays of the cone whose combination is the point, or the closest that the cone holds along the friction.
+void decompose(const ContactCone& cone, const Vector3d& lambda, int contact, std::vector<WeightedRay>& out) {
+  const auto add = [&](const Vector3d& ray, double weight) {
+    if (weight > 0.0) out.push_back({contact, ray, weight});
+  };
+  if (cone.empty()) return;
+  const double t = std::hypot(lambda[1], lambda[2]);
+  if (cone.disc) {
+    const double s = t > 0.0 ? lambda[1] / t : 1.0, c = t > 0.0 ? lambda[2] / t : 0.0;
+    const double share = std::min(t / cone.mu, lambda[0]);
+    add({1.0, cone.mu * s, cone.mu * c}, 0.5 * (lambda[0] + share));
+    add({1.0, -cone.mu * s, -cone.mu * c}, 0.5 * (lambda[0] - share));
+  } else if (cone.generators.size() == 1) {
+    add(cone.generators[0], lambda[0]);
+  } else if (cone.generators[1][0] == 0.0) {  // the half space
+    for (const Vector3d& g : cone.generators) add(g, g.dot(lambda));
+  } else if (cone.generators.size() == 2) {
+    const Vector3d &a = cone.generators[0], &b = cone.generators[1];
+    const double share = std::clamp((lambda / lambda[0] - b).dot(a - b) / (a - b).squaredNorm(), 0.0, 1.0);
+    add(a, share * lambda[0]);
+    add(b, (1.0 - share) * lambda[0]);
+  } else {
+    // Between the two neighbouring vertices, what they leave of λ_N spread over all.
+    const int edges = static_cast<int>(cone.generators.size());
+    const double side = 2.0 * std::numbers::pi / edges, angle = std::atan2(lambda[2], lambda[1]);
+    const int j = static_cast<int>(std::floor(angle / side)) + edges;
+    const Vector3d &a = cone.generators[static_cast<std::size_t>(j % edges)],
+                   &b = cone.generators[static_cast<std::size_t>((j + 1) % edges)];
+    const double area = a[1] * b[2] - a[2] * b[1];
+    double alpha = std::max(0.0, (lambda[1] * b[2] - lambda[2] * b[1]) / area),
+           beta = std::max(0.0, (a[1] * lambda[2] - a[2] * lambda[1]) / area);
+    const double sum = alpha + beta, shrink = sum > lambda[0] ? lambda[0] / sum : 1.0;
+    add(a, shrink * alpha);
+    add(b, shrink * beta);
+    for (const Vector3d& g : cone.generators) add(g, (lambda[0] - shrink * sum) / edges);
+  }
+}
+
+// ---- the set F ----
+
+struct Set {
+  MatrixXd A;  // r x 3n
+  std::vector<ContactCone> cones;
+  std::vector<WeightedRay> start;
+  double scale = 1.0;  // of the impulses: everything below is in units of it
+};
+
+// A times the directions of the cones: its columns are what can be moved, its rank what that moves.
+MatrixXd times_spans(const Set& set) {
+  MatrixXd out(set.A.rows(), 0);
+  for (std::size_t i = 0; i < set.cones.size(); ++i) {
+    const MatrixXd directions = span(set.cones[i]);
+    out.conservativeResize(Eigen::NoChange, out.cols() + directions.cols());
+    out.rightCols(directions.cols()) = set.A.middleCols(3 * static_cast<Index>(i), 3) * directions;
+  }
+  return out;
+}
+
+Set describe(const ReducedProblem& p, const LawConditions& law, const Ref& lambda, const Ref& beta, double tolerance) {
+  VectorXd y = VectorXd::Zero(p.rank_bound()), u(lambda.size());
+  p.Rt.add_transposed(lambda, y);
+  p.Bt.add_transposed(beta, y);
+  p.Rt.multiply(y, u);
+  if (p.defect.size() > 0) u += p.defect * lambda;
+  u += p.u_free;
+  const double velocity = std::max({largest_entry(u), largest_entry(p.u_free), largest_entry(p.offset)});
+  Set set;
+  set.A = p.Rt.to_dense().transpose();
+  set.scale = largest_entry(lambda) > 0.0 ? largest_entry(lambda) : 1.0;
+  const LawConditions open = open_contact(law);
+  for (int i = 0; i < p.contacts(); ++i) {
+    Vector3d ui = u.segment<3>(3 * i);
+    ui[0] += p.offset[i];
+    const bool touches = p.closed[static_cast<std::size_t>(i)] != 0 || !law.friction_needs_contact;
+    set.cones.push_back(face(touches ? law : open, p.mu[i], ui, tolerance * velocity));
+    decompose(set.cones.back(), lambda.segment<3>(3 * i) / set.scale, i, set.start);
+  }
+  return set;
+}
+
+// Independent combinations of the rows: A becomes k x 3n of full rank over the cones, entries of order one.
+void reduce_rows(Set& set) {
+  set.A = (range(times_spans(set)).transpose() * set.A).eval();
+  const double largest = set.A.size() == 0 ? 0.0 : set.A.cwiseAbs().maxCoeff();
+  if (largest > 0.0) set.A /= largest;
+}
+
+// Cones become the smallest faces around a point in the relative interior: then F has an interior within them, without which a
+// program over circular cones has no multipliers.
+Set restrict_to_faces(const Set& set, const VectorXd& point, double tolerance) {
+  Set out;
+  out.A = set.A;
+  out.scale = set.scale;
+  for (std::size_t i = 0; i < set.cones.size(); ++i) {
+    const Vector3d lambda = point.segment<3>(3 * static_cast<Index>(i));
+    out.cones.push_back(smallest_face(set.cones[i], lambda, tolerance));
+    decompose(out.cones.back(), lambda, static_cast<int>(i), out.start);
+  }
+  return out;
+}
+
+VectorXd combine(const std::vector<WeightedRay>& rays, Index size) {
+  VectorXd out = VectorXd::Zero(size);
+  for (const WeightedRay& w : rays) out.segment<3>(3 * w.contact) += w.weight * w.ray;
+  return out;
+}
+
+// Pushes `point` into the relative interior: as long as a program moves something off the boundary, the mean of all points found.
+void grow_interior(const Set& set, const IndeterminacyOptions& options, ConeLp& lp, VectorXd& point, bool& complete) {
+  std::size_t most_active = 3 * set.cones.size() + 1;
+  for (double found = 1.0;; found += 1.0) {
+    VectorXd cost = VectorXd::Zero(point.size());
+    std::size_t active = 0;
+    for (std::size_t i = 0; i < set.cones.size(); ++i) {
+      const Index first = 3 * static_cast<Index>(i);
+      if (set.cones[i].empty()) continue;
+      const auto facets = active_facets(set.cones[i], point.segment<3>(first), options.tolerance);
+      for (const Vector3d& f : facets) cost.segment<3>(first) += f.normalized();
+      active += facets.size();
+    }
+    if (active == 0 || active >= most_active) return;
+    most_active = active;
+    const ConeLp::Outcome outcome = lp.maximise(cost, 0.1 * options.tolerance, options.max_pivots);
+    complete = complete && outcome != ConeLp::Outcome::pivot_limit;
+    VectorXd next = lp.point();
+    if (outcome == ConeLp::Outcome::unbounded) next += lp.ray() / lp.ray().cwiseAbs().maxCoeff();
+    // The mean must leave twice the tolerance of what this program gained on one boundary.
+    if (cost.dot(next - point) <= 2.0 * options.tolerance * (found + 1.0)) return;
+    point = (found * point + next) / (found + 1.0);
+  }
+}
+
+void find_intervals(Set set, const IndeterminacyOptions& options, const VectorXd& point, Indeterminacy& out) {
+  reduce_rows(set);
+  ConeLp lp(set.A, set.cones, set.start);
+  const Index n = static_cast<Index>(set.cones.size());
+  out.normal_min.resize(n);
+  out.normal_max.resize(n);
+  VectorXd cost = VectorXd::Zero(3 * n);
+  for (Index i = 0; i < n; ++i) cost[3 * i] = 1.0;
+  // Σ λ_N over F turns reduced costs into an error; when F is unbounded, the sum at hand is an estimate.
+  const bool bounded = lp.maximise(cost, options.gap, options.max_pivots) == ConeLp::Outcome::optimal;
+  const double sum = cost.dot(lp.point());
+  const VectorXd normals = cost;
+  double error = 0.0;
+  cost.setZero();
+  for (Index i = 0; i < n; ++i) {
+    out.normal_min[i] = out.normal_max[i] = point[3 * i];
+    if (out.dimension == 0 || out.face_dimension[static_cast<std::size_t>(i)] == 0) continue;
+    for (const double sign : {-1.0, 1.0}) {
+      cost[3 * i] = sign;
+      const ConeLp::Outcome outcome = lp.maximise(cost, options.gap, options.max_pivots);
+      out.complete = out.complete && outcome != ConeLp::Outcome::pivot_limit;
+      const VectorXd found = lp.point();
+      error = std::max(error, lp.reduced_cost() * (bounded ? sum : std::max(sum, normals.dot(found))));
+      (sign < 0.0 ? out.normal_min : out.normal_max)[i] = outcome == ConeLp::Outcome::unbounded ? kInfinity : std::max(found[3 * i], 0.0);
+    }
+    cost[3 * i] = 0.0;
+  }
+  out.pivots += lp.pivots();
+  out.normal_min *= set.scale;
+  out.normal_max *= set.scale;
+  out.interval_error = error * set.scale;
+}
+
+}  // namespace
+
+Indeterminacy indeterminacy(const ReducedProblem& problem, const LawConditions& law, const Ref& lambda, const Ref& beta,
+                            const IndeterminacyOptions& options) {
+  require_size("lambda", lambda.size(), 3 * problem.contacts());
+  require_size("beta", beta.size(), problem.bounded_rows());
+  require_finite("lambda", lambda);
+  require_finite("beta", beta);
+  require_positive("tolerance", options.tolerance);
+  require_positive("gap", options.gap);
+  Set set = describe(problem, law, lambda, beta, options.tolerance);
+  reduce_rows(set);
+  ConeLp lp(set.A, set.cones, set.start);
+
+  Indeterminacy out;
+  VectorXd point = combine(set.start, lambda.size());
+  grow_interior(set, options, lp, point, out.complete);
+  out.pivots = lp.pivots();
+  const Set faces = restrict_to_faces(set, point, options.tolerance);
+  for (const ContactCone& cone : faces.cones) out.face_dimension.push_back(static_cast<int>(span(cone).cols()));
+  const MatrixXd columns = times_spans(faces);
+  out.dimension = static_cast<int>(columns.cols() - range(columns).cols());
+  if (options.normal_intervals) find_intervals(faces, options, point, out);
+  out.interior = point * set.scale;
+  return out;
+}
+
+}  // namespace stiction
