@@ -137,14 +137,17 @@ End follow_paths(const ConstMatrix& M, const ConstVector& q, const LemkeOptions&
   LemkePathOptions path;
   path.pivot_tolerance = options.pivot_tolerance;
   path.tie_tolerance = options.tie_tolerance;
-  path.max_pivots = options.max_pivots > 0 ? options.max_pivots : 1000 + 50 * n;
+  path.max_pivots = options.max_pivots > 0 ? options.max_pivots : 200 + 10 * n;
   const End first = follow(M, q, path, options.tolerance, ws, solution);
   const auto done = [&] { return !options.fall_back || solved(solution, options) || solution.infeasible; };
-  path.max_pivots = std::min(path.max_pivots, 100 + 10 * n);
-  path.rule = TieRule::largest_pivot;
+  path.max_pivots = std::min(path.max_pivots, 200 + 10 * n);
   path.pivot_tolerance *= 0.01;
-  path.tie_tolerance *= 10.0;
-  for (path.covering = 0; path.covering < 4 && !done(); ++path.covering) follow(M, q, path, options.tolerance, ws, solution);
+  for (int k = 0; k < 8 && !done(); ++k) {
+    path.covering = k / 2;
+    path.rule = k % 2 == 0 ? TieRule::largest_pivot : TieRule::lexicographic;
+    path.tie_tolerance = options.tie_tolerance * (k % 2 == 0 ? 10.0 : 1e-3);
+    follow(M, q, path, options.tolerance, ws, solution);
+  }
   path.covering = 0;
   path.rule = TieRule::lexicographic;
   for (path.eps = 1e-14; path.eps < 2e-4 && !done(); path.eps *= 10.0) follow(M, q, path, options.tolerance, ws, solution);

@@ -8,8 +8,8 @@
 // Ties in the ratio test are broken lexicographically on the rows of [B⁻¹q, B⁻¹], so degenerate problems cannot cycle; z0
 // leaves when it is among the ties. Rows within rounding of the smallest ratio count as ties (Harris).
 // Fall-backs, each taken only while the point found misses the tolerance and no infeasibility was proved: the largest pivot
-// among ties, with four covering vectors d in turn; then Tikhonov, M + eps I with eps growing tenfold from 1e-14 to 1e-4
-// of the equilibrated M ([D14, section VII-A]: "Lemke's Algorithm, employing Tikhonov regularization as necessary").
+// among ties, smaller pivots allowed, with four covering vectors d in turn; then Tikhonov, M + eps I with eps growing tenfold from 1e-14 to
+// 1e-4 of the equilibrated M ([D14, section VII-A]: "Lemke's Algorithm, employing Tikhonov regularization as necessary").
 //
 // Departs from LEMKE (Fackler, Miranda) and from the papers: M is equilibrated, M -> D M D with D diagonal of powers of two;
 // the basis found is solved again on the original M with iterative refinement, after a regularised solve too, so eps
@@ -30,11 +30,11 @@
 namespace stiction {
 
 struct LemkeOptions {
-  double tolerance = 1e-10;       ///< largest `residual` that counts as solved
+  double tolerance = 1e-10;        ///< largest `residual` that counts as solved
   double pivot_tolerance = 1e-10;  ///< smallest pivot, relative to the largest entry of its column
-  double tie_tolerance = 1e-9;   ///< slack of the ratio test, relative to the equilibrated q
-  int max_pivots = 0;             ///< on the first path, 0 means 1000 + 50 n; each fall-back path gets at most 100 + 10 n
-  bool fall_back = true;          ///< allow the fall-backs
+  double tie_tolerance = 1e-9;     ///< slack of the ratio test, relative to the equilibrated q
+  int max_pivots = 0;              ///< on the first path, 0 means 200 + 10 n; a fall-back path gets at most that default
+  bool fall_back = true;           ///< allow the fall-backs
 };
 
 /// Memory of `lemke`, reused between calls; allocates only when n exceeds every earlier n.

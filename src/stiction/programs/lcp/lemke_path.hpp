@@ -29,7 +29,7 @@ struct LemkePathOptions {
   int covering = 0;  ///< which covering vector d; 0 is all ones
   int max_pivots = 0;
   double pivot_tolerance = 1e-10;  ///< smallest pivot, relative to the largest entry of the direction
-  double tie_tolerance = 1e-9;   ///< slack of the ratio test
+  double tie_tolerance = 1e-9;     ///< slack of the ratio test
 };
 
 class LemkePath {

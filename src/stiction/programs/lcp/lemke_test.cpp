@@ -151,15 +151,38 @@ TEST(Lemke, FlatFootWithManyEqualContacts) {
   }
 }
 
+TEST(Lemke, NearlyEqualContactsAndWideInertiaRatios) {
+  Random random(39);
+  for (int trial = 0; trial < 100; ++trial) {
+    const int contacts = random.integer(2, 20), distinct = random.integer(1, 4);
+    RowMatrix A = random.matrix(3 * contacts, 6);
+    if (trial % 2 == 0) {
+      const double spread = std::pow(10.0, random.uniform(-16.0, -4.0));
+      for (int i = distinct; i < contacts; ++i) A.middleRows(3 * i, 3) = A.middleRows(3 * (i % distinct), 3) + spread * random.matrix(3, 6);
+    } else {
+      for (int j = 0; j < 6; ++j) A.col(j) *= std::pow(10.0, random.uniform(-2.0, 2.0));
+    }
+    const Eigen::VectorXd mu = Eigen::VectorXd::Constant(contacts, std::pow(10.0, random.uniform(-2.0, 1.0)));
+    const Lcp lcp = stewart_trinkle(A, A * random.vector(6), mu, 4);
+    const LcpSolution s = solve(lcp);
+    ASSERT_EQ(s.status, Status::solved) << trial << ": " << s.residual;
+    EXPECT_EQ(s.regularisation, 0.0);
+    EXPECT_LT(violation(lcp, s.z), 1e-6 * lcp.q.lpNorm<Eigen::Infinity>());
+  }
+}
+
 TEST(Lemke, ExponentialPathEnds) {
   // Murty's problem: lower triangular, 1 on and 2 below the diagonal, q = -1 [Murty 1988, chapter 6]: 2ⁿ pivots.
   const int n = 10;
   Lcp lcp{Eigen::MatrixXd::Identity(n, n), -Eigen::VectorXd::Ones(n)};
   for (int i = 0; i < n; ++i) lcp.M.row(i).head(i).setConstant(2.0);
-  const LcpSolution s = solve(lcp);
+  LemkeOptions patient;
+  patient.max_pivots = 2 << n;
+  const LcpSolution s = solve(lcp, {}, patient);
   expect_solves(lcp, s);
   EXPECT_EQ(s.pivots, 1 << n);
   EXPECT_EQ(Eigen::VectorXd(s.z), Eigen::VectorXd::Unit(n, 0));
+  expect_solves(lcp, solve(lcp));  // within the default limit, on another path
   LemkeOptions few;
   few.max_pivots = 100;
   few.fall_back = false;

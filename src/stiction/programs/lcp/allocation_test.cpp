@@ -1,0 +1,93 @@
+// Proves that the solvers allocate nothing once they have seen a problem of the size.
+#include <gtest/gtest.h>
+
+#include "stiction/base/allocation_counter.hpp"
+#include "stiction/programs/lcp/enumerate.hpp"
+#include "stiction/programs/lcp/find_indices.hpp"
+#include "stiction/programs/lcp/lcp_testing.hpp"
+#include "stiction/programs/lcp/lemke.hpp"
+#include "stiction/programs/lcp/ppm.hpp"
+
+#ifdef STICTION_COUNT_ALLOCATIONS
+
+namespace stiction {
+namespace {
+
+using lcp_testing::Lcp;
+using lcp_testing::Random;
+using lcp_testing::stewart_trinkle;
+
+/// Allocations of `work(k)` for k = 1..n-1 after `work(0)`.
+template <class Work>
+std::size_t allocations_after_first(int n, Work work) {
+  EXPECT_TRUE(allocations_are_counted());
+  const std::size_t start = allocation_count();
+  work(0);
+  EXPECT_GT(allocation_count(), start) << "the first call allocates its workspace";
+  const std::size_t before = allocation_count();
+  for (int k = 1; k < n; ++k) work(k);
+  return allocation_count() - before;
+}
+
+TEST(Allocations, LemkeMakesNone) {
+  Random random(41);
+  std::vector<Lcp> problems;
+  for (int k = 0; k < 20; ++k) {
+    const int contacts = k == 0 ? 12 : random.integer(1, 12);
+    const RowMatrix A = k % 3 == 0 ? random.matrix(3 * contacts, 6) : random.integers(3 * contacts, 6, -1, 1);
+    problems.push_back(stewart_trinkle(A, A * random.vector(6), Eigen::VectorXd::Constant(contacts, 0.5), 4));
+  }
+  // Rays and fall-backs too: no solution, and -1 on the diagonal.
+  problems.push_back({Eigen::MatrixXd::Zero(10, 10), -Eigen::VectorXd::Ones(10)});
+  problems.push_back({random.matrix(10, 10), random.vector(10)});
+  const std::vector<int> warm{0, 1, 2, 5, 7};
+  LemkeWorkspace workspace;
+  LcpSolution solution;
+  EXPECT_EQ(allocations_after_first(22,
+                                    [&](int k) {
+                                      const Lcp& p = problems[static_cast<std::size_t>(k)];
+                                      lemke(p.M, p.q, {}, {}, workspace, solution);
+                                      lemke(p.M, p.q, warm, {}, workspace, solution);
+                                    }),
+            0u);
+}
+
+TEST(Allocations, PpmMakesNone) {
+  Random random(42);
+  std::vector<RowMatrix> rows;
+  std::vector<Eigen::VectorXd> offsets;
+  for (int k = 0; k < 20; ++k) {
+    rows.push_back(random.matrix(k == 0 ? 100 : random.integer(1, 100), 6));
+    offsets.push_back(k % 4 == 3 ? random.vector(static_cast<int>(rows.back().rows())) : Eigen::VectorXd(rows.back() * random.vector(6)));
+  }
+  PpmWorkspace workspace;
+  PpmSolution solution;
+  EXPECT_EQ(allocations_after_first(20,
+                                    [&](int k) {
+                                      ppm(rows[static_cast<std::size_t>(k)], offsets[static_cast<std::size_t>(k)], solution.active, {},
+                                          workspace, solution);
+                                    }),
+            0u);
+}
+
+TEST(Allocations, FindIndicesMakesNone) {
+  Random random(43);
+  const RowMatrix A = random.matrix(80, 4) * random.matrix(4, 6);
+  IndependentRows result;
+  EXPECT_EQ(allocations_after_first(5, [&](int k) { find_indices(A.topRows(80 - k), {}, {}, result); }), 0u);
+}
+
+TEST(Allocations, MindiffMakesNone) {
+  Random random(44);
+  const RowMatrix A = random.matrix(7, 9), T = random.matrix(3, 7);
+  const Eigen::MatrixXd M = A * A.transpose(), columns = T;
+  const Eigen::VectorXd q = random.vector(7), c = random.vector(3), x0 = random.vector(3);
+  EnumerateWorkspace workspace;
+  LcpSolutions solutions;
+  EXPECT_EQ(allocations_after_first(5, [&](int) { enumerate(M, q, {}, workspace, solutions); }), 0u);
+}
+
+}  // namespace
+}  // namespace stiction
+
+#endif
