@@ -153,9 +153,11 @@ class AxisSearch {
       hi = step, f_hi = derivative(hi);
     }
     double x = hi;
+    const double largest = std::max(std::abs(f_lo), std::abs(f_hi));
     for (int i = 0; i < 40; ++i) {
       x = (lo * f_hi - hi * f_lo) / (f_hi - f_lo);
       const double f = derivative(x);
+      if (i == 8 && std::abs(f) > 1e-3 * largest) return;  // a jump, not a root: a face or edge has the maximum
       if (std::abs(f) <= tolerance || std::abs(hi - lo) < 1e-15) break;
       if (f * f_hi < 0.0) {
         lo = hi, f_lo = f_hi;

@@ -44,7 +44,11 @@ void add_triangles(const std::vector<Eigen::Vector3i>& triangles, const std::vec
   for (const auto& v : all) {
     const Vector3d area = twice_area(v);
     if (area.norm() <= 1e-14 * largest || largest == 0.0) continue;
-    s.triangles.push_back({v, {}, area.normalized()});
+    Surface::Triangle& t = s.triangles.emplace_back();
+    t.v = v;
+    t.normal = area.normalized();
+    t.center = (s.vertex(v[0]) + s.vertex(v[1]) + s.vertex(v[2])) / 3.0;
+    for (int k : v) t.radius = std::max(t.radius, (s.vertex(k) - t.center).norm());
   }
 }
 
@@ -111,6 +115,7 @@ void mark_edges(Surface& s) {
     e.bend = folded ? 1.0 : sine;
     e.convex = (sine > kFlat || folded) && height < 0.0;
     e.concave = (sine > kFlat || folded) && height > 0.0;
+    if (e.concave) s.triangles[static_cast<std::size_t>(e.left)].hollow = s.triangles[static_cast<std::size_t>(e.right)].hollow = true;
   }
 }
 

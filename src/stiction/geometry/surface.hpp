@@ -20,8 +20,10 @@ namespace stiction {
 struct Surface {
   struct Triangle {
     std::array<int, 3> v{};
-    std::array<int, 3> edge{};  ///< edge k joins v[k] and v[k + 1]
-    Eigen::Vector3d normal;
+    std::array<int, 3> edge{};       ///< edge k joins v[k] and v[k + 1]
+    Eigen::Vector3d normal, center;  ///< center of a ball around it, in its plane
+    double radius = 0.0;
+    bool hollow = false;  ///< has a concave edge
   };
   struct Edge {
     int a = 0, b = 0;

@@ -104,6 +104,8 @@ class VertexContacts {
       const Surface::Triangle& tri = s_.triangle(t);
       const double height = tri.normal.dot(v.p - s_.vertex(tri.v[0]));
       if (height > out_.reach() || height < -f_.reach) continue;
+      const double beside = tri.radius + std::max(out_.reach(), height < 0.0 && tri.hollow ? -2.0 * height : 0.0);
+      if ((v.p - tri.center).squaredNorm() - height * height > beside * beside) continue;
       const TrianglePoint c = closest(v.p, tri);
       if (height < 0.0 && (c.region == TriangleRegion::face || in_hollow(c, tri, height, v.p))) {
         if (rests(f_, v, tri.normal, kSteep)) below_.emplace_back(height, t);
@@ -217,6 +219,7 @@ void cross_edges(const FeatureSet& f, const Surface& s, const std::vector<int>& 
     for (int k : convex_edges) {
       const Surface::Edge& edge = s.edge(k);
       Vector3d n = along.cross(edge.along);
+      if (!rests(e, n, kCrossing * e.bend) && !rests(e, -n, kCrossing * e.bend)) continue;  // most pairs of a fine hull end here
       const double sine = n.norm();
       if (sine < 1e-3) continue;
       n /= sine;
