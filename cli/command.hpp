@@ -34,6 +34,9 @@ CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::stri
 void write_text(const std::string& file, std::string_view text);
 
 void add_info(CLI::App& app, Session& session);
+void add_simulate(CLI::App& app, Session& session);
+void add_inverse(CLI::App& app, Session& session);
+void add_solve(CLI::App& app, Session& session);
 void add_experiment(CLI::App& app, Session& session);
 
 }  // namespace stiction::cli

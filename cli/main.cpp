@@ -31,6 +31,9 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);
   Session session;
   add_info(app, session);
+  add_simulate(app, session);
+  add_inverse(app, session);
+  add_solve(app, session);
   add_experiment(app, session);
   try {
     app.parse(argc, argv);

@@ -91,7 +91,10 @@ void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const
 
 }  // namespace
 
-CollisionScene make_scene(const World& world, double friction, double restitution) {
+CollisionScene make_scene(const World& world, double friction, std::span<const double> restitution) {
+  if (!restitution.empty()) {
+    require_size("restitution", static_cast<Eigen::Index>(restitution.size()), static_cast<Eigen::Index>(world.bodies().size()));
+  }
   std::vector<SceneGeometry> geometries;
   for (const CollisionGeometry& g : world.geometries()) {
     SceneGeometry out;
@@ -100,7 +103,7 @@ CollisionScene make_scene(const World& world, double friction, double restitutio
     out.placement = g.placement;
     out.shape = g.shape;
     out.friction = g.friction.value_or(friction);
-    out.restitution = restitution;
+    if (!restitution.empty()) out.restitution = restitution[static_cast<std::size_t>(g.body)];
     out.fixed = world.bodies()[static_cast<std::size_t>(g.body)].block < 0;
     geometries.push_back(std::move(out));
   }

@@ -21,9 +21,10 @@ struct AssembleOptions {
   double limit_reach = 0.05;  ///< limits nearer than this plus 2 h |v| (rad or m) get a row
 };
 
-/// Every geometry of the world's bodies. `friction` is used where the file names none. Pairs that the world excludes, and bodies
+/// Every geometry of the world's bodies. `friction` is used where the file names none; `restitution` has one value per body, or is
+/// empty for zero. Pairs that the world excludes, and bodies
 /// joined by a joint, do not collide.
-CollisionScene make_scene(const World& world, double friction, double restitution = 0.0);
+CollisionScene make_scene(const World& world, double friction, std::span<const double> restitution = {});
 
 /// Fills `problem` at (q, v) for the generalised forces `tau` (nv; N, N m) applied over the step. `data` is updated at (q, v);
 /// contacts carry world positions. prescribed rows are left empty.

@@ -118,13 +118,12 @@ void complete(const ContactProblem& problem, const SolveOptions& options, SolveW
   if (options.law == Law::max_dissipation) {
     solution.certificate.dissipation.scaled = optimality_residual(w.reduction.reduced, options.edges, w.impulses, w.max_dissipation);
   }
-  solution.status = w.impulses.status;
-  const bool certified = solution.certificate.worst() <= options.tolerance;
-  if (certified) {
-    solution.status = Status::solved;
-  } else if (solution.status == Status::solved) {
-    solution.status = Status::inaccurate;
-  }
+  solution.status = certified_status(w.impulses.status, solution.certificate, options.tolerance);
+}
+
+Status certified_status(Status solver, const Certificate& certificate, double tolerance) {
+  if (certificate.worst() <= tolerance) return Status::solved;
+  return solver == Status::solved ? Status::inaccurate : solver;
 }
 
 Solution solve(const ContactProblem& problem, const SolveOptions& options) {

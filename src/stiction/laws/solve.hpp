@@ -32,6 +32,9 @@ void solve_reduced(const ReducedProblem& problem, const SolveOptions& options, S
 /// Solves a valid problem (see `validate`); throws InvalidArgument on an option that does not fit the law.
 void solve(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
 
+/// `solved` when the certificate is within the tolerance, else what the solver said or `inaccurate`.
+Status certified_status(Status solver, const Certificate& certificate, double tolerance);
+
 /// Velocities, bilateral impulses, certificate and status from `workspace.impulses`; `workspace.reduction` is the problem's.
 void complete(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
 

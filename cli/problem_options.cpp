@@ -1,0 +1,66 @@
+#include "cli/problem_options.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace stiction::cli {
+
+namespace {
+
+struct Named {
+  const char* name;
+  const char* unit;
+  Residual Certificate::*member;
+};
+
+constexpr std::array kResiduals{
+    Named{"momentum", "N s", &Certificate::momentum},
+    Named{"bilateral", "m/s", &Certificate::bilateral},
+    Named{"bounds", "m/s", &Certificate::bounds},
+    Named{"penetration", "m/s", &Certificate::penetration},
+    Named{"tension", "N s", &Certificate::tension},
+    Named{"normal_complementarity", "J", &Certificate::normal_complementarity},
+    Named{"cone", "N s", &Certificate::cone},
+    Named{"dissipation", "J", &Certificate::dissipation},
+    Named{"relaxation", "m/s", &Certificate::relaxation},
+    Named{"natural_map", "m/s", &Certificate::natural_map},
+};
+
+}  // namespace
+
+SolveOptions ProblemOptions::to_solve_options() const {
+  SolveOptions options;
+  options.law = law_from_string(law);
+  options.solver = solver_from_string(solver);
+  options.tolerance = tolerance;
+  options.edges = edges;
+  return options;
+}
+
+void add_problem_options(CLI::App& sub, ProblemOptions& options) {
+  sub.add_option("FILE", options.file, "Contact problem: .json, .npz, Siconos text or FCLIB")->required();
+  sub.add_option("--law", options.law, "Contact law: " + law_names())->capture_default_str();
+  sub.add_option("--solver", options.solver, "Solver: " + solver_names())->capture_default_str();
+  sub.add_option("--tolerance", options.tolerance, "Largest scaled residual that counts as solved")->capture_default_str();
+  sub.add_option("--edges", options.edges, "Edges of the friction pyramid, at least 4")->capture_default_str();
+}
+
+nlohmann::ordered_json certificate_json(const Certificate& c) {
+  nlohmann::ordered_json out;
+  for (const Named& r : kResiduals) out[r.name] = {{"raw", (c.*r.member).raw}, {"scaled", (c.*r.member).scaled}, {"unit", r.unit}};
+  out["dissipation_angle"] = c.dissipation_angle;
+  out["energy_change"] = c.energy_change;
+  out["finite"] = c.finite;
+  out["worst"] = c.finite ? nlohmann::ordered_json(c.worst()) : nlohmann::ordered_json("inf");
+  return out;
+}
+
+std::string certificate_text(const Certificate& c) {
+  std::string out = fmt::format("{:<24} {:>12} {:>12}\n", "residual", "raw", "scaled");
+  for (const Named& r : kResiduals)
+    out += fmt::format("{:<24} {:>12.3e} {:>12.3e}  {}\n", r.name, (c.*r.member).raw, (c.*r.member).scaled, r.unit);
+  return out + fmt::format("energy change {:.6e} J, dissipation angle {:.3e} rad", c.energy_change, c.dissipation_angle);
+}
+
+}  // namespace stiction::cli

@@ -1,0 +1,288 @@
+#include "stiction/experiments/scene.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/experiments/model_path.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Isometry3d;
+using Eigen::Vector3d;
+
+/// One table of the file, which knows its name and line, and which of its keys were read.
+class Table {
+ public:
+  Table(const std::string& file, std::string name, const toml::table& table) : file_(file), name_(std::move(name)), table_(table) {}
+
+  [[noreturn]] void fail(std::string_view key, std::string_view reason) const {
+    const toml::node* node = table_.get(key);
+    const auto line = (node != nullptr ? node->source() : table_.source()).begin.line;
+    throw FileError(file_, fmt::format("line {}, {}.{}", line, name_, key), reason);
+  }
+  bool has(std::string_view key) const { return table_.contains(key); }
+  double number(std::string_view key, double fallback) {
+    used_.insert(std::string(key));
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) return fallback;
+    if (node->is_string() && (*node->value<std::string>() == "inf" || *node->value<std::string>() == "infinity")) return kInfinity;
+    const auto value = node->value<double>();
+    if (!value || std::isnan(*value)) fail(key, "expected a number");
+    return *value;
+  }
+  double required_number(std::string_view key) {
+    if (!has(key)) fail(key, "missing");
+    return number(key, 0.0);
+  }
+  std::string text(std::string_view key, std::string fallback) {
+    used_.insert(std::string(key));
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) return fallback;
+    const auto value = node->value<std::string>();
+    if (!value) fail(key, "expected a text");
+    return *value;
+  }
+  bool flag(std::string_view key, bool fallback) {
+    used_.insert(std::string(key));
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) return fallback;
+    const auto value = node->value<bool>();
+    if (!value) fail(key, "expected true or false");
+    return *value;
+  }
+  Vector3d vector(std::string_view key, const Vector3d& fallback) {
+    used_.insert(std::string(key));
+    if (!has(key)) return fallback;
+    const toml::array* array = table_.get(key)->as_array();
+    if (array == nullptr || array->size() != 3) fail(key, "expected three numbers");
+    Vector3d out;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto value = array->get(i)->value<double>();
+      if (!value || !std::isfinite(*value)) fail(key, "expected three finite numbers");
+      out[static_cast<Eigen::Index>(i)] = *value;
+    }
+    return out;
+  }
+  std::vector<std::pair<std::string, double>> numbers(std::string_view key) {
+    used_.insert(std::string(key));
+    std::vector<std::pair<std::string, double>> out;
+    if (!has(key)) return out;
+    const toml::table* inner = table_.get(key)->as_table();
+    if (inner == nullptr) fail(key, "expected a table of numbers");
+    for (const auto& [name, node] : *inner) {
+      const auto value = node.value<double>();
+      if (!value || !std::isfinite(*value)) fail(key, fmt::format("{}: expected a finite number", name.str()));
+      out.emplace_back(std::string(name.str()), *value);
+    }
+    return out;
+  }
+  Isometry3d pose() {
+    const Vector3d rpy = vector("rpy", Vector3d::Zero());
+    Isometry3d X = Isometry3d::Identity();
+    X.translation() = vector("position", Vector3d::Zero());
+    X.linear() = (Eigen::AngleAxisd(rpy[2], Vector3d::UnitZ()) * Eigen::AngleAxisd(rpy[1], Vector3d::UnitY()) *
+                  Eigen::AngleAxisd(rpy[0], Vector3d::UnitX()))
+                     .toRotationMatrix();
+    return X;
+  }
+  /// Every key must have been read: a misspelt one is an error, not a default.
+  void finish() const {
+    for (const auto& [key, node] : table_) {
+      if (!used_.contains(std::string(key.str()))) fail(key.str(), "unknown key");
+    }
+  }
+
+ private:
+  const std::string& file_;
+  std::string name_;
+  const toml::table& table_;
+  std::set<std::string> used_;
+};
+
+Shape read_shape(Table& t, const std::filesystem::path& folder) {
+  const std::string kind = t.text("shape", "");
+  if (kind == "sphere") return Sphere{t.required_number("radius")};
+  if (kind == "box") return Box{0.5 * t.vector("size", Vector3d::Zero())};
+  if (kind == "capsule") return Capsule{t.required_number("radius"), 0.5 * t.required_number("length")};
+  if (kind == "cylinder") return Cylinder{t.required_number("radius"), 0.5 * t.required_number("length")};
+  if (kind == "plane") return HalfSpace{};
+  if (kind == "mesh") return MeshFile{(folder / t.text("file", "")).string(), t.vector("scale", Vector3d::Ones()), t.flag("convex", true)};
+  t.fail("shape", "expected sphere, box, capsule, cylinder, plane or mesh");
+}
+
+/// Reads the tables in order; velocities and held joints are applied once the world is built.
+class SceneReader {
+ public:
+  explicit SceneReader(const std::string& path) : path_(path), folder_(std::filesystem::path(path).parent_path()) {}
+
+  Scene read(const toml::table& root) {
+    for (const auto& [key, node] : root) {
+      if (key.str() != "simulation" && key.str() != "robot" && key.str() != "body" && key.str() != "static") {
+        throw FileError(path_, fmt::format("line {}", node.source().begin.line), fmt::format("unknown table [{}]", key.str()));
+      }
+    }
+    if (const toml::table* simulation = root["simulation"].as_table()) read_simulation({path_, "simulation", *simulation});
+    for_each(root, "robot", [this](Table t) { read_robot(std::move(t)); });
+    for_each(root, "body", [this](Table t) { read_body(std::move(t)); });
+    for_each(root, "static", [this](Table t) { read_static(std::move(t)); });
+    scene_.world = builder_.build();
+    scene_.start = initial_state(scene_.world);
+    scene_.restitution = restitution_;
+    scene_.restitution.resize(scene_.world.bodies().size(), 0.0);
+    apply_velocities();
+    apply_held();
+    return std::move(scene_);
+  }
+
+ private:
+  template <class Function>
+  void for_each(const toml::table& root, const char* name, Function&& function) {
+    const toml::node* node = root.get(name);
+    if (node == nullptr) return;
+    const toml::array* array = node->as_array();
+    if (array == nullptr || !array->is_array_of_tables()) {
+      throw FileError(path_, fmt::format("line {}", node->source().begin.line), fmt::format("write [[{}]], one per entry", name));
+    }
+    for (std::size_t i = 0; i < array->size(); ++i) function(Table(path_, fmt::format("{}[{}]", name, i), *array->get(i)->as_table()));
+  }
+
+  void read_simulation(Table t) {
+    scene_.options.assemble.dt = t.number("dt", 1e-3);
+    scene_.duration = t.number("duration", 1.0);
+    scene_.default_friction = t.number("friction", 0.5);
+    default_restitution_ = t.number("restitution", 0.0);
+    scene_.options.contact.law = law_from_string(t.text("law", "coulomb_cone"));
+    scene_.options.contact.solver = solver_from_string(t.text("solver", "auto"));
+    scene_.options.contact.edges = static_cast<int>(t.number("edges", 4));
+    scene_.options.contact.tolerance = t.number("tolerance", 1e-9);
+    builder_.set_gravity(t.vector("gravity", Vector3d(0, 0, -9.81)));
+    t.finish();
+    if (!(scene_.options.assemble.dt > 0.0)) t.fail("dt", "expected a number > 0");
+    if (!(scene_.duration > 0.0)) t.fail("duration", "expected a number > 0");
+  }
+
+  void read_robot(Table t) {
+    RobotOptions options;
+    options.name = t.text("name", "");
+    options.base = t.flag("floating", false) ? BaseKind::floating : BaseKind::from_file;
+    options.pose = t.pose();
+    for (const auto& [joint, position] : t.numbers("joints")) options.joints[joint].position = position;
+    const std::string file = t.text("file", "");
+    const double kp = t.number("hold_kp", 0.0), kd = t.number("hold_kd", 0.0);
+    t.finish();
+    const std::string beside = (folder_ / file).string();
+    const int robot = builder_.add_robot(std::filesystem::exists(beside) ? beside : model_path(file), options);
+    if (kp > 0.0 || kd > 0.0) held_robots_.push_back({robot, kp, kd});
+  }
+
+  std::vector<BodyShape> shapes_of(Table& t) {
+    BodyShape shape;
+    shape.shape = read_shape(t, folder_);
+    if (t.has("friction")) shape.friction = t.number("friction", 0.0);
+    return {shape};
+  }
+
+  void set_restitution(int body, double value) {
+    if (restitution_.size() <= static_cast<std::size_t>(body))
+      restitution_.resize(static_cast<std::size_t>(body) + 1, default_restitution_);
+    restitution_[static_cast<std::size_t>(body)] = value;
+  }
+
+  void read_body(Table t) {
+    FreeBody body;
+    body.name = t.text("name", "");
+    body.mass = t.required_number("mass");
+    body.pose = t.pose();
+    body.shapes = shapes_of(t);
+    body.inertia = solid_inertia(body.shapes.front().shape, body.mass);
+    const Vector3d velocity = t.vector("velocity", Vector3d::Zero()), spin = t.vector("angular_velocity", Vector3d::Zero());
+    const double restitution = t.number("restitution", default_restitution_);
+    t.finish();
+    const int index = builder_.add_free_body(body);
+    set_restitution(index, restitution);
+    velocities_.push_back({index, velocity, spin});
+  }
+
+  void read_static(Table t) {
+    StaticBody body;
+    body.name = t.text("name", "");
+    body.pose = t.pose();
+    body.shapes = shapes_of(t);
+    const double restitution = t.number("restitution", default_restitution_);
+    t.finish();
+    set_restitution(builder_.add_static_body(body), restitution);
+  }
+
+  // The file gives world axes; the state has body axes.
+  void apply_velocities() {
+    for (const auto& [body, velocity, spin] : velocities_) {
+      const Block& block = scene_.world.blocks()[static_cast<std::size_t>(scene_.world.bodies()[static_cast<std::size_t>(body)].block)];
+      const Eigen::Quaterniond R(scene_.start.q.segment<4>(block.q + 3));
+      scene_.start.v.segment<3>(block.v) = R.inverse() * velocity;
+      scene_.start.v.segment<3>(block.v + 3) = R.inverse() * spin;
+    }
+  }
+
+  void apply_held() {
+    for (const auto& [robot, kp, kd] : held_robots_) {
+      for (const Joint& joint : scene_.world.joints()) {
+        if (joint.robot != robot || joint.nv != 1 || !joint.actuated) continue;
+        scene_.held.push_back({joint.q, joint.v, scene_.start.q[joint.q], kp, kd, joint.effort_limit});
+      }
+    }
+  }
+
+  struct HeldRobot {
+    int robot;
+    double kp, kd;
+  };
+  struct StartVelocity {
+    int body;
+    Vector3d velocity, spin;
+  };
+  const std::string& path_;
+  std::filesystem::path folder_;
+  WorldBuilder builder_;
+  Scene scene_;
+  double default_restitution_ = 0.0;
+  std::vector<double> restitution_;
+  std::vector<HeldRobot> held_robots_;
+  std::vector<StartVelocity> velocities_;
+};
+
+}  // namespace
+
+Stepper Scene::make_stepper() const { return {world, make_scene(world, default_friction, restitution), options}; }
+
+void Scene::held_torques(const State& state, Eigen::VectorXd& tau) const {
+  tau.setZero(world.nv());
+  for (const HeldJoint& joint : held) {
+    const double wanted = joint.kp * (joint.target - state.q[joint.q]) - joint.kd * state.v[joint.v];
+    tau[joint.v] = std::clamp(wanted, -joint.effort_limit, joint.effort_limit);
+  }
+}
+
+Scene load_scene(const std::string& path) {
+  if (!std::filesystem::exists(path)) throw FileError(path, "", "no such file");
+  toml::table root;
+  try {
+    root = toml::parse_file(path);
+  } catch (const toml::parse_error& error) {
+    throw FileError(path, fmt::format("line {}", error.source().begin.line), error.description());
+  }
+  try {
+    return SceneReader(path).read(root);
+  } catch (const InvalidArgument& error) {
+    throw FileError(path, "", error.what());
+  }
+}
+
+}  // namespace stiction
