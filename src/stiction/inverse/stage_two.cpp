@@ -94,9 +94,9 @@ Status stage_two(const ContactProblem& p, const Reduction& reduction, const Solv
   gather_rows(p, reduced, w);
   const Index count = static_cast<Index>(w.admissible.size()), r = reduced.rank_bound();
   RangeQp qp;
-  qp.W = RowsView(w.joint_rows.data(), count, static_cast<Index>(p.prescribed.size()));
+  qp.W = RowsView(w.joint_rows.data(), count, static_cast<Index>(p.prescribed.size()), static_cast<Index>(p.prescribed.size()));
   qp.t = w.target;
-  qp.E = RowsView(w.motion_rows.data(), count, r);
+  qp.E = RowsView(w.motion_rows.data(), count, r, r);
   qp.e = w.y;
   w.lo.resize(count);
   for (Index k = 0; k < count; ++k) w.lo[k] = w.generators.lo[w.admissible[static_cast<std::size_t>(k)]];

@@ -57,7 +57,7 @@ void solve_by_active_set(const ReducedProblem& p, const SolveOptions& options, C
   make_generators(p, friction_of(options.law), options.edges, false, w.generators);
   const Generators& g = w.generators;
   BoundedQp qp;
-  qp.A = RowsView(g.storage.data(), g.size(), p.rank_bound());
+  qp.A = RowsView(g.storage.data(), g.size(), p.rank_bound(), p.rank_bound());
   qp.c = g.c;
   qp.lo = g.lo;
   qp.hi = g.hi;

@@ -41,8 +41,8 @@ void solve_max_dissipation(const ReducedProblem& p, const SolveOptions& options,
   make_generators(p, Friction::none, options.edges, true, w.normals);
   w.rhs = -w.normals.c;
   KineticQp qp;
-  qp.A = RowsView(w.generators.storage.data(), w.generators.size(), p.rank_bound());
-  qp.C = RowsView(w.normals.storage.data(), w.normals.size(), p.rank_bound());
+  qp.A = RowsView(w.generators.storage.data(), w.generators.size(), p.rank_bound(), p.rank_bound());
+  qp.C = RowsView(w.normals.storage.data(), w.normals.size(), p.rank_bound(), p.rank_bound());
   qp.y0 = p.y_free;
   qp.d = w.rhs;
   w.x0 = w.solution.x;
