@@ -9,7 +9,7 @@
 
 namespace stiction::dense_lu {
 
-/// P A = L U in place (unit lower triangle below the diagonal). Row k was swapped with pivot[k]. False when singular or not finite.
+/// P A = L U in place (unit lower triangle below the diagonal, inverses of U's diagonal on it). Row k was swapped with pivot[k]. False when singular or not finite.
 template <int N>
 inline bool factor(double* a, int size, int* pivot) {
   const int n = N == Eigen::Dynamic ? size : N;
@@ -27,6 +27,7 @@ inline bool factor(double* a, int size, int* pivot) {
       for (int j = 0; j < n; ++j) std::swap(a[j * n + k], a[j * n + p]);
     }
     const double inverse = 1.0 / column[k];
+    column[k] = inverse;
     for (int i = k + 1; i < n; ++i) column[i] *= inverse;
     for (int j = k + 1; j < n; ++j) {
       double* target = a + j * n;
@@ -57,7 +58,7 @@ template <int N>
 inline void solve_upper(const double* a, int size, double* b) {
   const int n = N == Eigen::Dynamic ? size : N;
   for (int k = n - 1; k >= 0; --k) {
-    b[k] /= a[k * n + k];
+    b[k] *= a[k * n + k];
     const double factor = b[k];
     for (int i = 0; i < k; ++i) b[i] -= factor * a[k * n + i];
   }
@@ -74,7 +75,7 @@ inline void solve_upper_right(const double* a, int size, double* b, int rows) {
       const double* source = b + j * rows;
       for (int i = 0; i < rows; ++i) target[i] -= factor * source[i];
     }
-    const double inverse = 1.0 / a[k * n + k];
+    const double inverse = a[k * n + k];
     for (int i = 0; i < rows; ++i) target[i] *= inverse;
   }
 }
