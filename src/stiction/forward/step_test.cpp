@@ -1,0 +1,136 @@
+// The stepper's own promises: stages, recovery of penetration without energy, refusal of what is not certified, determinism.
+#include "stiction/forward/step.hpp"
+
+#include <gtest/gtest.h>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+namespace {
+
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+World box_on_ground(double height, double mu = 0.5) {
+  WorldBuilder builder;
+  StaticBody ground;
+  ground.name = "ground";
+  ground.shapes.push_back({HalfSpace{}, Eigen::Isometry3d::Identity(), mu});
+  builder.add_static_body(ground);
+  FreeBody box;
+  box.name = "box";
+  box.mass = 2.0;
+  box.shapes.push_back({Box{Vector3d(0.1, 0.1, 0.05)}, Eigen::Isometry3d::Identity(), mu});
+  box.inertia = solid_inertia(box.shapes.front().shape, box.mass);
+  box.pose.translation().z() = height;
+  builder.add_free_body(box);
+  return builder.build();
+}
+
+StepOptions options_with(Law law, double dt = 1e-3) {
+  StepOptions options;
+  options.assemble.dt = dt;
+  options.contact.law = law;
+  return options;
+}
+
+Stepper stepper_for(const World& world, const StepOptions& options) { return {world, make_scene(world, 0.5), options}; }
+
+class EveryLaw : public testing::TestWithParam<Law> {};
+
+TEST_P(EveryLaw, BoxRestsWithoutCreepAndItsForcesSumToTheWeight) {
+  const World world = box_on_ground(0.05);
+  Stepper stepper = stepper_for(world, options_with(GetParam()));
+  State state = initial_state(world);
+  const VectorXd start = state.q;
+  for (int k = 0; k < 500; ++k) ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
+  EXPECT_LT((state.q - start).cwiseAbs().maxCoeff(), 1e-12);
+  double force = 0.0;
+  for (int i = 0; i < stepper.problem().contacts(); ++i) force += stepper.solution().impulses[3 * i] / 1e-3;
+  EXPECT_NEAR(force, 2.0 * 9.81, 1e-8);
+}
+
+INSTANTIATE_TEST_SUITE_P(Laws, EveryLaw,
+                         testing::Values(Law::frictionless, Law::no_slip, Law::coulomb_pyramid, Law::coulomb_cone, Law::anitescu,
+                                         Law::max_dissipation),
+                         [](const auto& instance) { return std::string(to_string(instance.param)); });
+
+TEST(Stepper, LandsWithoutOverlap) {
+  const World world = box_on_ground(0.06);
+  Stepper stepper = stepper_for(world, options_with(Law::coulomb_cone));
+  State state = initial_state(world);
+  double deepest = 0.0;
+  for (int k = 0; k < 200; ++k) {
+    const StepReport report = stepper.step(VectorXd::Zero(6), state);
+    ASSERT_TRUE(report.accepted);
+    deepest = std::max(deepest, report.deepest_penetration);
+  }
+  EXPECT_LT(deepest, 1e-12);
+  EXPECT_NEAR(state.q[2], 0.05, 1e-12);
+}
+
+TEST(Stepper, UndoesPenetrationWithoutKineticEnergy) {
+  const World world = box_on_ground(0.049);
+  Stepper stepper = stepper_for(world, options_with(Law::coulomb_cone));
+  State state = initial_state(world);
+  for (int k = 0; k < 100; ++k) {
+    ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
+    EXPECT_LT(state.v.norm(), 1e-12);
+  }
+  EXPECT_NEAR(state.q[2], 0.05, 2e-6);
+}
+
+TEST(Stepper, SlidingStopDistanceConvergesAtFirstOrder) {
+  const double mu = 0.5, speed = 1.0, distance = speed * speed / (2.0 * mu * 9.81);
+  double last = 0.0;
+  for (const double dt : {4e-3, 2e-3, 1e-3}) {
+    const World world = box_on_ground(0.05, mu);
+    Stepper stepper = stepper_for(world, options_with(Law::coulomb_cone, dt));
+    State state = initial_state(world);
+    state.v.head<2>() << speed * std::cos(0.7), speed * std::sin(0.7);
+    while (state.time < 0.5) ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
+    EXPECT_LT(state.v.norm(), 1e-12);
+    const double error = std::abs(state.q.head<2>().norm() - distance);
+    if (last > 0.0) EXPECT_NEAR(error / last, 0.5, 0.1);
+    last = error;
+  }
+}
+
+TEST(Stepper, SameInputSameBits) {
+  const auto run = [] {
+    const World world = box_on_ground(0.2);
+    Stepper stepper = stepper_for(world, options_with(Law::coulomb_pyramid));
+    State state = initial_state(world);
+    state.v << 0.3, -0.2, 0.1, 1.0, 2.0, 3.0;
+    for (int k = 0; k < 600; ++k) EXPECT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
+    return state;
+  };
+  const State a = run(), b = run();
+  EXPECT_EQ(a.q, b.q);
+  EXPECT_EQ(a.v, b.v);
+}
+
+TEST(Stepper, QuaternionsStayUnitAndFreeFlightKeepsItsMomentum) {
+  const World world = box_on_ground(1e3);
+  Stepper stepper = stepper_for(world, options_with(Law::coulomb_cone));
+  State state = initial_state(world);
+  state.v << 0.0, 0.0, 0.0, 5.0, 0.1, 0.2;
+  for (int k = 0; k < 2000; ++k) ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
+  EXPECT_NEAR(state.q.segment<4>(3).norm(), 1.0, 1e-14);
+  EXPECT_NEAR(state.q[0], 0.0, 1e-9);
+}
+
+TEST(Stepper, BadInputNamesTheArgument) {
+  const World world = box_on_ground(0.05);
+  Stepper stepper = stepper_for(world, options_with(Law::coulomb_cone));
+  State state = initial_state(world);
+  EXPECT_THROW(stepper.step(VectorXd::Constant(6, std::nan("")), state), InvalidArgument);
+  EXPECT_THROW(stepper.step(VectorXd::Zero(5), state), InvalidArgument);
+  state.v[2] = kInfinity;
+  EXPECT_THROW(stepper.step(VectorXd::Zero(6), state), InvalidArgument);
+  StepOptions bad = options_with(Law::coulomb_cone, -1.0);
+  EXPECT_THROW(stepper.set_options(bad), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace stiction

@@ -1,0 +1,91 @@
+// Control and simulation steps allocate nothing once they have seen their sizes: malloc is counted.
+#include <gtest/gtest.h>
+
+#include "stiction/base/allocation_counter.hpp"
+#include "stiction/forward/step.hpp"
+#include "stiction/inverse/inverse_dynamics.hpp"
+
+namespace stiction {
+namespace {
+
+using Eigen::VectorXd;
+
+World quadruped_on_ground() {
+  WorldBuilder builder;
+  RobotOptions robot;
+  robot.base = BaseKind::floating;
+  robot.pose.translation().z() = 0.16;
+  const char* names[4] = {"LF", "RF", "LH", "RH"};
+  const double signs[4] = {1.0, -1.0, -1.0, 1.0};
+  for (int leg = 0; leg < 4; ++leg) {
+    robot.joints[std::string(names[leg]) + "_HIP"].position = signs[leg] * 0.3927;
+    robot.joints[std::string(names[leg]) + "_THIGH"].position = signs[leg] * 0.7854;
+    robot.joints[std::string(names[leg]) + "_SHANK"].position = signs[leg] * 1.5708;
+  }
+  builder.add_robot(STICTION_SOURCE_DIR "/models/links.urdf", robot);
+  StaticBody ground;
+  ground.shapes.push_back({HalfSpace{}});
+  builder.add_static_body(ground);
+  return builder.build();
+}
+
+Stepper make_stepper(const World& world, Law law) {
+  StepOptions options;
+  options.contact.law = law;
+  return {world, make_scene(world, 0.6), options};
+}
+
+class EveryLaw : public testing::TestWithParam<Law> {};
+
+// The robot falls on its feet and lies down: contacts come, slide and go.
+TEST_P(EveryLaw, SimulationStepsAllocateNothing) {
+  if (!allocations_are_counted()) GTEST_SKIP() << "sanitizers own malloc in this build";
+  const World world = quadruped_on_ground();
+  Stepper stepper = make_stepper(world, GetParam());
+  const VectorXd tau = VectorXd::Zero(world.nv());
+  State warm = initial_state(world);
+  for (int k = 0; k < 400; ++k) ASSERT_TRUE(stepper.step(tau, warm).accepted);
+  State state = initial_state(world);
+  const std::size_t before = allocation_count();
+  bool accepted = true;
+  for (int k = 0; k < 400; ++k) accepted = accepted && stepper.step(tau, state).accepted;
+  EXPECT_EQ(allocation_count() - before, 0u);
+  EXPECT_TRUE(accepted);
+}
+
+TEST_P(EveryLaw, InverseDynamicsAllocatesNothing) {
+  if (!allocations_are_counted()) GTEST_SKIP() << "sanitizers own malloc in this build";
+  const World world = quadruped_on_ground();
+  Stepper stepper = make_stepper(world, GetParam());
+  const VectorXd tau = VectorXd::Zero(world.nv());
+  State state = initial_state(world);
+  state.q[2] = 0.141;
+  const std::vector<int> joints(world.actuated().begin(), world.actuated().end());
+  VectorXd desired = VectorXd::Zero(static_cast<Eigen::Index>(joints.size()));
+  InverseOptions options;
+  options.contact.law = GetParam();
+  options.choice = GetParam() == Law::coulomb_cone ? Choice::warm_start : Choice::least_torque;
+  InverseWorkspace workspace;
+  InverseSolution solution;
+  const auto control = [&] {
+    for (int k = 0; k < 60; ++k) {
+      stepper.prepare(state, tau);
+      desired.setConstant(0.002 * (k % 7));
+      inverse_dynamics(stepper.problem(), joints, desired, {}, options, workspace, solution);
+    }
+  };
+  control();
+  const std::size_t before = allocation_count();
+  control();
+  EXPECT_EQ(allocation_count() - before, 0u);
+  EXPECT_EQ(stepper.problem().contacts(), 4);
+  EXPECT_EQ(solution.status, Status::solved) << solution.certificate.worst();
+}
+
+INSTANTIATE_TEST_SUITE_P(Laws, EveryLaw,
+                         testing::Values(Law::frictionless, Law::no_slip, Law::coulomb_pyramid, Law::coulomb_cone, Law::anitescu,
+                                         Law::max_dissipation),
+                         [](const auto& instance) { return std::string(to_string(instance.param)); });
+
+}  // namespace
+}  // namespace stiction
