@@ -24,6 +24,7 @@ World quadruped_on_ground() {
   }
   builder.add_robot(STICTION_SOURCE_DIR "/models/links.urdf", robot);
   StaticBody ground;
+  ground.name = "ground";
   ground.shapes.push_back({HalfSpace{}});
   builder.add_static_body(ground);
   return builder.build();

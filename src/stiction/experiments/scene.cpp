@@ -178,9 +178,16 @@ class SceneReader {
     const std::string file = t.text("file", "");
     const double kp = t.number("hold_kp", 0.0), kd = t.number("hold_kd", 0.0);
     t.finish();
-    const std::string beside = (folder_ / file).string();
-    const int robot = builder_.add_robot(std::filesystem::exists(beside) ? beside : model_path(file), options);
+    const int robot = builder_.add_robot(find_model(file), options);
     if (kp > 0.0 || kd > 0.0) held_robots_.push_back({robot, kp, kd});
+  }
+
+  /// Beside the scene, in the folder above it, or among the models that come with stiction.
+  std::string find_model(const std::string& file) const {
+    for (const std::filesystem::path& place : {folder_ / file, folder_ / ".." / file}) {
+      if (std::filesystem::exists(place)) return place.lexically_normal().string();
+    }
+    return model_path(file);
   }
 
   std::vector<BodyShape> shapes_of(Table& t) {
@@ -198,7 +205,7 @@ class SceneReader {
 
   void read_body(Table t) {
     FreeBody body;
-    body.name = t.text("name", "");
+    body.name = t.text("name", fmt::format("body{}", velocities_.size()));
     body.mass = t.required_number("mass");
     body.pose = t.pose();
     body.shapes = shapes_of(t);
@@ -213,7 +220,7 @@ class SceneReader {
 
   void read_static(Table t) {
     StaticBody body;
-    body.name = t.text("name", "");
+    body.name = t.text("name", fmt::format("static{}", statics_++));
     body.pose = t.pose();
     body.shapes = shapes_of(t);
     const double restitution = t.number("restitution", default_restitution_);
@@ -253,6 +260,7 @@ class SceneReader {
   WorldBuilder builder_;
   Scene scene_;
   double default_restitution_ = 0.0;
+  int statics_ = 0;
   std::vector<double> restitution_;
   std::vector<HeldRobot> held_robots_;
   std::vector<StartVelocity> velocities_;

@@ -91,7 +91,9 @@ TEST(Stepper, SlidingStopDistanceConvergesAtFirstOrder) {
     while (state.time < 0.5) ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
     EXPECT_LT(state.v.norm(), 1e-12);
     const double error = std::abs(state.q.head<2>().norm() - distance);
-    if (last > 0.0) EXPECT_NEAR(error / last, 0.5, 0.1);
+    if (last > 0.0) {
+      EXPECT_NEAR(error / last, 0.5, 0.1);
+    }
     last = error;
   }
 }
