@@ -110,9 +110,12 @@ Eigen::Quaterniond random_rotation(Uniform& uniform) {
   return {y * std::cos(b), x * std::sin(a), x * std::cos(a), y * std::sin(b)};
 }
 
+/// Files write "no limit" as a large number, too.
+constexpr double kFarthest = 1e6;
+
 double random_position(const Joint& joint, Uniform& uniform) {
   const double reach = joint.kind == JointKind::revolute ? std::numbers::pi : 1.0;
-  const bool has_lower = std::isfinite(joint.lower), has_upper = std::isfinite(joint.upper);
+  const bool has_lower = joint.lower > -kFarthest, has_upper = joint.upper < kFarthest;
   const double lower = has_lower ? joint.lower : has_upper ? joint.upper - 2.0 * reach : -reach;
   const double upper = has_upper ? joint.upper : has_lower ? joint.lower + 2.0 * reach : reach;
   return uniform(lower, upper);

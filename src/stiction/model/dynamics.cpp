@@ -29,7 +29,10 @@ Eigen::Matrix3d cross_matrix(const Eigen::Vector3d& r) {
   return m;
 }
 
-void require_state(const World& world, const ConstVector& q) {
+void require_state(const World& world, const WorldData& data, const ConstVector& q) {
+  require_size("data.bias (was the data made for this world?)", data.bias.size(), world.nv());
+  require_size("data.X_WB (was the data made for this world?)", static_cast<Eigen::Index>(data.X_WB.size()),
+               static_cast<Eigen::Index>(world.bodies().size()));
   require_size("q", q.size(), world.nq());
   if (!q.allFinite()) require_finite("q", q);
   for (const Joint& joint : world.joints()) {
@@ -137,7 +140,7 @@ WorldData::WorldData(WorldData&&) noexcept = default;
 WorldData& WorldData::operator=(WorldData&&) noexcept = default;
 
 void update(const World& world, const ConstVector& q, const ConstVector& v, WorldData& data) {
-  require_state(world, q);
+  require_state(world, data, q);
   require_size("v", v.size(), world.nv());
   if (!v.allFinite()) require_finite("v", v);
   for (int k = 0; k < static_cast<int>(world.blocks().size()); ++k) {
@@ -150,7 +153,7 @@ void update(const World& world, const ConstVector& q, const ConstVector& v, Worl
 }
 
 void update_kinematics(const World& world, const ConstVector& q, WorldData& data) {
-  require_state(world, q);
+  require_state(world, data, q);
   for (std::size_t k = 0; k < world.blocks().size(); ++k) {
     const Block& block = world.blocks()[k];
     if (world.impl().models[k] == nullptr) {

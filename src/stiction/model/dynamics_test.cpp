@@ -301,6 +301,8 @@ TEST(Dynamics, RefusesStatesThatAreNotStates) {
   VectorXd fast = v;
   fast[0] = std::numeric_limits<double>::infinity();
   EXPECT_THROW(update(world, q, fast, data), InvalidArgument);
+  WorldData of_another((World()));
+  EXPECT_THROW(update(world, q, v, of_another), InvalidArgument);
   Matrix3Xd J(3, 6);
   EXPECT_THROW(point_jacobian(world, data, world.body("FL_FOOT"), Eigen::Vector3d::Zero(), J), InvalidArgument);
   EXPECT_THROW(point_jacobian(world, data, 999, Eigen::Vector3d::Zero(), J), InvalidArgument);

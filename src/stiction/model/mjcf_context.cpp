@@ -120,13 +120,14 @@ void MjcfContext::read_defaults(const XmlElement& element, const std::string& pa
   if (!a && !parent.empty()) fail(element, "attribute 'class' is missing");
   const std::string name = a ? text(a) : main_class_;
   if (parent.empty()) main_class_ = name;
+  if (!parent.empty() && classes_.contains(name)) fail(element, fmt::format("second default class '{}'", name));
   Class& entry = classes_[name];
   entry.parent = parent;
   for (const XmlElement* e : children(element)) {
     if (std::string_view(e->Name()) == "default") {
       read_defaults(*e, name);
     } else {
-      classes_[name].elements[e->Name()] = e;
+      entry.elements[e->Name()] = e;
     }
   }
 }

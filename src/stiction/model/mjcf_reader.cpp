@@ -37,6 +37,9 @@ class MjcfReader {
     if (robot_.links.size() == 1 && robot_.links[0].geometries.empty()) fail(root_, "<worldbody> is missing or empty");
     for (const XmlElement* e : context_.section("actuator")) read_actuator(*e);
     for (const XmlElement* e : context_.section("contact")) read_contact(*e);
+    for (const XmlElement* e : context_.children(root_)) {
+      if (std::string_view(e->Name()) == "option" && attribute(*e, "gravity")) leave_out(*e, "the file's gravity");
+    }
     for (const XmlElement* e : context_.section("equality")) leave_out(*e, "an equality constraint");
     for (const XmlElement* e : context_.section("tendon")) leave_out(*e, "a tendon");
     return std::move(robot_);
@@ -243,7 +246,9 @@ class MjcfReader {
     if (at == robot_.links.end()) fail(e, fmt::format("drives the unknown joint '{}'", target.text));
     JointDescription& joint = at->joint;
     const Attribute gear = context_.find(e, "gear", "");
-    const double ratio = gear ? std::abs(numbers(gear).at(0)) : 1.0;
+    const std::vector<double> gears = gear ? numbers(gear) : std::vector<double>{1.0};
+    if (gears.empty()) fail(e, "gear: expected a number");
+    const double ratio = std::abs(gears[0]);
     double effort = std::numeric_limits<double>::infinity();
     if (context_.is_limited(e, "forcelimited", "forcerange", "")) effort = ratio * largest(e, context_.find(e, "forcerange", ""));
     if (std::string_view(e.Name()) == "motor" && context_.is_limited(e, "ctrllimited", "ctrlrange", "")) {

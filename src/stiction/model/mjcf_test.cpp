@@ -188,10 +188,10 @@ TEST(Mjcf, IncludedFilesAreReadInPlace) {
 }
 
 TEST(Mjcf, WhatIsLeftOutIsSaid) {
-  const World world =
-      load(R"(<worldbody><body name="a"><joint name="j" stiffness="3"/><geom type="ellipsoid" size="1 2 3"/></body></worldbody>
+  const World world = load(
+      R"(<option gravity="0 0 -1" timestep="0.001"/><worldbody><body name="a"><joint name="j" stiffness="3"/><geom type="ellipsoid" size="1 2 3"/></body></worldbody>
     <tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon><equality><joint joint1="j"/></equality>)");
-  ASSERT_EQ(world.robots()[0].warnings.size(), 4u);
+  ASSERT_EQ(world.robots()[0].warnings.size(), 5u);
   EXPECT_NE(world.robots()[0].warnings[0].find("<text>:1"), std::string::npos);
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
@@ -181,6 +182,7 @@ void read_limits(const XmlElement& joint, bool has_range, JointDescription& d) {
   const Attribute lower = attribute(*e, "lower"), upper = attribute(*e, "upper");
   d.lower = lower ? limit(lower) : 0.0;
   d.upper = upper ? limit(upper) : 0.0;
+  if (std::min(d.upper, -d.lower) == -std::numeric_limits<double>::infinity()) fail(*e, "a limit leaves no position");
   if (!(d.lower <= d.upper)) fail(*e, fmt::format("lower limit {} is above the upper limit {}", d.lower, d.upper));
 }
 
