@@ -17,32 +17,28 @@ double largest_scaled(const Eigen::Ref<const Eigen::VectorXd>& z, const GrowVect
 
 void equilibrate(const Eigen::Ref<const Eigen::MatrixXd>& M, Equilibration& equilibration) {
   const Eigen::Index n = M.rows();
-  GrowVector& scale = equilibration.scale;
-  GrowVector& largest = equilibration.row_sums;
+  auto& [scale, row_sums, largest, column] = equilibration;
   scale.resize(n);
   scale.setOnes();
   for (int sweep = 0; sweep < 2; ++sweep) {
     largest.setZero(n);
     for (Eigen::Index j = 0; j < n; ++j) {
-      double column = 0.0;
-      for (Eigen::Index i = 0; i < n; ++i) {
-        const double size = std::abs(M(i, j)) * scale[i] * scale[j];
-        largest[i] = std::max(largest[i], size);
-        column = std::max(column, size);
-      }
-      largest[j] = std::max(largest[j], column);
+      column = scale[j] * M.col(j).cwiseAbs().cwiseProduct(scale);
+      largest = largest.cwiseMax(column);
+      largest[j] = std::max(largest[j], column.maxCoeff());
     }
     for (Eigen::Index i = 0; i < n; ++i) {
       if (largest[i] > 0.0) scale[i] *= std::exp2(std::round(-0.5 * std::log2(largest[i])));
     }
   }
-  equilibration.row_sums.setZero(n);
-  for (Eigen::Index j = 0; j < n; ++j) equilibration.row_sums += scale[j] * M.col(j).cwiseAbs().cwiseProduct(scale);
+  row_sums.setZero(n);
+  for (Eigen::Index j = 0; j < n; ++j) row_sums += scale[j] * M.col(j).cwiseAbs();
+  row_sums = row_sums.cwiseProduct(scale);
 }
 
 double lcp_residual(const Equilibration& equilibration, const Eigen::Ref<const Eigen::VectorXd>& q,
                     const Eigen::Ref<const Eigen::VectorXd>& z, const Eigen::Ref<const Eigen::VectorXd>& w) {
-  constexpr double kCancellation = 1e4;
+  constexpr double kCancellation = 1e2;
   const GrowVector& scale = equilibration.scale;
   const double size_q = q.size() == 0 ? 0.0 : q.cwiseProduct(scale).lpNorm<Eigen::Infinity>();
   const double size_z = largest_scaled(z, scale);

@@ -5,7 +5,7 @@
 // `residual` is dimensionless and computed from the returned z alone, in the coordinates of the equilibrated problem
 // M' = D M D, z' = D⁻¹z, w' = D (M z + q), q' = D q, where rows in m/s and rows in N s have like sizes:
 //   residual = max_i  -w'_i / s_i  where w'_i < 0,   min(w'_i / s_i, z'_i / |z'|_inf)  elsewhere,
-//   s_i = |q'|_inf + min(|z'|_inf Σ_j |M'_ij|, 1e4 |q'|_inf).
+//   s_i = |q'|_inf + min(|z'|_inf Σ_j |M'_ij|, 100 |q'|_inf).
 // Rounding grows with the terms that a row adds up, so s_i does too, but only so far: a huge z that cancels does not count
 // as a solution. The returned z and w are exactly non-negative and complementary; what rounding left over is in the residual.
 #pragma once
@@ -37,8 +37,9 @@ struct LcpSolution {
 struct Equilibration {
   GrowVector scale;     ///< n, diagonal of D
   GrowVector row_sums;  ///< n
+  GrowVector largest, column;
 };
-/// Two sweeps of symmetric equilibration in the infinity norm. M n x n.
+/// Two sweeps of symmetric equilibration in the infinity norm. M n x n; row_sums are not finite when an entry of M isn't.
 void equilibrate(const Eigen::Ref<const Eigen::MatrixXd>& M, Equilibration& equilibration);
 
 /// Residual of z, w = M z + q as defined above; infinity when one of them is not finite or z has a negative entry.

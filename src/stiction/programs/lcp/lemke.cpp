@@ -20,7 +20,6 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 void require_lcp(const ConstMatrix& M, const ConstVector& q) {
   require_size("M.cols", M.cols(), M.rows());
   require_size("q", q.size(), M.rows());
-  require_finite("M", M);
   require_finite("q", q);
 }
 
@@ -45,7 +44,7 @@ void offer(const ConstMatrix& M, const ConstVector& q, LemkeWorkspace& ws, LcpSo
 
 /// Largest |w_S| in equilibrated units over the terms it adds up: what refinement drives to rounding.
 double basis_defect(const ConstVector& q, const LemkeWorkspace& ws) {
-  const auto& [scale, row_sums] = ws.equilibration;
+  const GrowVector &scale = ws.equilibration.scale, &row_sums = ws.equilibration.row_sums;
   double size_z = 0.0, defect = 0.0;
   for (const int j : ws.support) size_z = std::max(size_z, std::abs(ws.z[j]) / scale[j]);
   for (const int j : ws.support) {
@@ -157,6 +156,10 @@ End follow_paths(const ConstMatrix& M, const ConstVector& q, const LemkeOptions&
 void start(const ConstMatrix& M, LemkeWorkspace& ws, LcpSolution& solution) {
   const Eigen::Index n = M.rows();
   equilibrate(M, ws.equilibration);
+  if (!ws.equilibration.row_sums.allFinite()) {
+    require_finite("M", M);
+    throw InvalidArgument("M", "entries that can be scaled to 1", "a row or column out of range");
+  }
   ws.path.reserve(static_cast<int>(n));
   for (auto* vector : {&ws.z, &ws.w, &ws.defect}) vector->reserve(n);
   ws.support.reserve(at(static_cast<int>(n)));

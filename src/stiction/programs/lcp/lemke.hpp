@@ -30,7 +30,7 @@
 namespace stiction {
 
 struct LemkeOptions {
-  double tolerance = 1e-10;        ///< largest `residual` that counts as solved
+  double tolerance = 1e-12;        ///< largest `residual` that counts as solved
   double pivot_tolerance = 1e-10;  ///< smallest pivot, relative to the largest entry of its column
   double tie_tolerance = 1e-9;     ///< slack of the ratio test, relative to the equilibrated q
   int max_pivots = 0;              ///< on the first path, 0 means 200 + 10 n; a fall-back path gets at most that default
