@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/forward/free_motion.hpp"
 
 namespace stiction {
 
@@ -113,6 +114,7 @@ void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd
   update(world_, state.q, state.v, data_);
   detect();
   assemble(world_, data_, state.q, state.v, tau, contacts_, options_.assemble, problem_);
+  add_convective(world_, problem_);
 }
 
 bool Stepper::solve_certified(StepReport& report) {
@@ -179,6 +181,7 @@ StepReport Stepper::step(const Eigen::Ref<const Eigen::VectorXd>& tau, State& st
       require_finite("tau", tau);
       assemble_impulse(world_, data_, state.v, tau, problem_);
     }
+    add_convective(world_, problem_);
   }
   {
     StageTimer timer(report, Stage::solve);
@@ -190,8 +193,8 @@ StepReport Stepper::step(const Eigen::Ref<const Eigen::VectorXd>& tau, State& st
     project(report);
   }
   StageTimer timer(report, Stage::integrate);
-  integrate(world_, state.q, velocity_, options_.assemble.dt, state.q);
   state.v = solution_.v;
+  move(world_, options_.assemble.dt, velocity_, state.q, state.v);
   state.time += options_.assemble.dt;
   return report;
 }

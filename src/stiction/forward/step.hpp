@@ -2,7 +2,7 @@
 //
 //   update -> detect -> assemble -> solve -> project -> integrate
 //   M v⁺ = M v + h (tau - bias) + contact, joint limit and friction impulses     law at the end-of-step velocity [ZD15, Eq. 31]
-//   q⁺ = q ⊕ h (v⁺ + δ)                                                           quaternions stay unit
+//   q⁺ = q ⊕ h (v⁺ + δ)                                                           quaternions stay unit, origins move straight
 // An open gap φ may close within the step (N v⁺ >= -φ/h), so bodies meet without overlap. What overlap curvature and late
 // contacts leave is undone by δ: the least kinetic correction with N δ >= -γ φ/h on penetrating contacts, a frictionless LCP
 // on the same R. It moves positions and never enters v, so stabilisation adds no kinetic energy.
