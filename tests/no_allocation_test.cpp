@@ -44,8 +44,13 @@ TEST_P(EveryLaw, SimulationStepsAllocateNothing) {
   const World world = quadruped_on_ground();
   Stepper stepper = make_stepper(world, GetParam());
   const VectorXd tau = VectorXd::Zero(world.nv());
-  State warm = initial_state(world);
-  for (int k = 0; k < 400; ++k) ASSERT_TRUE(stepper.step(tau, warm).accepted);
+  for (int pass = 0; pass < 2; ++pass) {
+    State warm = initial_state(world);
+    for (int k = 0; k < 400; ++k) {
+      const StepReport report = stepper.step(tau, warm);
+      ASSERT_TRUE(report.accepted) << "step " << k << " " << to_string(report.status) << " " << stepper.solution().certificate.worst();
+    }
+  }
   State state = initial_state(world);
   const std::size_t before = allocation_count();
   bool accepted = true;
@@ -60,7 +65,7 @@ TEST_P(EveryLaw, InverseDynamicsAllocatesNothing) {
   Stepper stepper = make_stepper(world, GetParam());
   const VectorXd tau = VectorXd::Zero(world.nv());
   State state = initial_state(world);
-  state.q[2] = 0.1;
+  state.q[2] = 0.1405;
   const std::vector<int> joints(world.actuated().begin(), world.actuated().end());
   VectorXd desired = VectorXd::Zero(static_cast<Eigen::Index>(joints.size()));
   InverseOptions options;

@@ -90,7 +90,7 @@ void solve_by_pivoting(const ReducedProblem& p, const SolveOptions& options, Con
   if (w.tangents.indices.empty()) {
     projected = normal_rows;
   } else {
-    projected.noalias() = normal_rows * w.tangents.basis.complement();
+    projected.noalias() = normal_rows.lazyProduct(w.tangents.basis.complement());  // a blocked product would allocate
   }
   if (!options.warm_start) w.ppm_solution.active.clear();
   ppm(projected, w.q, w.ppm_solution.active, {}, w.ppm, w.ppm_solution);
