@@ -138,7 +138,9 @@ void RSpace::add_rows(const GrowVector& d) {
       for (int b = rows.entry_begin(g); b < rows.entry_end(g); ++b) {
         const auto right = rows.entry(b).row(0);
         double* target = lu_.values() + (single ? 0 : *place++);
-        Eigen::Map<Eigen::MatrixXd>(target, left.size(), right.size()).noalias() += (d[g] * left.transpose()).lazyProduct(right);
+        for (Eigen::Index j = 0; j < right.size(); ++j) {  // an Eigen product of these expressions would allocate
+          for (Eigen::Index i = 0; i < left.size(); ++i) target[j * left.size() + i] += d[g] * left[i] * right[j];
+        }
       }
     }
   }
