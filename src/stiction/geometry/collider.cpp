@@ -34,11 +34,17 @@ void require_volume(const std::vector<Vector3d>& points, std::string_view argume
 TriangleMesh hull_triangles(const std::vector<Vector3d>& points, std::string_view argument) {
   require_volume(points, argument);
   auto shared = std::make_shared<std::vector<coal::Vec3s>>(points.begin(), points.end());
+  const auto count = static_cast<unsigned>(points.size());
   std::unique_ptr<coal::ConvexBase> hull;
   try {
-    hull.reset(coal::ConvexBase::convexHull(shared, static_cast<unsigned>(points.size()), true));
-  } catch (const std::exception& e) {
-    throw InvalidArgument(argument, "points whose hull has a volume", fmt::format("{} points ({})", points.size(), e.what()));
+    hull.reset(coal::ConvexBase::convexHull(shared, count, true));
+  } catch (const std::exception&) {
+    // A large flat face is cut into a fan, with more neighbours to its hub than Coal counts; joggled points are not cut so.
+    try {
+      hull.reset(coal::ConvexBase::convexHull(shared, count, true, "QJ"));
+    } catch (const std::exception& e) {
+      throw InvalidArgument(argument, "points that Qhull finds a hull of", fmt::format("{} points ({})", points.size(), e.what()));
+    }
   }
   const auto* convex = dynamic_cast<const coal::Convex<coal::Triangle>*>(hull.get());
   if (convex == nullptr) throw InvalidArgument(argument, "points whose hull has triangles", "a hull without");
@@ -61,8 +67,12 @@ std::shared_ptr<coal::ShapeBase> coal_convex(const Polytope& p, std::string_view
   auto triangles = std::make_shared<std::vector<coal::Triangle>>();
   for (int f = 0; f < static_cast<int>(p.faces.size()); ++f) {
     const auto loop = p.face_loop(f);
-    for (std::size_t i = 1; i + 1 < loop.size(); ++i) {
-      triangles->emplace_back(static_cast<unsigned>(loop[0]), static_cast<unsigned>(loop[i]), static_cast<unsigned>(loop[i + 1]));
+    // Cut in a zigzag, so that no vertex gets many neighbours.
+    for (std::size_t left = 0, right = loop.size() - 1; right - left > 1;) {
+      const bool from_left = (left + right) % 2 == loop.size() % 2;
+      const std::size_t middle = from_left ? left + 1 : right - 1;
+      triangles->emplace_back(static_cast<unsigned>(loop[left]), static_cast<unsigned>(loop[middle]), static_cast<unsigned>(loop[right]));
+      from_left ? ++left : --right;
     }
   }
   try {
