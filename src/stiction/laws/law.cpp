@@ -109,7 +109,7 @@ LawConditions conditions(const SolveOptions& options) {
       c.edges = options.edges;
       break;
     case Law::max_dissipation:
-      c.normal_complementarity = c.dissipation = false;
+      c.normal_complementarity = c.dissipation = c.bound_complementarity = false;
       c.friction_needs_contact = true;
       c.edges = options.edges;
       break;

@@ -29,7 +29,8 @@ Scales measure_scales(const ContactProblem& p, const Ref& offset, const Ref& v_p
   return s;
 }
 
-void check_rows(const ContactProblem& p, const Ref& v_plus, const Ref& lambda_b, const Scales& s, Certificate& c) {
+void check_rows(const ContactProblem& p, const LawConditions& law, const Ref& v_plus, const Ref& lambda_b, const Scales& s,
+                Certificate& c) {
   for (int j = 0; j < p.bounded_rows(); ++j) {
     Eigen::Matrix<double, 1, 1> w(-p.b[j]);
     p.J_b.add_group_product(j, v_plus, w);
@@ -37,7 +38,7 @@ void check_rows(const ContactProblem& p, const Ref& v_plus, const Ref& lambda_b,
       raise(c.bilateral, std::abs(w[0]), s.velocity);
       continue;
     }
-    check_bounded_row(w[0], lambda_b[j], p.lo[j], p.hi[j], s, c);
+    check_bounded_row(law, w[0], lambda_b[j], p.lo[j], p.hi[j], s, c);
   }
   for (std::size_t i = 0; i < p.prescribed.size(); ++i) {
     raise(c.bilateral, std::abs(v_plus[p.prescribed[i]] - p.v_prescribed[static_cast<Eigen::Index>(i)]), s.velocity);
@@ -84,7 +85,7 @@ void certify(const ContactProblem& p, const LawConditions& law, const Ref& v_plu
   }
   p.J.multiply(p.v, w.u);
   c.energy_change += 0.5 * lambda.dot(w.u);
-  check_rows(p, v_plus, lambda_b, s, c);
+  check_rows(p, law, v_plus, lambda_b, s, c);
 }
 
 Certificate certify(const ContactProblem& p, const LawConditions& law, const Ref& v_plus, const Ref& lambda, const Ref& lambda_b,

@@ -19,6 +19,7 @@ struct LawConditions {
   bool relaxed = false;                 ///< convex relaxation: u + (c, 0, 0) lies in the dual of the friction cone
   bool non_penetration = true;          ///< u_N + c >= 0
   bool friction_needs_contact = false;  ///< friction conditions hold on closed contacts only (find_closed); open ones are frictionless
+  bool bound_complementarity = true;    ///< bounded rows: w = 0 inside the bounds; otherwise w >= 0 alone (rows with lo = 0, hi = inf)
   int edges = 0;                        ///< 0: the disc |λ_T| <= μ λ_N; k >= 3: the polygon with k vertices at angles 2πj/k
 };
 

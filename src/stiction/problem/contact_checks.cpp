@@ -117,8 +117,12 @@ void check_contact(const LawConditions& law, double mu, const Vector3d& u, const
   check_natural_map(law, mu, u, lambda, s, c);
 }
 
-void check_bounded_row(double w, double beta, double lo, double hi, const Scales& s, Certificate& c) {
+void check_bounded_row(const LawConditions& law, double w, double beta, double lo, double hi, const Scales& s, Certificate& c) {
   const double rho = s.impulse / s.velocity;
+  if (!law.bound_complementarity) {
+    const double violation = std::max({0.0, -w, (lo - beta) / rho, (beta - hi) / rho});
+    return raise(c.bounds, violation, s.velocity);
+  }
   raise(c.bounds, std::abs(beta - std::clamp(beta - rho * w, lo, hi)) / rho, s.velocity);
 }
 

@@ -24,6 +24,7 @@ void check_contact(const LawConditions& law, double mu, const Eigen::Vector3d& u
                    const CertificateScales& scales, Certificate& certificate);
 
 /// Complementarity of a row with velocity error w and impulse beta in [lo, hi].
-void check_bounded_row(double w, double beta, double lo, double hi, const CertificateScales& scales, Certificate& certificate);
+void check_bounded_row(const LawConditions& law, double w, double beta, double lo, double hi, const CertificateScales& scales,
+                       Certificate& certificate);
 
 }  // namespace stiction

@@ -68,7 +68,7 @@ void certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambd
     Eigen::Matrix<double, 1, 1> row(p.w_free[j]);
     p.Bt.add_group_product(j, y, row);
     c.energy_change += 0.5 * beta[j] * (row[0] + p.w_free[j]);
-    check_bounded_row(row[0], beta[j], p.lo[j], p.hi[j], s, c);
+    check_bounded_row(law, row[0], beta[j], p.lo[j], p.hi[j], s, c);
   }
 }
 
