@@ -58,33 +58,47 @@ inline ReducedProblem brick_wall(int boxes, Random& random, double ratio = 10.0)
       place.emplace_back(row, row / 2.0 + i);
     }
   }
-  const Eigen::Vector3d half(0.1, 0.05, 0.05);
-  const int nv = 6 * boxes, n = 4 * boxes;
-  Eigen::MatrixXd M = Eigen::MatrixXd::Zero(nv, nv), J = Eigen::MatrixXd::Zero(3 * n, nv);
-  Eigen::VectorXd v(nv), mu(n);
+  const Eigen::Vector3d half(0.1, 0.05, 0.05), squares = half.cwiseAbs2();
+  const int n = 4 * boxes;
+  using Vector6 = Eigen::Matrix<double, 6, 1>;
+  std::vector<Vector6> root(static_cast<std::size_t>(boxes)), v(static_cast<std::size_t>(boxes));  // of the inertia's diagonal; velocity
   for (int b = 0; b < boxes; ++b) {
     const double mass = std::pow(ratio, uniform(random, 0.0, 1.0));
-    const Eigen::Vector3d squares = half.cwiseAbs2();
-    M.diagonal().segment<6>(6 * b) << mass, mass, mass, mass / 3 * (squares[1] + squares[2]), mass / 3 * (squares[0] + squares[2]),
+    Vector6 inertia;
+    inertia << mass, mass, mass, mass / 3 * (squares[1] + squares[2]), mass / 3 * (squares[0] + squares[2]),
         mass / 3 * (squares[0] + squares[1]);
+    root[static_cast<std::size_t>(b)] = inertia.cwiseSqrt();
+    const double size[6] = {0.1, 0.1, 0.02, 0.2, 0.2, 0.2};
+    for (int i = 0; i < 6; ++i) v[static_cast<std::size_t>(b)][i] = size[i] * normal(random) - (i == 2 ? 9.81e-3 : 0.0);
+  }
+  const std::vector<int> blocks(static_cast<std::size_t>(boxes), 6);
+  ReducedProblem p = reduced_problem(Eigen::MatrixXd(0, 0), Eigen::MatrixXd(0, 0), Eigen::VectorXd(0), Eigen::VectorXd(0), {});
+  p.Rt.reset(3, blocks);
+  p.Bt.reset(1, blocks);
+  p.u_free.setZero(3 * n);
+  p.offset.setZero(n);
+  p.mu.setZero(n);
+  p.y_free.setZero(6 * boxes);
+  const auto add = [&](int contact, int body, const Eigen::Matrix<double, 3, 6>& rows) {
+    p.Rt.add_entry(body) = rows * root[static_cast<std::size_t>(body)].cwiseInverse().asDiagonal();
+    p.u_free.segment<3>(3 * contact) += rows * v[static_cast<std::size_t>(body)];
+  };
+  for (int i = 0; i < n; ++i) {
+    const int b = i / 4, k = i % 4;
     const auto [row, x] = place[static_cast<std::size_t>(b)];
     const Eigen::Vector3d centre(x * 2 * half[0], 0, (2 * row + 1) * half[2]);
-    for (int k = 0; k < 4; ++k) {
-      const double sx = k < 2 ? -1 : 1, sy = k % 2 == 0 ? -1 : 1;
-      const Eigen::Vector3d p(sx * (row == 0 ? half[0] : 0.5 * half[0]), sy * half[1], -half[2]);
-      J.block<3, 6>(3 * (4 * b + k), 6 * b) = point_rows(p);
-      if (row == 0) continue;
-      const int lower = at.at({row - 1, x + (k < 2 ? -0.5 : 0.5)});
-      const auto [lower_row, lower_x] = place[static_cast<std::size_t>(lower)];
-      const Eigen::Vector3d lower_centre(lower_x * 2 * half[0], 0, (2 * lower_row + 1) * half[2]);
-      J.block<3, 6>(3 * (4 * b + k), 6 * lower) = -point_rows(centre + p - lower_centre);
-    }
-    const double size[6] = {0.1, 0.1, 0.02, 0.2, 0.2, 0.2};
-    for (int i = 0; i < 6; ++i) v[6 * b + i] = size[i] * normal(random);
-    v[6 * b + 2] -= 9.81e-3;
+    const double sx = k < 2 ? -1 : 1, sy = k % 2 == 0 ? -1 : 1;
+    const Eigen::Vector3d point(sx * (row == 0 ? half[0] : 0.5 * half[0]), sy * half[1], -half[2]);
+    p.mu[i] = uniform(random, 0.3, 0.9);
+    p.Rt.add_group();
+    add(i, b, point_rows(point));
+    if (row == 0) continue;
+    const int lower = at.at({row - 1, x + (k < 2 ? -0.5 : 0.5)});
+    const auto [lower_row, lower_x] = place[static_cast<std::size_t>(lower)];
+    const Eigen::Vector3d lower_centre(lower_x * 2 * half[0], 0, (2 * lower_row + 1) * half[2]);
+    add(i, lower, -point_rows(centre + point - lower_centre));
   }
-  for (int i = 0; i < n; ++i) mu[i] = uniform(random, 0.3, 0.9);
-  return reduced_problem(M, J, v, mu, std::vector<int>(static_cast<std::size_t>(boxes), 6));
+  return p;
 }
 
 /// Inverse dynamics of a biped on two flat feet: r = 6, n coplanar points, so the impulses are not unique.
