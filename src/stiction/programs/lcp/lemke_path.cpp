@@ -103,7 +103,7 @@ void LemkePath::refine_direction(int entering) {
 
 /// w_R has drifted from zero by what x_C is off: P w_R brings it back.
 void LemkePath::refine_point() {
-  constexpr double kAccurate = 1e-14;
+  constexpr double kAccurate = 1e-12;
   const int m = size();
   double defect = 0.0;
   for (int r = 0; r < m; ++r) {
