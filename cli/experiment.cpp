@@ -151,7 +151,7 @@ int trot(const TrotCommand& command, const Session& session) {
     run.progress = [&bar](double share) { bar.update(share); };
     const TrotResult result = run_trot(run);
     bar.clear();
-    failed |= result.fell;
+    failed |= result.uncertified > 0;
     rows.push_back(to_json(result));
     if (table) {
       fmt::print("{}", table_row(result));
