@@ -9,6 +9,8 @@ if(STICTION_SANITIZE)
                          -fno-sanitize=null,alignment,vptr,object-size,pointer-overflow,nonnull-attribute,returns-nonnull-attribute
                          -Wno-maybe-uninitialized)  # GCC cannot see through the instrumentation
   target_link_options(stiction_flags INTERFACE -fsanitize=${STICTION_SANITIZE})
+  # The address sanitizer makes Eigen pad its allocations by hand, which the libraries that free them were not compiled for.
+  add_compile_definitions(EIGEN_MALLOC_ALREADY_ALIGNED=1)
 endif()
 
 function(stiction_room name)

@@ -14,7 +14,7 @@
 namespace stiction {
 
 struct WorldData::Impl {
-  std::vector<pinocchio::Data> robots;  ///< per block; empty data for free bodies
+  std::vector<std::unique_ptr<pinocchio::Data>> robots;  ///< per block, null for free bodies; never copied
 };
 
 namespace {
@@ -101,7 +101,7 @@ void update_free_body(const World& world, int k, const ConstVector& q, const Con
 void update_robot(const World& world, int k, const ConstVector& q, const ConstVector& v, WorldData& data) {
   const Block& block = world.blocks()[index(k)];
   const pinocchio::Model& model = world.impl().models[index(k)]->model;
-  pinocchio::Data& robot = data.impl->robots[index(k)];
+  pinocchio::Data& robot = *data.impl->robots[index(k)];
   const ConstVector q_k = q.segment(block.q, block.nq), v_k = v.segment(block.v, block.nv);
   pinocchio::nonLinearEffects(model, robot, q_k, v_k);
   pinocchio::crba(model, robot, q_k, pinocchio::Convention::WORLD);
@@ -126,10 +126,10 @@ WorldData::WorldData(const World& world) : impl(std::make_unique<Impl>()) {
   V_WB.assign(w.bodies.size(), Vector6d::Zero());
   for (std::size_t k = 0; k < w.blocks.size(); ++k) {
     J_W.emplace_back(Matrix6Xd::Zero(6, w.block_sizes[k]));
-    impl->robots.emplace_back();
     if (w.models[k] != nullptr) {
-      impl->robots[k] = pinocchio::Data(w.models[k]->model);
+      impl->robots.push_back(std::make_unique<pinocchio::Data>(w.models[k]->model));
     } else {
+      impl->robots.push_back(nullptr);
       free_body_inertia(w.bodies[index(w.blocks[k].body)], M.block(static_cast<int>(k)));
     }
   }
@@ -160,7 +160,7 @@ void update_kinematics(const World& world, const ConstVector& q, WorldData& data
       free_body_kinematics(block, q, data, data.J_W[k]);
       continue;
     }
-    pinocchio::Data& robot = data.impl->robots[k];
+    pinocchio::Data& robot = *data.impl->robots[k];
     const ConstVector q_k = q.segment(block.q, block.nq);
     pinocchio::computeJointJacobians(world.impl().models[k]->model, robot, q_k);
     robot_kinematics(block, robot, data, data.J_W[k]);
