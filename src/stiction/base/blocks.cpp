@@ -111,11 +111,12 @@ void BlockRows::multiply(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<
 }
 
 void BlockRows::add_transposed(const Eigen::Ref<const Eigen::VectorXd>& y, Eigen::Ref<Eigen::VectorXd> x) const {
-  if (is_single_block()) {
-    x.noalias() += single_block().transpose() * y;
-    return;
+  // Impulses are often sparse (a rigid foot presses on few of its points), so groups without one are passed over.
+  for (int g = 0; g < groups(); ++g) {
+    const auto part = y.segment(g * height_, height_);
+    if (part.isZero(0.0)) continue;
+    add_group_transposed(g, part, x);
   }
-  for (int g = 0; g < groups(); ++g) add_group_transposed(g, y.segment(g * height_, height_), x);
 }
 
 void BlockRows::add_group_product(int g, const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const {

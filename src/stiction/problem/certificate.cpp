@@ -69,6 +69,7 @@ void certify(const ContactProblem& p, const LawConditions& law, const Ref& v_plu
   w.momentum -= p.impulse;
   w.difference.setZero();
   p.J.add_transposed(lambda, w.difference);
+  c.energy_change = 0.5 * (w.difference.dot(p.v) + w.difference.dot(v_plus));
   p.J_b.add_transposed(lambda_b, w.difference);
   for (std::size_t i = 0; i < p.prescribed.size(); ++i) w.difference[p.prescribed[i]] += lambda_p[static_cast<Eigen::Index>(i)];
   w.momentum -= w.difference;
@@ -78,13 +79,10 @@ void certify(const ContactProblem& p, const LawConditions& law, const Ref& v_plu
   p.J.multiply(v_plus, w.u);
   for (int i = 0; i < p.contacts(); ++i) {
     Vector3d u = w.u.segment<3>(3 * i);
-    c.energy_change += 0.5 * lambda.segment<3>(3 * i).dot(u);
     u[0] += w.offset[i];
     const bool touches = w.closed[static_cast<std::size_t>(i)] != 0 || !law.friction_needs_contact;
     check_contact(touches ? law : open, p.mu[i], u, lambda.segment<3>(3 * i), s, c);
   }
-  p.J.multiply(p.v, w.u);
-  c.energy_change += 0.5 * lambda.dot(w.u);
   check_rows(p, law, v_plus, lambda_b, s, c);
 }
 

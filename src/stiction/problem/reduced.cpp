@@ -165,6 +165,7 @@ void factor_block(const ContactProblem& p, Reduction& red, Reduction::Block& blo
     block.L.noalias() = block.Z.transpose() * (M * block.Z);
   }
   factor_in_place(block.L);
+  block.reciprocal = block.L.diagonal().cwiseInverse();
 }
 
 // y = L⁻¹ Zᵀ momentum[coordinates].
@@ -196,16 +197,43 @@ void add_velocity(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& y, Ei
   }
 }
 
-void forward_substitute_rows(const GrowMatrix& L, RowMap rows) {
-  const Index r = L.rows();
-  for (Index i = 0; i < rows.rows(); ++i) {
-    double* x = &rows(i, 0);
+// rows <- rows L⁻ᵀ, with the reciprocal pivots at hand. R: compile-time size, 0 for any.
+template <int R>
+void forward_substitute(const double* L, const double* reciprocal, Index size, double* rows, Index count) {
+  const Index r = R > 0 ? R : size;
+  for (Index i = 0; i < count; ++i) {
+    double* x = rows + i * r;
     for (Index j = 0; j < r; ++j) {
-      x[j] /= L(j, j);
-      const double* column = L.data() + j * r;
-      for (Index k = j + 1; k < r; ++k) x[k] -= column[k] * x[j];
+      x[j] *= reciprocal[j];
+      for (Index k = j + 1; k < r; ++k) x[k] -= L[j * r + k] * x[j];
     }
   }
+}
+
+void forward_substitute_rows(const Reduction::Block& block, RowMap rows) {
+  const Index r = block.L.rows();
+  if (r == 6) {
+    forward_substitute<6>(block.L.data(), block.reciprocal.data(), r, rows.data(), rows.rows());
+  } else {
+    forward_substitute<0>(block.L.data(), block.reciprocal.data(), r, rows.data(), rows.rows());
+  }
+}
+
+// One robot, its free coordinates selected: the rows are gathered in one pass.
+void reduce_single_block(const Reduction& red, const BlockRows& from, BlockRows& to) {
+  const Reduction::Block& block = red.blocks[0];
+  const ConstRowMap rows = from.single_block();
+  for (int g = 0; g < from.groups(); ++g) {
+    to.add_group();
+    to.add_entry(0);
+  }
+  RowMap out(to.entry(0).data(), rows.rows(), block.size);
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const double* source = &rows(i, 0);
+    double* target = &out(i, 0);
+    for (Index j = 0; j < block.size; ++j) target[j] = source[block.coordinates[static_cast<std::size_t>(j)]];
+  }
+  forward_substitute_rows(block, out);
 }
 
 // Group g of `from` (columns of M) becomes a group of `to` (reduced columns): rows Z, then L⁻¹ from the right.
@@ -234,7 +262,7 @@ void reduce_group(const Reduction& red, const BlockRows& from, int g, BlockRows&
         }
       }
     }
-    forward_substitute_rows(block.L, out);
+    forward_substitute_rows(block, out);
   }
 }
 
@@ -305,7 +333,11 @@ void reduce(const ContactProblem& p, Reduction& red) {
   whiten(red, red.momentum_scratch, out.y_free);
 
   out.Rt.reset(3, red.block_sizes);
-  for (int i = 0; i < p.contacts(); ++i) reduce_group(red, p.J, i, out.Rt);
+  if (p.contacts() > 0 && p.J.is_single_block() && red.blocks.size() == 1 && red.blocks[0].unit) {
+    reduce_single_block(red, p.J, out.Rt);
+  } else {
+    for (int i = 0; i < p.contacts(); ++i) reduce_group(red, p.J, i, out.Rt);
+  }
   out.u_free.resize(p.J.rows());
   p.J.multiply(red.v_free, out.u_free);
   normal_offset(p, out.offset);

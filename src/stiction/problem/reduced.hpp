@@ -47,6 +47,7 @@ struct Reduction {
     bool unit = true;              ///< Z selects `coordinates`; otherwise Z is the dense null space below
     GrowMatrix Z;                  ///< coordinates x size, only when !unit
     GrowMatrix L;                  ///< size x size lower Cholesky factor of ZᵀMZ
+    GrowVector reciprocal;         ///< of L's diagonal
   };
   std::vector<Block> blocks;
   std::vector<int> block_of;        ///< nv: reduced block of a coordinate, -1 when prescribed
