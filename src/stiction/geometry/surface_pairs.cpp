@@ -59,6 +59,18 @@ bool in_edge_cone(const Surface& s, const Surface::Edge& e, const Vector3d& n, d
   return n.dot(e.into_right) <= slack;
 }
 
+TrianglePoint closest_on(const Surface& s, const Surface::Triangle& tri, const Vector3d& p) {
+  return closest_on_triangle(p, s.vertex(tri.v[0]), s.vertex(tri.v[1]), s.vertex(tri.v[2]));
+}
+
+/// The same, where a point on the border, seen along the normal, counts as over the face: rounding must not lose it to both neighbours.
+TrianglePoint over_triangle(const Surface& s, const Surface::Triangle& tri, const Vector3d& p, double height) {
+  TrianglePoint c = closest_on(s, tri, p);
+  if (c.region != TriangleRegion::face && (p - c.point - height * tri.normal).squaredNorm() < 1e-18 * tri.radius * tri.radius)
+    c.region = TriangleRegion::face;
+  return c;
+}
+
 /// True when the shape's vertex has no neighbour further along -n than the slack allows.
 bool rests(const FeatureSet& f, const FeatureSet::Vertex& v, const Vector3d& n, double slack) {
   for (int i = v.spoke_begin; i < v.spoke_begin + v.spoke_count; ++i) {
@@ -92,10 +104,6 @@ class VertexContacts {
   }
 
  private:
-  TrianglePoint closest(const Vector3d& p, const Surface::Triangle& tri) const {
-    return closest_on_triangle(p, s_.vertex(tri.v[0]), s_.vertex(tri.v[1]), s_.vertex(tri.v[2]));
-  }
-
   /// Sorts the candidates: features within reach in front of the vertex, faces it is behind.
   void find_near(const FeatureSet::Vertex& v) {
     near_.clear();
@@ -106,7 +114,7 @@ class VertexContacts {
       if (height > out_.reach() || height < -f_.reach) continue;
       const double beside = tri.radius + std::max(out_.reach(), height < 0.0 && tri.hollow ? -2.0 * height : 0.0);
       if ((v.p - tri.center).squaredNorm() - height * height > beside * beside) continue;
-      const TrianglePoint c = closest(v.p, tri);
+      const TrianglePoint c = over_triangle(s_, tri, v.p, height);
       if (height < 0.0 && (c.region == TriangleRegion::face || in_hollow(c, tri, height, v.p))) {
         if (rests(f_, v, tri.normal, kSteep)) below_.emplace_back(height, t);
       } else if (c.region != TriangleRegion::face || rests(f_, v, tri.normal, kSteep)) {
@@ -133,7 +141,7 @@ class VertexContacts {
       const Surface::Triangle& tri = s_.triangle(t);
       const double height = tri.normal.dot(p - s_.vertex(tri.v[0]));
       if (height * height >= least) continue;
-      const TrianglePoint c = closest(p, tri);
+      const TrianglePoint c = closest_on(s_, tri, p);
       const double d = (p - c.point).squaredNorm();
       if (d >= least) continue;
       least = d;
@@ -262,7 +270,7 @@ void surface_vertices_on_faces(const Convex& shape, const PlacedSurface& placed,
     bool over = true;
     for (std::size_t i = 0; i < loop.size() && over && outside > 0.0; ++i) {
       const Vector3d &a = core.vertex(loop[i]), &b = core.vertex(loop[(i + 1) % loop.size()]);
-      over = face.normal.dot((b - a).cross(p - a)) >= 0.0;
+      over = face.normal.dot((b - a).cross(p - a)) >= -1e-9 * (b - a).squaredNorm();
     }
     const Vector3d n = -(R * face.normal);
     if (over) out.add(s.vertex(v) + height * n, n, height, face_name(best), vertex_name(v));
@@ -363,7 +371,7 @@ void collide_cylinder_surface(const Convex& shape, const PlacedSurface& placed, 
     const auto add = [&](const Vector3d& p, int name) {
       const double height = tri.normal.dot(p - s.vertex(tri.v[0]));
       if (height > sink.margin || height < -reach) return;
-      if (closest_on_triangle(p, s.vertex(tri.v[0]), s.vertex(tri.v[1]), s.vertex(tri.v[2])).region != TriangleRegion::face) return;
+      if (over_triangle(s, tri, p, height).region != TriangleRegion::face) return;
       out.add(p, tri.normal, height, vertex_name(name), face_name(s.patch[static_cast<std::size_t>(t)]));
     };
     const double along = -local.axis().dot(tri.normal);

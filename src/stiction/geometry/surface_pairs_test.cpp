@@ -162,6 +162,31 @@ TEST(SurfacePairs, EverythingOnAFlatHeightMapIsAsOnAPlane) {
   }
 }
 
+/// Corners exactly over vertices, edges and diagonals of the map (spacing 1/4, scaled so that its lines are not round numbers).
+TEST(SurfacePairs, NoPointIsLostBetweenTriangles) {
+  for (double size : {2.0, 2.2, 1.7}) {
+    HeightMap m = flat_map(0.3);
+    m.size_x = m.size_y = size;
+    const double cell = size / 8.0;
+    for (const Shape& shape : {Shape(Box{{cell, cell, 0.05}}), Shape(Capsule{0.05, cell}), convex_box({cell, 2.0 * cell, 0.05}),
+                               Shape(mesh_box({cell, cell, 0.05})), Shape(Cylinder{cell, 0.05})}) {
+      ShapePair plane(shape, HalfSpace{}), map(shape, m);
+      const bool capsule = std::holds_alternative<Capsule>(shape);
+      for (double gap : {-1e-4, 0.0, 1e-4}) {
+        for (int i = 0; i < 16; ++i) {
+          const Vector3d p(cell * (i % 4) / 2.0, cell * static_cast<double>(i / 4) / 2.0, 0.35 + gap);
+          for (double yaw : {0.0, 0.5 * kQuarter}) {
+            const Isometry3d X = pose({0, 0, 0}, {0, 0, yaw}) * (capsule ? pose({0, 0, 0}, {kQuarter, 0, 0}) : Isometry3d::Identity());
+            const Isometry3d at = pose(p) * X;
+            SCOPED_TRACE(::testing::Message() << shape_name(shape) << ' ' << i << ' ' << yaw << ' ' << gap << ' ' << size);
+            expect_same(plane.contacts(at, pose({0, 0, 0.3}), 0.01), map.contacts(at, Isometry3d::Identity(), 0.01), 1e-8);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(SurfacePairs, SphereInAValleyTouchesBothSides) {
   HeightMap m = flat_map(0.0, 3);
   m.heights.row(0).setConstant(1.0);
