@@ -21,12 +21,12 @@
 namespace stiction {
 
 struct BoundedQp {
-  RowsView A;     ///< n x r
-  VectorView t;   ///< r, empty: zero
-  VectorView c;   ///< n, empty: zero
-  VectorView lo;  ///< n, empty: zero; -infinity allowed
-  VectorView hi;  ///< n, empty: +infinity; lo <= hi
-  VectorView x0;  ///< n, empty: zero; starting point, a previous solution for instance; not used when t = c = 0
+  RowsView A = {};     ///< n x r
+  VectorView t = {};   ///< r, empty: zero
+  VectorView c = {};   ///< n, empty: zero
+  VectorView lo = {};  ///< n, empty: zero; -infinity allowed
+  VectorView hi = {};  ///< n, empty: +infinity; lo <= hi
+  VectorView x0 = {};  ///< n, empty: zero; starting point, a previous solution for instance; not used when t = c = 0
 };
 
 struct BoundedQpWorkspace {

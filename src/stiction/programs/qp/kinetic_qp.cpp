@@ -19,10 +19,11 @@ constexpr double kSlow = 0.2;           // a sweep should reduce the defect at l
 constexpr double kEngine = 1e-14;       // tolerance of the inner active set
 constexpr double kUndetermined = 1e-9;  // relative eigenvalue below which a direction of Cᵀμ counts as not held by the active rows
 constexpr int kCorrections = 2;
-constexpr double kAimed = 10.0;        // residual over tolerance at which a solve stops
+constexpr double kAimed = 1.0;         // residual over tolerance at which a solve stops
 constexpr double kAccepted = 100.0;    // residual over tolerance up to which it counts as solved when it can get no further
 constexpr double kCertificate = 1e-9;  // relative tolerance of a proof of infeasibility
 constexpr int kSweeps = 60;
+constexpr int kStalled = 3;  // sweeps without progress after which an accepted residual is final
 
 void check(const KineticQp& problem, const QpOptions& options) {
   require_positive("tolerance", options.tolerance);
@@ -55,7 +56,7 @@ void set_levels(const KineticQp& problem, KineticQpWorkspace& ws) {
 /// First-order update of μ into ws.trial; returns the largest |μ_new - μ| |c_i| / ω_i relative to the terms of the row.
 double first_order_update(const KineticQp& problem, KineticQpWorkspace& ws, double& norm) {
   const PenaltyRows& rows = ws.engine.rows();
-  const double reach = ws.engine.scale();
+  const double reach = ws.engine.y().norm() + ws.engine.target().norm();
   double worst = 0.0;
   norm = 0.0;
   ws.trial.resize(rows.size());
@@ -135,7 +136,9 @@ bool proves_infeasible(const KineticQp& problem, KineticQpWorkspace& ws, GrowVec
 Status run(const KineticQp& problem, const QpOptions& options, KineticQpWorkspace& ws, KineticQpSolution& solution) {
   double stiffness = kStiffness, last = kInfinity;
   start(problem, stiffness, ws);
-  for (int sweep = 0; sweep < kSweeps; ++sweep, ++solution.sweeps) {
+  for (int sweep = 0, stalled = 0; sweep < kSweeps && !(stalled >= kStalled && solution.residual <= kAccepted * options.tolerance);
+       ++sweep) {
+    ++solution.sweeps;
     set_levels(problem, ws);
     const Status status = ws.engine.minimise(kEngine, options.max_pivots);
     double norm = 0.0;
@@ -144,10 +147,12 @@ Status run(const KineticQp& problem, const QpOptions& options, KineticQpWorkspac
     if (status == Status::solved && sweep > 1 && defect > kCertificate && proves_infeasible(problem, ws, solution.farkas))
       return Status::infeasible;
     ws.first_order = ws.trial;
+    const double before = solution.residual;
     fit_multipliers(problem, ws);
     keep_best(problem, ws, solution);
     if (status != Status::solved) return status;
     if (solution.residual <= kAimed * options.tolerance) return Status::solved;
+    stalled = solution.residual < 0.5 * before ? 0 : stalled + 1;
     ws.mu = ws.first_order;
     if (norm > kSlow * last && defect > kCertificate && stiffness < kStiffest) {
       stiffness *= kStiffer;

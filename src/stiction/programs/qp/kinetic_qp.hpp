@@ -20,12 +20,12 @@
 namespace stiction {
 
 struct KineticQp {
-  RowsView A;      ///< n x r
-  VectorView y0;   ///< r, empty: zero
-  RowsView C;      ///< m x r, empty: no rows
-  VectorView d;    ///< m
-  VectorView x0;   ///< n, empty: zero; a previous solution for instance; not used when y0 = 0 and d <= 0
-  VectorView mu0;  ///< m, empty: zero; multipliers of a previous solution
+  RowsView A = {};      ///< n x r
+  VectorView y0 = {};   ///< r, empty: zero
+  RowsView C = {};      ///< m x r, empty: no rows
+  VectorView d = {};    ///< m
+  VectorView x0 = {};   ///< n, empty: zero; a previous solution for instance; not used when y0 = 0 and d <= 0
+  VectorView mu0 = {};  ///< m, empty: zero; multipliers of a previous solution
 };
 
 struct KineticQpWorkspace {

@@ -20,7 +20,7 @@ constexpr double kSlow = 0.1;           // a sweep should reduce |Eᵀx - e| at 
 constexpr double kEngine = 1e-14;       // tolerance of the inner active set
 constexpr double kUndetermined = 1e-9;  // share of a direction of ν in √ω Eᵀx_F below which F does not determine it
 constexpr int kCorrections = 2;         // steps of refinement of x_F and ν
-constexpr double kAimed = 10.0;         // residual over tolerance at which a solve stops
+constexpr double kAimed = 1.0;          // residual over tolerance at which a solve stops
 constexpr double kAccepted = 100.0;     // residual over tolerance up to which it counts as solved when it can get no further
 constexpr double kMet = 1e-12;          // relative |Eᵀx - e| below which the equalities count as met
 constexpr double kCertificate = 1e-9;   // relative tolerance of a proof of infeasibility
@@ -28,6 +28,7 @@ constexpr Eigen::Index kWide = 16;      // width of W from which compression is 
 constexpr double kFine = 1e-17;         // kEngine / ω and less: wrong signs that count once the rounding of √ω Eᵀx is out of the way
 constexpr int kRounds = 3;
 constexpr int kSweeps = 40;
+constexpr int kStalled = 3;  // sweeps without progress after which an accepted residual is final
 
 Eigen::Index equalities(const RangeQp& problem) { return problem.E.cols(); }
 double low(const RangeQp& problem, Eigen::Index j) { return problem.lo.empty() ? 0.0 : problem.lo[j]; }
@@ -85,7 +86,8 @@ void stack(const RangeQp& problem, double stiffness, VectorView x0, RangeQpWorks
   }
   ws.level = ws.weight.cwiseProduct(problem.e.map());
   ws.typical = std::sqrt(stiffness) * ws.target.norm();
-  ws.engine.start(ws.stacked.transpose(), {}, problem.lo, problem.hi, x0);
+  const bool at_rest = (ws.flat || is_zero(problem.t)) && is_zero(problem.e);
+  ws.engine.start(ws.stacked.transpose(), {}, problem.lo, problem.hi, at_rest ? VectorView() : x0);
 }
 
 void set_target(RangeQpWorkspace& ws) {
@@ -139,7 +141,8 @@ void fit_multipliers(RangeQpWorkspace& ws) {
   ws.multiplier = ws.first_order;
   for (int pass = 0; pass < kCorrections && Q.cols() > 0 && p > 0; ++pass) {
     ws.step.resize(Q.cols());
-    ws.step.noalias() = Q.bottomRows(w).transpose() * (ws.engine.y().tail(w) - ws.target);
+    ws.scratch = ws.engine.y().tail(w) - ws.target;
+    ws.step.noalias() = Q.bottomRows(w).transpose() * ws.scratch;
     ws.step.noalias() -= Q.topRows(p).transpose() * ws.multiplier;
     ws.scratch.resize(p);
     ws.scratch.noalias() = Q.topRows(p) * ws.step;
@@ -237,28 +240,31 @@ bool proves_infeasible(const RangeQp& problem, RangeQpWorkspace& ws, GrowVector&
 Status run(const RangeQp& problem, const QpOptions& options, bool allow_compression, RangeQpWorkspace& ws, RangeQpSolution& solution) {
   double stiffness = kStiffness, last = kInfinity;
   compress(problem, allow_compression, ws);
-  stack(problem, stiffness, is_zero(problem.t) && is_zero(problem.e) ? VectorView() : problem.x0, ws);
+  stack(problem, stiffness, problem.x0, ws);
   ws.multiplier.setZero(ws.weight.size());
   for (Eigen::Index k = 0; k < problem.nu0.size(); ++k) {
     if (ws.weight[k] > 0.0) ws.multiplier[k] = problem.nu0[k] / ws.weight[k];
   }
   solution.residual = kInfinity;
-  int restarted_pivots = 0;
-  for (int sweep = 0; sweep < kSweeps; ++sweep, ++solution.sweeps) {
+  int earlier_pivots = 0;
+  for (int sweep = 0, stalled = 0; sweep < kSweeps && !(stalled >= kStalled && solution.residual <= kAccepted * options.tolerance);
+       ++sweep) {
+    ++solution.sweeps;
     set_target(ws);
     const Status status = ws.engine.minimise(kEngine, options.max_pivots);
-    const double defect = measure_defect(problem, ws), norm = ws.defect.norm();
-    if (status == Status::solved && defect > kCertificate && sweep == 1 && proves_infeasible(problem, ws, solution.farkas))
+    const double defect = measure_defect(problem, ws), norm = ws.defect.norm(), before = solution.residual;
+    if (status == Status::solved && defect > kCertificate && sweep == 1 && proves_infeasible(problem, ws, solution.farkas)) {
       return Status::infeasible;
-    ws.first_order = ws.multiplier + ws.defect;
-    ws.updated = ws.first_order;
+    }
+    ws.first_order = ws.updated = ws.multiplier + ws.defect;
     polish(problem, kAimed * options.tolerance, ws, solution);
-    solution.pivots = restarted_pivots + ws.engine.pivots();
+    solution.pivots = earlier_pivots + ws.engine.pivots();
     if (status != Status::solved) return status;
     if (solution.residual <= kAimed * options.tolerance) return Status::solved;
+    stalled = solution.residual < 0.5 * before ? 0 : stalled + 1;
     ws.multiplier = ws.updated;
     if (norm > kSlow * last && defect > kCertificate && stiffness < kStiffest) {
-      restarted_pivots += ws.engine.pivots();
+      earlier_pivots += ws.engine.pivots();
       stiffness *= kStiffer;
       ws.multiplier *= 1.0 / std::sqrt(kStiffer);
       stack(problem, stiffness, ws.x, ws);

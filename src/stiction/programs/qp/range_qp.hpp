@@ -22,14 +22,14 @@
 namespace stiction {
 
 struct RangeQp {
-  RowsView W;      ///< n x w
-  VectorView t;    ///< w, empty: zero
-  RowsView E;      ///< n x p, empty: no equalities
-  VectorView e;    ///< p
-  VectorView lo;   ///< n, empty: zero; -infinity allowed
-  VectorView hi;   ///< n, empty: +infinity
-  VectorView x0;   ///< n, empty: zero; starting point, best a feasible one; not used when t = e = 0
-  VectorView nu0;  ///< p, empty: zero; multipliers of an earlier solve
+  RowsView W = {};      ///< n x w
+  VectorView t = {};    ///< w, empty: zero
+  RowsView E = {};      ///< n x p, empty: no equalities
+  VectorView e = {};    ///< p
+  VectorView lo = {};   ///< n, empty: zero; -infinity allowed
+  VectorView hi = {};   ///< n, empty: +infinity
+  VectorView x0 = {};   ///< n, empty: zero; starting point, best a feasible one; not used when t = e = 0
+  VectorView nu0 = {};  ///< p, empty: zero; multipliers of an earlier solve
 };
 
 struct RangeQpWorkspace {
