@@ -229,8 +229,8 @@ void reduce_single_block(const Reduction& red, const BlockRows& from, BlockRows&
   }
   RowMap out(to.entry(0).data(), rows.rows(), block.size);
   for (Index i = 0; i < rows.rows(); ++i) {
-    const double* source = &rows(i, 0);
-    double* target = &out(i, 0);
+    const double* source = rows.data() + i * rows.cols();
+    double* target = out.data() + i * block.size;
     for (Index j = 0; j < block.size; ++j) target[j] = source[block.coordinates[static_cast<std::size_t>(j)]];
   }
   forward_substitute_rows(block, out);
