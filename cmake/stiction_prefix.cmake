@@ -1,7 +1,7 @@
 # Finds the folder where the robotics wheels keep their C++ headers and libraries, `cmeel.prefix` in site-packages, and puts it
 # first in CMAKE_PREFIX_PATH: the one already named there, else that of the Python that builds a wheel, else that of .venv.
-# Sets where the command and the Python module are installed: STICTION_SCRIPTS, STICTION_SITE_PACKAGES, and the latter's path from
-# the root of an environment, STICTION_PYTHON_LIB.
+# Sets where the command, the Python module and the models are installed: STICTION_SCRIPTS, STICTION_SITE_PACKAGES, STICTION_SHARE, and
+# the path of site-packages from the root of an environment, STICTION_PYTHON_LIB.
 if(NOT CMAKE_PREFIX_PATH MATCHES "cmeel\\.prefix")
   if(SKBUILD)
     find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)
@@ -23,7 +23,9 @@ string(REGEX MATCH "lib/python3\\.[0-9]+/site-packages" STICTION_PYTHON_LIB "${C
 if(SKBUILD)
   set(STICTION_SITE_PACKAGES ${SKBUILD_PLATLIB_DIR})
   set(STICTION_SCRIPTS ${SKBUILD_SCRIPTS_DIR})
+  set(STICTION_SHARE ${SKBUILD_DATA_DIR}/share/stiction)
 else()
   set(STICTION_SITE_PACKAGES ${STICTION_PYTHON_LIB})
   set(STICTION_SCRIPTS bin)
+  set(STICTION_SHARE share/stiction)
 endif()
