@@ -6,6 +6,8 @@
 #include <random>
 
 #include <fmt/format.h>
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +23,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 fs::path scratch(const std::string& name) {
-  const fs::path directory = fs::path(testing::TempDir()) / "stiction_io_test";
+  const fs::path directory = fs::path(testing::TempDir()) / ("stiction_io_test_" + std::to_string(getpid()));  // tests run side by side
   fs::create_directories(directory);
   return directory / name;
 }
