@@ -1,7 +1,18 @@
 // The Python module stiction._core: what Python sees of the engine.
 #include <nanobind/nanobind.h>
 
+#include "bindings.hpp"
+#include "stiction/base/errors.hpp"
+
+namespace nb = nanobind;
+
 NB_MODULE(_core, m) {
   m.doc() = "Rigid-contact engine for robots that runs both ways: the compiled part of the package stiction.";
   m.attr("__version__") = STICTION_VERSION;
+  nb::exception<stiction::FileError>(m, "FileError", PyExc_OSError).doc() =
+      "A file that could not be read or written; the message names file, place and reason.";
+  stiction::python::bind_problem(m);
+  stiction::python::bind_solve(m);
+  stiction::python::bind_world(m);
+  stiction::python::bind_simulate(m);
 }

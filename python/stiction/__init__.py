@@ -1,5 +1,47 @@
 """Rigid-contact engine for robots that runs both ways: motion from torques, torques and contact forces from motion."""
 
-from ._core import __version__
+from ._core import (
+    LAWS,
+    SOLVERS,
+    Certificate,
+    ContactProblem,
+    FileError,
+    Indeterminacy,
+    Joint,
+    ReducedProblem,
+    Residual,
+    Shape,
+    Simulation,
+    Solution,
+    World,
+    WorldProblem,
+    __version__,
+    indeterminacy,
+    inverse,
+    load_problem,
+    simulate,
+    solve,
+)
 
-__all__ = ["__version__"]
+__all__ = [
+    "LAWS",
+    "SOLVERS",
+    "Certificate",
+    "ContactProblem",
+    "FileError",
+    "Indeterminacy",
+    "Joint",
+    "ReducedProblem",
+    "Residual",
+    "Shape",
+    "Simulation",
+    "Solution",
+    "World",
+    "WorldProblem",
+    "__version__",
+    "indeterminacy",
+    "inverse",
+    "load_problem",
+    "simulate",
+    "solve",
+]

@@ -1,0 +1,91 @@
+#include "arrays.hpp"
+
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction::python {
+
+namespace {
+
+/// numpy.asarray(value) as a C-contiguous array of `type`, without a copy where it is one.
+nb::object as_array(const ArrayLike& value, const char* argument, const char* type) {
+  using namespace nb::literals;
+  try {
+    const nb::object array = nb::module_::import_("numpy").attr("asarray")(value);
+    if (nb::cast<std::size_t>(array.attr("size")) == 0) {
+      return array.attr("astype")(type);  // an empty list has the type of floats
+    }
+    return array.attr("astype")(type, "order"_a = "C", "casting"_a = "same_kind", "copy"_a = false);
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
+    throw InvalidArgument(argument, "an array of numbers", nb::str(error.value()).c_str());
+  }
+}
+
+}  // namespace
+
+Numbers::Numbers(const ArrayLike& value, const char* argument, std::size_t dimensions) {
+  const nb::object array = as_array(value, argument, "float64");
+  array_ = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(array);
+  if (array_.ndim() != dimensions) {
+    const nb::object shape = array.attr("shape");
+    throw InvalidArgument(argument, "an array of " + std::to_string(dimensions) + (dimensions == 1 ? " dimension" : " dimensions"),
+                          std::string("shape ") + nb::str(shape).c_str());
+  }
+}
+
+Eigen::VectorXd per_item(const std::optional<ArrayLike>& value, const char* argument, Eigen::Index size, double fallback) {
+  if (!value) return Eigen::VectorXd::Constant(size, fallback);
+  const bool scalar = nb::cast<int>(nb::module_::import_("numpy").attr("ndim")(*value)) == 0;
+  const Numbers numbers(*value, argument, scalar ? 0 : 1);
+  if (scalar) return Eigen::VectorXd::Constant(size, numbers.vector()[0]);
+  return numbers.vector();
+}
+
+Eigen::VectorXd read_coordinates(const std::optional<ArrayLike>& value, const char* argument, const Eigen::VectorXd& fallback) {
+  if (!value) return fallback;
+  const Numbers numbers(*value, argument, 1);
+  require_size(argument, numbers.vector().size(), fallback.size());
+  require_finite(argument, numbers.vector());
+  return numbers.vector();
+}
+
+Eigen::Vector3d read_vector3(const ArrayLike& value, const char* argument) {
+  const Numbers numbers(value, argument, 1);
+  require_size(argument, numbers.vector().size(), 3);
+  require_finite(argument, numbers.vector());
+  return numbers.vector();
+}
+
+std::vector<int> read_indices(const ArrayLike& value, const char* argument) {
+  const auto array = nb::cast<nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu>>(as_array(value, argument, "int64"));
+  if (array.ndim() != 1) throw InvalidArgument(argument, "an array of 1 dimension", std::to_string(array.ndim()) + " dimensions");
+  std::vector<int> out;
+  for (std::size_t i = 0; i < array.size(); ++i) {
+    const std::int64_t index = array.data()[i];
+    if (index < 0 || index > std::numeric_limits<int>::max()) {
+      throw InvalidArgument(std::string(argument) + "[" + std::to_string(i) + "]", "an index >= 0", std::to_string(index));
+    }
+    out.push_back(static_cast<int>(index));
+  }
+  return out;
+}
+
+Matrix own_matrix(RowMatrix matrix) {
+  auto owned = std::make_unique<RowMatrix>(std::move(matrix));
+  const nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<RowMatrix*>(p); });
+  RowMatrix& m = *owned.release();
+  return view<Matrix>(m.data(), {static_cast<std::size_t>(m.rows()), static_cast<std::size_t>(m.cols())}, owner);
+}
+
+Vector own_vector(Eigen::VectorXd vector) {
+  auto owned = std::make_unique<Eigen::VectorXd>(std::move(vector));
+  const nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<Eigen::VectorXd*>(p); });
+  Eigen::VectorXd& x = *owned.release();
+  return view<Vector>(x.data(), {static_cast<std::size_t>(x.size())}, owner);
+}
+
+}  // namespace stiction::python

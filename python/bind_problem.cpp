@@ -1,0 +1,224 @@
+// ContactProblem, the problem of a world's state, ReducedProblem (u = W λ + q), and their files.
+#include <filesystem>
+#include <limits>
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "stiction/base/errors.hpp"
+#include "stiction/problem/io.hpp"
+
+namespace stiction::python {
+
+namespace {
+
+using MaybeArray = std::optional<ArrayLike>;
+using Path = std::filesystem::path;
+using Eigen::Index;
+
+void read_bounded_rows(const MaybeArray& J_b, const MaybeArray& b, const MaybeArray& lo, const MaybeArray& hi, ContactProblem& p) {
+  p.J_b.reset(1, p.M.sizes());
+  if (!J_b) {
+    if (b || lo || hi) throw InvalidArgument("J_b", "the rows that b, lo and hi belong to", "None");
+    return;
+  }
+  const Numbers rows(*J_b, "J_b", 2);
+  require_size("J_b.shape[1]", rows.matrix().cols(), p.velocities());
+  p.J_b = BlockRows::from_dense(1, rows.matrix(), p.M.sizes());
+  const Index m = rows.matrix().rows();
+  p.b = per_item(b, "b", m, 0.0);
+  p.lo = per_item(lo, "lo", m, -kInfinity);
+  p.hi = per_item(hi, "hi", m, kInfinity);
+}
+
+ContactProblem make_problem(const ArrayLike& M, const ArrayLike& v, const ArrayLike& J, const ArrayLike& mu, double dt,
+                            const MaybeArray& impulse, const MaybeArray& gap, const MaybeArray& restitution, const MaybeArray& J_b,
+                            const MaybeArray& b, const MaybeArray& lo, const MaybeArray& hi) {
+  const Numbers inertia(M, "M", 2), velocity(v, "v", 1), jacobian(J, "J", 2);
+  require_spd("M", inertia.matrix());
+  ContactProblem p;
+  p.dt = dt;
+  p.M = BlockDiagonal::dense(inertia.matrix());
+  p.v = velocity.vector();
+  require_size("J.shape[1]", jacobian.matrix().cols(), p.velocities());
+  const Index rows = jacobian.matrix().rows(), n = rows / 3;
+  if (rows % 3 != 0) throw InvalidArgument("J", "three rows per contact (N, S, T)", std::to_string(rows) + " rows");
+  p.J = BlockRows::from_dense(3, jacobian.matrix(), p.M.sizes());
+  p.mu = per_item(mu, "mu", n, 0.0);
+  p.impulse = per_item(impulse, "impulse", p.velocities(), 0.0);
+  p.gap = per_item(gap, "gap", n, 0.0);
+  p.restitution = per_item(restitution, "restitution", n, 0.0);
+  read_bounded_rows(J_b, b, lo, hi, p);
+  validate(p);
+  return p;
+}
+
+/// A writable view of a member, whose size never changes from Python.
+template <auto member>
+Vector member_view(nb::pointer_and_handle<ContactProblem> self) {
+  auto& x = self.p->*member;
+  return view<Vector>(x.data(), {static_cast<std::size_t>(x.size())}, self.h);
+}
+
+void bind_contact_problem(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<ContactProblem>(m, "ContactProblem",
+                             R"(The contact problem of one step with n contacts, nv velocities and m bilateral or bounded rows:
+
+    M v+ = M v + impulse + J_b^T lambda_b + J^T lambda        and a contact law between lambda and J v+
+
+SI units. Vector properties are views: writing into them changes the problem, which is checked again by every solve.)")
+      .def(
+          "__init__",
+          [](ContactProblem* self, const ArrayLike& M, const ArrayLike& v, const ArrayLike& J, const ArrayLike& mu, double dt,
+             const MaybeArray& impulse, const MaybeArray& gap, const MaybeArray& restitution, const MaybeArray& J_b, const MaybeArray& b,
+             const MaybeArray& lo,
+             const MaybeArray& hi) { new (self) ContactProblem(make_problem(M, v, J, mu, dt, impulse, gap, restitution, J_b, b, lo, hi)); },
+          "M"_a, "v"_a, "J"_a, "mu"_a, "dt"_a = 1e-3, "impulse"_a = nb::none(), "gap"_a = nb::none(), "restitution"_a = nb::none(),
+          "J_b"_a = nb::none(), "b"_a = nb::none(), "lo"_a = nb::none(), "hi"_a = nb::none(),
+          R"(M: (nv, nv) inertia, symmetric positive definite.
+v: (nv,) velocity before the step.
+J: (3 n, nv) contact Jacobian, rows N, S, T per contact (normal from body B to body A, two tangents); impulses act on A.
+mu: (n,) friction coefficients, infinity allowed; or one number for all, as for the other vectors.
+dt: length of the step (s).
+impulse: (nv,) known generalised impulse of the step, dt times gravity, bias and applied torques (N s). None: zero.
+gap: (n,) signed distances (m). None: zero.
+restitution: (n,) in [0, 1]. None: zero.
+J_b, b, lo, hi: (m, nv), (m,), (m,), (m,) further rows, their target velocities and the bounds of their impulses (N s).
+    An impulse inside its bounds holds J_b v+ = b. None: no rows; b = 0, lo = -inf, hi = inf.
+
+Raises ValueError naming the argument.)")
+      .def_rw("dt", &ContactProblem::dt, "Length of the step (s)")
+      .def_prop_ro("contacts", &ContactProblem::contacts, "n, number of contacts")
+      .def_prop_ro("velocities", &ContactProblem::velocities, "nv, number of velocities")
+      .def_prop_ro(
+          "M", [](const ContactProblem& p) { return own_matrix(p.M.to_dense()); }, nb::rv_policy::automatic, "(nv, nv) inertia, a copy")
+      .def_prop_ro(
+          "J", [](const ContactProblem& p) { return own_matrix(p.J.to_dense()); }, nb::rv_policy::automatic,
+          "(3 n, nv) contact Jacobian, a copy")
+      .def_prop_ro(
+          "J_b", [](const ContactProblem& p) { return own_matrix(p.J_b.to_dense()); }, nb::rv_policy::automatic,
+          "(m, nv) bounded rows, a copy")
+      .def_prop_ro("v", &member_view<&ContactProblem::v>, "(nv,) velocity before the step")
+      .def_prop_ro("impulse", &member_view<&ContactProblem::impulse>, "(nv,) known generalised impulse (N s)")
+      .def_prop_ro("mu", &member_view<&ContactProblem::mu>, "(n,) friction coefficients")
+      .def_prop_ro("restitution", &member_view<&ContactProblem::restitution>, "(n,) Newton's restitution")
+      .def_prop_ro("gap", &member_view<&ContactProblem::gap>, "(n,) signed distances (m)")
+      .def_prop_ro("b", &member_view<&ContactProblem::b>, "(m,) target velocities of the bounded rows")
+      .def_prop_ro("lo", &member_view<&ContactProblem::lo>, "(m,) least impulses of the bounded rows (N s)")
+      .def_prop_ro("hi", &member_view<&ContactProblem::hi>, "(m,) largest impulses of the bounded rows (N s)")
+      .def_ro("prescribed", &ContactProblem::prescribed, "Velocity coordinates that must reach v_prescribed")
+      .def_prop_ro("v_prescribed", &member_view<&ContactProblem::v_prescribed>, "Their velocities")
+      .def(
+          "save", [](const ContactProblem& p, const Path& path) { save_problem(path, p); }, "path"_a,
+          "Writes the problem as .json or .npz. Raises FileError or ValueError.")
+      .def("__repr__", [](const ContactProblem& p) {
+        return "ContactProblem(contacts=" + std::to_string(p.contacts()) + ", velocities=" + std::to_string(p.velocities()) +
+               ", bounded rows=" + std::to_string(p.bounded_rows()) + ")";
+      });
+}
+
+template <auto member>
+ConstMatrix point_view(nb::pointer_and_handle<WorldProblem> self) {
+  const auto& points = self.p->points;
+  const double* data = points.empty() ? nullptr : (points.front().*member).data();
+  return view<ConstMatrix>(data, {points.size(), 3}, self.h, {sizeof(ContactPoint) / sizeof(double), 1});
+}
+
+void bind_world_problem(nb::module_& m) {
+  static_assert(sizeof(ContactPoint) % sizeof(double) == 0 && sizeof(std::uint64_t) == sizeof(double));
+  using Ids = nb::ndarray<nb::numpy, const std::uint64_t, nb::ndim<1>>;
+  nb::class_<WorldProblem, ContactProblem>(m, "WorldProblem", "The contact problem of a world's state, with where its contacts are.")
+      .def_prop_ro("positions", &point_view<&ContactPoint::p_WC>, "(n, 3) contact points, world (m)")
+      .def_prop_ro("normals", &point_view<&ContactPoint::n>, "(n, 3) unit normals from body B to body A, world")
+      .def_prop_ro("tangents1", &point_view<&ContactPoint::t1>, "(n, 3) first tangents, world")
+      .def_prop_ro("tangents2", &point_view<&ContactPoint::t2>, "(n, 3) second tangents, world")
+      .def_prop_ro(
+          "ids",
+          [](nb::pointer_and_handle<WorldProblem> self) {
+            const auto& points = self.p->points;
+            const std::uint64_t* data = points.empty() ? nullptr : &points.front().id;
+            return view<Ids>(data, {points.size()}, self.h, {sizeof(ContactPoint) / sizeof(std::uint64_t)});
+          },
+          "(n,) the same from step to step while the same features touch")
+      .def_prop_ro(
+          "bodies",
+          [](const WorldProblem& p) {
+            std::vector<std::pair<std::string, std::string>> names;
+            const auto name = [&](int body) {
+              return body < 0 ? std::string("world") : p.world.bodies()[static_cast<std::size_t>(body)].name;
+            };
+            for (const ContactPoint& c : p.points) names.emplace_back(name(c.body_a), name(c.body_b));
+            return names;
+          },
+          "Names of the bodies A and B of every contact");
+}
+
+Eigen::MatrixXd delassus(const ReducedProblem& p) {
+  const Eigen::MatrixXd Rt = p.Rt.to_dense();
+  Eigen::MatrixXd W = Rt * Rt.transpose();
+  if (p.defect.size() > 0) W += p.defect;
+  return W;
+}
+
+void bind_reduced_problem(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<ReducedProblem>(m, "ReducedProblem", "A problem known by its contacts alone: u = W lambda + q, u the contact velocities.")
+      .def(
+          "__init__",
+          [](ReducedProblem* self, const ArrayLike& W, const ArrayLike& q, const ArrayLike& mu) {
+            const Numbers matrix(W, "W", 2), velocity(q, "q", 1);
+            const Index n = velocity.vector().size() / 3;
+            new (self) ReducedProblem(reduce_dense(matrix.matrix(), velocity.vector(), per_item(mu, "mu", n, 0.0)));
+          },
+          "W"_a, "q"_a, "mu"_a,
+          "W: (3 n, 3 n) symmetric positive semidefinite, rows N, S, T per contact; q: (3 n,) (m/s); mu: (n,) or one number.")
+      .def_prop_ro("contacts", &ReducedProblem::contacts, "n, number of contacts")
+      .def_prop_ro(
+          "W", [](const ReducedProblem& p) { return own_matrix(delassus(p)); }, nb::rv_policy::automatic,
+          "(3 n, 3 n) Delassus matrix, a copy (1/kg)")
+      .def_prop_ro(
+          "q",
+          [](nb::pointer_and_handle<ReducedProblem> self) {
+            const GrowVector& q = self.p->u_free;
+            return view<ConstVector>(q.data(), {static_cast<std::size_t>(q.size())}, self.h);
+          },
+          "(3 n,) contact velocities without impulses (m/s)")
+      .def_prop_ro(
+          "mu",
+          [](nb::pointer_and_handle<ReducedProblem> self) {
+            const GrowVector& mu = self.p->mu;
+            return view<ConstVector>(mu.data(), {static_cast<std::size_t>(mu.size())}, self.h);
+          },
+          "(n,) friction coefficients")
+      .def(
+          "save", [](const ReducedProblem& p, const Path& path) { save_problem(path, p); }, "path"_a,
+          "Writes the problem as .json or .npz. Raises FileError or ValueError.")
+      .def("__repr__", [](const ReducedProblem& p) { return "ReducedProblem(contacts=" + std::to_string(p.contacts()) + ")"; });
+}
+
+}  // namespace
+
+void bind_problem(nb::module_& m) {
+  using namespace nb::literals;
+  bind_contact_problem(m);
+  bind_world_problem(m);
+  bind_reduced_problem(m);
+  m.def(
+      "load_problem",
+      [](const Path& path) {
+        const nb::gil_scoped_release released;
+        return load_problem(path);
+      },
+      "path"_a,
+      R"(Reads a contact problem: our .json and .npz, an .npz of numpy.savez with the arguments of ContactProblem or with W, q, mu,
+Siconos' text files, FCLIB's .hdf5. Returns a ContactProblem, or a ReducedProblem when the file has no inertia. Raises FileError.)");
+}
+
+}  // namespace stiction::python

@@ -1,0 +1,175 @@
+// simulate: a world run forward under a controller, with everything that happened as arrays.
+#include <cmath>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include "arrays.hpp"
+#include "stiction/base/errors.hpp"
+#include "world_handle.hpp"
+
+namespace stiction::python {
+
+namespace {
+
+using namespace nb::literals;
+using MaybeArray = std::optional<ArrayLike>;
+using Controller = nb::typed<nb::callable, ArrayLike(double, Vector, Vector)>;
+
+/// One row per state, the start first; what belongs to a step stands in the row of the state that it led to.
+struct Simulation {
+  std::size_t nq = 0, nv = 0;
+  std::vector<double> time, q, v, tau, residual, penetration;
+  std::vector<int> contacts, iterations;
+  std::string status = "solved";
+
+  std::size_t rows() const { return time.size(); }
+
+  void add(const State& state, const Eigen::VectorXd& torque, int contact_count, int iteration_count, double worst, double depth) {
+    time.push_back(state.time);
+    q.insert(q.end(), state.q.begin(), state.q.end());
+    v.insert(v.end(), state.v.begin(), state.v.end());
+    tau.insert(tau.end(), torque.begin(), torque.end());
+    contacts.push_back(contact_count);
+    iterations.push_back(iteration_count);
+    residual.push_back(worst);
+    penetration.push_back(depth);
+  }
+};
+
+/// Asks the controller for tau; takes the interpreter's lock.
+void call(const Controller& controller, const State& state, Eigen::VectorXd& tau) {
+  const nb::gil_scoped_acquire locked;
+  const nb::object answer = controller(state.time, own_vector(state.q), own_vector(state.v));
+  const Numbers torques(nb::borrow<ArrayLike>(answer), "tau returned by controller", 1);
+  require_size("tau returned by controller", torques.vector().size(), state.v.size());
+  require_finite("tau returned by controller", torques.vector());
+  tau = torques.vector();
+}
+
+void check_interrupt() {
+  const nb::gil_scoped_acquire locked;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+Simulation run(const Scene& scene, const State& start, const std::optional<Controller>& controller) {
+  constexpr long kInterruptSteps = 256;
+  const nb::gil_scoped_release released;
+  Stepper stepper = scene.make_stepper();
+  State state = start;
+  Eigen::VectorXd tau = Eigen::VectorXd::Zero(scene.world.nv());
+  Simulation out;
+  out.nq = static_cast<std::size_t>(scene.world.nq());
+  out.nv = static_cast<std::size_t>(scene.world.nv());
+  out.add(state, tau, 0, 0, 0.0, 0.0);
+  const long steps = std::lround(scene.duration / scene.options.assemble.dt);
+  for (long k = 0; k < steps; ++k) {
+    if (k % kInterruptSteps == kInterruptSteps - 1) check_interrupt();
+    if (controller) {
+      call(*controller, state, tau);
+    } else {
+      scene.held_torques(state, tau);
+    }
+    const StepReport report = stepper.step(tau, state);
+    if (!report.accepted) {
+      out.status = to_string(report.status);
+      break;
+    }
+    const Solution& solution = stepper.solution();
+    out.add(state, tau, stepper.problem().contacts(), solution.iterations, solution.certificate.worst(), report.deepest_penetration);
+  }
+  return out;
+}
+
+struct Settings {
+  std::optional<double> duration, dt;
+  std::optional<std::string> law, solver;
+  std::optional<double> tolerance;
+};
+
+void apply(const Settings& settings, Scene& scene) {
+  constexpr double kMostSteps = 1e9;
+  if (settings.duration) scene.duration = *settings.duration;
+  if (settings.dt) scene.options.assemble.dt = *settings.dt;
+  if (settings.law) scene.options.contact.law = law_from_string(*settings.law);
+  if (settings.solver) scene.options.contact.solver = solver_from_string(*settings.solver);
+  if (settings.tolerance) scene.options.contact.tolerance = *settings.tolerance;
+  require_positive("duration", scene.duration);
+  require_positive("dt", scene.options.assemble.dt);
+  require_positive("tolerance", scene.options.contact.tolerance);
+  if (scene.duration > kMostSteps * scene.options.assemble.dt) {
+    throw InvalidArgument("duration", "at most 1e9 steps of dt", std::to_string(scene.duration / scene.options.assemble.dt));
+  }
+}
+
+Simulation simulate(Scene scene, const Settings& settings, const std::optional<Controller>& controller, const MaybeArray& q,
+                    const MaybeArray& v) {
+  apply(settings, scene);
+  State start = scene.start;
+  start.q = read_coordinates(q, "q", scene.start.q);
+  start.v = read_coordinates(v, "v", scene.start.v);
+  return run(scene, start, controller);
+}
+
+template <auto member, class Array, std::size_t Simulation::*columns>
+Array table(nb::pointer_and_handle<Simulation> self) {
+  auto& x = self.p->*member;
+  return view<Array>(x.data(), {self.p->rows(), self.p->*columns}, self.h);
+}
+
+template <auto member, class Array = Vector>
+Array column(nb::pointer_and_handle<Simulation> self) {
+  auto& x = self.p->*member;
+  return view<Array>(x.data(), {x.size()}, self.h);
+}
+
+void bind_simulation(nb::module_& m) {
+  using Counts = nb::ndarray<nb::numpy, int, nb::ndim<1>>;
+  nb::class_<Simulation>(m, "Simulation", R"(What a simulation did: k rows, the first the start and one more per step.
+
+Arrays are views. Quantities of a step stand in the row of the state that it led to, and are zero in the first.)")
+      .def_prop_ro("time", &column<&Simulation::time>, "(k,) s")
+      .def_prop_ro("q", &table<&Simulation::q, Matrix, &Simulation::nq>, "(k, nq) configurations")
+      .def_prop_ro("v", &table<&Simulation::v, Matrix, &Simulation::nv>, "(k, nv) velocities")
+      .def_prop_ro("tau", &table<&Simulation::tau, Matrix, &Simulation::nv>, "(k, nv) applied generalised forces (N, N m)")
+      .def_prop_ro("contacts", &column<&Simulation::contacts, Counts>, "(k,) number of contacts")
+      .def_prop_ro("iterations", &column<&Simulation::iterations, Counts>, "(k,) iterations of the solver")
+      .def_prop_ro("residual", &column<&Simulation::residual>, "(k,) worst scaled residual of the certificate")
+      .def_prop_ro("penetration", &column<&Simulation::penetration>, "(k,) deepest penetration before the step (m)")
+      .def_ro("status", &Simulation::status, "'solved', or the status of the step that failed, after which nothing follows")
+      .def("__repr__", [](const Simulation& s) {
+        return "Simulation(status='" + s.status + "', steps=" + std::to_string(s.rows() - 1) +
+               ", time=" + nb::str(nb::float_(s.time.back())).c_str() + " s)";
+      });
+}
+
+}  // namespace
+
+void bind_simulate(nb::module_& m) {
+  bind_simulation(m);
+  constexpr const char* doc = R"(Runs a world, or a scene file, forward.
+
+duration, dt: s; None: the scene's, for a world built here 1 s and 1e-3 s. law, solver, tolerance: None for the scene's, for a world
+built here coulomb_pyramid, auto, 1e-9. controller: (t, q, v) -> tau (nv,) in N and N m, called before every step instead of the scene's
+held joints. q, v: start, None for the scene's. A step that is not solved to the tolerance ends the run and gives its status.)";
+  m.def(
+      "simulate",
+      [](WorldHandle& world, std::optional<double> duration, std::optional<double> dt, std::optional<std::string> law,
+         const std::optional<Controller>& controller, const MaybeArray& q, const MaybeArray& v, std::optional<std::string> solver,
+         std::optional<double> tolerance) {
+        return simulate(world.scene(), {duration, dt, law, solver, tolerance}, controller, q, v);
+      },
+      "world"_a, "duration"_a = nb::none(), "dt"_a = nb::none(), "law"_a = nb::none(), "controller"_a = nb::none(), "q"_a = nb::none(),
+      "v"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(), doc);
+  m.def(
+      "simulate",
+      [](const std::string& scene, std::optional<double> duration, std::optional<double> dt, std::optional<std::string> law,
+         const std::optional<Controller>& controller, const MaybeArray& q, const MaybeArray& v, std::optional<std::string> solver,
+         std::optional<double> tolerance) {
+        return simulate(load_scene(scene), {duration, dt, law, solver, tolerance}, controller, q, v);
+      },
+      "scene"_a, "duration"_a = nb::none(), "dt"_a = nb::none(), "law"_a = nb::none(), "controller"_a = nb::none(), "q"_a = nb::none(),
+      "v"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(), doc);
+}
+
+}  // namespace stiction::python

@@ -1,0 +1,25 @@
+// The parts of the Python module, one per file, and the types that they share.
+#pragma once
+
+#include <vector>
+
+#include <nanobind/nanobind.h>
+
+#include "stiction/geometry/contact_point.hpp"
+#include "stiction/model/world.hpp"
+#include "stiction/problem/contact_problem.hpp"
+
+namespace stiction::python {
+
+/// The contact problem of a world's state, with where its contacts are.
+struct WorldProblem : ContactProblem {
+  std::vector<ContactPoint> points;
+  World world;
+};
+
+void bind_problem(nanobind::module_& m);
+void bind_solve(nanobind::module_& m);
+void bind_world(nanobind::module_& m);
+void bind_simulate(nanobind::module_& m);
+
+}  // namespace stiction::python

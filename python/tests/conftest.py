@@ -1,0 +1,40 @@
+import pathlib
+
+import numpy as np
+import pytest
+
+import stiction
+
+GRAVITY = 9.81
+
+
+@pytest.fixture
+def checkout():
+    return pathlib.Path(__file__).parents[2]
+
+
+def point_on_incline(angle, speed=0.0, mu=0.3, dt=1e-3, mass=2.0):
+    """A point mass on a plane inclined by `angle`: x up the slope, z its normal; contact rows z, x, y."""
+    impulse = dt * mass * GRAVITY * np.array([-np.sin(angle), 0.0, -np.cos(angle)])
+    J = np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]])
+    return stiction.ContactProblem(mass * np.eye(3), [speed, 0, 0], J, mu, dt=dt, impulse=impulse)
+
+
+@pytest.fixture
+def incline():
+    return point_on_incline
+
+
+def random_problem(seed, nv=12, contacts=4, mu=0.5, dt=1e-3):
+    """Random inertia and contact rows; the contacts are met at speed."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(nv, nv))
+    J = rng.normal(size=(3 * contacts, nv))
+    v = rng.normal(size=nv) - J[::3].sum(axis=0)
+    impulse = rng.normal(size=nv)
+    return A @ A.T + nv * np.eye(nv), v, J, np.full(contacts, mu), dt, impulse
+
+
+@pytest.fixture
+def random_arrays():
+    return random_problem

@@ -1,0 +1,153 @@
+import math
+import threading
+
+import numpy as np
+import pytest
+
+import stiction
+
+GRAVITY = 9.81
+EXACT = ["frictionless", "no_slip", "anitescu"]  # laws whose inverse is exact
+
+
+def test_names():
+    exact = {"frictionless", "no_slip", "anitescu"}
+    assert set(stiction.LAWS) == exact | {"coulomb_pyramid", "coulomb_cone", "max_dissipation"}
+    assert "auto" in stiction.SOLVERS
+
+
+@pytest.mark.parametrize("law", ["coulomb_pyramid", "coulomb_cone"])
+def test_a_sliding_mass_on_an_incline_brakes_by_coulombs_law(incline, law):
+    angle, mu, dt = 0.3, 0.2, 1e-3
+    solution = stiction.solve(incline(angle, speed=-1.0, mu=mu, dt=dt), law=law)
+    normal = dt * 2.0 * GRAVITY * math.cos(angle)
+    assert solution.status == "solved"
+    np.testing.assert_allclose(solution.impulses, [[normal, mu * normal, 0.0]], atol=1e-10)
+    np.testing.assert_allclose(
+        solution.v, [-1.0 - dt * GRAVITY * (math.sin(angle) - mu * math.cos(angle)), 0, 0], atol=1e-10
+    )
+    assert solution.certificate.worst <= 1e-9
+
+
+@pytest.mark.parametrize("law", ["coulomb_pyramid", "coulomb_cone", "no_slip", "anitescu", "max_dissipation"])
+def test_a_mass_below_the_friction_angle_stays(incline, law):
+    solution = stiction.solve(incline(0.2, mu=0.3), law=law)
+    assert solution.status == "solved"
+    np.testing.assert_allclose(solution.v, 0.0, atol=1e-10)
+    np.testing.assert_allclose(solution.contact_velocities, 0.0, atol=1e-10)
+
+
+def test_a_frictionless_mass_slides(incline):
+    solution = stiction.solve(incline(0.2), law="frictionless")
+    np.testing.assert_allclose(solution.v, [-1e-3 * GRAVITY * math.sin(0.2), 0, 0], atol=1e-12)
+
+
+def test_restitution_and_gap():
+    arrays = {"M": np.eye(1), "J": np.array([[1.0], [0], [0]]), "mu": 0.0, "dt": 0.1}
+    bounce = stiction.solve(stiction.ContactProblem(v=[-2.0], restitution=0.5, **arrays))
+    np.testing.assert_allclose(bounce.v, [1.0], atol=1e-12)
+    closing = stiction.solve(stiction.ContactProblem(v=[-2.0], gap=0.05, **arrays))
+    np.testing.assert_allclose(closing.v, [-0.5], atol=1e-12)
+
+
+def test_certificate_has_every_residual_by_name(incline):
+    certificate = stiction.solve(incline(0.2)).certificate
+    names = ["momentum", "bilateral", "bounds", "penetration", "tension"]
+    names += ["normal_complementarity", "cone", "dissipation", "relaxation", "natural_map"]
+    scaled = [getattr(certificate, name).scaled for name in names]
+    assert max(scaled) == certificate.worst
+    assert all(getattr(certificate, name).raw >= 0.0 for name in names)
+    assert certificate.finite
+    assert certificate.energy_change <= 1e-12
+
+
+@pytest.mark.parametrize("law", EXACT)
+@pytest.mark.parametrize("seed", range(5))
+def test_forward_under_the_torques_of_inverse_is_the_same_motion(random_arrays, law, seed):
+    M, v, J, mu, dt, impulse = random_arrays(seed)
+    joints = np.arange(6, 12)
+    desired = np.random.default_rng(seed + 100).normal(size=6)
+    problem = stiction.ContactProblem(M, v, J, mu, dt=dt, impulse=impulse)
+    plan = stiction.inverse(problem, joints, desired, law=law)
+    assert plan.status == "solved"
+    assert plan.tau.shape == (6,)
+    assert np.abs(plan.impulses).max() > 0.0
+    if not plan.repaired:
+        np.testing.assert_allclose(plan.v[joints], desired, atol=1e-9)
+    forward = impulse.copy()
+    forward[joints] += dt * plan.tau
+    step = stiction.solve(stiction.ContactProblem(M, v, J, mu, dt=dt, impulse=forward), law=law)
+    assert step.status == "solved"
+    np.testing.assert_allclose(step.v, plan.v, atol=1e-8)
+
+
+def test_torque_limits_are_kept_and_the_shortfall_is_told():
+    problem = stiction.ContactProblem(2.0 * np.eye(2), [0.0, 0.0], np.zeros((0, 2)), [], dt=0.1)
+    free = stiction.inverse(problem, [1], [1.0])
+    np.testing.assert_allclose(free.tau, [20.0])
+    limited = stiction.inverse(problem, [1], [1.0], torque_limits=5.0)
+    assert limited.status == "solved"
+    np.testing.assert_allclose(limited.tau, [5.0])
+    np.testing.assert_allclose([limited.v[1], limited.shortfall], [0.25, 0.75])
+
+
+def four_feet():
+    """A rigid body on four feet, (x, y) = (+-1, +-1), that carries its weight: 6 velocities, 12 contact impulses."""
+    rows = []
+    for x in (-1.0, 1.0):
+        for y in (-1.0, 1.0):
+            rows += [[0, 0, 1, y, -x, 0], [1, 0, 0, 0, 0, -y], [0, 1, 0, 0, 0, x]]
+    return stiction.ContactProblem(np.eye(6), np.zeros(6), rows, 0.5, dt=1.0, impulse=[0, 0, -4.0, 0, 0, 0])
+
+
+def test_indeterminacy_of_four_feet():
+    problem = four_feet()
+    frictionless = stiction.solve(problem, law="frictionless")
+    one = stiction.indeterminacy(problem, frictionless, intervals=True)
+    assert (one.dimension, one.complete) == (1, True)  # a table of four legs
+    np.testing.assert_allclose(one.normal_min, 0.0, atol=1e-7)
+    np.testing.assert_allclose(one.normal_max, 2.0, atol=1e-7)
+    cone = stiction.indeterminacy(problem, stiction.solve(problem, law="coulomb_cone"))
+    assert cone.dimension == 12 - 6
+    held = stiction.inverse(problem, [2], [0.0], law="frictionless")
+    assert stiction.indeterminacy(problem, held).dimension == 2  # the torque takes up what the feet do not
+    with pytest.raises(ValueError, match="solution"):
+        stiction.indeterminacy(stiction.ContactProblem(np.eye(2), [0.0, 0.0], np.zeros((0, 2)), []), held)
+
+
+def test_same_input_same_bits(random_arrays):
+    M, v, J, mu, dt, impulse = random_arrays(7, contacts=12)
+    problem = stiction.ContactProblem(M, v, J, mu, dt=dt, impulse=impulse)
+    for law in stiction.LAWS:
+        first, second = (stiction.solve(problem, law=law) for _ in range(2))
+        assert first.impulses.tobytes() == second.impulses.tobytes()
+        assert first.v.tobytes() == second.v.tobytes()
+
+
+def test_other_threads_run_during_a_solve(random_arrays):
+    M, v, J, mu, dt, impulse = random_arrays(8, nv=300, contacts=300)
+    problem, turns = stiction.ContactProblem(M, v, J, mu, dt=dt, impulse=impulse), 0
+    thread = threading.Thread(target=stiction.solve, args=(problem, "coulomb_cone"))
+    thread.start()
+    while thread.is_alive():
+        turns += 1
+        thread.join(0.001)
+    assert turns > 5  # a held lock would give one or two
+
+
+def test_two_threads_share_a_problem(random_arrays):
+    M, v, J, mu, dt, impulse = random_arrays(9, contacts=8)
+    problem = stiction.ContactProblem(M, v, J, mu, dt=dt, impulse=impulse)
+    expected = stiction.solve(problem, law="anitescu").impulses.tobytes()
+    results = []
+    threads = [
+        threading.Thread(
+            target=lambda: results.extend(stiction.solve(problem, law="anitescu").impulses.tobytes() for _ in range(50))
+        )
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [expected] * 100

@@ -1,0 +1,221 @@
+import pathlib
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import stiction
+from stiction import Shape
+
+GRAVITY = 9.81
+
+
+def falling_sphere(height=5.0, **options):
+    world = stiction.World(**options)
+    world.add_ground(friction=0.5)
+    world.add_body("ball", Shape.sphere(0.1), mass=2.0, position=(0, 0, height))
+    return world
+
+
+def test_a_world_describes_itself(checkout):
+    world = falling_sphere()
+    assert (world.nq, world.nv) == (7, 6)
+    assert world.body_names == ["ground", "ball"]
+    np.testing.assert_array_equal(world.initial_q, [0, 0, 5, 0, 0, 0, 1])
+    np.testing.assert_array_equal(world.pose("ball")[:3, 3], [0, 0, 5])
+    np.testing.assert_allclose(world.energy(), 2.0 * GRAVITY * 5.0)
+    world.add_robot(str(checkout / "models" / "links.urdf"), floating=True, joints={"LF_SHANK": 1.5})
+    assert (world.nq, world.nv) == (7 + 7 + 12, 6 + 6 + 12)
+    np.testing.assert_array_equal(world.actuated, np.arange(12, 24))
+    knee = next(joint for joint in world.joints if joint.name == "LF_SHANK")
+    assert world.joint_names == [joint.name for joint in world.joints]
+    assert (knee.kind, knee.actuated, world.initial_q[knee.q]) == ("revolute", True, 1.5)
+
+
+def test_a_sphere_falls_by_the_closed_form_with_an_error_of_order_one():
+    duration, errors = 0.5, []
+    for dt in (2e-3, 1e-3, 5e-4):
+        run = stiction.simulate(falling_sphere(), duration, dt=dt)
+        assert run.status == "solved"
+        assert len(run.time) == round(duration / dt) + 1
+        np.testing.assert_allclose(run.v[:, 2], -GRAVITY * run.time, atol=1e-11)
+        errors.append(np.abs(run.q[-1, 2] - (5.0 - 0.5 * GRAVITY * duration**2)))
+    order = np.log2(np.array(errors[:-1]) / errors[1:])
+    np.testing.assert_allclose(order, 1.0, atol=1e-6)
+
+
+def test_a_sphere_comes_to_rest_on_the_ground():
+    run = stiction.simulate(falling_sphere(height=0.3), 0.5, law="coulomb_cone")
+    assert run.status == "solved"
+    np.testing.assert_allclose(run.q[-1, 2], 0.1, atol=1e-5)
+    assert (run.contacts[0], run.contacts[-1]) == (0, 1)
+    assert run.residual.max() <= 1e-9
+
+
+def test_a_ball_bounces_by_its_restitution():
+    world = stiction.World()
+    world.add_ground()
+    world.add_body("ball", Shape.sphere(0.1), mass=1.0, position=(0, 0, 0.3), restitution=0.5)
+    run = stiction.simulate(world, 0.4)
+    impact = np.argmax(run.v[:, 2] > 0.0)
+    np.testing.assert_allclose(run.v[impact, 2] / -run.v[impact - 1, 2], 0.5, atol=0.02)
+
+
+def test_same_world_same_bits():
+    first, second = (stiction.simulate(falling_sphere(height=0.2), 0.3, law="coulomb_pyramid") for _ in range(2))
+    for name in ("time", "q", "v", "tau", "contacts", "residual"):
+        assert getattr(first, name).tobytes() == getattr(second, name).tobytes()
+
+
+def test_the_problem_of_a_state():
+    world = stiction.World()
+    world.add_ground(friction=0.25)
+    world.add_body("box", Shape.box((0.2, 0.4, 0.6)), mass=3.0, position=(0, 0, 0.3))
+    problem = world.problem(dt=2e-3)
+    assert (problem.contacts, problem.velocities, problem.dt) == (4, 6, 2e-3)
+    corners = sorted(map(tuple, np.round(problem.positions, 12) + 0.0))
+    np.testing.assert_allclose(corners, [(x, y, 0) for x in (-0.1, 0.1) for y in (-0.2, 0.2)], atol=1e-9)
+    np.testing.assert_allclose(problem.normals, [[0, 0, 1]] * 4, atol=1e-12)
+    np.testing.assert_array_equal(problem.mu, 0.25)
+    assert len(set(problem.ids)) == 4
+    assert problem.bodies == [("box", "ground")] * 4
+    np.testing.assert_allclose(np.diag(problem.M)[:3], 3.0)
+    np.testing.assert_allclose(problem.impulse, [0, 0, -3.0 * GRAVITY * 2e-3, 0, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(stiction.solve(problem).impulses[:, 0].sum(), 3.0 * GRAVITY * 2e-3)
+    assert np.all(np.isinf(world.problem(friction=np.inf).mu))
+
+
+def test_a_controller_drives_and_inverse_then_forward_agree(checkout):
+    world = stiction.World()
+    world.add_ground()
+    world.add_body("box", Shape.box((0.2, 0.2, 0.2)), mass=1.0, position=(0, 0, 0.1))
+
+    def push(t, q, v):
+        plan = stiction.inverse(world.problem(q, v), [0], [0.5], law="coulomb_cone")
+        assert plan.status == "solved"
+        return np.concatenate([plan.tau, np.zeros(5)])
+
+    run = stiction.simulate(world, 0.1, law="coulomb_cone", controller=push)
+    assert run.status == "solved"
+    np.testing.assert_allclose(run.v[1:, 0], 0.5, atol=1e-8)
+    np.testing.assert_allclose(run.tau[2:, 0], 0.5 * GRAVITY, atol=1e-4)  # friction of the world's shapes
+
+
+def test_a_scene_file(checkout):
+    path = str(checkout / "models" / "scenes" / "incline.toml")
+    world = stiction.World.from_scene(path)
+    by_world, by_file = stiction.simulate(world, 0.1), stiction.simulate(path, 0.1)
+    assert by_world.status == "solved"
+    assert by_world.q.tobytes() == by_file.q.tobytes()
+    with pytest.raises(ValueError, match="from_scene"):
+        world.add_ground()
+
+
+def test_errors_of_a_controller_come_through():
+    def broken(t, q, v):
+        raise KeyError("my own mistake")
+
+    with pytest.raises(KeyError, match="my own mistake"):
+        stiction.simulate(falling_sphere(), 0.1, controller=broken)
+    for answer in (np.zeros(5), np.full(6, np.nan), None, "tau"):
+        with pytest.raises(ValueError, match="controller"):
+            stiction.simulate(falling_sphere(), 0.1, controller=lambda t, q, v, answer=answer: answer)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"duration": -1.0}, "duration"),
+        ({"duration": float("inf")}, "duration"),
+        ({"dt": 0.0}, "dt"),
+        ({"law": "glue"}, "law"),
+        ({"solver": "glue"}, "solver"),
+        ({"tolerance": -1.0}, "tolerance"),
+        ({"q": np.zeros(3)}, "q"),
+        ({"q": np.zeros(7)}, "q"),
+        ({"v": np.full(6, np.nan)}, "v"),
+    ],
+)
+def test_a_bad_argument_of_simulate_is_named(options, named):
+    with pytest.raises(ValueError, match=rf"\b{named}\b"):
+        stiction.simulate(falling_sphere(), **({"duration": 0.01} | options))
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"mass": -1.0}, "mass"),
+        ({"mass": 0.0}, "mass"),
+        ({"shape": Shape.plane()}, "inertia|plane|shape"),
+        ({"position": (0, 0)}, "position"),
+        ({"position": (0, 0, float("nan"))}, "position"),
+        ({"orientation": (0, 0, 0, 0)}, "orientation"),
+        ({"friction": -0.1}, "friction"),
+        ({"restitution": 1.1}, "restitution"),
+        ({"inertia": np.zeros((3, 3))}, "inertia"),
+    ],
+)
+def test_a_bad_body_is_named(options, named):
+    world = stiction.World()
+    with pytest.raises(ValueError, match=named):
+        world.add_body(**({"name": "ball", "shape": Shape.sphere(0.1), "mass": 1.0} | options))
+    assert world.body_names == []
+
+
+def test_bad_shapes_worlds_and_files_are_named():
+    for make, named in [
+        (lambda: Shape.sphere(-1.0), "radius"),
+        (lambda: Shape.box((1, 0, 1)), "half_extents"),
+        (lambda: stiction.World(gravity=(0, 0)), "gravity"),
+        (lambda: stiction.World(friction=-1.0), "friction"),
+        (lambda: stiction.World().pose("nobody"), "nobody"),
+    ]:
+        with pytest.raises(ValueError, match=named):
+            make()
+    with pytest.raises(stiction.FileError, match=r"absent\.urdf"):
+        stiction.World().add_robot("absent.urdf")
+    with pytest.raises(stiction.FileError, match=r"absent\.toml"):
+        stiction.simulate("absent.toml")
+
+
+def test_other_threads_run_during_a_simulation():
+    world, runs, turns = falling_sphere(height=0.2), [], 0
+    thread = threading.Thread(target=lambda: runs.append(stiction.simulate(world, 20.0)))
+    thread.start()
+    while thread.is_alive():
+        turns += 1
+        thread.join(0.001)
+    assert runs[0].status == "solved"
+    assert turns > 5  # a held lock would give one or two
+
+
+def test_two_threads_simulate_one_world():
+    world = falling_sphere(height=0.2)
+    expected, results = stiction.simulate(world, 0.5).q.tobytes(), []
+    threads = [
+        threading.Thread(target=lambda: results.append(stiction.simulate(world, 0.5).q.tobytes())) for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [expected, expected]
+
+
+def test_hello_world(checkout):
+    package = pathlib.Path(stiction.__file__).parents[1]
+    printed = subprocess.run(
+        [sys.executable, checkout / "examples" / "hello.py"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(package)},
+    ).stdout
+    assert "(solved)" in printed
+    predicted, simulated = (
+        np.array(line.split("[")[1].rstrip("]").split(), float) for line in printed.replace("\n ", " ").splitlines()[1:]
+    )
+    np.testing.assert_allclose(predicted, simulated, atol=1e-6)
+    assert predicted.sum() > 1.0
