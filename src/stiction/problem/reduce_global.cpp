@@ -44,8 +44,14 @@ void check(const SparseMatrix& M, const SparseMatrix& H, const Ref& f, const Ref
   if (!(difference.norm() <= 1e-9 * M.norm())) throw InvalidArgument("M", "a symmetric matrix", "an asymmetric one");
 }
 
-// Coordinates of each body, see the header.
-std::vector<std::vector<int>> find_bodies(const SparseMatrix& M, int per_body) {
+struct Bodies {
+  std::vector<std::vector<int>> coordinates;  // of each body
+  std::vector<int> body_of, place;            // of a coordinate: its body, and its position there
+  std::vector<int> block_of, widths;          // of a body: its block of columns, -1 without contacts; of a block: its width
+};
+
+// See the header for what a body is.
+Bodies find_bodies(const SparseMatrix& M, int per_body) {
   DisjointSets sets(static_cast<int>(M.rows()));
   bool runs = M.rows() % per_body == 0;
   for (Index j = 0; j < M.outerSize(); ++j) {
@@ -56,7 +62,17 @@ std::vector<std::vector<int>> find_bodies(const SparseMatrix& M, int per_body) {
     }
   }
   for (int j = 0; runs && j < static_cast<int>(M.rows()); ++j) sets.join(j, j - j % per_body);
-  return sets.sets();
+  Bodies out;
+  out.coordinates = sets.sets();
+  out.body_of.resize(static_cast<std::size_t>(M.rows()));
+  out.place.resize(out.body_of.size());
+  for (std::size_t k = 0; k < out.coordinates.size(); ++k) {
+    for (std::size_t i = 0; i < out.coordinates[k].size(); ++i) {
+      out.body_of[static_cast<std::size_t>(out.coordinates[k][i])] = static_cast<int>(k);
+      out.place[static_cast<std::size_t>(out.coordinates[k][i])] = static_cast<int>(i);
+    }
+  }
+  return out;
 }
 
 using Factor = Eigen::SimplicialLLT<SparseMatrix>;
@@ -97,25 +113,63 @@ std::vector<int> touched(const SparseMatrix& H, int contact, const std::vector<i
   return bodies;
 }
 
+// Blocks of columns for the bodies with contacts; returns those of each contact.
+std::vector<std::vector<int>> assign_blocks(const SparseMatrix& H, int contacts, Bodies& bodies) {
+  std::vector<std::vector<int>> touching;
+  bodies.block_of.assign(bodies.coordinates.size(), -1);
+  double entries = 0.0;
+  for (int i = 0; i < contacts; ++i) {
+    touching.push_back(touched(H, i, bodies.body_of));
+    for (const int body : touching.back()) {
+      bodies.block_of[static_cast<std::size_t>(body)] = 0;
+      entries += 3.0 * static_cast<double>(bodies.coordinates[static_cast<std::size_t>(body)].size());
+    }
+  }
+  if (entries > kMostEntries) {
+    throw InvalidArgument("M, H", fmt::format("at most {:.2g} entries of M^(-1/2) H", kMostEntries), fmt::format("{:.2g}", entries));
+  }
+  for (std::size_t k = 0; k < bodies.coordinates.size(); ++k) {
+    if (bodies.block_of[k] < 0) continue;
+    bodies.block_of[k] = static_cast<int>(bodies.widths.size());
+    bodies.widths.push_back(static_cast<int>(bodies.coordinates[k].size()));
+  }
+  return touching;
+}
+
+// Factors every body's part of M, and whitens its momentum: y = L⁻¹ f.
+void factor_bodies(const SparseMatrix& M, const Ref& f, const Bodies& bodies, std::vector<Factor>& factors, GrowVector& y) {
+  Index at = 0;
+  VectorXd momentum;
+  for (std::size_t k = 0; k < bodies.coordinates.size(); ++k) {
+    if (bodies.block_of[k] < 0) continue;
+    Factor& llt = factors[static_cast<std::size_t>(bodies.block_of[k])];
+    factor(M, bodies.coordinates[k], bodies.place, llt);
+    momentum = f(bodies.coordinates[k]);
+    whiten(llt, momentum);
+    y.segment(at, momentum.size()) = momentum;
+    at += momentum.size();
+  }
+}
+
 // Row group of one contact: for every body that it touches, (L⁻¹ H_contact)ᵀ.
-void add_contact(const SparseMatrix& H, int contact, const std::vector<int>& bodies, const std::vector<int>& block_of,
-                 const std::vector<int>& body_of, const std::vector<int>& place, const std::vector<Factor>& factors, BlockRows& Rt) {
+void add_contact(const SparseMatrix& H, int contact, const std::vector<int>& touching, const Bodies& bodies,
+                 const std::vector<Factor>& factors, BlockRows& Rt) {
   Rt.add_group();
   VectorXd column;
-  for (const int body : bodies) {
-    const int block = block_of[static_cast<std::size_t>(body)];
+  for (const int body : touching) {
+    const int block = bodies.block_of[static_cast<std::size_t>(body)];
     RowMap out = Rt.add_entry(block);
     for (int c = 0; c < 3; ++c) {
       column.setZero(Rt.block_size(block));
       for (SparseMatrix::InnerIterator entry(H, 3 * contact + c); entry; ++entry) {
         const std::size_t row = static_cast<std::size_t>(entry.row());
-        if (body_of[row] == body) column[place[row]] += entry.value();
+        if (bodies.body_of[row] == body) column[bodies.place[row]] += entry.value();
       }
       whiten(factors[static_cast<std::size_t>(block)], column);
       out.row(c) = column.transpose();
     }
   }
-  if (Rt.blocks() == 1 && bodies.empty()) Rt.add_entry(0);  // keeps the single block contiguous
+  if (Rt.blocks() == 1 && touching.empty()) Rt.add_entry(0);  // keeps the single block contiguous
 }
 
 }  // namespace
@@ -124,52 +178,21 @@ ReducedProblem reduce_global(const SparseMatrix& M, const SparseMatrix& H, const
                              int coordinates_per_body) {
   check(M, H, f, w, mu);
   const int n = static_cast<int>(mu.size());
-  const auto bodies = find_bodies(M, coordinates_per_body);
-  std::vector<int> body_of(static_cast<std::size_t>(M.rows())), place(body_of.size()), block_of(bodies.size(), -1), widths;
-  for (std::size_t k = 0; k < bodies.size(); ++k) {
-    for (std::size_t i = 0; i < bodies[k].size(); ++i) {
-      body_of[static_cast<std::size_t>(bodies[k][i])] = static_cast<int>(k);
-      place[static_cast<std::size_t>(bodies[k][i])] = static_cast<int>(i);
-    }
-  }
-  std::vector<std::vector<int>> touching(static_cast<std::size_t>(n));
-  double entries = 0.0;
-  for (int i = 0; i < n; ++i) {
-    touching[static_cast<std::size_t>(i)] = touched(H, i, body_of);
-    for (const int body : touching[static_cast<std::size_t>(i)]) {
-      block_of[static_cast<std::size_t>(body)] = 0;
-      entries += 3.0 * static_cast<double>(bodies[static_cast<std::size_t>(body)].size());
-    }
-  }
-  if (entries > kMostEntries)
-    throw InvalidArgument("M, H", fmt::format("at most {:.2g} entries of M^(-1/2) H", kMostEntries), fmt::format("{:.2g}", entries));
-  for (std::size_t k = 0; k < bodies.size(); ++k) {
-    if (block_of[k] < 0) continue;
-    block_of[k] = static_cast<int>(widths.size());
-    widths.push_back(static_cast<int>(bodies[k].size()));
-  }
-
+  Bodies bodies = find_bodies(M, coordinates_per_body);
+  const auto touching = assign_blocks(H, n, bodies);
   ReducedProblem out;
-  out.Rt.reset(3, widths);
+  out.Rt.reset(3, bodies.widths);
   out.y_free.resize(out.Rt.cols());
-  std::vector<Factor> factors(widths.size());
-  VectorXd momentum;
-  for (std::size_t k = 0; k < bodies.size(); ++k) {
-    if (block_of[k] < 0) continue;
-    Factor& llt = factors[static_cast<std::size_t>(block_of[k])];
-    factor(M, bodies[k], place, llt);
-    momentum = f(bodies[k]);
-    whiten(llt, momentum);
-    out.y_free.segment(out.Rt.col_offset(block_of[k]), momentum.size()) = momentum;
-  }
-  for (int i = 0; i < n; ++i) add_contact(H, i, touching[static_cast<std::size_t>(i)], block_of, body_of, place, factors, out.Rt);
+  std::vector<Factor> factors(bodies.widths.size());
+  factor_bodies(M, f, bodies, factors, out.y_free);
+  for (int i = 0; i < n; ++i) add_contact(H, i, touching[static_cast<std::size_t>(i)], bodies, factors, out.Rt);
   out.u_free.resize(3 * n);
   out.Rt.multiply(out.y_free, out.u_free);
   out.u_free += w;
   out.offset.setZero(n);
   out.closed.assign(static_cast<std::size_t>(n), 1);
   out.mu = mu;
-  out.Bt.reset(1, widths);
+  out.Bt.reset(1, bodies.widths);
   return out;
 }
 
