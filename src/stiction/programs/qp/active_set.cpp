@@ -165,6 +165,7 @@ void ActiveSet::refresh() {
 Status ActiveSet::minimise(double tolerance, int max_pivots) {
   target_scale_ = target_.norm();
   direction_.resize(0);
+  allow_all();
   if (max_pivots == 0) max_pivots = static_cast<int>(20 * (size() + A_.cols()) + 200);
   Status status = settle(0.0);
   while (status == Status::solved) {
@@ -347,10 +348,14 @@ void ActiveSet::bar_unless_descended(Eigen::Index j) {
   if (descent_ <= kSettled) {
     barred_[static_cast<std::size_t>(j)] = 1;
     any_barred_ = true;
-  } else if (any_barred_) {
-    std::fill(barred_.begin(), barred_.end(), static_cast<signed char>(0));
-    any_barred_ = false;
+  } else {
+    allow_all();
   }
+}
+
+void ActiveSet::allow_all() {
+  if (any_barred_) std::fill(barred_.begin(), barred_.end(), static_cast<signed char>(0));
+  any_barred_ = false;
 }
 
 ActiveSet::Place ActiveSet::place_of(Eigen::Index j) const {

@@ -86,6 +86,7 @@ class ActiveSet {
   double dependence(Eigen::Index j, double sign, double& noise);
   Status slide(Eigen::Index j, double sign);
   void bar_unless_descended(Eigen::Index j);
+  void allow_all();
   void record_direction(Eigen::Index j, double sign);
 
   RowsView A_;

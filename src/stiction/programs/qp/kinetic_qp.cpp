@@ -22,6 +22,7 @@ constexpr int kCorrections = 2;
 constexpr double kAimed = 1.0;         // residual over tolerance at which a solve stops
 constexpr double kAccepted = 100.0;    // residual over tolerance up to which it counts as solved when it can get no further
 constexpr double kCertificate = 1e-9;  // relative tolerance of a proof of infeasibility
+constexpr double kMet = 1e-12;         // relative defect of the rows below which stiffness would only raise rounding
 constexpr int kSweeps = 60;
 constexpr int kStalled = 3;  // sweeps without progress after which an accepted residual is final
 
@@ -154,7 +155,7 @@ Status run(const KineticQp& problem, const QpOptions& options, KineticQpWorkspac
     if (solution.residual <= kAimed * options.tolerance) return Status::solved;
     stalled = solution.residual < 0.5 * before ? 0 : stalled + 1;
     ws.mu = ws.first_order;
-    if (norm > kSlow * last && defect > kCertificate && stiffness < kStiffest) {
+    if (norm > kSlow * last && defect > kMet && stiffness < kStiffest) {
       stiffness *= kStiffer;
       ws.engine.rows().stiffen(kStiffer);
       last = kInfinity;

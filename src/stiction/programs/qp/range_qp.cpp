@@ -263,7 +263,7 @@ Status run(const RangeQp& problem, const QpOptions& options, bool allow_compress
     if (solution.residual <= kAimed * options.tolerance) return Status::solved;
     stalled = solution.residual < 0.5 * before ? 0 : stalled + 1;
     ws.multiplier = ws.updated;
-    if (norm > kSlow * last && defect > kCertificate && stiffness < kStiffest) {
+    if (norm > kSlow * last && defect > kMet && stiffness < kStiffest) {
       earlier_pivots += ws.engine.pivots();
       stiffness *= kStiffer;
       ws.multiplier *= 1.0 / std::sqrt(kStiffer);
