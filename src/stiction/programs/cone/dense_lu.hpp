@@ -9,7 +9,8 @@
 
 namespace stiction::dense_lu {
 
-/// P A = L U in place (unit lower triangle below the diagonal, inverses of U's diagonal on it). Row k was swapped with pivot[k]. False when singular or not finite.
+/// P A = L U in place (unit lower triangle below the diagonal, inverses of U's diagonal on it). Row k was swapped with pivot[k]. False when
+/// singular or not finite.
 template <int N>
 inline bool factor(double* a, int size, int* pivot) {
   const int n = N == Eigen::Dynamic ? size : N;
