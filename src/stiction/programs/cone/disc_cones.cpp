@@ -36,7 +36,7 @@ void DiscCones::bind(const ReducedProblem& problem, bool relaxed) {
   for (int i = 0; i < problem.contacts(); ++i) {
     Contact& x = contacts_[at(i)];
     x.mu = std::min(problem.mu[i], kInteriorInfinity);
-    x.kappa = x.coupling = relaxed ? x.mu : 0.0;
+    x.kappa = relaxed ? x.mu : 0.0;
     x.friction = x.mu > 0.0;
     count_ += x.friction ? 2 : 1;
   }
@@ -53,11 +53,8 @@ void DiscCones::start(const GrowVector& scale, const GrowVector& offset, double 
   }
 }
 
-void DiscCones::couple(double part, double slope) {
-  for (Contact& x : contacts_) {
-    x.coupling = part * x.mu;
-    x.kappa = slope * x.mu;
-  }
+void DiscCones::couple(double part) {
+  for (Contact& x : contacts_) x.kappa = part * x.mu;
 }
 
 void DiscCones::eliminate(const GrowVector& u, const GrowVector& lambda, GrowVector& D) {
@@ -102,7 +99,7 @@ void DiscCones::right_hand_side(const Target& target, const GrowVector& u, const
     const double* v = u.data() + 3 * i;
     const double* l = lambda.data() + 3 * i;
     double* out = d.data() + 3 * i;  // holds the last direction until it is overwritten
-    const double residual = x.a - (v[0] + x.offset - x.coupling * x.s);
+    const double residual = x.a - (v[0] + x.offset - x.kappa * x.s);
     double c1 = target.m - x.a * l[0];
     if (target.second_order) c1 -= x.da * out[0];
     const double h = x.inv_a * (c1 + l[0] * residual);
@@ -138,7 +135,7 @@ double DiscCones::recover(const GrowVector& D, const GrowVector& u, const GrowVe
     const double* dv = du.data() + 3 * i;
     const double* m = D.data() + 9 * i;
     double* out = d.data() + 3 * i;
-    const double residual = x.a - (v[0] + x.offset - x.coupling * x.s);
+    const double residual = x.a - (v[0] + x.offset - x.kappa * x.s);
     for (int row = 0; row < 3; ++row) out[row] -= m[3 * row] * dv[0] + m[3 * row + 1] * dv[1] + m[3 * row + 2] * dv[2];
     if (x.friction) {
       x.ds = x.s0 + x.inv_w * (x.det * l[0] * x.inv_a * dv[0] - x.e1 * dv[1] - x.e2 * dv[2]);

@@ -12,9 +12,7 @@
 namespace stiction {
 
 inline constexpr double kFraction = 0.995;  ///< of the way to the boundary of the cones
-inline constexpr double kShortStep = 0.1;   ///< a step shorter than this has jammed against the boundary
-inline constexpr int kLaggedSteps = 3;      ///< then so many centring steps are taken whose derivative leaves the law's coupling out
-inline constexpr double kPush = 0.9;        ///< with m reduced by this when jams follow one another
+inline constexpr double kShortStep = 0.1;   ///< a step shorter than this is followed by one of pure centring
 
 template <class Cones>
 class Interior {
@@ -30,61 +28,38 @@ class Interior {
     cones_.start(m_.scale, m_.offset, t, m_.u, m_.lambda);
     m_.dlambda.setZero();
     m_.dbeta.setZero();
-    jammed_ = after_lagged_ = false;
-    lagged_left_ = jams_ = all_jams_ = 0;
+    length_ = 1.0;
     mean_ = mean_product(0.0);
   }
-
-  /// Sets κ to this part of μ.
-  void couple(double part) { part_ = part; }
 
   /// Mean complementarity product (J): the parameter of the path.
   double mean() const { return mean_; }
 
   /// One step; its length, or a negative number when the linear system has no solution.
   double step() {
-    const bool lagged = breaking_jam();
-    cones_.couple(part_, lagged ? 1.0 : part_);
     cones_.eliminate(m_.u, m_.lambda, m_.D);
     m_.boxes.eliminate(m_.w, m_.beta, m_.Db);
     --m_.budget;
     if (!m_.space.factor(m_.D, m_.Db)) return -1.0;
-    double sigma = jams_ > 1 ? kPush : 1.0;
-    if (!lagged) {
+    double sigma = 1.0;
+    const bool centre = length_ < kShortStep;
+    if (!centre) {
       const double affine = std::min(1.0, direction({0.0, false}));
       const double ratio = std::clamp(mean_product(affine) / mean_, 0.0, 1.0);
       sigma = ratio * ratio * ratio;
     }
-    const double length = std::min(1.0, kFraction * direction({sigma * mean_, !lagged}));
-    if (!std::isfinite(length) || !m_.dlambda.allFinite()) return -1.0;
-    m_.lambda += length * m_.dlambda;
-    m_.beta += length * m_.dbeta;
-    cones_.advance(length);
-    m_.boxes.advance(length);
+    length_ = std::min(1.0, kFraction * direction({sigma * mean_, !centre}));
+    if (!std::isfinite(length_) || !m_.dlambda.allFinite()) return -1.0;
+    m_.lambda += length_ * m_.dlambda;
+    m_.beta += length_ * m_.dbeta;
+    cones_.advance(length_);
+    m_.boxes.advance(length_);
     place(problem_, m_);
     mean_ = mean_product(0.0);
-    if (!lagged) jammed_ = length < kShortStep;
-    return length;
+    return length_;
   }
-
-  /// Short steps so far.
-  int jams() const { return all_jams_; }
 
  private:
-  // Whether this step is one of those that follow a short one.
-  bool breaking_jam() {
-    if (lagged_left_ == 0 && jammed_) {
-      lagged_left_ = part_ < 1.0 ? kLaggedSteps : 1;
-      ++jams_;
-      jammed_ = false;
-      ++all_jams_;
-    } else if (lagged_left_ == 0) {
-      if (!after_lagged_) jams_ = 0;
-    }
-    after_lagged_ = lagged_left_ > 0;
-    return lagged_left_ > 0 && lagged_left_-- > 0;
-  }
-
   double mean_product(double step) const {
     const int count = cones_.count() + m_.boxes.count();
     if (count == 0) return 0.0;
@@ -104,9 +79,7 @@ class Interior {
   const ReducedProblem& problem_;
   ConeMemory& m_;
   Cones& cones_;
-  double mean_ = 0.0, part_ = 0.0;
-  bool jammed_ = false, after_lagged_ = false;
-  int lagged_left_ = 0, jams_ = 0, all_jams_ = 0;
+  double mean_ = 0.0, length_ = 1.0;
 };
 
 }  // namespace stiction

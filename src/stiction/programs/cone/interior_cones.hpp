@@ -43,12 +43,12 @@ class DiscCones {
   double products(double step, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, const GrowVector& dlambda) const;
   int count() const { return count_; }
   void advance(double step);
-  /// Sets κ to this part of μ, 0 for Coulomb's law and 1 for the relaxation, and to another part in its derivative.
-  void couple(double part, double slope);
+  /// Sets κ to this part of μ: 0 is Coulomb's law, 1 the relaxation.
+  void couple(double part);
 
  private:
   struct Contact {
-    double mu, coupling, kappa, offset;  // κ of the equation, and κ of its derivative
+    double mu, kappa, offset;
     bool friction;
     double a, s, da, ds, du1, du2;
     double inv_a, inv_s, inv_w, det, s0, e1, e2;  // elimination
@@ -67,11 +67,11 @@ class PolygonCones {
   double products(double step, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, const GrowVector& dlambda) const;
   int count() const { return count_; }
   void advance(double step);
-  void couple(double part, double slope);
+  void couple(double part);
 
  private:
   struct Contact {
-    double mu, coupling, kappa, offset;  // κ of the equation, and κ of its derivative
+    double mu, kappa, offset;
     bool friction;
     double a, s, t, da, ds, dt;          // t = μ λ_N - Σ β
     double inv_a, inv_w, s0, g1, g2, c;  // elimination; c = Σ c_j / w_j

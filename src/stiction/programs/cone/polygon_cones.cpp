@@ -24,7 +24,7 @@ void PolygonCones::bind(const ReducedProblem& problem, const SectionShape& shape
   for (int i = 0; i < problem.contacts(); ++i) {
     Contact& x = contacts_[at(i)];
     x.mu = std::min(problem.mu[i], kInteriorInfinity);
-    x.kappa = x.coupling = relaxed ? x.mu : 0.0;
+    x.kappa = relaxed ? x.mu : 0.0;
     x.friction = x.mu > 0.0;
     x.s = x.t = x.ds = x.dt = 0.0;
     count_ += x.friction ? k_ + 2 : 1;
@@ -55,11 +55,8 @@ void PolygonCones::start(const GrowVector& scale, const GrowVector& offset, doub
   }
 }
 
-void PolygonCones::couple(double part, double slope) {
-  for (Contact& x : contacts_) {
-    x.coupling = part * x.mu;
-    x.kappa = slope * x.mu;
-  }
+void PolygonCones::couple(double part) {
+  for (Contact& x : contacts_) x.kappa = part * x.mu;
 }
 
 void PolygonCones::eliminate(const GrowVector&, const GrowVector& lambda, GrowVector& D) {
@@ -105,7 +102,7 @@ void PolygonCones::right_hand_side(const Target& target, const GrowVector& u, co
     Contact& x = contacts_[i];
     const double* l = lambda.data() + 3 * i;
     double* out = d.data() + 3 * i;  // holds the last direction until it is overwritten
-    const double residual = x.a - (u.data()[3 * i] + x.offset - x.coupling * x.s);
+    const double residual = x.a - (u.data()[3 * i] + x.offset - x.kappa * x.s);
     double c1 = target.m - x.a * l[0];
     if (target.second_order) c1 -= x.da * out[0];
     const double h = x.inv_a * (c1 + l[0] * residual);
@@ -142,7 +139,7 @@ double PolygonCones::recover(const GrowVector& D, const GrowVector& u, const Gro
     const double* dv = du.data() + 3 * i;
     const double* m = D.data() + 9 * i;
     double* out = d.data() + 3 * i;
-    const double residual = x.a - (u.data()[3 * i] + x.offset - x.coupling * x.s);
+    const double residual = x.a - (u.data()[3 * i] + x.offset - x.kappa * x.s);
     for (int row = 0; row < 3; ++row) out[row] -= m[3 * row] * dv[0] + m[3 * row + 1] * dv[1] + m[3 * row + 2] * dv[2];
     if (x.friction) {
       x.ds = x.s0 + x.inv_w * (x.mu * l[0] * x.inv_a * dv[0] - x.g1 * dv[1] - x.g2 * dv[2]);

@@ -17,7 +17,7 @@ struct Start {
 };
 // In the order of what each solves of the problems that the first one leaves (1 in 60 on flat feet that slide and spin, fewer elsewhere).
 constexpr Start kStarts[] = {{0.3, 0.0}, {1.0, 0.25}, {0.1, 0.5}, {1.0, 0.5}, {10.0, 0.0}, {1.0, 0.0}, {0.1, 1.0}, {0.1, 0.0}};
-static const int kMaxJams = getenv("MAXS") ? atoi(getenv("MAXS")) : 5;
+constexpr int kMaxShort = 5;           // short steps before a start is given up
 constexpr int kMaxSteps = 60;          // of the interior point per start
 constexpr double kStalled = 1e-6;      // step length at which it has stalled
 constexpr double kFirstPolish = 1e-6;  // m / t² at which the pattern is first tried
@@ -43,12 +43,14 @@ bool attempt(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, do
   t *= how.size;
   interior.start(t);
   const bool fade = !memory.relaxed && how.coupling > 0.0;
-  interior.couple(memory.relaxed || fade ? 1.0 : 0.0);
+  cones.couple(memory.relaxed || fade ? 1.0 : 0.0);
   double next_polish = kFirstPolish * t * t;
+  int short_steps = 0;
   for (int k = 0; k < kMaxSteps && memory.budget > 0; ++k) {
-    if (fade) interior.couple(std::clamp(std::pow(interior.mean() / (t * t), how.coupling), 0.0, 1.0));
+    if (fade) cones.couple(std::clamp(std::pow(interior.mean() / (t * t), how.coupling), 0.0, 1.0));
     const double length = interior.step();
-    const bool over = length < kStalled || !(interior.mean() > 0.0) || interior.jams() >= kMaxJams;
+    if (length < kShortStep) ++short_steps;
+    const bool over = length < kStalled || !(interior.mean() > 0.0) || short_steps >= kMaxShort;
     if (!over && interior.mean() > next_polish) continue;
     next_polish = kPolishAgain * interior.mean();
     hold(memory);
@@ -64,7 +66,7 @@ template <class Cones>
 void solve_lagged(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double t, bool warm) {
   if (warm && polish(problem, memory, 6)) return;
   Interior<Cones> interior(problem, memory, cones);
-  interior.couple(1.0);
+  cones.couple(1.0);
   interior.start(t);
   while (memory.budget > 0 && interior.mean() > 1e-9 * t * t) {
     if (interior.step() < kStalled) break;
@@ -72,28 +74,22 @@ void solve_lagged(const ReducedProblem& problem, ConeMemory& memory, Cones& cone
   if (!polish(problem, memory, 6)) proximal_newton(problem, memory);
 }
 
-// Offsets of the convex problem: c + μ s at the current velocities.
-void lag(const ReducedProblem& problem, ConeMemory& memory) {
-  for (int i = 0; i < problem.contacts(); ++i) {
-    memory.offset[i] = problem.offset[i] + std::min(problem.mu[i], kInteriorInfinity) * memory.shape.slip(memory.u.segment<2>(3 * i + 1));
-  }
-}
-
 // Fixed point on s: every round solves the convex problem in which μ s of the last point has moved the offsets [De Saxce and Feng 1998;
 // Acary, Cadoux, Lemarechal and Malick 2011], then tries the exact polish.
 template <class Cones>
-bool fixed_point(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double t, bool warm) {
+bool fixed_point(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double t) {
   bool solved = false;
-  if (warm) lag(problem, memory);
   for (int round = 0; round < kRounds && memory.budget > 0 && !solved; ++round) {
     memory.lagged = true;
-    solve_lagged(problem, memory, cones, t, warm || round > 0);
+    solve_lagged(problem, memory, cones, t, round > 0);
     hold(memory);
     memory.lagged = false;
     memory.offset = problem.offset;
     solved = polish(problem, memory, 4);
     resume(problem, memory);
-    lag(problem, memory);
+    for (int i = 0; i < problem.contacts(); ++i) {
+      memory.offset[i] = problem.offset[i] + std::min(problem.mu[i], kInteriorInfinity) * memory.shape.slip(memory.u.segment<2>(3 * i + 1));
+    }
   }
   memory.offset = problem.offset;
   return solved;
@@ -109,7 +105,7 @@ bool search_in_order(const ReducedProblem& problem, ConeMemory& memory, Cones& c
     if (attempt(problem, memory, cones, t, how)) return true;
   }
   if (memory.relaxed) return false;
-  if (fixed_point(problem, memory, cones, t, false)) return true;
+  if (fixed_point(problem, memory, cones, t)) return true;
   memory.lambda = memory.best_lambda;
   memory.beta = memory.best_beta;
   place(problem, memory);
