@@ -174,7 +174,8 @@ TEST(SurfacePairs, NoPointIsLostBetweenTriangles) {
       const bool capsule = std::holds_alternative<Capsule>(shape);
       for (double gap : {-1e-4, 0.0, 1e-4}) {
         for (int i = 0; i < 16; ++i) {
-          const Vector3d p(cell * (i % 4) / 2.0, cell * static_cast<double>(i / 4) / 2.0, 0.35 + gap);
+          const int row = i / 4, column = i % 4;
+          const Vector3d p(cell * column / 2.0, cell * row / 2.0, 0.35 + gap);
           for (double yaw : {0.0, 0.5 * kQuarter}) {
             const Isometry3d X = pose({0, 0, 0}, {0, 0, yaw}) * (capsule ? pose({0, 0, 0}, {kQuarter, 0, 0}) : Isometry3d::Identity());
             const Isometry3d at = pose(p) * X;
