@@ -9,7 +9,6 @@ namespace stiction {
 namespace {
 
 using lcp_testing::all_solutions;
-using lcp_testing::distance_to;
 using lcp_testing::Lcp;
 using lcp_testing::Random;
 using lcp_testing::violation;

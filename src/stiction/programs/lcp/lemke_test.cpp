@@ -135,7 +135,8 @@ TEST(Lemke, FlatFootWithManyEqualContacts) {
   const int side = 5;
   RowMatrix A(3 * side * side, 6);
   for (int i = 0; i < side * side; ++i) {
-    const double x = i % side - 2, y = i / side - 2;
+    const int row = i / side, column = i % side;
+    const double x = column - 2, y = row - 2;
     A.row(3 * i) << 0, 0, 1, y, -x, 0;
     A.row(3 * i + 1) << 1, 0, 0, 0, -1, -y;
     A.row(3 * i + 2) << 0, 1, 0, 1, 0, x;
