@@ -15,6 +15,14 @@ namespace {
 
 constexpr double kAccepted = 10.0;  // residual over tolerance up to which a solve counts as solved
 
+/// After an overflow: x nearest to zero.
+void return_rest(const BoundedQp& problem, BoundedQpSolution& solution) {
+  for (Eigen::Index j = 0; j < solution.x.size(); ++j) {
+    solution.x[j] = std::clamp(0.0, problem.lo.empty() ? 0.0 : problem.lo[j], problem.hi.empty() ? kInfinity : problem.hi[j]);
+  }
+  solution.y.noalias() = problem.A.map().transpose() * solution.x;
+}
+
 }  // namespace
 
 Status bounded_qp(const BoundedQp& problem, const QpOptions& options, BoundedQpWorkspace& workspace, BoundedQpSolution& solution) {
@@ -27,6 +35,10 @@ Status bounded_qp(const BoundedQp& problem, const QpOptions& options, BoundedQpW
   Status status = engine.minimise(options.tolerance, options.max_pivots);
   solution.x = engine.x();
   solution.y = engine.y();
+  if (!solution.y.allFinite() || !solution.x.allFinite()) {
+    return_rest(problem, solution);
+    status = Status::numerical_error;
+  }
   solution.direction = engine.direction();
   solution.pivots = engine.pivots();
   solution.residual = qp_residual(problem, solution.x, workspace.residual, solution.gradient).worst();

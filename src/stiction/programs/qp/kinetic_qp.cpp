@@ -102,7 +102,7 @@ void fit_multipliers(const KineticQp& problem, KineticQpWorkspace& ws) {
 
 void keep_best(const KineticQp& problem, KineticQpWorkspace& ws, KineticQpSolution& solution) {
   const double residual = qp_residual(problem, ws.engine.x(), ws.trial, ws.residual, ws.gradient).worst();
-  if (residual >= solution.residual) return;
+  if (!(residual < solution.residual)) return;
   solution.residual = residual;
   solution.x = ws.engine.x();
   solution.y = ws.engine.y();
@@ -166,6 +166,15 @@ Status run(const KineticQp& problem, const QpOptions& options, KineticQpWorkspac
   return solution.residual <= kAccepted * options.tolerance ? Status::solved : Status::inaccurate;
 }
 
+/// After an overflow: no impulses.
+void return_rest(const KineticQp& problem, KineticQpWorkspace& ws, KineticQpSolution& solution) {
+  solution.x.setZero(problem.A.rows());
+  solution.y.setZero(problem.A.cols());
+  solution.mu.setZero(problem.C.rows());
+  qp_residual(problem, solution.x, solution.mu, ws.residual, solution.gradient);
+  if (solution.status != Status::infeasible) solution.status = Status::numerical_error;
+}
+
 }  // namespace
 
 Status kinetic_qp(const KineticQp& problem, const QpOptions& options, KineticQpWorkspace& ws, KineticQpSolution& solution) {
@@ -175,6 +184,7 @@ Status kinetic_qp(const KineticQp& problem, const QpOptions& options, KineticQpW
   solution.farkas.resize(0);
   solution.status = run(problem, options, ws, solution);
   if (solution.status != Status::infeasible) solution.farkas.resize(0);
+  if (solution.residual == kInfinity) return_rest(problem, ws, solution);
   return solution.status;
 }
 

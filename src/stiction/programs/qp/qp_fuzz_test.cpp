@@ -104,6 +104,33 @@ TEST(QpFuzz, Kinetic) {
   EXPECT_GT(tally.infeasible, 300);
 }
 
+TEST(QpFuzz, OverflowIsReportedAndNeverReturned) {
+  const RowMatrix A = RowMatrix::Constant(3, 2, 1e150), C = RowMatrix::Constant(1, 2, 1e150);
+  for (const double size : {1e150, 1e200, 1e300}) {
+    const VectorXd t = VectorXd::Constant(2, size), y0 = -t, one = VectorXd::Constant(1, size);
+    BoundedQpWorkspace bounded_ws;
+    BoundedQpSolution bounded;
+    bounded_qp({.A = A, .t = t}, {}, bounded_ws, bounded);
+    EXPECT_TRUE(bounded.x.allFinite() && bounded.y.allFinite());
+    RangeQpWorkspace range_ws;
+    RangeQpSolution range;
+    const RowMatrix E = A.leftCols(1);
+    range_qp({.W = A, .t = t, .E = E, .e = one}, {}, range_ws, range);
+    EXPECT_TRUE(range.x.allFinite() && range.y.allFinite() && range.nu.allFinite());
+    EXPECT_EQ(range.x.size(), 3);
+    KineticQpWorkspace kinetic_ws;
+    KineticQpSolution kinetic;
+    kinetic_qp({.A = A, .y0 = y0, .C = C, .d = one}, {}, kinetic_ws, kinetic);
+    EXPECT_TRUE(kinetic.x.allFinite() && kinetic.y.allFinite() && kinetic.mu.allFinite());
+    EXPECT_EQ(kinetic.x.size(), 3);
+    if (size > 1e160) {
+      EXPECT_NE(bounded.status, Status::solved);
+      EXPECT_NE(range.status, Status::solved);
+      EXPECT_NE(kinetic.status, Status::solved);
+    }
+  }
+}
+
 #ifdef STICTION_ALLOCATIONS_COUNTED
 TEST(QpAllocation, NoneOnceWarm) {
   ASSERT_TRUE(allocations_are_counted());

@@ -170,7 +170,7 @@ bool repair_multipliers(const RangeQp& problem, RangeQpWorkspace& ws) {
 /// Keeps the point with the smaller residual in the solution.
 void keep_best(const RangeQp& problem, RangeQpWorkspace& ws, RangeQpSolution& solution) {
   const double residual = qp_residual(problem, ws.x, ws.nu, ws.residual, ws.gradient).worst();
-  if (residual >= solution.residual) return;
+  if (!(residual < solution.residual)) return;
   solution.residual = residual;
   solution.x = ws.x;
   solution.nu = ws.nu;
@@ -187,6 +187,7 @@ void polish(const RangeQp& problem, double accepted, RangeQpWorkspace& ws, Range
     if (ws.flat) ws.nu.setZero();
     keep_best(problem, ws, solution);
     if (solution.residual <= accepted || equalities(problem) == 0 || measure_defect(problem, ws) > kMet) return;
+    if (!ws.gradient.allFinite()) return;
     if (repair_multipliers(problem, ws)) keep_best(problem, ws, solution);
     if (solution.residual <= accepted) return;
     // Exactly at this ν: the target takes over the rounding of Eᵀx, which ω would multiply.
@@ -276,6 +277,15 @@ Status run(const RangeQp& problem, const QpOptions& options, bool allow_compress
   return solution.residual <= kAccepted * options.tolerance ? Status::solved : Status::inaccurate;
 }
 
+/// After an overflow: x nearest to zero, ν = 0.
+void return_rest(const RangeQp& problem, RangeQpWorkspace& ws, RangeQpSolution& solution) {
+  solution.x.setZero(problem.W.rows());
+  for (Eigen::Index j = 0; j < solution.x.size(); ++j) solution.x[j] = std::clamp(0.0, low(problem, j), high(problem, j));
+  solution.nu.setZero(equalities(problem));
+  qp_residual(problem, solution.x, solution.nu, ws.residual, solution.gradient);
+  if (solution.status != Status::infeasible) solution.status = Status::numerical_error;
+}
+
 }  // namespace
 
 Status range_qp(const RangeQp& problem, const QpOptions& options, RangeQpWorkspace& ws, RangeQpSolution& solution) {
@@ -285,6 +295,7 @@ Status range_qp(const RangeQp& problem, const QpOptions& options, RangeQpWorkspa
   solution.status = run(problem, options, true, ws, solution);
   if (solution.status == Status::inaccurate && ws.basis.size() > 0) solution.status = run(problem, options, false, ws, solution);
   if (solution.status != Status::infeasible) solution.farkas.resize(0);
+  if (solution.residual == kInfinity) return_rest(problem, ws, solution);
   solution.y.resize(problem.W.cols());
   solution.y.noalias() = problem.W.map().transpose() * solution.x;
   return solution.status;
