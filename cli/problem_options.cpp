@@ -24,6 +24,7 @@ constexpr std::array kResiduals{
     Named{"cone", "N s", &Certificate::cone},
     Named{"dissipation", "J", &Certificate::dissipation},
     Named{"relaxation", "m/s", &Certificate::relaxation},
+    Named{"constitutive", "N s", &Certificate::constitutive},
     Named{"natural_map", "m/s", &Certificate::natural_map},
 };
 

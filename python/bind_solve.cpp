@@ -123,6 +123,7 @@ constexpr NamedResidual kResiduals[] = {
     {"cone", &Certificate::cone, "N s: friction outside its cone"},
     {"dissipation", &Certificate::dissipation, "J: gap to maximal dissipation"},
     {"relaxation", &Certificate::relaxation, "m/s, J: conditions of the relaxed laws"},
+    {"constitutive", &Certificate::constitutive, "N s: distance to the impulse that the law gives for the motion"},
     {"natural_map", &Certificate::natural_map, "m/s: natural map of the law's inclusion"},
 };
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stiction/base/errors.hpp"
 
@@ -10,66 +11,21 @@ namespace stiction {
 
 namespace {
 
-constexpr std::array kLaws{Law::frictionless, Law::no_slip, Law::coulomb_pyramid, Law::coulomb_cone, Law::anitescu, Law::max_dissipation};
 constexpr std::array kSolvers{Solver::automatic, Solver::ppm, Solver::lemke, Solver::enumerate, Solver::active_set, Solver::interior_point};
-
-template <class List>
-std::string names(const List& list) {
-  std::string out;
-  for (const auto item : list) out += fmt::format("{}{}", out.empty() ? "" : ", ", to_string(item));
-  return out;
-}
-
-template <class List>
-auto find_by_name(const List& list, std::string_view argument, std::string_view name) {
-  for (const auto item : list) {
-    if (to_string(item) == name) return item;
-  }
-  throw InvalidArgument(argument, fmt::format("one of {}", names(list)), fmt::format("'{}'", name));
-}
+constexpr std::array<std::string_view, kSolvers.size()> kSolverNames{"auto", "ppm", "lemke", "enumerate", "active_set", "interior_point"};
 
 }  // namespace
 
-std::string_view to_string(Law law) {
-  switch (law) {
-    case Law::frictionless:
-      return "frictionless";
-    case Law::no_slip:
-      return "no_slip";
-    case Law::coulomb_pyramid:
-      return "coulomb_pyramid";
-    case Law::coulomb_cone:
-      return "coulomb_cone";
-    case Law::anitescu:
-      return "anitescu";
-    case Law::max_dissipation:
-      return "max_dissipation";
+std::string_view to_string(Solver solver) { return kSolverNames[static_cast<std::size_t>(solver)]; }
+
+Solver solver_from_string(std::string_view name) {
+  for (const Solver solver : kSolvers) {
+    if (to_string(solver) == name) return solver;
   }
-  return "unknown";
+  throw InvalidArgument("solver", fmt::format("one of {}", solver_names()), fmt::format("'{}'", name));
 }
 
-std::string_view to_string(Solver solver) {
-  switch (solver) {
-    case Solver::automatic:
-      return "auto";
-    case Solver::ppm:
-      return "ppm";
-    case Solver::lemke:
-      return "lemke";
-    case Solver::enumerate:
-      return "enumerate";
-    case Solver::active_set:
-      return "active_set";
-    case Solver::interior_point:
-      return "interior_point";
-  }
-  return "unknown";
-}
-
-Law law_from_string(std::string_view name) { return find_by_name(kLaws, "law", name); }
-Solver solver_from_string(std::string_view name) { return find_by_name(kSolvers, "solver", name); }
-std::string law_names() { return names(kLaws); }
-std::string solver_names() { return names(kSolvers); }
+std::string solver_names() { return fmt::format("{}", fmt::join(kSolverNames, ", ")); }
 
 bool can_solve(Law law, Solver solver) {
   if (solver == Solver::automatic) return true;
@@ -85,8 +41,9 @@ bool can_solve(Law law, Solver solver) {
       return solver == Solver::active_set || solver == Solver::interior_point;
     case Law::max_dissipation:
       return solver == Solver::active_set;
+    default:
+      return false;
   }
-  return false;
 }
 
 LawConditions conditions(const SolveOptions& options) {
@@ -112,6 +69,8 @@ LawConditions conditions(const SolveOptions& options) {
       c.normal_complementarity = c.dissipation = c.bound_complementarity = false;
       c.friction_needs_contact = true;
       c.edges = options.edges;
+      break;
+    default:
       break;
   }
   return c;

@@ -15,19 +15,16 @@
 #include <string_view>
 
 #include "stiction/problem/certificate.hpp"
+#include "stiction/problem/contact_law.hpp"
 
 namespace stiction {
 
-enum class Law { frictionless, no_slip, coulomb_pyramid, coulomb_cone, anitescu, max_dissipation };
 enum class Solver { automatic, ppm, lemke, enumerate, active_set, interior_point };
 
-std::string_view to_string(Law law);
 std::string_view to_string(Solver solver);
-/// Throw InvalidArgument that lists the names known.
-Law law_from_string(std::string_view name);
+/// Throws InvalidArgument that lists the names known.
 Solver solver_from_string(std::string_view name);
 /// Names for help texts, separated by ", ".
-std::string law_names();
 std::string solver_names();
 
 struct SolveOptions {

@@ -21,11 +21,9 @@ Solver choose_solver(const ReducedProblem& p, const SolveOptions& options) {
       return p.rank_bound() <= kActiveSetColumns ? Solver::active_set : Solver::interior_point;
     case Law::max_dissipation:
       return Solver::active_set;
-    case Law::coulomb_pyramid:
-    case Law::coulomb_cone:
+    default:
       return Solver::interior_point;
   }
-  return Solver::interior_point;
 }
 
 void check_options(const SolveOptions& options) {

@@ -50,7 +50,7 @@ void check_rows(const ContactProblem& p, const LawConditions& law, const Ref& v_
 double Certificate::worst() const {
   if (!finite) return kInfinity;
   return std::max({momentum.scaled, bilateral.scaled, bounds.scaled, penetration.scaled, tension.scaled, normal_complementarity.scaled,
-                   cone.scaled, dissipation.scaled, relaxation.scaled, natural_map.scaled});
+                   cone.scaled, dissipation.scaled, relaxation.scaled, constitutive.scaled, natural_map.scaled});
 }
 
 void certify(const ContactProblem& p, const LawConditions& law, const Ref& v_plus, const Ref& lambda, const Ref& lambda_b,

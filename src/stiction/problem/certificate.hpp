@@ -39,6 +39,7 @@ struct Certificate {
   Residual dissipation;             ///< J: gap to maximal dissipation over the cone section, >= 0
   double dissipation_angle = 0.0;   ///< rad: largest angle between friction and -slip at sliding contacts (disc only)
   Residual relaxation;              ///< m/s: distance of u + c e_N outside the dual cone, and J: λ·(u + c e_N)  (relaxed laws)
+  Residual constitutive;            ///< N s: |λ - f(u)| of laws that give the impulse as a function of the motion (viscous, compliant)
   Residual natural_map;             ///< m/s: |λ - P_K(λ - ρ ũ)|_inf / ρ of the law's inclusion
   double energy_change = 0.0;  ///< J: kinetic energy after minus before, minus the work of p and of bilateral rows; <= 0 when dissipative
   bool finite = true;          ///< no NaN, no infinity anywhere in the point

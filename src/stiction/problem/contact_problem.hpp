@@ -19,6 +19,7 @@
 
 #include "stiction/base/blocks.hpp"
 #include "stiction/base/grow.hpp"
+#include "stiction/problem/contact_law.hpp"
 
 namespace stiction {
 
@@ -26,19 +27,21 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Data of one step with n contacts, nv velocities and m bilateral or bounded rows.
 struct ContactProblem {
-  double dt = 0.0;              ///< step length h (s), > 0
-  BlockDiagonal M;              ///< nv x nv inertia, symmetric positive definite blocks (kg, kg m, kg m²)
-  GrowVector v;                 ///< nv, velocity before the step
-  GrowVector impulse;           ///< nv, known generalised impulse p of the step (N s): gravity, bias, applied torques
-  BlockRows J;                  ///< 3n x nv contact Jacobian, rows N S T per contact; column blocks as M's
-  GrowVector mu;                ///< n, friction coefficients, >= 0, infinity allowed
-  GrowVector restitution;       ///< n, Newton restitution, in [0, 1]
-  GrowVector gap;               ///< n, signed distance φ (m), negative when penetrating
-  std::vector<int> prescribed;  ///< velocity coordinates that must reach v_prescribed (inverse dynamics)
-  GrowVector v_prescribed;      ///< one per entry of prescribed
-  BlockRows J_b;                ///< m x nv further bilateral and bounded rows; column blocks as M's
-  GrowVector b;                 ///< m, target velocities
-  GrowVector lo, hi;            ///< m, bounds of the rows' impulses (N s); (-inf, inf) is bilateral
+  double dt = 0.0;                        ///< step length h (s), > 0
+  BlockDiagonal M;                        ///< nv x nv inertia, symmetric positive definite blocks (kg, kg m, kg m²)
+  GrowVector v;                           ///< nv, velocity before the step
+  GrowVector impulse;                     ///< nv, known generalised impulse p of the step (N s): gravity, bias, applied torques
+  BlockRows J;                            ///< 3n x nv contact Jacobian, rows N S T per contact; column blocks as M's
+  GrowVector mu;                          ///< n, friction coefficients, >= 0, infinity allowed
+  GrowVector restitution;                 ///< n, Newton restitution, in [0, 1]
+  GrowVector gap;                         ///< n, signed distance φ (m), negative when penetrating
+  std::vector<Law> laws;                  ///< n, each contact's own law; empty: all follow the law of SolveOptions
+  std::vector<ContactMaterial> material;  ///< n, parameters of the laws that have any; empty: all default
+  std::vector<int> prescribed;            ///< velocity coordinates that must reach v_prescribed (inverse dynamics)
+  GrowVector v_prescribed;                ///< one per entry of prescribed
+  BlockRows J_b;                          ///< m x nv further bilateral and bounded rows; column blocks as M's
+  GrowVector b;                           ///< m, target velocities
+  GrowVector lo, hi;                      ///< m, bounds of the rows' impulses (N s); (-inf, inf) is bilateral
 
   int contacts() const { return J.groups(); }
   int velocities() const { return M.size(); }
@@ -50,7 +53,7 @@ struct ContactProblem {
 ContactProblem make_contact_problem(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::Ref<const Eigen::VectorXd>& v,
                                     const Eigen::Ref<const Eigen::MatrixXd>& J, const Eigen::Ref<const Eigen::VectorXd>& mu, double dt);
 
-/// Sizes, finiteness, M positive definite, mu >= 0, restitution in [0, 1], lo <= hi. Throws InvalidArgument naming the member.
+/// Sizes, finiteness, M positive definite, mu >= 0, restitution in [0, 1], materials, lo <= hi. Throws InvalidArgument naming the member.
 void validate(const ContactProblem& problem);
 
 /// Normal velocity offset c (m/s) of every contact: the law demands 0 <= λ_N ⊥ N v⁺ + c >= 0.

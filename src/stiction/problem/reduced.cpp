@@ -343,6 +343,12 @@ void reduce(const ContactProblem& p, Reduction& red) {
   normal_offset(p, out.offset);
   out.mu = p.mu;
   find_closed(p, out.closed);
+  out.dt = p.dt;
+  out.gap = p.gap;
+  out.laws = p.laws;
+  out.material = p.material;
+  out.u_before.resize(p.material.empty() ? 0 : p.J.rows());
+  if (!p.material.empty()) p.J.multiply(p.v, out.u_before);
 
   settle_fixed_rows(p, red);
   const Index m = static_cast<Index>(red.bounded.size());

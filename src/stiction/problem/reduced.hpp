@@ -19,10 +19,15 @@ struct ReducedProblem {
   GrowVector offset;         ///< n, the law demands 0 <= λ_N ⊥ u_N + offset >= 0 (m/s)
   GrowVector mu;             ///< n
   std::vector<char> closed;  ///< n, see find_closed
-  BlockRows Bt;              ///< m x r, bounded rows
-  GrowVector w_free;         ///< m, their velocity error J_b v - b without impulses
-  GrowVector lo, hi;         ///< m, bounds of their impulses
-  GrowMatrix defect;         ///< 3n x 3n or empty: W - R_t R_tᵀ of a problem read as a W that is not exactly symmetric semidefinite
+  double dt = 1.0;           ///< s; 1 where the problem came without a step
+  GrowVector gap;            ///< n, signed distance before the step (m); empty: all zero
+  GrowVector u_before;       ///< 3n, contact velocities J v before the step (m/s); empty: all zero; filled in when there is `material`
+  std::vector<Law> laws;     ///< n or empty, as in ContactProblem
+  std::vector<ContactMaterial> material;  ///< n or empty, as in ContactProblem
+  BlockRows Bt;                           ///< m x r, bounded rows
+  GrowVector w_free;                      ///< m, their velocity error J_b v - b without impulses
+  GrowVector lo, hi;                      ///< m, bounds of their impulses
+  GrowMatrix defect;  ///< 3n x 3n or empty: W - R_t R_tᵀ of a problem read as a W that is not exactly symmetric semidefinite
   GrowVector y_free;  ///< r, L⁻¹ Zᵀ M v_free: kinetic energy of v⁺ is |y + y_free|²/2 + const (kinetic-energy objective [ZD15, Eq. 63])
 
   int contacts() const { return Rt.groups(); }

@@ -1,0 +1,66 @@
+// The contact laws by name, and what a contact may say of itself beyond its friction coefficient. What each law promises is in
+// laws/law.hpp.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace stiction {
+
+enum class Law {
+  frictionless,
+  no_slip,
+  viscous,
+  coulomb_pyramid,
+  coulomb_cone,
+  moreau,
+  anitescu,
+  todorov,
+  sap,
+  max_dissipation,
+  stick_slip_spring,
+  linear_penalty,
+  regularized_stiction,
+  hunt_crossley
+};
+
+/// Every law, in the order of the enumeration.
+inline constexpr std::array kLaws{Law::frictionless,
+                                  Law::no_slip,
+                                  Law::viscous,
+                                  Law::coulomb_pyramid,
+                                  Law::coulomb_cone,
+                                  Law::moreau,
+                                  Law::anitescu,
+                                  Law::todorov,
+                                  Law::sap,
+                                  Law::max_dissipation,
+                                  Law::stick_slip_spring,
+                                  Law::linear_penalty,
+                                  Law::regularized_stiction,
+                                  Law::hunt_crossley};
+
+std::string_view to_string(Law law);
+/// Throws InvalidArgument that lists the names known.
+Law law_from_string(std::string_view name);
+/// Names for help texts, separated by ", ".
+std::string law_names();
+
+/// Physical parameters of one contact; each law reads its own. All >= 0 and finite but `spring`.
+struct ContactMaterial {
+  double restitution_tangential = 0.0;  ///< Newton restitution of the tangential velocity, in [0, 1] (moreau)
+  double viscosity = 0.0;               ///< N s/m, friction force per slip velocity (viscous)
+  double stiffness = 0.0;               ///< N/m along the normal (sap, compliant laws)
+  double damping = 0.0;                 ///< N s/m along the normal (stick_slip_spring, linear_penalty)
+  double dissipation = 0.0;             ///< s/m, Hunt-Crossley (hunt_crossley)
+  double dissipation_time = 0.0;        ///< s, Rayleigh-type damping over stiffness (sap)
+  double stiffness_tangential = 0.0;    ///< N/m (stick_slip_spring)
+  double damping_tangential = 0.0;      ///< N s/m (stick_slip_spring, linear_penalty)
+  double stiction_speed = 1e-3;  ///< m/s, slip below which friction is only a part of its limit (regularized_stiction, hunt_crossley), > 0
+  double regularization = 0.0;   ///< 1/kg, softness R added to the Delassus diagonal (todorov)
+  double time_constant = 0.0;    ///< s, in which a penetration decays; 0 leaves it alone (todorov)
+  std::array<double, 2> spring{};  ///< m, elongation of the tangential spring before the step, S and T (stick_slip_spring)
+};
+
+}  // namespace stiction
