@@ -1,0 +1,307 @@
+#include "stiction/programs/prox/prox.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Vector2d;
+using Eigen::Vector3d;
+
+constexpr int kRenewal = 64;         // iterations after which y is summed up afresh
+constexpr double kPatience = 100.0;  // iterations without progress that `adapt` bears, times α: small steps take their time
+constexpr double kSmallest = 1e-4;   // α that `adapt` does not go below
+
+void check(const ReducedProblem& p, const ProxOptions& o) {
+  require_size("u_free", p.u_free.size(), 3 * p.contacts());
+  require_size("offset", p.offset.size(), p.contacts());
+  require_size("mu", p.mu.size(), p.contacts());
+  require_size("w_free", p.w_free.size(), p.bounded_rows());
+  require_size("lo", p.lo.size(), p.bounded_rows());
+  require_size("hi", p.hi.size(), p.bounded_rows());
+  if (p.bounded_rows() > 0) require_size("Bt.cols", p.Bt.cols(), p.Rt.cols());
+  if (!(o.alpha > 0.0 && o.alpha < 2.0)) throw InvalidArgument("alpha", "a number in (0, 2)", std::to_string(o.alpha));
+  if (!(o.relative_tolerance >= 0.0)) throw InvalidArgument("relative_tolerance", "a number >= 0", std::to_string(o.relative_tolerance));
+  if (!(o.absolute_tolerance > 0.0)) throw InvalidArgument("absolute_tolerance", "a number > 0", std::to_string(o.absolute_tolerance));
+  if (!(o.velocity_tolerance > 0.0)) throw InvalidArgument("velocity_tolerance", "a number > 0", std::to_string(o.velocity_tolerance));
+  if (o.max_iterations < 1) throw InvalidArgument("max_iterations", "an integer >= 1", std::to_string(o.max_iterations));
+  if (o.edges < 0 || o.edges == 1 || o.edges == 2) throw InvalidArgument("edges", "0 or an integer >= 3", std::to_string(o.edges));
+}
+
+// u += R_g y.
+template <int Height>
+void add_velocity(const BlockRows& rows, int g, const double* y, double* u) {
+  for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
+    const ConstRowMap entry = rows.entry(e);
+    const double *a = entry.data(), *x = y + rows.col_offset(rows.entry_block(e));
+    const Eigen::Index width = entry.cols();
+    for (int k = 0; k < Height; ++k, a += width) {
+      double sum = 0.0;
+      for (Eigen::Index j = 0; j < width; ++j) sum += a[j] * x[j];
+      u[k] += sum;
+    }
+  }
+}
+
+// y += R_gᵀ x.
+template <int Height>
+void add_impulse(const BlockRows& rows, int g, const double* x, double* y) {
+  for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
+    const ConstRowMap entry = rows.entry(e);
+    const double* a = entry.data();
+    double* out = y + rows.col_offset(rows.entry_block(e));
+    const Eigen::Index width = entry.cols();
+    for (int k = 0; k < Height; ++k, a += width) {
+      for (Eigen::Index j = 0; j < width; ++j) out[j] += x[k] * a[j];
+    }
+  }
+}
+
+// The reflections of the polygon across its vertices keep the projection in the sector of the point: one edge need be looked at.
+Vector2d project_polygon(int edges, double radius, const Vector2d& t) {
+  const double sector = 2.0 * std::numbers::pi / edges;
+  const double angle = (std::floor(std::atan2(t[1], t[0]) / sector) + 0.5) * sector;
+  const Vector2d normal(std::cos(angle), std::sin(angle)), along(-normal[1], normal[0]);
+  const double apothem = radius * std::cos(0.5 * sector), half = radius * std::sin(0.5 * sector);
+  if (normal.dot(t) <= apothem) return t;
+  return apothem * normal + std::clamp(along.dot(t), -half, half) * along;
+}
+
+Vector2d project_section(int edges, double radius, const Vector2d& t) {
+  if (radius <= 0.0) return Vector2d::Zero();
+  if (std::isinf(radius)) return t;
+  if (edges != 0) return project_polygon(edges, radius, t);
+  const double length = t.norm();
+  return length <= radius ? t : Vector2d(t * (radius / length));
+}
+
+Vector3d project_contact(const ProxOptions& o, double mu, const Vector3d& x) {
+  const double normal = std::max(0.0, x[0]);
+  const double radius = o.friction && normal > 0.0 ? mu * normal : 0.0;
+  const Vector2d tangent = project_section(o.edges, radius, x.tail<2>());
+  return {normal, tangent[0], tangent[1]};
+}
+
+double row_square(const BlockRows& rows, int g, int row) {
+  double sum = 0.0;
+  for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) sum += rows.entry(e).row(row).squaredNorm();
+  return sum;
+}
+
+double inverse_or_zero(double x) { return x > 0.0 ? 1.0 / x : 0.0; }
+
+void measure_diagonal(const ReducedProblem& p, ProxWorkspace& w) {
+  w.inverse_normal.resize(p.contacts());
+  w.inverse_tangent.resize(p.contacts());
+  w.inverse_row.resize(p.bounded_rows());
+  for (int i = 0; i < p.contacts(); ++i) {
+    w.inverse_normal[i] = inverse_or_zero(row_square(p.Rt, i, 0));
+    w.inverse_tangent[i] = inverse_or_zero(std::max(row_square(p.Rt, i, 1), row_square(p.Rt, i, 2)));
+  }
+  for (int j = 0; j < p.bounded_rows(); ++j) w.inverse_row[j] = inverse_or_zero(row_square(p.Bt, j, 0));
+}
+
+void gather(const ReducedProblem& p, const double* lambda, const double* beta, GrowVector& y) {
+  y.setZero(p.rank_bound());
+  for (int i = 0; i < p.contacts(); ++i) add_impulse<3>(p.Rt, i, lambda + 3 * i, y.data());
+  for (int j = 0; j < p.bounded_rows(); ++j) add_impulse<1>(p.Bt, j, beta + j, y.data());
+}
+
+Vector3d contact_velocity(const ReducedProblem& p, int i, const GrowVector& y) {
+  Vector3d u = p.u_free.segment<3>(3 * i);
+  u[0] += p.offset[i];
+  add_velocity<3>(p.Rt, i, y.data(), u.data());
+  return u;
+}
+
+double row_velocity(const ReducedProblem& p, int j, const GrowVector& y) {
+  double w = p.w_free[j];
+  add_velocity<1>(p.Bt, j, y.data(), &w);
+  return w;
+}
+
+// Impulse of contact i or row j after one proximal step of relaxation α at y.
+Vector3d step_contact(const ReducedProblem& p, const ProxOptions& o, const ProxWorkspace& w, double alpha, int i, const Vector3d& lambda) {
+  const Vector3d u = contact_velocity(p, i, w.y);
+  const double r_n = alpha * w.inverse_normal[i], r_t = alpha * w.inverse_tangent[i];
+  return project_contact(o, p.mu[i], {lambda[0] - r_n * u[0], lambda[1] - r_t * u[1], lambda[2] - r_t * u[2]});
+}
+
+double step_row(const ReducedProblem& p, const ProxWorkspace& w, double alpha, int j, double beta) {
+  return std::clamp(beta - alpha * w.inverse_row[j] * row_velocity(p, j, w.y), p.lo[j], p.hi[j]);
+}
+
+// Largest |step| / (|λ| T_rel + T_abs) of the components: the test is met at <= 1. A NaN is taken, so that it ends the iteration.
+class StepTest {
+ public:
+  StepTest(const ProxOptions& o, double tighten) : relative_(o.relative_tolerance * tighten), absolute_(o.absolute_tolerance * tighten) {}
+  void add(double before, double after) {
+    const double step = std::abs(after - before);
+    if (step == 0.0) return;
+    const double ratio = step / (std::abs(before) * relative_ + absolute_);
+    worst_ = ratio <= worst_ ? worst_ : ratio;
+  }
+  double worst() const { return worst_; }
+
+ private:
+  double relative_, absolute_, worst_ = 0.0;
+};
+
+double sweep_jacobi(const ReducedProblem& p, const ProxOptions& o, double alpha, double tighten, ProxWorkspace& w, ProxSolution& s) {
+  StepTest test(o, tighten);
+  w.y_next.setZero(p.rank_bound());
+  for (int i = 0; i < p.contacts(); ++i) {
+    const Vector3d before = s.lambda.segment<3>(3 * i), after = step_contact(p, o, w, alpha, i, before);
+    for (int k = 0; k < 3; ++k) test.add(before[k], after[k]);
+    s.lambda.segment<3>(3 * i) = after;
+    add_impulse<3>(p.Rt, i, after.data(), w.y_next.data());
+  }
+  for (int j = 0; j < p.bounded_rows(); ++j) {
+    const double before = s.beta[j], after = step_row(p, w, alpha, j, before);
+    test.add(before, after);
+    s.beta[j] = after;
+    add_impulse<1>(p.Bt, j, &after, w.y_next.data());
+  }
+  std::swap(w.y, w.y_next);
+  return test.worst();
+}
+
+double sweep_gauss_seidel(const ReducedProblem& p, const ProxOptions& o, double alpha, double tighten, ProxWorkspace& w, ProxSolution& s) {
+  StepTest test(o, tighten);
+  for (int i = 0; i < p.contacts(); ++i) {
+    const Vector3d before = s.lambda.segment<3>(3 * i), after = step_contact(p, o, w, alpha, i, before), step = after - before;
+    for (int k = 0; k < 3; ++k) test.add(before[k], after[k]);
+    s.lambda.segment<3>(3 * i) = after;
+    add_impulse<3>(p.Rt, i, step.data(), w.y.data());
+  }
+  for (int j = 0; j < p.bounded_rows(); ++j) {
+    const double before = s.beta[j], after = step_row(p, w, alpha, j, before), step = after - before;
+    test.add(before, after);
+    s.beta[j] = after;
+    add_impulse<1>(p.Bt, j, &step, w.y.data());
+  }
+  return test.worst();
+}
+
+void start(const ReducedProblem& p, const ProxOptions& o, ProxWorkspace& w, ProxSolution& s) {
+  const bool warm = o.warm_start && s.lambda.size() == 3 * p.contacts() && s.beta.size() == p.bounded_rows() && s.lambda.allFinite() &&
+                    s.beta.allFinite();
+  if (!warm) {
+    s.lambda.setZero(3 * p.contacts());
+    s.beta.setZero(p.bounded_rows());
+  }
+  for (int i = 0; i < p.contacts(); ++i) s.lambda.segment<3>(3 * i) = project_contact(o, p.mu[i], s.lambda.segment<3>(3 * i));
+  for (int j = 0; j < p.bounded_rows(); ++j) s.beta[j] = std::clamp(s.beta[j], p.lo[j], p.hi[j]);
+  gather(p, s.lambda.data(), s.beta.data(), w.y);
+}
+
+double measure_residual(const ReducedProblem& p, const ProxOptions& o, const ProxWorkspace& w, const double* lambda, const double* beta) {
+  double worst = 0.0;
+  const auto take = [&](double value) { worst = value <= worst ? worst : value; };
+  for (int i = 0; i < p.contacts(); ++i) {
+    const Vector3d before = Eigen::Map<const Vector3d>(lambda + 3 * i), step = step_contact(p, o, w, 1.0, i, before) - before;
+    const double g_n = inverse_or_zero(w.inverse_normal[i]), g_t = inverse_or_zero(w.inverse_tangent[i]);
+    take(g_n > 0.0 ? g_n * std::abs(step[0]) : std::max(0.0, -contact_velocity(p, i, w.y)[0]));
+    take(g_t * std::hypot(step[1], step[2]));
+  }
+  for (int j = 0; j < p.bounded_rows(); ++j) take(inverse_or_zero(w.inverse_row[j]) * std::abs(step_row(p, w, 1.0, j, beta[j]) - beta[j]));
+  return worst;
+}
+
+// α after each iteration: lowered when the step has grown a thousandfold over its smallest, or has found no new smallest for long.
+class Adaptation {
+ public:
+  explicit Adaptation(bool on) : on_(on) {}
+  double next(double change, double alpha) {
+    if (change < best_) {
+      best_ = change;
+      since_ = 0;
+    } else {
+      ++since_;
+    }
+    if (!on_ || alpha <= kSmallest || (since_ * alpha < kPatience && change < 1e3 * best_)) return alpha;
+    best_ = kInfinity;
+    since_ = 0;
+    return 0.7 * alpha;
+  }
+
+ private:
+  bool on_;
+  double best_ = kInfinity;
+  int since_ = 0;
+};
+
+void fail(const ReducedProblem& p, const ProxOptions& o, ProxWorkspace& w, ProxSolution& s) {
+  s.lambda.setZero();
+  s.beta.setZero();
+  for (int j = 0; j < p.bounded_rows(); ++j) s.beta[j] = std::clamp(0.0, p.lo[j], p.hi[j]);
+  gather(p, s.lambda.data(), s.beta.data(), w.y);
+  s.residual = measure_residual(p, o, w, s.lambda.data(), s.beta.data());
+  s.status = Status::numerical_error;
+}
+
+template <class Sweep>
+void iterate(const ReducedProblem& p, const ProxOptions& o, ProxWorkspace& w, ProxSolution& s, const Sweep& sweep) {
+  check(p, o);
+  measure_diagonal(p, w);
+  start(p, o, w, s);
+  Adaptation adaptation(o.adapt);
+  double tighten = 1.0;
+  s.alpha = o.alpha;
+  s.status = Status::iteration_limit;
+  for (s.iterations = 1; s.iterations <= o.max_iterations; ++s.iterations) {
+    const double change = sweep(p, o, s.alpha, tighten, w, s);
+    if (!std::isfinite(change)) {
+      s.alpha *= 0.5;
+      if (!o.adapt || s.alpha <= kSmallest) return fail(p, o, w, s);
+      s.lambda.setZero();
+      s.beta.setZero();
+      start(p, o, w, s);
+      adaptation = Adaptation(true);
+      continue;
+    }
+    if (s.iterations % kRenewal == 0) gather(p, s.lambda.data(), s.beta.data(), w.y);  // sheds the rounding of the updates
+    if (change <= 1.0) {
+      gather(p, s.lambda.data(), s.beta.data(), w.y);
+      if (measure_residual(p, o, w, s.lambda.data(), s.beta.data()) <= o.velocity_tolerance) {
+        s.status = Status::solved;
+        break;
+      }
+      if (change == 0.0) break;  // a fixed point in floating point: nothing finer can be reached
+      tighten *= 0.1;
+    }
+    s.alpha = adaptation.next(change * tighten, s.alpha);
+  }
+  s.iterations = std::min(s.iterations, o.max_iterations);
+  if (!s.lambda.allFinite() || !s.beta.allFinite()) return fail(p, o, w, s);
+  gather(p, s.lambda.data(), s.beta.data(), w.y);
+  s.residual = measure_residual(p, o, w, s.lambda.data(), s.beta.data());
+}
+
+}  // namespace
+
+void jor(const ReducedProblem& problem, const ProxOptions& options, ProxWorkspace& workspace, ProxSolution& solution) {
+  iterate(problem, options, workspace, solution, sweep_jacobi);
+}
+
+void sor(const ReducedProblem& problem, const ProxOptions& options, ProxWorkspace& workspace, ProxSolution& solution) {
+  iterate(problem, options, workspace, solution, sweep_gauss_seidel);
+}
+
+double prox_residual(const ReducedProblem& p, const ProxOptions& o, ProxWorkspace& w, const Eigen::Ref<const Eigen::VectorXd>& lambda,
+                     const Eigen::Ref<const Eigen::VectorXd>& beta) {
+  check(p, o);
+  require_size("lambda", lambda.size(), 3 * p.contacts());
+  require_size("beta", beta.size(), p.bounded_rows());
+  measure_diagonal(p, w);
+  gather(p, lambda.data(), beta.data(), w.y);
+  return measure_residual(p, o, w, lambda.data(), beta.data());
+}
+
+}  // namespace stiction
