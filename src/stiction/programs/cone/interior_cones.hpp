@@ -12,7 +12,7 @@
 
 #include <vector>
 
-#include "stiction/programs/cone/sections.hpp"
+#include "stiction/problem/sections.hpp"
 
 namespace stiction {
 

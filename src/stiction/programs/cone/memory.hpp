@@ -4,7 +4,7 @@
 #include "stiction/programs/cone/cone.hpp"
 #include "stiction/programs/cone/interior_cones.hpp"
 #include "stiction/programs/cone/rspace.hpp"
-#include "stiction/programs/cone/sections.hpp"
+#include "stiction/problem/sections.hpp"
 
 namespace stiction {
 

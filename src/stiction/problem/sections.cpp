@@ -1,4 +1,4 @@
-#include "stiction/programs/cone/sections.hpp"
+#include "stiction/problem/sections.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,99 @@
+// Projections on cones and faces in a metric: variational inequality and finite differences.
+#include "stiction/programs/soft_cone/face_projection.hpp"
+
+#include <cmath>
+#include <numbers>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace stiction {
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+using Face = SoftContact::Face;
+
+constexpr int kEdges = 5;
+
+Vector3d vertex(double mu, int j) {
+  const double angle = 2.0 * std::numbers::pi * j / kEdges;
+  return {1.0, mu * std::cos(angle), mu * std::sin(angle)};
+}
+
+std::vector<SoftContact> kinds() {
+  std::vector<SoftContact> all(7);
+  all[0].mu = 0.7;
+  all[1].mu = 0.7, all[1].polygon = true;
+  all[2].mu = kInfinity;
+  all[3].face = Face::ray, all[3].ray = {1.0, 0.3, -0.2};
+  all[4].face = Face::sector, all[4].ray = vertex(0.7, 0), all[4].other_ray = vertex(0.7, 1);
+  all[5].face = Face::apex;
+  all[6].mu = 2.5;
+  return all;
+}
+
+// Points of the face that span it: enough for the variational inequality.
+std::vector<Vector3d> rays(const SoftContact& c) {
+  if (c.face == Face::apex) return {};
+  if (c.face == Face::ray) return {c.ray};
+  if (c.face == Face::sector) return {c.ray, c.other_ray};
+  if (std::isinf(c.mu)) return {Vector3d::UnitX(), Vector3d::UnitY(), -Vector3d::UnitY(), Vector3d::UnitZ(), -Vector3d::UnitZ()};
+  std::vector<Vector3d> out;
+  for (int j = 0; j < (c.polygon ? kEdges : 720); ++j) {
+    const double angle = 2.0 * std::numbers::pi * j / (c.polygon ? kEdges : 720);
+    out.emplace_back(1.0, c.mu * std::cos(angle), c.mu * std::sin(angle));
+  }
+  return out;
+}
+
+TEST(FaceProjection, IsTheNearestPointInTheMetric) {
+  std::mt19937 rng(1);
+  std::normal_distribution<double> normal;
+  SectionShape shape;
+  shape.reset(kEdges);
+  for (const SoftContact& c : kinds()) {
+    for (int trial = 0; trial < 200; ++trial) {
+      const Metric m{std::exp(normal(rng)), std::exp(normal(rng))};
+      const Vector3d root(m.normal, m.tangential, m.tangential), metric = root.cwiseAbs2();
+      const Vector3d x(normal(rng), normal(rng), normal(rng));
+      const Vector3d p = project_face(shape, c, m, root.cwiseProduct(x), nullptr);
+      const Vector3d residual = metric.cwiseProduct(x - p);
+      EXPECT_NEAR(residual.dot(p), 0.0, 1e-12 * (1.0 + residual.norm() * p.norm()));
+      for (const Vector3d& g : rays(c)) EXPECT_LE(residual.dot(g), 1e-12 * (1.0 + residual.norm() * g.norm()));
+    }
+  }
+}
+
+TEST(FaceProjection, DerivativeAgreesWithFiniteDifferences) {
+  std::mt19937 rng(2);
+  std::normal_distribution<double> normal;
+  SectionShape shape;
+  shape.reset(kEdges);
+  int checked = 0;
+  for (const SoftContact& c : kinds()) {
+    for (int trial = 0; trial < 200; ++trial) {
+      const Metric m{std::exp(0.5 * normal(rng)), std::exp(0.5 * normal(rng))};
+      const Vector3d inverse(1.0 / m.normal, 1.0 / m.tangential, 1.0 / m.tangential), u(normal(rng), normal(rng), normal(rng));
+      const auto impulse = [&](const Vector3d& v, Matrix3d* D) { return project_face(shape, c, m, -inverse.cwiseProduct(v), D); };
+      Matrix3d D, difference;
+      impulse(u, &D);
+      constexpr double kStep = 1e-6;
+      bool smooth = true;
+      for (int k = 0; k < 3; ++k) {
+        Matrix3d ahead, behind;
+        difference.col(k) =
+            (impulse(u - kStep * Vector3d::Unit(k), &ahead) - impulse(u + kStep * Vector3d::Unit(k), &behind)) / (2 * kStep);
+        smooth = smooth && (ahead - behind).norm() < 1e-3 * (1.0 + D.norm());
+      }
+      if (!smooth) continue;  // a kink between the two points
+      ++checked;
+      EXPECT_NEAR((D - difference).norm(), 0.0, 1e-7 * (1.0 + D.norm()));
+      EXPECT_NEAR((D - D.transpose()).norm(), 0.0, 1e-13 * (1.0 + D.norm()));
+    }
+  }
+  EXPECT_GT(checked, 1300);
+}
+
+}  // namespace
+}  // namespace stiction

@@ -1,0 +1,169 @@
+// Soft cone programs against closed forms, and against the interior point on an equivalent hard program.
+#include "stiction/programs/soft_cone/soft_cone.hpp"
+
+#include <gtest/gtest.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/programs/cone/test_scenes.hpp"
+
+namespace stiction {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+using test_scenes::Random;
+using test_scenes::uniform;
+
+std::vector<SoftContact> contacts_of(const ReducedProblem& p, double softness, bool polygon) {
+  std::vector<SoftContact> contacts(static_cast<std::size_t>(p.contacts()));
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    contacts[i].mu = p.mu[static_cast<Eigen::Index>(i)];
+    contacts[i].normal = contacts[i].tangential = softness;
+    contacts[i].polygon = polygon;
+  }
+  return contacts;
+}
+
+double largest_entry(const GrowVector& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; }
+
+// G + R = [R_t √R][R_t √R]ᵀ: a hard program with 3 n more columns, for a solver that knows no softness.
+ReducedProblem hardened(const ReducedProblem& p, const std::vector<SoftContact>& contacts) {
+  const Eigen::Index n3 = p.Rt.rows(), r = p.Rt.cols(), m = p.bounded_rows();
+  MatrixXd rows = MatrixXd::Zero(n3, r + n3), bounded = MatrixXd::Zero(m, r + n3);
+  rows.leftCols(r) = p.Rt.to_dense();
+  bounded.leftCols(r) = p.Bt.to_dense();
+  ReducedProblem out = p;
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const Eigen::Index k = 3 * static_cast<Eigen::Index>(i);
+    for (Eigen::Index j = 0; j < 3; ++j) rows(k + j, r + k + j) = std::sqrt(j == 0 ? contacts[i].normal : contacts[i].tangential);
+    out.u_free.segment<3>(k) -= contacts[i].reference;
+  }
+  const int size = static_cast<int>(r + n3);
+  out.Rt = BlockRows::from_dense(3, rows, std::span(&size, 1));
+  out.Bt = BlockRows::from_dense(1, bounded, std::span(&size, 1));
+  out.y_free.setZero(size);
+  return out;
+}
+
+void add_rows(ReducedProblem& p, int m, Random& random) {
+  MatrixXd rows(m, p.Rt.cols());
+  for (Eigen::Index i = 0; i < rows.size(); ++i) rows.data()[i] = test_scenes::normal(random);
+  p.Bt = BlockRows::from_dense(1, rows, p.Rt.block_sizes());
+  p.w_free.resize(m);
+  p.lo.resize(m);
+  p.hi.resize(m);
+  for (int j = 0; j < m; ++j) {
+    p.w_free[j] = test_scenes::normal(random);
+    p.lo[j] = j % 2 == 0 ? 0.0 : -0.3;
+    p.hi[j] = j % 2 == 0 ? kInfinity : 0.2;
+  }
+}
+
+TEST(SoftCone, OneSphereInClosedForm) {
+  // G = 1/m I: falling at 2 m/s with softness R, λ_N = 2 / (1/m + R).
+  const double mass = 3.0, softness = 0.2;
+  ReducedProblem p = test_scenes::reduced_problem(mass * MatrixXd::Identity(3, 3), MatrixXd::Identity(3, 3), Vector3d(-2.0, 0.0, 0.0),
+                                                  VectorXd::Constant(1, 0.4), {3});
+  SoftConeWorkspace w;
+  SoftConeSolution s;
+  soft_cone(p, contacts_of(p, softness, false), {}, w, s);
+  EXPECT_EQ(s.status, Status::solved);
+  EXPECT_NEAR(s.lambda[0], 2.0 / (1.0 / mass + softness), 1e-14);
+  // Sliding: ũ on the boundary of K*, λ on the boundary of K against it; with u_T = (5, 0): one unknown a along (1, -μ).
+  p.u_free = Vector3d(-2.0, 5.0, 0.0);
+  soft_cone(p, contacts_of(p, softness, false), {}, w, s);
+  const double mu = 0.4, along = (2.0 + mu * 5.0) / ((1.0 / mass + softness) * (1.0 + mu * mu));
+  EXPECT_NEAR((s.lambda - Vector3d(along, -mu * along, 0.0)).norm(), 0.0, 1e-13);
+}
+
+TEST(SoftCone, AgreesWithTheInteriorPoint) {
+  Random random(3);
+  SoftConeWorkspace w;
+  ConeWorkspace cone_workspace;
+  int most = 0;
+  for (int trial = 0; trial < 60; ++trial) {
+    ReducedProblem p = test_scenes::random_problem(1 + trial % 8, 6 + trial % 7, random);
+    if (trial % 3 == 0) add_rows(p, 3, random);
+    const double softness = trial % 4 == 0 ? 0.0 : std::pow(10.0, uniform(random, -5.0, 1.0));
+    const bool polygon = trial % 2 == 0;
+    std::vector<SoftContact> contacts = contacts_of(p, softness, polygon);
+    for (SoftContact& c : contacts) c.tangential *= 0.1, c.reference[0] = uniform(random, -0.3, 0.3);
+    SoftConeSolution s;
+    soft_cone(p, contacts, {.edges = 6}, w, s);
+    ASSERT_EQ(s.status, Status::solved) << trial << " " << s.natural_map;
+    most = std::max(most, s.iterations);
+    ConeSolution reference;
+    const ConeOptions options{.edges = 6, .relaxed = true};
+    const ReducedProblem hard = hardened(p, contacts);
+    polygon ? interior_point(hard, options, cone_workspace, reference) : exact_cone(hard, options, cone_workspace, reference);
+    ASSERT_EQ(reference.status, Status::solved) << trial;
+    GrowVector y(p.Rt.cols()), y_reference(p.Rt.cols());
+    y.setZero(), y_reference.setZero();
+    p.Rt.add_transposed(s.lambda, y), p.Rt.add_transposed(reference.lambda, y_reference);
+    p.Bt.add_transposed(s.beta, y), p.Bt.add_transposed(reference.beta, y_reference);
+    EXPECT_NEAR((y - y_reference).norm(), 0.0, 1e-8 * (1.0 + y.norm())) << trial;
+  }
+  EXPECT_LT(most, 120);
+  RecordProperty("most_iterations", most);
+}
+
+TEST(SoftCone, SixtyFourBodies) {
+  Random random(5);
+  const ReducedProblem p = test_scenes::brick_wall(64, random);
+  ASSERT_EQ(p.rank_bound(), 384);
+  SoftConeWorkspace w;
+  for (const double softness : {1e-1, 1e-3, 0.0}) {
+    SoftConeSolution s;
+    soft_cone(p, contacts_of(p, softness, false), {}, w, s);
+    EXPECT_EQ(s.status, Status::solved) << softness << " " << s.natural_map << " in " << s.iterations << ", " << s.rounds;
+    EXPECT_LE(s.natural_map, 1e-10) << softness;
+    RecordProperty("iterations_" + std::to_string(softness), s.iterations);
+  }
+}
+
+TEST(SoftCone, ConvergesQuadratically) {
+  Random random(11);
+  const ReducedProblem p = test_scenes::random_problem(8, 12, random);
+  SoftConeWorkspace w;
+  SoftConeSolution s;
+  soft_cone(p, contacts_of(p, 0.1, false), {}, w, s);
+  EXPECT_EQ(s.status, Status::solved);
+  EXPECT_LE(s.iterations, 15);
+  const int cold = s.iterations;
+  soft_cone(p, contacts_of(p, 0.1, false), {.warm_start = true}, w, s);
+  EXPECT_LT(s.iterations, cold);
+  EXPECT_LE(s.natural_map, 1e-12 * largest_entry(p.u_free));
+}
+
+TEST(SoftCone, ProvesInfeasibility) {
+  // Two plates close on a body that cannot move: u_free < 0 on a row that nothing moves; softness makes it feasible again.
+  ReducedProblem p = test_scenes::random_problem(2, 6, *std::make_unique<Random>(7));
+  MatrixXd rows = p.Rt.to_dense();
+  rows.bottomRows(3) = rows.topRows(3);
+  rows.row(3) *= -1.0;
+  p.Rt = BlockRows::from_dense(3, rows, p.Rt.block_sizes());
+  p.u_free << -1.0, 0.0, 0.0, -1.0, 0.0, 0.0;
+  p.mu.setZero();
+  SoftConeWorkspace w;
+  SoftConeSolution s;
+  soft_cone(p, contacts_of(p, 0.0, false), {}, w, s);
+  EXPECT_EQ(s.status, Status::infeasible) << s.natural_map;
+  EXPECT_TRUE(s.lambda.allFinite());
+  soft_cone(p, contacts_of(p, 0.01, false), {}, w, s);
+  EXPECT_EQ(s.status, Status::solved);
+  EXPECT_NEAR(s.lambda[0], 100.0, 1e-9);
+}
+
+TEST(SoftCone, RefusesBadInput) {
+  Random random(7);
+  const ReducedProblem p = test_scenes::random_problem(2, 6, random);
+  SoftConeWorkspace w;
+  SoftConeSolution s;
+  EXPECT_THROW(soft_cone(p, {}, {}, w, s), InvalidArgument);
+  EXPECT_THROW(soft_cone(p, contacts_of(p, -1.0, false), {}, w, s), InvalidArgument);
+  EXPECT_THROW(soft_cone(p, contacts_of(p, 0.1, false), {.edges = 3}, w, s), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace stiction
