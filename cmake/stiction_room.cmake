@@ -4,6 +4,7 @@
 add_library(stiction_flags INTERFACE)
 target_compile_options(stiction_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror
                        -Wno-maybe-uninitialized)  # GCC 12 sees uninitialised members in every std::variant that is moved
+target_compile_definitions(stiction_flags INTERFACE _FILE_OFFSET_BITS=64)  # tinyxml2 asks for it, and a precompiled header must agree
 if(STICTION_SANITIZE)
   # Checks of every pointer double the time to compile Eigen's code and find what the address sanitizer finds too.
   target_compile_options(stiction_flags INTERFACE -fsanitize=${STICTION_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
@@ -11,6 +12,24 @@ if(STICTION_SANITIZE)
   target_link_options(stiction_flags INTERFACE -fsanitize=${STICTION_SANITIZE})
   # The address sanitizer makes Eigen pad its allocations by hand, which the libraries that free them were not compiled for.
   add_compile_definitions(EIGEN_MALLOC_ALREADY_ALIGNED=1)
+endif()
+
+# Parsing Eigen, fmt and GoogleTest is most of what a short file costs: they are parsed once per set of flags. A file still includes what it uses.
+function(stiction_precompile target)
+  cmake_parse_arguments(PCH "" "" "LINKS;OPTIONS;HEADERS" ${ARGN})
+  file(CONFIGURE OUTPUT ${target}.cpp CONTENT "")
+  add_library(${target} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${target}.cpp)
+  target_link_libraries(${target} PRIVATE Eigen3::Eigen fmt::fmt stiction_flags ${PCH_LINKS})
+  target_compile_options(${target} PRIVATE ${PCH_OPTIONS})
+  target_precompile_headers(${target} PRIVATE <algorithm> <cmath> <filesystem> <functional> <map> <memory> <numbers> <optional> <random> <span>
+                            <string> <vector> <fmt/format.h> ${PROJECT_SOURCE_DIR}/src/stiction/base/eigen_instances.hpp ${PCH_HEADERS})
+endfunction()
+set(STICTION_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)  # a third less time to compile; tests are short
+stiction_precompile(stiction_precompiled)
+if(STICTION_TESTS)
+  stiction_precompile(stiction_precompiled_tests LINKS GTest::gmock OPTIONS ${STICTION_TEST_OPTIONS} -fPIE
+                      HEADERS <gtest/gtest.h> <gmock/gmock.h>)
+  set_target_properties(stiction_precompiled_tests PROPERTIES POSITION_INDEPENDENT_CODE OFF)  # executables get -fPIE, libraries -fPIC
 endif()
 
 function(stiction_room name)
@@ -26,6 +45,7 @@ function(stiction_room name)
   if(sources)
     add_library(stiction_${name} STATIC ${sources})
     target_include_directories(stiction_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+    target_precompile_headers(stiction_${name} REUSE_FROM stiction_precompiled)
     target_link_libraries(stiction_${name} PUBLIC ${ROOM_LINKS} Eigen3::Eigen PRIVATE ${ROOM_PRIVATE_LINKS} fmt::fmt stiction_flags)
   else()
     add_library(stiction_${name} INTERFACE)
@@ -34,9 +54,11 @@ function(stiction_room name)
   endif()
   if(STICTION_TESTS AND tests)
     add_executable(${name}_tests ${tests})
-    target_link_libraries(${name}_tests PRIVATE stiction_${name} ${ROOM_PRIVATE_LINKS} stiction_flags GTest::gtest_main GTest::gmock fmt::fmt)
+    target_link_libraries(${name}_tests PRIVATE stiction_${name} ${ROOM_PRIVATE_LINKS} stiction_flags GTest::gtest_main GTest::gmock fmt::fmt
+                          stiction_count_allocations)
     target_compile_definitions(${name}_tests PRIVATE STICTION_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    target_compile_options(${name}_tests PRIVATE $<$<CONFIG:Release>:-O1>)  # a third less time to compile; tests are short
+    target_compile_options(${name}_tests PRIVATE ${STICTION_TEST_OPTIONS})
+    target_precompile_headers(${name}_tests REUSE_FROM stiction_precompiled_tests)
     gtest_discover_tests(${name}_tests TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES)
   endif()
 endfunction()

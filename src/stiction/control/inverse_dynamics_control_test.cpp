@@ -7,9 +7,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/control/operational_space.hpp"
 #include "stiction/control/stabilizer.hpp"
-#ifdef STICTION_COUNT_ALLOCATIONS
 #include "stiction/base/allocation_counter.hpp"
-#endif
 
 namespace stiction {
 namespace {
@@ -164,7 +162,6 @@ TEST(SensedForces, AreDeliveredLate) {
   EXPECT_THROW(SensedForces(1, 0), InvalidArgument);
 }
 
-#ifdef STICTION_COUNT_ALLOCATIONS
 TEST(InverseDynamicsControl, APeriodDoesNotAllocate) {
   ASSERT_TRUE(allocations_are_counted());
   const Eigen::Index n = 12;
@@ -199,7 +196,6 @@ TEST(InverseDynamicsControl, APeriodDoesNotAllocate) {
   for (int k = 0; k < 100; ++k) period(2 + 2 * (k % 2));
   EXPECT_EQ(allocation_count(), before);
 }
-#endif
 
 }  // namespace
 }  // namespace stiction

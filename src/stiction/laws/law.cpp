@@ -11,7 +11,6 @@ namespace stiction {
 
 namespace {
 
-constexpr std::array kSolvers{Solver::automatic, Solver::ppm, Solver::lemke, Solver::enumerate, Solver::active_set, Solver::interior_point};
 constexpr std::array<std::string_view, kSolvers.size()> kSolverNames{"auto", "ppm", "lemke", "enumerate", "active_set", "interior_point"};
 
 }  // namespace

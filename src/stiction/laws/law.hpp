@@ -11,6 +11,7 @@
 // their inverse dynamics exact (docs/laws.md).
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,10 @@
 namespace stiction {
 
 enum class Solver { automatic, ppm, lemke, enumerate, active_set, interior_point };
+
+/// Every solver, in the order of the enumeration.
+inline constexpr std::array kSolvers{Solver::automatic, Solver::ppm,        Solver::lemke,
+                                     Solver::enumerate, Solver::active_set, Solver::interior_point};
 
 std::string_view to_string(Solver solver);
 /// Throws InvalidArgument that lists the names known.

@@ -7,9 +7,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/plan/patrol.hpp"
-#ifdef STICTION_COUNT_ALLOCATIONS
 #include "stiction/base/allocation_counter.hpp"
-#endif
 
 namespace stiction {
 namespace {
@@ -228,7 +226,6 @@ TEST(TrotPlanner, RefusesBadInput) {
   EXPECT_THROW(TrotPlanner(legs, links_options(), links_standing_posture()), InvalidArgument);
 }
 
-#ifdef STICTION_COUNT_ALLOCATIONS
 TEST(TrotPlanner, AnUpdateDoesNotAllocate) {
   ASSERT_TRUE(allocations_are_counted());
   TrotPlanner planner = links_planner();
@@ -241,7 +238,6 @@ TEST(TrotPlanner, AnUpdateDoesNotAllocate) {
   }
   EXPECT_EQ(allocation_count(), before);
 }
-#endif
 
 }  // namespace
 }  // namespace stiction

@@ -397,7 +397,8 @@ void recover_block_bilateral(const ContactProblem& p, const Reduction& red, cons
   Eigen::VectorXd target, left(static_cast<Index>(block.coordinates.size()));
   gather_bilateral(p, red, block, rows, target);
   for (Index i = 0; i < left.size(); ++i) left[i] = red.momentum[block.coordinates[static_cast<std::size_t>(i)]];
-  const Eigen::VectorXd multipliers = rows.transpose().completeOrthogonalDecomposition().solve(left);
+  const Eigen::MatrixXd columns = rows.transpose();
+  const Eigen::VectorXd multipliers = columns.completeOrthogonalDecomposition().solve(left);
   for (Index r = 0; r < multipliers.size(); ++r) lambda_b[block.bilateral[static_cast<std::size_t>(r)]] = multipliers[r];
 }
 

@@ -8,7 +8,6 @@
 #include "stiction/programs/lcp/lemke.hpp"
 #include "stiction/programs/lcp/ppm.hpp"
 
-#ifdef STICTION_COUNT_ALLOCATIONS
 
 namespace stiction {
 namespace {
@@ -89,5 +88,3 @@ TEST(Allocations, MindiffMakesNone) {
 
 }  // namespace
 }  // namespace stiction
-
-#endif

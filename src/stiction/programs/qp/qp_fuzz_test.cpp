@@ -131,7 +131,6 @@ TEST(QpFuzz, OverflowIsReportedAndNeverReturned) {
   }
 }
 
-#ifdef STICTION_ALLOCATIONS_COUNTED
 TEST(QpAllocation, NoneOnceWarm) {
   ASSERT_TRUE(allocations_are_counted());
   BoundedQpWorkspace bounded_ws;
@@ -160,7 +159,6 @@ TEST(QpAllocation, NoneOnceWarm) {
   solve_all();
   EXPECT_EQ(allocation_count() - before, 0U);
 }
-#endif
 
 }  // namespace
 }  // namespace stiction

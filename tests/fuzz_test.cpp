@@ -1,0 +1,156 @@
+// Every law with every solver on random problems, degenerate ones included: a finite point, a status that its certificate bears out, the
+// same bits for the same input; and a typed error for input that is no problem. STICTION_FUZZ names another number of problems.
+#include <cstdlib>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/laws/solve.hpp"
+#include "tests/random_problems.hpp"
+
+namespace stiction {
+namespace {
+
+using random_problems::Generator;
+
+int problems_to_try() {
+  const char* wanted = std::getenv("STICTION_FUZZ");
+  return wanted != nullptr ? std::atoi(wanted) : 150;
+}
+
+std::vector<SolveOptions> every_law_and_solver() {
+  std::vector<SolveOptions> out;
+  for (const Law law : kLaws) {
+    for (const Solver solver : kSolvers) {
+      SolveOptions options;
+      options.law = law;
+      options.solver = solver;
+      if (can_solve(law, solver)) out.push_back(options);
+    }
+  }
+  return out;
+}
+
+bool is_finite(const Solution& s) {
+  return s.v.allFinite() && s.impulses.allFinite() && s.bounded_impulses.allFinite() && s.prescribed_impulses.allFinite();
+}
+
+bool same(const Solution& a, const Solution& b) { return a.v == b.v && a.impulses == b.impulses && a.status == b.status; }
+
+struct Tally {
+  int solved = 0, tried = 0, refused = 0;
+};
+
+TEST(Fuzz, AFinitePointAndAnHonestStatus) {
+  std::map<std::string, Tally> tallies;
+  const std::vector<SolveOptions> all = every_law_and_solver();
+  const int count = problems_to_try();
+  for (int seed = 0; seed < count; ++seed) {
+    const ContactProblem p = Generator(static_cast<unsigned>(seed)).problem();
+    ASSERT_NO_THROW(validate(p)) << seed;
+    for (const SolveOptions& options : all) {
+      // Enumeration is exponential: it is for small problems.
+      if (options.solver == Solver::enumerate && p.contacts() + p.bounded_rows() > 2) continue;
+      const std::string name = std::string(to_string(options.law)) + " by " + std::string(to_string(options.solver));
+      Tally& tally = tallies[name];
+      Solution s;
+      try {
+        s = solve(p, options);
+      } catch (const InvalidArgument& e) {  // a law that this problem lacks a parameter for, named
+        ASSERT_NE(std::string(e.what()), "") << name;
+        ++tally.refused;
+        continue;
+      }
+      ++tally.tried;
+      ASSERT_TRUE(is_finite(s)) << name << ", seed " << seed;
+      ASSERT_EQ(s.certificate.finite, true) << name << ", seed " << seed;
+      ASSERT_EQ(s.status == Status::solved, s.certificate.worst() <= options.tolerance)
+          << name << ", seed " << seed << ", worst " << s.certificate.worst() << ", " << to_string(s.status);
+      if (seed % 10 == 0) {
+        ASSERT_TRUE(same(s, solve(p, options))) << name << ", seed " << seed;
+      }
+      if (s.status == Status::solved) ++tally.solved;
+    }
+  }
+  for (const auto& [name, t] : tallies) {
+    RecordProperty(name, t.solved);
+    if (std::getenv("STICTION_FUZZ") != nullptr)
+      std::printf("%-45s solved %8d of %8d, refused %d\n", name.c_str(), t.solved, t.tried, t.refused);
+    if (t.tried >= 50) {
+      EXPECT_GT(t.solved, t.tried / 4) << name;
+    }
+  }
+}
+
+// Each takes something from a valid problem that it needs.
+const std::vector<std::pair<const char*, void (*)(ContactProblem&)>> kDamage{
+    {"dt zero", [](ContactProblem& p) { p.dt = 0.0; }},
+    {"dt NaN", [](ContactProblem& p) { p.dt = std::nan(""); }},
+    {"M zero", [](ContactProblem& p) { p.M.block(0).setZero(); }},
+    {"M negative", [](ContactProblem& p) { p.M.block(0) *= -1.0; }},
+    {"M NaN", [](ContactProblem& p) { p.M.block(0)(0, 0) = std::nan(""); }},
+    {"v NaN", [](ContactProblem& p) { p.v[0] = std::nan(""); }},
+    {"v short", [](ContactProblem& p) { p.v.resize(p.velocities() - 1); }},
+    {"impulse infinite", [](ContactProblem& p) { p.impulse[0] = kInfinity; }},
+    {"J NaN", [](ContactProblem& p) { p.J.entry(0)(0, 0) = std::nan(""); }},
+    {"mu NaN", [](ContactProblem& p) { p.mu[0] = std::nan(""); }},
+    {"mu negative", [](ContactProblem& p) { p.mu[0] = -0.1; }},
+    {"mu missing", [](ContactProblem& p) { p.mu.resize(p.contacts() - 1); }},
+    {"restitution above one", [](ContactProblem& p) { p.restitution[0] = 1.5; }},
+    {"gap NaN", [](ContactProblem& p) { p.gap[0] = std::nan(""); }},
+    {"gap infinite", [](ContactProblem& p) { p.gap[0] = -kInfinity; }},
+    {"laws short", [](ContactProblem& p) { p.laws.assign(static_cast<std::size_t>(p.contacts()) + 1, Law::no_slip); }},
+    {"material short", [](ContactProblem& p) { p.material.assign(static_cast<std::size_t>(p.contacts()) + 1, {}); }},
+    {"stiffness negative",
+     [](ContactProblem& p) {
+       p.material.assign(static_cast<std::size_t>(p.contacts()), {});
+       p.material[0].stiffness = -1.0;
+     }},
+    {"stiction speed zero",
+     [](ContactProblem& p) {
+       p.material.assign(static_cast<std::size_t>(p.contacts()), {});
+       p.material[0].stiction_speed = 0.0;
+     }},
+    {"prescribed out of range",
+     [](ContactProblem& p) {
+       p.prescribed = {p.velocities()};
+       p.v_prescribed.setZero(1);
+     }},
+    {"prescribed twice",
+     [](ContactProblem& p) {
+       p.prescribed = {0, 0};
+       p.v_prescribed.setZero(2);
+     }},
+    {"prescribed velocity NaN",
+     [](ContactProblem& p) {
+       p.prescribed = {0};
+       p.v_prescribed = Eigen::VectorXd::Constant(1, std::nan(""));
+     }},
+    {"bounds crossed",
+     [](ContactProblem& p) {
+       p.J_b.reset(1, p.M.sizes());
+       p.J_b.add_group();
+       p.b.setZero(1);
+       p.lo = Eigen::VectorXd::Constant(1, 1.0);
+       p.hi = Eigen::VectorXd::Constant(1, -1.0);
+     }},
+};
+
+TEST(Fuzz, BadInputIsNamed) {
+  int tried = 0;
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    const ContactProblem good = Generator(seed).problem();
+    if (good.contacts() == 0) continue;
+    for (const auto& [what, damage] : kDamage) {
+      ContactProblem bad = good;
+      damage(bad);
+      EXPECT_THROW(solve(bad), InvalidArgument) << what << ", seed " << seed;
+      ++tried;
+    }
+  }
+  EXPECT_GT(tried, 300);
+}
+
+}  // namespace
+}  // namespace stiction
