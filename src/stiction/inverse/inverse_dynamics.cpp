@@ -129,6 +129,13 @@ bool nearest_consistent(const ContactProblem& p, std::span<const int> joints, co
   return true;
 }
 
+// No-slip contacts that refuse the desired velocities, by the rank of their rows or by a proof of the solver: a solve that only missed its
+// tolerance keeps what was asked for.
+bool contradicts_contacts(const InverseOptions& options, InverseWorkspace& w, const InverseSolution& s) {
+  if (options.contact.law != Law::no_slip) return false;
+  return s.status == Status::infeasible || tangents_contradict(w.solve.reduction.reduced, w.solve.convex);
+}
+
 void apply_stage_two(const ContactProblem& p, const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
   s.least_torque = stage_two(p, w.solve.reduction, options.contact, s.v, s.bounded_impulses, w.stage_two, s.impulses) == Status::solved;
   if (!s.least_torque) return;
@@ -148,7 +155,7 @@ void inverse_dynamics(ContactProblem& p, std::span<const int> joints, const Ref&
     if (options.choice == Choice::least_torque && s.status == Status::solved && tau_max.empty()) apply_stage_two(p, options, w, s);
     read_torques(p, joints.size(), tau_max, rows.first_row(), s);
   }
-  if (s.status != Status::solved && options.repair_inconsistent && options.contact.law == Law::no_slip &&
+  if (s.status != Status::solved && options.repair_inconsistent && contradicts_contacts(options, w, s) &&
       nearest_consistent(p, joints, v_desired, options, w)) {
     const DrivenRows rows(p, joints, w.v_desired, tau_max);
     solve(p, options.contact, w.solve, s);

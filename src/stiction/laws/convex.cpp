@@ -1,6 +1,8 @@
 #include "stiction/laws/convex.hpp"
 
+#include <algorithm>
 #include <cassert>
+#include <cmath>
 
 namespace stiction {
 
@@ -9,36 +11,107 @@ namespace {
 using Index = Eigen::Index;
 using RowsRef = Eigen::Ref<const RowMatrix>;
 
+constexpr double kWellApart = 1e-3, kDependent = 1e-10;           // distance of a row from the span of others, relative to its length
+constexpr double kRangeRounding = 1e-13, kContradiction = 1e-12;  // of columns beside the largest, of velocities
+
 Friction friction_of(Law law) {
   if (law == Law::frictionless) return Friction::none;
   return law == Law::no_slip ? Friction::no_slip : Friction::pyramid;
 }
 
-/// R_t as one row-major matrix: itself, or a copy when it has several blocks.
-ConstRowMap dense_rows(const BlockRows& Rt, std::vector<double>& copy) {
-  if (Rt.is_single_block()) return Rt.single_block();
-  copy.assign(static_cast<std::size_t>(Rt.rows()) * static_cast<std::size_t>(Rt.cols()), 0.0);
-  for (int i = 0; i < Rt.groups(); ++i) {
-    for (int k = 0; k < 3; ++k) add_contact_row(Rt, i, Eigen::Vector3d::Unit(k), copy.data() + (3 * i + k) * Rt.cols());
-  }
-  return {copy.data(), Rt.rows(), Rt.cols()};
-}
-
-// Independent tangential rows of the closed contacts, and y of least norm with u_T = 0 on them.
-void eliminate_tangents(const ReducedProblem& p, const ConstRowMap& rows, ConvexWorkspace& w) {
+// Independent tangential rows of the closed contacts, and y of least norm with u_T = 0 on them, refined once.
+void eliminate_tangents(const ReducedProblem& p, const ConstRowMap& rows, double distance, ConvexWorkspace& w) {
   w.candidates.clear();
   for (int i = 0; i < p.contacts(); ++i) {
     if (p.closed[static_cast<std::size_t>(i)] != 0) w.candidates.insert(w.candidates.end(), {3 * i + 1, 3 * i + 2});
   }
   w.y.setZero(rows.cols());
   w.tangents.indices.clear();
+  w.tangents.nearest = 0.0;
   if (w.candidates.empty()) return w.tangents.basis.reset(static_cast<int>(rows.cols()));
-  find_indices(rows, w.candidates, {}, w.tangents);
+  FindIndicesOptions options;
+  options.own_tolerance = distance;
+  options.preferred_tolerance = kWellApart;
+  find_indices(rows, w.candidates, options, w.tangents);
   const Index k = w.tangents.basis.rank();
   w.head.resize(k);
-  for (Index j = 0; j < k; ++j) w.head[j] = -p.u_free[w.tangents.indices[static_cast<std::size_t>(j)]];
-  w.tangents.basis.solve_lower(w.head.data());
-  w.y.noalias() = w.tangents.basis.span() * w.head;
+  for (int sweep = 0; sweep < 2; ++sweep) {
+    for (Index j = 0; j < k; ++j) {
+      const int row = w.tangents.indices[static_cast<std::size_t>(j)];
+      w.head[j] = -p.u_free[row] - rows.row(row).dot(w.y);
+    }
+    w.tangents.basis.solve_lower(w.head.data());
+    w.y.noalias() += w.tangents.basis.span() * w.head;
+  }
+}
+
+void no_tangents(const ConstRowMap& rows, ConvexWorkspace& w) {
+  w.tangents.indices.clear();
+  w.tangents.nearest = 0.0;
+  w.tangents.basis.reset(static_cast<int>(rows.cols()));
+  w.y.setZero(rows.cols());
+}
+
+// The LCP in the normals on the complement of the tangential rows; then w.y is the whole change of motion.
+void solve_normals(const ReducedProblem& p, const ConstRowMap& rows, const SolveOptions& options, ConvexWorkspace& w) {
+  const Index n = p.contacts(), left = rows.cols() - w.tangents.basis.rank();
+  const Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>> normal_rows(rows.data(), n, rows.cols(),
+                                                                         Eigen::OuterStride<>(3 * rows.cols()));
+  w.q.resize(n);
+  w.q.noalias() = normal_rows * w.y;
+  for (Index i = 0; i < n; ++i) w.q[i] += p.u_free[3 * i] + p.offset[i];
+  w.normals.resize(static_cast<std::size_t>(n * left));
+  RowMap projected(w.normals.data(), n, left);
+  if (w.tangents.indices.empty()) {
+    projected = normal_rows;
+  } else {
+    projected.noalias() = normal_rows.lazyProduct(w.tangents.basis.complement());  // a blocked product would allocate
+  }
+  if (!options.warm_start) w.ppm_solution.active.clear();
+  ppm(projected, w.q, w.ppm_solution.active, {}, w.ppm, w.ppm_solution);
+  if (w.tangents.indices.empty()) {
+    w.y += w.ppm_solution.y;
+  } else {
+    w.y.noalias() += w.tangents.basis.complement() * w.ppm_solution.y;
+  }
+}
+
+// Largest |u_T| of the closed contacts at the motion w.y over the size of the free velocities.
+double slip_left(const ReducedProblem& p, const ConstRowMap& rows, const ConvexWorkspace& w) {
+  double worst = 0.0, scale = 1e-300;
+  const Index r = rows.cols();
+  for (const int row : w.candidates) {
+    const double* a = rows.data() + row * r;
+    double u = p.u_free[row];
+    scale = std::max(scale, std::abs(u));
+    for (Index j = 0; j < r; ++j) u += a[j] * w.y[j];
+    worst = std::max(worst, std::abs(u));
+  }
+  return worst / std::max({scale, p.u_free.cwiseAbs().maxCoeff(), p.offset.cwiseAbs().maxCoeff()});
+}
+
+// Rows close to the span of the others are left out at first: where the normals hold the body, they add nothing but impulses that
+// grow with the inverse of the distance. When slip remains on them, they come in.
+void solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const SolveOptions& options, ConvexWorkspace& w, Impulses& out) {
+  constexpr double kDistances[] = {kWellApart, 1e-6, kDependent}, kNoSlip = 1e-12;
+  double best = kInfinity, chosen = 0.0, last = 0.0;
+  for (const double distance : kDistances) {
+    if (best < kInfinity && w.tangents.nearest <= distance) continue;
+    eliminate_tangents(p, rows, distance, w);
+    solve_normals(p, rows, options, w);
+    out.iterations += w.ppm_solution.pivots;
+    last = distance;
+    const double slip = w.tangents.nearest <= kDependent ? 0.0 : slip_left(p, rows, w);
+    if (slip < best) {
+      best = slip;
+      chosen = distance;
+    }
+    if (slip <= kNoSlip || w.tangents.nearest <= kDependent) break;
+  }
+  if (chosen == last) return;
+  eliminate_tangents(p, rows, chosen, w);
+  solve_normals(p, rows, options, w);
+  out.iterations += w.ppm_solution.pivots;
 }
 
 // λ of the tangential rows: R λ_S = Qᵀ(y - Nᵀ z) on their span.
@@ -70,36 +143,52 @@ void solve_by_active_set(const ReducedProblem& p, const SolveOptions& options, C
 
 void solve_by_pivoting(const ReducedProblem& p, const SolveOptions& options, ConvexWorkspace& w, Impulses& out) {
   assert(p.bounded_rows() == 0);
-  const Index n = p.contacts();
   const ConstRowMap rows = dense_rows(p.Rt, w.rows);
+  out.iterations = 0;
   if (options.law == Law::no_slip) {
-    eliminate_tangents(p, rows, w);
+    solve_no_slip(p, rows, options, w, out);
   } else {
-    w.tangents.indices.clear();
-    w.tangents.basis.reset(static_cast<int>(rows.cols()));
-    w.y.setZero(rows.cols());
+    no_tangents(rows, w);
+    solve_normals(p, rows, options, w);
+    out.iterations = w.ppm_solution.pivots;
   }
-  const Index left = rows.cols() - w.tangents.basis.rank();
-  const Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>> normal_rows(rows.data(), n, rows.cols(),
-                                                                         Eigen::OuterStride<>(3 * rows.cols()));
-  w.q.resize(n);
-  w.q.noalias() = normal_rows * w.y;
-  for (Index i = 0; i < n; ++i) w.q[i] += p.u_free[3 * i] + p.offset[i];
-  w.normals.resize(static_cast<std::size_t>(n * left));
-  RowMap projected(w.normals.data(), n, left);
-  if (w.tangents.indices.empty()) {
-    projected = normal_rows;
-  } else {
-    projected.noalias() = normal_rows.lazyProduct(w.tangents.basis.complement());  // a blocked product would allocate
-  }
-  if (!options.warm_start) w.ppm_solution.active.clear();
-  ppm(projected, w.q, w.ppm_solution.active, {}, w.ppm, w.ppm_solution);
   out.status = w.ppm_solution.status;
-  out.iterations = w.ppm_solution.pivots;
-  out.lambda.setZero(3 * n);
+  out.lambda.setZero(3 * p.contacts());
   out.beta.resize(0);
   for (int active : w.ppm_solution.active) out.lambda[3 * active] = w.ppm_solution.z[active];
   if (!w.tangents.indices.empty()) recover_tangents(rows, w, out);
+}
+
+bool tangents_contradict(const ReducedProblem& p, ConvexWorkspace& w) {
+  const ConstRowMap rows = dense_rows(p.Rt, w.rows);
+  eliminate_tangents(p, rows, kDependent, w);
+  const Index count = static_cast<Index>(w.candidates.size()), r = rows.cols();
+  if (count == 0) return false;
+  // Columns of the tangential rows made orthonormal one after the other, largest first; then the right-hand side against them.
+  w.columns.resize(count, r + 1);
+  double scale = std::max(p.u_free.cwiseAbs().maxCoeff(), 1e-300);
+  for (Index t = 0; t < count; ++t) {
+    const int row = w.candidates[static_cast<std::size_t>(t)];
+    w.columns.row(t).head(r) = rows.row(row);
+    w.columns(t, r) = p.u_free[row];
+  }
+  const auto deflate = [&](Index from, Index basis) {
+    for (int twice = 0; twice < 2; ++twice) w.columns.col(from) -= w.columns.col(basis).dot(w.columns.col(from)) * w.columns.col(basis);
+  };
+  double largest = 0.0;
+  for (Index k = 0; k < r; ++k) {
+    Index pivot = k;
+    for (Index j = k + 1; j < r; ++j) {
+      if (w.columns.col(j).squaredNorm() > w.columns.col(pivot).squaredNorm()) pivot = j;
+    }
+    w.columns.col(k).swap(w.columns.col(pivot));
+    const double norm = w.columns.col(k).norm();
+    largest = std::max(largest, norm);
+    if (norm <= kRangeRounding * largest) break;
+    w.columns.col(k) /= norm;
+    for (Index j = k + 1; j <= r; ++j) deflate(j, k);
+  }
+  return w.columns.col(r).cwiseAbs().maxCoeff() > kContradiction * scale;
 }
 
 }  // namespace stiction

@@ -4,8 +4,10 @@
 // whose optimality conditions are the law's: each generator's velocity a_jᵀy + c_j >= 0, = 0 where x_j > 0. Solver by default:
 // no_slip and frictionless without bounded rows as [ZD15 section 3]: FIND-INDICES eliminates the tangential rows, principal
 // pivoting solves the LCP in the normals (`solve_by_pivoting`); everything else by the bounded active set (`solve_by_active_set`).
-// Cost O(r³ + n r²). Tangential rows of no_slip that contradict each other (splaying feet [ZD15 section 3.5]) leave a residual that
-// the certificate shows; with the active set they are reported infeasible.
+// Cost O(r³ + n r²). Tangential rows within 1e-3 of the span of others (soles almost in one plane) are eliminated only when slip is
+// left on them otherwise, in steps down to 1e-10: taken at once they would cost as many digits, and huge impulses.
+// Tangential rows of no_slip that contradict each other (splaying feet [ZD15 section 3.5]) leave a residual that the certificate
+// shows, and `tangents_contradict` says whether it is that; with the active set they are reported infeasible.
 #pragma once
 
 #include "stiction/laws/generators.hpp"
@@ -27,11 +29,16 @@ struct ConvexWorkspace {
   std::vector<int> candidates;
   std::vector<double> rows, normals;  ///< 3n x r when R_t has several blocks; n x (r - tangents)
   GrowVector q, y, head;
+  GrowMatrix columns;  ///< 2 closed x (r + 1), see tangents_contradict
 };
 
 /// law: frictionless, no_slip or anitescu.
 void solve_by_active_set(const ReducedProblem& problem, const SolveOptions& options, ConvexWorkspace& workspace, Impulses& impulses);
 /// law: frictionless or no_slip, no bounded rows.
 void solve_by_pivoting(const ReducedProblem& problem, const SolveOptions& options, ConvexWorkspace& workspace, Impulses& impulses);
+
+/// Whether no motion keeps the closed contacts from slipping: u_T = 0 has no solution y, judged by the distance of u_free's tangential
+/// part from the range of the tangential rows against rounding [ZD15, section 3.5], whatever the normals say.
+bool tangents_contradict(const ReducedProblem& problem, ConvexWorkspace& workspace);
 
 }  // namespace stiction

@@ -50,6 +50,15 @@ void add_contact_row(const BlockRows& Rt, int contact, const Vector3d& direction
   }
 }
 
+ConstRowMap dense_rows(const BlockRows& Rt, std::vector<double>& copy) {
+  if (Rt.is_single_block()) return Rt.single_block();
+  copy.assign(static_cast<std::size_t>(Rt.rows()) * static_cast<std::size_t>(Rt.cols()), 0.0);
+  for (int i = 0; i < Rt.groups(); ++i) {
+    for (int k = 0; k < 3; ++k) add_contact_row(Rt, i, Eigen::Vector3d::Unit(k), copy.data() + (3 * i + k) * Rt.cols());
+  }
+  return {copy.data(), Rt.rows(), Rt.cols()};
+}
+
 void make_generators(const ReducedProblem& p, Friction friction, int edges, bool skip_open, Generators& g) {
   g.variables.clear();
   for (int i = 0; i < p.contacts(); ++i) add_contact_variables(p, i, friction, edges, skip_open, g);

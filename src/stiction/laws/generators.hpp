@@ -40,4 +40,7 @@ void expand(const ReducedProblem& problem, const Generators& generators, const E
 /// row of length r += direction ᵀ R_t of contact i.
 void add_contact_row(const BlockRows& Rt, int contact, const Eigen::Vector3d& direction, double* row);
 
+/// R_t (3n x r) as one row-major matrix: itself, or a copy when it has several blocks.
+ConstRowMap dense_rows(const BlockRows& Rt, std::vector<double>& copy);
+
 }  // namespace stiction

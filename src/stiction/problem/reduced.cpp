@@ -219,6 +219,21 @@ void forward_substitute_rows(const Reduction::Block& block, RowMap rows) {
   }
 }
 
+// Six free coordinates, as every floating base with driven joints has: gathered and multiplied by L⁻ᵀ in one pass, without the chain
+// of dependent operations of a substitution.
+void whiten_six(const Reduction::Block& block, ConstRowMap rows, double* out) {
+  using Vector6 = Eigen::Matrix<double, 6, 1>;
+  Eigen::Matrix<double, 6, 6> inverse = Eigen::Matrix<double, 6, 6>::Identity();
+  Eigen::Map<const Eigen::Matrix<double, 6, 6>>(block.L.data()).triangularView<Eigen::Lower>().solveInPlace(inverse);
+  const int* c = block.coordinates.data();
+  for (Index i = 0; i < rows.rows(); ++i, out += 6) {
+    const double* x = rows.data() + i * rows.cols();
+    Eigen::Map<Vector6> y(out);
+    y = x[c[0]] * inverse.col(0) + x[c[1]] * inverse.col(1) + x[c[2]] * inverse.col(2) + x[c[3]] * inverse.col(3) +
+        x[c[4]] * inverse.col(4) + x[c[5]] * inverse.col(5);
+  }
+}
+
 // One robot, its free coordinates selected: the rows are gathered in one pass.
 void reduce_single_block(const Reduction& red, const BlockRows& from, BlockRows& to) {
   const Reduction::Block& block = red.blocks[0];
@@ -228,6 +243,7 @@ void reduce_single_block(const Reduction& red, const BlockRows& from, BlockRows&
     to.add_entry(0);
   }
   RowMap out(to.entry(0).data(), rows.rows(), block.size);
+  if (block.size == 6) return whiten_six(block, rows, out.data());
   for (Index i = 0; i < rows.rows(); ++i) {
     const double* source = rows.data() + i * rows.cols();
     double* target = out.data() + i * block.size;

@@ -10,34 +10,55 @@ namespace stiction {
 
 namespace {
 
-/// Square of the largest row norm among the candidates; a NaN or infinity anywhere in them comes out as not finite.
+/// Squares of the candidates' norms, and the largest; a NaN or infinity anywhere in them comes out as not finite.
 template <class RowAt>
-double largest_square(const Eigen::Ref<const RowMatrix>& A, int count, RowAt row_at) {
+double measure_rows(const Eigen::Ref<const RowMatrix>& A, int count, RowAt row_at, GrowVector& squares) {
+  const Eigen::Index r = A.cols();
   double largest = 0.0, check = 0.0;
+  squares.resize(count);
   for (int t = 0; t < count; ++t) {
-    const double square = A.row(row_at(t)).squaredNorm();
+    const double* row = A.data() + A.outerStride() * row_at(t);
+    double square = 0.0;
+    for (Eigen::Index j = 0; j < r; ++j) square += row[j] * row[j];
+    squares[t] = square;
     largest = std::max(largest, square);
     check += square;
   }
   return std::isfinite(check) ? largest : check;
 }
 
+/// One pass in order; `result.nearest` becomes the largest relative distance that was passed over.
 template <class RowAt>
-void select(const Eigen::Ref<const RowMatrix>& A, int count, RowAt row_at, const FindIndicesOptions& options, IndependentRows& result) {
+void sweep(const Eigen::Ref<const RowMatrix>& A, int count, RowAt row_at, double floor, double tolerance, IndependentRows& result) {
   const int r = static_cast<int>(A.cols());
-  const double largest = largest_square(A, count, row_at);
-  if (!std::isfinite(largest)) {
-    throw InvalidArgument("A", "finite rows of representable length", std::to_string(largest));
-  }
-  const double floor = options.largest_tolerance * std::sqrt(largest);
+  result.nearest = 0.0;
   for (int t = 0; t < count && result.basis.rank() < r; ++t) {
     const int i = row_at(t);
     const double* row = A.data() + A.outerStride() * i;
-    const double least = std::max(floor, options.own_tolerance * A.row(i).norm());
-    if (!(result.basis.distance(row) > least)) continue;
+    const double norm = std::sqrt(result.squares[t]), distance = result.basis.distance(row);
+    if (!(distance > std::max(floor, tolerance * norm))) {
+      if (distance > floor) result.nearest = std::max(result.nearest, distance / norm);
+      continue;
+    }
     result.basis.project(row, result.scratch.data());
     result.basis.append(result.scratch.data());
     result.indices.push_back(i);
+  }
+}
+
+template <class RowAt>
+void select(const Eigen::Ref<const RowMatrix>& A, int count, RowAt row_at, const FindIndicesOptions& options, IndependentRows& result) {
+  const double largest = measure_rows(A, count, row_at, result.squares);
+  if (!std::isfinite(largest)) {
+    throw InvalidArgument("A", "finite rows of representable length", std::to_string(largest));
+  }
+  constexpr double kStep = 1e-3;
+  const double floor = options.largest_tolerance * std::sqrt(largest);
+  double tolerance = std::max(options.own_tolerance, options.preferred_tolerance);
+  sweep(A, count, row_at, floor, tolerance, result);
+  while (tolerance > options.own_tolerance && result.nearest > options.own_tolerance && result.basis.rank() < A.cols()) {
+    tolerance = std::max(options.own_tolerance, kStep * tolerance);
+    sweep(A, count, row_at, floor, tolerance, result);
   }
 }
 
