@@ -120,7 +120,11 @@ bool nearest_consistent(const ContactProblem& p, std::span<const int> joints, co
     w.repair.reduction.reduced.closed = w.solve.reduction.reduced.closed;
     solve_reduced(w.repair.reduction.reduced, no_slip, w.repair, w.repair.impulses);
     if (w.repair.impulses.status != Status::solved) return false;
-    recover_velocity(w.repair.reduction, w.repair.impulses.lambda, w.repair.impulses.beta, w.v_nearest);
+    if (w.repair.impulses.motion.size() > 0) {
+      recover_velocity(w.repair.reduction, w.repair.impulses.motion, w.v_nearest);
+    } else {
+      recover_velocity(w.repair.reduction, w.repair.impulses.lambda, w.repair.impulses.beta, w.v_nearest);
+    }
     w.nearest.v = w.v_nearest;
     for (std::size_t i = 0; i < joints.size(); ++i) w.nearest.v[joints[i]] = v_desired[static_cast<Index>(i)];
   }

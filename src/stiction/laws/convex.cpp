@@ -156,6 +156,7 @@ void solve_by_pivoting(const ReducedProblem& p, const SolveOptions& options, Con
   out.lambda.setZero(3 * p.contacts());
   out.beta.resize(0);
   for (int active : w.ppm_solution.active) out.lambda[3 * active] = w.ppm_solution.z[active];
+  out.motion = w.y;
   if (!w.tangents.indices.empty()) recover_tangents(rows, w, out);
 }
 

@@ -33,8 +33,9 @@ void add_contact_variables(const ReducedProblem& p, int i, Friction friction, in
     for (int k = 0; k < 3; ++k) add_variable(g, i, -1, Vector3d::Unit(k));
     return;
   }
+  const double first = p.edge_angle.size() > 0 ? p.edge_angle[i] : 0.0;
   for (int j = 0; j < edges; ++j) {
-    const double angle = 2.0 * std::numbers::pi * j / edges;
+    const double angle = first + 2.0 * std::numbers::pi * j / edges;
     add_variable(g, i, -1, {1.0, mu * std::cos(angle), mu * std::sin(angle)});
   }
 }

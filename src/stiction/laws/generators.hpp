@@ -2,8 +2,8 @@
 //
 //   λ = D x,  lo <= x <= hi;   rows a_j = D_jᵀ R_t of A (variables x r),   c_j = D_jᵀ (u_free + offset e_N)
 // Per contact: a frictionless one has e_N; a pyramid with k edges has e_N + μ (cos 2πj/k e_S + sin 2πj/k e_T), whose conic hull is
-// the pyramid; no slip (or μ = ∞) has e_N >= 0 and free e_S, e_T. Bounded rows follow with their box.
-// Cost: variables x r.
+// the pyramid (turned by the contact's edge_angle where the problem has one); no slip (or μ = ∞) has e_N >= 0 and free e_S, e_T. Bounded
+// rows follow with their box. Cost: variables x r.
 #pragma once
 
 #include <vector>

@@ -24,6 +24,28 @@ Solver solver_from_string(std::string_view name) {
   throw InvalidArgument("solver", fmt::format("one of {}", solver_names()), fmt::format("'{}'", name));
 }
 
+std::string_view to_string(PyramidVariant variant) {
+  return variant == PyramidVariant::stewart_trinkle ? "stewart_trinkle" : "anitescu_potra";
+}
+
+PyramidVariant pyramid_variant_from_string(std::string_view name) {
+  for (const PyramidVariant variant : {PyramidVariant::stewart_trinkle, PyramidVariant::anitescu_potra}) {
+    if (to_string(variant) == name) return variant;
+  }
+  throw InvalidArgument("variant", "one of stewart_trinkle, anitescu_potra", fmt::format("'{}'", name));
+}
+
+std::string_view to_string(ViscousSlip slip) { return slip == ViscousSlip::after ? "after" : "before"; }
+
+ViscousSlip viscous_slip_from_string(std::string_view name) {
+  for (const ViscousSlip slip : {ViscousSlip::after, ViscousSlip::before}) {
+    if (to_string(slip) == name) return slip;
+  }
+  throw InvalidArgument("viscous_slip", "one of after, before", fmt::format("'{}'", name));
+}
+
+bool is_polygonal(Law law) { return law == Law::coulomb_pyramid || law == Law::anitescu || law == Law::max_dissipation; }
+
 std::string solver_names() { return fmt::format("{}", fmt::join(kSolverNames, ", ")); }
 
 bool can_solve(Law law, Solver solver) {
@@ -31,6 +53,7 @@ bool can_solve(Law law, Solver solver) {
   switch (law) {
     case Law::frictionless:
     case Law::no_slip:
+    case Law::viscous:
       return solver == Solver::ppm || solver == Solver::active_set;
     case Law::coulomb_pyramid:
       return solver == Solver::interior_point || solver == Solver::lemke || solver == Solver::enumerate;
@@ -54,8 +77,14 @@ LawConditions conditions(const SolveOptions& options) {
     case Law::no_slip:
       c.no_slip = c.friction_needs_contact = true;
       break;
+    case Law::viscous:
+      c.viscous = c.friction_needs_contact = true;
+      c.friction_cone = c.dissipation = false;
+      c.slip_before = options.viscous_slip == ViscousSlip::before;
+      break;
     case Law::coulomb_pyramid:
       c.edges = options.edges;
+      c.touching_only = options.variant == PyramidVariant::anitescu_potra;
       break;
     case Law::coulomb_cone:
       break;
@@ -72,6 +101,7 @@ LawConditions conditions(const SolveOptions& options) {
     default:
       break;
   }
+  c.aligned = options.align_edges && c.edges > 0;
   return c;
 }
 

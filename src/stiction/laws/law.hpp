@@ -2,13 +2,14 @@
 //
 //   frictionless     0 <= λ_N ⊥ u_N + c >= 0, λ_T = 0                                              LCP, symmetric PSD
 //   no_slip          the same with u_T = 0, λ_T free (μ = ∞) [ZD15 section 3; D14]                  LCP, symmetric PSD
+//   viscous          0 <= λ_N ⊥ u_N + c >= 0, λ_T = -h c u_T on closed contacts [D14]                  LCP, symmetric PSD
 //   coulomb_pyramid  Signorini and Coulomb with a polygon of k edges [ZD15 section 4; Stewart-Trinkle, Anitescu-Potra]  LCP
 //   coulomb_cone     Signorini and Coulomb with the true disc (De Saxce)                            cone complementarity
 //   anitescu         convex relaxation: λ ∈ K ⊥ u + c e_N ∈ K* [Anitescu 2006]                       convex QP
 //   max_dissipation  min vᵀMv/2 over λ ∈ K with u_N + c >= 0 [ZD15 section 5; Drumwright-Shell]      convex QP
-// c is the gap and restitution offset of `normal_offset`; K the friction cone or pyramid. no_slip, anitescu and max_dissipation put
-// friction on closed contacts only (`find_closed`). All but max_dissipation are conditions on (λ, J v⁺) alone, which is what makes
-// their inverse dynamics exact (docs/laws.md).
+// c is the gap and restitution offset of `normal_offset` (viscous: the second c is the contact's viscosity, N s/m); K the friction cone or
+// pyramid. no_slip, viscous, anitescu and max_dissipation put friction on closed contacts only (`find_closed`). All but max_dissipation are
+// conditions on (λ, J v⁺) alone, which is what makes their inverse dynamics exact (docs/laws.md).
 #pragma once
 
 #include <array>
@@ -32,16 +33,34 @@ Solver solver_from_string(std::string_view name);
 /// Names for help texts, separated by ", ".
 std::string solver_names();
 
+/// How coulomb_pyramid treats contacts that are apart. stewart_trinkle: every contact, the gap in the normal complementarity,
+/// 0 <= λ_N ⊥ N v⁺ + φ/h >= 0 [Stewart & Trinkle 1996]. anitescu_potra: velocity level, 0 <= λ_N ⊥ N v⁺ >= 0 on contacts that touch
+/// (φ <= kTouchGap) and nothing on the others [Anitescu & Potra 1997; ZD15, Eqs. 48-58].
+enum class PyramidVariant { stewart_trinkle, anitescu_potra };
+std::string_view to_string(PyramidVariant variant);
+PyramidVariant pyramid_variant_from_string(std::string_view name);
+
+/// Whose slip viscous friction opposes: that after the step, or that of the state before it (acceleration level of [D14]).
+enum class ViscousSlip { after, before };
+std::string_view to_string(ViscousSlip slip);
+ViscousSlip viscous_slip_from_string(std::string_view name);
+
 struct SolveOptions {
   Law law = Law::coulomb_pyramid;
   Solver solver = Solver::automatic;
-  int edges = 4;            ///< k of the polygonal laws, >= 4; edge j points at angle 2πj/k from the first tangent
-  double tolerance = 1e-9;  ///< largest scaled residual of the certificate that counts as solved
-  bool warm_start = true;   ///< start from the last solution in the workspace when the sizes agree
+  int edges = 4;  ///< k of the polygonal laws, >= 4; edge j points at angle 2πj/k from the first tangent
+  bool align_edges =
+      false;  ///< polygonal laws: turn each contact's polygon so that a vertex opposes its slip before the step (edge_angles)
+  PyramidVariant variant = PyramidVariant::stewart_trinkle;  ///< coulomb_pyramid
+  ViscousSlip viscous_slip = ViscousSlip::after;             ///< viscous
+  double tolerance = 1e-9;                                   ///< largest scaled residual of the certificate that counts as solved
+  bool warm_start = true;                                    ///< start from the last solution in the workspace when the sizes agree
 };
 
 /// True when the law can be solved by this solver.
 bool can_solve(Law law, Solver solver);
+/// True for the laws whose friction section is a polygon of `edges` edges.
+bool is_polygonal(Law law);
 LawConditions conditions(const SolveOptions& options);
 
 }  // namespace stiction

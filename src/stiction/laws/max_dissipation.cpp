@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/problem/contact_checks.hpp"
 
 namespace stiction {
 
@@ -86,7 +87,8 @@ double optimality_residual(const ReducedProblem& p, int edges, const Impulses& o
   for (int i = 0; i < n; ++i) {
     if (p.closed[static_cast<std::size_t>(i)] == 0) continue;
     const Vector3d g = w.gradient.segment<3>(3 * i);
-    worst = std::max({worst, -least_generator_velocity(g, p.mu[i], edges) / gradient_scale,
+    const Vector3d seen = p.edge_angle.size() > 0 ? turned_back(g, p.edge_angle[i]) : g;
+    worst = std::max({worst, -least_generator_velocity(seen, p.mu[i], edges) / gradient_scale,
                       std::abs(g.dot(out.lambda.segment<3>(3 * i))) / (impulse * gradient_scale)});
   }
   return worst;

@@ -98,6 +98,14 @@ void solve_pyramid_lcp(const ReducedProblem& p, const SolveOptions& options, Pyr
   out.iterations = w.solution.pivots;
   out.lambda.setZero(3 * n);
   out.beta.setZero(m);
+  if (w.solution.ray.size() == w.q.size()) {
+    out.ray.setZero(3 * n);
+    for (Index i = 0; i < n; ++i) {
+      out.ray[3 * i] = w.solution.ray[i];
+      for (Index j = 0; j < k; ++j)
+        out.ray.segment<3>(3 * i) += w.solution.ray[n + i * k + j] * edge_direction(static_cast<int>(j), options.edges);
+    }
+  }
   if (w.solution.z.size() != w.q.size()) return;
   for (Index i = 0; i < n; ++i) {
     out.lambda[3 * i] = w.solution.z[i];

@@ -1,5 +1,7 @@
 #include "stiction/laws/solve.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
@@ -16,6 +18,7 @@ Solver choose_solver(const ReducedProblem& p, const SolveOptions& options) {
   switch (options.law) {
     case Law::frictionless:
     case Law::no_slip:
+    case Law::viscous:
       return p.bounded_rows() == 0 ? Solver::ppm : Solver::active_set;
     case Law::anitescu:
       return p.rank_bound() <= kActiveSetColumns ? Solver::active_set : Solver::interior_point;
@@ -30,6 +33,12 @@ void check_options(const SolveOptions& options) {
   if (!can_solve(options.law, options.solver)) {
     throw InvalidArgument("solver", fmt::format("a solver of law {}", to_string(options.law)),
                           fmt::format("'{}'", to_string(options.solver)));
+  }
+  if (options.variant != PyramidVariant::stewart_trinkle && options.law != Law::coulomb_pyramid) {
+    throw InvalidArgument("variant", "stewart_trinkle for every law but coulomb_pyramid", fmt::format("'{}'", to_string(options.variant)));
+  }
+  if (options.align_edges && !is_polygonal(options.law)) {
+    throw InvalidArgument("align_edges", "a law with a friction polygon", fmt::format("'{}'", to_string(options.law)));
   }
   if (options.edges < 4) throw InvalidArgument("edges", "an integer >= 4", fmt::format("{}", options.edges));
   require_positive("tolerance", options.tolerance);
@@ -67,16 +76,101 @@ void solve_pyramid(const ReducedProblem& p, SolveOptions options, SolveWorkspace
   if (out.status != Status::solved) out = w.fallback;
 }
 
+bool touches(const ReducedProblem& p, int i) { return p.gap.size() == 0 || p.gap[i] <= kTouchGap; }
+
+void gather_touching(const ReducedProblem& p, TouchingContacts& w) {
+  w.contacts.clear();
+  for (int i = 0; i < p.contacts(); ++i) {
+    if (touches(p, i)) w.contacts.push_back(i);
+  }
+  ReducedProblem& to = w.problem;
+  const Eigen::Index n = static_cast<Eigen::Index>(w.contacts.size());
+  to.Rt.reset(3, p.Rt.block_sizes());
+  for (GrowVector* x : {&to.offset, &to.mu}) x->resize(n);
+  to.u_free.resize(3 * n);
+  to.closed.resize(w.contacts.size());
+  for (Eigen::Index k = 0; k < n; ++k) {
+    const int i = w.contacts[static_cast<std::size_t>(k)];
+    to.Rt.add_group();
+    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) to.Rt.add_entry(p.Rt.entry_block(e)) = p.Rt.entry(e);
+    to.u_free.segment<3>(3 * k) = p.u_free.segment<3>(3 * i);
+    to.offset[k] = std::min(p.offset[i], 0.0);  // restitution stays, what is left of the gap goes
+    to.mu[k] = p.mu[i];
+    to.closed[static_cast<std::size_t>(k)] = p.closed[static_cast<std::size_t>(i)];
+  }
+  to.defect.resize(0, 0);
+  if (p.defect.size() > 0) {
+    to.defect.resize(3 * n, 3 * n);
+    for (Eigen::Index k = 0; k < n; ++k) {
+      for (Eigen::Index l = 0; l < n; ++l) {
+        to.defect.block<3, 3>(3 * k, 3 * l) =
+            p.defect.block<3, 3>(3 * w.contacts[static_cast<std::size_t>(k)], 3 * w.contacts[static_cast<std::size_t>(l)]);
+      }
+    }
+  }
+  to.dt = p.dt;
+  to.Bt = p.Bt;
+  to.w_free = p.w_free;
+  to.lo = p.lo;
+  to.hi = p.hi;
+  to.y_free = p.y_free;
+}
+
+// A point that is no solution comes with a proof that there is none, where one is found, or with Lemke's ray.
+void explain_failure(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+  InfeasibilityRay& ray = solution.ray;
+  for (GrowVector* x : {&ray.impulses, &ray.bounded_impulses, &ray.prescribed_impulses}) x->resize(0);
+  ray.work = 0.0;
+  ray.proof = false;
+  if (solution.status == Status::solved) return;
+  if (find_infeasibility(problem, w.reduction, options, w.infeasibility, ray)) {
+    solution.status = Status::infeasible;
+  } else if (w.impulses.ray.size() > 0) {
+    ray.impulses = w.impulses.ray;
+  }
+}
+
+void solve_touching(const ReducedProblem& p, SolveOptions options, SolveWorkspace& w, Impulses& out) {
+  gather_touching(p, w.touching);
+  options.variant = PyramidVariant::stewart_trinkle;
+  const Impulses& part = w.touching.impulses;
+  solve_reduced(w.touching.problem, options, w, w.touching.impulses);
+  out.lambda.setZero(3 * p.contacts());
+  out.ray.resize(0);
+  if (part.ray.size() > 0) out.ray.setZero(3 * p.contacts());
+  for (std::size_t k = 0; k < w.touching.contacts.size(); ++k) {
+    const Eigen::Index to = 3 * w.touching.contacts[k], from = 3 * static_cast<Eigen::Index>(k);
+    out.lambda.segment<3>(to) = part.lambda.segment<3>(from);
+    if (part.ray.size() > 0) out.ray.segment<3>(to) = part.ray.segment<3>(from);
+  }
+  out.beta = part.beta;
+  out.motion = part.motion;
+  out.status = part.status;
+  out.iterations = part.iterations;
+}
+
 }  // namespace
 
 void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
   out.multipliers.resize(0);
+  out.motion.resize(0);
+  out.ray.resize(0);
+  if (is_polygonal(options.law) && p.edge_angle.size() > 0) {
+    turn_to_edges(p, w.turned);
+    solve_reduced(w.turned, options, w, out);
+    turn_from_edges(p, out.lambda);
+    if (out.ray.size() > 0) turn_from_edges(p, out.ray);
+    return;
+  }
+  if (options.law == Law::coulomb_pyramid && options.variant == PyramidVariant::anitescu_potra) return solve_touching(p, options, w, out);
   const Solver solver = choose_solver(p, options);
   if (p.contacts() + p.bounded_rows() == 0) {
     out.lambda.resize(0);
     out.beta.resize(0);
     out.status = Status::solved;
     out.iterations = 0;
+  } else if (options.law == Law::viscous) {
+    solve_viscous(p, options, solver, w.viscous, out);
   } else if (solver == Solver::ppm && p.bounded_rows() == 0) {
     solve_by_pivoting(p, options, w.convex, out);
   } else if (options.law == Law::max_dissipation) {
@@ -93,6 +187,7 @@ void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWo
   if (!out.lambda.allFinite() || !out.beta.allFinite()) {
     out.lambda.setZero(3 * p.contacts());
     out.beta.setZero(p.bounded_rows());
+    out.motion.resize(0);
     out.status = Status::numerical_error;
   }
 }
@@ -100,6 +195,7 @@ void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWo
 void solve(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   check_options(options);
   reduce(problem, w.reduction);
+  if (options.align_edges) edge_angles(problem, w.reduction.reduced.edge_angle);
   solve_reduced(w.reduction.reduced, options, w, w.impulses);
   complete(problem, options, w, solution);
 }
@@ -107,7 +203,11 @@ void solve(const ContactProblem& problem, const SolveOptions& options, SolveWork
 void complete(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   solution.impulses = w.impulses.lambda;
   solution.iterations = w.impulses.iterations;
-  recover_velocity(w.reduction, w.impulses.lambda, w.impulses.beta, solution.v);
+  if (w.impulses.motion.size() > 0) {
+    recover_velocity(w.reduction, w.impulses.motion, solution.v);
+  } else {
+    recover_velocity(w.reduction, w.impulses.lambda, w.impulses.beta, solution.v);
+  }
   expand_bounded(problem, w.reduction, w.impulses.beta, solution.bounded_impulses);
   recover_bilateral(problem, w.reduction, solution.v, solution.impulses, solution.bounded_impulses, solution.prescribed_impulses);
 
@@ -117,6 +217,7 @@ void complete(const ContactProblem& problem, const SolveOptions& options, SolveW
     solution.certificate.dissipation.scaled = optimality_residual(w.reduction.reduced, options.edges, w.impulses, w.max_dissipation);
   }
   solution.status = certified_status(w.impulses.status, solution.certificate, options.tolerance);
+  explain_failure(problem, options, w, solution);
 }
 
 Status certified_status(Status solver, const Certificate& certificate, double tolerance) {

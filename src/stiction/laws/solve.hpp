@@ -5,14 +5,23 @@
 #pragma once
 
 #include "stiction/laws/convex.hpp"
+#include "stiction/laws/infeasibility.hpp"
 #include "stiction/laws/law.hpp"
 #include "stiction/laws/max_dissipation.hpp"
 #include "stiction/laws/pyramid_lcp.hpp"
+#include "stiction/laws/viscous.hpp"
 #include "stiction/problem/reduced.hpp"
 #include "stiction/problem/solution.hpp"
 #include "stiction/programs/cone/cone.hpp"
 
 namespace stiction {
+
+/// The contacts that touch (gap <= kTouchGap) as a problem of its own, without gaps [Anitescu & Potra 1997].
+struct TouchingContacts {
+  ReducedProblem problem;
+  std::vector<int> contacts;  ///< their indices in the whole problem
+  Impulses impulses;
+};
 
 /// Memory of `solve`, reused between calls: no heap allocation once every size has been seen. Not to be shared between threads.
 struct SolveWorkspace {
@@ -21,6 +30,10 @@ struct SolveWorkspace {
   ConvexWorkspace convex;
   MaxDissipationWorkspace max_dissipation;
   PyramidLcpWorkspace pyramid;
+  ViscousWorkspace viscous;
+  TouchingContacts touching;
+  ReducedProblem turned;
+  InfeasibilityWorkspace infeasibility;
   ConeWorkspace cone;
   ConeSolution cone_solution;
   CertificateWorkspace certificate;

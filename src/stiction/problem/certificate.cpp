@@ -29,6 +29,17 @@ Scales measure_scales(const ContactProblem& p, const Ref& offset, const Ref& v_p
   return s;
 }
 
+void check_friction_law(const ContactProblem& p, const LawConditions& law, int i, const Vector3d& u, const Vector3d& lambda,
+                        const Scales& s, Certificate& c) {
+  Vector3d slip = u;
+  if (law.slip_before) {
+    slip.setZero();
+    p.J.add_group_product(i, p.v, slip);
+  }
+  const double viscosity = p.material.empty() ? 0.0 : p.material[static_cast<std::size_t>(i)].viscosity;
+  check_viscous(p.dt * viscosity, slip.tail<2>(), lambda, s, c);
+}
+
 void check_rows(const ContactProblem& p, const LawConditions& law, const Ref& v_plus, const Ref& lambda_b, const Scales& s,
                 Certificate& c) {
   for (int j = 0; j < p.bounded_rows(); ++j) {
@@ -77,11 +88,21 @@ void certify(const ContactProblem& p, const LawConditions& law, const Ref& v_plu
 
   w.u.resize(p.J.rows());
   p.J.multiply(v_plus, w.u);
+  if (law.aligned) edge_angles(p, w.angle);
   for (int i = 0; i < p.contacts(); ++i) {
-    Vector3d u = w.u.segment<3>(3 * i);
-    u[0] += w.offset[i];
+    Vector3d u = w.u.segment<3>(3 * i), push = lambda.segment<3>(3 * i);
+    if (law.touching_only && p.gap[i] > kTouchGap) {
+      check_absent(push, s, c);
+      continue;
+    }
+    u[0] += law.touching_only ? std::min(w.offset[i], 0.0) : w.offset[i];
+    if (law.aligned) {
+      u = turned_back(u, w.angle[i]);
+      push = turned_back(push, w.angle[i]);
+    }
     const bool touches = w.closed[static_cast<std::size_t>(i)] != 0 || !law.friction_needs_contact;
-    check_contact(touches ? law : open, p.mu[i], u, lambda.segment<3>(3 * i), s, c);
+    check_contact(touches ? law : open, p.mu[i], u, push, s, c);
+    if (law.viscous && touches) check_friction_law(p, law, i, u, push, s, c);
   }
   check_rows(p, law, v_plus, lambda_b, s, c);
 }

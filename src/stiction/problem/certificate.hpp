@@ -19,6 +19,10 @@ struct LawConditions {
   bool relaxed = false;                 ///< convex relaxation: u + (c, 0, 0) lies in the dual of the friction cone
   bool non_penetration = true;          ///< u_N + c >= 0
   bool friction_needs_contact = false;  ///< friction conditions hold on closed contacts only (find_closed); open ones are frictionless
+  bool viscous = false;                 ///< λ_T = -h c u_T, c the contact's viscosity
+  bool slip_before = false;             ///< viscous: u_T is the slip before the step
+  bool touching_only = false;           ///< contacts with gap > kTouchGap bear nothing and promise nothing; the others see no gap
+  bool aligned = false;                 ///< each contact's polygon is turned by `edge_angles`
   bool bound_complementarity = true;    ///< bounded rows: w = 0 inside the bounds; otherwise w >= 0 alone (rows with lo = 0, hi = inf)
   int edges = 0;                        ///< 0: the disc |λ_T| <= μ λ_N; k >= 3: the polygon with k vertices at angles 2πj/k
 };
@@ -49,7 +53,7 @@ struct Certificate {
 };
 
 struct CertificateWorkspace {
-  GrowVector offset, difference, momentum, u;
+  GrowVector offset, difference, momentum, u, angle;
   std::vector<char> closed;
 };
 

@@ -79,7 +79,7 @@ void check_relaxed(const LawConditions& law, double mu, const Vector3d& u, const
 
 // |λ - P_K(λ - ρ ũ)| / ρ with the disc cone, ρ = impulse scale / velocity scale.
 void check_natural_map(const LawConditions& law, double mu, const Vector3d& u, const Vector3d& lambda, const Scales& s, Certificate& c) {
-  if (law.edges != 0 || law.no_slip || std::isinf(mu)) return;
+  if (law.edges != 0 || law.no_slip || law.viscous || std::isinf(mu)) return;
   const double friction = law.frictionless ? 0.0 : mu, rho = s.impulse / s.velocity;
   Vector3d shifted = u;
   if (!law.relaxed) shifted[0] += friction * std::hypot(u[1], u[2]);
@@ -97,7 +97,7 @@ void raise(Residual& r, double raw, double scale) {
 
 LawConditions open_contact(const LawConditions& law) {
   LawConditions open = law;
-  open.no_slip = open.relaxed = false;
+  open.no_slip = open.relaxed = open.viscous = false;
   open.frictionless = open.friction_cone = true;
   open.normal_complementarity = open.non_penetration = law.relaxed || law.normal_complementarity;
   return open;
@@ -111,10 +111,21 @@ void check_contact(const LawConditions& law, double mu, const Vector3d& u, const
     check_relaxed(law, mu, u, lambda, s, c);
   } else if (law.no_slip) {
     check_no_slip(u, s, c);
-  } else {
+  } else if (!law.viscous) {
     check_friction(law, mu, u, lambda, s, c);
   }
   check_natural_map(law, mu, u, lambda, s, c);
+}
+
+void check_viscous(double damping, const Eigen::Vector2d& slip, const Vector3d& lambda, const Scales& s, Certificate& c) {
+  raise(c.constitutive, std::hypot(lambda[1] + damping * slip[0], lambda[2] + damping * slip[1]), s.impulse + damping * s.velocity);
+}
+
+void check_absent(const Vector3d& lambda, const Scales& s, Certificate& c) { raise(c.cone, lambda.lpNorm<Eigen::Infinity>(), s.impulse); }
+
+Vector3d turned_back(const Vector3d& x, double angle) {
+  const double cosine = std::cos(angle), sine = std::sin(angle);
+  return {x[0], cosine * x[1] + sine * x[2], cosine * x[2] - sine * x[1]};
 }
 
 void check_bounded_row(const LawConditions& law, double w, double beta, double lo, double hi, const Scales& s, Certificate& c) {

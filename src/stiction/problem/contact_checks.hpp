@@ -23,6 +23,16 @@ LawConditions open_contact(const LawConditions& law);
 void check_contact(const LawConditions& law, double mu, const Eigen::Vector3d& u, const Eigen::Vector3d& lambda,
                    const CertificateScales& scales, Certificate& certificate);
 
+/// λ_T = -damping u_T, damping = h c (N s per m/s), slip = u_T.
+void check_viscous(double damping, const Eigen::Vector2d& slip, const Eigen::Vector3d& lambda, const CertificateScales& scales,
+                   Certificate& certificate);
+
+/// A contact that the law leaves out: no impulse.
+void check_absent(const Eigen::Vector3d& lambda, const CertificateScales& scales, Certificate& certificate);
+
+/// Tangential part of x turned by -angle: as seen from tangents turned by `angle`.
+Eigen::Vector3d turned_back(const Eigen::Vector3d& x, double angle);
+
 /// Complementarity of a row with velocity error w and impulse beta in [lo, hi].
 void check_bounded_row(const LawConditions& law, double w, double beta, double lo, double hi, const CertificateScales& scales,
                        Certificate& certificate);

@@ -153,6 +153,15 @@ void normal_offset(const ContactProblem& p, GrowVector& offset) {
   }
 }
 
+void edge_angles(const ContactProblem& p, GrowVector& angles) {
+  angles.resize(p.contacts());
+  for (int i = 0; i < p.contacts(); ++i) {
+    Eigen::Vector3d u = Eigen::Vector3d::Zero();
+    p.J.add_group_product(i, p.v, u);
+    angles[i] = std::hypot(u[1], u[2]) > kSlipSpeed ? std::atan2(-u[2], -u[1]) : 0.0;
+  }
+}
+
 void find_closed(const ContactProblem& p, std::vector<char>& closed) {
   closed.resize(static_cast<std::size_t>(p.contacts()));
   for (int i = 0; i < p.contacts(); ++i) {

@@ -71,4 +71,9 @@ inline constexpr double kTouchGap = 1e-6;
 /// contacts only, so a foot above the ground moves freely. Depends on v, φ and h alone, as normal_offset does.
 void find_closed(const ContactProblem& problem, std::vector<char>& closed);
 
+/// n angles (rad) by which laws with aligned edges turn each contact's polygon from its first tangent: a vertex, the direction of friction,
+/// opposes the slip before the step. 0 where that is slower than kSlipSpeed. Depends on v alone, so forward and inverse agree.
+void edge_angles(const ContactProblem& problem, GrowVector& angles);
+inline constexpr double kSlipSpeed = 1e-9;  ///< m/s
+
 }  // namespace stiction

@@ -73,7 +73,7 @@ bool is_open(const LawConditions& law, double mu, const Vector3d& u, double tole
 
 ContactCone face(const LawConditions& law, double mu, const Vector3d& u, double tolerance) {
   if (is_open(law, mu, u, tolerance)) return {};
-  if (law.frictionless || mu == 0.0) return single_ray(Vector3d::UnitX());
+  if (law.frictionless || law.viscous || mu == 0.0) return single_ray(Vector3d::UnitX());
   if (law.no_slip || std::isinf(mu)) return half_space();
   const double slip = std::hypot(u[1], u[2]);
   const bool sliding = (law.dissipation || law.relaxed) && slip > tolerance;
@@ -205,9 +205,10 @@ Set describe(const ReducedProblem& p, const LawConditions& law, const Ref& lambd
   const LawConditions open = open_contact(law);
   for (int i = 0; i < p.contacts(); ++i) {
     Vector3d ui = u.segment<3>(3 * i);
-    ui[0] += p.offset[i];
+    ui[0] += law.touching_only ? std::min(p.offset[i], 0.0) : p.offset[i];
+    const bool absent = law.touching_only && p.gap.size() > 0 && p.gap[i] > kTouchGap;
     const bool touches = p.closed[static_cast<std::size_t>(i)] != 0 || !law.friction_needs_contact;
-    set.cones.push_back(face(touches ? law : open, p.mu[i], ui, tolerance * velocity));
+    set.cones.push_back(absent ? ContactCone{} : face(touches ? law : open, p.mu[i], ui, tolerance * velocity));
     decompose(set.cones.back(), lambda.segment<3>(3 * i) / set.scale, i, set.start);
   }
   return set;
@@ -308,6 +309,15 @@ Indeterminacy indeterminacy(const ReducedProblem& problem, const LawConditions& 
   require_finite("beta", beta);
   require_positive("tolerance", options.tolerance);
   require_positive("gap", options.gap);
+  if (law.aligned && problem.edge_angle.size() > 0) {
+    ReducedProblem turned;
+    turn_to_edges(problem, turned);
+    GrowVector seen = lambda;
+    for (int i = 0; i < problem.contacts(); ++i) seen.segment<3>(3 * i) = turned_back(seen.segment<3>(3 * i), problem.edge_angle[i]);
+    Indeterminacy out = indeterminacy(turned, law, seen, beta, options);
+    turn_from_edges(problem, out.interior);
+    return out;
+  }
   Set set = describe(problem, law, lambda, beta, options.tolerance);
   reduce_rows(set);
   ConeLp lp(set.A, set.cones, set.start);

@@ -226,8 +226,10 @@ void whiten_six(const Reduction::Block& block, ConstRowMap rows, double* out) {
   Eigen::Matrix<double, 6, 6> inverse = Eigen::Matrix<double, 6, 6>::Identity();
   Eigen::Map<const Eigen::Matrix<double, 6, 6>>(block.L.data()).triangularView<Eigen::Lower>().solveInPlace(inverse);
   const int* c = block.coordinates.data();
+  constexpr Index kAhead = 8;
   for (Index i = 0; i < rows.rows(); ++i, out += 6) {
     const double* x = rows.data() + i * rows.cols();
+    __builtin_prefetch(x + kAhead * rows.cols());
     Eigen::Map<Vector6> y(out);
     y = x[c[0]] * inverse.col(0) + x[c[1]] * inverse.col(1) + x[c[2]] * inverse.col(2) + x[c[3]] * inverse.col(3) +
         x[c[4]] * inverse.col(4) + x[c[5]] * inverse.col(5);
@@ -361,6 +363,7 @@ void reduce(const ContactProblem& p, Reduction& red) {
   find_closed(p, out.closed);
   out.dt = p.dt;
   out.gap = p.gap;
+  out.edge_angle.resize(0);
   out.laws = p.laws;
   out.material = p.material;
   out.u_before.resize(p.material.empty() ? 0 : p.J.rows());
@@ -384,6 +387,33 @@ void reduce(const ContactProblem& p, Reduction& red) {
   red.bilateral_residual = bilateral_residual(p, red);
 }
 
+void turn_to_edges(const ReducedProblem& p, ReducedProblem& turned) {
+  turned = p;
+  turned.edge_angle.resize(0);
+  for (int i = 0; i < p.contacts(); ++i) {
+    const double cosine = std::cos(p.edge_angle[i]), sine = std::sin(p.edge_angle[i]);
+    const auto turn = [&](double& s, double& t) {
+      const double first = cosine * s + sine * t;
+      t = cosine * t - sine * s;
+      s = first;
+    };
+    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) {
+      RowMap rows = turned.Rt.entry(e);
+      for (Index j = 0; j < rows.cols(); ++j) turn(rows(1, j), rows(2, j));
+    }
+    turn(turned.u_free[3 * i + 1], turned.u_free[3 * i + 2]);
+    if (p.u_before.size() > 0) turn(turned.u_before[3 * i + 1], turned.u_before[3 * i + 2]);
+  }
+}
+
+void turn_from_edges(const ReducedProblem& p, Eigen::Ref<Eigen::VectorXd> lambda) {
+  for (int i = 0; i < p.contacts(); ++i) {
+    const double cosine = std::cos(p.edge_angle[i]), sine = std::sin(p.edge_angle[i]), s = lambda[3 * i + 1], t = lambda[3 * i + 2];
+    lambda[3 * i + 1] = cosine * s - sine * t;
+    lambda[3 * i + 2] = sine * s + cosine * t;
+  }
+}
+
 void recover_velocity(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& beta,
                       GrowVector& v_plus) {
   red.y_momentum.setZero(red.reduced.rank_bound());
@@ -391,6 +421,11 @@ void recover_velocity(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& l
   red.reduced.Bt.add_transposed(beta, red.y_momentum);
   v_plus = red.v_free;
   add_velocity(red, red.y_momentum, v_plus);
+}
+
+void recover_velocity(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& y, GrowVector& v_plus) {
+  v_plus = red.v_free;
+  add_velocity(red, y, v_plus);
 }
 
 namespace {

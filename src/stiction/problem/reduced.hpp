@@ -22,6 +22,7 @@ struct ReducedProblem {
   double dt = 1.0;           ///< s; 1 where the problem came without a step
   GrowVector gap;            ///< n, signed distance before the step (m); empty: all zero
   GrowVector u_before;       ///< 3n, contact velocities J v before the step (m/s); empty: all zero; filled in when there is `material`
+  GrowVector edge_angle;     ///< n or empty: angle of the first vertex of each contact's polygon from its first tangent (edge_angles)
   std::vector<Law> laws;     ///< n or empty, as in ContactProblem
   std::vector<ContactMaterial> material;  ///< n or empty, as in ContactProblem
   BlockRows Bt;                           ///< m x r, bounded rows
@@ -34,6 +35,12 @@ struct ReducedProblem {
   int bounded_rows() const { return Bt.groups(); }
   int rank_bound() const { return Rt.cols(); }
 };
+
+/// The same problem with each contact's tangents turned by its edge_angle, which `turned` no longer has: polygons start at the first
+/// tangent again. Only for problems without `defect`.
+void turn_to_edges(const ReducedProblem& problem, ReducedProblem& turned);
+/// Impulses (3n) of the turned problem in the frames of `problem`, in place.
+void turn_from_edges(const ReducedProblem& problem, Eigen::Ref<Eigen::VectorXd> lambda);
 
 /// What is needed to go back from y to velocities and bilateral impulses. Reused between calls.
 struct Reduction {
@@ -69,6 +76,9 @@ void reduce(const ContactProblem& problem, Reduction& reduction);
 /// v⁺ = v_free + Z L⁻ᵀ (R λ + Bᵀ β); λ is 3n, β the bounded rows' impulses, v_plus resized to nv.
 void recover_velocity(Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& beta,
                       GrowVector& v_plus);
+
+/// The same from y itself (r): where large impulses cancel, v⁺ is as exact as y.
+void recover_velocity(Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& y, GrowVector& v_plus);
 
 /// λ_b (all m rows of J_b) from the impulses β of the rows of Bt; bilateral rows are left at zero.
 void expand_bounded(const ContactProblem& problem, const Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& beta,

@@ -38,6 +38,17 @@ void require_sizes(const ReducedProblem& p, const Ref& lambda, const Ref& beta) 
   require_size("beta", beta.size(), p.bounded_rows());
 }
 
+void check_friction_law(const ReducedProblem& p, const LawConditions& law, int i, const Vector3d& u, const Vector3d& lambda,
+                        const CertificateScales& s, Certificate& c) {
+  Vector3d slip = u;
+  if (law.slip_before) {
+    slip.setZero();
+    if (p.u_before.size() > 0) slip = p.u_before.segment<3>(3 * i);
+  }
+  const double viscosity = p.material.empty() ? 0.0 : p.material[static_cast<std::size_t>(i)].viscosity;
+  check_viscous(p.dt * viscosity, slip.tail<2>(), lambda, s, c);
+}
+
 }  // namespace
 
 void certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambda, const Ref& beta, CertificateWorkspace& w,
@@ -60,9 +71,19 @@ void certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambd
   for (int i = 0; i < p.contacts(); ++i) {
     Vector3d u = w.u.segment<3>(3 * i);
     c.energy_change += 0.5 * lambda.segment<3>(3 * i).dot(u + p.u_free.segment<3>(3 * i));
-    u[0] += p.offset[i];
+    Vector3d push = lambda.segment<3>(3 * i);
+    if (law.touching_only && p.gap.size() > 0 && p.gap[i] > kTouchGap) {
+      check_absent(push, s, c);
+      continue;
+    }
+    u[0] += law.touching_only ? std::min(p.offset[i], 0.0) : p.offset[i];
+    if (law.aligned && p.edge_angle.size() > 0) {
+      u = turned_back(u, p.edge_angle[i]);
+      push = turned_back(push, p.edge_angle[i]);
+    }
     const bool touches = p.closed[static_cast<std::size_t>(i)] != 0 || !law.friction_needs_contact;
-    check_contact(touches ? law : open, p.mu[i], u, lambda.segment<3>(3 * i), s, c);
+    check_contact(touches ? law : open, p.mu[i], u, push, s, c);
+    if (law.viscous && touches) check_friction_law(p, law, i, u, push, s, c);
   }
   for (int j = 0; j < p.bounded_rows(); ++j) {
     Eigen::Matrix<double, 1, 1> row(p.w_free[j]);

@@ -19,6 +19,18 @@ enum class Status {
 };
 std::string_view to_string(Status status);
 
+/// Impulses that prove that no motion satisfies the law [Farkas]: a direction in which the law's impulses may grow without bound, which
+/// changes no momentum, Jᵀν + J_bᵀβ + E_Pᵀπ = 0, and yet must do negative work at every motion:
+///   ν·(J v + c e_N) + β·(J_b v - b) + π·(v_P - v_prescribed) = work < 0  for all v, where the law asks for >= 0.
+/// `proves_infeasible` (laws/infeasibility.hpp) checks it from the problem alone.
+struct InfeasibilityRay {
+  GrowVector impulses;             ///< ν, 3n; empty when there is no ray
+  GrowVector bounded_impulses;     ///< β, m
+  GrowVector prescribed_impulses;  ///< π, one per prescribed coordinate
+  double work = 0.0;               ///< J when impulses are in N s
+  bool proof = false;  ///< false: Lemke's ray of a program that is not copositive-plus, which shows where it ended and proves nothing
+};
+
 struct Solution {
   GrowVector v;                    ///< nv, velocity after the step
   GrowVector impulses;             ///< 3n, contact impulses λ, N S T per contact (N s)
@@ -26,7 +38,8 @@ struct Solution {
   GrowVector prescribed_impulses;  ///< impulses on the prescribed coordinates (N s); tau = prescribed_impulses / dt
   Status status = Status::numerical_error;
   Certificate certificate;
-  int iterations = 0;  ///< pivots or iterations of the solver
+  InfeasibilityRay ray;  ///< set when status is infeasible or ray_termination
+  int iterations = 0;    ///< pivots or iterations of the solver
 };
 
 }  // namespace stiction

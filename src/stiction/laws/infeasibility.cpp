@@ -1,0 +1,219 @@
+#include "stiction/laws/infeasibility.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::Vector3d;
+
+/// The impulses that press without bound under a law: normals alone, all that sticks, or the friction cone.
+enum class RayCone { none, normal, sticking, pyramid };
+
+RayCone ray_cone(Law law) {
+  switch (law) {
+    case Law::frictionless:
+    case Law::viscous:
+    case Law::coulomb_pyramid:
+    case Law::coulomb_cone:
+    case Law::max_dissipation:
+      return RayCone::normal;
+    case Law::no_slip:
+      return RayCone::sticking;
+    case Law::anitescu:
+      return RayCone::pyramid;
+    default:
+      return RayCone::none;
+  }
+}
+
+/// Which contacts the law knows, and the offset it gives them.
+struct ContactRole {
+  bool present, closed;
+  double offset;
+};
+
+ContactRole role_of(const SolveOptions& options, double gap, bool closed, double offset) {
+  if (options.law == Law::max_dissipation) return {closed, closed, offset};
+  if (options.law != Law::coulomb_pyramid || options.variant == PyramidVariant::stewart_trinkle) return {true, closed, offset};
+  return {gap <= kTouchGap, closed, std::min(offset, 0.0)};
+}
+
+void clear(InfeasibilityRay& ray) {
+  for (GrowVector* x : {&ray.impulses, &ray.bounded_impulses, &ray.prescribed_impulses}) x->resize(0);
+  ray.work = 0.0;
+  ray.proof = false;
+}
+
+// ν_N·c - β·b - π·v_prescribed, and the sum of the terms' sizes.
+double work_of(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, double& terms) {
+  GrowVector offset;
+  std::vector<char> closed;
+  normal_offset(p, offset);
+  find_closed(p, closed);
+  double work = 0.0;
+  terms = 0.0;
+  const auto add = [&](double x) {
+    work += x;
+    terms += std::abs(x);
+  };
+  for (int i = 0; i < p.contacts(); ++i) {
+    add(ray.impulses[3 * i] * role_of(options, p.gap[i], closed[static_cast<std::size_t>(i)] != 0, offset[i]).offset);
+  }
+  for (Index j = 0; j < p.b.size(); ++j) add(-ray.bounded_impulses[j] * p.b[j]);
+  for (Index k = 0; k < ray.prescribed_impulses.size(); ++k) add(-ray.prescribed_impulses[k] * p.v_prescribed[k]);
+  return work;
+}
+
+// Largest velocity that the problem's own data speak of (m/s).
+double velocity_scale(const ContactProblem& p) {
+  double scale = 0.0;
+  for (const GrowVector* x : {&p.v, &p.b, &p.v_prescribed}) {
+    if (x->size() > 0) scale = std::max(scale, x->cwiseAbs().maxCoeff());
+  }
+  for (int k = 0; k < p.M.blocks(); ++k) {
+    for (int j = 0; j < p.M.block_size(k); ++j) scale = std::max(scale, std::abs(p.impulse[p.M.offset(k) + j]) / p.M.block(k)(j, j));
+  }
+  for (const double gap : p.gap) scale = std::max(scale, gap / p.dt);
+  return scale;
+}
+
+// Contradicting bilateral rows: what is left of their least squares is orthogonal to their range in the coordinates that are free.
+bool blame_bilateral_rows(const ContactProblem& p, const Reduction& reduction, InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
+  for (const int row : reduction.bilateral) {
+    Eigen::Matrix<double, 1, 1> left(-p.b[row]);
+    p.J_b.add_group_product(row, reduction.v_free, left);
+    ray.bounded_impulses[row] = -left[0];
+  }
+  w.beta.setZero(p.velocities());
+  p.J_b.add_transposed(ray.bounded_impulses, w.beta);
+  for (std::size_t k = 0; k < p.prescribed.size(); ++k) ray.prescribed_impulses[static_cast<Index>(k)] = -w.beta[p.prescribed[k]];
+  return !reduction.bilateral.empty();
+}
+
+// Multipliers of the bilateral rows and of the prescribed coordinates that take up what ν and β leave of momentum.
+void close_momentum(const ContactProblem& p, Reduction& reduction, InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
+  w.still = p;
+  w.still.impulse.setZero();
+  recover_bilateral(w.still, reduction, p.v, ray.impulses, ray.bounded_impulses, ray.prescribed_impulses);
+}
+
+// A one-sided row whose velocity is prescribed on the wrong side.
+bool blame_fixed_row(const ContactProblem& p, Reduction& reduction, InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
+  for (const int row : reduction.fixed) {
+    Eigen::Matrix<double, 1, 1> velocity(-p.b[row]);
+    p.J_b.add_group_product(row, reduction.v_free, velocity);
+    if (velocity[0] < 0.0 && p.hi[row] == kInfinity) ray.bounded_impulses[row] = 1.0;
+    if (velocity[0] > 0.0 && p.lo[row] == -kInfinity) ray.bounded_impulses[row] = -1.0;
+    if (ray.bounded_impulses[row] == 0.0) continue;
+    close_momentum(p, reduction, w, ray);
+    return true;
+  }
+  return false;
+}
+
+bool blame_contacts(const ContactProblem& p, Reduction& reduction, const SolveOptions& options, InfeasibilityWorkspace& w,
+                    InfeasibilityRay& ray) {
+  const ReducedProblem& r = reduction.reduced;
+  const RayCone cone = ray_cone(options.law);
+  const Friction friction = cone == RayCone::sticking ? Friction::no_slip : (cone == RayCone::pyramid ? Friction::pyramid : Friction::none);
+  make_generators(r, friction, options.edges, false, w.generators);
+  Generators& g = w.generators;
+  if (g.size() == 0) return false;
+  for (int v = 0; v < g.contact_variables; ++v) {
+    const Generators::Variable& variable = g.variables[static_cast<std::size_t>(v)];
+    const int i = variable.contact;
+    const ContactRole role = role_of(options, p.gap[i], r.closed[static_cast<std::size_t>(i)] != 0, r.offset[i]);
+    g.c[v] += variable.direction[0] * (role.offset - r.offset[i]);
+    if (!role.present) g.lo[v] = g.hi[v] = 0.0;
+  }
+  BoundedQp qp;
+  qp.A = RowsView(g.storage.data(), g.size(), r.rank_bound(), r.rank_bound());
+  qp.c = g.c;
+  qp.lo = g.lo;
+  qp.hi = g.hi;
+  if (bounded_qp(qp, {}, w.qp, w.solution) != Status::infeasible) return false;
+  expand(r, g, w.solution.direction, ray.impulses, w.beta);
+  for (std::size_t j = 0; j < reduction.bounded.size(); ++j) ray.bounded_impulses[reduction.bounded[j]] = w.beta[static_cast<Index>(j)];
+  close_momentum(p, reduction, w, ray);
+  return true;
+}
+
+bool in_cone(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray) {
+  GrowVector offset, angle;
+  std::vector<char> closed;
+  find_closed(p, closed);
+  normal_offset(p, offset);
+  if (options.align_edges) edge_angles(p, angle);
+  const RayCone cone = ray_cone(options.law);
+  constexpr double kRounding = 1e-14;
+  for (int i = 0; i < p.contacts(); ++i) {
+    const Vector3d nu = ray.impulses.segment<3>(3 * i);
+    const ContactRole role = role_of(options, p.gap[i], closed[static_cast<std::size_t>(i)] != 0, offset[i]);
+    if (!role.present && !nu.isZero(0.0)) return false;
+    if (!(nu[0] >= 0.0)) return false;
+    const bool sticks = role.closed && (cone == RayCone::sticking || (cone == RayCone::pyramid && std::isinf(p.mu[i])));
+    if (sticks) continue;
+    const double reach = cone == RayCone::pyramid && role.closed ? p.mu[i] * nu[0] : 0.0, half = std::numbers::pi / options.edges;
+    for (int j = 0; j < options.edges; ++j) {
+      const double normal = (2 * j + 1) * half + (angle.size() > 0 ? angle[i] : 0.0);
+      if (std::cos(normal) * nu[1] + std::sin(normal) * nu[2] > std::cos(half) * reach * (1.0 + kRounding) + kRounding * nu[0])
+        return false;
+    }
+  }
+  for (int j = 0; j < p.bounded_rows(); ++j) {
+    if (ray.bounded_impulses[j] > 0.0 && p.hi[j] != kInfinity) return false;
+    if (ray.bounded_impulses[j] < 0.0 && p.lo[j] != -kInfinity) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool proves_infeasible(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray) {
+  constexpr double kRounding = 1e-13, kFarBeyond = 1e6;
+  require_size("ray.impulses", ray.impulses.size(), 3 * p.contacts());
+  require_size("ray.bounded_impulses", ray.bounded_impulses.size(), p.bounded_rows());
+  require_size("ray.prescribed_impulses", ray.prescribed_impulses.size(), static_cast<Index>(p.prescribed.size()));
+  if (ray_cone(options.law) == RayCone::none || !ray.impulses.allFinite() || !ray.bounded_impulses.allFinite() ||
+      !ray.prescribed_impulses.allFinite() || !in_cone(p, options, ray)) {
+    return false;
+  }
+  double terms = 0.0;
+  const double work = work_of(p, options, ray, terms);
+  Eigen::VectorXd left = Eigen::VectorXd::Zero(p.velocities());
+  p.J.add_transposed(ray.impulses, left);
+  p.J_b.add_transposed(ray.bounded_impulses, left);
+  for (std::size_t k = 0; k < p.prescribed.size(); ++k) left[p.prescribed[k]] += ray.prescribed_impulses[static_cast<Index>(k)];
+  return -work > kRounding * terms && left.lpNorm<1>() * kFarBeyond * velocity_scale(p) <= -work;
+}
+
+bool find_infeasibility(const ContactProblem& p, Reduction& reduction, const SolveOptions& options, InfeasibilityWorkspace& w,
+                        InfeasibilityRay& ray) {
+  clear(ray);
+  if (ray_cone(options.law) == RayCone::none) return false;
+  const auto attempt = [&](auto blame) {
+    ray.impulses.setZero(3 * p.contacts());
+    ray.bounded_impulses.setZero(p.bounded_rows());
+    ray.prescribed_impulses.setZero(static_cast<Index>(p.prescribed.size()));
+    ray.proof = blame() && proves_infeasible(p, options, ray);
+    return ray.proof;
+  };
+  const bool found = attempt([&] { return blame_contacts(p, reduction, options, w, ray); }) ||
+                     attempt([&] { return blame_fixed_row(p, reduction, w, ray); });
+  if (!found && !attempt([&] { return blame_bilateral_rows(p, reduction, w, ray); })) {
+    clear(ray);
+    return false;
+  }
+  double terms = 0.0;
+  ray.work = work_of(p, options, ray, terms);
+  return true;
+}
+
+}  // namespace stiction

@@ -1,0 +1,36 @@
+// Proof that a request has no answer: no motion v meets the law's conditions on velocities together with the rows.
+//
+//   u_N + c >= 0,  no_slip: u_T = 0 on closed contacts,  anitescu: u + c e_N ∈ K*;   J_b v = b or one-sided;   v_P = v_prescribed
+// is a system of linear inequalities; by Farkas' lemma it has no solution exactly when there are multipliers
+//   ν_i in the law's cone of impulses (e_N for laws with Coulomb or viscous friction: their friction never refuses a motion),
+//   β_j of the sign of an infinite bound, any on bilateral rows, π any,    Jᵀν + J_bᵀβ + E_Pᵀπ = 0,
+//   ν_N·c - β·b - π·v_prescribed < 0                                        = work of (ν, β, π) at every v
+// Found as the direction in which the dual, min |Aᵀx|²/2 + cᵀx over the law's generators, falls without end [bounded_qp.hpp]. For the
+// Stewart-Trinkle LCP this is what a proving ray of Lemke's path is too: its rows of slip speeds force the tangential part to zero.
+#pragma once
+
+#include "stiction/laws/generators.hpp"
+#include "stiction/laws/law.hpp"
+#include "stiction/problem/solution.hpp"
+#include "stiction/programs/qp/bounded_qp.hpp"
+
+namespace stiction {
+
+struct InfeasibilityWorkspace {
+  Generators generators;
+  BoundedQpWorkspace qp;
+  BoundedQpSolution solution;
+  ContactProblem still;
+  GrowVector beta;
+};
+
+/// Looks for a proof. `reduction` is the problem's. True when `ray` proves that the law has no solution, false when none was found;
+/// `ray` is then empty. Laws with compliance have a solution always.
+bool find_infeasibility(const ContactProblem& problem, Reduction& reduction, const SolveOptions& options, InfeasibilityWorkspace& workspace,
+                        InfeasibilityRay& ray);
+
+/// Checks a proof from the problem and the ray alone: membership in the cones exactly, what is left of the momentum so small that only
+/// velocities a million times larger than the problem's could make up for the work. Throws InvalidArgument on sizes.
+bool proves_infeasible(const ContactProblem& problem, const SolveOptions& options, const InfeasibilityRay& ray);
+
+}  // namespace stiction

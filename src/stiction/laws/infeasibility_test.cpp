@@ -1,0 +1,128 @@
+// Requests that no motion meets, each with the proof that a hand calculation gives; proofs are checked, and wrong ones refused.
+#include "stiction/laws/infeasibility.hpp"
+
+#include <gtest/gtest.h>
+
+#include "stiction/laws/solve.hpp"
+#include "stiction/laws/test_problems.hpp"
+
+namespace stiction {
+namespace {
+
+using namespace testing_problems;
+
+SolveOptions with(Law law, Solver solver = Solver::automatic) {
+  SolveOptions options;
+  options.law = law;
+  options.solver = solver;
+  return options;
+}
+
+void expect_proof(const ContactProblem& p, const SolveOptions& options, double work) {
+  SCOPED_TRACE(to_string(options.law));
+  const Solution s = solve(p, options);
+  EXPECT_EQ(s.status, Status::infeasible);
+  ASSERT_TRUE(s.ray.proof);
+  EXPECT_TRUE(proves_infeasible(p, options, s.ray));
+  double size = std::max({s.ray.impulses.size() > 0 ? s.ray.impulses.cwiseAbs().maxCoeff() : 0.0,
+                          s.ray.bounded_impulses.size() > 0 ? s.ray.bounded_impulses.cwiseAbs().maxCoeff() : 0.0});
+  EXPECT_NEAR(s.ray.work / size, work, 1e-9);
+  InfeasibilityRay wrong = s.ray;
+  for (GrowVector* x : {&wrong.impulses, &wrong.bounded_impulses, &wrong.prescribed_impulses}) *x *= -1.0;
+  EXPECT_FALSE(proves_infeasible(p, options, wrong));
+  wrong = s.ray;
+  wrong.prescribed_impulses *= 1.0 + 1e-6;
+  if (wrong.prescribed_impulses.size() > 0) {
+    EXPECT_FALSE(proves_infeasible(p, options, wrong));
+  }
+}
+
+/// A block that slides along x between two walls, coordinates (block, left wall, right wall); normals along x, the walls are driven.
+ContactProblem vise(double left, double right) {
+  MatrixXd J = MatrixXd::Zero(6, 3);
+  J(0, 0) = 1.0;
+  J(0, 1) = -1.0;
+  J(3, 0) = -1.0;
+  J(3, 2) = 1.0;
+  ContactProblem p = make_contact_problem(MatrixXd::Identity(3, 3), VectorXd::Zero(3), J, VectorXd::Constant(2, 0.5), 0.01);
+  p.prescribed = {1, 2};
+  p.v_prescribed = Eigen::Vector2d(left, right);
+  return p;
+}
+
+TEST(Infeasibility, AViseThatClosesOnARigidBlock) {
+  const ContactProblem p = vise(1.0, -0.5);
+  for (const Law law :
+       {Law::frictionless, Law::no_slip, Law::viscous, Law::coulomb_pyramid, Law::coulomb_cone, Law::anitescu, Law::max_dissipation}) {
+    expect_proof(p, with(law), -1.5);
+  }
+  for (const Solver solver : {Solver::lemke, Solver::interior_point}) expect_proof(p, with(Law::coulomb_pyramid, solver), -1.5);
+  expect_proof(p, with(Law::frictionless, Solver::active_set), -1.5);
+  const Solution open = solve(vise(-1.0, 0.5), with(Law::coulomb_pyramid));
+  EXPECT_EQ(open.status, Status::solved);
+  EXPECT_EQ(open.ray.impulses.size(), 0);
+  const Solution closing = solve(p, with(Law::coulomb_pyramid));
+  EXPECT_FALSE(proves_infeasible(vise(-1.0, 0.5), with(Law::coulomb_pyramid), closing.ray));
+}
+
+TEST(Infeasibility, AGapIsTimeToClose) {
+  ContactProblem p = vise(1.0, -0.5);
+  p.gap.setConstant(0.006);  // 0.6 m/s each
+  expect_proof(p, with(Law::coulomb_pyramid), -0.3);
+  SolveOptions touching = with(Law::coulomb_pyramid);
+  touching.variant = PyramidVariant::anitescu_potra;
+  EXPECT_EQ(solve(p, touching).status, Status::solved);
+  p.gap.setConstant(0.008);
+  EXPECT_EQ(solve(p, with(Law::coulomb_pyramid)).status, Status::solved);
+}
+
+TEST(Infeasibility, FeetThatShallSplayWithoutSlip) {
+  // A body on two driven feet, all sliding along x: no_slip asks both feet to stand still while they are told to part.
+  MatrixXd J = MatrixXd::Zero(6, 4);
+  J(0, 3) = J(3, 3) = 1.0;         // N: height
+  J.row(1) << 1.0, 1.0, 0.0, 0.0;  // S: body + foot
+  J.row(4) << 1.0, 0.0, 1.0, 0.0;
+  ContactProblem p = make_contact_problem(MatrixXd::Identity(4, 4), VectorXd::Zero(4), J, VectorXd::Constant(2, 0.5), 0.01);
+  p.impulse[3] = -0.1;
+  p.prescribed = {1, 2};
+  p.v_prescribed = Eigen::Vector2d(-0.3, 0.2);
+  expect_proof(p, with(Law::no_slip), -0.5);
+  EXPECT_EQ(solve(p, with(Law::coulomb_pyramid)).status, Status::solved);
+  EXPECT_EQ(solve(p, with(Law::viscous)).status, Status::solved);
+}
+
+TEST(Infeasibility, RowsThatContradictThemselves) {
+  const int size = 2;
+  ContactProblem p = make_contact_problem(MatrixXd::Identity(2, 2), VectorXd::Zero(2), MatrixXd(0, 2), VectorXd(0), 0.01);
+  p.J_b = BlockRows::from_dense(1, MatrixXd::Ones(2, 2), std::span(&size, 1));
+  p.b = Eigen::Vector2d(0.1, 0.3);
+  p.lo = VectorXd::Constant(2, -kInfinity);
+  p.hi = VectorXd::Constant(2, kInfinity);
+  expect_proof(p, with(Law::coulomb_cone), -0.2);
+  // A joint driven through its limit.
+  p.J_b = BlockRows::from_dense(1, MatrixXd(Eigen::RowVector2d(1.0, 0.0)), std::span(&size, 1));
+  p.b = VectorXd::Constant(1, -0.1);
+  p.lo = VectorXd::Zero(1);
+  p.hi = VectorXd::Constant(1, kInfinity);
+  p.prescribed = {0};
+  p.v_prescribed = VectorXd::Constant(1, -0.4);
+  expect_proof(p, with(Law::frictionless), -0.3);
+}
+
+TEST(Infeasibility, NoProofForFeasibleRandomProblems) {
+  std::mt19937 rng(12);
+  for (int trial = 0; trial < 20; ++trial) {
+    const ContactProblem p = random_robot(rng, 10, 1 + trial % 5, 0.4);
+    for (const Law law : {Law::frictionless, Law::no_slip, Law::anitescu, Law::coulomb_pyramid}) {
+      Reduction reduction;
+      reduce(p, reduction);
+      InfeasibilityWorkspace w;
+      InfeasibilityRay ray;
+      EXPECT_FALSE(find_infeasibility(p, reduction, with(law), w, ray)) << to_string(law) << trial;
+      EXPECT_EQ(ray.impulses.size(), 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stiction

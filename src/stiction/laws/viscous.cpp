@@ -1,0 +1,200 @@
+#include "stiction/laws/viscous.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stiction {
+
+namespace {
+
+using Index = Eigen::Index;
+
+void measure_damping(const ReducedProblem& p, ViscousWorkspace& w) {
+  w.damping.setZero(p.contacts());
+  if (p.material.empty()) return;
+  for (Index i = 0; i < p.contacts(); ++i) {
+    const std::size_t s = static_cast<std::size_t>(i);
+    if (p.closed[s] != 0) w.damping[i] = p.dt * p.material[s].viscosity;
+  }
+}
+
+// Unblocked Cholesky in place; r is small.
+void factor(GrowMatrix& L) {
+  for (Index j = 0; j < L.rows(); ++j) {
+    for (Index k = 0; k < j; ++k) {
+      const double l = L(j, k);
+      for (Index i = j; i < L.rows(); ++i) L(i, j) -= l * L(i, k);
+    }
+    const double pivot = std::sqrt(L(j, j));
+    for (Index i = j; i < L.rows(); ++i) L(i, j) /= pivot;
+  }
+}
+
+// x <- L⁻¹ x and x <- L⁻ᵀ x.
+void solve_lower(const GrowMatrix& L, double* x) {
+  for (Index j = 0; j < L.rows(); ++j) {
+    x[j] /= L(j, j);
+    for (Index i = j + 1; i < L.rows(); ++i) x[i] -= L(i, j) * x[j];
+  }
+}
+void solve_upper(const GrowMatrix& L, double* x) {
+  for (Index j = L.rows() - 1; j >= 0; --j) {
+    for (Index i = j + 1; i < L.rows(); ++i) x[j] -= L(i, j) * x[i];
+    x[j] /= L(j, j);
+  }
+}
+
+// K = I + Σ h c (s sᵀ + t tᵀ) and g = -Σ h c (s u_s + t u_t).
+void assemble_implicit(const ReducedProblem& p, const ConstRowMap& rows, ViscousWorkspace& w) {
+  const Index r = rows.cols();
+  for (Index i = 0; i < p.contacts(); ++i) {
+    if (w.damping[i] == 0.0) continue;
+    for (const Index row : {3 * i + 1, 3 * i + 2}) {
+      const double* a = rows.data() + row * r;
+      for (Index j = 0; j < r; ++j) {
+        const double x = w.damping[i] * a[j];
+        if (x == 0.0) continue;
+        for (Index k = j; k < r; ++k) w.L(k, j) += x * a[k];
+        w.g[j] -= x * p.u_free[row];
+      }
+    }
+  }
+}
+
+// The friction of the state's own slip, and what it adds to y.
+void assemble_explicit(const ReducedProblem& p, const ConstRowMap& rows, ViscousWorkspace& w, Impulses& out) {
+  if (p.u_before.size() == 0) return;
+  for (Index i = 0; i < p.contacts(); ++i) {
+    for (const Index row : {3 * i + 1, 3 * i + 2}) {
+      out.lambda[row] = -w.damping[i] * p.u_before[row];
+      w.g += out.lambda[row] * rows.row(row).transpose();
+    }
+  }
+}
+
+// N̂ and B̂, and the velocities of their rows at λ_N = β = 0.
+void whiten_rows(const ReducedProblem& p, const ConstRowMap& rows, ViscousWorkspace& w) {
+  const Index n = p.contacts(), m = p.bounded_rows(), r = rows.cols();
+  w.normals.assign(static_cast<std::size_t>((n + m) * r), 0.0);
+  w.q.resize(n + m);
+  w.lo.setZero(n + m);
+  w.hi.resize(n + m);
+  w.hi.setConstant(kInfinity);
+  for (Index v = 0; v < n + m; ++v) {
+    Eigen::Map<Eigen::VectorXd> row(w.normals.data() + v * r, r);
+    if (v < n) {
+      row = rows.row(3 * v).transpose();
+      w.q[v] = p.u_free[3 * v] + p.offset[v];
+    } else {
+      p.Bt.add_group_transposed(static_cast<int>(v - n), Eigen::Matrix<double, 1, 1>(1.0), row);
+      w.q[v] = p.w_free[v - n];
+      w.lo[v] = p.lo[v - n];
+      w.hi[v] = p.hi[v - n];
+    }
+    solve_lower(w.L, row.data());
+    w.q[v] += row.dot(w.g);
+  }
+}
+
+void solve_program(const ReducedProblem& p, const SolveOptions& options, Solver solver, ViscousWorkspace& w, Impulses& out) {
+  const Index n = p.contacts(), m = p.bounded_rows(), r = p.rank_bound();
+  if (solver == Solver::ppm && m == 0) {
+    if (!options.warm_start) w.ppm_solution.active.clear();
+    ppm(ConstRowMap(w.normals.data(), n, r), w.q, w.ppm_solution.active, {}, w.ppm, w.ppm_solution);
+    for (const int i : w.ppm_solution.active) out.lambda[3 * i] = w.ppm_solution.z[i];
+    w.y_hat = w.g + w.ppm_solution.y;
+    out.status = w.ppm_solution.status;
+    out.iterations = w.ppm_solution.pivots;
+    return;
+  }
+  BoundedQp qp;
+  qp.A = RowsView(w.normals.data(), n + m, r, r);
+  qp.c = w.q;
+  qp.lo = w.lo;
+  qp.hi = w.hi;
+  w.x0 = w.qp_solution.x;
+  if (options.warm_start && w.x0.size() == n + m) qp.x0 = w.x0;
+  out.status = bounded_qp(qp, {}, w.qp, w.qp_solution);
+  out.iterations = w.qp_solution.pivots;
+  for (Index i = 0; i < n; ++i) out.lambda[3 * i] = w.qp_solution.x[i];
+  out.beta = w.qp_solution.x.tail(m);
+  w.y_hat = w.g + w.qp_solution.y;
+}
+
+// Friction falls by h c times the change of slip.
+void add_friction(const ReducedProblem& p, const ConstRowMap& rows, const ViscousWorkspace& w, const GrowVector& dy, bool whole,
+                  Impulses& out) {
+  const Index r = rows.cols();
+  for (Index i = 0; i < p.contacts(); ++i) {
+    if (w.damping[i] == 0.0) continue;
+    for (const Index row : {3 * i + 1, 3 * i + 2}) {
+      const double* a = rows.data() + row * r;
+      double slip = whole ? p.u_free[row] : 0.0;
+      for (Index j = 0; j < r; ++j) slip += a[j] * dy[j];
+      out.lambda[row] -= w.damping[i] * slip;
+    }
+  }
+}
+
+// One Newton step on momentum and on the velocities of the pushing normals, the set of which stays.
+void refine(const ReducedProblem& p, const ConstRowMap& rows, bool pivoted, ViscousWorkspace& w, Impulses& out) {
+  w.residual.setZero(rows.cols());
+  p.Rt.add_transposed(out.lambda, w.residual);
+  p.Bt.add_transposed(out.beta, w.residual);
+  w.residual -= w.y;
+  solve_lower(w.L, w.residual.data());
+  if (pivoted) {
+    const std::vector<int>& active = w.ppm_solution.active;
+    const Index k = static_cast<Index>(active.size());
+    w.change.resize(k);
+    for (Index j = 0; j < k; ++j) {
+      const Index i = active[static_cast<std::size_t>(j)];
+      const Eigen::Map<const Eigen::VectorXd> row(w.normals.data() + i * rows.cols(), rows.cols());
+      w.change[j] = -p.u_free[3 * i] - p.offset[i] - rows.row(3 * i).dot(w.y) - row.dot(w.residual);
+    }
+    w.ppm.basis.solve_lower(w.change.data());
+    w.ppm.basis.solve_upper(w.change.data());
+    for (Index j = 0; j < k; ++j) {
+      const Index i = active[static_cast<std::size_t>(j)];
+      out.lambda[3 * i] = std::max(0.0, out.lambda[3 * i] + w.change[j]);
+      w.residual += w.change[j] * Eigen::Map<const Eigen::VectorXd>(w.normals.data() + i * rows.cols(), rows.cols());
+    }
+  }
+  solve_upper(w.L, w.residual.data());
+  w.y += w.residual;
+  add_friction(p, rows, w, w.residual, false, out);
+}
+
+}  // namespace
+
+void solve_viscous(const ReducedProblem& p, const SolveOptions& options, Solver solver, ViscousWorkspace& w, Impulses& out) {
+  constexpr int kRefinements = 2;
+  const Index r = p.rank_bound();
+  const ConstRowMap rows = dense_rows(p.Rt, w.rows);
+  const bool implicit = options.viscous_slip == ViscousSlip::after;
+  out.lambda.setZero(3 * p.contacts());
+  out.beta.setZero(p.bounded_rows());
+  measure_damping(p, w);
+  w.L.resize(r, r);
+  w.L.setIdentity();
+  w.g.setZero(r);
+  if (implicit) {
+    assemble_implicit(p, rows, w);
+  } else {
+    assemble_explicit(p, rows, w, out);
+  }
+  factor(w.L);
+  solve_lower(w.L, w.g.data());
+  whiten_rows(p, rows, w);
+  solve_program(p, options, solver, w, out);
+  w.y = w.y_hat;
+  solve_upper(w.L, w.y.data());
+  if (implicit) {
+    add_friction(p, rows, w, w.y, true, out);
+    for (int k = 0; k < kRefinements && out.status == Status::solved; ++k)
+      refine(p, rows, p.bounded_rows() == 0 && solver == Solver::ppm, w, out);
+  }
+  out.motion = w.y;
+}
+
+}  // namespace stiction
