@@ -36,6 +36,9 @@ SolveOptions ProblemOptions::to_solve_options() const {
   options.solver = solver_from_string(solver);
   options.tolerance = tolerance;
   options.edges = edges;
+  options.variant = pyramid_variant_from_string(variant);
+  options.viscous_slip = viscous_slip_from_string(viscous_slip);
+  options.align_edges = align_edges;
   return options;
 }
 
@@ -45,6 +48,12 @@ void add_problem_options(CLI::App& sub, ProblemOptions& options) {
   sub.add_option("--solver", options.solver, "Solver: " + solver_names())->capture_default_str();
   sub.add_option("--tolerance", options.tolerance, "Largest scaled residual that counts as solved")->capture_default_str();
   sub.add_option("--edges", options.edges, "Edges of the friction pyramid, at least 4")->capture_default_str();
+  sub.add_option("--variant", options.variant,
+                 "Law coulomb_pyramid: stewart_trinkle (with gaps) or anitescu_potra (touching contacts only)")
+      ->capture_default_str();
+  sub.add_flag("--align-edges", options.align_edges, "Turn each contact's polygon so that a vertex opposes its slip before the step");
+  sub.add_option("--viscous-slip", options.viscous_slip, "Law viscous: friction opposes the slip after or before the step")
+      ->capture_default_str();
 }
 
 nlohmann::ordered_json certificate_json(const Certificate& c) {

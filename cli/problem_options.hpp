@@ -15,6 +15,8 @@ struct ProblemOptions {
   std::string file, law = "coulomb_cone", solver = "auto";
   double tolerance = 1e-9;
   int edges = 4;
+  std::string variant = "stewart_trinkle", viscous_slip = "after";
+  bool align_edges = false;
 
   SolveOptions to_solve_options() const;
 };

@@ -25,13 +25,22 @@ struct Solved : InverseSolution {
   bool reduced = false;     ///< of a ReducedProblem
 };
 
-SolveOptions solve_options(const std::string& law, const std::string& solver, double tolerance, int edges) {
+/// What only some laws read.
+struct LawChoice {
+  std::string variant, viscous_slip;
+  bool align_edges;
+};
+
+SolveOptions solve_options(const std::string& law, const std::string& solver, double tolerance, int edges, const LawChoice& choice) {
   require_positive("tolerance", tolerance);
   SolveOptions options;
   options.law = law_from_string(law);
   options.solver = solver_from_string(solver);
   options.tolerance = tolerance;
   options.edges = edges;
+  options.variant = pyramid_variant_from_string(choice.variant);
+  options.viscous_slip = viscous_slip_from_string(choice.viscous_slip);
+  options.align_edges = choice.align_edges;
   options.warm_start = false;  // the answer depends on the arguments alone
   return options;
 }
@@ -173,6 +182,18 @@ void bind_solution(nb::module_& m) {
           "'solved' only when the certificate is within the tolerance")
       .def_ro("certificate", &Solved::certificate, "Residuals of this point")
       .def_ro("iterations", &Solved::iterations, "Pivots or iterations of the solver")
+      .def_prop_ro(
+          "ray",
+          [](nb::pointer_and_handle<Solved> self) {
+            const GrowVector& x = self.p->ray.impulses;
+            return view<ConstMatrix>(x.data(), {static_cast<std::size_t>(x.size()) / 3, 3}, self.h);
+          },
+          "(n, 3) contact impulses of the proof when status is 'infeasible' and `ray_proof`; of the ray where Lemke ended; else empty")
+      .def_prop_ro(
+          "ray_proof", [](const Solved& s) { return s.ray.proof; },
+          "The ray proves that no motion satisfies the law: it changes no momentum and does negative work at every motion")
+      .def_prop_ro(
+          "ray_work", [](const Solved& s) { return s.ray.work; }, "That work (J when the ray is in N s)")
       .def_ro("repaired", &Solved::repaired, "inverse: v_desired contradicted the contacts and was replaced by the nearest that does not")
       .def_ro("shortfall", &Solved::shortfall, "inverse: largest |v - v_desired| over the joints")
       .def_ro("least_torque", &Solved::least_torque, "inverse: the impulses are those of least torque")
@@ -183,8 +204,9 @@ void bind_solution(nb::module_& m) {
 }
 
 template <class Problem>
-Solved solve_released(const Problem& problem, const std::string& law, const std::string& solver, double tolerance, int edges) {
-  const SolveOptions options = solve_options(law, solver, tolerance, edges);
+Solved solve_released(const Problem& problem, const std::string& law, const std::string& solver, double tolerance, int edges,
+                      const std::string& variant, bool align_edges, const std::string& viscous_slip) {
+  const SolveOptions options = solve_options(law, solver, tolerance, edges, {variant, viscous_slip, align_edges});
   const nb::gil_scoped_release released;
   return solve_problem(problem, options);
 }
@@ -193,17 +215,19 @@ void bind_solvers(nb::module_& m) {
   constexpr const char* solve_doc = R"(Solves a contact problem under a law.
 
 law: one of LAWS; solver: one of SOLVERS that fits the law; tolerance: largest scaled residual that counts as solved;
-edges: of the polygonal friction cones. Raises ValueError naming the argument; numerical outcomes are `status`.)";
+edges: of the polygonal friction cones; align_edges: turn each so that a vertex opposes the slip before the step; variant: of coulomb_pyramid,
+'stewart_trinkle' or 'anitescu_potra'; viscous_slip: friction of law viscous opposes the slip 'after' or 'before' the step. Raises ValueError naming the argument; numerical outcomes are `status`.)";
   m.def("solve", &solve_released<ContactProblem>, "problem"_a, "law"_a = "coulomb_pyramid", "solver"_a = "auto", "tolerance"_a = 1e-9,
-        "edges"_a = 4, solve_doc);
+        "edges"_a = 4, "variant"_a = "stewart_trinkle", "align_edges"_a = false, "viscous_slip"_a = "after", solve_doc);
   m.def("solve", &solve_released<ReducedProblem>, "problem"_a, "law"_a = "coulomb_pyramid", "solver"_a = "auto", "tolerance"_a = 1e-9,
-        "edges"_a = 4, solve_doc);
+        "edges"_a = 4, "variant"_a = "stewart_trinkle", "align_edges"_a = false, "viscous_slip"_a = "after", solve_doc);
   m.def(
       "inverse",
       [](const ContactProblem& problem, const ArrayLike& joints, const ArrayLike& v_desired, const std::string& law,
-         const std::optional<ArrayLike>& torque_limits, const std::string& solver, double tolerance, int edges, bool least_torque) {
+         const std::optional<ArrayLike>& torque_limits, const std::string& solver, double tolerance, int edges, bool least_torque,
+         const std::string& variant, bool align_edges, const std::string& viscous_slip) {
         InverseOptions options;
-        options.contact = solve_options(law, solver, tolerance, edges);
+        options.contact = solve_options(law, solver, tolerance, edges, {variant, viscous_slip, align_edges});
         if (least_torque) options.choice = Choice::least_torque;
         std::vector<int> indices = read_indices(joints, "joints");
         const Eigen::Index n = static_cast<Eigen::Index>(indices.size());
@@ -218,7 +242,8 @@ edges: of the polygonal friction cones. Raises ValueError naming the argument; n
         return solve_inverse(problem, std::move(indices), desired, limits, options);
       },
       "problem"_a, "joints"_a, "v_desired"_a, "law"_a = "coulomb_pyramid", "torque_limits"_a = nb::none(), "solver"_a = "auto",
-      "tolerance"_a = 1e-9, "edges"_a = 4, "least_torque"_a = false,
+      "tolerance"_a = 1e-9, "edges"_a = 4, "least_torque"_a = false, "variant"_a = "stewart_trinkle", "align_edges"_a = false,
+      "viscous_slip"_a = "after",
       R"(Torques and contact impulses that bring the driven joints to v_desired at the end of the step, under a law.
 
 joints: indices into v; v_desired: their velocities (rad/s or m/s), or one for all; torque_limits: largest |tau| per joint

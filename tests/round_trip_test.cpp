@@ -57,6 +57,9 @@ class Scene {
     AssembleOptions options;
     options.joint_limits = options.dry_friction = false;
     assemble(world, data, q, v, VectorXd::Zero(world.nv()), points, options, problem);
+    ContactMaterial wet;
+    wet.viscosity = 8.0;
+    problem.material.assign(points.size(), wet);
     joints.assign(world.actuated().begin(), world.actuated().end());
     if (robot.driven > 0) joints.resize(static_cast<std::size_t>(robot.driven));
     desired.resize(static_cast<Eigen::Index>(joints.size()));
@@ -110,7 +113,7 @@ SolveOptions with(Law law) {
 class RoundTrip : public testing::TestWithParam<RobotCase> {};
 
 TEST_P(RoundTrip, ForwardReturnsTheDesiredVelocities) {
-  for (const Law law : {Law::frictionless, Law::no_slip, Law::anitescu}) {
+  for (const Law law : {Law::frictionless, Law::no_slip, Law::viscous, Law::anitescu}) {
     for (const int n : {1, 2, 3, 4, 8, 16, 40}) {
       Scene scene(GetParam(), n, static_cast<unsigned>(100 + n));
       InverseOptions options;
@@ -128,7 +131,7 @@ TEST_P(RoundTrip, ForwardReturnsTheDesiredVelocities) {
 }
 
 TEST_P(RoundTrip, LeastTorqueKeepsTheMotion) {
-  for (const Law law : {Law::frictionless, Law::no_slip, Law::anitescu, Law::coulomb_pyramid}) {
+  for (const Law law : {Law::frictionless, Law::no_slip, Law::viscous, Law::anitescu, Law::coulomb_pyramid}) {
     for (const int n : {4, 12, 40}) {
       Scene scene(GetParam(), n, static_cast<unsigned>(300 + n));
       InverseOptions options;
@@ -164,7 +167,7 @@ TEST_P(RoundTrip, CoulombsInverseIsASolutionOfTheForwardProblem) {
 
 TEST_P(RoundTrip, RandomDesiresOnAFloatingBase) {
   if (!GetParam().floating) return;  // a fixed arm has no base that could yield: most random desires push through the contact
-  for (const Law law : {Law::frictionless, Law::no_slip, Law::anitescu}) {
+  for (const Law law : {Law::frictionless, Law::no_slip, Law::viscous, Law::anitescu}) {
     for (const int n : {1, 4, 8, 16, 40}) {
       const Scene scene(GetParam(), n, static_cast<unsigned>(400 + n));
       InverseOptions options;

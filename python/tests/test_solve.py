@@ -151,3 +151,34 @@ def test_two_threads_share_a_problem(random_arrays):
     for thread in threads:
         thread.join()
     assert results == [expected] * 100
+
+
+def falling_body(gap):
+    """A unit body that falls 20 mm in the step towards one contact below its centre."""
+    rows = [[0, 0, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0]]
+    return stiction.ContactProblem(np.eye(6), [0.3, 0.4, -2.0, 0, 0, 0], rows, 0.1, dt=0.01, gap=gap)
+
+
+def test_pyramid_variants_and_aligned_edges():
+    problem = falling_body(0.005)
+    np.testing.assert_allclose(stiction.solve(problem).v[2], -0.5)
+    np.testing.assert_allclose(stiction.solve(problem, variant="anitescu_potra").v[2], -2.0)
+    sliding = stiction.solve(falling_body(0.0), align_edges=True)
+    assert sliding.status == "solved"
+    np.testing.assert_allclose(sliding.v[:2], np.array([0.3, 0.4]) * (1 - 0.1 * 2.0 / 0.5), atol=1e-9)
+    with pytest.raises(ValueError, match="align_edges"):
+        stiction.solve(problem, law="coulomb_cone", align_edges=True)
+    with pytest.raises(ValueError, match="variant"):
+        stiction.solve(problem, variant="stewart")
+
+
+def test_an_impossible_request_comes_with_its_proof():
+    """A vise, driven shut on a rigid block."""
+    rows = np.zeros((6, 3))
+    rows[0, :2], rows[3, [0, 2]] = [1, -1], [-1, 1]
+    vise = stiction.ContactProblem(np.eye(3), np.zeros(3), rows, 0.5, dt=0.01)
+    refused = stiction.inverse(vise, [1, 2], [1.0, -0.5])
+    assert refused.status == "infeasible" and refused.ray_proof
+    np.testing.assert_allclose(refused.ray[:, 0], refused.ray[0, 0])
+    np.testing.assert_allclose(refused.ray_work / refused.ray[0, 0], -1.5)
+    assert stiction.inverse(vise, [1, 2], [-1.0, 0.5]).ray.shape == (0, 3)

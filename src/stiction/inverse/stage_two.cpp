@@ -12,11 +12,22 @@ using Eigen::VectorXd;
 using Ref = Eigen::Ref<const VectorXd>;
 
 Friction friction_of(Law law) {
-  if (law == Law::frictionless) return Friction::none;
+  if (law == Law::frictionless || law == Law::viscous) return Friction::none;
   return law == Law::no_slip ? Friction::no_slip : Friction::pyramid;
 }
 
-// c = (M (v⁺ - v) - p - J_bᵀ λ_b)[prescribed], what torques and contacts together must supply.
+// Viscous friction is fixed by the motion: only the normals are free, and what they meet is what friction leaves.
+void split_off_friction(Law law, const GrowVector& lambda, StageTwoWorkspace& w) {
+  w.fixed.setZero(lambda.size());
+  w.free_part = lambda;
+  if (law != Law::viscous) return;
+  for (Index i = 0; i < lambda.size(); i += 3) {
+    w.fixed.segment<2>(i + 1) = lambda.segment<2>(i + 1);
+    w.free_part.segment<2>(i + 1).setZero();
+  }
+}
+
+// c = (M (v⁺ - v) - p - J_bᵀ λ_b)[prescribed], what torques and contacts together must supply; fixed friction is taken off.
 void torque_target(const ContactProblem& p, const Ref& v_plus, const Ref& lambda_b, StageTwoWorkspace& w) {
   w.lambda = v_plus - p.v;
   w.residual.resize(p.velocities());
@@ -24,6 +35,7 @@ void torque_target(const ContactProblem& p, const Ref& v_plus, const Ref& lambda
   w.residual -= p.impulse;
   w.lambda.setZero(p.velocities());
   p.J_b.add_transposed(lambda_b, w.lambda);
+  p.J.add_transposed(w.fixed, w.lambda);
   w.target.resize(static_cast<Index>(p.prescribed.size()));
   for (std::size_t i = 0; i < p.prescribed.size(); ++i) {
     w.target[static_cast<Index>(i)] = w.residual[p.prescribed[i]] - w.lambda[p.prescribed[i]];
@@ -87,7 +99,8 @@ Status stage_two(const ContactProblem& p, const Reduction& reduction, const Solv
   const ReducedProblem& reduced = reduction.reduced;
   if (reduced.contacts() == 0) return Status::solved;
   w.y.setZero(reduced.rank_bound());
-  reduced.Rt.add_transposed(lambda, w.y);
+  split_off_friction(options.law, lambda, w);
+  reduced.Rt.add_transposed(w.free_part, w.y);
   make_generators(reduced, friction_of(options.law), options.edges, options.law == Law::max_dissipation, w.generators);
   torque_target(p, v_plus, lambda_b, w);
   find_admissible(p, reduced, options.law, v_plus, w);
@@ -109,7 +122,7 @@ Status stage_two(const ContactProblem& p, const Reduction& reduction, const Solv
   }
   const Status status = range_qp(qp, {}, w.qp, w.solution);
   if (status != Status::solved) return status;
-  lambda.setZero();
+  lambda = w.fixed;
   for (Index k = 0; k < count; ++k) {
     const Generators::Variable& v = w.generators.variables[static_cast<std::size_t>(w.admissible[static_cast<std::size_t>(k)])];
     lambda.segment<3>(3 * v.contact) += w.solution.x[k] * v.direction;

@@ -23,10 +23,11 @@ struct StageTwoWorkspace {
   std::vector<double> joint_rows, motion_rows;  ///< admissible generators: J_P part, R part
   std::vector<int> admissible;
   GrowVector target, x0, nu0, lo, y, u, residual, lambda;
+  GrowVector fixed, free_part;  ///< 3n, viscous friction and the rest of stage I's impulses
 };
 
 /// Replaces `lambda` (3n, stage I) by the impulses of least torque; v_plus and lambda_b (m) are stage I's. The problem has prescribed
-/// rows. Returns solved, or why `lambda` was left alone. Laws: frictionless, no_slip, anitescu, max_dissipation, coulomb_pyramid.
+/// rows. Returns solved, or why `lambda` was left alone. Laws: frictionless, no_slip, viscous, anitescu, max_dissipation, coulomb_pyramid.
 Status stage_two(const ContactProblem& problem, const Reduction& reduction, const SolveOptions& options,
                  const Eigen::Ref<const Eigen::VectorXd>& v_plus, const Eigen::Ref<const Eigen::VectorXd>& lambda_b,
                  StageTwoWorkspace& workspace, GrowVector& lambda);
