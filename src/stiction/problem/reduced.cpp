@@ -362,6 +362,8 @@ void reduce(const ContactProblem& p, Reduction& red) {
   out.mu = p.mu;
   find_closed(p, out.closed);
   out.dt = p.dt;
+  out.velocity =
+      std::max(p.v.size() > 0 ? p.v.lpNorm<Eigen::Infinity>() : 0.0, red.v_free.size() > 0 ? red.v_free.lpNorm<Eigen::Infinity>() : 0.0);
   out.gap = p.gap;
   out.edge_angle.resize(0);
   out.laws = p.laws;

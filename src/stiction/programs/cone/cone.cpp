@@ -16,6 +16,8 @@ ConeWorkspace& ConeWorkspace::operator=(ConeWorkspace&&) noexcept = default;
 
 namespace {
 
+constexpr double kTarget = 0.2;  // of the tolerance: what a polish aims at
+
 double mean_diagonal(const ReducedProblem& problem) {
   double sum = 0.0;
   for (int g = 0; g < problem.contacts(); ++g) {
@@ -60,13 +62,14 @@ void prepare(const ReducedProblem& problem, const ConeOptions& options, int edge
   }
   for (GrowVector* v : {&memory.y, &memory.dy, &memory.step, &memory.start}) v->setZero(memory.space.size());
   memory.D.resize(9 * n);
-  double velocity = 0.0;
+  double velocity = problem.velocity;
   for (int i = 0; i < n; ++i) {
     velocity = std::max({velocity, problem.u_free.segment<3>(3 * i).lpNorm<Eigen::Infinity>(), std::abs(problem.offset[i])});
   }
   for (int j = 0; j < m; ++j) velocity = std::max(velocity, std::abs(problem.w_free[j]));
   memory.floor = 1e-14 * velocity;
-  memory.target = std::max(options.tolerance, memory.floor);
+  memory.accept = std::max(options.tolerance * std::min(1.0, velocity), memory.floor);
+  memory.target = std::max(kTarget * memory.accept, memory.floor);
   memory.best = kInfinity;
 }
 

@@ -21,6 +21,7 @@ struct ConeMemory {
   bool lagged = false;          ///< the polish solves the convex problem whose offsets contain μ s of an earlier point
   double rho = 1.0;             ///< 1 / mean diag G
   double target = 0.0;          ///< natural map that ends the solve (m/s)
+  double accept = 0.0;          ///< natural map that is solved when a whole attempt came no further (m/s)
   double floor = 0.0;           ///< natural map that rounding allows (m/s)
   int budget = 0;               ///< linear systems that may still be factored
   GrowVector scale, row_scale;  ///< n, m: sqrt of the mean diagonal of each contact's and row's own Delassus block
@@ -31,6 +32,7 @@ struct ConeMemory {
   GrowVector dlambda, dbeta, dy, du, dw;  ///< its direction
   GrowVector D, Db;                       ///< 9n and m: eliminated contacts and rows
   GrowVector hold_lambda, hold_beta;      ///< point to come back to while a polish is tried
+  GrowVector polish_lambda, polish_beta;  ///< where a polish starts
   GrowVector step, start;                 ///< r, Newton step of the proximal method, and y at the beginning of its outer step
   GrowVector best_lambda, best_beta;      ///< best point so far
   double best = 0.0;                      ///< its natural map
