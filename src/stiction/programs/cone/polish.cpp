@@ -1,8 +1,8 @@
 // Active-set polish: Newton on the natural map. With the right pattern (open, stick, slip) it ends in a few steps, exactly but for the
 // curvature of the disc. The proximal term makes redundant contacts solvable; it changes the solution by nothing, because the right-hand
 // side is the exact residual, and it picks, among the impulses with the same motion, those next to where the polish started.
-// Velocities of redundant contacts agree to rounding alone (a sole's points are coplanar to 1e-12 m/s, no better), and what they disagree by
-// pushes the impulses by `limit` times that in every step: hence the division by the redundancy, and the softer second try.
+// Velocities of redundant contacts agree to rounding alone (a sole's points are coplanar to 1e-12 m/s, no better), and what they disagree
+// by pushes the impulses by `limit` times that in every step: hence the division by the redundancy, and the softer second try.
 #include <algorithm>
 #include <cmath>
 
@@ -15,10 +15,13 @@ namespace {
 constexpr double kProximal = 2e6;  // limit of the linearisation, over the redundancy of the contacts
 constexpr double kSofter = 1e-2;   // and the limit of a second try, over that of the first
 
+constexpr double kHopeless = 1e3;  // rise of the natural map that no step has come back from
+
 bool met(const ConeMemory& memory, double now) { return (memory.lagged ? now : memory.best) <= memory.target; }
 
 // Steps from the current point, whose natural map is `now`.
 bool newton(const ReducedProblem& problem, ConeMemory& memory, int steps, double limit, double now) {
+  const double first = now;
   int rises = 0;
   for (int k = 0; k < steps && memory.budget > 0 && now > memory.floor; ++k) {
     linearise(problem, memory, 1.0, limit);
@@ -35,6 +38,7 @@ bool newton(const ReducedProblem& problem, ConeMemory& memory, int steps, double
     const double last = now;
     now = evaluate(problem, memory);
     if (!std::isfinite(now)) break;
+    if (now > kHopeless * first) break;
     if (!(now < 0.5 * last) && (met(memory, now) || ++rises > 2)) break;
   }
   return met(memory, now);
