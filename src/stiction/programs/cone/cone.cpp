@@ -30,6 +30,7 @@ void check(const ReducedProblem& problem) {
   const int n = problem.contacts(), m = problem.bounded_rows();
   require_size("u_free", problem.u_free.size(), 3 * n);
   require_size("offset", problem.offset.size(), n);
+  if (problem.defect.size() > 0) require_size("defect.cols", problem.defect.cols(), 3 * n);
   require_size("mu", problem.mu.size(), n);
   require_size("w_free", problem.w_free.size(), m);
   require_size("lo", problem.lo.size(), m);
@@ -71,6 +72,7 @@ void prepare(const ReducedProblem& problem, const ConeOptions& options, int edge
   memory.accept = std::max(options.tolerance * std::min(1.0, velocity), memory.floor);
   memory.target = std::max(kTarget * memory.accept, memory.floor);
   memory.best = kInfinity;
+  memory.shift = problem.u_free;
 }
 
 template <class Cones>
@@ -116,25 +118,34 @@ void contact_scales(const ReducedProblem& problem, GrowVector& scale, GrowVector
   }
 }
 
+void update_shift(const ReducedProblem& problem, const GrowVector& lambda, ConeMemory& memory) {
+  memory.shift = problem.u_free;
+  if (problem.defect.size() == 0) return;
+  for (Eigen::Index j = 0; j < lambda.size(); ++j) memory.shift += lambda[j] * problem.defect.col(j);  // a product would allocate
+}
+
 void place(const ReducedProblem& problem, ConeMemory& memory) {
   memory.space.gather(memory.lambda, memory.beta, memory.y);
   memory.space.velocities(memory.y, memory.u, memory.w);
-  memory.u += problem.u_free;
+  memory.u += memory.shift;
   memory.w += problem.w_free;
 }
 
 void hold(ConeMemory& memory) {
   memory.hold_lambda = memory.lambda;
   memory.hold_beta = memory.beta;
+  memory.hold_shift = memory.shift;
 }
 
 void resume(const ReducedProblem& problem, ConeMemory& memory) {
   memory.lambda = memory.hold_lambda;
   memory.beta = memory.hold_beta;
+  memory.shift = memory.hold_shift;
   place(problem, memory);
 }
 
 double evaluate(const ReducedProblem& problem, ConeMemory& memory) {
+  if (problem.defect.size() > 0) update_shift(problem, memory.lambda, memory);
   place(problem, memory);
   double worst = 0.0, lagged = 0.0;
   const auto take = [&](double value) { worst = value <= worst ? worst : value; };  // a NaN is taken

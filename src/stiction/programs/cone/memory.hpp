@@ -26,12 +26,13 @@ struct ConeMemory {
   int budget = 0;               ///< linear systems that may still be factored
   GrowVector scale, row_scale;  ///< n, m: sqrt of the mean diagonal of each contact's and row's own Delassus block
 
+  GrowVector shift;   ///< 3n: u_free, and the defect's part of u at an earlier point (m/s)
   GrowVector offset;  ///< n: c, or c + μ s of an earlier point when lagged (m/s)
 
   GrowVector lambda, beta, y, u, w;       ///< current point of the interior phase or of the polish
   GrowVector dlambda, dbeta, dy, du, dw;  ///< its direction
   GrowVector D, Db;                       ///< 9n and m: eliminated contacts and rows
-  GrowVector hold_lambda, hold_beta;      ///< point to come back to while a polish is tried
+  GrowVector hold_lambda, hold_beta, hold_shift;  ///< point to come back to while a polish is tried
   GrowVector polish_lambda, polish_beta;  ///< where a polish starts
   GrowVector step, start;                 ///< r, Newton step of the proximal method, and y at the beginning of its outer step
   GrowVector best_lambda, best_beta;      ///< best point so far
@@ -40,10 +41,13 @@ struct ConeMemory {
   bool convex() const { return relaxed || lagged; }
 };
 
-/// y, u and w of (λ, β) from scratch.
+/// Takes the defect's part of u from λ.
+void update_shift(const ReducedProblem& problem, const GrowVector& lambda, ConeMemory& memory);
+
+/// y, u and w of (λ, β) from scratch; the defect's part of u stays.
 void place(const ReducedProblem& problem, ConeMemory& memory);
 
-/// `place`, and the natural map of the point, that of the lagged problem when lagged; keeps the point when it is the best so far.
+/// `update_shift`, `place`, and the natural map of the point, that of the lagged problem when lagged; keeps the point when it is the best so far.
 double evaluate(const ReducedProblem& problem, ConeMemory& memory);
 
 /// The point to come back to.

@@ -46,6 +46,7 @@ template <class Cones>
 bool attempt(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double t, const Start& how) {
   Interior<Cones> interior(problem, memory, cones);
   t *= how.size;
+  if (problem.defect.size() > 0) update_shift(problem, memory.best_lambda, memory);
   interior.start(t);
   const bool fade = !memory.relaxed && how.coupling > 0.0;
   cones.couple(memory.relaxed || fade ? 1.0 : 0.0);
