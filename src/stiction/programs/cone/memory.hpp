@@ -1,10 +1,10 @@
 // Memory of the cone solvers, and the point that they share: impulses, the velocities that follow from them, and their residual.
 #pragma once
 
+#include "stiction/problem/sections.hpp"
 #include "stiction/programs/cone/cone.hpp"
 #include "stiction/programs/cone/interior_cones.hpp"
 #include "stiction/programs/cone/rspace.hpp"
-#include "stiction/problem/sections.hpp"
 
 namespace stiction {
 
@@ -29,14 +29,14 @@ struct ConeMemory {
   GrowVector shift;   ///< 3n: u_free, and the defect's part of u at an earlier point (m/s)
   GrowVector offset;  ///< n: c, or c + μ s of an earlier point when lagged (m/s)
 
-  GrowVector lambda, beta, y, u, w;       ///< current point of the interior phase or of the polish
-  GrowVector dlambda, dbeta, dy, du, dw;  ///< its direction
-  GrowVector D, Db;                       ///< 9n and m: eliminated contacts and rows
+  GrowVector lambda, beta, y, u, w;               ///< current point of the interior phase or of the polish
+  GrowVector dlambda, dbeta, dy, du, dw;          ///< its direction
+  GrowVector D, Db;                               ///< 9n and m: eliminated contacts and rows
   GrowVector hold_lambda, hold_beta, hold_shift;  ///< point to come back to while a polish is tried
-  GrowVector polish_lambda, polish_beta;  ///< where a polish starts
-  GrowVector step, start;                 ///< r, Newton step of the proximal method, and y at the beginning of its outer step
-  GrowVector best_lambda, best_beta;      ///< best point so far
-  double best = 0.0;                      ///< its natural map
+  GrowVector polish_lambda, polish_beta;          ///< where a polish starts
+  GrowVector step, start;                         ///< r, Newton step of the proximal method, and y at the beginning of its outer step
+  GrowVector best_lambda, best_beta;              ///< best point so far
+  double best = 0.0;                              ///< its natural map
 
   bool convex() const { return relaxed || lagged; }
 };
@@ -47,7 +47,8 @@ void update_shift(const ReducedProblem& problem, const GrowVector& lambda, ConeM
 /// y, u and w of (λ, β) from scratch; the defect's part of u stays.
 void place(const ReducedProblem& problem, ConeMemory& memory);
 
-/// `update_shift`, `place`, and the natural map of the point, that of the lagged problem when lagged; keeps the point when it is the best so far.
+/// `update_shift`, `place`, and the natural map of the point, that of the lagged problem when lagged; keeps the point when it is the best
+/// so far.
 double evaluate(const ReducedProblem& problem, ConeMemory& memory);
 
 /// The point to come back to.
