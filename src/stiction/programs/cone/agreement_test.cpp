@@ -50,7 +50,8 @@ TEST(DiscAndPolygon, SolveEachOthersPlanarProblems) {
     const ConeSolution disc = solve(problem, 0), polygon = solve(problem, 4);
     EXPECT_LE(natural_map(problem, 4, false, disc.lambda, disc.beta), 1e-9) << k;
     EXPECT_LE(natural_map(problem, 0, false, polygon.lambda, polygon.beta), 1e-9) << k;
-    if (problem.contacts() == 1) EXPECT_LE((velocities(problem, disc) - velocities(problem, polygon)).norm(), 1e-9) << k;
+    if (problem.contacts() > 1) continue;  // several may have several solutions
+    EXPECT_LE((velocities(problem, disc) - velocities(problem, polygon)).norm(), 1e-9) << k;
   }
 }
 

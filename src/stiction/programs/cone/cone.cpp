@@ -6,10 +6,11 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/programs/cone/memory.hpp"
 #include "stiction/programs/cone/search.hpp"
+#include "stiction/programs/cone/working_set.hpp"
 
 namespace stiction {
 
-ConeWorkspace::ConeWorkspace() : memory_(std::make_unique<ConeMemory>()) {}
+ConeWorkspace::ConeWorkspace() : memory_(std::make_unique<ConeMemory>()), set_(std::make_unique<WorkingSet>()) {}
 ConeWorkspace::~ConeWorkspace() = default;
 ConeWorkspace::ConeWorkspace(ConeWorkspace&&) noexcept = default;
 ConeWorkspace& ConeWorkspace::operator=(ConeWorkspace&&) noexcept = default;
@@ -68,6 +69,7 @@ void prepare(const ReducedProblem& problem, const ConeOptions& options, int edge
     velocity = std::max({velocity, problem.u_free.segment<3>(3 * i).lpNorm<Eigen::Infinity>(), std::abs(problem.offset[i])});
   }
   for (int j = 0; j < m; ++j) velocity = std::max(velocity, std::abs(problem.w_free[j]));
+  memory.velocity = velocity;
   memory.floor = 1e-14 * velocity;
   memory.accept = std::max(options.tolerance * std::min(1.0, velocity), memory.floor);
   memory.target = std::max(kTarget * memory.accept, memory.floor);
@@ -75,15 +77,15 @@ void prepare(const ReducedProblem& problem, const ConeOptions& options, int edge
   memory.shift = problem.u_free;
 }
 
-template <class Cones>
-void solve(const ReducedProblem& problem, const ConeOptions& options, ConeMemory& memory, Cones& cones, ConeSolution& solution) {
-  memory.boxes.bind(problem);
-  const bool warm = options.warm_start && solution.lambda.size() == memory.lambda.size() && solution.beta.size() == memory.beta.size();
-  if (warm) {
-    memory.lambda = solution.lambda;
-    memory.beta = solution.beta;
-  }
-  const bool solved = search(problem, memory, cones, warm);
+// True when the solution's impulses are those of a problem of this size.
+bool take_warm_start(const ConeOptions& options, const ConeSolution& solution, ConeMemory& memory) {
+  if (!options.warm_start || solution.lambda.size() != memory.lambda.size() || solution.beta.size() != memory.beta.size()) return false;
+  memory.lambda = solution.lambda;
+  memory.beta = solution.beta;
+  return true;
+}
+
+void report(const ConeOptions& options, const ConeMemory& memory, bool solved, ConeSolution& solution) {
   solution.iterations = options.max_iterations - memory.budget;
   solution.lambda = memory.best_lambda;
   solution.beta = memory.best_beta;
@@ -97,6 +99,34 @@ void solve(const ReducedProblem& problem, const ConeOptions& options, ConeMemory
   } else {
     solution.status = memory.budget <= 0 ? Status::iteration_limit : Status::inaccurate;
   }
+}
+
+template <class Cones>
+bool search_whole(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, bool warm) {
+  memory.boxes.bind(problem);
+  return search(problem, memory, cones, warm);
+}
+
+bool search_whole(const ReducedProblem& problem, int edges, ConeMemory& memory, bool warm) {
+  if (edges == 0) {
+    memory.discs.bind(problem, memory.relaxed);
+    return search_whole(problem, memory, memory.discs, warm);
+  }
+  memory.polygons.bind(problem, memory.shape, memory.relaxed);
+  return search_whole(problem, memory, memory.polygons, warm);
+}
+
+void solve(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, WorkingSet& set,
+           ConeSolution& solution) {
+  check(problem);
+  if (!suits_working_set(problem)) return solve_whole(problem, options, edges, memory, solution);
+  prepare(problem, options, edges, memory);
+  take_warm_start(options, solution, memory);
+  if (solve_on_working_set(problem, options, edges, memory, set)) return report(options, memory, true, solution);
+  // The part's best point is a poor start: its pattern is what the whole problem did not accept.
+  memory.lambda.setZero();
+  memory.beta.setZero();
+  report(options, memory, search_whole(problem, edges, memory, false), solution);
 }
 
 }  // namespace
@@ -168,21 +198,19 @@ double evaluate(const ReducedProblem& problem, ConeMemory& memory) {
   return memory.lagged ? lagged : worst;
 }
 
+void solve_whole(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, ConeSolution& solution) {
+  prepare(problem, options, edges, memory);
+  const bool warm = take_warm_start(options, solution, memory);
+  report(options, memory, search_whole(problem, edges, memory, warm), solution);
+}
+
 void interior_point(const ReducedProblem& problem, const ConeOptions& options, ConeWorkspace& workspace, ConeSolution& solution) {
-  check(problem);
   if (options.edges < 4) throw InvalidArgument("edges", "4 or more", std::to_string(options.edges));
-  ConeMemory& memory = workspace.memory();
-  prepare(problem, options, options.edges, memory);
-  memory.polygons.bind(problem, memory.shape, options.relaxed);
-  solve(problem, options, memory, memory.polygons, solution);
+  solve(problem, options, options.edges, workspace.memory(), workspace.set(), solution);
 }
 
 void exact_cone(const ReducedProblem& problem, const ConeOptions& options, ConeWorkspace& workspace, ConeSolution& solution) {
-  check(problem);
-  ConeMemory& memory = workspace.memory();
-  prepare(problem, options, 0, memory);
-  memory.discs.bind(problem, options.relaxed);
-  solve(problem, options, memory, memory.discs, solution);
+  solve(problem, options, 0, workspace.memory(), workspace.set(), solution);
 }
 
 double natural_map(const ReducedProblem& problem, int edges, bool relaxed, const Eigen::Ref<const Eigen::VectorXd>& lambda,

@@ -10,6 +10,7 @@
 // rows enter as |β - P_[lo,hi](β - ρ w)| / ρ.
 // μ = 0 is a frictionless contact. μ = ∞ is no slip while touching: either λ = 0 and u_N + c >= 0, or u_T = 0 and 0 <= λ_N ⊥ u_N + c >= 0
 // with λ_T free; the natural map is the smaller of the two residuals (the limit of the map above as μ grows).
+// A problem with a defect D (W - R_t R_tᵀ) has u + D λ in every residual; directions leave D out, which is below 1e-3 of W.
 // Cost per iteration: n r² + r³ with one block of columns, block-sparse LU with several. No 3n x 3n matrix is formed.
 #pragma once
 
@@ -38,6 +39,7 @@ struct ConeSolution {
 };
 
 struct ConeMemory;
+struct WorkingSet;
 
 /// Memory and symbolic factorisations that are kept between calls; grows on first use.
 class ConeWorkspace {
@@ -47,9 +49,11 @@ class ConeWorkspace {
   ConeWorkspace(ConeWorkspace&&) noexcept;
   ConeWorkspace& operator=(ConeWorkspace&&) noexcept;
   ConeMemory& memory() { return *memory_; }
+  WorkingSet& set() { return *set_; }
 
  private:
   std::unique_ptr<ConeMemory> memory_;
+  std::unique_ptr<WorkingSet> set_;
 };
 
 /// Polygonal section with `options.edges` vertices. Throws InvalidArgument when sizes disagree or edges < 4.

@@ -20,8 +20,9 @@ struct ConeMemory {
   bool relaxed = false;
   bool lagged = false;          ///< the polish solves the convex problem whose offsets contain μ s of an earlier point
   double rho = 1.0;             ///< 1 / mean diag G
+  double velocity = 0.0;        ///< largest velocity of the problem, known or free (m/s)
   double target = 0.0;          ///< natural map that ends the solve (m/s)
-  double accept = 0.0;          ///< natural map that is solved when a whole attempt came no further (m/s)
+  double accept = 0.0;          ///< natural map that is solved when a polish came no further (m/s)
   double floor = 0.0;           ///< natural map that rounding allows (m/s)
   int budget = 0;               ///< linear systems that may still be factored
   GrowVector scale, row_scale;  ///< n, m: sqrt of the mean diagonal of each contact's and row's own Delassus block
@@ -63,7 +64,11 @@ void linearise(const ReducedProblem& problem, ConeMemory& memory, double stiffne
 bool proximal_newton(const ReducedProblem& problem, ConeMemory& memory);
 
 /// Newton on the natural map from the current point, regularised by a proximal step: finds the exact solution of the contacts' pattern
-/// (open, stick, slip) and corrects the pattern. True when the target is met, by the best point or, when lagged, by the current one.
+/// (open, stick, slip) and corrects the pattern. True when the target is met, by the best point or, when lagged, by the
+/// current one; or when it is not, and the best point is acceptable.
 bool polish(const ReducedProblem& problem, ConeMemory& memory, int steps);
+
+/// One problem from start to end, in this memory; edges = 0 is the disc.
+void solve_whole(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, ConeSolution& solution);
 
 }  // namespace stiction

@@ -56,7 +56,8 @@ bool polish(const ReducedProblem& problem, ConeMemory& memory, int steps) {
   memory.lambda = memory.polish_lambda;
   memory.beta = memory.polish_beta;
   place(problem, memory);
-  return newton(problem, memory, steps, kSofter * kProximal / redundancy, now);
+  if (newton(problem, memory, steps, kSofter * kProximal / redundancy, now)) return true;
+  return !memory.lagged && memory.best <= memory.accept;
 }
 
 }  // namespace stiction

@@ -112,14 +112,14 @@ bool search_in_order(const ReducedProblem& problem, ConeMemory& memory, Cones& c
   const double t = start_size(problem, memory);
   for (const Start& how : starts(problem)) {
     if (memory.relaxed && how.coupling > 0.0) continue;
-    if (attempt(problem, memory, cones, t, how) || memory.best <= memory.accept) return true;
+    if (attempt(problem, memory, cones, t, how)) return true;
   }
-  if (memory.relaxed) return memory.best <= memory.accept;
+  if (memory.relaxed) return false;
   if (fixed_point(problem, memory, cones, t)) return true;
   memory.lambda = memory.best_lambda;
   memory.beta = memory.best_beta;
   place(problem, memory);
-  return proximal_newton(problem, memory) || memory.best <= memory.accept;
+  return proximal_newton(problem, memory);
 }
 
 }  // namespace
