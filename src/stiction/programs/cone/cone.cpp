@@ -56,10 +56,12 @@ void prepare(const ReducedProblem& problem, const ConeOptions& options, int edge
   contact_scales(problem, memory.scale, memory.row_scale);
   const double mean = mean_diagonal(problem);
   memory.rho = mean > 0.0 ? 1.0 / mean : 1.0;
-  for (GrowVector* v : {&memory.lambda, &memory.dlambda, &memory.u, &memory.du, &memory.hold_lambda, &memory.best_lambda}) {
+  for (GrowVector* v : {&memory.lambda, &memory.dlambda, &memory.u, &memory.du, &memory.hold_lambda, &memory.polish_lambda,
+                        &memory.hold_shift, &memory.best_lambda}) {
     v->setZero(3 * n);
   }
-  for (GrowVector* v : {&memory.beta, &memory.dbeta, &memory.w, &memory.dw, &memory.Db, &memory.hold_beta, &memory.best_beta}) {
+  for (GrowVector* v :
+       {&memory.beta, &memory.dbeta, &memory.w, &memory.dw, &memory.Db, &memory.hold_beta, &memory.polish_beta, &memory.best_beta}) {
     v->setZero(m);
   }
   for (GrowVector* v : {&memory.y, &memory.dy, &memory.step, &memory.start}) v->setZero(memory.space.size());

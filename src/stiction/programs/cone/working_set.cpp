@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kFewest = 16;         // contacts from which a part of them is cheaper
 constexpr double kRedundancy = 12;  // and contacts' equations per freedom
+constexpr int kSizePerFreedom = 4;  // contacts of the sets that memory is sized for
 constexpr int kRounds = 20;
 constexpr int kAddedPerRound = 3;
 constexpr int kPartIterations = 80;
@@ -43,6 +44,19 @@ void add(const ReducedProblem& problem, int contact, WorkingSet& set) {
   set.solution.lambda.segment<3>(3 * k).setZero();
   set.members.push_back(contact);
   set.inside[at(contact)] = 1;
+}
+
+// Sizes all memory for sets that are seldom outgrown: which sets a solve passes through depends on its warm start.
+void grow(const ReducedProblem& problem, const ConeOptions& options, int edges, const ConeMemory& memory, WorkingSet& set) {
+  const int size = std::min(problem.contacts(), kSizePerFreedom * problem.rank_bound());
+  if (size <= set.grown && edges <= set.grown_edges) return;
+  set.grown = std::max(size, set.grown);
+  set.grown_edges = std::max(edges, set.grown_edges);
+  begin(problem, memory, set);
+  for (int i = 0; i < size; ++i) add(problem, i, set);
+  ConeOptions nothing = options;
+  nothing.max_iterations = 0;
+  solve_whole(set.part, nothing, edges, set.memory, set.solution);
 }
 
 // Contacts outside at the velocities in `memory`; returns the largest violation.
@@ -106,6 +120,7 @@ bool suits_working_set(const ReducedProblem& problem) {
 }
 
 bool solve_on_working_set(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, WorkingSet& set) {
+  grow(problem, options, edges, memory, set);
   begin(problem, memory, set);
   for (int i = 0; i < problem.contacts(); ++i) {
     if (memory.lambda.segment<3>(3 * i).cwiseAbs().maxCoeff() == 0.0) continue;

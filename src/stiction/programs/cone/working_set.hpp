@@ -15,13 +15,14 @@
 namespace stiction {
 
 struct WorkingSet {
-  ReducedProblem part;       ///< the contacts of the set
-  ConeMemory memory;         ///< of the solves of `part`
-  ConeSolution solution;     ///< of `part`
-  std::vector<int> members;  ///< contact of each contact of `part`
-  std::vector<char> inside;  ///< n, is a member
-  GrowVector violation;      ///< n, natural map at λ_i = 0 of the contacts outside (m/s)
-  GrowVector row, added;     ///< r, and r times the contacts added in one round: their normal rows, orthonormal
+  ReducedProblem part;             ///< the contacts of the set
+  ConeMemory memory;               ///< of the solves of `part`
+  ConeSolution solution;           ///< of `part`
+  std::vector<int> members;        ///< contact of each contact of `part`
+  std::vector<char> inside;        ///< n, is a member
+  GrowVector violation;            ///< n, natural map at λ_i = 0 of the contacts outside (m/s)
+  int grown = 0, grown_edges = 0;  ///< what the memory is sized for
+  GrowVector row, added;           ///< r, and r times the contacts added in one round: their normal rows, orthonormal
 };
 
 /// True when the contacts are so many, and on one block of columns, that a part of them is tried first.
