@@ -64,12 +64,9 @@ Answer answer(const ReducedProblem& problem, SolveOptions options, bool interval
   out.contacts = problem.contacts();
   out.iterations = impulses.iterations;
   out.impulses = impulses.lambda;
-  Eigen::VectorXd y = Eigen::VectorXd::Zero(problem.rank_bound());
-  problem.Rt.add_transposed(impulses.lambda, y);
-  problem.Bt.add_transposed(impulses.beta, y);
-  out.velocity.resize(3 * problem.contacts());
-  problem.Rt.multiply(y, out.velocity);
-  out.velocity += problem.u_free;
+  GrowVector u;
+  contact_velocities(problem, impulses.lambda, impulses.beta, u);
+  out.velocity = u;
   IndeterminacyOptions which;
   which.normal_intervals = intervals;
   out.indeterminacy = indeterminacy(problem, conditions(options), impulses.lambda, impulses.beta, which);

@@ -109,6 +109,7 @@ void gather_touching(const ReducedProblem& p, TouchingContacts& w) {
     }
   }
   to.dt = p.dt;
+  to.velocity = p.velocity;
   to.Bt = p.Bt;
   to.w_free = p.w_free;
   to.lo = p.lo;

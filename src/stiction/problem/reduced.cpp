@@ -362,6 +362,8 @@ void reduce(const ContactProblem& p, Reduction& red) {
   out.mu = p.mu;
   find_closed(p, out.closed);
   out.dt = p.dt;
+  out.velocity =
+      std::max(p.v.size() > 0 ? p.v.lpNorm<Eigen::Infinity>() : 0.0, red.v_free.size() > 0 ? red.v_free.lpNorm<Eigen::Infinity>() : 0.0);
   out.gap = p.gap;
   out.edge_angle.resize(0);
   out.laws = p.laws;
@@ -412,6 +414,18 @@ void turn_from_edges(const ReducedProblem& p, Eigen::Ref<Eigen::VectorXd> lambda
     lambda[3 * i + 1] = cosine * s - sine * t;
     lambda[3 * i + 2] = sine * s + cosine * t;
   }
+}
+
+void contact_velocities(const ReducedProblem& p, const Eigen::Ref<const Eigen::VectorXd>& lambda,
+                        const Eigen::Ref<const Eigen::VectorXd>& beta, GrowVector& u) {
+  GrowVector y;
+  y.setZero(p.rank_bound());
+  p.Rt.add_transposed(lambda, y);
+  p.Bt.add_transposed(beta, y);
+  u.resize(lambda.size());
+  p.Rt.multiply(y, u);
+  if (p.defect.size() > 0) u.noalias() += p.defect * lambda;
+  u += p.u_free;
 }
 
 void recover_velocity(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& beta,

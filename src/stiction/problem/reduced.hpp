@@ -20,6 +20,7 @@ struct ReducedProblem {
   GrowVector mu;             ///< n
   std::vector<char> closed;  ///< n, see find_closed
   double dt = 1.0;           ///< s; 1 where the problem came without a step
+  double velocity = 0.0;     ///< m/s, largest velocity before the reduction, known or free; 0 where it is unknown
   GrowVector gap;            ///< n, signed distance before the step (m); empty: all zero
   GrowVector u_before;       ///< 3n, contact velocities J v before the step (m/s); empty: all zero; filled in when there is `material`
   GrowVector edge_angle;     ///< n or empty: angle of the first vertex of each contact's polygon from its first tangent (edge_angles)
@@ -89,6 +90,10 @@ void expand_bounded(const ContactProblem& problem, const Reduction& reduction, c
 /// When J_b has bilateral rows, their λ_b entries are first filled in (least norm).
 void recover_bilateral(const ContactProblem& problem, Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
                        const Eigen::Ref<const Eigen::VectorXd>& lambda, GrowVector& lambda_b, GrowVector& lambda_prescribed);
+
+/// u = R_t (R_tᵀ λ + B_tᵀ β) + D λ + u_free, D the defect; u is resized to 3n.
+void contact_velocities(const ReducedProblem& problem, const Eigen::Ref<const Eigen::VectorXd>& lambda,
+                        const Eigen::Ref<const Eigen::VectorXd>& beta, GrowVector& u);
 
 /// A problem known only as u = W λ + q [Siconos, FCLIB]: factors the symmetric part of W (3n x 3n, rows N S T) as R_t R_tᵀ plus what is
 /// not positive semidefinite of it; `defect` holds the rest of W when it is above rounding. One block of columns per set of contacts

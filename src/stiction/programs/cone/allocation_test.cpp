@@ -14,8 +14,8 @@ TEST(ConeAllocation, NoneAfterWarmUp) {
   if (!allocations_are_counted()) GTEST_SKIP() << "built without the counter";
   Random random(1);
   std::vector<ReducedProblem> problems{test_scenes::brick_wall(16, random), test_scenes::brick_wall(9, random),
-                                       test_scenes::flat_feet(40, random), test_scenes::flat_feet(8, random),
-                                       test_scenes::random_problem(8, 12, random)};
+                                       test_scenes::flat_feet(40, random),  test_scenes::flat_feet(40, random),
+                                       test_scenes::flat_feet(8, random),   test_scenes::random_problem(8, 12, random)};
   for (int edges : {0, 4, 8}) {
     for (bool relaxed : {false, true}) {
       ConeWorkspace workspace;

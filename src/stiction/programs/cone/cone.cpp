@@ -6,15 +6,18 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/programs/cone/memory.hpp"
 #include "stiction/programs/cone/search.hpp"
+#include "stiction/programs/cone/working_set.hpp"
 
 namespace stiction {
 
-ConeWorkspace::ConeWorkspace() : memory_(std::make_unique<ConeMemory>()) {}
+ConeWorkspace::ConeWorkspace() : memory_(std::make_unique<ConeMemory>()), set_(std::make_unique<WorkingSet>()) {}
 ConeWorkspace::~ConeWorkspace() = default;
 ConeWorkspace::ConeWorkspace(ConeWorkspace&&) noexcept = default;
 ConeWorkspace& ConeWorkspace::operator=(ConeWorkspace&&) noexcept = default;
 
 namespace {
+
+constexpr double kTarget = 0.2;  // of the tolerance: what a polish aims at
 
 double mean_diagonal(const ReducedProblem& problem) {
   double sum = 0.0;
@@ -28,6 +31,7 @@ void check(const ReducedProblem& problem) {
   const int n = problem.contacts(), m = problem.bounded_rows();
   require_size("u_free", problem.u_free.size(), 3 * n);
   require_size("offset", problem.offset.size(), n);
+  if (problem.defect.size() > 0) require_size("defect.cols", problem.defect.cols(), 3 * n);
   require_size("mu", problem.mu.size(), n);
   require_size("w_free", problem.w_free.size(), m);
   require_size("lo", problem.lo.size(), m);
@@ -52,33 +56,38 @@ void prepare(const ReducedProblem& problem, const ConeOptions& options, int edge
   contact_scales(problem, memory.scale, memory.row_scale);
   const double mean = mean_diagonal(problem);
   memory.rho = mean > 0.0 ? 1.0 / mean : 1.0;
-  for (GrowVector* v : {&memory.lambda, &memory.dlambda, &memory.u, &memory.du, &memory.hold_lambda, &memory.best_lambda}) {
+  for (GrowVector* v : {&memory.lambda, &memory.dlambda, &memory.u, &memory.du, &memory.hold_lambda, &memory.polish_lambda,
+                        &memory.hold_shift, &memory.best_lambda}) {
     v->setZero(3 * n);
   }
-  for (GrowVector* v : {&memory.beta, &memory.dbeta, &memory.w, &memory.dw, &memory.Db, &memory.hold_beta, &memory.best_beta}) {
+  for (GrowVector* v :
+       {&memory.beta, &memory.dbeta, &memory.w, &memory.dw, &memory.Db, &memory.hold_beta, &memory.polish_beta, &memory.best_beta}) {
     v->setZero(m);
   }
   for (GrowVector* v : {&memory.y, &memory.dy, &memory.step, &memory.start}) v->setZero(memory.space.size());
   memory.D.resize(9 * n);
-  double velocity = 0.0;
+  double velocity = problem.velocity;
   for (int i = 0; i < n; ++i) {
     velocity = std::max({velocity, problem.u_free.segment<3>(3 * i).lpNorm<Eigen::Infinity>(), std::abs(problem.offset[i])});
   }
   for (int j = 0; j < m; ++j) velocity = std::max(velocity, std::abs(problem.w_free[j]));
+  memory.velocity = velocity;
   memory.floor = 1e-14 * velocity;
-  memory.target = std::max(options.tolerance, memory.floor);
+  memory.accept = std::max(options.tolerance * std::min(1.0, velocity), memory.floor);
+  memory.target = std::max(kTarget * memory.accept, memory.floor);
   memory.best = kInfinity;
+  memory.shift = problem.u_free;
 }
 
-template <class Cones>
-void solve(const ReducedProblem& problem, const ConeOptions& options, ConeMemory& memory, Cones& cones, ConeSolution& solution) {
-  memory.boxes.bind(problem);
-  const bool warm = options.warm_start && solution.lambda.size() == memory.lambda.size() && solution.beta.size() == memory.beta.size();
-  if (warm) {
-    memory.lambda = solution.lambda;
-    memory.beta = solution.beta;
-  }
-  const bool solved = search(problem, memory, cones, warm);
+// True when the solution's impulses are those of a problem of this size.
+bool take_warm_start(const ConeOptions& options, const ConeSolution& solution, ConeMemory& memory) {
+  if (!options.warm_start || solution.lambda.size() != memory.lambda.size() || solution.beta.size() != memory.beta.size()) return false;
+  memory.lambda = solution.lambda;
+  memory.beta = solution.beta;
+  return true;
+}
+
+void report(const ConeOptions& options, const ConeMemory& memory, bool solved, ConeSolution& solution) {
   solution.iterations = options.max_iterations - memory.budget;
   solution.lambda = memory.best_lambda;
   solution.beta = memory.best_beta;
@@ -92,6 +101,34 @@ void solve(const ReducedProblem& problem, const ConeOptions& options, ConeMemory
   } else {
     solution.status = memory.budget <= 0 ? Status::iteration_limit : Status::inaccurate;
   }
+}
+
+template <class Cones>
+bool search_whole(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, bool warm) {
+  memory.boxes.bind(problem);
+  return search(problem, memory, cones, warm);
+}
+
+bool search_whole(const ReducedProblem& problem, int edges, ConeMemory& memory, bool warm) {
+  if (edges == 0) {
+    memory.discs.bind(problem, memory.relaxed);
+    return search_whole(problem, memory, memory.discs, warm);
+  }
+  memory.polygons.bind(problem, memory.shape, memory.relaxed);
+  return search_whole(problem, memory, memory.polygons, warm);
+}
+
+void solve(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, WorkingSet& set,
+           ConeSolution& solution) {
+  check(problem);
+  if (!suits_working_set(problem)) return solve_whole(problem, options, edges, memory, solution);
+  prepare(problem, options, edges, memory);
+  take_warm_start(options, solution, memory);
+  if (solve_on_working_set(problem, options, edges, memory, set)) return report(options, memory, true, solution);
+  // The part's best point is a poor start: its pattern is what the whole problem did not accept.
+  memory.lambda.setZero();
+  memory.beta.setZero();
+  report(options, memory, search_whole(problem, edges, memory, false), solution);
 }
 
 }  // namespace
@@ -113,25 +150,34 @@ void contact_scales(const ReducedProblem& problem, GrowVector& scale, GrowVector
   }
 }
 
+void update_shift(const ReducedProblem& problem, const GrowVector& lambda, ConeMemory& memory) {
+  memory.shift = problem.u_free;
+  if (problem.defect.size() == 0) return;
+  for (Eigen::Index j = 0; j < lambda.size(); ++j) memory.shift += lambda[j] * problem.defect.col(j);  // a product would allocate
+}
+
 void place(const ReducedProblem& problem, ConeMemory& memory) {
   memory.space.gather(memory.lambda, memory.beta, memory.y);
   memory.space.velocities(memory.y, memory.u, memory.w);
-  memory.u += problem.u_free;
+  memory.u += memory.shift;
   memory.w += problem.w_free;
 }
 
 void hold(ConeMemory& memory) {
   memory.hold_lambda = memory.lambda;
   memory.hold_beta = memory.beta;
+  memory.hold_shift = memory.shift;
 }
 
 void resume(const ReducedProblem& problem, ConeMemory& memory) {
   memory.lambda = memory.hold_lambda;
   memory.beta = memory.hold_beta;
+  memory.shift = memory.hold_shift;
   place(problem, memory);
 }
 
 double evaluate(const ReducedProblem& problem, ConeMemory& memory) {
+  if (problem.defect.size() > 0) update_shift(problem, memory.lambda, memory);
   place(problem, memory);
   double worst = 0.0, lagged = 0.0;
   const auto take = [&](double value) { worst = value <= worst ? worst : value; };  // a NaN is taken
@@ -154,21 +200,19 @@ double evaluate(const ReducedProblem& problem, ConeMemory& memory) {
   return memory.lagged ? lagged : worst;
 }
 
+void solve_whole(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, ConeSolution& solution) {
+  prepare(problem, options, edges, memory);
+  const bool warm = take_warm_start(options, solution, memory);
+  report(options, memory, search_whole(problem, edges, memory, warm), solution);
+}
+
 void interior_point(const ReducedProblem& problem, const ConeOptions& options, ConeWorkspace& workspace, ConeSolution& solution) {
-  check(problem);
   if (options.edges < 4) throw InvalidArgument("edges", "4 or more", std::to_string(options.edges));
-  ConeMemory& memory = workspace.memory();
-  prepare(problem, options, options.edges, memory);
-  memory.polygons.bind(problem, memory.shape, options.relaxed);
-  solve(problem, options, memory, memory.polygons, solution);
+  solve(problem, options, options.edges, workspace.memory(), workspace.set(), solution);
 }
 
 void exact_cone(const ReducedProblem& problem, const ConeOptions& options, ConeWorkspace& workspace, ConeSolution& solution) {
-  check(problem);
-  ConeMemory& memory = workspace.memory();
-  prepare(problem, options, 0, memory);
-  memory.discs.bind(problem, options.relaxed);
-  solve(problem, options, memory, memory.discs, solution);
+  solve(problem, options, 0, workspace.memory(), workspace.set(), solution);
 }
 
 double natural_map(const ReducedProblem& problem, int edges, bool relaxed, const Eigen::Ref<const Eigen::VectorXd>& lambda,

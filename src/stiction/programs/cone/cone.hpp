@@ -10,6 +10,7 @@
 // rows enter as |β - P_[lo,hi](β - ρ w)| / ρ.
 // μ = 0 is a frictionless contact. μ = ∞ is no slip while touching: either λ = 0 and u_N + c >= 0, or u_T = 0 and 0 <= λ_N ⊥ u_N + c >= 0
 // with λ_T free; the natural map is the smaller of the two residuals (the limit of the map above as μ grows).
+// A problem with a defect D (W - R_t R_tᵀ) has u + D λ in every residual; directions leave D out, which is below 1e-3 of W.
 // Cost per iteration: n r² + r³ with one block of columns, block-sparse LU with several. No 3n x 3n matrix is formed.
 #pragma once
 
@@ -23,7 +24,8 @@ namespace stiction {
 struct ConeOptions {
   int edges = 4;              ///< vertices k >= 4 of the polygon (interior_point alone)
   bool relaxed = false;       ///< Anitescu's convex relaxation
-  double tolerance = 1e-10;   ///< natural map (m/s) below which the status is `solved`; never finer than rounding of the terms of u
+  double tolerance = 5e-10;   ///< natural map below which the status is `solved`: in m/s, times the largest velocity where that is below 1
+                              ///< m/s; never finer than rounding of the terms of u
   int max_iterations = 1000;  ///< linear systems factored, all phases and restarts together
   bool warm_start = false;    ///< start from the impulses in the solution when their sizes fit
 };
@@ -37,6 +39,7 @@ struct ConeSolution {
 };
 
 struct ConeMemory;
+struct WorkingSet;
 
 /// Memory and symbolic factorisations that are kept between calls; grows on first use.
 class ConeWorkspace {
@@ -46,9 +49,11 @@ class ConeWorkspace {
   ConeWorkspace(ConeWorkspace&&) noexcept;
   ConeWorkspace& operator=(ConeWorkspace&&) noexcept;
   ConeMemory& memory() { return *memory_; }
+  WorkingSet& set() { return *set_; }
 
  private:
   std::unique_ptr<ConeMemory> memory_;
+  std::unique_ptr<WorkingSet> set_;
 };
 
 /// Polygonal section with `options.edges` vertices. Throws InvalidArgument when sizes disagree or edges < 4.

@@ -11,8 +11,10 @@
 
 namespace stiction {
 
-inline constexpr double kFraction = 0.995;  ///< of the way to the boundary of the cones
-inline constexpr double kShortStep = 0.1;   ///< a step shorter than this is followed by one of pure centring
+inline constexpr double kFraction = 0.995;     ///< of the way to the boundary of the cones
+inline constexpr double kFractionEarly = 0.9;  ///< the same until the mean product has fallen to kEarly of its first value
+inline constexpr double kEarly = 1e-4;         ///< points that hug the boundary this early jam later
+inline constexpr double kShortStep = 0.1;      ///< a step shorter than this is followed by one of pure centring
 
 template <class Cones>
 class Interior {
@@ -29,7 +31,7 @@ class Interior {
     m_.dlambda.setZero();
     m_.dbeta.setZero();
     length_ = 1.0;
-    mean_ = mean_product(0.0);
+    mean_ = first_mean_ = mean_product(0.0);
   }
 
   /// Mean complementarity product (J): the parameter of the path.
@@ -48,7 +50,7 @@ class Interior {
       const double ratio = std::clamp(mean_product(affine) / mean_, 0.0, 1.0);
       sigma = ratio * ratio * ratio;
     }
-    length_ = std::min(1.0, kFraction * direction({sigma * mean_, !centre}));
+    length_ = std::min(1.0, (mean_ > kEarly * first_mean_ ? kFractionEarly : kFraction) * direction({sigma * mean_, !centre}));
     if (!std::isfinite(length_) || !m_.dlambda.allFinite()) return -1.0;
     m_.lambda += length_ * m_.dlambda;
     m_.beta += length_ * m_.dbeta;
@@ -79,7 +81,7 @@ class Interior {
   const ReducedProblem& problem_;
   ConeMemory& m_;
   Cones& cones_;
-  double mean_ = 0.0, length_ = 1.0;
+  double mean_ = 0.0, first_mean_ = 0.0, length_ = 1.0;
 };
 
 }  // namespace stiction

@@ -1,10 +1,10 @@
 // Memory of the cone solvers, and the point that they share: impulses, the velocities that follow from them, and their residual.
 #pragma once
 
+#include "stiction/problem/sections.hpp"
 #include "stiction/programs/cone/cone.hpp"
 #include "stiction/programs/cone/interior_cones.hpp"
 #include "stiction/programs/cone/rspace.hpp"
-#include "stiction/problem/sections.hpp"
 
 namespace stiction {
 
@@ -20,28 +20,36 @@ struct ConeMemory {
   bool relaxed = false;
   bool lagged = false;          ///< the polish solves the convex problem whose offsets contain μ s of an earlier point
   double rho = 1.0;             ///< 1 / mean diag G
+  double velocity = 0.0;        ///< largest velocity of the problem, known or free (m/s)
   double target = 0.0;          ///< natural map that ends the solve (m/s)
+  double accept = 0.0;          ///< natural map that is solved when a polish came no further (m/s)
   double floor = 0.0;           ///< natural map that rounding allows (m/s)
   int budget = 0;               ///< linear systems that may still be factored
   GrowVector scale, row_scale;  ///< n, m: sqrt of the mean diagonal of each contact's and row's own Delassus block
 
+  GrowVector shift;   ///< 3n: u_free, and the defect's part of u at an earlier point (m/s)
   GrowVector offset;  ///< n: c, or c + μ s of an earlier point when lagged (m/s)
 
-  GrowVector lambda, beta, y, u, w;       ///< current point of the interior phase or of the polish
-  GrowVector dlambda, dbeta, dy, du, dw;  ///< its direction
-  GrowVector D, Db;                       ///< 9n and m: eliminated contacts and rows
-  GrowVector hold_lambda, hold_beta;      ///< point to come back to while a polish is tried
-  GrowVector step, start;                 ///< r, Newton step of the proximal method, and y at the beginning of its outer step
-  GrowVector best_lambda, best_beta;      ///< best point so far
-  double best = 0.0;                      ///< its natural map
+  GrowVector lambda, beta, y, u, w;               ///< current point of the interior phase or of the polish
+  GrowVector dlambda, dbeta, dy, du, dw;          ///< its direction
+  GrowVector D, Db;                               ///< 9n and m: eliminated contacts and rows
+  GrowVector hold_lambda, hold_beta, hold_shift;  ///< point to come back to while a polish is tried
+  GrowVector polish_lambda, polish_beta;          ///< where a polish starts
+  GrowVector step, start;                         ///< r, Newton step of the proximal method, and y at the beginning of its outer step
+  GrowVector best_lambda, best_beta;              ///< best point so far
+  double best = 0.0;                              ///< its natural map
 
   bool convex() const { return relaxed || lagged; }
 };
 
-/// y, u and w of (λ, β) from scratch.
+/// Takes the defect's part of u from λ.
+void update_shift(const ReducedProblem& problem, const GrowVector& lambda, ConeMemory& memory);
+
+/// y, u and w of (λ, β) from scratch; the defect's part of u stays.
 void place(const ReducedProblem& problem, ConeMemory& memory);
 
-/// `place`, and the natural map of the point, that of the lagged problem when lagged; keeps the point when it is the best so far.
+/// `update_shift`, `place`, and the natural map of the point, that of the lagged problem when lagged; keeps the point when it is the best
+/// so far.
 double evaluate(const ReducedProblem& problem, ConeMemory& memory);
 
 /// The point to come back to.
@@ -56,7 +64,11 @@ void linearise(const ReducedProblem& problem, ConeMemory& memory, double stiffne
 bool proximal_newton(const ReducedProblem& problem, ConeMemory& memory);
 
 /// Newton on the natural map from the current point, regularised by a proximal step: finds the exact solution of the contacts' pattern
-/// (open, stick, slip) and corrects the pattern. True when the target is met, by the best point or, when lagged, by the current one.
+/// (open, stick, slip) and corrects the pattern. True when the target is met, by the best point or, when lagged, by the
+/// current one; or when it is not, and the best point is acceptable.
 bool polish(const ReducedProblem& problem, ConeMemory& memory, int steps);
+
+/// One problem from start to end, in this memory; edges = 0 is the disc.
+void solve_whole(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, ConeSolution& solution);
 
 }  // namespace stiction

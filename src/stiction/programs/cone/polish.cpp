@@ -1,6 +1,9 @@
 // Active-set polish: Newton on the natural map. With the right pattern (open, stick, slip) it ends in a few steps, exactly but for the
 // curvature of the disc. The proximal term makes redundant contacts solvable; it changes the solution by nothing, because the right-hand
 // side is the exact residual, and it picks, among the impulses with the same motion, those next to where the polish started.
+// Velocities of redundant contacts agree to rounding alone (a sole's points are coplanar to 1e-12 m/s, no better), and what they disagree
+// by pushes the impulses by `limit` times that in every step: hence the division by the redundancy, and the softer second try.
+#include <algorithm>
 #include <cmath>
 
 #include "stiction/programs/cone/memory.hpp"
@@ -9,16 +12,19 @@ namespace stiction {
 
 namespace {
 
-constexpr double kProximal = 1e7;  // limit of the linearisation
+constexpr double kProximal = 2e6;  // limit of the linearisation, over the redundancy of the contacts
+constexpr double kSofter = 1e-2;   // and the limit of a second try, over that of the first
 
-}  // namespace
+constexpr double kHopeless = 1e3;  // rise of the natural map that no step has come back from
 
-bool polish(const ReducedProblem& problem, ConeMemory& memory, int steps) {
-  double now = evaluate(problem, memory);
-  const auto met = [&] { return (memory.lagged ? now : memory.best) <= memory.target; };
+bool met(const ConeMemory& memory, double now) { return (memory.lagged ? now : memory.best) <= memory.target; }
+
+// Steps from the current point, whose natural map is `now`.
+bool newton(const ReducedProblem& problem, ConeMemory& memory, int steps, double limit, double now) {
+  const double first = now;
   int rises = 0;
   for (int k = 0; k < steps && memory.budget > 0 && now > memory.floor; ++k) {
-    linearise(problem, memory, 1.0, kProximal);
+    linearise(problem, memory, 1.0, limit);
     --memory.budget;
     if (!memory.space.factor(memory.D, memory.Db)) break;
     memory.space.gather(memory.dlambda, memory.dbeta, memory.dy);
@@ -32,9 +38,26 @@ bool polish(const ReducedProblem& problem, ConeMemory& memory, int steps) {
     const double last = now;
     now = evaluate(problem, memory);
     if (!std::isfinite(now)) break;
-    if (!(now < 0.5 * last) && (met() || ++rises > 2)) break;
+    if (now > kHopeless * first) break;
+    if (!(now < 0.5 * last) && (met(memory, now) || ++rises > 2)) break;
   }
-  return met();
+  return met(memory, now);
+}
+
+}  // namespace
+
+bool polish(const ReducedProblem& problem, ConeMemory& memory, int steps) {
+  const double now = evaluate(problem, memory);
+  if (steps == 0 || now <= memory.floor) return met(memory, now);
+  const double redundancy = std::max(1.0, 3.0 * problem.contacts() / std::max(1, problem.rank_bound()));
+  memory.polish_lambda = memory.lambda;
+  memory.polish_beta = memory.beta;
+  if (newton(problem, memory, steps, kProximal / redundancy, now)) return true;
+  memory.lambda = memory.polish_lambda;
+  memory.beta = memory.polish_beta;
+  place(problem, memory);
+  if (newton(problem, memory, steps, kSofter * kProximal / redundancy, now)) return true;
+  return !memory.lagged && memory.best <= memory.accept;
 }
 
 }  // namespace stiction

@@ -20,7 +20,7 @@ constexpr double kSoftest = 1e3, kStiffest = 1e6;  // κ times the contact's own
 // At y: λ⁺ - λ into dlambda, β⁺ - β into dbeta, F into dy; returns the merit. `start` is R_tᵀ λ + B_tᵀ β.
 double residual(const ReducedProblem& problem, ConeMemory& m, const GrowVector& start, double stiffness) {
   m.space.velocities(m.y, m.u, m.w);
-  m.u += problem.u_free;
+  m.u += m.shift;
   m.w += problem.w_free;
   linearise(problem, m, stiffness, 1.0);
   m.space.gather(m.dlambda, m.dbeta, m.dy);

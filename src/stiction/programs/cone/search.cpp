@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "stiction/programs/cone/interior.hpp"
 
@@ -15,8 +16,12 @@ struct Start {
   double size;      // of the first impulses, over the natural one
   double coupling;  // > 0: the relaxation's coupling κ = μ (m / m_0)^coupling fades out on the way; 0: the law's own from the beginning
 };
-// In the order of what each solves of the problems that the first one leaves (1 in 60 on flat feet that slide and spin, fewer elsewhere).
-constexpr Start kStarts[] = {{0.3, 0.0}, {1.0, 0.25}, {0.1, 0.5}, {1.0, 0.5}, {10.0, 0.0}, {1.0, 0.0}, {0.1, 1.0}, {0.1, 0.0}};
+// In the order of what each solves of the problems that the first one leaves (1 in 100): a fading coupling serves one body on many
+// points, whose motion hangs on how they share the load; large first impulses serve stacks, where the coupling only lifts every contact.
+constexpr Start kOneBody[] = {{0.3, 0.0}, {0.1, 1.0},  {1.0, 0.25}, {1.0, 0.5}, {10.0, 0.0},
+                              {0.1, 0.5}, {30.0, 0.0}, {1.0, 0.0},  {0.1, 0.0}, {100.0, 0.0}};
+constexpr Start kStack[] = {{0.3, 0.0}, {10.0, 0.0}, {1.0, 0.0},   {100.0, 0.0},  {30.0, 0.0}, {3.0, 0.0},
+                            {0.1, 0.0}, {1.0, 0.5},  {300.0, 0.0}, {1000.0, 0.0}, {0.1, 1.0},  {1.0, 0.25}};
 constexpr int kMaxShort = 5;           // short steps before a start is given up
 constexpr int kMaxSteps = 60;          // of the interior point per start
 constexpr double kStalled = 1e-6;      // step length at which it has stalled
@@ -41,6 +46,7 @@ template <class Cones>
 bool attempt(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double t, const Start& how) {
   Interior<Cones> interior(problem, memory, cones);
   t *= how.size;
+  if (problem.defect.size() > 0) update_shift(problem, memory.best_lambda, memory);
   interior.start(t);
   const bool fade = !memory.relaxed && how.coupling > 0.0;
   cones.couple(memory.relaxed || fade ? 1.0 : 0.0);
@@ -95,12 +101,16 @@ bool fixed_point(const ReducedProblem& problem, ConeMemory& memory, Cones& cones
   return solved;
 }
 
+std::span<const Start> starts(const ReducedProblem& problem) {
+  return problem.Rt.blocks() > 1 ? std::span<const Start>(kStack) : std::span<const Start>(kOneBody);
+}
+
 template <class Cones>
 bool search_in_order(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, bool warm) {
   // From rest, Newton alone finds the pattern of a few contacts nine times out of ten in half the time, and of many hardly ever.
   if (polish(problem, memory, warm || problem.contacts() <= kFewContacts ? 8 : 0)) return true;
   const double t = start_size(problem, memory);
-  for (const Start& how : kStarts) {
+  for (const Start& how : starts(problem)) {
     if (memory.relaxed && how.coupling > 0.0) continue;
     if (attempt(problem, memory, cones, t, how)) return true;
   }
