@@ -3,6 +3,7 @@ import pathlib
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 LINKS = str(pathlib.Path(__file__).parents[1] / "models" / "links.urdf")
@@ -49,3 +50,47 @@ def test_json_goes_to_the_named_file(tmp_path):
     file = tmp_path / "info.json"
     assert stiction("info", LINKS, "--json", file, "--quiet").stdout == ""
     assert json.loads(file.read_text())["name"] == "links"
+
+
+@pytest.fixture
+def contacts_only(tmp_path):
+    """One contact known by W, q, mu alone: it sticks to the ground's normal and slides along the first tangent."""
+    np.savez(tmp_path / "wq.npz", W=np.diag([1.0, 2.0, 2.0]), q=[-1.0, 0.3, 0.0], mu=[0.1])
+    return tmp_path / "wq.npz"
+
+
+def test_solve_reports_everything_of_a_problem_known_by_its_contacts(contacts_only):
+    result = stiction("solve", contacts_only, "--law", "coulomb_cone", "--json")
+    assert result.returncode == 0, result.stderr
+    answer = json.loads(result.stdout)
+    assert (answer["status"], answer["law"], answer["solver"]) == ("solved", "coulomb_cone", "interior_point")
+    assert answer["iterations"] >= 0
+    assert answer["microseconds"] > 0
+    assert answer["impulses"] == pytest.approx([1.0, -0.1, 0.0], abs=1e-9)
+    assert answer["velocity"] == pytest.approx([0.0, 0.1, 0.0], abs=1e-9)
+    assert answer["certificate"]["natural_map"]["unit"] == "m/s"
+    assert answer["certificate"]["natural_map"]["raw"] < 1e-9
+
+
+def test_compare_has_a_row_per_law_and_solver(contacts_only):
+    result = stiction("compare", contacts_only, "--json", "--repetitions", "1")
+    assert result.returncode == 0, result.stderr
+    rows = json.loads(result.stdout)["rows"]
+    names = [(row["law"], row["solver"]) for row in rows]
+    assert ("coulomb_cone", "interior_point") in names
+    assert ("coulomb_pyramid", "lemke") in names
+    assert len(names) == len(set(names))
+    for row in rows:
+        assert row.get("not_applicable") or row["certificate"]["worst"] <= 1e-9, row
+
+
+def test_compare_takes_a_scene_and_names(tmp_path):
+    file = tmp_path / "rows.json"
+    laws = ["--laws", "frictionless,coulomb_cone"]
+    result = stiction("compare", "scenes/incline.toml", "--steps", "5", *laws, "--json", file)
+    assert result.returncode == 0, result.stderr
+    assert "coulomb_cone" in result.stdout
+    comparison = json.loads(file.read_text())
+    assert comparison["contacts"] > 0
+    assert {row["law"] for row in comparison["rows"]} == {"frictionless", "coulomb_cone"}
+    assert stiction("compare", "scenes/incline.toml", "--laws", "sticky").returncode == 2

@@ -1,5 +1,6 @@
 #include "stiction/laws/law.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -49,7 +50,7 @@ bool is_polygonal(Law law) { return law == Law::coulomb_pyramid || law == Law::a
 std::string solver_names() { return fmt::format("{}", fmt::join(kSolverNames, ", ")); }
 
 bool can_solve(Law law, Solver solver) {
-  if (solver == Solver::automatic) return true;
+  if (solver == Solver::automatic) return std::ranges::any_of(kSolvers, [&](Solver s) { return s != Solver::automatic && can_solve(law, s); });
   switch (law) {
     case Law::frictionless:
     case Law::no_slip:

@@ -57,7 +57,7 @@ struct SolveOptions {
   bool warm_start = true;                                    ///< start from the last solution in the workspace when the sizes agree
 };
 
-/// True when the law can be solved by this solver.
+/// True when the law can be solved by this solver; `automatic`: by any.
 bool can_solve(Law law, Solver solver);
 /// True for the laws whose friction section is a polygon of `edges` edges.
 bool is_polygonal(Law law);

@@ -42,16 +42,25 @@ struct SolveWorkspace {
 /// Impulses of the law on a reduced problem; status as the solver reports it, uncertified.
 void solve_reduced(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Impulses& impulses);
 
+/// The solver that `options.solver` names, or the one that `automatic` stands for on this problem.
+Solver choose_solver(const ReducedProblem& problem, const SolveOptions& options);
+
 /// Solves a valid problem (see `validate`); throws InvalidArgument on an option that does not fit the law.
 void solve(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
+
+/// The same for a problem known only by its contacts, u = W λ + q: `v` and `prescribed_impulses` stay empty.
+void solve(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
 
 /// `solved` when the certificate is within the tolerance, else what the solver said or `inaccurate`.
 Status certified_status(Status solver, const Certificate& certificate, double tolerance);
 
 /// Velocities, bilateral impulses, certificate and status from `workspace.impulses`; `workspace.reduction` is the problem's.
 void complete(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
+/// The same for a problem known only by its contacts.
+void complete(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
 
 /// The same with validation and its own workspace.
 Solution solve(const ContactProblem& problem, const SolveOptions& options = {});
+Solution solve(const ReducedProblem& problem, const SolveOptions& options = {});
 
 }  // namespace stiction
