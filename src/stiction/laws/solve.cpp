@@ -197,6 +197,8 @@ void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWo
     solve_viscous(p, options, solver, w.viscous, out);
   } else if (solver == Solver::ppm && p.bounded_rows() == 0) {
     solve_by_pivoting(p, options, w.convex, out);
+  } else if (solver == Solver::dantzig || solver == Solver::pgs) {
+    solve_by_box_rows(p, options, w.box_rows, out);
   } else if (options.law == Law::max_dissipation) {
     solve_max_dissipation(p, options, w.max_dissipation, out);
   } else if (solver == Solver::active_set || solver == Solver::ppm) {

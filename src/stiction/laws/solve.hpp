@@ -4,6 +4,7 @@
 // solver said, or `inaccurate`. The returned point is finite always: a solver that fails returns zero impulses and says so.
 #pragma once
 
+#include "stiction/laws/box_rows.hpp"
 #include "stiction/laws/convex.hpp"
 #include "stiction/laws/infeasibility.hpp"
 #include "stiction/laws/law.hpp"
@@ -34,6 +35,7 @@ struct SolveWorkspace {
   TouchingContacts touching;
   ReducedProblem turned;
   InfeasibilityWorkspace infeasibility;
+  BoxRowsWorkspace box_rows;
   ConeWorkspace cone;
   ConeSolution cone_solution;
   CertificateWorkspace certificate;

@@ -25,8 +25,9 @@ struct LawConditions {
   bool slip_before = false;             ///< viscous: u_T is the slip before the step
   bool touching_only = false;           ///< contacts with gap > kTouchGap bear nothing and promise nothing; the others see no gap
   bool aligned = false;                 ///< each contact's polygon is turned by `edge_angles`
-  bool bound_complementarity = true;    ///< bounded rows: w = 0 inside the bounds; otherwise w >= 0 alone (rows with lo = 0, hi = inf)
-  int edges = 0;                        ///< 0: the disc |λ_T| <= μ λ_N; k >= 3: the polygon with k vertices at angles 2πj/k
+  bool bound_complementarity =
+      true;       ///< bounded rows: w = 0 inside the bounds; otherwise the bounds, and w >= 0 (<= 0) on rows without upper (lower) bound
+  int edges = 0;  ///< 0: the disc |λ_T| <= μ λ_N; k >= 3: the polygon with k vertices at angles 2πj/k
 };
 
 struct Residual {
