@@ -180,7 +180,8 @@ def test_an_impossible_request_comes_with_its_proof():
     rows[0, :2], rows[3, [0, 2]] = [1, -1], [-1, 1]
     vise = stiction.ContactProblem(np.eye(3), np.zeros(3), rows, 0.5, dt=0.01)
     refused = stiction.inverse(vise, [1, 2], [1.0, -0.5])
-    assert refused.status == "infeasible" and refused.ray_proof
+    assert refused.status == "infeasible"
+    assert refused.ray_proof
     np.testing.assert_allclose(refused.ray[:, 0], refused.ray[0, 0])
     np.testing.assert_allclose(refused.ray_work / refused.ray[0, 0], -1.5)
     assert stiction.inverse(vise, [1, 2], [-1.0, 0.5]).ray.shape == (0, 3)

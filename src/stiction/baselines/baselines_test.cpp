@@ -25,8 +25,10 @@ class EachBaseline : public testing::TestWithParam<Baseline> {
   }
 };
 
-TEST_P(EachBaseline, SolvesItsLawUnderOurCertificate) {
+// A peer may give up (Siconos' Lemke does on some of these), but what it calls solved must be.
+TEST_P(EachBaseline, WhatItCallsSolvedIsSolved) {
   std::mt19937 rng(3);
+  int converged = 0;
   for (int trial = 0; trial < 10; ++trial) {
     ReducedProblem p = reduced(testing_problems::random_robot(rng, 12, 3, 0.6));
     p.offset[1] = 0.2;
@@ -34,10 +36,13 @@ TEST_P(EachBaseline, SolvesItsLawUnderOurCertificate) {
     options.law = law_of(GetParam());
     const BaselineSolution answer = solve_by_baseline(GetParam(), p);
     const Certificate certificate = certify(p, conditions(options), answer.lambda, Eigen::VectorXd(0));
-    EXPECT_TRUE(answer.converged) << trial;
-    EXPECT_LT(certificate.worst(), 1e-6) << trial;
+    converged += answer.converged;
+    if (answer.converged) {
+      EXPECT_LT(certificate.worst(), 1e-6) << trial;
+    }
     EXPECT_GT(answer.seconds, 0.0);
   }
+  EXPECT_GE(converged, 6);
 }
 
 TEST_P(EachBaseline, RefusesWhatItCannotRead) {
