@@ -72,6 +72,23 @@ def test_solve_reports_everything_of_a_problem_known_by_its_contacts(contacts_on
     assert answer["certificate"]["natural_map"]["raw"] < 1e-9
 
 
+@pytest.mark.parametrize(("slip", "factor"), [("after", 1.0 / 1.25), ("before", 0.75)])
+def test_viscous_friction_of_a_problem_with_materials(tmp_path, slip, factor):
+    """2 kg on the ground with 5 N s/m, h = 0.1 s: the slip falls by 1 + h c/m, or by h c/m of what it was."""
+    contact = {"mu": 0.5, "restitution": 0, "gap": 0, "material": {"viscosity": 5}}
+    contact["J"] = [{"block": 0, "rows": np.eye(3).tolist()}]
+    problem = {"format": "stiction contact problem", "version": 1, "dt": 0.1, "blocks": [3], "M": [(2 * np.eye(3)).tolist()]}
+    problem |= {"v": [0, 0.6, 0.8], "impulse": [-1, 0, 0], "contacts": [contact], "prescribed": [], "v_prescribed": [], "rows": []}
+    file = tmp_path / "wet.json"
+    file.write_text(json.dumps(problem))
+    result = stiction("solve", file, "--law", "viscous", "--viscous-slip", slip, "--json")
+    assert result.returncode == 0, result.stderr
+    answer = json.loads(result.stdout)
+    assert answer["velocity"] == pytest.approx([0.0, 0.6 * factor, 0.8 * factor], abs=1e-12)
+    assert answer["impulses"][0] == pytest.approx(1.0)
+    assert answer["certificate"]["constitutive"]["raw"] < 1e-12
+
+
 def test_compare_has_a_row_per_law_and_solver(contacts_only):
     result = stiction("compare", contacts_only, "--json", "--repetitions", "1")
     assert result.returncode == 0, result.stderr

@@ -185,3 +185,15 @@ def test_an_impossible_request_comes_with_its_proof():
     np.testing.assert_allclose(refused.ray[:, 0], refused.ray[0, 0])
     np.testing.assert_allclose(refused.ray_work / refused.ray[0, 0], -1.5)
     assert stiction.inverse(vise, [1, 2], [-1.0, 0.5]).ray.shape == (0, 3)
+
+
+@pytest.mark.parametrize(("slip", "factor"), [("after", 1.0 / 1.25), ("before", 0.75)])
+def test_viscous_friction_brakes_in_proportion_to_the_slip(slip, factor):
+    problem = stiction.ContactProblem(
+        2.0 * np.eye(3), [0, 0.6, 0.8], np.eye(3), 0.5, dt=0.1, impulse=[-1.0, 0, 0], material={"viscosity": 5.0}
+    )
+    solution = stiction.solve(problem, law="viscous", viscous_slip=slip)
+    assert solution.status == "solved"
+    np.testing.assert_allclose(solution.v, [0, 0.6 * factor, 0.8 * factor], atol=1e-12)
+    with pytest.raises(ValueError, match="viscous_slip"):
+        stiction.solve(problem, law="viscous", viscous_slip="during")
