@@ -21,7 +21,7 @@ void add_problem_options(CLI::App& sub, ProblemOptions& options) {
   sub.add_option("--law", options.law, "Contact law: " + law_names())->capture_default_str();
   sub.add_option("--solver", options.solver, "Solver: " + solver_names())->capture_default_str();
   sub.add_option("--tolerance", options.tolerance, "Largest scaled residual that counts as solved")->capture_default_str();
-  sub.add_option("--edges", options.edges, "Edges of the friction pyramid, at least 4")->capture_default_str();
+  sub.add_option("--edges", options.edges, "Edges of the friction pyramid, at least 4; law anitescu: 0 is the disc")->capture_default_str();
   sub.add_option("--variant", options.variant,
                  "Law coulomb_pyramid: stewart_trinkle (with gaps) or anitescu_potra (touching contacts only)")
       ->capture_default_str();

@@ -117,8 +117,24 @@ void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd
   add_convective(world_, problem_);
 }
 
+// The last step's impulses in the order of this step's contacts, zero for new ones: what Choice::closest_to_last stays close to.
+void Stepper::follow_contacts() {
+  last_impulses_.setZero(3 * static_cast<Eigen::Index>(contacts_.size()));
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    const auto found = std::ranges::find(last_ids_, contacts_[i].id);
+    if (found == last_ids_.end()) continue;
+    const Eigen::Index j = found - last_ids_.begin();
+    if (3 * j + 3 > solution_.impulses.size()) continue;
+    last_impulses_.segment<3>(3 * static_cast<Eigen::Index>(i)) = solution_.impulses.segment<3>(3 * j);
+  }
+  workspace_.choice.last = last_impulses_;
+  last_ids_.clear();
+  for (const ContactPoint& c : contacts_) last_ids_.push_back(c.id);
+}
+
 bool Stepper::solve_certified(StepReport& report) {
   SolveOptions options = options_.contact;
+  if (options.choice == Choice::closest_to_last) follow_contacts();
   const auto attempt = [&] {
     ++report.attempts;
     solve(problem_, options, workspace_, solution_);
@@ -128,7 +144,7 @@ bool Stepper::solve_certified(StepReport& report) {
   if (attempt()) return true;
   options.warm_start = false;
   if (attempt()) return true;
-  for (const Solver other : {Solver::active_set, Solver::interior_point, Solver::lemke}) {
+  for (const Solver other : {Solver::active_set, Solver::interior_point, Solver::lemke, Solver::newton}) {
     if (other == options_.contact.solver || !can_solve(options.law, other)) continue;
     options.solver = other;
     if (attempt()) return true;
@@ -141,6 +157,7 @@ void Stepper::project(StepReport& report) {
   if (problem_.contacts() == 0) return;
   report.deepest_penetration = std::max(0.0, -problem_.gap.minCoeff());
   if (report.deepest_penetration <= options_.allowed_penetration || options_.recovery == 0.0) return;
+  if (conditions(options_.contact).softness != Softness::none) return;  // these laws carry load by penetration
   projection_ = workspace_.reduction.reduced;
   projection_.u_free.setZero();
   projection_.w_free.setZero();

@@ -74,6 +74,7 @@ class Stepper {
 
  private:
   void detect();
+  void follow_contacts();
   bool solve_certified(StepReport& report);
   void project(StepReport& report);
 
@@ -88,7 +89,8 @@ class Stepper {
   Solution solution_;
   ReducedProblem projection_;
   Impulses projection_impulses_;
-  GrowVector shift_, velocity_;
+  GrowVector shift_, velocity_, last_impulses_;
+  std::vector<std::uint64_t> last_ids_;  ///< of the contacts of the last step, in its order
 };
 
 }  // namespace stiction

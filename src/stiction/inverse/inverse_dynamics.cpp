@@ -166,6 +166,12 @@ void apply_stage_two(const ContactProblem& p, const InverseOptions& options, Inv
   complete(p, options.contact, w.solve, s);
 }
 
+SolveOptions contact_options(const InverseOptions& options) {
+  SolveOptions contact = options.contact;
+  if (options.choice == Choice::least_norm || options.choice == Choice::closest_to_last) contact.choice = options.choice;
+  return contact;
+}
+
 }  // namespace
 
 void inverse_dynamics(ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
@@ -178,14 +184,14 @@ void inverse_dynamics(ContactProblem& p, std::span<const int> joints, const Ref&
   }
   {
     const DrivenRows rows(p, joints, v_desired, tau_max);
-    solve(p, options.contact, w.solve, s);
+    solve(p, contact_options(options), w.solve, s);
     if (options.choice == Choice::least_torque && s.status == Status::solved && tau_max.empty()) apply_stage_two(p, options, w, s);
     read_torques(p, joints.size(), tau_max, rows.first_row(), s);
   }
   if (s.status != Status::solved && options.repair_inconsistent && contradicts_contacts(options, w, s) &&
       nearest_consistent(p, joints, v_desired, options, w)) {
     const DrivenRows rows(p, joints, w.v_desired, tau_max);
-    solve(p, options.contact, w.solve, s);
+    solve(p, contact_options(options), w.solve, s);
     s.repaired = true;
     read_torques(p, joints.size(), tau_max, rows.first_row(), s);
   }

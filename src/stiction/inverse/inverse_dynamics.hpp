@@ -6,7 +6,7 @@
 // that saturate miss their velocity in the direction of the limit, and the certificate still holds: the closest motion in the
 // sense of the law.
 // Forces that the law leaves open are settled by `Choice`: as the solver leaves them (warm-started from the last call [ZD15, section
-// 3.6]), or those of least |tau|² with the same motion (stage II [ZD15, section 5.1.4], stage_two.hpp).
+// 3.6]), or those of least |tau|² with the same motion (stage II [ZD15, section 5.1.4], stage_two.hpp), or by a rule of laws/choice.hpp.
 // Desired velocities that the contacts refuse (feet that shall splay without slip [ZD15, section 3.5], a hand driven through a wall) are
 // replaced by the closest that they can follow. A request that is missed, for this reason or because the torques are too weak, comes
 // with a proof that it is infeasible where there is one (request_proof.hpp).
@@ -22,11 +22,9 @@
 
 namespace stiction {
 
-enum class Choice { warm_start, least_torque };
-
 struct InverseOptions {
   SolveOptions contact;
-  Choice choice = Choice::warm_start;
+  Choice choice = Choice::warm_start;  ///< warm_start leaves it to contact.choice
   bool repair_inconsistent = true;  ///< replace desired velocities that the contacts cannot follow [ZD15, Eqs. 40-45]
   bool prove_infeasible = false;    ///< search for a proof when the request is missed; allocates, so not for a control loop
 };

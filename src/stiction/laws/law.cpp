@@ -13,7 +13,7 @@ namespace stiction {
 namespace {
 
 constexpr std::array<std::string_view, kSolvers.size()> kSolverNames{"auto",           "ppm",     "lemke", "enumerate", "active_set",
-                                                                     "interior_point", "dantzig", "pgs"};
+                                                                     "interior_point", "dantzig", "pgs",   "newton"};
 
 }  // namespace
 
@@ -51,7 +51,8 @@ bool is_polygonal(Law law) { return law == Law::coulomb_pyramid || law == Law::a
 std::string solver_names() { return fmt::format("{}", fmt::join(kSolverNames, ", ")); }
 
 bool can_solve(Law law, Solver solver) {
-  if (solver == Solver::automatic) return std::ranges::any_of(kSolvers, [&](Solver s) { return s != Solver::automatic && can_solve(law, s); });
+  if (solver == Solver::automatic)
+    return std::ranges::any_of(kSolvers, [&](Solver s) { return s != Solver::automatic && can_solve(law, s); });
   const bool by_rows = solver == Solver::dantzig || solver == Solver::pgs;
   switch (law) {
     case Law::frictionless:
@@ -64,7 +65,10 @@ bool can_solve(Law law, Solver solver) {
     case Law::coulomb_cone:
       return solver == Solver::interior_point;
     case Law::anitescu:
-      return solver == Solver::active_set || solver == Solver::interior_point || by_rows;
+      return solver == Solver::active_set || solver == Solver::interior_point || solver == Solver::newton || by_rows;
+    case Law::todorov:
+    case Law::sap:
+      return solver == Solver::newton;
     case Law::max_dissipation:
       return solver == Solver::active_set;
     default:
@@ -96,6 +100,12 @@ LawConditions conditions(const SolveOptions& options) {
       c.relaxed = c.friction_needs_contact = true;
       c.normal_complementarity = false;
       c.edges = options.edges;
+      break;
+    case Law::todorov:
+    case Law::sap:
+      c.relaxed = true;
+      c.normal_complementarity = c.non_penetration = false;
+      c.softness = options.law == Law::sap ? Softness::compliant : Softness::regularized;
       break;
     case Law::max_dissipation:
       c.normal_complementarity = c.dissipation = c.bound_complementarity = false;

@@ -6,6 +6,8 @@
 //   coulomb_pyramid  Signorini and Coulomb with a polygon of k edges [ZD15 section 4; Stewart-Trinkle, Anitescu-Potra]  LCP
 //   coulomb_cone     Signorini and Coulomb with the true disc (De Saxce)                            cone complementarity
 //   anitescu         convex relaxation: λ ∈ K ⊥ u + c e_N ∈ K* [Anitescu 2006]                       convex QP
+//   todorov          the same with softness: λ ∈ K ⊥ u + R λ - û ∈ K* over the disc [T-UA; Todorov 2014]  strictly convex cone program
+//   sap              the same, R and û from stiffness and dissipation time [T-UA; Castro et al. 2022] strictly convex cone program
 //   max_dissipation  min vᵀMv/2 over λ ∈ K with u_N + c >= 0 [ZD15 section 5; Drumwright-Shell]      convex QP
 // c is the gap and restitution offset of `normal_offset` (viscous: the second c is the contact's viscosity, N s/m); K the friction cone or
 // pyramid. no_slip, viscous, anitescu and max_dissipation put friction on closed contacts only (`find_closed`). Bounded rows are variables
@@ -22,11 +24,11 @@
 
 namespace stiction {
 
-enum class Solver { automatic, ppm, lemke, enumerate, active_set, interior_point, dantzig, pgs };
+enum class Solver { automatic, ppm, lemke, enumerate, active_set, interior_point, dantzig, pgs, newton };
 
 /// Every solver, in the order of the enumeration.
 inline constexpr std::array kSolvers{Solver::automatic,      Solver::ppm,     Solver::lemke, Solver::enumerate, Solver::active_set,
-                                     Solver::interior_point, Solver::dantzig, Solver::pgs};
+                                     Solver::interior_point, Solver::dantzig, Solver::pgs,   Solver::newton};
 
 std::string_view to_string(Solver solver);
 /// Throws InvalidArgument that lists the names known.
@@ -46,14 +48,19 @@ enum class ViscousSlip { after, before };
 std::string_view to_string(ViscousSlip slip);
 ViscousSlip viscous_slip_from_string(std::string_view name);
 
+/// What becomes of impulses that the law leaves open: as the solver reaches them from its last answer; by one of the rules of
+/// laws/choice.hpp; or least |tau|, for inverse dynamics alone (inverse/stage_two.hpp).
+enum class Choice { warm_start, least_norm, closest_to_last, least_torque };
+
 struct SolveOptions {
   Law law = Law::coulomb_pyramid;
   Solver solver = Solver::automatic;
-  int edges = 4;  ///< k of the polygonal laws, >= 4; edge j points at angle 2πj/k from the first tangent
+  int edges = 4;  ///< k of the polygonal laws, >= 4; edge j points at angle 2πj/k from the first tangent. anitescu: 0 is the disc
   bool align_edges =
       false;  ///< polygonal laws: turn each contact's polygon so that a vertex opposes its slip before the step (edge_angles)
   PyramidVariant variant = PyramidVariant::stewart_trinkle;  ///< coulomb_pyramid
   ViscousSlip viscous_slip = ViscousSlip::after;             ///< viscous
+  Choice choice = Choice::warm_start;                        ///< least_torque is refused here
   double tolerance = 1e-9;                                   ///< largest scaled residual of the certificate that counts as solved
   bool warm_start = true;                                    ///< start from the last solution in the workspace when the sizes agree
 };

@@ -1,6 +1,7 @@
 #include "stiction/laws/solve.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -22,11 +23,17 @@ void check_options(const SolveOptions& options) {
   if (options.variant != PyramidVariant::stewart_trinkle && options.law != Law::coulomb_pyramid) {
     throw InvalidArgument("variant", "stewart_trinkle for every law but coulomb_pyramid", fmt::format("'{}'", to_string(options.variant)));
   }
-  if (options.align_edges && !is_polygonal(options.law)) {
+  if (options.align_edges && (!is_polygonal(options.law) || options.edges == 0)) {
     throw InvalidArgument("align_edges", "a law with a friction polygon", fmt::format("'{}'", to_string(options.law)));
   }
-  if (options.edges < 4) throw InvalidArgument("edges", "an integer >= 4", fmt::format("{}", options.edges));
+  const bool disc = options.edges == 0 && options.law == Law::anitescu;
+  if (options.edges < 4 && !disc)
+    throw InvalidArgument("edges", "an integer >= 4 (law anitescu: 0 for the disc)", fmt::format("{}", options.edges));
+  if (disc && options.solver == Solver::active_set) {
+    throw InvalidArgument("solver", "newton or interior_point for the disc of law anitescu", "'active_set'");
+  }
   require_positive("tolerance", options.tolerance);
+  if (options.choice == Choice::least_torque) throw InvalidArgument("choice", "warm_start, least_norm or closest_to_last", "least_torque");
 }
 
 void solve_by_interior_point(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
@@ -34,7 +41,7 @@ void solve_by_interior_point(const ReducedProblem& p, const SolveOptions& option
   cone.edges = options.edges;
   cone.relaxed = options.law == Law::anitescu;
   cone.warm_start = options.warm_start;
-  if (options.law == Law::coulomb_cone) {
+  if (options.law == Law::coulomb_cone || options.edges == 0) {
     exact_cone(p, cone, w.cone, w.cone_solution);
   } else {
     interior_point(p, cone, w.cone, w.cone_solution);
@@ -43,6 +50,37 @@ void solve_by_interior_point(const ReducedProblem& p, const SolveOptions& option
   out.iterations = w.cone_solution.iterations;
   out.lambda = w.cone_solution.lambda;
   out.beta = w.cone_solution.beta;
+}
+
+// λ and λ_ref as the turned problem has them.
+void turn_into_edges(const ReducedProblem& p, GrowVector& lambda, ChoiceWorkspace& w) {
+  for (GrowVector* x : {&lambda, &w.last}) {
+    if (x->size() != 3 * p.contacts()) continue;
+    for (int i = 0; i < p.contacts(); ++i) {
+      const double cosine = std::cos(p.edge_angle[i]), sine = std::sin(p.edge_angle[i]), s = (*x)[3 * i + 1], t = (*x)[3 * i + 2];
+      (*x)[3 * i + 1] = cosine * s + sine * t;
+      (*x)[3 * i + 2] = cosine * t - sine * s;
+    }
+  }
+}
+
+// Impulses by the rule, certified again; those of the solver stay when the rule's do not pass. What is returned is the next λ_ref.
+void apply_choice(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+  const ReducedProblem& p = w.reduction.reduced;
+  const bool turned = is_polygonal(options.law) && p.edge_angle.size() > 0;
+  w.solved_impulses = w.impulses.lambda;
+  if (turned) turn_into_edges(p, w.impulses.lambda, w.choice);
+  if (solution.status == Status::solved && choose_impulses(turned ? w.turned : p, options, w.impulses.lambda, w.impulses.beta, w.choice)) {
+    w.impulses.lambda = w.choice.chosen;
+    if (turned) turn_from_edges(p, w.impulses.lambda);
+    complete(problem, options, w, solution);
+    if (solution.status != Status::solved) {
+      w.impulses.lambda = w.solved_impulses;
+      complete(problem, options, w, solution);
+    }
+  }
+  w.choice.last = solution.impulses;
+  w.impulses.lambda = solution.impulses;
 }
 
 bool has_infinite_mu(const ReducedProblem& p) { return p.mu.size() > 0 && std::isinf(p.mu.maxCoeff()); }
@@ -166,7 +204,11 @@ Solver choose_solver(const ReducedProblem& p, const SolveOptions& options) {
     case Law::no_slip:
     case Law::viscous:
       return p.bounded_rows() == 0 ? Solver::ppm : Solver::active_set;
+    case Law::todorov:
+    case Law::sap:
+      return Solver::newton;
     case Law::anitescu:
+      if (options.edges == 0) return Solver::newton;
       return p.rank_bound() <= kActiveSetColumns ? Solver::active_set : Solver::interior_point;
     case Law::max_dissipation:
       return Solver::active_set;
@@ -199,6 +241,8 @@ void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWo
     solve_by_pivoting(p, options, w.convex, out);
   } else if (solver == Solver::dantzig || solver == Solver::pgs) {
     solve_by_box_rows(p, options, w.box_rows, out);
+  } else if (solver == Solver::newton) {
+    solve_by_newton(p, options, w.soft, out);
   } else if (options.law == Law::max_dissipation) {
     solve_max_dissipation(p, options, w.max_dissipation, out);
   } else if (solver == Solver::active_set || solver == Solver::ppm) {
@@ -222,8 +266,11 @@ void solve(const ContactProblem& problem, const SolveOptions& options, SolveWork
   check_options(options);
   reduce(problem, w.reduction);
   if (options.align_edges) edge_angles(problem, w.reduction.reduced.edge_angle);
+  w.reduction.reduced.weight.resize(0);
+  if (options.law == Law::sap) contact_weights(problem, w.soft.factor, w.reduction.reduced.weight);
   solve_reduced(w.reduction.reduced, options, w, w.impulses);
   complete(problem, options, w, solution);
+  if (options.choice != Choice::warm_start) apply_choice(problem, options, w, solution);
 }
 
 void complete(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {

@@ -5,11 +5,13 @@
 #pragma once
 
 #include "stiction/laws/box_rows.hpp"
+#include "stiction/laws/choice.hpp"
 #include "stiction/laws/convex.hpp"
 #include "stiction/laws/infeasibility.hpp"
 #include "stiction/laws/law.hpp"
 #include "stiction/laws/max_dissipation.hpp"
 #include "stiction/laws/pyramid_lcp.hpp"
+#include "stiction/laws/soft_convex.hpp"
 #include "stiction/laws/viscous.hpp"
 #include "stiction/problem/reduced.hpp"
 #include "stiction/problem/solution.hpp"
@@ -36,6 +38,9 @@ struct SolveWorkspace {
   ReducedProblem turned;
   InfeasibilityWorkspace infeasibility;
   BoxRowsWorkspace box_rows;
+  SoftConvexWorkspace soft;
+  ChoiceWorkspace choice;
+  GrowVector solved_impulses;
   ConeWorkspace cone;
   ConeSolution cone_solution;
   CertificateWorkspace certificate;

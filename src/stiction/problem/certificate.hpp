@@ -8,6 +8,8 @@
 #include <array>
 
 #include "stiction/problem/contact_problem.hpp"
+#include "stiction/problem/sections.hpp"
+#include "stiction/problem/softness.hpp"
 
 namespace stiction {
 
@@ -26,13 +28,24 @@ struct LawConditions {
   bool touching_only = false;           ///< contacts with gap > kTouchGap bear nothing and promise nothing; the others see no gap
   bool aligned = false;                 ///< each contact's polygon is turned by `edge_angles`
   bool bound_complementarity =
-      true;       ///< bounded rows: w = 0 inside the bounds; otherwise the bounds, and w >= 0 (<= 0) on rows without upper (lower) bound
-  int edges = 0;  ///< 0: the disc |λ_T| <= μ λ_N; k >= 3: the polygon with k vertices at angles 2πj/k
+      true;  ///< bounded rows: w = 0 inside the bounds; otherwise the bounds, and w >= 0 (<= 0) on rows without upper (lower) bound
+  Softness softness = Softness::none;  ///< relaxed laws: u + R λ - û takes the place of u + c e_N (softness.hpp)
+  int edges = 0;                       ///< 0: the disc |λ_T| <= μ λ_N; k >= 3: the polygon with k vertices at angles 2πj/k
 };
 
 struct Residual {
   double raw = 0.0;     ///< largest violation over contacts or rows, in the unit given below
   double scaled = 0.0;  ///< the same over the size of the terms it compares (dimensionless)
+};
+
+/// Works over the step, impulse times mean velocity (v + v⁺)/2, in J. Of a reduced problem, against its free motion: `kinetic` is
+/// |y|²/2 + y·y_free and the known and bilateral impulses have no share.
+struct EnergyBalance {
+  double kinetic = 0.0;    ///< kinetic energy after minus before
+  double known = 0.0;      ///< work of p: gravity, applied torques, bias
+  double bilateral = 0.0;  ///< of prescribed coordinates and bilateral rows
+  double bounded = 0.0;    ///< of bounded rows
+  double contacts = 0.0;   ///< of contact impulses
 };
 
 struct Certificate {
@@ -44,12 +57,14 @@ struct Certificate {
   Residual normal_complementarity;  ///< J: λ_N (u_N + c)
   Residual cone;                    ///< N s: distance of λ_T outside the section μ λ_N
   Residual dissipation;             ///< J: gap to maximal dissipation over the cone section, >= 0
-  double dissipation_angle = 0.0;   ///< rad: largest angle between friction and -slip at sliding contacts (disc only)
+  double dissipation_angle = 0.0;   ///< rad: largest angle between friction and -slip at sliding contacts; polygon: up to π/k by its shape
   Residual relaxation;              ///< m/s: distance of u + c e_N outside the dual cone, and J: λ·(u + c e_N)  (relaxed laws)
   Residual constitutive;            ///< N s: |λ - f(u)| of laws that give the impulse as a function of the motion (viscous, compliant)
-  Residual natural_map;             ///< m/s: |λ - P_K(λ - ρ ũ)|_inf / ρ of the law's inclusion
-  double energy_change = 0.0;  ///< J: kinetic energy after minus before, minus the work of p and of bilateral rows; <= 0 when dissipative
-  bool finite = true;          ///< no NaN, no infinity anywhere in the point
+  Residual natural_map;             ///< m/s: |λ - P_K(λ - ρ ũ)|_inf / ρ of the law's inclusion, and of the bounded rows
+  Residual energy_balance;          ///< J: |kinetic change - sum of all works|, an identity of a point that keeps the momentum balance
+  EnergyBalance energy;             ///< J, its terms
+  double energy_change = 0.0;       ///< J: work of the contacts, energy.contacts; <= 0 when the law dissipates
+  bool finite = true;               ///< no NaN, no infinity anywhere in the point
 
   /// Largest scaled residual; infinity when not finite.
   double worst() const;
@@ -71,12 +86,14 @@ inline constexpr std::array kResiduals{
     NamedResidual{"dissipation", "J", "gap to maximal dissipation", &Certificate::dissipation},
     NamedResidual{"relaxation", "m/s", "conditions of the relaxed laws", &Certificate::relaxation},
     NamedResidual{"constitutive", "N s", "distance to the impulse that the law gives for the motion", &Certificate::constitutive},
-    NamedResidual{"natural_map", "m/s", "natural map of the law's inclusion", &Certificate::natural_map},
+    NamedResidual{"natural_map", "m/s", "natural map of the law's inclusion, and of the bounded rows", &Certificate::natural_map},
+    NamedResidual{"energy_balance", "J", "kinetic energy gained, minus all works", &Certificate::energy_balance},
 };
 
 struct CertificateWorkspace {
-  GrowVector offset, difference, momentum, u, angle;
+  GrowVector offset, difference, momentum, u, angle, weights, factor;
   std::vector<char> closed;
+  SectionShape shape;
 };
 
 /// As below, without allocations once the workspace has grown.

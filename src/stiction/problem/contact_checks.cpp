@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace stiction {
 
@@ -11,42 +10,28 @@ namespace {
 using Eigen::Vector3d;
 using Scales = CertificateScales;
 
-// Support function of the friction section of unit radius: max d·t over the section's vertices (polygon) or the disc.
-double support(const LawConditions& law, double s, double t) {
-  if (law.edges == 0) return std::hypot(s, t);
-  double best = -kInfinity;
-  for (int j = 0; j < law.edges; ++j) {
-    const double angle = 2.0 * std::numbers::pi * j / law.edges;
-    best = std::max(best, std::cos(angle) * s + std::sin(angle) * t);
-  }
-  return best;
+double norm_of_tangent(const Vector3d& x) { return std::sqrt(x[1] * x[1] + x[2] * x[2]); }
+
+// Gauge of the unit section at λ_T: the smallest radius that contains it.
+double gauge(const SectionShape& shape, const Vector3d& lambda) {
+  if (shape.disc()) return norm_of_tangent(lambda);
+  return shape.sector(lambda.tail<2>()).normal.dot(lambda.tail<2>()) / shape.cos_half();
 }
 
-// Gauge of the section: the smallest radius that contains (s, t). Polygon: largest over its edges' normals.
-double gauge(const LawConditions& law, double s, double t) {
-  if (law.edges == 0) return std::hypot(s, t);
-  const double half = std::numbers::pi / law.edges;
-  double best = 0.0;
-  for (int j = 0; j < law.edges; ++j) {
-    const double angle = 2.0 * std::numbers::pi * j / law.edges + half;
-    best = std::max(best, (std::cos(angle) * s + std::sin(angle) * t) / std::cos(half));
-  }
-  return best;
+void check_no_slip(const Vector3d& u, const Scales& s, Certificate& c) { raise(c.dissipation, norm_of_tangent(u), s.velocity); }
+
+// Angle between friction and -slip where both are above noise. A polygon turns friction to a vertex: up to π/k is its own doing.
+void measure_angle(const Vector3d& u, const Vector3d& lambda, const Scales& s, Certificate& c) {
+  const double slip = norm_of_tangent(u), friction = norm_of_tangent(lambda);
+  if (slip <= 1e-6 * s.velocity || friction <= 1e-6 * s.impulse) return;
+  const double cross = std::abs(lambda[1] * u[2] - lambda[2] * u[1]), dot = -(lambda[1] * u[1] + lambda[2] * u[2]);
+  c.dissipation_angle = std::max(c.dissipation_angle, std::atan2(cross, dot));
 }
 
-Vector3d project_disc_cone(const Vector3d& x, double mu) {
-  const double t = std::hypot(x[1], x[2]);
-  if (mu * t <= -x[0]) return Vector3d::Zero();  // first: with mu = 0 the next test is true of (-1, 0, 0) too
-  if (t <= mu * x[0]) return x;
-  const double normal = (x[0] + mu * t) / (1.0 + mu * mu);
-  return {normal, mu * normal * x[1] / t, mu * normal * x[2] / t};
-}
-
-void check_no_slip(const Vector3d& u, const Scales& s, Certificate& c) { raise(c.dissipation, std::hypot(u[1], u[2]), s.velocity); }
-
-void check_friction(const LawConditions& law, double mu, const Vector3d& u, const Vector3d& lambda, const Scales& s, Certificate& c) {
+void check_friction(const LawConditions& law, const SectionShape& shape, double mu, const Vector3d& u, const Vector3d& lambda,
+                    const Scales& s, Certificate& c) {
   if (law.frictionless || mu == 0.0) {
-    raise(c.cone, std::hypot(lambda[1], lambda[2]), s.impulse);
+    raise(c.cone, norm_of_tangent(lambda), s.impulse);
     return;
   }
   if (std::isinf(mu)) {
@@ -54,36 +39,38 @@ void check_friction(const LawConditions& law, double mu, const Vector3d& u, cons
     return;
   }
   const double radius = mu * std::max(lambda[0], 0.0);
-  if (law.friction_cone) raise(c.cone, std::max(0.0, gauge(law, lambda[1], lambda[2]) - radius), s.impulse);
+  if (law.friction_cone) raise(c.cone, std::max(0.0, gauge(shape, lambda) - radius), s.impulse);
   if (!law.dissipation) return;
-  const double gap = radius * support(law, -u[1], -u[2]) + lambda[1] * u[1] + lambda[2] * u[2];
+  const double gap = radius * shape.slip(u.tail<2>()) + lambda[1] * u[1] + lambda[2] * u[2];
   raise(c.dissipation, std::abs(gap), s.impulse * s.velocity);
-  const double slip = std::hypot(u[1], u[2]), friction = std::hypot(lambda[1], lambda[2]);
-  if (law.edges == 0 && slip > 1e-6 * s.velocity && friction > 1e-6 * s.impulse) {
-    const double cross = std::abs(lambda[1] * u[2] - lambda[2] * u[1]), dot = -(lambda[1] * u[1] + lambda[2] * u[2]);
-    c.dissipation_angle = std::max(c.dissipation_angle, std::atan2(cross, dot));
-  }
+  measure_angle(u, lambda, s, c);
 }
 
-// u + c e_N in the dual cone { u_N >= μ support(-u_T) }, orthogonal to λ.
-void check_relaxed(const LawConditions& law, double mu, const Vector3d& u, const Vector3d& lambda, const Scales& s, Certificate& c) {
+// u in the dual cone { u_N >= μ support(-u_T) }, orthogonal to λ.
+void check_relaxed(const SectionShape& shape, double mu, const Vector3d& u, const Vector3d& lambda, const Scales& s, Certificate& c) {
   if (std::isinf(mu)) {
     check_no_slip(u, s, c);
     raise(c.relaxation, std::max(0.0, -u[0]), s.velocity);
   } else {
-    raise(c.cone, std::max(0.0, gauge(law, lambda[1], lambda[2]) - mu * std::max(lambda[0], 0.0)), s.impulse);
-    raise(c.relaxation, std::max(0.0, mu * support(law, -u[1], -u[2]) - u[0]), s.velocity);
+    raise(c.cone, std::max(0.0, gauge(shape, lambda) - mu * std::max(lambda[0], 0.0)), s.impulse);
+    raise(c.relaxation, std::max(0.0, mu * shape.slip(u.tail<2>()) - u[0]), s.velocity);
+    measure_angle(u, lambda, s, c);
   }
   c.relaxation.scaled = std::max(c.relaxation.scaled, std::abs(lambda.dot(u)) / (s.impulse * s.velocity));
 }
 
-// |λ - P_K(λ - ρ ũ)| / ρ with the disc cone, ρ = impulse scale / velocity scale.
-void check_natural_map(const LawConditions& law, double mu, const Vector3d& u, const Vector3d& lambda, const Scales& s, Certificate& c) {
-  if (law.edges != 0 || law.no_slip || law.viscous || std::isinf(mu)) return;
-  const double friction = law.frictionless ? 0.0 : mu, rho = s.impulse / s.velocity;
-  Vector3d shifted = u;
-  if (!law.relaxed) shifted[0] += friction * std::hypot(u[1], u[2]);
-  raise(c.natural_map, (lambda - project_disc_cone(lambda - rho * shifted, friction)).cwiseAbs().maxCoeff() / rho, s.velocity);
+// |λ - P_K(λ - ρ ũ)| / ρ, ρ = impulse scale / velocity scale. K: the cone, a half line without friction, a half space without slip.
+// ũ: u for relaxed laws and no slip, De Saxcé's u + μ s(u_T) e_N otherwise. Laws without complementarity have no such inclusion in u.
+void check_natural_map(const LawConditions& law, const SectionShape& shape, double mu, const Vector3d& u, const Vector3d& lambda,
+                       const Scales& s, Certificate& c) {
+  if (!law.normal_complementarity && !law.relaxed) return;
+  if (law.viscous) {  // friction has its own equation; the inclusion is that of the normals
+    raise(c.natural_map, row_natural_map(0.0, kInfinity, s.impulse / s.velocity, lambda[0], u[0]), s.velocity);
+    return;
+  }
+  const double friction = law.frictionless ? 0.0 : (law.no_slip ? kInfinity : mu);
+  raise(c.natural_map, contact_natural_map(shape, law.relaxed || law.no_slip, friction, 0.0, s.impulse / s.velocity, lambda, u),
+        s.velocity);
 }
 
 }  // namespace
@@ -103,18 +90,25 @@ LawConditions open_contact(const LawConditions& law) {
   return open;
 }
 
-void check_contact(const LawConditions& law, double mu, const Vector3d& u, const Vector3d& lambda, const Scales& s, Certificate& c) {
+Vector3d law_velocity(const ContactSoftness* softness, double offset, const Vector3d& u, const Vector3d& lambda) {
+  if (softness == nullptr) return {u[0] + offset, u[1], u[2]};
+  return {u[0] + softness->normal * lambda[0] - softness->reference, u[1] + softness->tangential * lambda[1],
+          u[2] + softness->tangential * lambda[2]};
+}
+
+void check_contact(const LawConditions& law, const SectionShape& shape, double mu, const Vector3d& u, const Vector3d& lambda,
+                   const Scales& s, Certificate& c) {
   raise(c.tension, std::max(0.0, -lambda[0]), s.impulse);
   if (law.non_penetration) raise(c.penetration, std::max(0.0, -u[0]), s.velocity);
   if (law.normal_complementarity) raise(c.normal_complementarity, std::abs(lambda[0] * u[0]), s.impulse * s.velocity);
   if (law.relaxed) {
-    check_relaxed(law, mu, u, lambda, s, c);
+    check_relaxed(shape, mu, u, lambda, s, c);
   } else if (law.no_slip) {
     check_no_slip(u, s, c);
   } else if (!law.viscous) {
-    check_friction(law, mu, u, lambda, s, c);
+    check_friction(law, shape, mu, u, lambda, s, c);
   }
-  check_natural_map(law, mu, u, lambda, s, c);
+  check_natural_map(law, shape, mu, u, lambda, s, c);
 }
 
 void check_viscous(double damping, const Eigen::Vector2d& slip, const Vector3d& lambda, const Scales& s, Certificate& c) {
@@ -135,7 +129,9 @@ void check_bounded_row(const LawConditions& law, double w, double beta, double l
     const double violation = std::max({0.0, demanded, (lo - beta) / rho, (beta - hi) / rho});
     return raise(c.bounds, violation, s.velocity);
   }
-  raise(c.bounds, std::abs(beta - std::clamp(beta - rho * w, lo, hi)) / rho, s.velocity);
+  const double map = row_natural_map(lo, hi, rho, beta, w);
+  raise(c.bounds, map, s.velocity);
+  raise(c.natural_map, map, s.velocity);
 }
 
 }  // namespace stiction

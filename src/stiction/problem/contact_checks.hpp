@@ -19,8 +19,11 @@ void raise(Residual& residual, double raw, double scale);
 /// Conditions on a contact that is open when the law's friction acts on closed contacts only (`friction_needs_contact`).
 LawConditions open_contact(const LawConditions& law);
 
-/// Conditions of one contact: u its velocity N S T with the normal offset added, lambda its impulse.
-void check_contact(const LawConditions& law, double mu, const Eigen::Vector3d& u, const Eigen::Vector3d& lambda,
+/// Velocity that the conditions of a contact speak of: u + c e_N, or u + R λ - û under a softened law.
+Eigen::Vector3d law_velocity(const ContactSoftness* softness, double offset, const Eigen::Vector3d& u, const Eigen::Vector3d& lambda);
+
+/// Conditions of one contact: u its `law_velocity`, lambda its impulse; `shape` the section with law.edges vertices.
+void check_contact(const LawConditions& law, const SectionShape& shape, double mu, const Eigen::Vector3d& u, const Eigen::Vector3d& lambda,
                    const CertificateScales& scales, Certificate& certificate);
 
 /// λ_T = -damping u_T, damping = h c (N s per m/s), slip = u_T.

@@ -60,7 +60,7 @@ struct ContactMaterial {
   double stiffness_tangential = 0.0;    ///< N/m (stick_slip_spring)
   double damping_tangential = 0.0;      ///< N s/m (stick_slip_spring, linear_penalty)
   double stiction_speed = 1e-3;  ///< m/s, slip below which friction is only a part of its limit (regularized_stiction, hunt_crossley), > 0
-  double regularization = 0.0;   ///< 1/kg, softness R added to the Delassus diagonal (todorov)
+  double regularization = 0.0;   ///< 1/kg, softness R added to the Delassus diagonal (todorov; tangential part of sap)
   double time_constant = 0.0;    ///< s, in which a penetration decays; 0 leaves it alone (todorov)
   std::array<double, 2> spring{};  ///< m, elongation of the tangential spring before the step, S and T (stick_slip_spring)
 };

@@ -24,6 +24,7 @@ struct ReducedProblem {
   GrowVector gap;            ///< n, signed distance before the step (m); empty: all zero
   GrowVector u_before;       ///< 3n, contact velocities J v before the step (m/s); empty: all zero; filled in when there is `material`
   GrowVector edge_angle;     ///< n or empty: angle of the first vertex of each contact's polygon from its first tangent (edge_angles)
+  GrowVector weight;         ///< n, trace(J_i M⁻¹ J_iᵀ)/3 (1/kg) of law sap, see softness.hpp; empty: of G in its place
   std::vector<Law> laws;     ///< n or empty, as in ContactProblem
   std::vector<ContactMaterial> material;  ///< n or empty, as in ContactProblem
   BlockRows Bt;                           ///< m x r, bounded rows

@@ -1,6 +1,7 @@
 #include "stiction/problem/reduced_certificate.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/contact_checks.hpp"
@@ -68,29 +69,40 @@ void certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambd
 
   const CertificateScales s = measure_scales(p, w.u, lambda, beta);
   const LawConditions open = open_contact(law);
+  w.shape.reset(law.edges);
+  double size = 1e-300, gained = 0.0;
   for (int i = 0; i < p.contacts(); ++i) {
-    Vector3d u = w.u.segment<3>(3 * i);
-    c.energy_change += 0.5 * lambda.segment<3>(3 * i).dot(u + p.u_free.segment<3>(3 * i));
-    Vector3d push = lambda.segment<3>(3 * i);
+    Vector3d l = lambda.segment<3>(3 * i);
+    const Vector3d u = w.u.segment<3>(3 * i), free = p.u_free.segment<3>(3 * i);
+    c.energy.contacts += 0.5 * l.dot(u + free);
+    gained += l.dot(u - free);
+    size += l.cwiseAbs().dot(u.cwiseAbs() + free.cwiseAbs());
     if (law.touching_only && p.gap.size() > 0 && p.gap[i] > kTouchGap) {
-      check_absent(push, s, c);
+      check_absent(l, s, c);
       continue;
     }
-    u[0] += law.touching_only ? std::min(p.offset[i], 0.0) : p.offset[i];
+    const double offset = law.touching_only ? std::min(p.offset[i], 0.0) : p.offset[i];
+    const ContactSoftness softness = contact_softness(law.softness, p, i);
+    Vector3d seen = law_velocity(law.softness != Softness::none ? &softness : nullptr, offset, u, l);
     if (law.aligned && p.edge_angle.size() > 0) {
-      u = turned_back(u, p.edge_angle[i]);
-      push = turned_back(push, p.edge_angle[i]);
+      seen = turned_back(seen, p.edge_angle[i]);
+      l = turned_back(l, p.edge_angle[i]);
     }
     const bool touches = p.closed[static_cast<std::size_t>(i)] != 0 || !law.friction_needs_contact;
-    check_contact(touches ? law : open, p.mu[i], u, push, s, c);
-    if (law.viscous && touches) check_friction_law(p, law, i, u, push, s, c);
+    check_contact(touches ? law : open, w.shape, p.mu[i], seen, l, s, c);
+    if (law.viscous && touches) check_friction_law(p, law, i, seen, l, s, c);
   }
   for (int j = 0; j < p.bounded_rows(); ++j) {
     Eigen::Matrix<double, 1, 1> row(p.w_free[j]);
     p.Bt.add_group_product(j, y, row);
-    c.energy_change += 0.5 * beta[j] * (row[0] + p.w_free[j]);
+    c.energy.bounded += 0.5 * beta[j] * (row[0] + p.w_free[j]);
+    gained += beta[j] * (row[0] - p.w_free[j]);
+    size += std::abs(beta[j]) * (std::abs(row[0]) + std::abs(p.w_free[j]));
     check_bounded_row(law, row[0], beta[j], p.lo[j], p.hi[j], s, c);
   }
+  c.energy.kinetic = c.energy_change = c.energy.contacts + c.energy.bounded;
+  // |y|² = λ·(u - u_free) + β·(w - w_free), as far as W is symmetric.
+  if (p.defect.size() == 0) raise(c.energy_balance, std::abs(gained - y.squaredNorm()), std::max(size, y.squaredNorm()));
 }
 
 Certificate certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambda, const Ref& beta) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -102,15 +103,16 @@ class SoftNewton {
   /// Minimises the primal of the round from w.y. False when a system is singular.
   bool minimise(int& budget) {
     place();
-    double last = kInfinity;
+    double least = kInfinity;
+    const double noise = rounding();
     for (int stalled = 0; budget > 0 && stalled < 3; --budget) {
       impulses(0.0, w_.lambda, w_.beta, true);
       gradient();
       const double norm = w_.gradient.norm(), size = std::max({1e-300, w_.y.norm(), (w_.y - w_.gradient).norm()});
       if (!std::isfinite(norm)) return false;
-      if (norm <= kFinestTolerance * size) return true;
-      stalled = norm > 0.5 * last && norm < 1e-8 * size ? stalled + 1 : 0;  // rounding has the last word
-      last = norm;
+      if (norm <= std::max(kFinestTolerance * size, noise)) return true;
+      stalled = norm > 0.5 * least && norm < 1e-8 * size ? stalled + 1 : 0;  // rounding has the last word
+      least = std::min(least, norm);
       if (!w_.space.factor(w_.D, w_.Db)) return false;
       w_.dy = -w_.gradient;
       w_.space.solve(w_.dy);
@@ -129,6 +131,14 @@ class SoftNewton {
   }
 
  private:
+  // What rounding of u, divided by R, leaves in the gradient at best.
+  double rounding() const {
+    const double size = w_.shift.size() > 0 ? w_.shift.cwiseAbs().maxCoeff() : 0.0;
+    double square = 0.0;
+    for (Index k = 0; k < w_.softness.size(); ++k) square += w_.diagonal[k] / (w_.softness[k] * w_.softness[k]);
+    return 0.5 * std::numeric_limits<double>::epsilon() * size * std::sqrt(square);
+  }
+
   void place() {
     w_.space.velocities(w_.y, w_.u, w_.w);
     w_.u += w_.shift;

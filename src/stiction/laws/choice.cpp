@@ -1,0 +1,151 @@
+#include "stiction/laws/choice.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Vector3d;
+using Ref = Eigen::Ref<const Eigen::VectorXd>;
+
+constexpr double kMotion = 1e-13;   // of |R_i λ_i|: far below any certificate
+constexpr double kEnough = 1e-11;   // accepted when rounding stops the rounds earlier
+constexpr double kSoftness = 1e-4;  // ε over the mean of diag G: rounds gain four digits where G is well conditioned
+constexpr double kResting = 1e-9;   // velocities below this share of the largest count as rest
+constexpr int kRounds = 30;
+
+double mean_diagonal(const ReducedProblem& p) {
+  double sum = 0.0;
+  for (int i = 0; i < p.contacts(); ++i) {
+    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) sum += p.Rt.entry(e).squaredNorm();
+  }
+  return sum > 0.0 ? sum / (3.0 * p.contacts()) : 1.0;
+}
+
+// u of all contacts at (λ, β), offset included.
+void contact_velocities(const ReducedProblem& p, bool touching_only, const Ref& lambda, const Ref& beta, ChoiceWorkspace& w) {
+  w.y.setZero(p.rank_bound());
+  p.Rt.add_transposed(lambda, w.y);
+  p.Bt.add_transposed(beta, w.y);
+  w.u.resize(lambda.size());
+  p.Rt.multiply(w.y, w.u);
+  if (p.defect.size() > 0) w.u.noalias() += p.defect * lambda;
+  w.u += p.u_free;
+  for (int i = 0; i < p.contacts(); ++i) w.u[3 * i] += touching_only ? std::min(p.offset[i], 0.0) : p.offset[i];
+}
+
+Vector3d ray(double mu, const Eigen::Vector2d& direction) { return {1.0, mu * direction[0], mu * direction[1]}; }
+
+void set_sliding_face(const SectionShape& shape, double mu, const Vector3d& u, double tolerance, SoftContact& c) {
+  c.face = SoftContact::Face::ray;
+  const Eigen::Vector2d slip = u.tail<2>();
+  if (shape.disc()) {
+    c.ray = ray(mu, -slip.normalized());
+    return;
+  }
+  const Sector sector = shape.sector(-slip);
+  const Eigen::Vector2d a = shape.vertex(sector.vertex), b = shape.vertex(sector.vertex + 1);
+  const double lead = a.dot(-slip) - b.dot(-slip);
+  c.ray = ray(mu, lead >= 0.0 ? a : b);
+  if (std::abs(lead) > tolerance) return;
+  c.face = SoftContact::Face::sector;
+  c.ray = ray(mu, a);
+  c.other_ray = ray(mu, b);
+}
+
+// The face that the law leaves to a contact at velocity u (offset included).
+void set_face(const LawConditions& law, const SectionShape& shape, bool closed, double mu, const Vector3d& u, double tolerance,
+              SoftContact& c) {
+  const bool rubs = closed || !law.friction_needs_contact;
+  c.mu = law.frictionless || !rubs ? 0.0 : (law.no_slip ? kInfinity : mu);
+  c.polygon = !shape.disc();
+  const bool finite = c.mu > 0.0 && c.mu != kInfinity, slips = u.tail<2>().norm() > tolerance;
+  const double lift = law.relaxed && finite ? u[0] - mu * shape.slip(u.tail<2>()) : u[0];
+  const bool complementary = law.normal_complementarity || law.relaxed;
+  if ((complementary && lift > tolerance * (1.0 + (finite ? mu : 0.0))) || (!complementary && !closed)) {
+    c.face = SoftContact::Face::apex;
+  } else if (finite && slips && (law.dissipation || law.relaxed)) {
+    set_sliding_face(shape, mu, u, tolerance, c);
+  }
+}
+
+void set_contacts(const ReducedProblem& p, const SolveOptions& options, const Ref& lambda, double softness, ChoiceWorkspace& w) {
+  const LawConditions law = conditions(options);
+  w.shape.reset(law.edges);
+  double tolerance = kResting * std::max(1e-300, w.u.cwiseAbs().maxCoeff());
+  tolerance = std::max(tolerance, kResting * p.u_free.cwiseAbs().maxCoeff());
+  w.contacts.assign(static_cast<std::size_t>(p.contacts()), {});
+  for (int i = 0; i < p.contacts(); ++i) {
+    SoftContact& c = w.contacts[static_cast<std::size_t>(i)];
+    c.normal = c.tangential = softness;
+    const Vector3d u = w.u.segment<3>(3 * i);
+    set_face(law, w.shape, p.closed[static_cast<std::size_t>(i)] != 0, p.mu[i], u, tolerance, c);
+    if (law.touching_only && p.gap.size() > 0 && p.gap[i] > kTouchGap) c.face = SoftContact::Face::apex;
+  }
+  w.solution.lambda = lambda;
+}
+
+// û that makes the program ½|R λ' - t|² + ½ε|λ' - λ_ref|².
+void set_target(const ReducedProblem& p, bool follow, double softness, ChoiceWorkspace& w) {
+  w.u.resize(3 * p.contacts());
+  p.Rt.multiply(w.target, w.u);
+  w.u += p.u_free;
+  if (follow) w.u += softness * w.last;
+  for (int i = 0; i < p.contacts(); ++i) w.contacts[static_cast<std::size_t>(i)].reference = w.u.segment<3>(3 * i);
+}
+
+// Largest |R_i λ_i|: the size of what must cancel.
+double motion_scale(const ReducedProblem& p, const Ref& lambda) {
+  double scale = 1e-300;
+  for (int i = 0; i < p.contacts(); ++i) {
+    double square = 0.0;
+    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) square += p.Rt.entry(e).squaredNorm();
+    scale = std::max(scale, std::sqrt(square) * lambda.segment<3>(3 * i).cwiseAbs().maxCoeff());
+  }
+  return scale;
+}
+
+}  // namespace
+
+bool choose_impulses(const ReducedProblem& p, const SolveOptions& options, const Ref& lambda, const Ref& beta, ChoiceWorkspace& w) {
+  w.rounds = 0;
+  const bool follow = options.choice == Choice::closest_to_last && w.last.size() == lambda.size();
+  const LawConditions law = conditions(options);
+  if (p.contacts() == 0 || law.softness != Softness::none || law.viscous) {
+    w.chosen = lambda;
+    return true;
+  }
+  const double softness = kSoftness * mean_diagonal(p), scale = motion_scale(p, lambda);
+  contact_velocities(p, law.touching_only, lambda, beta, w);
+  set_contacts(p, options, lambda, softness, w);
+  w.y.setZero();
+  p.Rt.add_transposed(lambda, w.y);
+  w.target = w.y;
+  SoftConeOptions program;
+  if (!w.shape.disc()) program.edges = options.edges;
+  program.proximity = 0.0;  // every contact is soft
+  program.bounded_rows = false;
+  program.warm_start = true;
+  double best = kInfinity;
+  for (int stalled = 0; w.rounds < kRounds && stalled < 3; ++w.rounds) {
+    set_target(p, follow, softness, w);
+    soft_cone(p, w.contacts, program, w.program, w.solution);
+    if (w.solution.status == Status::numerical_error) return false;
+    w.reached = w.y;
+    w.reached *= -1.0;
+    p.Rt.add_transposed(w.solution.lambda, w.reached);
+    const double miss = w.reached.norm();
+    stalled = miss < 0.5 * best ? 0 : stalled + 1;
+    if (miss < best && w.solution.status == Status::solved) {
+      best = miss;
+      w.chosen = w.solution.lambda;
+    }
+    if (best <= kMotion * scale) break;
+    w.target -= w.reached;
+  }
+  return best <= kEnough * scale;
+}
+
+}  // namespace stiction

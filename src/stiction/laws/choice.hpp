@@ -1,0 +1,35 @@
+// Among the contact impulses with the same motion, one by a rule that makes them a continuous function of the problem:
+//
+//   minimise ½ |λ' - λ_ref|²  subject to  R λ' = R λ,  λ'_i in the face that the law leaves to contact i at its velocity u_i
+//   Choice::least_norm       λ_ref = 0: redundant contacts share the load evenly, and no two push against each other
+//   Choice::closest_to_last  λ_ref = impulses of the last step: what need not change does not, a new contact starts with what it must carry
+// Faces are those of problem/indeterminacy: apex (open), one ray or two neighbours (sliding), the cone (sticking). The minimiser is unique;
+// bounded rows keep their impulses. Method of multipliers: soft cone programs ½|R λ' - t|² + ½ε|λ' - λ_ref|², t += R (λ - λ') until
+// |R (λ - λ')| meets `kMotion` of the largest |R_i λ_i|. A few r x r systems, O(n r²) each.
+// Strictly convex laws (sap, todorov with R > 0) leave no choice, viscous is left as it is. max_dissipation leaves the whole cone to closed
+// contacts.
+#pragma once
+
+#include "stiction/laws/law.hpp"
+#include "stiction/problem/reduced.hpp"
+#include "stiction/programs/soft_cone/soft_cone.hpp"
+
+namespace stiction {
+
+struct ChoiceWorkspace {
+  GrowVector last;    ///< 3n, λ_ref of closest_to_last: `solve` leaves its impulses here; a caller whose contacts changed re-sorts them
+  GrowVector chosen;  ///< 3n, the result
+  std::vector<SoftContact> contacts;
+  SoftConeWorkspace program;
+  SoftConeSolution solution;
+  SectionShape shape;
+  GrowVector u, y, target, reached;
+  int rounds = 0;
+};
+
+/// Fills `workspace.chosen` from the solved point (lambda 3n, beta). `workspace.last` of another size counts as zero. False when the rounds
+/// did not meet the motion; `chosen` is then not to be used.
+bool choose_impulses(const ReducedProblem& problem, const SolveOptions& options, const Eigen::Ref<const Eigen::VectorXd>& lambda,
+                     const Eigen::Ref<const Eigen::VectorXd>& beta, ChoiceWorkspace& workspace);
+
+}  // namespace stiction

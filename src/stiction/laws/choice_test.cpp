@@ -1,0 +1,167 @@
+// The canonical choice among indeterminate impulses: optimal, certified, and continuous in time where the solvers' own answers jump.
+#include "stiction/laws/choice.hpp"
+
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/laws/solve.hpp"
+#include "stiction/laws/test_problems.hpp"
+
+namespace stiction {
+namespace {
+
+using namespace testing_problems;
+
+constexpr double kDt = 1e-3, kG = 9.81, kMass = 4.0;
+const Vector3d kHalf(0.12, 0.06, 0.05);
+
+SolveOptions with(Law law, Choice choice) {
+  SolveOptions options;
+  options.law = law;
+  options.choice = choice;
+  return options;
+}
+
+class EveryLaw : public testing::TestWithParam<Law> {};
+
+INSTANTIATE_TEST_SUITE_P(Laws, EveryLaw,
+                         testing::Values(Law::frictionless, Law::no_slip, Law::coulomb_pyramid, Law::coulomb_cone, Law::anitescu,
+                                         Law::max_dissipation),
+                         [](const auto& instance) { return std::string(to_string(instance.param)); });
+
+TEST_P(EveryLaw, ABoxAtRestSharesItsWeightEvenly) {
+  const ContactProblem p = box_on_slope(kMass, kHalf, 0.0, 0.5, kDt, Vector3d::Zero());
+  const Solution s = solve(p, with(GetParam(), Choice::least_norm));
+  EXPECT_EQ(s.status, Status::solved) << s.certificate.worst();
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_NEAR((s.impulses.segment<3>(3 * i) - Vector3d(kDt * kMass * kG / 4.0, 0, 0)).norm(), 0.0, 1e-12) << i;
+  }
+}
+
+// Same motion, certified, no longer than any other point at hand; orthogonal to what can be exchanged freely.
+TEST_P(EveryLaw, IsTheShortestOfTheSameMotion) {
+  std::mt19937 rng(5);
+  for (int trial = 0; trial < 25; ++trial) {
+    ContactProblem p = random_robot(rng, 6 + trial % 5, 3 + trial % 10, 0.2 + 0.1 * (trial % 7));
+    if (trial % 2 == 0) p.impulse[2] -= 0.2;  // pressed down: most contacts stick
+    const Solution own = solve(p, with(GetParam(), Choice::warm_start)), chosen = solve(p, with(GetParam(), Choice::least_norm));
+    if (own.status != Status::solved) continue;
+    ASSERT_EQ(chosen.status, Status::solved) << trial << " " << chosen.certificate.worst();
+    EXPECT_LT((own.v - chosen.v).norm(), 1e-9 * (1.0 + own.v.norm())) << trial;
+    EXPECT_LE(chosen.impulses.norm(), own.impulses.norm() * (1.0 + 1e-9)) << trial;
+    // On the way to any other point of the set the norm grows: λ·(λ' - λ) >= 0.
+    EXPECT_GE(chosen.impulses.dot(own.impulses - chosen.impulses), -1e-9 * own.impulses.squaredNorm()) << trial;
+  }
+}
+
+TEST(Choice, ClosestToLastIsTheProjection) {
+  std::mt19937 rng(9);
+  const ContactProblem p = box_on_slope(kMass, kHalf, 0.1, 0.5, kDt, Vector3d::Zero());
+  for (int trial = 0; trial < 20; ++trial) {
+    SolveWorkspace w;
+    Solution s, shortest;
+    w.choice.last = kDt * kMass * kG * VectorXd::Random(12);
+    const VectorXd last = w.choice.last;
+    solve(p, with(Law::coulomb_cone, Choice::closest_to_last), w, s);
+    ASSERT_EQ(s.status, Status::solved) << s.certificate.worst();
+    solve(p, with(Law::coulomb_cone, Choice::least_norm), w, shortest);
+    // Variational inequality of the projection on a convex set, at a point of the set.
+    EXPECT_LE((last - s.impulses).dot(shortest.impulses - s.impulses), 1e-9 * last.squaredNorm()) << trial;
+    EXPECT_LE((last - s.impulses).norm(), (last - shortest.impulses).norm() * (1.0 + 1e-12)) << trial;
+  }
+}
+
+// ---- scenes in time ----
+
+/// Largest change of any contact's impulse between steps, over the weight per step.
+struct Jumps {
+  double largest = 0.0;
+  VectorXd last{};
+  void add(const GrowVector& impulses) {
+    if (last.size() == impulses.size()) largest = std::max(largest, (impulses - last).cwiseAbs().maxCoeff() / (kDt * kMass * kG));
+    last = impulses;
+  }
+};
+
+// A foot that stands while the load on it wanders: its centre of pressure draws an ellipse, the weight swings by a tenth.
+ContactProblem standing_foot(int step) {
+  ContactProblem p = box_on_slope(kMass, kHalf, 0.0, 0.6, kDt, Vector3d::Zero());
+  const double phase = 2.0 * 3.14159265358979 * step / 400.0, weight = kMass * kG * (1.0 + 0.1 * std::sin(3.0 * phase));
+  p.impulse[2] = -kDt * weight;
+  p.impulse[3] = kDt * weight * 0.75 * kHalf[1] * std::sin(phase);
+  p.impulse[4] = kDt * weight * 0.75 * kHalf[0] * std::cos(phase);
+  return p;
+}
+
+double largest_jump(Law law, Choice choice, const std::function<ContactProblem(int)>& scene) {
+  SolveWorkspace w;
+  Solution s;
+  Jumps jumps;
+  for (int k = 0; k < 400; ++k) {
+    solve(scene(k), with(law, choice), w, s);
+    EXPECT_EQ(s.status, Status::solved) << to_string(law) << k << " " << s.certificate.worst();
+    jumps.add(s.impulses);
+  }
+  return jumps.largest;
+}
+
+TEST_P(EveryLaw, AStandingFootHasForcesSmoothInTime) {
+  // The wrench changes by at most 0.012 weights and 0.012 weight x half lengths a step; a corner's share of it is a few times that at most.
+  EXPECT_LT(largest_jump(GetParam(), Choice::least_norm, standing_foot), 0.02);
+  EXPECT_LT(largest_jump(GetParam(), Choice::closest_to_last, standing_foot), 0.02);
+  RecordProperty("jump_own", std::to_string(largest_jump(GetParam(), Choice::warm_start, standing_foot)));
+  RecordProperty("jump_least_norm", std::to_string(largest_jump(GetParam(), Choice::least_norm, standing_foot)));
+  RecordProperty("jump_closest", std::to_string(largest_jump(GetParam(), Choice::closest_to_last, standing_foot)));
+}
+
+// A box at rest pushed with a force that grows to 0.95 of what friction holds.
+ContactProblem pushed_box(int step) {
+  ContactProblem p = box_on_slope(kMass, kHalf, 0.0, 0.6, kDt, Vector3d::Zero());
+  const double push = 0.95 * 0.6 * kMass * kG * step / 400.0;
+  p.impulse[0] = kDt * push * std::cos(0.3);
+  p.impulse[1] = kDt * push * std::sin(0.3);
+  return p;
+}
+
+TEST(Choice, APushedBoxHasForcesSmoothInTime) {
+  for (const Law law : {Law::no_slip, Law::coulomb_pyramid, Law::coulomb_cone, Law::anitescu}) {
+    if (law == Law::coulomb_pyramid || law == Law::anitescu) continue;  // a square holds less at this angle: it slides before the end
+    for (const Choice choice : {Choice::least_norm, Choice::closest_to_last}) {
+      EXPECT_LT(largest_jump(law, choice, pushed_box), 0.01) << to_string(law);
+    }
+  }
+}
+
+// A fifth contact under the middle appears at half time: shared at once by least_norm, not at all by closest_to_last.
+TEST(Choice, ARedundantContactThatAppears) {
+  for (const Law law : {Law::frictionless, Law::no_slip, Law::coulomb_pyramid, Law::coulomb_cone, Law::anitescu}) {
+    for (const Choice choice : {Choice::least_norm, Choice::closest_to_last}) {
+      SolveWorkspace w;
+      Solution s;
+      const ContactProblem four = box_on_slope(kMass, kHalf, 0.0, 0.6, kDt, Vector3d::Zero());
+      solve(four, with(law, choice), w, s);
+      MatrixXd J(15, 6);
+      J.topRows(12) = four.J.to_dense();
+      J.bottomRows(3) = body_rows({0, 0, -kHalf[2]}, upright());
+      ContactProblem five = make_contact_problem(four.M.to_dense(), four.v, J, VectorXd::Constant(5, 0.6), kDt);
+      five.impulse = four.impulse;
+      VectorXd before = VectorXd::Zero(15);
+      before.head(12) = s.impulses;
+      w.choice.last = before;
+      solve(five, with(law, choice), w, s);
+      ASSERT_EQ(s.status, Status::solved) << to_string(law) << s.certificate.worst();
+      const double jump = (s.impulses - before).head(12).cwiseAbs().maxCoeff() / (kDt * kMass * kG);
+      EXPECT_NEAR(jump, choice == Choice::least_norm ? 1.0 / 4.0 - 1.0 / 5.0 : 0.0, 1e-9) << to_string(law);
+    }
+  }
+}
+
+TEST(Choice, RefusesLeastTorqueForward) {
+  const ContactProblem p = box_on_slope(kMass, kHalf, 0.0, 0.5, kDt, Vector3d::Zero());
+  EXPECT_THROW(solve(p, with(Law::no_slip, Choice::least_torque)), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace stiction

@@ -1,0 +1,38 @@
+// The soft laws and the canonical choices allocate nothing once every size has been seen.
+#include <gtest/gtest.h>
+
+#include "stiction/base/allocation_counter.hpp"
+#include "stiction/laws/solve.hpp"
+#include "stiction/laws/test_problems.hpp"
+
+namespace stiction {
+namespace {
+
+using namespace testing_problems;
+
+TEST(SoftLawsAllocation, NoneAfterWarmUp) {
+  if (!allocations_are_counted()) GTEST_SKIP() << "built without the counter";
+  std::mt19937 rng(1);
+  std::vector<ContactProblem> problems;
+  for (const int n : {12, 3, 8}) {
+    problems.push_back(random_robot(rng, 12, n, 0.5));
+    problems.back().material.assign(static_cast<std::size_t>(n), {.stiffness = 1e4, .dissipation_time = 0.01, .regularization = 1e-3});
+  }
+  for (const Law law : {Law::todorov, Law::sap, Law::anitescu, Law::no_slip, Law::coulomb_cone}) {
+    SolveOptions options;
+    options.law = law;
+    if (law == Law::anitescu) options.solver = Solver::newton;
+    options.choice = Choice::closest_to_last;
+    SolveWorkspace workspace;
+    Solution solution;
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      for (const ContactProblem& p : problems) solve(p, options, workspace, solution);
+    }
+    const std::size_t before = allocation_count();
+    for (const ContactProblem& p : problems) solve(p, options, workspace, solution);
+    EXPECT_EQ(allocation_count() - before, 0u) << to_string(law);
+  }
+}
+
+}  // namespace
+}  // namespace stiction

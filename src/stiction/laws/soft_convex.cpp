@@ -1,0 +1,79 @@
+#include "stiction/laws/soft_convex.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::Vector3d;
+
+void require_stiffness(const ReducedProblem& p, int i) {
+  const double stiffness = p.material.empty() ? 0.0 : p.material[static_cast<std::size_t>(i)].stiffness;
+  if (stiffness > 0.0) return;
+  throw InvalidArgument(fmt::format("material[{}].stiffness", i), "a number > 0 (N/m) under law sap", fmt::format("{}", stiffness));
+}
+
+}  // namespace
+
+void make_soft_contacts(const ReducedProblem& p, const SolveOptions& options, std::vector<SoftContact>& contacts) {
+  const LawConditions law = conditions(options);
+  contacts.assign(static_cast<std::size_t>(p.contacts()), {});
+  for (int i = 0; i < p.contacts(); ++i) {
+    SoftContact& c = contacts[static_cast<std::size_t>(i)];
+    const bool rubs = p.closed[static_cast<std::size_t>(i)] != 0 || !law.friction_needs_contact;
+    c.mu = rubs ? p.mu[i] : 0.0;
+    c.polygon = law.edges > 0;
+    if (law.softness == Softness::compliant) require_stiffness(p, i);
+    const ContactSoftness s = contact_softness(law.softness, p, i);
+    c.normal = s.normal;
+    c.tangential = s.tangential;
+    c.reference = {s.reference, 0.0, 0.0};
+  }
+}
+
+void solve_by_newton(const ReducedProblem& p, const SolveOptions& options, SoftConvexWorkspace& w, Impulses& out) {
+  make_soft_contacts(p, options, w.contacts);
+  SoftConeOptions program;
+  if (options.edges > 0) program.edges = options.edges;
+  program.warm_start = options.warm_start;
+  soft_cone(p, w.contacts, program, w.program, w.solution);
+  out.lambda = w.solution.lambda;
+  out.beta = w.solution.beta;
+  out.status = w.solution.status;
+  out.iterations = w.solution.iterations;
+}
+
+Duality duality(const ReducedProblem& p, const SolveOptions& options, const Eigen::Ref<const Eigen::VectorXd>& lambda,
+                const Eigen::Ref<const Eigen::VectorXd>& beta, SoftConvexWorkspace& w) {
+  make_soft_contacts(p, options, w.contacts);
+  w.y.setZero(p.rank_bound());
+  p.Rt.add_transposed(lambda, w.y);
+  p.Bt.add_transposed(beta, w.y);
+  Duality d;
+  d.primal = d.dual = 0.5 * w.y.squaredNorm();
+  for (int i = 0; i < p.contacts(); ++i) {
+    const SoftContact& c = w.contacts[static_cast<std::size_t>(i)];
+    const Vector3d l = lambda.segment<3>(3 * i);
+    const double soft = 0.5 * (c.normal * l[0] * l[0] + c.tangential * l.tail<2>().squaredNorm());
+    d.primal += soft;
+    d.dual += soft + l.dot(p.u_free.segment<3>(3 * i) - c.reference);
+  }
+  for (int j = 0; j < p.bounded_rows(); ++j) {
+    Eigen::Matrix<double, 1, 1> row(p.w_free[j]);
+    p.Bt.add_group_product(j, w.y, row);
+    d.dual += beta[j] * p.w_free[j];
+    // -β w at its largest over finite bounds; an infinite bound makes w >= 0 or w <= 0 a constraint of the primal.
+    const double bound = row[0] > 0.0 ? p.lo[j] : p.hi[j];
+    if (std::isfinite(bound)) d.primal -= bound * row[0];
+  }
+  return d;
+}
+
+}  // namespace stiction

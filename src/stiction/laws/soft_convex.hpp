@@ -1,0 +1,39 @@
+// The convex relaxations as soft cone programs, solved in their primal: anitescu, todorov and sap.
+//
+//   dual    min over λ ∈ K of ½ λᵀ(G + R) λ + λᵀ(u_free - û)
+//   primal  min over v⁺ of ½ |v⁺ - v_free|²_M + ½ |σ|²_{R⁻¹}  subject to  u + σ - û ∈ K*;   λ = R⁻¹ σ, and λ the multiplier where R = 0
+// anitescu has R = 0 and û = -c e_N [Anitescu 2006], todorov and sap the R and û of problem/softness. The dual of anitescu over a pyramid
+// is what the active set solves in generators (convex.hpp); here y = L Zᵀ(v⁺ - v_free) is the unknown, over a pyramid or, edges = 0, the
+// disc. Both programs have the same y and opposite values (`duality`). Bounded rows are exact in all of them.
+#pragma once
+
+#include "stiction/laws/impulses.hpp"
+#include "stiction/laws/law.hpp"
+#include "stiction/problem/reduced.hpp"
+#include "stiction/problem/softness.hpp"
+#include "stiction/programs/soft_cone/soft_cone.hpp"
+
+namespace stiction {
+
+struct SoftConvexWorkspace {
+  std::vector<SoftContact> contacts;
+  SoftConeWorkspace program;
+  SoftConeSolution solution;
+  GrowVector factor, y, u;
+};
+
+/// The program's contacts for law anitescu, todorov or sap. Throws InvalidArgument when law sap meets a contact without stiffness.
+void make_soft_contacts(const ReducedProblem& problem, const SolveOptions& options, std::vector<SoftContact>& contacts);
+
+void solve_by_newton(const ReducedProblem& problem, const SolveOptions& options, SoftConvexWorkspace& workspace, Impulses& impulses);
+
+/// Values (J) of the two programs at the point (λ, β) and the y it leads to: primal >= -dual up to infeasibility, equal at the solution.
+struct Duality {
+  double primal = 0.0;
+  double dual = 0.0;
+  double gap() const { return primal + dual; }
+};
+Duality duality(const ReducedProblem& problem, const SolveOptions& options, const Eigen::Ref<const Eigen::VectorXd>& lambda,
+                const Eigen::Ref<const Eigen::VectorXd>& beta, SoftConvexWorkspace& workspace);
+
+}  // namespace stiction

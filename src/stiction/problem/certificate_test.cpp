@@ -1,0 +1,120 @@
+// The certificate's natural map, angle and energy balance on points whose residuals are known in closed form.
+#include "stiction/problem/certificate.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include <Eigen/Cholesky>
+#include <gtest/gtest.h>
+
+#include "stiction/problem/reduced.hpp"
+
+namespace stiction {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+constexpr double kMass = 2.0, kMu = 0.5;
+
+// A point mass on a plane, contact frame = world with the normal first; judged at λ with the velocity that λ leads to.
+Certificate judge(const LawConditions& law, const Vector3d& v, const Vector3d& lambda, double mu = kMu) {
+  const ContactProblem p =
+      make_contact_problem(kMass * MatrixXd::Identity(3, 3), v, MatrixXd::Identity(3, 3), Eigen::Matrix<double, 1, 1>(mu), 0.01);
+  return certify(p, law, v + lambda / kMass, lambda, VectorXd(0), VectorXd(0));
+}
+
+LawConditions polygon(int edges) {
+  LawConditions law;
+  law.edges = edges;
+  return law;
+}
+
+TEST(NaturalMap, PolygonSlidesAlongItsVertex) {
+  // Slip between two vertices of the square at 0.3 rad: friction points along -S.
+  const Vector3d v(-1.0, 5.0 * std::cos(0.3), 5.0 * std::sin(0.3)), lambda(kMass, -kMu * kMass, 0.0);
+  const Certificate good = judge(polygon(4), v, lambda);
+  EXPECT_LT(good.worst(), 1e-14);
+  EXPECT_NEAR(good.dissipation_angle, std::atan2(v[2], v[1] - kMu), 1e-12);
+  EXPECT_LE(good.dissipation_angle, std::numbers::pi / 4);
+  // The disc's answer is outside of it, and friction along the other vertex dissipates less.
+  EXPECT_GT(judge(polygon(4), v, Vector3d(kMass, -kMu * kMass * std::cos(0.3), -kMu * kMass * std::sin(0.3))).natural_map.raw, 1e-2);
+  EXPECT_GT(judge(polygon(4), v, Vector3d(kMass, 0.0, -kMu * kMass)).natural_map.raw, 1e-2);
+}
+
+TEST(NaturalMap, NoSlipIsAHalfSpace) {
+  LawConditions law;
+  law.no_slip = true;
+  const Vector3d v(-1.0, 5.0, -3.0);
+  EXPECT_LT(judge(law, v, -kMass * v).worst(), 1e-15);
+  EXPECT_NEAR(judge(law, v, -kMass * Vector3d(v[0], v[1], 0.9 * v[2])).natural_map.raw, 0.3, 1e-14);  // slip left over
+  EXPECT_NEAR(judge(law, v, -kMass * Vector3d(0.9 * v[0], v[1], v[2])).natural_map.raw, 0.1, 1e-14);  // approach left over
+  const Certificate pulled = judge(law, Vector3d(1.0, 0.0, 0.0), Vector3d(-kMass, 0.0, 0.0));
+  EXPECT_GT(pulled.natural_map.raw, 0.1);  // at rest, but held by tension
+}
+
+TEST(NaturalMap, RelaxedPolygonAndDisc) {
+  LawConditions law;
+  law.relaxed = true;
+  law.normal_complementarity = false;
+  for (const int edges : {0, 6}) {
+    law.edges = edges;
+    // Along S: λ = a (1, -μ, 0), u = (μ |u_S|, u_S, 0).
+    const double slip = 5.0, approach = 1.0, a = kMass * (approach + kMu * slip) / (1.0 + kMu * kMu);
+    const Certificate good = judge(law, Vector3d(-approach, slip, 0.0), Vector3d(a, -kMu * a, 0.0));
+    EXPECT_LT(good.worst(), 1e-14) << edges;
+    EXPECT_LT(good.dissipation_angle, 1e-12) << edges;
+    EXPECT_GT(judge(law, Vector3d(-approach, slip, 0.0), 0.9 * Vector3d(a, -kMu * a, 0.0)).natural_map.raw, 1e-2) << edges;
+  }
+}
+
+TEST(NaturalMap, InfiniteFrictionTakesTheBetterBranch) {
+  EXPECT_LT(judge({}, Vector3d(1.0, 3.0, 0.0), Vector3d::Zero(), kInfinity).worst(), 1e-15);  // leaves
+  EXPECT_LT(judge({}, Vector3d(-1.0, 3.0, 0.0), Vector3d(kMass, -3.0 * kMass, 0.0), kInfinity).worst(), 1e-15);
+  EXPECT_NEAR(judge({}, Vector3d(-1.0, 3.0, 0.0), Vector3d(kMass, -2.9 * kMass, 0.0), kInfinity).natural_map.raw, 0.1, 1e-13);
+}
+
+TEST(Energy, WorksOfAPointMass) {
+  const Vector3d v(-1.0, 3.0, 4.0), lambda(kMass, -kMu * kMass * 0.6, -kMu * kMass * 0.8);
+  const Certificate c = judge({}, v, lambda);
+  const double change = 0.5 * kMass * (4.5 * 4.5 - 5.0 * 5.0 - 1.0);
+  EXPECT_NEAR(c.energy.kinetic, change, 1e-12);
+  EXPECT_NEAR(c.energy.contacts, change, 1e-12);
+  EXPECT_NEAR(c.energy_change, change, 1e-12);
+  EXPECT_LT(c.energy_balance.raw, 1e-13);
+}
+
+// All kinds of impulses at random: the identity holds to rounding, each work is its closed form, and a velocity that does not keep
+// the momentum balance breaks it.
+TEST(Energy, BalancesWithEveryKindOfRow) {
+  std::srand(5);
+  for (int trial = 0; trial < 20; ++trial) {
+    const MatrixXd a = MatrixXd::Random(8, 8);
+    ContactProblem p = make_contact_problem(a * a.transpose() + MatrixXd::Identity(8, 8), VectorXd::Random(8), MatrixXd::Random(9, 8),
+                                            Vector3d(0.3, 0.0, kInfinity), 0.01);
+    p.impulse = VectorXd::Random(8);
+    p.J_b = BlockRows::from_dense(1, MatrixXd::Random(3, 8), p.M.sizes());
+    p.b = VectorXd::Random(3);
+    p.lo = Vector3d(-0.1, -kInfinity, 0.0);
+    p.hi = Vector3d(0.1, kInfinity, kInfinity);
+    p.prescribed = {6, 7};
+    p.v_prescribed = VectorXd::Random(2);
+    const VectorXd lambda = VectorXd::Random(9), lambda_b = VectorXd::Random(3), lambda_p = VectorXd::Random(2);
+    VectorXd total = p.impulse + p.J.to_dense().transpose() * lambda + p.J_b.to_dense().transpose() * lambda_b;
+    total.tail(2) += lambda_p;
+    const VectorXd v_plus = p.v + p.M.to_dense().llt().solve(total), mean = 0.5 * (p.v + v_plus);
+    const Certificate c = certify(p, {}, v_plus, lambda, lambda_b, lambda_p);
+    EXPECT_LT(c.energy_balance.scaled, 1e-14);
+    EXPECT_NEAR(c.energy.known, p.impulse.dot(mean), 1e-12);
+    EXPECT_NEAR(c.energy.contacts, lambda.dot(p.J.to_dense() * mean), 1e-12);
+    const VectorXd rows = lambda_b.cwiseProduct(p.J_b.to_dense() * mean);
+    EXPECT_NEAR(c.energy.bounded, rows[0] + rows[2], 1e-12);
+    EXPECT_NEAR(c.energy.bilateral, rows[1] + lambda_p.dot(mean.tail(2)), 1e-12);
+    const VectorXd wrong = v_plus + 1e-3 * VectorXd::Random(8);
+    EXPECT_GT(certify(p, {}, wrong, lambda, lambda_b, lambda_p).energy_balance.raw, 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace stiction
