@@ -37,6 +37,7 @@ void add_info(CLI::App& app, Session& session);
 void add_simulate(CLI::App& app, Session& session);
 void add_inverse(CLI::App& app, Session& session);
 void add_solve(CLI::App& app, Session& session);
+void add_compare(CLI::App& app, Session& session);
 void add_experiment(CLI::App& app, Session& session);
 
 }  // namespace stiction::cli

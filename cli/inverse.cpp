@@ -45,6 +45,7 @@ void print(const InverseCommand& command, const InverseSolution& s) {
     fmt::print("{:>8} {:>14.6e} {:>14.6e} {:>14.6e}\n", command.joints[i], command.velocities[i], s.v[command.joints[i]],
                s.tau[static_cast<Eigen::Index>(i)]);
   }
+  if (!s.proof.empty()) fmt::print("proved: no impulses within the limits reach the desired velocities\n");
   fmt::print("{}\n", certificate_text(s.certificate));
 }
 
@@ -58,6 +59,9 @@ std::string to_json(const InverseCommand& command, const InverseSolution& s) {
   out["velocity"] = list(s.v);
   out["impulses"] = list(s.impulses);
   out["repaired"] = s.repaired;
+  if (!s.proof.empty()) {
+    out["proof"] = {{"contacts", list(s.proof.contacts)}, {"rows", list(s.proof.rows)}, {"joints", list(s.proof.joints)}};
+  }
   out["shortfall"] = s.shortfall;
   out["certificate"] = certificate_json(s.certificate);
   return out.dump(2);

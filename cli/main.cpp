@@ -34,6 +34,7 @@ int run(int argc, char** argv) {
   add_simulate(app, session);
   add_inverse(app, session);
   add_solve(app, session);
+  add_compare(app, session);
   add_experiment(app, session);
   try {
     app.parse(argc, argv);

@@ -1,34 +1,8 @@
 #include "cli/problem_options.hpp"
 
-#include <array>
-
 #include <fmt/format.h>
 
 namespace stiction::cli {
-
-namespace {
-
-struct Named {
-  const char* name;
-  const char* unit;
-  Residual Certificate::*member;
-};
-
-constexpr std::array kResiduals{
-    Named{"momentum", "N s", &Certificate::momentum},
-    Named{"bilateral", "m/s", &Certificate::bilateral},
-    Named{"bounds", "m/s", &Certificate::bounds},
-    Named{"penetration", "m/s", &Certificate::penetration},
-    Named{"tension", "N s", &Certificate::tension},
-    Named{"normal_complementarity", "J", &Certificate::normal_complementarity},
-    Named{"cone", "N s", &Certificate::cone},
-    Named{"dissipation", "J", &Certificate::dissipation},
-    Named{"relaxation", "m/s", &Certificate::relaxation},
-    Named{"constitutive", "N s", &Certificate::constitutive},
-    Named{"natural_map", "m/s", &Certificate::natural_map},
-};
-
-}  // namespace
 
 SolveOptions ProblemOptions::to_solve_options() const {
   SolveOptions options;
@@ -58,7 +32,7 @@ void add_problem_options(CLI::App& sub, ProblemOptions& options) {
 
 nlohmann::ordered_json certificate_json(const Certificate& c) {
   nlohmann::ordered_json out;
-  for (const Named& r : kResiduals) out[r.name] = {{"raw", (c.*r.member).raw}, {"scaled", (c.*r.member).scaled}, {"unit", r.unit}};
+  for (const NamedResidual& r : kResiduals) out[r.name] = {{"raw", (c.*r.member).raw}, {"scaled", (c.*r.member).scaled}, {"unit", r.unit}};
   out["dissipation_angle"] = c.dissipation_angle;
   out["energy_change"] = c.energy_change;
   out["finite"] = c.finite;
@@ -68,7 +42,7 @@ nlohmann::ordered_json certificate_json(const Certificate& c) {
 
 std::string certificate_text(const Certificate& c) {
   std::string out = fmt::format("{:<24} {:>12} {:>12}\n", "residual", "raw", "scaled");
-  for (const Named& r : kResiduals)
+  for (const NamedResidual& r : kResiduals)
     out += fmt::format("{:<24} {:>12.3e} {:>12.3e}  {}\n", r.name, (c.*r.member).raw, (c.*r.member).scaled, r.unit);
   return out + fmt::format("energy change {:.6e} J, dissipation angle {:.3e} rad", c.energy_change, c.dissipation_angle);
 }

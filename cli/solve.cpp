@@ -9,7 +9,6 @@
 #include "stiction/laws/solve.hpp"
 #include "stiction/problem/indeterminacy.hpp"
 #include "stiction/problem/io.hpp"
-#include "stiction/problem/reduced_certificate.hpp"
 
 namespace stiction::cli {
 namespace {
@@ -19,73 +18,50 @@ struct SolveCommand : ProblemOptions {
 };
 
 struct Answer {
-  Status status = Status::numerical_error;
-  int contacts = 0, iterations = 0;
+  Solution solution;
+  std::string_view solver;  ///< that ran
   double microseconds = 0.0;
-  Eigen::VectorXd impulses, velocity;  ///< velocity: nv, or 3n contact velocities for a problem without inertia
-  Certificate certificate;
   Indeterminacy indeterminacy;
 };
 
-/// Solves once to warm the memory up and once for the clock, both from a cold start.
-Answer answer(const ContactProblem& problem, SolveOptions options, bool intervals) {
-  options.warm_start = false;
-  SolveWorkspace workspace;
-  Solution solution;
-  solve(problem, options, workspace, solution);
-  const auto start = std::chrono::steady_clock::now();
-  solve(problem, options, workspace, solution);
-  Answer out;
-  out.microseconds = 1e6 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  out.status = solution.status;
-  out.contacts = problem.contacts();
-  out.iterations = solution.iterations;
-  out.impulses = solution.impulses;
-  out.velocity = solution.v;
-  out.certificate = solution.certificate;
-  IndeterminacyOptions which;
-  which.normal_intervals = intervals;
-  out.indeterminacy =
-      indeterminacy(workspace.reduction.reduced, conditions(options), workspace.impulses.lambda, workspace.impulses.beta, which);
-  return out;
-}
+const ReducedProblem& reduced_of(const ContactProblem& /*problem*/, const SolveWorkspace& workspace) { return workspace.reduction.reduced; }
+const ReducedProblem& reduced_of(const ReducedProblem& problem, const SolveWorkspace& /*workspace*/) { return problem; }
 
-Answer answer(const ReducedProblem& problem, SolveOptions options, bool intervals) {
+/// Solves once to warm the memory up and once for the clock, both from a cold start.
+template <class Problem>
+Answer answer(const Problem& problem, SolveOptions options, bool intervals) {
   options.warm_start = false;
   SolveWorkspace workspace;
-  Impulses impulses;
-  solve_reduced(problem, options, workspace, impulses);
-  const auto start = std::chrono::steady_clock::now();
-  solve_reduced(problem, options, workspace, impulses);
   Answer out;
-  out.certificate = certify(problem, conditions(options), impulses.lambda, impulses.beta);
+  solve(problem, options, workspace, out.solution);
+  const auto start = std::chrono::steady_clock::now();
+  solve(problem, options, workspace, out.solution);
   out.microseconds = 1e6 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  out.status = certified_status(impulses.status, out.certificate, options.tolerance);
-  out.contacts = problem.contacts();
-  out.iterations = impulses.iterations;
-  out.impulses = impulses.lambda;
-  GrowVector u;
-  contact_velocities(problem, impulses.lambda, impulses.beta, u);
-  out.velocity = u;
+  const ReducedProblem& reduced = reduced_of(problem, workspace);
+  out.solver = to_string(choose_solver(reduced, options));
   IndeterminacyOptions which;
   which.normal_intervals = intervals;
-  out.indeterminacy = indeterminacy(problem, conditions(options), impulses.lambda, impulses.beta, which);
+  out.indeterminacy = indeterminacy(reduced, conditions(options), workspace.impulses.lambda, workspace.impulses.beta, which);
   return out;
 }
 
 std::vector<double> list(const Eigen::Ref<const Eigen::VectorXd>& x) { return {x.data(), x.data() + x.size()}; }
 
+/// `velocity` is v⁺, or the contact velocities of a problem without inertia.
 std::string to_json(const SolveCommand& command, const Answer& a) {
+  const Solution& s = a.solution;
   nlohmann::ordered_json out;
-  out["status"] = to_string(a.status);
+  out["status"] = to_string(s.status);
   out["law"] = command.law;
-  out["solver"] = command.solver;
-  out["contacts"] = a.contacts;
-  out["iterations"] = a.iterations;
+  out["solver"] = a.solver;
+  out["contacts"] = s.impulses.size() / 3;
+  out["iterations"] = s.iterations;
   out["microseconds"] = a.microseconds;
-  out["impulses"] = list(a.impulses);
-  out["velocity"] = list(a.velocity);
-  out["certificate"] = certificate_json(a.certificate);
+  out["impulses"] = list(s.impulses);
+  out["velocity"] = list(s.v.size() > 0 ? s.v : s.u);
+  out["contact_velocity"] = list(s.u);
+  out["bounded_impulses"] = list(s.bounded_impulses);
+  out["certificate"] = certificate_json(s.certificate);
   out["indeterminacy"]["dimension"] = a.indeterminacy.dimension;
   if (command.intervals) {
     out["indeterminacy"]["normal_min"] = list(a.indeterminacy.normal_min);
@@ -95,14 +71,16 @@ std::string to_json(const SolveCommand& command, const Answer& a) {
 }
 
 void print(const SolveCommand& command, const Answer& a) {
-  fmt::print("{}: {} contacts, law {}, solver {}: {} after {} iterations, {:.1f} us\n", command.file, a.contacts, command.law,
-             command.solver, to_string(a.status), a.iterations, a.microseconds);
-  fmt::print("{}\n", certificate_text(a.certificate));
+  const Solution& s = a.solution;
+  const Eigen::Index n = s.impulses.size() / 3;
+  fmt::print("{}: {} contacts, law {}, solver {}: {} after {} iterations, {:.1f} us\n", command.file, n, command.law, a.solver,
+             to_string(s.status), s.iterations, a.microseconds);
+  fmt::print("{}\n", certificate_text(s.certificate));
   fmt::print("indeterminacy: the impulses with this motion form a set of dimension {}\n", a.indeterminacy.dimension);
   if (!command.intervals) return;
   fmt::print("{:>8} {:>14} {:>14} {:>14}  (N s)\n", "contact", "normal", "least", "most");
-  for (int i = 0; i < a.contacts; ++i) {
-    fmt::print("{:>8} {:>14.6e} {:>14.6e} {:>14.6e}\n", i, a.impulses[3 * i], a.indeterminacy.normal_min[i], a.indeterminacy.normal_max[i]);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    fmt::print("{:>8} {:>14.6e} {:>14.6e} {:>14.6e}\n", i, s.impulses[3 * i], a.indeterminacy.normal_min[i], a.indeterminacy.normal_max[i]);
   }
 }
 
@@ -112,7 +90,7 @@ int run(const SolveCommand& command, const Session& session) {
   const Answer a = std::visit([&](const auto& p) { return answer(p, options, command.intervals); }, problem);
   if (session.json) write_text(*session.json, to_json(command, a));
   if (!session.quiet && (!session.json || *session.json != "-")) print(command, a);
-  return a.status == Status::solved ? kOk : kNumericalFailure;
+  return a.solution.status == Status::solved ? kOk : kNumericalFailure;
 }
 
 }  // namespace

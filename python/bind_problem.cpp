@@ -11,6 +11,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "contact_laws.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/io.hpp"
 
@@ -19,6 +20,7 @@ namespace stiction::python {
 namespace {
 
 using MaybeArray = std::optional<ArrayLike>;
+using MaybeObject = std::optional<nb::object>;
 using Path = std::filesystem::path;
 using Eigen::Index;
 
@@ -39,7 +41,8 @@ void read_bounded_rows(const MaybeArray& J_b, const MaybeArray& b, const MaybeAr
 
 ContactProblem make_problem(const ArrayLike& M, const ArrayLike& v, const ArrayLike& J, const ArrayLike& mu, double dt,
                             const MaybeArray& impulse, const MaybeArray& gap, const MaybeArray& restitution, const MaybeArray& J_b,
-                            const MaybeArray& b, const MaybeArray& lo, const MaybeArray& hi) {
+                            const MaybeArray& b, const MaybeArray& lo, const MaybeArray& hi, const MaybeObject& laws,
+                            const MaybeObject& material) {
   const Numbers inertia(M, "M", 2), velocity(v, "v", 1), jacobian(J, "J", 2);
   require_spd("M", inertia.matrix());
   ContactProblem p;
@@ -55,6 +58,8 @@ ContactProblem make_problem(const ArrayLike& M, const ArrayLike& v, const ArrayL
   p.gap = per_item(gap, "gap", n, 0.0);
   p.restitution = per_item(restitution, "restitution", n, 0.0);
   read_bounded_rows(J_b, b, lo, hi, p);
+  if (laws) p.laws = read_laws(*laws, n);
+  if (material) p.material = read_materials(*material, n);
   validate(p);
   return p;
 }
@@ -78,10 +83,12 @@ SI units. Vector properties are views: writing into them changes the problem, wh
           "__init__",
           [](ContactProblem* self, const ArrayLike& M, const ArrayLike& v, const ArrayLike& J, const ArrayLike& mu, double dt,
              const MaybeArray& impulse, const MaybeArray& gap, const MaybeArray& restitution, const MaybeArray& J_b, const MaybeArray& b,
-             const MaybeArray& lo,
-             const MaybeArray& hi) { new (self) ContactProblem(make_problem(M, v, J, mu, dt, impulse, gap, restitution, J_b, b, lo, hi)); },
+             const MaybeArray& lo, const MaybeArray& hi, const MaybeObject& laws, const MaybeObject& material) {
+            new (self) ContactProblem(make_problem(M, v, J, mu, dt, impulse, gap, restitution, J_b, b, lo, hi, laws, material));
+          },
           "M"_a, "v"_a, "J"_a, "mu"_a, "dt"_a = 1e-3, "impulse"_a = nb::none(), "gap"_a = nb::none(), "restitution"_a = nb::none(),
-          "J_b"_a = nb::none(), "b"_a = nb::none(), "lo"_a = nb::none(), "hi"_a = nb::none(),
+          "J_b"_a = nb::none(), "b"_a = nb::none(), "lo"_a = nb::none(), "hi"_a = nb::none(), "laws"_a = nb::none(),
+          "material"_a = nb::none(),
           R"(M: (nv, nv) inertia, symmetric positive definite.
 v: (nv,) velocity before the step.
 J: (3 n, nv) contact Jacobian, rows N, S, T per contact (normal from body B to body A, two tangents); impulses act on A.
@@ -92,6 +99,9 @@ gap: (n,) signed distances (m). None: zero.
 restitution: (n,) in [0, 1]. None: zero.
 J_b, b, lo, hi: (m, nv), (m,), (m,), (m,) further rows, their target velocities and the bounds of their impulses (N s).
     An impulse inside its bounds holds J_b v+ = b. None: no rows; b = 0, lo = -inf, hi = inf.
+laws: one of LAWS for all contacts, or n of them. None: the contacts follow the law that solve is given.
+material: parameters of the laws that have any: a dictionary {parameter: one number or (n,)}, "spring" (n, 2), or n dictionaries
+    {parameter: number}. Parameters left out have their default. None: all default.
 
 Raises ValueError naming the argument.)")
       .def_rw("dt", &ContactProblem::dt, "Length of the step (s)")
@@ -113,6 +123,14 @@ Raises ValueError naming the argument.)")
       .def_prop_ro("b", &member_view<&ContactProblem::b>, "(m,) target velocities of the bounded rows")
       .def_prop_ro("lo", &member_view<&ContactProblem::lo>, "(m,) least impulses of the bounded rows (N s)")
       .def_prop_ro("hi", &member_view<&ContactProblem::hi>, "(m,) largest impulses of the bounded rows (N s)")
+      .def_prop_rw(
+          "laws", [](const ContactProblem& p) { return write_laws(p.laws); },
+          [](ContactProblem& p, const nb::object& value) { p.laws = read_laws(value, p.contacts()); },
+          "n names, each contact's own law; empty: all follow the law that solve is given")
+      .def_prop_rw(
+          "material", [](const ContactProblem& p) { return write_materials(p.material); },
+          [](ContactProblem& p, const nb::object& value) { p.material = read_materials(value, p.contacts()); },
+          "n dictionaries of parameters, a copy; set as in the constructor; empty: all default")
       .def_ro("prescribed", &ContactProblem::prescribed, "Velocity coordinates that must reach v_prescribed")
       .def_prop_ro("v_prescribed", &member_view<&ContactProblem::v_prescribed>, "Their velocities")
       .def(

@@ -3,12 +3,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <fmt/format.h>
+
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/inverse/inverse_dynamics.hpp"
 #include "stiction/problem/indeterminacy.hpp"
-#include "stiction/problem/reduced_certificate.hpp"
 
 namespace stiction::python {
 
@@ -18,11 +19,9 @@ using namespace nb::literals;
 
 /// A solution as Python sees it, forward or inverse, with what is needed to look into it later.
 struct Solved : InverseSolution {
-  Eigen::VectorXd u;  ///< 3n, contact velocities after the step
   SolveOptions options;
   std::vector<int> joints;  ///< driven by `inverse`
   bool limited = false;     ///< by torque limits
-  bool reduced = false;     ///< of a ReducedProblem
 };
 
 /// What only some laws read.
@@ -45,41 +44,14 @@ SolveOptions solve_options(const std::string& law, const std::string& solver, do
   return options;
 }
 
-void contact_velocities(const ContactProblem& problem, Solved& s) {
-  s.u.resize(3 * problem.contacts());
-  problem.J.multiply(s.v, s.u);
-}
-
-Solved solve_problem(const ContactProblem& problem, const SolveOptions& options) {
+template <class Problem>
+Solved solve_problem(const Problem& problem, const SolveOptions& options) {
   static thread_local SolveWorkspace workspace;
   validate(problem);
   Solved s;
   s.options = options;
   solve(problem, options, workspace, s);
   s.tau = s.prescribed_impulses / problem.dt;
-  contact_velocities(problem, s);
-  return s;
-}
-
-Solved solve_problem(const ReducedProblem& problem, const SolveOptions& options) {
-  static thread_local SolveWorkspace workspace;
-  static thread_local Impulses impulses;
-  Solved s;
-  s.options = options;
-  s.reduced = true;
-  solve_reduced(problem, options, workspace, impulses);
-  s.certificate = certify(problem, conditions(options), impulses.lambda, impulses.beta);
-  s.status = certified_status(impulses.status, s.certificate, options.tolerance);
-  s.iterations = impulses.iterations;
-  s.impulses = impulses.lambda;
-  s.bounded_impulses = impulses.beta;
-  Eigen::VectorXd y = Eigen::VectorXd::Zero(problem.rank_bound());
-  problem.Rt.add_transposed(impulses.lambda, y);
-  problem.Bt.add_transposed(impulses.beta, y);
-  s.u.resize(3 * problem.contacts());
-  problem.Rt.multiply(y, s.u);
-  s.u += problem.u_free;
-  if (problem.defect.size() > 0) s.u += problem.defect * impulses.lambda;
   return s;
 }
 
@@ -90,7 +62,8 @@ Solved solve_inverse(const ContactProblem& problem, std::vector<int> joints, con
   s.options = options.contact;
   s.joints = std::move(joints);
   s.limited = !limits.empty();
-  contact_velocities(problem, s);
+  s.u.resize(3 * problem.contacts());
+  problem.J.multiply(s.v, s.u);
   return s;
 }
 
@@ -116,26 +89,6 @@ Indeterminacy analyse(ContactProblem problem, const Solved& s, const Indetermina
   return indeterminacy(reduction.reduced, conditions(s.options), s.impulses, beta, options);
 }
 
-struct NamedResidual {
-  const char* name;
-  Residual Certificate::*member;
-  const char* doc;
-};
-
-constexpr NamedResidual kResiduals[] = {
-    {"momentum", &Certificate::momentum, "N s: imbalance of momentum"},
-    {"bilateral", &Certificate::bilateral, "m/s: prescribed and bilateral rows"},
-    {"bounds", &Certificate::bounds, "m/s: complementarity of the bounded rows"},
-    {"penetration", &Certificate::penetration, "m/s: approach velocity beyond what the gap allows"},
-    {"tension", &Certificate::tension, "N s: negative normal impulse"},
-    {"normal_complementarity", &Certificate::normal_complementarity, "J: normal impulse at an opening contact"},
-    {"cone", &Certificate::cone, "N s: friction outside its cone"},
-    {"dissipation", &Certificate::dissipation, "J: gap to maximal dissipation"},
-    {"relaxation", &Certificate::relaxation, "m/s, J: conditions of the relaxed laws"},
-    {"constitutive", &Certificate::constitutive, "N s: distance to the impulse that the law gives for the motion"},
-    {"natural_map", &Certificate::natural_map, "m/s: natural map of the law's inclusion"},
-};
-
 std::string number(double x) { return nb::str(nb::float_(x)).c_str(); }
 
 void bind_certificate(nb::module_& m) {
@@ -145,7 +98,7 @@ void bind_certificate(nb::module_& m) {
       .def("__repr__", [](const Residual& r) { return "Residual(raw=" + number(r.raw) + ", scaled=" + number(r.scaled) + ")"; });
   auto certificate = nb::class_<Certificate>(
       m, "Certificate", "Residuals of a returned point, computed from the point alone. Conditions that the law does not promise are zero.");
-  for (const NamedResidual& r : kResiduals) certificate.def_ro(r.name, r.member, r.doc);
+  for (const NamedResidual& r : kResiduals) certificate.def_ro(r.name, r.member, fmt::format("{}: {}", r.unit, r.meaning).c_str());
   certificate.def_ro("dissipation_angle", &Certificate::dissipation_angle, "rad: largest angle between friction and -slip (disc only)")
       .def_ro("energy_change", &Certificate::energy_change, "J: kinetic energy gained beyond the work of known and bilateral impulses")
       .def_ro("finite", &Certificate::finite, "No NaN and no infinity in the point")

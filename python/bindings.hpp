@@ -19,6 +19,7 @@ struct WorldProblem : ContactProblem {
 
 void bind_problem(nanobind::module_& m);
 void bind_solve(nanobind::module_& m);
+void bind_compare(nanobind::module_& m);
 void bind_world(nanobind::module_& m);
 void bind_simulate(nanobind::module_& m);
 

@@ -13,6 +13,7 @@ NB_MODULE(_core, m) {
       "A file that could not be read or written; the message names file, place and reason.";
   stiction::python::bind_problem(m);
   stiction::python::bind_solve(m);
+  stiction::python::bind_compare(m);
   stiction::python::bind_world(m);
   stiction::python::bind_simulate(m);
 }

@@ -152,9 +152,13 @@ TEST_P(RoundTrip, LeastTorqueKeepsTheMotion) {
 TEST_P(RoundTrip, CoulombsInverseIsASolutionOfTheForwardProblem) {
   for (const int n : {1, 2, 3, 4, 8, 16, 40}) {
     const Scene scene(GetParam(), n, static_cast<unsigned>(200 + n));
-    for (const Law law : {Law::coulomb_pyramid, Law::coulomb_cone}) {
+    SolveOptions turned = with(Law::coulomb_pyramid);
+    turned.align_edges = true;
+    turned.variant = PyramidVariant::anitescu_potra;
+    for (const SolveOptions& contact : {with(Law::coulomb_pyramid), with(Law::coulomb_cone), turned}) {
+      const Law law = contact.law;
       InverseOptions options;
-      options.contact = with(law);
+      options.contact = contact;
       const InverseSolution inverse = inverse_dynamics(scene.problem, scene.joints, scene.desired, {}, options);
       ASSERT_EQ(inverse.status, Status::solved) << to_string(law) << " n " << n << " worst " << inverse.certificate.worst();
       EXPECT_LT(inverse.shortfall, 1e-9);

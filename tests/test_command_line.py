@@ -3,6 +3,7 @@ import pathlib
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 LINKS = str(pathlib.Path(__file__).parents[1] / "models" / "links.urdf")
@@ -49,3 +50,64 @@ def test_json_goes_to_the_named_file(tmp_path):
     file = tmp_path / "info.json"
     assert stiction("info", LINKS, "--json", file, "--quiet").stdout == ""
     assert json.loads(file.read_text())["name"] == "links"
+
+
+@pytest.fixture
+def contacts_only(tmp_path):
+    """One contact known by W, q, mu alone: it sticks to the ground's normal and slides along the first tangent."""
+    np.savez(tmp_path / "wq.npz", W=np.diag([1.0, 2.0, 2.0]), q=[-1.0, 0.3, 0.0], mu=[0.1])
+    return tmp_path / "wq.npz"
+
+
+def test_solve_reports_everything_of_a_problem_known_by_its_contacts(contacts_only):
+    result = stiction("solve", contacts_only, "--law", "coulomb_cone", "--json")
+    assert result.returncode == 0, result.stderr
+    answer = json.loads(result.stdout)
+    assert (answer["status"], answer["law"], answer["solver"]) == ("solved", "coulomb_cone", "interior_point")
+    assert answer["iterations"] >= 0
+    assert answer["microseconds"] > 0
+    assert answer["impulses"] == pytest.approx([1.0, -0.1, 0.0], abs=1e-9)
+    assert answer["velocity"] == pytest.approx([0.0, 0.1, 0.0], abs=1e-9)
+    assert answer["certificate"]["natural_map"]["unit"] == "m/s"
+    assert answer["certificate"]["natural_map"]["raw"] < 1e-9
+
+
+@pytest.mark.parametrize(("slip", "factor"), [("after", 1.0 / 1.25), ("before", 0.75)])
+def test_viscous_friction_of_a_problem_with_materials(tmp_path, slip, factor):
+    """2 kg on the ground with 5 N s/m, h = 0.1 s: the slip falls by 1 + h c/m, or by h c/m of what it was."""
+    contact = {"mu": 0.5, "restitution": 0, "gap": 0, "material": {"viscosity": 5}}
+    contact["J"] = [{"block": 0, "rows": np.eye(3).tolist()}]
+    problem = {"format": "stiction contact problem", "version": 1, "dt": 0.1, "blocks": [3], "M": [(2 * np.eye(3)).tolist()]}
+    problem |= {"v": [0, 0.6, 0.8], "impulse": [-1, 0, 0], "contacts": [contact], "prescribed": [], "v_prescribed": [], "rows": []}
+    file = tmp_path / "wet.json"
+    file.write_text(json.dumps(problem))
+    result = stiction("solve", file, "--law", "viscous", "--viscous-slip", slip, "--json")
+    assert result.returncode == 0, result.stderr
+    answer = json.loads(result.stdout)
+    assert answer["velocity"] == pytest.approx([0.0, 0.6 * factor, 0.8 * factor], abs=1e-12)
+    assert answer["impulses"][0] == pytest.approx(1.0)
+    assert answer["certificate"]["constitutive"]["raw"] < 1e-12
+
+
+def test_compare_has_a_row_per_law_and_solver(contacts_only):
+    result = stiction("compare", contacts_only, "--json", "--repetitions", "1")
+    assert result.returncode == 0, result.stderr
+    rows = json.loads(result.stdout)["rows"]
+    names = [(row["law"], row["solver"]) for row in rows]
+    assert ("coulomb_cone", "interior_point") in names
+    assert ("coulomb_pyramid", "lemke") in names
+    assert len(names) == len(set(names))
+    for row in rows:
+        assert row.get("not_applicable") or row["certificate"]["worst"] <= 1e-9, row
+
+
+def test_compare_takes_a_scene_and_names(tmp_path):
+    file = tmp_path / "rows.json"
+    laws = ["--laws", "frictionless,coulomb_cone"]
+    result = stiction("compare", "scenes/incline.toml", "--steps", "5", *laws, "--json", file)
+    assert result.returncode == 0, result.stderr
+    assert "coulomb_cone" in result.stdout
+    comparison = json.loads(file.read_text())
+    assert comparison["contacts"] > 0
+    assert {row["law"] for row in comparison["rows"]} == {"frictionless", "coulomb_cone"}
+    assert stiction("compare", "scenes/incline.toml", "--laws", "sticky").returncode == 2

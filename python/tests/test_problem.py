@@ -196,3 +196,56 @@ def test_nothing_is_left_of_a_problem_that_was_dropped():
     del problem
     gc.collect()
     assert gone() is None
+
+
+def two_contacts(**arguments):
+    return stiction.ContactProblem(np.eye(6), np.zeros(6), np.eye(6), 0.5, **arguments)
+
+
+def test_contacts_have_their_own_laws_and_materials(tmp_path):
+    problem = two_contacts(laws=["viscous", "coulomb_cone"], material={"viscosity": [1.5, 0.0], "stiffness": 2e4})
+    assert problem.laws == ["viscous", "coulomb_cone"]
+    assert [m["viscosity"] for m in problem.material] == [1.5, 0.0]
+    assert [m["stiffness"] for m in problem.material] == [2e4, 2e4]
+    assert problem.material[0]["stiction_speed"] == 1e-3
+    same = two_contacts(laws=np.array(problem.laws), material=problem.material)
+    assert (same.laws, same.material) == (problem.laws, problem.material)
+    for name in ["laws.json", "laws.npz"]:
+        problem.save(tmp_path / name)
+        loaded = stiction.load_problem(tmp_path / name)
+        assert (loaded.laws, loaded.material) == (problem.laws, problem.material)
+    assert list(np.load(tmp_path / "laws.npz")["laws"]) == problem.laws
+    problem.laws, problem.material = "no_slip", [{"spring": (0.1, 0.2)}, {}]
+    assert problem.laws == ["no_slip", "no_slip"]
+    assert [m["spring"] for m in problem.material] == [(0.1, 0.2), (0.0, 0.0)]
+    assert two_contacts().laws == two_contacts().material == []
+
+
+def test_numpy_writes_laws_and_materials(tmp_path):
+    arrays = {"M": np.eye(6), "v": np.zeros(6), "J": np.eye(6), "mu": [0.5, 0.5]}
+    np.savez(tmp_path / "problem.npz", laws=["viscous", "no_slip"], material_viscosity=[1.0, 2.0], **arrays)
+    problem = stiction.load_problem(tmp_path / "problem.npz")
+    assert problem.laws == ["viscous", "no_slip"]
+    assert [m["viscosity"] for m in problem.material] == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"laws": ["viscous"]}, "laws: expected size 2, got size 1"),
+        ({"laws": "sticky"}, "law: expected one of frictionless"),
+        ({"laws": 3}, "laws: expected a law's name"),
+        ({"material": {"viscousness": 1.0}}, "material: expected a parameter among spring"),
+        ({"material": {"viscosity": [1.0, 2.0, 3.0]}}, "material.viscosity: expected size 2, got size 3"),
+        ({"material": {"viscosity": "much"}}, "material.viscosity: expected an array of numbers"),
+        ({"material": {"spring": [1.0, 2.0]}}, "material.spring: expected an array of 2 dimensions"),
+        ({"material": [{}, {"viscosity": -1.0}]}, r"material\[1\].viscosity: expected a finite number >= 0"),
+        ({"material": [{}, {"viscousness": 1.0}]}, r"material\[1\]: expected a parameter among"),
+        ({"material": [{}, 3]}, r"material\[1\]: expected a dictionary"),
+        ({"material": [{}]}, "material: expected size 2, got size 1"),
+        ({"material": 3}, "material: expected a dictionary, or one per contact"),
+    ],
+)
+def test_wrong_laws_and_materials_are_named(arguments, says):
+    with pytest.raises(ValueError, match=says):
+        two_contacts(**arguments)

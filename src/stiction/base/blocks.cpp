@@ -93,6 +93,22 @@ RowMap BlockRows::add_entry(int block) {
   return entry(static_cast<int>(entries_.size()) - 1);
 }
 
+RowMap BlockRows::reset_single_block(int height, int size, int groups) {
+  height_ = height;
+  block_sizes_.assign(1, size);
+  assign_offsets(block_sizes_, col_offsets_);
+  const std::size_t count = static_cast<std::size_t>(groups), entry = static_cast<std::size_t>(height) * static_cast<std::size_t>(size);
+  group_begin_.resize(count + 1);
+  entries_.resize(count);
+  for (std::size_t g = 0; g < count; ++g) {
+    group_begin_[g] = static_cast<int>(g);
+    entries_[g] = {0, g * entry};
+  }
+  group_begin_[count] = groups;
+  data_.resize(count * entry);
+  return {data_.data(), Eigen::Index{groups} * height, size};
+}
+
 void BlockRows::truncate(int count) {
   if (count >= groups()) return;
   const std::size_t left = static_cast<std::size_t>(entry_begin(count));

@@ -59,6 +59,9 @@ class BlockRows {
   /// Appends an entry (height x block size, zero) to the last group. Invalidates earlier maps.
   RowMap add_entry(int block);
 
+  /// One block of columns of this size, stored by every one of the groups; entries are unspecified. The whole matrix, to be filled in.
+  RowMap reset_single_block(int height, int size, int groups);
+
   /// Drops the groups from `groups` on.
   void truncate(int groups);
 

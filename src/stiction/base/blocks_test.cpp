@@ -56,5 +56,25 @@ TEST(Grow, KeepsItsMemoryWhenItShrinks) {
   EXPECT_EQ(v.size(), 0);  // NOLINT(bugprone-use-after-move): what a moved-from vector is, is the point
 }
 
+TEST(BlockRows, SingleBlockAtOnceIsTheSameAsEntryByEntry) {
+  BlockRows rows;
+  const int size = 2;
+  for (const int groups : {3, 1, 2}) {
+    RowMap all = rows.reset_single_block(3, size, groups);
+    for (Eigen::Index i = 0; i < all.size(); ++i) all.data()[i] = static_cast<double>(i);
+    BlockRows one_by_one;
+    one_by_one.reset(3, std::span(&size, 1));
+    for (int g = 0; g < groups; ++g) {
+      one_by_one.add_group();
+      one_by_one.add_entry(0) = all.middleRows(3 * g, 3);
+    }
+    EXPECT_TRUE(rows.is_single_block());
+    EXPECT_EQ(rows.groups(), groups);
+    EXPECT_EQ((rows.to_dense() - one_by_one.to_dense()).norm(), 0.0);
+    EXPECT_EQ((rows.entry(groups - 1) - one_by_one.entry(groups - 1)).norm(), 0.0);
+    EXPECT_EQ(rows.single_block().rows(), 3 * groups);
+  }
+}
+
 }  // namespace
 }  // namespace stiction

@@ -82,7 +82,8 @@ bool minimise_dual(const GrowMatrix& arm, double delta, const Eigen::Vector2d& m
 
 // Least-norm least-squares forces on the set that presses at y; false when one of them would pull.
 bool polish(const Eigen::Vector2d& moment, const Eigen::Vector2d& y, VirtualForces& forces) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix2d> eigen(pressing_gram(forces.arm, y));
+  Eigen::SelfAdjointEigenSolver<Eigen::Matrix2d> eigen;
+  eigen.computeDirect(pressing_gram(forces.arm, y));
   Eigen::Vector2d z = Eigen::Vector2d::Zero();
   for (int i = 0; i < 2; ++i) {
     if (eigen.eigenvalues()[i] <= 1e-12 * eigen.eigenvalues()[1]) continue;

@@ -14,6 +14,8 @@ namespace {
 using Eigen::Index;
 using Ref = Eigen::Ref<const Eigen::VectorXd>;
 
+constexpr double kMissed = 1e-8;  // shortfall relative to the speeds from which on a request counts as missed
+
 void check_joints(const ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max) {
   require_size("v_desired", v_desired.size(), static_cast<Index>(joints.size()));
   require_finite("v_desired", v_desired);
@@ -94,9 +96,9 @@ void measure_shortfall(std::span<const int> joints, const Ref& v_desired, Invers
   }
 }
 
-// The joint velocities closest to the desired ones that no-slip contacts allow [ZD15, Eqs. 40-43]: Gauss's principle, no-slip steps
-// whose inertia is 1 on the driven joints and little elsewhere. Repeating them from the velocity reached (proximal point) takes the
-// little inertia's say away without the bad conditioning of none.
+// The joint velocities closest to the desired ones that the contacts allow, no-slip or at least without penetration [ZD15, Eqs. 40-43]:
+// Gauss's principle, steps whose inertia is 1 on the driven joints and little elsewhere. Repeating them from the velocity reached
+// (proximal point) takes the little inertia's say away without the bad conditioning of none. Rows that may give way have none.
 bool nearest_consistent(const ContactProblem& p, std::span<const int> joints, const Ref& v_desired, const InverseOptions& options,
                         InverseWorkspace& w) {
   constexpr double kFreeWeight = 0.1;
@@ -112,13 +114,17 @@ bool nearest_consistent(const ContactProblem& p, std::span<const int> joints, co
     w.nearest.M.block(block)(local, local) = 1.0;
     w.nearest.v[joints[i]] = v_desired[static_cast<Index>(i)];
   }
-  SolveOptions no_slip = options.contact;
-  no_slip.solver = Solver::automatic;
+  for (Index j = 0; j < w.nearest.b.size(); ++j) {
+    if (std::isfinite(p.lo[j]) && std::isfinite(p.hi[j])) w.nearest.lo[j] = w.nearest.hi[j] = 0.0;
+  }
+  SolveOptions kinematic = options.contact;
+  kinematic.solver = Solver::automatic;
+  if (kinematic.law != Law::no_slip) kinematic.law = Law::frictionless;
   for (int k = 0; k < kRepeats; ++k) {
     reduce(w.nearest, w.repair.reduction);
     w.repair.reduction.reduced.offset = w.solve.reduction.reduced.offset;  // which contacts are closed is decided at p.v
     w.repair.reduction.reduced.closed = w.solve.reduction.reduced.closed;
-    solve_reduced(w.repair.reduction.reduced, no_slip, w.repair, w.repair.impulses);
+    solve_reduced(w.repair.reduction.reduced, kinematic, w.repair, w.repair.impulses);
     if (w.repair.impulses.status != Status::solved) return false;
     if (w.repair.impulses.motion.size() > 0) {
       recover_velocity(w.repair.reduction, w.repair.impulses.motion, w.v_nearest);
@@ -130,14 +136,27 @@ bool nearest_consistent(const ContactProblem& p, std::span<const int> joints, co
   }
   w.v_desired.resize(v_desired.size());
   for (std::size_t i = 0; i < joints.size(); ++i) w.v_desired[static_cast<Index>(i)] = w.v_nearest[joints[i]];
+  return joints.empty() || (w.v_desired - v_desired).cwiseAbs().maxCoeff() > 0.0;
+}
+
+// Solves without torque limits; true when the torques are within them all the same.
+bool is_within_limits(ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
+                      const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
+  const DrivenRows rows(p, joints, v_desired, {});
+  solve(p, options.contact, w.solve, s);
+  if (s.status != Status::solved) return false;
+  read_torques(p, joints.size(), {}, rows.first_row(), s);
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    if (std::abs(s.tau[static_cast<Index>(i)]) > tau_max[i]) return false;
+  }
   return true;
 }
 
 // No-slip contacts that refuse the desired velocities, by the rank of their rows or by a proof of the solver: a solve that only missed its
 // tolerance keeps what was asked for.
 bool contradicts_contacts(const InverseOptions& options, InverseWorkspace& w, const InverseSolution& s) {
-  if (options.contact.law != Law::no_slip) return false;
-  return s.status == Status::infeasible || tangents_contradict(w.solve.reduction.reduced, w.solve.convex);
+  if (s.status == Status::infeasible) return true;
+  return options.contact.law == Law::no_slip && tangents_contradict(w.solve.reduction.reduced, w.solve.convex);
 }
 
 void apply_stage_two(const ContactProblem& p, const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
@@ -153,6 +172,10 @@ void inverse_dynamics(ContactProblem& p, std::span<const int> joints, const Ref&
                       const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
   check_joints(p, joints, v_desired, tau_max);
   s.repaired = s.least_torque = false;
+  s.proof.clear();
+  if (options.contact.law == Law::max_dissipation && !tau_max.empty() && is_within_limits(p, joints, v_desired, tau_max, options, w, s)) {
+    return measure_shortfall(joints, v_desired, s);
+  }
   {
     const DrivenRows rows(p, joints, v_desired, tau_max);
     solve(p, options.contact, w.solve, s);
@@ -167,6 +190,11 @@ void inverse_dynamics(ContactProblem& p, std::span<const int> joints, const Ref&
     read_torques(p, joints.size(), tau_max, rows.first_row(), s);
   }
   measure_shortfall(joints, v_desired, s);
+  const double speed =
+      std::max(s.v.size() > 0 ? s.v.cwiseAbs().maxCoeff() : 0.0, v_desired.size() > 0 ? v_desired.cwiseAbs().maxCoeff() : 0.0);
+  if (options.prove_infeasible && (s.status != Status::solved || s.shortfall > kMissed * speed)) {
+    find_request_proof(p, joints, v_desired, tau_max, options.contact, w.proof, s.proof);
+  }
 }
 
 InverseSolution inverse_dynamics(const ContactProblem& problem, std::span<const int> joints, const Ref& v_desired,

@@ -7,11 +7,16 @@
 // sense of the law.
 // Forces that the law leaves open are settled by `Choice`: as the solver leaves them (warm-started from the last call [ZD15, section
 // 3.6]), or those of least |tau|² with the same motion (stage II [ZD15, section 5.1.4], stage_two.hpp).
-// Desired velocities that no-slip contacts cannot follow [ZD15, section 3.5] are replaced by the closest that they can.
+// Desired velocities that the contacts refuse (feet that shall splay without slip [ZD15, section 3.5], a hand driven through a wall) are
+// replaced by the closest that they can follow. A request that is missed, for this reason or because the torques are too weak, comes
+// with a proof that it is infeasible where there is one (request_proof.hpp).
+// Law max_dissipation, whose programme with torque limits is not its programme without (its prescribed joints leave the kinetic energy),
+// is first solved without; when these torques are within the limits they are the answer.
 #pragma once
 
 #include <span>
 
+#include "stiction/inverse/request_proof.hpp"
 #include "stiction/inverse/stage_two.hpp"
 #include "stiction/laws/solve.hpp"
 
@@ -22,7 +27,8 @@ enum class Choice { warm_start, least_torque };
 struct InverseOptions {
   SolveOptions contact;
   Choice choice = Choice::warm_start;
-  bool repair_inconsistent = true;  ///< law no_slip: replace desired velocities that the contacts cannot follow [ZD15, Eqs. 40-45]
+  bool repair_inconsistent = true;  ///< replace desired velocities that the contacts cannot follow [ZD15, Eqs. 40-45]
+  bool prove_infeasible = true;     ///< search for a proof when the request is missed; allocates
 };
 
 struct InverseWorkspace {
@@ -30,13 +36,15 @@ struct InverseWorkspace {
   StageTwoWorkspace stage_two;
   ContactProblem nearest;
   GrowVector v_desired, v_nearest;
+  RequestProofWorkspace proof;
 };
 
 struct InverseSolution : Solution {
-  GrowVector tau;             ///< one per joint (N or N m), mean over the step
-  bool repaired = false;      ///< v_desired contradicted the contacts and was replaced; `v` has what is reached
-  double shortfall = 0.0;     ///< largest |v⁺ - v_desired| over the joints
-  bool least_torque = false;  ///< stage II succeeded
+  GrowVector tau;              ///< one per joint (N or N m), mean over the step
+  bool repaired = false;       ///< v_desired contradicted the contacts and was replaced; `v` has what is reached
+  double shortfall = 0.0;      ///< largest |v⁺ - v_desired| over the joints
+  bool least_torque = false;   ///< stage II succeeded
+  RequestProof infeasibility;  ///< proof that no impulses within the limits reach v_desired; empty when it is reached or no proof was found
 };
 
 /// Bilateral (tau_max empty) or torque-limited rows for `joints` (indices into v; any subset). `problem` is valid, without prescribed

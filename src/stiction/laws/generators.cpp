@@ -16,6 +16,13 @@ void add_contact_variables(const ReducedProblem& p, int i, Friction friction, in
   const bool closed = p.closed[static_cast<std::size_t>(i)] != 0;
   if (!closed && skip_open) return;
   const double mu = p.mu[i];
+  if (friction == Friction::box) {
+    constexpr double half = std::numbers::sqrt2 / 2.0;
+    add_variable(g, i, -1, Vector3d::UnitX());
+    if (mu > 0.0) add_variable(g, i, -1, {0.0, half, half});
+    if (mu > 0.0) add_variable(g, i, -1, {0.0, -half, half});
+    return;
+  }
   const bool slides = friction == Friction::none || !closed || (friction != Friction::no_slip && mu == 0.0);
   if (slides) {
     add_variable(g, i, -1, Vector3d::UnitX());

@@ -52,11 +52,10 @@ void clear(InfeasibilityRay& ray) {
 }
 
 // ν_N·c - β·b - π·v_prescribed, and the sum of the terms' sizes.
-double work_of(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, double& terms) {
-  GrowVector offset;
-  std::vector<char> closed;
-  normal_offset(p, offset);
-  find_closed(p, closed);
+double work_of(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w,
+               double& terms) {
+  normal_offset(p, w.offset);
+  find_closed(p, w.closed);
   double work = 0.0;
   terms = 0.0;
   const auto add = [&](double x) {
@@ -64,7 +63,7 @@ double work_of(const ContactProblem& p, const SolveOptions& options, const Infea
     terms += std::abs(x);
   };
   for (int i = 0; i < p.contacts(); ++i) {
-    add(ray.impulses[3 * i] * role_of(options, p.gap[i], closed[static_cast<std::size_t>(i)] != 0, offset[i]).offset);
+    add(ray.impulses[3 * i] * role_of(options, p.gap[i], w.closed[static_cast<std::size_t>(i)] != 0, w.offset[i]).offset);
   }
   for (Index j = 0; j < p.b.size(); ++j) add(-ray.bounded_impulses[j] * p.b[j]);
   for (Index k = 0; k < ray.prescribed_impulses.size(); ++k) add(-ray.prescribed_impulses[k] * p.v_prescribed[k]);
@@ -145,24 +144,22 @@ bool blame_contacts(const ContactProblem& p, Reduction& reduction, const SolveOp
   return true;
 }
 
-bool in_cone(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray) {
-  GrowVector offset, angle;
-  std::vector<char> closed;
-  find_closed(p, closed);
-  normal_offset(p, offset);
-  if (options.align_edges) edge_angles(p, angle);
+bool in_cone(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
+  find_closed(p, w.closed);
+  w.angle.setZero(p.contacts());
+  if (options.align_edges) edge_angles(p, w.angle);
   const RayCone cone = ray_cone(options.law);
   constexpr double kRounding = 1e-14;
   for (int i = 0; i < p.contacts(); ++i) {
     const Vector3d nu = ray.impulses.segment<3>(3 * i);
-    const ContactRole role = role_of(options, p.gap[i], closed[static_cast<std::size_t>(i)] != 0, offset[i]);
+    const ContactRole role = role_of(options, p.gap[i], w.closed[static_cast<std::size_t>(i)] != 0, 0.0);
     if (!role.present && !nu.isZero(0.0)) return false;
     if (!(nu[0] >= 0.0)) return false;
     const bool sticks = role.closed && (cone == RayCone::sticking || (cone == RayCone::pyramid && std::isinf(p.mu[i])));
     if (sticks) continue;
     const double reach = cone == RayCone::pyramid && role.closed ? p.mu[i] * nu[0] : 0.0, half = std::numbers::pi / options.edges;
     for (int j = 0; j < options.edges; ++j) {
-      const double normal = (2 * j + 1) * half + (angle.size() > 0 ? angle[i] : 0.0);
+      const double normal = (2 * j + 1) * half + w.angle[i];
       if (std::cos(normal) * nu[1] + std::sin(normal) * nu[2] > std::cos(half) * reach * (1.0 + kRounding) + kRounding * nu[0])
         return false;
     }
@@ -176,22 +173,28 @@ bool in_cone(const ContactProblem& p, const SolveOptions& options, const Infeasi
 
 }  // namespace
 
-bool proves_infeasible(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray) {
+bool proves_infeasible(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
   constexpr double kRounding = 1e-13, kFarBeyond = 1e6;
   require_size("ray.impulses", ray.impulses.size(), 3 * p.contacts());
   require_size("ray.bounded_impulses", ray.bounded_impulses.size(), p.bounded_rows());
   require_size("ray.prescribed_impulses", ray.prescribed_impulses.size(), static_cast<Index>(p.prescribed.size()));
   if (ray_cone(options.law) == RayCone::none || !ray.impulses.allFinite() || !ray.bounded_impulses.allFinite() ||
-      !ray.prescribed_impulses.allFinite() || !in_cone(p, options, ray)) {
+      !ray.prescribed_impulses.allFinite() || !in_cone(p, options, ray, w)) {
     return false;
   }
   double terms = 0.0;
-  const double work = work_of(p, options, ray, terms);
-  Eigen::VectorXd left = Eigen::VectorXd::Zero(p.velocities());
+  const double work = work_of(p, options, ray, w, terms);
+  GrowVector& left = w.left;
+  left.setZero(p.velocities());
   p.J.add_transposed(ray.impulses, left);
   p.J_b.add_transposed(ray.bounded_impulses, left);
   for (std::size_t k = 0; k < p.prescribed.size(); ++k) left[p.prescribed[k]] += ray.prescribed_impulses[static_cast<Index>(k)];
   return -work > kRounding * terms && left.lpNorm<1>() * kFarBeyond * velocity_scale(p) <= -work;
+}
+
+bool proves_infeasible(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray) {
+  InfeasibilityWorkspace workspace;
+  return proves_infeasible(p, options, ray, workspace);
 }
 
 bool find_infeasibility(const ContactProblem& p, Reduction& reduction, const SolveOptions& options, InfeasibilityWorkspace& w,
@@ -202,7 +205,7 @@ bool find_infeasibility(const ContactProblem& p, Reduction& reduction, const Sol
     ray.impulses.setZero(3 * p.contacts());
     ray.bounded_impulses.setZero(p.bounded_rows());
     ray.prescribed_impulses.setZero(static_cast<Index>(p.prescribed.size()));
-    ray.proof = blame() && proves_infeasible(p, options, ray);
+    ray.proof = blame() && proves_infeasible(p, options, ray, w);
     return ray.proof;
   };
   const bool found = attempt([&] { return blame_contacts(p, reduction, options, w, ray); }) ||
@@ -212,7 +215,7 @@ bool find_infeasibility(const ContactProblem& p, Reduction& reduction, const Sol
     return false;
   }
   double terms = 0.0;
-  ray.work = work_of(p, options, ray, terms);
+  ray.work = work_of(p, options, ray, w, terms);
   return true;
 }
 

@@ -21,7 +21,8 @@ struct InfeasibilityWorkspace {
   BoundedQpWorkspace qp;
   BoundedQpSolution solution;
   ContactProblem still;
-  GrowVector beta;
+  GrowVector beta, offset, angle, left;
+  std::vector<char> closed;
 };
 
 /// Looks for a proof. `reduction` is the problem's. True when `ray` proves that the law has no solution, false when none was found;
@@ -31,6 +32,9 @@ bool find_infeasibility(const ContactProblem& problem, Reduction& reduction, con
 
 /// Checks a proof from the problem and the ray alone: membership in the cones exactly, what is left of the momentum so small that only
 /// velocities a million times larger than the problem's could make up for the work. Throws InvalidArgument on sizes.
+bool proves_infeasible(const ContactProblem& problem, const SolveOptions& options, const InfeasibilityRay& ray,
+                       InfeasibilityWorkspace& workspace);
+/// The same with its own workspace.
 bool proves_infeasible(const ContactProblem& problem, const SolveOptions& options, const InfeasibilityRay& ray);
 
 }  // namespace stiction

@@ -1,5 +1,6 @@
 #include "stiction/laws/law.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -11,7 +12,8 @@ namespace stiction {
 
 namespace {
 
-constexpr std::array<std::string_view, kSolvers.size()> kSolverNames{"auto", "ppm", "lemke", "enumerate", "active_set", "interior_point"};
+constexpr std::array<std::string_view, kSolvers.size()> kSolverNames{"auto",           "ppm",     "lemke", "enumerate", "active_set",
+                                                                     "interior_point", "dantzig", "pgs"};
 
 }  // namespace
 
@@ -49,18 +51,20 @@ bool is_polygonal(Law law) { return law == Law::coulomb_pyramid || law == Law::a
 std::string solver_names() { return fmt::format("{}", fmt::join(kSolverNames, ", ")); }
 
 bool can_solve(Law law, Solver solver) {
-  if (solver == Solver::automatic) return true;
+  if (solver == Solver::automatic) return std::ranges::any_of(kSolvers, [&](Solver s) { return s != Solver::automatic && can_solve(law, s); });
+  const bool by_rows = solver == Solver::dantzig || solver == Solver::pgs;
   switch (law) {
     case Law::frictionless:
     case Law::no_slip:
+      return solver == Solver::ppm || solver == Solver::active_set || by_rows;
     case Law::viscous:
       return solver == Solver::ppm || solver == Solver::active_set;
     case Law::coulomb_pyramid:
-      return solver == Solver::interior_point || solver == Solver::lemke || solver == Solver::enumerate;
+      return solver == Solver::interior_point || solver == Solver::lemke || solver == Solver::enumerate || by_rows;
     case Law::coulomb_cone:
       return solver == Solver::interior_point;
     case Law::anitescu:
-      return solver == Solver::active_set || solver == Solver::interior_point;
+      return solver == Solver::active_set || solver == Solver::interior_point || by_rows;
     case Law::max_dissipation:
       return solver == Solver::active_set;
     default:

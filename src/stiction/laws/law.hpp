@@ -8,8 +8,9 @@
 //   anitescu         convex relaxation: λ ∈ K ⊥ u + c e_N ∈ K* [Anitescu 2006]                       convex QP
 //   max_dissipation  min vᵀMv/2 over λ ∈ K with u_N + c >= 0 [ZD15 section 5; Drumwright-Shell]      convex QP
 // c is the gap and restitution offset of `normal_offset` (viscous: the second c is the contact's viscosity, N s/m); K the friction cone or
-// pyramid. no_slip, viscous, anitescu and max_dissipation put friction on closed contacts only (`find_closed`). All but max_dissipation are
-// conditions on (λ, J v⁺) alone, which is what makes their inverse dynamics exact (docs/laws.md).
+// pyramid. no_slip, viscous, anitescu and max_dissipation put friction on closed contacts only (`find_closed`). Bounded rows are variables
+// of every program. All but max_dissipation are conditions on (λ, J v⁺) alone, which is what makes their inverse dynamics exact
+// (docs/laws.md).
 #pragma once
 
 #include <array>
@@ -21,11 +22,11 @@
 
 namespace stiction {
 
-enum class Solver { automatic, ppm, lemke, enumerate, active_set, interior_point };
+enum class Solver { automatic, ppm, lemke, enumerate, active_set, interior_point, dantzig, pgs };
 
 /// Every solver, in the order of the enumeration.
-inline constexpr std::array kSolvers{Solver::automatic, Solver::ppm,        Solver::lemke,
-                                     Solver::enumerate, Solver::active_set, Solver::interior_point};
+inline constexpr std::array kSolvers{Solver::automatic,      Solver::ppm,     Solver::lemke, Solver::enumerate, Solver::active_set,
+                                     Solver::interior_point, Solver::dantzig, Solver::pgs};
 
 std::string_view to_string(Solver solver);
 /// Throws InvalidArgument that lists the names known.
@@ -57,7 +58,7 @@ struct SolveOptions {
   bool warm_start = true;                                    ///< start from the last solution in the workspace when the sizes agree
 };
 
-/// True when the law can be solved by this solver.
+/// True when the law can be solved by this solver; `automatic`: by any.
 bool can_solve(Law law, Solver solver);
 /// True for the laws whose friction section is a polygon of `edges` edges.
 bool is_polygonal(Law law);

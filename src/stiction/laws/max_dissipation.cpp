@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "stiction/base/errors.hpp"
 #include "stiction/problem/contact_checks.hpp"
 
 namespace stiction {
@@ -13,6 +12,10 @@ namespace {
 
 using Eigen::Index;
 using Eigen::Vector3d;
+
+constexpr double kRounding = 1e-14;
+
+double largest(const GrowVector& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; }
 
 // Smallest velocity along a generator of the pyramid: g_N + μ min_j d_j·g_T.
 double least_generator_velocity(const Vector3d& g, double mu, int edges) {
@@ -25,30 +28,71 @@ double least_generator_velocity(const Vector3d& g, double mu, int edges) {
   return g[0] + mu * least;
 }
 
-void require_one_sided(const ReducedProblem& p) {
+using Row = Eigen::Matrix<double, 1, 1>;
+
+/// +1: w >= 0 is demanded, -1: w <= 0; 0: nothing, the row may give way.
+double demanded_sign(const ReducedProblem& p, int j) {
+  if (p.hi[j] == kInfinity) return 1.0;
+  return p.lo[j] == -kInfinity ? -1.0 : 0.0;
+}
+
+void make_constraints(const ReducedProblem& p, MaxDissipationWorkspace& w) {
+  w.constraints.clear();
+  for (int i = 0; i < p.contacts(); ++i) {
+    if (p.closed[static_cast<std::size_t>(i)] != 0) w.constraints.push_back({i, -1, 1.0});
+  }
   for (int j = 0; j < p.bounded_rows(); ++j) {
-    if (p.lo[j] != 0.0 || p.hi[j] != kInfinity) {
-      throw InvalidArgument("lo, hi", "one-sided rows (0, inf) under law max_dissipation",
-                            std::to_string(p.lo[j]) + ", " + std::to_string(p.hi[j]));
+    if (demanded_sign(p, j) != 0.0) w.constraints.push_back({-1, j, demanded_sign(p, j)});
+  }
+  const auto size = static_cast<Index>(w.constraints.size());
+  const Index r = p.rank_bound();
+  if (w.constraint_rows.rows() < size || w.constraint_rows.cols() != r)
+    w.constraint_rows.resize(std::max(size, w.constraint_rows.rows()), r);
+  w.rhs.resize(size);
+  for (Index k = 0; k < size; ++k) {
+    const auto& c = w.constraints[static_cast<std::size_t>(k)];
+    w.y.setZero(r);
+    if (c.contact >= 0) {
+      p.Rt.add_group_transposed(c.contact, Vector3d::UnitX(), w.y);
+      w.rhs[k] = -p.u_free[3 * c.contact] - p.offset[c.contact];
+    } else {
+      p.Bt.add_group_transposed(c.row, Row(c.sign), w.y);
+      w.rhs[k] = -c.sign * p.w_free[c.row];
     }
+    w.constraint_rows.row(k) = w.y.transpose();
+  }
+}
+
+/// c of the bounded rows, zero where it is rounding; of length zero when there are none.
+void make_cost(const ReducedProblem& p, MaxDissipationWorkspace& w) {
+  w.cost.setZero(p.bounded_rows() == 0 ? 0 : w.generators.size());
+  for (Index k = w.generators.contact_variables; k < w.generators.size(); ++k) {
+    const int row = w.generators.variables[static_cast<std::size_t>(k)].row;
+    const auto b = w.generators.storage.row(k);
+    const double shift = b.dot(p.y_free), size = std::abs(p.w_free[row]) + b.norm() * p.y_free.norm();
+    const double cost = p.w_free[row] - shift;
+    w.cost[k] = std::abs(cost) <= kRounding * size ? 0.0 : cost;
   }
 }
 
 }  // namespace
 
 void solve_max_dissipation(const ReducedProblem& p, const SolveOptions& options, MaxDissipationWorkspace& w, Impulses& out) {
-  require_one_sided(p);
   make_generators(p, Friction::pyramid_split, options.edges, true, w.generators);
-  make_generators(p, Friction::none, options.edges, true, w.normals);
-  w.rhs = -w.normals.c;
+  const Index r = p.rank_bound();
+  make_cost(p, w);
+  make_constraints(p, w);
   KineticQp qp;
-  qp.A = RowsView(w.generators.storage.data(), w.generators.size(), p.rank_bound(), p.rank_bound());
-  qp.C = RowsView(w.normals.storage.data(), w.normals.size(), p.rank_bound(), p.rank_bound());
+  qp.A = RowsView(w.generators.storage.data(), w.generators.size(), r, r);
+  qp.C = RowsView(w.constraint_rows.data(), w.rhs.size(), r, r);
   qp.y0 = p.y_free;
+  qp.c = w.cost;
+  qp.lo = w.generators.lo;
+  qp.hi = w.generators.hi;
   qp.d = w.rhs;
   w.x0 = w.solution.x;
   w.mu0 = w.solution.mu;
-  if (options.warm_start && w.x0.size() == w.generators.size() && w.mu0.size() == w.normals.size()) {
+  if (options.warm_start && w.x0.size() == w.generators.size() && w.mu0.size() == w.rhs.size()) {
     qp.x0 = w.x0;
     qp.mu0 = w.mu0;
   }
@@ -56,34 +100,49 @@ void solve_max_dissipation(const ReducedProblem& p, const SolveOptions& options,
   out.iterations = w.solution.pivots;
   expand(p, w.generators, w.solution.x, out.lambda, out.beta);
   out.multipliers.setZero(p.contacts() + p.bounded_rows());
-  for (Index k = 0; k < w.normals.size(); ++k) {
-    const Generators::Variable& v = w.normals.variables[static_cast<std::size_t>(k)];
-    out.multipliers[v.contact >= 0 ? v.contact : p.contacts() + v.row] = w.solution.mu[k];
+  for (std::size_t k = 0; k < w.constraints.size(); ++k) {
+    const auto& c = w.constraints[k];
+    out.multipliers[c.contact >= 0 ? c.contact : p.contacts() + c.row] = c.sign * w.solution.mu[static_cast<Index>(k)];
   }
 }
 
 double optimality_residual(const ReducedProblem& p, int edges, const Impulses& out, MaxDissipationWorkspace& w) {
-  const int n = p.contacts();
+  const int n = p.contacts(), m = p.bounded_rows();
   w.y.setZero(p.rank_bound());
   p.Rt.add_transposed(out.lambda, w.y);
   p.Bt.add_transposed(out.beta, w.y);
   w.gradient.resize(3 * n);
   p.Rt.multiply(w.y, w.gradient);
-  const double velocity = std::max({1e-300, p.u_free.size() > 0 ? p.u_free.cwiseAbs().maxCoeff() : 0.0, p.y_free.norm()});
-  double worst = 0.0, multiplier_scale = 1e-300;
-  for (int i = 0; i < n; ++i) multiplier_scale = std::max(multiplier_scale, std::abs(out.multipliers[i]));
+  w.w.resize(m);
+  p.Bt.multiply(w.y, w.w);
+  w.w += p.w_free;
+  const double velocity = std::max({1e-300, largest(p.u_free), largest(p.w_free), p.y_free.norm()});
+  const double multiplier_scale = std::max(1e-300, largest(out.multipliers));
+  double worst = 0.0;
+  const auto check_multiplier = [&](double nu, double constraint) {
+    worst = std::max({worst, -nu / multiplier_scale, std::abs(nu * constraint) / (multiplier_scale * velocity)});
+  };
   for (int i = 0; i < n; ++i) {
-    if (p.closed[static_cast<std::size_t>(i)] == 0) continue;
-    const double gap_velocity = w.gradient[3 * i] + p.u_free[3 * i] + p.offset[i];
-    worst = std::max(
-        {worst, -out.multipliers[i] / multiplier_scale, std::abs(out.multipliers[i] * gap_velocity) / (multiplier_scale * velocity)});
+    if (p.closed[static_cast<std::size_t>(i)] != 0) check_multiplier(out.multipliers[i], w.gradient[3 * i] + p.u_free[3 * i] + p.offset[i]);
   }
-  w.y += p.y_free;
+  for (int j = 0; j < m; ++j) {
+    const double sign = demanded_sign(p, j);
+    if (sign != 0.0) check_multiplier(sign * out.multipliers[n + j], sign * w.w[j]);
+  }
+  // g, then the conditions of bounded rows at g, of contacts at g + y_free.
   for (int i = 0; i < n; ++i) p.Rt.add_group_transposed(i, Vector3d(-out.multipliers[i], 0.0, 0.0), w.y);
-  for (int j = 0; j < p.bounded_rows(); ++j) p.Bt.add_group_transposed(j, Eigen::Matrix<double, 1, 1>(-out.multipliers[n + j]), w.y);
+  for (int j = 0; j < m; ++j) p.Bt.add_group_transposed(j, Row(-out.multipliers[n + j]), w.y);
+  p.Bt.multiply(w.y, w.w);
+  w.w += p.w_free;
+  w.y += p.y_free;
   p.Rt.multiply(w.y, w.gradient);
-  const double gradient_scale = std::max({velocity, w.y.norm(), w.gradient.size() > 0 ? w.gradient.cwiseAbs().maxCoeff() : 0.0});
-  const double impulse = std::max(1e-300, out.lambda.size() > 0 ? out.lambda.cwiseAbs().maxCoeff() : 0.0);
+  const double gradient_scale = std::max({velocity, w.y.norm(), largest(w.gradient), largest(w.w)});
+  const double impulse = std::max({1e-300, largest(out.lambda), largest(out.beta)});
+  const double rho = impulse / gradient_scale;
+  for (int j = 0; j < m; ++j) {
+    const double at = std::clamp(out.beta[j] - rho * w.w[j], p.lo[j], p.hi[j]);
+    worst = std::max(worst, std::abs(out.beta[j] - at) / impulse);
+  }
   for (int i = 0; i < n; ++i) {
     if (p.closed[static_cast<std::size_t>(i)] == 0) continue;
     const Vector3d g = w.gradient.segment<3>(3 * i);

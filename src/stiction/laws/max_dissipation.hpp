@@ -1,9 +1,14 @@
 // Maximal dissipation without normal complementarity [ZD15 section 5, Eqs. 63-72; Drumwright & Shell 2010]:
 //
-//   minimise |R λ + B β + y_free|²/2   subject to  λ ∈ pyramid, β >= 0,  u_N + c >= 0 on closed contacts,  w >= 0
-// The objective is the kinetic energy of v⁺. For inverse dynamics this is the paper's flop-reduced form: only the free rows of the
-// base enter y [ZD15, Eq. 92]. Its multipliers ν >= 0 (n, one per contact) come back for the certificate.
-// Bounded rows must be one-sided with a zero bound (joint limits); two-sided ones are refused with InvalidArgument.
+//   minimise |R λ + B β + y_free|²/2 + cᵀβ   subject to  λ ∈ pyramid, lo <= β <= hi,  u_N + c_N >= 0 on closed contacts,
+//                                                        w >= 0 (<= 0) on rows without an upper (lower) bound
+// The objective is the kinetic energy of v⁺ [ZD15, Eq. 92 for inverse dynamics: only the free rows of the base enter y], and bounded rows
+// are variables of the same programme: joint limits, dry joint friction |β| <= h τ_f [Drumwright & Shell 2010], motors and limited
+// torques. c = w_free - B y_free makes a row's derivative of the objective its velocity error w: zero in forward dynamics with targets
+// at rest, so the objective is the kinetic energy itself, and the row's target where it has one. With multipliers ν >= 0 of the constraints
+//   g = y - R_Nᵀ ν - B_1ᵀ ν_1:   R (g + y_free) in the dual pyramid, orthogonal to λ;   B g + w_free = 0 inside the bounds, >= 0 at lo,
+//   <= 0 at hi
+// so a row obeys its own conditions (w = 0 inside, ...) unless a constraint is active against the wish of the objective (ν > 0).
 #pragma once
 
 #include "stiction/laws/generators.hpp"
@@ -14,17 +19,23 @@
 namespace stiction {
 
 struct MaxDissipationWorkspace {
-  Generators generators, normals;
+  struct Constraint {
+    int contact, row;  ///< one of them, the other -1
+    double sign;
+  };
+  Generators generators;
+  std::vector<Constraint> constraints;
+  RowMatrix constraint_rows;  ///< grows; the first constraints.size() rows are C
   KineticQpWorkspace qp;
   KineticQpSolution solution;
-  GrowVector rhs, x0, mu0, gradient, y;
+  GrowVector cost, rhs, x0, mu0, gradient, w, y;
 };
 
+/// `impulses.multipliers` has n + m entries: ν of the contacts, ν_1 of the bounded rows (<= 0 where w <= 0 is demanded).
 void solve_max_dissipation(const ReducedProblem& problem, const SolveOptions& options, MaxDissipationWorkspace& workspace,
                            Impulses& impulses);
 
-/// Scaled violation of the optimality conditions by (λ, ν) of this law: g = R_t (R λ + B β + y_free - R_N ν) in the dual cone of every
-/// closed contact and orthogonal to λ, ν >= 0 orthogonal to u_N + c.
+/// Scaled violation of the optimality conditions above by (λ, β, ν).
 double optimality_residual(const ReducedProblem& problem, int edges, const Impulses& impulses, MaxDissipationWorkspace& workspace);
 
 }  // namespace stiction

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/problem/reduced_certificate.hpp"
 
 namespace stiction {
 
@@ -12,22 +13,6 @@ namespace {
 
 // Above this many free velocities the dense factors of the active set lose against the block-sparse interior point.
 constexpr int kActiveSetColumns = 96;
-
-Solver choose_solver(const ReducedProblem& p, const SolveOptions& options) {
-  if (options.solver != Solver::automatic) return options.solver;
-  switch (options.law) {
-    case Law::frictionless:
-    case Law::no_slip:
-    case Law::viscous:
-      return p.bounded_rows() == 0 ? Solver::ppm : Solver::active_set;
-    case Law::anitescu:
-      return p.rank_bound() <= kActiveSetColumns ? Solver::active_set : Solver::interior_point;
-    case Law::max_dissipation:
-      return Solver::active_set;
-    default:
-      return Solver::interior_point;
-  }
-}
 
 void check_options(const SolveOptions& options) {
   if (!can_solve(options.law, options.solver)) {
@@ -150,7 +135,45 @@ void solve_touching(const ReducedProblem& p, SolveOptions options, SolveWorkspac
   out.iterations = part.iterations;
 }
 
+// What follows the certificate: the contact velocities it was computed with, the condition that only the law's program can check, status.
+void conclude(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+  if (solution.certificate.finite) {
+    solution.u = w.certificate.u;
+  } else {
+    solution.u.setZero(3 * p.contacts());
+  }
+  if (options.law == Law::max_dissipation) {
+    solution.certificate.dissipation.scaled = optimality_residual(p, options.edges, w.impulses, w.max_dissipation);
+  }
+  solution.status = certified_status(w.impulses.status, solution.certificate, options.tolerance);
+}
+
+template <class Problem>
+Solution solve_alone(const Problem& problem, const SolveOptions& options) {
+  validate(problem);
+  SolveWorkspace workspace;
+  Solution solution;
+  solve(problem, options, workspace, solution);
+  return solution;
+}
+
 }  // namespace
+
+Solver choose_solver(const ReducedProblem& p, const SolveOptions& options) {
+  if (options.solver != Solver::automatic) return options.solver;
+  switch (options.law) {
+    case Law::frictionless:
+    case Law::no_slip:
+    case Law::viscous:
+      return p.bounded_rows() == 0 ? Solver::ppm : Solver::active_set;
+    case Law::anitescu:
+      return p.rank_bound() <= kActiveSetColumns ? Solver::active_set : Solver::interior_point;
+    case Law::max_dissipation:
+      return Solver::active_set;
+    default:
+      return Solver::interior_point;
+  }
+}
 
 void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
   out.multipliers.resize(0);
@@ -174,6 +197,8 @@ void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWo
     solve_viscous(p, options, solver, w.viscous, out);
   } else if (solver == Solver::ppm && p.bounded_rows() == 0) {
     solve_by_pivoting(p, options, w.convex, out);
+  } else if (solver == Solver::dantzig || solver == Solver::pgs) {
+    solve_by_box_rows(p, options, w.box_rows, out);
   } else if (options.law == Law::max_dissipation) {
     solve_max_dissipation(p, options, w.max_dissipation, out);
   } else if (solver == Solver::active_set || solver == Solver::ppm) {
@@ -214,11 +239,26 @@ void complete(const ContactProblem& problem, const SolveOptions& options, SolveW
 
   certify(problem, conditions(options), solution.v, solution.impulses, solution.bounded_impulses, solution.prescribed_impulses,
           w.certificate, solution.certificate);
-  if (options.law == Law::max_dissipation) {
-    solution.certificate.dissipation.scaled = optimality_residual(w.reduction.reduced, options.edges, w.impulses, w.max_dissipation);
-  }
-  solution.status = certified_status(w.impulses.status, solution.certificate, options.tolerance);
+  conclude(w.reduction.reduced, options, w, solution);
   explain_failure(problem, options, w, solution);
+}
+
+void solve(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+  check_options(options);
+  solve_reduced(problem, options, w, w.impulses);
+  complete(problem, options, w, solution);
+}
+
+void complete(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+  solution.v.resize(0);
+  solution.impulses = w.impulses.lambda;
+  solution.bounded_impulses = w.impulses.beta;
+  solution.prescribed_impulses.resize(0);
+  solution.iterations = w.impulses.iterations;
+  certify(problem, conditions(options), solution.impulses, solution.bounded_impulses, w.certificate, solution.certificate);
+  conclude(problem, options, w, solution);
+  solution.ray = {};
+  if (solution.status != Status::solved) solution.ray.impulses = w.impulses.ray;
 }
 
 Status certified_status(Status solver, const Certificate& certificate, double tolerance) {
@@ -226,12 +266,7 @@ Status certified_status(Status solver, const Certificate& certificate, double to
   return solver == Status::solved ? Status::inaccurate : solver;
 }
 
-Solution solve(const ContactProblem& problem, const SolveOptions& options) {
-  validate(problem);
-  SolveWorkspace workspace;
-  Solution solution;
-  solve(problem, options, workspace, solution);
-  return solution;
-}
+Solution solve(const ContactProblem& problem, const SolveOptions& options) { return solve_alone(problem, options); }
+Solution solve(const ReducedProblem& problem, const SolveOptions& options) { return solve_alone(problem, options); }
 
 }  // namespace stiction

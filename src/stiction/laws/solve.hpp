@@ -4,6 +4,7 @@
 // solver said, or `inaccurate`. The returned point is finite always: a solver that fails returns zero impulses and says so.
 #pragma once
 
+#include "stiction/laws/box_rows.hpp"
 #include "stiction/laws/convex.hpp"
 #include "stiction/laws/infeasibility.hpp"
 #include "stiction/laws/law.hpp"
@@ -34,6 +35,7 @@ struct SolveWorkspace {
   TouchingContacts touching;
   ReducedProblem turned;
   InfeasibilityWorkspace infeasibility;
+  BoxRowsWorkspace box_rows;
   ConeWorkspace cone;
   ConeSolution cone_solution;
   CertificateWorkspace certificate;
@@ -42,16 +44,25 @@ struct SolveWorkspace {
 /// Impulses of the law on a reduced problem; status as the solver reports it, uncertified.
 void solve_reduced(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Impulses& impulses);
 
+/// The solver that `options.solver` names, or the one that `automatic` stands for on this problem.
+Solver choose_solver(const ReducedProblem& problem, const SolveOptions& options);
+
 /// Solves a valid problem (see `validate`); throws InvalidArgument on an option that does not fit the law.
 void solve(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
+
+/// The same for a problem known only by its contacts, u = W λ + q: `v` and `prescribed_impulses` stay empty.
+void solve(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
 
 /// `solved` when the certificate is within the tolerance, else what the solver said or `inaccurate`.
 Status certified_status(Status solver, const Certificate& certificate, double tolerance);
 
 /// Velocities, bilateral impulses, certificate and status from `workspace.impulses`; `workspace.reduction` is the problem's.
 void complete(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
+/// The same for a problem known only by its contacts.
+void complete(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
 
 /// The same with validation and its own workspace.
 Solution solve(const ContactProblem& problem, const SolveOptions& options = {});
+Solution solve(const ReducedProblem& problem, const SolveOptions& options = {});
 
 }  // namespace stiction

@@ -5,6 +5,8 @@
 // others at zero. Definitions and scales are listed in docs/certificate.md.
 #pragma once
 
+#include <array>
+
 #include "stiction/problem/contact_problem.hpp"
 
 namespace stiction {
@@ -23,8 +25,9 @@ struct LawConditions {
   bool slip_before = false;             ///< viscous: u_T is the slip before the step
   bool touching_only = false;           ///< contacts with gap > kTouchGap bear nothing and promise nothing; the others see no gap
   bool aligned = false;                 ///< each contact's polygon is turned by `edge_angles`
-  bool bound_complementarity = true;    ///< bounded rows: w = 0 inside the bounds; otherwise w >= 0 alone (rows with lo = 0, hi = inf)
-  int edges = 0;                        ///< 0: the disc |λ_T| <= μ λ_N; k >= 3: the polygon with k vertices at angles 2πj/k
+  bool bound_complementarity =
+      true;       ///< bounded rows: w = 0 inside the bounds; otherwise the bounds, and w >= 0 (<= 0) on rows without upper (lower) bound
+  int edges = 0;  ///< 0: the disc |λ_T| <= μ λ_N; k >= 3: the polygon with k vertices at angles 2πj/k
 };
 
 struct Residual {
@@ -50,6 +53,25 @@ struct Certificate {
 
   /// Largest scaled residual; infinity when not finite.
   double worst() const;
+};
+
+/// The residuals by name, for tables, JSON and Python.
+struct NamedResidual {
+  const char *name, *unit, *meaning;
+  Residual Certificate::*member;
+};
+inline constexpr std::array kResiduals{
+    NamedResidual{"momentum", "N s", "imbalance of momentum", &Certificate::momentum},
+    NamedResidual{"bilateral", "m/s", "prescribed and bilateral rows", &Certificate::bilateral},
+    NamedResidual{"bounds", "m/s", "complementarity of the bounded rows", &Certificate::bounds},
+    NamedResidual{"penetration", "m/s", "approach velocity beyond what the gap allows", &Certificate::penetration},
+    NamedResidual{"tension", "N s", "negative normal impulse", &Certificate::tension},
+    NamedResidual{"normal_complementarity", "J", "normal impulse at an opening contact", &Certificate::normal_complementarity},
+    NamedResidual{"cone", "N s", "friction outside its cone", &Certificate::cone},
+    NamedResidual{"dissipation", "J", "gap to maximal dissipation", &Certificate::dissipation},
+    NamedResidual{"relaxation", "m/s", "conditions of the relaxed laws", &Certificate::relaxation},
+    NamedResidual{"constitutive", "N s", "distance to the impulse that the law gives for the motion", &Certificate::constitutive},
+    NamedResidual{"natural_map", "m/s", "natural map of the law's inclusion", &Certificate::natural_map},
 };
 
 struct CertificateWorkspace {

@@ -36,8 +36,8 @@ double gauge(const LawConditions& law, double s, double t) {
 
 Vector3d project_disc_cone(const Vector3d& x, double mu) {
   const double t = std::hypot(x[1], x[2]);
+  if (mu * t <= -x[0]) return Vector3d::Zero();  // first: with mu = 0 the next test is true of (-1, 0, 0) too
   if (t <= mu * x[0]) return x;
-  if (mu * t <= -x[0]) return Vector3d::Zero();
   const double normal = (x[0] + mu * t) / (1.0 + mu * mu);
   return {normal, mu * normal * x[1] / t, mu * normal * x[2] / t};
 }
@@ -131,7 +131,8 @@ Vector3d turned_back(const Vector3d& x, double angle) {
 void check_bounded_row(const LawConditions& law, double w, double beta, double lo, double hi, const Scales& s, Certificate& c) {
   const double rho = s.impulse / s.velocity;
   if (!law.bound_complementarity) {
-    const double violation = std::max({0.0, -w, (lo - beta) / rho, (beta - hi) / rho});
+    const double demanded = hi == kInfinity ? -w : lo == -kInfinity ? w : 0.0;  // rows with two bounds may give way
+    const double violation = std::max({0.0, demanded, (lo - beta) / rho, (beta - hi) / rho});
     return raise(c.bounds, violation, s.velocity);
   }
   raise(c.bounds, std::abs(beta - std::clamp(beta - rho * w, lo, hi)) / rho, s.velocity);

@@ -1,5 +1,7 @@
 #include "stiction/problem/contact_law.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -24,7 +26,31 @@ constexpr std::array<std::string_view, kLaws.size()> kNames{"frictionless",
                                                             "regularized_stiction",
                                                             "hunt_crossley"};
 
+void validate_material(std::size_t i, const ContactMaterial& m) {
+  for (const MaterialField& field : kMaterialFields) {
+    const double value = m.*field.member;
+    if (!(value >= 0.0) || std::isinf(value))
+      throw InvalidArgument(fmt::format("material[{}].{}", i, field.name), "a finite number >= 0", fmt::format("{}", value));
+  }
+  if (m.restitution_tangential > 1.0)
+    throw InvalidArgument(fmt::format("material[{}].restitution_tangential", i), "a number in [0, 1]",
+                          fmt::format("{}", m.restitution_tangential));
+  if (m.stiction_speed == 0.0) throw InvalidArgument(fmt::format("material[{}].stiction_speed", i), "a number > 0", "0");
+  if (!std::isfinite(m.spring[0]) || !std::isfinite(m.spring[1]))
+    throw InvalidArgument(fmt::format("material[{}].spring", i), "finite numbers", fmt::format("{}, {}", m.spring[0], m.spring[1]));
+}
+
+void require_one_per_contact(std::string_view argument, std::size_t size, std::ptrdiff_t contacts) {
+  if (size != 0) require_size(argument, static_cast<Eigen::Index>(size), contacts);
+}
+
 }  // namespace
+
+void validate_contact_laws(std::span<const Law> laws, std::span<const ContactMaterial> material, std::ptrdiff_t contacts) {
+  require_one_per_contact("laws", laws.size(), contacts);
+  require_one_per_contact("material", material.size(), contacts);
+  for (std::size_t i = 0; i < material.size(); ++i) validate_material(i, material[i]);
+}
 
 std::string_view to_string(Law law) { return kNames[static_cast<std::size_t>(law)]; }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -62,5 +64,26 @@ struct ContactMaterial {
   double time_constant = 0.0;    ///< s, in which a penetration decays; 0 leaves it alone (todorov)
   std::array<double, 2> spring{};  ///< m, elongation of the tangential spring before the step, S and T (stick_slip_spring)
 };
+
+/// The scalar members of ContactMaterial by name, for files, Python and error messages; `spring` is the only other one.
+struct MaterialField {
+  std::string_view name;
+  double ContactMaterial::*member;
+};
+inline constexpr std::array kMaterialFields{MaterialField{"restitution_tangential", &ContactMaterial::restitution_tangential},
+                                            MaterialField{"viscosity", &ContactMaterial::viscosity},
+                                            MaterialField{"stiffness", &ContactMaterial::stiffness},
+                                            MaterialField{"damping", &ContactMaterial::damping},
+                                            MaterialField{"dissipation", &ContactMaterial::dissipation},
+                                            MaterialField{"dissipation_time", &ContactMaterial::dissipation_time},
+                                            MaterialField{"stiffness_tangential", &ContactMaterial::stiffness_tangential},
+                                            MaterialField{"damping_tangential", &ContactMaterial::damping_tangential},
+                                            MaterialField{"stiction_speed", &ContactMaterial::stiction_speed},
+                                            MaterialField{"regularization", &ContactMaterial::regularization},
+                                            MaterialField{"time_constant", &ContactMaterial::time_constant}};
+static_assert(sizeof(ContactMaterial) == (kMaterialFields.size() + 2) * sizeof(double), "kMaterialFields names every member");
+
+/// One entry per contact or none, materials in range. Throws InvalidArgument naming contact and field.
+void validate_contact_laws(std::span<const Law> laws, std::span<const ContactMaterial> material, std::ptrdiff_t contacts);
 
 }  // namespace stiction

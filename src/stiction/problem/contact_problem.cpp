@@ -28,34 +28,6 @@ void require_finite_rows(std::string_view argument, const BlockRows& rows) {
   }
 }
 
-void require_one_per_contact(std::string_view argument, std::size_t size, int n) {
-  if (size != 0) require_size(argument, static_cast<Eigen::Index>(size), n);
-}
-
-void validate_material(int i, const ContactMaterial& m) {
-  const std::pair<std::string_view, double> fields[] = {{"restitution_tangential", m.restitution_tangential},
-                                                        {"viscosity", m.viscosity},
-                                                        {"stiffness", m.stiffness},
-                                                        {"damping", m.damping},
-                                                        {"dissipation", m.dissipation},
-                                                        {"dissipation_time", m.dissipation_time},
-                                                        {"stiffness_tangential", m.stiffness_tangential},
-                                                        {"damping_tangential", m.damping_tangential},
-                                                        {"stiction_speed", m.stiction_speed},
-                                                        {"regularization", m.regularization},
-                                                        {"time_constant", m.time_constant}};
-  for (const auto& [name, value] : fields) {
-    if (!(value >= 0.0) || std::isinf(value))
-      throw InvalidArgument(fmt::format("material[{}].{}", i, name), "a finite number >= 0", fmt::format("{}", value));
-  }
-  if (m.restitution_tangential > 1.0)
-    throw InvalidArgument(fmt::format("material[{}].restitution_tangential", i), "a number in [0, 1]",
-                          fmt::format("{}", m.restitution_tangential));
-  if (m.stiction_speed == 0.0) throw InvalidArgument(fmt::format("material[{}].stiction_speed", i), "a number > 0", "0");
-  if (!std::isfinite(m.spring[0]) || !std::isfinite(m.spring[1]))
-    throw InvalidArgument(fmt::format("material[{}].spring", i), "finite numbers", fmt::format("{}, {}", m.spring[0], m.spring[1]));
-}
-
 void validate_contacts(const ContactProblem& p) {
   const int n = p.contacts();
   if (p.J.height() != 3) throw InvalidArgument("J", "three rows per contact (N, S, T)", fmt::format("{}", p.J.height()));
@@ -71,9 +43,7 @@ void validate_contacts(const ContactProblem& p) {
   }
   require_size("gap", p.gap.size(), n);
   require_finite("gap", p.gap);
-  require_one_per_contact("laws", p.laws.size(), n);
-  require_one_per_contact("material", p.material.size(), n);
-  for (std::size_t i = 0; i < p.material.size(); ++i) validate_material(static_cast<int>(i), p.material[i]);
+  validate_contact_laws(p.laws, p.material, n);
 }
 
 void validate_prescribed(const ContactProblem& p) {

@@ -85,36 +85,4 @@ Lcp load_lcp(const fs::path& path) {
 void save_problem(const fs::path& path, const ContactProblem& problem) { save(path, problem); }
 void save_problem(const fs::path& path, const ReducedProblem& problem) { save(path, problem); }
 
-void validate(const ReducedProblem& p) {
-  const Eigen::Index n = p.contacts(), m = p.bounded_rows();
-  if (p.Rt.height() != 3) throw InvalidArgument("Rt", "three rows per contact (N, S, T)", fmt::format("{}", p.Rt.height()));
-  if (p.Bt.height() != 1) throw InvalidArgument("Bt", "one row per group", fmt::format("{}", p.Bt.height()));
-  require_size("Bt.cols", p.Bt.cols(), p.Rt.cols());
-  for (const BlockRows* rows : {&p.Rt, &p.Bt}) {
-    for (int e = 0; e < rows->entry_end(rows->groups() - 1); ++e) require_finite(rows == &p.Rt ? "Rt" : "Bt", rows->entry(e));
-  }
-  require_size("u_free", p.u_free.size(), 3 * n);
-  require_finite("u_free", p.u_free);
-  require_size("offset", p.offset.size(), n);
-  require_finite("offset", p.offset);
-  require_size("mu", p.mu.size(), n);
-  require_nonnegative("mu", p.mu, true);
-  require_size("closed", static_cast<Eigen::Index>(p.closed.size()), n);
-  require_size("w_free", p.w_free.size(), m);
-  require_finite("w_free", p.w_free);
-  require_size("lo", p.lo.size(), m);
-  require_size("hi", p.hi.size(), m);
-  for (Eigen::Index j = 0; j < m; ++j) {
-    if (!(p.lo[j] <= p.hi[j]) || p.lo[j] == kInfinity || p.hi[j] == -kInfinity) {
-      throw InvalidArgument(fmt::format("lo[{}], hi[{}]", j, j), "lo <= hi, lo < inf, hi > -inf", fmt::format("{}, {}", p.lo[j], p.hi[j]));
-    }
-  }
-  require_size("y_free", p.y_free.size(), p.Rt.cols());
-  require_finite("y_free", p.y_free);
-  if (p.defect.size() == 0) return;
-  require_size("defect.rows", p.defect.rows(), 3 * n);
-  require_size("defect.cols", p.defect.cols(), 3 * n);
-  require_finite("defect", p.defect);
-}
-
 }  // namespace stiction

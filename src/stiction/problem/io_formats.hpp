@@ -8,9 +8,6 @@
 
 namespace stiction {
 
-/// Sizes and values of a reduced problem; throws InvalidArgument naming the member.
-void validate(const ReducedProblem& problem);
-
 // io_json.cpp
 AnyProblem parse_json(const std::string& file, std::string_view text);
 std::string to_json(const ContactProblem& problem);

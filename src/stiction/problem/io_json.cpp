@@ -1,10 +1,13 @@
 // Contact problems as JSON, one contact per object, one matrix row per line.
 //
 //   {"format": "stiction contact problem", "version": 1, "dt": h, "blocks": [sizes], "M": [rows of each block], "v": [], "impulse": [],
-//    "contacts": [{"mu", "restitution", "gap", "J": [{"block", "rows"}]}], "prescribed": [], "v_prescribed": [],
+//    "contacts": [{"mu", "restitution", "gap", "law", "material", "J": [{"block", "rows"}]}], "prescribed": [], "v_prescribed": [],
 //    "rows": [{"b", "lo", "hi", "J": [{"block", "rows"}]}]}
-//   {"format": "stiction reduced problem", "version": 1, "blocks": [sizes], "contacts": [{"mu", "offset", "closed", "u_free", "Rt"}],
+//   {"format": "stiction reduced problem", "version": 1, "dt": h, "blocks": [sizes],
+//    "contacts": [{"mu", "offset", "closed", "law", "material", "gap", "u_before", "u_free", "Rt"}],
 //    "rows": [{"w_free", "lo", "hi", "Bt"}], "y_free": [], "defect": [rows], absent when W has none}
+// "law" (a name) and "material" ({field: number, "spring": [S, T]}) are there for every contact or for none; fields left out have their
+// default. Of a reduced problem "dt" (1), "gap" and "u_before" (none) may be left out too.
 // Doubles are written with the fewest digits that read back the same; infinities and NaN as the strings "inf", "-inf", "nan".
 #include <algorithm>
 #include <charconv>
@@ -72,6 +75,18 @@ std::string objects(std::string_view name, int count, Object object) {
   return out + "]";
 }
 
+// "law": ..., "material": {...}, as far as the problem has them.
+template <class Problem>
+std::string law_of(const Problem& p, int contact) {
+  const auto i = static_cast<std::size_t>(contact);
+  std::string out;
+  if (!p.laws.empty()) out += fmt::format("\"law\": \"{}\", ", to_string(p.laws[i]));
+  if (p.material.empty()) return out;
+  out += "\"material\": {";
+  for (const MaterialField& field : kMaterialFields) out += fmt::format("\"{}\": {}, ", field.name, text(p.material[i].*field.member));
+  return out + fmt::format("\"spring\": [{}, {}]}}, ", text(p.material[i].spring[0]), text(p.material[i].spring[1]));
+}
+
 // ---- reading ----
 
 // A value with the way to it, for errors.
@@ -115,6 +130,13 @@ class Node {
   std::string word() const {
     if (!json_->is_string()) fail("expected a string");
     return json_->get<std::string>();
+  }
+  /// Keys of an object.
+  std::vector<std::string> keys() const {
+    if (!json_->is_object()) fail("expected an object");
+    std::vector<std::string> out;
+    for (const auto& [key, value] : json_->items()) out.push_back(key);
+    return out;
   }
   VectorXd vector() const {
     VectorXd out(static_cast<Index>(size()));
@@ -162,6 +184,37 @@ void read_entries(const Node& node, BlockRows& rows) {
   }
 }
 
+ContactMaterial read_material(const Node& node) {
+  ContactMaterial out;
+  for (const std::string& key : node.keys()) {
+    const Node value = node[key.c_str()];
+    if (key == "spring") {
+      if (value.size() != 2) value.fail(fmt::format("expected 2 numbers, got {}", value.size()));
+      out.spring = {value.at(0).number(), value.at(1).number()};
+      continue;
+    }
+    const auto field = std::ranges::find(kMaterialFields, key, &MaterialField::name);
+    if (field == kMaterialFields.end()) value.fail("unknown material parameter");
+    out.*field->member = value.number();
+  }
+  return out;
+}
+
+// Law and material of contact i: of every contact, or of none.
+template <class Problem>
+void read_law(const Node& contact, std::size_t i, Problem& p) {
+  const auto law = contact.find("law"), material = contact.find("material");
+  if (i > 0 && law.has_value() == p.laws.empty()) contact.fail("\"law\" is given for some contacts only");
+  if (i > 0 && material.has_value() == p.material.empty()) contact.fail("\"material\" is given for some contacts only");
+  if (law) {
+    const std::string name = law->word();
+    const auto found = std::ranges::find(kLaws, name, [](Law each) { return to_string(each); });
+    if (found == kLaws.end()) law->fail(fmt::format("expected one of {}, got \"{}\"", law_names(), name.substr(0, 60)));
+    p.laws.push_back(*found);
+  }
+  if (material) p.material.push_back(read_material(*material));
+}
+
 BlockDiagonal read_inertia(const Node& node, std::span<const int> sizes) {
   if (node.size() != sizes.size()) node.fail(fmt::format("expected {} blocks, got {}", sizes.size(), node.size()));
   for (std::size_t k = 0; k < sizes.size(); ++k) {
@@ -195,6 +248,7 @@ ContactProblem read_contact_problem(const Node& top) {
     p.mu[i] = contact["mu"].number();
     p.restitution[i] = contact["restitution"].number();
     p.gap[i] = contact["gap"].number();
+    read_law(contact, static_cast<std::size_t>(i), p);
     read_entries(contact["J"], p.J);
   }
   for (std::size_t i = 0; i < prescribed.size(); ++i) p.prescribed.push_back(prescribed.at(i).integer(0, p.velocities() - 1));
@@ -213,8 +267,20 @@ ContactProblem read_contact_problem(const Node& top) {
   return p;
 }
 
+// The i-th part of a vector that is there for every contact or for none.
+void read_optional(const Node& contact, const char* key, Index size, Index i, Index n, GrowVector& out) {
+  const auto value = contact.find(key);
+  if (i > 0 && value.has_value() == (out.size() == 0)) contact.fail(fmt::format("\"{}\" is given for some contacts only", key));
+  if (!value) return;
+  const VectorXd part = size == 1 ? VectorXd::Constant(1, value->number()) : value->vector();
+  if (part.size() != size) value->fail(fmt::format("expected {} numbers, got {}", size, part.size()));
+  if (i == 0) out.resize(size * n);
+  out.segment(size * i, size) = part;
+}
+
 ReducedProblem read_reduced_problem(const Node& top) {
   ReducedProblem p;
+  if (const auto dt = top.find("dt")) p.dt = dt->number();
   const std::vector<int> sizes = read_blocks(top["blocks"]);
   const Node contacts = top["contacts"], rows = top["rows"];
   const Index n = static_cast<Index>(contacts.size()), m = static_cast<Index>(rows.size());
@@ -227,6 +293,9 @@ ReducedProblem read_reduced_problem(const Node& top) {
     p.mu[i] = contact["mu"].number();
     p.offset[i] = contact["offset"].number();
     p.closed.push_back(static_cast<char>(contact["closed"].integer(0, 1)));
+    read_law(contact, static_cast<std::size_t>(i), p);
+    read_optional(contact, "gap", 1, i, n, p.gap);
+    read_optional(contact, "u_before", 3, i, n, p.u_before);
     const VectorXd u = contact["u_free"].vector();
     if (u.size() != 3) contact["u_free"].fail(fmt::format("expected 3 numbers, got {}", u.size()));
     p.u_free.segment<3>(3 * i) = u;
@@ -288,8 +357,8 @@ std::string to_json(const ContactProblem& p) {
   for (int k = 0; k < p.M.blocks(); ++k) out += fmt::format("{}\n    {}", k == 0 ? "" : ",", matrix(p.M.block(k), "      "));
   out += fmt::format("],\n  \"v\": {},\n  \"impulse\": {},\n", list(p.v), list(p.impulse));
   out += objects("contacts", p.contacts(), [&](int i) {
-    return fmt::format("\"mu\": {}, \"restitution\": {}, \"gap\": {},\n     \"J\": {}", text(p.mu[i]), text(p.restitution[i]),
-                       text(p.gap[i]), entries(p.J, i));
+    return fmt::format("\"mu\": {}, \"restitution\": {}, \"gap\": {}, {}\n     \"J\": {}", text(p.mu[i]), text(p.restitution[i]),
+                       text(p.gap[i]), law_of(p, i), entries(p.J, i));
   });
   out += fmt::format(",\n  \"prescribed\": {},\n  \"v_prescribed\": {},\n", integers(p.prescribed), list(p.v_prescribed));
   out += objects("rows", p.bounded_rows(), [&](int j) {
@@ -299,11 +368,14 @@ std::string to_json(const ContactProblem& p) {
 }
 
 std::string to_json(const ReducedProblem& p) {
-  std::string out = fmt::format("{{\n  \"format\": \"{}\",\n  \"version\": {},\n", kReducedFormat, kVersion);
+  std::string out = fmt::format("{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"dt\": {},\n", kReducedFormat, kVersion, text(p.dt));
   out += fmt::format("  \"blocks\": {},\n", integers(p.Rt.block_sizes()));
   out += objects("contacts", p.contacts(), [&](int i) {
-    return fmt::format("\"mu\": {}, \"offset\": {}, \"closed\": {}, \"u_free\": {},\n     \"Rt\": {}", text(p.mu[i]), text(p.offset[i]),
-                       p.closed[static_cast<std::size_t>(i)] != 0 ? 1 : 0, list(p.u_free.segment<3>(3 * i)), entries(p.Rt, i));
+    std::string extra = law_of(p, i);
+    if (p.gap.size() > 0) extra += fmt::format("\"gap\": {}, ", text(p.gap[i]));
+    if (p.u_before.size() > 0) extra += fmt::format("\"u_before\": {}, ", list(p.u_before.segment<3>(3 * i)));
+    return fmt::format("\"mu\": {}, \"offset\": {}, \"closed\": {}, {}\"u_free\": {},\n     \"Rt\": {}", text(p.mu[i]), text(p.offset[i]),
+                       p.closed[static_cast<std::size_t>(i)] != 0 ? 1 : 0, extra, list(p.u_free.segment<3>(3 * i)), entries(p.Rt, i));
   });
   out += ",\n" + objects("rows", p.bounded_rows(), [&](int j) {
            return fmt::format("\"w_free\": {}, \"lo\": {}, \"hi\": {},\n     \"Bt\": {}", text(p.w_free[j]), text(p.lo[j]), text(p.hi[j]),

@@ -1,7 +1,8 @@
 // Contact problems as numpy.savez writes them: a zip archive of arrays, `M.npy`, `J.npy`, ...
 //
 // An array is the magic "\x93NUMPY", a version, the length of a header, the header (a Python dictionary with descr,
-// fortran_order and shape) and the entries. Little-endian integers, booleans and floats are read; doubles are written.
+// fortran_order and shape) and the entries. Little-endian integers, booleans, floats and words (S, U) are read; doubles, integers and
+// words are written. Laws are words; materials are one array per field, `material_viscosity` (n), ..., `material_spring` (n x 2).
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -31,6 +32,7 @@ struct Array {
   std::vector<std::uint64_t> shape;
   bool fortran_order = false;
   VectorXd values;
+  std::vector<std::string> words;  ///< instead of values
 };
 
 [[noreturn]] void fail(const std::string& file, std::string_view key, std::string_view reason) { throw FileError(file, key, reason); }
@@ -97,6 +99,28 @@ const Type& parse_type(const std::string& file, const std::string& key, std::str
        fmt::format("arrays of type {}' are not supported, only little-endian floats, integers and booleans", name.substr(0, 20)));
 }
 
+// Words of `width` characters, 1 byte each ("S") or 4 ("U"), padded with zeros. Characters beyond ASCII become '?'.
+std::vector<std::string> parse_words(std::string_view raw, std::size_t count, std::size_t width, std::size_t bytes) {
+  std::vector<std::string> out(count);
+  for (std::size_t i = 0; i < count * width; ++i) {
+    const std::string_view character = raw.substr(i * bytes, bytes);
+    const bool ascii = static_cast<unsigned char>(character[0]) < 128 && character.find_first_not_of('\0', 1) == std::string_view::npos;
+    if (character.find_first_not_of('\0') != std::string_view::npos) out[i / width] += ascii ? character[0] : '?';
+  }
+  return out;
+}
+
+// The width of a type "<U7" or "|S7"; 0 for other types.
+std::size_t word_width(std::string_view type) {
+  if (type.size() < 4 || (type[2] != 'U' && type[2] != 'S') || type[1] == '>') return 0;
+  std::size_t width = 0;
+  for (const char c : type.substr(3, type.find('\'', 3) - 3)) {
+    if (c < '0' || c > '9' || width > 1000) return 0;
+    width = 10 * width + static_cast<std::size_t>(c - '0');
+  }
+  return width;
+}
+
 Array parse_array(const std::string& file, const std::string& key, std::string_view bytes) {
   if (bytes.size() < 12 || !bytes.starts_with(kMagic)) fail(file, key, "not a numpy array");
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };
@@ -107,12 +131,19 @@ Array parse_array(const std::string& file, const std::string& key, std::string_v
   }
   if (length > bytes.size() - begin) fail(file, key, "the array is truncated");
   const std::string_view header = bytes.substr(begin, length), raw = bytes.substr(begin + length);
-  const Type& type = parse_type(file, key, header_value(file, key, header, "descr"));
+  const std::string_view descr = header_value(file, key, header, "descr");
   Array array;
   array.fortran_order = header_value(file, key, header, "fortran_order").starts_with("True");
   array.shape = parse_shape(file, key, header_value(file, key, header, "shape"));
   double count = 1.0;
   for (const std::uint64_t extent : array.shape) count *= static_cast<double>(extent);
+  if (const std::size_t width = word_width(descr); width > 0) {
+    const std::size_t size = descr[2] == 'U' ? 4 : 1;
+    if (count * static_cast<double>(width * size) > static_cast<double>(raw.size())) fail(file, key, "the array is truncated");
+    array.words = parse_words(raw, static_cast<std::size_t>(count), width, size);
+    return array;
+  }
+  const Type& type = parse_type(file, key, descr);
   if (count * static_cast<double>(type.size) > static_cast<double>(raw.size())) fail(file, key, "the array is truncated");
   array.values.resize(static_cast<Index>(count));
   type.convert(raw, array.values);
@@ -134,7 +165,15 @@ class Arrays {
   const Array& get(const std::string& key) const {
     const auto it = arrays_.find(key);
     if (it == arrays_.end()) fail(file_, key, "this array is missing");
+    if (!it->second.words.empty()) fail(file_, key, "expected numbers, got words");
     return it->second;
+  }
+  /// n words; empty when the archive has none.
+  std::vector<std::string> words(const std::string& key, Index n) const {
+    const auto it = arrays_.find(key);
+    if (it == arrays_.end()) return {};
+    if (static_cast<Index>(it->second.words.size()) != n) fail(file_, key, fmt::format("expected {} words", n));
+    return it->second.words;
   }
   double scalar(const std::string& key) const {
     if (get(key).values.size() != 1) fail(file_, key, fmt::format("expected one number, got {}", get(key).values.size()));
@@ -207,6 +246,29 @@ BlockDiagonal split_inertia(const Arrays& in, const MatrixXd& M, std::span<const
   return out;
 }
 
+template <class Problem>
+void read_laws(const Arrays& in, Problem& p) {
+  const Index n = p.mu.size();
+  for (const std::string& name : in.words("laws", n)) {
+    const auto found = std::ranges::find(kLaws, name, [](Law law) { return to_string(law); });
+    if (found == kLaws.end()) fail(in.file(), "laws", fmt::format("expected some of {}, got \"{}\"", law_names(), name.substr(0, 60)));
+    p.laws.push_back(*found);
+  }
+  const auto material = [&]() -> std::vector<ContactMaterial>& {
+    p.material.resize(static_cast<std::size_t>(n));
+    return p.material;
+  };
+  for (const MaterialField& field : kMaterialFields) {
+    const std::string key = fmt::format("material_{}", field.name);
+    if (!in.has(key)) continue;
+    const VectorXd values = in.vector(key, n);
+    for (Index i = 0; i < n; ++i) material()[static_cast<std::size_t>(i)].*field.member = values[i];
+  }
+  if (!in.has("material_spring")) return;
+  const MatrixXd spring = in.matrix("material_spring", n, 2);
+  for (Index i = 0; i < n; ++i) material()[static_cast<std::size_t>(i)].spring = {spring(i, 0), spring(i, 1)};
+}
+
 ContactProblem read_contact_problem(const Arrays& in) {
   ContactProblem p;
   const MatrixXd M = in.matrix("M");
@@ -221,6 +283,7 @@ ContactProblem read_contact_problem(const Arrays& in) {
   p.mu = in.vector("mu");
   p.restitution = in.vector("restitution", n);
   p.gap = in.vector("gap", n);
+  read_laws(in, p);
   p.prescribed = in.integers("prescribed");
   p.v_prescribed = in.vector("v_prescribed", static_cast<Index>(p.prescribed.size()));
   const Index m = in.has("J_b") ? in.matrix("J_b").rows() : 0;
@@ -240,6 +303,10 @@ ReducedProblem read_reduced_problem(const Arrays& in) {
   p.u_free = in.vector("u_free");
   p.mu = in.vector("mu");
   p.offset = in.vector("offset", n);
+  if (in.has("dt")) p.dt = in.scalar("dt");
+  if (in.has("gap")) p.gap = in.vector("gap", n);
+  if (in.has("u_before")) p.u_before = in.vector("u_before", 3 * n);
+  read_laws(in, p);
   p.closed.assign(static_cast<std::size_t>(n), 1);
   if (in.has("closed")) {
     const VectorXd closed = in.vector("closed", n);
@@ -277,9 +344,33 @@ void add_matrix(std::vector<ZipMember>& out, std::string_view key, const MatrixX
             8 * static_cast<std::size_t>(values.size()));
 }
 
+void add_words(std::vector<ZipMember>& out, std::string_view key, std::span<const std::string_view> words) {
+  std::size_t width = 1;
+  for (const std::string_view word : words) width = std::max(width, word.size());
+  std::vector<char32_t> letters(words.size() * width, 0);
+  for (std::size_t i = 0; i < words.size(); ++i) std::ranges::copy(words[i], letters.begin() + static_cast<std::ptrdiff_t>(i * width));
+  add_array(out, key, fmt::format("<U{}", width), fmt::format("{},", words.size()), letters.data(), 4 * letters.size());
+}
+
 void add_integers(std::vector<ZipMember>& out, std::string_view key, std::span<const int> values) {
   const std::vector<std::int64_t> wide(values.begin(), values.end());
   add_array(out, key, "<i8", fmt::format("{},", wide.size()), wide.data(), 8 * wide.size());
+}
+
+template <class Problem>
+void add_laws(std::vector<ZipMember>& out, const Problem& p) {
+  std::vector<std::string_view> names;
+  for (const Law law : p.laws) names.push_back(to_string(law));
+  if (!names.empty()) add_words(out, "laws", names);
+  if (p.material.empty()) return;
+  const Index n = static_cast<Index>(p.material.size());
+  for (const MaterialField& field : kMaterialFields) {
+    const GrowVector values = VectorXd::NullaryExpr(n, [&](Index i) { return p.material[static_cast<std::size_t>(i)].*field.member; });
+    add_vector(out, fmt::format("material_{}", field.name), values);
+  }
+  add_matrix(out, "material_spring", MatrixXd::NullaryExpr(n, 2, [&](Index i, Index j) {
+               return p.material[static_cast<std::size_t>(i)].spring[static_cast<std::size_t>(j)];
+             }));
 }
 
 }  // namespace
@@ -306,6 +397,7 @@ std::string to_npz(const ContactProblem& p) {
   add_vector(out, "mu", p.mu);
   add_vector(out, "restitution", p.restitution);
   add_vector(out, "gap", p.gap);
+  add_laws(out, p);
   add_integers(out, "prescribed", p.prescribed);
   add_vector(out, "v_prescribed", p.v_prescribed);
   add_matrix(out, "J_b", p.J_b.to_dense());
@@ -324,6 +416,10 @@ std::string to_npz(const ReducedProblem& p) {
   add_vector(out, "offset", p.offset);
   add_vector(out, "mu", p.mu);
   add_integers(out, "closed", closed);
+  add_scalar(out, "dt", p.dt);
+  if (p.gap.size() > 0) add_vector(out, "gap", p.gap);
+  if (p.u_before.size() > 0) add_vector(out, "u_before", p.u_before);
+  add_laws(out, p);
   add_matrix(out, "Bt", p.Bt.to_dense());
   add_vector(out, "w_free", p.w_free);
   add_vector(out, "lo", p.lo);

@@ -96,6 +96,27 @@ void expect_same_rows(const BlockRows& a, const BlockRows& b, bool same_entries)
   }
 }
 
+template <class Problem>
+void expect_same_laws(const Problem& a, const Problem& b) {
+  EXPECT_EQ(a.laws, b.laws);
+  ASSERT_EQ(a.material.size(), b.material.size());
+  for (std::size_t i = 0; i < a.material.size(); ++i) {
+    for (const MaterialField& field : kMaterialFields) EXPECT_EQ(a.material[i].*field.member, b.material[i].*field.member) << field.name;
+    EXPECT_EQ(a.material[i].spring, b.material[i].spring);
+  }
+}
+
+// Every field of every contact different.
+std::vector<ContactMaterial> distinct_materials(std::size_t n) {
+  std::vector<ContactMaterial> out(n);
+  double value = 0.0;
+  for (ContactMaterial& m : out) {
+    for (const MaterialField& field : kMaterialFields) m.*field.member = value += 1.0 / 77.0;
+    m.spring = {-value, 0.1 * value};
+  }
+  return out;
+}
+
 void expect_same(const ContactProblem& a, const ContactProblem& b, bool same_entries) {
   EXPECT_EQ(a.dt, b.dt);
   EXPECT_TRUE(std::ranges::equal(a.M.sizes(), b.M.sizes()));
@@ -106,6 +127,7 @@ void expect_same(const ContactProblem& a, const ContactProblem& b, bool same_ent
   expect_same_bits(a.mu, b.mu, "mu");
   expect_same_bits(a.restitution, b.restitution, "restitution");
   expect_same_bits(a.gap, b.gap, "gap");
+  expect_same_laws(a, b);
   EXPECT_EQ(a.prescribed, b.prescribed);
   expect_same_bits(a.v_prescribed, b.v_prescribed, "v_prescribed");
   expect_same_rows(a.J_b, b.J_b, same_entries);
@@ -118,6 +140,10 @@ void expect_same(const ReducedProblem& a, const ReducedProblem& b, bool same_ent
   expect_same_rows(a.Rt, b.Rt, same_entries);
   expect_same_bits(a.u_free, b.u_free, "u_free");
   expect_same_bits(a.offset, b.offset, "offset");
+  EXPECT_EQ(a.dt, b.dt);
+  expect_same_bits(a.gap, b.gap, "gap");
+  expect_same_bits(a.u_before, b.u_before, "u_before");
+  expect_same_laws(a, b);
   expect_same_bits(a.mu, b.mu, "mu");
   EXPECT_EQ(a.closed, b.closed);
   expect_same_rows(a.Bt, b.Bt, same_entries);
@@ -148,6 +174,21 @@ TEST_P(RoundTrip, ReducedProblem) {
   const fs::path path = scratch(std::string("reduced") + GetParam());
   save_problem(path, reduced);
   expect_same(reduced, std::get<stiction::ReducedProblem>(load_problem(path)), std::string(GetParam()) == ".json");
+}
+
+TEST_P(RoundTrip, LawsAndMaterial) {
+  ContactProblem p = awkward();
+  p.impulse.setZero();
+  p.laws = {Law::viscous, Law::hunt_crossley, Law::coulomb_cone};
+  p.material = distinct_materials(3);
+  const fs::path path = scratch(std::string("laws") + GetParam());
+  save_problem(path, p);
+  expect_same(p, std::get<ContactProblem>(load_problem(path)), std::string(GetParam()) == ".json");
+  Reduction reduction;
+  reduce(p, reduction);
+  ASSERT_EQ(reduction.reduced.u_before.size(), 9);
+  save_problem(path, reduction.reduced);
+  expect_same(reduction.reduced, std::get<stiction::ReducedProblem>(load_problem(path)), std::string(GetParam()) == ".json");
 }
 
 TEST_P(RoundTrip, NoContactsNoRows) {
@@ -241,6 +282,25 @@ INSTANTIATE_TEST_SUITE_P(
         BadJson{"\"prescribed\": [4, 1]", "\"prescribed\": [5, 1]", "prescribed[0]: expected an integer from 0 to 4"},
         BadJson{"\"lo\": \"-inf\"", "\"lo\": \"inf\"", "lo[0], hi[0]"}));
 
+TEST(Json, LawsAndMaterialErrorsSayWhere) {
+  ContactProblem p = awkward();
+  p.v = VectorXd::Ones(5);
+  p.laws.assign(3, Law::viscous);
+  p.material.resize(3);
+  const auto error = [&](const std::string& replace, const std::string& by) {
+    std::string text = to_json(p);
+    text.replace(text.find(replace), replace.size(), by);
+    return error_of(write("laws.json", text));
+  };
+  EXPECT_EQ(error("viscous", "viscous"), "");
+  EXPECT_THAT(error("viscous", "sticky"), testing::HasSubstr("contacts[0].law: expected one of frictionless"));
+  EXPECT_THAT(error("\"law\": \"viscous\", ", ""), testing::HasSubstr("contacts[1]: \"law\" is given for some contacts only"));
+  EXPECT_THAT(error("\"material\"", "\"matter\""), testing::HasSubstr("contacts[1]: \"material\" is given for some contacts only"));
+  EXPECT_THAT(error("viscosity", "viscousness"), testing::HasSubstr("contacts[0].material.viscousness: unknown material parameter"));
+  EXPECT_THAT(error("\"viscosity\": 0", "\"viscosity\": -1"), testing::HasSubstr("material[0].viscosity: expected a finite number >= 0"));
+  EXPECT_THAT(error("\"spring\": [0, ", "\"spring\": ["), testing::HasSubstr("contacts[0].material.spring: expected 2 numbers, got 1"));
+}
+
 TEST(Load, RefusesWhatIsNoProblem) {
   EXPECT_THAT(error_of(scratch("absent.json")), testing::HasSubstr("no such file"));
   EXPECT_THAT(error_of(testing::TempDir()), testing::HasSubstr("not a regular file"));
@@ -266,6 +326,14 @@ TEST(Npz, ErrorsNameTheArray) {
   const ZipMember q{"q.npy", array("<f8", "(3,)", three)}, mu{"mu.npy", array("<f8", "(1,)", one)},
       W{"W.npy", array("<f8", "(3, 3)", nine)};
   EXPECT_EQ(load({W, q, mu}), "");
+  EXPECT_THAT(load({W, {"q.npy", array("<U2", "(3,)", three)}, mu}), testing::HasSubstr("q: expected numbers, got words"));
+  const ZipMember Rt{"Rt.npy", array("<f8", "(3, 3)", nine)}, u{"u_free.npy", array("<f8", "(3,)", three)};
+  EXPECT_EQ(load({Rt, u, mu, {"laws.npy", array("|S7", "(1,)", "viscous")}}), "");
+  EXPECT_THAT(load({Rt, u, mu, {"laws.npy", array("|S6", "(1,)", "sticky")}}), testing::HasSubstr("laws: expected some of frictionless"));
+  EXPECT_THAT(load({Rt, u, mu, {"laws.npy", array("|S7", "(2,)", "viscousviscous")}}), testing::HasSubstr("laws: expected 1 words"));
+  EXPECT_THAT(load({Rt, u, mu, {"laws.npy", array("<U7", "(1,)", "viscous")}}), testing::HasSubstr("laws: the array is truncated"));
+  EXPECT_THAT(load({Rt, u, mu, {"material_viscosity.npy", array("<f8", "(3,)", three)}}),
+              testing::HasSubstr("material_viscosity: expected size 1, got 3"));
   EXPECT_THAT(load({q, mu}), testing::HasSubstr("expected arrays M, v, J, mu, or W, q, mu"));
   EXPECT_THAT(load({W, mu}), testing::HasSubstr("q: this array is missing"));
   EXPECT_THAT(load({{"W.npy", array("<f8", "(3, 2)", nine)}, q, mu}), testing::HasSubstr("W: expected 3 x 3, got 3 x 2"));

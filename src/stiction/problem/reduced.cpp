@@ -219,8 +219,8 @@ void forward_substitute_rows(const Reduction::Block& block, RowMap rows) {
   }
 }
 
-// Six free coordinates, as every floating base with driven joints has: gathered and multiplied by L⁻ᵀ in one pass, without the chain
-// of dependent operations of a substitution.
+// Six free coordinates, as every floating base with driven joints has: gathered and multiplied by L⁻ᵀ without the chain of dependent
+// operations of a substitution.
 void whiten_six(const Reduction::Block& block, ConstRowMap rows, double* out) {
   using Vector6 = Eigen::Matrix<double, 6, 1>;
   Eigen::Matrix<double, 6, 6> inverse = Eigen::Matrix<double, 6, 6>::Identity();
@@ -240,11 +240,7 @@ void whiten_six(const Reduction::Block& block, ConstRowMap rows, double* out) {
 void reduce_single_block(const Reduction& red, const BlockRows& from, BlockRows& to) {
   const Reduction::Block& block = red.blocks[0];
   const ConstRowMap rows = from.single_block();
-  for (int g = 0; g < from.groups(); ++g) {
-    to.add_group();
-    to.add_entry(0);
-  }
-  RowMap out(to.entry(0).data(), rows.rows(), block.size);
+  RowMap out = to.reset_single_block(3, block.size, from.groups());
   if (block.size == 6) return whiten_six(block, rows, out.data());
   for (Index i = 0; i < rows.rows(); ++i) {
     const double* source = rows.data() + i * rows.cols();
@@ -350,14 +346,14 @@ void reduce(const ContactProblem& p, Reduction& red) {
   out.y_free.resize(offset);
   whiten(red, red.momentum_scratch, out.y_free);
 
-  out.Rt.reset(3, red.block_sizes);
+  out.u_free.resize(p.J.rows());
+  p.J.multiply(red.v_free, out.u_free);  // before the rows are picked apart below: it brings J into the cache in order
   if (p.contacts() > 0 && p.J.is_single_block() && red.blocks.size() == 1 && red.blocks[0].unit) {
     reduce_single_block(red, p.J, out.Rt);
   } else {
+    out.Rt.reset(3, red.block_sizes);
     for (int i = 0; i < p.contacts(); ++i) reduce_group(red, p.J, i, out.Rt);
   }
-  out.u_free.resize(p.J.rows());
-  p.J.multiply(red.v_free, out.u_free);
   normal_offset(p, out.offset);
   out.mu = p.mu;
   find_closed(p, out.closed);

@@ -43,6 +43,9 @@ void turn_to_edges(const ReducedProblem& problem, ReducedProblem& turned);
 /// Impulses (3n) of the turned problem in the frames of `problem`, in place.
 void turn_from_edges(const ReducedProblem& problem, Eigen::Ref<Eigen::VectorXd> lambda);
 
+/// Sizes and values of all members; throws InvalidArgument naming the member.
+void validate(const ReducedProblem& problem);
+
 /// What is needed to go back from y to velocities and bilateral impulses. Reused between calls.
 struct Reduction {
   ReducedProblem reduced;

@@ -32,7 +32,8 @@ struct InfeasibilityRay {
 };
 
 struct Solution {
-  GrowVector v;                    ///< nv, velocity after the step
+  GrowVector v;                    ///< nv, velocity after the step; empty for a problem known only by its contacts
+  GrowVector u;                    ///< 3n, contact velocities after the step, N S T per contact (m/s)
   GrowVector impulses;             ///< 3n, contact impulses λ, N S T per contact (N s)
   GrowVector bounded_impulses;     ///< m, impulses of the rows of J_b (N s)
   GrowVector prescribed_impulses;  ///< impulses on the prescribed coordinates (N s); tau = prescribed_impulses / dt

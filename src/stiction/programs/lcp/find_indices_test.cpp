@@ -1,7 +1,6 @@
 #include "stiction/programs/lcp/find_indices.hpp"
 
 #include <gtest/gtest.h>
-#include <Eigen/SVD>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/programs/lcp/lcp_testing.hpp"
@@ -17,15 +16,40 @@ IndependentRows find(const RowMatrix& A, std::span<const int> candidates = {}) {
   return result;
 }
 
+/// Smallest singular value of A, at most as many rows as columns: one-sided Jacobi rotations of the rows until they are orthogonal.
+double smallest_singular_value(RowMatrix A) {
+  for (int sweep = 0; sweep < 40; ++sweep) {
+    double worst = 0.0;
+    for (int i = 0; i < A.rows(); ++i) {
+      for (int j = i + 1; j < A.rows(); ++j) {
+        const double a = A.row(i).squaredNorm(), b = A.row(j).squaredNorm(), c = A.row(i).dot(A.row(j));
+        if (std::abs(c) <= 1e-16 * std::sqrt(a * b)) continue;
+        worst = std::max(worst, std::abs(c) / std::sqrt(a * b));
+        const double angle = 0.5 * std::atan2(2.0 * c, a - b), cosine = std::cos(angle), sine = std::sin(angle);
+        for (int k = 0; k < A.cols(); ++k) {
+          const double x = A(i, k), y = A(j, k);
+          A(i, k) = cosine * x + sine * y;
+          A(j, k) = cosine * y - sine * x;
+        }
+      }
+    }
+    if (worst < 1e-14) break;
+  }
+  double least = kInfinity;
+  for (int i = 0; i < A.rows(); ++i) least = std::min(least, A.row(i).norm());
+  return least;
+}
+
 /// The greedy rule by singular values of unit rows: row i is taken when the smallest one stays above 1e-9.
-std::vector<int> greedy_by_svd(const RowMatrix& A) {
+std::vector<int> greedy_by_singular_values(const RowMatrix& A) {
   std::vector<int> taken;
   RowMatrix rows(0, A.cols());
   for (int i = 0; i < A.rows(); ++i) {
     if (A.row(i).norm() == 0.0 || rows.rows() == A.cols()) continue;
     RowMatrix more(rows.rows() + 1, A.cols());
-    more << rows, A.row(i).normalized();
-    if (Eigen::JacobiSVD<Eigen::MatrixXd>(more).singularValues().minCoeff() < 1e-9) continue;
+    if (rows.rows() > 0) more.topRows(rows.rows()) = rows;
+    more.row(rows.rows()) = A.row(i) / A.row(i).norm();
+    if (smallest_singular_value(more) < 1e-9) continue;
     rows = more;
     taken.push_back(i);
   }
@@ -37,7 +61,7 @@ TEST(FindIndices, MatchesGreedySelectionBySingularValues) {
   for (int trial = 0; trial < 300; ++trial) {
     const int r = random.integer(1, 7), n = random.integer(1, 20), rank = random.integer(1, r);
     RowMatrix A = random.integers(n, rank, -1, 1).cast<double>() * random.matrix(rank, r);
-    EXPECT_EQ(find(A).indices, greedy_by_svd(A));
+    EXPECT_EQ(find(A).indices, greedy_by_singular_values(A));
   }
 }
 

@@ -26,7 +26,25 @@ double RowBasis::project(const double* row, double* d) const {
   return ConstVectorMap(d + rank_, dimension_ - rank_).norm();
 }
 
+namespace {
+
+/// As RowBasis::distance, with the dimension known: floating bases with driven joints have six.
+template <int R>
+double distance_in(const double* q, int rank, const double* row) {
+  using Row = Eigen::Matrix<double, R, 1>;
+  const Row a = Eigen::Map<const Row>(row);
+  double square = 0.0;
+  for (int j = rank; j < R; ++j) {
+    const double x = Eigen::Map<const Row>(q + j * R).dot(a);
+    square += x * x;
+  }
+  return std::sqrt(square);
+}
+
+}  // namespace
+
 double RowBasis::distance(const double* row) const {
+  if (dimension_ == 6) return distance_in<6>(q_.data(), rank_, row);
   const ConstVectorMap a(row, dimension_);
   double square = 0.0;
   for (int j = rank_; j < dimension_; ++j) {

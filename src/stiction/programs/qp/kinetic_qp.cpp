@@ -32,15 +32,19 @@ void check(const KineticQp& problem, const QpOptions& options) {
   require_size("d", problem.d.size(), problem.C.rows());
   if (!problem.y0.empty()) require_size("y0", problem.y0.size(), problem.A.cols());
   if (!problem.mu0.empty()) require_size("mu0", problem.mu0.size(), problem.C.rows());
+  if (!problem.c.empty()) require_size("c", problem.c.size(), problem.A.rows());
   require_finite_entries("y0", problem.y0);
   require_finite_entries("d", problem.d);
   require_finite_entries("mu0", problem.mu0);
   for (Eigen::Index i = 0; i < problem.C.rows(); ++i) require_finite_entries("C", VectorView(problem.C.row_data(i), problem.C.cols()));
 }
 
+double low(const KineticQp& problem, Eigen::Index j) { return problem.lo.empty() ? 0.0 : problem.lo[j]; }
+double high(const KineticQp& problem, Eigen::Index j) { return problem.hi.empty() ? kInfinity : problem.hi[j]; }
+
 void start(const KineticQp& problem, double stiffness, KineticQpWorkspace& ws) {
-  const bool at_rest = is_zero(problem.y0) && (problem.d.empty() || problem.d.map().maxCoeff() <= 0.0);
-  ws.engine.start(problem.A, {}, {}, {}, at_rest ? VectorView() : problem.x0);
+  const bool at_rest = is_zero(problem.y0) && is_zero(problem.c) && (problem.d.empty() || problem.d.map().maxCoeff() <= 0.0);
+  ws.engine.start(problem.A, problem.c, problem.lo, problem.hi, at_rest ? VectorView() : problem.x0);
   if (!problem.y0.empty()) ws.engine.target() = -problem.y0.map();
   ws.engine.rows().reset(problem.C, stiffness);
   ws.mu.setZero(problem.C.rows());
@@ -83,8 +87,12 @@ void fit_multipliers(const KineticQp& problem, KineticQpWorkspace& ws) {
   for (int pass = 0; pass < kCorrections; ++pass) {
     ws.z = ws.engine.y() - ws.engine.target();
     for (Eigen::Index i = 0; i < ws.trial.size(); ++i) ws.z -= ws.trial[i] * problem.C.row(i);
-    ws.work.resize(k);
-    ws.work.noalias() = Q.transpose() * ws.z;
+    ws.work.setZero(k);
+    if (!problem.c.empty()) {
+      for (Eigen::Index i = 0; i < k; ++i) ws.work[i] = problem.c[ws.engine.inside(i)];
+      factor.solve_transposed(ws.work.data());
+    }
+    ws.work.noalias() += Q.transpose() * ws.z;
     ws.gram.setZero(k, k);
     for (Eigen::Index l = 0; l < k; ++l) {
       ws.z.noalias() = ws.engine.rows().hessian() * Q.col(l);
@@ -110,7 +118,7 @@ void keep_best(const KineticQp& problem, KineticQpWorkspace& ws, KineticQpSoluti
   solution.gradient = ws.gradient;
 }
 
-/// True when the change of μ proves that no x >= 0 has C Aᵀx >= d.
+/// True when the change of μ proves that no x within the bounds has C Aᵀx >= d.
 bool proves_infeasible(const KineticQp& problem, KineticQpWorkspace& ws, GrowVector& farkas) {
   farkas.setZero(ws.mu.size());
   for (Eigen::Index i = 0; i < farkas.size(); ++i) {
@@ -123,15 +131,21 @@ bool proves_infeasible(const KineticQp& problem, KineticQpWorkspace& ws, GrowVec
   if (!(norm > 0.0)) return false;
   farkas *= 1.0 / norm;
   ws.z.setZero(problem.A.cols());
-  double size = 0.0;
+  double size = 0.0, gap = farkas.dot(problem.d.map()), terms = farkas.dot(problem.d.map().cwiseAbs());
   for (Eigen::Index i = 0; i < farkas.size(); ++i) {
     ws.z += farkas[i] * problem.C.row(i);
     size += farkas[i] * ws.engine.rows().norm(i);
   }
   for (Eigen::Index j = 0; j < problem.A.rows(); ++j) {
-    if (problem.A.row(j).dot(ws.z) > kCertificate * ws.engine.norms()[j] * size) return false;
+    const double slope = problem.A.row(j).dot(ws.z), bound = slope > 0.0 ? high(problem, j) : low(problem, j);
+    if (std::isfinite(bound)) {
+      gap -= slope * bound;
+      terms += std::abs(slope * bound);
+    } else if (std::abs(slope) > kCertificate * ws.engine.norms()[j] * size) {
+      return false;
+    }
   }
-  return farkas.dot(problem.d.map()) > kCertificate * farkas.dot(problem.d.map().cwiseAbs());
+  return gap > kCertificate * terms;
 }
 
 Status run(const KineticQp& problem, const QpOptions& options, KineticQpWorkspace& ws, KineticQpSolution& solution) {
@@ -166,10 +180,12 @@ Status run(const KineticQp& problem, const QpOptions& options, KineticQpWorkspac
   return solution.residual <= kAccepted * options.tolerance ? Status::solved : Status::inaccurate;
 }
 
-/// After an overflow: no impulses.
+/// After an overflow: x nearest to zero.
 void return_rest(const KineticQp& problem, KineticQpWorkspace& ws, KineticQpSolution& solution) {
   solution.x.setZero(problem.A.rows());
-  solution.y.setZero(problem.A.cols());
+  for (Eigen::Index j = 0; j < solution.x.size(); ++j) solution.x[j] = std::clamp(0.0, low(problem, j), high(problem, j));
+  solution.y.resize(problem.A.cols());
+  solution.y.noalias() = problem.A.map().transpose() * solution.x;
   solution.mu.setZero(problem.C.rows());
   qp_residual(problem, solution.x, solution.mu, ws.residual, solution.gradient);
   if (solution.status != Status::infeasible) solution.status = Status::numerical_error;
@@ -184,6 +200,7 @@ Status kinetic_qp(const KineticQp& problem, const QpOptions& options, KineticQpW
   solution.farkas.resize(0);
   solution.status = run(problem, options, ws, solution);
   if (solution.status != Status::infeasible) solution.farkas.resize(0);
+  solution.direction = ws.engine.direction();
   if (solution.residual == kInfinity) return_rest(problem, ws, solution);
   return solution.status;
 }

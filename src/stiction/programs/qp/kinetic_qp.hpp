@@ -1,9 +1,11 @@
-// Kinetic energy minimised over a cone, without penetration:   minimise 1/2 |y + y0|²   subject to  y = Aᵀx,  x >= 0,  C y >= d.
+// Kinetic energy minimised over a cone, without penetration:   minimise 1/2 |y + y0|² + cᵀx   subject to  y = Aᵀx,  lo <= x <= hi,  C y >=
+// d.
 //
-//   A  n x r  generators (edge directions)ᵀ R        C  m x r  rows of the normals        y, y0  r        d, μ  m        x  n
-//   g = A(y + y0 - Cᵀμ)   n:  0 <= x ⊥ g >= 0        0 <= μ ⊥ C y - d >= 0
+//   A  n x r  generators (edge directions)ᵀ R        C  m x r  rows of the normals        y, y0  r        d, μ  m        x, c, lo, hi  n
+//   g = A(y + y0 - Cᵀμ) + c   n:  g = 0 inside the bounds, >= 0 at lo, <= 0 at hi        0 <= μ ⊥ C y - d >= 0
 // The maximal-dissipation contact model [ZD15, Eqs. 63-72 and 91-95; Drumwright & Shell 2010] in generator form: x are the weights of
-// the friction-pyramid edges, so Eqs. 65, 66 (71, 72) are x >= 0; |y + y0|²/2 is the kinetic energy and C y >= d is Eq. 64 (70, 93).
+// the friction-pyramid edges, so Eqs. 65, 66 (71, 72) are x >= 0; |y + y0|²/2 is the kinetic energy and C y >= d is Eq. 64 (70, 93). Boxes
+// are dry joint friction and limited torques, c their target velocities.
 // y is unique (a projection onto a polyhedron); x and μ need not be.
 // Method: multipliers for C y >= d with the bounded active set inside, whose objective then has the piecewise quadratic term
 // Σ_i ω_i/2 max(0, d_i + μ_i/ω_i - c_iᵀy)². Redundant active rows (a foot flat on the ground has forty of rank three) need no care, and
@@ -22,9 +24,12 @@ namespace stiction {
 struct KineticQp {
   RowsView A = {};      ///< n x r
   VectorView y0 = {};   ///< r, empty: zero
+  VectorView c = {};    ///< n, empty: zero
+  VectorView lo = {};   ///< n, empty: zero; -infinity allowed
+  VectorView hi = {};   ///< n, empty: +infinity; lo <= hi
   RowsView C = {};      ///< m x r, empty: no rows
   VectorView d = {};    ///< m
-  VectorView x0 = {};   ///< n, empty: zero; a previous solution for instance; not used when y0 = 0 and d <= 0
+  VectorView x0 = {};   ///< n, empty: zero; a previous solution for instance; not used when y0 = 0, c = 0 and d <= 0
   VectorView mu0 = {};  ///< m, empty: zero; multipliers of a previous solution
 };
 
@@ -39,15 +44,17 @@ struct KineticQpSolution {
   GrowVector x;         ///< n
   GrowVector y;         ///< r, Aᵀx
   GrowVector mu;        ///< m, multipliers of C y >= d
-  GrowVector gradient;  ///< n, A(y + y0 - Cᵀμ)
-  GrowVector farkas;    ///< m when status is infeasible: π >= 0, A Cᵀπ <= 0, πᵀd > 0; else empty
+  GrowVector gradient;  ///< n, A(y + y0 - Cᵀμ) + c
+  /// m when no x within the bounds has C Aᵀx >= d: π >= 0, πᵀd > max over lo <= x <= hi of πᵀC Aᵀx; else empty.
+  GrowVector farkas;
+  GrowVector direction;  ///< n when the objective is unbounded: Aᵀp = 0, cᵀp < 0, x + s p within the bounds for s >= 0; else empty
   Status status = Status::numerical_error;
   int pivots = 0;
   int sweeps = 0;         ///< updates of the multipliers
   double residual = 0.0;  ///< scaled KKT residual of the returned point, see qp_residual.hpp
 };
 
-/// Solves the QP; statuses, errors and allocation as bounded_qp (infeasible: no x >= 0 has C Aᵀx >= d).
+/// Solves the QP; statuses, errors and allocation as bounded_qp (infeasible: with `farkas` or `direction`).
 Status kinetic_qp(const KineticQp& problem, const QpOptions& options, KineticQpWorkspace& workspace, KineticQpSolution& solution);
 
 }  // namespace stiction

@@ -57,6 +57,63 @@ TEST(KineticQp, ObjectiveAgreesWithEnumeration) {
   }
 }
 
+TEST(KineticQp, BoxesAndCostsAgreeWithEnumeration) {
+  KineticQpWorkspace ws;
+  KineticQpSolution s;
+  int saturated = 0;
+  for (unsigned seed = 0; seed < 150; ++seed) {
+    Random random(seed);
+    const int n = random.integer(1, 4), r = random.integer(1, 4), m = random.integer(1, 2);
+    const RowMatrix A = random.rows(n, r), C = random.rows(m, r);
+    const VectorXd y0 = random.vector(r), c = A * random.vector(r);
+    VectorXd lo, hi, inside(n), x;
+    random.bounds(n, lo, hi);
+    for (int j = 0; j < n; ++j) inside[j] = std::clamp(random.number(), lo[j], hi[j]);
+    const VectorXd d = C * (A.transpose() * inside);
+    KineticQp qp{.A = A, .y0 = y0, .c = c, .lo = lo, .hi = hi, .C = C, .d = d};
+    ASSERT_EQ(kinetic_qp(qp, {}, ws, s), Status::solved) << seed;
+    EXPECT_LE(residual(qp, s), 1e-11) << seed;
+    const reference::DenseQp dense{
+        .H = A * A.transpose(), .f = A * y0 + c, .lo = lo, .hi = hi, .E = {}, .e = {}, .C = C * A.transpose(), .d = d};
+    const double best = reference::enumerate(dense, x), scale = 1.0 + y0.squaredNorm() + c.squaredNorm() + d.squaredNorm();
+    const VectorXd got = s.x;
+    EXPECT_NEAR(0.5 * got.dot(dense.H * got) + dense.f.dot(got), best, 1e-8 * scale) << seed;
+    for (int j = 0; j < n; ++j) saturated += got[j] == hi[j] ? 1 : 0;
+  }
+  EXPECT_GT(saturated, 20);
+}
+
+TEST(KineticQp, BoxesTooSmallForTheRowsAreProvedInfeasible) {
+  KineticQpWorkspace ws;
+  KineticQpSolution s;
+  int proved = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    Random random(seed);
+    const int n = random.integer(1, 8), r = random.integer(1, 4), m = random.integer(1, 4);
+    const RowMatrix A = random.rows(n, r), C = random.rows(m, r);
+    const VectorXd y0 = random.vector(r), d = random.vector(m), hi = VectorXd::Constant(n, 0.4), lo = -hi;
+    if (kinetic_qp({.A = A, .y0 = y0, .lo = lo, .hi = hi, .C = C, .d = d}, {}, ws, s) == Status::solved) continue;
+    ASSERT_EQ(s.status, Status::infeasible) << seed;
+    const VectorXd slope = A * (C.transpose() * s.farkas);
+    EXPECT_GE(s.farkas.minCoeff(), 0.0);
+    EXPECT_GT(s.farkas.dot(d), slope.cwiseAbs().dot(hi)) << seed;
+    ++proved;
+  }
+  EXPECT_GT(proved, 40);
+}
+
+TEST(KineticQp, AnUnboundedObjectiveIsProved) {
+  // Two opposite generators whose costs do not cancel.
+  const RowMatrix A{{1.0}, {-1.0}};
+  const VectorXd c{{-1.0, 0.5}};
+  KineticQpWorkspace ws;
+  KineticQpSolution s;
+  ASSERT_EQ(kinetic_qp({.A = A, .c = c}, {}, ws, s), Status::infeasible);
+  const VectorXd direction = s.direction;
+  EXPECT_LT((A.transpose() * direction).norm(), 1e-14);
+  EXPECT_LT(c.dot(direction), 0.0);
+}
+
 TEST(KineticQp, InfeasibleIsProved) {
   KineticQpWorkspace ws;
   KineticQpSolution s;

@@ -1,5 +1,7 @@
 // Twenty thousand random, degenerate, rank-deficient, infeasible and unbounded problems: each ends solved, with its residual recomputed
-// here, or infeasible; never NaN. Also: no heap allocation once warm.
+// here, or infeasible; never NaN. STICTION_FUZZ names another number of problems of each kind. Also: no heap allocation once warm.
+#include <cstdlib>
+
 #include <gtest/gtest.h>
 
 #include "stiction/base/allocation_counter.hpp"
@@ -29,6 +31,11 @@ struct Tally {
   }
 };
 
+unsigned problems(unsigned usual) {
+  const char* wanted = std::getenv("STICTION_FUZZ");
+  return wanted != nullptr ? static_cast<unsigned>(std::atoi(wanted)) : usual;
+}
+
 int size(Random& random) { return random.integer(0, random.chance(0.1) ? 60 : 12); }
 int width(Random& random) { return random.integer(1, random.chance(0.2) ? 20 : 6); }
 
@@ -38,7 +45,7 @@ TEST(QpFuzz, Bounded) {
   QpResidualScratch scratch;
   GrowVector gradient;
   Tally tally;
-  for (unsigned seed = 0; seed < 8000; ++seed) {
+  for (unsigned seed = 0; seed < problems(8000); ++seed) {
     Random random(seed);
     const int n = size(random), r = width(random);
     const RowMatrix A = random.rows(n, r) * std::pow(10.0, random.chance(0.2) ? random.integer(-6, 6) : 0);
@@ -62,7 +69,7 @@ TEST(QpFuzz, Range) {
   QpResidualScratch scratch;
   GrowVector gradient;
   Tally tally;
-  for (unsigned seed = 0; seed < 6000; ++seed) {
+  for (unsigned seed = 0; seed < problems(6000); ++seed) {
     Random random(seed);
     const int n = size(random), w = width(random), p = random.integer(1, 4);
     const RowMatrix W = random.rows(n, w), E = random.rows(n, p);
@@ -87,7 +94,7 @@ TEST(QpFuzz, Kinetic) {
   QpResidualScratch scratch;
   GrowVector gradient;
   Tally tally;
-  for (unsigned seed = 0; seed < 6000; ++seed) {
+  for (unsigned seed = 0; seed < problems(6000); ++seed) {
     Random random(seed);
     const int n = size(random), r = width(random), m = random.integer(1, 8);
     const RowMatrix A = random.rows(n, r), C = random.rows(m, r);
@@ -96,6 +103,11 @@ TEST(QpFuzz, Kinetic) {
     if (random.chance(0.6)) d = C * (A.transpose() * x0.cwiseAbs()) - VectorXd::NullaryExpr(m, [&] { return random.integer(0, 1); });
     KineticQp qp{.A = A, .y0 = y0, .C = C, .d = d};
     if (random.chance(0.3)) qp.x0 = x0;
+    const VectorXd c = random.vector(n);
+    VectorXd lo, hi;
+    random.bounds(n, lo, hi);
+    if (random.chance(0.3)) qp.lo = lo, qp.hi = hi;
+    if (random.chance(0.2)) qp.c = c;
     const Status status = kinetic_qp(qp, {}, ws, s);
     ASSERT_TRUE(s.x.allFinite() && s.mu.allFinite() && s.gradient.allFinite()) << seed;
     ASSERT_NO_FATAL_FAILURE(tally.count(status, qp_residual(qp, s.x, s.mu, scratch, gradient).worst(), seed));

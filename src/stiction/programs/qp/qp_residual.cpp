@@ -136,7 +136,10 @@ QpResidual qp_residual(const KineticQp& problem, VectorView x, VectorView mu, Qp
   gradient.resize(x.size());
   gradient.noalias() = problem.A.map() * z;
   for (Eigen::Index j = 0; j < x.size(); ++j) {
-    r.add(x[j], 0.0, kInfinity, sizes.variable, gradient[j], scratch.norms[j] * (sizes.terms + start));
+    const double cost = problem.c.empty() ? 0.0 : problem.c[j];
+    gradient[j] += cost;
+    r.add(x[j], lower(problem.lo, j), upper(problem.hi, j), sizes.variable, gradient[j],
+          scratch.norms[j] * (sizes.terms + start) + std::abs(cost));
   }
   return r;
 }

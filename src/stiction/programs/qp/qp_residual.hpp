@@ -6,7 +6,7 @@
 // Each is scaled by the size of the terms it compares, with S = max(|t| + Σ|a_i||x_i|, |a||x|) (t is -y0 in KineticQp, and W_j are a_j in
 // RangeQp):
 //   a variable                  X = max(|x|, |t| / |a|), maxima over entries and rows
-//   a gradient entry            |a_j| S + |c_j| + Σ_k |E_jk| max(|ν_k|, |W| S / |E_k|), or |a_j| (S + Σ μ_i |c_i|) in KineticQp
+//   a gradient entry            |a_j| S + |c_j| + Σ_k |E_jk| max(|ν_k|, |W| S / |E_k|), or |a_j| (S + Σ μ_i |c_i|) + |c_j| in KineticQp
 //   an equality, a row          max(Σ of its absolute terms, |E_k| X), or |c_i| S + |d_i|
 //   the multiplier of a row     max(|μ|, S / |c|)
 #pragma once

@@ -1,0 +1,111 @@
+// stiction compare PROBLEM_OR_SCENE: every law under every solver on one contact problem.
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/problem_options.hpp"
+#include "stiction/base/errors.hpp"
+#include "stiction/compare/compare.hpp"
+#include "stiction/experiments/model_path.hpp"
+#include "stiction/experiments/scene.hpp"
+
+namespace stiction::cli {
+namespace {
+
+struct CompareCommand {
+  std::string file;
+  std::vector<std::string> laws, solvers;
+  CompareOptions options;
+  long steps = 100;
+};
+
+bool is_scene(const std::string& file) { return std::filesystem::path(file).extension() == ".toml"; }
+
+/// The contact problem of the last of `steps` steps under the scene's own law, or of the step that failed.
+ContactProblem problem_of_scene(const std::string& file, long steps) {
+  const Scene scene = load_scene(model_path(file));
+  Stepper stepper = scene.make_stepper();
+  State state = scene.start;
+  Eigen::VectorXd tau;
+  for (long k = 0; k < steps; ++k) {
+    scene.held_torques(state, tau);
+    if (!stepper.step(tau, state).accepted) break;
+  }
+  return stepper.problem();
+}
+
+template <class Name>
+auto parse_all(const std::vector<std::string>& names, Name from_string) {
+  std::vector<decltype(from_string(names.front()))> out;
+  for (const std::string& name : names) out.push_back(from_string(name));
+  return out;
+}
+
+nlohmann::ordered_json finite_or_null(double x) { return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json(); }
+
+nlohmann::ordered_json row_json(const CompareRow& row) {
+  nlohmann::ordered_json out;
+  out["law"] = row.law;
+  out["solver"] = row.solver;
+  if (!row.not_applicable.empty()) {
+    out["not_applicable"] = row.not_applicable;
+    return out;
+  }
+  out["default"] = row.is_default;
+  out["status"] = to_string(row.status);
+  out["iterations"] = row.iterations;
+  out["microseconds"] = row.microseconds;
+  out["repetitions"] = row.repetitions;
+  out["difference"] = finite_or_null(row.difference);
+  out["certificate"] = certificate_json(row.certificate);
+  return out;
+}
+
+std::string to_json(const CompareCommand& command, const Comparison& comparison) {
+  nlohmann::ordered_json out;
+  out["file"] = command.file;
+  if (is_scene(command.file)) out["steps"] = command.steps;
+  out["contacts"] = comparison.contacts;
+  out["velocities"] = comparison.velocities;
+  out["bounded_rows"] = comparison.bounded_rows;
+  out["reference"] = {{"law", to_string(Law::coulomb_cone)}, {"status", to_string(comparison.reference)}};
+  out["rows"] = nlohmann::ordered_json::array();
+  for (const CompareRow& row : comparison.rows) out["rows"].push_back(row_json(row));
+  return out.dump(2);
+}
+
+int run(CompareCommand command, const Session& session) {
+  command.options.laws = parse_all(command.laws, law_from_string);
+  command.options.solvers = parse_all(command.solvers, solver_from_string);
+  const AnyProblem problem = is_scene(command.file) ? problem_of_scene(command.file, command.steps) : load_problem(command.file);
+  const Comparison comparison = std::visit([&](const auto& p) { return compare(p, command.options); }, problem);
+  if (session.json) write_text(*session.json, to_json(command, comparison));
+  if (!session.quiet && (!session.json || *session.json != "-")) {
+    fmt::print("{}: {} contacts, {} velocities, {} bounded rows\n{}\n", command.file, comparison.contacts, comparison.velocities,
+               comparison.bounded_rows, to_text(comparison));
+  }
+  return comparison.reference == Status::solved ? kOk : kNumericalFailure;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Session& session) {
+  CLI::App& sub = add_subcommand(app, "compare", "Every law under every solver on one contact problem", session);
+  auto command = std::make_shared<CompareCommand>();
+  sub.add_option("PROBLEM_OR_SCENE", command->file, "Contact problem (.json, .npz, Siconos text or FCLIB), or a scene (.toml)")->required();
+  sub.add_option("--laws", command->laws, "Only these, separated by commas: " + law_names())->delimiter(',');
+  sub.add_option("--solvers", command->solvers, "Only these, separated by commas: " + solver_names())->delimiter(',');
+  sub.add_option("--tolerance", command->options.tolerance, "Largest scaled residual that counts as solved")->capture_default_str();
+  sub.add_option("--edges", command->options.edges, "Edges of the friction pyramid, at least 4")->capture_default_str();
+  sub.add_option("--repetitions", command->options.repetitions, "Timed runs per row")->capture_default_str();
+  sub.add_flag("--baselines", command->options.baselines, "Also the solvers of other projects that this build has");
+  sub.add_option("--steps", command->steps, "Of a scene: steps to take under its own law; the last one's contact problem is compared")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  sub.callback([command, &session] { session.run = [command, &session] { return run(*command, session); }; });
+}
+
+}  // namespace stiction::cli

@@ -1,0 +1,71 @@
+// What the peers return is judged like our own: by the certificate, on problems with one answer.
+#include "stiction/baselines/baselines.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/laws/solve.hpp"
+#include "stiction/laws/test_problems.hpp"
+#include "stiction/problem/reduced_certificate.hpp"
+
+namespace stiction {
+namespace {
+
+ReducedProblem reduced(const ContactProblem& problem) {
+  Reduction reduction;
+  reduce(problem, reduction);
+  return reduction.reduced;
+}
+
+class EachBaseline : public testing::TestWithParam<Baseline> {
+ protected:
+  void SetUp() override {
+    if (!is_built(GetParam())) GTEST_SKIP() << to_string(GetParam()) << " is not built";
+  }
+};
+
+// A peer may give up (Siconos' Lemke does on some of these), but what it calls solved must be.
+TEST_P(EachBaseline, WhatItCallsSolvedIsSolved) {
+  std::mt19937 rng(3);
+  int converged = 0;
+  for (int trial = 0; trial < 10; ++trial) {
+    ReducedProblem p = reduced(testing_problems::random_robot(rng, 12, 3, 0.6));
+    p.offset[1] = 0.2;
+    SolveOptions options;
+    options.law = law_of(GetParam());
+    const BaselineSolution answer = solve_by_baseline(GetParam(), p);
+    const Certificate certificate = certify(p, conditions(options), answer.lambda, Eigen::VectorXd(0));
+    converged += answer.converged;
+    if (answer.converged) {
+      EXPECT_LT(certificate.worst(), 1e-6) << trial;
+    }
+    EXPECT_GT(answer.seconds, 0.0);
+  }
+  EXPECT_GE(converged, 6);
+}
+
+TEST_P(EachBaseline, RefusesWhatItCannotRead) {
+  ContactProblem bounded = testing_problems::box_on_slope(1.0, {0.1, 0.1, 0.1}, 0.1, 0.5, 1e-3, {1.0, 0.0, 0.0});
+  bounded.J_b = BlockRows::from_dense(1, Eigen::MatrixXd::Identity(1, 6), bounded.M.sizes());
+  bounded.b.setZero(1);
+  bounded.lo.setZero(1);
+  bounded.hi = Eigen::VectorXd::Ones(1);
+  EXPECT_THROW(solve_by_baseline(GetParam(), reduced(bounded)), InvalidArgument);
+  ContactProblem glued = testing_problems::box_on_slope(1.0, {0.1, 0.1, 0.1}, 0.1, kInfinity, 1e-3, {1.0, 0.0, 0.0});
+  EXPECT_THROW(solve_by_baseline(GetParam(), reduced(glued)), InvalidArgument);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EachBaseline, testing::ValuesIn(kBaselines),
+                         [](const auto& each) { return std::string(to_string(each.param)); });
+
+TEST(Baselines, WhatIsNotBuiltIsRefusedByName) {
+  const ReducedProblem p = reduced(testing_problems::box_on_slope(1.0, {0.1, 0.1, 0.1}, 0.1, 0.5, 1e-3, {1.0, 0.0, 0.0}));
+  for (const Baseline baseline : kBaselines) {
+    if (is_built(baseline)) continue;
+    EXPECT_THROW(solve_by_baseline(baseline, p), InvalidArgument) << to_string(baseline);
+  }
+}
+
+}  // namespace
+}  // namespace stiction

@@ -1,0 +1,199 @@
+// Torque limits, joints with dry friction, and requests that cannot be met, under every law.
+#include <gtest/gtest.h>
+
+#include "stiction/inverse/inverse_dynamics.hpp"
+#include "stiction/laws/test_problems.hpp"
+
+namespace stiction {
+namespace {
+
+using namespace testing_problems;
+
+constexpr double kDt = 0.01;
+constexpr std::array kRigid{Law::frictionless, Law::no_slip, Law::coulomb_pyramid, Law::coulomb_cone, Law::anitescu, Law::max_dissipation};
+
+InverseOptions with(Law law, Solver solver = Solver::automatic) {
+  InverseOptions options;
+  options.contact.law = law;
+  options.contact.solver = solver;
+  return options;
+}
+
+std::vector<int> joints_of(const ContactProblem& p) {
+  std::vector<int> joints;
+  for (int j = 6; j < p.velocities(); ++j) joints.push_back(j);
+  return joints;
+}
+
+/// One velocity coordinate of unit mass with a contact whose normal opposes it at distance `gap`: a finger in front of a wall.
+ContactProblem finger(double impulse, double gap) {
+  MatrixXd J = MatrixXd::Zero(3, 1);
+  J(0, 0) = -1.0;
+  ContactProblem p = make_contact_problem(MatrixXd::Identity(1, 1), VectorXd::Zero(1), J, VectorXd::Constant(1, 0.5), kDt);
+  p.impulse[0] = impulse;
+  p.gap[0] = gap;
+  return p;
+}
+
+void expect_saturation(const InverseSolution& s, const std::vector<int>& joints, const VectorXd& desired, const std::vector<double>& limits,
+                       int& saturated) {
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    const auto k = static_cast<Eigen::Index>(i);
+    const double error = s.v[joints[i]] - desired[k], tolerance = 1e-7 * (1.0 + s.v.cwiseAbs().maxCoeff());
+    EXPECT_LE(std::abs(s.tau[k]), limits[i] * (1.0 + 1e-9));
+    if (std::abs(s.tau[k]) < limits[i] * (1.0 - 1e-7)) {
+      EXPECT_NEAR(error, 0.0, tolerance) << "joint " << i << " misses its velocity with torque to spare";
+    } else {
+      ++saturated;
+      EXPECT_LE(error * s.tau[k], tolerance * limits[i]) << "joint " << i << " is past its velocity at its limit";
+    }
+  }
+}
+
+TEST(TorqueLimits, SaturatedJointsFallShortAndTheOthersArrive) {
+  for (const Law law : kRigid) {
+    int saturated = 0, free = 0, inside = 0;
+    for (unsigned seed = 1; seed <= 12; ++seed) {
+      std::mt19937 rng(seed);
+      const ContactProblem p = random_robot(rng, 12, 1 + static_cast<int>(seed % 4), 0.5);
+      const std::vector<int> joints = joints_of(p);
+      const VectorXd desired = VectorXd::LinSpaced(6, -0.2, 0.3);
+      const InverseSolution unlimited = inverse_dynamics(p, joints, desired, {}, with(law));
+      ASSERT_EQ(unlimited.status, Status::solved) << to_string(law) << " " << seed;
+      const std::vector<double> limits(joints.size(), 0.4 * unlimited.tau.cwiseAbs().maxCoeff());
+      const InverseSolution s = inverse_dynamics(p, joints, desired, limits, with(law));
+      EXPECT_EQ(s.status, Status::solved) << to_string(law) << " " << seed << " " << s.certificate.worst();
+      const int before = saturated;
+      expect_saturation(s, joints, desired, limits, saturated);
+      inside += static_cast<int>(joints.size()) - (saturated - before);
+      // The torques found, applied in a forward step, lead to the same joint velocities.
+      ContactProblem forward = p;
+      for (std::size_t i = 0; i < joints.size(); ++i) forward.impulse[joints[i]] += p.dt * s.tau[static_cast<Eigen::Index>(i)];
+      const Solution step = solve(forward, with(law).contact);
+      ASSERT_EQ(step.status, Status::solved);
+      free += (step.v - s.v).cwiseAbs().maxCoeff() < 1e-6 * (1.0 + s.v.cwiseAbs().maxCoeff()) ? 1 : 0;
+    }
+    EXPECT_GT(saturated, 10) << to_string(law);
+    EXPECT_GT(inside, 10) << to_string(law);
+    EXPECT_GE(free, law == Law::coulomb_pyramid || law == Law::coulomb_cone ? 8 : 12) << to_string(law);  // their motion need not be unique
+  }
+}
+
+TEST(TorqueLimits, LooseOnesChangeNothing) {
+  std::mt19937 rng(4);
+  const ContactProblem p = random_robot(rng, 12, 1, 0.5);
+  const std::vector<int> joints = joints_of(p);
+  const VectorXd desired = VectorXd::Constant(6, 0.1);
+  for (const Law law : kRigid) {
+    const InverseSolution unlimited = inverse_dynamics(p, joints, desired, {}, with(law));
+    const std::vector<double> limits(6, 2.0 * unlimited.tau.cwiseAbs().maxCoeff());
+    const InverseSolution s = inverse_dynamics(p, joints, desired, limits, with(law));
+    EXPECT_EQ(s.status, Status::solved);
+    EXPECT_NEAR((s.v - unlimited.v).norm(), 0.0, 1e-7 * (1.0 + unlimited.v.norm())) << to_string(law);
+    EXPECT_TRUE(s.proof.empty()) << to_string(law);
+    EXPECT_FALSE(s.repaired);
+  }
+}
+
+TEST(TorqueLimits, EverySolverOfALawAgrees) {
+  for (const Law law : {Law::frictionless, Law::no_slip, Law::anitescu}) {
+    for (unsigned seed = 1; seed <= 6; ++seed) {
+      std::mt19937 rng(seed);
+      const ContactProblem p = random_robot(rng, 10, 2, 0.5);
+      const std::vector<int> joints = joints_of(p);
+      const VectorXd desired = VectorXd::LinSpaced(4, -0.2, 0.3);
+      const std::vector<double> limits(joints.size(), 3.0);
+      const InverseSolution a = inverse_dynamics(p, joints, desired, limits, with(law));
+      const InverseSolution b = inverse_dynamics(p, joints, desired, limits, with(law, Solver::dantzig));
+      EXPECT_EQ(a.status, Status::solved);
+      EXPECT_EQ(b.status, Status::solved);
+      EXPECT_NEAR((a.v - b.v).norm(), 0.0, 1e-8 * (1.0 + a.v.norm())) << to_string(law) << " " << seed;
+    }
+  }
+}
+
+TEST(Infeasible, AFingerDrivenThroughAWallStopsThereAndTheProofHolds) {
+  const std::vector<int> joints{0};
+  const VectorXd desired = VectorXd::Constant(1, 2.0);
+  for (const Law law : kRigid) {
+    const ContactProblem p = finger(0.0, 0.0);
+    const InverseSolution s = inverse_dynamics(p, joints, desired, {}, with(law));
+    EXPECT_EQ(s.status, Status::solved) << to_string(law) << " " << s.certificate.worst();
+    EXPECT_TRUE(s.repaired) << to_string(law);
+    EXPECT_NEAR(s.v[0], 0.0, 1e-9) << to_string(law);
+    EXPECT_NEAR(s.shortfall, 2.0, 1e-9) << to_string(law);
+    ASSERT_FALSE(s.proof.empty()) << to_string(law);
+    EXPECT_TRUE(certifies_infeasibility(p, joints, desired, {}, with(law).contact, s.proof));
+    // The same vector proves nothing about a request that can be met, nor with a sign turned.
+    EXPECT_FALSE(certifies_infeasibility(p, joints, -desired, {}, with(law).contact, s.proof));
+    RequestProof turned = s.proof;
+    turned.contacts *= -1.0;
+    EXPECT_FALSE(certifies_infeasibility(p, joints, desired, {}, with(law).contact, turned));
+    turned = s.proof;
+    turned.joints *= -1.0;
+    EXPECT_FALSE(certifies_infeasibility(p, joints, desired, {}, with(law).contact, turned));
+  }
+}
+
+TEST(Infeasible, TheGapLeavesRoomAndThenItIsPossible) {
+  const std::vector<int> joints{0};
+  const ContactProblem p = finger(0.0, 0.03);  // 3 m/s close it within the step
+  for (const Law law : kRigid) {
+    const InverseSolution s = inverse_dynamics(p, joints, VectorXd::Constant(1, 2.0), {}, with(law));
+    EXPECT_EQ(s.status, Status::solved);
+    EXPECT_NEAR(s.v[0], 2.0, 1e-12);
+    EXPECT_TRUE(s.proof.empty());
+  }
+}
+
+TEST(Infeasible, AWeakMotorFallsAndTheProofSaysHowWeak) {
+  // The weight pulls with 3 N s over the step, away from a far wall that cannot hold it; the motor gives 1: it falls at 2 m/s. At 3 it
+  // holds.
+  const std::vector<int> joints{0};
+  const VectorXd still = VectorXd::Zero(1);
+  ContactProblem p = finger(0.0, 1.0);
+  p.impulse[0] = -3.0;
+  for (const Law law : kRigid) {
+    const std::vector<double> weak{1.0 / kDt}, enough{3.0 / kDt};
+    const InverseSolution s = inverse_dynamics(p, joints, still, weak, with(law));
+    EXPECT_EQ(s.status, Status::solved) << to_string(law);
+    EXPECT_NEAR(s.v[0], -2.0, 1e-9) << to_string(law);
+    EXPECT_NEAR(s.tau[0], 1.0 / kDt, 1e-7);
+    ASSERT_FALSE(s.proof.empty()) << to_string(law);
+    EXPECT_FALSE(certifies_infeasibility(p, joints, still, enough, with(law).contact, s.proof));
+    EXPECT_NEAR(inverse_dynamics(p, joints, still, enough, with(law)).v[0], 0.0, 1e-9);
+  }
+}
+
+TEST(Infeasible, RandomRequestsAreMetOrProvedImpossibleAndNeverGarbage) {
+  // Joints drive three feet apart: no-slip contacts refuse; with friction most requests can be met.
+  for (const Law law : kRigid) {
+    int missed = 0, proved = 0;
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+      std::mt19937 rng(seed);
+      ContactProblem p = random_robot(rng, 9, 6, 0.5);
+      p.v *= 0.0;  // all contacts closed
+      const std::vector<int> joints = joints_of(p);
+      const VectorXd desired = VectorXd::LinSpaced(3, -1.0, 2.0) * (seed % 3 == 0 ? 5.0 : 1.0);
+      const std::vector<double> limits(joints.size(), seed % 2 == 0 ? 20.0 : kInfinity);
+      const InverseSolution s = inverse_dynamics(p, joints, desired, limits, with(law));
+      EXPECT_TRUE(s.v.allFinite() && s.tau.allFinite());
+      EXPECT_LT(s.v.cwiseAbs().maxCoeff(), 1e3) << to_string(law) << " " << seed;
+      EXPECT_EQ(s.status, Status::solved) << to_string(law) << " " << seed;
+      if (s.status == Status::solved && s.shortfall < 1e-8) {
+        EXPECT_TRUE(s.proof.empty()) << to_string(law) << " " << seed;
+        continue;
+      }
+      ++missed;
+      if (s.proof.empty()) continue;
+      ++proved;
+      EXPECT_TRUE(certifies_infeasibility(p, joints, desired, limits, with(law).contact, s.proof));
+    }
+    RecordProperty(std::string(to_string(law)) + "_missed", missed);
+    RecordProperty(std::string(to_string(law)) + "_proved", proved);
+    EXPECT_TRUE(law != Law::no_slip || proved == missed) << proved << " of " << missed;
+  }
+}
+
+}  // namespace
+}  // namespace stiction

@@ -1,0 +1,51 @@
+// Proof that no impulses bring the driven joints to their desired velocities: a vector of Farkas, and its check.
+//
+// Every law asks of the step, with Λ_j = λ_b or λ_P the impulses of rows and joints:
+//   v⁺ = v₀ + M⁻¹(Jᵀλ + J_bᵀλ_b + Eᵀλ_P),  v₀ = v + M⁻¹p      λ_i in the law's cone K_i,  lo <= λ_b <= hi,  |λ_P| <= h τ_max
+//   N v⁺ + c >= 0,   [S; T] v⁺ = 0 (no_slip, closed contacts),   J_b v⁺ = b (bilateral), >= b or <= b (one-sided),   v⁺[joints] = v_des
+// Multiply the demands by z (z >= 0 on inequalities, of any sign on equations) and add them up: with ξ = Jᵀz_c + J_bᵀz_b + Eᵀz_j and
+// a = M⁻¹ξ the motion satisfies ξᵀv⁺ >= D = -z_Nᵀc + z_bᵀb + z_jᵀv_des, but whatever the impulses
+//   ξᵀv⁺ <= ξᵀv₀ + Σ_i max over K_i of (J_i a)ᵀλ_i + Σ_j max over [lo, hi] of (J_b a)_j λ_j + Σ_j h τ_j |a_j|
+// z proves the request infeasible when the right side is below D. Complementarity and maximal dissipation are left out: a request may
+// be possible by these demands and still not under the law; then no z exists. laws/infeasibility.hpp proves the narrower case that no
+// motion at all meets the demands on velocities, whatever the torques.
+#pragma once
+
+#include <span>
+
+#include "stiction/laws/law.hpp"
+#include "stiction/problem/contact_problem.hpp"
+#include "stiction/programs/qp/kinetic_qp.hpp"
+
+namespace stiction {
+
+struct RequestProof {
+  GrowVector contacts;  ///< 3n, z of N, S, T
+  GrowVector rows;      ///< m, z of J_b
+  GrowVector joints;    ///< one per driven joint
+
+  bool empty() const { return contacts.size() + rows.size() + joints.size() == 0; }
+  void clear();
+};
+
+/// True when z proves the request infeasible under the demands and cones of `law` (frictionless, no_slip, viscous, coulomb_pyramid by
+/// Stewart and Trinkle, coulomb_cone, anitescu, max_dissipation; false for others), beyond rounding: what is left of impulses without bound
+/// would have to be ten thousand times larger than those of the step. Computed from the problem alone; false on sizes that do not fit.
+/// tau_max empty: unlimited.
+bool certifies_infeasibility(const ContactProblem& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
+                             std::span<const double> tau_max, const SolveOptions& law, const RequestProof& z);
+
+struct RequestProofWorkspace {
+  RowMatrix generators, constraints;
+  GrowVector lo, hi, d, v0, row;
+  KineticQpWorkspace qp;
+  KineticQpSolution solution;
+};
+
+/// Searches for z by the least kinetic energy over all impulses that meet the demands (programs/qp/kinetic_qp.hpp). True when the z found
+/// passes `certifies_infeasibility`; otherwise z is empty. The disc is widened to a polygon around it. O(nv³) and more: for requests that
+/// have failed.
+bool find_request_proof(const ContactProblem& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
+                        std::span<const double> tau_max, const SolveOptions& law, RequestProofWorkspace& workspace, RequestProof& z);
+
+}  // namespace stiction

@@ -1,0 +1,87 @@
+#include "stiction/laws/box_rows.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Index;
+
+Friction friction_of(Law law) {
+  switch (law) {
+    case Law::frictionless:
+      return Friction::none;
+    case Law::no_slip:
+      return Friction::no_slip;
+    case Law::coulomb_pyramid:
+      return Friction::box;
+    default:
+      return Friction::pyramid;
+  }
+}
+
+void require_box(const ReducedProblem& p, const SolveOptions& options) {
+  if (options.edges != 4) {
+    throw InvalidArgument("edges", fmt::format("4 with solver {}, whose friction is a box", to_string(options.solver)),
+                          fmt::format("{}", options.edges));
+  }
+  for (Index i = 0; i < p.mu.size(); ++i) {
+    if (std::isinf(p.mu[i])) {
+      throw InvalidArgument(fmt::format("mu[{}]", i),
+                            fmt::format("a finite number with solver {} (or law no_slip)", to_string(options.solver)), "inf");
+    }
+  }
+}
+
+/// Bounds of the friction rows as factors of their normal force, which stands before them.
+void bind_friction(const ReducedProblem& p, BoxRowsWorkspace& w) {
+  Generators& g = w.generators;
+  w.normal.assign(static_cast<std::size_t>(g.size()), -1);
+  int normal = -1;
+  for (int k = 0; k < g.contact_variables; ++k) {
+    const Generators::Variable& v = g.variables[static_cast<std::size_t>(k)];
+    if (v.direction[0] != 0.0) {
+      normal = k;
+      continue;
+    }
+    w.normal[static_cast<std::size_t>(k)] = normal;
+    g.hi[k] = p.mu[v.contact] * std::numbers::sqrt2 / 2.0;
+    g.lo[k] = -g.hi[k];
+  }
+}
+
+}  // namespace
+
+void solve_by_box_rows(const ReducedProblem& p, const SolveOptions& options, BoxRowsWorkspace& w, Impulses& out) {
+  const bool box = options.law == Law::coulomb_pyramid;
+  if (box) require_box(p, options);
+  make_generators(p, friction_of(options.law), options.edges, false, w.generators);
+  const Generators& g = w.generators;
+  if (box) bind_friction(p, w);
+  Mlcp mlcp;
+  mlcp.R = RowsView(g.storage.data(), g.size(), p.rank_bound(), p.rank_bound());
+  mlcp.q = g.c;
+  mlcp.lo = g.lo;
+  mlcp.hi = g.hi;
+  if (box) mlcp.normal = w.normal;
+  w.x0 = w.solution.x;
+  if (options.warm_start && w.x0.size() == g.size()) mlcp.x0 = w.x0;
+  if (options.solver == Solver::dantzig) {
+    out.status = dantzig(mlcp, {}, w.dantzig, w.solution);
+    out.iterations = w.solution.pivots;
+  } else {
+    constexpr double kShare = 0.1;  // of the certificate's tolerance: its scales are a little larger
+    constexpr int kSweeps = 1000;
+    out.status = pgs(mlcp, {.tolerance = kShare * options.tolerance, .max_sweeps = kSweeps}, w.pgs, w.solution);
+    out.iterations = w.solution.sweeps;
+  }
+  expand(p, g, w.solution.x, out.lambda, out.beta);
+}
+
+}  // namespace stiction
