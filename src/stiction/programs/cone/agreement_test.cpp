@@ -77,6 +77,21 @@ TEST(DiscAndPolygon, VelocitiesMeetAsVerticesMultiply) {
   EXPECT_GT(before, 1e-8);
 }
 
+// Six freedoms need few of a sole's points: the answer stands on those, and is one of the whole problem.
+TEST(WorkingSet, ManyPointsStandOnFew) {
+  Random random(44);
+  for (const int edges : {0, 4, 8}) {
+    for (int k = 0; k < 20; ++k) {
+      const ReducedProblem problem = test_scenes::flat_feet(k % 2 == 0 ? 200 : 1000, random);
+      const ConeSolution solution = solve(problem, edges);
+      EXPECT_LE(natural_map(problem, edges, false, solution.lambda, solution.beta), 1e-9) << edges << " " << k;
+      int loaded = 0;
+      for (int i = 0; i < problem.contacts(); ++i) loaded += solution.lambda[3 * i] > 0.0;
+      EXPECT_LE(loaded, 30) << edges << " " << k;
+    }
+  }
+}
+
 // W that is not symmetric: the answer solves the problem as given, not its symmetric part.
 TEST(Defect, EntersTheContactVelocities) {
   Random random(43);

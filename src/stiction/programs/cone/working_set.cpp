@@ -131,9 +131,9 @@ bool solve_on_working_set(const ReducedProblem& problem, const ConeOptions& opti
   int unsolved = 0;
   for (int round = 0; round < kRounds && memory.budget > 0 && 2 * static_cast<int>(set.members.size()) < problem.contacts(); ++round) {
     const double now = evaluate(problem, memory);
-    if (now <= memory.target) return true;
+    if (now <= (round > 0 ? memory.accept : memory.target)) return true;
     const double worst = measure(problem, memory, set);
-    if (round > 0 && worst <= memory.target) return memory.best <= memory.accept;
+    if (round > 0 && worst <= memory.target) return false;
     add_violators(problem, memory.target, set);
     part.max_iterations = std::min(memory.budget, kPartIterations);
     part.warm_start = !set.members.empty();
