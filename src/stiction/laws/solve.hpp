@@ -5,10 +5,12 @@
 #pragma once
 
 #include "stiction/laws/box_rows.hpp"
+#include "stiction/laws/compliant.hpp"
 #include "stiction/laws/convex.hpp"
 #include "stiction/laws/infeasibility.hpp"
 #include "stiction/laws/law.hpp"
 #include "stiction/laws/max_dissipation.hpp"
+#include "stiction/laws/moreau.hpp"
 #include "stiction/laws/pyramid_lcp.hpp"
 #include "stiction/laws/viscous.hpp"
 #include "stiction/problem/reduced.hpp"
@@ -36,6 +38,9 @@ struct SolveWorkspace {
   ReducedProblem turned;
   InfeasibilityWorkspace infeasibility;
   BoxRowsWorkspace box_rows;
+  ProxLawWorkspace prox;
+  MoreauWorkspace moreau;
+  CompliantWorkspace compliant;
   ConeWorkspace cone;
   ConeSolution cone_solution;
   CertificateWorkspace certificate;

@@ -4,6 +4,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/contact_checks.hpp"
+#include "stiction/problem/newton_impact.hpp"
 
 namespace stiction {
 
@@ -72,6 +73,14 @@ void certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambd
     Vector3d u = w.u.segment<3>(3 * i);
     c.energy_change += 0.5 * lambda.segment<3>(3 * i).dot(u + p.u_free.segment<3>(3 * i));
     Vector3d push = lambda.segment<3>(3 * i);
+    if (law.compliant) {
+      check_compliant(compliant_contact(p, *law.compliant, i), u, push, s, c);
+      continue;
+    }
+    if (law.newton_impact) {
+      check_impact(law, closed_at_midpoint(p, i), p.mu[i], u + impact_shift(p, i), push, s, c);
+      continue;
+    }
     if (law.touching_only && p.gap.size() > 0 && p.gap[i] > kTouchGap) {
       check_absent(push, s, c);
       continue;
