@@ -375,7 +375,7 @@ std::string to_json(const ReducedProblem& p) {
     std::string extra = law_of(p, i);
     if (p.gap.size() > 0) extra += fmt::format("\"gap\": {}, ", text(p.gap[i]));
     if (p.u_before.size() > 0) extra += fmt::format("\"u_before\": {}, ", list(p.u_before.segment<3>(3 * i)));
-    if (p.restitution.size() > 0) extra += fmt::format("\"restitution\": {}, ", number(p.restitution[i]));
+    if (p.restitution.size() > 0) extra += fmt::format("\"restitution\": {}, ", text(p.restitution[i]));
     return fmt::format("\"mu\": {}, \"offset\": {}, \"closed\": {}, {}\"u_free\": {},\n     \"Rt\": {}", text(p.mu[i]), text(p.offset[i]),
                        p.closed[static_cast<std::size_t>(i)] != 0 ? 1 : 0, extra, list(p.u_free.segment<3>(3 * i)), entries(p.Rt, i));
   });
