@@ -13,6 +13,9 @@ SolveOptions ProblemOptions::to_solve_options() const {
   options.variant = pyramid_variant_from_string(variant);
   options.viscous_slip = viscous_slip_from_string(viscous_slip);
   options.align_edges = align_edges;
+  options.alpha = alpha;
+  options.max_sweeps = max_sweeps;
+  options.bilateral_by_prox = bilateral_by_prox;
   return options;
 }
 
@@ -28,6 +31,9 @@ void add_problem_options(CLI::App& sub, ProblemOptions& options) {
   sub.add_flag("--align-edges", options.align_edges, "Turn each contact's polygon so that a vertex opposes its slip before the step");
   sub.add_option("--viscous-slip", options.viscous_slip, "Law viscous: friction opposes the slip after or before the step")
       ->capture_default_str();
+  sub.add_option("--alpha", options.alpha, "Relaxation of jor and sor, in (0, 2)")->capture_default_str();
+  sub.add_option("--max-sweeps", options.max_sweeps, "Iterations of jor and sor at most")->capture_default_str();
+  sub.add_flag("--bilateral-by-prox", options.bilateral_by_prox, "jor and sor: iterate on bilateral rows instead of eliminating them");
 }
 
 nlohmann::ordered_json certificate_json(const Certificate& c) {

@@ -16,7 +16,9 @@ struct ProblemOptions {
   double tolerance = 1e-9;
   int edges = 4;
   std::string variant = "stewart_trinkle", viscous_slip = "after";
-  bool align_edges = false;
+  bool align_edges = false, bilateral_by_prox = false;
+  double alpha = SolveOptions{}.alpha;
+  int max_sweeps = SolveOptions{}.max_sweeps;
 
   SolveOptions to_solve_options() const;
 };

@@ -59,6 +59,10 @@ class Scene {
     assemble(world, data, q, v, VectorXd::Zero(world.nv()), points, options, problem);
     ContactMaterial wet;
     wet.viscosity = 8.0;
+    wet.stiffness = wet.stiffness_tangential = 1e5;
+    wet.damping = wet.damping_tangential = 50.0;
+    wet.dissipation = 1.0;
+    wet.restitution_tangential = 0.2;
     problem.material.assign(points.size(), wet);
     joints.assign(world.actuated().begin(), world.actuated().end());
     if (robot.driven > 0) joints.resize(static_cast<std::size_t>(robot.driven));
@@ -113,7 +117,8 @@ SolveOptions with(Law law) {
 class RoundTrip : public testing::TestWithParam<RobotCase> {};
 
 TEST_P(RoundTrip, ForwardReturnsTheDesiredVelocities) {
-  for (const Law law : {Law::frictionless, Law::no_slip, Law::viscous, Law::anitescu}) {
+  for (const Law law : {Law::frictionless, Law::no_slip, Law::viscous, Law::anitescu, Law::linear_penalty, Law::stick_slip_spring,
+                        Law::regularized_stiction, Law::hunt_crossley}) {
     for (const int n : {1, 2, 3, 4, 8, 16, 40}) {
       Scene scene(GetParam(), n, static_cast<unsigned>(100 + n));
       InverseOptions options;
@@ -155,7 +160,7 @@ TEST_P(RoundTrip, CoulombsInverseIsASolutionOfTheForwardProblem) {
     SolveOptions turned = with(Law::coulomb_pyramid);
     turned.align_edges = true;
     turned.variant = PyramidVariant::anitescu_potra;
-    for (const SolveOptions& contact : {with(Law::coulomb_pyramid), with(Law::coulomb_cone), turned}) {
+    for (const SolveOptions& contact : {with(Law::coulomb_pyramid), with(Law::coulomb_cone), with(Law::moreau), turned}) {
       const Law law = contact.law;
       InverseOptions options;
       options.contact = contact;

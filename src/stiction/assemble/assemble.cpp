@@ -133,6 +133,9 @@ void assemble(const World& world, const WorldData& data, const Ref<const VectorX
   add_damping(world, options.dt, p);
   assemble_impulse(world, data, v, tau, p);
   assemble_contacts(world, data, contacts, p);
+  p.laws.clear();
+  p.material.clear();
+  if (options.material) p.material.resize(contacts.size(), *options.material);
   p.prescribed.clear();
   p.v_prescribed.resize(0);
   assemble_joint_rows(world, q, v, options, p);

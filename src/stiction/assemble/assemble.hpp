@@ -6,6 +6,7 @@
 // Reads only `update`d data. No allocation once the sizes have been seen.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "stiction/geometry/collision_scene.hpp"
@@ -15,10 +16,11 @@
 namespace stiction {
 
 struct AssembleOptions {
-  double dt = 1e-3;           ///< s
-  bool joint_limits = true;   ///< position limits as unilateral rows
-  bool dry_friction = true;   ///< dry friction of the file as boxed rows
-  double limit_reach = 0.05;  ///< limits nearer than this plus 2 h |v| (rad or m) get a row
+  double dt = 1e-3;                         ///< s
+  bool joint_limits = true;                 ///< position limits as unilateral rows
+  bool dry_friction = true;                 ///< dry friction of the file as boxed rows
+  std::optional<ContactMaterial> material;  ///< of every contact; absent: the problem has none
+  double limit_reach = 0.05;                ///< limits nearer than this plus 2 h |v| (rad or m) get a row
 };
 
 /// Every geometry of the world's bodies. `friction` is used where the file names none; `restitution` has one value per body, or is

@@ -21,4 +21,11 @@ PublishedTrot published_trot_results(std::string_view controller, bool high) {
   return {};
 }
 
+std::optional<double> published_prox_alpha(std::string_view name) {
+  if (name == "HmJ" || name == "HmS" || name == "HESP" || name == "HMSP") return 0.6;
+  if (name == "HEJP") return 0.5;
+  if (name == "HMJP") return 0.4;
+  return {};
+}
+
 }  // namespace stiction

@@ -17,4 +17,7 @@ struct PublishedTrot {
 /// Rigid ground; `high_friction` is mu = infinity, otherwise 0.1. Names as TrotController's.
 PublishedTrot published_trot_results(std::string_view controller, bool high_friction);
 
+/// α that [G14, Table 1] chose for a configuration (HmJ, HmS, HEJP, ...): half of the largest that converges. Absent for other names.
+std::optional<double> published_prox_alpha(std::string_view name);
+
 }  // namespace stiction

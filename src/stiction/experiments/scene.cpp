@@ -125,11 +125,12 @@ class SceneReader {
 
   Scene read(const toml::table& root) {
     for (const auto& [key, node] : root) {
-      if (key.str() != "simulation" && key.str() != "robot" && key.str() != "body" && key.str() != "static") {
+      if (key.str() != "simulation" && key.str() != "material" && key.str() != "robot" && key.str() != "body" && key.str() != "static") {
         throw FileError(path_, fmt::format("line {}", node.source().begin.line), fmt::format("unknown table [{}]", key.str()));
       }
     }
     if (const toml::table* simulation = root["simulation"].as_table()) read_simulation({path_, "simulation", *simulation});
+    if (const toml::table* material = root["material"].as_table()) read_material({path_, "material", *material});
     for_each(root, "robot", [this](Table t) { read_robot(std::move(t)); });
     for_each(root, "body", [this](Table t) { read_body(std::move(t)); });
     for_each(root, "static", [this](Table t) { read_static(std::move(t)); });
@@ -152,6 +153,14 @@ class SceneReader {
       throw FileError(path_, fmt::format("line {}", node->source().begin.line), fmt::format("write [[{}]], one per entry", name));
     }
     for (std::size_t i = 0; i < array->size(); ++i) function(Table(path_, fmt::format("{}[{}]", name, i), *array->get(i)->as_table()));
+  }
+
+  void read_material(Table t) {
+    ContactMaterial m;
+    for (const MaterialField& field : kMaterialFields) m.*field.member = t.number(std::string(field.name).c_str(), m.*field.member);
+    t.finish();
+    validate_contact_laws({}, {&m, 1}, 1);
+    scene_.options.assemble.material = m;
   }
 
   void read_simulation(Table t) {

@@ -115,6 +115,12 @@ void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd
   detect();
   assemble(world_, data_, state.q, state.v, tau, contacts_, options_.assemble, problem_);
   add_convective(world_, problem_);
+  springs_.load(contacts_, problem_);
+}
+
+bool Stepper::is_rigid(int i) const {
+  const Law law = problem_.laws.empty() ? options_.contact.law : problem_.laws[static_cast<std::size_t>(i)];
+  return !is_compliant(law) && law != Law::todorov && law != Law::sap;  // those carry load by penetration
 }
 
 // The last step's impulses in the order of this step's contacts, zero for new ones: what Choice::closest_to_last stays close to.
@@ -156,13 +162,21 @@ void Stepper::project(StepReport& report) {
   velocity_ = solution_.v;
   if (problem_.contacts() == 0) return;
   report.deepest_penetration = std::max(0.0, -problem_.gap.minCoeff());
-  if (report.deepest_penetration <= options_.allowed_penetration || options_.recovery == 0.0) return;
-  if (conditions(options_.contact).softness != Softness::none) return;  // these laws carry load by penetration
+  double deepest_rigid = 0.0;
+  for (int i = 0; i < problem_.contacts(); ++i) {
+    if (is_rigid(i)) deepest_rigid = std::max(deepest_rigid, -problem_.gap[i]);
+  }
+  if (deepest_rigid <= options_.allowed_penetration || options_.recovery == 0.0) return;
   projection_ = workspace_.reduction.reduced;
   projection_.u_free.setZero();
   projection_.w_free.setZero();
   const double rate = 1.0 / options_.assemble.dt;
   for (int i = 0; i < problem_.contacts(); ++i) {
+    constexpr double kFar = 1e3;  // m: out of reach of any correction
+    if (!is_rigid(i)) {
+      projection_.offset[i] = rate * kFar;
+      continue;
+    }
     const double depth = std::min(problem_.gap[i] + options_.allowed_penetration, 0.0);
     projection_.offset[i] = depth < 0.0 ? options_.recovery * rate * depth : rate * std::max(problem_.gap[i], 0.0);
   }
@@ -173,6 +187,7 @@ void Stepper::project(StepReport& report) {
   }
   SolveOptions frictionless;
   frictionless.law = Law::frictionless;
+  projection_.laws.clear();
   solve_reduced(projection_, frictionless, projection_workspace_, projection_impulses_);
   if (projection_impulses_.status != Status::solved) return;
   recover_velocity(workspace_.reduction, projection_impulses_.lambda, projection_impulses_.beta, shift_);
@@ -199,12 +214,14 @@ StepReport Stepper::step(const Eigen::Ref<const Eigen::VectorXd>& tau, State& st
       assemble_impulse(world_, data_, state.v, tau, problem_);
     }
     add_convective(world_, problem_);
+    springs_.load(contacts_, problem_);
   }
   {
     StageTimer timer(report, Stage::solve);
     report.accepted = solve_certified(report);
   }
   if (!report.accepted) return report;
+  springs_.update(contacts_, problem_, options_.contact.law, solution_.v);
   {
     StageTimer timer(report, Stage::project);
     project(report);

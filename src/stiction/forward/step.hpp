@@ -6,6 +6,7 @@
 // An open gap φ may close within the step (N v⁺ >= -φ/h), so bodies meet without overlap. What overlap curvature and late
 // contacts leave is undone by δ: the least kinetic correction with N δ >= -γ φ/h on penetrating contacts, a frictionless LCP
 // on the same R. It moves positions and never enters v, so stabilisation adds no kinetic energy.
+// A compliant contact needs its penetration, so δ leaves it alone; its tangential spring lives on while the contact's id does.
 // A step whose certificate misses the tolerance is tried again from a cold start and then with the law's other solver; if it still
 // misses, the state is left as it was and the report says so. First order in h.
 #pragma once
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "stiction/assemble/assemble.hpp"
+#include "stiction/forward/contact_springs.hpp"
 #include "stiction/laws/solve.hpp"
 
 namespace stiction {
@@ -54,6 +56,8 @@ class Stepper {
 
   const World& world() const { return world_; }
   CollisionScene& scene() { return scene_; }
+  /// Tangential springs start at rest again, as a state that does not follow from the last one needs.
+  void forget_springs() { springs_.clear(); }
   const StepOptions& options() const { return options_; }
   /// Keeps dt, law and solver of later steps.
   void set_options(const StepOptions& options);
@@ -77,6 +81,7 @@ class Stepper {
   void follow_contacts();
   bool solve_certified(StepReport& report);
   void project(StepReport& report);
+  bool is_rigid(int contact) const;
 
   World world_;
   CollisionScene scene_;
@@ -91,6 +96,7 @@ class Stepper {
   Impulses projection_impulses_;
   GrowVector shift_, velocity_, last_impulses_;
   std::vector<std::uint64_t> last_ids_;  ///< of the contacts of the last step, in its order
+  ContactSprings springs_;
 };
 
 }  // namespace stiction

@@ -51,8 +51,8 @@ TEST_P(EveryLaw, BoxRestsWithoutCreepAndItsForcesSumToTheWeight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Laws, EveryLaw,
-                         testing::Values(Law::frictionless, Law::no_slip, Law::coulomb_pyramid, Law::coulomb_cone, Law::anitescu,
-                                         Law::max_dissipation),
+                         testing::Values(Law::frictionless, Law::no_slip, Law::coulomb_pyramid, Law::coulomb_cone, Law::moreau,
+                                         Law::anitescu, Law::max_dissipation),
                          [](const auto& instance) { return std::string(to_string(instance.param)); });
 
 TEST(Stepper, LandsWithoutOverlap) {

@@ -185,7 +185,9 @@ void inverse_dynamics(ContactProblem& p, std::span<const int> joints, const Ref&
   {
     const DrivenRows rows(p, joints, v_desired, tau_max);
     solve(p, contact_options(options), w.solve, s);
-    if (options.choice == Choice::least_torque && s.status == Status::solved && tau_max.empty()) apply_stage_two(p, options, w, s);
+    const bool leaves_choice = options.contact.law != Law::moreau && !is_compliant(options.contact.law);  // stage II knows the others
+    if (leaves_choice && options.choice == Choice::least_torque && s.status == Status::solved && tau_max.empty())
+      apply_stage_two(p, options, w, s);
     read_torques(p, joints.size(), tau_max, rows.first_row(), s);
   }
   if (s.status != Status::solved && options.repair_inconsistent && contradicts_contacts(options, w, s) &&

@@ -25,8 +25,8 @@ namespace stiction {
 struct InverseOptions {
   SolveOptions contact;
   Choice choice = Choice::warm_start;  ///< warm_start leaves it to contact.choice
-  bool repair_inconsistent = true;  ///< replace desired velocities that the contacts cannot follow [ZD15, Eqs. 40-45]
-  bool prove_infeasible = false;    ///< search for a proof when the request is missed; allocates, so not for a control loop
+  bool repair_inconsistent = true;     ///< replace desired velocities that the contacts cannot follow [ZD15, Eqs. 40-45]
+  bool prove_infeasible = false;       ///< search for a proof when the request is missed; allocates, so not for a control loop
 };
 
 struct InverseWorkspace {
@@ -38,11 +38,11 @@ struct InverseWorkspace {
 };
 
 struct InverseSolution : Solution {
-  GrowVector tau;              ///< one per joint (N or N m), mean over the step
-  bool repaired = false;       ///< v_desired contradicted the contacts and was replaced; `v` has what is reached
-  double shortfall = 0.0;      ///< largest |v⁺ - v_desired| over the joints
-  bool least_torque = false;   ///< stage II succeeded
-  RequestProof proof;  ///< proof that no impulses within the limits reach v_desired; empty when it is reached or no proof was found
+  GrowVector tau;             ///< one per joint (N or N m), mean over the step
+  bool repaired = false;      ///< v_desired contradicted the contacts and was replaced; `v` has what is reached
+  double shortfall = 0.0;     ///< largest |v⁺ - v_desired| over the joints
+  bool least_torque = false;  ///< stage II succeeded
+  RequestProof proof;         ///< proof that no impulses within the limits reach v_desired; empty when it is reached or no proof was found
 };
 
 /// Bilateral (tau_max empty) or torque-limited rows for `joints` (indices into v; any subset). `problem` is valid, without prescribed

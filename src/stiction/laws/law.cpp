@@ -12,8 +12,8 @@ namespace stiction {
 
 namespace {
 
-constexpr std::array<std::string_view, kSolvers.size()> kSolverNames{"auto",           "ppm",     "lemke", "enumerate", "active_set",
-                                                                     "interior_point", "dantzig", "pgs",   "newton"};
+constexpr std::array<std::string_view, kSolvers.size()> kSolverNames{"auto",    "ppm", "lemke", "enumerate", "active_set", "interior_point",
+                                                                     "dantzig", "pgs", "jor",   "sor",       "newton"};
 
 }  // namespace
 
@@ -54,20 +54,27 @@ bool can_solve(Law law, Solver solver) {
   if (solver == Solver::automatic)
     return std::ranges::any_of(kSolvers, [&](Solver s) { return s != Solver::automatic && can_solve(law, s); });
   const bool by_rows = solver == Solver::dantzig || solver == Solver::pgs;
+  const bool prox = solver == Solver::jor || solver == Solver::sor;
   switch (law) {
     case Law::frictionless:
+      return solver == Solver::ppm || solver == Solver::active_set || by_rows || prox;
     case Law::no_slip:
       return solver == Solver::ppm || solver == Solver::active_set || by_rows;
     case Law::viscous:
       return solver == Solver::ppm || solver == Solver::active_set;
     case Law::coulomb_pyramid:
-      return solver == Solver::interior_point || solver == Solver::lemke || solver == Solver::enumerate || by_rows;
+      return solver == Solver::interior_point || solver == Solver::lemke || solver == Solver::enumerate || by_rows || prox;
     case Law::coulomb_cone:
-      return solver == Solver::interior_point;
+    case Law::moreau:
+      return solver == Solver::interior_point || prox;
     case Law::anitescu:
       return solver == Solver::active_set || solver == Solver::interior_point || solver == Solver::newton || by_rows;
     case Law::todorov:
     case Law::sap:
+    case Law::linear_penalty:
+    case Law::stick_slip_spring:
+    case Law::regularized_stiction:
+    case Law::hunt_crossley:
       return solver == Solver::newton;
     case Law::max_dissipation:
       return solver == Solver::active_set;
@@ -95,6 +102,15 @@ LawConditions conditions(const SolveOptions& options) {
       c.touching_only = options.variant == PyramidVariant::anitescu_potra;
       break;
     case Law::coulomb_cone:
+      break;
+    case Law::linear_penalty:
+    case Law::stick_slip_spring:
+    case Law::regularized_stiction:
+    case Law::hunt_crossley:
+      c.compliant = options.law;
+      break;
+    case Law::moreau:
+      c.newton_impact = true;
       break;
     case Law::anitescu:
       c.relaxed = c.friction_needs_contact = true;

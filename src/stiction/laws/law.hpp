@@ -5,10 +5,13 @@
 //   viscous          0 <= λ_N ⊥ u_N + c >= 0, λ_T = -h c u_T on closed contacts [D14]                  LCP, symmetric PSD
 //   coulomb_pyramid  Signorini and Coulomb with a polygon of k edges [ZD15 section 4; Stewart-Trinkle, Anitescu-Potra]  LCP
 //   coulomb_cone     Signorini and Coulomb with the true disc (De Saxce)                            cone complementarity
+//   moreau           Signorini and Coulomb with the disc on ξ = u⁺ + ε u⁻ of every closed contact [G14, Eqs. 5-9]  normal-cone inclusions
 //   anitescu         convex relaxation: λ ∈ K ⊥ u + c e_N ∈ K* [Anitescu 2006]                       convex QP
 //   todorov          the same with softness: λ ∈ K ⊥ u + R λ - û ∈ K* over the disc [T-UA; Todorov 2014]  strictly convex cone program
 //   sap              the same, R and û from stiffness and dissipation time [T-UA; Castro et al. 2022] strictly convex cone program
 //   max_dissipation  min vᵀMv/2 over λ ∈ K with u_N + c >= 0 [ZD15 section 5; Drumwright-Shell]      convex QP
+//   linear_penalty, stick_slip_spring [G14, Alg. 1], regularized_stiction [T-UA], hunt_crossley
+//                    λ = f(u⁺), compliant: problem/constitutive.hpp                              Newton in the r-space
 // c is the gap and restitution offset of `normal_offset` (viscous: the second c is the contact's viscosity, N s/m); K the friction cone or
 // pyramid. no_slip, viscous, anitescu and max_dissipation put friction on closed contacts only (`find_closed`). Bounded rows are variables
 // of every program. All but max_dissipation are conditions on (λ, J v⁺) alone, which is what makes their inverse dynamics exact
@@ -24,11 +27,12 @@
 
 namespace stiction {
 
-enum class Solver { automatic, ppm, lemke, enumerate, active_set, interior_point, dantzig, pgs, newton };
+enum class Solver { automatic, ppm, lemke, enumerate, active_set, interior_point, dantzig, pgs, jor, sor, newton };
 
 /// Every solver, in the order of the enumeration.
 inline constexpr std::array kSolvers{Solver::automatic,      Solver::ppm,     Solver::lemke, Solver::enumerate, Solver::active_set,
-                                     Solver::interior_point, Solver::dantzig, Solver::pgs,   Solver::newton};
+                                     Solver::interior_point, Solver::dantzig, Solver::pgs,   Solver::jor,       Solver::sor,
+                                     Solver::newton};
 
 std::string_view to_string(Solver solver);
 /// Throws InvalidArgument that lists the names known.
@@ -62,7 +66,10 @@ struct SolveOptions {
   ViscousSlip viscous_slip = ViscousSlip::after;             ///< viscous
   Choice choice = Choice::warm_start;                        ///< least_torque is refused here
   double tolerance = 1e-9;                                   ///< largest scaled residual of the certificate that counts as solved
-  bool warm_start = true;                                    ///< start from the last solution in the workspace when the sizes agree
+  double alpha = 0.6;                                        ///< relaxation of jor and sor, in (0, 2)
+  int max_sweeps = 20000;                                    ///< of jor and sor
+  bool bilateral_by_prox = false;  ///< jor and sor: iterate on bilateral rows too [G14, Eq. 19] instead of eliminating them [G14, Eq. 20]
+  bool warm_start = true;          ///< start from the last solution in the workspace when the sizes agree
 };
 
 /// True when the law can be solved by this solver; `automatic`: by any.

@@ -15,6 +15,8 @@ namespace {
 // Above this many free velocities the dense factors of the active set lose against the block-sparse interior point.
 constexpr int kActiveSetColumns = 96;
 
+bool is_prox(Solver solver) { return solver == Solver::jor || solver == Solver::sor; }
+
 void check_options(const SolveOptions& options) {
   if (!can_solve(options.law, options.solver)) {
     throw InvalidArgument("solver", fmt::format("a solver of law {}", to_string(options.law)),
@@ -32,6 +34,9 @@ void check_options(const SolveOptions& options) {
   if (disc && options.solver == Solver::active_set) {
     throw InvalidArgument("solver", "newton or interior_point for the disc of law anitescu", "'active_set'");
   }
+  if (options.bilateral_by_prox && !is_prox(options.solver)) {
+    throw InvalidArgument("bilateral_by_prox", "solver jor or sor", fmt::format("'{}'", to_string(options.solver)));
+  }
   require_positive("tolerance", options.tolerance);
   if (options.choice == Choice::least_torque) throw InvalidArgument("choice", "warm_start, least_norm or closest_to_last", "least_torque");
 }
@@ -41,7 +46,7 @@ void solve_by_interior_point(const ReducedProblem& p, const SolveOptions& option
   cone.edges = options.edges;
   cone.relaxed = options.law == Law::anitescu;
   cone.warm_start = options.warm_start;
-  if (options.law == Law::coulomb_cone || options.edges == 0) {
+  if (options.law == Law::coulomb_cone || options.law == Law::moreau || options.edges == 0) {
     exact_cone(p, cone, w.cone, w.cone_solution);
   } else {
     interior_point(p, cone, w.cone, w.cone_solution);
@@ -81,6 +86,16 @@ void apply_choice(const ContactProblem& problem, const SolveOptions& options, So
   }
   w.choice.last = solution.impulses;
   w.impulses.lambda = solution.impulses;
+}
+
+void solve_moreau(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
+  make_moreau_problem(p, w.moreau);
+  if (is_prox(options.solver)) {
+    solve_by_prox(w.moreau.closed, options, w.prox, w.moreau.impulses);
+  } else {
+    solve_by_interior_point(w.moreau.closed, options, w, w.moreau.impulses);
+  }
+  expand_moreau(p, w.moreau, out);
 }
 
 bool has_infinite_mu(const ReducedProblem& p) { return p.mu.size() > 0 && std::isinf(p.mu.maxCoeff()); }
@@ -210,6 +225,11 @@ Solver choose_solver(const ReducedProblem& p, const SolveOptions& options) {
     case Law::anitescu:
       if (options.edges == 0) return Solver::newton;
       return p.rank_bound() <= kActiveSetColumns ? Solver::active_set : Solver::interior_point;
+    case Law::linear_penalty:
+    case Law::stick_slip_spring:
+    case Law::regularized_stiction:
+    case Law::hunt_crossley:
+      return Solver::newton;
     case Law::max_dissipation:
       return Solver::active_set;
     default:
@@ -237,6 +257,12 @@ void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWo
     out.iterations = 0;
   } else if (options.law == Law::viscous) {
     solve_viscous(p, options, solver, w.viscous, out);
+  } else if (is_compliant(options.law)) {
+    solve_compliant(p, options, w.compliant, out);
+  } else if (options.law == Law::moreau) {
+    solve_moreau(p, options, w, out);
+  } else if (is_prox(solver)) {
+    solve_by_prox(p, options, w.prox, out);
   } else if (solver == Solver::ppm && p.bounded_rows() == 0) {
     solve_by_pivoting(p, options, w.convex, out);
   } else if (solver == Solver::dantzig || solver == Solver::pgs) {
@@ -264,7 +290,7 @@ void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWo
 
 void solve(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   check_options(options);
-  reduce(problem, w.reduction);
+  reduce(problem, w.reduction, options.bilateral_by_prox);
   if (options.align_edges) edge_angles(problem, w.reduction.reduced.edge_angle);
   w.reduction.reduced.weight.resize(0);
   if (options.law == Law::sap) contact_weights(problem, w.soft.factor, w.reduction.reduced.weight);

@@ -6,10 +6,12 @@
 
 #include "stiction/laws/box_rows.hpp"
 #include "stiction/laws/choice.hpp"
+#include "stiction/laws/compliant.hpp"
 #include "stiction/laws/convex.hpp"
 #include "stiction/laws/infeasibility.hpp"
 #include "stiction/laws/law.hpp"
 #include "stiction/laws/max_dissipation.hpp"
+#include "stiction/laws/moreau.hpp"
 #include "stiction/laws/pyramid_lcp.hpp"
 #include "stiction/laws/soft_convex.hpp"
 #include "stiction/laws/viscous.hpp"
@@ -41,6 +43,9 @@ struct SolveWorkspace {
   SoftConvexWorkspace soft;
   ChoiceWorkspace choice;
   GrowVector solved_impulses;
+  ProxLawWorkspace prox;
+  MoreauWorkspace moreau;
+  CompliantWorkspace compliant;
   ConeWorkspace cone;
   ConeSolution cone_solution;
   CertificateWorkspace certificate;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "stiction/problem/contact_checks.hpp"
+#include "stiction/problem/newton_impact.hpp"
 
 namespace stiction {
 
@@ -38,6 +39,15 @@ void check_friction_law(const ContactProblem& p, const LawConditions& law, int i
   }
   const double viscosity = p.material.empty() ? 0.0 : p.material[static_cast<std::size_t>(i)].viscosity;
   check_viscous(p.dt * viscosity, slip.tail<2>(), lambda, s, c);
+}
+
+void check_newton_impact(const ContactProblem& p, const LawConditions& law, const SectionShape& shape, int i, const Vector3d& u,
+                         const Vector3d& lambda, const Scales& s, Certificate& c) {
+  Vector3d before = Vector3d::Zero();
+  p.J.add_group_product(i, p.v, before);
+  const ContactMaterial* material = p.material.empty() ? nullptr : &p.material[static_cast<std::size_t>(i)];
+  const Vector3d xi = u + impact_shift(p.restitution[i], material, before);
+  check_impact(law, shape, closed_at_midpoint(p.gap[i], p.dt, before[0]), p.mu[i], xi, lambda, s, c);
 }
 
 // Half of impulse times the sum of velocities; `size` gathers the magnitudes that rounding is measured by.
@@ -78,6 +88,14 @@ void check_contacts(const ContactProblem& p, const LawConditions& law, const Ref
   if (law.aligned) edge_angles(p, w.angle);
   for (int i = 0; i < p.contacts(); ++i) {
     Vector3d l = lambda.segment<3>(3 * i);
+    if (law.compliant) {
+      check_compliant(compliant_contact(p, *law.compliant, i), w.u.segment<3>(3 * i), l, s, c);
+      continue;
+    }
+    if (law.newton_impact) {
+      check_newton_impact(p, law, w.shape, i, w.u.segment<3>(3 * i), l, s, c);
+      continue;
+    }
     if (law.touching_only && p.gap[i] > kTouchGap) {
       check_absent(l, s, c);
       continue;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "stiction/problem/contact_problem.hpp"
 #include "stiction/problem/sections.hpp"
@@ -27,6 +28,8 @@ struct LawConditions {
   bool slip_before = false;             ///< viscous: u_T is the slip before the step
   bool touching_only = false;           ///< contacts with gap > kTouchGap bear nothing and promise nothing; the others see no gap
   bool aligned = false;                 ///< each contact's polygon is turned by `edge_angles`
+  bool newton_impact = false;    ///< the conditions hold on ξ of problem/newton_impact.hpp in place of u; open contacts bear nothing
+  std::optional<Law> compliant;  ///< λ = f(u) of problem/constitutive.hpp, |λ_T| <= μ λ_N and nothing else of the above
   bool bound_complementarity =
       true;  ///< bounded rows: w = 0 inside the bounds; otherwise the bounds, and w >= 0 (<= 0) on rows without upper (lower) bound
   Softness softness = Softness::none;  ///< relaxed laws: u + R λ - û takes the place of u + c e_N (softness.hpp)

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include <Eigen/Cholesky>
 #include <gtest/gtest.h>
+#include <Eigen/Cholesky>
 
 #include "stiction/problem/reduced.hpp"
 

@@ -122,6 +122,19 @@ Vector3d turned_back(const Vector3d& x, double angle) {
   return {x[0], cosine * x[1] + sine * x[2], cosine * x[2] - sine * x[1]};
 }
 
+void check_impact(const LawConditions& law, const SectionShape& shape, bool closed, double mu, const Vector3d& xi, const Vector3d& lambda,
+                  const Scales& s, Certificate& c) {
+  if (closed) return check_contact(law, shape, mu, xi, lambda, s, c);
+  raise(c.tension, lambda.lpNorm<Eigen::Infinity>(), s.impulse);
+}
+
+void check_compliant(const CompliantContact& contact, const Vector3d& u, const Vector3d& lambda, const Scales& s, Certificate& c) {
+  raise(c.tension, std::max(0.0, -lambda[0]), s.impulse);
+  raise(c.constitutive, (lambda - compliant_impulse(contact, u)).lpNorm<Eigen::Infinity>(), s.impulse);
+  if (std::isfinite(contact.mu))
+    raise(c.cone, std::max(0.0, std::hypot(lambda[1], lambda[2]) - contact.mu * std::max(lambda[0], 0.0)), s.impulse);
+}
+
 void check_bounded_row(const LawConditions& law, double w, double beta, double lo, double hi, const Scales& s, Certificate& c) {
   const double rho = s.impulse / s.velocity;
   if (!law.bound_complementarity) {

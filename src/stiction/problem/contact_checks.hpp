@@ -2,6 +2,7 @@
 #pragma once
 
 #include "stiction/problem/certificate.hpp"
+#include "stiction/problem/constitutive.hpp"
 
 namespace stiction {
 
@@ -35,6 +36,14 @@ void check_absent(const Eigen::Vector3d& lambda, const CertificateScales& scales
 
 /// Tangential part of x turned by -angle: as seen from tangents turned by `angle`.
 Eigen::Vector3d turned_back(const Eigen::Vector3d& x, double angle);
+
+/// Conditions of a closed contact under Newton's impact law, xi in place of u + c e_N; an open one bears nothing.
+void check_impact(const LawConditions& law, const SectionShape& shape, bool closed, double mu, const Eigen::Vector3d& xi,
+                  const Eigen::Vector3d& lambda, const CertificateScales& scales, Certificate& certificate);
+
+/// |λ - f(u)| and the friction cone of a compliant contact.
+void check_compliant(const CompliantContact& contact, const Eigen::Vector3d& u, const Eigen::Vector3d& lambda,
+                     const CertificateScales& scales, Certificate& certificate);
 
 /// Complementarity of a row with velocity error w and impulse beta in [lo, hi].
 void check_bounded_row(const LawConditions& law, double w, double beta, double lo, double hi, const CertificateScales& scales,

@@ -56,6 +56,7 @@ struct ContactMaterial {
   double stiffness = 0.0;               ///< N/m along the normal (sap, compliant laws)
   double damping = 0.0;                 ///< N s/m along the normal (stick_slip_spring, linear_penalty)
   double dissipation = 0.0;             ///< s/m, Hunt-Crossley (hunt_crossley)
+  double exponent = 1.0;                ///< of the penetration, >= 1; 1.5 is Hertz's, then stiffness is in N/m^1.5 (hunt_crossley)
   double dissipation_time = 0.0;        ///< s, Rayleigh-type damping over stiffness (sap)
   double stiffness_tangential = 0.0;    ///< N/m (stick_slip_spring)
   double damping_tangential = 0.0;      ///< N s/m (stick_slip_spring, linear_penalty)
@@ -75,6 +76,7 @@ inline constexpr std::array kMaterialFields{MaterialField{"restitution_tangentia
                                             MaterialField{"stiffness", &ContactMaterial::stiffness},
                                             MaterialField{"damping", &ContactMaterial::damping},
                                             MaterialField{"dissipation", &ContactMaterial::dissipation},
+                                            MaterialField{"exponent", &ContactMaterial::exponent},
                                             MaterialField{"dissipation_time", &ContactMaterial::dissipation_time},
                                             MaterialField{"stiffness_tangential", &ContactMaterial::stiffness_tangential},
                                             MaterialField{"damping_tangential", &ContactMaterial::damping_tangential},

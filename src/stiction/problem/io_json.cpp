@@ -4,10 +4,10 @@
 //    "contacts": [{"mu", "restitution", "gap", "law", "material", "J": [{"block", "rows"}]}], "prescribed": [], "v_prescribed": [],
 //    "rows": [{"b", "lo", "hi", "J": [{"block", "rows"}]}]}
 //   {"format": "stiction reduced problem", "version": 1, "dt": h, "blocks": [sizes],
-//    "contacts": [{"mu", "offset", "closed", "law", "material", "gap", "u_before", "u_free", "Rt"}],
+//    "contacts": [{"mu", "offset", "closed", "law", "material", "gap", "u_before", "restitution", "u_free", "Rt"}],
 //    "rows": [{"w_free", "lo", "hi", "Bt"}], "y_free": [], "defect": [rows], absent when W has none}
 // "law" (a name) and "material" ({field: number, "spring": [S, T]}) are there for every contact or for none; fields left out have their
-// default. Of a reduced problem "dt" (1), "gap" and "u_before" (none) may be left out too.
+// default. Of a reduced problem "dt" (1), "gap", "u_before" and "restitution" (none) may be left out too.
 // Doubles are written with the fewest digits that read back the same; infinities and NaN as the strings "inf", "-inf", "nan".
 #include <algorithm>
 #include <charconv>
@@ -296,6 +296,7 @@ ReducedProblem read_reduced_problem(const Node& top) {
     read_law(contact, static_cast<std::size_t>(i), p);
     read_optional(contact, "gap", 1, i, n, p.gap);
     read_optional(contact, "u_before", 3, i, n, p.u_before);
+    read_optional(contact, "restitution", 1, i, n, p.restitution);
     const VectorXd u = contact["u_free"].vector();
     if (u.size() != 3) contact["u_free"].fail(fmt::format("expected 3 numbers, got {}", u.size()));
     p.u_free.segment<3>(3 * i) = u;
@@ -374,6 +375,7 @@ std::string to_json(const ReducedProblem& p) {
     std::string extra = law_of(p, i);
     if (p.gap.size() > 0) extra += fmt::format("\"gap\": {}, ", text(p.gap[i]));
     if (p.u_before.size() > 0) extra += fmt::format("\"u_before\": {}, ", list(p.u_before.segment<3>(3 * i)));
+    if (p.restitution.size() > 0) extra += fmt::format("\"restitution\": {}, ", text(p.restitution[i]));
     return fmt::format("\"mu\": {}, \"offset\": {}, \"closed\": {}, {}\"u_free\": {},\n     \"Rt\": {}", text(p.mu[i]), text(p.offset[i]),
                        p.closed[static_cast<std::size_t>(i)] != 0 ? 1 : 0, extra, list(p.u_free.segment<3>(3 * i)), entries(p.Rt, i));
   });

@@ -306,6 +306,7 @@ ReducedProblem read_reduced_problem(const Arrays& in) {
   if (in.has("dt")) p.dt = in.scalar("dt");
   if (in.has("gap")) p.gap = in.vector("gap", n);
   if (in.has("u_before")) p.u_before = in.vector("u_before", 3 * n);
+  if (in.has("restitution")) p.restitution = in.vector("restitution", n);
   read_laws(in, p);
   p.closed.assign(static_cast<std::size_t>(n), 1);
   if (in.has("closed")) {
@@ -419,6 +420,7 @@ std::string to_npz(const ReducedProblem& p) {
   add_scalar(out, "dt", p.dt);
   if (p.gap.size() > 0) add_vector(out, "gap", p.gap);
   if (p.u_before.size() > 0) add_vector(out, "u_before", p.u_before);
+  if (p.restitution.size() > 0) add_vector(out, "restitution", p.restitution);
   add_laws(out, p);
   add_matrix(out, "Bt", p.Bt.to_dense());
   add_vector(out, "w_free", p.w_free);

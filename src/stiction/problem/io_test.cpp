@@ -143,6 +143,7 @@ void expect_same(const ReducedProblem& a, const ReducedProblem& b, bool same_ent
   EXPECT_EQ(a.dt, b.dt);
   expect_same_bits(a.gap, b.gap, "gap");
   expect_same_bits(a.u_before, b.u_before, "u_before");
+  expect_same_bits(a.restitution, b.restitution, "restitution");
   expect_same_laws(a, b);
   expect_same_bits(a.mu, b.mu, "mu");
   EXPECT_EQ(a.closed, b.closed);

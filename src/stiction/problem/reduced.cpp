@@ -17,10 +17,10 @@ using Index = Eigen::Index;
 
 bool is_bilateral(const ContactProblem& p, int row) { return p.lo[row] == -kInfinity && p.hi[row] == kInfinity; }
 
-void classify_rows(const ContactProblem& p, Reduction& red) {
+void classify_rows(const ContactProblem& p, bool keep_bilateral, Reduction& red) {
   red.bilateral.clear();
   red.bounded.clear();
-  for (int j = 0; j < p.bounded_rows(); ++j) (is_bilateral(p, j) ? red.bilateral : red.bounded).push_back(j);
+  for (int j = 0; j < p.bounded_rows(); ++j) (is_bilateral(p, j) && !keep_bilateral ? red.bilateral : red.bounded).push_back(j);
   red.is_prescribed.assign(static_cast<std::size_t>(p.velocities()), 0);
   for (int j : p.prescribed) red.is_prescribed[static_cast<std::size_t>(j)] = 1;
 }
@@ -316,10 +316,10 @@ double bilateral_residual(const ContactProblem& p, const Reduction& red) {
 
 }  // namespace
 
-void reduce(const ContactProblem& p, Reduction& red) {
+void reduce(const ContactProblem& p, Reduction& red, bool keep_bilateral) {
   const Index nv = p.velocities();
   ReducedProblem& out = red.reduced;
-  classify_rows(p, red);
+  classify_rows(p, keep_bilateral, red);
   collect_coordinates(p, red);
   red.v_free.setZero(nv);
   for (std::size_t i = 0; i < p.prescribed.size(); ++i) red.v_free[p.prescribed[i]] = p.v_prescribed[static_cast<Index>(i)];
@@ -364,8 +364,9 @@ void reduce(const ContactProblem& p, Reduction& red) {
   out.edge_angle.resize(0);
   out.laws = p.laws;
   out.material = p.material;
-  out.u_before.resize(p.material.empty() ? 0 : p.J.rows());
-  if (!p.material.empty()) p.J.multiply(p.v, out.u_before);
+  out.u_before.resize(p.J.rows());
+  p.J.multiply(p.v, out.u_before);
+  out.restitution = p.restitution;
 
   settle_fixed_rows(p, red);
   const Index m = static_cast<Index>(red.bounded.size());

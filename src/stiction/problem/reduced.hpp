@@ -22,7 +22,8 @@ struct ReducedProblem {
   double dt = 1.0;           ///< s; 1 where the problem came without a step
   double velocity = 0.0;     ///< m/s, largest velocity before the reduction, known or free; 0 where it is unknown
   GrowVector gap;            ///< n, signed distance before the step (m); empty: all zero
-  GrowVector u_before;       ///< 3n, contact velocities J v before the step (m/s); empty: all zero; filled in when there is `material`
+  GrowVector u_before;       ///< 3n, contact velocities J v before the step (m/s); empty: all zero
+  GrowVector restitution;    ///< n, Newton restitution of the normal velocity; empty: all zero. `offset` has its share already
   GrowVector edge_angle;     ///< n or empty: angle of the first vertex of each contact's polygon from its first tangent (edge_angles)
   GrowVector weight;         ///< n, trace(J_i M⁻¹ J_iᵀ)/3 (1/kg) of law sap, see softness.hpp; empty: of G in its place
   std::vector<Law> laws;     ///< n or empty, as in ContactProblem
@@ -75,8 +76,10 @@ struct Reduction {
   GrowMatrix scratch_matrix;
 };
 
-/// Eliminates the bilateral rows. The problem must be valid (see `validate`). Redundant bilateral rows are allowed.
-void reduce(const ContactProblem& problem, Reduction& reduction);
+/// Eliminates the bilateral rows. The problem must be valid (see `validate`). Redundant bilateral rows are allowed. `keep_bilateral` leaves
+/// the bilateral rows of J_b among the rows of B_t, with infinite bounds, for iterations that treat them so; prescribed coordinates are
+/// eliminated all the same.
+void reduce(const ContactProblem& problem, Reduction& reduction, bool keep_bilateral = false);
 
 /// v⁺ = v_free + Z L⁻ᵀ (R λ + Bᵀ β); λ is 3n, β the bounded rows' impulses, v_plus resized to nv.
 void recover_velocity(Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& beta,

@@ -5,6 +5,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/contact_checks.hpp"
+#include "stiction/problem/newton_impact.hpp"
 
 namespace stiction {
 
@@ -77,6 +78,14 @@ void certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambd
     c.energy.contacts += 0.5 * l.dot(u + free);
     gained += l.dot(u - free);
     size += l.cwiseAbs().dot(u.cwiseAbs() + free.cwiseAbs());
+    if (law.compliant) {
+      check_compliant(compliant_contact(p, *law.compliant, i), u, l, s, c);
+      continue;
+    }
+    if (law.newton_impact) {
+      check_impact(law, w.shape, closed_at_midpoint(p, i), p.mu[i], u + impact_shift(p, i), l, s, c);
+      continue;
+    }
     if (law.touching_only && p.gap.size() > 0 && p.gap[i] > kTouchGap) {
       check_absent(l, s, c);
       continue;

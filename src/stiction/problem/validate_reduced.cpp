@@ -22,6 +22,8 @@ void validate_contacts(const ReducedProblem& p) {
   require_finite("gap", p.gap);
   if (p.u_before.size() > 0) require_size("u_before", p.u_before.size(), 3 * n);
   require_finite("u_before", p.u_before);
+  if (p.restitution.size() > 0) require_size("restitution", p.restitution.size(), n);
+  require_finite("restitution", p.restitution);
   if (p.edge_angle.size() > 0) require_size("edge_angle", p.edge_angle.size(), n);
   require_finite("edge_angle", p.edge_angle);
   validate_contact_laws(p.laws, p.material, n);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <string>
 
 #include "stiction/base/errors.hpp"
@@ -63,28 +62,23 @@ void add_impulse(const BlockRows& rows, int g, const double* x, double* y) {
   }
 }
 
-// The reflections of the polygon across its vertices keep the projection in the sector of the point: one edge need be looked at.
-Vector2d project_polygon(int edges, double radius, const Vector2d& t) {
-  const double sector = 2.0 * std::numbers::pi / edges;
-  const double angle = (std::floor(std::atan2(t[1], t[0]) / sector) + 0.5) * sector;
-  const Vector2d normal(std::cos(angle), std::sin(angle)), along(-normal[1], normal[0]);
-  const double apothem = radius * std::cos(0.5 * sector), half = radius * std::sin(0.5 * sector);
-  if (normal.dot(t) <= apothem) return t;
-  return apothem * normal + std::clamp(along.dot(t), -half, half) * along;
-}
-
-Vector2d project_section(int edges, double radius, const Vector2d& t) {
+Vector2d project_section(const SectionShape& shape, double radius, const Vector2d& t) {
   if (radius <= 0.0) return Vector2d::Zero();
   if (std::isinf(radius)) return t;
-  if (edges != 0) return project_polygon(edges, radius, t);
-  const double length = t.norm();
-  return length <= radius ? t : Vector2d(t * (radius / length));
+  if (shape.disc()) {
+    const double length = t.norm();
+    return length <= radius ? t : Vector2d(t * (radius / length));
+  }
+  const Sector sector = shape.sector(t);
+  const double apothem = radius * shape.cos_half(), half = radius * shape.sin_half();
+  if (sector.normal.dot(t) <= apothem) return t;
+  return apothem * sector.normal + std::clamp(sector.tangent.dot(t), -half, half) * sector.tangent;
 }
 
-Vector3d project_contact(const ProxOptions& o, double mu, const Vector3d& x) {
+Vector3d project_contact(const ProxOptions& o, const SectionShape& shape, double mu, const Vector3d& x) {
   const double normal = std::max(0.0, x[0]);
   const double radius = o.friction && normal > 0.0 ? mu * normal : 0.0;
-  const Vector2d tangent = project_section(o.edges, radius, x.tail<2>());
+  const Vector2d tangent = project_section(shape, radius, x.tail<2>());
   return {normal, tangent[0], tangent[1]};
 }
 
@@ -130,7 +124,7 @@ double row_velocity(const ReducedProblem& p, int j, const GrowVector& y) {
 Vector3d step_contact(const ReducedProblem& p, const ProxOptions& o, const ProxWorkspace& w, double alpha, int i, const Vector3d& lambda) {
   const Vector3d u = contact_velocity(p, i, w.y);
   const double r_n = alpha * w.inverse_normal[i], r_t = alpha * w.inverse_tangent[i];
-  return project_contact(o, p.mu[i], {lambda[0] - r_n * u[0], lambda[1] - r_t * u[1], lambda[2] - r_t * u[2]});
+  return project_contact(o, w.shape, p.mu[i], {lambda[0] - r_n * u[0], lambda[1] - r_t * u[1], lambda[2] - r_t * u[2]});
 }
 
 double step_row(const ReducedProblem& p, const ProxWorkspace& w, double alpha, int j, double beta) {
@@ -196,7 +190,7 @@ void start(const ReducedProblem& p, const ProxOptions& o, ProxWorkspace& w, Prox
     s.lambda.setZero(3 * p.contacts());
     s.beta.setZero(p.bounded_rows());
   }
-  for (int i = 0; i < p.contacts(); ++i) s.lambda.segment<3>(3 * i) = project_contact(o, p.mu[i], s.lambda.segment<3>(3 * i));
+  for (int i = 0; i < p.contacts(); ++i) s.lambda.segment<3>(3 * i) = project_contact(o, w.shape, p.mu[i], s.lambda.segment<3>(3 * i));
   for (int j = 0; j < p.bounded_rows(); ++j) s.beta[j] = std::clamp(s.beta[j], p.lo[j], p.hi[j]);
   gather(p, s.lambda.data(), s.beta.data(), w.y);
 }
@@ -249,6 +243,7 @@ void fail(const ReducedProblem& p, const ProxOptions& o, ProxWorkspace& w, ProxS
 template <class Sweep>
 void iterate(const ReducedProblem& p, const ProxOptions& o, ProxWorkspace& w, ProxSolution& s, const Sweep& sweep) {
   check(p, o);
+  w.shape.reset(o.edges);
   measure_diagonal(p, w);
   start(p, o, w, s);
   Adaptation adaptation(o.adapt);
@@ -299,6 +294,7 @@ double prox_residual(const ReducedProblem& p, const ProxOptions& o, ProxWorkspac
   check(p, o);
   require_size("lambda", lambda.size(), 3 * p.contacts());
   require_size("beta", beta.size(), p.bounded_rows());
+  w.shape.reset(o.edges);
   measure_diagonal(p, w);
   gather(p, lambda.data(), beta.data(), w.y);
   return measure_residual(p, o, w, lambda.data(), beta.data());

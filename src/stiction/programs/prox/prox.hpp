@@ -13,6 +13,7 @@
 #pragma once
 
 #include "stiction/problem/reduced.hpp"
+#include "stiction/problem/sections.hpp"
 #include "stiction/problem/solution.hpp"
 
 namespace stiction {
@@ -42,6 +43,7 @@ struct ProxSolution {
 struct ProxWorkspace {
   GrowVector y, y_next;                                     ///< r
   GrowVector inverse_normal, inverse_tangent, inverse_row;  ///< 1 / G_ll, 0 where an impulse moves nothing
+  SectionShape shape;
 };
 
 /// Over-relaxed Jacobi. Throws InvalidArgument when sizes disagree or options are out of range.

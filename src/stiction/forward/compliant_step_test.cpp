@@ -1,0 +1,101 @@
+// Steps under compliant laws: penetration is left to the law, springs outlive the step, bounces follow Newton under moreau.
+#include <gtest/gtest.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/forward/step.hpp"
+
+namespace stiction {
+namespace {
+
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+constexpr double kMass = 2.0, kG = 9.81;
+
+/// Box of half height 0.05 (or a ball of that radius) at rest over a half space, gravity turned by `slope` about y.
+World on_slope(const Shape& shape, double height, double slope, double mu) {
+  WorldBuilder builder;
+  builder.set_gravity(kG * Vector3d(std::sin(slope), 0.0, -std::cos(slope)));
+  StaticBody ground;
+  ground.name = "ground";
+  ground.shapes.push_back({HalfSpace{}, Eigen::Isometry3d::Identity(), mu});
+  builder.add_static_body(ground);
+  FreeBody body;
+  body.name = "body";
+  body.mass = kMass;
+  body.shapes.push_back({shape, Eigen::Isometry3d::Identity(), mu});
+  body.inertia = solid_inertia(shape, kMass);
+  body.pose.translation().z() = height;
+  builder.add_free_body(body);
+  return builder.build();
+}
+
+ContactMaterial rubber() {
+  ContactMaterial m;
+  m.stiffness = m.stiffness_tangential = 1e5;
+  m.damping = m.damping_tangential = 200.0;
+  m.dissipation = 1.0;
+  return m;
+}
+
+StepOptions options_with(Law law) {
+  StepOptions options;
+  options.assemble.material = rubber();
+  options.contact.law = law;
+  return options;
+}
+
+class CompliantStep : public testing::TestWithParam<Law> {};
+INSTANTIATE_TEST_SUITE_P(Laws, CompliantStep,
+                         testing::Values(Law::linear_penalty, Law::stick_slip_spring, Law::regularized_stiction, Law::hunt_crossley),
+                         [](const auto& instance) { return std::string(to_string(instance.param)); });
+
+TEST_P(CompliantStep, ABoxSinksByItsShareOfTheWeight) {
+  const World world = on_slope(Box{Vector3d(0.1, 0.1, 0.05)}, 0.051, 0.0, 0.5);
+  Stepper stepper(world, make_scene(world, 0.5), options_with(GetParam()));
+  State state = initial_state(world);
+  for (int k = 0; k < 3000; ++k) ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
+  EXPECT_NEAR(0.05 - state.q[2], kMass * kG / (4.0 * rubber().stiffness), 1e-9);
+}
+
+TEST(SpringStep, ASlopeHoldsWithoutCreep) {
+  const World world = on_slope(Box{Vector3d(0.1, 0.1, 0.05)}, 0.05, 0.2, 0.5);
+  Stepper stepper(world, make_scene(world, 0.5), options_with(Law::stick_slip_spring));
+  State state = initial_state(world);
+  for (int k = 0; k < 2000; ++k) ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
+  const double settled = state.q[0];
+  EXPECT_GT(settled, 1e-6);  // the springs give way
+  for (int k = 0; k < 1000; ++k) ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
+  EXPECT_NEAR(state.q[0], settled, 1e-10);
+  stepper.forget_springs();
+  for (int k = 0; k < 1000; ++k) ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
+  EXPECT_GT(state.q[0] - settled, 1e-6);  // without memory they give way once more
+}
+
+TEST(MoreauStep, ABallComesBackToTheHeightOfItsCoefficient) {
+  const World world = on_slope(Sphere{0.05}, 0.55, 0.0, 0.5);
+  StepOptions options;
+  options.contact.law = Law::moreau;
+  options.assemble.dt = 1e-4;
+  const std::vector<double> restitution(world.bodies().size(), 0.8);
+  Stepper stepper(world, make_scene(world, 0.5, restitution), options);
+  State state = initial_state(world);
+  double apex = 0.0;
+  for (int k = 0; k < 6000; ++k) {
+    ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
+    if (state.v[2] > 0.0) apex = std::max(apex, state.q[2] - 0.05);
+  }
+  EXPECT_NEAR(apex, 0.64 * 0.5, 1e-3);
+}
+
+TEST(CompliantStepErrors, AskForStiffness) {
+  const World world = on_slope(Box{Vector3d(0.1, 0.1, 0.05)}, 0.05, 0.0, 0.5);
+  StepOptions options;
+  options.contact.law = Law::hunt_crossley;
+  Stepper stepper(world, make_scene(world, 0.5), options);
+  State state = initial_state(world);
+  EXPECT_THROW(stepper.step(VectorXd::Zero(6), state), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace stiction

@@ -1,0 +1,31 @@
+#include "stiction/problem/newton_impact.hpp"
+
+namespace stiction {
+
+namespace {
+
+Eigen::Vector3d velocity_before(const ReducedProblem& p, int i) {
+  return p.u_before.size() == 0 ? Eigen::Vector3d::Zero() : Eigen::Vector3d(p.u_before.segment<3>(3 * i));
+}
+
+}  // namespace
+
+Eigen::Vector3d impact_shift(double restitution, const ContactMaterial* material, const Eigen::Vector3d& u_before) {
+  const double tangential = material != nullptr ? material->restitution_tangential : 0.0;
+  return {restitution * u_before[0], tangential * u_before[1], tangential * u_before[2]};
+}
+
+bool closed_at_midpoint(double gap, double dt, double normal_velocity_before) {
+  return gap + 0.5 * dt * normal_velocity_before <= kTouchGap;
+}
+
+Eigen::Vector3d impact_shift(const ReducedProblem& p, int i) {
+  return impact_shift(p.restitution.size() == 0 ? 0.0 : p.restitution[i],
+                      p.material.empty() ? nullptr : &p.material[static_cast<std::size_t>(i)], velocity_before(p, i));
+}
+
+bool closed_at_midpoint(const ReducedProblem& p, int i) {
+  return closed_at_midpoint(p.gap.size() == 0 ? 0.0 : p.gap[i], p.dt, velocity_before(p, i)[0]);
+}
+
+}  // namespace stiction
