@@ -75,10 +75,20 @@ def test_solve_reports_everything_of_a_problem_known_by_its_contacts(contacts_on
 @pytest.mark.parametrize(("slip", "factor"), [("after", 1.0 / 1.25), ("before", 0.75)])
 def test_viscous_friction_of_a_problem_with_materials(tmp_path, slip, factor):
     """2 kg on the ground with 5 N s/m, h = 0.1 s: the slip falls by 1 + h c/m, or by h c/m of what it was."""
-    contact = {"mu": 0.5, "restitution": 0, "gap": 0, "material": {"viscosity": 5}}
-    contact["J"] = [{"block": 0, "rows": np.eye(3).tolist()}]
-    problem = {"format": "stiction contact problem", "version": 1, "dt": 0.1, "blocks": [3], "M": [(2 * np.eye(3)).tolist()]}
-    problem |= {"v": [0, 0.6, 0.8], "impulse": [-1, 0, 0], "contacts": [contact], "prescribed": [], "v_prescribed": [], "rows": []}
+    rows = [{"block": 0, "rows": np.eye(3).tolist()}]
+    problem = {
+        "format": "stiction contact problem",
+        "version": 1,
+        "dt": 0.1,
+        "blocks": [3],
+        "M": [(2 * np.eye(3)).tolist()],
+        "v": [0, 0.6, 0.8],
+        "impulse": [-1, 0, 0],
+        "contacts": [{"mu": 0.5, "restitution": 0, "gap": 0, "material": {"viscosity": 5}, "J": rows}],
+        "prescribed": [],
+        "v_prescribed": [],
+        "rows": [],
+    }
     file = tmp_path / "wet.json"
     file.write_text(json.dumps(problem))
     result = stiction("solve", file, "--law", "viscous", "--viscous-slip", slip, "--json")

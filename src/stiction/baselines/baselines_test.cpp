@@ -1,6 +1,9 @@
 // What the peers return is judged like our own: by the certificate, on problems with one answer.
 #include "stiction/baselines/baselines.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,12 +21,13 @@ ReducedProblem reduced(const ContactProblem& problem) {
   return reduction.reduced;
 }
 
-class EachBaseline : public testing::TestWithParam<Baseline> {
- protected:
-  void SetUp() override {
-    if (!is_built(GetParam())) GTEST_SKIP() << to_string(GetParam()) << " is not built";
-  }
-};
+class EachBaseline : public testing::TestWithParam<Baseline> {};
+
+std::vector<Baseline> built() {
+  std::vector<Baseline> out;
+  std::ranges::copy_if(kBaselines, std::back_inserter(out), is_built);
+  return out;
+}
 
 // A peer may give up (Siconos' Lemke does on some of these), but what it calls solved must be.
 TEST_P(EachBaseline, WhatItCallsSolvedIsSolved) {
@@ -56,7 +60,8 @@ TEST_P(EachBaseline, RefusesWhatItCannotRead) {
   EXPECT_THROW(solve_by_baseline(GetParam(), reduced(glued)), InvalidArgument);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EachBaseline, testing::ValuesIn(kBaselines),
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachBaseline);  // a build without peers
+INSTANTIATE_TEST_SUITE_P(All, EachBaseline, testing::ValuesIn(built()),
                          [](const auto& each) { return std::string(to_string(each.param)); });
 
 TEST(Baselines, WhatIsNotBuiltIsRefusedByName) {

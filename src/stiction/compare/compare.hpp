@@ -5,7 +5,7 @@
 // `difference` is max |v⁺ - v⁺_exact| over the velocities (m/s, rad/s; contact velocities where the problem has no inertia), the exact law
 // being coulomb_cone under its default solver. A law whose parameters no contact of the problem has is a row without numbers that says
 // which parameter is missing; so is a solver that refuses the problem. Contacts that name their own law (ContactProblem::laws) keep it in
-// the rows of the law `as_named`; in all other rows every contact follows the law of the row.
+// the row `as_named`; in all other rows every contact follows the law of the row.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct CompareOptions {
   int repetitions = 5;            ///< timed runs per row, >= 1
   double seconds = 0.5;           ///< a row is not repeated once it took this long
   bool baselines = false;         ///< also the solvers of other projects that this build has (baselines/baselines.hpp)
-  int dense_limit = 1200;         ///< variables of the LCP of coulomb_pyramid beyond which Lemke and enumeration are left out
+  int dense_limit = 1200;         ///< variables beyond which solvers that form a dense matrix are left out
 };
 
 struct CompareRow {

@@ -112,7 +112,18 @@ TEST(Compare, ASolverThatRefusesTheProblemSaysWhy) {
   ASSERT_EQ(comparison.rows.size(), 1U);
   EXPECT_THAT(comparison.rows[0].not_applicable, HasSubstr("mu"));
   options.dense_limit = 10;
-  EXPECT_THAT(compare(sliding_box(), options).rows[0].not_applicable, HasSubstr("dense LCP of 24 variables"));
+  EXPECT_THAT(compare(sliding_box(), options).rows[0].not_applicable, HasSubstr("dense problem of 24 variables"));
+}
+
+TEST(Compare, LawsThatContactsNameAreARowOfTheirOwn) {
+  ContactProblem problem = sliding_box();
+  problem.laws.assign(4, Law::frictionless);
+  const Comparison same = compare(problem, quick());
+  EXPECT_EQ(same.rows.front().law, "as_named");
+  EXPECT_EQ(same.rows.front().impulses, rows_of(same, Law::frictionless).front().impulses);
+  EXPECT_GT(rows_of(same, Law::coulomb_cone).front().impulses.cwiseAbs().maxCoeff(), 0.0);
+  problem.laws.back() = Law::coulomb_cone;
+  EXPECT_THAT(compare(problem, quick()).rows.front().not_applicable, HasSubstr("different laws"));
 }
 
 TEST(Compare, ChosenLawsAndSolversOnly) {

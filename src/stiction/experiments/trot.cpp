@@ -172,7 +172,6 @@ Trot::Trot(const TrotRun& run)
   joint_options_.torque_limit = Eigen::Map<const VectorXd>(limits_.data(), kJoints);
   inverse_options_.contact.law = controller_law(run);
   const bool qp = run.controller == TrotController::id_qp_mu || run.controller == TrotController::id_qp_inf;
-  inverse_options_.prove_infeasible = false;  // a control step allocates nothing
   inverse_options_.choice = qp ? Choice::least_torque : Choice::warm_start;
   tau_.setZero(kJoints);
   tau_full_.setZero(world.nv());

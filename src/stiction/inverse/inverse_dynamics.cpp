@@ -203,7 +203,9 @@ InverseSolution inverse_dynamics(const ContactProblem& problem, std::span<const 
   ContactProblem copy = problem;
   InverseWorkspace workspace;
   InverseSolution solution;
-  inverse_dynamics(copy, joints, v_desired, tau_max, options, workspace, solution);
+  InverseOptions proving = options;
+  proving.prove_infeasible = true;
+  inverse_dynamics(copy, joints, v_desired, tau_max, proving, workspace, solution);
   return solution;
 }
 

@@ -28,7 +28,7 @@ struct InverseOptions {
   SolveOptions contact;
   Choice choice = Choice::warm_start;
   bool repair_inconsistent = true;  ///< replace desired velocities that the contacts cannot follow [ZD15, Eqs. 40-45]
-  bool prove_infeasible = true;     ///< search for a proof when the request is missed; allocates
+  bool prove_infeasible = false;    ///< search for a proof when the request is missed; allocates, so not for a control loop
 };
 
 struct InverseWorkspace {
@@ -44,7 +44,7 @@ struct InverseSolution : Solution {
   bool repaired = false;       ///< v_desired contradicted the contacts and was replaced; `v` has what is reached
   double shortfall = 0.0;      ///< largest |v⁺ - v_desired| over the joints
   bool least_torque = false;   ///< stage II succeeded
-  RequestProof infeasibility;  ///< proof that no impulses within the limits reach v_desired; empty when it is reached or no proof was found
+  RequestProof proof;  ///< proof that no impulses within the limits reach v_desired; empty when it is reached or no proof was found
 };
 
 /// Bilateral (tau_max empty) or torque-limited rows for `joints` (indices into v; any subset). `problem` is valid, without prescribed
@@ -54,7 +54,7 @@ void inverse_dynamics(ContactProblem& problem, std::span<const int> joints, cons
                       std::span<const double> tau_max, const InverseOptions& options, InverseWorkspace& workspace,
                       InverseSolution& solution);
 
-/// The same with its own workspace and a validated copy of the problem.
+/// The same with its own workspace and a validated copy of the problem; searches for a proof when the request is missed.
 InverseSolution inverse_dynamics(const ContactProblem& problem, std::span<const int> joints,
                                  const Eigen::Ref<const Eigen::VectorXd>& v_desired, std::span<const double> tau_max = {},
                                  const InverseOptions& options = {});

@@ -53,7 +53,8 @@ void make_constraints(const ReducedProblem& p, MaxDissipationWorkspace& w) {
     const auto& c = w.constraints[static_cast<std::size_t>(k)];
     w.y.setZero(r);
     if (c.contact >= 0) {
-      p.Rt.add_group_transposed(c.contact, Vector3d::UnitX(), w.y);
+      const Vector3d normal(1.0, 0.0, 0.0);  // UnitX() would be copied to the heap
+      p.Rt.add_group_transposed(c.contact, normal, w.y);
       w.rhs[k] = -p.u_free[3 * c.contact] - p.offset[c.contact];
     } else {
       p.Bt.add_group_transposed(c.row, Row(c.sign), w.y);

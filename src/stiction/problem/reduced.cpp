@@ -412,18 +412,6 @@ void turn_from_edges(const ReducedProblem& p, Eigen::Ref<Eigen::VectorXd> lambda
   }
 }
 
-void contact_velocities(const ReducedProblem& p, const Eigen::Ref<const Eigen::VectorXd>& lambda,
-                        const Eigen::Ref<const Eigen::VectorXd>& beta, GrowVector& u) {
-  GrowVector y;
-  y.setZero(p.rank_bound());
-  p.Rt.add_transposed(lambda, y);
-  p.Bt.add_transposed(beta, y);
-  u.resize(lambda.size());
-  p.Rt.multiply(y, u);
-  if (p.defect.size() > 0) u.noalias() += p.defect * lambda;
-  u += p.u_free;
-}
-
 void recover_velocity(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& beta,
                       GrowVector& v_plus) {
   red.y_momentum.setZero(red.reduced.rank_bound());

@@ -94,10 +94,6 @@ void expand_bounded(const ContactProblem& problem, const Reduction& reduction, c
 void recover_bilateral(const ContactProblem& problem, Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
                        const Eigen::Ref<const Eigen::VectorXd>& lambda, GrowVector& lambda_b, GrowVector& lambda_prescribed);
 
-/// u = R_t (R_tᵀ λ + B_tᵀ β) + D λ + u_free, D the defect; u is resized to 3n.
-void contact_velocities(const ReducedProblem& problem, const Eigen::Ref<const Eigen::VectorXd>& lambda,
-                        const Eigen::Ref<const Eigen::VectorXd>& beta, GrowVector& u);
-
 /// A problem known only as u = W λ + q [Siconos, FCLIB]: factors the symmetric part of W (3n x 3n, rows N S T) as R_t R_tᵀ plus what is
 /// not positive semidefinite of it; `defect` holds the rest of W when it is above rounding. One block of columns per set of contacts
 /// that W couples. Throws InvalidArgument when W is asymmetric beyond 1e-3 or indefinite beyond 1e-6 of its size: data written
