@@ -43,6 +43,11 @@ Status bounded_qp(const BoundedQp& problem, const QpOptions& options, BoundedQpW
   solution.pivots = engine.pivots();
   solution.residual = qp_residual(problem, solution.x, workspace.residual, solution.gradient).worst();
   if (status == Status::solved && !(solution.residual <= kAccepted * options.tolerance)) status = Status::inaccurate;
+  if (status == Status::inaccurate && !problem.x0.empty()) {  // rounding of x0 is all that is left where the solution is zero
+    BoundedQp cold = problem;
+    cold.x0 = {};
+    return bounded_qp(cold, options, workspace, solution);
+  }
   return solution.status = status;
 }
 

@@ -82,7 +82,7 @@ double first_order_update(const KineticQp& problem, KineticQpWorkspace& ws, doub
 void fit_multipliers(const KineticQp& problem, KineticQpWorkspace& ws) {
   const ThinQr& factor = ws.engine.factor();
   const Eigen::Index k = factor.size();
-  if (k == 0) return;
+  if (k == 0 || problem.C.empty()) return;
   const auto Q = factor.Q();
   for (int pass = 0; pass < kCorrections; ++pass) {
     ws.z = ws.engine.y() - ws.engine.target();
@@ -199,6 +199,11 @@ Status kinetic_qp(const KineticQp& problem, const QpOptions& options, KineticQpW
   solution.residual = kInfinity;
   solution.farkas.resize(0);
   solution.status = run(problem, options, ws, solution);
+  if (solution.status == Status::inaccurate && !(problem.x0.empty() && problem.mu0.empty())) {
+    KineticQp cold = problem;
+    cold.x0 = cold.mu0 = {};
+    return kinetic_qp(cold, options, ws, solution);
+  }
   if (solution.status != Status::infeasible) solution.farkas.resize(0);
   solution.direction = ws.engine.direction();
   if (solution.residual == kInfinity) return_rest(problem, ws, solution);
