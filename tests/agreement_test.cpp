@@ -86,7 +86,8 @@ TEST(Agreement, EverySolverOfALawGivesTheSameMotion) {
     }
     for (const auto& [solver, tally] : tallies) {
       EXPECT_LE(tally.farthest, 1e-8) << to_string(law) << " by " << to_string(solver);
-      EXPECT_GE(tally.solved, solver == Solver::enumerate ? 250 : 990) << to_string(law) << " by " << to_string(solver);
+      const bool iterative = solver == Solver::pgs || solver == Solver::jor || solver == Solver::sor;
+      EXPECT_GE(tally.solved, solver == Solver::enumerate ? 250 : iterative ? 900 : 1000) << to_string(law) << " by " << to_string(solver);
     }
   }
 }

@@ -25,10 +25,15 @@ double mean_diagonal(const ReducedProblem& p) {
 }
 
 // u of all contacts at (λ, β), offset included.
-void contact_velocities(const ReducedProblem& p, bool touching_only, const Ref& lambda, const Ref& beta, ChoiceWorkspace& w) {
-  w.y.setZero(p.rank_bound());
-  p.Rt.add_transposed(lambda, w.y);
-  p.Bt.add_transposed(beta, w.y);
+void contact_velocities(const ReducedProblem& p, bool touching_only, const Ref& lambda, const Ref& beta, const Ref& motion,
+                        ChoiceWorkspace& w) {
+  if (motion.size() > 0) {
+    w.y = motion;
+  } else {
+    w.y.setZero(p.rank_bound());
+    p.Rt.add_transposed(lambda, w.y);
+    p.Bt.add_transposed(beta, w.y);
+  }
   w.u.resize(lambda.size());
   p.Rt.multiply(w.y, w.u);
   if (p.defect.size() > 0) w.u.noalias() += p.defect * lambda;
@@ -109,7 +114,8 @@ double motion_scale(const ReducedProblem& p, const Ref& lambda) {
 
 }  // namespace
 
-bool choose_impulses(const ReducedProblem& p, const SolveOptions& options, const Ref& lambda, const Ref& beta, ChoiceWorkspace& w) {
+bool choose_impulses(const ReducedProblem& p, const SolveOptions& options, const Ref& lambda, const Ref& beta, const Ref& motion,
+                     ChoiceWorkspace& w) {
   w.rounds = 0;
   const bool follow = options.choice == Choice::closest_to_last && w.last.size() == lambda.size();
   const LawConditions law = conditions(options);
@@ -118,7 +124,7 @@ bool choose_impulses(const ReducedProblem& p, const SolveOptions& options, const
     return true;
   }
   const double softness = kSoftness * mean_diagonal(p), scale = motion_scale(p, lambda);
-  contact_velocities(p, law.touching_only, lambda, beta, w);
+  contact_velocities(p, law.touching_only, lambda, beta, motion, w);
   set_contacts(p, options, lambda, softness, w);
   w.y.setZero();
   p.Rt.add_transposed(lambda, w.y);

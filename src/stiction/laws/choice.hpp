@@ -27,9 +27,10 @@ struct ChoiceWorkspace {
   int rounds = 0;
 };
 
-/// Fills `workspace.chosen` from the solved point (lambda 3n, beta). `workspace.last` of another size counts as zero. False when the rounds
-/// did not meet the motion; `chosen` is then not to be used.
+/// Fills `workspace.chosen` from the solved point (lambda 3n, beta; motion as Impulses::motion, may be empty). `workspace.last` of another
+/// size counts as zero. False when the rounds did not meet the motion; `chosen` is then not to be used.
 bool choose_impulses(const ReducedProblem& problem, const SolveOptions& options, const Eigen::Ref<const Eigen::VectorXd>& lambda,
-                     const Eigen::Ref<const Eigen::VectorXd>& beta, ChoiceWorkspace& workspace);
+                     const Eigen::Ref<const Eigen::VectorXd>& beta, const Eigen::Ref<const Eigen::VectorXd>& motion,
+                     ChoiceWorkspace& workspace);
 
 }  // namespace stiction

@@ -59,7 +59,7 @@ TEST(Anitescu, PrimalAndDualAreOneProgram) {
     EXPECT_NEAR(at_b.gap(), 0.0, 1e-9 * (1.0 + at_b.primal)) << trial;
     EXPECT_NEAR(at_a.primal + at_b.dual, 0.0, 1e-9 * (1.0 + at_a.primal)) << trial;  // the one's primal is the other's dual
     // Away from the solution the gap opens: the dual value is a bound.
-    if (at_b.primal < 1e-6) continue;
+    if (at_b.primal < 1e-6 || b.impulses.norm() < 1e-3) continue;
     const Duality away = duality(reduction.reduced, dual, 0.7 * b.impulses, bounded(p, reduction, b), w);
     EXPECT_GT(away.dual + at_a.primal, 1e-9) << trial;
     ++checked;

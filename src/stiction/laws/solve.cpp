@@ -75,7 +75,8 @@ void apply_choice(const ContactProblem& problem, const SolveOptions& options, So
   const bool turned = is_polygonal(options.law) && p.edge_angle.size() > 0;
   w.solved_impulses = w.impulses.lambda;
   if (turned) turn_into_edges(p, w.impulses.lambda, w.choice);
-  if (solution.status == Status::solved && choose_impulses(turned ? w.turned : p, options, w.impulses.lambda, w.impulses.beta, w.choice)) {
+  if (solution.status == Status::solved &&
+      choose_impulses(turned ? w.turned : p, options, w.impulses.lambda, w.impulses.beta, w.impulses.motion, w.choice)) {
     w.impulses.lambda = w.choice.chosen;
     if (turned) turn_from_edges(p, w.impulses.lambda);
     complete(problem, options, w, solution);
