@@ -32,6 +32,20 @@ STICTION_EIGEN_INSTANCE struct general_matrix_vector_product<Index, double, Colu
 STICTION_EIGEN_INSTANCE struct general_matrix_vector_product<Index, double, ColumnLhs, ColMajor, false, double, RowLhs, false>;
 STICTION_EIGEN_INSTANCE struct general_matrix_vector_product<Index, double, RowLhs, RowMajor, false, double, ColumnLhs, false>;
 STICTION_EIGEN_INSTANCE struct general_matrix_vector_product<Index, double, RowLhs, RowMajor, false, double, RowLhs, false>;
+STICTION_EIGEN_INSTANCE struct general_matrix_vector_product<Index, double, RowLhs, RowMajor, false, double, RowLhs, false, 1>;
+STICTION_EIGEN_INSTANCE struct product_triangular_matrix_matrix<double, Index, UnitLower, true, ColMajor, false, ColMajor, false, ColMajor,
+                                                                1, 0>;
+STICTION_EIGEN_INSTANCE struct product_triangular_matrix_matrix<double, Index, Lower, true, ColMajor, false, ColMajor, false, ColMajor, 1,
+                                                                0>;
+STICTION_EIGEN_INSTANCE struct product_triangular_matrix_matrix<double, Index, UnitUpper, true, RowMajor, false, ColMajor, false, ColMajor,
+                                                                1, 0>;
+STICTION_EIGEN_INSTANCE struct product_triangular_matrix_matrix<double, Index, Upper, true, RowMajor, false, ColMajor, false, ColMajor, 1,
+                                                                0>;
+STICTION_EIGEN_INSTANCE struct triangular_solve_matrix<double, Index, OnTheLeft, UnitLower, false, ColMajor, ColMajor, 1>;
+STICTION_EIGEN_INSTANCE struct triangular_solve_matrix<double, Index, OnTheLeft, Lower, false, ColMajor, ColMajor, 1>;
+STICTION_EIGEN_INSTANCE struct triangular_solve_matrix<double, Index, OnTheLeft, Upper, false, ColMajor, ColMajor, 1>;
+STICTION_EIGEN_INSTANCE struct triangular_solve_matrix<double, Index, OnTheLeft, Upper, false, RowMajor, ColMajor, 1>;
+STICTION_EIGEN_INSTANCE struct triangular_solve_matrix<double, Index, OnTheLeft, Lower, false, RowMajor, ColMajor, 1>;
 
 }  // namespace internal
 }  // namespace Eigen

@@ -202,21 +202,6 @@ TEST(FclibCollection, BoxStacksKeepTheirBodies) {
   for (int i = 0; i < 82; ++i) EXPECT_LE(p.Rt.entry_end(i) - p.Rt.entry_begin(i), 2);
 }
 
-TEST(FclibCollection, StoredSolutionsSatisfyTheirProblem) {
-  if (!fs::exists(kData)) GTEST_SKIP() << "no " << kData;
-  int checked = 0;
-  for (const auto& entry : fs::directory_iterator(kData)) {
-    if (entry.path().extension() != ".hdf5") continue;
-    const FclibSolution solution = load_fclib_solution(entry.path().string());
-    if (solution.r.size() == 0 || solution.r.isZero(0.0)) continue;  // a place-holder, not a solution
-    const ReducedProblem p = std::get<ReducedProblem>(load_problem(entry.path()));
-    const MatrixXd Rt = p.Rt.to_dense();
-    EXPECT_LT((Rt * (Rt.transpose() * solution.r) + p.u_free - solution.u).cwiseAbs().maxCoeff(), 1e-6) << entry.path();
-    ++checked;
-  }
-  if (checked == 0) GTEST_SKIP() << "no FCLIB file in " << kData << " holds a solution that is not zero";
-}
-
 #else
 
 TEST(Fclib, ErrorNamesTheMissingLibrary) {

@@ -65,6 +65,8 @@ Projected project(const SectionShape& polygon, const SoftContact& c, const Metri
       return on_ray(scaled(c.ray), x);
     case SoftContact::Face::sector:
       return on_sector(scaled(c.ray), scaled(c.other_ray), x);
+    case SoftContact::Face::tangents:
+      return {{0.0, x[1], x[2]}, Vector3d(0.0, 1.0, 1.0).asDiagonal()};
     case SoftContact::Face::cone:
       break;
   }

@@ -22,7 +22,7 @@ Vector3d vertex(double mu, int j) {
 }
 
 std::vector<SoftContact> kinds() {
-  std::vector<SoftContact> all(7);
+  std::vector<SoftContact> all(8);
   all[0].mu = 0.7;
   all[1].mu = 0.7, all[1].polygon = true;
   all[2].mu = kInfinity;
@@ -30,6 +30,7 @@ std::vector<SoftContact> kinds() {
   all[4].face = Face::sector, all[4].ray = vertex(0.7, 0), all[4].other_ray = vertex(0.7, 1);
   all[5].face = Face::apex;
   all[6].mu = 2.5;
+  all[7].face = Face::tangents;
   return all;
 }
 
@@ -38,6 +39,7 @@ std::vector<Vector3d> rays(const SoftContact& c) {
   if (c.face == Face::apex) return {};
   if (c.face == Face::ray) return {c.ray};
   if (c.face == Face::sector) return {c.ray, c.other_ray};
+  if (c.face == Face::tangents) return {Vector3d::UnitY(), -Vector3d::UnitY(), Vector3d::UnitZ(), -Vector3d::UnitZ()};
   if (std::isinf(c.mu)) return {Vector3d::UnitX(), Vector3d::UnitY(), -Vector3d::UnitY(), Vector3d::UnitZ(), -Vector3d::UnitZ()};
   std::vector<Vector3d> out;
   for (int j = 0; j < (c.polygon ? kEdges : 720); ++j) {

@@ -24,8 +24,8 @@ namespace stiction {
 
 /// The program's data of one contact.
 struct SoftContact {
-  /// Of the friction cone: all of it, the ray `ray`, the cone of `ray` and `other_ray`, or the apex.
-  enum class Face : char { cone, ray, sector, apex };
+  /// Of the friction cone: all of it, the ray `ray`, the cone of `ray` and `other_ray`, the apex, or (mu infinite) the tangents alone.
+  enum class Face : char { cone, ray, sector, apex, tangents };
   double normal = 0.0, tangential = 0.0;                ///< R_n, R_t (1/kg), >= 0
   Eigen::Vector3d reference = Eigen::Vector3d::Zero();  ///< û (m/s)
   double mu = 0.0;                                      ///< friction coefficient, infinity allowed
