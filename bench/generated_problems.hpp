@@ -112,7 +112,8 @@ inline ContactProblem standing_robot(int n, bool driven, std::mt19937_64& rng) {
   for (int i = 0; i < n; ++i) {
     const int leg = i % kLegs, on_foot = i / kLegs, side = std::max(1, static_cast<int>(std::ceil(std::sqrt(n / 4.0))));
     const Eigen::Vector3d foot(leg % 2 == 0 ? 0.3 : -0.3, leg < 2 ? 0.2 : -0.2, -0.4);
-    const Eigen::Vector3d p = foot + Eigen::Vector3d(0.08 * (on_foot % side) / side, 0.08 * (on_foot / side) / side, 0.0);
+    const int column = on_foot % side, row = on_foot / side;
+    const Eigen::Vector3d p = foot + Eigen::Vector3d(0.08 * column / side, 0.08 * row / side, 0.0);
     const Eigen::Matrix<double, 3, 6> rows = upright_rows(p);
     J.block<3, 6>(3 * i, 0) = rows;
     J.block<3, 3>(3 * i, 6 + 3 * leg) = rows * legs[leg];

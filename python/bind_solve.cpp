@@ -99,7 +99,9 @@ void bind_certificate(nb::module_& m) {
   auto certificate = nb::class_<Certificate>(
       m, "Certificate", "Residuals of a returned point, computed from the point alone. Conditions that the law does not promise are zero.");
   for (const NamedResidual& r : kResiduals) certificate.def_ro(r.name, r.member, fmt::format("{}: {}", r.unit, r.meaning).c_str());
-  certificate.def_ro("dissipation_angle", &Certificate::dissipation_angle, "rad: largest angle between friction and -slip; polygons turn it by up to pi / edges")
+  certificate
+      .def_ro("dissipation_angle", &Certificate::dissipation_angle,
+              "rad: largest angle between friction and -slip; polygons turn it by up to pi / edges")
       .def_ro("energy_change", &Certificate::energy_change, "J: work of the contacts over the step")
       .def_ro("finite", &Certificate::finite, "No NaN and no infinity in the point")
       .def_prop_ro("worst", &Certificate::worst, "Largest scaled residual, infinity when not finite")

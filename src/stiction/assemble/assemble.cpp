@@ -49,6 +49,31 @@ void assemble_contacts(const World& world, const WorldData& data, std::span<cons
   }
 }
 
+void apply(const PairMaterial& pair, std::size_t i, ContactProblem& p) {
+  const Eigen::Index k = static_cast<Eigen::Index>(i);
+  if (pair.mu) p.mu[k] = *pair.mu;
+  if (pair.restitution) p.restitution[k] = *pair.restitution;
+  if (pair.law) p.laws[i] = *pair.law;
+  if (pair.material) p.material[i] = *pair.material;
+}
+
+// Laws and materials of the contacts; both stay empty where nobody names any.
+void assemble_materials(std::span<const ContactPoint> contacts, const AssembleOptions& options, ContactProblem& p) {
+  p.laws.clear();
+  p.material.clear();
+  const auto any = [&](auto member) {
+    return std::ranges::any_of(options.pairs, [&](const PairMaterial& x) { return (x.*member).has_value(); });
+  };
+  if (any(&PairMaterial::law)) p.laws.assign(contacts.size(), options.law);
+  if (options.material || any(&PairMaterial::material)) p.material.assign(contacts.size(), options.material.value_or(ContactMaterial{}));
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const int a = contacts[i].body_a, b = contacts[i].body_b;
+    for (const PairMaterial& x : options.pairs) {
+      if ((x.body_a == a && x.body_b == b) || (x.body_a == b && x.body_b == a)) apply(x, i, p);
+    }
+  }
+}
+
 struct BoundedRow {
   int block, column;
   double sign, b, lo, hi;
@@ -133,9 +158,7 @@ void assemble(const World& world, const WorldData& data, const Ref<const VectorX
   add_damping(world, options.dt, p);
   assemble_impulse(world, data, v, tau, p);
   assemble_contacts(world, data, contacts, p);
-  p.laws.clear();
-  p.material.clear();
-  if (options.material) p.material.resize(contacts.size(), *options.material);
+  assemble_materials(contacts, options, p);
   p.prescribed.clear();
   p.v_prescribed.resize(0);
   assemble_joint_rows(world, q, v, options, p);

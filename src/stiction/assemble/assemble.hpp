@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "stiction/geometry/collision_scene.hpp"
 #include "stiction/model/dynamics.hpp"
@@ -15,11 +16,22 @@
 
 namespace stiction {
 
+/// What two bodies (-1: the world) say of their contacts, in either order, in place of what their shapes and the options say.
+struct PairMaterial {
+  int body_a = -1, body_b = -1;
+  std::optional<double> mu;           ///< >= 0, infinity allowed
+  std::optional<double> restitution;  ///< in [0, 1]
+  std::optional<Law> law;
+  std::optional<ContactMaterial> material;
+};
+
 struct AssembleOptions {
   double dt = 1e-3;                         ///< s
   bool joint_limits = true;                 ///< position limits as unilateral rows
   bool dry_friction = true;                 ///< dry friction of the file as boxed rows
   std::optional<ContactMaterial> material;  ///< of every contact; absent: the problem has none
+  std::vector<PairMaterial> pairs;          ///< exceptions by pair of bodies; the last that fits counts
+  Law law = Law::coulomb_cone;              ///< where a pair names a law: that of the contacts of all other pairs
   double limit_reach = 0.05;                ///< limits nearer than this plus 2 h |v| (rad or m) get a row
 };
 

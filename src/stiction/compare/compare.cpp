@@ -141,11 +141,7 @@ class Table {
     row.law = "as_named";
     row.solver = to_string(Solver::automatic);
     row.is_default = true;
-    if (std::ranges::adjacent_find(problem.laws, std::ranges::not_equal_to{}) != problem.laws.end()) {
-      row.not_applicable = "contacts of different laws are not solved together by this version";
-    } else {
-      try_measure(uniform_, solve_options(options_, problem.laws.front(), Solver::automatic), row);
-    }
+    try_measure(problem, solve_options(options_, problem.laws.front(), Solver::automatic), row);
     finish(std::move(row));
   }
 

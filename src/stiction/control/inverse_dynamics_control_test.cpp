@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "stiction/base/allocation_counter.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/control/operational_space.hpp"
 #include "stiction/control/stabilizer.hpp"
-#include "stiction/base/allocation_counter.hpp"
 
 namespace stiction {
 namespace {

@@ -125,7 +125,8 @@ class SceneReader {
 
   Scene read(const toml::table& root) {
     for (const auto& [key, node] : root) {
-      if (key.str() != "simulation" && key.str() != "material" && key.str() != "robot" && key.str() != "body" && key.str() != "static") {
+      if (key.str() != "simulation" && key.str() != "material" && key.str() != "robot" && key.str() != "body" && key.str() != "static" &&
+          key.str() != "pair") {
         throw FileError(path_, fmt::format("line {}", node.source().begin.line), fmt::format("unknown table [{}]", key.str()));
       }
     }
@@ -135,6 +136,8 @@ class SceneReader {
     for_each(root, "body", [this](Table t) { read_body(std::move(t)); });
     for_each(root, "static", [this](Table t) { read_static(std::move(t)); });
     scene_.world = builder_.build();
+    scene_.options.assemble.law = scene_.options.contact.law;
+    for_each(root, "pair", [this](Table t) { read_pair(std::move(t)); });
     scene_.start = initial_state(scene_.world);
     scene_.restitution = restitution_;
     scene_.restitution.resize(scene_.world.bodies().size(), 0.0);
@@ -155,12 +158,39 @@ class SceneReader {
     for (std::size_t i = 0; i < array->size(); ++i) function(Table(path_, fmt::format("{}[{}]", name, i), *array->get(i)->as_table()));
   }
 
-  void read_material(Table t) {
-    ContactMaterial m;
+  static ContactMaterial material_of(Table& t, ContactMaterial m) {
     for (const MaterialField& field : kMaterialFields) m.*field.member = t.number(std::string(field.name).c_str(), m.*field.member);
-    t.finish();
     validate_contact_laws({}, {&m, 1}, 1);
-    scene_.options.assemble.material = m;
+    return m;
+  }
+
+  void read_material(Table t) {
+    scene_.options.assemble.material = material_of(t, {});
+    t.finish();
+  }
+
+  int body_named(const Table& t, const char* key, const std::string& name) const {
+    const auto bodies = scene_.world.bodies();
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      if (bodies[i].name == name) return static_cast<int>(i);
+    }
+    t.fail(key, fmt::format("expected the name of a body, got '{}'", name));
+  }
+
+  void read_pair(Table t) {
+    PairMaterial pair;
+    pair.body_a = body_named(t, "a", t.text("a", ""));
+    pair.body_b = body_named(t, "b", t.text("b", ""));
+    if (t.has("friction")) pair.mu = t.number("friction", 0.0);
+    if (t.has("restitution")) pair.restitution = t.number("restitution", 0.0);
+    if (t.has("law")) pair.law = law_from_string(t.text("law", ""));
+    const bool parameters = std::ranges::any_of(kMaterialFields, [&](const MaterialField& field) { return t.has(field.name); });
+    const ContactMaterial own = material_of(t, scene_.options.assemble.material.value_or(ContactMaterial{}));
+    if (parameters) pair.material = own;
+    t.finish();
+    if (pair.mu && !(*pair.mu >= 0.0)) t.fail("friction", "expected a number >= 0");
+    if (pair.restitution && !(*pair.restitution >= 0.0 && *pair.restitution <= 1.0)) t.fail("restitution", "expected a number in [0, 1]");
+    scene_.options.assemble.pairs.push_back(pair);
   }
 
   void read_simulation(Table t) {

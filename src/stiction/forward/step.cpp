@@ -150,6 +150,7 @@ bool Stepper::solve_certified(StepReport& report) {
   if (attempt()) return true;
   options.warm_start = false;
   if (attempt()) return true;
+  if (!problem_.laws.empty()) return false;  // which solvers a mixture has depends on its laws
   for (const Solver other : {Solver::active_set, Solver::interior_point, Solver::lemke, Solver::newton}) {
     if (other == options_.contact.solver || !can_solve(options.law, other)) continue;
     options.solver = other;

@@ -185,12 +185,13 @@ void inverse_dynamics(ContactProblem& p, std::span<const int> joints, const Ref&
   {
     const DrivenRows rows(p, joints, v_desired, tau_max);
     solve(p, contact_options(options), w.solve, s);
-    const bool leaves_choice = options.contact.law != Law::moreau && !is_compliant(options.contact.law);  // stage II knows the others
+    const bool leaves_choice =
+        p.laws.empty() && options.contact.law != Law::moreau && !is_compliant(options.contact.law);  // those of stage II
     if (leaves_choice && options.choice == Choice::least_torque && s.status == Status::solved && tau_max.empty())
       apply_stage_two(p, options, w, s);
     read_torques(p, joints.size(), tau_max, rows.first_row(), s);
   }
-  if (s.status != Status::solved && options.repair_inconsistent && contradicts_contacts(options, w, s) &&
+  if (s.status != Status::solved && options.repair_inconsistent && p.laws.empty() && contradicts_contacts(options, w, s) &&
       nearest_consistent(p, joints, v_desired, options, w)) {
     const DrivenRows rows(p, joints, w.v_desired, tau_max);
     solve(p, contact_options(options), w.solve, s);

@@ -257,7 +257,8 @@ TEST(Compliant, AsksForStiffnessAndFiniteFriction) {
   p.mu[1] = kInfinity;
   EXPECT_THROW(solve(p, with(Law::regularized_stiction)), InvalidArgument);
   EXPECT_EQ(solve(p, with(Law::stick_slip_spring)).status, Status::solved);
-  p.laws.assign(4, Law::coulomb_cone);
+  p.laws.assign(4, Law::stick_slip_spring);
+  p.laws[2] = Law::coulomb_cone;
   EXPECT_THROW(solve(p, with(Law::stick_slip_spring)), InvalidArgument);
 }
 

@@ -30,7 +30,7 @@ void make_soft_contacts(const ReducedProblem& p, const SolveOptions& options, st
     const bool rubs = p.closed[static_cast<std::size_t>(i)] != 0 || !law.friction_needs_contact;
     c.mu = rubs ? p.mu[i] : 0.0;
     c.polygon = law.edges > 0;
-    if (law.softness == Softness::compliant) require_stiffness(p, i);
+    if (softness_of(p.laws, law.softness, i) == Softness::compliant) require_stiffness(p, i);
     const ContactSoftness s = contact_softness(law.softness, p, i);
     c.normal = s.normal;
     c.tangential = s.tangential;

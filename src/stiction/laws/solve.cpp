@@ -289,7 +289,9 @@ void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWo
   }
 }
 
-void solve(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+namespace {
+
+void solve_uniform(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   check_options(options);
   reduce(problem, w.reduction, options.bilateral_by_prox);
   if (options.align_edges) edge_angles(problem, w.reduction.reduced.edge_angle);
@@ -298,6 +300,25 @@ void solve(const ContactProblem& problem, const SolveOptions& options, SolveWork
   solve_reduced(w.reduction.reduced, options, w, w.impulses);
   complete(problem, options, w, solution);
   if (options.choice != Choice::warm_start) apply_choice(problem, options, w, solution);
+}
+
+void solve_uniform(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+  check_options(options);
+  solve_reduced(problem, options, w, w.impulses);
+  complete(problem, options, w, solution);
+}
+
+template <class Problem>
+void solve_any(const Problem& problem, const SolveOptions& options, SolveWorkspace& w, Problem& unified, Solution& solution) {
+  if (problem.laws.empty()) return solve_uniform(problem, options, w, solution);
+  SolveOptions one;
+  solve_uniform(unify(problem, options, unified, one) ? unified : problem, one, w, solution);
+}
+
+}  // namespace
+
+void solve(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+  solve_any(problem, options, w, w.unified, solution);
 }
 
 void complete(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
@@ -318,9 +339,7 @@ void complete(const ContactProblem& problem, const SolveOptions& options, SolveW
 }
 
 void solve(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
-  check_options(options);
-  solve_reduced(problem, options, w, w.impulses);
-  complete(problem, options, w, solution);
+  solve_any(problem, options, w, w.unified_reduced, solution);
 }
 
 void complete(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {

@@ -11,6 +11,7 @@
 #include "stiction/laws/infeasibility.hpp"
 #include "stiction/laws/law.hpp"
 #include "stiction/laws/max_dissipation.hpp"
+#include "stiction/laws/mixture.hpp"
 #include "stiction/laws/moreau.hpp"
 #include "stiction/laws/pyramid_lcp.hpp"
 #include "stiction/laws/soft_convex.hpp"
@@ -40,6 +41,8 @@ struct SolveWorkspace {
   ReducedProblem turned;
   InfeasibilityWorkspace infeasibility;
   BoxRowsWorkspace box_rows;
+  ContactProblem unified;
+  ReducedProblem unified_reduced;
   SoftConvexWorkspace soft;
   ChoiceWorkspace choice;
   GrowVector solved_impulses;

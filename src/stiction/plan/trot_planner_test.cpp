@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 #include <Eigen/Geometry>
 
+#include "stiction/base/allocation_counter.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/plan/patrol.hpp"
-#include "stiction/base/allocation_counter.hpp"
 
 namespace stiction {
 namespace {

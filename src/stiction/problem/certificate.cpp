@@ -104,7 +104,8 @@ void check_contacts(const ContactProblem& p, const LawConditions& law, const Ref
     ContactSoftness softness;
     if (soft) {
       const ContactMaterial& material = p.material.empty() ? kNoMaterial : p.material[static_cast<std::size_t>(i)];
-      softness = contact_softness(law.softness, material, p.dt, p.gap[i], offset, w.weights.size() > 0 ? w.weights[i] : 0.0);
+      softness = contact_softness(softness_of(p.laws, law.softness, i), material, p.dt, p.gap[i], offset,
+                                  w.weights.size() > 0 ? w.weights[i] : 0.0);
     }
     Vector3d u = law_velocity(soft ? &softness : nullptr, offset, w.u.segment<3>(3 * i), l);
     if (law.aligned) {

@@ -111,7 +111,8 @@ void certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambd
   }
   c.energy.kinetic = c.energy_change = c.energy.contacts + c.energy.bounded;
   // |y|² = λ·(u - u_free) + β·(w - w_free), as far as W is symmetric.
-  if (p.defect.size() == 0) raise(c.energy_balance, std::abs(gained - y.squaredNorm()), std::max({size, y.squaredNorm(), s.impulse * s.velocity}));
+  if (p.defect.size() == 0)
+    raise(c.energy_balance, std::abs(gained - y.squaredNorm()), std::max({size, y.squaredNorm(), s.impulse * s.velocity}));
 }
 
 Certificate certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambda, const Ref& beta) {

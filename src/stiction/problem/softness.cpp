@@ -52,7 +52,14 @@ ContactSoftness contact_softness(Softness kind, const ContactMaterial& m, double
   return s;
 }
 
+Softness softness_of(const std::vector<Law>& laws, Softness kind, int i) {
+  if (laws.empty() || kind == Softness::none) return kind;
+  const Law law = laws[static_cast<std::size_t>(i)];
+  return law == Law::sap ? Softness::compliant : law == Law::todorov ? Softness::regularized : Softness::none;
+}
+
 ContactSoftness contact_softness(Softness kind, const ReducedProblem& p, int i) {
+  kind = softness_of(p.laws, kind, i);
   static const ContactMaterial none{};
   double weight = 0.0;
   if (kind == Softness::compliant && p.weight.size() > 0) weight = p.weight[i];

@@ -20,6 +20,9 @@ struct ContactSoftness {
   double reference = 0.0;                 ///< û_N (m/s)
 };
 
+/// The softness of contact i where contacts name laws of their own; `kind` when `laws` is empty.
+Softness softness_of(const std::vector<Law>& laws, Softness kind, int contact);
+
 /// weight: w above (1/kg), read by `compliant` alone; its material needs stiffness > 0 (otherwise R_n is infinite).
 ContactSoftness contact_softness(Softness kind, const ContactMaterial& material, double dt, double gap, double offset, double weight);
 

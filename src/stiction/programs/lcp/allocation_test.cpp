@@ -8,7 +8,6 @@
 #include "stiction/programs/lcp/lemke.hpp"
 #include "stiction/programs/lcp/ppm.hpp"
 
-
 namespace stiction {
 namespace {
 

@@ -1,0 +1,89 @@
+// Scene files: what pairs of bodies say of their contacts, and errors that name line and key.
+#include "stiction/experiments/scene.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+namespace {
+
+std::string scene_file(const std::string& pairs) {
+  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "pairs.toml";
+  std::ofstream(path) << R"([simulation]
+dt = 0.001
+gravity = [3.0, 0.0, -9.0]
+law = "coulomb_cone"
+[[static]]
+name = "ground"
+shape = "plane"
+friction = 0.5
+[[body]]
+name = "sledge"
+shape = "box"
+size = [0.2, 0.2, 0.1]
+mass = 1.0
+position = [0.0, 0.0, 0.05]
+[[body]]
+name = "block"
+shape = "box"
+size = [0.2, 0.2, 0.1]
+mass = 1.0
+position = [0.0, 1.0, 0.05]
+)" << pairs;
+  return path.string();
+}
+
+double speed_along_x(const Stepper& stepper, const State& state, int body) {
+  const Block& block = stepper.world().blocks()[static_cast<std::size_t>(stepper.world().bodies()[static_cast<std::size_t>(body)].block)];
+  return state.v[block.v];
+}
+
+// tan of the slope is 1/3: a block with mu = 0.5 sticks, one without friction gains 3 m/s².
+TEST(ScenePairs, EachPairFollowsItsOwnLaw) {
+  const Scene scene = load_scene(scene_file("[[pair]]\na = \"ground\"\nb = \"sledge\"\nlaw = \"frictionless\"\n"));
+  Stepper stepper = scene.make_stepper();
+  State state = scene.start;
+  const Eigen::VectorXd none = Eigen::VectorXd::Zero(stepper.world().nv());
+  for (int k = 0; k < 100; ++k) ASSERT_TRUE(stepper.step(none, state).accepted) << k;
+  EXPECT_NEAR(speed_along_x(stepper, state, 0), 0.3, 1e-9);
+  EXPECT_NEAR(speed_along_x(stepper, state, 1), 0.0, 1e-9);
+}
+
+TEST(ScenePairs, FrictionAndParametersOfAPair) {
+  const Scene scene =
+      load_scene(scene_file("[[pair]]\na = \"block\"\nb = \"ground\"\nfriction = 0.2\nrestitution = 0.5\n"
+                            "[[pair]]\na = \"ground\"\nb = \"sledge\"\nlaw = \"coulomb_cone\"\nstiffness = 1e5\n"));
+  ASSERT_EQ(scene.options.assemble.pairs.size(), 2u);
+  EXPECT_EQ(scene.options.assemble.pairs[1].material->stiffness, 1e5);
+  Stepper stepper = scene.make_stepper();
+  State state = scene.start;
+  const Eigen::VectorXd none = Eigen::VectorXd::Zero(stepper.world().nv());
+  for (int k = 0; k < 100; ++k) ASSERT_TRUE(stepper.step(none, state).accepted) << k;
+  EXPECT_NEAR(speed_along_x(stepper, state, 1), 0.1 * (3.0 - 0.2 * 9.0), 1e-6);
+  EXPECT_NEAR(speed_along_x(stepper, state, 0), 0.0, 1e-9);
+}
+
+void expect_error(const std::string& pairs, const char* part) {
+  try {
+    load_scene(scene_file(pairs));
+    FAIL() << pairs;
+  } catch (const FileError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr(part));
+  }
+}
+
+TEST(ScenePairs, ErrorsNameTheKey) {
+  expect_error("[[pair]]\na = \"ground\"\nb = \"sled\"\n", "'sled'");
+  expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\nfriction = -1.0\n", "friction");
+  expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\nlaw = \"glue\"\n", "glue");
+  expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\nstifness = 1.0\n", "stifness");
+  expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\nstiffness = -1.0\n", "stiffness");
+}
+
+}  // namespace
+}  // namespace stiction
