@@ -70,7 +70,9 @@ void set_face(const LawConditions& law, const SectionShape& shape, bool closed, 
   const double lift = law.relaxed && finite ? u[0] - mu * shape.slip(u.tail<2>()) : u[0];
   const bool complementary = law.normal_complementarity || law.relaxed;
   if ((complementary && lift > tolerance * (1.0 + (finite ? mu : 0.0))) || (!complementary && !closed)) {
-    c.face = law.no_slip && rubs ? SoftContact::Face::tangents : SoftContact::Face::apex;  // friction without a load is part of that law
+    // Friction without a load is part of the laws whose cone is the half space.
+    const bool half_space = rubs && (law.no_slip || (law.relaxed && mu == kInfinity));
+    c.face = half_space ? SoftContact::Face::tangents : SoftContact::Face::apex;
   } else if (finite && slips && (law.dissipation || law.relaxed)) {
     set_sliding_face(shape, mu, u, tolerance, c);
   }
