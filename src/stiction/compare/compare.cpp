@@ -97,6 +97,9 @@ std::string refusal(const ReducedProblem& problem, const CompareOptions& options
   const std::string missing = missing_parameter(law, problem.material);
   if (!missing.empty()) return missing + " is zero at every contact";
   const int variables = dense_variables(problem, options, law, solver);
+  constexpr int kEnumerated = 14;  // a second, twice as long for each further variable
+  if (solver == Solver::enumerate && variables > kEnumerated)
+    return fmt::format("2^{} bases to enumerate, more than 2^{}", variables, kEnumerated);
   if (variables > options.dense_limit) return fmt::format("a dense problem of {} variables, more than {}", variables, options.dense_limit);
   return {};
 }
