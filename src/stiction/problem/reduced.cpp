@@ -221,7 +221,7 @@ void forward_substitute_rows(const Reduction::Block& block, RowMap rows) {
 
 // Six free coordinates, as every floating base with driven joints has: gathered and multiplied by L⁻ᵀ without the chain of dependent
 // operations of a substitution.
-void whiten_six(const Reduction::Block& block, ConstRowMap rows, double* out) {
+void whiten_six(const Reduction::Block& block, const ConstRowMap& rows, double* out) {
   using Vector6 = Eigen::Matrix<double, 6, 1>;
   Eigen::Matrix<double, 6, 6> inverse = Eigen::Matrix<double, 6, 6>::Identity();
   Eigen::Map<const Eigen::Matrix<double, 6, 6>>(block.L.data()).triangularView<Eigen::Lower>().solveInPlace(inverse);
