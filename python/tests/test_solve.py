@@ -53,7 +53,8 @@ def test_restitution_and_gap():
 def test_certificate_has_every_residual_by_name(incline):
     certificate = stiction.solve(incline(0.2)).certificate
     names = ["momentum", "bilateral", "bounds", "penetration", "tension"]
-    names += ["normal_complementarity", "cone", "dissipation", "relaxation", "constitutive", "natural_map", "energy_balance"]
+    names += ["normal_complementarity", "cone", "dissipation", "relaxation", "constitutive"]
+    names += ["natural_map", "energy_balance"]
     scaled = [getattr(certificate, name).scaled for name in names]
     assert max(scaled) == certificate.worst
     assert all(getattr(certificate, name).raw >= 0.0 for name in names)
