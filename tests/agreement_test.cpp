@@ -5,6 +5,8 @@
 #include <map>
 
 #include <gtest/gtest.h>
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 
 #include "stiction/laws/solve.hpp"
 #include "tests/random_problems.hpp"
