@@ -13,13 +13,6 @@ using namespace testing_problems;
 
 constexpr double kDt = 0.01, kG = 9.81;
 
-SolveOptions with(Law law, Solver solver = Solver::automatic) {
-  SolveOptions options;
-  options.law = law;
-  options.solver = solver;
-  return options;
-}
-
 void add_row(ContactProblem& p, const MatrixXd& row, double b, double lo, double hi) {
   const int size = p.velocities();
   const Eigen::Index m = p.bounded_rows();

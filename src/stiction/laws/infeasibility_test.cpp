@@ -11,13 +11,6 @@ namespace {
 
 using namespace testing_problems;
 
-SolveOptions with(Law law, Solver solver = Solver::automatic) {
-  SolveOptions options;
-  options.law = law;
-  options.solver = solver;
-  return options;
-}
-
 void expect_proof(const ContactProblem& p, const SolveOptions& options, double work) {
   SCOPED_TRACE(to_string(options.law));
   const Solution s = solve(p, options);

@@ -11,13 +11,6 @@ namespace {
 
 using namespace testing_problems;
 
-SolveOptions with(Law law, Solver solver = Solver::automatic) {
-  SolveOptions options;
-  options.law = law;
-  options.solver = solver;
-  return options;
-}
-
 ContactMaterial viscous(double c) {
   ContactMaterial material;
   material.viscosity = c;

@@ -13,13 +13,6 @@ using namespace testing_problems;
 
 constexpr double kDt = 0.01, kG = 9.81;
 
-SolveOptions with(Law law, Solver solver = Solver::automatic) {
-  SolveOptions options;
-  options.law = law;
-  options.solver = solver;
-  return options;
-}
-
 TEST(Incline, SticksBelowTheFrictionAngleWithoutCreep) {
   const double slope = 0.3;
   for (const Law law : {Law::coulomb_pyramid, Law::coulomb_cone, Law::anitescu, Law::no_slip}) {

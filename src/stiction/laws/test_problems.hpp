@@ -5,6 +5,7 @@
 
 #include <Eigen/Dense>
 
+#include "stiction/laws/law.hpp"
 #include "stiction/problem/contact_problem.hpp"
 
 namespace stiction::testing_problems {
@@ -12,6 +13,14 @@ namespace stiction::testing_problems {
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
+
+/// Default options but for these.
+inline SolveOptions with(Law law, Solver solver = Solver::automatic) {
+  SolveOptions options;
+  options.law = law;
+  options.solver = solver;
+  return options;
+}
 
 inline Eigen::Matrix3d skew(const Vector3d& p) {
   Eigen::Matrix3d s;
