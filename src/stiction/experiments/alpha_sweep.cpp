@@ -23,7 +23,7 @@ ReducedProblem moreau_problem(const ContactProblem& p, bool keep_bilateral) {
   reduce(p, reduction, keep_bilateral);
   MoreauWorkspace workspace;
   make_moreau_problem(reduction.reduced, workspace);
-  return workspace.closed;
+  return workspace.closed.problem;
 }
 
 void take_problem(const Stepper& stepper, const VectorXd& tau, Problems& out) {

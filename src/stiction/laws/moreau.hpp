@@ -10,6 +10,7 @@
 
 #include "stiction/laws/impulses.hpp"
 #include "stiction/laws/law.hpp"
+#include "stiction/problem/contact_subset.hpp"
 #include "stiction/programs/cone/cone.hpp"
 #include "stiction/programs/prox/prox.hpp"
 
@@ -21,8 +22,7 @@ struct ProxLawWorkspace {
 };
 
 struct MoreauWorkspace {
-  ReducedProblem closed;      ///< the closed contacts alone, shifted
-  std::vector<int> contacts;  ///< their indices in the problem
+  ContactSubset closed;  ///< the closed contacts alone, shifted
   Impulses impulses;
 };
 

@@ -57,24 +57,15 @@ void solve_by_interior_point(const ReducedProblem& p, const SolveOptions& option
   out.beta = w.cone_solution.beta;
 }
 
-// λ and λ_ref as the turned problem has them.
-void turn_into_edges(const ReducedProblem& p, GrowVector& lambda, ChoiceWorkspace& w) {
-  for (GrowVector* x : {&lambda, &w.last}) {
-    if (x->size() != 3 * p.contacts()) continue;
-    for (int i = 0; i < p.contacts(); ++i) {
-      const double cosine = std::cos(p.edge_angle[i]), sine = std::sin(p.edge_angle[i]), s = (*x)[3 * i + 1], t = (*x)[3 * i + 2];
-      (*x)[3 * i + 1] = cosine * s + sine * t;
-      (*x)[3 * i + 2] = cosine * t - sine * s;
-    }
-  }
-}
-
 // Impulses by the rule, certified again; those of the solver stay when the rule's do not pass. What is returned is the next λ_ref.
 void apply_choice(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   const ReducedProblem& p = w.reduction.reduced;
   const bool turned = is_polygonal(options.law) && p.edge_angle.size() > 0;
   w.solved_impulses = w.impulses.lambda;
-  if (turned) turn_into_edges(p, w.impulses.lambda, w.choice);
+  if (turned) {
+    turn_to_edges(p, w.impulses.lambda);
+    if (w.choice.last.size() == w.impulses.lambda.size()) turn_to_edges(p, w.choice.last);
+  }
   if (solution.status == Status::solved &&
       choose_impulses(turned ? w.turned : p, options, w.impulses.lambda, w.impulses.beta, w.impulses.motion, w.choice)) {
     w.impulses.lambda = w.choice.chosen;
@@ -92,9 +83,9 @@ void apply_choice(const ContactProblem& problem, const SolveOptions& options, So
 void solve_moreau(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
   make_moreau_problem(p, w.moreau);
   if (is_prox(options.solver)) {
-    solve_by_prox(w.moreau.closed, options, w.prox, w.moreau.impulses);
+    solve_by_prox(w.moreau.closed.problem, options, w.prox, w.moreau.impulses);
   } else {
-    solve_by_interior_point(w.moreau.closed, options, w, w.moreau.impulses);
+    solve_by_interior_point(w.moreau.closed.problem, options, w, w.moreau.impulses);
   }
   expand_moreau(p, w.moreau, out);
 }
@@ -117,43 +108,13 @@ void solve_pyramid(const ReducedProblem& p, SolveOptions options, SolveWorkspace
 
 bool touches(const ReducedProblem& p, int i) { return p.gap.size() == 0 || p.gap[i] <= kTouchGap; }
 
-void gather_touching(const ReducedProblem& p, TouchingContacts& w) {
-  w.contacts.clear();
+void gather_touching(const ReducedProblem& p, ContactSubset& subset) {
+  subset.contacts.clear();
   for (int i = 0; i < p.contacts(); ++i) {
-    if (touches(p, i)) w.contacts.push_back(i);
+    if (touches(p, i)) subset.contacts.push_back(i);
   }
-  ReducedProblem& to = w.problem;
-  const Eigen::Index n = static_cast<Eigen::Index>(w.contacts.size());
-  to.Rt.reset(3, p.Rt.block_sizes());
-  for (GrowVector* x : {&to.offset, &to.mu}) x->resize(n);
-  to.u_free.resize(3 * n);
-  to.closed.resize(w.contacts.size());
-  for (Eigen::Index k = 0; k < n; ++k) {
-    const int i = w.contacts[static_cast<std::size_t>(k)];
-    to.Rt.add_group();
-    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) to.Rt.add_entry(p.Rt.entry_block(e)) = p.Rt.entry(e);
-    to.u_free.segment<3>(3 * k) = p.u_free.segment<3>(3 * i);
-    to.offset[k] = std::min(p.offset[i], 0.0);  // restitution stays, what is left of the gap goes
-    to.mu[k] = p.mu[i];
-    to.closed[static_cast<std::size_t>(k)] = p.closed[static_cast<std::size_t>(i)];
-  }
-  to.defect.resize(0, 0);
-  if (p.defect.size() > 0) {
-    to.defect.resize(3 * n, 3 * n);
-    for (Eigen::Index k = 0; k < n; ++k) {
-      for (Eigen::Index l = 0; l < n; ++l) {
-        to.defect.block<3, 3>(3 * k, 3 * l) =
-            p.defect.block<3, 3>(3 * w.contacts[static_cast<std::size_t>(k)], 3 * w.contacts[static_cast<std::size_t>(l)]);
-      }
-    }
-  }
-  to.dt = p.dt;
-  to.velocity = p.velocity;
-  to.Bt = p.Bt;
-  to.w_free = p.w_free;
-  to.lo = p.lo;
-  to.hi = p.hi;
-  to.y_free = p.y_free;
+  select_contacts(p, subset);
+  subset.problem.offset = subset.problem.offset.cwiseMin(0.0);  // restitution stays, what is left of the gap goes
 }
 
 // A point that is no solution comes with a proof that there is none, where one is found, or with Lemke's ray.
@@ -171,18 +132,14 @@ void explain_failure(const ContactProblem& problem, const SolveOptions& options,
 }
 
 void solve_touching(const ReducedProblem& p, SolveOptions options, SolveWorkspace& w, Impulses& out) {
-  gather_touching(p, w.touching);
+  ContactSubset& subset = w.touching.subset;
+  gather_touching(p, subset);
   options.variant = PyramidVariant::stewart_trinkle;
   const Impulses& part = w.touching.impulses;
-  solve_reduced(w.touching.problem, options, w, w.touching.impulses);
-  out.lambda.setZero(3 * p.contacts());
+  solve_reduced(subset.problem, options, w, w.touching.impulses);
+  expand_contacts(subset, p.contacts(), part.lambda, out.lambda);
   out.ray.resize(0);
-  if (part.ray.size() > 0) out.ray.setZero(3 * p.contacts());
-  for (std::size_t k = 0; k < w.touching.contacts.size(); ++k) {
-    const Eigen::Index to = 3 * w.touching.contacts[k], from = 3 * static_cast<Eigen::Index>(k);
-    out.lambda.segment<3>(to) = part.lambda.segment<3>(from);
-    if (part.ray.size() > 0) out.ray.segment<3>(to) = part.ray.segment<3>(from);
-  }
+  if (part.ray.size() > 0) expand_contacts(subset, p.contacts(), part.ray, out.ray);
   out.beta = part.beta;
   out.motion = part.motion;
   out.status = part.status;

@@ -16,6 +16,7 @@
 #include "stiction/laws/pyramid_lcp.hpp"
 #include "stiction/laws/soft_convex.hpp"
 #include "stiction/laws/viscous.hpp"
+#include "stiction/problem/contact_subset.hpp"
 #include "stiction/problem/reduced.hpp"
 #include "stiction/problem/solution.hpp"
 #include "stiction/programs/cone/cone.hpp"
@@ -24,8 +25,7 @@ namespace stiction {
 
 /// The contacts that touch (gap <= kTouchGap) as a problem of its own, without gaps [Anitescu & Potra 1997].
 struct TouchingContacts {
-  ReducedProblem problem;
-  std::vector<int> contacts;  ///< their indices in the whole problem
+  ContactSubset subset;
   Impulses impulses;
 };
 

@@ -1,0 +1,42 @@
+#include "stiction/problem/contact_subset.hpp"
+
+namespace stiction {
+
+void select_contacts(const ReducedProblem& p, ContactSubset& subset) {
+  const std::vector<int>& contacts = subset.contacts;
+  ReducedProblem& to = subset.problem;
+  const Eigen::Index n = static_cast<Eigen::Index>(contacts.size());
+  to.Rt.reset(3, p.Rt.block_sizes());
+  for (GrowVector* x : {&to.offset, &to.mu}) x->resize(n);
+  to.u_free.resize(3 * n);
+  to.closed.resize(contacts.size());
+  to.defect.resize(p.defect.size() > 0 ? 3 * n : 0, p.defect.size() > 0 ? 3 * n : 0);
+  for (Eigen::Index k = 0; k < n; ++k) {
+    const int i = contacts[static_cast<std::size_t>(k)];
+    to.Rt.add_group();
+    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) to.Rt.add_entry(p.Rt.entry_block(e)) = p.Rt.entry(e);
+    to.u_free.segment<3>(3 * k) = p.u_free.segment<3>(3 * i);
+    to.offset[k] = p.offset[i];
+    to.mu[k] = p.mu[i];
+    to.closed[static_cast<std::size_t>(k)] = p.closed[static_cast<std::size_t>(i)];
+    for (Eigen::Index l = 0; l < n && p.defect.size() > 0; ++l) {
+      to.defect.block<3, 3>(3 * k, 3 * l) = p.defect.block<3, 3>(3 * i, 3 * contacts[static_cast<std::size_t>(l)]);
+    }
+  }
+  to.dt = p.dt;
+  to.velocity = p.velocity;
+  to.Bt = p.Bt;
+  to.w_free = p.w_free;
+  to.lo = p.lo;
+  to.hi = p.hi;
+  to.y_free = p.y_free;
+}
+
+void expand_contacts(const ContactSubset& subset, int contacts, const Eigen::Ref<const Eigen::VectorXd>& part, GrowVector& all) {
+  all.setZero(3 * contacts);
+  for (std::size_t k = 0; k < subset.contacts.size(); ++k) {
+    all.segment<3>(3 * subset.contacts[k]) = part.segment<3>(3 * static_cast<Eigen::Index>(k));
+  }
+}
+
+}  // namespace stiction
