@@ -15,7 +15,7 @@ using Eigen::Index;
 using Eigen::Vector3d;
 
 void require_stiffness(const ReducedProblem& p, int i) {
-  const double stiffness = p.material.empty() ? 0.0 : p.material[static_cast<std::size_t>(i)].stiffness;
+  const double stiffness = material_of(p.material, i).stiffness;
   if (stiffness > 0.0) return;
   throw InvalidArgument(fmt::format("material[{}].stiffness", i), "a number > 0 (N/m) under law sap", fmt::format("{}", stiffness));
 }

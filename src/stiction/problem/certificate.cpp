@@ -37,16 +37,14 @@ void check_friction_law(const ContactProblem& p, const LawConditions& law, int i
     slip.setZero();
     p.J.add_group_product(i, p.v, slip);
   }
-  const double viscosity = p.material.empty() ? 0.0 : p.material[static_cast<std::size_t>(i)].viscosity;
-  check_viscous(p.dt * viscosity, slip.tail<2>(), lambda, s, c);
+  check_viscous(p.dt * material_of(p.material, i).viscosity, slip.tail<2>(), lambda, s, c);
 }
 
 void check_newton_impact(const ContactProblem& p, const LawConditions& law, const SectionShape& shape, int i, const Vector3d& u,
                          const Vector3d& lambda, const Scales& s, Certificate& c) {
   Vector3d before = Vector3d::Zero();
   p.J.add_group_product(i, p.v, before);
-  const ContactMaterial* material = p.material.empty() ? nullptr : &p.material[static_cast<std::size_t>(i)];
-  const Vector3d xi = u + impact_shift(p.restitution[i], material, before);
+  const Vector3d xi = u + impact_shift(p.restitution[i], material_of(p.material, i), before);
   check_impact(law, shape, closed_at_midpoint(p.gap[i], p.dt, before[0]), p.mu[i], xi, lambda, s, c);
 }
 
@@ -77,8 +75,6 @@ void check_rows(const ContactProblem& p, const LawConditions& law, const Ref& v_
   }
 }
 
-const ContactMaterial kNoMaterial{};
-
 void check_contacts(const ContactProblem& p, const LawConditions& law, const Ref& lambda, const Scales& s, CertificateWorkspace& w,
                     Certificate& c) {
   const LawConditions open = open_contact(law);
@@ -103,7 +99,7 @@ void check_contacts(const ContactProblem& p, const LawConditions& law, const Ref
     const double offset = law.touching_only ? std::min(w.offset[i], 0.0) : w.offset[i];
     ContactSoftness softness;
     if (soft) {
-      const ContactMaterial& material = p.material.empty() ? kNoMaterial : p.material[static_cast<std::size_t>(i)];
+      const ContactMaterial& material = material_of(p.material, i);
       softness = contact_softness(softness_of(p.laws, law.softness, i), material, p.dt, p.gap[i], offset,
                                   w.weights.size() > 0 ? w.weights[i] : 0.0);
     }

@@ -75,9 +75,7 @@ Tangent tangential_law(const CompliantContact& c, const Vector2d& u, double limi
 
 template <class Problem>
 CompliantContact read_contact(const Problem& p, Law law, int i, double gap) {
-  static const ContactMaterial kDefault;
-  const std::size_t k = static_cast<std::size_t>(i);
-  return {p.laws.empty() ? law : p.laws[k], p.mu[i], gap, p.dt, p.material.empty() ? &kDefault : &p.material[k]};
+  return {p.laws.empty() ? law : p.laws[static_cast<std::size_t>(i)], p.mu[i], gap, p.dt, &material_of(p.material, i)};
 }
 
 double friction_limit(double mu, double normal) { return normal > 0.0 ? mu * normal : 0.0; }

@@ -46,6 +46,11 @@ void require_one_per_contact(std::string_view argument, std::size_t size, std::p
 
 }  // namespace
 
+const ContactMaterial& material_of(const std::vector<ContactMaterial>& material, int i) {
+  static const ContactMaterial none;
+  return material.empty() ? none : material[static_cast<std::size_t>(i)];
+}
+
 void validate_contact_laws(std::span<const Law> laws, std::span<const ContactMaterial> material, std::ptrdiff_t contacts) {
   require_one_per_contact("laws", laws.size(), contacts);
   require_one_per_contact("material", material.size(), contacts);

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stiction {
 
@@ -84,6 +85,9 @@ inline constexpr std::array kMaterialFields{MaterialField{"restitution_tangentia
                                             MaterialField{"regularization", &ContactMaterial::regularization},
                                             MaterialField{"time_constant", &ContactMaterial::time_constant}};
 static_assert(sizeof(ContactMaterial) == (kMaterialFields.size() + 2) * sizeof(double), "kMaterialFields names every member");
+
+/// Material of contact i; the default where no contact has any. The vector outlives the result.
+const ContactMaterial& material_of(const std::vector<ContactMaterial>& material, int i);
 
 /// One entry per contact or none, materials in range. Throws InvalidArgument naming contact and field.
 void validate_contact_laws(std::span<const Law> laws, std::span<const ContactMaterial> material, std::ptrdiff_t contacts);

@@ -313,7 +313,7 @@ Indeterminacy indeterminacy(const ReducedProblem& problem, const LawConditions& 
     ReducedProblem turned;
     turn_to_edges(problem, turned);
     GrowVector seen = lambda;
-    for (int i = 0; i < problem.contacts(); ++i) seen.segment<3>(3 * i) = turned_back(seen.segment<3>(3 * i), problem.edge_angle[i]);
+    turn_to_edges(problem, seen);
     Indeterminacy out = indeterminacy(turned, law, seen, beta, options);
     turn_from_edges(problem, out.interior);
     return out;

@@ -10,8 +10,8 @@ Eigen::Vector3d velocity_before(const ReducedProblem& p, int i) {
 
 }  // namespace
 
-Eigen::Vector3d impact_shift(double restitution, const ContactMaterial* material, const Eigen::Vector3d& u_before) {
-  const double tangential = material != nullptr ? material->restitution_tangential : 0.0;
+Eigen::Vector3d impact_shift(double restitution, const ContactMaterial& material, const Eigen::Vector3d& u_before) {
+  const double tangential = material.restitution_tangential;
   return {restitution * u_before[0], tangential * u_before[1], tangential * u_before[2]};
 }
 
@@ -20,8 +20,7 @@ bool closed_at_midpoint(double gap, double dt, double normal_velocity_before) {
 }
 
 Eigen::Vector3d impact_shift(const ReducedProblem& p, int i) {
-  return impact_shift(p.restitution.size() == 0 ? 0.0 : p.restitution[i],
-                      p.material.empty() ? nullptr : &p.material[static_cast<std::size_t>(i)], velocity_before(p, i));
+  return impact_shift(p.restitution.size() == 0 ? 0.0 : p.restitution[i], material_of(p.material, i), velocity_before(p, i));
 }
 
 bool closed_at_midpoint(const ReducedProblem& p, int i) {

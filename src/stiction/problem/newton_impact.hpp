@@ -10,8 +10,8 @@
 
 namespace stiction {
 
-/// ξ - u⁺ (m/s) of one contact. material may be null: ε_T = 0.
-Eigen::Vector3d impact_shift(double restitution, const ContactMaterial* material, const Eigen::Vector3d& u_before);
+/// ξ - u⁺ (m/s) of one contact.
+Eigen::Vector3d impact_shift(double restitution, const ContactMaterial& material, const Eigen::Vector3d& u_before);
 
 /// gap φ (m), h (s), u_N⁻ (m/s).
 bool closed_at_midpoint(double gap, double dt, double normal_velocity_before);

@@ -405,6 +405,14 @@ void turn_to_edges(const ReducedProblem& p, ReducedProblem& turned) {
   }
 }
 
+void turn_to_edges(const ReducedProblem& p, Eigen::Ref<Eigen::VectorXd> lambda) {
+  for (int i = 0; i < p.contacts(); ++i) {
+    const double cosine = std::cos(p.edge_angle[i]), sine = std::sin(p.edge_angle[i]), s = lambda[3 * i + 1], t = lambda[3 * i + 2];
+    lambda[3 * i + 1] = cosine * s + sine * t;
+    lambda[3 * i + 2] = cosine * t - sine * s;
+  }
+}
+
 void turn_from_edges(const ReducedProblem& p, Eigen::Ref<Eigen::VectorXd> lambda) {
   for (int i = 0; i < p.contacts(); ++i) {
     const double cosine = std::cos(p.edge_angle[i]), sine = std::sin(p.edge_angle[i]), s = lambda[3 * i + 1], t = lambda[3 * i + 2];

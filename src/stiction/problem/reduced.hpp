@@ -42,7 +42,8 @@ struct ReducedProblem {
 /// The same problem with each contact's tangents turned by its edge_angle, which `turned` no longer has: polygons start at the first
 /// tangent again. Only for problems without `defect`.
 void turn_to_edges(const ReducedProblem& problem, ReducedProblem& turned);
-/// Impulses (3n) of the turned problem in the frames of `problem`, in place.
+/// Impulses (3n) of `problem` in the frames of the turned one, in place; and back.
+void turn_to_edges(const ReducedProblem& problem, Eigen::Ref<Eigen::VectorXd> lambda);
 void turn_from_edges(const ReducedProblem& problem, Eigen::Ref<Eigen::VectorXd> lambda);
 
 /// Sizes and values of all members; throws InvalidArgument naming the member.

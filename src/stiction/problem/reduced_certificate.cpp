@@ -47,8 +47,7 @@ void check_friction_law(const ReducedProblem& p, const LawConditions& law, int i
     slip.setZero();
     if (p.u_before.size() > 0) slip = p.u_before.segment<3>(3 * i);
   }
-  const double viscosity = p.material.empty() ? 0.0 : p.material[static_cast<std::size_t>(i)].viscosity;
-  check_viscous(p.dt * viscosity, slip.tail<2>(), lambda, s, c);
+  check_viscous(p.dt * material_of(p.material, i).viscosity, slip.tail<2>(), lambda, s, c);
 }
 
 }  // namespace

@@ -60,14 +60,12 @@ Softness softness_of(const std::vector<Law>& laws, Softness kind, int i) {
 
 ContactSoftness contact_softness(Softness kind, const ReducedProblem& p, int i) {
   kind = softness_of(p.laws, kind, i);
-  static const ContactMaterial none{};
   double weight = 0.0;
   if (kind == Softness::compliant && p.weight.size() > 0) weight = p.weight[i];
   if (kind == Softness::compliant && p.weight.size() == 0) {
     for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) weight += p.Rt.entry(e).squaredNorm() / 3.0;
   }
-  const ContactMaterial& material = p.material.empty() ? none : p.material[static_cast<std::size_t>(i)];
-  return contact_softness(kind, material, p.dt, p.gap.size() > 0 ? p.gap[i] : 0.0, p.offset[i], weight);
+  return contact_softness(kind, material_of(p.material, i), p.dt, p.gap.size() > 0 ? p.gap[i] : 0.0, p.offset[i], weight);
 }
 
 void contact_weights(const ContactProblem& p, GrowVector& factor, GrowVector& weights) {

@@ -320,14 +320,6 @@ Status run(const ReducedProblem& p, const Contacts& contacts, const SoftConeOpti
 
 }  // namespace
 
-double soft_natural_map(const ReducedProblem& p, const Contacts& contacts, const SoftConeOptions& options, const Ref& lambda,
-                        const Ref& beta, SoftConeWorkspace& w) {
-  check_sizes(p, contacts, options);
-  w.shape.reset(options.edges);
-  measure_diagonal(p, w);
-  return measured_natural_map(p, contacts, options, lambda, beta, w);
-}
-
 void soft_cone(const ReducedProblem& p, const Contacts& contacts, const SoftConeOptions& options, SoftConeWorkspace& w,
                SoftConeSolution& s) {
   check_sizes(p, contacts, options);

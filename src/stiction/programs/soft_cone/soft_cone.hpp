@@ -71,9 +71,4 @@ struct SoftConeWorkspace {
 void soft_cone(const ReducedProblem& problem, const std::vector<SoftContact>& contacts, const SoftConeOptions& options,
                SoftConeWorkspace& workspace, SoftConeSolution& solution);
 
-/// Natural map (m/s) of a point of the program, as the stopping test has it.
-double soft_natural_map(const ReducedProblem& problem, const std::vector<SoftContact>& contacts, const SoftConeOptions& options,
-                        const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& beta,
-                        SoftConeWorkspace& workspace);
-
 }  // namespace stiction
