@@ -188,6 +188,18 @@ bool BlockLu::factor_blocks() {
   return true;
 }
 
+bool BlockLu::positive_determinant() const {
+  bool positive = true;
+  for (int p = 0; p < blocks(); ++p) {
+    const int n = size_at(p);
+    for (int k = 0; k < n; ++k) {
+      if (pivots_[at(pivot_begin_[at(p)] + k)] != k) positive = !positive;
+      if (values_[static_cast<std::size_t>(diagonal_[at(p)] + std::ptrdiff_t{k} * n + k)] < 0.0) positive = !positive;
+    }
+  }
+  return positive;
+}
+
 bool BlockLu::factor() { return uniform6_ ? factor_blocks<6>() : factor_blocks<Eigen::Dynamic>(); }
 
 template <int N>

@@ -34,6 +34,8 @@ class BlockLu {
 
   /// False when a diagonal block is singular or not finite.
   bool factor();
+  /// Sign of the determinant of the factored matrix.
+  bool positive_determinant() const;
   /// x <- A⁻¹ x.
   void solve(Eigen::Ref<Eigen::VectorXd> x) const;
   /// Number of blocks stored, fill included.

@@ -68,6 +68,30 @@ TEST(BlockLu, SolvesWhatDenseLuSolves) {
   }
 }
 
+TEST(BlockLu, KnowsTheSignOfTheDeterminant) {
+  Random random(4);
+  Pattern pattern;
+  pattern.sizes = {6, 3, 6};
+  pattern.clique({0, 1});
+  pattern.clique({1, 2});
+  BlockLu lu;
+  lu.analyze(pattern.sizes, pattern.begin, pattern.blocks);
+  int positive = 0;
+  for (int trial = 0; trial < 40; ++trial) {
+    Eigen::MatrixXd dense = fill(lu, pattern, random);
+    for (int k = 0; k < 3; ++k) {
+      if (random() % 2 == 0) continue;
+      lu.block(k, k)[0] -= 100.0;
+      dense(k == 0 ? 0 : (k == 1 ? 6 : 9), k == 0 ? 0 : (k == 1 ? 6 : 9)) -= 100.0;
+    }
+    ASSERT_TRUE(lu.factor());
+    EXPECT_EQ(lu.positive_determinant(), dense.partialPivLu().determinant() > 0.0);
+    positive += static_cast<int>(lu.positive_determinant());
+  }
+  EXPECT_GT(positive, 10);
+  EXPECT_LT(positive, 30);
+}
+
 TEST(BlockLu, ChainAndStarHaveNoFill) {
   Pattern chain, star;
   for (int i = 0; i < 50; ++i) {

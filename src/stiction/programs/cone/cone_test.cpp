@@ -332,6 +332,25 @@ TEST(ConeDegenerate, DuplicatedContactsGiveTheSameVelocity) {
   }
 }
 
+TEST(ConeStacks, MassesOverThreeDecadesAreAllSolved) {
+  // Their path of centres turns back on the way in one of ten.
+  ConeWorkspace workspace;
+  Random random(256);
+  for (int k = 0; k < 8; ++k) {
+    const ReducedProblem problem = test_scenes::brick_wall(64, random, 1000.0);
+    for (Law law : {Law::disc, Law::pyramid}) EXPECT_EQ(solve(problem, law, workspace).status, Status::solved) << k;
+  }
+}
+
+TEST(ConeStacks, WallsOfAThousandContactsAreSolved) {
+  ConeWorkspace workspace;
+  for (double ratio : {10.0, 1000.0}) {
+    Random random(1024);
+    const ReducedProblem problem = test_scenes::brick_wall(256, random, ratio);
+    for (Law law : {Law::disc, Law::pyramid}) EXPECT_EQ(solve(problem, law, workspace).status, Status::solved) << ratio;
+  }
+}
+
 TEST(ConeDegenerate, PermutedContactsGiveTheSameVelocity) {
   Random random(6);
   for (Law law : kLaws) {

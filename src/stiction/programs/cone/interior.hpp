@@ -1,7 +1,10 @@
 // Primal-dual interior point on the contacts' cones and the bounded rows: Mehrotra's predictor-corrector with one step length, the
 // linear system in the r-space [ZD15, Eqs. 48-61 for the polygon]. Feasible in every equation but a = u_N + c - κ s and the bounded
 // rows', whose residual shrinks by 1 - step length. Where the path of centres turns back (Coulomb's law is not monotone) steps become
-// short; a short step is followed by one of pure centring, and the caller decides when to try another path.
+// short; a short step is followed by one of pure centring. `follow` goes through such turns: of the curve z(m) of centres, m alone is no
+// parameter there, its length is, and dm along the curve has the sign of -det of the Jacobian [Allgower and Georg 1990, ch. 2 and 3]. What
+// is eliminated contact by contact has positive pivots, so the sign is that of the r-space matrix. Correction onto the curve and step along
+// it are taken in one linear solve of three right-hand sides.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +18,8 @@ inline constexpr double kFraction = 0.995;     ///< of the way to the boundary o
 inline constexpr double kFractionEarly = 0.9;  ///< the same until the mean product has fallen to kEarly of its first value
 inline constexpr double kEarly = 1e-4;         ///< points that hug the boundary this early jam later
 inline constexpr double kShortStep = 0.1;      ///< a step shorter than this is followed by one of pure centring
+
+inline constexpr double kShortestReach = 0.02, kLongestReach = 30.0;  ///< of one step along the path
 
 template <class Cones>
 class Interior {
@@ -52,16 +57,54 @@ class Interior {
     }
     length_ = std::min(1.0, (mean_ > kEarly * first_mean_ ? kFractionEarly : kFraction) * direction({sigma * mean_, !centre}));
     if (!std::isfinite(length_) || !m_.dlambda.allFinite()) return -1.0;
+    move();
+    return length_;
+  }
+
+  /// One step along the path of centres, which may lead back to larger products: dm changes its sign with the determinant. Minimal-norm
+  /// correction onto the path and a predictor of length `reach` (logarithms of λ_N and m); its length as in `step`.
+  double follow(double& reach) {
+    cones_.eliminate(m_.u, m_.lambda, m_.D);
+    m_.boxes.eliminate(m_.w, m_.beta, m_.Db);
+    --m_.budget;
+    if (!m_.space.factor(m_.D, m_.Db)) return -1.0;
+    direction({mean_, false});
+    m_.path_lambda = m_.dlambda;
+    m_.path_beta = m_.dbeta;
+    direction({0.0, false});
+    m_.dlambda = m_.path_lambda - m_.dlambda;  // dλ / d log m
+    m_.dbeta = m_.path_beta - m_.dbeta;
+    const double squared = 1.0 + relative_product(m_.dlambda, m_.dlambda);
+    const double across = relative_product(m_.path_lambda, m_.dlambda) / squared;
+    const double forward = m_.space.positive_determinant() ? -1.0 : 1.0;
+    const double change = std::max(forward * reach / std::sqrt(squared) - across, -0.95);
+    length_ = std::min(1.0, kFractionEarly * direction({(1.0 + change) * mean_, false}));
+    if (!std::isfinite(length_) || !m_.dlambda.allFinite()) return -1.0;
+    reach = std::clamp(length_ < 0.5 ? 0.5 * reach : (length_ == 1.0 ? 1.5 * reach : reach), kShortestReach, kLongestReach);
+    move();
+    return length_;
+  }
+
+ private:
+  // Of two directions, each contact's over its normal impulse.
+  double relative_product(const GrowVector& a, const GrowVector& b) const {
+    double sum = 0.0;
+    for (int i = 0; i < problem_.contacts(); ++i) {
+      const double normal = m_.lambda[3 * i], tangent = std::max(std::min(problem_.mu[i], 1.0), 1e-3) * normal;
+      sum += a[3 * i] * b[3 * i] / (normal * normal) + a.segment<2>(3 * i + 1).dot(b.segment<2>(3 * i + 1)) / (tangent * tangent);
+    }
+    return sum;
+  }
+
+  void move() {
     m_.lambda += length_ * m_.dlambda;
     m_.beta += length_ * m_.dbeta;
     cones_.advance(length_);
     m_.boxes.advance(length_);
     place(problem_, m_);
     mean_ = mean_product(0.0);
-    return length_;
   }
 
- private:
   double mean_product(double step) const {
     const int count = cones_.count() + m_.boxes.count();
     if (count == 0) return 0.0;

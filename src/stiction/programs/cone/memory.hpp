@@ -35,6 +35,7 @@ struct ConeMemory {
   GrowVector D, Db;                               ///< 9n and m: eliminated contacts and rows
   GrowVector hold_lambda, hold_beta, hold_shift;  ///< point to come back to while a polish is tried
   GrowVector polish_lambda, polish_beta;          ///< where a polish starts
+  GrowVector path_lambda, path_beta;              ///< centring direction while the path of centres is followed
   GrowVector step, start;                         ///< r, Newton step of the proximal method, and y at the beginning of its outer step
   GrowVector best_lambda, best_beta;              ///< best point so far
   double best = 0.0;                              ///< its natural map

@@ -25,6 +25,8 @@ class RSpace {
   void gather(const GrowVector& lambda, const GrowVector& beta, GrowVector& y) const;
   /// Builds and factors the matrix from D (9 per contact, row-major) and d (m). False when it is singular or not finite.
   bool factor(const GrowVector& D, const GrowVector& d);
+  /// Sign of the determinant of the factored matrix.
+  bool positive_determinant() const { return lu_.positive_determinant(); }
   /// rhs <- solution.
   void solve(GrowVector& rhs) const { lu_.solve(rhs); }
 

@@ -10,8 +10,8 @@ namespace stiction {
 
 namespace {
 
-// How the interior phase is started. Steps that stay short mean that the path of centres turns back; the start is then given up for one
-// with another path.
+// How the interior phase is started. Steps that stay short mean that the path of centres turns back: it is then followed through its
+// turns, and where that fails the other starts are tried.
 struct Start {
   double size;      // of the first impulses, over the natural one
   double coupling;  // > 0: the relaxation's coupling κ = μ (m / m_0)^coupling fades out on the way; 0: the law's own from the beginning
@@ -27,6 +27,8 @@ constexpr int kMaxSteps = 60;          // of the interior point per start
 constexpr double kStalled = 1e-6;      // step length at which it has stalled
 constexpr double kFirstPolish = 1e-6;  // m / t² at which the pattern is first tried
 constexpr double kPolishAgain = 1e-3;  // and again whenever m has fallen by this
+constexpr double kPathStart = 10.0;    // of the first impulses, over the natural one, where the path is followed
+constexpr int kMaxPathSteps = 400;
 constexpr int kFewContacts = 16;
 constexpr int kRounds = 60;  // of the fixed point
 
@@ -65,6 +67,27 @@ bool attempt(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, do
     if (over) break;
   }
   return memory.convex() && proximal_newton(problem, memory);
+}
+
+// Follows the path of centres through its turns: twice the steps of `attempt`, and next to never in vain.
+template <class Cones>
+bool follow_path(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double t) {
+  Interior<Cones> interior(problem, memory, cones);
+  if (problem.defect.size() > 0) update_shift(problem, memory.best_lambda, memory);
+  interior.start(t);
+  cones.couple(0.0);
+  double next_polish = kFirstPolish * t * t, reach = 1.0;
+  for (int k = 0; k < kMaxPathSteps && memory.budget > 0; ++k) {
+    const double length = interior.follow(reach);
+    const bool over = length < kStalled || !(interior.mean() > 0.0);
+    if (!over && interior.mean() > next_polish) continue;
+    next_polish = kPolishAgain * interior.mean();
+    hold(memory);
+    if (polish(problem, memory, 8)) return true;
+    resume(problem, memory);
+    if (over) break;
+  }
+  return false;
 }
 
 // Solves the convex problem with the offsets of the memory, from the current impulses when `warm`.
@@ -110,7 +133,10 @@ bool search_in_order(const ReducedProblem& problem, ConeMemory& memory, Cones& c
   // From rest, Newton alone finds the pattern of a few contacts nine times out of ten in half the time, and of many hardly ever.
   if (polish(problem, memory, warm || problem.contacts() <= kFewContacts ? 8 : 0)) return true;
   const double t = start_size(problem, memory);
-  for (const Start& how : starts(problem)) {
+  const std::span<const Start> all = starts(problem);
+  if (attempt(problem, memory, cones, t, all.front())) return true;
+  if (!memory.relaxed && follow_path(problem, memory, cones, kPathStart * t)) return true;
+  for (const Start& how : all.subspan(1)) {
     if (memory.relaxed && how.coupling > 0.0) continue;
     if (attempt(problem, memory, cones, t, how)) return true;
   }
