@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "stiction/programs/cone/dense_lu.hpp"
+#include "stiction/programs/cone/six.hpp"
 
 namespace stiction {
 
@@ -13,18 +14,11 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // C -= A B for column-major blocks, A m x k, B k x n.
-template <int N>
 void subtract_product(const double* a, const double* b, double* c, int m, int k, int n) {
-  if constexpr (N != Eigen::Dynamic) {
-    using Block = Eigen::Matrix<double, N, N>;
-    Eigen::Map<Block> target(c);
-    target.noalias() -= Eigen::Map<const Block>(a).lazyProduct(Eigen::Map<const Block>(b));
-  } else {
-    for (int j = 0; j < n; ++j) {
-      for (int l = 0; l < k; ++l) {
-        const double factor = b[j * k + l];
-        for (int i = 0; i < m; ++i) c[j * m + i] -= a[l * m + i] * factor;
-      }
+  for (int j = 0; j < n; ++j) {
+    for (int l = 0; l < k; ++l) {
+      const double factor = b[j * k + l];
+      for (int i = 0; i < m; ++i) c[j * m + i] -= a[l * m + i] * factor;
     }
   }
 }
@@ -160,7 +154,6 @@ void BlockLu::set_identity() {
   }
 }
 
-template <int N>
 bool BlockLu::factor_blocks() {
   double* v = values_.data();
   const std::ptrdiff_t* destination = destinations_.data();
@@ -168,25 +161,75 @@ bool BlockLu::factor_blocks() {
     const int n = size_at(p);
     double* diagonal = v + diagonal_[at(p)];
     int* pivot = pivots_.data() + pivot_begin_[at(p)];
-    if (!dense_lu::factor<N>(diagonal, n, pivot)) return false;
+    if (!dense_lu::factor(diagonal, n, pivot)) return false;
     const Upper* begin = upper_.data() + upper_begin_[at(p)];
     const Upper* end = upper_.data() + upper_begin_[at(p) + 1];
     for (const Upper* u = begin; u != end; ++u) {
-      dense_lu::solve_lower<N>(diagonal, n, pivot, v + u->upper, size_at(u->q));
-      dense_lu::solve_upper_right<N>(diagonal, n, v + u->lower, size_at(u->q));
+      dense_lu::solve_lower(diagonal, n, pivot, v + u->upper, size_at(u->q));
+      dense_lu::solve_upper_right(diagonal, n, v + u->lower, size_at(u->q));
     }
     for (const Upper* a = begin; a != end; ++a) {
       const int na = size_at(a->q);
-      subtract_product<N>(v + a->lower, v + a->upper, v + *destination++, na, n, na);
+      subtract_product(v + a->lower, v + a->upper, v + *destination++, na, n, na);
       for (const Upper* b = a + 1; b != end; ++b) {
         const int nb = size_at(b->q);
-        subtract_product<N>(v + a->lower, v + b->upper, v + *destination++, na, n, nb);
-        subtract_product<N>(v + b->lower, v + a->upper, v + *destination++, nb, n, na);
+        subtract_product(v + a->lower, v + b->upper, v + *destination++, na, n, nb);
+        subtract_product(v + b->lower, v + a->upper, v + *destination++, nb, n, na);
       }
     }
   }
   return true;
 }
+
+// An upper block becomes row-major when its row is eliminated.
+STICTION_INLINE bool BlockLu::factor_sixes() {
+  double* v = values_.data();
+  const std::ptrdiff_t* destination = destinations_.data();
+  for (int p = 0; p < blocks(); ++p) {
+    double* diagonal = v + diagonal_[at(p)];
+    int* pivot = pivots_.data() + 6 * p;
+    if (!six::factor(diagonal, pivot)) return false;
+    const Upper* begin = upper_.data() + upper_begin_[at(p)];
+    const Upper* end = upper_.data() + upper_begin_[at(p) + 1];
+    for (const Upper* u = begin; u != end; ++u) {
+      six::transpose(v + u->upper);
+      six::solve_lower_rows(diagonal, pivot, v + u->upper);
+      six::solve_upper_right(diagonal, v + u->lower);
+    }
+    for (const Upper* a = begin; a != end; ++a) {
+      six::subtract_product(v + a->lower, v + a->upper, v + *destination++);
+      for (const Upper* b = a + 1; b != end; ++b) {
+        six::subtract_product(v + a->lower, v + b->upper, v + *destination++);
+        six::subtract_product(v + b->lower, v + a->upper, v + *destination++);
+      }
+    }
+  }
+  return true;
+}
+
+bool BlockLu::factor_sixes_narrow() { return factor_sixes(); }
+STICTION_WIDE bool BlockLu::factor_sixes_wide() { return factor_sixes(); }
+
+STICTION_INLINE void BlockLu::solve_sixes(double* x) const {
+  const double* v = values_.data();
+  for (int p = 0; p < blocks(); ++p) {
+    double* xp = x + 6 * p;
+    dense_lu::solve_lower(v + diagonal_[at(p)], 6, pivots_.data() + 6 * p, xp, 1);
+    for (int e = upper_begin_[at(p)]; e < upper_begin_[at(p) + 1]; ++e) {
+      six::subtract_columns(v + upper_[at(e)].lower, xp, x + 6 * upper_[at(e)].q);
+    }
+  }
+  for (int p = blocks() - 1; p >= 0; --p) {
+    double* xp = x + 6 * p;
+    for (int e = upper_begin_[at(p)]; e < upper_begin_[at(p) + 1]; ++e) {
+      six::subtract_rows(v + upper_[at(e)].upper, x + 6 * upper_[at(e)].q, xp);
+    }
+    dense_lu::solve_upper(v + diagonal_[at(p)], 6, xp);
+  }
+}
+
+void BlockLu::solve_sixes_narrow(double* x) const { solve_sixes(x); }
+STICTION_WIDE void BlockLu::solve_sixes_wide(double* x) const { solve_sixes(x); }
 
 bool BlockLu::positive_determinant() const {
   bool positive = true;
@@ -200,21 +243,22 @@ bool BlockLu::positive_determinant() const {
   return positive;
 }
 
-bool BlockLu::factor() { return uniform6_ ? factor_blocks<6>() : factor_blocks<Eigen::Dynamic>(); }
+bool BlockLu::factor() {
+  if (!uniform6_) return factor_blocks();
+  return six::wide_vectors() ? factor_sixes_wide() : factor_sixes_narrow();
+}
 
-template <int N>
 void BlockLu::solve_blocks(double* x) const {
   const double* v = values_.data();
   for (int p = 0; p < blocks(); ++p) {
     const int n = size_at(p);
     double* xp = x + pivot_begin_[at(p)];
-    dense_lu::solve_lower<N>(v + diagonal_[at(p)], n, pivots_.data() + pivot_begin_[at(p)], xp, 1);
+    dense_lu::solve_lower(v + diagonal_[at(p)], n, pivots_.data() + pivot_begin_[at(p)], xp, 1);
     for (int e = upper_begin_[at(p)]; e < upper_begin_[at(p) + 1]; ++e) {
       const Upper& u = upper_[at(e)];
       const int nq = size_at(u.q);
-      Eigen::Map<Eigen::Matrix<double, N, 1>>(x + pivot_begin_[at(u.q)], nq).noalias() -=
-          Eigen::Map<const Eigen::Matrix<double, N, N>>(v + u.lower, nq, n)
-              .lazyProduct(Eigen::Map<const Eigen::Matrix<double, N, 1>>(xp, n));
+      Eigen::Map<Eigen::VectorXd>(x + pivot_begin_[at(u.q)], nq).noalias() -=
+          Eigen::Map<const Eigen::MatrixXd>(v + u.lower, nq, n).lazyProduct(Eigen::Map<const Eigen::VectorXd>(xp, n));
     }
   }
   for (int p = blocks() - 1; p >= 0; --p) {
@@ -223,11 +267,10 @@ void BlockLu::solve_blocks(double* x) const {
     for (int e = upper_begin_[at(p)]; e < upper_begin_[at(p) + 1]; ++e) {
       const Upper& u = upper_[at(e)];
       const int nq = size_at(u.q);
-      Eigen::Map<Eigen::Matrix<double, N, 1>>(xp, n).noalias() -=
-          Eigen::Map<const Eigen::Matrix<double, N, N>>(v + u.upper, n, nq)
-              .lazyProduct(Eigen::Map<const Eigen::Matrix<double, N, 1>>(x + pivot_begin_[at(u.q)], nq));
+      Eigen::Map<Eigen::VectorXd>(xp, n).noalias() -= Eigen::Map<const Eigen::MatrixXd>(v + u.upper, n, nq)
+                                                          .lazyProduct(Eigen::Map<const Eigen::VectorXd>(x + pivot_begin_[at(u.q)], nq));
     }
-    dense_lu::solve_upper<N>(v + diagonal_[at(p)], n, xp);
+    dense_lu::solve_upper(v + diagonal_[at(p)], n, xp);
   }
 }
 
@@ -237,10 +280,12 @@ void BlockLu::solve(Eigen::Ref<Eigen::VectorXd> x) const {
     const int n = size_at(p), from = offsets_[at(sequence_[at(p)])];
     std::copy_n(x.data() + from, n, work + pivot_begin_[at(p)]);
   }
-  if (uniform6_) {
-    solve_blocks<6>(work);
+  if (!uniform6_) {
+    solve_blocks(work);
+  } else if (six::wide_vectors()) {
+    solve_sixes_wide(work);
   } else {
-    solve_blocks<Eigen::Dynamic>(work);
+    solve_sixes_narrow(work);
   }
   for (int p = 0; p < blocks(); ++p) {
     const int n = size_at(p), to = offsets_[at(sequence_[at(p)])];

@@ -50,10 +50,14 @@ class BlockLu {
   void order(std::span<const int> clique_begin, std::span<const int> clique_blocks);
   void allocate_values();
   void find_destinations();
-  template <int N>
   bool factor_blocks();
-  template <int N>
   void solve_blocks(double* x) const;
+  bool factor_sixes();  // every block has 6: six.hpp
+  bool factor_sixes_narrow();
+  bool factor_sixes_wide();
+  void solve_sixes(double* x) const;
+  void solve_sixes_narrow(double* x) const;
+  void solve_sixes_wide(double* x) const;
   int size_at(int position) const { return sizes_[static_cast<std::size_t>(sequence_[static_cast<std::size_t>(position)])]; }
 
   int version_ = 0;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <Eigen/LU>
 
+#include "stiction/programs/cone/six.hpp"
 #include "stiction/programs/cone/test_scenes.hpp"
 
 namespace stiction {
@@ -66,6 +67,30 @@ TEST(BlockLu, SolvesWhatDenseLuSolves) {
       EXPECT_LE((x - expected).lpNorm<Eigen::Infinity>(), 1e-12);
     }
   }
+}
+
+TEST(BlockLu, KernelsOfSixAreTheProductsTheyStandFor) {
+  using Block = Eigen::Matrix<double, 6, 6>;
+  using RowBlock = Eigen::Matrix<double, 6, 6, Eigen::RowMajor>;
+  using Rows = Eigen::Matrix<double, 3, 6, Eigen::RowMajor>;
+  using Square = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
+  const Block a = Block::Random(), c = Block::Random();
+  const RowBlock b = RowBlock::Random();
+  Block product = c, sum = c, transposed = a;
+  six::subtract_product(a.data(), b.data(), product.data());
+  EXPECT_LE((product - (c - a * b)).norm(), 1e-14);
+  const Rows l = Rows::Random(), r = Rows::Random();
+  const Square d = Square::Random();
+  six::add_triple_product(l.data(), d.data(), r.data(), sum.data());
+  EXPECT_LE((sum - (c + l.transpose() * d * r)).norm(), 1e-14);
+  six::transpose(transposed.data());
+  EXPECT_EQ(transposed, a.transpose());
+  const Eigen::Matrix<double, 6, 1> x = Eigen::Matrix<double, 6, 1>::Random();
+  Eigen::Matrix<double, 6, 1> y = x, z = x;
+  six::subtract_columns(a.data(), x.data(), y.data());
+  six::subtract_rows(b.data(), x.data(), z.data());
+  EXPECT_LE((y - (x - a * x)).norm(), 1e-14);
+  EXPECT_LE((z - (x - b * x)).norm(), 1e-14);
 }
 
 TEST(BlockLu, KnowsTheSignOfTheDeterminant) {

@@ -12,8 +12,6 @@ constexpr double kUnbounded = std::numeric_limits<double>::max();
 // A bilateral row moves by -kBilateral w per scaled unit, a proximal step whose error the next iterations remove.
 constexpr double kBilateral = 1e8;
 
-double step_to_zero(double x, double dx) { return dx < 0.0 ? -x / dx : kUnbounded; }
-
 }  // namespace
 
 void BoxRows::bind(const ReducedProblem& problem) {
@@ -83,7 +81,7 @@ void BoxRows::right_hand_side(const Target& target, const GrowVector& w, const G
 }
 
 double BoxRows::recover(const GrowVector& D, const GrowVector& beta, const GrowVector& dw, GrowVector& d) {
-  double step = kUnbounded;
+  double step = kLongestStep;
   for (std::size_t j = 0; j < rows_.size(); ++j) {
     Row& x = rows_[j];
     double& out = d.data()[j];
@@ -91,11 +89,13 @@ double BoxRows::recover(const GrowVector& D, const GrowVector& beta, const GrowV
     const double b = beta.data()[j];
     if (x.has_lo) {
       x.dz_lo = x.c_lo - x.z_lo / (b - x.lo) * out;
-      step = std::min({step, step_to_zero(b - x.lo, out), step_to_zero(x.z_lo, x.dz_lo)});
+      shorten(b - x.lo, out, step);
+      shorten(x.z_lo, x.dz_lo, step);
     }
     if (x.has_hi) {
       x.dz_hi = x.c_hi + x.z_hi / (x.hi - b) * out;
-      step = std::min({step, step_to_zero(x.hi - b, -out), step_to_zero(x.z_hi, x.dz_hi)});
+      shorten(x.hi - b, -out, step);
+      shorten(x.z_hi, x.dz_hi, step);
     }
   }
   return step;

@@ -206,6 +206,13 @@ void solve_whole(const ReducedProblem& problem, const ConeOptions& options, int 
   report(options, memory, search_whole(problem, edges, memory, warm), solution);
 }
 
+bool refine(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, int steps, ConeSolution& solution) {
+  prepare(problem, options, edges, memory);
+  const bool solved = take_warm_start(options, solution, memory) && polish(problem, memory, steps);
+  report(options, memory, solved, solution);
+  return solved;
+}
+
 void interior_point(const ReducedProblem& problem, const ConeOptions& options, ConeWorkspace& workspace, ConeSolution& solution) {
   if (options.edges < 4) throw InvalidArgument("edges", "4 or more", std::to_string(options.edges));
   solve(problem, options, options.edges, workspace.memory(), workspace.set(), solution);

@@ -422,6 +422,31 @@ TEST(ConeOptions, WarmStartFromTheSolutionNeedsNoIteration) {
   }
 }
 
+TEST(ConeOptions, WarmStartsAlongAMotionCostLessThanColdOnes) {
+  constexpr int kSteps = 64;
+  for (Law law : {Law::disc, Law::pyramid}) {
+    Random random(12);
+    ReducedProblem problem = test_scenes::flat_feet(40, random, 0.6);
+    const Eigen::VectorXd from = problem.u_free, to = test_scenes::flat_feet(40, random, 0.6).u_free;
+    ConeOptions options;
+    options.edges = edges_of(law);
+    options.warm_start = true;
+    ConeWorkspace workspace;
+    ConeSolution warm;
+    int warm_total = 0, cold_total = 0;
+    for (int k = 0; k < kSteps; ++k) {
+      const double phase = 2.0 * std::numbers::pi * k / kSteps;
+      problem.u_free = 0.5 * (1.0 + std::cos(phase)) * from + 0.5 * (1.0 - std::cos(phase)) * to;
+      law == Law::disc ? exact_cone(problem, options, workspace, warm) : interior_point(problem, options, workspace, warm);
+      expect_solved(problem, law, warm);
+      const ConeSolution cold = solve(problem, law);
+      warm_total += warm.iterations;
+      cold_total += cold.iterations;
+    }
+    EXPECT_LT(warm_total, cold_total) << edges_of(law);
+  }
+}
+
 TEST(ConeOptions, IterationLimitIsReported) {
   Random random(9);
   const ReducedProblem problem = test_scenes::brick_wall(6, random);

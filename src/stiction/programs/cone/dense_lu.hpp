@@ -1,19 +1,15 @@
 // LU with partial pivoting of small dense blocks, in place and without allocation: the kernels of the block-sparse factorisation.
-// Column-major, leading dimension = size. N is the size when known at compile time (6: a free body or a floating base), else Dynamic.
+// Column-major, leading dimension = size.
 #pragma once
 
 #include <cmath>
 #include <utility>
 
-#include <Eigen/Core>
-
 namespace stiction::dense_lu {
 
 /// P A = L U in place (unit lower triangle below the diagonal, inverses of U's diagonal on it). Row k was swapped with pivot[k]. False when
 /// singular or not finite.
-template <int N>
-inline bool factor(double* a, int size, int* pivot) {
-  const int n = N == Eigen::Dynamic ? size : N;
+inline bool factor(double* a, int n, int* pivot) {
   for (int k = 0; k < n; ++k) {
     double* column = a + k * n;
     int p = k;
@@ -40,9 +36,7 @@ inline bool factor(double* a, int size, int* pivot) {
 }
 
 /// B <- L⁻¹ P B, B n x columns.
-template <int N>
-inline void solve_lower(const double* a, int size, const int* pivot, double* b, int columns) {
-  const int n = N == Eigen::Dynamic ? size : N;
+inline void solve_lower(const double* a, int n, const int* pivot, double* b, int columns) {
   for (int c = 0; c < columns; ++c, b += n) {
     for (int k = 0; k < n; ++k) {
       if (pivot[k] != k) std::swap(b[k], b[pivot[k]]);
@@ -55,9 +49,7 @@ inline void solve_lower(const double* a, int size, const int* pivot, double* b, 
 }
 
 /// b <- U⁻¹ b.
-template <int N>
-inline void solve_upper(const double* a, int size, double* b) {
-  const int n = N == Eigen::Dynamic ? size : N;
+inline void solve_upper(const double* a, int n, double* b) {
   for (int k = n - 1; k >= 0; --k) {
     b[k] *= a[k * n + k];
     const double factor = b[k];
@@ -66,9 +58,7 @@ inline void solve_upper(const double* a, int size, double* b) {
 }
 
 /// B <- B U⁻¹, B rows x n.
-template <int N>
-inline void solve_upper_right(const double* a, int size, double* b, int rows) {
-  const int n = N == Eigen::Dynamic ? size : N;
+inline void solve_upper_right(const double* a, int n, double* b, int rows) {
   for (int k = 0; k < n; ++k) {
     double* target = b + k * rows;
     for (int j = 0; j < k; ++j) {

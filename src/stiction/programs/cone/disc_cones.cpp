@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "stiction/programs/cone/interior_cones.hpp"
 
@@ -8,24 +7,22 @@ namespace stiction {
 
 namespace {
 
-constexpr double kUnbounded = std::numeric_limits<double>::max();
-
 std::size_t at(Eigen::Index i) { return static_cast<std::size_t>(i); }
 
-double step_to_zero(double x, double dx) { return dx < 0.0 ? -x / dx : kUnbounded; }
-
-// Longest step from x, inside the second-order cone, along d: smallest positive root of det(x + step d).
-double step_to_boundary(double x0, double x1, double x2, double d0, double d1, double d2) {
+// Shortens the step from x along d to where it leaves the second-order cone: smallest positive root of det(x + step d). The cone is convex,
+// so a step that ends inside needs no root.
+void shorten(double x0, double x1, double x2, double d0, double d1, double d2, double& step) {
+  const double y0 = x0 + step * d0, y1 = x1 + step * d1, y2 = x2 + step * d2;
+  if (y0 > 0.0 && y0 * y0 > y1 * y1 + y2 * y2) return;
   const double norm = std::sqrt(x1 * x1 + x2 * x2);
   const double a = d0 * d0 - d1 * d1 - d2 * d2, b = x0 * d0 - x1 * d1 - x2 * d2, c = (x0 - norm) * (x0 + norm);
-  double step = step_to_zero(x0, d0);
+  stiction::shorten(x0, d0, step);
   const double discriminant = b * b - a * c;
   if (a < 0.0 || (b < 0.0 && discriminant >= 0.0)) {
     const double root = std::sqrt(std::max(discriminant, 0.0));
     const double candidate = b <= 0.0 ? c / (root - b) : -(b + root) / a;
     if (candidate >= 0.0) step = std::min(step, candidate);
   }
-  return step;
 }
 
 }  // namespace
@@ -127,7 +124,7 @@ void DiscCones::right_hand_side(const Target& target, const GrowVector& u, const
 }
 
 double DiscCones::recover(const GrowVector& D, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, GrowVector& d) {
-  double step = kUnbounded;
+  double step = kLongestStep;
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     Contact& x = contacts_[i];
     const double* v = u.data() + 3 * i;
@@ -141,13 +138,14 @@ double DiscCones::recover(const GrowVector& D, const GrowVector& u, const GrowVe
       x.ds = x.s0 + x.inv_w * (x.det * l[0] * x.inv_a * dv[0] - x.e1 * dv[1] - x.e2 * dv[2]);
       x.du1 = dv[1];
       x.du2 = dv[2];
-      step = std::min(step, step_to_boundary(x.mu * l[0], l[1], l[2], x.mu * out[0], out[1], out[2]));
-      step = std::min(step, step_to_boundary(x.s, v[1], v[2], x.ds, dv[1], dv[2]));
+      shorten(x.mu * l[0], l[1], l[2], x.mu * out[0], out[1], out[2], step);
+      shorten(x.s, v[1], v[2], x.ds, dv[1], dv[2], step);
     } else {
       x.ds = 0.0;
     }
     x.da = dv[0] - x.kappa * x.ds - residual;
-    step = std::min({step, step_to_zero(l[0], out[0]), step_to_zero(x.a, x.da)});
+    shorten(l[0], out[0], step);
+    shorten(x.a, x.da, step);
   }
   return step;
 }

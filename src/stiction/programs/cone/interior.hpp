@@ -14,11 +14,12 @@
 
 namespace stiction {
 
-inline constexpr double kFraction = 0.995;     ///< of the way to the boundary of the cones
-inline constexpr double kFractionEarly = 0.9;  ///< the same until the mean product has fallen to kEarly of its first value
-inline constexpr double kEarly = 1e-4;         ///< points that hug the boundary this early jam later
-inline constexpr double kShortStep = 0.1;      ///< a step shorter than this is followed by one of pure centring
+inline constexpr double kFraction = 0.995;      ///< of the way to the boundary of the cones
+inline constexpr double kFractionEarly = 0.95;  ///< the same until the mean product has fallen to kEarly of its first value
+inline constexpr double kEarly = 1e-4;          ///< points that hug the boundary this early jam later
+inline constexpr double kShortStep = 0.1;       ///< a step shorter than this is followed by one of pure centring
 
+inline constexpr double kFractionOfPath = 0.9;                        ///< of the way to the boundary, when the path is followed
 inline constexpr double kShortestReach = 0.02, kLongestReach = 30.0;  ///< of one step along the path
 
 template <class Cones>
@@ -78,7 +79,7 @@ class Interior {
     const double across = relative_product(m_.path_lambda, m_.dlambda) / squared;
     const double forward = m_.space.positive_determinant() ? -1.0 : 1.0;
     const double change = std::max(forward * reach / std::sqrt(squared) - across, -0.95);
-    length_ = std::min(1.0, kFractionEarly * direction({(1.0 + change) * mean_, false}));
+    length_ = std::min(1.0, kFractionOfPath * direction({(1.0 + change) * mean_, false}));
     if (!std::isfinite(length_) || !m_.dlambda.allFinite()) return -1.0;
     reach = std::clamp(length_ < 0.5 ? 0.5 * reach : (length_ == 1.0 ? 1.5 * reach : reach), kShortestReach, kLongestReach);
     move();

@@ -25,6 +25,13 @@ struct Target {
   bool second_order = false;  ///< subtract the products of the last direction (corrector)
 };
 
+inline constexpr double kLongestStep = 2.0;  ///< what lies beyond need not be known
+
+/// Shortens the step to where x + step dx is zero.
+inline void shorten(double x, double dx, double& step) {
+  if (x + step * dx < 0.0) step = -x / dx;
+}
+
 /// Size of the contact's own Delassus block: sqrt of its mean diagonal (kg^-1/2), floored for a contact that nothing can move.
 void contact_scales(const ReducedProblem& problem, GrowVector& scale, GrowVector& row_scale);
 
@@ -37,7 +44,7 @@ class DiscCones {
   void eliminate(const GrowVector& u, const GrowVector& lambda, GrowVector& D);
   /// d of every contact.
   void right_hand_side(const Target& target, const GrowVector& u, const GrowVector& lambda, GrowVector& d);
-  /// Directions from δu; `d` becomes δλ. Returns the longest step that stays in the cones.
+  /// Directions from δu; `d` becomes δλ. Returns the longest step that stays in the cones, at most kLongestStep.
   double recover(const GrowVector& D, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, GrowVector& d);
   /// Sum of the complementarity products after a step, before λ and u are moved, and how many there are.
   double products(double step, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, const GrowVector& dlambda) const;

@@ -72,4 +72,7 @@ bool polish(const ReducedProblem& problem, ConeMemory& memory, int steps);
 /// One problem from start to end, in this memory; edges = 0 is the disc.
 void solve_whole(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, ConeSolution& solution);
 
+/// The polish alone, from the impulses in the solution.
+bool refine(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, int steps, ConeSolution& solution);
+
 }  // namespace stiction

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "stiction/programs/cone/interior_cones.hpp"
 
@@ -8,11 +7,7 @@ namespace stiction {
 
 namespace {
 
-constexpr double kUnbounded = std::numeric_limits<double>::max();
-
 std::size_t at(Eigen::Index i) { return static_cast<std::size_t>(i); }
-
-double step_to_zero(double x, double dx) { return dx < 0.0 ? -x / dx : kUnbounded; }
 
 }  // namespace
 
@@ -132,7 +127,7 @@ void PolygonCones::right_hand_side(const Target& target, const GrowVector& u, co
 }
 
 double PolygonCones::recover(const GrowVector& D, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, GrowVector& d) {
-  double step = kUnbounded;
+  double step = kLongestStep;
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     Contact& x = contacts_[i];
     const double* l = lambda.data() + 3 * i;
@@ -148,13 +143,16 @@ double PolygonCones::recover(const GrowVector& D, const GrowVector& u, const Gro
         e->dw = x.ds + e->x * dv[1] + e->y * dv[2];
         e->dbeta = e->c - e->q * e->dw;
         sum += e->dbeta;
-        step = std::min({step, step_to_zero(e->beta, e->dbeta), step_to_zero(e->w, e->dw)});
+        shorten(e->beta, e->dbeta, step);
+        shorten(e->w, e->dw, step);
       }
       x.dt = x.mu * out[0] - sum;
-      step = std::min({step, step_to_zero(x.t, x.dt), step_to_zero(x.s, x.ds)});
+      shorten(x.t, x.dt, step);
+      shorten(x.s, x.ds, step);
     }
     x.da = dv[0] - x.kappa * x.ds - residual;
-    step = std::min({step, step_to_zero(l[0], out[0]), step_to_zero(x.a, x.da)});
+    shorten(l[0], out[0], step);
+    shorten(x.a, x.da, step);
   }
   return step;
 }

@@ -2,40 +2,90 @@
 
 #include <algorithm>
 
+#include "stiction/programs/cone/six.hpp"
+
 namespace stiction {
 
 namespace {
 
 using Matrix3Row = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
-template <int N>
-using Entry = Eigen::Map<const Eigen::Matrix<double, 3, N, Eigen::RowMajor>>;
+using Entry = Eigen::Map<const Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor>>;
 
-// y_g = A_g x over all groups, for rows in groups of Height and blocks of N columns.
-template <int Height, int N>
+// y_g = A_g x over all groups, for rows in groups of Height.
+template <int Height>
 void multiply(const BlockRows& rows, const double* x, double* y) {
   for (int g = 0; g < rows.groups(); ++g, y += Height) {
     Eigen::Map<Eigen::Matrix<double, Height, 1>> target(y);
     target.setZero();
     for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
       const int k = rows.entry_block(e);
-      const Eigen::Map<const Eigen::Matrix<double, Height, N, Eigen::RowMajor>> a(rows.entry(e).data(), Height, rows.block_size(k));
-      const Eigen::Map<const Eigen::Matrix<double, N, 1>> part(x + rows.col_offset(k), rows.block_size(k));
+      const auto a = rows.entry(e);
+      const Eigen::Map<const Eigen::VectorXd> part(x + rows.col_offset(k), rows.block_size(k));
       for (int i = 0; i < Height; ++i) target[i] += a.row(i).dot(part);
     }
   }
 }
 
+template <int Height>
+STICTION_INLINE void multiply_sixes(const BlockRows& rows, const double* x, double* y) {
+  for (int g = 0; g < rows.groups(); ++g, y += Height) {
+    double sum[Height] = {};
+    for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
+      const double* a = rows.entry(e).data();
+      six::Vector part;
+      six::load(x + rows.col_offset(rows.entry_block(e)), part);
+      for (int i = 0; i < Height; ++i) sum[i] += six::dot(a + 6 * i, part);
+    }
+    std::copy_n(sum, Height, y);
+  }
+}
+
+template <int Height>
+void multiply_sixes_narrow(const BlockRows& rows, const double* x, double* y) {
+  multiply_sixes<Height>(rows, x, y);
+}
+template <int Height>
+STICTION_WIDE void multiply_sixes_wide(const BlockRows& rows, const double* x, double* y) {
+  multiply_sixes<Height>(rows, x, y);
+}
+
 // x += Aᵀ y.
-template <int Height, int N>
+template <int Height>
 void add_transposed(const BlockRows& rows, const double* y, double* x) {
   for (int g = 0; g < rows.groups(); ++g, y += Height) {
     for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
       const int k = rows.entry_block(e);
-      const Eigen::Map<const Eigen::Matrix<double, Height, N, Eigen::RowMajor>> a(rows.entry(e).data(), Height, rows.block_size(k));
-      Eigen::Map<Eigen::Matrix<double, N, 1>> part(x + rows.col_offset(k), rows.block_size(k));
+      const auto a = rows.entry(e);
+      Eigen::Map<Eigen::VectorXd> part(x + rows.col_offset(k), rows.block_size(k));
       for (int i = 0; i < Height; ++i) part += a.row(i).transpose() * y[i];
     }
   }
+}
+
+template <int Height>
+STICTION_INLINE void add_transposed_sixes(const BlockRows& rows, const double* y, double* x) {
+  for (int g = 0; g < rows.groups(); ++g, y += Height) {
+    for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
+      const double* a = rows.entry(e).data();
+      double* part = x + rows.col_offset(rows.entry_block(e));
+      six::Vector sum, row;
+      six::load(part, sum);
+      for (int i = 0; i < Height; ++i) {
+        six::load(a + 6 * i, row);
+        six::add(row, y[i], sum);
+      }
+      six::store(sum, part);
+    }
+  }
+}
+
+template <int Height>
+void add_transposed_sixes_narrow(const BlockRows& rows, const double* y, double* x) {
+  add_transposed_sixes<Height>(rows, y, x);
+}
+template <int Height>
+STICTION_WIDE void add_transposed_sixes_wide(const BlockRows& rows, const double* y, double* x) {
+  add_transposed_sixes<Height>(rows, y, x);
 }
 
 void append_cliques(const BlockRows& rows, std::vector<int>& begin, std::vector<int>& blocks) {
@@ -78,27 +128,19 @@ void RSpace::bind(const ReducedProblem& problem) {
 }
 
 void RSpace::velocities(const GrowVector& y, GrowVector& u, GrowVector& w) const {
-  if (six_) {
-    multiply<3, 6>(problem_->Rt, y.data(), u.data());
-    multiply<1, 6>(problem_->Bt, y.data(), w.data());
-  } else {
-    multiply<3, Eigen::Dynamic>(problem_->Rt, y.data(), u.data());
-    multiply<1, Eigen::Dynamic>(problem_->Bt, y.data(), w.data());
-  }
+  const bool wide = six::wide_vectors();
+  (six_ ? (wide ? multiply_sixes_wide<3> : multiply_sixes_narrow<3>) : multiply<3>)(problem_->Rt, y.data(), u.data());
+  (six_ ? (wide ? multiply_sixes_wide<1> : multiply_sixes_narrow<1>) : multiply<1>)(problem_->Bt, y.data(), w.data());
 }
 
 void RSpace::gather(const GrowVector& lambda, const GrowVector& beta, GrowVector& y) const {
   y.setZero();
-  if (six_) {
-    add_transposed<3, 6>(problem_->Rt, lambda.data(), y.data());
-    add_transposed<1, 6>(problem_->Bt, beta.data(), y.data());
-  } else {
-    add_transposed<3, Eigen::Dynamic>(problem_->Rt, lambda.data(), y.data());
-    add_transposed<1, Eigen::Dynamic>(problem_->Bt, beta.data(), y.data());
-  }
+  const bool wide = six::wide_vectors();
+  (six_ ? (wide ? add_transposed_sixes_wide<3> : add_transposed_sixes_narrow<3>) : add_transposed<3>)(problem_->Rt, lambda.data(),
+                                                                                                      y.data());
+  (six_ ? (wide ? add_transposed_sixes_wide<1> : add_transposed_sixes_narrow<1>) : add_transposed<1>)(problem_->Bt, beta.data(), y.data());
 }
 
-template <int N>
 void RSpace::add_contacts(const GrowVector& D) {
   const BlockRows& rows = problem_->Rt;
   const bool single = rows.blocks() == 1;
@@ -106,20 +148,37 @@ void RSpace::add_contacts(const GrowVector& D) {
   for (int g = 0; g < rows.groups(); ++g) {
     const Eigen::Map<const Matrix3Row> d(D.data() + 9 * g);
     for (int a = rows.entry_begin(g); a < rows.entry_end(g); ++a) {
-      const Entry<N> left(rows.entry(a).data(), 3, rows.block_size(rows.entry_block(a)));
+      const Entry left(rows.entry(a).data(), 3, rows.block_size(rows.entry_block(a)));
       for (int b = rows.entry_begin(g); b < rows.entry_end(g); ++b) {
-        const Entry<N> right(rows.entry(b).data(), 3, rows.block_size(rows.entry_block(b)));
+        const Entry right(rows.entry(b).data(), 3, rows.block_size(rows.entry_block(b)));
         double* target = lu_.values() + (single ? 0 : *place++);
         const int m = static_cast<int>(left.cols()), n = static_cast<int>(right.cols());
         for (int j = 0; j < n; ++j) {
           const Eigen::Vector3d t = d * right.col(j);
-          Eigen::Map<Eigen::Matrix<double, N, 1>>(target + j * m, m) +=
+          Eigen::Map<Eigen::VectorXd>(target + j * m, m) +=
               left.row(0).transpose() * t[0] + left.row(1).transpose() * t[1] + left.row(2).transpose() * t[2];
         }
       }
     }
   }
 }
+
+STICTION_INLINE void RSpace::add_sixes(const double* d) {
+  const BlockRows& rows = problem_->Rt;
+  const bool single = rows.blocks() == 1;
+  const std::ptrdiff_t* place = places_.data();
+  double* values = lu_.values();
+  for (int g = 0; g < rows.groups(); ++g, d += 9) {
+    const int begin = rows.entry_begin(g), end = rows.entry_end(g);
+    for (int a = begin; a < end; ++a) {
+      const double* left = rows.entry(a).data();
+      for (int b = begin; b < end; ++b) six::add_triple_product(left, d, rows.entry(b).data(), values + (single ? 0 : *place++));
+    }
+  }
+}
+
+void RSpace::add_sixes_narrow(const double* d) { add_sixes(d); }
+STICTION_WIDE void RSpace::add_sixes_wide(const double* d) { add_sixes(d); }
 
 void RSpace::add_rows(const GrowVector& d) {
   const BlockRows& rows = problem_->Bt;
@@ -148,10 +207,12 @@ void RSpace::add_rows(const GrowVector& d) {
 
 bool RSpace::factor(const GrowVector& D, const GrowVector& d) {
   lu_.set_identity();
-  if (six_) {
-    add_contacts<6>(D);
+  if (!six_) {
+    add_contacts(D);
+  } else if (six::wide_vectors()) {
+    add_sixes_wide(D.data());
   } else {
-    add_contacts<Eigen::Dynamic>(D);
+    add_sixes_narrow(D.data());
   }
   if (problem_->Bt.groups() > 0) add_rows(d);
   return lu_.factor();

@@ -31,8 +31,10 @@ class RSpace {
   void solve(GrowVector& rhs) const { lu_.solve(rhs); }
 
  private:
-  template <int N>
   void add_contacts(const GrowVector& D);
+  void add_sixes(const double* d);  // every block has 6: six.hpp
+  void add_sixes_narrow(const double* d);
+  void add_sixes_wide(const double* d);
   void add_rows(const GrowVector& d);
 
   const ReducedProblem* problem_ = nullptr;

@@ -12,6 +12,8 @@ constexpr double kRedundancy = 12;  // and contacts' equations per freedom
 constexpr int kSizePerFreedom = 4;  // contacts of the sets that memory is sized for
 constexpr int kRounds = 20;
 constexpr int kAddedPerRound = 3;
+constexpr int kWarmMembers = 16;  // most contacts of the last solve that are taken up
+constexpr int kWarmSteps = 4;
 constexpr int kPartIterations = 80;
 constexpr int kUnsolved = 3;  // rounds that may leave the part unsolved: the next set is another problem
 
@@ -112,6 +114,38 @@ void scatter(const WorkingSet& set, ConeMemory& memory) {
   memory.beta = set.solution.beta;
 }
 
+// The contacts that bore something in the last solve; false when there are none, or so many that they are the whole problem's own answer.
+bool take_members(const ReducedProblem& problem, const ConeMemory& memory, WorkingSet& set) {
+  begin(problem, memory, set);
+  for (int i = 0; i < problem.contacts(); ++i) {
+    if (memory.lambda.segment<3>(3 * i).cwiseAbs().maxCoeff() == 0.0) continue;
+    if (static_cast<int>(set.members.size()) == kWarmMembers) return false;
+    add(problem, i, set);
+    set.solution.lambda.tail<3>() = memory.lambda.segment<3>(3 * i);
+  }
+  return !set.members.empty();
+}
+
+void start_cold(const ReducedProblem& problem, ConeMemory& memory, WorkingSet& set) {
+  memory.lambda.setZero();
+  memory.beta.setZero();
+  begin(problem, memory, set);
+}
+
+// `warm`: by a few steps of Newton alone, for a motion that has changed by more than that is found faster from rest.
+bool solve_part(const ConeOptions& options, int edges, bool warm, ConeMemory& memory, WorkingSet& set) {
+  ConeOptions part = options;
+  part.warm_start = true;
+  part.max_iterations = std::min(memory.budget, warm ? kWarmSteps : kPartIterations);
+  if (warm) {
+    refine(set.part, part, edges, set.memory, kWarmSteps, set.solution);
+  } else {
+    solve_whole(set.part, part, edges, set.memory, set.solution);
+  }
+  memory.budget -= set.solution.iterations;
+  return set.solution.status == Status::solved;
+}
+
 }  // namespace
 
 bool suits_working_set(const ReducedProblem& problem) {
@@ -121,25 +155,26 @@ bool suits_working_set(const ReducedProblem& problem) {
 
 bool solve_on_working_set(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, WorkingSet& set) {
   grow(problem, options, edges, memory, set);
-  begin(problem, memory, set);
-  for (int i = 0; i < problem.contacts(); ++i) {
-    if (memory.lambda.segment<3>(3 * i).cwiseAbs().maxCoeff() == 0.0) continue;
-    add(problem, i, set);
-    set.solution.lambda.tail<3>() = memory.lambda.segment<3>(3 * i);
+  if (evaluate(problem, memory) <= memory.target) return true;
+  bool warm = take_members(problem, memory, set) && solve_part(options, edges, true, memory, set);
+  if (warm) {
+    scatter(set, memory);
+  } else {
+    start_cold(problem, memory, set);
   }
-  ConeOptions part = options;
   int unsolved = 0;
   for (int round = 0; round < kRounds && memory.budget > 0 && 2 * static_cast<int>(set.members.size()) < problem.contacts(); ++round) {
-    const double now = evaluate(problem, memory);
-    if (now <= (round > 0 ? memory.accept : memory.target)) return true;
+    if (evaluate(problem, memory) <= memory.accept) return true;
     const double worst = measure(problem, memory, set);
-    if (round > 0 && worst <= memory.target) return false;
+    if (!set.members.empty() && worst <= memory.target) return false;
     add_violators(problem, memory.target, set);
-    part.max_iterations = std::min(memory.budget, kPartIterations);
-    part.warm_start = !set.members.empty();
-    solve_whole(set.part, part, edges, set.memory, set.solution);
-    memory.budget -= set.solution.iterations;
-    if (set.solution.status != Status::solved && ++unsolved > kUnsolved) return false;
+    const bool solved = solve_part(options, edges, warm, memory, set);
+    if (!solved && warm) {
+      warm = false;
+      start_cold(problem, memory, set);
+      continue;
+    }
+    if (!solved && ++unsolved > kUnsolved) return false;
     scatter(set, memory);
   }
   return evaluate(problem, memory) <= memory.accept;

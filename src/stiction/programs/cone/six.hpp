@@ -1,0 +1,222 @@
+// Kernels on blocks of six, the velocities of a free body, as vectors of 4 + 2 numbers. Blocks are column-major unless said otherwise.
+//
+// The functions are inlined where they are called, so the same source serves a caller that is compiled for every processor and one that
+// carries STICTION_WIDE, compiled for 256-bit vectors with fused multiply-add and called where `wide_vectors()` is true. No other file
+// is compiled for more than the baseline, and nothing but plain numbers goes in or out.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define STICTION_WIDE __attribute__((target("avx2,fma")))
+#else
+#define STICTION_WIDE
+#endif
+#define STICTION_INLINE inline __attribute__((always_inline))
+
+namespace stiction::six {
+
+/// True when this processor runs what STICTION_WIDE marks.
+inline bool wide_vectors() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  static const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return wide;
+#else
+  return false;
+#endif
+}
+
+using Four = double __attribute__((vector_size(32)));
+using Two = double __attribute__((vector_size(16)));
+struct Vector {
+  Four head;
+  Two tail;
+};
+
+STICTION_INLINE void load(const double* from, Vector& x) {
+  std::memcpy(&x.head, from, sizeof(Four));
+  std::memcpy(&x.tail, from + 4, sizeof(Two));
+}
+STICTION_INLINE void store(const Vector& x, double* to) {
+  std::memcpy(to, &x.head, sizeof(Four));
+  std::memcpy(to + 4, &x.tail, sizeof(Two));
+}
+STICTION_INLINE void add(const Vector& x, double factor, Vector& sum) {
+  sum.head += x.head * factor;
+  sum.tail += x.tail * factor;
+}
+STICTION_INLINE void subtract(const Vector& x, double factor, Vector& sum) {
+  sum.head -= x.head * factor;
+  sum.tail -= x.tail * factor;
+}
+STICTION_INLINE double dot(const double* row, const Vector& x) {
+  Vector r;
+  load(row, r);
+  const Four head = r.head * x.head;
+  const Two sum = __builtin_shufflevector(head, head, 0, 1) + __builtin_shufflevector(head, head, 2, 3) + r.tail * x.tail;
+  return sum[0] + sum[1];
+}
+
+/// C -= A B with B row-major.
+STICTION_INLINE void subtract_product(const double* a, const double* b, double* c) {
+  Vector a0, a1, a2, a3, a4, a5;
+  load(a, a0);
+  load(a + 6, a1);
+  load(a + 12, a2);
+  load(a + 18, a3);
+  load(a + 24, a4);
+  load(a + 30, a5);
+  for (int j = 0; j < 6; ++j, c += 6, ++b) {
+    Vector column;
+    load(c, column);
+    subtract(a0, b[0], column);
+    subtract(a1, b[6], column);
+    subtract(a2, b[12], column);
+    subtract(a3, b[18], column);
+    subtract(a4, b[24], column);
+    subtract(a5, b[30], column);
+    store(column, c);
+  }
+}
+
+/// C += Lᵀ D R with L and R 3 x 6 and D 3 x 3, all row-major.
+STICTION_INLINE void add_triple_product(const double* l, const double* d, const double* r, double* c) {
+  Vector r0, r1, r2;
+  load(r, r0);
+  load(r + 6, r1);
+  load(r + 12, r2);
+  double t[18];
+  for (int i = 0; i < 3; ++i) {
+    Vector row{r0.head * d[3 * i], r0.tail * d[3 * i]};
+    add(r1, d[3 * i + 1], row);
+    add(r2, d[3 * i + 2], row);
+    store(row, t + 6 * i);
+  }
+  Vector l0, l1, l2;
+  load(l, l0);
+  load(l + 6, l1);
+  load(l + 12, l2);
+  for (int j = 0; j < 6; ++j, c += 6) {
+    Vector column;
+    load(c, column);
+    add(l0, t[j], column);
+    add(l1, t[6 + j], column);
+    add(l2, t[12 + j], column);
+    store(column, c);
+  }
+}
+
+/// y -= A x.
+STICTION_INLINE void subtract_columns(const double* a, const double* x, double* y) {
+  Vector sum;
+  load(y, sum);
+  for (int l = 0; l < 6; ++l) {
+    Vector column;
+    load(a + 6 * l, column);
+    subtract(column, x[l], sum);
+  }
+  store(sum, y);
+}
+
+/// y -= A x with A row-major.
+STICTION_INLINE void subtract_rows(const double* a, const double* x, double* y) {
+  Vector right;
+  load(x, right);
+  for (int i = 0; i < 6; ++i) y[i] -= dot(a + 6 * i, right);
+}
+
+/// A <- Aᵀ.
+STICTION_INLINE void transpose(double* a) {
+  for (int i = 0; i < 6; i += 2) {
+    for (int j = 0; j <= i; j += 2) {
+      Two p0, p1, q0, q1;
+      std::memcpy(&p0, a + 6 * j + i, sizeof(Two));
+      std::memcpy(&p1, a + 6 * j + 6 + i, sizeof(Two));
+      std::memcpy(&q0, a + 6 * i + j, sizeof(Two));
+      std::memcpy(&q1, a + 6 * i + 6 + j, sizeof(Two));
+      const Two t0 = __builtin_shufflevector(p0, p1, 0, 2), t1 = __builtin_shufflevector(p0, p1, 1, 3);
+      const Two s0 = __builtin_shufflevector(q0, q1, 0, 2), s1 = __builtin_shufflevector(q0, q1, 1, 3);
+      std::memcpy(a + 6 * i + j, &t0, sizeof(Two));
+      std::memcpy(a + 6 * i + 6 + j, &t1, sizeof(Two));
+      std::memcpy(a + 6 * j + i, &s0, sizeof(Two));
+      std::memcpy(a + 6 * j + 6 + i, &s1, sizeof(Two));
+    }
+  }
+}
+
+/// P A = L U in place, as dense_lu::factor.
+STICTION_INLINE bool factor(double* a, int* pivot) {
+  static constexpr double kBelow[6][6] = {{0, 1, 1, 1, 1, 1}, {0, 0, 1, 1, 1, 1}, {0, 0, 0, 1, 1, 1},
+                                          {0, 0, 0, 0, 1, 1}, {0, 0, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 0}};
+  for (int k = 0; k < 6; ++k) {
+    double* column = a + 6 * k;
+    int p = k;
+    double best = std::abs(column[k]);
+    for (int i = k + 1; i < 6; ++i) {
+      const double value = std::abs(column[i]);
+      if (value > best) best = value, p = i;
+    }
+    pivot[k] = p;
+    if (!(best > 0.0) || !std::isfinite(best)) return false;
+    if (p != k) {
+      for (int j = 0; j < 6; ++j) std::swap(a[6 * j + k], a[6 * j + p]);
+    }
+    const double inverse = 1.0 / column[k];
+    Vector multipliers, below;
+    load(column, multipliers);
+    load(kBelow[k], below);
+    multipliers.head *= below.head * inverse;
+    multipliers.tail *= below.tail * inverse;
+    for (int j = k + 1; j < 6; ++j) {
+      Vector target;
+      load(a + 6 * j, target);
+      subtract(multipliers, a[6 * j + k], target);
+      store(target, a + 6 * j);
+    }
+    column[k] = inverse;
+    for (int i = k + 1; i < 6; ++i) column[i] *= inverse;
+  }
+  return true;
+}
+
+/// B <- L⁻¹ P B with B row-major.
+STICTION_INLINE void solve_lower_rows(const double* a, const int* pivot, double* b) {
+  for (int k = 0; k < 6; ++k) {
+    if (pivot[k] == k) continue;
+    Vector x, y;
+    load(b + 6 * k, x);
+    load(b + 6 * pivot[k], y);
+    store(y, b + 6 * k);
+    store(x, b + 6 * pivot[k]);
+  }
+  for (int i = 1; i < 6; ++i) {
+    Vector row;
+    load(b + 6 * i, row);
+    for (int k = 0; k < i; ++k) {
+      Vector other;
+      load(b + 6 * k, other);
+      subtract(other, a[6 * k + i], row);
+    }
+    store(row, b + 6 * i);
+  }
+}
+
+/// B <- B U⁻¹.
+STICTION_INLINE void solve_upper_right(const double* a, double* b) {
+  for (int k = 0; k < 6; ++k) {
+    Vector column;
+    load(b + 6 * k, column);
+    for (int j = 0; j < k; ++j) {
+      Vector other;
+      load(b + 6 * j, other);
+      subtract(other, a[6 * k + j], column);
+    }
+    column.head *= a[7 * k];
+    column.tail *= a[7 * k];
+    store(column, b + 6 * k);
+  }
+}
+
+}  // namespace stiction::six
