@@ -20,7 +20,7 @@ struct Problems {
 
 ReducedProblem moreau_problem(const ContactProblem& p, bool keep_bilateral) {
   Reduction reduction;
-  reduce(p, reduction, keep_bilateral);
+  reduce(p, reduction, {.keep_bilateral = keep_bilateral});
   MoreauWorkspace workspace;
   make_moreau_problem(reduction.reduced, workspace);
   return workspace.closed.problem;

@@ -248,9 +248,14 @@ void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWo
 
 namespace {
 
+bool reads_velocity_before(const ContactProblem& p, const SolveOptions& options) {
+  const auto reads = [](Law law) { return law == Law::moreau || law == Law::viscous; };
+  return reads(options.law) || std::ranges::any_of(p.laws, reads);
+}
+
 void solve_uniform(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   check_options(options);
-  reduce(problem, w.reduction, options.bilateral_by_prox);
+  reduce(problem, w.reduction, {.keep_bilateral = options.bilateral_by_prox, .velocity_before = reads_velocity_before(problem, options)});
   if (options.align_edges) edge_angles(problem, w.reduction.reduced.edge_angle);
   w.reduction.reduced.weight.resize(0);
   if (options.law == Law::sap) contact_weights(problem, w.soft.factor, w.reduction.reduced.weight);

@@ -316,10 +316,10 @@ double bilateral_residual(const ContactProblem& p, const Reduction& red) {
 
 }  // namespace
 
-void reduce(const ContactProblem& p, Reduction& red, bool keep_bilateral) {
+void reduce(const ContactProblem& p, Reduction& red, const ReduceOptions& options) {
   const Index nv = p.velocities();
   ReducedProblem& out = red.reduced;
-  classify_rows(p, keep_bilateral, red);
+  classify_rows(p, options.keep_bilateral, red);
   collect_coordinates(p, red);
   red.v_free.setZero(nv);
   for (std::size_t i = 0; i < p.prescribed.size(); ++i) red.v_free[p.prescribed[i]] = p.v_prescribed[static_cast<Index>(i)];
@@ -364,8 +364,8 @@ void reduce(const ContactProblem& p, Reduction& red, bool keep_bilateral) {
   out.edge_angle.resize(0);
   out.laws = p.laws;
   out.material = p.material;
-  out.u_before.resize(p.J.rows());
-  p.J.multiply(p.v, out.u_before);
+  out.u_before.resize(options.velocity_before ? p.J.rows() : 0);
+  if (options.velocity_before) p.J.multiply(p.v, out.u_before);
   out.restitution = p.restitution;
 
   settle_fixed_rows(p, red);

@@ -77,10 +77,15 @@ struct Reduction {
   GrowMatrix scratch_matrix;
 };
 
-/// Eliminates the bilateral rows. The problem must be valid (see `validate`). Redundant bilateral rows are allowed. `keep_bilateral` leaves
-/// the bilateral rows of J_b among the rows of B_t, with infinite bounds, for iterations that treat them so; prescribed coordinates are
-/// eliminated all the same.
-void reduce(const ContactProblem& problem, Reduction& reduction, bool keep_bilateral = false);
+struct ReduceOptions {
+  /// Leaves the bilateral rows of J_b among the rows of B_t, with infinite bounds, for iterations that treat them so; prescribed
+  /// coordinates are eliminated all the same.
+  bool keep_bilateral = false;
+  bool velocity_before = true;  ///< fills u_before, which only `moreau` and viscous friction of the slip before the step read
+};
+
+/// Eliminates the bilateral rows. The problem must be valid (see `validate`). Redundant bilateral rows are allowed.
+void reduce(const ContactProblem& problem, Reduction& reduction, const ReduceOptions& options = {});
 
 /// v⁺ = v_free + Z L⁻ᵀ (R λ + Bᵀ β); λ is 3n, β the bounded rows' impulses, v_plus resized to nv.
 void recover_velocity(Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& beta,
