@@ -9,6 +9,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "bench/benchmarks.hpp"
 #include "stiction/laws/solve.hpp"
 #include "stiction/problem/reduced_certificate.hpp"
 #include "stiction/programs/cone/test_scenes.hpp"
@@ -63,6 +64,8 @@ void run(benchmark::State& state, Law law) {
   state.counters["residual"] = worst;
 }
 
+}  // namespace
+
 void register_all() {
   for (const Law law : {Law::coulomb_cone, Law::coulomb_pyramid}) {
     for (const int contacts : {4, 12, 36, 64, 128, 256}) {
@@ -78,13 +81,4 @@ void register_all() {
   }
 }
 
-}  // namespace
 }  // namespace stiction::bench
-
-int main(int argc, char** argv) {
-  stiction::bench::register_all();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
-}

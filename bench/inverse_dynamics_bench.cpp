@@ -9,6 +9,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "bench/benchmarks.hpp"
 #include "bench/biped.hpp"
 #include "stiction/inverse/inverse_dynamics.hpp"
 
@@ -98,6 +99,8 @@ void run(benchmark::State& state, const Method& method, bool warm) {
   state.counters["residual"] = worst;
 }
 
+}  // namespace
+
 void register_all() {
   for (const Method& method : kMethods) {
     for (const bool warm : {false, true}) {
@@ -114,13 +117,4 @@ void register_all() {
   }
 }
 
-}  // namespace
 }  // namespace stiction::bench
-
-int main(int argc, char** argv) {
-  stiction::bench::register_all();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
-}

@@ -39,10 +39,19 @@ void read_bounded_rows(const MaybeArray& J_b, const MaybeArray& b, const MaybeAr
   p.hi = per_item(hi, "hi", m, kInfinity);
 }
 
+void read_prescribed(const MaybeArray& prescribed, const MaybeArray& v_prescribed, ContactProblem& p) {
+  if (!prescribed) {
+    if (v_prescribed) throw InvalidArgument("prescribed", "the coordinates that v_prescribed belongs to", "None");
+    return;
+  }
+  p.prescribed = read_indices(*prescribed, "prescribed");
+  p.v_prescribed = per_item(v_prescribed, "v_prescribed", static_cast<Index>(p.prescribed.size()), 0.0);
+}
+
 ContactProblem make_problem(const ArrayLike& M, const ArrayLike& v, const ArrayLike& J, const ArrayLike& mu, double dt,
                             const MaybeArray& impulse, const MaybeArray& gap, const MaybeArray& restitution, const MaybeArray& J_b,
                             const MaybeArray& b, const MaybeArray& lo, const MaybeArray& hi, const MaybeObject& laws,
-                            const MaybeObject& material) {
+                            const MaybeObject& material, const MaybeArray& prescribed, const MaybeArray& v_prescribed) {
   const Numbers inertia(M, "M", 2), velocity(v, "v", 1), jacobian(J, "J", 2);
   require_spd("M", inertia.matrix());
   ContactProblem p;
@@ -58,6 +67,7 @@ ContactProblem make_problem(const ArrayLike& M, const ArrayLike& v, const ArrayL
   p.gap = per_item(gap, "gap", n, 0.0);
   p.restitution = per_item(restitution, "restitution", n, 0.0);
   read_bounded_rows(J_b, b, lo, hi, p);
+  read_prescribed(prescribed, v_prescribed, p);
   if (laws) p.laws = read_laws(*laws, n);
   if (material) p.material = read_materials(*material, n);
   validate(p);
@@ -83,12 +93,14 @@ SI units. Vector properties are views: writing into them changes the problem, wh
           "__init__",
           [](ContactProblem* self, const ArrayLike& M, const ArrayLike& v, const ArrayLike& J, const ArrayLike& mu, double dt,
              const MaybeArray& impulse, const MaybeArray& gap, const MaybeArray& restitution, const MaybeArray& J_b, const MaybeArray& b,
-             const MaybeArray& lo, const MaybeArray& hi, const MaybeObject& laws, const MaybeObject& material) {
-            new (self) ContactProblem(make_problem(M, v, J, mu, dt, impulse, gap, restitution, J_b, b, lo, hi, laws, material));
+             const MaybeArray& lo, const MaybeArray& hi, const MaybeObject& laws, const MaybeObject& material, const MaybeArray& prescribed,
+             const MaybeArray& v_prescribed) {
+            new (self) ContactProblem(
+                make_problem(M, v, J, mu, dt, impulse, gap, restitution, J_b, b, lo, hi, laws, material, prescribed, v_prescribed));
           },
           "M"_a, "v"_a, "J"_a, "mu"_a, "dt"_a = 1e-3, "impulse"_a = nb::none(), "gap"_a = nb::none(), "restitution"_a = nb::none(),
           "J_b"_a = nb::none(), "b"_a = nb::none(), "lo"_a = nb::none(), "hi"_a = nb::none(), "laws"_a = nb::none(),
-          "material"_a = nb::none(),
+          "material"_a = nb::none(), "prescribed"_a = nb::none(), "v_prescribed"_a = nb::none(),
           R"(M: (nv, nv) inertia, symmetric positive definite.
 v: (nv,) velocity before the step.
 J: (3 n, nv) contact Jacobian, rows N, S, T per contact (normal from body B to body A, two tangents); impulses act on A.
@@ -102,6 +114,8 @@ J_b, b, lo, hi: (m, nv), (m,), (m,), (m,) further rows, their target velocities 
 laws: one of LAWS for all contacts, or n of them. None: the contacts follow the law that solve is given.
 material: parameters of the laws that have any: a dictionary {parameter: one number or (n,)}, "spring" (n, 2), or n dictionaries
     {parameter: number}. Parameters left out have their default. None: all default.
+prescribed, v_prescribed: indices into v and the velocities that these coordinates must have after the step (rad/s or m/s), whatever it
+    takes. `inverse` does the same for its joints. None: no coordinates; v_prescribed = 0.
 
 Raises ValueError naming the argument.)")
       .def_rw("dt", &ContactProblem::dt, "Length of the step (s)")

@@ -1,14 +1,16 @@
-// solve, inverse, indeterminacy; what they return.
+// solve, inverse, indeterminacy.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "law_options.hpp"
+#include "solved.hpp"
 #include "stiction/base/errors.hpp"
-#include "stiction/inverse/inverse_dynamics.hpp"
 #include "stiction/problem/indeterminacy.hpp"
 
 namespace stiction::python {
@@ -17,51 +19,51 @@ namespace {
 
 using namespace nb::literals;
 
-/// A solution as Python sees it, forward or inverse, with what is needed to look into it later.
-struct Solved : InverseSolution {
-  SolveOptions options;
-  std::vector<int> joints;  ///< driven by `inverse`
-  bool limited = false;     ///< by torque limits
-};
-
-/// What only some laws read.
-struct LawChoice {
-  std::string variant, viscous_slip;
-  bool align_edges;
-};
-
-SolveOptions solve_options(const std::string& law, const std::string& solver, double tolerance, int edges, const LawChoice& choice) {
-  require_positive("tolerance", tolerance);
-  SolveOptions options;
-  options.law = law_from_string(law);
-  options.solver = solver_from_string(solver);
-  options.tolerance = tolerance;
-  options.edges = edges;
-  options.variant = pyramid_variant_from_string(choice.variant);
-  options.viscous_slip = viscous_slip_from_string(choice.viscous_slip);
-  options.align_edges = choice.align_edges;
-  options.warm_start = false;  // the answer depends on the arguments alone
-  return options;
-}
-
 template <class Problem>
-Solved solve_problem(const Problem& problem, const SolveOptions& options) {
+Solved solve_problem(const Problem& problem, const SolveOptions& options, const Eigen::VectorXd& last) {
   static thread_local SolveWorkspace workspace;
   validate(problem);
   Solved s;
   s.options = options;
+  workspace.choice.last = last;
   solve(problem, options, workspace, s);
   s.tau = s.prescribed_impulses / problem.dt;
   return s;
 }
 
-Solved solve_inverse(const ContactProblem& problem, std::vector<int> joints, const Eigen::VectorXd& v_desired,
-                     const std::vector<double>& limits, const InverseOptions& options) {
+template <class Problem>
+Solved solve_released(const nb::object& object, const SolveOptions& options, const std::optional<ArrayLike>& last) {
+  const Problem& problem = nb::cast<const Problem&>(object);
+  const Eigen::VectorXd reference = read_last(last, options.choice, problem.contacts());
+  const nb::gil_scoped_release released;
+  return solve_problem(problem, options, reference);
+}
+
+Solved solve_object(const AnyProblemObject& problem, const LawArguments& law, const Text& choice, const std::optional<ArrayLike>& last) {
+  SolveOptions options = read_options(law);
+  options.choice = choice_from_string(read_text(choice, "choice"));
+  if (nb::isinstance<ContactProblem>(problem)) return solve_released<ContactProblem>(problem, options, last);
+  if (nb::isinstance<ReducedProblem>(problem)) return solve_released<ReducedProblem>(problem, options, last);
+  throw_type_error("problem", "a ContactProblem or a ReducedProblem", problem);
+}
+
+// A file of an inverse problem prescribes its joints; coordinates that are prescribed beside the joints would be dropped.
+void require_free(const ContactProblem& problem, const Request& request) {
+  if (problem.prescribed.empty() || problem.prescribed == request.joints) return;
+  throw InvalidArgument("problem.prescribed", "none, or the joints", fmt::format("{}", fmt::join(problem.prescribed, ", ")));
+}
+
+Solved solve_inverse(const ContactProblem& problem, Request request, const InverseOptions& options, const Eigen::VectorXd& last) {
+  validate(problem);
+  require_free(problem, request);
   Solved s;
-  static_cast<InverseSolution&>(s) = inverse_dynamics(problem, joints, v_desired, limits, options);
+  ContactProblem copy = problem;
+  InverseWorkspace workspace;
+  workspace.solve.choice.last = last;
+  inverse_dynamics(copy, request.joints, request.v_desired, request.limits, options, workspace, s);
   s.options = options.contact;
-  s.joints = std::move(joints);
-  s.limited = !limits.empty();
+  s.joints = std::move(request.joints);
+  s.limited = !request.limits.empty();
   s.u.resize(3 * problem.contacts());
   problem.J.multiply(s.v, s.u);
   return s;
@@ -89,121 +91,80 @@ Indeterminacy analyse(ContactProblem problem, const Solved& s, const Indetermina
   return indeterminacy(reduction.reduced, conditions(s.options), s.impulses, beta, options);
 }
 
-std::string number(double x) { return nb::str(nb::float_(x)).c_str(); }
-
-void bind_certificate(nb::module_& m) {
-  nb::class_<Residual>(m, "Residual", "A residual in its own unit, and scaled by the size of the terms that it compares.")
-      .def_ro("raw", &Residual::raw, "Largest violation over contacts or rows, in the residual's unit")
-      .def_ro("scaled", &Residual::scaled, "The same, dimensionless")
-      .def("__repr__", [](const Residual& r) { return "Residual(raw=" + number(r.raw) + ", scaled=" + number(r.scaled) + ")"; });
-  auto certificate = nb::class_<Certificate>(
-      m, "Certificate", "Residuals of a returned point, computed from the point alone. Conditions that the law does not promise are zero.");
-  for (const NamedResidual& r : kResiduals) certificate.def_ro(r.name, r.member, fmt::format("{}: {}", r.unit, r.meaning).c_str());
-  certificate
-      .def_ro("dissipation_angle", &Certificate::dissipation_angle,
-              "rad: largest angle between friction and -slip; polygons turn it by up to pi / edges")
-      .def_ro("energy_change", &Certificate::energy_change, "J: work of the contacts over the step")
-      .def_ro("finite", &Certificate::finite, "No NaN and no infinity in the point")
-      .def_prop_ro("worst", &Certificate::worst, "Largest scaled residual, infinity when not finite")
-      .def("__repr__", [](const Certificate& c) {
-        std::string out = "Certificate(worst=" + number(c.worst());
-        for (const NamedResidual& r : kResiduals) out += std::string(", ") + r.name + "=" + number((c.*r.member).scaled);
-        return out + ")";
-      });
-}
-
-template <auto member>
-ConstVector solved_view(nb::pointer_and_handle<Solved> self) {
-  const auto& x = self.p->*member;
-  return view<ConstVector>(x.data(), {static_cast<std::size_t>(x.size())}, self.h);
-}
-
-template <auto member>
-ConstMatrix triples_view(nb::pointer_and_handle<Solved> self) {
-  const auto& x = self.p->*member;
-  return view<ConstMatrix>(x.data(), {static_cast<std::size_t>(x.size()) / 3, 3}, self.h);
-}
-
-void bind_solution(nb::module_& m) {
-  nb::class_<Solved>(m, "Solution", "What a solve returns: values, an honest status and a certificate. Arrays are read-only views of it.")
-      .def_prop_ro("v", &solved_view<&Solved::v>, "(nv,) velocity after the step; empty for a ReducedProblem")
-      .def_prop_ro("impulses", &triples_view<&Solved::impulses>, "(n, 3) contact impulses N, S, T in the contact frames, on body A (N s)")
-      .def_prop_ro("contact_velocities", &triples_view<&Solved::u>, "(n, 3) contact velocities N, S, T after the step (m/s)")
-      .def_prop_ro("bounded_impulses", &solved_view<&Solved::bounded_impulses>, "(m,) impulses of the rows of J_b (N s)")
-      .def_prop_ro("tau", &solved_view<&Solved::tau>,
-                   "Torque of every driven joint, in the order of `joints`, mean over the step (N m or N); empty when none is driven")
-      .def_prop_ro(
-          "status", [](const Solved& s) { return std::string(to_string(s.status)); },
-          "'solved' only when the certificate is within the tolerance")
-      .def_ro("certificate", &Solved::certificate, "Residuals of this point")
-      .def_ro("iterations", &Solved::iterations, "Pivots or iterations of the solver")
-      .def_prop_ro(
-          "ray",
-          [](nb::pointer_and_handle<Solved> self) {
-            const GrowVector& x = self.p->ray.impulses;
-            return view<ConstMatrix>(x.data(), {static_cast<std::size_t>(x.size()) / 3, 3}, self.h);
-          },
-          "(n, 3) contact impulses of the proof when status is 'infeasible' and `ray_proof`; of the ray where Lemke ended; else empty")
-      .def_prop_ro(
-          "ray_proof", [](const Solved& s) { return s.ray.proof; },
-          "The ray proves that no motion satisfies the law: it changes no momentum and does negative work at every motion")
-      .def_prop_ro(
-          "ray_work", [](const Solved& s) { return s.ray.work; }, "That work (J when the ray is in N s)")
-      .def_ro("repaired", &Solved::repaired, "inverse: v_desired contradicted the contacts and was replaced by the nearest that does not")
-      .def_ro("shortfall", &Solved::shortfall, "inverse: largest |v - v_desired| over the joints")
-      .def_ro("least_torque", &Solved::least_torque, "inverse: the impulses are those of least torque")
-      .def("__repr__", [](const Solved& s) {
-        return "Solution(status='" + std::string(to_string(s.status)) + "', contacts=" + std::to_string(s.impulses.size() / 3) +
-               ", iterations=" + std::to_string(s.iterations) + ", worst residual=" + number(s.certificate.worst()) + ")";
-      });
-}
-
-template <class Problem>
-Solved solve_released(const Problem& problem, const std::string& law, const std::string& solver, double tolerance, int edges,
-                      const std::string& variant, bool align_edges, const std::string& viscous_slip) {
-  const SolveOptions options = solve_options(law, solver, tolerance, edges, {variant, viscous_slip, align_edges});
-  const nb::gil_scoped_release released;
-  return solve_problem(problem, options);
-}
-
 void bind_solvers(nb::module_& m) {
-  constexpr const char* solve_doc = R"(Solves a contact problem under a law.
+  const SolveOptions d;
+  m.def(
+      "can_solve",
+      [](const Text& law, const Text& solver) {
+        return can_solve(law_from_string(read_text(law, "law")), solver_from_string(read_text(solver, "solver")));
+      },
+      "law"_a, "solver"_a = "auto", "True when the law, one of LAWS, can be solved by the solver, one of SOLVERS; 'auto': by any.");
+  m.def(
+      "solve",
+      [](const AnyProblemObject& problem, const Text& law, const Text& solver, const Real& tolerance, const Integer& edges,
+         const Text& variant, const Flag& align_edges, const Text& viscous_slip, const Text& choice, const std::optional<ArrayLike>& last,
+         const Real& alpha, const Integer& max_sweeps, const Flag& bilateral_by_prox) {
+        const LawArguments arguments{law,         solver,       tolerance, edges,      variant,
+                                     align_edges, viscous_slip, alpha,     max_sweeps, bilateral_by_prox};
+        return solve_object(problem, arguments, choice, last);
+      },
+      "problem"_a, "law"_a = "coulomb_pyramid", "solver"_a = "auto", "tolerance"_a = d.tolerance, "edges"_a = d.edges,
+      "variant"_a = "stewart_trinkle", "align_edges"_a = false, "viscous_slip"_a = "after", "choice"_a = "warm_start",
+      "last"_a = nb::none(), "alpha"_a = d.alpha, "max_sweeps"_a = d.max_sweeps, "bilateral_by_prox"_a = false,
+      R"(Solves a contact problem under a law.
 
-law: one of LAWS; solver: one of SOLVERS that fits the law; tolerance: largest scaled residual that counts as solved;
-edges: of the polygonal friction cones; align_edges: turn each so that a vertex opposes the slip before the step; variant: of coulomb_pyramid,
-'stewart_trinkle' or 'anitescu_potra'; viscous_slip: friction of law viscous opposes the slip 'after' or 'before' the step. Raises ValueError naming the argument; numerical outcomes are `status`.)";
-  m.def("solve", &solve_released<ContactProblem>, "problem"_a, "law"_a = "coulomb_pyramid", "solver"_a = "auto", "tolerance"_a = 1e-9,
-        "edges"_a = 4, "variant"_a = "stewart_trinkle", "align_edges"_a = false, "viscous_slip"_a = "after", solve_doc);
-  m.def("solve", &solve_released<ReducedProblem>, "problem"_a, "law"_a = "coulomb_pyramid", "solver"_a = "auto", "tolerance"_a = 1e-9,
-        "edges"_a = 4, "variant"_a = "stewart_trinkle", "align_edges"_a = false, "viscous_slip"_a = "after", solve_doc);
+law: one of LAWS; contacts with laws of their own keep them.
+solver: one of SOLVERS that fits the law (`can_solve`).
+tolerance: largest scaled residual that counts as solved.
+edges: of the polygonal friction cones, at least 4; law anitescu: 0 is the disc.
+variant: of coulomb_pyramid, 'stewart_trinkle' (with gaps) or 'anitescu_potra' (touching contacts only).
+align_edges: turn each polygon so that a vertex opposes its contact's slip before the step.
+viscous_slip: friction of law viscous opposes the slip 'after' or 'before' the step.
+choice: what becomes of impulses that the law leaves open: 'warm_start', as the solver reaches them; 'least_norm', the shortest, which
+    share the load evenly; 'closest_to_last', those closest to `last`.
+last: (n, 3) impulses (N s) for 'closest_to_last', as Solution.impulses has them.
+alpha: relaxation of the solvers jor and sor, in (0, 2).
+max_sweeps: their iterations at most.
+bilateral_by_prox: they iterate on bilateral rows too, instead of eliminating them.
+
+Every call starts cold: the answer depends on the arguments alone. Raises ValueError naming the argument, TypeError when it has the wrong
+type; numerical outcomes are `status`.)");
   m.def(
       "inverse",
-      [](const ContactProblem& problem, const ArrayLike& joints, const ArrayLike& v_desired, const std::string& law,
-         const std::optional<ArrayLike>& torque_limits, const std::string& solver, double tolerance, int edges, bool least_torque,
-         const std::string& variant, bool align_edges, const std::string& viscous_slip) {
+      [](const ContactProblemObject& problem, const ArrayLike& joints, const ArrayLike& v_desired, const Text& law,
+         const std::optional<ArrayLike>& torque_limits, const Text& solver, const Real& tolerance, const Integer& edges,
+         const Text& variant, const Flag& align_edges, const Text& viscous_slip, const Text& choice, const std::optional<ArrayLike>& last,
+         const Real& alpha, const Integer& max_sweeps, const Flag& bilateral_by_prox, const Flag& repair_inconsistent,
+         const Flag& prove_infeasible) {
+        if (!nb::isinstance<ContactProblem>(problem)) throw_type_error("problem", "a ContactProblem", problem);
         InverseOptions options;
-        options.contact = solve_options(law, solver, tolerance, edges, {variant, viscous_slip, align_edges});
-        if (least_torque) options.choice = Choice::least_torque;
-        std::vector<int> indices = read_indices(joints, "joints");
-        const Eigen::Index n = static_cast<Eigen::Index>(indices.size());
-        const Eigen::VectorXd desired = per_item(v_desired, "v_desired", n, 0.0);
-        std::vector<double> limits;
-        if (torque_limits) {
-          const Eigen::VectorXd values = per_item(torque_limits, "torque_limits", n, kInfinity);
-          require_size("torque_limits", values.size(), n);
-          limits.assign(values.begin(), values.end());
-        }
+        options.contact =
+            read_options({law, solver, tolerance, edges, variant, align_edges, viscous_slip, alpha, max_sweeps, bilateral_by_prox});
+        options.choice = choice_from_string(read_text(choice, "choice"));
+        options.repair_inconsistent = read_flag(repair_inconsistent, "repair_inconsistent");
+        options.prove_infeasible = read_flag(prove_infeasible, "prove_infeasible");
+        Request request = read_request(joints, v_desired, torque_limits);
+        const ContactProblem& contacts = nb::cast<const ContactProblem&>(problem);
+        const Eigen::VectorXd reference = read_last(last, options.choice, contacts.contacts());
         const nb::gil_scoped_release released;
-        return solve_inverse(problem, std::move(indices), desired, limits, options);
+        return solve_inverse(contacts, std::move(request), options, reference);
       },
       "problem"_a, "joints"_a, "v_desired"_a, "law"_a = "coulomb_pyramid", "torque_limits"_a = nb::none(), "solver"_a = "auto",
-      "tolerance"_a = 1e-9, "edges"_a = 4, "least_torque"_a = false, "variant"_a = "stewart_trinkle", "align_edges"_a = false,
-      "viscous_slip"_a = "after",
+      "tolerance"_a = d.tolerance, "edges"_a = d.edges, "variant"_a = "stewart_trinkle", "align_edges"_a = false,
+      "viscous_slip"_a = "after", "choice"_a = "warm_start", "last"_a = nb::none(), "alpha"_a = d.alpha, "max_sweeps"_a = d.max_sweeps,
+      "bilateral_by_prox"_a = false, "repair_inconsistent"_a = true, "prove_infeasible"_a = true,
       R"(Torques and contact impulses that bring the driven joints to v_desired at the end of the step, under a law.
 
-joints: indices into v; v_desired: their velocities (rad/s or m/s), or one for all; torque_limits: largest |tau| per joint
-(N m or N), infinity allowed, or one for all. With limits, a joint that saturates misses its velocity. The problem's impulse
-holds everything but these torques. least_torque: of all impulses with this motion, those of least |tau|^2 (without limits).)");
+joints: indices into v.
+v_desired: their velocities (rad/s or m/s), or one for all.
+torque_limits: largest |tau| per joint (N m or N), infinity allowed, or one for all. A joint that saturates misses its velocity.
+choice: as of `solve`, and 'least_torque': of all impulses with this motion those of least |tau|^2 (without limits).
+repair_inconsistent: replace velocities that the contacts refuse by the closest that they allow, and say so (Solution.repaired).
+prove_infeasible: when the request is missed, search for a proof that it cannot be met (Solution.proof).
+The other arguments are those of `solve`.
+
+The problem's impulse holds everything but these torques; it has no prescribed coordinates, or the joints themselves. Raises ValueError
+naming the argument, TypeError when it has the wrong type; numerical outcomes are `status`.)");
 }
 
 void bind_indeterminacy(nb::module_& m) {
@@ -256,8 +217,6 @@ nb::tuple split_names(const std::string& names) { return nb::tuple(nb::str(names
 void bind_solve(nb::module_& m) {
   m.attr("LAWS") = split_names(law_names());
   m.attr("SOLVERS") = split_names(solver_names());
-  bind_certificate(m);
-  bind_solution(m);
   bind_solvers(m);
   bind_indeterminacy(m);
 }

@@ -18,6 +18,8 @@ struct WorldProblem : ContactProblem {
 };
 
 void bind_problem(nanobind::module_& m);
+void bind_proofs(nanobind::module_& m);
+void bind_solution(nanobind::module_& m);
 void bind_solve(nanobind::module_& m);
 void bind_compare(nanobind::module_& m);
 void bind_world(nanobind::module_& m);

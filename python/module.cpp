@@ -12,6 +12,8 @@ NB_MODULE(_core, m) {
   nb::exception<stiction::FileError>(m, "FileError", PyExc_OSError).doc() =
       "A file that could not be read or written; the message names file, place and reason.";
   stiction::python::bind_problem(m);
+  stiction::python::bind_proofs(m);
+  stiction::python::bind_solution(m);
   stiction::python::bind_solve(m);
   stiction::python::bind_compare(m);
   stiction::python::bind_world(m);

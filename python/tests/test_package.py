@@ -13,3 +13,9 @@ def test_module_and_command_have_the_version_of_the_project():
     printed = subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout
     assert stiction.__version__ == version
     assert printed.strip() == f"stiction {version}"
+
+
+def test_stubs_speak_python():
+    stub = (pathlib.Path(stiction.__file__).parent / "_core.pyi").read_text()
+    assert "std::" not in stub
+    assert "def solve(problem: ContactProblem | ReducedProblem, law: str" in stub

@@ -175,21 +175,6 @@ def test_pyramid_variants_and_aligned_edges():
         stiction.solve(problem, variant="stewart")
 
 
-def test_an_impossible_request_comes_with_its_proof():
-    """A vise, driven shut on a rigid block."""
-    rows = np.zeros((6, 3))
-    rows[0, :2], rows[3, [0, 2]] = [1, -1], [-1, 1]
-    walls = [[0, 1, 0], [0, 0, 1]]
-    shut = stiction.ContactProblem(np.eye(3), np.zeros(3), rows, 0.5, dt=0.01, J_b=walls, b=[1.0, -0.5])
-    refused = stiction.solve(shut)
-    assert refused.status == "infeasible"
-    assert refused.ray_proof
-    np.testing.assert_allclose(refused.ray[:, 0], refused.ray[0, 0])
-    np.testing.assert_allclose(refused.ray_work / refused.ray[0, 0], -1.5)
-    opened = stiction.ContactProblem(np.eye(3), np.zeros(3), rows, 0.5, dt=0.01, J_b=walls, b=[-1.0, 0.5])
-    assert stiction.solve(opened).ray.shape == (0, 3)
-
-
 @pytest.mark.parametrize(("slip", "factor"), [("after", 1.0 / 1.25), ("before", 0.75)])
 def test_viscous_friction_brakes_in_proportion_to_the_slip(slip, factor):
     problem = stiction.ContactProblem(

@@ -8,6 +8,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/baselines/peer_solvers.hpp"
+#include "stiction/laws/generators.hpp"
 #include "stiction/laws/pyramid_lcp.hpp"
 
 namespace stiction {
@@ -27,6 +28,12 @@ constexpr bool kPinocchio = false;
 constexpr bool kSiconos = true;
 #else
 constexpr bool kSiconos = false;
+#endif
+
+#ifdef STICTION_PROXSUITE
+constexpr bool kProxsuite = true;
+#else
+constexpr bool kProxsuite = false;
 #endif
 
 void require_supported(Baseline baseline, const ReducedProblem& p) {
@@ -93,6 +100,20 @@ using LcpSolver = peers::Answer (*)(const MatrixXd&, const VectorXd&, int);
   return answer;
 }
 
+using QpSolver = peers::Answer (*)(const MatrixXd&, const VectorXd&, double, int);
+
+[[maybe_unused]] peers::Answer by_qp(const ReducedProblem& p, const BaselineOptions& options, QpSolver solver) {
+  if (p.defect.size() > 0) throw InvalidArgument("problem", "a symmetric positive semidefinite W for a convex QP", "another W");
+  Generators g;
+  make_generators(p, Friction::pyramid, options.edges, false, g);
+  const MatrixXd A = g.storage.topRows(g.size());
+  peers::Answer answer = solver(A, g.c, options.tolerance, options.max_iterations);
+  GrowVector lambda, beta;
+  expand(p, g, answer.x, lambda, beta);
+  answer.x = lambda;
+  return answer;
+}
+
 // Branches that this build goes without are discarded before they ask for a symbol that is not there.
 peers::Answer dispatch(Baseline baseline, const ReducedProblem& p, const BaselineOptions& options) {
   if constexpr (kPinocchio) {
@@ -101,7 +122,10 @@ peers::Answer dispatch(Baseline baseline, const ReducedProblem& p, const Baselin
   }
   if constexpr (kSiconos) {
     if (baseline == Baseline::siconos_nsgs) return peers::siconos_nsgs(dense(p), options.tolerance, iteration_limit(p.contacts(), options));
-    return by_lcp(p, options, peers::siconos_lexicolemke);
+    if (baseline == Baseline::siconos_lexicolemke) return by_lcp(p, options, peers::siconos_lexicolemke);
+  }
+  if constexpr (kProxsuite) {
+    if (baseline == Baseline::proxqp) return by_qp(p, options, peers::proxqp);
   }
   return {};
 }
@@ -109,16 +133,29 @@ peers::Answer dispatch(Baseline baseline, const ReducedProblem& p, const Baselin
 }  // namespace
 
 std::string_view to_string(Baseline baseline) {
-  constexpr std::array<std::string_view, kBaselines.size()> kNames{"pinocchio_admm", "pinocchio_pgs", "siconos_nsgs",
-                                                                   "siconos_lexicolemke"};
+  constexpr std::array<std::string_view, kBaselines.size()> kNames{"pinocchio_admm", "pinocchio_pgs", "siconos_nsgs", "siconos_lexicolemke",
+                                                                   "proxqp"};
   return kNames[static_cast<std::size_t>(baseline)];
 }
 
 bool is_built(Baseline baseline) {
-  return baseline == Baseline::pinocchio_admm || baseline == Baseline::pinocchio_pgs ? kPinocchio : kSiconos;
+  switch (baseline) {
+    case Baseline::pinocchio_admm:
+    case Baseline::pinocchio_pgs:
+      return kPinocchio;
+    case Baseline::siconos_nsgs:
+    case Baseline::siconos_lexicolemke:
+      return kSiconos;
+    case Baseline::proxqp:
+      return kProxsuite;
+  }
+  return false;
 }
 
-Law law_of(Baseline baseline) { return baseline == Baseline::siconos_lexicolemke ? Law::coulomb_pyramid : Law::coulomb_cone; }
+Law law_of(Baseline baseline) {
+  if (baseline == Baseline::siconos_lexicolemke) return Law::coulomb_pyramid;
+  return baseline == Baseline::proxqp ? Law::anitescu : Law::coulomb_cone;
+}
 
 BaselineSolution solve_by_baseline(Baseline baseline, const ReducedProblem& problem, const BaselineOptions& options) {
   require_supported(baseline, problem);

@@ -64,6 +64,29 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachBaseline);  // a build without
 INSTANTIATE_TEST_SUITE_P(All, EachBaseline, testing::ValuesIn(built()),
                          [](const auto& each) { return std::string(to_string(each.param)); });
 
+// The convex QP has one motion, whoever solves it, and so has the certificate one verdict; W that is no R_t R_tᵀ is no QP.
+TEST(Baselines, ProxqpFindsTheMotionOfOurQp) {
+  if (!is_built(Baseline::proxqp)) GTEST_SKIP() << "built without ProxSuite";
+  std::mt19937 rng(8);
+  for (int trial = 0; trial < 12; ++trial) {
+    ReducedProblem p = reduced(testing_problems::random_robot(rng, 8 + trial, 2 + trial % 6, 0.6));
+    if (trial % 3 == 0) p.offset[0] = 0.2;
+    BaselineOptions options;
+    options.edges = trial % 2 == 0 ? 4 : 8;
+    SolveOptions ours;
+    ours.law = Law::anitescu;
+    ours.edges = options.edges;
+    const BaselineSolution theirs = solve_by_baseline(Baseline::proxqp, p, options);
+    ASSERT_TRUE(theirs.converged) << trial;
+    const Eigen::MatrixXd Rt = p.Rt.to_dense();
+    const Solution own = solve(p, ours);
+    ASSERT_EQ(own.status, Status::solved) << trial;
+    EXPECT_LT((Rt.transpose() * (theirs.lambda - own.impulses)).norm(), 1e-7) << trial;
+    p.defect = 0.01 * Eigen::MatrixXd::Identity(p.Rt.rows(), p.Rt.rows());
+    EXPECT_THROW(solve_by_baseline(Baseline::proxqp, p, options), InvalidArgument);
+  }
+}
+
 TEST(Baselines, WhatIsNotBuiltIsRefusedByName) {
   const ReducedProblem p = reduced(testing_problems::box_on_slope(1.0, {0.1, 0.1, 0.1}, 0.1, 0.5, 1e-3, {1.0, 0.0, 0.0}));
   for (const Baseline baseline : kBaselines) {

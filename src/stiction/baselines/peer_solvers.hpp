@@ -24,5 +24,7 @@ Answer pinocchio_pgs(const DenseContacts& problem, double tolerance, int max_ite
 Answer siconos_nsgs(const DenseContacts& problem, double tolerance, int max_iterations);
 /// 0 <= z ⊥ M z + q >= 0.
 Answer siconos_lexicolemke(const Eigen::MatrixXd& M, const Eigen::VectorXd& q, int max_iterations);
+/// The multipliers x of min |y|²/2 subject to A y + c >= 0:  0 <= x ⊥ A Aᵀx + c >= 0. Its clock runs over set-up and solve.
+Answer proxqp(const Eigen::MatrixXd& A, const Eigen::VectorXd& c, double tolerance, int max_iterations);
 
 }  // namespace stiction::peers

@@ -16,23 +16,6 @@ using Ref = Eigen::Ref<const Eigen::VectorXd>;
 
 constexpr double kMissed = 1e-8;  // shortfall relative to the speeds from which on a request counts as missed
 
-void check_joints(const ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max) {
-  require_size("v_desired", v_desired.size(), static_cast<Index>(joints.size()));
-  require_finite("v_desired", v_desired);
-  if (!tau_max.empty()) require_size("torque_limits", static_cast<Index>(tau_max.size()), static_cast<Index>(joints.size()));
-  for (std::size_t i = 0; i < joints.size(); ++i) {
-    if (joints[i] < 0 || joints[i] >= p.velocities()) {
-      throw InvalidArgument(fmt::format("joints[{}]", i), fmt::format("an index in [0, {})", p.velocities()), fmt::format("{}", joints[i]));
-    }
-    if (std::find(joints.begin(), joints.begin() + static_cast<std::ptrdiff_t>(i), joints[i]) !=
-        joints.begin() + static_cast<std::ptrdiff_t>(i)) {
-      throw InvalidArgument(fmt::format("joints[{}]", i), "each joint once", fmt::format("{} again", joints[i]));
-    }
-    if (!tau_max.empty() && !(tau_max[i] >= 0.0))
-      throw InvalidArgument(fmt::format("torque_limits[{}]", i), "a number >= 0", fmt::format("{}", tau_max[i]));
-  }
-}
-
 void add_limited_row(ContactProblem& p, int joint, double v_desired, double bound) {
   int block = 0;
   while (joint >= p.M.offset(block) + p.M.block_size(block)) ++block;
@@ -139,11 +122,17 @@ bool nearest_consistent(const ContactProblem& p, std::span<const int> joints, co
   return joints.empty() || (w.v_desired - v_desired).cwiseAbs().maxCoeff() > 0.0;
 }
 
+SolveOptions contact_options(const InverseOptions& options) {
+  SolveOptions contact = options.contact;
+  if (options.choice == Choice::least_norm || options.choice == Choice::closest_to_last) contact.choice = options.choice;
+  return contact;
+}
+
 // Solves without torque limits; true when the torques are within them all the same.
 bool is_within_limits(ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
                       const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
   const DrivenRows rows(p, joints, v_desired, {});
-  solve(p, options.contact, w.solve, s);
+  solve(p, contact_options(options), w.solve, s);
   if (s.status != Status::solved) return false;
   read_torques(p, joints.size(), {}, rows.first_row(), s);
   for (std::size_t i = 0; i < joints.size(); ++i) {
@@ -166,24 +155,20 @@ void apply_stage_two(const ContactProblem& p, const InverseOptions& options, Inv
   complete(p, options.contact, w.solve, s);
 }
 
-SolveOptions contact_options(const InverseOptions& options) {
-  SolveOptions contact = options.contact;
-  if (options.choice == Choice::least_norm || options.choice == Choice::closest_to_last) contact.choice = options.choice;
-  return contact;
-}
-
 }  // namespace
 
 void inverse_dynamics(ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
                       const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
-  check_joints(p, joints, v_desired, tau_max);
+  validate_request(p, joints, v_desired, tau_max);
   s.repaired = s.least_torque = false;
   s.proof.clear();
+  w.last = w.solve.choice.last;
   if (options.contact.law == Law::max_dissipation && !tau_max.empty() && is_within_limits(p, joints, v_desired, tau_max, options, w, s)) {
     return measure_shortfall(joints, v_desired, s);
   }
   {
     const DrivenRows rows(p, joints, v_desired, tau_max);
+    w.solve.choice.last = w.last;
     solve(p, contact_options(options), w.solve, s);
     const bool leaves_choice =
         p.laws.empty() && options.contact.law != Law::moreau && !is_compliant(options.contact.law);  // those of stage II
@@ -194,6 +179,7 @@ void inverse_dynamics(ContactProblem& p, std::span<const int> joints, const Ref&
   if (s.status != Status::solved && options.repair_inconsistent && p.laws.empty() && contradicts_contacts(options, w, s) &&
       nearest_consistent(p, joints, v_desired, options, w)) {
     const DrivenRows rows(p, joints, w.v_desired, tau_max);
+    w.solve.choice.last = w.last;  // not what the refused attempt left there
     solve(p, contact_options(options), w.solve, s);
     s.repaired = true;
     read_torques(p, joints.size(), tau_max, rows.first_row(), s);

@@ -34,6 +34,7 @@ struct InverseWorkspace {
   StageTwoWorkspace stage_two;
   ContactProblem nearest;
   GrowVector v_desired, v_nearest;
+  GrowVector last;  ///< solve.choice.last as the call found it
   RequestProofWorkspace proof;
 };
 

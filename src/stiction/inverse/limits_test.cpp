@@ -135,6 +135,52 @@ TEST(Infeasible, AFingerDrivenThroughAWallStopsThereAndTheProofHolds) {
   }
 }
 
+// The reference of the choice is the caller's for the repaired request too, not what the refused attempt left.
+TEST(Infeasible, ARepairedRequestKeepsItsReference) {
+  std::mt19937 rng(3);
+  ContactProblem p = random_robot(rng, 9, 6, 0.5);
+  p.v.setZero();
+  const std::vector<int> joints = joints_of(p);
+  const VectorXd desired = VectorXd::LinSpaced(3, -1.0, 2.0), reference = VectorXd::Random(18);
+  for (const Law law : {Law::frictionless, Law::no_slip}) {
+    InverseOptions options = with(law);
+    options.choice = Choice::closest_to_last;
+    InverseWorkspace w;
+    InverseSolution s, direct;
+    w.solve.choice.last = reference;
+    inverse_dynamics(p, joints, desired, {}, options, w, s);
+    if (law == Law::no_slip) {
+      ASSERT_TRUE(s.repaired);
+    }
+    const VectorXd reached = s.v.tail(3);
+    w.solve.choice.last = reference;
+    inverse_dynamics(p, joints, reached, {}, options, w, direct);
+    EXPECT_EQ(s.status, Status::solved);
+    EXPECT_EQ(direct.status, Status::solved);
+    EXPECT_LT((s.impulses - direct.impulses).norm(), 1e-7 * (1.0 + direct.impulses.norm())) << to_string(law);
+  }
+}
+
+TEST(Infeasible, WhatTheWallCanPushIsNoProof) {
+  // Away from the wall without a motor: an impulse of the wall would do it, so no combination of the demands refuses it.
+  const std::vector<int> joints{0};
+  const std::vector<double> none{0.0};
+  RequestProof z;
+  z.contacts.setZero(3);
+  z.joints.setConstant(1, -1.0);
+  for (const Law law : kRigid) {
+    EXPECT_FALSE(certifies_infeasibility(finger(0.0, 0.0), joints, VectorXd::Constant(1, -1.0), none, with(law).contact, z));
+  }
+  SolveOptions disc = with(Law::anitescu).contact;
+  disc.edges = 0;
+  EXPECT_FALSE(certifies_infeasibility(finger(0.0, 0.0), joints, VectorXd::Constant(1, -1.0), none, disc, z));
+  InverseOptions driven;
+  driven.contact = disc;
+  const InverseSolution s = inverse_dynamics(finger(0.0, 0.0), joints, VectorXd::Constant(1, 2.0), {}, driven);
+  ASSERT_FALSE(s.proof.empty());
+  EXPECT_TRUE(certifies_infeasibility(finger(0.0, 0.0), joints, VectorXd::Constant(1, 2.0), {}, disc, s.proof));
+}
+
 TEST(Infeasible, TheGapLeavesRoomAndThenItIsPossible) {
   const std::vector<int> joints{0};
   const ContactProblem p = finger(0.0, 0.03);  // 3 m/s close it within the step

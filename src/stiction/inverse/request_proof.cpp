@@ -5,7 +5,10 @@
 #include <cmath>
 #include <numbers>
 
+#include <fmt/format.h>
 #include <Eigen/Cholesky>
+
+#include "stiction/base/errors.hpp"
 
 namespace stiction {
 
@@ -42,7 +45,7 @@ Contact contact_of(const SolveOptions& law, double mu, bool closed) {
 }
 
 /// Polygons turned contact by contact are taken as the disc around them.
-bool has_disc(const SolveOptions& law) { return law.law == Law::coulomb_cone || law.align_edges; }
+bool has_disc(const SolveOptions& law) { return law.law == Law::coulomb_cone || law.edges == 0 || law.align_edges; }
 
 /// The laws whose demands are those of the header comment.
 bool is_covered(const ContactProblem& p, const SolveOptions& law) {
@@ -145,12 +148,30 @@ double impulse_scale(const ContactProblem& p, std::span<const int> joints, const
 
 }  // namespace
 
+void validate_request(const ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max) {
+  require_size("v_desired", v_desired.size(), static_cast<Index>(joints.size()));
+  require_finite("v_desired", v_desired);
+  if (!tau_max.empty()) require_size("torque_limits", static_cast<Index>(tau_max.size()), static_cast<Index>(joints.size()));
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    if (joints[i] < 0 || joints[i] >= p.velocities()) {
+      throw InvalidArgument(fmt::format("joints[{}]", i), fmt::format("an index in [0, {})", p.velocities()), fmt::format("{}", joints[i]));
+    }
+    if (std::find(joints.begin(), joints.begin() + static_cast<std::ptrdiff_t>(i), joints[i]) !=
+        joints.begin() + static_cast<std::ptrdiff_t>(i)) {
+      throw InvalidArgument(fmt::format("joints[{}]", i), "each joint once", fmt::format("{} again", joints[i]));
+    }
+    if (!tau_max.empty() && !(tau_max[i] >= 0.0))
+      throw InvalidArgument(fmt::format("torque_limits[{}]", i), "a number >= 0", fmt::format("{}", tau_max[i]));
+  }
+}
+
 void RequestProof::clear() {
   for (GrowVector* v : {&contacts, &rows, &joints}) v->resize(0);
 }
 
 bool certifies_infeasibility(const ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
                              const SolveOptions& law, const RequestProof& z) {
+  validate_request(p, joints, v_desired, tau_max);
   if (z.contacts.size() != p.J.rows() || z.rows.size() != p.bounded_rows() || z.joints.size() != static_cast<Index>(joints.size()) ||
       !is_covered(p, law))
     return false;

@@ -19,6 +19,10 @@
 
 namespace stiction {
 
+/// Throws InvalidArgument on indices out of range or repeated, sizes, or values that are not finite; tau_max may be infinite, or empty.
+void validate_request(const ContactProblem& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
+                      std::span<const double> tau_max);
+
 struct RequestProof {
   GrowVector contacts;  ///< 3n, z of N, S, T
   GrowVector rows;      ///< m, z of J_b
@@ -30,8 +34,8 @@ struct RequestProof {
 
 /// True when z proves the request infeasible under the demands and cones of `law` (frictionless, no_slip, viscous, coulomb_pyramid by
 /// Stewart and Trinkle, coulomb_cone, anitescu, max_dissipation; false for others), beyond rounding: what is left of impulses without bound
-/// would have to be ten thousand times larger than those of the step. Computed from the problem alone; false on sizes that do not fit.
-/// tau_max empty: unlimited.
+/// would have to be ten thousand times larger than those of the step. Computed from the problem alone; false on
+/// sizes of z that do not fit. tau_max empty: unlimited. Throws InvalidArgument on the request.
 bool certifies_infeasibility(const ContactProblem& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
                              std::span<const double> tau_max, const SolveOptions& law, const RequestProof& z);
 

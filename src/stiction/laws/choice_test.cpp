@@ -56,6 +56,17 @@ TEST_P(EveryLaw, IsTheShortestOfTheSameMotion) {
   }
 }
 
+TEST(Choice, AProblemKnownByItsContactsIsChosenForToo) {
+  const ContactProblem p = box_on_slope(kMass, kHalf, 0.05, 0.5, kDt, Vector3d::Zero());
+  Reduction reduction;
+  reduce(p, reduction);
+  for (const Law law : {Law::frictionless, Law::coulomb_pyramid, Law::coulomb_cone, Law::anitescu}) {
+    const Solution whole = solve(p, with(law, Choice::least_norm)), contacts = solve(reduction.reduced, with(law, Choice::least_norm));
+    EXPECT_EQ(contacts.status, Status::solved) << to_string(law);
+    EXPECT_LT((whole.impulses - contacts.impulses).norm(), 1e-12) << to_string(law);
+  }
+}
+
 TEST(Choice, ClosestToLastIsTheProjection) {
   std::mt19937 rng(9);
   const ContactProblem p = box_on_slope(kMass, kHalf, 0.1, 0.5, kDt, Vector3d::Zero());

@@ -33,6 +33,8 @@ RayCone ray_cone(Law law) {
   }
 }
 
+constexpr int kDiscVertices = 16;  // of the disc's, among which a proof is sought
+
 /// Which contacts the law knows, and the offset it gives them.
 struct ContactRole {
   bool present, closed;
@@ -122,7 +124,7 @@ bool blame_contacts(const ContactProblem& p, Reduction& reduction, const SolveOp
   const ReducedProblem& r = reduction.reduced;
   const RayCone cone = ray_cone(options.law);
   const Friction friction = cone == RayCone::sticking ? Friction::no_slip : (cone == RayCone::pyramid ? Friction::pyramid : Friction::none);
-  make_generators(r, friction, options.edges, false, w.generators);
+  make_generators(r, friction, options.edges == 0 ? kDiscVertices : options.edges, false, w.generators);
   Generators& g = w.generators;
   if (g.size() == 0) return false;
   for (int v = 0; v < g.contact_variables; ++v) {
@@ -157,7 +159,12 @@ bool in_cone(const ContactProblem& p, const SolveOptions& options, const Infeasi
     if (!(nu[0] >= 0.0)) return false;
     const bool sticks = role.closed && (cone == RayCone::sticking || (cone == RayCone::pyramid && std::isinf(p.mu[i])));
     if (sticks) continue;
-    const double reach = cone == RayCone::pyramid && role.closed ? p.mu[i] * nu[0] : 0.0, half = std::numbers::pi / options.edges;
+    const double reach = cone == RayCone::pyramid && role.closed ? p.mu[i] * nu[0] : 0.0;
+    if (options.edges == 0) {
+      if (std::hypot(nu[1], nu[2]) > reach * (1.0 + kRounding)) return false;
+      continue;
+    }
+    const double half = std::numbers::pi / options.edges;
     for (int j = 0; j < options.edges; ++j) {
       const double normal = (2 * j + 1) * half + w.angle[i];
       if (std::cos(normal) * nu[1] + std::sin(normal) * nu[2] > std::cos(half) * reach * (1.0 + kRounding) + kRounding * nu[0])

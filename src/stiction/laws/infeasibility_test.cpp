@@ -84,6 +84,26 @@ TEST(Infeasibility, FeetThatShallSplayWithoutSlip) {
   EXPECT_EQ(solve(p, with(Law::viscous)).status, Status::solved);
 }
 
+TEST(Infeasibility, TheDiscOfTheRelaxationHasProofsOfItsOwn) {
+  SolveOptions disc = with(Law::anitescu);
+  disc.edges = 0;
+  expect_proof(vise(1.0, -0.5), disc, -1.5);
+  // Feet of one height that are pulled apart: under the disc they slide, so what refuses them under no_slip proves nothing.
+  MatrixXd J = MatrixXd::Zero(6, 3);
+  J(0, 2) = J(3, 2) = J(1, 0) = J(4, 1) = 1.0;
+  ContactProblem p = make_contact_problem(MatrixXd::Identity(3, 3), VectorXd::Zero(3), J, VectorXd::Constant(2, 0.5), 0.01);
+  const int size = 3;
+  p.J_b = BlockRows::from_dense(1, MatrixXd(Eigen::RowVector3d(-1.0, 1.0, 0.0)), std::span(&size, 1));
+  p.b = VectorXd::Constant(1, 1.0);
+  p.lo = VectorXd::Constant(1, -kInfinity);
+  p.hi = VectorXd::Constant(1, kInfinity);
+  const Solution held = solve(p, with(Law::no_slip));
+  ASSERT_EQ(held.status, Status::infeasible);
+  EXPECT_EQ(solve(p, disc).status, Status::solved);
+  EXPECT_FALSE(proves_infeasible(p, disc, held.ray));
+  EXPECT_FALSE(proves_infeasible(p, with(Law::anitescu), held.ray));
+}
+
 TEST(Infeasibility, RowsThatContradictThemselves) {
   const int size = 2;
   ContactProblem p = make_contact_problem(MatrixXd::Identity(2, 2), VectorXd::Zero(2), MatrixXd(0, 2), VectorXd(0), 0.01);

@@ -46,6 +46,18 @@ ViscousSlip viscous_slip_from_string(std::string_view name) {
   throw InvalidArgument("viscous_slip", "one of after, before", fmt::format("'{}'", name));
 }
 
+std::string_view to_string(Choice choice) {
+  constexpr std::array<std::string_view, 4> kNames{"warm_start", "least_norm", "closest_to_last", "least_torque"};
+  return kNames[static_cast<std::size_t>(choice)];
+}
+
+Choice choice_from_string(std::string_view name) {
+  for (const Choice choice : {Choice::warm_start, Choice::least_norm, Choice::closest_to_last, Choice::least_torque}) {
+    if (to_string(choice) == name) return choice;
+  }
+  throw InvalidArgument("choice", "one of warm_start, least_norm, closest_to_last, least_torque", fmt::format("'{}'", name));
+}
+
 bool is_polygonal(Law law) { return law == Law::coulomb_pyramid || law == Law::anitescu || law == Law::max_dissipation; }
 
 std::string solver_names() { return fmt::format("{}", fmt::join(kSolverNames, ", ")); }

@@ -55,6 +55,8 @@ ViscousSlip viscous_slip_from_string(std::string_view name);
 /// What becomes of impulses that the law leaves open: as the solver reaches them from its last answer; by one of the rules of
 /// laws/choice.hpp; or least |tau|, for inverse dynamics alone (inverse/stage_two.hpp).
 enum class Choice { warm_start, least_norm, closest_to_last, least_torque };
+std::string_view to_string(Choice choice);
+Choice choice_from_string(std::string_view name);
 
 struct SolveOptions {
   Law law = Law::coulomb_pyramid;

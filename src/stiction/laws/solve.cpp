@@ -38,6 +38,8 @@ void check_options(const SolveOptions& options) {
     throw InvalidArgument("bilateral_by_prox", "solver jor or sor", fmt::format("'{}'", to_string(options.solver)));
   }
   require_positive("tolerance", options.tolerance);
+  if (!(options.alpha > 0.0 && options.alpha < 2.0)) throw InvalidArgument("alpha", "a number in (0, 2)", fmt::format("{}", options.alpha));
+  if (options.max_sweeps < 1) throw InvalidArgument("max_sweeps", "an integer >= 1", fmt::format("{}", options.max_sweeps));
   if (options.choice == Choice::least_torque) throw InvalidArgument("choice", "warm_start, least_norm or closest_to_last", "least_torque");
 }
 
@@ -57,9 +59,13 @@ void solve_by_interior_point(const ReducedProblem& p, const SolveOptions& option
   out.beta = w.cone_solution.beta;
 }
 
+const ReducedProblem& reduced_of(const ContactProblem&, const SolveWorkspace& w) { return w.reduction.reduced; }
+const ReducedProblem& reduced_of(const ReducedProblem& problem, const SolveWorkspace&) { return problem; }
+
 // Impulses by the rule, certified again; those of the solver stay when the rule's do not pass. What is returned is the next λ_ref.
-void apply_choice(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
-  const ReducedProblem& p = w.reduction.reduced;
+template <class Problem>
+void apply_choice(const Problem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+  const ReducedProblem& p = reduced_of(problem, w);
   const bool turned = is_polygonal(options.law) && p.edge_angle.size() > 0;
   w.solved_impulses = w.impulses.lambda;
   if (turned) {
@@ -268,6 +274,7 @@ void solve_uniform(const ReducedProblem& problem, const SolveOptions& options, S
   check_options(options);
   solve_reduced(problem, options, w, w.impulses);
   complete(problem, options, w, solution);
+  if (options.choice != Choice::warm_start) apply_choice(problem, options, w, solution);
 }
 
 template <class Problem>

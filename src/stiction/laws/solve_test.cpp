@@ -155,6 +155,14 @@ TEST(Options, RefusesASolverThatCannotServeTheLaw) {
   SolveOptions triangle = with(Law::coulomb_pyramid);
   triangle.edges = 3;
   EXPECT_THROW(solve(p, triangle), InvalidArgument);
+  for (const double alpha : {0.0, 2.0, -0.5, std::nan("")}) {
+    SolveOptions relaxed = with(Law::coulomb_cone, Solver::sor);
+    relaxed.alpha = alpha;
+    EXPECT_THROW(solve(p, relaxed), InvalidArgument) << alpha;
+  }
+  SolveOptions idle = with(Law::coulomb_cone, Solver::sor);
+  idle.max_sweeps = 0;
+  EXPECT_THROW(solve(p, idle), InvalidArgument);
 }
 
 TEST(NoContacts, IsAFreeStep) {

@@ -1,0 +1,91 @@
+// What solve and inverse return: Solution, Certificate.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <fmt/format.h>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "solved.hpp"
+
+namespace stiction::python {
+
+namespace {
+
+std::string number(double x) { return nb::str(nb::float_(x)).c_str(); }
+
+void bind_certificate(nb::module_& m) {
+  nb::class_<Residual>(m, "Residual", "A residual in its own unit, and scaled by the size of the terms that it compares.")
+      .def_ro("raw", &Residual::raw, "Largest violation over contacts or rows, in the residual's unit")
+      .def_ro("scaled", &Residual::scaled, "The same, dimensionless")
+      .def("__repr__", [](const Residual& r) { return "Residual(raw=" + number(r.raw) + ", scaled=" + number(r.scaled) + ")"; });
+  auto certificate = nb::class_<Certificate>(
+      m, "Certificate", "Residuals of a returned point, computed from the point alone. Conditions that the law does not promise are zero.");
+  for (const NamedResidual& r : kResiduals) certificate.def_ro(r.name, r.member, fmt::format("{}: {}", r.unit, r.meaning).c_str());
+  certificate
+      .def_ro("dissipation_angle", &Certificate::dissipation_angle,
+              "rad: largest angle between friction and -slip; polygons turn it by up to pi / edges")
+      .def_ro("energy_change", &Certificate::energy_change, "J: work of the contacts over the step")
+      .def_ro("finite", &Certificate::finite, "No NaN and no infinity in the point")
+      .def_prop_ro("worst", &Certificate::worst, "Largest scaled residual, infinity when not finite")
+      .def("__repr__", [](const Certificate& c) {
+        std::string out = "Certificate(worst=" + number(c.worst());
+        for (const NamedResidual& r : kResiduals) out += std::string(", ") + r.name + "=" + number((c.*r.member).scaled);
+        return out + ")";
+      });
+}
+
+template <auto member>
+ConstVector solved_view(nb::pointer_and_handle<Solved> self) {
+  const auto& x = self.p->*member;
+  return view<ConstVector>(x.data(), {static_cast<std::size_t>(x.size())}, self.h);
+}
+
+template <auto member>
+ConstMatrix triples_view(nb::pointer_and_handle<Solved> self) {
+  const auto& x = self.p->*member;
+  return view<ConstMatrix>(x.data(), {static_cast<std::size_t>(x.size()) / 3, 3}, self.h);
+}
+
+void bind_solved(nb::module_& m) {
+  nb::class_<Solved>(m, "Solution", "What a solve returns: values, an honest status and a certificate. Arrays are read-only views of it.")
+      .def_prop_ro("v", &solved_view<&Solved::v>, "(nv,) velocity after the step; empty for a ReducedProblem")
+      .def_prop_ro("impulses", &triples_view<&Solved::impulses>, "(n, 3) contact impulses N, S, T in the contact frames, on body A (N s)")
+      .def_prop_ro("contact_velocities", &triples_view<&Solved::u>, "(n, 3) contact velocities N, S, T after the step (m/s)")
+      .def_prop_ro("bounded_impulses", &solved_view<&Solved::bounded_impulses>, "(m,) impulses of the rows of J_b (N s)")
+      .def_prop_ro("tau", &solved_view<&Solved::tau>,
+                   "Torque of every driven joint, in the order of `joints`, mean over the step (N m or N); empty when none is driven")
+      .def_prop_ro(
+          "status", [](const Solved& s) { return std::string(to_string(s.status)); },
+          "'solved' only when the certificate is within the tolerance; else 'inaccurate', 'infeasible' (proved), 'ray_termination', "
+          "'iteration_limit' or 'numerical_error'")
+      .def_ro("certificate", &Solved::certificate, "Residuals of this point")
+      .def_ro("iterations", &Solved::iterations, "Pivots or iterations of the solver")
+      .def_prop_ro(
+          "ray",
+          [](Solved& s) {
+            return s.ray.impulses.size() + s.ray.bounded_impulses.size() + s.ray.prescribed_impulses.size() > 0 ? &s.ray : nullptr;
+          },
+          nb::rv_policy::reference_internal, nb::sig("def ray(self) -> InfeasibilityRay | None"),
+          "InfeasibilityRay, the proof when status is 'infeasible' and where Lemke's path ended when it is 'ray_termination'; else None")
+      .def_prop_ro(
+          "proof", [](Solved& s) { return s.proof.empty() ? nullptr : &s.proof; }, nb::rv_policy::reference_internal,
+          nb::sig("def proof(self) -> RequestProof | None"),
+          "inverse: RequestProof that v_desired cannot be met; None when it is met or no proof was found")
+      .def_ro("repaired", &Solved::repaired, "inverse: v_desired contradicted the contacts and was replaced by the nearest that does not")
+      .def_ro("shortfall", &Solved::shortfall, "inverse: largest |v - v_desired| over the joints")
+      .def_ro("least_torque", &Solved::least_torque, "inverse with choice 'least_torque': the impulses are those of least torque")
+      .def("__repr__", [](const Solved& s) {
+        return "Solution(status='" + std::string(to_string(s.status)) + "', contacts=" + std::to_string(s.impulses.size() / 3) +
+               ", iterations=" + std::to_string(s.iterations) + ", worst residual=" + number(s.certificate.worst()) + ")";
+      });
+}
+
+}  // namespace
+
+void bind_solution(nb::module_& m) {
+  bind_certificate(m);
+  bind_solved(m);
+}
+
+}  // namespace stiction::python

@@ -1,0 +1,57 @@
+#include "law_options.hpp"
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction::python {
+
+SolveOptions read_law(const Text& law, const Integer& edges, const Text& variant, const Flag& align_edges) {
+  SolveOptions options;
+  options.law = law_from_string(read_text(law, "law"));
+  options.edges = read_integer(edges, "edges");
+  options.variant = pyramid_variant_from_string(read_text(variant, "variant"));
+  options.align_edges = read_flag(align_edges, "align_edges");
+  options.warm_start = false;
+  return options;
+}
+
+SolveOptions read_options(const LawArguments& a) {
+  SolveOptions options = read_law(a.law, a.edges, a.variant, a.align_edges);
+  options.solver = solver_from_string(read_text(a.solver, "solver"));
+  options.tolerance = read_real(a.tolerance, "tolerance");
+  options.viscous_slip = viscous_slip_from_string(read_text(a.viscous_slip, "viscous_slip"));
+  options.alpha = read_real(a.alpha, "alpha");
+  options.max_sweeps = read_integer(a.max_sweeps, "max_sweeps");
+  options.bilateral_by_prox = read_flag(a.bilateral_by_prox, "bilateral_by_prox");
+  return options;
+}
+
+Eigen::VectorXd read_last(const std::optional<ArrayLike>& last, Choice choice, Eigen::Index contacts) {
+  if (choice != Choice::closest_to_last) {
+    if (last) throw InvalidArgument("last", "None unless choice is 'closest_to_last'", fmt::format("choice '{}'", to_string(choice)));
+    return {};
+  }
+  if (!last) throw InvalidArgument("last", "the impulses that choice 'closest_to_last' shall stay close to", "None");
+  const Numbers impulses(*last, "last", 2);
+  const ConstRowMap rows = impulses.matrix();
+  if (rows.rows() != contacts || rows.cols() != 3)
+    throw InvalidArgument("last", fmt::format("shape ({}, 3)", contacts), fmt::format("shape ({}, {})", rows.rows(), rows.cols()));
+  require_finite("last", rows);
+  return impulses.vector();
+}
+
+Request read_request(const ArrayLike& joints, const ArrayLike& v_desired, const std::optional<ArrayLike>& torque_limits) {
+  Request request;
+  request.joints = read_indices(joints, "joints");
+  const auto n = static_cast<Eigen::Index>(request.joints.size());
+  request.v_desired = per_item(v_desired, "v_desired", n, 0.0);
+  if (torque_limits) {
+    const Eigen::VectorXd values = per_item(torque_limits, "torque_limits", n, kInfinity);
+    require_size("torque_limits", values.size(), n);
+    request.limits.assign(values.begin(), values.end());
+  }
+  return request;
+}
+
+}  // namespace stiction::python

@@ -1,0 +1,42 @@
+// The options of a solve as Python gives them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "arguments.hpp"
+#include "stiction/inverse/inverse_dynamics.hpp"
+
+namespace stiction::python {
+
+/// What `solve`, `inverse` and the checks of proofs share.
+struct LawArguments {
+  Text law, solver;
+  Real tolerance;
+  Integer edges;
+  Text variant;
+  Flag align_edges;
+  Text viscous_slip;
+  Real alpha;
+  Integer max_sweeps;
+  Flag bilateral_by_prox;
+};
+
+/// `choice` stays as it is, `warm_start` is off: the answer of a call depends on its arguments alone. Throws InvalidArgument or TypeError.
+SolveOptions read_options(const LawArguments& arguments);
+
+/// The options that say what a law demands, as the checks of proofs need them.
+SolveOptions read_law(const Text& law, const Integer& edges, const Text& variant, const Flag& align_edges);
+
+/// λ_ref of choice closest_to_last, (n, 3) as 3n numbers; empty with every other choice, which must come without.
+Eigen::VectorXd read_last(const std::optional<ArrayLike>& last, Choice choice, Eigen::Index contacts);
+
+/// What `inverse` is asked for.
+struct Request {
+  std::vector<int> joints;
+  Eigen::VectorXd v_desired;   ///< one per joint
+  std::vector<double> limits;  ///< one per joint (N m or N); empty: none
+};
+Request read_request(const ArrayLike& joints, const ArrayLike& v_desired, const std::optional<ArrayLike>& torque_limits);
+
+}  // namespace stiction::python

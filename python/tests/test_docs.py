@@ -1,0 +1,94 @@
+"""The tables of the docs say what the engine does, and their Python runs as printed."""
+
+import re
+
+import numpy as np
+import pytest
+
+import stiction
+
+WORDS = {
+    "ppm": "principal pivoting",
+    "lemke": "lemke",
+    "enumerate": "enumeration",
+    "active_set": "active set",
+    "interior_point": "interior point",
+    "dantzig": "dantzig",
+    "pgs": "pgs",
+    "jor": "jor",
+    "sor": "sor",
+    "newton": "newton",
+}
+
+
+def table(text, header):
+    """Cells of the rows below a header row that begins with these columns."""
+    lines = iter(text.splitlines())
+    for line in lines:
+        if line.startswith("| " + " | ".join(header) + " |"):
+            break
+    next(lines)  # the rule
+    rows = []
+    for line in lines:
+        if not line.startswith("|"):
+            return rows
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    return rows
+
+
+def names(cell):
+    return re.findall(r"`(\w+)`", cell)
+
+
+def solvers_of(law):
+    return {solver for solver in stiction.SOLVERS if solver != "auto" and stiction.can_solve(law, solver)}
+
+
+def written(cell):
+    return {solver for solver, word in WORDS.items() if re.search(rf"\b{word}\b", cell.lower())}
+
+
+def test_table_of_laws(checkout):
+    rows = table((checkout / "docs/laws.md").read_text(), ["law", "conditions", "program", "default solver", "others"])
+    stated = {}
+    for laws, *_, default, others in rows:
+        for law in names(laws):
+            assert law not in stated
+            stated[law] = written(default) | written(others)
+    assert stated == {law: solvers_of(law) for law in stiction.LAWS}
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_default_solvers_of_the_table(checkout, random_arrays, bounded):
+    M, v, J, mu, dt, impulse = random_arrays(1)
+    row = {"J_b": np.eye(1, len(v)), "lo": -0.1, "hi": 0.1} if bounded else {}
+    material = {"stiffness": 1e4, "viscosity": 1.0, "damping": 1.0, "dissipation": 0.1}
+    problem = stiction.ContactProblem(M, v, J, mu, dt=dt, impulse=impulse, material=material, **row)
+    default = {row.law: row.solver for row in stiction.compare(problem, repetitions=1) if row.is_default}
+    rows = table((checkout / "docs/laws.md").read_text(), ["law", "conditions", "program", "default solver", "others"])
+    for laws, *_, cell, _others in rows:
+        usual, *cases = cell.split(";")
+        with_rows = next((case for case in cases if "bounded rows" in case), usual)
+        for law in names(laws):
+            assert {default[law]} == written(with_rows if bounded else usual), law
+
+
+def test_default_of_the_relaxation_by_case():
+    def default(nv):
+        problem = stiction.ContactProblem(np.eye(nv), np.zeros(nv), np.eye(3, nv), 0.5)
+        return next(row.solver for row in stiction.compare(problem, laws=["anitescu"], repetitions=1) if row.is_default)
+
+    assert [default(96), default(97)] == ["active_set", "interior_point"]
+
+
+def test_table_of_solvers(checkout):
+    stated = {}
+    for solvers, laws, *_ in table((checkout / "docs/solvers.md").read_text(), ["solver", "laws", "method"]):
+        for solver in names(solvers):
+            assert solver not in stated
+            stated[solver] = set(names(laws))
+    assert stated == {
+        solver: {law for law in stiction.LAWS if stiction.can_solve(law, solver)}
+        for solver in stiction.SOLVERS
+        if solver != "auto"
+    }
