@@ -1,6 +1,10 @@
-"""The tables of the docs say what the engine does, and their Python runs as printed."""
+"""The tables of the docs say what the engine does, and what they print to be typed runs as printed."""
 
+import pathlib
 import re
+import shlex
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -92,3 +96,49 @@ def test_table_of_solvers(checkout):
         for solver in stiction.SOLVERS
         if solver != "auto"
     }
+
+
+def blocks(text, language):
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def run(folder, *arguments):
+    command = pathlib.Path(sys.executable).with_name("stiction")
+    return subprocess.run([command, *arguments], capture_output=True, text=True, check=False, cwd=folder)
+
+
+def test_commands_of_the_readme_run_as_printed(checkout, tmp_path, incline):
+    (tmp_path / "models").symlink_to(checkout / "models")
+    incline(0.1).save(tmp_path / "PROBLEM.json")
+    lines = [line for block in blocks((checkout / "README.md").read_text(), "sh") for line in block.splitlines()]
+    commands = [shlex.split(line, comments=True)[1:] for line in lines if line.startswith(".venv/bin/stiction ")]
+    assert len(commands) >= 5
+    for command in commands:
+        arguments = [{"PROBLEM_OR_SCENE": "PROBLEM.json"}.get(argument, argument) for argument in command]
+        result = run(tmp_path, *arguments)
+        assert result.returncode == 0, (arguments, result.stderr)
+        assert result.stdout
+
+
+def test_the_scene_of_the_docs_runs(checkout, tmp_path):
+    (scene,) = blocks((checkout / "docs/scenes.md").read_text(), "toml")
+    (tmp_path / "scene.toml").write_text(scene)
+    result = run(tmp_path, "simulate", "scene.toml")
+    assert result.returncode == 0, result.stderr
+    assert "status solved" in result.stdout
+
+
+def test_links_of_the_docs_lead_somewhere(checkout):
+    pages = [checkout / "README.md", checkout / "CONTRIBUTING.md", *checkout.glob("docs/*.md")]
+    links = [(page, link) for page in pages for link in re.findall(r"\]\(([^)#]+)\)", page.read_text())]
+    assert len(links) > 5
+    for page, link in links:
+        assert link.startswith("https://") or (page.parent / link).exists(), (page.name, link)
+
+
+def test_folders_of_the_readme_exist(checkout):
+    rows = table((checkout / "README.md").read_text(), ["folder", "what"])
+    folders = [name for cell, _ in rows for name in re.findall(r"`([\w/]+)`", cell)]
+    assert len(folders) > 15
+    for name in folders:
+        assert (checkout / name).is_dir() or (checkout / "src/stiction" / name).is_dir(), name
