@@ -10,9 +10,9 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/benchmarks.hpp"
+#include "bench/generated_problems.hpp"
 #include "stiction/laws/solve.hpp"
 #include "stiction/problem/reduced_certificate.hpp"
-#include "stiction/programs/cone/test_scenes.hpp"
 
 namespace stiction::bench {
 namespace {
@@ -22,10 +22,11 @@ constexpr int kProblems = 20;
 const std::vector<ReducedProblem>& walls(int contacts, int ratio) {
   static std::map<std::pair<int, int>, std::vector<ReducedProblem>> cache;
   std::vector<ReducedProblem>& problems = cache[{contacts, ratio}];
-  test_scenes::Random random(static_cast<unsigned>(contacts));
+  std::mt19937_64 rng(static_cast<std::uint64_t>(contacts));
+  Reduction reduction;
   while (problems.size() < kProblems) {
-    problems.push_back(test_scenes::brick_wall(contacts / 4, random, ratio));
-    problems.back().closed.assign(static_cast<std::size_t>(contacts), 1);
+    reduce(brick_wall(contacts / 4, ratio, rng), reduction);
+    problems.push_back(reduction.reduced);
   }
   return problems;
 }

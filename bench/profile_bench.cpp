@@ -131,12 +131,11 @@ Result peer(Baseline baseline, const ReducedProblem& reduced, double judge) {
 std::vector<Case> generated(bool quick) {
   std::vector<Case> cases;
   for (const int contacts : {4, 12, 36, 64, 128, 256}) {
-    for (const double decades : {1.0, 3.0}) {
-      std::mt19937_64 rng(static_cast<std::uint64_t>(contacts) + (decades > 1.0 ? 5000 : 0));
+    for (const int ratio : {10, 1000}) {
+      std::mt19937_64 rng(static_cast<std::uint64_t>(contacts) + (ratio > 10 ? 5000 : 0));
       const int count = contacts < 128 ? (quick ? 2 : 5) : 1;
       for (int k = 0; k < count; ++k) {
-        cases.push_back({decades > 1.0 ? "walls 1:1000" : "walls 1:10", fmt::format("wall_{}_{}", contacts, k),
-                         brick_wall(contacts / 4, decades, rng)});
+        cases.push_back({fmt::format("walls 1:{}", ratio), fmt::format("wall_{}_{}", contacts, k), brick_wall(contacts / 4, ratio, rng)});
       }
     }
   }

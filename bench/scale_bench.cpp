@@ -28,7 +28,7 @@ const char* name_of(Kind kind) {
 
 ContactProblem make_problem(Kind kind, int n, int seed) {
   std::mt19937_64 rng(static_cast<std::uint64_t>(1000 * n + seed));
-  ContactProblem p = kind == Kind::wall ? brick_wall(n / 4, 1.0, rng) : standing_robot(n, kind == Kind::inverse, rng);
+  ContactProblem p = kind == Kind::wall ? brick_wall(n / 4, 10.0, rng) : standing_robot(n, kind == Kind::inverse, rng);
   ContactMaterial material;  // what the laws with parameters read
   material.viscosity = 50.0;
   material.stiffness = material.stiffness_tangential = 1e6;

@@ -64,6 +64,19 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachBaseline);  // a build without
 INSTANTIATE_TEST_SUITE_P(All, EachBaseline, testing::ValuesIn(built()),
                          [](const auto& each) { return std::string(to_string(each.param)); });
 
+// Pinocchio's PGS lays W on the stack: 360 contacts are more than the usual one holds.
+TEST(Baselines, ManyContactsDoNotEndTheProgram) {
+  if (!is_built(Baseline::pinocchio_pgs)) GTEST_SKIP() << "built without Pinocchio's solvers";
+  constexpr int n = 360;
+  const Eigen::MatrixXd W = Eigen::MatrixXd::Identity(3 * n, 3 * n);
+  const Eigen::VectorXd q = Eigen::Vector3d(-1.0, 0.0, 0.0).replicate(n, 1);
+  BaselineOptions options;
+  options.max_iterations = 3;
+  const BaselineSolution answer =
+      solve_by_baseline(Baseline::pinocchio_pgs, reduce_dense(W, q, Eigen::VectorXd::Constant(n, 0.5)), options);
+  EXPECT_NEAR(answer.lambda[0], 1.0, 1e-6);
+}
+
 // The convex QP has one motion, whoever solves it, and so has the certificate one verdict; W that is no R_t R_tᵀ is no QP.
 TEST(Baselines, ProxqpFindsTheMotionOfOurQp) {
   if (!is_built(Baseline::proxqp)) GTEST_SKIP() << "built without ProxSuite";

@@ -1,4 +1,4 @@
-// ProxQP of ProxSuite, dense, with its default settings but tolerance and iterations.
+// ProxQP of ProxSuite, dense, with its default settings but tolerance, iterations and a duality gap that counts.
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -19,6 +19,9 @@ Answer proxqp(const Eigen::MatrixXd& A, const Eigen::VectorXd& c, double toleran
   prox::dense::QP<double> qp(r, 0, m);
   qp.settings.eps_abs = tolerance;
   qp.settings.eps_rel = 0.0;
+  qp.settings.check_duality_gap = true;  // without, impulses of contacts that part are left over
+  qp.settings.eps_duality_gap_abs = tolerance;
+  qp.settings.eps_duality_gap_rel = 0.0;
   qp.settings.max_iter = max_iterations;
   qp.init(H, zero, no_rows, none, A, lower, upper);
   qp.solve();

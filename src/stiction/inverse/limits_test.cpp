@@ -167,7 +167,7 @@ TEST(Infeasible, WhatTheWallCanPushIsNoProof) {
   const std::vector<double> none{0.0};
   RequestProof z;
   z.contacts.setZero(3);
-  z.joints.setConstant(1, -1.0);
+  z.joints = VectorXd::Constant(1, -1.0);
   for (const Law law : kRigid) {
     EXPECT_FALSE(certifies_infeasibility(finger(0.0, 0.0), joints, VectorXd::Constant(1, -1.0), none, with(law).contact, z));
   }

@@ -91,7 +91,7 @@ ReducedProblem box_on_incline(double slope, double direction, double mu, const E
   int row = 0;
   for (double x : {-0.1, 0.1}) {
     for (double y : {-0.1, 0.1}) {
-      J.middleRows<3>(row) = test_scenes::point_rows({x, y, -0.02});
+      J.middleRows<3>(row) = test_scenes::upright_rows({x, y, -0.02});
       row += 3;
     }
   }
