@@ -60,7 +60,7 @@ Answer run(const DenseContacts& problem, double tolerance, int max_iterations) {
   settings.max_iterations = static_cast<std::size_t>(max_iterations);
   pin::DelassusOperatorDenseTpl<double, 0> delassus(problem.W);
   Answer answer;
-  const auto solve = [&] {
+  auto solve = [&] {
     const auto start = std::chrono::steady_clock::now();
     answer.converged = solver.solve(delassus, problem.q, models, datas, settings, result);
     answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
