@@ -69,6 +69,34 @@ TEST(BlockLu, SolvesWhatDenseLuSolves) {
   }
 }
 
+TEST(BlockLu, LargeBlocksAreEliminatedInPanels) {
+  Random random(3);
+  Pattern pattern;
+  pattern.sizes = {50, 23, 17};
+  pattern.clique({0, 1});
+  pattern.clique({1, 2});
+  BlockLu lu;
+  lu.analyze(pattern.sizes, pattern.begin, pattern.blocks);
+  for (double shift : {0.0, -20.0}) {  // without its dominant diagonal the rows are swapped
+    Eigen::MatrixXd dense = fill(lu, pattern, random);
+    int offset = 0;
+    for (int b = 0; b < 3; ++b) {
+      const int size = pattern.sizes[static_cast<std::size_t>(b)];
+      for (int k = 0; k < size; ++k) {
+        lu.block(b, b)[k * size + k] += shift;
+        dense(offset + k, offset + k) += shift;
+      }
+      offset += size;
+    }
+    ASSERT_TRUE(lu.factor());
+    Eigen::VectorXd x(dense.rows());
+    for (double& value : x) value = test_scenes::normal(random);
+    const Eigen::VectorXd rhs = x;
+    lu.solve(x);
+    EXPECT_LE((dense * x - rhs).lpNorm<Eigen::Infinity>(), 1e-11 * (1.0 + x.lpNorm<Eigen::Infinity>()));
+  }
+}
+
 TEST(BlockLu, KernelsOfSixAreTheProductsTheyStandFor) {
   using Block = Eigen::Matrix<double, 6, 6>;
   using RowBlock = Eigen::Matrix<double, 6, 6, Eigen::RowMajor>;

@@ -332,6 +332,17 @@ TEST(ConeDegenerate, DuplicatedContactsGiveTheSameVelocity) {
   }
 }
 
+TEST(ConeRandom, ManyFreedomsInOneBlockWithRowsThatEndInZeros) {
+  Random random(13);
+  for (int k = 0; k < 3; ++k) {
+    ReducedProblem problem = test_scenes::random_problem(30, 75, random);
+    Eigen::MatrixXd Rt = problem.Rt.to_dense();
+    for (Eigen::Index i = 0; i < Rt.rows(); ++i) Rt.row(i).tail(std::max<Eigen::Index>(0, 75 - i - 1)).setZero();
+    problem.Rt = BlockRows::from_dense(3, Rt, problem.Rt.block_sizes());
+    for (Law law : kLaws) expect_solved(problem, law, solve(problem, law), 1e-8);
+  }
+}
+
 TEST(ConeStacks, MassesOverThreeDecadesAreAllSolved) {
   // Their path of centres turns back on the way in one of ten.
   ConeWorkspace workspace;

@@ -1,15 +1,16 @@
 #include "stiction/programs/cone/rspace.hpp"
 
 #include <algorithm>
+#include <array>
 
+#include "stiction/programs/cone/panels.hpp"
 #include "stiction/programs/cone/six.hpp"
 
 namespace stiction {
 
 namespace {
 
-using Matrix3Row = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
-using Entry = Eigen::Map<const Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor>>;
+constexpr int kPanel = 32;
 
 // y_g = A_g x over all groups, for rows in groups of Height.
 template <int Height>
@@ -116,6 +117,7 @@ void RSpace::bind(const ReducedProblem& problem) {
   }
   lu_.analyze(problem.Rt.block_sizes(), clique_begin_, clique_blocks_);
   six_ = std::ranges::all_of(problem.Rt.block_sizes(), [](int s) { return s == 6; });
+  if (!six_) count_used();
   if (problem.Rt.blocks() == 1) {
     places_version_ = 0;
     return;
@@ -125,6 +127,22 @@ void RSpace::bind(const ReducedProblem& problem) {
   places_.clear();
   append_places(problem.Rt, lu_, places_);
   append_places(problem.Bt, lu_, places_);
+}
+
+// Rows from a Cholesky factor end in zeros.
+void RSpace::count_used() {
+  const BlockRows& rows = problem_->Rt;
+  largest_ = 0;
+  for (int s : rows.block_sizes()) largest_ = std::max(largest_, s);
+  used_.clear();
+  for (int g = 0; g < rows.groups(); ++g) {
+    for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
+      const auto entry = rows.entry(e);
+      Eigen::Index used = entry.cols();
+      while (used > 0 && entry.col(used - 1).isZero(0.0)) --used;
+      used_.push_back(static_cast<int>(used));
+    }
+  }
 }
 
 void RSpace::velocities(const GrowVector& y, GrowVector& u, GrowVector& w) const {
@@ -141,23 +159,35 @@ void RSpace::gather(const GrowVector& lambda, const GrowVector& beta, GrowVector
   (six_ ? (wide ? add_transposed_sixes_wide<1> : add_transposed_sixes_narrow<1>) : add_transposed<1>)(problem_->Bt, beta.data(), y.data());
 }
 
+// A panel of columns of the large blocks stays in the cache while all contacts add to it.
 void RSpace::add_contacts(const GrowVector& D) {
+  for (int first = 0; first < largest_; first += kPanel) add_contacts(D, first, first + kPanel);
+}
+
+void RSpace::add_contacts(const GrowVector& D, int first, int last) {
   const BlockRows& rows = problem_->Rt;
   const bool single = rows.blocks() == 1;
   const std::ptrdiff_t* place = places_.data();
   for (int g = 0; g < rows.groups(); ++g) {
-    const Eigen::Map<const Matrix3Row> d(D.data() + 9 * g);
+    const double* d = D.data() + 9 * g;
     for (int a = rows.entry_begin(g); a < rows.entry_end(g); ++a) {
-      const Entry left(rows.entry(a).data(), 3, rows.block_size(rows.entry_block(a)));
+      const double* left = rows.entry(a).data();
+      const std::ptrdiff_t m = rows.block_size(rows.entry_block(a));
+      const int used = used_[static_cast<std::size_t>(a)];
       for (int b = rows.entry_begin(g); b < rows.entry_end(g); ++b) {
-        const Entry right(rows.entry(b).data(), 3, rows.block_size(rows.entry_block(b)));
+        const double* right = rows.entry(b).data();
+        const std::ptrdiff_t n = rows.block_size(rows.entry_block(b));
         double* target = lu_.values() + (single ? 0 : *place++);
-        const int m = static_cast<int>(left.cols()), n = static_cast<int>(right.cols());
-        for (int j = 0; j < n; ++j) {
-          const Eigen::Vector3d t = d * right.col(j);
-          Eigen::Map<Eigen::VectorXd>(target + j * m, m) +=
-              left.row(0).transpose() * t[0] + left.row(1).transpose() * t[1] + left.row(2).transpose() * t[2];
+        const int end = std::min(used_[static_cast<std::size_t>(b)], last);
+        const auto times = [&](int row, int j) {
+          return d[3 * row] * right[j] + d[3 * row + 1] * right[n + j] + d[3 * row + 2] * right[2 * n + j];
+        };
+        int j = first;
+        for (; j + 2 <= end; j += 2) {
+          panels::add<3, 2>(left, m, {times(0, j), times(1, j), times(2, j), times(0, j + 1), times(1, j + 1), times(2, j + 1)}, used,
+                            target + j * m);
         }
+        if (j < end) panels::add<3, 1>(left, m, {times(0, j), times(1, j), times(2, j)}, used, target + j * m);
       }
     }
   }

@@ -31,15 +31,19 @@ class RSpace {
   void solve(GrowVector& rhs) const { lu_.solve(rhs); }
 
  private:
+  void count_used();
   void add_contacts(const GrowVector& D);
-  void add_sixes(const double* d);  // every block has 6: six.hpp
+  void add_contacts(const GrowVector& D, int first, int last);  // to these columns of every block
+  void add_sixes(const double* d);                              // every block has 6: six.hpp
   void add_sixes_narrow(const double* d);
   void add_sixes_wide(const double* d);
   void add_rows(const GrowVector& d);
 
   const ReducedProblem* problem_ = nullptr;
   BlockLu lu_;
-  bool six_ = false;  // every block of columns has 6
+  bool six_ = false;       // every block of columns has 6
+  int largest_ = 0;        // block of columns
+  std::vector<int> used_;  // per entry of R_t: its columns but for zeros at the end
   int places_version_ = 0;
   std::vector<int> clique_begin_, clique_blocks_;
   std::vector<std::ptrdiff_t> places_;  // of the blocks that each group adds to, entries a x b row by row, contacts then rows
