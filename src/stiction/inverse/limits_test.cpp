@@ -181,6 +181,26 @@ TEST(Infeasible, WhatTheWallCanPushIsNoProof) {
   EXPECT_TRUE(certifies_infeasibility(finger(0.0, 0.0), joints, VectorXd::Constant(1, 2.0), {}, disc, s.proof));
 }
 
+TEST(Infeasible, MoreausDemandsAreThoseOfItsClosedContacts) {
+  const std::vector<int> joints{0};
+  const SolveOptions law = with(Law::moreau).contact;
+  RequestProofWorkspace w;
+  RequestProof z;
+  ContactProblem p = finger(0.0, 0.0);
+  EXPECT_TRUE(find_request_proof(p, joints, VectorXd::Constant(1, 2.0), {}, law, w, z));
+  EXPECT_TRUE(certifies_infeasibility(p, joints, VectorXd::Constant(1, 2.0), {}, law, z));
+  EXPECT_FALSE(certifies_infeasibility(p, joints, VectorXd::Constant(1, -2.0), {}, law, z));
+  p.gap[0] = 1e-3;  // open at the midpoint: it demands nothing
+  EXPECT_FALSE(certifies_infeasibility(p, joints, VectorXd::Constant(1, 2.0), {}, law, z));
+  EXPECT_FALSE(find_request_proof(p, joints, VectorXd::Constant(1, 2.0), {}, law, w, z));
+  // It comes at 1 m/s and has to leave at half of that: 0.4 m/s is refused.
+  p.v[0] = 1.0;
+  p.restitution[0] = 0.5;
+  p.gap[0] = 0.0;
+  EXPECT_TRUE(find_request_proof(p, joints, VectorXd::Constant(1, -0.4), {}, law, w, z));
+  EXPECT_FALSE(find_request_proof(p, joints, VectorXd::Constant(1, -0.6), {}, law, w, z));
+}
+
 TEST(Infeasible, TheGapLeavesRoomAndThenItIsPossible) {
   const std::vector<int> joints{0};
   const ContactProblem p = finger(0.0, 0.03);  // 3 m/s close it within the step

@@ -9,6 +9,7 @@
 #include <Eigen/Cholesky>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/problem/newton_impact.hpp"
 
 namespace stiction {
 
@@ -34,7 +35,7 @@ Contact contact_of(const SolveOptions& law, double mu, bool closed) {
   const bool needs_contact =
       law.law == Law::no_slip || law.law == Law::viscous || law.law == Law::anitescu || law.law == Law::max_dissipation;
   Contact c{true, law.law == Law::no_slip && closed, Contact::Cone::pyramid};
-  if (law.law == Law::max_dissipation && !closed) {
+  if ((law.law == Law::max_dissipation || law.law == Law::moreau) && !closed) {
     c = {false, false, Contact::Cone::none};
   } else if (law.law == Law::frictionless || mu == 0.0 || (needs_contact && !closed)) {
     c.cone = Contact::Cone::normal;
@@ -45,12 +46,21 @@ Contact contact_of(const SolveOptions& law, double mu, bool closed) {
 }
 
 /// Polygons turned contact by contact are taken as the disc around them.
-bool has_disc(const SolveOptions& law) { return law.law == Law::coulomb_cone || law.edges == 0 || law.align_edges; }
+bool has_disc(const SolveOptions& law) {
+  return law.law == Law::coulomb_cone || law.law == Law::moreau || law.edges == 0 || law.align_edges;
+}
+
+/// Which contacts are closed, and the offsets of their normals, as the law has them.
+void read_contacts(const ContactProblem& p, const SolveOptions& law, std::vector<char>& closed, GrowVector& offset) {
+  if (law.law == Law::moreau) return find_closed_at_midpoint(p, closed, offset);
+  find_closed(p, closed);
+  normal_offset(p, offset);
+}
 
 /// The laws whose demands are those of the header comment.
 bool is_covered(const ContactProblem& p, const SolveOptions& law) {
-  constexpr std::array laws{Law::frictionless, Law::no_slip,  Law::viscous,        Law::coulomb_pyramid,
-                            Law::coulomb_cone, Law::anitescu, Law::max_dissipation};
+  constexpr std::array laws{Law::frictionless, Law::no_slip, Law::viscous,  Law::coulomb_pyramid,
+                            Law::coulomb_cone, Law::moreau,  Law::anitescu, Law::max_dissipation};
   return p.laws.empty() && std::find(laws.begin(), laws.end(), law.law) != laws.end() &&
          (law.law != Law::coulomb_pyramid || law.variant == PyramidVariant::stewart_trinkle);
 }
@@ -177,8 +187,7 @@ bool certifies_infeasibility(const ContactProblem& p, std::span<const int> joint
     return false;
   std::vector<char> closed;
   GrowVector offset;
-  find_closed(p, closed);
-  normal_offset(p, offset);
+  read_contacts(p, law, closed, offset);
   if (!has_right_signs(p, law, closed, z)) return false;
 
   VectorXd xi = VectorXd::Zero(p.velocities());
@@ -304,8 +313,7 @@ bool find_request_proof(const ContactProblem& p, std::span<const int> joints, co
   if (!is_covered(p, law)) return false;
   std::vector<char> closed;
   GrowVector offset;
-  find_closed(p, closed);
-  normal_offset(p, offset);
+  read_contacts(p, law, closed, offset);
   const Index n = p.contacts(), m = p.bounded_rows(), driven = static_cast<Index>(joints.size());
   Builder b(p, w, n * std::max({3, law.edges, kPolygon}) + m + driven, 5 * n + 2 * m + 2 * driven);
   for (int i = 0; i < p.contacts(); ++i) {

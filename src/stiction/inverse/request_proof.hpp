@@ -8,7 +8,8 @@
 //   ξᵀv⁺ <= ξᵀv₀ + Σ_i max over K_i of (J_i a)ᵀλ_i + Σ_j max over [lo, hi] of (J_b a)_j λ_j + Σ_j h τ_j |a_j|
 // z proves the request infeasible when the right side is below D. Complementarity and maximal dissipation are left out: a request may
 // be possible by these demands and still not under the law; then no z exists. laws/infeasibility.hpp proves the narrower case that no
-// motion at all meets the demands on velocities, whatever the torques.
+// motion at all meets the demands on velocities, whatever the torques. Under moreau the demands are those of its closed contacts, with
+// c = ε_N u_N⁻. Contacts that give way (todorov, sap, the compliant laws) demand nothing and are not covered.
 #pragma once
 
 #include <span>
@@ -33,9 +34,9 @@ struct RequestProof {
 };
 
 /// True when z proves the request infeasible under the demands and cones of `law` (frictionless, no_slip, viscous, coulomb_pyramid by
-/// Stewart and Trinkle, coulomb_cone, anitescu, max_dissipation; false for others), beyond rounding: what is left of impulses without bound
-/// would have to be ten thousand times larger than those of the step. Computed from the problem alone; false on
-/// sizes of z that do not fit. tau_max empty: unlimited. Throws InvalidArgument on the request.
+/// Stewart and Trinkle, coulomb_cone, moreau, anitescu, max_dissipation; false for others), beyond rounding: what is left of impulses
+/// without bound would have to be ten thousand times larger than those of the step. Computed from the problem alone; false on sizes of z
+/// that do not fit. tau_max empty: unlimited. Throws InvalidArgument on the request.
 bool certifies_infeasibility(const ContactProblem& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
                              std::span<const double> tau_max, const SolveOptions& law, const RequestProof& z);
 

@@ -4,9 +4,9 @@
 // whose optimality conditions are the law's: each generator's velocity a_jᵀy + c_j >= 0, = 0 where x_j > 0. Solver by default:
 // no_slip and frictionless without bounded rows as [ZD15 section 3]: FIND-INDICES eliminates the tangential rows, principal
 // pivoting solves the LCP in the normals (`solve_by_pivoting`); everything else by the bounded active set (`solve_by_active_set`).
-// Cost O(r³ + n r²). Tangential rows within 1e-3 of the span of others (soles almost in one plane) are eliminated only when slip is
-// left on them otherwise, in steps down to 1e-10: taken at once they would cost as many digits, and huge impulses.
-// Tangential rows of no_slip that contradict each other (splaying feet [ZD15 section 3.5]) leave a residual that the certificate
+// Many bodies go to interior.hpp. Cost O(r³ + n r²). Tangential rows within 1e-3 of the span of others (soles almost in one plane) are
+// eliminated only when slip is left on them otherwise, in steps down to 1e-10: taken at once they would cost as many digits, and huge
+// impulses. Tangential rows of no_slip that contradict each other (splaying feet [ZD15 section 3.5]) leave a residual that the certificate
 // shows, and `tangents_contradict` says whether it is that; with the active set they are reported infeasible.
 #pragma once
 

@@ -67,12 +67,15 @@ ConstRowMap dense_rows(const BlockRows& Rt, std::vector<double>& copy) {
   return {copy.data(), Rt.rows(), Rt.cols()};
 }
 
-void make_generators(const ReducedProblem& p, Friction friction, int edges, bool skip_open, Generators& g) {
+void list_generators(const ReducedProblem& p, Friction friction, int edges, bool skip_open, Generators& g) {
   g.variables.clear();
   for (int i = 0; i < p.contacts(); ++i) add_contact_variables(p, i, friction, edges, skip_open, g);
   g.contact_variables = g.size();
   for (int j = 0; j < p.bounded_rows(); ++j) add_variable(g, -1, j, Vector3d::Zero());
+}
 
+void make_generators(const ReducedProblem& p, Friction friction, int edges, bool skip_open, Generators& g) {
+  list_generators(p, friction, edges, skip_open, g);
   const Eigen::Index size = g.size(), r = p.rank_bound();
   if (g.storage.rows() < size || g.storage.cols() != r) g.storage.resize(std::max(size, g.storage.rows()), r);
   g.c.resize(size);

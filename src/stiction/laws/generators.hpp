@@ -34,6 +34,9 @@ struct Generators {
 /// none anyway).
 void make_generators(const ReducedProblem& problem, Friction friction, int edges, bool skip_open, Generators& out);
 
+/// The variables alone, without rows, for programs that keep them sparse.
+void list_generators(const ReducedProblem& problem, Friction friction, int edges, bool skip_open, Generators& out);
+
 /// λ (3n) and β from the variables x.
 void expand(const ReducedProblem& problem, const Generators& generators, const Eigen::Ref<const Eigen::VectorXd>& x, GrowVector& lambda,
             GrowVector& beta);

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/problem/newton_impact.hpp"
 
 namespace stiction {
 
@@ -13,7 +14,8 @@ namespace {
 using Eigen::Index;
 using Eigen::Vector3d;
 
-/// The impulses that press without bound under a law: normals alone, all that sticks, or the friction cone.
+/// The impulses that press without bound under a law: none of its contacts (they give way), normals alone, all that sticks, or the friction
+/// cone.
 enum class RayCone { none, normal, sticking, pyramid };
 
 RayCone ray_cone(Law law) {
@@ -22,6 +24,7 @@ RayCone ray_cone(Law law) {
     case Law::viscous:
     case Law::coulomb_pyramid:
     case Law::coulomb_cone:
+    case Law::moreau:
     case Law::max_dissipation:
       return RayCone::normal;
     case Law::no_slip:
@@ -42,9 +45,17 @@ struct ContactRole {
 };
 
 ContactRole role_of(const SolveOptions& options, double gap, bool closed, double offset) {
-  if (options.law == Law::max_dissipation) return {closed, closed, offset};
+  if (ray_cone(options.law) == RayCone::none) return {false, closed, 0.0};
+  if (options.law == Law::max_dissipation || options.law == Law::moreau) return {closed, closed, offset};
   if (options.law != Law::coulomb_pyramid || options.variant == PyramidVariant::stewart_trinkle) return {true, closed, offset};
   return {gap <= kTouchGap, closed, std::min(offset, 0.0)};
+}
+
+// Which contacts are closed, and the offsets of their normals, as the law has them.
+void read_contacts(const ContactProblem& p, const SolveOptions& options, InfeasibilityWorkspace& w) {
+  if (options.law == Law::moreau) return find_closed_at_midpoint(p, w.closed, w.offset);
+  normal_offset(p, w.offset);
+  find_closed(p, w.closed);
 }
 
 void clear(InfeasibilityRay& ray) {
@@ -56,8 +67,7 @@ void clear(InfeasibilityRay& ray) {
 // ν_N·c - β·b - π·v_prescribed, and the sum of the terms' sizes.
 double work_of(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w,
                double& terms) {
-  normal_offset(p, w.offset);
-  find_closed(p, w.closed);
+  read_contacts(p, options, w);
   double work = 0.0;
   terms = 0.0;
   const auto add = [&](double x) {
@@ -127,10 +137,11 @@ bool blame_contacts(const ContactProblem& p, Reduction& reduction, const SolveOp
   make_generators(r, friction, options.edges == 0 ? kDiscVertices : options.edges, false, w.generators);
   Generators& g = w.generators;
   if (g.size() == 0) return false;
+  read_contacts(p, options, w);
   for (int v = 0; v < g.contact_variables; ++v) {
     const Generators::Variable& variable = g.variables[static_cast<std::size_t>(v)];
     const int i = variable.contact;
-    const ContactRole role = role_of(options, p.gap[i], r.closed[static_cast<std::size_t>(i)] != 0, r.offset[i]);
+    const ContactRole role = role_of(options, p.gap[i], w.closed[static_cast<std::size_t>(i)] != 0, w.offset[i]);
     g.c[v] += variable.direction[0] * (role.offset - r.offset[i]);
     if (!role.present) g.lo[v] = g.hi[v] = 0.0;
   }
@@ -147,7 +158,7 @@ bool blame_contacts(const ContactProblem& p, Reduction& reduction, const SolveOp
 }
 
 bool in_cone(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
-  find_closed(p, w.closed);
+  read_contacts(p, options, w);
   w.angle.setZero(p.contacts());
   if (options.align_edges) edge_angles(p, w.angle);
   const RayCone cone = ray_cone(options.law);
@@ -185,8 +196,8 @@ bool proves_infeasible(const ContactProblem& p, const SolveOptions& options, con
   require_size("ray.impulses", ray.impulses.size(), 3 * p.contacts());
   require_size("ray.bounded_impulses", ray.bounded_impulses.size(), p.bounded_rows());
   require_size("ray.prescribed_impulses", ray.prescribed_impulses.size(), static_cast<Index>(p.prescribed.size()));
-  if (ray_cone(options.law) == RayCone::none || !ray.impulses.allFinite() || !ray.bounded_impulses.allFinite() ||
-      !ray.prescribed_impulses.allFinite() || !in_cone(p, options, ray, w)) {
+  if (!ray.impulses.allFinite() || !ray.bounded_impulses.allFinite() || !ray.prescribed_impulses.allFinite() ||
+      !in_cone(p, options, ray, w)) {
     return false;
   }
   double terms = 0.0;
@@ -207,7 +218,6 @@ bool proves_infeasible(const ContactProblem& p, const SolveOptions& options, con
 bool find_infeasibility(const ContactProblem& p, Reduction& reduction, const SolveOptions& options, InfeasibilityWorkspace& w,
                         InfeasibilityRay& ray) {
   clear(ray);
-  if (ray_cone(options.law) == RayCone::none) return false;
   const auto attempt = [&](auto blame) {
     ray.impulses.setZero(3 * p.contacts());
     ray.bounded_impulses.setZero(p.bounded_rows());

@@ -67,13 +67,14 @@ bool can_solve(Law law, Solver solver) {
     return std::ranges::any_of(kSolvers, [&](Solver s) { return s != Solver::automatic && can_solve(law, s); });
   const bool by_rows = solver == Solver::dantzig || solver == Solver::pgs;
   const bool prox = solver == Solver::jor || solver == Solver::sor;
+  const bool interior = solver == Solver::interior_point, newton = solver == Solver::newton;
   switch (law) {
     case Law::frictionless:
-      return solver == Solver::ppm || solver == Solver::active_set || by_rows || prox;
+      return solver == Solver::ppm || solver == Solver::active_set || interior || newton || by_rows || prox;
     case Law::no_slip:
-      return solver == Solver::ppm || solver == Solver::active_set || by_rows;
+      return solver == Solver::ppm || solver == Solver::active_set || interior || by_rows;
     case Law::viscous:
-      return solver == Solver::ppm || solver == Solver::active_set;
+      return solver == Solver::ppm || solver == Solver::active_set || newton;
     case Law::coulomb_pyramid:
       return solver == Solver::interior_point || solver == Solver::lemke || solver == Solver::enumerate || by_rows || prox;
     case Law::coulomb_cone:
@@ -89,7 +90,7 @@ bool can_solve(Law law, Solver solver) {
     case Law::hunt_crossley:
       return solver == Solver::newton;
     case Law::max_dissipation:
-      return solver == Solver::active_set;
+      return solver == Solver::active_set || interior;
     default:
       return false;
   }

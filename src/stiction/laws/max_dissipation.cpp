@@ -36,7 +36,7 @@ double demanded_sign(const ReducedProblem& p, int j) {
   return p.lo[j] == -kInfinity ? -1.0 : 0.0;
 }
 
-void make_constraints(const ReducedProblem& p, MaxDissipationWorkspace& w) {
+void list_constraints(const ReducedProblem& p, MaxDissipationWorkspace& w) {
   w.constraints.clear();
   for (int i = 0; i < p.contacts(); ++i) {
     if (p.closed[static_cast<std::size_t>(i)] != 0) w.constraints.push_back({i, -1, 1.0});
@@ -44,50 +44,123 @@ void make_constraints(const ReducedProblem& p, MaxDissipationWorkspace& w) {
   for (int j = 0; j < p.bounded_rows(); ++j) {
     if (demanded_sign(p, j) != 0.0) w.constraints.push_back({-1, j, demanded_sign(p, j)});
   }
-  const auto size = static_cast<Index>(w.constraints.size());
-  const Index r = p.rank_bound();
+  w.rhs.resize(static_cast<Index>(w.constraints.size()));
+  for (Index k = 0; k < w.rhs.size(); ++k) {
+    const auto& c = w.constraints[static_cast<std::size_t>(k)];
+    w.rhs[k] = c.contact >= 0 ? -p.u_free[3 * c.contact] - p.offset[c.contact] : -c.sign * p.w_free[c.row];
+  }
+}
+
+void make_constraint_rows(const ReducedProblem& p, MaxDissipationWorkspace& w) {
+  const Index size = w.rhs.size(), r = p.rank_bound();
   if (w.constraint_rows.rows() < size || w.constraint_rows.cols() != r)
     w.constraint_rows.resize(std::max(size, w.constraint_rows.rows()), r);
-  w.rhs.resize(size);
   for (Index k = 0; k < size; ++k) {
     const auto& c = w.constraints[static_cast<std::size_t>(k)];
     w.y.setZero(r);
     if (c.contact >= 0) {
       const Vector3d normal(1.0, 0.0, 0.0);  // UnitX() would be copied to the heap
       p.Rt.add_group_transposed(c.contact, normal, w.y);
-      w.rhs[k] = -p.u_free[3 * c.contact] - p.offset[c.contact];
     } else {
       p.Bt.add_group_transposed(c.row, Row(c.sign), w.y);
-      w.rhs[k] = -c.sign * p.w_free[c.row];
     }
     w.constraint_rows.row(k) = w.y.transpose();
   }
 }
 
-/// c of the bounded rows, zero where it is rounding; of length zero when there are none.
+/// c of the variables: that of the bounded rows, zero where it is rounding.
 void make_cost(const ReducedProblem& p, MaxDissipationWorkspace& w) {
-  w.cost.setZero(p.bounded_rows() == 0 ? 0 : w.generators.size());
+  w.cost.setZero(w.generators.size());
   for (Index k = w.generators.contact_variables; k < w.generators.size(); ++k) {
     const int row = w.generators.variables[static_cast<std::size_t>(k)].row;
-    const auto b = w.generators.storage.row(k);
-    const double shift = b.dot(p.y_free), size = std::abs(p.w_free[row]) + b.norm() * p.y_free.norm();
-    const double cost = p.w_free[row] - shift;
+    double shift = 0.0, square = 0.0;
+    for (int e = p.Bt.entry_begin(row); e < p.Bt.entry_end(row); ++e) {
+      const ConstRowMap b = p.Bt.entry(e);
+      shift += b.row(0).dot(p.y_free.segment(p.Bt.col_offset(p.Bt.entry_block(e)), b.cols()));
+      square += b.squaredNorm();
+    }
+    const double cost = p.w_free[row] - shift, size = std::abs(p.w_free[row]) + std::sqrt(square) * p.y_free.norm();
     w.cost[k] = std::abs(cost) <= kRounding * size ? 0.0 : cost;
   }
 }
 
-}  // namespace
+// direction · (the contact's rows) as one row of `to`.
+void add_contact_row(const BlockRows& Rt, int contact, const Vector3d& direction, BlockRows& to) {
+  to.add_group();
+  for (int e = Rt.entry_begin(contact); e < Rt.entry_end(contact); ++e) {
+    const int k = Rt.entry_block(e);
+    RowMap row = to.add_entry(k);
+    for (int axis = 0; axis < 3; ++axis) row += direction[axis] * Rt.entry(e).row(axis);
+  }
+}
 
-void solve_max_dissipation(const ReducedProblem& p, const SolveOptions& options, MaxDissipationWorkspace& w, Impulses& out) {
+void add_bounded_row(const BlockRows& Bt, int j, double sign, BlockRows& to) {
+  to.add_group();
+  for (int e = Bt.entry_begin(j); e < Bt.entry_end(j); ++e) to.add_entry(Bt.entry_block(e)) = sign * Bt.entry(e);
+}
+
+void make_sparse_program(const ReducedProblem& p, MaxDissipationWorkspace& w) {
+  SparseKineticQp& qp = w.sparse;
+  const int size = w.generators.size();
+  qp.A.reset(1, p.Rt.block_sizes());
+  qp.C.reset(1, p.Rt.block_sizes());
+  qp.lo.setZero(size);
+  qp.hi.resize(size);
+  qp.hi.setConstant(kInfinity);
+  for (int k = 0; k < size; ++k) {
+    const Generators::Variable& variable = w.generators.variables[static_cast<std::size_t>(k)];
+    if (variable.contact >= 0) {
+      add_contact_row(p.Rt, variable.contact, variable.direction, qp.A);
+      if (!(variable.direction[0] > 0.0)) qp.lo[k] = -kInfinity;  // what sticks at any force
+    } else {
+      add_bounded_row(p.Bt, variable.row, 1.0, qp.A);
+      qp.lo[k] = p.lo[variable.row];
+      qp.hi[k] = p.hi[variable.row];
+    }
+  }
+  for (const auto& c : w.constraints) {
+    if (c.contact >= 0) {
+      add_contact_row(p.Rt, c.contact, {1.0, 0.0, 0.0}, qp.C);
+    } else {
+      add_bounded_row(p.Bt, c.row, c.sign, qp.C);
+    }
+  }
+  qp.c = w.cost;
+  qp.d = w.rhs;
+  qp.y0 = p.y_free;
+}
+
+void set_impulses(const ReducedProblem& p, const GrowVector& x, const GrowVector& mu, const MaxDissipationWorkspace& w, Impulses& out) {
+  expand(p, w.generators, x, out.lambda, out.beta);
+  out.multipliers.setZero(p.contacts() + p.bounded_rows());
+  for (std::size_t k = 0; k < w.constraints.size(); ++k) {
+    const auto& c = w.constraints[k];
+    out.multipliers[c.contact >= 0 ? c.contact : p.contacts() + c.row] = c.sign * mu[static_cast<Index>(k)];
+  }
+}
+
+void solve_sparse(const ReducedProblem& p, const SolveOptions& options, MaxDissipationWorkspace& w, Impulses& out) {
+  list_generators(p, Friction::pyramid, options.edges, true, w.generators);
+  make_cost(p, w);
+  list_constraints(p, w);
+  make_sparse_program(p, w);
+  sparse_kinetic_qp(w.sparse, {}, w.interior, w.interior_solution);
+  out.status = w.interior_solution.status;
+  out.iterations = w.interior_solution.iterations;
+  set_impulses(p, w.interior_solution.x, w.interior_solution.mu, w, out);
+}
+
+void solve_dense(const ReducedProblem& p, const SolveOptions& options, MaxDissipationWorkspace& w, Impulses& out) {
   make_generators(p, Friction::pyramid_split, options.edges, true, w.generators);
   const Index r = p.rank_bound();
   make_cost(p, w);
-  make_constraints(p, w);
+  list_constraints(p, w);
+  make_constraint_rows(p, w);
   KineticQp qp;
   qp.A = RowsView(w.generators.storage.data(), w.generators.size(), r, r);
   qp.C = RowsView(w.constraint_rows.data(), w.rhs.size(), r, r);
   qp.y0 = p.y_free;
-  qp.c = w.cost;
+  if (p.bounded_rows() > 0) qp.c = w.cost;
   qp.lo = w.generators.lo;
   qp.hi = w.generators.hi;
   qp.d = w.rhs;
@@ -99,12 +172,13 @@ void solve_max_dissipation(const ReducedProblem& p, const SolveOptions& options,
   }
   out.status = kinetic_qp(qp, {}, w.qp, w.solution);
   out.iterations = w.solution.pivots;
-  expand(p, w.generators, w.solution.x, out.lambda, out.beta);
-  out.multipliers.setZero(p.contacts() + p.bounded_rows());
-  for (std::size_t k = 0; k < w.constraints.size(); ++k) {
-    const auto& c = w.constraints[k];
-    out.multipliers[c.contact >= 0 ? c.contact : p.contacts() + c.row] = c.sign * w.solution.mu[static_cast<Index>(k)];
-  }
+  set_impulses(p, w.solution.x, w.solution.mu, w, out);
+}
+
+}  // namespace
+
+void solve_max_dissipation(const ReducedProblem& p, const SolveOptions& options, Solver solver, MaxDissipationWorkspace& w, Impulses& out) {
+  (solver == Solver::interior_point ? solve_sparse : solve_dense)(p, options, w, out);
 }
 
 double optimality_residual(const ReducedProblem& p, int edges, const Impulses& out, MaxDissipationWorkspace& w) {
@@ -118,7 +192,7 @@ double optimality_residual(const ReducedProblem& p, int edges, const Impulses& o
   p.Bt.multiply(w.y, w.w);
   w.w += p.w_free;
   const double velocity = std::max({1e-300, largest(p.u_free), largest(p.w_free), p.y_free.norm()});
-  const double multiplier_scale = std::max(1e-300, largest(out.multipliers));
+  const double multiplier_scale = std::max({1e-300, largest(out.multipliers), largest(out.lambda), largest(out.beta)});  // all N s
   double worst = 0.0;
   const auto check_multiplier = [&](double nu, double constraint) {
     worst = std::max({worst, -nu / multiplier_scale, std::abs(nu * constraint) / (multiplier_scale * velocity)});

@@ -15,6 +15,7 @@
 #include "stiction/laws/impulses.hpp"
 #include "stiction/laws/law.hpp"
 #include "stiction/programs/qp/kinetic_qp.hpp"
+#include "stiction/programs/sparse_qp/sparse_kinetic_qp.hpp"
 
 namespace stiction {
 
@@ -29,10 +30,14 @@ struct MaxDissipationWorkspace {
   KineticQpWorkspace qp;
   KineticQpSolution solution;
   GrowVector cost, rhs, x0, mu0, gradient, w, y;
+  SparseKineticQp sparse;
+  SparseKineticQpWorkspace interior;
+  SparseKineticQpSolution interior_solution;
 };
 
+/// Solver active_set (dense rows, warm start) or interior_point (block-sparse, for many bodies; no proof when nothing is feasible).
 /// `impulses.multipliers` has n + m entries: ν of the contacts, ν_1 of the bounded rows (<= 0 where w <= 0 is demanded).
-void solve_max_dissipation(const ReducedProblem& problem, const SolveOptions& options, MaxDissipationWorkspace& workspace,
+void solve_max_dissipation(const ReducedProblem& problem, const SolveOptions& options, Solver solver, MaxDissipationWorkspace& workspace,
                            Impulses& impulses);
 
 /// Scaled violation of the optimality conditions above by (λ, β, ν).

@@ -20,6 +20,37 @@ void require_stiffness(const ReducedProblem& p, int i) {
   throw InvalidArgument(fmt::format("material[{}].stiffness", i), "a number > 0 (N/m) under law sap", fmt::format("{}", stiffness));
 }
 
+// Cones that are no friction cones: the half line, or under viscous friction the half space with soft tangents.
+void set_half_space(const ReducedProblem& p, const SolveOptions& options, int i, SoftContact& c) {
+  const std::size_t s = static_cast<std::size_t>(i);
+  c.mu = 0.0;
+  if (options.law != Law::viscous || options.viscous_slip == ViscousSlip::before || p.closed[s] == 0 || p.material.empty()) return;
+  const double softness = 1.0 / (p.dt * p.material[s].viscosity);
+  if (!std::isfinite(softness)) return;
+  c.mu = kInfinity;
+  c.tangential = softness;
+}
+
+// Friction of the slip before the step is known: what it does to the velocities.
+const ReducedProblem& with_known_friction(const ReducedProblem& p, SoftConvexWorkspace& w) {
+  w.known.setZero(3 * p.contacts());
+  if (p.material.empty() || p.u_before.size() == 0) return p;
+  for (int i = 0; i < p.contacts(); ++i) {
+    const std::size_t s = static_cast<std::size_t>(i);
+    if (p.closed[s] != 0) w.known.segment<2>(3 * i + 1) = -p.dt * p.material[s].viscosity * p.u_before.segment<2>(3 * i + 1);
+  }
+  w.y.setZero(p.rank_bound());
+  p.Rt.add_transposed(w.known, w.y);
+  w.shifted = p;
+  w.u.resize(3 * p.contacts());
+  p.Rt.multiply(w.y, w.u);
+  w.shifted.u_free += w.u;
+  w.u.resize(p.bounded_rows());
+  p.Bt.multiply(w.y, w.u);
+  w.shifted.w_free += w.u;
+  return w.shifted;
+}
+
 }  // namespace
 
 void make_soft_contacts(const ReducedProblem& p, const SolveOptions& options, std::vector<SoftContact>& contacts) {
@@ -35,6 +66,7 @@ void make_soft_contacts(const ReducedProblem& p, const SolveOptions& options, st
     c.normal = s.normal;
     c.tangential = s.tangential;
     c.reference = {s.reference, 0.0, 0.0};
+    if (options.law == Law::frictionless || options.law == Law::viscous) set_half_space(p, options, i, c);
   }
 }
 
@@ -43,8 +75,10 @@ void solve_by_newton(const ReducedProblem& p, const SolveOptions& options, SoftC
   SoftConeOptions program;
   if (options.edges > 0) program.edges = options.edges;
   program.warm_start = options.warm_start;
-  soft_cone(p, w.contacts, program, w.program, w.solution);
+  const bool known = options.law == Law::viscous && options.viscous_slip == ViscousSlip::before;
+  soft_cone(known ? with_known_friction(p, w) : p, w.contacts, program, w.program, w.solution);
   out.lambda = w.solution.lambda;
+  if (known) out.lambda += w.known;
   out.beta = w.solution.beta;
   out.status = w.solution.status;
   out.iterations = w.solution.iterations;

@@ -14,6 +14,9 @@ namespace {
 
 // Above this many free velocities the dense factors of the active set lose against the block-sparse interior point.
 constexpr int kActiveSetColumns = 96;
+// The same for principal pivoting, and above how many it is too slow even as the last resort.
+constexpr int kPivotingColumns = 48;
+constexpr int kLastResortColumns = 400;
 
 bool is_prox(Solver solver) { return solver == Solver::jor || solver == Solver::sor; }
 
@@ -41,22 +44,6 @@ void check_options(const SolveOptions& options) {
   if (!(options.alpha > 0.0 && options.alpha < 2.0)) throw InvalidArgument("alpha", "a number in (0, 2)", fmt::format("{}", options.alpha));
   if (options.max_sweeps < 1) throw InvalidArgument("max_sweeps", "an integer >= 1", fmt::format("{}", options.max_sweeps));
   if (options.choice == Choice::least_torque) throw InvalidArgument("choice", "warm_start, least_norm or closest_to_last", "least_torque");
-}
-
-void solve_by_interior_point(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
-  ConeOptions cone;
-  cone.edges = options.edges;
-  cone.relaxed = options.law == Law::anitescu;
-  cone.warm_start = options.warm_start;
-  if (options.law == Law::coulomb_cone || options.law == Law::moreau || options.edges == 0) {
-    exact_cone(p, cone, w.cone, w.cone_solution);
-  } else {
-    interior_point(p, cone, w.cone, w.cone_solution);
-  }
-  out.status = w.cone_solution.status;
-  out.iterations = w.cone_solution.iterations;
-  out.lambda = w.cone_solution.lambda;
-  out.beta = w.cone_solution.beta;
 }
 
 const ReducedProblem& reduced_of(const ContactProblem&, const SolveWorkspace& w) { return w.reduction.reduced; }
@@ -91,7 +78,7 @@ void solve_moreau(const ReducedProblem& p, const SolveOptions& options, SolveWor
   if (is_prox(options.solver)) {
     solve_by_prox(w.moreau.closed.problem, options, w.prox, w.moreau.impulses);
   } else {
-    solve_by_interior_point(w.moreau.closed.problem, options, w, w.moreau.impulses);
+    solve_by_interior_point(w.moreau.closed.problem, options, w.interior, w.moreau.impulses);
   }
   expand_moreau(p, w.moreau, out);
 }
@@ -100,7 +87,7 @@ bool has_infinite_mu(const ReducedProblem& p) { return p.mu.size() > 0 && std::i
 
 // The interior point can stall on degenerate problems; Lemke's path then decides, where the LCP is small enough for it.
 void solve_pyramid(const ReducedProblem& p, SolveOptions options, SolveWorkspace& w, Impulses& out) {
-  solve_by_interior_point(p, options, w, out);
+  solve_by_interior_point(p, options, w.interior, out);
   constexpr int kLemkeSize = 400;
   const int size = p.contacts() * (options.edges + 2) + 2 * p.bounded_rows();
   if (out.status == Status::solved || options.solver != Solver::automatic || size > kLemkeSize || has_infinite_mu(p)) return;
@@ -181,7 +168,10 @@ Solver choose_solver(const ReducedProblem& p, const SolveOptions& options) {
   switch (options.law) {
     case Law::frictionless:
     case Law::no_slip:
+      if (p.rank_bound() > kPivotingColumns) return Solver::interior_point;
+      return p.bounded_rows() == 0 ? Solver::ppm : Solver::active_set;
     case Law::viscous:
+      if (p.rank_bound() > kPivotingColumns) return Solver::newton;
       return p.bounded_rows() == 0 ? Solver::ppm : Solver::active_set;
     case Law::todorov:
     case Law::sap:
@@ -195,11 +185,31 @@ Solver choose_solver(const ReducedProblem& p, const SolveOptions& options) {
     case Law::hunt_crossley:
       return Solver::newton;
     case Law::max_dissipation:
-      return Solver::active_set;
+      return p.rank_bound() <= kPivotingColumns ? Solver::active_set : Solver::interior_point;
     default:
       return Solver::interior_point;
   }
 }
+
+namespace {
+
+// Where the block-sparse default of a law that has a finite method left a problem open, that method on dense rows has the last word.
+bool needs_last_resort(const ReducedProblem& p, const SolveOptions& options, const Impulses& out) {
+  if (options.solver != Solver::automatic || out.status == Status::solved) return false;
+  if (options.law != Law::frictionless && options.law != Law::no_slip && options.law != Law::viscous && options.law != Law::max_dissipation)
+    return false;
+  return p.rank_bound() > kPivotingColumns && p.rank_bound() <= kLastResortColumns;
+}
+
+void solve_as_last_resort(const ReducedProblem& p, SolveOptions options, SolveWorkspace& w, Impulses& out) {
+  const int spent = out.iterations;
+  options.solver = p.bounded_rows() == 0 && can_solve(options.law, Solver::ppm) ? Solver::ppm : Solver::active_set;
+  options.warm_start = false;
+  solve_reduced(p, options, w, out);
+  out.iterations += spent;
+}
+
+}  // namespace
 
 void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
   out.multipliers.resize(0);
@@ -219,7 +229,7 @@ void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWo
     out.beta.resize(0);
     out.status = Status::solved;
     out.iterations = 0;
-  } else if (options.law == Law::viscous) {
+  } else if (options.law == Law::viscous && solver != Solver::newton) {
     solve_viscous(p, options, solver, w.viscous, out);
   } else if (is_compliant(options.law)) {
     solve_compliant(p, options, w.compliant, out);
@@ -234,7 +244,7 @@ void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWo
   } else if (solver == Solver::newton) {
     solve_by_newton(p, options, w.soft, out);
   } else if (options.law == Law::max_dissipation) {
-    solve_max_dissipation(p, options, w.max_dissipation, out);
+    solve_max_dissipation(p, options, solver, w.max_dissipation, out);
   } else if (solver == Solver::active_set || solver == Solver::ppm) {
     solve_by_active_set(p, options, w.convex, out);
   } else if (solver == Solver::lemke || solver == Solver::enumerate) {
@@ -242,8 +252,9 @@ void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWo
   } else if (options.law == Law::coulomb_pyramid) {
     solve_pyramid(p, options, w, out);
   } else {
-    solve_by_interior_point(p, options, w, out);
+    solve_by_interior_point(p, options, w.interior, out);
   }
+  if (needs_last_resort(p, options, out)) solve_as_last_resort(p, options, w, out);
   if (!out.lambda.allFinite() || !out.beta.allFinite()) {
     out.lambda.setZero(3 * p.contacts());
     out.beta.setZero(p.bounded_rows());

@@ -9,6 +9,7 @@
 #include "stiction/laws/compliant.hpp"
 #include "stiction/laws/convex.hpp"
 #include "stiction/laws/infeasibility.hpp"
+#include "stiction/laws/interior.hpp"
 #include "stiction/laws/law.hpp"
 #include "stiction/laws/max_dissipation.hpp"
 #include "stiction/laws/mixture.hpp"
@@ -19,7 +20,6 @@
 #include "stiction/problem/contact_subset.hpp"
 #include "stiction/problem/reduced.hpp"
 #include "stiction/problem/solution.hpp"
-#include "stiction/programs/cone/cone.hpp"
 
 namespace stiction {
 
@@ -49,8 +49,7 @@ struct SolveWorkspace {
   ProxLawWorkspace prox;
   MoreauWorkspace moreau;
   CompliantWorkspace compliant;
-  ConeWorkspace cone;
-  ConeSolution cone_solution;
+  InteriorWorkspace interior;
   CertificateWorkspace certificate;
 };
 

@@ -102,7 +102,11 @@ TEST_P(SolversAgree, OnVelocity) {
 INSTANTIATE_TEST_SUITE_P(Laws, SolversAgree,
                          testing::Values(Pair{Law::frictionless, Solver::ppm, Solver::active_set},
                                          Pair{Law::no_slip, Solver::ppm, Solver::active_set},
+                                         Pair{Law::frictionless, Solver::ppm, Solver::interior_point},
+                                         Pair{Law::frictionless, Solver::ppm, Solver::newton},
+                                         Pair{Law::no_slip, Solver::ppm, Solver::interior_point},
                                          Pair{Law::anitescu, Solver::active_set, Solver::interior_point},
+                                         Pair{Law::max_dissipation, Solver::active_set, Solver::interior_point},
                                          Pair{Law::coulomb_pyramid, Solver::interior_point, Solver::lemke}),
                          [](const auto& instance) {
                            return std::string(to_string(instance.param.law)) + "_" + std::string(to_string(instance.param.a)) + "_" +

@@ -9,6 +9,7 @@
 // next step's N brings. It adds energy where h c G_TT > 2, as any explicit step of a stiff damper does; meant for Runge-Kutta.
 // (y, λ_T, λ_N) are refined together with λ_T updated by increments, so momentum holds to rounding up to h c G ~ 1e10 (no slip).
 // Symbols: N n x r, T 2n x r rows of R_t (kg^-1/2), C viscosities (N s/m), y r. Cost n r² + r³/3; no 2n x 2n matrix.
+// Many bodies go to soft_convex.hpp.
 #pragma once
 
 #include "stiction/laws/generators.hpp"

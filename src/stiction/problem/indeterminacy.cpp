@@ -31,6 +31,11 @@ ContactCone half_space() {
           .facets = {Vector3d::UnitX()}};
 }
 
+// What no slip leaves to a contact that opens: u_T = 0 holds without a load too.
+ContactCone tangents() {
+  return {.generators = {Vector3d::UnitY(), -Vector3d::UnitY(), Vector3d::UnitZ(), -Vector3d::UnitZ()}, .facets = {}};
+}
+
 Vector3d vertex(double mu, double angle) { return {1.0, mu * std::cos(angle), mu * std::sin(angle)}; }
 
 ContactCone pyramid(double mu, int edges) {
@@ -72,7 +77,8 @@ bool is_open(const LawConditions& law, double mu, const Vector3d& u, double tole
 }
 
 ContactCone face(const LawConditions& law, double mu, const Vector3d& u, double tolerance) {
-  if (is_open(law, mu, u, tolerance)) return {};
+  const bool holds_without_load = law.no_slip || (law.relaxed && !law.frictionless && std::isinf(mu));
+  if (is_open(law, mu, u, tolerance)) return holds_without_load ? tangents() : ContactCone{};
   if (law.frictionless || law.viscous || mu == 0.0) return single_ray(Vector3d::UnitX());
   if (law.no_slip || std::isinf(mu)) return half_space();
   const double slip = std::hypot(u[1], u[2]);
@@ -147,7 +153,7 @@ void decompose(const ContactCone& cone, const Vector3d& lambda, int contact, std
     add({1.0, -cone.mu * s, -cone.mu * c}, 0.5 * (lambda[0] - share));
   } else if (cone.generators.size() == 1) {
     add(cone.generators[0], lambda[0]);
-  } else if (cone.generators[1][0] == 0.0) {  // the half space
+  } else if (cone.generators[1][0] == 0.0) {  // the half space, or its tangents
     for (const Vector3d& g : cone.generators) add(g, g.dot(lambda));
   } else if (cone.generators.size() == 2) {
     const Vector3d &a = cone.generators[0], &b = cone.generators[1];

@@ -2,7 +2,7 @@
 //
 //   F = { λ' : R λ' = R λ,  λ'_i in the face that the law leaves to contact i at its velocity u_i }
 //
-//   u_N + c > 0 (relaxed laws: > μ |u_T|)   λ'_i = 0
+//   u_N + c > 0 (relaxed laws: > μ |u_T|)   λ'_i = 0; no-slip: λ'_N = 0, λ'_T any, on closed contacts
 //   sliding                                 λ'_i = λ_N (1, -μ u_T/|u_T|); pyramid: the vertices that dissipate most
 //   sticking                                the friction cone (disc or pyramid), or the half space λ_N >= 0 for no-slip
 // Bounded rows keep their impulses. F is a slice of a product of cones; its dimension is Σ_i dim span(face_i) - rank(R over those

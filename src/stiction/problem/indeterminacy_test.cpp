@@ -332,6 +332,33 @@ TEST(Indeterminacy, ManyContacts) {
   EXPECT_GT(result.normal_max.minCoeff(), 0.5);
 }
 
+// Two contacts at one point leave together and may not slip before they are gone: their friction is shared in two free ways, and they press
+// with nothing.
+TEST(Indeterminacy, NoSlipHoldsClosedContactsThatOpen) {
+  LawConditions law;
+  law.no_slip = law.friction_needs_contact = true;
+  ReducedProblem p = body({{{0, 0, -1}, {0, 0, 1}}, {{0, 0, -1}, {0, 0, 1}}, {{1, 0, -1}, {0, 0, 1}}}, 0.5);
+  p.closed[2] = 0;
+  VectorXd lambda = VectorXd::Zero(9);
+  lambda << 0.0, 0.3, -0.2, 0.0, 0.1, 0.4, 0.0, 0.0, 0.0;
+  at_rest(p, lambda);
+  for (int i = 0; i < 3; ++i) p.u_free[3 * i] += 1.0;
+  const Indeterminacy result = indeterminacy(p, law, lambda, kNoRows, with_intervals());
+  EXPECT_EQ(result.dimension, 2);
+  EXPECT_EQ(result.face_dimension, (std::vector<int>{2, 2, 0}));
+  EXPECT_EQ(result.normal_min.lpNorm<Eigen::Infinity>(), 0.0);
+  EXPECT_EQ(result.normal_max.lpNorm<Eigen::Infinity>(), 0.0);
+  const MatrixXd Rt = p.Rt.to_dense();
+  EXPECT_LT((Rt.transpose() * (result.interior - lambda)).norm(), 1e-12);  // the same motion
+  // Without the second contact everything is determined, the friction of the first as it is.
+  ReducedProblem alone = body({{{0, 0, -1}, {0, 0, 1}}}, 0.5);
+  at_rest(alone, lambda.head(3));
+  alone.u_free[0] += 1.0;
+  const Indeterminacy one = indeterminacy(alone, law, lambda.head(3), kNoRows, with_intervals());
+  EXPECT_EQ(one.dimension, 0);
+  EXPECT_LT((one.interior - lambda.head(3)).norm(), 1e-12);
+}
+
 TEST(Indeterminacy, NothingToDetermine) {
   const ReducedProblem none = reduce_dense(MatrixXd(0, 0), VectorXd(0), VectorXd(0));
   EXPECT_EQ(indeterminacy(none, LawConditions{}, VectorXd(0), kNoRows, with_intervals()).dimension, 0);

@@ -4,11 +4,12 @@
 //    "contacts": [{"mu", "restitution", "gap", "law", "material", "J": [{"block", "rows"}]}], "prescribed": [], "v_prescribed": [],
 //    "rows": [{"b", "lo", "hi", "J": [{"block", "rows"}]}]}
 //   {"format": "stiction reduced problem", "version": 1, "dt": h, "blocks": [sizes],
-//    "contacts": [{"mu", "offset", "closed", "law", "material", "gap", "u_before", "restitution", "u_free", "Rt"}],
+//    "velocity": m/s, "contacts": [{"mu", "offset", "closed", "law", "material", "gap", "u_before", "restitution", "edge_angle", "weight",
+//    "u_free", "Rt"}],
 //    "rows": [{"w_free", "lo", "hi", "Bt"}], "y_free": [], "defect": [rows], absent when W has none}
 // "law" (a name) and "material" ({field: number, "spring": [S, T]}) are there for every contact or for none; fields left out have their
-// default. Of a reduced problem "dt" (1), "gap", "u_before" and "restitution" (none) may be left out too.
-// Doubles are written with the fewest digits that read back the same; infinities and NaN as the strings "inf", "-inf", "nan".
+// default. Of a reduced problem "dt" (1), "velocity" (0), "gap", "u_before", "restitution", "edge_angle" and "weight" (none) may be left
+// out too. Doubles are written with the fewest digits that read back the same; infinities and NaN as the strings "inf", "-inf", "nan".
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -281,6 +282,7 @@ void read_optional(const Node& contact, const char* key, Index size, Index i, In
 ReducedProblem read_reduced_problem(const Node& top) {
   ReducedProblem p;
   if (const auto dt = top.find("dt")) p.dt = dt->number();
+  if (const auto velocity = top.find("velocity")) p.velocity = velocity->number();
   const std::vector<int> sizes = read_blocks(top["blocks"]);
   const Node contacts = top["contacts"], rows = top["rows"];
   const Index n = static_cast<Index>(contacts.size()), m = static_cast<Index>(rows.size());
@@ -297,6 +299,8 @@ ReducedProblem read_reduced_problem(const Node& top) {
     read_optional(contact, "gap", 1, i, n, p.gap);
     read_optional(contact, "u_before", 3, i, n, p.u_before);
     read_optional(contact, "restitution", 1, i, n, p.restitution);
+    read_optional(contact, "edge_angle", 1, i, n, p.edge_angle);
+    read_optional(contact, "weight", 1, i, n, p.weight);
     const VectorXd u = contact["u_free"].vector();
     if (u.size() != 3) contact["u_free"].fail(fmt::format("expected 3 numbers, got {}", u.size()));
     p.u_free.segment<3>(3 * i) = u;
@@ -370,12 +374,14 @@ std::string to_json(const ContactProblem& p) {
 
 std::string to_json(const ReducedProblem& p) {
   std::string out = fmt::format("{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"dt\": {},\n", kReducedFormat, kVersion, text(p.dt));
-  out += fmt::format("  \"blocks\": {},\n", integers(p.Rt.block_sizes()));
+  out += fmt::format("  \"velocity\": {},\n  \"blocks\": {},\n", text(p.velocity), integers(p.Rt.block_sizes()));
   out += objects("contacts", p.contacts(), [&](int i) {
     std::string extra = law_of(p, i);
     if (p.gap.size() > 0) extra += fmt::format("\"gap\": {}, ", text(p.gap[i]));
     if (p.u_before.size() > 0) extra += fmt::format("\"u_before\": {}, ", list(p.u_before.segment<3>(3 * i)));
     if (p.restitution.size() > 0) extra += fmt::format("\"restitution\": {}, ", text(p.restitution[i]));
+    if (p.edge_angle.size() > 0) extra += fmt::format("\"edge_angle\": {}, ", text(p.edge_angle[i]));
+    if (p.weight.size() > 0) extra += fmt::format("\"weight\": {}, ", text(p.weight[i]));
     return fmt::format("\"mu\": {}, \"offset\": {}, \"closed\": {}, {}\"u_free\": {},\n     \"Rt\": {}", text(p.mu[i]), text(p.offset[i]),
                        p.closed[static_cast<std::size_t>(i)] != 0 ? 1 : 0, extra, list(p.u_free.segment<3>(3 * i)), entries(p.Rt, i));
   });

@@ -307,6 +307,9 @@ ReducedProblem read_reduced_problem(const Arrays& in) {
   if (in.has("gap")) p.gap = in.vector("gap", n);
   if (in.has("u_before")) p.u_before = in.vector("u_before", 3 * n);
   if (in.has("restitution")) p.restitution = in.vector("restitution", n);
+  if (in.has("edge_angle")) p.edge_angle = in.vector("edge_angle", n);
+  if (in.has("weight")) p.weight = in.vector("weight", n);
+  if (in.has("velocity")) p.velocity = in.scalar("velocity");
   read_laws(in, p);
   p.closed.assign(static_cast<std::size_t>(n), 1);
   if (in.has("closed")) {
@@ -421,6 +424,9 @@ std::string to_npz(const ReducedProblem& p) {
   if (p.gap.size() > 0) add_vector(out, "gap", p.gap);
   if (p.u_before.size() > 0) add_vector(out, "u_before", p.u_before);
   if (p.restitution.size() > 0) add_vector(out, "restitution", p.restitution);
+  if (p.edge_angle.size() > 0) add_vector(out, "edge_angle", p.edge_angle);
+  if (p.weight.size() > 0) add_vector(out, "weight", p.weight);
+  add_scalar(out, "velocity", p.velocity);
   add_laws(out, p);
   add_matrix(out, "Bt", p.Bt.to_dense());
   add_vector(out, "w_free", p.w_free);

@@ -144,6 +144,9 @@ void expect_same(const ReducedProblem& a, const ReducedProblem& b, bool same_ent
   expect_same_bits(a.gap, b.gap, "gap");
   expect_same_bits(a.u_before, b.u_before, "u_before");
   expect_same_bits(a.restitution, b.restitution, "restitution");
+  expect_same_bits(a.edge_angle, b.edge_angle, "edge_angle");
+  expect_same_bits(a.weight, b.weight, "weight");
+  EXPECT_EQ(a.velocity, b.velocity);
   expect_same_laws(a, b);
   expect_same_bits(a.mu, b.mu, "mu");
   EXPECT_EQ(a.closed, b.closed);
@@ -172,6 +175,9 @@ TEST_P(RoundTrip, ReducedProblem) {
   ReducedProblem& reduced = reduction.reduced;
   reduced.defect.setZero(9, 9);
   reduced.defect(3, 4) = 1e-9;
+  reduced.weight = Eigen::Vector3d(0.1, 0.0, 1.0 / 3.0);
+  reduced.edge_angle = Eigen::Vector3d(-0.1, 2.0 / 3.0, 0.0);
+  ASSERT_GT(reduced.velocity, 0.0);
   const fs::path path = scratch(std::string("reduced") + GetParam());
   save_problem(path, reduced);
   expect_same(reduced, std::get<stiction::ReducedProblem>(load_problem(path)), std::string(GetParam()) == ".json");

@@ -27,4 +27,16 @@ bool closed_at_midpoint(const ReducedProblem& p, int i) {
   return closed_at_midpoint(p.gap.size() == 0 ? 0.0 : p.gap[i], p.dt, velocity_before(p, i)[0]);
 }
 
+void find_closed_at_midpoint(const ContactProblem& p, std::vector<char>& closed, GrowVector& shift) {
+  closed.resize(static_cast<std::size_t>(p.contacts()));
+  shift.setZero(p.contacts());
+  for (int i = 0; i < p.contacts(); ++i) {
+    Eigen::Vector3d u = Eigen::Vector3d::Zero();
+    p.J.add_group_product(i, p.v, u);
+    const bool touches = closed_at_midpoint(p.gap[i], p.dt, u[0]);
+    closed[static_cast<std::size_t>(i)] = touches ? 1 : 0;
+    if (touches) shift[i] = p.restitution[i] * u[0];
+  }
+}
+
 }  // namespace stiction

@@ -20,4 +20,8 @@ bool closed_at_midpoint(double gap, double dt, double normal_velocity_before);
 Eigen::Vector3d impact_shift(const ReducedProblem& problem, int i);
 bool closed_at_midpoint(const ReducedProblem& problem, int i);
 
+/// What the law asks of the normals of a problem: n flags of closed_at_midpoint, and ε_N u_N⁻ of the closed contacts (m/s), 0 of the
+/// others.
+void find_closed_at_midpoint(const ContactProblem& problem, std::vector<char>& closed, GrowVector& shift);
+
 }  // namespace stiction

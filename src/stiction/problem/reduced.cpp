@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include <Eigen/Cholesky>
-#include <Eigen/QR>
 
 #include "stiction/base/errors.hpp"
 
@@ -105,12 +105,12 @@ bool touches(const BlockRows& rows, int g, const Reduction::Block& block) {
   return false;
 }
 
-// Bilateral rows over the free coordinates of a block, and the velocities they ask of them.
-void gather_bilateral(const ContactProblem& p, const Reduction& red, const Reduction::Block& block, Eigen::MatrixXd& rows,
-                      Eigen::VectorXd& target) {
-  rows.setZero(static_cast<Index>(block.bilateral.size()), static_cast<Index>(block.coordinates.size()));
-  target.resize(rows.rows());
-  for (Index r = 0; r < rows.rows(); ++r) {
+// Bilateral rows over the free coordinates of a block, as columns, and the velocities they ask of them.
+void gather_bilateral(const ContactProblem& p, const Reduction& red, const Reduction::Block& block, GrowMatrix& columns,
+                      GrowVector& target) {
+  columns.setZero(static_cast<Index>(block.coordinates.size()), static_cast<Index>(block.bilateral.size()));
+  target.resize(columns.cols());
+  for (Index r = 0; r < columns.cols(); ++r) {
     const int row = block.bilateral[static_cast<std::size_t>(r)];
     target[r] = p.b[row];
     for (int e = p.J_b.entry_begin(row); e < p.J_b.entry_end(row); ++e) {
@@ -121,7 +121,7 @@ void gather_bilateral(const ContactProblem& p, const Reduction& red, const Reduc
         if (red.is_prescribed[s] != 0) {
           target[r] -= entry(0, j) * red.v_free[first + j];
         } else {
-          rows(r, red.index_in_block[s]) = entry(0, j);
+          columns(red.index_in_block[s], r) = entry(0, j);
         }
       }
     }
@@ -130,6 +130,7 @@ void gather_bilateral(const ContactProblem& p, const Reduction& red, const Reduc
 
 // Null space Z of a block's bilateral rows, and the particular velocity that satisfies them (least squares when they clash).
 void eliminate_bilateral(const ContactProblem& p, Reduction& red, Reduction::Block& block) {
+  constexpr double kDependent = 1e-10;
   block.bilateral.clear();
   for (int row : red.bilateral) {
     if (touches(p.J_b, row, block)) block.bilateral.push_back(row);
@@ -138,21 +139,18 @@ void eliminate_bilateral(const ContactProblem& p, Reduction& red, Reduction::Blo
   const Index c = static_cast<Index>(block.coordinates.size());
   block.size = static_cast<int>(c);
   if (block.unit) return;
-  Eigen::MatrixXd rows;
-  Eigen::VectorXd target;
-  gather_bilateral(p, red, block, rows, target);
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> cod;
-  cod.setThreshold(1e-10);
-  cod.compute(rows);
-  const Eigen::VectorXd particular = cod.solve(target);
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr;
-  qr.setThreshold(1e-10);
-  qr.compute(rows.transpose());
-  const Index rank = qr.rank();
-  const Eigen::MatrixXd Q = qr.householderQ();
-  block.Z = Q.rightCols(c - rank);
+  LeastSquares& rows = red.bilateral_rows;
+  gather_bilateral(p, red, block, rows.reset(static_cast<Index>(block.bilateral.size()), c), red.scratch);
+  rows.factor(kDependent);
+  const Index rank = rows.rank();
+  block.Z.setZero(c, c - rank);
+  for (Index j = 0; j < c - rank; ++j) {
+    block.Z(rank + j, j) = 1.0;
+    rows.rows().apply(block.Z.col(j));
+  }
   block.size = static_cast<int>(c - rank);
-  for (Index i = 0; i < c; ++i) red.v_free[block.coordinates[static_cast<std::size_t>(i)]] = particular[i];
+  rows.solve(red.scratch, red.scratch2);
+  for (Index i = 0; i < c; ++i) red.v_free[block.coordinates[static_cast<std::size_t>(i)]] = red.scratch2[i];
 }
 
 void factor_block(const ContactProblem& p, Reduction& red, Reduction::Block& block) {
@@ -161,8 +159,13 @@ void factor_block(const ContactProblem& p, Reduction& red, Reduction::Block& blo
   if (block.unit) {
     block.L = M;
   } else {
+    // Column by column: a product of matrices would allocate.
     block.L.resize(block.size, block.size);
-    block.L.noalias() = block.Z.transpose() * (M * block.Z);
+    red.scratch.resize(M.rows());
+    for (Index j = 0; j < block.size; ++j) {
+      red.scratch.noalias() = M * block.Z.col(j);
+      block.L.col(j).noalias() = block.Z.transpose() * red.scratch;
+    }
   }
   factor_in_place(block.L);
   block.reciprocal = block.L.diagonal().cwiseInverse();
@@ -450,14 +453,19 @@ void momentum_left(const ContactProblem& p, Reduction& red, const Eigen::Ref<con
 }
 
 // Least-norm impulses of a coupled block's bilateral rows that take up what is left of the momentum.
-void recover_block_bilateral(const ContactProblem& p, const Reduction& red, const Reduction::Block& block, GrowVector& lambda_b) {
-  Eigen::MatrixXd rows;
-  Eigen::VectorXd target, left(static_cast<Index>(block.coordinates.size()));
-  gather_bilateral(p, red, block, rows, target);
-  for (Index i = 0; i < left.size(); ++i) left[i] = red.momentum[block.coordinates[static_cast<std::size_t>(i)]];
-  const Eigen::MatrixXd columns = rows.transpose();
-  const Eigen::VectorXd multipliers = columns.completeOrthogonalDecomposition().solve(left);
-  for (Index r = 0; r < multipliers.size(); ++r) lambda_b[block.bilateral[static_cast<std::size_t>(r)]] = multipliers[r];
+void recover_block_bilateral(const ContactProblem& p, Reduction& red, const Reduction::Block& block, GrowVector& lambda_b) {
+  const Index c = static_cast<Index>(block.coordinates.size()), k = static_cast<Index>(block.bilateral.size());
+  LeastSquares& columns = red.bilateral_rows;
+  gather_bilateral(p, red, block, red.scratch_matrix, red.scratch);
+  GrowMatrix& rows = columns.reset(c, k);
+  for (Index i = 0; i < c; ++i) {
+    for (Index j = 0; j < k; ++j) rows(j, i) = red.scratch_matrix(i, j);
+  }
+  columns.factor(std::numeric_limits<double>::epsilon() * static_cast<double>(std::min(c, k)));
+  red.scratch.resize(c);
+  for (Index i = 0; i < c; ++i) red.scratch[i] = red.momentum[block.coordinates[static_cast<std::size_t>(i)]];
+  columns.solve(red.scratch, red.scratch2);
+  for (Index r = 0; r < k; ++r) lambda_b[block.bilateral[static_cast<std::size_t>(r)]] = red.scratch2[r];
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 // ever 3n x 3n. Cost of `reduce`: Σ_k r_k³/3 + n r_k², memory of the workspace is reused.
 #pragma once
 
+#include "stiction/base/pivoted_qr.hpp"
 #include "stiction/problem/contact_problem.hpp"
 
 namespace stiction {
@@ -75,6 +76,7 @@ struct Reduction {
   std::vector<int> root, block_sizes;
   GrowVector momentum, momentum_scratch, y_momentum, scratch, scratch2;
   GrowMatrix scratch_matrix;
+  LeastSquares bilateral_rows;  ///< of one block
 };
 
 struct ReduceOptions {

@@ -8,6 +8,7 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
+#include "stiction/base/allocation_counter.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/certificate.hpp"
 
@@ -184,6 +185,28 @@ TEST(Validate, NamesTheBadMember) {
               }),
               testing::HasSubstr("at most once"));
   EXPECT_EQ(message([](ContactProblem& p) { p.mu[0] = kInfinity; }), "");
+}
+
+TEST(ReductionAllocation, NoneOnceGrownWithRedundantBilateralRows) {
+  if (!allocations_are_counted()) GTEST_SKIP() << "built without the counter";
+  ContactProblem p = three_bodies(3);
+  MatrixXd rows = MatrixXd::Random(5, 15);
+  rows.row(4) = rows.row(0) + rows.row(1);
+  add_rows(p, rows, -kInfinity, kInfinity);
+  const VectorXd lambda = VectorXd::Random(9);
+  Reduction reduction;
+  GrowVector v, lambda_b, lambda_p;
+  const auto run = [&] {
+    reduce(p, reduction);
+    recover_velocity(reduction, lambda, VectorXd(0), v);
+    expand_bounded(p, reduction, VectorXd(0), lambda_b);
+    recover_bilateral(p, reduction, v, lambda, lambda_b, lambda_p);
+  };
+  run();
+  run();
+  const std::size_t before = allocation_count();
+  run();
+  EXPECT_EQ(allocation_count() - before, 0u);
 }
 
 }  // namespace

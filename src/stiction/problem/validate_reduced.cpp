@@ -26,6 +26,10 @@ void validate_contacts(const ReducedProblem& p) {
   require_finite("restitution", p.restitution);
   if (p.edge_angle.size() > 0) require_size("edge_angle", p.edge_angle.size(), n);
   require_finite("edge_angle", p.edge_angle);
+  if (p.weight.size() > 0) require_size("weight", p.weight.size(), n);
+  require_nonnegative("weight", p.weight, false);
+  if (!(p.velocity >= 0.0 && p.velocity < kInfinity))
+    throw InvalidArgument("velocity", "a finite number >= 0", fmt::format("{}", p.velocity));
   validate_contact_laws(p.laws, p.material, n);
 }
 

@@ -278,6 +278,11 @@ double measured_natural_map(const ReducedProblem& p, const Contacts& contacts, c
     const SoftContact& c = contacts[static_cast<std::size_t>(i)];
     const Vector3d l = lambda.segment<3>(3 * i), soft(c.normal * l[0], c.tangential * l[1], c.tangential * l[2]);
     const Vector3d u = w.du.segment<3>(3 * i) + p.u_free.segment<3>(3 * i) - c.reference + soft;
+    if (std::isinf(c.mu) && c.face == SoftContact::Face::cone) {  // a half space: its directions need no common ρ
+      const double rho = 1.0 / (w.diagonal[2 * i] + c.normal);
+      worst = std::max({worst, row_natural_map(0.0, kInfinity, rho, l[0], u[0]), u.tail<2>().cwiseAbs().maxCoeff()});
+      continue;
+    }
     const double rho = 3.0 / (w.diagonal[2 * i] + 2.0 * w.diagonal[2 * i + 1] + c.normal + 2.0 * c.tangential);
     worst = std::max(worst, (l - project_face(w.shape, c, {}, l - rho * u, nullptr)).cwiseAbs().maxCoeff() / rho);
   }
