@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/laws/infeasibility.hpp"
 #include "stiction/laws/solve.hpp"
 #include "tests/random_problems.hpp"
 
@@ -69,6 +70,10 @@ TEST(Fuzz, AFinitePointAndAnHonestStatus) {
       ASSERT_EQ(s.certificate.finite, true) << name << ", seed " << seed;
       ASSERT_EQ(s.status == Status::solved, s.certificate.worst() <= options.tolerance)
           << name << ", seed " << seed << ", worst " << s.certificate.worst() << ", " << to_string(s.status);
+      ASSERT_EQ(s.status == Status::infeasible, s.ray.proof) << name << ", seed " << seed;
+      if (s.ray.proof) {
+        ASSERT_TRUE(proves_infeasible(p, options, s.ray)) << name << ", seed " << seed;
+      }
       if (seed % 10 == 0) {
         ASSERT_TRUE(same(s, solve(p, options))) << name << ", seed " << seed;
       }

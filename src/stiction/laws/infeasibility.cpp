@@ -6,6 +6,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/newton_impact.hpp"
+#include "stiction/problem/softness.hpp"
 
 namespace stiction {
 
@@ -30,6 +31,7 @@ RayCone ray_cone(Law law) {
     case Law::no_slip:
       return RayCone::sticking;
     case Law::anitescu:
+    case Law::todorov:
       return RayCone::pyramid;
     default:
       return RayCone::none;
@@ -44,11 +46,15 @@ struct ContactRole {
   double offset;
 };
 
-ContactRole role_of(const SolveOptions& options, double gap, bool closed, double offset) {
+// After `read_contacts`.
+ContactRole role_of(const ContactProblem& p, const SolveOptions& options, const InfeasibilityWorkspace& w, int i) {
+  const bool closed = w.closed[static_cast<std::size_t>(i)] != 0;
+  const double offset = w.offset[i];
   if (ray_cone(options.law) == RayCone::none) return {false, closed, 0.0};
   if (options.law == Law::max_dissipation || options.law == Law::moreau) return {closed, closed, offset};
+  if (options.law == Law::todorov) return {!(material_of(p.material, i).regularization > 0.0), closed, offset};
   if (options.law != Law::coulomb_pyramid || options.variant == PyramidVariant::stewart_trinkle) return {true, closed, offset};
-  return {gap <= kTouchGap, closed, std::min(offset, 0.0)};
+  return {p.gap[i] <= kTouchGap, closed, std::min(offset, 0.0)};
 }
 
 // Which contacts are closed, and the offsets of their normals, as the law has them.
@@ -56,6 +62,9 @@ void read_contacts(const ContactProblem& p, const SolveOptions& options, Infeasi
   if (options.law == Law::moreau) return find_closed_at_midpoint(p, w.closed, w.offset);
   normal_offset(p, w.offset);
   find_closed(p, w.closed);
+  for (int i = 0; i < p.contacts() && options.law == Law::todorov; ++i) {
+    w.offset[i] = -contact_softness(Softness::regularized, material_of(p.material, i), p.dt, p.gap[i], w.offset[i], 0.0).reference;
+  }
 }
 
 void clear(InfeasibilityRay& ray) {
@@ -75,7 +84,7 @@ double work_of(const ContactProblem& p, const SolveOptions& options, const Infea
     terms += std::abs(x);
   };
   for (int i = 0; i < p.contacts(); ++i) {
-    add(ray.impulses[3 * i] * role_of(options, p.gap[i], w.closed[static_cast<std::size_t>(i)] != 0, w.offset[i]).offset);
+    add(ray.impulses[3 * i] * role_of(p, options, w, i).offset);
   }
   for (Index j = 0; j < p.b.size(); ++j) add(-ray.bounded_impulses[j] * p.b[j]);
   for (Index k = 0; k < ray.prescribed_impulses.size(); ++k) add(-ray.prescribed_impulses[k] * p.v_prescribed[k]);
@@ -141,7 +150,7 @@ bool blame_contacts(const ContactProblem& p, Reduction& reduction, const SolveOp
   for (int v = 0; v < g.contact_variables; ++v) {
     const Generators::Variable& variable = g.variables[static_cast<std::size_t>(v)];
     const int i = variable.contact;
-    const ContactRole role = role_of(options, p.gap[i], w.closed[static_cast<std::size_t>(i)] != 0, w.offset[i]);
+    const ContactRole role = role_of(p, options, w, i);
     g.c[v] += variable.direction[0] * (role.offset - r.offset[i]);
     if (!role.present) g.lo[v] = g.hi[v] = 0.0;
   }
@@ -165,7 +174,7 @@ bool in_cone(const ContactProblem& p, const SolveOptions& options, const Infeasi
   constexpr double kRounding = 1e-14;
   for (int i = 0; i < p.contacts(); ++i) {
     const Vector3d nu = ray.impulses.segment<3>(3 * i);
-    const ContactRole role = role_of(options, p.gap[i], w.closed[static_cast<std::size_t>(i)] != 0, 0.0);
+    const ContactRole role = role_of(p, options, w, i);
     if (!role.present && !nu.isZero(0.0)) return false;
     if (!(nu[0] >= 0.0)) return false;
     const bool sticks = role.closed && (cone == RayCone::sticking || (cone == RayCone::pyramid && std::isinf(p.mu[i])));

@@ -5,8 +5,9 @@
 //   ν_i in the law's cone of impulses (e_N for laws with Coulomb or viscous friction: their friction never refuses a motion),
 //   β_j of the sign of an infinite bound, any on bilateral rows, π any,    Jᵀν + J_bᵀβ + E_Pᵀπ = 0,
 //   ν_N·c - β·b - π·v_prescribed < 0                                        = work of (ν, β, π) at every v
-// moreau asks the same of its closed contacts with c = ε_N u_N⁻ (problem/newton_impact.hpp). Laws whose contacts give way (todorov, sap and
-// the compliant ones) ask nothing of a motion: their steps have a solution unless the rows contradict themselves, and ν = 0.
+// moreau asks the same of its closed contacts with c = ε_N u_N⁻ (problem/newton_impact.hpp), todorov what anitescu asks, of contacts
+// without regularization. Contacts that give way (those of todorov with regularization, of sap and of the compliant laws) ask nothing of
+// a motion: their steps have a solution unless the rows contradict themselves, and ν = 0.
 // Demands on velocities are all that is refuted: complementarity is left out. A request that some motion meets may still have no solution
 // under Coulomb's law when joints are driven against a jam; nothing is proved then.
 // Found as the direction in which the dual, min |Aᵀx|²/2 + cᵀx over the law's generators, falls without end [bounded_qp.hpp]. For the

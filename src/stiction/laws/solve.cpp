@@ -119,9 +119,10 @@ void explain_failure(const ContactProblem& problem, const SolveOptions& options,
   if (solution.status == Status::solved) return;
   if (find_infeasibility(problem, w.reduction, options, w.infeasibility, ray)) {
     solution.status = Status::infeasible;
-  } else if (w.impulses.ray.size() > 0) {
-    ray.impulses = w.impulses.ray;
+    return;
   }
+  if (w.impulses.ray.size() > 0) ray.impulses = w.impulses.ray;
+  if (solution.status == Status::infeasible) solution.status = Status::inaccurate;  // a solver's word that nobody can check
 }
 
 void solve_touching(const ReducedProblem& p, SolveOptions options, SolveWorkspace& w, Impulses& out) {
