@@ -168,6 +168,14 @@ TEST(Infeasibility, ContactsThatGiveWayRefuseNothing) {
   }
 }
 
+TEST(Infeasibility, TodorovRefusesWhereNothingIsSoftened) {
+  ContactProblem p = vise(1.0, -0.5);
+  expect_proof(p, with(Law::todorov), -1.5);
+  p.material.assign(2, {});
+  p.material[1].regularization = 1e-3;  // one jaw gives way
+  EXPECT_EQ(solve(p, with(Law::todorov)).status, Status::solved);
+}
+
 TEST(Infeasibility, NoProofForFeasibleRandomProblems) {
   std::mt19937 rng(12);
   for (int trial = 0; trial < 20; ++trial) {
