@@ -9,7 +9,7 @@
 #include <Eigen/Cholesky>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/newton_impact.hpp"
+#include "stiction/laws/infeasibility.hpp"
 
 namespace stiction {
 
@@ -48,13 +48,6 @@ Contact contact_of(const SolveOptions& law, double mu, bool closed) {
 /// Polygons turned contact by contact are taken as the disc around them.
 bool has_disc(const SolveOptions& law) {
   return law.law == Law::coulomb_cone || law.law == Law::moreau || law.edges == 0 || law.align_edges;
-}
-
-/// Which contacts are closed, and the offsets of their normals, as the law has them.
-void read_contacts(const ContactProblem& p, const SolveOptions& law, std::vector<char>& closed, GrowVector& offset) {
-  if (law.law == Law::moreau) return find_closed_at_midpoint(p, closed, offset);
-  find_closed(p, closed);
-  normal_offset(p, offset);
 }
 
 /// The laws whose demands are those of the header comment.

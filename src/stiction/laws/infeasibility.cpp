@@ -46,37 +46,26 @@ struct ContactRole {
   double offset;
 };
 
+// Contacts of other laws in a mixture that is solved as todorov have their own softness, which is none.
+ContactSoftness todorov_softness(const ContactProblem& p, int i, double offset) {
+  return contact_softness(softness_of(p.laws, Softness::regularized, i), material_of(p.material, i), p.dt, p.gap[i], offset, 0.0);
+}
+
 // After `read_contacts`.
 ContactRole role_of(const ContactProblem& p, const SolveOptions& options, const InfeasibilityWorkspace& w, int i) {
   const bool closed = w.closed[static_cast<std::size_t>(i)] != 0;
   const double offset = w.offset[i];
   if (ray_cone(options.law) == RayCone::none) return {false, closed, 0.0};
   if (options.law == Law::max_dissipation || options.law == Law::moreau) return {closed, closed, offset};
-  if (options.law == Law::todorov) return {!(material_of(p.material, i).regularization > 0.0), closed, offset};
+  if (options.law == Law::todorov) return {!(todorov_softness(p, i, offset).normal > 0.0), closed, offset};
   if (options.law != Law::coulomb_pyramid || options.variant == PyramidVariant::stewart_trinkle) return {true, closed, offset};
   return {p.gap[i] <= kTouchGap, closed, std::min(offset, 0.0)};
-}
-
-// Which contacts are closed, and the offsets of their normals, as the law has them.
-void read_contacts(const ContactProblem& p, const SolveOptions& options, InfeasibilityWorkspace& w) {
-  if (options.law == Law::moreau) return find_closed_at_midpoint(p, w.closed, w.offset);
-  normal_offset(p, w.offset);
-  find_closed(p, w.closed);
-  for (int i = 0; i < p.contacts() && options.law == Law::todorov; ++i) {
-    w.offset[i] = -contact_softness(Softness::regularized, material_of(p.material, i), p.dt, p.gap[i], w.offset[i], 0.0).reference;
-  }
-}
-
-void clear(InfeasibilityRay& ray) {
-  for (GrowVector* x : {&ray.impulses, &ray.bounded_impulses, &ray.prescribed_impulses}) x->resize(0);
-  ray.work = 0.0;
-  ray.proof = false;
 }
 
 // ν_N·c - β·b - π·v_prescribed, and the sum of the terms' sizes.
 double work_of(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w,
                double& terms) {
-  read_contacts(p, options, w);
+  read_contacts(p, options, w.closed, w.offset);
   double work = 0.0;
   terms = 0.0;
   const auto add = [&](double x) {
@@ -146,7 +135,7 @@ bool blame_contacts(const ContactProblem& p, Reduction& reduction, const SolveOp
   make_generators(r, friction, options.edges == 0 ? kDiscVertices : options.edges, false, w.generators);
   Generators& g = w.generators;
   if (g.size() == 0) return false;
-  read_contacts(p, options, w);
+  read_contacts(p, options, w.closed, w.offset);
   for (int v = 0; v < g.contact_variables; ++v) {
     const Generators::Variable& variable = g.variables[static_cast<std::size_t>(v)];
     const int i = variable.contact;
@@ -167,7 +156,7 @@ bool blame_contacts(const ContactProblem& p, Reduction& reduction, const SolveOp
 }
 
 bool in_cone(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
-  read_contacts(p, options, w);
+  read_contacts(p, options, w.closed, w.offset);
   w.angle.setZero(p.contacts());
   if (options.align_edges) edge_angles(p, w.angle);
   const RayCone cone = ray_cone(options.law);
@@ -200,6 +189,13 @@ bool in_cone(const ContactProblem& p, const SolveOptions& options, const Infeasi
 
 }  // namespace
 
+void read_contacts(const ContactProblem& p, const SolveOptions& options, std::vector<char>& closed, GrowVector& offset) {
+  if (options.law == Law::moreau) return find_closed_at_midpoint(p, closed, offset);
+  normal_offset(p, offset);
+  find_closed(p, closed);
+  for (int i = 0; i < p.contacts() && options.law == Law::todorov; ++i) offset[i] = -todorov_softness(p, i, offset[i]).reference;
+}
+
 bool proves_infeasible(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
   constexpr double kRounding = 1e-13, kFarBeyond = 1e6;
   require_size("ray.impulses", ray.impulses.size(), 3 * p.contacts());
@@ -226,7 +222,7 @@ bool proves_infeasible(const ContactProblem& p, const SolveOptions& options, con
 
 bool find_infeasibility(const ContactProblem& p, Reduction& reduction, const SolveOptions& options, InfeasibilityWorkspace& w,
                         InfeasibilityRay& ray) {
-  clear(ray);
+  ray.clear();
   const auto attempt = [&](auto blame) {
     ray.impulses.setZero(3 * p.contacts());
     ray.bounded_impulses.setZero(p.bounded_rows());
@@ -237,7 +233,7 @@ bool find_infeasibility(const ContactProblem& p, Reduction& reduction, const Sol
   const bool found = attempt([&] { return blame_contacts(p, reduction, options, w, ray); }) ||
                      attempt([&] { return blame_fixed_row(p, reduction, w, ray); });
   if (!found && !attempt([&] { return blame_bilateral_rows(p, reduction, w, ray); })) {
-    clear(ray);
+    ray.clear();
     return false;
   }
   double terms = 0.0;

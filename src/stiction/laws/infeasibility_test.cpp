@@ -176,6 +176,22 @@ TEST(Infeasibility, TodorovRefusesWhereNothingIsSoftened) {
   EXPECT_EQ(solve(p, with(Law::todorov)).status, Status::solved);
 }
 
+TEST(Infeasibility, ContactsOfOtherLawsInASoftMixtureKeepTheirOwnDemands) {
+  // Under todorov alone the jaw in penetration has to open; under anitescu it may rest.
+  ContactProblem p = vise(0.0, 0.0);
+  p.gap[1] = -1e-3;
+  p.material.assign(2, {});
+  p.material[1].time_constant = 0.1;
+  InfeasibilityRay pressed;
+  pressed.impulses = VectorXd::Unit(6, 0) + VectorXd::Unit(6, 3);
+  pressed.bounded_impulses.resize(0);
+  pressed.prescribed_impulses = Eigen::Vector2d(1.0, -1.0);
+  EXPECT_TRUE(proves_infeasible(p, with(Law::todorov), pressed));
+  p.laws = {Law::todorov, Law::anitescu};
+  EXPECT_FALSE(proves_infeasible(p, with(Law::todorov), pressed));
+  EXPECT_EQ(solve(p).status, Status::solved);
+}
+
 TEST(Infeasibility, NoProofForFeasibleRandomProblems) {
   std::mt19937 rng(12);
   for (int trial = 0; trial < 20; ++trial) {

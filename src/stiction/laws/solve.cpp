@@ -113,9 +113,7 @@ void gather_touching(const ReducedProblem& p, ContactSubset& subset) {
 // A point that is no solution comes with a proof that there is none, where one is found, or with Lemke's ray.
 void explain_failure(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   InfeasibilityRay& ray = solution.ray;
-  for (GrowVector* x : {&ray.impulses, &ray.bounded_impulses, &ray.prescribed_impulses}) x->resize(0);
-  ray.work = 0.0;
-  ray.proof = false;
+  ray.clear();
   if (solution.status == Status::solved) return;
   if (find_infeasibility(problem, w.reduction, options, w.infeasibility, ray)) {
     solution.status = Status::infeasible;
@@ -331,7 +329,7 @@ void complete(const ReducedProblem& problem, const SolveOptions& options, SolveW
   solution.iterations = w.impulses.iterations;
   certify(problem, conditions(options), solution.impulses, solution.bounded_impulses, w.certificate, solution.certificate);
   conclude(problem, options, w, solution);
-  solution.ray = {};
+  solution.ray.clear();
   if (solution.status != Status::solved) solution.ray.impulses = w.impulses.ray;
 }
 

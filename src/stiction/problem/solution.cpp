@@ -20,4 +20,10 @@ std::string_view to_string(Status status) {
   return "unknown";
 }
 
+void InfeasibilityRay::clear() {
+  for (GrowVector* x : {&impulses, &bounded_impulses, &prescribed_impulses}) x->resize(0);
+  work = 0.0;
+  proof = false;
+}
+
 }  // namespace stiction

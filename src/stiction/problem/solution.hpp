@@ -29,6 +29,8 @@ struct InfeasibilityRay {
   GrowVector prescribed_impulses;  ///< π, one per prescribed coordinate
   double work = 0.0;               ///< J when impulses are in N s
   bool proof = false;  ///< false: Lemke's ray of a program that is not copositive-plus, which shows where it ended and proves nothing
+
+  void clear();  ///< no ray; memory is kept
 };
 
 struct Solution {
