@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/laws/viscous.hpp"
 
 namespace stiction {
 
@@ -22,10 +23,9 @@ void require_stiffness(const ReducedProblem& p, int i) {
 
 // Cones that are no friction cones: the half line, or under viscous friction the half space with soft tangents.
 void set_half_space(const ReducedProblem& p, const SolveOptions& options, int i, SoftContact& c) {
-  const std::size_t s = static_cast<std::size_t>(i);
   c.mu = 0.0;
-  if (options.law != Law::viscous || options.viscous_slip == ViscousSlip::before || p.closed[s] == 0 || p.material.empty()) return;
-  const double softness = 1.0 / (p.dt * p.material[s].viscosity);
+  if (options.law != Law::viscous || options.viscous_slip == ViscousSlip::before) return;
+  const double softness = 1.0 / viscous_damping(p, i);
   if (!std::isfinite(softness)) return;
   c.mu = kInfinity;
   c.tangential = softness;
@@ -35,10 +35,7 @@ void set_half_space(const ReducedProblem& p, const SolveOptions& options, int i,
 const ReducedProblem& with_known_friction(const ReducedProblem& p, SoftConvexWorkspace& w) {
   w.known.setZero(3 * p.contacts());
   if (p.material.empty() || p.u_before.size() == 0) return p;
-  for (int i = 0; i < p.contacts(); ++i) {
-    const std::size_t s = static_cast<std::size_t>(i);
-    if (p.closed[s] != 0) w.known.segment<2>(3 * i + 1) = -p.dt * p.material[s].viscosity * p.u_before.segment<2>(3 * i + 1);
-  }
+  for (int i = 0; i < p.contacts(); ++i) w.known.segment<2>(3 * i + 1) = -viscous_damping(p, i) * p.u_before.segment<2>(3 * i + 1);
   w.y.setZero(p.rank_bound());
   p.Rt.add_transposed(w.known, w.y);
   w.shifted = p;

@@ -10,12 +10,8 @@ namespace {
 using Index = Eigen::Index;
 
 void measure_damping(const ReducedProblem& p, ViscousWorkspace& w) {
-  w.damping.setZero(p.contacts());
-  if (p.material.empty()) return;
-  for (Index i = 0; i < p.contacts(); ++i) {
-    const std::size_t s = static_cast<std::size_t>(i);
-    if (p.closed[s] != 0) w.damping[i] = p.dt * p.material[s].viscosity;
-  }
+  w.damping.resize(p.contacts());
+  for (int i = 0; i < p.contacts(); ++i) w.damping[i] = viscous_damping(p, i);
 }
 
 // Unblocked Cholesky in place; r is small.
@@ -166,6 +162,10 @@ void refine(const ReducedProblem& p, const ConstRowMap& rows, bool pivoted, Visc
 }
 
 }  // namespace
+
+double viscous_damping(const ReducedProblem& p, int i) {
+  return p.closed[static_cast<std::size_t>(i)] != 0 ? p.dt * material_of(p.material, i).viscosity : 0.0;
+}
 
 void solve_viscous(const ReducedProblem& p, const SolveOptions& options, Solver solver, ViscousWorkspace& w, Impulses& out) {
   constexpr int kRefinements = 2;

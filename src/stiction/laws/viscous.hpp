@@ -31,6 +31,9 @@ struct ViscousWorkspace {
   BoundedQpSolution qp_solution;
 };
 
+/// h c of a closed contact (N s per m/s), 0 of an open one.
+double viscous_damping(const ReducedProblem& problem, int contact);
+
 /// Solver ppm (no bounded rows) or active_set.
 void solve_viscous(const ReducedProblem& problem, const SolveOptions& options, Solver solver, ViscousWorkspace& workspace,
                    Impulses& impulses);
