@@ -458,36 +458,6 @@ TEST(ConeOptions, WarmStartsAlongAMotionCostLessThanColdOnes) {
   }
 }
 
-TEST(ConeOptions, IterationLimitIsReported) {
-  Random random(9);
-  const ReducedProblem problem = test_scenes::brick_wall(6, random);
-  ConeOptions options;
-  options.max_iterations = 3;
-  ConeWorkspace workspace;
-  ConeSolution solution;
-  exact_cone(problem, options, workspace, solution);
-  EXPECT_EQ(solution.status, Status::iteration_limit);
-  EXPECT_GT(solution.natural_map, options.tolerance);
-  EXPECT_LE(solution.iterations, 3);
-}
-
-TEST(ConeOptions, BadInputIsNamed) {
-  Random random(10);
-  ReducedProblem problem = test_scenes::random_problem(2, 6, random);
-  ConeOptions options;
-  ConeWorkspace workspace;
-  ConeSolution solution;
-  options.edges = 3;
-  EXPECT_THROW(interior_point(problem, options, workspace, solution), InvalidArgument);
-  options.edges = 4;
-  problem.mu[1] = -0.1;
-  EXPECT_THROW(interior_point(problem, options, workspace, solution), InvalidArgument);
-  problem.mu[1] = std::nan("");
-  EXPECT_THROW(exact_cone(problem, options, workspace, solution), InvalidArgument);
-  problem.mu.resize(1);
-  EXPECT_THROW(exact_cone(problem, options, workspace, solution), InvalidArgument);
-}
-
 TEST(ConeOptions, SameInputSameBits) {
   Random random(11);
   const ReducedProblem problem = test_scenes::brick_wall(9, random), other = test_scenes::brick_wall(3, random);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "stiction/problem/sections.hpp"
+#include "stiction/programs/cone/step_length.hpp"
 
 namespace stiction {
 
@@ -24,13 +25,6 @@ struct Target {
   double m = 0.0;             ///< value of every product at the end of the step
   bool second_order = false;  ///< subtract the products of the last direction (corrector)
 };
-
-inline constexpr double kLongestStep = 2.0;  ///< what lies beyond need not be known
-
-/// Shortens the step to where x + step dx is zero.
-inline void shorten(double x, double dx, double& step) {
-  if (x + step * dx < 0.0) step = -x / dx;
-}
 
 /// Size of the contact's own Delassus block: sqrt of its mean diagonal (kg^-1/2), floored for a contact that nothing can move.
 void contact_scales(const ReducedProblem& problem, GrowVector& scale, GrowVector& row_scale);

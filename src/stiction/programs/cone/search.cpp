@@ -44,6 +44,15 @@ double start_size(const ReducedProblem& problem, const ConeMemory& memory) {
   return t > 0.0 ? t : 1.0;
 }
 
+// The polish from an interior point of mean product m, which stays when that fails; `next` becomes the m of the next try.
+bool try_pattern(const ReducedProblem& problem, ConeMemory& memory, double mean, double& next) {
+  next = kPolishAgain * mean;
+  hold(memory);
+  if (polish(problem, memory, 8)) return true;
+  resume(problem, memory);
+  return false;
+}
+
 template <class Cones>
 bool attempt(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double t, const Start& how) {
   Interior<Cones> interior(problem, memory, cones);
@@ -60,10 +69,7 @@ bool attempt(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, do
     if (length < kShortStep) ++short_steps;
     const bool over = length < kStalled || !(interior.mean() > 0.0) || short_steps >= kMaxShort;
     if (!over && interior.mean() > next_polish) continue;
-    next_polish = kPolishAgain * interior.mean();
-    hold(memory);
-    if (polish(problem, memory, 8)) return true;
-    resume(problem, memory);
+    if (try_pattern(problem, memory, interior.mean(), next_polish)) return true;
     if (over) break;
   }
   return memory.convex() && proximal_newton(problem, memory);
@@ -81,10 +87,7 @@ bool follow_path(const ReducedProblem& problem, ConeMemory& memory, Cones& cones
     const double length = interior.follow(reach);
     const bool over = length < kStalled || !(interior.mean() > 0.0);
     if (!over && interior.mean() > next_polish) continue;
-    next_polish = kPolishAgain * interior.mean();
-    hold(memory);
-    if (polish(problem, memory, 8)) return true;
-    resume(problem, memory);
+    if (try_pattern(problem, memory, interior.mean(), next_polish)) return true;
     if (over) break;
   }
   return false;

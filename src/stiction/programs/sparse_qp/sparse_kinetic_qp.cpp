@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/contact_problem.hpp"
+#include "stiction/programs/cone/row_pattern.hpp"
+#include "stiction/programs/cone/step_length.hpp"
 
 namespace stiction {
 
@@ -14,7 +15,6 @@ namespace {
 
 using Eigen::Index;
 
-constexpr double kUnbounded = std::numeric_limits<double>::max();
 constexpr double kFraction = 0.995;     // of the way to the bounds
 constexpr double kEarlyFraction = 0.9;  // the same until the mean product has fallen to kEarly of its first value
 constexpr double kEarly = 1e-4;
@@ -95,33 +95,17 @@ double residual_at(const SparseKineticQp& p, const GrowVector& x, const GrowVect
   return worst;
 }
 
-void append_cliques(const BlockRows& rows, SparseKineticQpWorkspace& w) {
-  for (int g = 0; g < rows.groups(); ++g) {
-    for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) w.clique_blocks.push_back(rows.entry_block(e));
-    w.clique_begin.push_back(static_cast<int>(w.clique_blocks.size()));
-  }
-}
-
-void append_places(const BlockRows& rows, SparseKineticQpWorkspace& w) {
-  for (int g = 0; g < rows.groups(); ++g) {
-    for (int a = rows.entry_begin(g); a < rows.entry_end(g); ++a) {
-      for (int b = rows.entry_begin(g); b < rows.entry_end(g); ++b)
-        w.places.push_back(w.lu.block_offset(rows.entry_block(a), rows.entry_block(b)));
-    }
-  }
-}
-
 void analyze(const SparseKineticQp& p, SparseKineticQpWorkspace& w) {
   w.sizes.clear();
   for (const int size : p.A.block_sizes()) w.sizes.push_back(2 * size);
   w.clique_begin.assign(1, 0);
   w.clique_blocks.clear();
-  append_cliques(p.A, w);
-  append_cliques(p.C, w);
+  append_cliques(p.A, w.clique_begin, w.clique_blocks);
+  append_cliques(p.C, w.clique_begin, w.clique_blocks);
   w.lu.analyze(w.sizes, w.clique_begin, w.clique_blocks);
   w.places.clear();
-  append_places(p.A, w);
-  append_places(p.C, w);
+  append_places(p.A, w.lu, w.places);
+  append_places(p.C, w.lu, w.places);
 }
 
 // Block (a, b) of the matrix += weight · rowᵀ row, on the part of z (first = 0) or of y (first = block size).
@@ -272,29 +256,26 @@ class Interior {
   }
 
   double recover() {
-    double step = kUnbounded;
-    const auto stay_positive = [&](double x, double dx) {
-      if (dx < 0.0) step = std::min(step, -x / dx);
-    };
+    double step = kLongestStep;
     for (Index j = 0; j < p_.c.size(); ++j) {
       if (has_lo(j)) {
         const double p = w_.x[j] - p_.lo[j];
         w_.dz_lo[j] = w_.goal_lo[j] - w_.z_lo[j] - w_.z_lo[j] / p * w_.dx[j];
-        stay_positive(p, w_.dx[j]);
-        stay_positive(w_.z_lo[j], w_.dz_lo[j]);
+        shorten(p, w_.dx[j], step);
+        shorten(w_.z_lo[j], w_.dz_lo[j], step);
       }
       if (has_hi(j)) {
         const double p = p_.hi[j] - w_.x[j];
         w_.dz_hi[j] = w_.goal_hi[j] - w_.z_hi[j] + w_.z_hi[j] / p * w_.dx[j];
-        stay_positive(p, -w_.dx[j]);
-        stay_positive(w_.z_hi[j], w_.dz_hi[j]);
+        shorten(p, -w_.dx[j], step);
+        shorten(w_.z_hi[j], w_.dz_hi[j], step);
       }
     }
     for (Index i = 0; i < p_.d.size(); ++i) {
       if (!acts(i)) continue;
       w_.dt[i] = w_.v[i] + w_.dv[i] - w_.t[i];
-      stay_positive(w_.mu[i], w_.dmu[i]);
-      stay_positive(w_.t[i], w_.dt[i]);
+      shorten(w_.mu[i], w_.dmu[i], step);
+      shorten(w_.t[i], w_.dt[i], step);
     }
     return step;
   }
