@@ -60,4 +60,16 @@ Array view(Scalar* data, std::initializer_list<std::size_t> shape, nb::handle ow
 Matrix own_matrix(RowMatrix matrix);
 Vector own_vector(Eigen::VectorXd vector);
 
+/// Views of a member's numbers, and of its triples as rows; for properties.
+template <class T, auto member>
+ConstVector vector_view(nb::pointer_and_handle<T> self) {
+  const auto& x = self.p->*member;
+  return view<ConstVector>(x.data(), {static_cast<std::size_t>(x.size())}, self.h);
+}
+template <class T, auto member>
+ConstMatrix triples_view(nb::pointer_and_handle<T> self) {
+  const auto& x = self.p->*member;
+  return view<ConstMatrix>(x.data(), {static_cast<std::size_t>(x.size()) / 3, 3}, self.h);
+}
+
 }  // namespace stiction::python

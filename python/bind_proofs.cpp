@@ -15,18 +15,6 @@ namespace {
 using namespace nb::literals;
 using MaybeArray = std::optional<ArrayLike>;
 
-template <class T, auto member>
-ConstVector vector_view(nb::pointer_and_handle<T> self) {
-  const GrowVector& x = self.p->*member;
-  return view<ConstVector>(x.data(), {static_cast<std::size_t>(x.size())}, self.h);
-}
-
-template <class T, auto member>
-ConstMatrix triples_view(nb::pointer_and_handle<T> self) {
-  const GrowVector& x = self.p->*member;
-  return view<ConstMatrix>(x.data(), {static_cast<std::size_t>(x.size()) / 3, 3}, self.h);
-}
-
 // (n, 3) as 3n numbers.
 Eigen::VectorXd read_triples(const ArrayLike& value, const char* argument) {
   const Numbers triples(value, argument, 2);

@@ -35,25 +35,14 @@ void bind_certificate(nb::module_& m) {
       });
 }
 
-template <auto member>
-ConstVector solved_view(nb::pointer_and_handle<Solved> self) {
-  const auto& x = self.p->*member;
-  return view<ConstVector>(x.data(), {static_cast<std::size_t>(x.size())}, self.h);
-}
-
-template <auto member>
-ConstMatrix triples_view(nb::pointer_and_handle<Solved> self) {
-  const auto& x = self.p->*member;
-  return view<ConstMatrix>(x.data(), {static_cast<std::size_t>(x.size()) / 3, 3}, self.h);
-}
-
 void bind_solved(nb::module_& m) {
   nb::class_<Solved>(m, "Solution", "What a solve returns: values, an honest status and a certificate. Arrays are read-only views of it.")
-      .def_prop_ro("v", &solved_view<&Solved::v>, "(nv,) velocity after the step; empty for a ReducedProblem")
-      .def_prop_ro("impulses", &triples_view<&Solved::impulses>, "(n, 3) contact impulses N, S, T in the contact frames, on body A (N s)")
-      .def_prop_ro("contact_velocities", &triples_view<&Solved::u>, "(n, 3) contact velocities N, S, T after the step (m/s)")
-      .def_prop_ro("bounded_impulses", &solved_view<&Solved::bounded_impulses>, "(m,) impulses of the rows of J_b (N s)")
-      .def_prop_ro("tau", &solved_view<&Solved::tau>,
+      .def_prop_ro("v", &vector_view<Solved, &Solved::v>, "(nv,) velocity after the step; empty for a ReducedProblem")
+      .def_prop_ro("impulses", &triples_view<Solved, &Solved::impulses>,
+                   "(n, 3) contact impulses N, S, T in the contact frames, on body A (N s)")
+      .def_prop_ro("contact_velocities", &triples_view<Solved, &Solved::u>, "(n, 3) contact velocities N, S, T after the step (m/s)")
+      .def_prop_ro("bounded_impulses", &vector_view<Solved, &Solved::bounded_impulses>, "(m,) impulses of the rows of J_b (N s)")
+      .def_prop_ro("tau", &vector_view<Solved, &Solved::tau>,
                    "Torque of every driven joint, in the order of `joints`, mean over the step (N m or N); empty when none is driven")
       .def_prop_ro(
           "status", [](const Solved& s) { return std::string(to_string(s.status)); },
