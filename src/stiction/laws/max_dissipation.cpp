@@ -188,6 +188,7 @@ double optimality_residual(const ReducedProblem& p, int edges, const Impulses& o
   p.Bt.add_transposed(out.beta, w.y);
   w.gradient.resize(3 * n);
   p.Rt.multiply(w.y, w.gradient);
+  if (p.defect.size() > 0) w.gradient.noalias() += p.defect * out.lambda;
   w.w.resize(m);
   p.Bt.multiply(w.y, w.w);
   w.w += p.w_free;

@@ -280,10 +280,31 @@ void solve_uniform(const ContactProblem& problem, const SolveOptions& options, S
   if (options.choice != Choice::warm_start) apply_choice(problem, options, w, solution);
 }
 
+// Most solvers know R_t alone: what the defect adds to u at their solution goes into u_free, and they solve again, while that helps.
+void correct_for_defect(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+  if (p.defect.size() == 0) return;
+  w.without_defect = p;
+  w.without_defect.defect.resize(0, 0);
+  constexpr double kHelps = 0.5;
+  while (solution.status == Status::inaccurate) {
+    const double before = solution.certificate.worst();
+    w.uncorrected = w.impulses;
+    w.without_defect.u_free.noalias() = p.defect * solution.impulses;
+    w.without_defect.u_free += p.u_free;
+    solve_reduced(w.without_defect, options, w, w.impulses);
+    w.impulses.iterations += w.uncorrected.iterations;
+    complete(p, options, w, solution);
+    if (solution.status == Status::solved || solution.certificate.worst() < kHelps * before) continue;
+    w.impulses = w.uncorrected;
+    return complete(p, options, w, solution);
+  }
+}
+
 void solve_uniform(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   check_options(options);
   solve_reduced(problem, options, w, w.impulses);
   complete(problem, options, w, solution);
+  correct_for_defect(problem, options, w, solution);
   if (options.choice != Choice::warm_start) apply_choice(problem, options, w, solution);
 }
 

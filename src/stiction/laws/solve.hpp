@@ -32,13 +32,13 @@ struct TouchingContacts {
 /// Memory of `solve`, reused between calls: no heap allocation once every size has been seen. Not to be shared between threads.
 struct SolveWorkspace {
   Reduction reduction;
-  Impulses impulses, fallback;
+  Impulses impulses, fallback, uncorrected;
   ConvexWorkspace convex;
   MaxDissipationWorkspace max_dissipation;
   PyramidLcpWorkspace pyramid;
   ViscousWorkspace viscous;
   TouchingContacts touching;
-  ReducedProblem turned;
+  ReducedProblem turned, without_defect;
   InfeasibilityWorkspace infeasibility;
   BoxRowsWorkspace box_rows;
   ContactProblem unified;

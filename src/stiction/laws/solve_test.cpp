@@ -169,6 +169,41 @@ TEST(Options, RefusesASolverThatCannotServeTheLaw) {
   EXPECT_THROW(solve(p, idle), InvalidArgument);
 }
 
+TEST(AsymmetricMatrix, EverySolverMeetsTheMatrixItWasGiven) {
+  std::srand(3);
+  const Eigen::MatrixXd R = Eigen::MatrixXd::Random(6, 6);
+  Eigen::MatrixXd W = R * R.transpose() + Eigen::MatrixXd::Identity(6, 6);
+  W(0, 4) += 1e-4;
+  W(5, 3) -= 1e-4;
+  const Eigen::VectorXd q{{-1.0, 0.3, 0.2, -0.5, 0.1, 0.8}};
+  const ReducedProblem p = reduce_dense(W, q, Eigen::Vector2d(0.4, 0.2));
+  ASSERT_GT(p.defect.size(), 0);
+  for (const Law law :
+       {Law::frictionless, Law::no_slip, Law::coulomb_pyramid, Law::coulomb_cone, Law::moreau, Law::anitescu, Law::max_dissipation}) {
+    for (const Solver solver : kSolvers) {
+      if (!can_solve(law, solver)) continue;
+      SolveOptions options;
+      options.law = law;
+      options.solver = solver;
+      const Solution s = solve(p, options);
+      EXPECT_EQ(s.status, Status::solved) << to_string(law) << " by " << to_string(solver) << ", worst " << s.certificate.worst();
+      EXPECT_LT((s.u - W * s.impulses - q).norm(), 1e-12) << to_string(law) << " by " << to_string(solver);
+    }
+  }
+}
+
+TEST(MatrixAlone, MaxDissipationBrakesTheMotionThatTheContactsTell) {
+  const ContactProblem box = box_on_slope(2.0, {0.3, 0.2, 0.1}, 0.0, 0.5, 1e-2, {1.0, 0.4, 0.0});
+  Reduction reduction;
+  reduce(box, reduction);
+  const Eigen::MatrixXd R = reduction.reduced.Rt.to_dense();
+  const Solution s = solve(reduce_dense(R * R.transpose(), reduction.reduced.u_free, box.mu), with(Law::max_dissipation));
+  EXPECT_EQ(s.status, Status::solved);
+  const Eigen::VectorXd u = box.J.to_dense() * solve(box, with(Law::max_dissipation)).v;
+  EXPECT_LT((s.u - u).norm(), 1e-9);
+  EXPECT_LT(u.norm(), 0.99 * (box.J.to_dense() * box.v).norm());
+}
+
 TEST(NoContacts, IsAFreeStep) {
   ContactProblem p = make_contact_problem(MatrixXd::Identity(3, 3), VectorXd::Ones(3), MatrixXd(0, 3), VectorXd(0), kDt);
   p.impulse[1] = 2.0;

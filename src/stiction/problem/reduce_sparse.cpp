@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 #include <Eigen/Eigenvalues>
+#include <Eigen/QR>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/disjoint_sets.hpp"
@@ -173,6 +174,13 @@ void keep_defect(const MatrixXd& left, double scale, const std::vector<int>& set
   }
 }
 
+// The y of least |L y - q|: what the bodies bring along, as far as W tells.
+VectorXd whitened(const MatrixXd& L, const Eigen::Ref<const VectorXd>& q, const std::vector<int>& set) {
+  VectorXd part(L.rows());
+  for (std::size_t k = 0; k < set.size(); ++k) part.segment<3>(3 * static_cast<Index>(k)) = q.segment<3>(3 * set[k]);
+  return L.householderQr().solve(part);
+}
+
 }  // namespace
 
 ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const VectorXd>& q, const Eigen::Ref<const VectorXd>& mu) {
@@ -181,6 +189,7 @@ ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const Vecto
   const std::size_t n = static_cast<std::size_t>(mu.size());
   ReducedProblem out;
   std::vector<MatrixXd> factors;
+  std::vector<double> y_free;
   std::vector<int> widths, block_of(n, -1), place(n, 0);
   for (const std::vector<int>& set : coupled_sets(W)) {
     for (std::size_t k = 0; k < set.size(); ++k) place[static_cast<std::size_t>(set[k])] = static_cast<int>(k);
@@ -191,6 +200,8 @@ ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const Vecto
     if (L.cols() == 0) continue;
     for (const int i : set) block_of[static_cast<std::size_t>(i)] = static_cast<int>(factors.size());
     widths.push_back(static_cast<int>(L.cols()));
+    const VectorXd y = whitened(L, q, set);
+    y_free.insert(y_free.end(), y.begin(), y.end());
     factors.push_back(std::move(L));
   }
 
@@ -208,7 +219,7 @@ ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const Vecto
   out.closed.assign(n, 1);
   out.mu = mu;
   out.Bt.reset(1, widths);
-  out.y_free.setZero(out.Rt.cols());
+  out.y_free = VectorXd::Map(y_free.data(), static_cast<Index>(y_free.size()));
   return out;
 }
 

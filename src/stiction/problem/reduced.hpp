@@ -41,7 +41,7 @@ struct ReducedProblem {
 };
 
 /// The same problem with each contact's tangents turned by its edge_angle, which `turned` no longer has: polygons start at the first
-/// tangent again. Only for problems without `defect`.
+/// tangent again. It has no `defect` either.
 void turn_to_edges(const ReducedProblem& problem, ReducedProblem& turned);
 /// Impulses (3n) of `problem` in the frames of the turned one, in place; and back.
 void turn_to_edges(const ReducedProblem& problem, Eigen::Ref<Eigen::VectorXd> lambda);
@@ -109,7 +109,7 @@ void recover_bilateral(const ContactProblem& problem, Reduction& reduction, cons
 /// A problem known only as u = W λ + q [Siconos, FCLIB]: factors the symmetric part of W (3n x 3n, rows N S T) as R_t R_tᵀ plus what is
 /// not positive semidefinite of it; `defect` holds the rest of W when it is above rounding. One block of columns per set of contacts
 /// that W couples. Throws InvalidArgument when W is asymmetric beyond 1e-3 or indefinite beyond 1e-6 of its size: data written
-/// with few digits passes, a wrong matrix does not.
+/// with few digits passes, a wrong matrix does not. y_free is the one of least |R_t y_free - q|, the motion that the contacts can tell.
 ReducedProblem reduce_dense(const Eigen::Ref<const Eigen::MatrixXd>& W, const Eigen::Ref<const Eigen::VectorXd>& q,
                             const Eigen::Ref<const Eigen::VectorXd>& mu);
 
