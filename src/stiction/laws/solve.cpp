@@ -285,6 +285,7 @@ void correct_for_defect(const ReducedProblem& p, const SolveOptions& options, So
   if (p.defect.size() == 0) return;
   w.without_defect = p;
   w.without_defect.defect.resize(0, 0);
+  w.without_defect.delassus.reset(3, {});
   constexpr double kHelps = 0.5;
   while (solution.status == Status::inaccurate) {
     const double before = solution.certificate.worst();

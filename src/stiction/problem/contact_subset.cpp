@@ -1,6 +1,25 @@
 #include "stiction/problem/contact_subset.hpp"
 
+#include <algorithm>
+
 namespace stiction {
+
+namespace {
+
+void select_blocks(const BlockRows& W, const std::vector<int>& contacts, BlockRows& to) {
+  to.reset(3, W.groups() > 0 ? std::span(W.block_sizes()).first(contacts.size()) : std::span<const int>());
+  if (W.groups() == 0) return;
+  for (const int i : contacts) {
+    to.add_group();
+    for (int e = W.entry_begin(i); e < W.entry_end(i); ++e) {
+      const auto found = std::ranges::lower_bound(contacts, W.entry_block(e));
+      if (found == contacts.end() || *found != W.entry_block(e)) continue;
+      to.add_entry(static_cast<int>(found - contacts.begin())) = W.entry(e);
+    }
+  }
+}
+
+}  // namespace
 
 void select_contacts(const ReducedProblem& p, ContactSubset& subset) {
   const std::vector<int>& contacts = subset.contacts;
@@ -23,6 +42,7 @@ void select_contacts(const ReducedProblem& p, ContactSubset& subset) {
       to.defect.block<3, 3>(3 * k, 3 * l) = p.defect.block<3, 3>(3 * i, 3 * contacts[static_cast<std::size_t>(l)]);
     }
   }
+  select_blocks(p.delassus, contacts, to.delassus);
   to.dt = p.dt;
   to.velocity = p.velocity;
   to.Bt = p.Bt;

@@ -2,12 +2,14 @@
 //
 // Per set of coupled contacts: S = (W + Wᵀ)/2 scaled to a unit diagonal, Cholesky with complete pivoting in panels (a matrix product
 // per panel), stopped at the numerical rank. When what is left is above rounding, S is indefinite by the digits it was written
-// with: its eigenvalues are then cut at zero, the closest positive semidefinite matrix. Cost n² r, or about 10 n³ after a cut.
+// with: the factorisation is then stopped at pivots that the digits cannot have made, and the eigenvalues of what is left are cut at
+// zero. Cost n² r, and about 10 k³ for a rest of k rows.
 #include "stiction/problem/reduce_sparse.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include <fmt/format.h>
 #include <Eigen/Eigenvalues>
@@ -26,7 +28,9 @@ using Eigen::VectorXd;
 using Ref = Eigen::Ref<const MatrixXd>;
 
 constexpr double kAsymmetry = 1e-3;   // of the largest entry
-constexpr double kIndefinite = 1e-6;  // of the largest eigenvalue
+constexpr double kIndefinite = 1e-6;  // of the largest eigenvalue, or of a unit diagonal
+constexpr double kReliable = 1e-4;    // pivot of a unit diagonal that few digits cannot have made
+constexpr Index kSmallRank = 48;      // up to which R_t serves better than W
 constexpr Index kLargestSet = 7800;   // rows of one dense factor
 
 double rounding(Index size) { return 4.0 * static_cast<double>(size) * std::numeric_limits<double>::epsilon(); }
@@ -42,12 +46,11 @@ std::vector<std::vector<int>> coupled_sets(const SparseMatrix& W) {
   return sets.sets();
 }
 
-// Pivoted Cholesky of a matrix with unit diagonal, of which only the lower half is read; L is n x rank. False when the rest is
-// above rounding, that is, when S is indefinite.
-bool pivoted_cholesky(MatrixXd& S, MatrixXd& L) {
+// Pivoted Cholesky of a matrix with unit diagonal, of which only the lower half is read, down to pivots of this size; L is n x rank, and S
+// becomes the rest. True when that is of the size of the last pivots; if not, S is indefinite.
+bool pivoted_cholesky(MatrixXd& S, double tolerance, MatrixXd& L) {
   constexpr Index kPanel = 48;
   const Index n = S.rows();
-  const double tolerance = rounding(n);
   std::vector<Index> used;
   VectorXd diagonal = S.diagonal(), column(n);
   L.setZero(n, n);
@@ -81,6 +84,24 @@ bool pivoted_cholesky(MatrixXd& S, MatrixXd& L) {
   return n == 0 || S.triangularView<Eigen::Lower>().toDenseMatrix().cwiseAbs().maxCoeff() <= 10.0 * tolerance;
 }
 
+// S = L Lᵀ but for negative eigenvalues of the rest that reliable pivots leave, by the digits of S. False when they are larger than that.
+bool cut_rest(MatrixXd S, MatrixXd& L) {
+  pivoted_cholesky(S, kReliable, L);
+  std::vector<Index> left;
+  for (Index i = 0; i < S.rows(); ++i) {
+    if (S(i, i) != 0.0) left.push_back(i);
+  }
+  if (left.empty()) return true;
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(S(left, left));
+  const VectorXd& values = eigen.eigenvalues();
+  if (eigen.info() != Eigen::Success || !(values[0] >= -kIndefinite)) return false;
+  const Index more = (values.array() > rounding(S.rows())).count(), rank = L.cols();
+  L.conservativeResize(Eigen::NoChange, rank + more);
+  L.rightCols(more).setZero();
+  L(left, Eigen::seqN(rank, more)) = eigen.eigenvectors().rightCols(more) * values.tail(more).cwiseSqrt().asDiagonal();
+  return true;
+}
+
 MatrixXd cut_eigenvalues(const MatrixXd& S) {
   const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(S);
   const VectorXd& values = eigen.eigenvalues();
@@ -92,8 +113,12 @@ MatrixXd cut_eigenvalues(const MatrixXd& S) {
   return eigen.eigenvectors().rightCols(rank) * values.tail(rank).cwiseSqrt().asDiagonal();
 }
 
-// S = L Lᵀ over the rows of S that are not zero; L has as many rows as S.
-MatrixXd factor(const MatrixXd& S) {
+struct Factor {
+  MatrixXd L, rest;  // S = L Lᵀ + rest
+};
+
+// Over the rows of S that are not zero; L has as many rows as S.
+Factor factor(const MatrixXd& S) {
   std::vector<Index> rows;
   for (Index i = 0; i < S.rows(); ++i) {
     if (!S.row(i).isZero(0.0)) rows.push_back(i);
@@ -103,14 +128,19 @@ MatrixXd factor(const MatrixXd& S) {
   bool definite = rows.empty() || dense.diagonal().minCoeff() > 0.0;
   if (definite && !rows.empty()) {
     const VectorXd scale = dense.diagonal().cwiseSqrt();
-    MatrixXd unit = scale.cwiseInverse().asDiagonal() * dense * scale.cwiseInverse().asDiagonal();
-    definite = unit.allFinite() && pivoted_cholesky(unit, part);
+    const MatrixXd unit = scale.cwiseInverse().asDiagonal() * dense * scale.cwiseInverse().asDiagonal();
+    MatrixXd rest = unit;
+    definite = unit.allFinite() && (pivoted_cholesky(rest, rounding(unit.rows()), part) || cut_rest(unit, part));
     if (definite) part = scale.asDiagonal() * part;
   }
   if (!definite) part = cut_eigenvalues(dense);
-  MatrixXd L = MatrixXd::Zero(S.rows(), part.cols());
-  for (std::size_t i = 0; i < rows.size(); ++i) L.row(rows[i]) = part.row(static_cast<Index>(i));
-  return L;
+  Factor out{MatrixXd::Zero(S.rows(), part.cols()), MatrixXd::Zero(S.rows(), S.rows())};
+  for (std::size_t i = 0; i < rows.size(); ++i) out.L.row(rows[i]) = part.row(static_cast<Index>(i));
+  MatrixXd rest = dense;
+  rest.selfadjointView<Eigen::Lower>().rankUpdate(part, -1.0);
+  rest.triangularView<Eigen::StrictlyUpper>() = rest.transpose();
+  out.rest(rows, rows) = rest;
+  return out;
 }
 
 // Rows and columns of W that belong to the contacts of a set; `place` maps a contact to its position in its set.
@@ -174,6 +204,25 @@ void keep_defect(const MatrixXd& left, double scale, const std::vector<int>& set
   }
 }
 
+// W as blocks of pairs of contacts, those of zeros left out.
+void keep_blocks(const SparseMatrix& W, BlockRows& out) {
+  const std::size_t n = static_cast<std::size_t>(W.rows() / 3);
+  const SparseMatrix transposed = W.transpose();  // its columns are the rows of W
+  out.reset(3, std::vector<int>(n, 3));
+  for (Index i = 0; i < W.rows(); i += 3) {
+    std::map<int, Eigen::Matrix3d> blocks;
+    for (Index k = 0; k < 3; ++k) {
+      for (SparseMatrix::InnerIterator entry(transposed, i + k); entry; ++entry) {
+        if (entry.value() == 0.0) continue;
+        const auto block = blocks.try_emplace(static_cast<int>(entry.row() / 3), Eigen::Matrix3d::Zero()).first;
+        block->second(k, entry.row() % 3) = entry.value();
+      }
+    }
+    out.add_group();
+    for (const auto& [j, block] : blocks) out.add_entry(j) = block;
+  }
+}
+
 // The y of least |L y - q|: what the bodies bring along, as far as W tells.
 VectorXd whitened(const MatrixXd& L, const Eigen::Ref<const VectorXd>& q, const std::vector<int>& set) {
   VectorXd part(L.rows());
@@ -195,8 +244,9 @@ ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const Vecto
     for (std::size_t k = 0; k < set.size(); ++k) place[static_cast<std::size_t>(set[k])] = static_cast<int>(k);
     const MatrixXd part = extract(W, set, place);
     check_symmetry(part, scale);
-    MatrixXd L = factor(0.5 * part + 0.5 * part.transpose());
-    keep_defect(L.cols() == 0 ? part : MatrixXd(part - L * L.transpose()), scale, set, W.rows(), out.defect);
+    const MatrixXd S = 0.5 * part + 0.5 * part.transpose();
+    auto [L, rest] = factor(S);
+    keep_defect(part - S + rest, scale, set, W.rows(), out.defect);
     if (L.cols() == 0) continue;
     for (const int i : set) block_of[static_cast<std::size_t>(i)] = static_cast<int>(factors.size());
     widths.push_back(static_cast<int>(L.cols()));
@@ -214,6 +264,7 @@ ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const Vecto
       out.Rt.add_entry(0).setZero();  // keeps the single block contiguous
     }
   }
+  if (std::ranges::any_of(widths, [](int r) { return r > kSmallRank; })) keep_blocks(W, out.delassus);
   out.u_free = q;
   out.offset.setZero(mu.size());
   out.closed.assign(n, 1);

@@ -393,6 +393,7 @@ void turn_to_edges(const ReducedProblem& p, ReducedProblem& turned) {
   turned = p;
   turned.edge_angle.resize(0);
   turned.defect.resize(0, 0);
+  turned.delassus.reset(3, {});
   for (int i = 0; i < p.contacts(); ++i) {
     const double cosine = std::cos(p.edge_angle[i]), sine = std::sin(p.edge_angle[i]);
     const auto turn = [&](double& s, double& t) {

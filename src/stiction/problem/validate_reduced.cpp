@@ -58,6 +58,11 @@ void validate(const ReducedProblem& p) {
   }
   require_size("y_free", p.y_free.size(), p.Rt.cols());
   require_finite("y_free", p.y_free);
+  if (p.delassus.groups() > 0) {
+    require_size("delassus.rows", p.delassus.rows(), 3 * static_cast<Eigen::Index>(p.contacts()));
+    require_size("delassus.cols", p.delassus.cols(), p.delassus.rows());
+    for (int e = 0; e < p.delassus.entry_end(p.contacts() - 1); ++e) require_finite("delassus", p.delassus.entry(e));
+  }
   if (p.defect.size() == 0) return;
   require_size("defect.rows", p.defect.rows(), 3 * static_cast<Eigen::Index>(p.contacts()));
   require_size("defect.cols", p.defect.cols(), 3 * static_cast<Eigen::Index>(p.contacts()));

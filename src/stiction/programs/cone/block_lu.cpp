@@ -136,6 +136,16 @@ void BlockLu::find_destinations() {
   }
 }
 
+double BlockLu::work() const {
+  double sum = 0.0;
+  for (int p = 0; p < blocks(); ++p) {
+    double reached = size_at(p);
+    for (int e = upper_begin_[at(p)]; e < upper_begin_[at(p) + 1]; ++e) reached += size_at(upper_[at(e)].q);
+    sum += size_at(p) * reached * reached;
+  }
+  return sum;
+}
+
 std::ptrdiff_t BlockLu::block_offset(int row, int column) const {
   const int p = position_[at(row)], q = position_[at(column)];
   if (p == q) return diagonal_[at(p)];

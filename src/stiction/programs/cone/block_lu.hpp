@@ -38,6 +38,8 @@ class BlockLu {
   bool positive_determinant() const;
   /// x <- A⁻¹ x.
   void solve(Eigen::Ref<Eigen::VectorXd> x) const;
+  /// Multiplications of `factor`, about.
+  double work() const;
   /// Number of blocks stored, fill included.
   int stored_blocks() const { return static_cast<int>(upper_.size()) * 2 + blocks(); }
 

@@ -45,9 +45,9 @@ void check(const ReducedProblem& problem) {
   }
 }
 
-void prepare(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory) {
+void prepare(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, bool by_matrix = true) {
   const int n = problem.contacts(), m = problem.bounded_rows();
-  memory.space.bind(problem);
+  memory.space.bind(problem, by_matrix);
   memory.shape.reset(edges);
   memory.relaxed = options.relaxed;
   memory.lagged = false;
@@ -118,6 +118,14 @@ bool search_whole(const ReducedProblem& problem, int edges, ConeMemory& memory, 
   return search_whole(problem, memory, memory.polygons, warm);
 }
 
+// What the space of W leaves open goes to the r-space, which has the proximal method too.
+bool search_either_space(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, bool warm) {
+  if (search_whole(problem, edges, memory, warm)) return true;
+  if (!memory.space.on_matrix()) return false;
+  prepare(problem, options, edges, memory, false);
+  return search_whole(problem, edges, memory, false);
+}
+
 void solve(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, WorkingSet& set,
            ConeSolution& solution) {
   check(problem);
@@ -128,7 +136,7 @@ void solve(const ReducedProblem& problem, const ConeOptions& options, int edges,
   // The part's best point is a poor start: its pattern is what the whole problem did not accept.
   memory.lambda.setZero();
   memory.beta.setZero();
-  report(options, memory, search_whole(problem, edges, memory, false), solution);
+  report(options, memory, search_either_space(problem, options, edges, memory, false), solution);
 }
 
 }  // namespace
@@ -152,7 +160,7 @@ void contact_scales(const ReducedProblem& problem, GrowVector& scale, GrowVector
 
 void update_shift(const ReducedProblem& problem, const GrowVector& lambda, ConeMemory& memory) {
   memory.shift = problem.u_free;
-  if (problem.defect.size() == 0) return;
+  if (problem.defect.size() == 0 || memory.space.on_matrix()) return;
   for (Eigen::Index j = 0; j < lambda.size(); ++j) memory.shift += lambda[j] * problem.defect.col(j);  // a product would allocate
 }
 
@@ -203,7 +211,7 @@ double evaluate(const ReducedProblem& problem, ConeMemory& memory) {
 void solve_whole(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, ConeSolution& solution) {
   prepare(problem, options, edges, memory);
   const bool warm = take_warm_start(options, solution, memory);
-  report(options, memory, search_whole(problem, edges, memory, warm), solution);
+  report(options, memory, search_either_space(problem, options, edges, memory, warm), solution);
 }
 
 bool refine(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, int steps, ConeSolution& solution) {

@@ -61,7 +61,8 @@ void resume(const ReducedProblem& problem, ConeMemory& memory);
 /// linearise.cpp for `limit`.
 void linearise(const ReducedProblem& problem, ConeMemory& memory, double stiffness, double limit);
 
-/// Proximal point method with Newton inside, from the current point (whose y, u and w are placed); ends in the polish.
+/// Proximal point method with Newton inside, from the current point (whose y, u and w are placed); ends in the polish. False when the
+/// space is that of W.
 bool proximal_newton(const ReducedProblem& problem, ConeMemory& memory);
 
 /// Newton on the natural map from the current point, regularised by a proximal step: finds the exact solution of the contacts' pattern

@@ -66,6 +66,7 @@ bool solve_inner(const ReducedProblem& problem, ConeMemory& m, const GrowVector&
 }  // namespace
 
 bool proximal_newton(const ReducedProblem& problem, ConeMemory& m) {
+  if (m.space.on_matrix()) return false;
   double stiffness = kSoftest, last = evaluate(problem, m), polished = last;
   for (int k = 0; k < kOuter && m.budget > 0; ++k) {
     m.start = m.y;

@@ -12,6 +12,7 @@ namespace stiction {
 namespace {
 
 constexpr int kPanel = 32;
+constexpr double kSmallBlocks = 4.0;  // time of an operation on blocks of 3 over that of one in the panels of a large block
 
 // y_g = A_g x over all groups, for rows in groups of Height.
 template <int Height>
@@ -92,8 +93,35 @@ STICTION_WIDE void add_transposed_sixes_wide(const BlockRows& rows, const double
 
 }  // namespace
 
-void RSpace::bind(const ReducedProblem& problem) {
+// Every pair of coupled contacts is a clique. False when R_t is cheaper.
+bool RSpace::bind_matrix() {
+  const BlockRows& W = problem_->delassus;
+  if (W.groups() == 0 || problem_->Bt.groups() > 0) return false;
+  clique_begin_.assign(1, 0);
+  clique_blocks_.clear();
+  for (int i = 0; i < W.groups(); ++i) {
+    for (int e = W.entry_begin(i); e < W.entry_end(i); ++e) {
+      clique_blocks_.insert(clique_blocks_.end(), {i, W.entry_block(e)});
+      clique_begin_.push_back(static_cast<int>(clique_blocks_.size()));
+    }
+  }
+  lu_.analyze(W.block_sizes(), clique_begin_, clique_blocks_);
+  double dense = 0.0;
+  for (const int r : problem_->Rt.block_sizes()) dense += static_cast<double>(r) * r * r;
+  if (kSmallBlocks * lu_.work() > dense) return false;
+  if (places_version_ == lu_.pattern_version()) return true;
+  places_version_ = lu_.pattern_version();
+  places_.clear();
+  for (int i = 0; i < W.groups(); ++i) {
+    for (int e = W.entry_begin(i); e < W.entry_end(i); ++e) places_.push_back(lu_.block_offset(i, W.entry_block(e)));
+  }
+  return true;
+}
+
+void RSpace::bind(const ReducedProblem& problem, bool by_matrix) {
   problem_ = &problem;
+  on_matrix_ = by_matrix && bind_matrix();
+  if (on_matrix_) return;
   clique_begin_.assign(1, 0);
   clique_blocks_.clear();
   if (problem.Rt.blocks() > 1) {
@@ -131,12 +159,17 @@ void RSpace::count_used() {
 }
 
 void RSpace::velocities(const GrowVector& y, GrowVector& u, GrowVector& w) const {
+  if (on_matrix_) return multiply<3>(problem_->delassus, y.data(), u.data());
   const bool wide = six::wide_vectors();
   (six_ ? (wide ? multiply_sixes_wide<3> : multiply_sixes_narrow<3>) : multiply<3>)(problem_->Rt, y.data(), u.data());
   (six_ ? (wide ? multiply_sixes_wide<1> : multiply_sixes_narrow<1>) : multiply<1>)(problem_->Bt, y.data(), w.data());
 }
 
 void RSpace::gather(const GrowVector& lambda, const GrowVector& beta, GrowVector& y) const {
+  if (on_matrix_) {
+    y = lambda;
+    return;
+  }
   y.setZero();
   const bool wide = six::wide_vectors();
   (six_ ? (wide ? add_transposed_sixes_wide<3> : add_transposed_sixes_narrow<3>) : add_transposed<3>)(problem_->Rt, lambda.data(),
@@ -220,8 +253,23 @@ void RSpace::add_rows(const GrowVector& d) {
   }
 }
 
+void RSpace::add_matrix(const GrowVector& D) {
+  const BlockRows& W = problem_->delassus;
+  for (int i = 0; i < W.groups(); ++i) {
+    const Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>> d(D.data() + 9 * i);
+    for (int e = W.entry_begin(i); e < W.entry_end(i); ++e) {
+      const Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>> block(W.entry(e).data());
+      Eigen::Map<Eigen::Matrix3d>(lu_.values() + places_[static_cast<std::size_t>(e)]) += d.lazyProduct(block);
+    }
+  }
+}
+
 bool RSpace::factor(const GrowVector& D, const GrowVector& d) {
   lu_.set_identity();
+  if (on_matrix_) {
+    add_matrix(D);
+    return lu_.factor();
+  }
   if (!six_) {
     add_contacts(D);
   } else if (six::wide_vectors()) {

@@ -2,6 +2,10 @@
 //
 //   (I + Σ_i R_iᵀ D_i R_i + Σ_j d_j b_j b_jᵀ) δy = rhs       D_i 3 x 3 (any), d_j >= 0
 //
+// Where the problem brings its W as sparse blocks and that costs less, y stands for λ itself:
+//
+//   (I + D W) δy = rhs,   u = W y                            the determinant is the same; the rows of the system are those of D⁻¹ + W,
+//                                                            scaled, so diagonal pivots serve, and W may be singular
 // One block of columns is dense; several are factored by BlockLu over the graph of bodies. 6-column blocks run on fixed-size code.
 // Cost of `assemble`: 36 r flops per contact and block of 6; memory and the symbolic factorisation are kept between calls.
 #pragma once
@@ -15,13 +19,15 @@ namespace stiction {
 
 class RSpace {
  public:
-  /// Binds the problem, which must outlive the use of this object.
-  void bind(const ReducedProblem& problem);
+  /// Binds the problem, which must outlive the use of this object; `by_matrix`: on its W where that is cheaper.
+  void bind(const ReducedProblem& problem, bool by_matrix = false);
+  /// y stands for λ, and |y|² for no energy.
+  bool on_matrix() const { return on_matrix_; }
   int size() const { return lu_.size(); }
 
-  /// u = R_t y (3n) and w = B_t y (m).
+  /// u = R_t y, or W y (3n) and w = B_t y (m).
   void velocities(const GrowVector& y, GrowVector& u, GrowVector& w) const;
-  /// y = R_tᵀ λ + B_tᵀ β.
+  /// y = R_tᵀ λ + B_tᵀ β, or λ.
   void gather(const GrowVector& lambda, const GrowVector& beta, GrowVector& y) const;
   /// Builds and factors the matrix from D (9 per contact, row-major) and d (m). False when it is singular or not finite.
   bool factor(const GrowVector& D, const GrowVector& d);
@@ -31,6 +37,8 @@ class RSpace {
   void solve(GrowVector& rhs) const { lu_.solve(rhs); }
 
  private:
+  bool bind_matrix();
+  void add_matrix(const GrowVector& D);
   void count_used();
   void add_contacts(const GrowVector& D);
   void add_contacts(const GrowVector& D, int first, int last);  // to these columns of every block
@@ -41,6 +49,7 @@ class RSpace {
 
   const ReducedProblem* problem_ = nullptr;
   BlockLu lu_;
+  bool on_matrix_ = false;
   bool six_ = false;       // every block of columns has 6
   int largest_ = 0;        // block of columns
   std::vector<int> used_;  // per entry of R_t: its columns but for zeros at the end

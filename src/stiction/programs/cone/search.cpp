@@ -128,7 +128,7 @@ bool fixed_point(const ReducedProblem& problem, ConeMemory& memory, Cones& cones
 }
 
 std::span<const Start> starts(const ReducedProblem& problem) {
-  return problem.Rt.blocks() > 1 ? std::span<const Start>(kStack) : std::span<const Start>(kOneBody);
+  return problem.Rt.blocks() > 1 || problem.delassus.groups() > 0 ? std::span<const Start>(kStack) : std::span<const Start>(kOneBody);
 }
 
 template <class Cones>

@@ -1,0 +1,105 @@
+// Problems that bring a sparse W: the linear system on W against that in the r-space, and the solutions of both.
+#include <gtest/gtest.h>
+
+#include "stiction/programs/cone/rspace.hpp"
+#include "stiction/programs/cone/test_scenes.hpp"
+
+namespace stiction {
+namespace {
+
+using test_scenes::Random;
+
+// The same wall twice: by its bodies, and by its W alone.
+struct TwoWays {
+  ReducedProblem bodies, matrix;
+};
+
+TwoWays wall(int boxes, Random& random) {
+  TwoWays out{test_scenes::brick_wall(boxes, random), {}};
+  const Eigen::MatrixXd R = out.bodies.Rt.to_dense();
+  out.matrix = reduce_dense(R * R.transpose(), out.bodies.u_free, out.bodies.mu);
+  out.matrix.offset = out.bodies.offset;
+  return out;
+}
+
+TEST(MatrixSpace, IsUsedWhereItCostsLess) {
+  Random random(31);
+  const TwoWays many = wall(40, random), few = wall(3, random);
+  RSpace space;
+  space.bind(many.matrix, true);
+  EXPECT_TRUE(space.on_matrix());
+  space.bind(many.matrix);
+  EXPECT_FALSE(space.on_matrix());
+  EXPECT_EQ(few.matrix.delassus.groups(), 0);
+  const ReducedProblem dense = reduce_dense(Eigen::MatrixXd::Identity(90, 90) + Eigen::MatrixXd::Ones(90, 90), Eigen::VectorXd::Ones(90),
+                                            Eigen::VectorXd::Constant(30, 0.5));
+  EXPECT_EQ(dense.delassus.groups(), 30);
+  space.bind(dense, true);
+  EXPECT_FALSE(space.on_matrix());
+}
+
+// du = W (I + D W)⁻¹ dλ = R (I + Rᵀ D R)⁻¹ Rᵀ dλ, and the determinants are equal, also where D is not monotone.
+TEST(MatrixSpace, AnswersAsTheSpaceOfTheBodies) {
+  Random random(32);
+  for (int trial = 0; trial < 20; ++trial) {
+    const TwoWays problem = wall(24, random);
+    const int n = problem.bodies.contacts();
+    GrowVector D(9 * n), none(0);
+    for (int i = 0; i < n; ++i) {
+      const double size = std::pow(10.0, test_scenes::uniform(random, -4.0, 4.0)), twist = trial % 2 == 0 ? 0.3 : 3.0;
+      for (int k = 0; k < 9; ++k) D[9 * i + k] = size * (k % 4 == 0 ? 1.0 : twist * test_scenes::uniform(random, -0.5, 0.5));
+    }
+    GrowVector lambda(3 * n), du[2];
+    for (int k = 0; k < 3 * n; ++k) lambda[k] = test_scenes::normal(random);
+    bool positive[2];
+    const ReducedProblem* const sides[] = {&problem.bodies, &problem.matrix};
+    for (int side = 0; side < 2; ++side) {
+      RSpace space;
+      space.bind(*sides[side], true);
+      ASSERT_EQ(space.on_matrix(), side == 1);
+      ASSERT_TRUE(space.factor(D, none));
+      positive[side] = space.positive_determinant();
+      GrowVector y(space.size()), w(0);
+      space.gather(lambda, none, y);
+      space.solve(y);
+      du[side].resize(3 * n);
+      space.velocities(y, du[side], w);
+    }
+    EXPECT_EQ(positive[0], positive[1]) << trial;
+    EXPECT_LT((du[0] - du[1]).norm(), 1e-6 * du[0].norm()) << trial;
+  }
+}
+
+TEST(MatrixSpace, SolvesWallsAsTheSpaceOfTheBodies) {
+  Random random(33);
+  for (const int boxes : {12, 30, 50}) {
+    TwoWays problem = wall(boxes, random);
+    ConeOptions options;
+    ConeWorkspace workspace;
+    ConeSolution by_matrix, by_bodies;
+    exact_cone(problem.matrix, options, workspace, by_matrix);
+    exact_cone(problem.bodies, options, workspace, by_bodies);
+    ASSERT_EQ(by_matrix.status, Status::solved) << boxes;
+    EXPECT_LE(natural_map(problem.bodies, 0, false, by_matrix.lambda, by_matrix.beta), 1e-9) << boxes;
+    const Eigen::MatrixXd R = problem.bodies.Rt.to_dense();
+    EXPECT_LT((R * (R.transpose() * (by_matrix.lambda - by_bodies.lambda))).norm(), 1e-7) << boxes;
+  }
+}
+
+// The convex problem has a proximal method in the r-space to fall back on; it is not needed here.
+TEST(MatrixSpace, SolvesTheRelaxationAndPolygons) {
+  Random random(34);
+  TwoWays problem = wall(30, random);
+  for (const bool relaxed : {false, true}) {
+    ConeOptions options;
+    options.relaxed = relaxed;
+    ConeWorkspace workspace;
+    ConeSolution solution;
+    interior_point(problem.matrix, options, workspace, solution);
+    EXPECT_EQ(solution.status, Status::solved) << relaxed;
+    EXPECT_LE(natural_map(problem.bodies, options.edges, relaxed, solution.lambda, solution.beta), 1e-9) << relaxed;
+  }
+}
+
+}  // namespace
+}  // namespace stiction
