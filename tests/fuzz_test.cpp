@@ -41,6 +41,15 @@ bool is_finite(const Solution& s) {
 
 bool same(const Solution& a, const Solution& b) { return a.v == b.v && a.impulses == b.impulses && a.status == b.status; }
 
+// Only asked of problems that name no laws of their own.
+bool has_proof(const ContactProblem& p, const SolveOptions& options) {
+  Reduction reduction;
+  reduce(p, reduction);
+  InfeasibilityWorkspace workspace;
+  InfeasibilityRay ray;
+  return find_infeasibility(p, reduction, options, workspace, ray);
+}
+
 struct Tally {
   int solved = 0, tried = 0, refused = 0;
 };
@@ -76,6 +85,7 @@ TEST(Fuzz, AFinitePointAndAnHonestStatus) {
       if (s.ray.proof) {
         ASSERT_TRUE(proves_infeasible(p, options, s.ray)) << name << ", seed " << seed;
       }
+      ASSERT_FALSE(s.status == Status::solved && has_proof(p, options)) << name << ", seed " << seed;
       if (seed % 10 == 0) {
         ASSERT_TRUE(same(s, solve(p, options))) << name << ", seed " << seed;
       }
@@ -90,6 +100,53 @@ TEST(Fuzz, AFinitePointAndAnHonestStatus) {
       EXPECT_GT(t.solved, t.tried / 4) << name;
     }
   }
+}
+
+// Nothing but rounding stands between a convex law and either a solution or a proof that there is none.
+TEST(Fuzz, ConvexLawsAreSolvedOrRefuted) {
+  const int count = number_from("STICTION_FUZZ", 300);
+  for (const Law law : {Law::frictionless, Law::viscous, Law::anitescu, Law::todorov, Law::sap, Law::max_dissipation}) {
+    int tried = 0, open = 0;
+    for (int seed = 0; seed < count; ++seed) {
+      const ContactProblem p = Generator(static_cast<unsigned>(seed)).problem();
+      SolveOptions options;
+      options.law = law;
+      try {
+        const Solution s = solve(p, options);
+        ++tried;
+        if (s.status != Status::solved && !s.ray.proof) ++open;
+      } catch (const InvalidArgument&) {  // sap without stiffness
+      }
+    }
+    EXPECT_GE(tried, count / 2) << to_string(law);
+    EXPECT_LE(open, tried / 75) << to_string(law);
+  }
+}
+
+// The status of a problem known only by its contacts is as honest: what is called infeasible is proved, what is solved has no proof.
+TEST(Fuzz, ReducedProblemsHaveProofsToo) {
+  int proofs = 0;
+  Reduction reduction;
+  for (unsigned seed = 0; seed < 150; ++seed) {
+    reduce(Generator(seed).problem(), reduction);
+    const ReducedProblem& p = reduction.reduced;
+    for (const Law law : kLaws) {
+      SolveOptions options;
+      options.law = law;
+      try {
+        const Solution s = solve(p, options);
+        ASSERT_EQ(s.status == Status::infeasible, s.ray.proof) << to_string(law) << ", seed " << seed;
+        if (!s.ray.proof) continue;
+        ASSERT_TRUE(proves_infeasible(p, options, s.ray)) << to_string(law) << ", seed " << seed;
+        InfeasibilityRay wrong = s.ray;
+        for (GrowVector* x : {&wrong.impulses, &wrong.bounded_impulses}) *x *= -1.0;
+        ASSERT_FALSE(proves_infeasible(p, options, wrong)) << to_string(law) << ", seed " << seed;
+        ++proofs;
+      } catch (const InvalidArgument&) {
+      }
+    }
+  }
+  EXPECT_GT(proofs, 100);
 }
 
 // Each takes something from a valid problem that it needs.

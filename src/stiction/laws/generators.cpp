@@ -13,7 +13,7 @@ using Eigen::Vector3d;
 void add_variable(Generators& g, int contact, int row, const Vector3d& direction) { g.variables.push_back({contact, row, direction}); }
 
 void add_contact_variables(const ReducedProblem& p, int i, Friction friction, int edges, bool skip_open, Generators& g) {
-  const bool closed = p.closed[static_cast<std::size_t>(i)] != 0;
+  const bool closed = p.closed[static_cast<std::size_t>(i)] != 0 || friction == Friction::pyramid_everywhere;
   if (!closed && skip_open) return;
   const double mu = p.mu[i];
   if (friction == Friction::box) {

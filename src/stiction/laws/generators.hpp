@@ -14,7 +14,8 @@ namespace stiction {
 
 /// pyramid_split: as pyramid, with μ = ∞ as nonnegative e_N, ±e_S, ±e_T, for programs without free variables. box: e_N and the free
 /// tangents (±e_S + e_T)/√2, open contacts too, for programs that bound these by the normal force.
-enum class Friction { none, pyramid, pyramid_split, no_slip, box };
+/// pyramid_everywhere: open contacts too.
+enum class Friction { none, pyramid, pyramid_everywhere, pyramid_split, no_slip, box };
 
 struct Generators {
   RowMatrix storage;  ///< grows; the first `size()` rows are A

@@ -14,6 +14,7 @@ namespace {
 
 using Eigen::Index;
 using Eigen::Vector3d;
+using Row = Eigen::Matrix<double, 1, 1>;
 
 /// The impulses that press without bound under a law: none of its contacts (they give way), normals alone, all that sticks, or the friction
 /// cone.
@@ -38,7 +39,7 @@ RayCone ray_cone(Law law) {
   }
 }
 
-constexpr int kDiscVertices = 16;  // of the disc's, among which a proof is sought
+constexpr int kDiscVertices = 64;  // of the disc's, among which a proof is sought
 
 /// Which contacts the law knows, and the offset it gives them.
 struct ContactRole {
@@ -50,33 +51,67 @@ struct ContactRole {
 ContactSoftness todorov_softness(const ContactProblem& p, int i, double offset) {
   return contact_softness(softness_of(p.laws, Softness::regularized, i), material_of(p.material, i), p.dt, p.gap[i], offset, 0.0);
 }
+ContactSoftness todorov_softness(const ReducedProblem& p, int i, double) { return contact_softness(Softness::regularized, p, i); }
 
 // After `read_contacts`.
-ContactRole role_of(const ContactProblem& p, const SolveOptions& options, const InfeasibilityWorkspace& w, int i) {
+template <class Problem>
+ContactRole role_of(const Problem& p, const SolveOptions& options, const InfeasibilityWorkspace& w, int i) {
   const bool closed = w.closed[static_cast<std::size_t>(i)] != 0;
   const double offset = w.offset[i];
   if (ray_cone(options.law) == RayCone::none) return {false, closed, 0.0};
   if (options.law == Law::max_dissipation || options.law == Law::moreau) return {closed, closed, offset};
   if (options.law == Law::todorov) return {!(todorov_softness(p, i, offset).normal > 0.0), closed, offset};
   if (options.law != Law::coulomb_pyramid || options.variant == PyramidVariant::stewart_trinkle) return {true, closed, offset};
-  return {p.gap[i] <= kTouchGap, closed, std::min(offset, 0.0)};
+  return {p.gap.size() == 0 || p.gap[i] <= kTouchGap, closed, std::min(offset, 0.0)};
 }
 
-// ν_N·c - β·b - π·v_prescribed, and the sum of the terms' sizes.
-double work_of(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w,
-               double& terms) {
-  read_contacts(p, options, w.closed, w.offset);
-  double work = 0.0;
-  terms = 0.0;
-  const auto add = [&](double x) {
-    work += x;
-    terms += std::abs(x);
-  };
-  for (int i = 0; i < p.contacts(); ++i) {
-    add(ray.impulses[3 * i] * role_of(p, options, w, i).offset);
+void read_contacts(const ReducedProblem& p, const SolveOptions& options, std::vector<char>& closed, GrowVector& offset) {
+  closed = p.closed;
+  offset = p.offset;
+  for (int i = 0; i < p.contacts() && options.law == Law::moreau; ++i) {
+    closed[static_cast<std::size_t>(i)] = closed_at_midpoint(p, i) ? 1 : 0;
+    offset[i] = impact_shift(p, i)[0];
   }
-  for (Index j = 0; j < p.b.size(); ++j) add(-ray.bounded_impulses[j] * p.b[j]);
-  for (Index k = 0; k < ray.prescribed_impulses.size(); ++k) add(-ray.prescribed_impulses[k] * p.v_prescribed[k]);
+  if (options.law != Law::todorov) return;
+  closed.assign(closed.size(), 1);
+  for (int i = 0; i < p.contacts(); ++i) offset[i] = -todorov_softness(p, i, offset[i]).reference;
+}
+
+void read_angles(const ContactProblem& p, const SolveOptions& options, GrowVector& angle) {
+  angle.setZero(p.contacts());
+  if (options.align_edges) edge_angles(p, angle);
+}
+void read_angles(const ReducedProblem& p, const SolveOptions&, GrowVector& angle) {
+  angle.setZero(p.contacts());
+  if (p.edge_angle.size() > 0) angle = p.edge_angle;
+}
+
+/// A sum and the sum of its terms' sizes, by which rounding is measured.
+struct Work {
+  double sum = 0.0, terms = 0.0;
+  void add(double x) {
+    sum += x;
+    terms += std::abs(x);
+  }
+};
+
+// ν_N·c - β·b - π·v_prescribed.
+Work work_of(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
+  read_contacts(p, options, w.closed, w.offset);
+  Work work;
+  for (int i = 0; i < p.contacts(); ++i) work.add(ray.impulses[3 * i] * role_of(p, options, w, i).offset);
+  for (Index j = 0; j < p.b.size(); ++j) work.add(-ray.bounded_impulses[j] * p.b[j]);
+  for (Index k = 0; k < ray.prescribed_impulses.size(); ++k) work.add(-ray.prescribed_impulses[k] * p.v_prescribed[k]);
+  return work;
+}
+
+// ν·(u_free + c e_N) + β·w_free.
+Work work_of(const ReducedProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
+  read_contacts(p, options, w.closed, w.offset);
+  Work work;
+  for (int i = 0; i < p.contacts(); ++i) work.add(ray.impulses[3 * i] * role_of(p, options, w, i).offset);
+  for (Index k = 0; k < p.u_free.size(); ++k) work.add(ray.impulses[k] * p.u_free[k]);
+  for (Index j = 0; j < p.w_free.size(); ++j) work.add(ray.bounded_impulses[j] * p.w_free[j]);
   return work;
 }
 
@@ -93,10 +128,30 @@ double velocity_scale(const ContactProblem& p) {
   return scale;
 }
 
+// The same in y (kg^½ m/s).
+double motion_scale(const ReducedProblem& p) {
+  double scale = p.y_free.size() > 0 ? p.y_free.cwiseAbs().maxCoeff() : 0.0;
+  const auto take = [&](double velocity, double row) {
+    if (row > 0.0) scale = std::max(scale, std::abs(velocity) / row);
+  };
+  for (int i = 0; i < p.contacts(); ++i) {
+    double square = 0.0;
+    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) square += p.Rt.entry(e).squaredNorm();
+    take(p.u_free.segment<3>(3 * i).lpNorm<Eigen::Infinity>(), std::sqrt(square));
+    take(p.offset[i], std::sqrt(square));
+  }
+  for (int j = 0; j < p.bounded_rows(); ++j) {
+    double square = 0.0;
+    for (int e = p.Bt.entry_begin(j); e < p.Bt.entry_end(j); ++e) square += p.Bt.entry(e).squaredNorm();
+    take(p.w_free[j], std::sqrt(square));
+  }
+  return scale;
+}
+
 // Contradicting bilateral rows: what is left of their least squares is orthogonal to their range in the coordinates that are free.
 bool blame_bilateral_rows(const ContactProblem& p, const Reduction& reduction, InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
   for (const int row : reduction.bilateral) {
-    Eigen::Matrix<double, 1, 1> left(-p.b[row]);
+    Row left(-p.b[row]);
     p.J_b.add_group_product(row, reduction.v_free, left);
     ray.bounded_impulses[row] = -left[0];
   }
@@ -116,7 +171,7 @@ void close_momentum(const ContactProblem& p, Reduction& reduction, Infeasibility
 // A one-sided row whose velocity is prescribed on the wrong side.
 bool blame_fixed_row(const ContactProblem& p, Reduction& reduction, InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
   for (const int row : reduction.fixed) {
-    Eigen::Matrix<double, 1, 1> velocity(-p.b[row]);
+    Row velocity(-p.b[row]);
     p.J_b.add_group_product(row, reduction.v_free, velocity);
     if (velocity[0] < 0.0 && p.hi[row] == kInfinity) ray.bounded_impulses[row] = 1.0;
     if (velocity[0] > 0.0 && p.lo[row] == -kInfinity) ray.bounded_impulses[row] = -1.0;
@@ -127,39 +182,60 @@ bool blame_fixed_row(const ContactProblem& p, Reduction& reduction, Infeasibilit
   return false;
 }
 
-bool blame_contacts(const ContactProblem& p, Reduction& reduction, const SolveOptions& options, InfeasibilityWorkspace& w,
-                    InfeasibilityRay& ray) {
-  const ReducedProblem& r = reduction.reduced;
-  const RayCone cone = ray_cone(options.law);
-  const Friction friction = cone == RayCone::sticking ? Friction::no_slip : (cone == RayCone::pyramid ? Friction::pyramid : Friction::none);
-  make_generators(r, friction, options.edges == 0 ? kDiscVertices : options.edges, false, w.generators);
-  Generators& g = w.generators;
+// The ray (ν, β) along which min |Aᵀx|²/2 + cᵀx over w.generators falls without end, if there is one; β stays in w.beta.
+bool follow_direction(const ReducedProblem& r, InfeasibilityWorkspace& w, GrowVector& nu) {
+  const Generators& g = w.generators;
   if (g.size() == 0) return false;
-  read_contacts(p, options, w.closed, w.offset);
-  for (int v = 0; v < g.contact_variables; ++v) {
-    const Generators::Variable& variable = g.variables[static_cast<std::size_t>(v)];
-    const int i = variable.contact;
-    const ContactRole role = role_of(p, options, w, i);
-    g.c[v] += variable.direction[0] * (role.offset - r.offset[i]);
-    if (!role.present) g.lo[v] = g.hi[v] = 0.0;
-  }
   BoundedQp qp;
   qp.A = RowsView(g.storage.data(), g.size(), r.rank_bound(), r.rank_bound());
   qp.c = g.c;
   qp.lo = g.lo;
   qp.hi = g.hi;
   if (bounded_qp(qp, {}, w.qp, w.solution) != Status::infeasible) return false;
-  expand(r, g, w.solution.direction, ray.impulses, w.beta);
-  for (std::size_t j = 0; j < reduction.bounded.size(); ++j) ray.bounded_impulses[reduction.bounded[j]] = w.beta[static_cast<Index>(j)];
-  close_momentum(p, reduction, w, ray);
+  expand(r, g, w.solution.direction, nu, w.beta);
   return true;
 }
 
-bool in_cone(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
+// Todorov's friction acts on open contacts too.
+Friction friction_of(RayCone cone, Law law) {
+  if (cone == RayCone::pyramid) return law == Law::todorov ? Friction::pyramid_everywhere : Friction::pyramid;
+  return cone == RayCone::sticking ? Friction::no_slip : Friction::none;
+}
+
+bool blame_contacts(const ReducedProblem& r, const SolveOptions& options, InfeasibilityWorkspace& w, GrowVector& nu) {
+  const int edges = conditions(options).edges;
+  make_generators(r, friction_of(ray_cone(options.law), options.law), edges == 0 ? kDiscVertices : edges, false, w.generators);
+  Generators& g = w.generators;
+  read_contacts(r, options, w.closed, w.offset);
+  for (int v = 0; v < g.contact_variables; ++v) {
+    const Generators::Variable& variable = g.variables[static_cast<std::size_t>(v)];
+    const int i = variable.contact;
+    const ContactRole role = role_of(r, options, w, i);
+    g.c[v] += variable.direction[0] * (role.offset - r.offset[i]);
+    if (!role.present) g.lo[v] = g.hi[v] = 0.0;
+  }
+  return follow_direction(r, w, nu);
+}
+
+// The program of max_dissipation, whose objective falls without end.
+bool blame_program(const ReducedProblem& r, const SolveOptions& options, InfeasibilityWorkspace& w, GrowVector& nu) {
+  if (options.law != Law::max_dissipation) return false;
+  make_generators(r, Friction::pyramid, options.edges, true, w.generators);
+  Generators& g = w.generators;
+  w.left.resize(3 * r.contacts());
+  r.Rt.multiply(r.y_free, w.left);
+  for (int v = 0; v < g.contact_variables; ++v) {
+    const Generators::Variable& variable = g.variables[static_cast<std::size_t>(v)];
+    g.c[v] = variable.direction.dot(w.left.segment<3>(3 * variable.contact));
+  }
+  return follow_direction(r, w, nu);
+}
+
+template <class Problem>
+bool in_cone(const Problem& p, const SolveOptions& options, RayCone cone, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
   read_contacts(p, options, w.closed, w.offset);
-  w.angle.setZero(p.contacts());
-  if (options.align_edges) edge_angles(p, w.angle);
-  const RayCone cone = ray_cone(options.law);
+  read_angles(p, options, w.angle);
+  const int edges = conditions(options).edges;
   constexpr double kRounding = 1e-14;
   for (int i = 0; i < p.contacts(); ++i) {
     const Vector3d nu = ray.impulses.segment<3>(3 * i);
@@ -169,12 +245,12 @@ bool in_cone(const ContactProblem& p, const SolveOptions& options, const Infeasi
     const bool sticks = role.closed && (cone == RayCone::sticking || (cone == RayCone::pyramid && std::isinf(p.mu[i])));
     if (sticks) continue;
     const double reach = cone == RayCone::pyramid && role.closed ? p.mu[i] * nu[0] : 0.0;
-    if (options.edges == 0) {
+    if (edges == 0) {
       if (std::hypot(nu[1], nu[2]) > reach * (1.0 + kRounding)) return false;
       continue;
     }
-    const double half = std::numbers::pi / options.edges;
-    for (int j = 0; j < options.edges; ++j) {
+    const double half = std::numbers::pi / edges;
+    for (int j = 0; j < edges; ++j) {
       const double normal = (2 * j + 1) * half + w.angle[i];
       if (std::cos(normal) * nu[1] + std::sin(normal) * nu[2] > std::cos(half) * reach * (1.0 + kRounding) + kRounding * nu[0])
         return false;
@@ -187,32 +263,101 @@ bool in_cone(const ContactProblem& p, const SolveOptions& options, const Infeasi
   return true;
 }
 
+// Work of β at the motion of least energy that the bilateral rows and prescribed coordinates allow.
+Work work_on_rows(const ContactProblem& p, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
+  w.still = p;
+  w.still.v.setZero();
+  w.still.impulse.setZero();
+  reduce(w.still, w.still_reduction, {.velocity_before = false});
+  Work work;
+  for (int j = 0; j < p.bounded_rows(); ++j) {
+    if (p.lo[j] == -kInfinity && p.hi[j] == kInfinity) continue;
+    Row velocity(0.0);
+    p.J_b.add_group_product(j, w.still_reduction.v_free, velocity);
+    work.add(ray.bounded_impulses[j] * velocity[0]);
+    work.add(-ray.bounded_impulses[j] * p.b[j]);
+  }
+  return work;
+}
+
+// β·(w_free - B y_free).
+Work work_on_rows(const ReducedProblem& p, const InfeasibilityRay& ray, InfeasibilityWorkspace&) {
+  Work work;
+  for (int j = 0; j < p.bounded_rows(); ++j) {
+    Row free(0.0);
+    p.Bt.add_group_product(j, p.y_free, free);
+    work.add(ray.bounded_impulses[j] * p.w_free[j]);
+    work.add(-ray.bounded_impulses[j] * free[0]);
+  }
+  return work;
+}
+
+// What the ray leaves of momentum (N s), times the largest velocity that the problem's data speak of.
+double leftover(const ContactProblem& p, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
+  w.left.setZero(p.velocities());
+  p.J.add_transposed(ray.impulses, w.left);
+  p.J_b.add_transposed(ray.bounded_impulses, w.left);
+  for (std::size_t k = 0; k < p.prescribed.size(); ++k) w.left[p.prescribed[k]] += ray.prescribed_impulses[static_cast<Index>(k)];
+  return w.left.lpNorm<1>() * velocity_scale(p);
+}
+
+double leftover(const ReducedProblem& p, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
+  w.left.setZero(p.rank_bound());
+  p.Rt.add_transposed(ray.impulses, w.left);
+  p.Bt.add_transposed(ray.bounded_impulses, w.left);
+  return w.left.lpNorm<1>() * motion_scale(p);
+}
+
+// Work of a ray that proves something, otherwise zero.
+template <class Problem>
+double proven_work(const Problem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
+  constexpr double kRounding = 1e-13, kFarBeyond = 1e6;
+  if (!ray.impulses.allFinite() || !ray.bounded_impulses.allFinite() || !ray.prescribed_impulses.allFinite()) return 0.0;
+  const double left = kFarBeyond * leftover(p, ray, w);
+  const auto decides = [&](const Work& work) { return -work.sum > kRounding * work.terms && left <= -work.sum; };
+  if (in_cone(p, options, ray_cone(options.law), ray, w)) {
+    const Work work = work_of(p, options, ray, w);
+    if (decides(work)) return work.sum;
+  }
+  if (options.law == Law::max_dissipation && in_cone(p, options, RayCone::pyramid, ray, w)) {
+    const Work work = work_on_rows(p, ray, w);
+    if (decides(work)) return work.sum;
+  }
+  return 0.0;
+}
+
+// True when `blame` leaves a proof in the ray.
+template <class Problem, class Blame>
+bool attempt(const Problem& p, const SolveOptions& options, InfeasibilityWorkspace& w, InfeasibilityRay& ray, Blame blame) {
+  ray.impulses.setZero(3 * p.contacts());
+  ray.bounded_impulses.setZero(p.bounded_rows());
+  ray.prescribed_impulses.setZero(ray.prescribed_impulses.size());
+  ray.work = blame() ? proven_work(p, options, ray, w) : 0.0;
+  ray.proof = ray.work < 0.0;
+  return ray.proof;
+}
+
+template <class Problem>
+void require_sizes(const Problem& p, std::size_t prescribed, const InfeasibilityRay& ray) {
+  require_size("ray.impulses", ray.impulses.size(), 3 * p.contacts());
+  require_size("ray.bounded_impulses", ray.bounded_impulses.size(), p.bounded_rows());
+  require_size("ray.prescribed_impulses", ray.prescribed_impulses.size(), static_cast<Index>(prescribed));
+}
+
 }  // namespace
 
 void read_contacts(const ContactProblem& p, const SolveOptions& options, std::vector<char>& closed, GrowVector& offset) {
   if (options.law == Law::moreau) return find_closed_at_midpoint(p, closed, offset);
   normal_offset(p, offset);
   find_closed(p, closed);
-  for (int i = 0; i < p.contacts() && options.law == Law::todorov; ++i) offset[i] = -todorov_softness(p, i, offset[i]).reference;
+  if (options.law != Law::todorov) return;
+  closed.assign(closed.size(), 1);  // its friction does not ask
+  for (int i = 0; i < p.contacts(); ++i) offset[i] = -todorov_softness(p, i, offset[i]).reference;
 }
 
 bool proves_infeasible(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
-  constexpr double kRounding = 1e-13, kFarBeyond = 1e6;
-  require_size("ray.impulses", ray.impulses.size(), 3 * p.contacts());
-  require_size("ray.bounded_impulses", ray.bounded_impulses.size(), p.bounded_rows());
-  require_size("ray.prescribed_impulses", ray.prescribed_impulses.size(), static_cast<Index>(p.prescribed.size()));
-  if (!ray.impulses.allFinite() || !ray.bounded_impulses.allFinite() || !ray.prescribed_impulses.allFinite() ||
-      !in_cone(p, options, ray, w)) {
-    return false;
-  }
-  double terms = 0.0;
-  const double work = work_of(p, options, ray, w, terms);
-  GrowVector& left = w.left;
-  left.setZero(p.velocities());
-  p.J.add_transposed(ray.impulses, left);
-  p.J_b.add_transposed(ray.bounded_impulses, left);
-  for (std::size_t k = 0; k < p.prescribed.size(); ++k) left[p.prescribed[k]] += ray.prescribed_impulses[static_cast<Index>(k)];
-  return -work > kRounding * terms && left.lpNorm<1>() * kFarBeyond * velocity_scale(p) <= -work;
+  require_sizes(p, p.prescribed.size(), ray);
+  return proven_work(p, options, ray, w) < 0.0;
 }
 
 bool proves_infeasible(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray) {
@@ -220,25 +365,47 @@ bool proves_infeasible(const ContactProblem& p, const SolveOptions& options, con
   return proves_infeasible(p, options, ray, workspace);
 }
 
+bool proves_infeasible(const ReducedProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
+  require_sizes(p, 0, ray);
+  return p.defect.size() == 0 && proven_work(p, options, ray, w) < 0.0;
+}
+
+bool proves_infeasible(const ReducedProblem& p, const SolveOptions& options, const InfeasibilityRay& ray) {
+  InfeasibilityWorkspace workspace;
+  return proves_infeasible(p, options, ray, workspace);
+}
+
 bool find_infeasibility(const ContactProblem& p, Reduction& reduction, const SolveOptions& options, InfeasibilityWorkspace& w,
                         InfeasibilityRay& ray) {
+  const ReducedProblem& r = reduction.reduced;
   ray.clear();
-  const auto attempt = [&](auto blame) {
-    ray.impulses.setZero(3 * p.contacts());
-    ray.bounded_impulses.setZero(p.bounded_rows());
-    ray.prescribed_impulses.setZero(static_cast<Index>(p.prescribed.size()));
-    ray.proof = blame() && proves_infeasible(p, options, ray, w);
-    return ray.proof;
+  ray.prescribed_impulses.resize(static_cast<Index>(p.prescribed.size()));
+  const auto lift = [&](bool found) {
+    for (std::size_t j = 0; found && j < reduction.bounded.size(); ++j)
+      ray.bounded_impulses[reduction.bounded[j]] = w.beta[static_cast<Index>(j)];
+    if (found) close_momentum(p, reduction, w, ray);
+    return found;
   };
-  const bool found = attempt([&] { return blame_contacts(p, reduction, options, w, ray); }) ||
-                     attempt([&] { return blame_fixed_row(p, reduction, w, ray); });
-  if (!found && !attempt([&] { return blame_bilateral_rows(p, reduction, w, ray); })) {
-    ray.clear();
-    return false;
-  }
-  double terms = 0.0;
-  ray.work = work_of(p, options, ray, w, terms);
-  return true;
+  const bool found = attempt(p, options, w, ray, [&] { return lift(blame_contacts(r, options, w, ray.impulses)); }) ||
+                     attempt(p, options, w, ray, [&] { return blame_fixed_row(p, reduction, w, ray); }) ||
+                     attempt(p, options, w, ray, [&] { return blame_bilateral_rows(p, reduction, w, ray); }) ||
+                     attempt(p, options, w, ray, [&] { return lift(blame_program(r, options, w, ray.impulses)); });
+  if (!found) ray.clear();
+  return found;
+}
+
+bool find_infeasibility(const ReducedProblem& p, const SolveOptions& options, InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
+  ray.clear();
+  ray.prescribed_impulses.resize(0);
+  if (p.defect.size() > 0) return false;
+  const auto take = [&](bool found) {
+    if (found) ray.bounded_impulses = w.beta;
+    return found;
+  };
+  const bool found = attempt(p, options, w, ray, [&] { return take(blame_contacts(p, options, w, ray.impulses)); }) ||
+                     attempt(p, options, w, ray, [&] { return take(blame_program(p, options, w, ray.impulses)); });
+  if (!found) ray.clear();
+  return found;
 }
 
 }  // namespace stiction

@@ -192,6 +192,115 @@ TEST(Infeasibility, ContactsOfOtherLawsInASoftMixtureKeepTheirOwnDemands) {
   EXPECT_EQ(solve(p).status, Status::solved);
 }
 
+// A hand that is driven along the ground at (1, 1)/√2 and lifts at 0.5 m/s; a free body beside it.
+ContactProblem driven_hand() {
+  MatrixXd J = MatrixXd::Zero(3, 4);
+  J.leftCols<3>().setIdentity();
+  ContactProblem p = make_contact_problem(MatrixXd::Identity(4, 4), VectorXd::Zero(4), J, VectorXd::Constant(1, 0.6), 0.01);
+  p.prescribed = {0, 1, 2};
+  const double slip = std::sqrt(0.5);
+  p.v_prescribed = Vector3d(0.5, slip, slip);
+  return p;
+}
+
+// Every direction of the cone that the hand's velocity is against is a proof; the steepest has the work of the closed form.
+void expect_round_proof(const ContactProblem& p, double least_work) {
+  const SolveOptions todorov = with(Law::todorov);
+  const Solution s = solve(p, todorov);
+  EXPECT_EQ(s.status, Status::infeasible);
+  ASSERT_TRUE(s.ray.proof);
+  EXPECT_TRUE(proves_infeasible(p, todorov, s.ray));
+  EXPECT_LT(s.ray.work, 0.0);
+  EXPECT_GE(s.ray.work, (least_work - 1e-9) * s.ray.impulses[0]);
+  const double reach = 0.6 * std::sqrt(0.5);
+  InfeasibilityRay ray;
+  ray.impulses = Vector3d(1.0, -reach, -reach);
+  ray.bounded_impulses.resize(0);
+  ray.prescribed_impulses = -ray.impulses;
+  EXPECT_TRUE(proves_infeasible(p, todorov, ray));
+  EXPECT_FALSE(proves_infeasible(p, with(Law::coulomb_cone), ray));
+  ray.impulses = Vector3d(1.0, -1.001 * reach, -reach);  // outside the disc
+  ray.prescribed_impulses = -ray.impulses;
+  EXPECT_FALSE(proves_infeasible(p, todorov, ray));
+}
+
+TEST(Infeasibility, TodorovsConeIsRoundAndOpenContactsHaveOne) {
+  // u_N >= μ |u_T| asks for 0.6 m/s; the square in the disc, with its vertices on the axes, for 0.42.
+  expect_round_proof(driven_hand(), -0.1);
+  EXPECT_EQ(solve(driven_hand(), with(Law::anitescu)).status, Status::solved);
+  // 1 mm above the ground, with a hundredth of a second to close it: u_N + 0.1.
+  ContactProblem open = driven_hand();
+  open.gap[0] = 1e-3;
+  open.v_prescribed[0] = 0.4;
+  expect_round_proof(open, -0.1);
+  open.v_prescribed[0] = 0.55;
+  EXPECT_EQ(solve(open, with(Law::todorov)).status, Status::solved);
+}
+
+// A sledge (x, z) between floor and ceiling, and a limit that asks for x' >= 1 m/s. Sliding along at 1 m/s is no trouble for a motion, but
+// max_dissipation weighs -b β + energy: the harder the limit pushes and the walls hold against it, the less.
+TEST(Infeasibility, AProgramThatFallsWithoutEnd) {
+  MatrixXd J = MatrixXd::Zero(6, 2);
+  J(0, 1) = J(1, 0) = J(4, 0) = 1.0;
+  J(3, 1) = -1.0;
+  ContactProblem p = make_contact_problem(MatrixXd::Identity(2, 2), VectorXd::Zero(2), J, VectorXd::Constant(2, 0.5), 0.01);
+  const int size = 2;
+  p.J_b = BlockRows::from_dense(1, MatrixXd(Eigen::RowVector2d(1.0, 0.0)), std::span(&size, 1));
+  p.b = VectorXd::Constant(1, 1.0);
+  p.lo = VectorXd::Zero(1);
+  p.hi = VectorXd::Constant(1, kInfinity);
+  expect_proof(p, with(Law::max_dissipation), -1.0);
+  const Solution refused = solve(p, with(Law::max_dissipation));
+  for (const Law law : {Law::coulomb_pyramid, Law::coulomb_cone, Law::anitescu}) {
+    const bool cones = law == Law::anitescu;  // whose cones of velocities hold the sledge as well
+    EXPECT_EQ(proves_infeasible(p, with(law), refused.ray), cones) << to_string(law);
+    EXPECT_EQ(solve(p, with(law)).status, cones ? Status::infeasible : Status::solved) << to_string(law);
+  }
+  p.b[0] = 0.0;  // at rest nothing is gained
+  EXPECT_EQ(solve(p, with(Law::max_dissipation)).status, Status::solved);
+  EXPECT_FALSE(proves_infeasible(p, with(Law::max_dissipation), refused.ray));
+  p.b[0] = 1.0;
+  p.hi[0] = 5.0;  // the row gives way
+  EXPECT_EQ(solve(p, with(Law::max_dissipation)).status, Status::solved);
+}
+
+// The vise of a problem known only by its contacts: W of two contacts that press one block of 1 kg from both sides, driven at q.
+ReducedProblem reduced_vise(double left, double right) {
+  MatrixXd W = MatrixXd::Zero(6, 6);
+  W(0, 0) = W(3, 3) = 1.0;
+  W(0, 3) = W(3, 0) = -1.0;
+  VectorXd q = VectorXd::Zero(6);
+  q[0] = -left;
+  q[3] = right;
+  return reduce_dense(W, q, VectorXd::Constant(2, 0.5));
+}
+
+TEST(Infeasibility, AProblemKnownByItsContactsNeedsAProofToo) {
+  for (const Law law : {Law::frictionless, Law::no_slip, Law::coulomb_pyramid, Law::coulomb_cone, Law::moreau, Law::anitescu}) {
+    SCOPED_TRACE(to_string(law));
+    const ReducedProblem p = reduced_vise(1.0, -0.5);
+    const Solution s = solve(p, with(law));
+    EXPECT_EQ(s.status, Status::infeasible);
+    ASSERT_TRUE(s.ray.proof);
+    EXPECT_TRUE(proves_infeasible(p, with(law), s.ray));
+    EXPECT_NEAR(s.ray.work / s.ray.impulses.cwiseAbs().maxCoeff(), -1.5, 1e-9);
+    EXPECT_FALSE(proves_infeasible(reduced_vise(-1.0, 0.5), with(law), s.ray));
+    EXPECT_EQ(solve(reduced_vise(-1.0, 0.5), with(law)).status, Status::solved);
+    InfeasibilityRay wrong = s.ray;
+    wrong.impulses[0] *= 1.0 + 1e-4;
+    EXPECT_FALSE(proves_infeasible(p, with(law), wrong));
+  }
+  // What W adds beyond its symmetric part is not in the proof.
+  ReducedProblem skewed = reduced_vise(1.0, -0.5);
+  skewed.defect = MatrixXd::Zero(6, 6);
+  skewed.defect(0, 3) = 1e-3;
+  for (const Solver solver : {Solver::ppm, Solver::active_set}) {
+    const Solution s = solve(skewed, with(Law::frictionless, solver));
+    EXPECT_FALSE(s.ray.proof);
+    EXPECT_NE(s.status, Status::infeasible);
+  }
+}
+
 TEST(Infeasibility, NoProofForFeasibleRandomProblems) {
   std::mt19937 rng(12);
   for (int trial = 0; trial < 20; ++trial) {

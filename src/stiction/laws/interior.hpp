@@ -7,6 +7,8 @@
 // steps. Cost: that of the solver, block-sparse over the bodies; 10 to 25 linear systems for the laws without friction cones.
 #pragma once
 
+#include <vector>
+
 #include "stiction/laws/impulses.hpp"
 #include "stiction/laws/law.hpp"
 #include "stiction/problem/reduced.hpp"
@@ -15,12 +17,17 @@
 namespace stiction {
 
 struct InteriorWorkspace {
-  ReducedProblem problem;  ///< with the law's μ and rows, where they are not the problem's own
+  ReducedProblem problem;     ///< with the law's μ and rows, where they are not the problem's own
+  std::vector<int> sticking;  ///< contacts of no_slip whose tangential rows are among its bounded rows
   ConeWorkspace cone;
   ConeSolution solution;
 };
 
 /// law: frictionless, no_slip, coulomb_pyramid, coulomb_cone, moreau (its closed contacts, shifted) or anitescu.
 void solve_by_interior_point(const ReducedProblem& problem, const SolveOptions& options, InteriorWorkspace& workspace, Impulses& impulses);
+
+/// Coulomb's law over the disc from a point whose pattern of stick and slip is right or nearly so. `impulses` change when that is solved
+/// (true).
+bool polish_disc(const ReducedProblem& problem, const Impulses& start, InteriorWorkspace& workspace, Impulses& impulses);
 
 }  // namespace stiction

@@ -17,9 +17,9 @@ constexpr double kRounding = 1e-14;
 
 double largest(const GrowVector& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; }
 
-// Smallest velocity along a generator of the pyramid: g_N + μ min_j d_j·g_T.
+// Smallest velocity along a generator of the pyramid: g_N + μ min_j d_j·g_T; of what sticks at any force, g_N or -|g_T|.
 double least_generator_velocity(const Vector3d& g, double mu, int edges) {
-  if (std::isinf(mu)) return g[0] - std::hypot(g[1], g[2]);
+  if (std::isinf(mu)) return std::min(g[0], -std::hypot(g[1], g[2]));
   double least = kInfinity;
   for (int j = 0; j < edges; ++j) {
     const double angle = 2.0 * std::numbers::pi * j / edges;

@@ -1,10 +1,13 @@
 // Contacts with laws of their own: apart, each does what it does alone; together, each keeps its own conditions.
+#include <variant>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/laws/solve.hpp"
 #include "stiction/laws/test_problems.hpp"
+#include "stiction/problem/io.hpp"
 
 namespace stiction {
 namespace {
@@ -93,6 +96,17 @@ TEST(Mixture, AllOfOneLawIsThatLaw) {
   p.laws.clear();
   const Solution asked = solve(p, with(Law::anitescu));
   EXPECT_EQ(named.v, asked.v);
+}
+
+// A quadruped that stands on a box, the box on a floor without friction: two coplanar points of one foot next to the verge of slip, where
+// the interior point stalls on the disc and Lemke's path shows the pattern on a polygon.
+TEST(Mixture, AtTheVergeOfSlip) {
+  const AnyProblem file = load_problem(STICTION_SOURCE_DIR "/src/stiction/laws/test_data/verge_of_slip.json");
+  const ContactProblem& p = std::get<ContactProblem>(file);
+  ASSERT_EQ(p.contacts(), 15);
+  const Solution s = solve(p);
+  EXPECT_EQ(s.status, Status::solved) << s.certificate.worst();
+  EXPECT_LE(s.certificate.worst(), 1e-12);
 }
 
 TEST(Mixture, OfLawsWithoutACommonProgramIsRefused) {

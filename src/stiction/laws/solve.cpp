@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -73,30 +74,56 @@ void apply_choice(const Problem& problem, const SolveOptions& options, SolveWork
   w.impulses.lambda = solution.impulses;
 }
 
-void solve_moreau(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
-  make_moreau_problem(p, w.moreau);
-  if (is_prox(options.solver)) {
-    solve_by_prox(w.moreau.closed.problem, options, w.prox, w.moreau.impulses);
-  } else {
-    solve_by_interior_point(w.moreau.closed.problem, options, w.interior, w.moreau.impulses);
-  }
-  expand_moreau(p, w.moreau, out);
-}
-
 bool has_infinite_mu(const ReducedProblem& p) { return p.mu.size() > 0 && std::isinf(p.mu.maxCoeff()); }
 
-// The interior point can stall on degenerate problems; Lemke's path then decides, where the LCP is small enough for it.
-void solve_pyramid(const ReducedProblem& p, SolveOptions options, SolveWorkspace& w, Impulses& out) {
-  solve_by_interior_point(p, options, w.interior, out);
-  constexpr int kLemkeSize = 400;
-  const int size = p.contacts() * (options.edges + 2) + 2 * p.bounded_rows();
-  if (out.status == Status::solved || options.solver != Solver::automatic || size > kLemkeSize || has_infinite_mu(p)) return;
+constexpr int kLemkeSize = 400;  // of the LCP, above which its path is too slow as a fall-back
+
+// Lemke's path for the polygon of options.edges into w.fallback, which then has the law's point over it (true).
+bool try_lemke(const ReducedProblem& p, SolveOptions options, SolveWorkspace& w, Impulses& out) {
+  if (p.contacts() * (options.edges + 2) + 2 * p.bounded_rows() > kLemkeSize) return false;
   options.solver = Solver::lemke;
-  const int spent = out.iterations;
-  w.fallback = out;
-  solve_pyramid_lcp(p, options, w.pyramid, out);
-  out.iterations += spent;
-  if (out.status != Status::solved) out = w.fallback;
+  for (GrowVector* x : {&w.fallback.ray, &w.fallback.motion, &w.fallback.multipliers}) x->resize(0);
+  solve_pyramid_lcp(p, options, w.pyramid, w.fallback);
+  out.iterations += w.fallback.iterations;
+  return w.fallback.status == Status::solved;
+}
+
+void decide_polygon(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
+  if (!try_lemke(p, options, w, out)) return;
+  w.fallback.iterations = out.iterations;
+  std::swap(out, w.fallback);
+}
+
+// Polygons whose solution may show the disc's pattern of stick and slip.
+void decide_disc(const ReducedProblem& p, SolveOptions options, SolveWorkspace& w, Impulses& out) {
+  for (const int edges : {8, 12, 16}) {
+    options.edges = edges;
+    if (try_lemke(p, options, w, out) && polish_disc(p, w.fallback, w.interior, out)) return;
+  }
+}
+
+// The interior point can stall on degenerate problems, and where friction is infinite.
+void solve_coulomb(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
+  solve_by_interior_point(p, options, w.interior, out);
+  if (out.status == Status::solved || options.solver != Solver::automatic) return;
+  if (has_infinite_mu(p)) {
+    solve_by_holding(p, options, w.held, out);
+  } else if (options.law == Law::coulomb_pyramid) {
+    decide_polygon(p, options, w, out);
+  } else {
+    decide_disc(p, options, w, out);
+  }
+}
+
+void solve_moreau(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
+  make_moreau_problem(p, w.moreau);
+  const ReducedProblem& closed = w.moreau.closed.problem;
+  if (is_prox(options.solver)) {
+    solve_by_prox(closed, options, w.prox, w.moreau.impulses);
+  } else {
+    solve_coulomb(closed, options, w, w.moreau.impulses);
+  }
+  expand_moreau(p, w.moreau, out);
 }
 
 bool touches(const ReducedProblem& p, int i) { return p.gap.size() == 0 || p.gap[i] <= kTouchGap; }
@@ -110,17 +137,42 @@ void gather_touching(const ReducedProblem& p, ContactSubset& subset) {
   subset.problem.offset = subset.problem.offset.cwiseMin(0.0);  // restitution stays, what is left of the gap goes
 }
 
+bool find_proof(const ContactProblem& p, const SolveOptions& options, SolveWorkspace& w, InfeasibilityRay& ray) {
+  return find_infeasibility(p, w.reduction, options, w.infeasibility, ray);
+}
+bool find_proof(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, InfeasibilityRay& ray) {
+  return find_infeasibility(p, options, w.infeasibility, ray);
+}
+
 // A point that is no solution comes with a proof that there is none, where one is found, or with Lemke's ray.
-void explain_failure(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+template <class Problem>
+void explain_failure(const Problem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   InfeasibilityRay& ray = solution.ray;
   ray.clear();
   if (solution.status == Status::solved) return;
-  if (find_infeasibility(problem, w.reduction, options, w.infeasibility, ray)) {
+  if (find_proof(problem, options, w, ray)) {
     solution.status = Status::infeasible;
     return;
   }
   if (w.impulses.ray.size() > 0) ray.impulses = w.impulses.ray;
   if (solution.status == Status::infeasible) solution.status = Status::inaccurate;  // a solver's word that nobody can check
+}
+
+// Velocities this far beyond the problem's own meet contradicting conditions to any relative tolerance.
+bool flies_off(const ReducedProblem& p, const Solution& solution) {
+  constexpr double kFar = 1e9;
+  return solution.status == Status::solved && p.velocity > 0.0 && solution.v.size() > 0 &&
+         solution.v.lpNorm<Eigen::Infinity>() > kFar * p.velocity;
+}
+
+// No impulses, but those that a row's bounds demand.
+void take_rest(const ReducedProblem& p, Impulses& out) {
+  out.lambda.setZero(3 * p.contacts());
+  out.beta.resize(p.bounded_rows());
+  for (Eigen::Index j = 0; j < out.beta.size(); ++j) out.beta[j] = std::clamp(0.0, p.lo[j], p.hi[j]);
+  out.motion.resize(0);
+  out.multipliers.setZero(out.multipliers.size());
+  out.status = Status::inaccurate;
 }
 
 void solve_touching(const ReducedProblem& p, SolveOptions options, SolveWorkspace& w, Impulses& out) {
@@ -248,8 +300,8 @@ void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWo
     solve_by_active_set(p, options, w.convex, out);
   } else if (solver == Solver::lemke || solver == Solver::enumerate) {
     solve_pyramid_lcp(p, options, w.pyramid, out);
-  } else if (options.law == Law::coulomb_pyramid) {
-    solve_pyramid(p, options, w, out);
+  } else if (options.law == Law::coulomb_pyramid || options.law == Law::coulomb_cone) {
+    solve_coulomb(p, options, w, out);
   } else {
     solve_by_interior_point(p, options, w.interior, out);
   }
@@ -269,6 +321,35 @@ bool reads_velocity_before(const ContactProblem& p, const SolveOptions& options)
   return reads(options.law) || std::ranges::any_of(p.laws, reads);
 }
 
+// Another method for a point that its certificate refused: where impulses cancel, the active set's rows are met to the size of its terms
+// alone, and soft contacts close to hard ones end in rounding. False when the law has none.
+bool solve_otherwise(const ReducedProblem& p, SolveOptions options, SolveWorkspace& w) {
+  if (options.law == Law::max_dissipation && choose_solver(p, options) == Solver::active_set) {
+    const int spent = w.impulses.iterations;
+    options.solver = Solver::interior_point;
+    solve_reduced(p, options, w, w.impulses);
+    w.impulses.iterations += spent;
+    return true;
+  }
+  if (!can_polish_soft(p, options) || p.contacts() == 0) return false;
+  polish_soft(p, options, w.soft_polish, w.impulses);
+  return true;
+}
+
+// The first answer stays when the second is no better.
+template <class Problem>
+void try_otherwise(const Problem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+  if (solution.status == Status::solved || solution.ray.proof || options.solver != Solver::automatic) return;
+  const double worst = solution.certificate.worst();
+  w.fallback = w.impulses;
+  if (!solve_otherwise(reduced_of(problem, w), options, w)) return;
+  complete(problem, options, w, solution);
+  if (solution.certificate.worst() <= worst) return;
+  w.fallback.iterations = w.impulses.iterations;
+  w.impulses = w.fallback;
+  complete(problem, options, w, solution);
+}
+
 void solve_uniform(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   check_options(options);
   reduce(problem, w.reduction, {.keep_bilateral = options.bilateral_by_prox, .velocity_before = reads_velocity_before(problem, options)});
@@ -277,6 +358,7 @@ void solve_uniform(const ContactProblem& problem, const SolveOptions& options, S
   if (options.law == Law::sap) contact_weights(problem, w.soft.factor, w.reduction.reduced.weight);
   solve_reduced(w.reduction.reduced, options, w, w.impulses);
   complete(problem, options, w, solution);
+  try_otherwise(problem, options, w, solution);
   if (options.choice != Choice::warm_start) apply_choice(problem, options, w, solution);
 }
 
@@ -306,6 +388,7 @@ void solve_uniform(const ReducedProblem& problem, const SolveOptions& options, S
   solve_reduced(problem, options, w, w.impulses);
   complete(problem, options, w, solution);
   correct_for_defect(problem, options, w, solution);
+  try_otherwise(problem, options, w, solution);
   if (options.choice != Choice::warm_start) apply_choice(problem, options, w, solution);
 }
 
@@ -336,6 +419,10 @@ void complete(const ContactProblem& problem, const SolveOptions& options, SolveW
   certify(problem, conditions(options), solution.v, solution.impulses, solution.bounded_impulses, solution.prescribed_impulses,
           w.certificate, solution.certificate);
   conclude(w.reduction.reduced, options, w, solution);
+  if (flies_off(w.reduction.reduced, solution) && find_proof(problem, options, w, solution.ray)) {
+    take_rest(w.reduction.reduced, w.impulses);
+    return complete(problem, options, w, solution);
+  }
   explain_failure(problem, options, w, solution);
 }
 
@@ -351,8 +438,7 @@ void complete(const ReducedProblem& problem, const SolveOptions& options, SolveW
   solution.iterations = w.impulses.iterations;
   certify(problem, conditions(options), solution.impulses, solution.bounded_impulses, w.certificate, solution.certificate);
   conclude(problem, options, w, solution);
-  solution.ray.clear();
-  if (solution.status != Status::solved) solution.ray.impulses = w.impulses.ray;
+  explain_failure(problem, options, w, solution);
 }
 
 Status certified_status(Status solver, const Certificate& certificate, double tolerance) {

@@ -8,6 +8,7 @@
 #include "stiction/laws/choice.hpp"
 #include "stiction/laws/compliant.hpp"
 #include "stiction/laws/convex.hpp"
+#include "stiction/laws/held_contacts.hpp"
 #include "stiction/laws/infeasibility.hpp"
 #include "stiction/laws/interior.hpp"
 #include "stiction/laws/law.hpp"
@@ -16,6 +17,7 @@
 #include "stiction/laws/moreau.hpp"
 #include "stiction/laws/pyramid_lcp.hpp"
 #include "stiction/laws/soft_convex.hpp"
+#include "stiction/laws/soft_polish.hpp"
 #include "stiction/laws/viscous.hpp"
 #include "stiction/problem/contact_subset.hpp"
 #include "stiction/problem/reduced.hpp"
@@ -50,6 +52,8 @@ struct SolveWorkspace {
   MoreauWorkspace moreau;
   CompliantWorkspace compliant;
   InteriorWorkspace interior;
+  HeldContactsWorkspace held;
+  SoftPolishWorkspace soft_polish;
   CertificateWorkspace certificate;
 };
 
