@@ -39,7 +39,8 @@ RayCone ray_cone(Law law) {
   }
 }
 
-constexpr int kDiscVertices = 64;  // of the disc's, among which a proof is sought
+constexpr double kProofWork = 1e11;  // pivots times the square of the free velocities after which no proof is sought among the contacts
+constexpr int kDiscVertices = 64;    // of the disc's, among which a proof is sought
 
 /// Which contacts the law knows, and the offset it gives them.
 struct ContactRole {
@@ -103,6 +104,19 @@ Work work_of(const ContactProblem& p, const SolveOptions& options, const Infeasi
   for (Index j = 0; j < p.b.size(); ++j) work.add(-ray.bounded_impulses[j] * p.b[j]);
   for (Index k = 0; k < ray.prescribed_impulses.size(); ++k) work.add(-ray.prescribed_impulses[k] * p.v_prescribed[k]);
   return work;
+}
+
+// The sum above is negative in a proof: not where all is at rest and every offset positive. The programme of max_dissipation has another.
+bool asks_for_motion(const ContactProblem& p, const SolveOptions& options, InfeasibilityWorkspace& w) {
+  if (options.law == Law::max_dissipation) return true;
+  const auto moves = [](double velocity) { return velocity != 0.0; };
+  if (std::ranges::any_of(p.b, moves) || std::ranges::any_of(p.v_prescribed, moves)) return true;
+  read_contacts(p, options, w.closed, w.offset);
+  for (int i = 0; i < p.contacts(); ++i) {
+    const ContactRole role = role_of(p, options, w, i);
+    if (role.present && role.offset < 0.0) return true;
+  }
+  return false;
 }
 
 // ν·(u_free + c e_N) + β·w_free.
@@ -191,7 +205,10 @@ bool follow_direction(const ReducedProblem& r, InfeasibilityWorkspace& w, GrowVe
   qp.c = g.c;
   qp.lo = g.lo;
   qp.hi = g.hi;
-  if (bounded_qp(qp, {}, w.qp, w.solution) != Status::infeasible) return false;
+  QpOptions options;
+  const double columns = r.rank_bound();
+  options.max_pivots = static_cast<int>(std::min(20.0 * (g.size() + columns) + 200.0, std::max(2000.0, kProofWork / (columns * columns))));
+  if (bounded_qp(qp, options, w.qp, w.solution) != Status::infeasible) return false;
   expand(r, g, w.solution.direction, nu, w.beta);
   return true;
 }
@@ -379,6 +396,7 @@ bool find_infeasibility(const ContactProblem& p, Reduction& reduction, const Sol
                         InfeasibilityRay& ray) {
   const ReducedProblem& r = reduction.reduced;
   ray.clear();
+  if (!asks_for_motion(p, options, w)) return false;
   ray.prescribed_impulses.resize(static_cast<Index>(p.prescribed.size()));
   const auto lift = [&](bool found) {
     for (std::size_t j = 0; found && j < reduction.bounded.size(); ++j)

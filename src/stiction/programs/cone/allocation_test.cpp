@@ -1,4 +1,7 @@
 // After one solve of the largest problem, no solve allocates: neither of the same nor of smaller problems, cold or warm.
+#include <algorithm>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "stiction/base/allocation_counter.hpp"
@@ -34,6 +37,28 @@ TEST(ConeAllocation, NoneAfterWarmUp) {
       }
       EXPECT_EQ(allocation_count() - before, 0u) << "edges " << edges << " relaxed " << relaxed;
     }
+  }
+}
+
+TEST(ConeAllocation, NoneOnAPathThatTurnsBack) {
+  if (!allocations_are_counted()) GTEST_SKIP() << "built without the counter";
+  Random random(256);
+  std::vector<ReducedProblem> problems;
+  for (int k = 0; k < 8; ++k) problems.push_back(test_scenes::brick_wall(64, random, 1000.0));
+  for (int edges : {0, 4}) {
+    ConeWorkspace workspace;
+    ConeOptions options;
+    options.edges = edges;
+    ConeSolution solution;
+    std::size_t before = 0;
+    int longest = 0;
+    for (const ReducedProblem& problem : problems) {
+      edges == 0 ? exact_cone(problem, options, workspace, solution) : interior_point(problem, options, workspace, solution);
+      if (&problem == &problems.front()) before = allocation_count();
+      longest = std::max(longest, solution.iterations);
+    }
+    EXPECT_EQ(allocation_count() - before, 0u) << "edges " << edges;
+    EXPECT_GT(longest, 60) << "none of them needs the path";
   }
 }
 

@@ -112,6 +112,17 @@ double BoxRows::products(double step, const GrowVector& beta, const GrowVector& 
   return sum;
 }
 
+double BoxRows::smallest(double step, const GrowVector& beta, const GrowVector& dbeta) const {
+  double least = kInfinity;
+  for (std::size_t j = 0; j < rows_.size(); ++j) {
+    const Row& x = rows_[j];
+    const double b = beta.data()[j] + step * dbeta.data()[j];
+    if (x.has_lo) least = std::min(least, (b - x.lo) * (x.z_lo + step * x.dz_lo));
+    if (x.has_hi) least = std::min(least, (x.hi - b) * (x.z_hi + step * x.dz_hi));
+  }
+  return least;
+}
+
 void BoxRows::advance(double step) {
   for (Row& x : rows_) {
     x.z_lo += step * x.dz_lo;

@@ -106,6 +106,11 @@ void report(const ConeOptions& options, const ConeMemory& memory, bool solved, C
 template <class Cones>
 bool search_whole(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, bool warm) {
   memory.boxes.bind(problem);
+  // A path that only some problems need is followed without allocation too.
+  memory.last(cones).reserve(cones);
+  memory.last_boxes.reserve(memory.boxes);
+  for (GrowVector* v : {&memory.path_lambda, &memory.last_lambda}) v->reserve(memory.lambda.size());
+  for (GrowVector* v : {&memory.path_beta, &memory.last_beta}) v->reserve(memory.beta.size());
   return search(problem, memory, cones, warm);
 }
 

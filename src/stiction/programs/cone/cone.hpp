@@ -26,7 +26,7 @@ struct ConeOptions {
   bool relaxed = false;       ///< Anitescu's convex relaxation
   double tolerance = 5e-10;   ///< natural map below which the status is `solved`: in m/s, times the largest velocity where that is below 1
                               ///< m/s; never finer than rounding of the terms of u
-  int max_iterations = 1000;  ///< linear systems factored, all phases and restarts together
+  int max_iterations = 2000;  ///< linear systems factored, all phases and restarts together
   bool warm_start = false;    ///< start from the impulses in the solution when their sizes fit
 };
 

@@ -362,6 +362,17 @@ TEST(ConeStacks, WallsOfAThousandContactsAreSolved) {
   }
 }
 
+TEST(ConeStacks, PathsThatTurnSharplyAndEndInDoubtAreSolved) {
+  // Masses over 1000 : 1, about one wall in twenty: the step past a turn ends where no correction leads back, or contacts that carry next
+  // to nothing send Newton off from a point that is exact to 1e-7.
+  ConeWorkspace workspace;
+  for (const auto& [seed, law] : {std::pair(47u, Law::disc), std::pair(38u, Law::pyramid), std::pair(42u, Law::pyramid)}) {
+    Random random(seed);
+    const ReducedProblem problem = test_scenes::brick_wall(256, random, 1000.0);
+    EXPECT_EQ(solve(problem, law, workspace).status, Status::solved) << seed;
+  }
+}
+
 TEST(ConeDegenerate, PermutedContactsGiveTheSameVelocity) {
   Random random(6);
   for (Law law : kLaws) {

@@ -167,6 +167,26 @@ double DiscCones::products(double step, const GrowVector& u, const GrowVector& l
   return sum;
 }
 
+double DiscCones::smallest(double step, const GrowVector& u, const GrowVector& lambda, const GrowVector& du,
+                           const GrowVector& dlambda) const {
+  double least = kInfinity;
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    const Contact& x = contacts_[i];
+    const auto part = [&](const GrowVector& value, const GrowVector& change, std::size_t k) {
+      return value.data()[3 * i + k] + step * change.data()[3 * i + k];
+    };
+    const double normal = part(lambda, dlambda, 0);
+    least = std::min(least, (x.a + step * x.da) * normal);
+    if (!x.friction) continue;
+    const double force = std::hypot(part(lambda, dlambda, 1), part(lambda, dlambda, 2));
+    const double speed = std::hypot(part(u, du, 1), part(u, du, 2));
+    const double radius = x.mu * normal, s = x.s + step * x.ds;
+    const double determinants = (radius - force) * (radius + force) * (s - speed) * (s + speed);
+    least = std::min(least, std::sqrt(std::max(determinants, 0.0)));
+  }
+  return least;
+}
+
 void DiscCones::advance(double step) {
   for (Contact& x : contacts_) {
     x.a += step * x.da;

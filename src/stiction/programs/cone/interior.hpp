@@ -4,7 +4,8 @@
 // short; a short step is followed by one of pure centring. `follow` goes through such turns: of the curve z(m) of centres, m alone is no
 // parameter there, its length is, and dm along the curve has the sign of -det of the Jacobian [Allgower and Georg 1990, ch. 2 and 3]. What
 // is eliminated contact by contact has positive pivots, so the sign is that of the r-space matrix. Correction onto the curve and step along
-// it are taken in one linear solve of three right-hand sides.
+// it are taken in one linear solve of three right-hand sides; a step along it that ends at the boundary is taken back and made shorter with
+// the same factors, for what it cuts off is the correction, and away from the curve the sign of the determinant means nothing.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +22,9 @@ inline constexpr double kShortStep = 0.1;       ///< a step shorter than this is
 
 inline constexpr double kFractionOfPath = 0.9;                        ///< of the way to the boundary, when the path is followed
 inline constexpr double kShortestReach = 0.02, kLongestReach = 30.0;  ///< of one step along the path
+inline constexpr double kSureStep = 0.5;                              ///< a shorter one is taken again with less reach,
+inline constexpr double kLessReach = 0.4;                             ///< this part of it
+inline constexpr double kSmallestProduct = 0.1;                       ///< over their mean, after a step along the path
 
 template <class Cones>
 class Interior {
@@ -78,15 +82,53 @@ class Interior {
     const double squared = 1.0 + relative_product(m_.dlambda, m_.dlambda);
     const double across = relative_product(m_.path_lambda, m_.dlambda) / squared;
     const double forward = m_.space.positive_determinant() ? -1.0 : 1.0;
-    const double change = std::max(forward * reach / std::sqrt(squared) - across, -0.95);
-    length_ = std::min(1.0, kFractionOfPath * direction({(1.0 + change) * mean_, false}));
-    if (!std::isfinite(length_) || !m_.dlambda.allFinite()) return -1.0;
-    reach = std::clamp(length_ < 0.5 ? 0.5 * reach : (length_ == 1.0 ? 1.5 * reach : reach), kShortestReach, kLongestReach);
+    for (;; reach = std::max(kLessReach * reach, kShortestReach)) {
+      const double change = std::max(forward * reach / std::sqrt(squared) - across, -0.95);
+      length_ = std::min(1.0, kFractionOfPath * direction({(1.0 + change) * mean_, false}));
+      if (!std::isfinite(length_) || !m_.dlambda.allFinite()) return -1.0;
+      stay_near_path(change);
+      if (length_ >= kSureStep || reach == kShortestReach) break;
+    }
+    if (length_ < kSureStep && last_reach_ > kShortestReach) {
+      go_back();
+      reach = last_reach_ = std::max(kLessReach * last_reach_, kShortestReach);
+      return kSureStep;
+    }
+    last_reach_ = reach;
+    keep_point();
+    if (length_ == 1.0) reach = std::min(1.5 * reach, kLongestReach);
     move();
     return length_;
   }
 
  private:
+  double smallest_product(double step) const {
+    return std::min(cones_.smallest(step, m_.u, m_.lambda, m_.du, m_.dlambda), m_.boxes.smallest(step, m_.beta, m_.dbeta));
+  }
+
+  void keep_point() {
+    m_.last_lambda = m_.lambda;
+    m_.last_beta = m_.beta;
+    m_.last(cones_) = cones_;
+    m_.last_boxes = m_.boxes;
+  }
+
+  // To the point before the last step, which led too far from the path to come back to it.
+  void go_back() {
+    m_.lambda = m_.last_lambda;
+    m_.beta = m_.last_beta;
+    cones_ = m_.last(cones_);
+    m_.boxes = m_.last_boxes;
+    place(problem_, m_);
+    mean_ = mean_product(0.0);
+  }
+
+  // Shortens the step, which changes m by this part of it, until no product has fallen far below the mean: it would take many steps back.
+  void stay_near_path(double change) {
+    const double floor = std::min(kSmallestProduct * mean_, 0.9 * smallest_product(0.0));
+    for (int k = 0; k < 20 && smallest_product(length_) < (1.0 + length_ * std::min(change, 0.0)) * floor; ++k) length_ *= 0.7;
+  }
+
   // Of two directions, each contact's over its normal impulse.
   double relative_product(const GrowVector& a, const GrowVector& b) const {
     double sum = 0.0;
@@ -126,6 +168,7 @@ class Interior {
   ConeMemory& m_;
   Cones& cones_;
   double mean_ = 0.0, first_mean_ = 0.0, length_ = 1.0;
+  double last_reach_ = 0.0;  // of the last step along the path
 };
 
 }  // namespace stiction

@@ -32,6 +32,8 @@ void contact_scales(const ReducedProblem& problem, GrowVector& scale, GrowVector
 class DiscCones {
  public:
   void bind(const ReducedProblem& problem, bool relaxed);
+  /// Memory for a copy of these.
+  void reserve(const DiscCones& other) { contacts_.reserve(other.contacts_.size()); }
   /// Interior point of size t (scaled velocity) for the normal offsets c, at contact velocities u and impulses λ_N > 0, λ_T = 0.
   void start(const GrowVector& scale, const GrowVector& offset, double t, const GrowVector& u, const GrowVector& lambda);
   /// D of every contact (9 each, row-major).
@@ -43,6 +45,9 @@ class DiscCones {
   /// Sum of the complementarity products after a step, before λ and u are moved, and how many there are.
   double products(double step, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, const GrowVector& dlambda) const;
   int count() const { return count_; }
+  /// Smallest of the products after a step; of a disc, whose two products are one vector, the root of the product of its determinants,
+  /// which is m on the path too.
+  double smallest(double step, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, const GrowVector& dlambda) const;
   void advance(double step);
   /// Sets κ to this part of μ: 0 is Coulomb's law, 1 the relaxation.
   void couple(double part);
@@ -61,12 +66,17 @@ class DiscCones {
 class PolygonCones {
  public:
   void bind(const ReducedProblem& problem, const SectionShape& shape, bool relaxed);
+  void reserve(const PolygonCones& other) {
+    contacts_.reserve(other.contacts_.size());
+    edges_.reserve(other.edges_.size());
+  }
   void start(const GrowVector& scale, const GrowVector& offset, double t, const GrowVector& u, const GrowVector& lambda);
   void eliminate(const GrowVector& u, const GrowVector& lambda, GrowVector& D);
   void right_hand_side(const Target& target, const GrowVector& u, const GrowVector& lambda, GrowVector& d);
   double recover(const GrowVector& D, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, GrowVector& d);
   double products(double step, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, const GrowVector& dlambda) const;
   int count() const { return count_; }
+  double smallest(double step, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, const GrowVector& dlambda) const;
   void advance(double step);
   void couple(double part);
 
@@ -90,11 +100,13 @@ class PolygonCones {
 class BoxRows {
  public:
   void bind(const ReducedProblem& problem);
+  void reserve(const BoxRows& other) { rows_.reserve(other.rows_.size()); }
   void start(const GrowVector& row_scale, double t, GrowVector& beta);
   void eliminate(const GrowVector& w, const GrowVector& beta, GrowVector& D);
   void right_hand_side(const Target& target, const GrowVector& w, const GrowVector& beta, GrowVector& d);
   double recover(const GrowVector& D, const GrowVector& beta, const GrowVector& dw, GrowVector& d);
   double products(double step, const GrowVector& beta, const GrowVector& dbeta) const;
+  double smallest(double step, const GrowVector& beta, const GrowVector& dbeta) const;
   int count() const { return count_; }
   void advance(double step);
 

@@ -13,9 +13,9 @@ using Matrix3Row = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
 struct ConeMemory {
   RSpace space;
   SectionShape shape;
-  DiscCones discs;
-  PolygonCones polygons;
-  BoxRows boxes;
+  DiscCones discs, last_discs;  ///< and those of the point before the last step along the path
+  PolygonCones polygons, last_polygons;
+  BoxRows boxes, last_boxes;
 
   bool relaxed = false;
   bool lagged = false;          ///< the polish solves the convex problem whose offsets contain μ s of an earlier point
@@ -36,11 +36,14 @@ struct ConeMemory {
   GrowVector hold_lambda, hold_beta, hold_shift;  ///< point to come back to while a polish is tried
   GrowVector polish_lambda, polish_beta;          ///< where a polish starts
   GrowVector path_lambda, path_beta;              ///< centring direction while the path of centres is followed
+  GrowVector last_lambda, last_beta;              ///< point before the last step along it
   GrowVector step, start;                         ///< r, Newton step of the proximal method, and y at the beginning of its outer step
   GrowVector best_lambda, best_beta;              ///< best point so far
   double best = 0.0;                              ///< its natural map
 
   bool convex() const { return relaxed || lagged; }
+  DiscCones& last(const DiscCones&) { return last_discs; }
+  PolygonCones& last(const PolygonCones&) { return last_polygons; }
 };
 
 /// Takes the defect's part of u from λ.
@@ -69,6 +72,11 @@ bool proximal_newton(const ReducedProblem& problem, ConeMemory& memory);
 /// (open, stick, slip) and corrects the pattern. True when the target is met, by the best point or, when lagged, by the
 /// current one; or when it is not, and the best point is acceptable.
 bool polish(const ReducedProblem& problem, ConeMemory& memory, int steps);
+
+/// The same near a solution whose pattern is not clear (contacts that carry or slip next to nothing): the limit of the linearisation is
+/// that with which the natural map does not rise threefold, tenfold after every step that goes well and a tenth after one that is taken
+/// back.
+bool settle(const ReducedProblem& problem, ConeMemory& memory, int steps);
 
 /// One problem from start to end, in this memory; edges = 0 is the disc.
 void solve_whole(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, ConeSolution& solution);

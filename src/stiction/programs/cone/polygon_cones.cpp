@@ -171,6 +171,20 @@ double PolygonCones::products(double step, const GrowVector&, const GrowVector& 
   return sum;
 }
 
+double PolygonCones::smallest(double step, const GrowVector&, const GrowVector& lambda, const GrowVector&,
+                              const GrowVector& dlambda) const {
+  double least = kInfinity;
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    const Contact& x = contacts_[i];
+    least = std::min(least, (x.a + step * x.da) * (lambda.data()[3 * i] + step * dlambda.data()[3 * i]));
+    if (!x.friction) continue;
+    least = std::min(least, (x.t + step * x.dt) * (x.s + step * x.ds));
+    for (const Edge *e = edges_.data() + i * at(k_), *end = e + k_; e != end; ++e)
+      least = std::min(least, (e->beta + step * e->dbeta) * (e->w + step * e->dw));
+  }
+  return least;
+}
+
 void PolygonCones::advance(double step) {
   for (Contact& x : contacts_) {
     x.a += step * x.da;

@@ -28,7 +28,12 @@ constexpr double kStalled = 1e-6;      // step length at which it has stalled
 constexpr double kFirstPolish = 1e-6;  // m / t² at which the pattern is first tried
 constexpr double kPolishAgain = 1e-3;  // and again whenever m has fallen by this
 constexpr double kPathStart = 10.0;    // of the first impulses, over the natural one, where the path is followed
-constexpr int kMaxPathSteps = 400;
+constexpr int kMaxPathSteps = 1000;
+constexpr double kPathEnd = 1e-15;  // m / t² that rounding leaves
+constexpr int kStuck = 60;          // steps in succession that end at the boundary however short: off the path, or led by rounding
+constexpr double kNearAgain = 0.1;  // as kPolishAgain, near a solution
+constexpr double kNear = 1e-3;      // natural map over the largest velocity from which the slower polish is tried
+constexpr int kSettleSteps = 60;    // of it
 constexpr int kFewContacts = 16;
 constexpr int kRounds = 60;  // of the fixed point
 
@@ -75,6 +80,19 @@ bool attempt(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, do
   return memory.convex() && proximal_newton(problem, memory);
 }
 
+// `try_pattern`, and near a solution the slower polish too.
+bool try_pattern_twice(const ReducedProblem& problem, ConeMemory& memory, double mean, double& next) {
+  if (try_pattern(problem, memory, mean, next)) return true;
+  if (memory.budget <= 0 || evaluate(problem, memory) > kNear * memory.velocity) return false;
+  next = kNearAgain * mean;
+  if (settle(problem, memory, kSettleSteps)) return true;
+  memory.lambda = memory.best_lambda;
+  memory.beta = memory.best_beta;
+  if (polish(problem, memory, 8)) return true;
+  resume(problem, memory);
+  return false;
+}
+
 // Follows the path of centres through its turns: twice the steps of `attempt`, and next to never in vain.
 template <class Cones>
 bool follow_path(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double t) {
@@ -83,11 +101,13 @@ bool follow_path(const ReducedProblem& problem, ConeMemory& memory, Cones& cones
   interior.start(t);
   cones.couple(0.0);
   double next_polish = kFirstPolish * t * t, reach = 1.0;
+  int stuck = 0;
   for (int k = 0; k < kMaxPathSteps && memory.budget > 0; ++k) {
     const double length = interior.follow(reach);
-    const bool over = length < kStalled || !(interior.mean() > 0.0);
+    stuck = length < kSureStep ? stuck + 1 : 0;
+    const bool over = length < kStalled || !(interior.mean() > kPathEnd * t * t) || stuck == kStuck;
     if (!over && interior.mean() > next_polish) continue;
-    if (try_pattern(problem, memory, interior.mean(), next_polish)) return true;
+    if (try_pattern_twice(problem, memory, interior.mean(), next_polish)) return true;
     if (over) break;
   }
   return false;
