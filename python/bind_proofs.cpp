@@ -82,15 +82,25 @@ Arrays are read-only views.)")
       });
 }
 
+template <class Problem>
+bool check_ray(const Problem& problem, const InfeasibilityRay& ray, const SolveOptions& options) {
+  const nb::gil_scoped_release released;
+  validate(problem);
+  return proves_infeasible(problem, options, ray);
+}
+
+bool check_ray_of(const AnyProblemObject& problem, const InfeasibilityRay& ray, const SolveOptions& options) {
+  if (nb::isinstance<ContactProblem>(problem)) return check_ray(nb::cast<const ContactProblem&>(problem), ray, options);
+  if (nb::isinstance<ReducedProblem>(problem)) return check_ray(nb::cast<const ReducedProblem&>(problem), ray, options);
+  throw_type_error("problem", "a ContactProblem or a ReducedProblem", problem);
+}
+
 void bind_checks(nb::module_& m) {
   m.def(
       "proves_infeasible",
-      [](const ContactProblem& problem, const InfeasibilityRay& ray, const Text& law, const Integer& edges, const Text& variant,
+      [](const AnyProblemObject& problem, const InfeasibilityRay& ray, const Text& law, const Integer& edges, const Text& variant,
          const Flag& align_edges) {
-        const SolveOptions options = read_law(law, edges, variant, align_edges);
-        const nb::gil_scoped_release released;
-        validate(problem);
-        return proves_infeasible(problem, options, ray);
+        return check_ray_of(problem, ray, read_law(law, edges, variant, align_edges));
       },
       "problem"_a, "ray"_a, "law"_a = "coulomb_pyramid", "edges"_a = 4, "variant"_a = "stewart_trinkle", "align_edges"_a = false,
       R"(True when `ray` proves that no motion satisfies the law on `problem`, beyond rounding; computed from these two alone.

@@ -93,6 +93,20 @@ def test_weak_torques_have_a_proof_that_says_how_weak():
     assert stiction.inverse(problem, [1], [1.0], torque_limits=25.0).proof is None
 
 
+def test_a_problem_known_by_w_alone_has_proofs_too():
+    # Two contacts that nothing moves against each other, driven into each other.
+    shut = stiction.ReducedProblem(np.kron([[1.0, -1.0], [-1.0, 1.0]], np.diag([1.0, 0.0, 0.0])), [-1.0, 0, 0, -1.0, 0, 0], 0.5)
+    for law in ("frictionless", "coulomb_pyramid", "coulomb_cone"):
+        solution = stiction.solve(shut, law=law)
+        assert solution.status == "infeasible"
+        assert stiction.proves_infeasible(shut, solution.ray, law=law)
+        away = stiction.ReducedProblem(shut.W, [-1.0, 0, 0, 2.0, 0, 0], 0.5)
+        assert not stiction.proves_infeasible(away, solution.ray, law=law)
+        assert stiction.solve(away, law=law).status == "solved"
+    with pytest.raises(TypeError, match=r"^problem: expected a ContactProblem or a ReducedProblem, got"):
+        stiction.proves_infeasible(3, solution.ray)
+
+
 def test_checks_refuse_what_does_not_fit():
     problem, empty = vise(), stiction.RequestProof(np.zeros((2, 3)), None, [0.0, 0.0])
     assert not stiction.certifies_infeasibility(problem, WALLS, SHUT, empty)
