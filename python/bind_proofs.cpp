@@ -99,9 +99,7 @@ void bind_checks(nb::module_& m) {
   m.def(
       "proves_infeasible",
       [](const AnyProblemObject& problem, const InfeasibilityRay& ray, const Text& law, const Integer& edges, const Text& variant,
-         const Flag& align_edges) {
-        return check_ray_of(problem, ray, read_law(law, edges, variant, align_edges));
-      },
+         const Flag& align_edges) { return check_ray_of(problem, ray, read_law(law, edges, variant, align_edges)); },
       "problem"_a, "ray"_a, "law"_a = "coulomb_pyramid", "edges"_a = 4, "variant"_a = "stewart_trinkle", "align_edges"_a = false,
       R"(True when `ray` proves that no motion satisfies the law on `problem`, beyond rounding; computed from these two alone.
 

@@ -39,8 +39,8 @@ struct InfeasibilityWorkspace {
 /// Which contacts are closed (n flags), and the offsets c of their normals (n, m/s), as the law's demands have them.
 void read_contacts(const ContactProblem& problem, const SolveOptions& options, std::vector<char>& closed, GrowVector& offset);
 
-/// Looks for a proof, in bounded work; at once false where no offset, bounded row or prescribed velocity asks for motion. `reduction` is the
-/// problem's. True when `ray` proves that the law has no solution, false when none was found; `ray` is then empty.
+/// Looks for a proof, in bounded work; at once false where no offset, bounded row or prescribed velocity asks for motion. `reduction` is
+/// the problem's. True when `ray` proves that the law has no solution, false when none was found; `ray` is then empty.
 bool find_infeasibility(const ContactProblem& problem, Reduction& reduction, const SolveOptions& options, InfeasibilityWorkspace& workspace,
                         InfeasibilityRay& ray);
 

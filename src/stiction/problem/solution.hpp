@@ -22,8 +22,8 @@ std::string_view to_string(Status status);
 /// Impulses that prove that no motion satisfies the law [Farkas]: a direction in which the law's impulses may grow without bound, which
 /// changes no momentum, Jᵀν + J_bᵀβ + E_Pᵀπ = 0, and yet must do negative work at every motion:
 ///   ν·(J v + c e_N) + β·(J_b v - b) + π·(v_P - v_prescribed) = work < 0  for all v, where the law asks for >= 0.
-/// Of a problem known only by its contacts, R_tᵀν + B_tᵀβ = 0 and work = ν·(u_free + c e_N) + β·w_free; of `max_dissipation` also a ray along
-/// which its program falls without end. `proves_infeasible` (laws/infeasibility.hpp) checks it from the problem alone.
+/// Of a problem known only by its contacts, R_tᵀν + B_tᵀβ = 0 and work = ν·(u_free + c e_N) + β·w_free; of `max_dissipation` also a ray
+/// along which its program falls without end. `proves_infeasible` (laws/infeasibility.hpp) checks it from the problem alone.
 struct InfeasibilityRay {
   GrowVector impulses;             ///< ν, 3n; empty when there is no ray
   GrowVector bounded_impulses;     ///< β, m
