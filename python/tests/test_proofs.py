@@ -95,7 +95,9 @@ def test_weak_torques_have_a_proof_that_says_how_weak():
 
 def test_a_problem_known_by_w_alone_has_proofs_too():
     # Two contacts that nothing moves against each other, driven into each other.
-    shut = stiction.ReducedProblem(np.kron([[1.0, -1.0], [-1.0, 1.0]], np.diag([1.0, 0.0, 0.0])), [-1.0, 0, 0, -1.0, 0, 0], 0.5)
+    shut = stiction.ReducedProblem(
+        np.kron([[1.0, -1.0], [-1.0, 1.0]], np.diag([1.0, 0.0, 0.0])), [-1.0, 0, 0, -1.0, 0, 0], 0.5
+    )
     for law in ("frictionless", "coulomb_pyramid", "coulomb_cone"):
         solution = stiction.solve(shut, law=law)
         assert solution.status == "infeasible"
