@@ -252,12 +252,20 @@ bool needs_last_resort(const ReducedProblem& p, const SolveOptions& options, con
   return p.rank_bound() > kPivotingColumns && p.rank_bound() <= kLastResortColumns;
 }
 
+double worst_residual(const ReducedProblem& p, const SolveOptions& options, const Impulses& point, SolveWorkspace& w) {
+  certify(p, conditions(options), point.lambda, point.beta, w.certificate, w.compared);
+  return w.compared.worst();
+}
+
+// The first point stays where the second is no better.
 void solve_as_last_resort(const ReducedProblem& p, SolveOptions options, SolveWorkspace& w, Impulses& out) {
-  const int spent = out.iterations;
+  const double before = worst_residual(p, options, out, w);
+  w.first = out;
   options.solver = p.bounded_rows() == 0 && can_solve(options.law, Solver::ppm) ? Solver::ppm : Solver::active_set;
   options.warm_start = false;
   solve_reduced(p, options, w, out);
-  out.iterations += spent;
+  w.first.iterations = out.iterations += w.first.iterations;
+  if (!(worst_residual(p, options, out, w) <= before)) std::swap(out, w.first);
 }
 
 }  // namespace

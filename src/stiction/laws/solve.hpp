@@ -34,7 +34,7 @@ struct TouchingContacts {
 /// Memory of `solve`, reused between calls: no heap allocation once every size has been seen. Not to be shared between threads.
 struct SolveWorkspace {
   Reduction reduction;
-  Impulses impulses, fallback, uncorrected;
+  Impulses impulses, fallback, first, uncorrected;
   ConvexWorkspace convex;
   MaxDissipationWorkspace max_dissipation;
   PyramidLcpWorkspace pyramid;
@@ -55,6 +55,7 @@ struct SolveWorkspace {
   HeldContactsWorkspace held;
   SoftPolishWorkspace soft_polish;
   CertificateWorkspace certificate;
+  Certificate compared;
 };
 
 /// Impulses of the law on a reduced problem; status as the solver reports it, uncertified.
