@@ -13,7 +13,9 @@ namespace stiction {
 namespace {
 
 std::string scene_file(const std::string& pairs) {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "pairs.toml";
+  // Tests run side by side.
+  const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / ("stiction_pairs_" + test + ".toml");
   std::ofstream(path) << R"([simulation]
 dt = 0.001
 gravity = [3.0, 0.0, -9.0]
