@@ -1,9 +1,8 @@
 // A Delassus matrix given as numbers becomes R_t R_tᵀ.
 //
 // Per set of coupled contacts: S = (W + Wᵀ)/2 scaled to a unit diagonal, Cholesky with complete pivoting in panels (a matrix product
-// per panel), stopped at the numerical rank. When what is left is above rounding, S is indefinite by the digits it was written
-// with: the factorisation is then stopped at pivots that the digits cannot have made, and the eigenvalues of what is left are cut at
-// zero. Cost n² r, and about 10 k³ for a rest of k rows.
+// per panel), down to pivots that the digits of W cannot have made. What that leaves is factored in the same way to the numerical rank
+// or, when S is indefinite by its digits, by its eigenvalues, cut at zero. Cost n² r, and about 10 k³ for a cut rest of k rows.
 #include "stiction/problem/reduce_sparse.hpp"
 
 #include <algorithm>
@@ -46,7 +45,7 @@ std::vector<std::vector<int>> coupled_sets(const SparseMatrix& W) {
   return sets.sets();
 }
 
-// Pivoted Cholesky of a matrix with unit diagonal, of which only the lower half is read, down to pivots of this size; L is n x rank, and S
+// Pivoted Cholesky of a matrix of which only the lower half is read, down to pivots of this size; L is n x rank, and S
 // becomes the rest. True when that is of the size of the last pivots; if not, S is indefinite.
 bool pivoted_cholesky(MatrixXd& S, double tolerance, MatrixXd& L) {
   constexpr Index kPanel = 48;
@@ -84,21 +83,29 @@ bool pivoted_cholesky(MatrixXd& S, double tolerance, MatrixXd& L) {
   return n == 0 || S.triangularView<Eigen::Lower>().toDenseMatrix().cwiseAbs().maxCoeff() <= 10.0 * tolerance;
 }
 
-// S = L Lᵀ but for negative eigenvalues of the rest that reliable pivots leave, by the digits of S. False when they are larger than that.
-bool cut_rest(MatrixXd S, MatrixXd& L) {
+// S = L Lᵀ, of a unit diagonal, but for negative eigenvalues of the rest that reliable pivots leave, by the digits of S. False when they
+// are larger than that.
+bool factor_unit(MatrixXd S, MatrixXd& L) {
+  const double tolerance = rounding(S.rows());
   pivoted_cholesky(S, kReliable, L);
   std::vector<Index> left;
   for (Index i = 0; i < S.rows(); ++i) {
     if (S(i, i) != 0.0) left.push_back(i);
   }
   if (left.empty()) return true;
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(S(left, left));
-  const VectorXd& values = eigen.eigenvalues();
-  if (eigen.info() != Eigen::Success || !(values[0] >= -kIndefinite)) return false;
-  const Index more = (values.array() > rounding(S.rows())).count(), rank = L.cols();
-  L.conservativeResize(Eigen::NoChange, rank + more);
-  L.rightCols(more).setZero();
-  L(left, Eigen::seqN(rank, more)) = eigen.eigenvectors().rightCols(more) * values.tail(more).cwiseSqrt().asDiagonal();
+  const MatrixXd rest = S(left, left);
+  MatrixXd copy = rest, more;
+  if (!pivoted_cholesky(copy, tolerance, more)) {
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(rest);
+    const VectorXd& values = eigen.eigenvalues();
+    if (eigen.info() != Eigen::Success || !(values[0] >= -kIndefinite)) return false;
+    const Index positive = (values.array() > tolerance).count();
+    more = eigen.eigenvectors().rightCols(positive) * values.tail(positive).cwiseSqrt().asDiagonal();
+  }
+  const Index rank = L.cols();
+  L.conservativeResize(Eigen::NoChange, rank + more.cols());
+  L.rightCols(more.cols()).setZero();
+  L(left, Eigen::seqN(rank, more.cols())) = more;
   return true;
 }
 
@@ -129,8 +136,7 @@ Factor factor(const MatrixXd& S) {
   if (definite && !rows.empty()) {
     const VectorXd scale = dense.diagonal().cwiseSqrt();
     const MatrixXd unit = scale.cwiseInverse().asDiagonal() * dense * scale.cwiseInverse().asDiagonal();
-    MatrixXd rest = unit;
-    definite = unit.allFinite() && (pivoted_cholesky(rest, rounding(unit.rows()), part) || cut_rest(unit, part));
+    definite = unit.allFinite() && factor_unit(unit, part);
     if (definite) part = scale.asDiagonal() * part;
   }
   if (!definite) part = cut_eigenvalues(dense);
