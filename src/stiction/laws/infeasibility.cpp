@@ -106,7 +106,18 @@ Work work_of(const ContactProblem& p, const SolveOptions& options, const Infeasi
   return work;
 }
 
-// The sum above is negative in a proof: not where all is at rest and every offset positive. The programme of max_dissipation has another.
+// ν·(u_free + c e_N) + β·w_free.
+Work work_of(const ReducedProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
+  read_contacts(p, options, w.closed, w.offset);
+  Work work;
+  for (int i = 0; i < p.contacts(); ++i) work.add(ray.impulses[3 * i] * role_of(p, options, w, i).offset);
+  for (Index k = 0; k < p.u_free.size(); ++k) work.add(ray.impulses[k] * p.u_free[k]);
+  for (Index j = 0; j < p.w_free.size(); ++j) work.add(ray.bounded_impulses[j] * p.w_free[j]);
+  return work;
+}
+
+// The sum of a ContactProblem is negative in a proof: not where all is at rest and every offset positive. The programme of max_dissipation
+// has another.
 bool asks_for_motion(const ContactProblem& p, const SolveOptions& options, InfeasibilityWorkspace& w) {
   if (options.law == Law::max_dissipation) return true;
   const auto moves = [](double velocity) { return velocity != 0.0; };
@@ -117,16 +128,6 @@ bool asks_for_motion(const ContactProblem& p, const SolveOptions& options, Infea
     if (role.present && role.offset < 0.0) return true;
   }
   return false;
-}
-
-// ν·(u_free + c e_N) + β·w_free.
-Work work_of(const ReducedProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
-  read_contacts(p, options, w.closed, w.offset);
-  Work work;
-  for (int i = 0; i < p.contacts(); ++i) work.add(ray.impulses[3 * i] * role_of(p, options, w, i).offset);
-  for (Index k = 0; k < p.u_free.size(); ++k) work.add(ray.impulses[k] * p.u_free[k]);
-  for (Index j = 0; j < p.w_free.size(); ++j) work.add(ray.bounded_impulses[j] * p.w_free[j]);
-  return work;
 }
 
 // Largest velocity that the problem's own data speak of (m/s).
@@ -145,20 +146,15 @@ double velocity_scale(const ContactProblem& p) {
 // The same in y (kg^½ m/s).
 double motion_scale(const ReducedProblem& p) {
   double scale = p.y_free.size() > 0 ? p.y_free.cwiseAbs().maxCoeff() : 0.0;
-  const auto take = [&](double velocity, double row) {
-    if (row > 0.0) scale = std::max(scale, std::abs(velocity) / row);
+  const auto take = [&](double velocity, const BlockRows& rows, int group) {
+    double square = 0.0;
+    for (int e = rows.entry_begin(group); e < rows.entry_end(group); ++e) square += rows.entry(e).squaredNorm();
+    if (square > 0.0) scale = std::max(scale, std::abs(velocity) / std::sqrt(square));
   };
   for (int i = 0; i < p.contacts(); ++i) {
-    double square = 0.0;
-    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) square += p.Rt.entry(e).squaredNorm();
-    take(p.u_free.segment<3>(3 * i).lpNorm<Eigen::Infinity>(), std::sqrt(square));
-    take(p.offset[i], std::sqrt(square));
+    take(std::max(p.u_free.segment<3>(3 * i).lpNorm<Eigen::Infinity>(), std::abs(p.offset[i])), p.Rt, i);
   }
-  for (int j = 0; j < p.bounded_rows(); ++j) {
-    double square = 0.0;
-    for (int e = p.Bt.entry_begin(j); e < p.Bt.entry_end(j); ++e) square += p.Bt.entry(e).squaredNorm();
-    take(p.w_free[j], std::sqrt(square));
-  }
+  for (int j = 0; j < p.bounded_rows(); ++j) take(p.w_free[j], p.Bt, j);
   return scale;
 }
 

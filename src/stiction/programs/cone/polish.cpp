@@ -81,10 +81,7 @@ bool settle(const ReducedProblem& problem, ConeMemory& memory, int steps) {
     memory.polish_lambda = memory.lambda;
     memory.polish_beta = memory.beta;
     const double last = now;
-    if (newton_step(problem, memory, limit))
-      now = evaluate(problem, memory);
-    else
-      now = kInfinity;
+    now = newton_step(problem, memory, limit) ? evaluate(problem, memory) : kInfinity;
     if (met(memory, now)) return true;
     if (now < kLimitRise * last) limit = std::min(10.0 * limit, stiffest);
     if (now < kRise * last) continue;
