@@ -10,6 +10,7 @@
 
 #include "stiction/assemble/assemble.hpp"
 #include "stiction/laws/solve.hpp"
+#include "test_paths.hpp"
 
 namespace stiction::bench {
 

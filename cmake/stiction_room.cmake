@@ -32,6 +32,18 @@ if(STICTION_TESTS)
   set_target_properties(stiction_precompiled_tests PROPERTIES POSITION_INDEPENDENT_CODE OFF)  # executables get -fPIE, libraries -fPIC
 endif()
 
+# Paths of this checkout in a header, not on every command line: files that do not include it compile to the same object in every checkout.
+if(STICTION_TESTS OR STICTION_BENCH)
+  find_package(example-robot-data REQUIRED)
+  get_filename_component(EXAMPLE_ROBOT_DATA "${example-robot-data_INCLUDE_DIRS}/../share/example-robot-data/robots" ABSOLUTE)
+  set(STICTION_TEST_PATHS ${PROJECT_BINARY_DIR}/test_paths)
+  file(CONFIGURE OUTPUT ${STICTION_TEST_PATHS}/test_paths.hpp @ONLY CONTENT [[
+#pragma once
+#define STICTION_SOURCE_DIR "@PROJECT_SOURCE_DIR@"
+#define EXAMPLE_ROBOT_DATA "@EXAMPLE_ROBOT_DATA@"
+]])
+endif()
+
 function(stiction_room name)
   cmake_parse_arguments(ROOM "" "EXCLUDE" "LINKS;PRIVATE_LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
@@ -56,7 +68,7 @@ function(stiction_room name)
     add_executable(${name}_tests ${tests})
     target_link_libraries(${name}_tests PRIVATE stiction_${name} ${ROOM_PRIVATE_LINKS} stiction_flags GTest::gtest_main GTest::gmock fmt::fmt
                           stiction_count_allocations)
-    target_compile_definitions(${name}_tests PRIVATE STICTION_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    target_include_directories(${name}_tests PRIVATE ${STICTION_TEST_PATHS})
     target_compile_options(${name}_tests PRIVATE ${STICTION_TEST_OPTIONS})
     target_precompile_headers(${name}_tests REUSE_FROM stiction_precompiled_tests)
     gtest_discover_tests(${name}_tests TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES)

@@ -4,6 +4,7 @@
 #include "stiction/base/allocation_counter.hpp"
 #include "stiction/forward/step.hpp"
 #include "stiction/inverse/inverse_dynamics.hpp"
+#include "test_paths.hpp"
 
 namespace stiction {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "stiction/assemble/assemble.hpp"
 #include "stiction/inverse/inverse_dynamics.hpp"
+#include "test_paths.hpp"
 
 namespace stiction {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/experiments/cut_robot.hpp"
+#include "test_paths.hpp"
 
 namespace stiction {
 namespace {

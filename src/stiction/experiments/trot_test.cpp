@@ -9,6 +9,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/experiments/scene.hpp"
+#include "test_paths.hpp"
 
 namespace stiction {
 namespace {

@@ -7,6 +7,7 @@
 #include "stiction/laws/solve.hpp"
 #include "stiction/problem/io.hpp"
 #include "stiction/problem/reduced_certificate.hpp"
+#include "test_paths.hpp"
 
 namespace stiction {
 namespace {

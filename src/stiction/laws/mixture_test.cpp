@@ -8,6 +8,7 @@
 #include "stiction/laws/solve.hpp"
 #include "stiction/laws/test_problems.hpp"
 #include "stiction/problem/io.hpp"
+#include "test_paths.hpp"
 
 namespace stiction {
 namespace {

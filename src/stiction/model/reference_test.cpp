@@ -13,6 +13,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/model/dynamics.hpp"
 #include "stiction/model/robots_for_test.hpp"
+#include "test_paths.hpp"
 
 namespace stiction {
 namespace {

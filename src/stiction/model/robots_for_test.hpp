@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "test_paths.hpp"
+
 namespace stiction {
 
 /// "solo12", "anymal", "ur10", "talos", "talos_reduced" or "humanoid": the URDF in the folder of example robots.

@@ -11,6 +11,7 @@
 #include <Eigen/Dense>
 
 #include "stiction/base/errors.hpp"
+#include "test_paths.hpp"
 
 namespace stiction {
 namespace {

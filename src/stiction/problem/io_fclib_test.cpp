@@ -9,6 +9,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/io_formats.hpp"
 #include "stiction/problem/reduce_sparse.hpp"
+#include "test_paths.hpp"
 
 #ifdef STICTION_HDF5
 #include <hdf5.h>

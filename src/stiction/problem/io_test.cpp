@@ -14,6 +14,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/io_formats.hpp"
 #include "stiction/problem/io_zip.hpp"
+#include "test_paths.hpp"
 
 namespace stiction {
 namespace {

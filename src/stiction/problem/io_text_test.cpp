@@ -10,6 +10,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/io_formats.hpp"
+#include "test_paths.hpp"
 
 namespace stiction {
 namespace {

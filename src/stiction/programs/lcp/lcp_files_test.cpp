@@ -7,6 +7,7 @@
 
 #include "stiction/programs/lcp/decide_lcp.hpp"
 #include "stiction/programs/lcp/lcp_testing.hpp"
+#include "test_paths.hpp"
 
 namespace stiction {
 namespace {
