@@ -20,10 +20,12 @@ struct Method {
   const char* name;
   Law law;
   Choice choice;
+  Solver solver = Solver::automatic;
 };
 
 constexpr Method kMethods[] = {
     {"no_slip", Law::no_slip, Choice::warm_start},
+    {"no_slip_ppm", Law::no_slip, Choice::warm_start, Solver::ppm},
     {"qp_one_stage", Law::anitescu, Choice::warm_start},
     {"qp_two_stage", Law::anitescu, Choice::least_torque},
     {"kinetic_one_stage", Law::max_dissipation, Choice::warm_start},
@@ -66,6 +68,7 @@ void run(benchmark::State& state, const Method& method, bool warm) {
   Biped& biped = biped_with(contacts);
   InverseOptions options;
   options.contact.law = method.law;
+  options.contact.solver = method.solver;
   options.contact.warm_start = warm;
   options.choice = method.choice;
   InverseWorkspace workspace;
@@ -73,7 +76,7 @@ void run(benchmark::State& state, const Method& method, bool warm) {
   std::vector<double> times;
   times.reserve(static_cast<std::size_t>(state.max_iterations));
   std::size_t k = 0;
-  long failures = 0, repaired = 0;
+  long failures = 0, repaired = 0, pivots = 0;
   double worst = 0.0;
   for (const BipedProblem& p : biped.problems) {  // grow the workspace
     inverse_dynamics(const_cast<ContactProblem&>(p.problem), biped.joints, p.v_desired, {}, options, workspace, solution);
@@ -87,6 +90,7 @@ void run(benchmark::State& state, const Method& method, bool warm) {
     times.push_back(1e6 * seconds);
     failures += solution.status != Status::solved;
     repaired += solution.repaired;
+    pivots += solution.iterations;
     worst = std::max(worst, solution.certificate.worst());
   }
   state.counters["slowest_us"] = slowest_state(times);
@@ -96,6 +100,7 @@ void run(benchmark::State& state, const Method& method, bool warm) {
   state.counters["max_us"] = times.back();
   state.counters["failed"] = static_cast<double>(failures);
   state.counters["repaired"] = static_cast<double>(repaired);
+  state.counters["iterations"] = static_cast<double>(pivots) / static_cast<double>(times.size());
   state.counters["residual"] = worst;
 }
 

@@ -12,6 +12,7 @@ import pytest
 import stiction
 
 WORDS = {
+    "goldfarb_idnani": "goldfarb-idnani",
     "ppm": "principal pivoting",
     "lemke": "lemke",
     "enumerate": "enumeration",

@@ -50,10 +50,10 @@ TEST(Compare, FiguresAreThoseOfSolve) {
   options.law = Law::coulomb_cone;
   const Solution exact = solve(problem, options);
   options.law = Law::frictionless;
-  options.solver = Solver::ppm;
+  options.solver = Solver::goldfarb_idnani;
   const Solution smooth = solve(problem, options);
   for (const CompareRow& row : comparison.rows) {
-    if (row.law != "frictionless" || row.solver != "ppm") continue;
+    if (row.law != "frictionless" || row.solver != "goldfarb_idnani") continue;
     EXPECT_EQ(row.status, Status::solved);
     EXPECT_EQ(row.iterations, smooth.iterations);
     EXPECT_EQ(row.impulses, smooth.impulses);

@@ -4,6 +4,9 @@
 #include <cassert>
 #include <cmath>
 
+#include "stiction/programs/lcp/goldfarb_idnani.hpp"
+#include "stiction/programs/lcp/ppm.hpp"
+
 namespace stiction {
 
 namespace {
@@ -67,12 +70,13 @@ void solve_normals(const ReducedProblem& p, const ConstRowMap& rows, const Solve
   } else {
     projected.noalias() = normal_rows.lazyProduct(w.tangents.basis.complement());  // a blocked product would allocate
   }
-  if (!options.warm_start) w.ppm_solution.active.clear();
-  ppm(projected, w.q, w.ppm_solution.active, {}, w.ppm, w.ppm_solution);
+  if (!options.warm_start) w.lcp_solution.active.clear();
+  const auto& method = options.solver == Solver::ppm ? ppm : goldfarb_idnani;
+  method(projected, w.q, w.lcp_solution.active, {}, w.lcp, w.lcp_solution);
   if (w.tangents.indices.empty()) {
-    w.y += w.ppm_solution.y;
+    w.y += w.lcp_solution.y;
   } else {
-    w.y.noalias() += w.tangents.basis.complement() * w.ppm_solution.y;
+    w.y.noalias() += w.tangents.basis.complement() * w.lcp_solution.y;
   }
 }
 
@@ -99,7 +103,7 @@ void solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const Solve
     if (best < kInfinity && w.tangents.nearest <= distance) continue;
     eliminate_tangents(p, rows, distance, w);
     solve_normals(p, rows, options, w);
-    out.iterations += w.ppm_solution.pivots;
+    out.iterations += w.lcp_solution.pivots;
     last = distance;
     const double slip = w.tangents.nearest <= kDependent ? 0.0 : slip_left(p, rows, w);
     if (slip < best) {
@@ -111,13 +115,13 @@ void solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const Solve
   if (chosen == last) return;
   eliminate_tangents(p, rows, chosen, w);
   solve_normals(p, rows, options, w);
-  out.iterations += w.ppm_solution.pivots;
+  out.iterations += w.lcp_solution.pivots;
 }
 
 // λ of the tangential rows: R λ_S = Qᵀ(y - Nᵀ z) on their span.
 void recover_tangents(const ConstRowMap& rows, ConvexWorkspace& w, Impulses& out) {
   const RowBasis& basis = w.tangents.basis;
-  for (int active : w.ppm_solution.active) w.y -= w.ppm_solution.z[active] * rows.row(3 * active).transpose();
+  for (int active : w.lcp_solution.active) w.y -= w.lcp_solution.z[active] * rows.row(3 * active).transpose();
   w.head.resize(basis.rank());
   w.head.noalias() = basis.span().transpose() * w.y;
   basis.solve_upper(w.head.data());
@@ -150,12 +154,12 @@ void solve_by_pivoting(const ReducedProblem& p, const SolveOptions& options, Con
   } else {
     no_tangents(rows, w);
     solve_normals(p, rows, options, w);
-    out.iterations = w.ppm_solution.pivots;
+    out.iterations = w.lcp_solution.pivots;
   }
-  out.status = w.ppm_solution.status;
+  out.status = w.lcp_solution.status;
   out.lambda.setZero(3 * p.contacts());
   out.beta.resize(0);
-  for (int active : w.ppm_solution.active) out.lambda[3 * active] = w.ppm_solution.z[active];
+  for (int active : w.lcp_solution.active) out.lambda[3 * active] = w.lcp_solution.z[active];
   out.motion = w.y;
   if (!w.tangents.indices.empty()) recover_tangents(rows, w, out);
 }

@@ -2,8 +2,8 @@
 //
 //   minimise |Aᵀx|²/2 + cᵀx,  lo <= x <= hi                       generators.hpp;  y = Aᵀx unique
 // whose optimality conditions are the law's: each generator's velocity a_jᵀy + c_j >= 0, = 0 where x_j > 0. Solver by default:
-// no_slip and frictionless without bounded rows as [ZD15 section 3]: FIND-INDICES eliminates the tangential rows, principal
-// pivoting solves the LCP in the normals (`solve_by_pivoting`); everything else by the bounded active set (`solve_by_active_set`).
+// no_slip and frictionless without bounded rows as [ZD15 section 3]: FIND-INDICES eliminates the tangential rows, a
+// pivoting method solves the LCP in the normals (`solve_by_pivoting`); everything else by the bounded active set (`solve_by_active_set`).
 // Many bodies go to interior.hpp. Cost O(r³ + n r²). Tangential rows within 1e-3 of the span of others (soles almost in one plane) are
 // eliminated only when slip is left on them otherwise, in steps down to 1e-10: taken at once they would cost as many digits, and huge
 // impulses. Tangential rows of no_slip that contradict each other (splaying feet [ZD15 section 3.5]) leave a residual that the certificate
@@ -14,7 +14,7 @@
 #include "stiction/laws/impulses.hpp"
 #include "stiction/laws/law.hpp"
 #include "stiction/programs/lcp/find_indices.hpp"
-#include "stiction/programs/lcp/ppm.hpp"
+#include "stiction/programs/lcp/low_rank_lcp.hpp"
 #include "stiction/programs/qp/bounded_qp.hpp"
 
 namespace stiction {
@@ -24,8 +24,8 @@ struct ConvexWorkspace {
   BoundedQpWorkspace qp;
   BoundedQpSolution qp_solution;
   IndependentRows tangents;
-  PpmWorkspace ppm;
-  PpmSolution ppm_solution;
+  LowRankLcpWorkspace lcp;
+  LowRankLcpSolution lcp_solution;
   std::vector<int> candidates;
   std::vector<double> rows, normals;  ///< 3n x r when R_t has several blocks; n x (r - tangents)
   GrowVector q, y, head;
@@ -34,7 +34,7 @@ struct ConvexWorkspace {
 
 /// law: frictionless, no_slip or anitescu.
 void solve_by_active_set(const ReducedProblem& problem, const SolveOptions& options, ConvexWorkspace& workspace, Impulses& impulses);
-/// law: frictionless or no_slip, no bounded rows.
+/// law: frictionless or no_slip, no bounded rows. Solver ppm, or goldfarb_idnani for any other.
 void solve_by_pivoting(const ReducedProblem& problem, const SolveOptions& options, ConvexWorkspace& workspace, Impulses& impulses);
 
 /// Whether no motion keeps the closed contacts from slipping: u_T = 0 has no solution y, judged by the distance of u_free's tangential

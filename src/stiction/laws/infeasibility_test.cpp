@@ -294,7 +294,7 @@ TEST(Infeasibility, AProblemKnownByItsContactsNeedsAProofToo) {
   ReducedProblem skewed = reduced_vise(1.0, -0.5);
   skewed.defect = MatrixXd::Zero(6, 6);
   skewed.defect(0, 3) = 1e-3;
-  for (const Solver solver : {Solver::ppm, Solver::active_set}) {
+  for (const Solver solver : {Solver::goldfarb_idnani, Solver::active_set}) {
     const Solution s = solve(skewed, with(Law::frictionless, solver));
     EXPECT_FALSE(s.ray.proof);
     EXPECT_NE(s.status, Status::infeasible);

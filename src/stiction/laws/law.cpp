@@ -12,8 +12,8 @@ namespace stiction {
 
 namespace {
 
-constexpr std::array<std::string_view, kSolvers.size()> kSolverNames{"auto",    "ppm", "lemke", "enumerate", "active_set", "interior_point",
-                                                                     "dantzig", "pgs", "jor",   "sor",       "newton"};
+constexpr std::array<std::string_view, kSolvers.size()> kSolverNames{
+    "auto", "goldfarb_idnani", "ppm", "lemke", "enumerate", "active_set", "interior_point", "dantzig", "pgs", "jor", "sor", "newton"};
 
 }  // namespace
 
@@ -70,11 +70,11 @@ bool can_solve(Law law, Solver solver) {
   const bool interior = solver == Solver::interior_point, newton = solver == Solver::newton;
   switch (law) {
     case Law::frictionless:
-      return solver == Solver::ppm || solver == Solver::active_set || interior || newton || by_rows || prox;
+      return is_pivoting(solver) || solver == Solver::active_set || interior || newton || by_rows || prox;
     case Law::no_slip:
-      return solver == Solver::ppm || solver == Solver::active_set || interior || by_rows;
+      return is_pivoting(solver) || solver == Solver::active_set || interior || by_rows;
     case Law::viscous:
-      return solver == Solver::ppm || solver == Solver::active_set || newton;
+      return is_pivoting(solver) || solver == Solver::active_set || newton;
     case Law::coulomb_pyramid:
       return solver == Solver::interior_point || solver == Solver::lemke || solver == Solver::enumerate || by_rows || prox;
     case Law::coulomb_cone:

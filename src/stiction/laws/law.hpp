@@ -8,7 +8,7 @@
 //   moreau           Signorini and Coulomb with the disc on ξ = u⁺ + ε u⁻ of every closed contact [G14, Eqs. 5-9]  normal-cone inclusions
 //   anitescu         convex relaxation: λ ∈ K ⊥ u + c e_N ∈ K* [Anitescu 2006]                       convex QP
 //   todorov          the same with softness: λ ∈ K ⊥ u + R λ - û ∈ K* over the disc [T-UA; Todorov 2014]  strictly convex cone program
-//   sap              the same, R and û from stiffness and dissipation time [T-UA; Castro et al. 2022] strictly convex cone program
+//   sap              the same, R and û from stiffness and dissipation time [Castro et al. 2022] strictly convex cone program
 //   max_dissipation  min vᵀMv/2 over λ ∈ K with u_N + c >= 0 [ZD15 section 5; Drumwright-Shell]      convex QP
 //   linear_penalty, stick_slip_spring [G14, Alg. 1], regularized_stiction [T-UA], hunt_crossley
 //                    λ = f(u⁺), compliant: problem/constitutive.hpp                              Newton in the r-space
@@ -27,13 +27,15 @@
 
 namespace stiction {
 
-enum class Solver { automatic, ppm, lemke, enumerate, active_set, interior_point, dantzig, pgs, jor, sor, newton };
+enum class Solver { automatic, goldfarb_idnani, ppm, lemke, enumerate, active_set, interior_point, dantzig, pgs, jor, sor, newton };
 
 /// Every solver, in the order of the enumeration.
-inline constexpr std::array kSolvers{Solver::automatic,      Solver::ppm,     Solver::lemke, Solver::enumerate, Solver::active_set,
-                                     Solver::interior_point, Solver::dantzig, Solver::pgs,   Solver::jor,       Solver::sor,
-                                     Solver::newton};
+inline constexpr std::array kSolvers{Solver::automatic,  Solver::goldfarb_idnani, Solver::ppm,     Solver::lemke, Solver::enumerate,
+                                     Solver::active_set, Solver::interior_point,  Solver::dantzig, Solver::pgs,   Solver::jor,
+                                     Solver::sor,        Solver::newton};
 
+/// Those of the LCP in the normals, which know no bounded rows.
+constexpr bool is_pivoting(Solver s) { return s == Solver::goldfarb_idnani || s == Solver::ppm; }
 std::string_view to_string(Solver solver);
 /// Throws InvalidArgument that lists the names known.
 Solver solver_from_string(std::string_view name);

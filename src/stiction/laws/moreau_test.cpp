@@ -145,15 +145,18 @@ TEST_P(ProxSolvers, AgreeWithTheExactOnes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Laws, ProxSolvers,
-    testing::Values(Case{Law::frictionless, Solver::ppm, Solver::sor}, Case{Law::frictionless, Solver::ppm, Solver::jor},
-                    Case{Law::coulomb_pyramid, Solver::interior_point, Solver::sor},
-                    Case{Law::coulomb_pyramid, Solver::interior_point, Solver::jor},
-                    Case{Law::coulomb_cone, Solver::interior_point, Solver::sor},
-                    Case{Law::coulomb_cone, Solver::interior_point, Solver::jor}, Case{Law::moreau, Solver::interior_point, Solver::sor},
-                    Case{Law::moreau, Solver::interior_point, Solver::jor}),
-    [](const auto& instance) { return std::string(to_string(instance.param.law)) + "_" + std::string(to_string(instance.param.prox)); });
+INSTANTIATE_TEST_SUITE_P(Laws, ProxSolvers,
+                         testing::Values(Case{Law::frictionless, Solver::goldfarb_idnani, Solver::sor},
+                                         Case{Law::frictionless, Solver::goldfarb_idnani, Solver::jor},
+                                         Case{Law::coulomb_pyramid, Solver::interior_point, Solver::sor},
+                                         Case{Law::coulomb_pyramid, Solver::interior_point, Solver::jor},
+                                         Case{Law::coulomb_cone, Solver::interior_point, Solver::sor},
+                                         Case{Law::coulomb_cone, Solver::interior_point, Solver::jor},
+                                         Case{Law::moreau, Solver::interior_point, Solver::sor},
+                                         Case{Law::moreau, Solver::interior_point, Solver::jor}),
+                         [](const auto& instance) {
+                           return std::string(to_string(instance.param.law)) + "_" + std::string(to_string(instance.param.prox));
+                         });
 
 TEST(Bilateral, ByProxAndByEliminationAgree) {
   std::mt19937 rng(4);

@@ -117,7 +117,7 @@ TEST_P(Saddle, NoSlipFrictionlessAndViscousWithRedundantBilateralRows) {
     const VectorXd expected[] = {saddle(M, f, X, d, N, c), saddle(M, f, X_stick, d_stick, N, c), saddle(damped, f, X, d, N, c)};
     const Law laws[] = {Law::frictionless, Law::no_slip, Law::viscous};
     for (int k = 0; k < 3; ++k) {
-      for (const Solver solver : {Solver::ppm, Solver::active_set}) {
+      for (const Solver solver : {Solver::goldfarb_idnani, Solver::active_set}) {
         const Solution s = solve(p, with(laws[k], solver));
         EXPECT_EQ(s.status, Status::solved) << to_string(laws[k]) << trial << " " << s.certificate.worst();
         EXPECT_LT((s.v - expected[k]).norm(), 1e-9 * (1.0 + expected[k].norm())) << to_string(laws[k]) << trial;
@@ -189,7 +189,7 @@ TEST(Viscous, ConditionsHoldToRoundingAndFrictionNeverPushes) {
       ContactProblem p = random_robot(rng, 9 + trial % 7, n, 0.5, 2e-3);
       const double c = std::pow(10.0, trial % 5);
       p.material.assign(static_cast<std::size_t>(n), viscous(c));
-      SolveOptions options = with(Law::viscous, trial % 2 == 0 ? Solver::ppm : Solver::active_set);
+      SolveOptions options = with(Law::viscous, trial % 2 == 0 ? Solver::goldfarb_idnani : Solver::active_set);
       options.viscous_slip = slip;
       const Solution s = solve(p, options);
       ASSERT_EQ(s.status, Status::solved) << trial << " " << s.certificate.worst();
@@ -258,10 +258,10 @@ TEST(ViscousAllocation, NoneOnceGrown) {
   SolveWorkspace w;
   Solution s;
   for (int warm_up = 0; warm_up < 2; ++warm_up) {
-    for (const Solver solver : {Solver::ppm, Solver::active_set}) solve(p, with(Law::viscous, solver), w, s);
+    for (const Solver solver : {Solver::goldfarb_idnani, Solver::active_set}) solve(p, with(Law::viscous, solver), w, s);
   }
   const std::size_t before = allocation_count();
-  for (const Solver solver : {Solver::ppm, Solver::active_set}) solve(p, with(Law::viscous, solver), w, s);
+  for (const Solver solver : {Solver::goldfarb_idnani, Solver::active_set}) solve(p, with(Law::viscous, solver), w, s);
   EXPECT_EQ(allocation_count() - before, 0u);
 }
 

@@ -220,10 +220,10 @@ Solver choose_solver(const ReducedProblem& p, const SolveOptions& options) {
     case Law::frictionless:
     case Law::no_slip:
       if (p.rank_bound() > kPivotingColumns) return Solver::interior_point;
-      return p.bounded_rows() == 0 ? Solver::ppm : Solver::active_set;
+      return p.bounded_rows() == 0 ? Solver::goldfarb_idnani : Solver::active_set;
     case Law::viscous:
       if (p.rank_bound() > kPivotingColumns) return Solver::newton;
-      return p.bounded_rows() == 0 ? Solver::ppm : Solver::active_set;
+      return p.bounded_rows() == 0 ? Solver::goldfarb_idnani : Solver::active_set;
     case Law::todorov:
     case Law::sap:
       return Solver::newton;
@@ -261,7 +261,7 @@ double worst_residual(const ReducedProblem& p, const SolveOptions& options, cons
 void solve_as_last_resort(const ReducedProblem& p, SolveOptions options, SolveWorkspace& w, Impulses& out) {
   const double before = worst_residual(p, options, out, w);
   w.first = out;
-  options.solver = p.bounded_rows() == 0 && can_solve(options.law, Solver::ppm) ? Solver::ppm : Solver::active_set;
+  options.solver = p.bounded_rows() == 0 && can_solve(options.law, Solver::goldfarb_idnani) ? Solver::goldfarb_idnani : Solver::active_set;
   options.warm_start = false;
   solve_reduced(p, options, w, out);
   w.first.iterations = out.iterations += w.first.iterations;
@@ -283,6 +283,8 @@ void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWo
   }
   if (options.law == Law::coulomb_pyramid && options.variant == PyramidVariant::anitescu_potra) return solve_touching(p, options, w, out);
   const Solver solver = choose_solver(p, options);
+  if (is_pivoting(solver) && p.bounded_rows() > 0)
+    throw InvalidArgument("solver", "one that takes bounded rows, such as active_set", std::string(to_string(solver)));
   if (p.contacts() + p.bounded_rows() == 0) {
     out.lambda.resize(0);
     out.beta.resize(0);
@@ -296,7 +298,7 @@ void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWo
     solve_moreau(p, options, w, out);
   } else if (is_prox(solver)) {
     solve_by_prox(p, options, w.prox, out);
-  } else if (solver == Solver::ppm && p.bounded_rows() == 0) {
+  } else if (is_pivoting(solver)) {
     solve_by_pivoting(p, options, w.convex, out);
   } else if (solver == Solver::dantzig || solver == Solver::pgs) {
     solve_by_box_rows(p, options, w.box_rows, out);
@@ -304,7 +306,7 @@ void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWo
     solve_by_newton(p, options, w.soft, out);
   } else if (options.law == Law::max_dissipation) {
     solve_max_dissipation(p, options, solver, w.max_dissipation, out);
-  } else if (solver == Solver::active_set || solver == Solver::ppm) {
+  } else if (solver == Solver::active_set) {
     solve_by_active_set(p, options, w.convex, out);
   } else if (solver == Solver::lemke || solver == Solver::enumerate) {
     solve_pyramid_lcp(p, options, w.pyramid, out);

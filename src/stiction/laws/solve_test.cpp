@@ -100,11 +100,11 @@ TEST_P(SolversAgree, OnVelocity) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Laws, SolversAgree,
-                         testing::Values(Pair{Law::frictionless, Solver::ppm, Solver::active_set},
-                                         Pair{Law::no_slip, Solver::ppm, Solver::active_set},
-                                         Pair{Law::frictionless, Solver::ppm, Solver::interior_point},
-                                         Pair{Law::frictionless, Solver::ppm, Solver::newton},
-                                         Pair{Law::no_slip, Solver::ppm, Solver::interior_point},
+                         testing::Values(Pair{Law::frictionless, Solver::goldfarb_idnani, Solver::active_set},
+                                         Pair{Law::no_slip, Solver::goldfarb_idnani, Solver::active_set},
+                                         Pair{Law::frictionless, Solver::goldfarb_idnani, Solver::interior_point},
+                                         Pair{Law::frictionless, Solver::goldfarb_idnani, Solver::newton},
+                                         Pair{Law::no_slip, Solver::goldfarb_idnani, Solver::interior_point},
                                          Pair{Law::anitescu, Solver::active_set, Solver::interior_point},
                                          Pair{Law::max_dissipation, Solver::active_set, Solver::interior_point},
                                          Pair{Law::coulomb_pyramid, Solver::interior_point, Solver::lemke}),

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/programs/lcp/goldfarb_idnani.hpp"
+#include "stiction/programs/lcp/ppm.hpp"
+
 namespace stiction {
 
 namespace {
@@ -94,13 +97,14 @@ void whiten_rows(const ReducedProblem& p, const ConstRowMap& rows, ViscousWorksp
 
 void solve_program(const ReducedProblem& p, const SolveOptions& options, Solver solver, ViscousWorkspace& w, Impulses& out) {
   const Index n = p.contacts(), m = p.bounded_rows(), r = p.rank_bound();
-  if (solver == Solver::ppm && m == 0) {
-    if (!options.warm_start) w.ppm_solution.active.clear();
-    ppm(ConstRowMap(w.normals.data(), n, r), w.q, w.ppm_solution.active, {}, w.ppm, w.ppm_solution);
-    for (const int i : w.ppm_solution.active) out.lambda[3 * i] = w.ppm_solution.z[i];
-    w.y_hat = w.g + w.ppm_solution.y;
-    out.status = w.ppm_solution.status;
-    out.iterations = w.ppm_solution.pivots;
+  if (is_pivoting(solver) && m == 0) {
+    if (!options.warm_start) w.lcp_solution.active.clear();
+    const auto& method = solver == Solver::ppm ? ppm : goldfarb_idnani;
+    method(ConstRowMap(w.normals.data(), n, r), w.q, w.lcp_solution.active, {}, w.lcp, w.lcp_solution);
+    for (const int i : w.lcp_solution.active) out.lambda[3 * i] = w.lcp_solution.z[i];
+    w.y_hat = w.g + w.lcp_solution.y;
+    out.status = w.lcp_solution.status;
+    out.iterations = w.lcp_solution.pivots;
     return;
   }
   BoundedQp qp;
@@ -140,7 +144,7 @@ void refine(const ReducedProblem& p, const ConstRowMap& rows, bool pivoted, Visc
   w.residual -= w.y;
   solve_lower(w.L, w.residual.data());
   if (pivoted) {
-    const std::vector<int>& active = w.ppm_solution.active;
+    const std::vector<int>& active = w.lcp_solution.active;
     const Index k = static_cast<Index>(active.size());
     w.change.resize(k);
     for (Index j = 0; j < k; ++j) {
@@ -148,8 +152,8 @@ void refine(const ReducedProblem& p, const ConstRowMap& rows, bool pivoted, Visc
       const Eigen::Map<const Eigen::VectorXd> row(w.normals.data() + i * rows.cols(), rows.cols());
       w.change[j] = -p.u_free[3 * i] - p.offset[i] - rows.row(3 * i).dot(w.y) - row.dot(w.residual);
     }
-    w.ppm.basis.solve_lower(w.change.data());
-    w.ppm.basis.solve_upper(w.change.data());
+    w.lcp.basis.solve_lower(w.change.data());
+    w.lcp.basis.solve_upper(w.change.data());
     for (Index j = 0; j < k; ++j) {
       const Index i = active[static_cast<std::size_t>(j)];
       out.lambda[3 * i] = std::max(0.0, out.lambda[3 * i] + w.change[j]);
@@ -192,7 +196,7 @@ void solve_viscous(const ReducedProblem& p, const SolveOptions& options, Solver 
   if (implicit) {
     add_friction(p, rows, w, w.y, true, out);
     for (int k = 0; k < kRefinements && out.status == Status::solved; ++k)
-      refine(p, rows, p.bounded_rows() == 0 && solver == Solver::ppm, w, out);
+      refine(p, rows, p.bounded_rows() == 0 && is_pivoting(solver), w, out);
   }
   out.motion = w.y;
 }

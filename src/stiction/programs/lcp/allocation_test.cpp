@@ -4,6 +4,7 @@
 #include "stiction/base/allocation_counter.hpp"
 #include "stiction/programs/lcp/enumerate.hpp"
 #include "stiction/programs/lcp/find_indices.hpp"
+#include "stiction/programs/lcp/goldfarb_idnani.hpp"
 #include "stiction/programs/lcp/lcp_testing.hpp"
 #include "stiction/programs/lcp/lemke.hpp"
 #include "stiction/programs/lcp/ppm.hpp"
@@ -50,7 +51,7 @@ TEST(Allocations, LemkeMakesNone) {
             0u);
 }
 
-TEST(Allocations, PpmMakesNone) {
+TEST(Allocations, PivotingMethodsMakeNone) {
   Random random(42);
   std::vector<RowMatrix> rows;
   std::vector<Eigen::VectorXd> offsets;
@@ -58,14 +59,14 @@ TEST(Allocations, PpmMakesNone) {
     rows.push_back(random.matrix(k == 0 ? 100 : random.integer(1, 100), 6));
     offsets.push_back(k % 4 == 3 ? random.vector(static_cast<int>(rows.back().rows())) : Eigen::VectorXd(rows.back() * random.vector(6)));
   }
-  PpmWorkspace workspace;
-  PpmSolution solution;
-  EXPECT_EQ(allocations_after_first(20,
-                                    [&](int k) {
-                                      ppm(rows[static_cast<std::size_t>(k)], offsets[static_cast<std::size_t>(k)], solution.active, {},
-                                          workspace, solution);
-                                    }),
-            0u);
+  for (const auto& method : {goldfarb_idnani, ppm}) {
+    LowRankLcpWorkspace workspace;
+    LowRankLcpSolution solution;
+    const auto solve = [&](int k) {
+      method(rows[static_cast<std::size_t>(k)], offsets[static_cast<std::size_t>(k)], solution.active, {}, workspace, solution);
+    };
+    EXPECT_EQ(allocations_after_first(20, solve), 0u);
+  }
 }
 
 TEST(Allocations, FindIndicesMakesNone) {

@@ -1,0 +1,82 @@
+// What the two pivoting methods of the low-rank LCP share:
+//
+//   w = A Aᵀ z + q,  0 <= w ⊥ z >= 0,   A n x r row-major (rows a_i of the whitened Jacobian), A Aᵀ never formed.
+//
+// Both keep an active set K (the "non-basic" set B̄ of [ZD15, Alg. 2]) whose rows are independent, so at most rank(A) entries of z are
+// positive [ZD15, Theorem 1], and on it A_K A_Kᵀ z_K = -q_K, y = A_Kᵀ z_K. They differ in how K changes: `goldfarb_idnani`, `ppm`.
+//
+// Stopping test of both: w_i >= -tolerance (|q_i| + |a_i| |y|) for all i, z >= 0, w = 0 on K. w_i is compared in units of |a_i|, so that
+// rescaling a row changes nothing. Cost: n r to price the rows and O(r²) to update the factor (row_basis.hpp) per pivot; memory n + O(r²).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "stiction/base/blocks.hpp"
+#include "stiction/programs/lcp/lcp_solution.hpp"
+#include "stiction/programs/lcp/row_basis.hpp"
+
+namespace stiction {
+
+struct LowRankLcpOptions {
+  double tolerance = 1e-12;       ///< see the stopping test
+  double rank_tolerance = 1e-10;  ///< a row this close to the span of the active rows, relative to |a_i|, depends on them
+  int max_pivots = 0;             ///< 0 means 100 + 20 (n + r)
+};
+
+/// `residual` is the largest of -w_i and |w_active| over |q_i| + |a_i| |y|, from w = A Aᵀ z + q; `infeasible` and `ray` as
+/// in LcpSolution, with Aᵀu = 0.
+struct LowRankLcpSolution : LcpSolution {
+  GrowVector y;  ///< r, Aᵀz: the same for every solution z
+};
+
+/// Memory reused between calls; allocates only when n or r exceeds every earlier one.
+struct LowRankLcpWorkspace {
+  RowBasis basis;
+  std::vector<int> active;
+  GrowVector inverse_norm, d, direction, z_active, correction;
+};
+
+/// One solve's active set K with the factor A_Kᵀ = Q [R; 0], z_K, and y = A_Kᵀ z_K.
+class ActiveRows {
+ public:
+  /// Sizes everything and starts from no rows, z = 0. Throws InvalidArgument on sizes, NaN and infinity.
+  ActiveRows(const Eigen::Ref<const RowMatrix>& A, const Eigen::Ref<const Eigen::VectorXd>& q, const LowRankLcpOptions& options,
+             LowRankLcpWorkspace& workspace, LowRankLcpSolution& solution);
+
+ protected:
+  const double* row(int i) const { return A_.data() + A_.outerStride() * i; }
+  auto row_vector(int i) const { return Eigen::Map<const Eigen::VectorXd>(row(i), r_); }
+  int rank() const { return ws_.basis.rank(); }
+  bool is_null(int i) const { return ws_.inverse_norm[i] == 0.0; }
+  /// A row a_i = 0 with q_i < 0, which nothing can satisfy; -1 when there is none.
+  int unreachable_row() const;
+
+  /// The indices of `warm` that are in range and independent.
+  void start_from(std::span<const int> warm);
+  bool append(int i);  ///< false: depends on the active rows, and is left out
+  void remove(int position);
+  /// z_K = -(RᵀR)⁻¹ q_K with one step of refinement on the rows themselves, then y.
+  void solve_active();
+  /// Position in K of the least z_K that is negative beyond rounding, or -1.
+  int most_negative() const;
+  /// Fills w = A y + q; the row of least w_i / |a_i|, or -1 when all are non-negative to tolerance.
+  int most_violated();
+  /// Writes z, w, the active set and the residual as they stand, w = A y + q being up to date.
+  Status finish();
+
+  const Eigen::Ref<const RowMatrix>& A_;
+  const Eigen::Ref<const Eigen::VectorXd>& q_;
+  const LowRankLcpOptions& options_;
+  LowRankLcpWorkspace& ws_;
+  LowRankLcpSolution& solution_;
+  int n_, r_, max_pivots_;
+  double length_ = 0.0;  ///< |y|, enlarged where the terms of y cancel to rounding
+
+ private:
+  void measure_rows();
+};
+
+}  // namespace stiction
