@@ -19,7 +19,7 @@ CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::stri
       ->type_name("[FILE]")
       ->default_str("-");
   sub.add_option("--seed", session.seed, "Seed of everything random")->capture_default_str();
-  sub.add_flag("--quiet,-q", session.quiet, "No progress bar and no table");
+  sub.add_flag("--quiet,-q", session.quiet, "No progress bar, no table and no warnings");
   return sub;
 }
 
@@ -31,6 +31,13 @@ void write_text(const std::string& file, std::string_view text) {
   std::ofstream out(file);
   out << text << '\n';
   if (!out.flush()) throw FileError(file, "", fmt::format("cannot write: {}", std::strerror(errno)));
+}
+
+void print_warnings(const World& world, const Session& session) { print_warnings(world.warnings(), session); }
+
+void print_warnings(const std::vector<std::string>& warnings, const Session& session) {
+  if (session.quiet) return;
+  for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
 }
 
 }  // namespace stiction::cli

@@ -11,8 +11,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
+
+#include "stiction/model/world.hpp"
 
 namespace stiction::cli {
 
@@ -23,7 +26,7 @@ enum Exit : int { kOk = 0, kNumericalFailure = 1, kBadInput = 2, kInternalError 
 struct Session {
   std::optional<std::string> json;  ///< --json [FILE]: "-" is standard output
   std::uint64_t seed = 1;           ///< --seed
-  bool quiet = false;               ///< --quiet: no progress bar, no table
+  bool quiet = false;               ///< --quiet: no progress bar, no table, no warnings
   std::function<int()> run;
 };
 
@@ -32,6 +35,10 @@ CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::stri
 
 /// Writes `text` and a line end to the file, or to standard output for "-". Throws FileError when it cannot be written.
 void write_text(const std::string& file, std::string_view text);
+
+/// The world's warnings on standard error, one line each; nothing with --quiet.
+void print_warnings(const World& world, const Session& session);
+void print_warnings(const std::vector<std::string>& warnings, const Session& session);
 
 void add_info(CLI::App& app, Session& session);
 void add_simulate(CLI::App& app, Session& session);

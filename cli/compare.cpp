@@ -25,8 +25,9 @@ struct CompareCommand {
 bool is_scene(const std::string& file) { return std::filesystem::path(file).extension() == ".toml"; }
 
 /// The contact problem of the last of `steps` steps under the scene's own law, or of the step that failed.
-ContactProblem problem_of_scene(const std::string& file, long steps) {
+ContactProblem problem_of_scene(const std::string& file, long steps, const Session& session) {
   const Scene scene = load_scene(model_path(file));
+  print_warnings(scene.world, session);
   Stepper stepper = scene.make_stepper();
   State state = scene.start;
   Eigen::VectorXd tau;
@@ -80,7 +81,7 @@ std::string to_json(const CompareCommand& command, const Comparison& comparison)
 int run(CompareCommand command, const Session& session) {
   command.options.laws = parse_all(command.laws, law_from_string);
   command.options.solvers = parse_all(command.solvers, solver_from_string);
-  const AnyProblem problem = is_scene(command.file) ? problem_of_scene(command.file, command.steps) : load_problem(command.file);
+  const AnyProblem problem = is_scene(command.file) ? problem_of_scene(command.file, command.steps, session) : load_problem(command.file);
   const Comparison comparison = std::visit([&](const auto& p) { return compare(p, command.options); }, problem);
   if (session.json) write_text(*session.json, to_json(command, comparison));
   if (!session.quiet && (!session.json || *session.json != "-")) {

@@ -152,6 +152,7 @@ int trot(const TrotCommand& command, const Session& session) {
     run.progress = [&bar](double share) { bar.update(share); };
     const TrotResult result = run_trot(run);
     bar.clear();
+    if (rows.empty()) print_warnings(result.warnings, session);  // one robot for all runs
     failed |= result.uncertified > 0;
     rows.push_back(to_json(result));
     if (table) {
@@ -217,6 +218,7 @@ void print_alpha_table(const AlphaSweep& sweep) {
 
 int alpha(const AlphaCommand& command, const Session& session) {
   Scene scene = load_scene(model_path(command.scene));
+  print_warnings(scene.world, session);
   if (command.duration) scene.duration = *command.duration;
   if (command.dt) scene.options.assemble.dt = *command.dt;
   const AlphaSweep sweep = sweep_alpha(scene, command.options);

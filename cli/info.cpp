@@ -49,7 +49,7 @@ std::string describe_json(const World& world) {
                                  {"body", world.bodies()[static_cast<std::size_t>(geometry.body)].name},
                                  {"shape", shape_name(geometry.shape)}});
   }
-  out["warnings"] = robot.warnings;
+  out["warnings"] = world.warnings();
   return out.dump(2);
 }
 
@@ -63,9 +63,7 @@ std::string describe(const World& world) {
     out += fmt::format("{:>3}{} {:<32} {:<10} {:>9.4g} {:>9.4g} {:>9.4g} {:>9.4g}\n", joint.v, joint.actuated ? '*' : ' ', joint.name,
                        to_string(joint.kind), joint.lower, joint.upper, joint.velocity_limit, joint.effort_limit);
   }
-  out += "* actuated; limits in rad, m, rad/s, m/s, N m, N";
-  for (const std::string& warning : robot.warnings) out += "\nwarning: " + warning;
-  return out;
+  return out + "* actuated; limits in rad, m, rad/s, m/s, N m, N";
 }
 
 struct InfoOptions {
@@ -79,6 +77,7 @@ int info(const InfoOptions& options, const Session& session) {
   if (options.floating) robot.base = BaseKind::floating;
   builder.add_robot(options.model, robot);
   const World world = builder.build();
+  print_warnings(world, session);
   if (session.json) {
     write_text(*session.json, describe_json(world));
   } else if (!session.quiet) {

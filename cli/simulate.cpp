@@ -47,6 +47,7 @@ Scene prepare_scene(const SimulateOptions& options) {
 
 Outcome run(const SimulateOptions& options, const Session& session) {
   const Scene scene = prepare_scene(options);
+  print_warnings(scene.world, session);
   Stepper stepper = scene.make_stepper();
   Outcome out;
   State state = scene.start;

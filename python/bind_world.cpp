@@ -227,6 +227,9 @@ void bind_description(nb::class_<WorldHandle>& world) {
       .def_prop_ro(
           "initial_v", [](WorldHandle& w) { return own_vector(w.scene().start.v); }, nb::rv_policy::automatic,
           "(nv,) start velocity, a copy")
+      .def_prop_ro(
+          "warnings", [](WorldHandle& w) { return w.world().warnings(); },
+          "What the robots' files say and this engine leaves out: ROBOT: FILE:LINE: what")
       .def("pose", &pose, "name"_a, "q"_a = nb::none(), "(4, 4) pose of a body or link in the world at q (None: initial_q).")
       .def("energy", &energy, "q"_a = nb::none(), "v"_a = nb::none(), "Kinetic and potential energy (J), zero height at the origin.")
       .def("__repr__", [](WorldHandle& w) {

@@ -46,6 +46,20 @@ def test_info_says_what_the_file_says():
     assert all(f'"{joint["name"]}"' in text for joint in actuated)
 
 
+def test_what_a_file_says_in_vain_is_named_on_standard_error(tmp_path):
+    robot = tmp_path / "arm.xml"
+    robot.write_text(
+        '<mujoco model="arm"><option wind="1 0 0"/>'
+        '<worldbody><body><joint/><geom size="0.1"/></body></worldbody></mujoco>'
+    )
+    scene = tmp_path / "arm.toml"
+    scene.write_text('[simulation]\nduration = 0.01\n[[robot]]\nfile = "arm.xml"\n')
+    warning = f"warning: arm: {robot}:1: wind of <option> left out: there is no fluid\n"
+    for arguments in (["info", robot], ["simulate", scene], ["compare", scene, "--laws", "coulomb_cone"]):
+        assert stiction(*arguments).stderr.endswith(warning), arguments
+        assert stiction(*arguments, "--quiet").stderr == ""
+
+
 def test_json_goes_to_the_named_file(tmp_path):
     file = tmp_path / "info.json"
     assert stiction("info", LINKS, "--json", file, "--quiet").stdout == ""

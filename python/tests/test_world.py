@@ -34,6 +34,18 @@ def test_a_world_describes_itself(checkout):
     assert (knee.kind, knee.actuated, world.initial_q[knee.q]) == ("revolute", True, 1.5)
 
 
+def test_what_a_file_says_in_vain_is_a_warning(tmp_path):
+    file = tmp_path / "arm.xml"
+    file.write_text(
+        '<mujoco model="arm"><option wind="1 0 0"/>'
+        '<worldbody><body><joint/><geom size="0.1"/></body></worldbody></mujoco>'
+    )
+    world = falling_sphere()
+    assert world.warnings == []
+    world.add_robot(str(file))
+    assert world.warnings == [f"arm: {file}:1: wind of <option> left out: there is no fluid"]
+
+
 def test_a_sphere_falls_by_the_closed_form_with_an_error_of_order_one():
     duration, errors = 0.5, []
     for dt in (2e-3, 1e-3, 5e-4):

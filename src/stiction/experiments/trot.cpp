@@ -326,6 +326,7 @@ void Trot::write_log(double t) {
 }
 
 TrotResult Trot::run() {
+  result_.warnings = stepper_.world().warnings();
   const long steps = std::lround(options_.duration / options_.dt);
   for (long k = 0; k < steps; ++k) {
     const double t = static_cast<double>(k) * options_.dt;

@@ -198,6 +198,25 @@ TEST(BadInput, ImpossibleInertiaIsAWarningWhenAllowed) {
   EXPECT_THAT(builder.build().robots()[0].warnings[0], HasSubstr("triangle"));
 }
 
+TEST(BadInput, WhatAUrdfSaysInVainIsAWarning) {
+  WorldBuilder builder;
+  builder.add_robot_text(R"(<robot name="r">
+  <link name="a"><visual><geometry/></visual><contact><lateral_friction value="1"/><rolling_friction value="0"/><stiffness value="9"/></contact></link>
+  <link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="j" type="continuous"><parent link="a"/><child link="b"/><safety_controller k_velocity="1"/><limit effort="1" velocity="1" jerk="3"/>
+    <calibration rising="0"/><dynamics damping="0" stiffness="2"/></joint>
+  <gazebo reference="a"><mu1>1</mu1><kp>1e6</kp><material>Gazebo/Blue</material></gazebo><gazebo reference="b"><kp>1e6</kp></gazebo>
+</robot>)");
+  const std::vector<std::string> expected = {
+      "r: <text>:2: <stiffness> left out: contacts are rigid",
+      "r: <text>:4: <safety_controller> left out: soft limits are a controller's",
+      "r: <text>:4: jerk of <limit> left out: it limits no motion here",
+      "r: <text>:5: stiffness of <dynamics> left out: not known to this reader",
+      "r: <text>:6: <kp> left out: an extension of Gazebo (and 1 more)",
+  };
+  EXPECT_EQ(builder.build().warnings(), expected);
+}
+
 TEST(BadInput, MissingFileIsNamed) {
   try {
     WorldBuilder().add_robot("nowhere/robot.urdf");

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "stiction/model/left_out.hpp"
 #include "stiction/model/mjcf_context.hpp"
 #include "stiction/model/robot_readers.hpp"
 
@@ -37,11 +38,10 @@ class MjcfReader {
     if (robot_.links.size() == 1 && robot_.links[0].geometries.empty()) fail(root_, "<worldbody> is missing or empty");
     for (const XmlElement* e : context_.section("actuator")) read_actuator(*e);
     for (const XmlElement* e : context_.section("contact")) read_contact(*e);
-    for (const XmlElement* e : context_.children(root_)) {
-      if (std::string_view(e->Name()) == "option" && attribute(*e, "gravity")) leave_out(*e, "the file's gravity");
-    }
     for (const XmlElement* e : context_.section("equality")) leave_out(*e, "an equality constraint");
     for (const XmlElement* e : context_.section("tendon")) leave_out(*e, "a tendon");
+    const std::vector<std::string> rest = mjcf_left_out(root_, context_);
+    robot_.warnings.insert(robot_.warnings.end(), rest.begin(), rest.end());
     return std::move(robot_);
   }
 
@@ -163,7 +163,6 @@ class MjcfReader {
     joint.damping = nonnegative(find("damping"));
     joint.dry_friction = nonnegative(find("frictionloss"));
     joint.armature = nonnegative(find("armature"));
-    if (number_or(find("stiffness"), 0.0) != 0.0) robot_.warnings.push_back(fmt::format("{}: joint stiffness is left out", place(e)));
     if (joint.kind == JointKind::revolute || joint.kind == JointKind::prismatic) read_axis_and_range(e, childclass, joint);
     return joint;
   }

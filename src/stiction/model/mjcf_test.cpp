@@ -1,4 +1,5 @@
 // MJCF: what the file means, in closed form, and Pinocchio's own reader as a second opinion (reference_test.cpp).
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -191,8 +192,22 @@ TEST(Mjcf, WhatIsLeftOutIsSaid) {
   const World world = load(
       R"(<option gravity="0 0 -1" timestep="0.001"/><worldbody><body name="a"><joint name="j" stiffness="3"/><geom type="ellipsoid" size="1 2 3"/></body></worldbody>
     <tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon><equality><joint joint1="j"/></equality>)");
-  ASSERT_EQ(world.robots()[0].warnings.size(), 5u);
-  EXPECT_NE(world.robots()[0].warnings[0].find("<text>:1"), std::string::npos);
+  const std::vector<std::string> warnings = world.warnings();
+  const auto said = [&](const std::string& line) { return std::ranges::find(warnings, line) != warnings.end(); };
+  EXPECT_TRUE(said("m: <text>:1: gravity of <option> left out: gravity is that of the world")) << warnings[0];
+  EXPECT_TRUE(said("m: <text>:1: timestep of <option> left out: the step is chosen by the caller"));
+  EXPECT_TRUE(said("m: <text>:1: stiffness of <joint> left out: joints have no springs"));
+  EXPECT_EQ(warnings.size(), 6u);
+}
+
+TEST(Mjcf, OneWarningCountsTheElementsThatShareIt) {
+  const World world = load(R"(<default><geom solref="0.02 1" condim="3"/></default><worldbody><body><joint/>
+    <geom size="1" margin="0.1"/><geom size="1" solref="0.1 1" margin="0.001"/><geom size="1" solref="0.02 1" wings="2"/></body></worldbody>
+    <sensor><gyro site="s"/></sensor><visual><map force="1"/></visual><wings/>)");
+  const std::vector<std::string> expected = {
+      "m: <text>:2: margin, solref of <geom> left out: contacts are rigid, and a pair has the smaller friction (and 1 more)",
+      "m: <text>:2: wings of <geom> left out: not known to this reader", "m: <text>:3: <wings> left out: not known to this reader"};
+  EXPECT_EQ(world.warnings(), expected);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "stiction/model/left_out.hpp"
 #include "stiction/model/resources.hpp"
 #include "stiction/model/robot_readers.hpp"
 
@@ -264,6 +265,8 @@ RobotDescription read_urdf(const XmlElement& root, const RobotOptions& options) 
   robot.name = name ? name.text : "robot";
   robot.file = source_of(root);
   UrdfReader{tree, options, robot}.add(tree.root, -1, nullptr);
+  const std::vector<std::string> rest = urdf_left_out(root);
+  robot.warnings.insert(robot.warnings.end(), rest.begin(), rest.end());
   if (robot.links.size() != tree.links.size()) {
     for (const auto& [link, element] : tree.links) {
       if (std::none_of(robot.links.begin(), robot.links.end(), [&link = link](const auto& l) { return l.name == link; })) {

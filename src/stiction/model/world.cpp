@@ -54,6 +54,14 @@ std::span<const int> World::actuated() const { return impl_->actuated; }
 const Eigen::VectorXd& World::initial_configuration() const { return impl_->q0; }
 std::span<const std::pair<int, int>> World::excluded_pairs() const { return impl_->excluded; }
 
+std::vector<std::string> World::warnings() const {
+  std::vector<std::string> list;
+  for (const Robot& robot : impl_->robots) {
+    for (const std::string& warning : robot.warnings) list.push_back(fmt::format("{}: {}", robot.name, warning));
+  }
+  return list;
+}
+
 int World::body(std::string_view name) const {
   if (const int b = find(impl_->bodies, impl_->robots, "body", name); b >= 0) return b;
   return impl_->links[static_cast<std::size_t>(known(find(impl_->links, impl_->robots, "body", name), "body", name))].body;

@@ -123,6 +123,8 @@ class World {
   /// Pairs of bodies that may not collide, first < second, ascending: a body and its nearest ancestor with geometry (a static one
   /// only in a URDF), and what a file excludes (MJCF <exclude>).
   std::span<const std::pair<int, int>> excluded_pairs() const;
+  /// What the robots' files say and this engine leaves out: "ROBOT: FILE:LINE: what", robot by robot.
+  std::vector<std::string> warnings() const;
 
   /// Index by name, or "robot/name" where two robots share it. Throw InvalidArgument when unknown or ambiguous.
   int body(std::string_view name) const;  ///< a body, or the body that a link is fixed to

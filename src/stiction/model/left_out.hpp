@@ -1,0 +1,64 @@
+// What a robot file says and its reader does not act on. A table names, per element, the attributes that are read and those that
+// have no say in the motion; everything else that a file holds becomes a warning, so that a reader need not know what it leaves out.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stiction/model/xml.hpp"
+
+namespace stiction {
+
+class MjcfContext;
+
+/// Tables of one format; attribute lists are names separated by spaces.
+struct Coverage {
+  struct Element {
+    std::string_view name, attributes;  ///< attributes that act, or have no say in the motion
+  };
+  struct Reason {
+    std::string_view element, attributes, reason;  ///< why these are left out
+  };
+  struct Neutral {
+    std::string_view element, attribute, value;  ///< a value that asks for nothing
+  };
+  std::span<const Element> elements;
+  std::span<const Reason> reasons;
+  std::span<const Neutral> neutral;
+};
+
+/// Collects what is left out, one message per element name and reason: "FILE:LINE: solref, margin of <geom> left out: ... (and 7 more)".
+class LeftOut {
+ public:
+  explicit LeftOut(const Coverage& coverage) : coverage_(coverage) {}
+
+  bool knows(std::string_view element) const;
+  /// Attributes of an element.
+  void check(const XmlElement& e);
+  /// The whole element; equal names and reasons share one message.
+  void add(const XmlElement& e, std::string_view reason);
+  std::vector<std::string> messages() const;
+
+ private:
+  struct Group {
+    std::string where, element, reason;
+    std::vector<std::string> attributes;  ///< empty: the element itself
+    int more = 0;
+  };
+  bool is_neutral(const XmlElement& e, std::string_view attribute, std::string_view value) const;
+  std::string_view reason(std::string_view element, std::string_view attribute) const;
+  Group& group(const XmlElement& e, std::string_view reason);
+
+  const Coverage& coverage_;
+  std::vector<Group> groups_;
+  std::map<std::pair<std::string, std::string>, std::size_t> index_;  ///< element and reason -> group
+};
+
+std::vector<std::string> mjcf_left_out(const XmlElement& root, MjcfContext& context);
+std::vector<std::string> urdf_left_out(const XmlElement& root);
+
+}  // namespace stiction

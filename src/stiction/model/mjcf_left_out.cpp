@@ -1,0 +1,181 @@
+// The MJCF of MuJoCo's XML reference, element by element: what this engine acts on, what has no say in the motion, and why the rest is
+// left out.
+#include <array>
+#include <string_view>
+
+#include "stiction/model/left_out.hpp"
+#include "stiction/model/mjcf_context.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Element = Coverage::Element;
+using Reason = Coverage::Reason;
+using Neutral = Coverage::Neutral;
+
+constexpr std::string_view kActuator = "name class group user joint gear ctrllimited ctrlrange forcelimited forcerange";
+
+constexpr std::array kElements = {
+    Element{"mujoco", "model"},
+    Element{"compiler",
+            "angle assetdir autolimits coordinate discardvisual eulerseq fitaabb fusestatic inertiafromgeom inertiagrouprange meshdir "
+            "savecanonical savecompiled saveinertial texturedir usethread convexhull"},
+    Element{"option", "magnetic apirate"},
+    Element{"flag", "autoreset diagexact energy eulerdamp fwdinv invdiscrete island midphase nativeccd refsafe sensor sleep warmstart"},
+    Element{"default", "class"},
+    Element{"worldbody", ""},
+    Element{"frame", "name childclass pos quat axisangle euler xyaxes zaxis"},
+    Element{"body", "name childclass pos quat axisangle euler xyaxes zaxis mocap user fuse simple sleep"},
+    Element{"inertial", "pos quat axisangle euler xyaxes zaxis mass diaginertia fullinertia"},
+    Element{"joint",
+            "name class group user type pos axis limited range ref damping armature frictionloss actuatorfrclimited actuatorfrcrange"},
+    Element{"freejoint", "name group"},
+    Element{"geom",
+            "name class group user type pos quat axisangle euler xyaxes zaxis size fromto mesh hfield mass density friction contype "
+            "conaffinity material rgba castshadow fitscale"},
+    Element{"asset", ""},
+    Element{"mesh", "name class file vertex scale content_type normal texcoord face smoothnormal inertia"},
+    Element{"hfield", "name content_type file elevation nrow ncol size"},
+    Element{"actuator", ""},
+    Element{"motor", kActuator},
+    Element{"general", kActuator},
+    Element{"contact", ""},
+    Element{"exclude", "name body1 body2"},
+};
+
+constexpr std::string_view kCallersTorque = "its own dynamics are left to the caller's torques";
+constexpr std::string_view kRigidJoint = "limits, dry friction and constraints are rigid";
+constexpr std::string_view kNumerics = "the step has a scheme and solvers of its own";
+constexpr std::string_view kFluid = "there is no fluid";
+
+constexpr std::array kReasons = {
+    Reason{"option",
+           "integrator solver iterations tolerance ls_iterations ls_tolerance noslip_iterations noslip_tolerance ccd_iterations "
+           "ccd_tolerance sdf_iterations sdf_initpoints sleep_tolerance jacobian",
+           kNumerics},
+    Reason{"option", "cone impratio", "the contact law is chosen by the caller"},
+    Reason{"option", "wind density viscosity", kFluid},
+    Reason{"option", "timestep", "the step is chosen by the caller"},
+    Reason{"option", "gravity", "gravity is that of the world"},
+    Reason{"option", "o_margin o_solref o_solimp o_friction", "contacts are rigid"},
+    Reason{"option", "actuatorgroupdisable", kCallersTorque},
+    Reason{"flag", "constraint equality frictionloss limit contact spring damper gravity filterparent", "nothing is switched off"},
+    Reason{"flag", "actuation clampctrl", kCallersTorque},
+    Reason{"flag", "override", "contacts are rigid"},
+    Reason{"geom", "solref solimp solmix margin gap priority", "contacts are rigid, and a pair has the smaller friction"},
+    Reason{"geom", "condim", "contacts have sliding friction in two directions"},
+    Reason{"geom", "fluidshape fluidcoef", kFluid},
+    Reason{"geom", "shellinertia", "inertia is that of the solid"},
+    Reason{"geom", "adhesion surfacevel", "contacts neither pull nor drive"},
+    Reason{"joint", "solreflimit solimplimit solreffriction solimpfriction margin", kRigidJoint},
+    Reason{"joint", "stiffness springref springdamper springyield", "joints have no springs"},
+    Reason{"joint", "actuatorgravcomp", kCallersTorque},
+    Reason{"body", "gravcomp", "gravity acts on every body alike"},
+    Reason{
+        "general",
+        "gaintype gainprm biastype biasprm dyntype dynprm actdim actearly actlimited actrange ffrange velrange input interp delay nsample "
+        "inheritrange",
+        kCallersTorque},
+};
+
+constexpr std::array kNeutral = {
+    Neutral{"option", "integrator", "Euler"},
+    Neutral{"option", "impratio", "1"},
+    Neutral{"option", "wind", "0 0 0"},
+    Neutral{"option", "density", "0"},
+    Neutral{"option", "viscosity", "0"},
+    Neutral{"flag", "constraint", "enable"},
+    Neutral{"flag", "equality", "enable"},
+    Neutral{"flag", "frictionloss", "enable"},
+    Neutral{"flag", "limit", "enable"},
+    Neutral{"flag", "contact", "enable"},
+    Neutral{"flag", "spring", "enable"},
+    Neutral{"flag", "damper", "enable"},
+    Neutral{"flag", "gravity", "enable"},
+    Neutral{"flag", "filterparent", "enable"},
+    Neutral{"flag", "actuation", "enable"},
+    Neutral{"flag", "clampctrl", "enable"},
+    Neutral{"flag", "override", "disable"},
+    Neutral{"flag", "multiccd", "disable"},
+    Neutral{"geom", "solref", "0.02 1"},
+    Neutral{"geom", "solimp", "0.9 0.95 0.001"},
+    Neutral{"geom", "solimp", "0.9 0.95 0.001 0.5 2"},
+    Neutral{"geom", "solmix", "1"},
+    Neutral{"geom", "margin", "0"},
+    Neutral{"geom", "gap", "0"},
+    Neutral{"geom", "priority", "0"},
+    Neutral{"geom", "condim", "3"},
+    Neutral{"geom", "fluidshape", "none"},
+    Neutral{"geom", "shellinertia", "false"},
+    Neutral{"geom", "adhesion", "0"},
+    Neutral{"joint", "margin", "0"},
+    Neutral{"joint", "stiffness", "0"},
+    Neutral{"joint", "springdamper", "0 0"},
+    Neutral{"joint", "actuatorgravcomp", "false"},
+    Neutral{"joint", "solreflimit", "0.02 1"},
+    Neutral{"joint", "solreffriction", "0.02 1"},
+    Neutral{"joint", "solimplimit", "0.9 0.95 0.001"},
+    Neutral{"joint", "solimpfriction", "0.9 0.95 0.001"},
+    Neutral{"freejoint", "align", "false"},
+    Neutral{"body", "gravcomp", "0"},
+    Neutral{"compiler", "alignfree", "false"},
+    Neutral{"compiler", "balanceinertia", "false"},
+    Neutral{"compiler", "boundmass", "0"},
+    Neutral{"compiler", "boundinertia", "0"},
+    Neutral{"compiler", "settotalmass", "-1"},
+    Neutral{"compiler", "strippath", "false"},
+    Neutral{"compiler", "conflict", "warning"},
+    Neutral{"mesh", "maxhullvert", "-1"},
+    Neutral{"mesh", "refpos", "0 0 0"},
+    Neutral{"mesh", "refquat", "1 0 0 0"},
+    Neutral{"general", "gaintype", "fixed"},
+    Neutral{"general", "biastype", "none"},
+    Neutral{"general", "dyntype", "none"},
+};
+
+constexpr Coverage kCoverage{kElements, kReasons, kNeutral};
+
+/// Elements whose content has no say in the motion.
+constexpr std::array<std::string_view, 15> kIdle = {"visual",   "statistic",   "size",  "sensor",    "custom",
+                                                    "site",     "camera",      "light", "skin",      "texture",
+                                                    "material", "lengthrange", "text",  "extension", "model"};
+
+/// Elements that a reader reports itself, or refuses.
+constexpr std::array<std::string_view, 7> kReported = {"equality", "tendon", "pair", "replicate", "attach", "composite", "flexcomp"};
+
+template <std::size_t n>
+bool holds(const std::array<std::string_view, n>& list, std::string_view name) {
+  for (const std::string_view item : list) {
+    if (item == name) return true;
+  }
+  return false;
+}
+
+struct Walk {
+  MjcfContext& context;
+  LeftOut left_out{kCoverage};
+
+  void visit(const XmlElement& e, std::string_view parent) {
+    const std::string_view name = e.Name();
+    if (holds(kIdle, name) || holds(kReported, name)) return;
+    if (name == "keyframe") return left_out.add(e, "the start is chosen by the caller");
+    if (!left_out.knows(name)) {
+      if (parent == "actuator") return left_out.add(e, "its own dynamics are left to the caller's torques; its limits act");
+      if (parent != "default") left_out.add(e, "not known to this reader");
+      return;  // a default of what is reported where it is used
+    }
+    left_out.check(e);
+    for (const XmlElement* child : context.children(e)) visit(*child, name);
+  }
+};
+
+}  // namespace
+
+std::vector<std::string> mjcf_left_out(const XmlElement& root, MjcfContext& context) {
+  Walk walk{context};
+  walk.visit(root, "");
+  return walk.left_out.messages();
+}
+
+}  // namespace stiction
