@@ -60,11 +60,11 @@ void build_pyramid_lcp(const ReducedProblem& p, int edges, PyramidLcpWorkspace& 
     w.M(slip + i, i) = p.mu[i];
   }
   // y of the bounded rows' base impulses shifts every velocity.
-  w.z_last.setZero(r);
+  w.base.setZero(r);
   for (Index j = 0; j < m; ++j) {
     const Side side = side_of(p, j);
     p.Bt.add_group_transposed(static_cast<int>(j), Eigen::Matrix<double, 1, 1>(side.sign), w.directions.col(forces + j));
-    w.z_last += side.sign * side.base * w.directions.col(forces + j);
+    w.base += side.sign * side.base * w.directions.col(forces + j);
     w.q[rows + j] = side.sign * p.w_free[j];
     w.M(rows + j, slack + j) = 1.0;
     w.M(slack + j, rows + j) = -1.0;
@@ -75,22 +75,82 @@ void build_pyramid_lcp(const ReducedProblem& p, int edges, PyramidLcpWorkspace& 
   w.rows.noalias() = w.directions.transpose() * w.directions;
   const auto place = [&](Index v) { return v < forces ? v : rows + v - forces; };
   for (Index b = 0; b < forces + m; ++b) {
-    w.q[place(b)] += w.directions.col(b).dot(w.z_last);
+    w.q[place(b)] += w.directions.col(b).dot(w.base);
     for (Index a = 0; a < forces + m; ++a) w.M(place(a), place(b)) += w.rows(a, b);
   }
 }
+
+void map_outcomes(const ContactProblem& p, Reduction& reduction, OutcomeMap& map) {
+  const ReducedProblem& reduced = reduction.reduced;
+  const Index n = reduced.contacts(), m = reduced.bounded_rows(), nv = p.velocities(), joints = static_cast<Index>(p.prescribed.size());
+  const auto outcome = [&](auto&& x) {
+    map.v.resize(nv);
+    recover_velocity(reduction, map.lambda, map.beta, map.v);
+    expand_bounded(p, reduction, map.beta, map.lambda_b);
+    recover_bilateral(p, reduction, map.v, map.lambda, map.lambda_b, map.lambda_prescribed);
+    x.head(nv) = map.v;
+    x.tail(joints) = map.lambda_prescribed / p.dt;
+  };
+  map.lambda.setZero(3 * n);
+  map.beta.setZero(m);
+  map.constant.resize(nv + joints);
+  outcome(map.constant.head(nv + joints));
+  map.contacts.resize(nv + joints, 3 * n);
+  for (Index k = 0; k < 3 * n; ++k) {
+    map.lambda.setZero(3 * n);
+    map.lambda[k] = 1.0;
+    if (reduced.edge_angle.size() > 0) turn_from_edges(reduced, map.lambda);  // the LCP's own axes
+    outcome(map.contacts.col(k));
+    map.contacts.col(k) -= map.constant;
+  }
+  map.lambda.setZero(3 * n);
+  map.rows.resize(nv + joints, m);
+  for (Index k = 0; k < m; ++k) {
+    map.beta.setZero(m);
+    map.beta[k] = 1.0;
+    outcome(map.rows.col(k));
+    map.rows.col(k) -= map.constant;
+  }
+}
+
+namespace {
+
+// x = T z + c in the variables of the LCP.
+void build_outcome(const ReducedProblem& p, Index k, PyramidLcpWorkspace& w) {
+  const Index n = p.contacts(), m = p.bounded_rows(), forces = n * (k + 1), rows = forces + n;
+  const OutcomeMap& map = w.outcome;
+  const bool known = map.contacts.size() > 0;
+  w.T.setZero(known ? map.constant.size() : w.base.size(), w.q.size());
+  if (known) {
+    w.c = map.constant;
+  } else {
+    w.c = w.base;
+    w.T.leftCols(forces) = w.directions.leftCols(forces);
+    w.T.middleCols(rows, m) = w.directions.rightCols(m);
+    return;
+  }
+  for (Index i = 0; i < n; ++i) {
+    w.T.col(i) = map.contacts.col(3 * i);
+    for (Index j = 0; j < k; ++j)
+      w.T.col(n + i * k + j) = map.contacts.middleCols(3 * i, 3) * edge_direction(static_cast<int>(j), static_cast<int>(k));
+  }
+  for (Index j = 0; j < m; ++j) {
+    const Side side = side_of(p, j);
+    w.T.col(rows + j) = side.sign * map.rows.col(j);
+    w.c += side.base * map.rows.col(j);
+  }
+}
+
+}  // namespace
 
 void solve_pyramid_lcp(const ReducedProblem& p, const SolveOptions& options, PyramidLcpWorkspace& w, Impulses& out) {
   build_pyramid_lcp(p, options.edges, w);
   const Index n = p.contacts(), m = p.bounded_rows(), k = options.edges, rows = n * (k + 2);
   if (options.solver == Solver::enumerate) {
-    if (w.solution.z.size() == w.q.size()) {
-      w.z_last = w.solution.z;
-    } else {
-      w.z_last.setZero(w.q.size());
-    }
-    mindiff(w.M, w.q, Eigen::MatrixXd::Identity(w.q.size(), w.q.size()), Eigen::VectorXd::Zero(w.q.size()), w.z_last, {}, w.enumerate,
-            w.solution);
+    build_outcome(p, k, w);
+    if (!options.warm_start || w.last_outcome.size() != w.c.size()) w.last_outcome = w.c;
+    mindiff(w.M, w.q, w.T, w.c, w.last_outcome, {}, w.enumerate, w.solution);
+    if (w.solution.status == Status::solved) w.last_outcome = w.T * w.solution.z + w.c;
   } else {
     lemke(w.M, w.q, {}, {}, w.lemke, w.solution);
   }

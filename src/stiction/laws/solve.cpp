@@ -366,6 +366,8 @@ void solve_uniform(const ContactProblem& problem, const SolveOptions& options, S
   if (options.align_edges) edge_angles(problem, w.reduction.reduced.edge_angle);
   w.reduction.reduced.weight.resize(0);
   if (options.law == Law::sap) contact_weights(problem, w.soft.factor, w.reduction.reduced.weight);
+  w.pyramid.outcome.clear();
+  if (options.solver == Solver::enumerate) map_outcomes(problem, w.reduction, w.pyramid.outcome);
   solve_reduced(w.reduction.reduced, options, w, w.impulses);
   complete(problem, options, w, solution);
   try_otherwise(problem, options, w, solution);
@@ -395,6 +397,7 @@ void correct_for_defect(const ReducedProblem& p, const SolveOptions& options, So
 
 void solve_uniform(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   check_options(options);
+  w.pyramid.outcome.clear();
   solve_reduced(problem, options, w, w.impulses);
   complete(problem, options, w, solution);
   correct_for_defect(problem, options, w, solution);
