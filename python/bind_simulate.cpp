@@ -6,6 +6,7 @@
 
 #include "arrays.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/problem/io.hpp"
 #include "world_handle.hpp"
 
 namespace stiction::python {
@@ -20,20 +21,27 @@ using Controller = nb::typed<nb::callable, ArrayLike(double, Vector, Vector)>;
 struct Simulation {
   std::size_t nq = 0, nv = 0;
   std::vector<double> time, q, v, tau, residual, penetration;
-  std::vector<int> contacts, iterations;
+  std::vector<int> contacts, iterations, sub_steps, at_acceptable;
   std::string status = "solved";
+  int steps_at_acceptable = 0;
 
   std::size_t rows() const { return time.size(); }
 
-  void add(const State& state, const Eigen::VectorXd& torque, int contact_count, int iteration_count, double worst, double depth) {
+  void add(const State& state, const Eigen::VectorXd& torque, int contact_count, const StepReport& report) {
     time.push_back(state.time);
     q.insert(q.end(), state.q.begin(), state.q.end());
     v.insert(v.end(), state.v.begin(), state.v.end());
     tau.insert(tau.end(), torque.begin(), torque.end());
     contacts.push_back(contact_count);
-    iterations.push_back(iteration_count);
-    residual.push_back(worst);
-    penetration.push_back(depth);
+    iterations.push_back(report.iterations);
+    sub_steps.push_back(report.sub_steps);
+    at_acceptable.push_back(report.at_acceptable());
+    if (report.at_acceptable()) {
+      ++steps_at_acceptable;
+      status = "acceptable";
+    }
+    residual.push_back(report.residual);
+    penetration.push_back(report.deepest_penetration);
   }
 };
 
@@ -52,7 +60,8 @@ void check_interrupt() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-Simulation run(const Scene& scene, const State& start, const std::optional<Controller>& controller) {
+Simulation run(const Scene& scene, const State& start, const std::optional<Controller>& controller,
+               const std::optional<std::string>& dump) {
   constexpr long kInterruptSteps = 256;
   const nb::gil_scoped_release released;
   Stepper stepper = scene.make_stepper();
@@ -61,7 +70,7 @@ Simulation run(const Scene& scene, const State& start, const std::optional<Contr
   Simulation out;
   out.nq = static_cast<std::size_t>(scene.world.nq());
   out.nv = static_cast<std::size_t>(scene.world.nv());
-  out.add(state, tau, 0, 0, 0.0, 0.0);
+  out.add(state, tau, 0, {});
   const long steps = std::lround(scene.duration / scene.options.assemble.dt);
   for (long k = 0; k < steps; ++k) {
     if (k % kInterruptSteps == kInterruptSteps - 1) check_interrupt();
@@ -75,16 +84,18 @@ Simulation run(const Scene& scene, const State& start, const std::optional<Contr
       out.status = to_string(report.status);
       break;
     }
-    const Solution& solution = stepper.solution();
-    out.add(state, tau, stepper.problem().contacts(), solution.iterations, solution.certificate.worst(), report.deepest_penetration);
+    out.add(state, tau, stepper.problem().contacts(), report);
   }
+  if (dump) save_problem(*dump, stepper.problem());
   return out;
 }
 
 struct Settings {
   std::optional<double> duration, dt;
   std::optional<std::string> law, solver;
-  std::optional<double> tolerance;
+  std::optional<double> tolerance, acceptable;
+  std::optional<bool> strict;
+  std::optional<std::string> dump;
 };
 
 void apply(const Settings& settings, Scene& scene) {
@@ -94,6 +105,8 @@ void apply(const Settings& settings, Scene& scene) {
   if (settings.law) scene.options.contact.law = law_from_string(*settings.law);
   if (settings.solver) scene.options.contact.solver = solver_from_string(*settings.solver);
   if (settings.tolerance) scene.options.contact.tolerance = *settings.tolerance;
+  if (settings.acceptable) scene.options.acceptable = *settings.acceptable;
+  if (settings.strict) scene.options.strict = *settings.strict;
   require_positive("duration", scene.duration);
   require_positive("dt", scene.options.assemble.dt);
   require_positive("tolerance", scene.options.contact.tolerance);
@@ -108,7 +121,7 @@ Simulation simulate(Scene scene, const Settings& settings, const std::optional<C
   State start = scene.start;
   start.q = read_coordinates(q, "q", scene.start.q);
   start.v = read_coordinates(v, "v", scene.start.v);
-  return run(scene, start, controller);
+  return run(scene, start, controller, settings.dump);
 }
 
 template <auto member, class Array, std::size_t Simulation::*columns>
@@ -133,10 +146,16 @@ Arrays are views. Quantities of a step stand in the row of the state that it led
       .def_prop_ro("v", &table<&Simulation::v, Matrix, &Simulation::nv>, "(k, nv) velocities")
       .def_prop_ro("tau", &table<&Simulation::tau, Matrix, &Simulation::nv>, "(k, nv) applied generalised forces (N, N m)")
       .def_prop_ro("contacts", &column<&Simulation::contacts, Counts>, "(k,) number of contacts")
-      .def_prop_ro("iterations", &column<&Simulation::iterations, Counts>, "(k,) iterations of the solver")
+      .def_prop_ro("iterations", &column<&Simulation::iterations, Counts>, "(k,) iterations of the solver, all its attempts together")
       .def_prop_ro("residual", &column<&Simulation::residual>, "(k,) worst scaled residual of the certificate")
+      .def_prop_ro("at_acceptable", &column<&Simulation::at_acceptable, Counts>,
+                   "(k,) 1 where the step missed the tolerance and went on because it met acceptable, else 0")
+      .def_prop_ro("sub_steps", &column<&Simulation::sub_steps, Counts>, "(k,) parts that the step was taken in: 1 unless it was halved")
+      .def_ro("steps_at_acceptable", &Simulation::steps_at_acceptable, "number of steps that missed the tolerance and met acceptable")
       .def_prop_ro("penetration", &column<&Simulation::penetration>, "(k,) deepest penetration before the step (m)")
-      .def_ro("status", &Simulation::status, "'solved', or the status of the step that failed, after which nothing follows")
+      .def_ro(
+          "status", &Simulation::status,
+          "'solved': every step met the tolerance; 'acceptable': some met acceptable alone; otherwise that of the step that ended the run")
       .def("__repr__", [](const Simulation& s) {
         return "Simulation(status='" + s.status + "', steps=" + std::to_string(s.rows() - 1) +
                ", time=" + nb::str(nb::float_(s.time.back())).c_str() + " s)";
@@ -150,26 +169,26 @@ void bind_simulate(nb::module_& m) {
   constexpr const char* doc = R"(Runs a world, or a scene file, forward.
 
 duration, dt: s; None: the scene's, for a world built here 1 s and 1e-3 s. law, solver, tolerance: None for the scene's, for a world
-built here coulomb_pyramid, auto, 1e-9. controller: (t, q, v) -> tau (nv,) in N and N m, called before every step instead of the scene's
-held joints. q, v: start, None for the scene's. A step that is not solved to the tolerance ends the run and gives its status.)";
-  m.def(
-      "simulate",
-      [](WorldHandle& world, std::optional<double> duration, std::optional<double> dt, std::optional<std::string> law,
-         const std::optional<Controller>& controller, const MaybeArray& q, const MaybeArray& v, std::optional<std::string> solver,
-         std::optional<double> tolerance) {
-        return simulate(world.scene(), {duration, dt, law, solver, tolerance}, controller, q, v);
-      },
-      "world"_a, "duration"_a = nb::none(), "dt"_a = nb::none(), "law"_a = nb::none(), "controller"_a = nb::none(), "q"_a = nb::none(),
-      "v"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(), doc);
-  m.def(
-      "simulate",
-      [](const std::string& scene, std::optional<double> duration, std::optional<double> dt, std::optional<std::string> law,
-         const std::optional<Controller>& controller, const MaybeArray& q, const MaybeArray& v, std::optional<std::string> solver,
-         std::optional<double> tolerance) {
-        return simulate(load_scene(scene), {duration, dt, law, solver, tolerance}, controller, q, v);
-      },
-      "scene"_a, "duration"_a = nb::none(), "dt"_a = nb::none(), "law"_a = nb::none(), "controller"_a = nb::none(), "q"_a = nb::none(),
-      "v"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(), doc);
+built here coulomb_pyramid, auto, 1e-9. acceptable: largest scaled residual that a step above the tolerance may go on with (None: the
+scene's, else 1e-6); such steps are counted. strict: take only steps that meet the tolerance. controller: (t, q, v) -> tau (nv,) in N and N m, called before every step instead of the scene's
+held joints. q, v: start, None for the scene's. A step that misses both is taken in halves, quarters and eighths; if that does not help,
+it ends the run and gives its status. dump: file (.json or .npz) for the last contact problem, of a run that ended early the one that
+could not be solved (load_problem reads it).)";
+  const auto add = [&m, doc]<class Source>(const char* name, Scene (*scene_of)(Source)) {
+    m.def(
+        "simulate",
+        [scene_of](Source source, std::optional<double> duration, std::optional<double> dt, std::optional<std::string> law,
+                   const std::optional<Controller>& controller, const MaybeArray& q, const MaybeArray& v, std::optional<std::string> solver,
+                   std::optional<double> tolerance, std::optional<double> acceptable, std::optional<bool> strict,
+                   std::optional<std::string> dump) {
+          return simulate(scene_of(source), {duration, dt, law, solver, tolerance, acceptable, strict, dump}, controller, q, v);
+        },
+        nb::arg(name), "duration"_a = nb::none(), "dt"_a = nb::none(), "law"_a = nb::none(), "controller"_a = nb::none(),
+        "q"_a = nb::none(), "v"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(), "acceptable"_a = nb::none(),
+        "strict"_a = nb::none(), "dump"_a = nb::none(), doc);
+  };
+  add.operator()<WorldHandle&>("world", [](WorldHandle& world) { return world.scene(); });
+  add.operator()<const std::string&>("scene", [](const std::string& path) { return load_scene(path); });
 }
 
 }  // namespace stiction::python

@@ -135,3 +135,18 @@ def test_compare_takes_a_scene_and_names(tmp_path):
     assert comparison["contacts"] > 0
     assert {row["law"] for row in comparison["rows"]} == {"frictionless", "coulomb_cone"}
     assert stiction("compare", "scenes/incline.toml", "--laws", "sticky").returncode == 2
+
+
+def test_simulate_counts_steps_above_the_tolerance_and_strict_stops_with_a_file(tmp_path):
+    loose = stiction("simulate", "scenes/incline.toml", "--duration", 0.02, "--tolerance", 1e-300, "--json", "--quiet")
+    assert loose.returncode == 0
+    run = json.loads(loose.stdout)
+    assert run["status"] == "acceptable"
+    assert 0 < run["steps_at_acceptable"] <= run["steps"]
+    assert run["worst_residual"] <= 1e-6
+
+    file = tmp_path / "failed.json"
+    strict = stiction("simulate", "scenes/incline.toml", "--tolerance", 1e-300, "--strict", "--dump", file)
+    assert strict.returncode != 0
+    assert "residual" in strict.stdout
+    assert stiction("solve", file, "--law", "coulomb_cone").returncode == 0

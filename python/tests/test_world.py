@@ -136,6 +136,28 @@ def test_errors_of_a_controller_come_through():
             stiction.simulate(falling_sphere(), 0.1, controller=lambda t, q, v, answer=answer: answer)
 
 
+def test_steps_above_the_tolerance_are_counted_and_strict_ends_the_run(tmp_path):
+    world = falling_sphere(height=0.101)  # lands within 0.02 s
+    run = stiction.simulate(world, 0.05, tolerance=1e-300, law="coulomb_cone")
+    touching = run.contacts > 0
+    assert run.status == "acceptable"
+    assert run.time[-1] == pytest.approx(0.05)
+    assert touching.any()
+    assert run.at_acceptable[touching].any()
+    assert run.steps_at_acceptable == run.at_acceptable.sum()
+    assert (run.sub_steps[1:] == 1).all()
+    assert (run.residual <= 1e-6).all()
+
+    file = tmp_path / "failed.json"
+    strict = stiction.simulate(world, 0.05, tolerance=1e-300, law="coulomb_cone", strict=True, dump=str(file))
+    assert strict.status not in ("solved", "acceptable")
+    assert strict.time[-1] < 0.05
+    assert not strict.at_acceptable.any()
+    failed = stiction.load_problem(str(file))
+    assert stiction.solve(failed, law="coulomb_cone", tolerance=1e-300).status != "solved"
+    assert stiction.solve(failed, law="coulomb_cone").status == "solved"
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [
@@ -145,6 +167,7 @@ def test_errors_of_a_controller_come_through():
         ({"law": "glue"}, "law"),
         ({"solver": "glue"}, "solver"),
         ({"tolerance": -1.0}, "tolerance"),
+        ({"acceptable": float("nan")}, "acceptable"),
         ({"q": np.zeros(3)}, "q"),
         ({"q": np.zeros(7)}, "q"),
         ({"v": np.full(6, np.nan)}, "v"),

@@ -202,10 +202,13 @@ class SceneReader {
     scene_.options.contact.solver = solver_from_string(t.text("solver", "auto"));
     scene_.options.contact.edges = static_cast<int>(t.number("edges", 4));
     scene_.options.contact.tolerance = t.number("tolerance", 1e-9);
+    scene_.options.acceptable = t.number("acceptable", 1e-6);
+    scene_.options.strict = t.flag("strict", false);
     builder_.set_gravity(t.vector("gravity", Vector3d(0, 0, -9.81)));
     t.finish();
     if (!(scene_.options.assemble.dt > 0.0)) t.fail("dt", "expected a number > 0");
     if (!(scene_.duration > 0.0)) t.fail("duration", "expected a number > 0");
+    if (!(scene_.options.acceptable >= 0.0)) t.fail("acceptable", "expected a number >= 0");
   }
 
   void read_robot(Table t) {

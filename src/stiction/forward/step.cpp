@@ -73,6 +73,7 @@ double detection_margin(const WorldData& data, const std::vector<double>& reach,
 void validate(const StepOptions& options) {
   require_positive("assemble.dt", options.assemble.dt);
   require_positive("contact.tolerance", options.contact.tolerance);
+  if (!(options.acceptable >= 0.0)) throw InvalidArgument("acceptable", "a number >= 0", std::to_string(options.acceptable));
   if (!(options.recovery >= 0.0 && options.recovery <= 1.0))
     throw InvalidArgument("recovery", "a number in [0, 1]", std::to_string(options.recovery));
   if (!(options.allowed_penetration >= 0.0))
@@ -96,12 +97,16 @@ Stepper::Stepper(World world, CollisionScene scene, const StepOptions& options)
 void Stepper::set_options(const StepOptions& options) {
   validate(options);
   options_ = options;
+  assemble_ = options.assemble;
 }
 
 void Stepper::detect() {
-  const double h = options_.assemble.dt, gravity = world_.gravity().norm();
+  const double h = assemble_.dt, gravity = world_.gravity().norm();
+  const double margin = detection_margin(data_, reach_, h, gravity);
+  contacts_.clear();
+  if (!std::isfinite(margin)) return;  // nor is |v|²: no step will be taken
   scene_.update_poses(data_.X_WB);
-  scene_.detect(detection_margin(data_, reach_, h, gravity), contacts_);
+  scene_.detect(margin, contacts_);
   // A point that cannot touch within the step, accelerations of ten times gravity included, has no say in it.
   const double allowance = 10.0 * gravity * h * h + kTouchGap;
   std::erase_if(contacts_, [&](const ContactPoint& c) {
@@ -111,9 +116,20 @@ void Stepper::detect() {
 }
 
 void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau) {
+  assemble_.dt = options_.assemble.dt;
   update(world_, state.q, state.v, data_);
   detect();
-  assemble(world_, data_, state.q, state.v, tau, contacts_, options_.assemble, problem_);
+  assemble_rows(state, tau, false);
+}
+
+void Stepper::assemble_rows(const State& state, const Torques& tau, bool prepared) {
+  if (!prepared) {
+    assemble(world_, data_, state.q, state.v, tau, contacts_, assemble_, problem_);
+  } else {
+    require_size("tau", tau.size(), world_.nv());
+    require_finite("tau", tau);
+    assemble_impulse(world_, data_, state.v, tau, problem_);
+  }
   add_convective(world_, problem_);
   springs_.load(contacts_, problem_);
 }
@@ -138,25 +154,30 @@ void Stepper::follow_contacts() {
   for (const ContactPoint& c : contacts_) last_ids_.push_back(c.id);
 }
 
+// A point above the tolerance is tried again from a cold start; the better of the two stays.
 bool Stepper::solve_certified(StepReport& report) {
   SolveOptions options = options_.contact;
+  if (!problem_.impulse.allFinite() || !std::isfinite(problem_.v.squaredNorm())) {
+    report.status = Status::numerical_error;
+    report.residual = kInfinity;
+    return false;
+  }
   if (options.choice == Choice::closest_to_last) follow_contacts();
   const auto attempt = [&] {
     ++report.attempts;
     solve(problem_, options, workspace_, solution_);
-    report.status = solution_.status;
+    report.iterations += solution_.iterations;
     return solution_.status == Status::solved;
   };
-  if (attempt()) return true;
-  options.warm_start = false;
-  if (attempt()) return true;
-  if (!problem_.laws.empty()) return false;  // which solvers a mixture has depends on its laws
-  for (const Solver other : {Solver::active_set, Solver::interior_point, Solver::lemke, Solver::newton}) {
-    if (other == options_.contact.solver || !can_solve(options.law, other)) continue;
-    options.solver = other;
-    if (attempt()) return true;
+  if (!attempt() && options.warm_start) {
+    options.warm_start = false;
+    std::swap(warm_, solution_);
+    if (!attempt() && warm_.certificate.worst() < solution_.certificate.worst()) std::swap(warm_, solution_);
   }
-  return false;
+  report.residual = std::max(report.residual, solution_.certificate.worst());
+  if (solution_.status == Status::solved) return true;
+  report.status = solution_.status;
+  return !options_.strict && solution_.certificate.worst() <= options_.acceptable;
 }
 
 void Stepper::project(StepReport& report) {
@@ -171,7 +192,7 @@ void Stepper::project(StepReport& report) {
   projection_ = workspace_.reduction.reduced;
   projection_.u_free.setZero();
   projection_.w_free.setZero();
-  const double rate = 1.0 / options_.assemble.dt;
+  const double rate = 1.0 / assemble_.dt;
   for (int i = 0; i < problem_.contacts(); ++i) {
     constexpr double kFar = 1e3;  // m: out of reach of any correction
     if (!is_rigid(i)) {
@@ -195,8 +216,8 @@ void Stepper::project(StepReport& report) {
   velocity_ += shift_ - workspace_.reduction.v_free;
 }
 
-StepReport Stepper::step(const Eigen::Ref<const Eigen::VectorXd>& tau, State& state, bool prepared) {
-  StepReport report;
+// One step of length assemble_.dt; false, with the state as it was, when it cannot be certified or would not stay finite.
+bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& report) {
   if (!prepared) {
     StageTimer timer(report, Stage::update);
     update(world_, state.q, state.v, data_);
@@ -207,30 +228,56 @@ StepReport Stepper::step(const Eigen::Ref<const Eigen::VectorXd>& tau, State& st
   }
   {
     StageTimer timer(report, Stage::assemble);
-    if (!prepared) {
-      assemble(world_, data_, state.q, state.v, tau, contacts_, options_.assemble, problem_);
-    } else {
-      require_size("tau", tau.size(), world_.nv());
-      require_finite("tau", tau);
-      assemble_impulse(world_, data_, state.v, tau, problem_);
-    }
-    add_convective(world_, problem_);
-    springs_.load(contacts_, problem_);
+    assemble_rows(state, tau, prepared);
   }
   {
     StageTimer timer(report, Stage::solve);
-    report.accepted = solve_certified(report);
+    if (!solve_certified(report)) return false;
   }
-  if (!report.accepted) return report;
   springs_.update(contacts_, problem_, options_.contact.law, solution_.v);
   {
     StageTimer timer(report, Stage::project);
     project(report);
   }
   StageTimer timer(report, Stage::integrate);
-  state.v = solution_.v;
-  move(world_, options_.assemble.dt, velocity_, state.q, state.v);
-  state.time += options_.assemble.dt;
+  next_.q = state.q;
+  next_.v = solution_.v;
+  move(world_, assemble_.dt, velocity_, next_.q, next_.v);
+  if (!next_.q.allFinite() || !next_.v.allFinite()) {
+    report.status = Status::numerical_error;
+    return false;
+  }
+  state.q = next_.q;
+  state.v = next_.v;
+  ++report.sub_steps;
+  return true;
+}
+
+bool Stepper::take_halved(const Torques& tau, double h, int halvings, bool prepared, State& state, StepReport& report) {
+  assemble_.dt = h;
+  const StepReport before = report;
+  if (take(tau, prepared, state, report)) return true;
+  if (halvings == 0) return false;
+  // What was measured of the whole does not count for its halves; what was spent on it does.
+  report.status = before.status;
+  report.residual = before.residual;
+  return take_halved(tau, 0.5 * h, halvings - 1, false, state, report) && take_halved(tau, 0.5 * h, halvings - 1, false, state, report);
+}
+
+StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {
+  constexpr int kHalvings = 3;  // a step of an eighth that fails is no matter of its length
+  StepReport report;
+  report.status = Status::solved;
+  start_ = state;
+  start_springs_ = springs_;
+  report.accepted = take_halved(tau, options_.assemble.dt, kHalvings, prepared, state, report);
+  if (report.accepted) {
+    state.time += options_.assemble.dt;
+  } else {
+    report.sub_steps = 0;
+    state = start_;
+    springs_ = start_springs_;
+  }
   return report;
 }
 

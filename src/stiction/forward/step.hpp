@@ -7,8 +7,9 @@
 // contacts leave is undone by δ: the least kinetic correction with N δ >= -γ φ/h on penetrating contacts, a frictionless LCP
 // on the same R. It moves positions and never enters v, so stabilisation adds no kinetic energy.
 // A compliant contact needs its penetration, so δ leaves it alone; its tangential spring lives on while the contact's id does.
-// A step whose certificate misses the tolerance is tried again from a cold start and then with the law's other solver; if it still
-// misses, the state is left as it was and the report says so. First order in h.
+// The certificate of a step aims at `contact.tolerance`. A step that misses it is solved again from a cold start, and goes on with the
+// better point when that meets `acceptable`; otherwise it is taken in halves, quarters and eighths. What still misses, or is not
+// finite, leaves the state as it was; `problem` is then the one that failed, and the report says so. First order in h.
 #pragma once
 
 #include <array>
@@ -31,7 +32,9 @@ State initial_state(const World& world);
 
 struct StepOptions {
   AssembleOptions assemble;           ///< dt and joint rows
-  SolveOptions contact;               ///< law, solver, tolerance
+  SolveOptions contact;               ///< law, solver, and the tolerance aimed at
+  double acceptable = 1e-6;           ///< largest scaled residual that a step may go on with; below contact.tolerance it has no say
+  bool strict = false;                ///< only steps that meet contact.tolerance are taken
   double recovery = 0.2;              ///< γ: share of a penetration undone per step, in [0, 1]
   double allowed_penetration = 1e-6;  ///< m, left alone
 };
@@ -41,11 +44,17 @@ inline constexpr int kStages = 6;
 std::string_view to_string(Stage stage);
 
 struct StepReport {
-  bool accepted = false;  ///< the state was advanced
-  Status status = Status::numerical_error;
-  int attempts = 0;                       ///< solves tried
-  double deepest_penetration = 0.0;       ///< m, before the step
-  std::array<double, kStages> seconds{};  ///< wall time per stage
+  bool accepted = false;                    ///< the state was advanced
+  Status status = Status::numerical_error;  ///< solved: every solve met contact.tolerance; else that of the one that missed it
+  double residual = 0.0;                    ///< worst scaled residual of the solves that the step was taken with, or of the one that failed
+  int attempts = 0;                         ///< solves tried
+  int iterations = 0;                       ///< of all of them
+  int sub_steps = 0;                        ///< parts that the step was taken in: 1, or more where it was halved
+  double deepest_penetration = 0.0;         ///< m, before the step
+  std::array<double, kStages> seconds{};    ///< wall time per stage
+
+  /// Taken, but above contact.tolerance.
+  bool at_acceptable() const { return accepted && status != Status::solved; }
 };
 
 /// A world with its collision scene and all buffers of stepping: one per simulation, not shared between threads.
@@ -70,33 +79,40 @@ class Stepper {
 
   const WorldData& data() const { return data_; }
   const std::vector<ContactPoint>& contacts() const { return contacts_; }
-  /// Of the last `prepare` or `step`.
+  /// Of the last `prepare` or `step`; of a step taken in parts, of the last part (`problem().dt` is its length).
   const ContactProblem& problem() const { return problem_; }
   /// For inverse dynamics, which adds its rows and takes them away again.
   ContactProblem& problem() { return problem_; }
   const Solution& solution() const { return solution_; }
 
  private:
+  using Torques = Eigen::Ref<const Eigen::VectorXd>;
+
   void detect();
+  void assemble_rows(const State& state, const Torques& tau, bool prepared);
   void follow_contacts();
   bool solve_certified(StepReport& report);
   void project(StepReport& report);
+  bool take(const Torques& tau, bool prepared, State& state, StepReport& report);
+  bool take_halved(const Torques& tau, double h, int halvings, bool prepared, State& state, StepReport& report);
   bool is_rigid(int contact) const;
 
   World world_;
   CollisionScene scene_;
   StepOptions options_;
+  AssembleOptions assemble_;  ///< options_.assemble with the length of the part that is being stepped
   WorldData data_;
   std::vector<double> reach_;  ///< per body, farthest point of its shapes from its origin (m)
   std::vector<ContactPoint> contacts_;
   ContactProblem problem_;
   SolveWorkspace workspace_, projection_workspace_;
-  Solution solution_;
+  Solution solution_, warm_;
+  State start_, next_;
   ReducedProblem projection_;
   Impulses projection_impulses_;
   GrowVector shift_, velocity_, last_impulses_;
   std::vector<std::uint64_t> last_ids_;  ///< of the contacts of the last step, in its order
-  ContactSprings springs_;
+  ContactSprings springs_, start_springs_;
 };
 
 }  // namespace stiction

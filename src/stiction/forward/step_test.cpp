@@ -123,6 +123,77 @@ TEST(Stepper, QuaternionsStayUnitAndFreeFlightKeepsItsMomentum) {
   EXPECT_NEAR(state.q[2], 1e3 - 0.5 * 9.81 * 2.0 * 2.001, 1e-8);  // semi-implicit Euler under constant gravity, spin or not
 }
 
+// No certificate meets 1e-300, so the aim is always missed here.
+TEST(Stepper, AimMissedIsCountedAndStrictRefuses) {
+  const World world = box_on_ground(0.05);
+  StepOptions options = options_with(Law::coulomb_cone);
+  options.contact.tolerance = 1e-300;
+  Stepper stepper = stepper_for(world, options);
+  State state = initial_state(world);
+  state.v[0] = 1.0;
+  const StepReport report = stepper.step(VectorXd::Zero(6), state);
+  EXPECT_TRUE(report.accepted && report.at_acceptable());
+  EXPECT_NE(report.status, Status::solved);
+  EXPECT_EQ(report.attempts, 2);  // warm and cold
+  EXPECT_EQ(report.sub_steps, 1);
+  EXPECT_GT(report.residual, options.contact.tolerance);
+  EXPECT_LE(report.residual, options.acceptable);
+  EXPECT_NEAR(state.v[0], 1.0 - 0.5 * 9.81e-3, 1e-9);
+
+  options.strict = true;
+  stepper.set_options(options);
+  const State before = state;
+  const StepReport refused = stepper.step(VectorXd::Zero(6), state);
+  EXPECT_FALSE(refused.accepted || refused.at_acceptable());
+  EXPECT_EQ(refused.sub_steps, 0);
+  EXPECT_EQ(refused.attempts, 2 * 4);  // the whole, and the first half, quarter and eighth
+  EXPECT_EQ(state.q, before.q);
+  EXPECT_EQ(state.v, before.v);
+  EXPECT_EQ(state.time, before.time);
+  EXPECT_DOUBLE_EQ(stepper.problem().dt, options.assemble.dt / 8);  // what failed, to be saved
+}
+
+// A sweep method cut short misses the aim where a tilted box lands on an edge within the step and a face is near; its parts are met.
+TEST(Stepper, StepThatMissesIsTakenInParts) {
+  StepOptions options = options_with(Law::coulomb_cone, 2e-3);
+  options.contact.solver = Solver::jor;
+  options.contact.alpha = 1.0;
+  options.contact.max_sweeps = 5;
+  Stepper stepper = stepper_for(box_on_ground(0.06), options);
+  State state = initial_state(stepper.world());
+  const double tilt = 0.02;
+  state.q.segment<4>(3) << 0.0, std::sin(0.5 * tilt), 0.0, std::cos(0.5 * tilt);
+  state.q[2] = 0.05 * std::cos(tilt) + 0.1 * std::sin(tilt) + 1e-3;
+  state.v[2] = -1.5;
+  State fine = state;
+  const StepReport report = stepper.step(VectorXd::Zero(6), state);
+  ASSERT_TRUE(report.accepted);
+  EXPECT_EQ(report.sub_steps, 4);
+  EXPECT_LE(report.residual, options.acceptable);
+  EXPECT_DOUBLE_EQ(state.time, 2e-3);
+
+  Stepper exact = stepper_for(stepper.world(), options_with(Law::coulomb_cone, 0.5e-3));
+  for (int k = 0; k < 4; ++k) ASSERT_TRUE(exact.step(VectorXd::Zero(6), fine).accepted);
+  EXPECT_LT((state.q - fine.q).norm(), 1e-4);  // the parts are not all quarters
+  EXPECT_LT((state.v - fine.v).norm(), 0.05);
+}
+
+TEST(Stepper, StateThatCannotStayFiniteIsAStatus) {
+  const World world = box_on_ground(0.05);
+  Stepper stepper = stepper_for(world, options_with(Law::coulomb_cone));
+  for (const double speed : {1e100, 1e160, 1e300, 1e308}) {
+    State state = initial_state(world);
+    state.v << speed, -speed, -speed, speed, speed, -speed;
+    State before = state;
+    const StepReport report = stepper.step(VectorXd::Zero(6), state);
+    EXPECT_TRUE(state.q.allFinite() && state.v.allFinite()) << speed;
+    if (!report.accepted) {
+      EXPECT_NE(report.status, Status::solved);
+      EXPECT_EQ(state.q, before.q);
+    }
+  }
+}
+
 TEST(Stepper, BadInputNamesTheArgument) {
   const World world = box_on_ground(0.05);
   Stepper stepper = stepper_for(world, options_with(Law::coulomb_cone));
@@ -132,6 +203,9 @@ TEST(Stepper, BadInputNamesTheArgument) {
   state.v[2] = kInfinity;
   EXPECT_THROW(stepper.step(VectorXd::Zero(6), state), InvalidArgument);
   StepOptions bad = options_with(Law::coulomb_cone, -1.0);
+  EXPECT_THROW(stepper.set_options(bad), InvalidArgument);
+  bad = options_with(Law::coulomb_cone);
+  bad.acceptable = std::nan("");
   EXPECT_THROW(stepper.set_options(bad), InvalidArgument);
 }
 
