@@ -14,6 +14,8 @@ namespace {
 
 using Eigen::Vector3d;
 
+constexpr double kCoincident = 1e-9;  // of the radii: a difference of centres below this has no direction
+
 /// Adds the point of a core at signed distance `core_gap` along n from the other surface.
 void add_core_point(const Vector3d& core_point, const Vector3d& n, double core_gap, double radius, std::uint64_t name_a,
                     std::uint64_t name_b, ContactSink& sink) {
@@ -21,12 +23,12 @@ void add_core_point(const Vector3d& core_point, const Vector3d& n, double core_g
   sink.add(core_point - (radius + 0.5 * gap) * n, n, gap, name_a, name_b);
 }
 
-/// Two balls at a and b.
-void add_balls(const Vector3d& a, double radius_a, const Vector3d& b, double radius_b, std::uint64_t name_a, std::uint64_t name_b,
-               ContactSink& sink) {
+/// Two balls at a and b; `across` is the normal where their centres coincide.
+void add_balls(const Vector3d& a, double radius_a, const Vector3d& b, double radius_b, const Vector3d& across, std::uint64_t name_a,
+               std::uint64_t name_b, ContactSink& sink) {
   const Vector3d d = a - b;
   const double length = d.norm();
-  const Vector3d n = length > 1e-12 * (radius_a + radius_b) ? Vector3d(d / length) : Vector3d::UnitZ();
+  const Vector3d n = length > kCoincident * (radius_a + radius_b) ? Vector3d(d / length) : across;
   const double gap = length - radius_a - radius_b;
   sink.add(b + (radius_b + 0.5 * gap) * n, n, gap, name_a, name_b);
 }
@@ -100,18 +102,21 @@ void sphere_cylinder(const Convex& sphere, const Convex& cylinder, ContactSink& 
 }
 
 /// An end of one segment against the other segment, when the contact is (nearly) a local minimum of distance.
-void add_capsule_end(const Convex& a, int end, const Vector3d& b0, const Vector3d& b1, double radius_b, bool a_first, ContactSink& sink) {
+void add_capsule_end(const Convex& a, int end, const Vector3d& b0, const Vector3d& b1, double radius_b, const Vector3d& across,
+                     bool a_first, ContactSink& sink) {
   constexpr double kSlant = 0.1;  // sine below which two capsules count as side by side
   const Vector3d p = a.world(end), inward = (a.world(1 - end) - p).normalized();
   const double t = closest_on_segment(p, b0, b1);
   const Vector3d q = b0 + t * (b1 - b0), d = p - q;
   const double length = d.norm();
-  if (!(length > 0.0) || inward.dot(d) < -kSlant * length) return;
+  const bool coincident = length <= kCoincident * (a.radius + radius_b);
+  if (!coincident && inward.dot(d) < -kSlant * length) return;
   if ((t == 0.0 && (b1 - b0).dot(d) > 1e-9 * length * (b1 - b0).norm()) ||
       (t == 1.0 && (b0 - b1).dot(d) > 1e-9 * length * (b1 - b0).norm()))
     return;
   const std::uint64_t name_p = vertex_name(end), name_q = t == 0.0 ? vertex_name(0) : (t == 1.0 ? vertex_name(1) : edge_name(0, 1));
-  a_first ? add_balls(p, a.radius, q, radius_b, name_p, name_q, sink) : add_balls(q, radius_b, p, a.radius, name_q, name_p, sink);
+  a_first ? add_balls(p, a.radius, q, radius_b, across, name_p, name_q, sink)
+          : add_balls(q, radius_b, p, a.radius, across, name_q, name_p, sink);
 }
 
 }  // namespace
@@ -136,17 +141,13 @@ void collide_sphere(const Convex& sphere, const Convex& other, ContactSink& sink
   if (other.is_cylinder()) {
     sphere_cylinder(sphere, other, sink);
   } else if (other.core->size() == 1) {
-    add_balls(sphere.center(), sphere.radius, other.center(), other.radius, 0, 0, sink);
+    add_balls(sphere.center(), sphere.radius, other.center(), other.radius, Vector3d::UnitZ(), 0, 0, sink);
   } else if (other.core->size() == 2) {
     const Vector3d b0 = other.world(0), b1 = other.world(1);
     const double t = closest_on_segment(sphere.center(), b0, b1);
     const std::uint64_t name = t == 0.0 ? vertex_name(0) : (t == 1.0 ? vertex_name(1) : edge_name(0, 1));
     const Vector3d q = b0 + t * (b1 - b0);
-    if ((sphere.center() - q).norm() > 1e-12 * other.radius) {
-      add_balls(sphere.center(), sphere.radius, q, other.radius, 0, name, sink);
-    } else {  // on the axis: any direction square to it
-      sink.add(q, other.X.linear().col(0), -sphere.radius - other.radius, 0, name);
-    }
+    add_balls(sphere.center(), sphere.radius, q, other.radius, other.X.linear().col(0), 0, name, sink);
   } else {
     sphere_box(sphere, other, sink);
   }
@@ -156,9 +157,9 @@ void collide_capsules(const Convex& a, const Convex& b, ContactSink& sink) {
   const Vector3d a0 = a.world(0), a1 = a.world(1), b0 = b.world(0), b1 = b.world(1);
   const SegmentPair r = closest_segments(a0, a1, b0, b1);
   const bool inside = !r.parallel && r.s > 0.0 && r.s < 1.0 && r.t > 0.0 && r.t < 1.0;
+  const Vector3d square = r.parallel ? Vector3d(a.X.linear().col(0)) : (a1 - a0).cross(b1 - b0).normalized();
   if (inside) {
     const Vector3d pa = a0 + r.s * (a1 - a0), pb = b0 + r.t * (b1 - b0);
-    const Vector3d square = (a1 - a0).cross(b1 - b0).normalized();
     const double along = square.dot(pa - pb);  // exact where pa - pb all but vanishes
     const Vector3d n = (along != 0.0 ? along : square.dot(a.center() - b.center())) < 0.0 ? Vector3d(-square) : square;
     const double gap = std::abs(along) - a.radius - b.radius;
@@ -166,10 +167,10 @@ void collide_capsules(const Convex& a, const Convex& b, ContactSink& sink) {
     if (r.sine > 0.1) return;
   }
   const std::size_t first = sink.contacts.size();
-  for (int end = 0; end < 2; ++end) add_capsule_end(a, end, b0, b1, b.radius, true, sink);
+  for (int end = 0; end < 2; ++end) add_capsule_end(a, end, b0, b1, b.radius, square, true, sink);
   for (int end = 0; end < 2; ++end) {
     const std::size_t before = sink.contacts.size();
-    add_capsule_end(b, end, a0, a1, a.radius, false, sink);
+    add_capsule_end(b, end, a0, a1, a.radius, square, false, sink);
     if (sink.contacts.size() == before) continue;
     // Two ends that meet each other give one point.
     const Vector3d& p = sink.contacts.back().p;

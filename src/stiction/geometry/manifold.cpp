@@ -266,56 +266,91 @@ class Emitter {
   double least_ = std::numeric_limits<double>::infinity();
 };
 
-/// Where a shape can touch along n: `points` holds one point, or pairs of ends of edges square to n; `flat` when it's a face or cap.
+/// Where a shape can touch along n: one point, edges square to n (pairs of ends; all around a face), or a cap, a disc about its point.
 struct Touching {
   std::array<Vector3d, 2 * kMaxCorners> points;
   int count = 0;
-  bool flat = false;
+  double disc = 0.0;
+
+  bool is_point() const { return count == 1 && disc == 0.0; }
+  void add(const Vector3d& from, const Vector3d& to) {
+    if (count + 2 > static_cast<int>(points.size())) return;
+    points[static_cast<std::size_t>(count++)] = from;
+    points[static_cast<std::size_t>(count++)] = to;
+  }
+  template <class F>
+  void for_edges(const F& f) const {
+    for (std::size_t i = 0; i + 1 < static_cast<std::size_t>(count); i += 2) f(points[i], points[i + 1]);
+  }
+  Vector3d nearest_on_edges(const Vector3d& p) const {
+    Vector3d nearest = points[0];
+    for_edges([&](const Vector3d& from, const Vector3d& to) {
+      const Vector3d q = from + closest_on_segment(p, from, to) * (to - from);
+      if ((q - p).squaredNorm() < (nearest - p).squaredNorm()) nearest = q;
+    });
+    return nearest;
+  }
 };
 
+constexpr double kSquare = 1e-7;  // sine of the tilt below which an edge counts as square to n
+
+void touching_edges(const Convex& shape, const SupportPoint& at, const Vector3d& n, Touching& r) {
+  for (int k : shape.core->neighbors_of(at.vertex)) {
+    const Vector3d end = shape.world(k), e = end - at.point;
+    if (std::abs(n.dot(e)) < kSquare * e.norm()) r.add(at.point, end);
+  }
+  if (r.count < 4) return;
+  for (int f : shape.core->faces_of(at.vertex)) {
+    if ((shape.X.linear() * shape.core->faces[static_cast<std::size_t>(f)].normal).cross(n).norm() > kSquare) continue;
+    const auto loop = shape.core->face_loop(f);
+    r.count = 0;
+    for (std::size_t i = 0; i < loop.size(); ++i) r.add(shape.world(loop[i]), shape.world(loop[(i + 1) % loop.size()]));
+    return;
+  }
+}
+
 Touching touching_features(const Convex& shape, const SupportPoint& at, const Vector3d& n) {
-  constexpr double square = 1e-7;
   Touching r;
-  const auto edge = [&](const Vector3d& from, const Vector3d& to) {
-    if (r.count + 2 > static_cast<int>(r.points.size())) return;
-    r.points[static_cast<std::size_t>(r.count++)] = from;
-    r.points[static_cast<std::size_t>(r.count++)] = to;
-  };
   if (shape.is_cylinder()) {
-    const Vector3d axis = shape.axis();
-    r.flat = axis.cross(n).norm() < square;
-    const Vector3d middle = at.point - axis.dot(at.point - shape.center()) * axis;
-    if (std::abs(axis.dot(n)) < square) edge(middle - shape.cylinder_half * axis, middle + shape.cylinder_half * axis);
-  } else {
-    for (int k : shape.core->neighbors_of(at.vertex)) {
-      const Vector3d end = shape.world(k), e = end - at.point;
-      if (std::abs(n.dot(e)) < square * e.norm()) edge(at.point, end);
+    const Vector3d axis = shape.axis(), along = axis.dot(at.point - shape.center()) * axis;
+    if (axis.cross(n).norm() < kSquare) {
+      r.disc = shape.cylinder_radius;
+      r.points[static_cast<std::size_t>(r.count++)] = shape.center() + along;
+    } else if (std::abs(axis.dot(n)) < kSquare) {
+      const Vector3d middle = at.point - along;
+      r.add(middle - shape.cylinder_half * axis, middle + shape.cylinder_half * axis);
     }
-    r.flat = r.count >= 4;
+  } else {
+    touching_edges(shape, at, n, r);
   }
   if (r.count == 0) r.points[static_cast<std::size_t>(r.count++)] = at.point;
   return r;
 }
 
-/// The point of A's core nearest to B: a vertex or rim point of either, or the crossing of two edges square to n.
+/// The point of A's core nearest to B: a point that the features of both share, seen along n.
 Vector3d nearest_on_a(const Convex& a, const Convex& b, const Axis& axis) {
   const Touching ta = touching_features(a, axis.a, axis.n), tb = touching_features(b, axis.b, axis.n);
   const Vector3d offset = axis.separation * axis.n;
-  if (ta.count == 1 && !ta.flat) return axis.a.point;
-  if (tb.count == 1 && !tb.flat) return axis.b.point + offset;
+  if (ta.is_point()) return axis.a.point;
+  if (tb.is_point()) return axis.b.point + offset;
+  if (ta.disc > 0.0 && tb.disc > 0.0) {
+    const Vector3d between = tb.points[0] + offset - ta.points[0];
+    return ta.points[0] + std::min(1.0, ta.disc / between.norm()) * between;
+  }
+  // The point of an edge or face nearest to a disc's centre is on the disc if any is.
+  if (ta.disc > 0.0) return tb.nearest_on_edges(ta.points[0] - offset) + offset;
+  if (tb.disc > 0.0) return ta.nearest_on_edges(tb.points[0] + offset);
   double best = std::numeric_limits<double>::infinity();
   Vector3d result = axis.a.point;
-  for (int i = 0; i + 1 < ta.count; i += 2) {
-    const Vector3d &a0 = ta.points[static_cast<std::size_t>(i)], &a1 = ta.points[static_cast<std::size_t>(i + 1)];
-    for (int j = 0; j + 1 < tb.count; j += 2) {
-      const Vector3d &b0 = tb.points[static_cast<std::size_t>(j)], &b1 = tb.points[static_cast<std::size_t>(j + 1)];
+  ta.for_edges([&](const Vector3d& a0, const Vector3d& a1) {
+    tb.for_edges([&](const Vector3d& b0, const Vector3d& b1) {
       const SegmentPair r = closest_segments(a0 - offset, a1 - offset, b0, b1);
       const Vector3d pa = a0 + r.s * (a1 - a0), pb = b0 + r.t * (b1 - b0);
       const double miss = (pa - pb - offset).squaredNorm();
       if (miss < best) best = miss, result = pa;
-    }
-  }
-  return std::isfinite(best) || !ta.flat ? result : Vector3d(axis.b.point + offset);
+    });
+  });
+  return result;
 }
 
 }  // namespace
@@ -333,7 +368,7 @@ bool add_overlap(const Convex& a, const Convex& b, const Axis& axis, ContactSink
     emit.polygons(tolerance);
   } else if (fa.count == 1 || fb.count == 1) {
     const Vector2d& q = fa.count == 1 ? fa.q[0] : fb.q[0];
-    emit.point(q, axis.separation + fb.z[0], fb.z[0], fa.count == 1 ? fa.vertex(0) : 0, fb.count == 1 ? fb.vertex(0) : 0);
+    emit.point(q, axis.separation, 0.0, fa.count == 1 ? fa.vertex(0) : 0, fb.count == 1 ? fb.vertex(0) : 0);
   } else if (fa.count == 2 && fb.count == 2) {
     emit.segments();
   } else {

@@ -15,7 +15,8 @@ using Eigen::Vector3d;
 
 constexpr int kMaxRounds = 8;
 constexpr std::size_t kGjkIterations = 128, kEpaIterations = 64;
-constexpr double kGjkTolerance = 1e-6;
+// Below kGjkTolerance (m) GJK leaves the pair to EPA, which needs some depth to tell directions apart.
+constexpr double kGjkTolerance = 1e-9, kEpaTolerance = 1e-6;
 
 /// Local search of s(n) over the axes that the features around the supports can produce.
 class AxisSearch {
@@ -215,16 +216,20 @@ SupportPoint support(const Convex& shape, const Vector3d& direction, int hint) {
   return {shape.X * p, -1};
 }
 
+namespace {
+double separation(const Convex& a, const Convex& b, const Vector3d& n) { return n.dot(support(a, -n).point - support(b, n).point); }
+}  // namespace
+
 struct Gjk::Impl {
   coal::details::GJK gjk{kGjkIterations, kGjkTolerance};
-  coal::details::EPA epa{kEpaIterations, kGjkTolerance};
+  coal::details::EPA epa{kEpaIterations, kEpaTolerance};
   coal::details::MinkowskiDiff difference;
 };
 
 Gjk::Gjk() : impl_(std::make_unique<Impl>()) {}
 Gjk::~Gjk() = default;
 
-Vector3d Gjk::direction(const Convex& a, const Convex& b) {
+Gjk::Answer Gjk::run(const Convex& a, const Convex& b) {
   using coal::details::GJK;
   auto& [gjk, epa, difference] = *impl_;
   difference.set<coal::details::SupportOptions::NoSweptSphere>(a.coal_shape, b.coal_shape, {a.X.linear(), a.X.translation()},
@@ -233,15 +238,47 @@ Vector3d Gjk::direction(const Convex& a, const Convex& b) {
   if (!(guess.squaredNorm() > 1e-12)) guess = Vector3d::UnitX();
   gjk.evaluate(difference, guess);  // starts afresh; `reset` would allocate (the message of an error it doesn't throw)
   Vector3d w0, w1, normal;
+  double distance = gjk.distance;
   if (gjk.status == GJK::Collision) {
-    epa.reset(kEpaIterations, kGjkTolerance);
+    epa.reset(kEpaIterations, kEpaTolerance);
     epa.evaluate(gjk, -guess);
     epa.getWitnessPointsAndNormal(difference, w0, w1, normal);
+    distance = -epa.depth;
   } else {
     gjk.getWitnessPointsAndNormal(difference, w0, w1, normal);
   }
   if (!normal.allFinite() || !(normal.squaredNorm() > 0.25)) normal = -guess.normalized();
-  return -(a.X.linear() * normal).normalized();
+  return {-(a.X.linear() * normal).normalized(), distance};
+}
+
+/// Where the shapes all but touch, EPA may start from a simplex without volume and return any direction, which its own depth then gives
+/// away. The search starts afresh then, from the best of the directions at hand: with A moved by d along n, which takes it clear of B, GJK
+/// finds a direction n' with s(n') >= s(n) + d (1 - n·n'), so repeating that climbs.
+Vector3d Gjk::direction(const Convex& a, const Convex& b) {
+  constexpr double kDoubt = 1e-3, kApart = 0.01;  // of the shapes' size
+  constexpr int kClimbs = 12;
+  const Answer first = run(a, b);
+  Vector3d n = first.n;
+  double s = separation(a, b, n);
+  const double size = (support(a, n).point - support(a, -n).point).norm() + (support(b, n).point - support(b, -n).point).norm();
+  if (s > first.distance - kDoubt * size) return n;
+  const auto attempt = [&](const Vector3d& direction) {
+    const double at = separation(a, b, direction);
+    if (at > s) s = at, n = direction;
+  };
+  const Vector3d between = a.center() - b.center();
+  if (between.norm() > 0.0) attempt(between.normalized());
+  for (int i = 0; i < 3; ++i) {
+    for (double sign : {1.0, -1.0}) attempt(sign * a.X.linear().col(i)), attempt(sign * b.X.linear().col(i));
+  }
+  Convex moved = a;
+  for (int i = 0; i < kClimbs; ++i) {
+    moved.X.translation() = a.X.translation() + (kApart * size - s) * n;
+    const double before = s;
+    attempt(run(moved, b).n);
+    if (!(s > before + 1e-9 * size)) break;
+  }
+  return n;
 }
 
 Axis signed_distance(const Convex& a, const Convex& b, Gjk& gjk) { return AxisSearch(a, b, gjk.direction(a, b)).run(); }

@@ -31,6 +31,11 @@ class Gjk {
 
  private:
   struct Impl;
+  struct Answer {
+    Eigen::Vector3d n;      ///< from B to A
+    double distance = 0.0;  ///< what GJK or EPA take for the signed distance along n
+  };
+  Answer run(const Convex& a, const Convex& b);
   std::unique_ptr<Impl> impl_;
 };
 
