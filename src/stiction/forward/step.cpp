@@ -111,7 +111,7 @@ void Stepper::detect() {
   const double allowance = 10.0 * gravity * h * h + kTouchGap;
   std::erase_if(contacts_, [&](const ContactPoint& c) {
     const double approach = c.n.dot(point_velocity(data_, c.body_a, c.p_WC) - point_velocity(data_, c.body_b, c.p_WC));
-    return c.gap + 2.0 * h * std::min(approach, 0.0) > allowance;
+    return c.gap + 2.0 * h * std::min(approach, 0.0) > allowance || !can_separate(world_, data_, c.body_a, c.body_b, c.p_WC, c.n);
   });
 }
 
@@ -183,37 +183,18 @@ bool Stepper::solve_certified(StepReport& report) {
 void Stepper::project(StepReport& report) {
   velocity_ = solution_.v;
   if (problem_.contacts() == 0) return;
-  report.deepest_penetration = std::max(0.0, -problem_.gap.minCoeff());
-  double deepest_rigid = 0.0;
-  for (int i = 0; i < problem_.contacts(); ++i) {
-    if (is_rigid(i)) deepest_rigid = std::max(deepest_rigid, -problem_.gap[i]);
-  }
-  if (deepest_rigid <= options_.allowed_penetration || options_.recovery == 0.0) return;
-  projection_ = workspace_.reduction.reduced;
-  projection_.u_free.setZero();
-  projection_.w_free.setZero();
-  const double rate = 1.0 / assemble_.dt;
-  for (int i = 0; i < problem_.contacts(); ++i) {
-    constexpr double kFar = 1e3;  // m: out of reach of any correction
-    if (!is_rigid(i)) {
-      projection_.offset[i] = rate * kFar;
-      continue;
-    }
-    const double depth = std::min(problem_.gap[i] + options_.allowed_penetration, 0.0);
-    projection_.offset[i] = depth < 0.0 ? options_.recovery * rate * depth : rate * std::max(problem_.gap[i], 0.0);
-  }
-  for (int j = 0; j < projection_.bounded_rows(); ++j) {
-    const bool friction = projection_.lo[j] < 0.0;
-    if (friction) projection_.lo[j] = projection_.hi[j] = 0.0;
-    projection_.w_free[j] = friction ? 0.0 : std::max(0.0, -problem_.b[workspace_.reduction.bounded[static_cast<std::size_t>(j)]]);
-  }
-  SolveOptions frictionless;
-  frictionless.law = Law::frictionless;
-  projection_.laws.clear();
-  solve_reduced(projection_, frictionless, projection_workspace_, projection_impulses_);
-  if (projection_impulses_.status != Status::solved) return;
-  recover_velocity(workspace_.reduction, projection_impulses_.lambda, projection_impulses_.beta, shift_);
-  velocity_ += shift_ - workspace_.reduction.v_free;
+  report.deepest_penetration = std::max(report.deepest_penetration, -problem_.gap.minCoeff());
+  rigid_.clear();
+  for (int i = 0; i < problem_.contacts(); ++i) rigid_.push_back(is_rigid(i) ? 1 : 0);
+  const CorrectionOptions options{options_.recovery, options_.allowed_penetration, options_.contact.tolerance, options_.acceptable};
+  const CorrectionReport made =
+      correction_.add(world_, data_, problem_, workspace_.reduction, solution_.v, rigid_, reach_, options, velocity_);
+  CorrectionReport& worst = report.correction;
+  worst.asked = worst.asked || made.asked;
+  worst.refused = worst.refused || made.refused;
+  worst.residual = std::max(worst.residual, made.residual);
+  worst.deepest = std::max(worst.deepest, made.deepest);
+  worst.farthest += made.farthest;
 }
 
 // One step of length assemble_.dt; false, with the state as it was, when it cannot be certified or would not stay finite.

@@ -4,9 +4,8 @@
 //   M v⁺ = M v + h (tau - bias) + contact, joint limit and friction impulses     law at the end-of-step velocity [ZD15, Eq. 31]
 //   q⁺ = q ⊕ h (v⁺ + δ)                                                           quaternions stay unit, origins move straight
 // An open gap φ may close within the step (N v⁺ >= -φ/h), so bodies meet without overlap. What overlap curvature and late
-// contacts leave is undone by δ: the least kinetic correction with N δ >= -γ φ/h on penetrating contacts, a frictionless LCP
-// on the same R. It moves positions and never enters v, so stabilisation adds no kinetic energy.
-// A compliant contact needs its penetration, so δ leaves it alone; its tangential spring lives on while the contact's id does.
+// contacts leave is undone by δ (position_correction.hpp), which never enters v. A compliant contact needs its penetration, so δ leaves it
+// alone; its tangential spring lives on while the contact's id does. A contact that no coordinate can open or close is none.
 // The certificate of a step aims at `contact.tolerance`. A step that misses it is solved again from a cold start, and goes on with the
 // better point when that meets `acceptable`; otherwise it is taken in halves, quarters and eighths. What still misses, or is not
 // finite, leaves the state as it was; `problem` is then the one that failed, and the report says so. First order in h.
@@ -17,6 +16,7 @@
 
 #include "stiction/assemble/assemble.hpp"
 #include "stiction/forward/contact_springs.hpp"
+#include "stiction/forward/position_correction.hpp"
 #include "stiction/laws/solve.hpp"
 
 namespace stiction {
@@ -51,6 +51,7 @@ struct StepReport {
   int iterations = 0;                       ///< of all of them
   int sub_steps = 0;                        ///< parts that the step was taken in: 1, or more where it was halved
   double deepest_penetration = 0.0;         ///< m, before the step
+  CorrectionReport correction;              ///< of positions; of a step taken in parts, the worst of each
   std::array<double, kStages> seconds{};    ///< wall time per stage
 
   /// Taken, but above contact.tolerance.
@@ -78,6 +79,8 @@ class Stepper {
   StepReport step(const Eigen::Ref<const Eigen::VectorXd>& tau, State& state, bool prepared = false);
 
   const WorldData& data() const { return data_; }
+  /// Per body, distance of the farthest point of its shapes from its origin (m).
+  const std::vector<double>& reach() const { return reach_; }
   const std::vector<ContactPoint>& contacts() const { return contacts_; }
   /// Of the last `prepare` or `step`; of a step taken in parts, of the last part (`problem().dt` is its length).
   const ContactProblem& problem() const { return problem_; }
@@ -105,12 +108,12 @@ class Stepper {
   std::vector<double> reach_;  ///< per body, farthest point of its shapes from its origin (m)
   std::vector<ContactPoint> contacts_;
   ContactProblem problem_;
-  SolveWorkspace workspace_, projection_workspace_;
+  SolveWorkspace workspace_;
   Solution solution_, warm_;
   State start_, next_;
-  ReducedProblem projection_;
-  Impulses projection_impulses_;
-  GrowVector shift_, velocity_, last_impulses_;
+  PositionCorrection correction_;
+  std::vector<char> rigid_;  ///< per contact, for the correction
+  GrowVector velocity_, last_impulses_;
   std::vector<std::uint64_t> last_ids_;  ///< of the contacts of the last step, in its order
   ContactSprings springs_, start_springs_;
 };

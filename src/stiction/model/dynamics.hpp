@@ -58,6 +58,13 @@ void frame_jacobian(const World& world, const WorldData& data, int body, const E
 void add_contact_rows(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, const Eigen::Matrix3d& R_WC,
                       double sign, Eigen::Ref<RowMatrix> rows);
 
+/// Velocity of the body's origin, then angular velocity, world axes, at velocities v (nv) other than those of the last `update`.
+Vector6d body_velocity(const World& world, const WorldData& data, int body, const Eigen::Ref<const Eigen::VectorXd>& v);
+
+/// Whether any coordinate moves two bodies (-1: the world) at the point p_W along the direction n against each other, beyond the rounding
+/// of its lever: a link on a plane that its axis is normal to cannot be moved off it.
+bool can_separate(const World& world, const WorldData& data, int body_a, int body_b, const Eigen::Vector3d& p_W, const Eigen::Vector3d& n);
+
 /// World placement of a link.
 Eigen::Isometry3d link_pose(const World& world, const WorldData& data, int link);
 

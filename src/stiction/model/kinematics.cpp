@@ -1,4 +1,7 @@
 // Jacobians, energies and centre of mass from the placements and unit motions that `update` leaves in WorldData.
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
@@ -31,6 +34,24 @@ Support support_of(const World& world, const WorldData& data, int body, Eigen::I
 /// Velocity at p of a unit motion about the world's origin.
 Eigen::Vector3d at_point(const Matrix6Xd& J, int column, const Eigen::Vector3d& p) {
   return J.col(column).head<3>() + J.col(column).tail<3>().cross(p);
+}
+
+/// Columns of a body's support and its motions; nothing for the world or a static body.
+Support support_of(const World& world, const WorldData& data, int body) {
+  if (body < 0) return {};
+  const int block = world.bodies()[static_cast<std::size_t>(body)].block;
+  return support_of(world, data, body, block < 0 ? 0 : world.blocks()[static_cast<std::size_t>(block)].nv);
+}
+
+/// Whether a coordinate of `support` that does not move the other body as well moves p along n, beyond the rounding of its two terms.
+bool moves(const Support& support, const Support& other, const Eigen::Vector3d& p, const Eigen::Vector3d& n) {
+  constexpr double kRounding = 1e-12;  // some thousand roundings: a chain of placements lies behind each term
+  for (const int c : support.columns) {
+    if (support.J == other.J && std::ranges::find(other.columns, c) != other.columns.end()) continue;
+    const double size = support.J->col(c).head<3>().norm() + support.J->col(c).tail<3>().norm() * p.norm();
+    if (std::abs(n.dot(at_point(*support.J, c, p))) > kRounding * size) return true;
+  }
+  return false;
 }
 
 Eigen::Vector3d weighted_com(const World& world, const WorldData& data, int robot, double& mass) {
@@ -73,6 +94,23 @@ void add_contact_rows(const World& world, const WorldData& data, int body, const
   const Support support = support_of(world, data, body, rows.cols());
   require_size("rows.rows", rows.rows(), 3);
   for (const int c : support.columns) rows.col(c) += sign * (R_WC.transpose() * at_point(*support.J, c, p_W));
+}
+
+Vector6d body_velocity(const World& world, const WorldData& data, int body, const Eigen::Ref<const Eigen::VectorXd>& v) {
+  require_size("v", v.size(), world.nv());
+  Vector6d V = Vector6d::Zero();
+  const Support support = support_of(world, data, body);
+  if (support.J == nullptr) return V;
+  const std::size_t b = static_cast<std::size_t>(body);
+  const int first = world.blocks()[static_cast<std::size_t>(world.bodies()[b].block)].v;
+  for (const int c : support.columns) V += v[first + c] * support.J->col(c);
+  V.head<3>() += V.tail<3>().cross(data.X_WB[b].translation());
+  return V;
+}
+
+bool can_separate(const World& world, const WorldData& data, int body_a, int body_b, const Eigen::Vector3d& p_W, const Eigen::Vector3d& n) {
+  const Support a = support_of(world, data, body_a), b = support_of(world, data, body_b);
+  return moves(a, b, p_W, n) || moves(b, a, p_W, n);
 }
 
 Eigen::Isometry3d link_pose(const World& world, const WorldData& data, int link) {

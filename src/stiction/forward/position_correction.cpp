@@ -1,0 +1,102 @@
+#include "stiction/forward/position_correction.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stiction {
+
+namespace {
+
+using Ref = Eigen::Ref<const Eigen::VectorXd>;
+
+constexpr double kSoftness = 1e-3;   // σ: a foot whose tangents are ten times as light as its normal loses a hundredth of its share
+constexpr double kOutOfReach = 2.0;  // in deepest penetrations: no shift closes a gap wider than this, as each side moves by one at most
+
+double deepest_of(const ContactProblem& p, const std::vector<char>& takes_part) {
+  double deepest = 0.0;
+  for (int i = 0; i < p.contacts(); ++i) {
+    if (takes_part[static_cast<std::size_t>(i)] != 0) deepest = std::max(deepest, -p.gap[i]);
+  }
+  return deepest;
+}
+
+double weight(const BlockRows& rows, int i) {
+  double sum = 0.0;
+  for (int e = rows.entry_begin(i); e < rows.entry_end(i); ++e) sum += rows.entry(e).squaredNorm();
+  return sum / 3.0;
+}
+
+/// Bound on the speed of any point of any body at velocities v (m/s).
+double fastest_point(const World& world, const WorldData& data, const std::vector<double>& reach, const Ref& v) {
+  double fastest = 0.0;
+  for (std::size_t b = 0; b < reach.size(); ++b) {
+    const Vector6d V = body_velocity(world, data, static_cast<int>(b), v);
+    fastest = std::max(fastest, V.head<3>().norm() + reach[b] * V.tail<3>().norm());
+  }
+  return fastest;
+}
+
+}  // namespace
+
+void PositionCorrection::pose(const ContactProblem& p, const Reduction& reduction, const Ref& v_plus, const std::vector<char>& takes_part,
+                              const CorrectionOptions& options, double deepest) {
+  problem_ = reduction.reduced;
+  for (GrowVector* x : {&problem_.u_free, &problem_.w_free, &problem_.y_free, &problem_.gap, &problem_.restitution, &problem_.mu})
+    x->setZero();
+  problem_.laws.clear();
+  problem_.material.assign(static_cast<std::size_t>(p.contacts()), {});
+  const double rate = 1.0 / p.dt, far = kOutOfReach * rate * deepest;
+  u_.resize(p.J.rows());
+  p.J.multiply(v_plus, u_);
+  for (int i = 0; i < p.contacts(); ++i) {
+    const std::size_t k = static_cast<std::size_t>(i);
+    problem_.material[k].regularization = kSoftness * weight(problem_.Rt, i);
+    const double depth = -p.gap[i] - options.allowed;
+    double& c = problem_.offset[i];
+    if (takes_part[k] == 0) {
+      c = far;
+    } else if (depth > 0.0) {
+      c = std::max(u_[3 * i], 0.0) - options.recovery * rate * depth;
+    } else {
+      c = std::max(u_[3 * i] + rate * std::max(p.gap[i], 0.0), 0.0);
+    }
+    c = std::min(c, far);
+  }
+  for (int j = 0; j < problem_.bounded_rows(); ++j) {
+    const int row = reduction.bounded[static_cast<std::size_t>(j)];
+    Eigen::Matrix<double, 1, 1> w(-p.b[row]);
+    p.J_b.add_group_product(row, v_plus, w);
+    if (problem_.lo[j] == 0.0) {
+      problem_.w_free[j] = std::clamp(w[0], 0.0, far);
+    } else if (std::isfinite(problem_.lo[j])) {
+      problem_.lo[j] = problem_.hi[j] = 0.0;  // friction and motors do not move positions
+    }
+  }
+}
+
+CorrectionReport PositionCorrection::add(const World& world, const WorldData& data, const ContactProblem& p, Reduction& reduction,
+                                         const Ref& v_plus, const std::vector<char>& takes_part, const std::vector<double>& reach,
+                                         const CorrectionOptions& options, Eigen::Ref<Eigen::VectorXd> velocity) {
+  CorrectionReport report;
+  report.deepest = deepest_of(p, takes_part);
+  report.asked = report.deepest > options.allowed && options.recovery > 0.0;
+  if (!report.asked) return report;
+  pose(p, reduction, v_plus, takes_part, options, report.deepest);
+  SolveOptions law;
+  law.law = Law::todorov;
+  law.tolerance = options.tolerance;
+  law.warm_start = !cold_;
+  solve(problem_, law, workspace_, solution_);
+  report.residual = solution_.certificate.worst();
+  report.refused = cold_ = !(report.residual <= options.acceptable);
+  if (report.refused) return report;
+  recover_velocity(reduction, solution_.impulses, solution_.bounded_impulses, shift_);
+  shift_ -= reduction.v_free;
+  const double farthest = p.dt * fastest_point(world, data, reach, shift_);
+  const double share = farthest > report.deepest ? report.deepest / farthest : 1.0;
+  report.farthest = share * farthest;
+  velocity += share * shift_;
+  return report;
+}
+
+}  // namespace stiction

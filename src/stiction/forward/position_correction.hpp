@@ -1,0 +1,55 @@
+// What positions need beyond h v⁺: the overlap that curvature, late contacts and the start leave is undone by a shift h δ that never
+// enters v, so it adds no kinetic energy. δ is the answer of one more contact problem on the same R, law `todorov` without friction:
+//
+//   min ½ δᵀMδ + Σ ½ λ_i² R_i    0 <= λ_i ⊥ N_i δ + R_i λ_i + c_i >= 0,   c_i = u_N - γ d_i/h  (d_i > 0),  u_N + φ/h  (apart)
+// d_i = -φ_i - allowed is the penetration to undo, u_N >= 0 what v⁺ undoes already, γ the share undone in a step. Joint limits take part.
+// - R_i = σ trace(G_ii)/3: demands that contradict each other (a body wedged between two others) share what is possible, and a contact
+//   that its robot can hardly move (|N_i| small beside the other rows of the same contact) moves it by no more than 1/(2 sqrt σ) times a
+//   usual one.
+// - Solved, certified and refused as any other problem: above `acceptable` nothing is moved.
+// - No point of a body moves farther than the deepest penetration: h δ is scaled down to that. With γ = 0.2 a lever of five is free of it.
+// What is not undone stays for the next step.
+#pragma once
+
+#include "stiction/laws/solve.hpp"
+#include "stiction/model/dynamics.hpp"
+
+namespace stiction {
+
+struct CorrectionOptions {
+  double recovery = 0.2;     ///< γ, in [0, 1]
+  double allowed = 1e-6;     ///< m, penetration left alone
+  double tolerance = 1e-9;   ///< of the certificate
+  double acceptable = 1e-6;  ///< scaled residual above which nothing is moved
+};
+
+struct CorrectionReport {
+  bool asked = false;     ///< some contact was deeper than allowed
+  bool refused = false;   ///< nothing was moved although asked: the certificate was above `acceptable`
+  double residual = 0.0;  ///< worst scaled residual
+  double deepest = 0.0;   ///< m, of the contacts that take part
+  double farthest = 0.0;  ///< m, bound on how far any point of a body was moved, <= deepest
+};
+
+class PositionCorrection {
+ public:
+  /// Adds δ (nv, m/s) to `velocity`. `reduction` is that of `problem`; `v_plus` solves it; `takes_part` (n) leaves out contacts that carry
+  /// their load by penetration; `reach` (m, per body) is the distance of the farthest point of a body's shapes from its origin.
+  CorrectionReport add(const World& world, const WorldData& data, const ContactProblem& problem, Reduction& reduction,
+                       const Eigen::Ref<const Eigen::VectorXd>& v_plus, const std::vector<char>& takes_part,
+                       const std::vector<double>& reach, const CorrectionOptions& options, Eigen::Ref<Eigen::VectorXd> velocity);
+  /// The next call starts cold.
+  void reset() { cold_ = true; }
+
+ private:
+  void pose(const ContactProblem& problem, const Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+            const std::vector<char>& takes_part, const CorrectionOptions& options, double deepest);
+
+  ReducedProblem problem_;
+  SolveWorkspace workspace_;
+  Solution solution_;
+  GrowVector shift_, u_;
+  bool cold_ = true;
+};
+
+}  // namespace stiction

@@ -1,0 +1,192 @@
+// Position correction: undoes overlap at the stated rate, moves no point farther than the overlap is deep, makes no velocity, and leaves
+// alone what cannot be undone.
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "stiction/forward/step.hpp"
+
+namespace stiction {
+namespace {
+
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+constexpr double kGamma = 0.2, kAllowed = 1e-6;
+
+void add_plane(WorldBuilder& builder, const Vector3d& normal = Vector3d::UnitZ(), double offset = 0.0) {
+  StaticBody plane;
+  plane.name = "plane" + std::to_string(builder.build().bodies().size());
+  plane.pose.linear() = Eigen::Quaterniond::FromTwoVectors(Vector3d::UnitZ(), normal).toRotationMatrix();
+  plane.pose.translation() = offset * normal;
+  plane.shapes.push_back({HalfSpace{}, Eigen::Isometry3d::Identity(), 0.5});
+  builder.add_static_body(plane);
+}
+
+void add_body(WorldBuilder& builder, const std::string& name, const Shape& shape, const Eigen::Isometry3d& pose) {
+  FreeBody body;
+  body.name = name;
+  body.mass = 1.0;
+  body.shapes.push_back({shape, Eigen::Isometry3d::Identity(), 0.5});
+  body.inertia = solid_inertia(shape, body.mass);
+  body.pose = pose;
+  builder.add_free_body(body);
+}
+
+Eigen::Isometry3d at(double x, double y, double z) {
+  Eigen::Isometry3d X = Eigen::Isometry3d::Identity();
+  X.translation() << x, y, z;
+  return X;
+}
+
+Stepper stepper_for(const World& world) {
+  StepOptions options;
+  options.contact.law = Law::coulomb_cone;
+  options.recovery = kGamma;
+  options.allowed_penetration = kAllowed;
+  return {world, make_scene(world, 0.5), options};
+}
+
+// Penetration d falls as d' = d - γ' (d - allowed), γ' below γ by the softness alone, at most a hundredth of it.
+TEST(PositionCorrection, ABoxOneCentimetreDeepRisesAtTheStatedRateWithoutVelocity) {
+  WorldBuilder builder;
+  add_plane(builder);
+  add_body(builder, "box", Box{Vector3d(0.1, 0.1, 0.05)}, at(0, 0, 0.04));
+  Stepper stepper = stepper_for(builder.build());
+  State state = initial_state(stepper.world());
+  double depth = 0.01;
+  for (int k = 0; k < 60; ++k) {
+    const StepReport report = stepper.step(VectorXd::Zero(6), state);
+    ASSERT_EQ(report.status, Status::solved);
+    ASSERT_TRUE(report.correction.asked && !report.correction.refused);
+    EXPECT_LE(report.correction.residual, 1e-9);
+    EXPECT_LT(state.v.norm(), 1e-12);
+    const double after = 0.05 - state.q[2], share = (depth - after) / (depth - kAllowed);
+    EXPECT_LE(share, kGamma * (1.0 + 1e-9)) << k;
+    EXPECT_GE(share, 0.99 * kGamma) << k;
+    depth = after;
+  }
+  EXPECT_LT(depth, 2e-6);
+  EXPECT_LT(state.q.head<2>().norm(), 1e-12);
+}
+
+// A velocity that leaves the ground undoes what it undoes; only the rest is corrected.
+TEST(PositionCorrection, AVelocityThatSeparatesIsNotCorrectedTwice) {
+  WorldBuilder builder;
+  add_plane(builder);
+  add_body(builder, "ball", Sphere{0.1}, at(0, 0, 0.095));
+  Stepper stepper = stepper_for(builder.build());
+  State state = initial_state(stepper.world());
+  state.v[2] = 0.5;
+  ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
+  const double risen = state.q[2] - 0.095, by_velocity = 1e-3 * (0.5 - 9.81e-3), share = kGamma * (0.005 - kAllowed);
+  EXPECT_LE(risen, share * (1.0 + 1e-9));
+  EXPECT_GE(risen, by_velocity + 0.99 * (share - by_velocity));
+}
+
+// A turntable whose rim lies in the ground: its axis is the normal, tilted by `tilt`.
+World turntable(double tilt) {
+  const std::string rpy = std::to_string(0.5 * 3.14159265358979323846 + tilt);
+  WorldBuilder builder;
+  add_plane(builder);
+  RobotOptions options;
+  options.pose.linear() = Eigen::AngleAxisd(0.5 * M_PI + tilt, Vector3d::UnitX()).toRotationMatrix();
+  options.pose.translation().z() = 0.045;
+  builder.add_robot_text(R"(<robot name="table"><link name="base"/><link name="plate"><inertial><mass value="1"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin xyz="0.3 0 0.1"/><geometry><sphere radius="0.05"/></geometry></collision>
+    <collision><origin xyz="0.2 0 -0.1"/><geometry><sphere radius="0.05"/></geometry></collision></link>
+    <joint name="turn" type="continuous"><parent link="base"/><child link="plate"/><axis xyz="0 1 0"/></joint></robot>)",
+                         options);
+  return builder.build();
+}
+
+TEST(PositionCorrection, AContactThatNoJointCanOpenIsNone) {
+  Stepper stepper = stepper_for(turntable(0.0));
+  State state = initial_state(stepper.world());
+  for (int k = 0; k < 50; ++k) {
+    const StepReport report = stepper.step(VectorXd::Zero(1), state);
+    ASSERT_EQ(report.status, Status::solved);
+    ASSERT_LT(std::abs(state.q[0]), 1e-9) << k;
+  }
+}
+
+// A lever short of the penetration, down to next to nothing: the plate may turn, but no point of it by more than the ground is deep.
+TEST(PositionCorrection, AShortLeverMovesNoPointFartherThanThePenetration) {
+  for (const double tilt : {1e-15, 1e-13, 1e-11, 1e-9, 1e-6, 1e-4, 1e-2}) {
+    Stepper stepper = stepper_for(turntable(tilt));
+    State state = initial_state(stepper.world());
+    for (int k = 0; k < 20; ++k) {
+      const double before = state.q[0];
+      const StepReport report = stepper.step(VectorXd::Zero(1), state);
+      ASSERT_TRUE(report.accepted) << tilt;
+      EXPECT_LE(report.correction.farthest, report.deepest_penetration * (1 + 1e-9));
+      const double by_speed = 1e-3 * std::abs(state.v[0]);
+      EXPECT_LE(0.25 * (std::abs(state.q[0] - before) - by_speed), report.deepest_penetration * (1 + 1e-9)) << tilt << " " << k;
+    }
+  }
+}
+
+// Two walls too near each other: the ball between them goes to the middle and stays, and a box elsewhere is corrected all the same.
+TEST(PositionCorrection, WhatContradictsItselfIsSharedAndHoldsUpNothingElse) {
+  WorldBuilder builder;
+  builder.set_gravity(Vector3d::Zero());
+  add_plane(builder, Vector3d::UnitX(), -0.095);
+  add_plane(builder, -Vector3d::UnitX(), -0.095);
+  add_plane(builder, Vector3d::UnitZ(), -1.0);
+  add_body(builder, "ball", Sphere{0.1}, at(0.003, 0, 0));
+  add_body(builder, "low", Sphere{0.05}, at(0, 1.0, -0.955));
+  Stepper stepper = stepper_for(builder.build());
+  State state = initial_state(stepper.world());
+  double off = 0.003;
+  for (int k = 0; k < 100; ++k) {
+    const StepReport report = stepper.step(VectorXd::Zero(12), state);
+    ASSERT_TRUE(report.accepted);
+    EXPECT_FALSE(report.correction.refused);
+    EXPECT_LE(std::abs(state.q[0]), off + 1e-15);
+    off = std::abs(state.q[0]);
+    EXPECT_LT(state.v.norm(), 1e-12);
+  }
+  EXPECT_LT(off, 1e-6);
+  EXPECT_NEAR(state.q[7 + 2], -0.95, 2e-6);
+}
+
+// Boxes of any shape, thrust into the ground at random: corners move by the deepest penetration at most, and all come out.
+TEST(PositionCorrection, RandomBoxesComeOutAndNoCornerMovesFartherThanThePenetration) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  for (int trial = 0; trial < 30; ++trial) {
+    const Vector3d half(0.02 + 0.2 * std::abs(uniform(random)), 0.02, 0.05 + 0.05 * uniform(random));
+    Eigen::Isometry3d pose = at(0, 0, 0);
+    pose.linear() = Eigen::Quaterniond(uniform(random), uniform(random), uniform(random), uniform(random)).normalized().toRotationMatrix();
+    double lowest = 0.0;
+    const auto corner = [&](int i) {
+      return Vector3d((i & 1 ? 1 : -1) * half.x(), (i & 2 ? 1 : -1) * half.y(), (i & 4 ? 1 : -1) * half.z());
+    };
+    for (int i = 0; i < 8; ++i) lowest = std::min(lowest, (pose.linear() * corner(i)).z());
+    pose.translation().z() = -lowest - 0.01;
+    WorldBuilder builder;
+    builder.set_gravity(Vector3d::Zero());
+    add_plane(builder);
+    add_body(builder, "box", Box{half}, pose);
+    Stepper stepper = stepper_for(builder.build());
+    State state = initial_state(stepper.world());
+    WorldData before(stepper.world()), after(stepper.world());
+    for (int k = 0; k < 80; ++k) {
+      update_kinematics(stepper.world(), state.q, before);
+      const StepReport report = stepper.step(VectorXd::Zero(6), state);
+      ASSERT_TRUE(report.accepted && !report.correction.refused);
+      update_kinematics(stepper.world(), state.q, after);
+      const std::size_t body = static_cast<std::size_t>(stepper.world().body("box"));
+      for (int i = 0; i < 8; ++i) {
+        const double moved = (after.X_WB[body] * corner(i) - before.X_WB[body] * corner(i)).norm();
+        EXPECT_LE(moved, report.deepest_penetration * (1 + 1e-6) + 1e-15) << trial << " " << k;
+      }
+      EXPECT_LT(state.v.norm(), 1e-12);
+    }
+    EXPECT_LT(-stepper.problem().gap.minCoeff(), 3e-6) << trial;
+  }
+}
+
+}  // namespace
+}  // namespace stiction
