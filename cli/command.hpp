@@ -46,5 +46,6 @@ void add_inverse(CLI::App& app, Session& session);
 void add_solve(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
 void add_experiment(CLI::App& app, Session& session);
+void add_drop(CLI::App& experiment, Session& session);
 
 }  // namespace stiction::cli

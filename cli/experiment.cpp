@@ -259,6 +259,7 @@ void add_experiment(CLI::App& app, Session& session) {
   CLI::App& experiment = *app.add_subcommand("experiment", "A published experiment, with the published figures beside ours");
   experiment.require_subcommand(1);
   add_alpha(experiment, session);
+  add_drop(experiment, session);
   CLI::App& sub = add_subcommand(experiment, "trot", "The trotting quadruped of [ZD15], Tables 3-5 on rigid ground", session);
   auto command = std::make_shared<TrotCommand>();
   sub.add_option("--controller", command->controllers, "pid, id-qp-mu, id-qp-inf, id-lcp-mu or id-lcp-inf; may be repeated (default: all)");

@@ -1,0 +1,177 @@
+#include "stiction/experiments/drop.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <variant>
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Vector3d;
+
+bool is_mjcf(const std::string& file) { return std::filesystem::path(file).extension() == ".xml"; }
+
+bool has_plane(const World& world) {
+  return std::ranges::any_of(world.geometries(), [](const CollisionGeometry& g) { return std::holds_alternative<HalfSpace>(g.shape); });
+}
+
+World load(const std::string& file, const DropOptions& options, double height) {
+  WorldBuilder builder;
+  RobotOptions robot;
+  robot.pose.translation().z() = height;
+  robot.allow_impossible_inertia = true;  // the question is what is made of a file, not whether it is a good one
+  if (options.floating && !is_mjcf(file)) robot.base = BaseKind::floating;
+  builder.add_robot(file, robot);
+  if (!has_plane(builder.build())) {
+    StaticBody plane;
+    plane.name = "plane";
+    plane.shapes.push_back({HalfSpace{}, Eigen::Isometry3d::Identity(), {}});
+    builder.add_static_body(plane);
+  }
+  return builder.build();
+}
+
+int first_moving(const World& world) {
+  const auto bodies = world.bodies();
+  const auto found = std::ranges::find_if(bodies, [](const Body& b) { return b.block >= 0; });
+  return static_cast<int>(found - bodies.begin());
+}
+
+bool is_free(const World& world) {
+  return std::ranges::any_of(world.joints(), [](const Joint& joint) { return joint.kind == JointKind::free; });
+}
+
+/// Height of the robot's lowest point above the planes (m).
+double lowest(const World& world, double friction) {
+  constexpr double kFar = 1e3;  // m, every point of the robot is within
+  WorldData data(world);
+  update_kinematics(world, world.initial_configuration(), data);
+  CollisionScene scene = make_scene(world, friction);
+  scene.update_poses(data.X_WB);
+  std::vector<ContactPoint> points;
+  scene.detect(kFar, points);
+  double gap = kFar;
+  for (const ContactPoint& c : points) {
+    const auto plane = [&](int g) { return std::holds_alternative<HalfSpace>(scene.geometries()[static_cast<std::size_t>(g)].shape); };
+    if (plane(c.geometry_a) || plane(c.geometry_b)) gap = std::min(gap, c.gap);
+  }
+  return gap;
+}
+
+/// The world with the robot's lowest point at the height asked for, where its base is free.
+World place(const std::string& file, const DropOptions& options, double& clearance) {
+  constexpr double kUp = 10.0;  // m, clear of the plane wherever the file has its origin
+  const World high = load(file, options, kUp);
+  const double gap = lowest(high, options.friction);
+  if (!is_free(high)) {
+    const World as_in_file = load(file, options, 0.0);
+    clearance = lowest(as_in_file, options.friction);
+    return as_in_file;
+  }
+  clearance = options.clearance;
+  return load(file, options, kUp - gap + options.clearance);
+}
+
+double mass_of(const World& world) {
+  double mass = 0.0;
+  for (const Body& b : world.bodies()) mass += b.block >= 0 ? b.mass : 0.0;
+  return mass;
+}
+
+/// What is followed from step to step.
+class Watch {
+ public:
+  Watch(const World& world, const Stepper& stepper) : world_(world), stepper_(stepper), before_(world), after_(world) {}
+
+  double begin(const State& state) {
+    update(world_, state.q, state.v, after_);
+    least_energy_ = energy(state);
+    return after_.X_WB[static_cast<std::size_t>(first_moving(world_))].translation().z();
+  }
+
+  void step(const State& state, const StepReport& report, double dt, DropResult& out) {
+    std::swap(before_, after_);
+    update(world_, state.q, state.v, after_);
+    const std::vector<double>& reach = stepper_.reach();
+    for (std::size_t b = 0; b < reach.size(); ++b) {
+      // The velocity after the step at the place before it is the one that moved the body.
+      const Vector6d start = body_velocity(world_, before_, static_cast<int>(b), state.v), end = after_.V_WB[b];
+      const double speed = std::max(speed_of(start, reach[b]), speed_of(end, reach[b]));
+      out.fastest = std::max(out.fastest, speed);
+      const double moved = (after_.X_WB[b].translation() - before_.X_WB[b].translation()).norm() - report.correction.farthest;
+      out.jump = std::max(out.jump, moved - dt * speed);
+      constexpr double kSmall = 1e-6;  // m
+      if (dt * speed > kSmall) out.jump_share = std::max(out.jump_share, moved / (dt * speed) - 1.0);
+    }
+    const double now = energy(state);
+    out.energy_rise = std::max(out.energy_rise, now - least_energy_);
+    least_energy_ = std::min(least_energy_, now);
+  }
+
+  double height() const { return after_.X_WB[static_cast<std::size_t>(first_moving(world_))].translation().z(); }
+
+ private:
+  static double speed_of(const Vector6d& V, double reach) { return V.head<3>().norm() + reach * V.tail<3>().norm(); }
+  double energy(const State& state) const { return kinetic_energy(world_, after_, state.v) + potential_energy(world_, after_); }
+
+  const World& world_;
+  const Stepper& stepper_;
+  WorldData before_, after_;
+  double least_energy_ = 0.0;
+};
+
+void record(const StepReport& report, const Stepper& stepper, DropResult& out) {
+  ++out.steps;
+  out.at_acceptable += report.at_acceptable() ? 1 : 0;
+  out.retried += report.attempts > report.sub_steps ? 1 : 0;
+  out.halved += report.sub_steps > 1 ? 1 : 0;
+  out.corrections_refused += report.correction.refused ? 1 : 0;
+  out.mean_iterations += (report.iterations - out.mean_iterations) / static_cast<double>(out.steps);
+  out.most_contacts = std::max(out.most_contacts, stepper.problem().contacts());
+  out.worst_residual = std::max(out.worst_residual, report.residual);
+  out.penetration = std::max(out.penetration, report.deepest_penetration);
+  out.penetration_end = report.deepest_penetration;
+  if (out.steps == 1) out.penetration_start = report.deepest_penetration;
+  if (report.at_acceptable()) out.status = "acceptable";
+}
+
+}  // namespace
+
+DropResult drop(const std::string& file, const DropOptions& options, ContactProblem* failed) {
+  DropResult out;
+  out.file = file;
+  const World world = place(file, options, out.clearance);
+  Stepper stepper(world, make_scene(world, options.friction), options.step);
+  State state = initial_state(world);
+  out.robot = world.robots().front().name;
+  out.warnings = world.warnings();
+  out.nv = world.nv();
+  out.bodies = static_cast<int>(world.bodies().size());
+  out.geometries = static_cast<int>(world.geometries().size());
+  out.mass = mass_of(world);
+  Watch watch(world, stepper);
+  out.height_start = watch.begin(state);
+  const double extent = std::abs(out.height_start) + std::max(out.clearance, 0.0);
+  out.energy_scale = out.mass * world.gravity().norm() * extent;
+  const Eigen::VectorXd tau = Eigen::VectorXd::Zero(world.nv());
+  const double dt = options.step.assemble.dt;
+  const long steps = std::lround(options.duration / dt);
+  for (long k = 0; k < steps; ++k) {
+    const StepReport report = stepper.step(tau, state);
+    if (!report.accepted) {
+      out.status = to_string(report.status);
+      out.worst_residual = std::max(out.worst_residual, report.residual);
+      if (failed != nullptr) *failed = stepper.problem();
+      break;
+    }
+    record(report, stepper, out);
+    watch.step(state, report, dt, out);
+  }
+  out.time = state.time;
+  out.height_end = watch.height();
+  return out;
+}
+
+}  // namespace stiction
