@@ -69,6 +69,7 @@ nlohmann::ordered_json to_json(const DropResult& r) {
   out["jump_share"] = r.jump_share;
   out["energy_rise"] = r.energy_rise;
   out["energy_scale"] = r.energy_scale;
+  for (const auto& [joint, position] : r.joints) out["joints"][joint] = position;
   return out;
 }
 
@@ -93,8 +94,8 @@ std::string row(const DropResult& r) {
 constexpr const char* kLegend =
     "time: reached, ! ended early. accept.: steps above the tolerance that went on. penetration: deepest at the start, over the run, at "
     "the\n"
-    "end. jump: farthest that a body moved beyond its speed and the correction of positions. energy: largest rise over m g (height + "
-    "drop).";
+    "end. jump: farthest that a body moved beyond its speed and the correction of positions. energy: largest rise over m g (highest\n"
+    "point).";
 
 /// Files that cannot be read are rows too: a table of robots says which it left out.
 bool run_one(const std::string& file, const DropCommand& command, bool table, nlohmann::ordered_json& rows) {

@@ -52,10 +52,13 @@ double lowest(const World& world, double friction) {
   scene.update_poses(data.X_WB);
   std::vector<ContactPoint> points;
   scene.detect(kFar, points);
-  double gap = kFar;
+  double gap = data.X_WB[static_cast<std::size_t>(first_moving(world))].translation().z();  // of a robot without shapes
+  bool any = false;
   for (const ContactPoint& c : points) {
     const auto plane = [&](int g) { return std::holds_alternative<HalfSpace>(scene.geometries()[static_cast<std::size_t>(g)].shape); };
-    if (plane(c.geometry_a) || plane(c.geometry_b)) gap = std::min(gap, c.gap);
+    if (!plane(c.geometry_a) && !plane(c.geometry_b)) continue;
+    gap = any ? std::min(gap, c.gap) : c.gap;
+    any = true;
   }
   return gap;
 }
@@ -110,6 +113,14 @@ class Watch {
     least_energy_ = std::min(least_energy_, now);
   }
 
+  /// Bound on the height of the highest point of a moving body (m).
+  double highest() const {
+    double top = 0.0;
+    for (std::size_t b = 0; b < after_.X_WB.size(); ++b) {
+      if (world_.bodies()[b].block >= 0) top = std::max(top, after_.X_WB[b].translation().z() + stepper_.reach()[b]);
+    }
+    return top;
+  }
   double height() const { return after_.X_WB[static_cast<std::size_t>(first_moving(world_))].translation().z(); }
 
  private:
@@ -153,8 +164,10 @@ DropResult drop(const std::string& file, const DropOptions& options, ContactProb
   out.mass = mass_of(world);
   Watch watch(world, stepper);
   out.height_start = watch.begin(state);
-  const double extent = std::abs(out.height_start) + std::max(out.clearance, 0.0);
-  out.energy_scale = out.mass * world.gravity().norm() * extent;
+  out.energy_scale = out.mass * world.gravity().norm() * watch.highest();
+  for (const Joint& joint : world.joints()) {
+    if (joint.nv == 1) out.joints.emplace_back(joint.name, state.q[joint.q]);
+  }
   const Eigen::VectorXd tau = Eigen::VectorXd::Zero(world.nv());
   const double dt = options.step.assemble.dt;
   const long steps = std::lround(options.duration / dt);

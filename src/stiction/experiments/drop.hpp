@@ -3,7 +3,7 @@
 //   jump     |Δx| - h max(speed before, speed after) - correction, over bodies: x the origin, speed that of the body's fastest point, the
 //            correction of positions bounded by the penetration it undoes. Curved paths leave O(h² ω² r) of it.
 //   energy   E(t) - min_{s <= t} E(s), E = kinetic + potential: nothing drives the robot, so it falls but for O(h) of the integration and
-//            for what the correction lifts; over m g (drop + extent), the energy there was to gain.
+//            for what the correction lifts; over m g (height of the highest point), the energy there was to gain.
 // A URDF floats unless told otherwise; an MJCF has the base, and where it has none of its own the plane, of its file.
 #pragma once
 
@@ -36,9 +36,10 @@ struct DropResult {
   double worst_residual = 0.0;
   double penetration_start = 0.0, penetration = 0.0, penetration_end = 0.0;  ///< m, deepest at the start, over the run, at the end
   double fastest = 0.0;                                                      ///< m/s, of any body's farthest point
-  double jump = 0.0;                             ///< m, largest; negative where every body kept within its speed
-  double jump_share = 0.0;                       ///< jump over h times the speed, where that is above 1e-6 m
-  double energy_rise = 0.0, energy_scale = 0.0;  ///< J
+  double jump = 0.0;                                   ///< m, largest; negative where every body kept within its speed
+  double jump_share = 0.0;                             ///< jump over h times the speed, where that is above 1e-6 m
+  double energy_rise = 0.0, energy_scale = 0.0;        ///< J
+  std::vector<std::pair<std::string, double>> joints;  ///< start positions of the joints with one coordinate
   std::vector<std::string> warnings;
 };
 

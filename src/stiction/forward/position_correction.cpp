@@ -7,10 +7,16 @@ namespace stiction {
 
 namespace {
 
+using Motion = CorrectionMotion;
 using Ref = Eigen::Ref<const Eigen::VectorXd>;
 
 constexpr double kSoftness = 1e-3;   // σ: a foot whose tangents are ten times as light as its normal loses a hundredth of its share
 constexpr double kOutOfReach = 2.0;  // in deepest penetrations: no shift closes a gap wider than this, as each side moves by one at most
+
+// Opening a contact may move some point this many times as far as it opens. Beyond, its lever is no way out: a thigh that lies in its
+// hull beside the hip turns and turns, and stays where it is.
+constexpr double kLongestLever = 10.0;
+constexpr double kPlainShare = 0.1;  // of the normal in the mean of a contact's three rows, above which its lever is not looked at
 
 double deepest_of(const ContactProblem& p, const std::vector<char>& takes_part) {
   double deepest = 0.0;
@@ -26,20 +32,38 @@ double weight(const BlockRows& rows, int i) {
   return sum / 3.0;
 }
 
+double normal_weight(const BlockRows& rows, int i) {
+  double sum = 0.0;
+  for (int e = rows.entry_begin(i); e < rows.entry_end(i); ++e) sum += rows.entry(e).row(0).squaredNorm();
+  return sum;
+}
+
 /// Bound on the speed of any point of any body at velocities v (m/s).
-double fastest_point(const World& world, const WorldData& data, const std::vector<double>& reach, const Ref& v) {
+double fastest_point(const Motion& m, const Ref& v) {
   double fastest = 0.0;
-  for (std::size_t b = 0; b < reach.size(); ++b) {
-    const Vector6d V = body_velocity(world, data, static_cast<int>(b), v);
-    fastest = std::max(fastest, V.head<3>().norm() + reach[b] * V.tail<3>().norm());
+  for (std::size_t b = 0; b < m.reach.size(); ++b) {
+    const Vector6d V = body_velocity(m.world, m.data, static_cast<int>(b), v);
+    fastest = std::max(fastest, V.head<3>().norm() + m.reach[b] * V.tail<3>().norm());
   }
   return fastest;
 }
 
 }  // namespace
 
-void PositionCorrection::pose(const ContactProblem& p, const Reduction& reduction, const Ref& v_plus, const std::vector<char>& takes_part,
+// Whether the least motion that opens contact i moves no point much farther than that.
+bool PositionCorrection::can_open(const Motion& motion, int i) {
+  const double normal = normal_weight(problem_.Rt, i);
+  if (normal > kPlainShare * problem_.material[static_cast<std::size_t>(i)].regularization / kSoftness) return true;
+  y_.setZero(problem_.rank_bound());
+  problem_.Rt.add_group_transposed(i, Eigen::Vector3d::UnitX(), y_);
+  recover_velocity(motion.reduction, y_, shift_);
+  shift_ -= motion.reduction.v_free;
+  return fastest_point(motion, shift_) <= kLongestLever * normal;
+}
+
+void PositionCorrection::pose(const ContactProblem& p, const Motion& motion, const Ref& v_plus, const std::vector<char>& takes_part,
                               const CorrectionOptions& options, double deepest) {
+  const Reduction& reduction = motion.reduction;
   problem_ = reduction.reduced;
   for (GrowVector* x : {&problem_.u_free, &problem_.w_free, &problem_.y_free, &problem_.gap, &problem_.restitution, &problem_.mu})
     x->setZero();
@@ -56,7 +80,8 @@ void PositionCorrection::pose(const ContactProblem& p, const Reduction& reductio
     if (takes_part[k] == 0) {
       c = far;
     } else if (depth > 0.0) {
-      c = std::max(u_[3 * i], 0.0) - options.recovery * rate * depth;
+      c = std::max(u_[3 * i], 0.0);
+      if (can_open(motion, i)) c -= options.recovery * rate * depth;
     } else {
       c = std::max(u_[3 * i] + rate * std::max(p.gap[i], 0.0), 0.0);
     }
@@ -74,14 +99,14 @@ void PositionCorrection::pose(const ContactProblem& p, const Reduction& reductio
   }
 }
 
-CorrectionReport PositionCorrection::add(const World& world, const WorldData& data, const ContactProblem& p, Reduction& reduction,
-                                         const Ref& v_plus, const std::vector<char>& takes_part, const std::vector<double>& reach,
-                                         const CorrectionOptions& options, Eigen::Ref<Eigen::VectorXd> velocity) {
+CorrectionReport PositionCorrection::add(const ContactProblem& p, const Motion& motion, const Ref& v_plus,
+                                         const std::vector<char>& takes_part, const CorrectionOptions& options,
+                                         Eigen::Ref<Eigen::VectorXd> velocity) {
   CorrectionReport report;
   report.deepest = deepest_of(p, takes_part);
   report.asked = report.deepest > options.allowed && options.recovery > 0.0;
   if (!report.asked) return report;
-  pose(p, reduction, v_plus, takes_part, options, report.deepest);
+  pose(p, motion, v_plus, takes_part, options, report.deepest);
   SolveOptions law;
   law.law = Law::todorov;
   law.tolerance = options.tolerance;
@@ -90,9 +115,9 @@ CorrectionReport PositionCorrection::add(const World& world, const WorldData& da
   report.residual = solution_.certificate.worst();
   report.refused = cold_ = !(report.residual <= options.acceptable);
   if (report.refused) return report;
-  recover_velocity(reduction, solution_.impulses, solution_.bounded_impulses, shift_);
-  shift_ -= reduction.v_free;
-  const double farthest = p.dt * fastest_point(world, data, reach, shift_);
+  recover_velocity(motion.reduction, solution_.impulses, solution_.bounded_impulses, shift_);
+  shift_ -= motion.reduction.v_free;
+  const double farthest = p.dt * fastest_point(motion, shift_);
   const double share = farthest > report.deepest ? report.deepest / farthest : 1.0;
   report.farthest = share * farthest;
   velocity += share * shift_;

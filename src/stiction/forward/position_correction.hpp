@@ -6,6 +6,7 @@
 // - R_i = σ trace(G_ii)/3: demands that contradict each other (a body wedged between two others) share what is possible, and a contact
 //   that its robot can hardly move (|N_i| small beside the other rows of the same contact) moves it by no more than 1/(2 sqrt σ) times a
 //   usual one.
+// - A contact is only asked to open where that moves no point ten times as far as it opens (a short lever is no way out).
 // - Solved, certified and refused as any other problem: above `acceptable` nothing is moved.
 // - No point of a body moves farther than the deepest penetration: h δ is scaled down to that. With γ = 0.2 a lever of five is free of it.
 // What is not undone stays for the next step.
@@ -31,24 +32,33 @@ struct CorrectionReport {
   double farthest = 0.0;  ///< m, bound on how far any point of a body was moved, <= deepest
 };
 
+/// What moves: a world at the state of its data, the reduction of the step's problem, and per body the distance of the farthest point of
+/// its shapes from its origin (m).
+struct CorrectionMotion {
+  const World& world;
+  const WorldData& data;
+  const std::vector<double>& reach;
+  Reduction& reduction;
+};
+
 class PositionCorrection {
  public:
-  /// Adds δ (nv, m/s) to `velocity`. `reduction` is that of `problem`; `v_plus` solves it; `takes_part` (n) leaves out contacts that carry
-  /// their load by penetration; `reach` (m, per body) is the distance of the farthest point of a body's shapes from its origin.
-  CorrectionReport add(const World& world, const WorldData& data, const ContactProblem& problem, Reduction& reduction,
-                       const Eigen::Ref<const Eigen::VectorXd>& v_plus, const std::vector<char>& takes_part,
-                       const std::vector<double>& reach, const CorrectionOptions& options, Eigen::Ref<Eigen::VectorXd> velocity);
+  /// Adds δ (nv, m/s) to `velocity`. `v_plus` solves the problem; `takes_part` (n) leaves out contacts that carry their load by
+  /// penetration.
+  CorrectionReport add(const ContactProblem& problem, const CorrectionMotion& motion, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+                       const std::vector<char>& takes_part, const CorrectionOptions& options, Eigen::Ref<Eigen::VectorXd> velocity);
   /// The next call starts cold.
   void reset() { cold_ = true; }
 
  private:
-  void pose(const ContactProblem& problem, const Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+  void pose(const ContactProblem& problem, const CorrectionMotion& motion, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
             const std::vector<char>& takes_part, const CorrectionOptions& options, double deepest);
+  bool can_open(const CorrectionMotion& motion, int contact);
 
   ReducedProblem problem_;
   SolveWorkspace workspace_;
   Solution solution_;
-  GrowVector shift_, u_;
+  GrowVector shift_, u_, y_;
   bool cold_ = true;
 };
 

@@ -188,7 +188,7 @@ void Stepper::project(StepReport& report) {
   for (int i = 0; i < problem_.contacts(); ++i) rigid_.push_back(is_rigid(i) ? 1 : 0);
   const CorrectionOptions options{options_.recovery, options_.allowed_penetration, options_.contact.tolerance, options_.acceptable};
   const CorrectionReport made =
-      correction_.add(world_, data_, problem_, workspace_.reduction, solution_.v, rigid_, reach_, options, velocity_);
+      correction_.add(problem_, {world_, data_, reach_, workspace_.reduction}, solution_.v, rigid_, options, velocity_);
   CorrectionReport& worst = report.correction;
   worst.asked = worst.asked || made.asked;
   worst.refused = worst.refused || made.refused;

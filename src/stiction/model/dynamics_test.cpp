@@ -91,6 +91,39 @@ TEST(Dynamics, VelocitiesAreTimeDerivativesOfPlacements) {
   }
 }
 
+TEST(Dynamics, BodyVelocityIsThatOfAnUpdateAtThoseVelocities) {
+  const World world = mixed_world();
+  WorldData data(world), other(world);
+  const VectorXd q = random_configuration(world, 6), v = wave(world.nv(), 0.9);
+  update_kinematics(world, q, data);
+  update(world, q, v, other);
+  for (std::size_t b = 0; b < world.bodies().size(); ++b) {
+    EXPECT_LT((body_velocity(world, data, static_cast<int>(b), v) - other.V_WB[b]).norm(), 1e-12) << world.bodies()[b].name;
+  }
+}
+
+// The upper link turns about y: it is moved along x and z, not along y, nor anything on its axis; the pair of links only by the elbow.
+TEST(Dynamics, ADirectionThatNoJointMovesIsKnownAsSuch) {
+  WorldBuilder builder;
+  RobotOptions turned;
+  turned.pose.linear() = Eigen::AngleAxisd(0.3, Eigen::Vector3d(1, 2, 3).normalized()).toRotationMatrix();
+  turned.pose.translation() << 30.0, -20.0, 10.0;
+  builder.add_robot_text(double_pendulum(), turned);
+  const World world = builder.build();
+  WorldData data(world);
+  update_kinematics(world, VectorXd::Constant(2, 0.4), data);
+  const int upper = world.body("upper"), lower = world.body("lower");
+  const Eigen::Isometry3d& X = data.X_WB[static_cast<std::size_t>(upper)];
+  const Eigen::Vector3d axis = X.linear().col(1), along = X.linear().col(2), p = X * Eigen::Vector3d(0.1, 0.2, -0.5);
+  EXPECT_TRUE(can_separate(world, data, upper, -1, p, along));
+  EXPECT_TRUE(can_separate(world, data, -1, upper, p, X.linear().col(0)));
+  EXPECT_FALSE(can_separate(world, data, upper, -1, p, axis));
+  EXPECT_FALSE(can_separate(world, data, upper, -1, X * Eigen::Vector3d(0, 0.2, 0), along));
+  EXPECT_TRUE(can_separate(world, data, upper, lower, p, along));
+  const Eigen::Vector3d elbow = data.X_WB[static_cast<std::size_t>(lower)].translation();
+  EXPECT_FALSE(can_separate(world, data, upper, lower, elbow, along));
+}
+
 TEST(Dynamics, PointJacobianIsTheDerivativeOfAPointThroughIntegrate) {
   const World world = mixed_world();
   WorldData data(world), ahead(world), behind(world);

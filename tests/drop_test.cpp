@@ -1,0 +1,59 @@
+// Real robots let go with all their collision shapes on: no body moves farther than its speed and the correction of positions allow, energy
+// does not rise beyond a stated bound, no run ends. The robots are those that were thrown away or stopped a run once; docs/drop.md has all.
+#include <gtest/gtest.h>
+
+#include "stiction/experiments/drop.hpp"
+#include "test_paths.hpp"
+
+namespace stiction {
+namespace {
+
+struct Case {
+  const char *name, *file;
+  double duration;  // s; the whole second is in docs/drop.md
+};
+
+class Dropped : public testing::TestWithParam<Case> {};
+
+void expect_sense(const DropResult& r, double duration) {
+  EXPECT_TRUE(r.status == "solved" || r.status == "acceptable") << r.status;
+  EXPECT_NEAR(r.time, duration, 1e-9);
+  EXPECT_LE(r.worst_residual, 1e-6);
+  EXPECT_EQ(r.corrections_refused, 0);
+  EXPECT_LT(r.jump, 1e-3) << "m beyond speed and correction";  // paths of links that spin at 100 rad/s bend by this in 1 ms
+  EXPECT_LT(r.energy_rise, 0.05 * r.energy_scale);             // J; overlaps of the start lift the robot while they are undone
+  EXPECT_LT(r.height_end, r.height_start + r.penetration_start);
+}
+
+TEST_P(Dropped, EveryStepMakesSense) {
+  const Case& c = GetParam();
+  for (const double clearance : {1e-3, 1.2}) {
+    DropOptions options;
+    options.clearance = clearance;
+    options.duration = c.duration;
+    expect_sense(drop(std::string(EXAMPLE_ROBOT_DATA) + c.file, options), c.duration);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Robots, Dropped,
+                         testing::Values(Case{"anymal", "/anymal_b_simple_description/robots/anymal.urdf", 0.6},
+                                         Case{"ur5", "/ur_description/urdf/ur5_gripper.urdf", 0.6},
+                                         Case{"talos", "/talos_data/robots/talos_reduced.urdf", 0.1},
+                                         Case{"tiago", "/tiago_description/robots/tiago.urdf", 0.1},
+                                         Case{"centauro", "/centauro_description/urdf/centauro.urdf", 0.1}),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+// What the measures are worth: a free fall has no jump and keeps its energy, and the height is g t (t + h)/2 less.
+TEST(Drop, FreeFallIsMeasuredAsSuch) {
+  DropOptions options;
+  options.clearance = 10.0;
+  options.duration = 0.5;
+  const DropResult r = drop(std::string(EXAMPLE_ROBOT_DATA) + "/solo_description/robots/solo12.urdf", options);
+  EXPECT_EQ(r.status, "solved");
+  EXPECT_NEAR(r.height_start - r.height_end, 0.5 * 9.81 * 0.5 * 0.501, 2e-3);  // overlapping legs push the base a little
+  EXPECT_LT(r.jump, 1e-9);
+  EXPECT_NEAR(r.fastest, 9.81 * 0.5, 0.5);
+}
+
+}  // namespace
+}  // namespace stiction
