@@ -103,5 +103,48 @@ TEST(BoundedRows, PressHoldsABoxBetweenTwoWalls) {
   }
 }
 
+// A joint whose limits leave no room is two rows that push against each other: one of them works, and neither runs off.
+TEST(BoundedRows, LimitsWithoutRoom) {
+  Random random(3);
+  for (const double room : {0.0, 1e-14, 1e-10}) {
+    for (int trial = 0; trial < 20; ++trial) {
+      ReducedProblem problem = test_scenes::flat_feet(8, random);
+      Eigen::MatrixXd B = Eigen::MatrixXd::Zero(2, 6);
+      B.row(0) << 0.1, 0.0, 0.0, 0.2, 0.0, 1.0;
+      B.row(1) = -B.row(0);
+      const double w = test_scenes::normal(random);
+      set_rows(problem, B, Eigen::Vector2d(w, -w + room), Eigen::Vector2d::Zero(), Eigen::Vector2d::Constant(kInfinity));
+      ConeWorkspace workspace;
+      ConeSolution solution;
+      exact_cone(problem, {}, workspace, solution);
+      ASSERT_EQ(solution.status, Status::solved) << room << " " << trial;
+      EXPECT_LT(violation(problem, solution), 1e-9);
+      EXPECT_LT(solution.beta.minCoeff(), 1e-9);
+      EXPECT_LT(solution.beta.maxCoeff(), 1e3);
+      EXPECT_LT(solution.iterations, 200);
+    }
+  }
+}
+
+// A warm start that leads nowhere costs its own polish, 16 systems, and no more.
+TEST(ExactCone, NeverWorseWarmThanCold) {
+  Random random(5);
+  ConeOptions warm;
+  warm.warm_start = true;
+  for (int trial = 0; trial < 60; ++trial) {
+    const ReducedProblem problem =
+        trial % 2 == 0 ? test_scenes::random_problem(2 + trial % 20, 8, random) : test_scenes::brick_wall(6, random);
+    ConeWorkspace workspace;
+    ConeSolution cold, started;
+    exact_cone(problem, {}, workspace, cold);
+    started.lambda.resize(3 * problem.contacts());
+    for (double& x : started.lambda) x = 10.0 * test_scenes::normal(random);
+    started.beta.setZero(0);
+    exact_cone(problem, warm, workspace, started);
+    EXPECT_EQ(started.status, cold.status) << trial;
+    EXPECT_LE(started.iterations, cold.iterations + 16) << trial;
+  }
+}
+
 }  // namespace
 }  // namespace stiction

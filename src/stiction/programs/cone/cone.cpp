@@ -18,6 +18,9 @@ ConeWorkspace& ConeWorkspace::operator=(ConeWorkspace&&) noexcept = default;
 namespace {
 
 constexpr double kTarget = 0.2;  // of the tolerance: what a polish aims at
+// Least Delassus block that a start allows for, of their mean: a contact that next to nothing moves would take impulses out of all
+// proportion to stop it alone, and a start of that size is far from the path of all the others.
+constexpr double kStiffest = 1.0;
 
 double mean_diagonal(const ReducedProblem& problem) {
   double sum = 0.0;
@@ -56,6 +59,7 @@ void prepare(const ReducedProblem& problem, const ConeOptions& options, int edge
   contact_scales(problem, memory.scale, memory.row_scale);
   const double mean = mean_diagonal(problem);
   memory.rho = mean > 0.0 ? 1.0 / mean : 1.0;
+  memory.start_scale = memory.scale.cwiseMax(std::sqrt(kStiffest * mean));
   for (GrowVector* v : {&memory.lambda, &memory.dlambda, &memory.u, &memory.du, &memory.hold_lambda, &memory.polish_lambda,
                         &memory.hold_shift, &memory.best_lambda}) {
     v->setZero(3 * n);
@@ -144,6 +148,35 @@ void solve(const ReducedProblem& problem, const ConeOptions& options, int edges,
   report(options, memory, search_either_space(problem, options, edges, memory, false), solution);
 }
 
+constexpr double kNoRoom = 1e-6;  // of the largest velocity: opposing rows closer than this are one while the pattern is sought
+
+double largest_velocity(const ReducedProblem& problem) {
+  double velocity = problem.velocity;
+  for (const GrowVector* x : {&problem.u_free, &problem.w_free}) {
+    if (x->size() > 0) velocity = std::max(velocity, x->cwiseAbs().maxCoeff());
+  }
+  return velocity;
+}
+
+// Solves with opposing rows merged, and polishes the whole problem from there.
+void solve_merged(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, WorkingSet& set,
+                  ConeSolution& solution) {
+  OpposingRows& rows = memory.opposing;
+  if (!merge_opposing_rows(problem, kNoRoom * largest_velocity(problem), rows)) {
+    return solve(problem, options, edges, memory, set, solution);
+  }
+  ConeOptions part = options;
+  part.warm_start = false;
+  solve(rows.merged, part, edges, memory, set, rows.solution);
+  solution.lambda = rows.solution.lambda;
+  split_opposing_rows(rows, rows.solution.beta, solution.beta);
+  part.warm_start = true;
+  part.max_iterations = std::max(0, options.max_iterations - rows.solution.iterations);
+  const int spent = rows.solution.iterations;
+  solve(problem, part, edges, memory, set, solution);
+  solution.iterations += spent;
+}
+
 }  // namespace
 
 void contact_scales(const ReducedProblem& problem, GrowVector& scale, GrowVector& row_scale) {
@@ -228,11 +261,11 @@ bool refine(const ReducedProblem& problem, const ConeOptions& options, int edges
 
 void interior_point(const ReducedProblem& problem, const ConeOptions& options, ConeWorkspace& workspace, ConeSolution& solution) {
   if (options.edges < 4) throw InvalidArgument("edges", "4 or more", std::to_string(options.edges));
-  solve(problem, options, options.edges, workspace.memory(), workspace.set(), solution);
+  solve_merged(problem, options, options.edges, workspace.memory(), workspace.set(), solution);
 }
 
 void exact_cone(const ReducedProblem& problem, const ConeOptions& options, ConeWorkspace& workspace, ConeSolution& solution) {
-  solve(problem, options, 0, workspace.memory(), workspace.set(), solution);
+  solve_merged(problem, options, 0, workspace.memory(), workspace.set(), solution);
 }
 
 double natural_map(const ReducedProblem& problem, int edges, bool relaxed, const Eigen::Ref<const Eigen::VectorXd>& lambda,

@@ -34,10 +34,10 @@ class Interior {
   /// Impulses t / scale along the normals, every complementarity product about t².
   void start(double t) {
     m_.lambda.setZero();
-    for (int i = 0; i < problem_.contacts(); ++i) m_.lambda[3 * i] = t / m_.scale[i];
+    for (int i = 0; i < problem_.contacts(); ++i) m_.lambda[3 * i] = t / m_.start_scale[i];
     m_.boxes.start(m_.row_scale, t, m_.beta);
     place(problem_, m_);
-    cones_.start(m_.scale, m_.offset, t, m_.u, m_.lambda);
+    cones_.start(m_.start_scale, m_.offset, t, m_.u, m_.lambda);
     m_.dlambda.setZero();
     m_.dbeta.setZero();
     length_ = 1.0;

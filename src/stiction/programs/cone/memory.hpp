@@ -10,7 +10,19 @@ namespace stiction {
 
 using Matrix3Row = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
 
+/// Pairs of rows that hold one coordinate from both sides with no room between: the limits of a joint whose range is a point, fingers that
+/// are driven against each other. Their common impulse has no bound, so the interior phase runs off along it; as one bilateral row they
+/// are harmless. Their difference is that row's impulse, and at the solution one of the two may be zero.
+struct OpposingRows {
+  std::vector<int> order;    ///< rows by the size of their rows in B_t
+  std::vector<int> partner;  ///< m: the other of the pair, -1 for none
+  std::vector<int> kept;     ///< row of the problem of each row of `merged`
+  ReducedProblem merged;
+  ConeSolution solution;
+};
+
 struct ConeMemory {
+  OpposingRows opposing;
   RSpace space;
   SectionShape shape;
   DiscCones discs, last_discs;  ///< and those of the point before the last step along the path
@@ -26,6 +38,7 @@ struct ConeMemory {
   double floor = 0.0;           ///< natural map that rounding allows (m/s)
   int budget = 0;               ///< linear systems that may still be factored
   GrowVector scale, row_scale;  ///< n, m: sqrt of the mean diagonal of each contact's and row's own Delassus block
+  GrowVector start_scale;       ///< n: of the interior phase's first point, see kStiffest
 
   GrowVector shift;   ///< 3n: u_free, and the defect's part of u at an earlier point (m/s)
   GrowVector offset;  ///< n: c, or c + μ s of an earlier point when lagged (m/s)
@@ -80,6 +93,11 @@ bool settle(const ReducedProblem& problem, ConeMemory& memory, int steps);
 
 /// One problem from start to end, in this memory; edges = 0 is the disc.
 void solve_whole(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, ConeSolution& solution);
+
+/// True when the problem has opposing rows within `width` (m/s) of each other; `rows.merged` is then the problem without them.
+bool merge_opposing_rows(const ReducedProblem& problem, double width, OpposingRows& rows);
+/// Impulses of `merged` as those of the whole problem.
+void split_opposing_rows(const OpposingRows& rows, const GrowVector& merged, GrowVector& beta);
 
 /// The polish alone, from the impulses in the solution.
 bool refine(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, int steps, ConeSolution& solution);

@@ -43,7 +43,7 @@ double start_size(const ReducedProblem& problem, const ConeMemory& memory) {
   for (int i = 0; i < problem.contacts(); ++i) {
     Eigen::Vector3d u = problem.u_free.segment<3>(3 * i);
     u[0] += problem.offset[i];
-    t = std::max(t, u.lpNorm<Eigen::Infinity>() / memory.scale[i]);
+    t = std::max(t, u.lpNorm<Eigen::Infinity>() / memory.start_scale[i]);
   }
   for (int j = 0; j < problem.bounded_rows(); ++j) t = std::max(t, std::abs(problem.w_free[j]) / memory.row_scale[j]);
   return t > 0.0 ? t : 1.0;
@@ -153,8 +153,14 @@ std::span<const Start> starts(const ReducedProblem& problem) {
 
 template <class Cones>
 bool search_in_order(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, bool warm) {
-  // From rest, Newton alone finds the pattern of a few contacts nine times out of ten in half the time, and of many hardly ever.
-  if (polish(problem, memory, warm || problem.contacts() <= kFewContacts ? 8 : 0)) return true;
+  // From rest, Newton alone finds the pattern of a few contacts nine times out of ten in half the time, and of many hardly ever. What a
+  // warm start leaves open goes the way of a cold one from here on: it costs its own polish and no more.
+  if (warm) {
+    if (polish(problem, memory, 8)) return true;
+    memory.lambda.setZero();
+    memory.beta.setZero();
+  }
+  if (polish(problem, memory, problem.contacts() <= kFewContacts ? 8 : 0)) return true;
   const double t = start_size(problem, memory);
   const std::span<const Start> all = starts(problem);
   if (attempt(problem, memory, cones, t, all.front())) return true;
