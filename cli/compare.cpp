@@ -20,6 +20,7 @@ struct CompareCommand {
   std::vector<std::string> laws, solvers;
   CompareOptions options;
   long steps = 100;
+  bool symmetric_part = false;
 };
 
 bool is_scene(const std::string& file) { return std::filesystem::path(file).extension() == ".toml"; }
@@ -81,7 +82,8 @@ std::string to_json(const CompareCommand& command, const Comparison& comparison)
 int run(CompareCommand command, const Session& session) {
   command.options.laws = parse_all(command.laws, law_from_string);
   command.options.solvers = parse_all(command.solvers, solver_from_string);
-  const AnyProblem problem = is_scene(command.file) ? problem_of_scene(command.file, command.steps, session) : load_problem(command.file);
+  const AnyProblem problem = is_scene(command.file) ? problem_of_scene(command.file, command.steps, session)
+                                                    : load_problem(command.file, {.symmetric_part = command.symmetric_part});
   const Comparison comparison = std::visit([&](const auto& p) { return compare(p, command.options); }, problem);
   if (session.json) write_text(*session.json, to_json(command, comparison));
   if (!session.quiet && (!session.json || *session.json != "-")) {
@@ -97,6 +99,7 @@ void add_compare(CLI::App& app, Session& session) {
   CLI::App& sub = add_subcommand(app, "compare", "Every law under every solver on one contact problem", session);
   auto command = std::make_shared<CompareCommand>();
   sub.add_option("PROBLEM_OR_SCENE", command->file, "Contact problem (.json, .npz, Siconos text or FCLIB), or a scene (.toml)")->required();
+  sub.add_flag("--symmetric-part", command->symmetric_part, "Of a file with an asymmetric W: (W + W^T)/2 in its place");
   sub.add_option("--laws", command->laws, "Only these, separated by commas: " + law_names())->delimiter(',');
   sub.add_option("--solvers", command->solvers, "Only these, separated by commas: " + solver_names())->delimiter(',');
   sub.add_option("--tolerance", command->options.tolerance, "Largest scaled residual that counts as solved")->capture_default_str();

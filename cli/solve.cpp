@@ -14,7 +14,7 @@ namespace stiction::cli {
 namespace {
 
 struct SolveCommand : ProblemOptions {
-  bool intervals = false;
+  bool intervals = false, symmetric_part = false;
 };
 
 struct Answer {
@@ -61,6 +61,7 @@ std::string to_json(const SolveCommand& command, const Answer& a) {
   out["velocity"] = list(s.v.size() > 0 ? s.v : s.u);
   out["contact_velocity"] = list(s.u);
   out["bounded_impulses"] = list(s.bounded_impulses);
+  if (s.multipliers.size() > 0) out["multipliers"] = list(s.multipliers);
   out["certificate"] = certificate_json(s.certificate);
   out["indeterminacy"]["dimension"] = a.indeterminacy.dimension;
   if (command.intervals) {
@@ -85,7 +86,7 @@ void print(const SolveCommand& command, const Answer& a) {
 }
 
 int run(const SolveCommand& command, const Session& session) {
-  const AnyProblem problem = load_problem(command.file);
+  const AnyProblem problem = load_problem(command.file, {.symmetric_part = command.symmetric_part});
   const SolveOptions options = command.to_solve_options();
   const Answer a = std::visit([&](const auto& p) { return answer(p, options, command.intervals); }, problem);
   if (session.json) write_text(*session.json, to_json(command, a));
@@ -99,6 +100,7 @@ void add_solve(CLI::App& app, Session& session) {
   CLI::App& sub = add_subcommand(app, "solve", "Solve a saved contact problem under a law", session);
   auto command = std::make_shared<SolveCommand>();
   add_problem_options(sub, *command);
+  sub.add_flag("--symmetric-part", command->symmetric_part, "Of a file with an asymmetric W: (W + W^T)/2 in its place");
   sub.add_flag("--intervals", command->intervals, "Least and largest normal impulse of every contact with the same motion");
   sub.callback([command, &session] { session.run = [command, &session] { return run(*command, session); }; });
 }

@@ -204,13 +204,14 @@ void bind_reduced_problem(nb::module_& m) {
   nb::class_<ReducedProblem>(m, "ReducedProblem", "A problem known by its contacts alone: u = W lambda + q, u the contact velocities.")
       .def(
           "__init__",
-          [](ReducedProblem* self, const ArrayLike& W, const ArrayLike& q, const ArrayLike& mu) {
+          [](ReducedProblem* self, const ArrayLike& W, const ArrayLike& q, const ArrayLike& mu, bool symmetric_part) {
             const Numbers matrix(W, "W", 2), velocity(q, "q", 1);
             const Index n = velocity.vector().size() / 3;
-            new (self) ReducedProblem(reduce_dense(matrix.matrix(), velocity.vector(), per_item(mu, "mu", n, 0.0)));
+            new (self) ReducedProblem(reduce_dense(matrix.matrix(), velocity.vector(), per_item(mu, "mu", n, 0.0), symmetric_part));
           },
-          "W"_a, "q"_a, "mu"_a,
-          "W: (3 n, 3 n) symmetric positive semidefinite, rows N, S, T per contact; q: (3 n,) (m/s); mu: (n,) or one number.")
+          "W"_a, "q"_a, "mu"_a, "symmetric_part"_a = false,
+          "W: (3 n, 3 n) positive semidefinite, rows N, S, T per contact, symmetric to 2 % of its largest entry and taken as it is; "
+          "q: (3 n,) (m/s); mu: (n,) or one number. symmetric_part: (W + W^T)/2 in place of W.")
       .def_prop_ro("contacts", &ReducedProblem::contacts, "n, number of contacts")
       .def_prop_ro(
           "W", [](const ReducedProblem& p) { return own_matrix(delassus(p)); }, nb::rv_policy::automatic,
@@ -244,13 +245,13 @@ void bind_problem(nb::module_& m) {
   bind_reduced_problem(m);
   m.def(
       "load_problem",
-      [](const Path& path) {
+      [](const Path& path, bool symmetric_part) {
         const nb::gil_scoped_release released;
-        return load_problem(path);
+        return load_problem(path, {.symmetric_part = symmetric_part});
       },
-      "path"_a,
+      "path"_a, "symmetric_part"_a = false,
       R"(Reads a contact problem: our .json and .npz, an .npz of numpy.savez with the arguments of ContactProblem or with W, q, mu,
-Siconos' text files, FCLIB's .hdf5. Returns a ContactProblem, or a ReducedProblem when the file has no inertia. Raises FileError.)");
+Siconos' text files (local and global), FCLIB's .hdf5. symmetric_part: where the file has a W, (W + W^T)/2 in its place. Returns a ContactProblem, or a ReducedProblem when the file has no inertia. Raises FileError.)");
 }
 
 }  // namespace stiction::python

@@ -47,13 +47,13 @@ auto with_file_errors(const fs::path& path, Read read) {
   }
 }
 
-AnyProblem parse(const std::string& file, std::string_view bytes) {
-  if (bytes.starts_with("\x89HDF")) return load_fclib(file);
-  if (bytes.starts_with("PK")) return parse_npz(file, bytes);
+AnyProblem parse(const std::string& file, std::string_view bytes, const LoadOptions& options) {
+  if (bytes.starts_with("\x89HDF")) return load_fclib(file, options);
+  if (bytes.starts_with("PK")) return parse_npz(file, bytes, options);
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) throw FileError(file, "", "empty");
   if (bytes[first] == '{') return parse_json(file, bytes);
-  return parse_siconos(file, bytes);
+  return parse_siconos(file, bytes, options);
 }
 
 template <class Problem>
@@ -70,9 +70,9 @@ void save(const fs::path& path, const Problem& problem) {
 
 }  // namespace
 
-AnyProblem load_problem(const fs::path& path) {
+AnyProblem load_problem(const fs::path& path, const LoadOptions& options) {
   return with_file_errors(path, [&](const std::string& file) {
-    AnyProblem problem = parse(file, read_file(path));
+    AnyProblem problem = parse(file, read_file(path), options);
     std::visit([](const auto& p) { validate(p); }, problem);
     return problem;
   });

@@ -5,8 +5,8 @@
 //               v_prescribed and, for a world of several bodies, `blocks` (sizes of M's diagonal blocks); or W, q, mu; or, as
 //               saved from here, the members of ReducedProblem. Left out: impulse, gap, restitution = 0, no rows, dt = 1.
 //               `laws` (n names) and `material_FIELD` (n numbers each) where contacts have their own law or parameters.
-//   text        Siconos' friction-contact files u = W r + q (dense, block-sparse, sparse). Plane problems (two rows per
-//               contact) gain a second tangent along which nothing moves.
+//   text        Siconos' friction-contact files: local, u = W r + q, and global, M v = H r + q, u = Hᵀ v + b (dense, block-sparse, sparse
+//               matrices). Plane problems (two rows per contact) gain a second tangent along which nothing moves.
 //   .hdf5       FCLIB: fclib_local (W, q, mu) and fclib_global (M v = H r + f, u = Hᵀ v + w), the latter condensed through a
 //               sparse Cholesky of M, one block of columns per connected component of M. Needs a build with HDF5.
 // What a file is, its content says, not its name. Nothing a file contains may crash or hang the reader: sizes are checked
@@ -24,8 +24,12 @@ namespace stiction {
 /// A problem with its inertia, or one known only through its contacts.
 using AnyProblem = std::variant<ContactProblem, ReducedProblem>;
 
+struct LoadOptions {
+  bool symmetric_part = false;  ///< of files with a W: (W + Wᵀ)/2 in its place (see reduce_dense)
+};
+
 /// Reads and validates a problem in any of the formats above. Throws FileError naming file, line or key, and reason.
-AnyProblem load_problem(const std::filesystem::path& path);
+AnyProblem load_problem(const std::filesystem::path& path, const LoadOptions& options = {});
 
 /// Writes a problem, as JSON or npz by the extension of `path` (.json, .npz; InvalidArgument for others). Throws FileError.
 void save_problem(const std::filesystem::path& path, const ContactProblem& problem);

@@ -152,7 +152,7 @@ void require_shape(const Hdf5File& in, const std::string& path, Index rows, Inde
   }
 }
 
-ReducedProblem read_local(const Hdf5File& in) {
+ReducedProblem read_local(const Hdf5File& in, const LoadOptions& options) {
   const std::string group = "fclib_local";
   const Index dimension = in.integer(group + "/spacedim", 2, 3);
   const VectorXd mu = in.vector(group + "/vectors/mu"), q = in.vector(group + "/vectors/q");
@@ -161,7 +161,7 @@ ReducedProblem read_local(const Hdf5File& in) {
   require_shape(in, group + "/W", W.rows(), W.cols(), rows, rows);
   require_shape(in, group + "/vectors/q", q.size(), 1, rows, 1);
   const SparseMatrix E = embedding(dimension, mu.size());
-  return reduce_sparse(E * W * E.transpose(), E * q, mu);
+  return reduce_sparse(E * W * E.transpose(), E * q, mu, options.symmetric_part);
 }
 
 ReducedProblem read_global(const Hdf5File& in) {
@@ -182,9 +182,9 @@ ReducedProblem read_global(const Hdf5File& in) {
 
 }  // namespace
 
-ReducedProblem load_fclib(const std::string& file) {
+ReducedProblem load_fclib(const std::string& file, const LoadOptions& options) {
   const Hdf5File in(file);
-  if (in.has("fclib_local")) return read_local(in);
+  if (in.has("fclib_local")) return read_local(in, options);
   if (in.has("fclib_global")) return read_global(in);
   in.fail("", "neither fclib_local nor fclib_global is in the file");
 }
@@ -204,7 +204,7 @@ FclibSolution load_fclib_solution(const std::string& file) {
 
 namespace stiction {
 
-ReducedProblem load_fclib(const std::string& file) {
+ReducedProblem load_fclib(const std::string& file, const LoadOptions& /*options*/) {
   throw FileError(file, "", "this build cannot read HDF5: build it with the HDF5 library (libhdf5-dev)");
 }
 

@@ -14,16 +14,16 @@ std::string to_json(const ContactProblem& problem);
 std::string to_json(const ReducedProblem& problem);
 
 // io_npz.cpp
-AnyProblem parse_npz(const std::string& file, std::string_view bytes);
+AnyProblem parse_npz(const std::string& file, std::string_view bytes, const LoadOptions& options = {});
 std::string to_npz(const ContactProblem& problem);
 std::string to_npz(const ReducedProblem& problem);
 
 // io_text.cpp
-ReducedProblem parse_siconos(const std::string& file, std::string_view text);
+ReducedProblem parse_siconos(const std::string& file, std::string_view text, const LoadOptions& options = {});
 Lcp parse_siconos_lcp(const std::string& file, std::string_view text);
 
 // io_fclib.cpp
-ReducedProblem load_fclib(const std::string& file);
+ReducedProblem load_fclib(const std::string& file, const LoadOptions& options = {});
 
 /// Reference solution stored in an FCLIB file; empty members where it has none.
 struct FclibSolution {

@@ -379,12 +379,12 @@ void add_laws(std::vector<ZipMember>& out, const Problem& p) {
 
 }  // namespace
 
-AnyProblem parse_npz(const std::string& file, std::string_view bytes) {
+AnyProblem parse_npz(const std::string& file, std::string_view bytes, const LoadOptions& options) {
   const Arrays in(file, bytes);
   if (in.has("M")) return read_contact_problem(in);
   if (in.has("W")) {
     const Index n = in.vector("mu").size();
-    return reduce_dense(in.matrix("W", 3 * n, 3 * n), in.vector("q"), in.vector("mu"));
+    return reduce_dense(in.matrix("W", 3 * n, 3 * n), in.vector("q"), in.vector("mu"), options.symmetric_part);
   }
   if (in.has("Rt")) return read_reduced_problem(in);
   in.fail_kind();

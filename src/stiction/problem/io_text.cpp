@@ -1,9 +1,10 @@
 // Siconos' text format of friction-contact problems and LCPs.
 //
-//   friction   dimension (3, or 2 in the plane), contacts n, MATRIX W, q, mu          trailing numbers are flags, ignored
+//   local      dimension d (3, or 2 in the plane), contacts n, MATRIX W, q, mu        trailing numbers are flags, ignored
+//   global     d, n, MATRIX M (any size s), MATRIX H (s x d n), q, b, mu:  M v = H r + q, u = Hᵀ v + b
 //   LCP        n, MATRIX M, q                                                         remarks may follow
 //   MATRIX     storage, rows, columns, then
-//     0 dense          rows and columns again (left out by some writers), entries row by row
+//     0 dense          rows and columns again (left out by some writers), entries column by column
 //     1 block-sparse   blocks, block rows, block columns, cumulative row sizes, cumulative column sizes, filled1, filled2,
 //                      index1 (begin of each block row), index2 (block column of each block), then per block its number and its
 //                      entries column by column
@@ -97,6 +98,7 @@ class Scanner {
 };
 
 struct Entries {
+  Index rows = 0;
   std::vector<Eigen::Triplet<double>> list;
   void add(Index row, Index col, double value) {
     if (value != 0.0) list.emplace_back(static_cast<int>(row), static_cast<int>(col), value);
@@ -115,8 +117,8 @@ void skip_repeated_size(Scanner& in, Index rows, Index cols) {
 void read_dense(Scanner& in, Index rows, Index cols, Entries& out) {
   in.require_numbers(static_cast<double>(rows) * static_cast<double>(cols), "a dense matrix");
   skip_repeated_size(in, rows, cols);
-  for (Index i = 0; i < rows; ++i) {
-    for (Index j = 0; j < cols; ++j) out.add(i, j, in.finite("an entry of the matrix"));
+  for (Index j = 0; j < cols; ++j) {
+    for (Index i = 0; i < rows; ++i) out.add(i, j, in.finite("an entry of the matrix"));
   }
 }
 
@@ -203,45 +205,83 @@ void read_sparse(Scanner& in, Index rows, Index cols, Entries& out) {
   }
 }
 
-// A square matrix of known size.
-Entries read_matrix(Scanner& in, Index size) {
+constexpr Index kAnySize = -1;
+
+// A matrix of known size, or a square one of any.
+Entries read_matrix(Scanner& in, Index rows, Index cols) {
   const Index storage = in.integer("the storage of the matrix (0 dense, 1 block-sparse, 2 sparse)", 0, 2);
-  const Index rows = in.integer("the number of rows", size, size), cols = in.integer("the number of columns", size, size);
+  const bool any = rows == kAnySize;
+  rows = in.integer("the number of rows", any ? 0 : rows, any ? 3 * kMostContacts : rows);
+  if (any) cols = rows;
+  cols = in.integer("the number of columns", cols, cols);
   Entries out;
+  out.rows = rows;
   if (storage == 0) read_dense(in, rows, cols, out);
   if (storage == 1) read_block_sparse(in, rows, cols, out);
   if (storage == 2) read_sparse(in, rows, cols, out);
   return out;
 }
 
+// Whether the matrix read was the M of a global problem: one of another size than W, or another matrix follows.
+bool is_global(Scanner in, Index size, Index contact_rows, Index contacts) {
+  if (size != contact_rows) return true;
+  std::vector<std::string_view> words;
+  for (std::string_view word = in.word(); !word.empty(); word = in.word()) words.push_back(word);
+  const auto least = static_cast<std::size_t>(3 + size + contact_rows + contacts);  // a second head, q, b, mu
+  if (words.size() < least) return false;
+  const bool kind = words[0] == "0" || words[0] == "1" || words[0] == "2";
+  return kind && words[1] == fmt::format("{}", size) && words[2] == fmt::format("{}", contact_rows);
+}
+
+SparseMatrix sparse(const Entries& entries, Index rows, Index cols) {
+  SparseMatrix out(rows, cols);
+  out.setFromTriplets(entries.list.begin(), entries.list.end());
+  return out;
+}
+
+// Contact rows of a plane problem among ours: the second tangent is a row of zeros.
+SparseMatrix embedding(Index dimension, Index contacts) {
+  Entries ones;
+  for (Index k = 0; k < dimension * contacts; ++k) ones.add(3 * (k / dimension) + k % dimension, k, 1.0);
+  return sparse(ones, 3 * contacts, dimension * contacts);
+}
+
+VectorXd read_vector(Scanner& in, Index size, std::string_view what) {
+  VectorXd out(size);
+  for (double& x : out) x = in.finite(what);
+  return out;
+}
+
+VectorXd read_friction(Scanner& in, Index contacts) {
+  VectorXd mu(contacts);
+  for (double& x : mu) x = in.number("a friction coefficient");
+  return mu;
+}
+
 }  // namespace
 
-ReducedProblem parse_siconos(const std::string& file, std::string_view text) {
+ReducedProblem parse_siconos(const std::string& file, std::string_view text, const LoadOptions& options) {
   Scanner in(file, text);
   const Index dimension = in.integer("the dimension of a friction-contact problem", 2, 3);
-  const Index n = in.integer("the number of contacts", 0, std::min(kMostContacts, in.most_numbers()));
-  const Entries entries = read_matrix(in, dimension * n);
-  in.require_numbers(static_cast<double>((dimension + 1) * n), "q and mu");
-  // Row k of a plane problem: its second tangent is a row of zeros.
-  const auto row = [&](Index k) { return 3 * (k / dimension) + k % dimension; };
-  VectorXd q = VectorXd::Zero(3 * n), mu(n);
-  for (Index k = 0; k < dimension * n; ++k) q[row(k)] = in.finite("an entry of q");
-  for (Index i = 0; i < n; ++i) mu[i] = in.number("a friction coefficient");
-
-  std::vector<Eigen::Triplet<double>> triplets;
-  triplets.reserve(entries.list.size());
-  for (const auto& e : entries.list) {
-    triplets.emplace_back(static_cast<int>(row(e.row())), static_cast<int>(row(e.col())), e.value());
+  const Index n = in.integer("the number of contacts", 0, std::min(kMostContacts, in.most_numbers())), rows = dimension * n;
+  const Entries first = read_matrix(in, kAnySize, kAnySize);
+  const SparseMatrix E = embedding(dimension, n);
+  if (!is_global(in, first.rows, rows, n)) {
+    in.require_numbers(static_cast<double>(rows + n), "q and mu");
+    const VectorXd q = read_vector(in, rows, "an entry of q"), mu = read_friction(in, n);
+    return reduce_sparse(E * sparse(first, rows, rows) * E.transpose(), E * q, mu, options.symmetric_part);
   }
-  SparseMatrix W(3 * n, 3 * n);
-  W.setFromTriplets(triplets.begin(), triplets.end());
-  return reduce_sparse(W, q, mu);
+  const Entries second = read_matrix(in, first.rows, rows);
+  in.require_numbers(static_cast<double>(first.rows + rows + n), "q, b and mu");
+  const VectorXd q = read_vector(in, first.rows, "an entry of q"), b = read_vector(in, rows, "an entry of b"), mu = read_friction(in, n);
+  return reduce_global(sparse(first, first.rows, first.rows), sparse(second, first.rows, rows) * E.transpose(), q, E * b, mu,
+                       dimension == 3 ? 6 : 3);
 }
 
 Lcp parse_siconos_lcp(const std::string& file, std::string_view text) {
   Scanner in(file, text);
   const Index n = in.integer("the size of a linear complementarity problem", 0, std::min(kLargestLcp, in.most_numbers()));
-  const Entries entries = read_matrix(in, n);
+  const Entries entries = read_matrix(in, n, n);
   Lcp lcp;
   lcp.M.setZero(n, n);
   for (const auto& e : entries.list) lcp.M(e.row(), e.col()) += e.value();

@@ -79,6 +79,37 @@ TEST(SiconosText, StoragesAgree) {
   EXPECT_NEAR(delassus(dense)(1, 3), 0.5, 1e-14);
 }
 
+// A ball of 2 kg that slides on a plane, M v = H r + q, u = Hᵀ v + b, with six and with three coordinates (then M is as large as a W).
+TEST(SiconosText, GlobalProblems) {
+  const std::string ball = "3 1 0 6 6 6 6  2 0 0 0 0 0  0 2 0 0 0 0  0 0 2 0 0 0  0 0 0 1 0 0  0 0 0 0 1 0  0 0 0 0 0 1\n";
+  const std::string ball_rows = "0 6 3 6 3  1 0 0 0 0 0  0 1 0 0 0 0.5  0 0 1 0 -0.5 0\n -2 6 0 0 0 0  0 0 0.25  0.4";
+  const ReducedProblem p = parse_siconos("f", ball + ball_rows);
+  MatrixXd H = MatrixXd::Zero(6, 3);
+  H(0, 0) = H(1, 1) = H(2, 2) = 1.0;
+  H(5, 1) = 0.5;
+  H(4, 2) = -0.5;
+  const VectorXd inverse_inertia = (VectorXd(6) << 0.5, 0.5, 0.5, 1, 1, 1).finished();
+  EXPECT_LT((delassus(p) - H.transpose() * inverse_inertia.asDiagonal() * H).norm(), 1e-14);
+  EXPECT_LT((p.u_free - Eigen::Vector3d(-1, 3, 0.25)).norm(), 1e-14);
+  EXPECT_EQ(p.mu[0], 0.4);
+  const ReducedProblem point = parse_siconos("f", "3 1 0 3 3 3 3 2 0 0 0 2 0 0 0 2  0 3 3 3 3 1 0 0 0 1 0 0 0 1  -2 6 0  0 0 0.25  0.4");
+  EXPECT_LT((delassus(point) - 0.5 * MatrixXd::Identity(3, 3)).norm(), 1e-14);
+  EXPECT_LT((point.u_free - Eigen::Vector3d(-1, 3, 0.25)).norm(), 1e-14);
+  const ReducedProblem plane = parse_siconos("f", "2 1 0 3 3 3 3 2 0 0 0 2 0 0 0 1  0 3 2 3 2 1 0 0 0 1 0.5  -2 6 0  0 0  0.4");
+  EXPECT_LT((plane.u_free - Eigen::Vector3d(-1, 3, 0)).norm(), 1e-14);
+}
+
+// Dense entries stand column by column, as their writer keeps them in memory.
+TEST(SiconosText, AsymmetricWAsGivenOrItsSymmetricPart) {
+  const char* const text = "3 1 0 3 3 3 3  4 0.98 0  1 3 0  0 0 2  -1 0.5 0  0.7";
+  const MatrixXd given = delassus(parse_siconos("f", text));
+  EXPECT_NEAR(given(1, 0), 0.98, 1e-14);
+  EXPECT_NEAR(given(0, 1), 1.0, 1e-14);
+  const ReducedProblem symmetric = parse_siconos("f", text, {.symmetric_part = true});
+  EXPECT_EQ(symmetric.defect.size(), 0);
+  EXPECT_NEAR(delassus(symmetric)(0, 1), 0.99, 1e-14);
+}
+
 TEST(SiconosText, PlaneProblemsGainATangentWithoutMotion) {
   const ReducedProblem p = parse_siconos("f", "2 2 0 4 4 4 4  2 1 0 0  1 3 0 0  0 0 4 0  0 0 0 5  1 2 3 4  0.1 0.2");
   ASSERT_EQ(p.contacts(), 2);
@@ -109,7 +140,8 @@ INSTANTIATE_TEST_SUITE_P(
                     BadText{"3\nx", "line 2: expected the number of contacts"},
                     BadText{"3\n-1\n", "line 2: expected the number of contacts"}, BadText{"3\n2.5\n", "line 2"},
                     BadText{"3\n99999999999\n", "line 2: expected the number of contacts, an integer from 0 to"},
-                    BadText{"3 1 7 3 3", "storage"}, BadText{"3 1 0 6 6", "an integer from 3 to 3, got 6"},
+                    BadText{"3 1 7 3 3", "storage"}, BadText{"3 1 0 6 3", "an integer from 6 to 6, got 3"},
+                    BadText{"3 1 0 2 2 2 2 1 0 0 1 0 3 3", "an integer from 2 to 2, got 3"},
                     BadText{"3\n1\n0\n3\n3\n3 3\n4 1 0\n1 3 0\n", "line 9: the file ends where an entry of the matrix"},
                     BadText{"3\n1\n0\n3\n3\n3 3\n4 1 0\n1 nan 0\n0 0 2\n-1 0.5 0\n0.7",
                             "line 8: expected an entry of the matrix, a finite number"},
@@ -146,7 +178,7 @@ TEST(SiconosText, DamagedFilesNeverCrash) {
 
 TEST(SiconosLcp, ReadsRemarksAndRefusesDamage) {
   const Lcp lcp = parse_siconos_lcp("f", "2\n0\n2\n2\n2\t2\n1 2\n3 4\n-1 -2\n\nRemark: 5 6\n");
-  EXPECT_EQ(lcp.M, (Eigen::Matrix2d() << 1, 2, 3, 4).finished());
+  EXPECT_EQ(lcp.M, (Eigen::Matrix2d() << 1, 3, 2, 4).finished());  // column by column
   EXPECT_EQ(lcp.q, Eigen::Vector2d(-1, -2));
   EXPECT_THROW(parse_siconos_lcp("f", "2\n0\n2\n2\n2\t2\n1 2\n3 4\n-1\n"), FileError);
   EXPECT_THROW(parse_siconos_lcp("f", "2\n0\n2\n2\n2\t2\n1 nan\n3 4\n-1 1\n"), FileError);
@@ -204,8 +236,8 @@ TEST(Collection, EveryLcpLoads) {
     EXPECT_TRUE(lcp.M.allFinite() && lcp.q.allFinite());
   }
   const Lcp murty = load_lcp(kData / "lcp/lcp_exp_murty.dat");
-  EXPECT_EQ(murty.M(5, 0), 2.0);
-  EXPECT_EQ(murty.M(0, 5), 0.0);
+  EXPECT_EQ(murty.M(0, 5), 2.0);
+  EXPECT_EQ(murty.M(5, 0), 0.0);
   EXPECT_EQ(murty.q, VectorXd::Constant(6, -1.0));
 }
 

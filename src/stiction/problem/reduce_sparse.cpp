@@ -26,7 +26,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using Ref = Eigen::Ref<const MatrixXd>;
 
-constexpr double kAsymmetry = 1e-3;   // of the largest entry
+constexpr double kAsymmetry = 2e-2;   // of the largest entry: files of other projects have up to 1e-2
 constexpr double kIndefinite = 1e-6;  // of the largest eigenvalue, or of a unit diagonal
 constexpr double kReliable = 1e-4;    // pivot of a unit diagonal that few digits cannot have made
 constexpr Index kSmallRank = 48;      // up to which R_t serves better than W
@@ -238,7 +238,12 @@ VectorXd whitened(const MatrixXd& L, const Eigen::Ref<const VectorXd>& q, const 
 
 }  // namespace
 
-ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const VectorXd>& q, const Eigen::Ref<const VectorXd>& mu) {
+ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const VectorXd>& q, const Eigen::Ref<const VectorXd>& mu,
+                             bool symmetric_part) {
+  if (symmetric_part) {
+    if (W.cols() != W.rows()) throw InvalidArgument("W", "a square matrix", fmt::format("{} x {}", W.rows(), W.cols()));
+    return reduce_sparse(0.5 * (W + SparseMatrix(W.transpose())), q, mu);
+  }
   check(W, q, mu);
   const double scale = largest_entry(W);
   const std::size_t n = static_cast<std::size_t>(mu.size());
@@ -280,8 +285,8 @@ ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const Vecto
   return out;
 }
 
-ReducedProblem reduce_dense(const Ref& W, const Eigen::Ref<const VectorXd>& q, const Eigen::Ref<const VectorXd>& mu) {
-  return reduce_sparse(W.sparseView(), q, mu);
+ReducedProblem reduce_dense(const Ref& W, const Eigen::Ref<const VectorXd>& q, const Eigen::Ref<const VectorXd>& mu, bool symmetric_part) {
+  return reduce_sparse(W.sparseView(), q, mu, symmetric_part);
 }
 
 }  // namespace stiction

@@ -15,8 +15,8 @@ namespace stiction {
 using SparseMatrix = Eigen::SparseMatrix<double>;
 
 /// W 3n x 3n, q 3n, mu n. Throws InvalidArgument as `reduce_dense`, and when more than 2600 contacts are coupled (memory).
-ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const Eigen::VectorXd>& q,
-                             const Eigen::Ref<const Eigen::VectorXd>& mu);
+ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const Eigen::VectorXd>& q, const Eigen::Ref<const Eigen::VectorXd>& mu,
+                             bool symmetric_part = false);
 
 /// M nv x nv symmetric positive definite, H nv x 3n, f nv, w 3n, mu n. Bodies without contacts are left out. Throws InvalidArgument.
 ReducedProblem reduce_global(const SparseMatrix& M, const SparseMatrix& H, const Eigen::Ref<const Eigen::VectorXd>& f,

@@ -109,9 +109,10 @@ void recover_bilateral(const ContactProblem& problem, Reduction& reduction, cons
 
 /// A problem known only as u = W λ + q [Siconos, FCLIB]: factors the symmetric part of W (3n x 3n, rows N S T) as R_t R_tᵀ plus what is
 /// not positive semidefinite of it; `defect` holds the rest of W when it is above rounding. One block of columns per set of contacts
-/// that W couples. Throws InvalidArgument when W is asymmetric beyond 1e-3 or indefinite beyond 1e-6 of its size: data written
-/// with few digits passes, a wrong matrix does not. y_free is the one of least |R_t y_free - q|, the motion that the contacts can tell.
+/// that W couples. Throws InvalidArgument when W is asymmetric beyond 2e-2 or indefinite beyond 1e-6 of its size: data written
+/// with few digits passes, a wrong matrix does not. `symmetric_part`: (W + Wᵀ)/2 in place of W, and no defect for asymmetry. y_free is the
+/// one of least |R_t y_free - q|, the motion that the contacts can tell.
 ReducedProblem reduce_dense(const Eigen::Ref<const Eigen::MatrixXd>& W, const Eigen::Ref<const Eigen::VectorXd>& q,
-                            const Eigen::Ref<const Eigen::VectorXd>& mu);
+                            const Eigen::Ref<const Eigen::VectorXd>& mu, bool symmetric_part = false);
 
 }  // namespace stiction
