@@ -27,6 +27,8 @@ void bind_certificate(nb::module_& m) {
               "rad: largest angle between friction and -slip; polygons turn it by up to pi / edges")
       .def_ro("energy_change", &Certificate::energy_change, "J: work of the contacts over the step")
       .def_ro("finite", &Certificate::finite, "No NaN and no infinity in the point")
+      .def_ro("velocity_scale", &Certificate::velocity_scale, "m/s, of the problem, never of the answer: what residuals are scaled by")
+      .def_ro("impulse_scale", &Certificate::impulse_scale, "N s, of the problem")
       .def_prop_ro("worst", &Certificate::worst, "Largest scaled residual, infinity when not finite")
       .def("__repr__", [](const Certificate& c) {
         std::string out = "Certificate(worst=" + number(c.worst());
@@ -42,6 +44,12 @@ void bind_solved(nb::module_& m) {
                    "(n, 3) contact impulses N, S, T in the contact frames, on body A (N s)")
       .def_prop_ro("contact_velocities", &triples_view<Solved, &Solved::u>, "(n, 3) contact velocities N, S, T after the step (m/s)")
       .def_prop_ro("bounded_impulses", &vector_view<Solved, &Solved::bounded_impulses>, "(m,) impulses of the rows of J_b (N s)")
+      .def_prop_ro(
+          "multipliers", &vector_view<Solved, &Solved::multipliers>,
+          "law max_dissipation: (n + m,) multipliers (N s) of non-penetration and of the rows of J_b that are bounded on one side; "
+          "else empty")
+      .def_prop_ro("prescribed_impulses", &vector_view<Solved, &Solved::prescribed_impulses>,
+                   "Impulses on the prescribed coordinates, those of `inverse` included (N s)")
       .def_prop_ro("tau", &vector_view<Solved, &Solved::tau>,
                    "Torque of every driven joint, in the order of `joints`, mean over the step (N m or N); empty when none is driven")
       .def_prop_ro(

@@ -36,9 +36,24 @@ const ReducedProblem& in_cones(const ReducedProblem& p, const SolveOptions& opti
   return w.problem;
 }
 
-}  // namespace
+// Contacts with rows above rounding; true when all have them.
+bool list_movable(const ReducedProblem& p, std::vector<int>& movable) {
+  constexpr double kRounding = 1e-24;  // of the mean square of a contact's rows
+  movable.clear();
+  double sum = 0.0;
+  const auto square = [&](int i) {
+    double out = 0.0;
+    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) out += p.Rt.entry(e).squaredNorm();
+    return out;
+  };
+  for (int i = 0; i < p.contacts(); ++i) sum += square(i);
+  for (int i = 0; i < p.contacts(); ++i) {
+    if (p.contacts() * square(i) > kRounding * sum) movable.push_back(i);
+  }
+  return static_cast<int>(movable.size()) == p.contacts();
+}
 
-void solve_by_interior_point(const ReducedProblem& p, const SolveOptions& options, InteriorWorkspace& w, Impulses& out) {
+void solve_cones(const ReducedProblem& p, const SolveOptions& options, InteriorWorkspace& w) {
   const bool disc = !is_polygonal(options.law) || options.edges == 0;
   ConeOptions cone;
   cone.edges = options.edges;
@@ -48,11 +63,24 @@ void solve_by_interior_point(const ReducedProblem& p, const SolveOptions& option
     cone.tolerance = kLinearTolerance;
   }
   cone.warm_start = options.warm_start;
-  (disc ? exact_cone : interior_point)(in_cones(p, options, w), cone, w.cone, w.solution);
+  (disc ? exact_cone : interior_point)(p, cone, w.cone, w.solution);
+}
+
+}  // namespace
+
+void solve_by_interior_point(const ReducedProblem& p, const SolveOptions& options, InteriorWorkspace& w, Impulses& out) {
+  const ReducedProblem& cones = in_cones(p, options, w);
+  const bool all = list_movable(cones, w.movable.contacts);
+  if (!all) select_contacts(cones, w.movable);
+  solve_cones(all ? cones : w.movable.problem, options, w);
   out.status = w.solution.status;
   out.iterations = w.solution.iterations;
-  out.lambda = w.solution.lambda;
   out.beta = w.solution.beta;
+  if (all) {
+    out.lambda = w.solution.lambda;
+  } else {
+    expand_contacts(w.movable, p.contacts(), w.solution.lambda, out.lambda);
+  }
   if (options.law == Law::no_slip) take_tangents(w.sticking, out.lambda, out.beta);
 }
 

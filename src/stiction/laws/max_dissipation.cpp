@@ -181,22 +181,24 @@ void solve_max_dissipation(const ReducedProblem& p, const SolveOptions& options,
   (solver == Solver::interior_point ? solve_sparse : solve_dense)(p, options, w, out);
 }
 
-double optimality_residual(const ReducedProblem& p, int edges, const Impulses& out, MaxDissipationWorkspace& w) {
+double optimality_residual(const ReducedProblem& p, int edges, const Impulses& out, double velocity, double impulse,
+                           MaxDissipationWorkspace& w) {
   const int n = p.contacts(), m = p.bounded_rows();
+  w.gradient.resize(3 * n);
+  p.Rt.multiply(p.y_free, w.gradient);
+  const double gradient_scale = std::max({1e-300, velocity, largest(w.gradient)});  // of the program at rest
+  impulse = std::max(1e-300, impulse);
   w.y.setZero(p.rank_bound());
   p.Rt.add_transposed(out.lambda, w.y);
   p.Bt.add_transposed(out.beta, w.y);
-  w.gradient.resize(3 * n);
   p.Rt.multiply(w.y, w.gradient);
   if (p.defect.size() > 0) w.gradient.noalias() += p.defect * out.lambda;
   w.w.resize(m);
   p.Bt.multiply(w.y, w.w);
   w.w += p.w_free;
-  const double velocity = std::max({1e-300, largest(p.u_free), largest(p.w_free), p.y_free.norm()});
-  const double multiplier_scale = std::max({1e-300, largest(out.multipliers), largest(out.lambda), largest(out.beta)});  // all N s
   double worst = 0.0;
   const auto check_multiplier = [&](double nu, double constraint) {
-    worst = std::max({worst, -nu / multiplier_scale, std::abs(nu * constraint) / (multiplier_scale * velocity)});
+    worst = std::max({worst, -nu / impulse, std::abs(nu * constraint) / (impulse * gradient_scale)});
   };
   for (int i = 0; i < n; ++i) {
     if (p.closed[static_cast<std::size_t>(i)] != 0) check_multiplier(out.multipliers[i], w.gradient[3 * i] + p.u_free[3 * i] + p.offset[i]);
@@ -212,8 +214,6 @@ double optimality_residual(const ReducedProblem& p, int edges, const Impulses& o
   w.w += p.w_free;
   w.y += p.y_free;
   p.Rt.multiply(w.y, w.gradient);
-  const double gradient_scale = std::max({velocity, w.y.norm(), largest(w.gradient), largest(w.w)});
-  const double impulse = std::max({1e-300, largest(out.lambda), largest(out.beta)});
   const double rho = impulse / gradient_scale;
   for (int j = 0; j < m; ++j) {
     const double at = std::clamp(out.beta[j] - rho * w.w[j], p.lo[j], p.hi[j]);

@@ -40,7 +40,9 @@ struct MaxDissipationWorkspace {
 void solve_max_dissipation(const ReducedProblem& problem, const SolveOptions& options, Solver solver, MaxDissipationWorkspace& workspace,
                            Impulses& impulses);
 
-/// Scaled violation of the optimality conditions above by (λ, β, ν).
-double optimality_residual(const ReducedProblem& problem, int edges, const Impulses& impulses, MaxDissipationWorkspace& workspace);
+/// Violation of the optimality conditions above by (λ, β, ν), scaled by the problem's velocity (m/s; at least that of R y_free) and impulse
+/// (N s) as in problem/certificate.hpp.
+double optimality_residual(const ReducedProblem& problem, int edges, const Impulses& impulses, double velocity, double impulse,
+                           MaxDissipationWorkspace& workspace);
 
 }  // namespace stiction

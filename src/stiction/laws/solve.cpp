@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/problem/contact_checks.hpp"
 #include "stiction/problem/reduced_certificate.hpp"
 
 namespace stiction {
@@ -50,9 +52,21 @@ void check_options(const SolveOptions& options) {
 const ReducedProblem& reduced_of(const ContactProblem&, const SolveWorkspace& w) { return w.reduction.reduced; }
 const ReducedProblem& reduced_of(const ReducedProblem& problem, const SolveWorkspace&) { return problem; }
 
-// Impulses by the rule, certified again; those of the solver stay when the rule's do not pass. What is returned is the next λ_ref.
+// Impulses this far beyond the problem's own are those of a set without bound (fingers that squeeze), along which the solver went astray.
+constexpr double kFarImpulse = 100.0;
+
+bool runs_off(const Solution& s) {
+  const double largest = std::max(largest_entry(s.impulses), largest_entry(s.bounded_impulses));
+  return s.certificate.finite && s.ray.impulses.size() == 0 && largest > kFarImpulse * s.certificate.impulse_scale;
+}
+
+// Impulses by the rule, certified again; those of the solver stay when the rule's do not pass. What is returned is the next λ_ref. Of a set
+// without bound the least norm is the default.
 template <class Problem>
-void apply_choice(const Problem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+void apply_choice(const Problem& problem, SolveOptions options, SolveWorkspace& w, Solution& solution) {
+  const bool far = runs_off(solution);
+  if (options.choice == Choice::warm_start && !far) return;
+  if (options.choice == Choice::warm_start) options.choice = Choice::least_norm;
   const ReducedProblem& p = reduced_of(problem, w);
   const bool turned = is_polygonal(options.law) && p.edge_angle.size() > 0;
   w.solved_impulses = w.impulses.lambda;
@@ -60,12 +74,13 @@ void apply_choice(const Problem& problem, const SolveOptions& options, SolveWork
     turn_to_edges(p, w.impulses.lambda);
     if (w.choice.last.size() == w.impulses.lambda.size()) turn_to_edges(p, w.choice.last);
   }
-  if (solution.status == Status::solved &&
+  const double worst = solution.certificate.worst();
+  if ((solution.status == Status::solved || far) &&
       choose_impulses(turned ? w.turned : p, options, w.impulses.lambda, w.impulses.beta, w.impulses.motion, w.choice)) {
     w.impulses.lambda = w.choice.chosen;
     if (turned) turn_from_edges(p, w.impulses.lambda);
     complete(problem, options, w, solution);
-    if (solution.status != Status::solved) {
+    if (solution.status != Status::solved && solution.certificate.worst() > worst) {
       w.impulses.lambda = w.solved_impulses;
       complete(problem, options, w, solution);
     }
@@ -198,9 +213,19 @@ void conclude(const ReducedProblem& p, const SolveOptions& options, SolveWorkspa
     solution.u.setZero(3 * p.contacts());
   }
   if (options.law == Law::max_dissipation) {
-    solution.certificate.dissipation.scaled = optimality_residual(p, options.edges, w.impulses, w.max_dissipation);
+    solution.certificate.dissipation.scaled = optimality_residual(p, options.edges, w.impulses, solution.certificate.velocity_scale,
+                                                                  solution.certificate.impulse_scale, w.max_dissipation);
   }
   solution.status = certified_status(w.impulses.status, solution.certificate, options.tolerance);
+}
+
+// ν of the contacts and of all rows of J_b, of which `rows` are those of Bt; nothing for laws without.
+void set_multipliers(const GrowVector& from, int contacts, std::span<const int> rows, int all_rows, GrowVector& to) {
+  to.resize(0);
+  if (from.size() == 0) return;
+  to.setZero(contacts + all_rows);
+  to.head(contacts) = from.head(contacts);
+  for (std::size_t j = 0; j < rows.size(); ++j) to[contacts + rows[j]] = from[contacts + static_cast<Eigen::Index>(j)];
 }
 
 template <class Problem>
@@ -371,7 +396,7 @@ void solve_uniform(const ContactProblem& problem, const SolveOptions& options, S
   solve_reduced(w.reduction.reduced, options, w, w.impulses);
   complete(problem, options, w, solution);
   try_otherwise(problem, options, w, solution);
-  if (options.choice != Choice::warm_start) apply_choice(problem, options, w, solution);
+  apply_choice(problem, options, w, solution);
 }
 
 // Most solvers know R_t alone: what the defect adds to u at their solution goes into u_free, and they solve again, while that helps.
@@ -402,7 +427,7 @@ void solve_uniform(const ReducedProblem& problem, const SolveOptions& options, S
   complete(problem, options, w, solution);
   correct_for_defect(problem, options, w, solution);
   try_otherwise(problem, options, w, solution);
-  if (options.choice != Choice::warm_start) apply_choice(problem, options, w, solution);
+  apply_choice(problem, options, w, solution);
 }
 
 template <class Problem>
@@ -427,6 +452,7 @@ void complete(const ContactProblem& problem, const SolveOptions& options, SolveW
     recover_velocity(w.reduction, w.impulses.lambda, w.impulses.beta, solution.v);
   }
   expand_bounded(problem, w.reduction, w.impulses.beta, solution.bounded_impulses);
+  set_multipliers(w.impulses.multipliers, problem.contacts(), w.reduction.bounded, problem.bounded_rows(), solution.multipliers);
   recover_bilateral(problem, w.reduction, solution.v, solution.impulses, solution.bounded_impulses, solution.prescribed_impulses);
 
   certify(problem, conditions(options), solution.v, solution.impulses, solution.bounded_impulses, solution.prescribed_impulses,
@@ -447,6 +473,7 @@ void complete(const ReducedProblem& problem, const SolveOptions& options, SolveW
   solution.v.resize(0);
   solution.impulses = w.impulses.lambda;
   solution.bounded_impulses = w.impulses.beta;
+  solution.multipliers = w.impulses.multipliers;
   solution.prescribed_impulses.resize(0);
   solution.iterations = w.impulses.iterations;
   certify(problem, conditions(options), solution.impulses, solution.bounded_impulses, w.certificate, solution.certificate);

@@ -14,20 +14,58 @@ using Eigen::Vector3d;
 using Scales = CertificateScales;
 using Ref = Eigen::Ref<const Eigen::VectorXd>;
 
-// Velocity: the largest of v, v⁺, offsets and what p adds (p_j / M_jj). Impulse: the largest of M_jj v_j, p, λ.
-Scales measure_scales(const ContactProblem& p, const Ref& offset, const Ref& v_plus, const Ref& lambda, const Ref& lambda_b,
-                      const Ref& lambda_p) {
-  Scales s{std::max({1e-300, largest_entry(lambda), largest_entry(lambda_b), largest_entry(lambda_p), largest_entry(p.impulse)}),
-           std::max({1e-300, largest_entry(p.v), largest_entry(v_plus), largest_entry(offset), largest_entry(p.b)})};
-  for (int k = 0; k < p.M.blocks(); ++k) {
-    const auto M = p.M.block(k);
-    for (int j = 0; j < p.M.block_size(k); ++j) {
-      const int row = p.M.offset(k) + j;
-      s.velocity = std::max(s.velocity, std::abs(p.impulse[row]) / M(j, j));
-      s.impulse = std::max(s.impulse, M(j, j) * std::max(std::abs(p.v[row]), std::abs(v_plus[row])));
-    }
+// M_jj by coordinate.
+void inertias(const ContactProblem& p, GrowVector& out) {
+  out.resize(p.velocities());
+  for (int k = 0; k < p.M.blocks(); ++k) out.segment(p.M.offset(k), p.M.block_size(k)) = p.M.block(k).diagonal();
+}
+
+// Velocity of one row per unit of its impulse, by the diagonal of M: Σ_j J_j² / M_jj.
+double mobility(const BlockRows& rows, int group, int row, const GrowVector& inertia) {
+  double sum = 0.0;
+  for (int e = rows.entry_begin(group); e < rows.entry_end(group); ++e) {
+    const auto entry = rows.entry(e);
+    const Eigen::Index first = rows.col_offset(rows.entry_block(e));
+    for (Eigen::Index j = 0; j < entry.cols(); ++j) sum += entry(row, j) * entry(row, j) / inertia[first + j];
+  }
+  return sum;
+}
+
+// Velocity: the largest of v, offsets, targets and what p adds (p_j / M_jj). Impulse: the largest of p, M_jj v_j and what targets take.
+Scales measure_scales(const ContactProblem& p, const Ref& offset, const GrowVector& inertia) {
+  Scales s{std::max(1e-300, largest_entry(p.impulse)),
+           std::max({1e-300, largest_entry(p.v), largest_entry(offset), largest_entry(p.b), largest_entry(p.v_prescribed)})};
+  for (int j = 0; j < p.velocities(); ++j) {
+    s.velocity = std::max(s.velocity, std::abs(p.impulse[j]) / inertia[j]);
+    s.impulse = std::max(s.impulse, inertia[j] * std::abs(p.v[j]));
+  }
+  for (std::size_t i = 0; i < p.prescribed.size(); ++i) {
+    s.impulse = std::max(s.impulse, inertia[p.prescribed[i]] * std::abs(p.v_prescribed[static_cast<Eigen::Index>(i)]));
+  }
+  for (int j = 0; j < p.bounded_rows(); ++j) {
+    const double moved = p.b[j] != 0.0 ? mobility(p.J_b, j, 0, inertia) : 0.0;
+    if (moved > 0.0) s.impulse = std::max(s.impulse, std::abs(p.b[j]) / moved);
   }
   return s;
+}
+
+ContactSoftness softness_at(const ContactProblem& p, const LawConditions& law, int i, double offset, const CertificateWorkspace& w) {
+  return contact_softness(softness_of(p.laws, law.softness, i), material_of(p.material, i), p.dt, p.gap[i], offset,
+                          w.weights.size() > 0 ? w.weights[i] : 0.0);
+}
+
+// Contacts that give way push a penetration out: û, and the impulse of their spring at rest.
+void add_springs(const ContactProblem& p, const LawConditions& law, const GrowVector& inertia, const CertificateWorkspace& w, Scales& s) {
+  for (int i = 0; i < p.contacts(); ++i) {
+    if (law.compliant) {
+      s.impulse = std::max(s.impulse, largest_entry(compliant_impulse(compliant_contact(p, *law.compliant, i), Vector3d::Zero())));
+    } else if (law.softness != Softness::none) {
+      const ContactSoftness softness = softness_at(p, law, i, w.offset[i], w);
+      const double push = std::max(softness.reference, 0.0), resistance = softness.normal + mobility(p.J, i, 0, inertia);
+      s.velocity = std::max(s.velocity, push);
+      if (push > 0.0 && resistance > 0.0) s.impulse = std::max(s.impulse, push / resistance);
+    }
+  }
 }
 
 void check_friction_law(const ContactProblem& p, const LawConditions& law, int i, const Vector3d& u, const Vector3d& lambda,
@@ -48,20 +86,16 @@ void check_newton_impact(const ContactProblem& p, const LawConditions& law, cons
   check_impact(law, shape, closed_at_midpoint(p.gap[i], p.dt, before[0]), p.mu[i], xi, lambda, s, c);
 }
 
-// Half of impulse times the sum of velocities; `size` gathers the magnitudes that rounding is measured by.
-double work(double impulse, double before, double after, double& size) {
-  size += 0.5 * std::abs(impulse) * (std::abs(before) + std::abs(after));
-  return 0.5 * impulse * (before + after);
-}
+double work(double impulse, double before, double after) { return 0.5 * impulse * (before + after); }
 
 void check_rows(const ContactProblem& p, const LawConditions& law, const Ref& v_plus, const Ref& lambda_b, const Ref& lambda_p,
-                const Scales& s, double& size, Certificate& c) {
+                const Scales& s, Certificate& c) {
   for (int j = 0; j < p.bounded_rows(); ++j) {
     Eigen::Matrix<double, 1, 1> after(0.0), before(0.0);
     p.J_b.add_group_product(j, v_plus, after);
     p.J_b.add_group_product(j, p.v, before);
     const bool bilateral = p.lo[j] == -kInfinity && p.hi[j] == kInfinity;
-    (bilateral ? c.energy.bilateral : c.energy.bounded) += work(lambda_b[j], before[0], after[0], size);
+    (bilateral ? c.energy.bilateral : c.energy.bounded) += work(lambda_b[j], before[0], after[0]);
     if (bilateral) {
       raise(c.bilateral, std::abs(after[0] - p.b[j]), s.velocity);
     } else {
@@ -70,7 +104,7 @@ void check_rows(const ContactProblem& p, const LawConditions& law, const Ref& v_
   }
   for (std::size_t i = 0; i < p.prescribed.size(); ++i) {
     const int j = p.prescribed[i];
-    c.energy.bilateral += work(lambda_p[static_cast<Eigen::Index>(i)], p.v[j], v_plus[j], size);
+    c.energy.bilateral += work(lambda_p[static_cast<Eigen::Index>(i)], p.v[j], v_plus[j]);
     raise(c.bilateral, std::abs(v_plus[j] - p.v_prescribed[static_cast<Eigen::Index>(i)]), s.velocity);
   }
 }
@@ -80,7 +114,6 @@ void check_contacts(const ContactProblem& p, const LawConditions& law, const Ref
   const LawConditions open = open_contact(law);
   const bool soft = law.softness != Softness::none;
   w.shape.reset(law.edges);
-  if (law.softness == Softness::compliant) contact_weights(p, w.factor, w.weights);
   if (law.aligned) edge_angles(p, w.angle);
   for (int i = 0; i < p.contacts(); ++i) {
     Vector3d l = lambda.segment<3>(3 * i);
@@ -98,11 +131,7 @@ void check_contacts(const ContactProblem& p, const LawConditions& law, const Ref
     }
     const double offset = law.touching_only ? std::min(w.offset[i], 0.0) : w.offset[i];
     ContactSoftness softness;
-    if (soft) {
-      const ContactMaterial& material = material_of(p.material, i);
-      softness = contact_softness(softness_of(p.laws, law.softness, i), material, p.dt, p.gap[i], offset,
-                                  w.weights.size() > 0 ? w.weights[i] : 0.0);
-    }
+    if (soft) softness = softness_at(p, law, i, offset, w);
     Vector3d u = law_velocity(soft ? &softness : nullptr, offset, w.u.segment<3>(3 * i), l);
     if (law.aligned) {
       u = turned_back(u, w.angle[i]);
@@ -116,7 +145,7 @@ void check_contacts(const ContactProblem& p, const LawConditions& law, const Ref
 
 // Kinetic energies through M v⁺, contacts through J v⁺ and Jᵀ λ: nothing here is the momentum residual again.
 void check_energy(const ContactProblem& p, const Ref& v_plus, const Ref& lambda, const Ref& from_contacts, const Ref& momentum_change,
-                  const Scales& s, double size, CertificateWorkspace& w, Certificate& c) {
+                  const Scales& s, CertificateWorkspace& w, Certificate& c) {
   GrowVector& after = w.offset;  // no longer needed
   after.resize(p.velocities());
   p.M.multiply(v_plus, after);
@@ -127,12 +156,10 @@ void check_energy(const ContactProblem& p, const Ref& v_plus, const Ref& lambda,
   c.energy.known = 0.5 * (p.impulse.dot(p.v) + p.impulse.dot(v_plus));
   c.energy.contacts = 0.5 * (lambda.dot(w.u) + from_contacts.dot(p.v));
   c.energy_change = c.energy.contacts;
-  size += std::max(energy_after, energy_before) +
-          0.5 * (lambda.cwiseAbs().dot(w.u.cwiseAbs()) + from_contacts.cwiseAbs().dot(p.v.cwiseAbs())) +
-          0.5 * p.impulse.cwiseAbs().dot(p.v.cwiseAbs() + v_plus.cwiseAbs());
   const EnergyBalance& e = c.energy;
+  // A sum over the coordinates.
   raise(c.energy_balance, std::abs(e.kinetic - e.known - e.bilateral - e.bounded - e.contacts),
-        std::max(size, s.impulse * s.velocity));  // large impulses may cancel
+        std::max(1, p.velocities()) * s.impulse * s.velocity);
 }
 
 }  // namespace
@@ -140,7 +167,8 @@ void check_energy(const ContactProblem& p, const Ref& v_plus, const Ref& lambda,
 double Certificate::worst() const {
   if (!finite) return kInfinity;
   return std::max({momentum.scaled, bilateral.scaled, bounds.scaled, penetration.scaled, tension.scaled, normal_complementarity.scaled,
-                   cone.scaled, dissipation.scaled, relaxation.scaled, constitutive.scaled, natural_map.scaled, energy_balance.scaled});
+                   cone.scaled, dissipation.scaled, relaxation.scaled, constitutive.scaled, natural_map.scaled, energy_balance.scaled,
+                   rounding.scaled});
 }
 
 void certify(const ContactProblem& p, const LawConditions& law, const Ref& v_plus, const Ref& lambda, const Ref& lambda_b,
@@ -150,7 +178,13 @@ void certify(const ContactProblem& p, const LawConditions& law, const Ref& v_plu
   if (!c.finite) return;
   normal_offset(p, w.offset);
   find_closed(p, w.closed);
-  const Scales s = measure_scales(p, w.offset, v_plus, lambda, lambda_b, lambda_p);
+  w.weights.resize(0);
+  if (law.softness == Softness::compliant) contact_weights(p, w.factor, w.weights);
+  inertias(p, w.difference);
+  Scales s = measure_scales(p, w.offset, w.difference);
+  add_springs(p, law, w.difference, w, s);
+  add_reached_limits(p.lo, p.hi, lambda_b, s);
+  take_scales(s, std::max({largest_entry(lambda), largest_entry(lambda_b), largest_entry(lambda_p)}), c);
 
   w.difference = v_plus - p.v;
   w.momentum.resize(p.velocities());
@@ -158,12 +192,11 @@ void certify(const ContactProblem& p, const LawConditions& law, const Ref& v_plu
   w.u.resize(p.J.rows());
   p.J.multiply(v_plus, w.u);
   check_contacts(p, law, lambda, s, w, c);
-  double size = 0.0;
-  check_rows(p, law, v_plus, lambda_b, lambda_p, s, size, c);
+  check_rows(p, law, v_plus, lambda_b, lambda_p, s, c);
 
   w.difference.setZero();
   p.J.add_transposed(lambda, w.difference);
-  check_energy(p, v_plus, lambda, w.difference, w.momentum, s, size, w, c);
+  check_energy(p, v_plus, lambda, w.difference, w.momentum, s, w, c);
   w.momentum -= p.impulse + w.difference;
   w.difference.setZero();
   p.J_b.add_transposed(lambda_b, w.difference);

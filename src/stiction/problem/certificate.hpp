@@ -1,8 +1,9 @@
 // Residuals of a returned point, computed once, outside every solver [third idea of the design].
 //
-// Each residual is raw in its own unit and scaled by the size of the terms it compares, so that 1e-9 means the same for a
-// beetle and a bridge. What each means depends on the law: `certify` says which conditions a law promises and leaves the
-// others at zero. Definitions and scales are listed in docs/certificate.md.
+// Each residual is raw in its own unit and scaled by the problem's own velocity and impulse, so that 1e-9 means the same for a
+// beetle and a bridge. The scales read the problem and never the answer: a huge answer cannot certify itself, and what its
+// digits cannot show is a residual too (`rounding`). What each means depends on the law: `certify` says which conditions a law
+// promises and leaves the others at zero. Definitions and scales are listed in docs/certificate.md.
 #pragma once
 
 #include <array>
@@ -38,7 +39,7 @@ struct LawConditions {
 
 struct Residual {
   double raw = 0.0;     ///< largest violation over contacts or rows, in the unit given below
-  double scaled = 0.0;  ///< the same over the size of the terms it compares (dimensionless)
+  double scaled = 0.0;  ///< the same over the problem's scale of that unit (dimensionless)
 };
 
 /// Works over the step, impulse times mean velocity (v + v⁺)/2, in J. Of a reduced problem, against its free motion: `kinetic` is
@@ -65,9 +66,12 @@ struct Certificate {
   Residual constitutive;            ///< N s: |λ - f(u)| of laws that give the impulse as a function of the motion (viscous, compliant)
   Residual natural_map;             ///< m/s: |λ - P_K(λ - ρ ũ)|_inf / ρ of the law's inclusion, and of the bounded rows
   Residual energy_balance;          ///< J: |kinetic change - sum of all works|, an identity of a point that keeps the momentum balance
+  Residual rounding;                ///< N s: last digit of the largest impulse, which hides whatever is smaller
   EnergyBalance energy;             ///< J, its terms
   double energy_change = 0.0;       ///< J: work of the contacts, energy.contacts; <= 0 when the law dissipates
   bool finite = true;               ///< no NaN, no infinity anywhere in the point
+  double velocity_scale = 0.0;      ///< m/s, of the problem: what residuals are scaled by
+  double impulse_scale = 0.0;       ///< N s, of the problem
 
   /// Largest scaled residual; infinity when not finite.
   double worst() const;
@@ -91,6 +95,7 @@ inline constexpr std::array kResiduals{
     NamedResidual{"constitutive", "N s", "distance to the impulse that the law gives for the motion", &Certificate::constitutive},
     NamedResidual{"natural_map", "m/s", "natural map of the law's inclusion, and of the bounded rows", &Certificate::natural_map},
     NamedResidual{"energy_balance", "J", "kinetic energy gained, minus all works", &Certificate::energy_balance},
+    NamedResidual{"rounding", "N s", "last digit of the largest impulse", &Certificate::rounding},
 };
 
 struct CertificateWorkspace {

@@ -75,6 +75,70 @@ TEST(NaturalMap, InfiniteFrictionTakesTheBetterBranch) {
   EXPECT_NEAR(judge({}, Vector3d(-1.0, 3.0, 0.0), Vector3d(kMass, -2.9 * kMass, 0.0), kInfinity).natural_map.raw, 0.1, 1e-13);
 }
 
+// A driven slider that rests on a wall: any push is in balance with its torque, and velocities never show it.
+Certificate driven_slider(double push) {
+  ContactProblem p = make_contact_problem(MatrixXd::Identity(1, 1), VectorXd::Zero(1), MatrixXd(Vector3d(1.0, 0.0, 0.0)),
+                                          Eigen::Matrix<double, 1, 1>(kMu), 0.01);
+  p.impulse = VectorXd::Constant(1, -0.1);
+  p.prescribed = {0};
+  p.v_prescribed = VectorXd::Zero(1);
+  return certify(p, {}, VectorXd::Zero(1), Vector3d(push, 0.0, 0.0), VectorXd(0), VectorXd::Constant(1, 0.1 - push));
+}
+
+TEST(Scale, AHugeAnswerIsAResidual) {
+  EXPECT_LT(driven_slider(0.1).worst(), 1e-14);
+  EXPECT_LT(driven_slider(1e3).worst(), 1e-11);  // squeezing with ten thousand times the load is a motion's own business
+  for (const double push : {1e8, 1e20}) EXPECT_GT(driven_slider(push).worst(), 1e-8) << push;
+  EXPECT_EQ(driven_slider(1e20).impulse_scale, 0.1);
+}
+
+// Torque and speed of a motor that pushes with all it has against a wall: its limit is the scale, where it is reached.
+TEST(Scale, LimitsCountWhereTheyAreReached) {
+  ContactProblem p = make_contact_problem(MatrixXd::Identity(1, 1), VectorXd::Zero(1), MatrixXd(Vector3d(1.0, 0.0, 0.0)),
+                                          Eigen::Matrix<double, 1, 1>(kMu), 0.01);
+  p.J_b = BlockRows::from_dense(1, MatrixXd::Identity(1, 1), p.M.sizes());
+  p.b = VectorXd::Constant(1, -2.0);
+  p.lo = VectorXd::Constant(1, -1e9);
+  p.hi = VectorXd::Constant(1, 1e9);
+  const Certificate full = certify(p, {}, VectorXd::Zero(1), Vector3d(1e9, 0.0, 0.0), VectorXd::Constant(1, -1e9), VectorXd(0));
+  EXPECT_LT(full.worst(), 1e-14);
+  EXPECT_EQ(full.impulse_scale, 1e9);
+  EXPECT_EQ(full.velocity_scale, 2.0);
+  const Certificate half = certify(p, {}, VectorXd::Zero(1), Vector3d(5e8, 0.0, 0.0), VectorXd::Constant(1, -5e8), VectorXd(0));
+  EXPECT_EQ(half.impulse_scale, 2.0);
+  EXPECT_GT(half.worst(), 0.5);
+}
+
+// A blade of half angle α between a wall and a wedge's face magnifies its load 1/(2 sin α) times; a short lever as its arms: no residual.
+TEST(Scale, WedgesAndLeversMagnify) {
+  const double load = 0.1, angle = 1e-4;
+  MatrixXd J = MatrixXd::Zero(6, 2);
+  J.row(0) << std::cos(angle), std::sin(angle);
+  J.row(3) << -std::cos(angle), std::sin(angle);
+  ContactProblem p = make_contact_problem(MatrixXd::Identity(2, 2), VectorXd::Zero(2), J, VectorXd::Zero(2), 0.01);
+  p.impulse = Eigen::Vector2d(0.0, -load);
+  VectorXd lambda = VectorXd::Zero(6);
+  lambda[0] = lambda[3] = load / (2.0 * std::sin(angle));
+  EXPECT_LT(certify(p, {}, VectorXd::Zero(2), lambda, VectorXd(0), VectorXd(0)).worst(), 1e-11);
+  ContactProblem lever = make_contact_problem(MatrixXd::Identity(1, 1), VectorXd::Zero(1), MatrixXd(Vector3d(1e-4, 0.0, 0.0)),
+                                              Eigen::Matrix<double, 1, 1>(kMu), 0.01);
+  lever.impulse = VectorXd::Constant(1, -load);
+  EXPECT_LT(certify(lever, {}, VectorXd::Zero(1), Vector3d(load / 1e-4, 0.0, 0.0), VectorXd(0), VectorXd(0)).worst(), 1e-11);
+}
+
+// Sticking to rounding is solved however wide the cone, and a creep of a millionth is not.
+TEST(NaturalMap, WideConesMeasureSlipAndApproachAlike) {
+  for (const double mu : {2.0, 100.0, 1e6}) {
+    const auto stuck = [&](double slip, double approach) {
+      return judge({}, Vector3d(-1.0, 3.0, 0.0), kMass * Vector3d(1.0 - approach, -3.0 + slip, 0.0), mu).worst();
+    };
+    EXPECT_LT(stuck(1e-14, 0.0), 1e-12) << mu;
+    EXPECT_LT(stuck(0.0, 1e-14), 1e-12) << mu;
+    EXPECT_GT(stuck(1e-6, 0.0), 1e-7) << mu;
+    EXPECT_GT(stuck(0.0, 1e-6), 1e-7) << mu;
+  }
+}
+
 TEST(Energy, WorksOfAPointMass) {
   const Vector3d v(-1.0, 3.0, 4.0), lambda(kMass, -kMu * kMass * 0.6, -kMu * kMass * 0.8);
   const Certificate c = judge({}, v, lambda);

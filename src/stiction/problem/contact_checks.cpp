@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace stiction {
 
@@ -42,7 +43,7 @@ void check_friction(const LawConditions& law, const SectionShape& shape, double 
   if (law.friction_cone) raise(c.cone, std::max(0.0, gauge(shape, lambda) - radius), s.impulse);
   if (!law.dissipation) return;
   const double gap = radius * shape.slip(u.tail<2>()) + lambda[1] * u[1] + lambda[2] * u[2];
-  raise(c.dissipation, std::abs(gap), s.impulse * s.velocity);
+  raise(c.dissipation, std::abs(gap), std::max(1.0, mu) * s.impulse * s.velocity);  // friction may be μ times the load
   measure_angle(u, lambda, s, c);
 }
 
@@ -80,6 +81,22 @@ double largest_entry(const Eigen::Ref<const Eigen::VectorXd>& x) { return x.size
 void raise(Residual& r, double raw, double scale) {
   r.raw = std::max(r.raw, raw);
   r.scaled = std::max(r.scaled, raw / scale);
+}
+
+void add_reached_limits(const Eigen::Ref<const Eigen::VectorXd>& lo, const Eigen::Ref<const Eigen::VectorXd>& hi,
+                        const Eigen::Ref<const Eigen::VectorXd>& beta, Scales& s) {
+  constexpr double kReached = 1e-6;  // of the limit: solvers end a hair inside
+  for (Eigen::Index j = 0; j < beta.size(); ++j) {
+    for (const double limit : {lo[j], hi[j]}) {
+      if (std::isfinite(limit) && std::abs(beta[j] - limit) <= kReached * std::abs(limit)) s.impulse = std::max(s.impulse, std::abs(limit));
+    }
+  }
+}
+
+void take_scales(const Scales& s, double largest_impulse, Certificate& c) {
+  c.velocity_scale = s.velocity;
+  c.impulse_scale = s.impulse;
+  raise(c.rounding, std::numeric_limits<double>::epsilon() * largest_impulse, s.impulse);
 }
 
 LawConditions open_contact(const LawConditions& law) {

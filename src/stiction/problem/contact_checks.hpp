@@ -6,7 +6,7 @@
 
 namespace stiction {
 
-/// Sizes that raw residuals are divided by; starting from the smallest normal scale keeps 0/0 at 0.
+/// Sizes of the problem, never of the answer, that raw residuals are divided by; starting from a tiny scale keeps 0/0 at 0.
 struct CertificateScales {
   double impulse = 1e-300, velocity = 1e-300;
 };
@@ -16,6 +16,14 @@ double largest_entry(const Eigen::Ref<const Eigen::VectorXd>& x);
 
 /// Raises a residual to at least `raw` and `raw / scale`.
 void raise(Residual& residual, double raw, double scale);
+
+/// Finite limits count in the impulse scale where the answer is at them: a motor that pushes with all it has. Those that are not reached
+/// are often a file's placeholder, and would let anything pass.
+void add_reached_limits(const Eigen::Ref<const Eigen::VectorXd>& lo, const Eigen::Ref<const Eigen::VectorXd>& hi,
+                        const Eigen::Ref<const Eigen::VectorXd>& beta, CertificateScales& scales);
+
+/// Writes the scales into the certificate, and the residual `rounding` of an answer whose largest impulse is this.
+void take_scales(const CertificateScales& scales, double largest_impulse, Certificate& certificate);
 
 /// Conditions on a contact that is open when the law's friction acts on closed contacts only (`friction_needs_contact`).
 LawConditions open_contact(const LawConditions& law);

@@ -14,24 +14,29 @@ namespace {
 using Eigen::Vector3d;
 using Ref = Eigen::Ref<const Eigen::VectorXd>;
 
-double largest_delassus(const BlockRows& rows) {
-  double largest = 0.0;
+// Mean diagonal of R_t R_tᵀ, or of B_t B_tᵀ.
+double mean_diagonal(const BlockRows& rows) {
+  double sum = 0.0;
   for (int g = 0; g < rows.groups(); ++g) {
-    for (int row = 0; row < rows.height(); ++row) {
-      double norm = 0.0;
-      for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) norm += rows.entry(e).row(row).squaredNorm();
-      largest = std::max(largest, norm);
-    }
+    for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) sum += rows.entry(e).squaredNorm();
   }
-  return largest;
+  return rows.groups() > 0 ? sum / rows.rows() : 0.0;
 }
 
-CertificateScales measure_scales(const ReducedProblem& p, const Ref& u, const Ref& lambda, const Ref& beta) {
+CertificateScales measure_scales(const ReducedProblem& p, const LawConditions& law, const Ref& beta) {
   CertificateScales s;
-  s.velocity = std::max({s.velocity, largest_entry(p.u_free), largest_entry(p.w_free), largest_entry(p.offset), largest_entry(u)});
-  s.impulse = std::max({s.impulse, largest_entry(lambda), largest_entry(beta)});
-  const double delassus = std::max(largest_delassus(p.Rt), largest_delassus(p.Bt));
-  if (delassus > 0.0) s.impulse = std::max(s.impulse, s.velocity / delassus);
+  s.velocity = std::max({s.velocity, p.velocity, largest_entry(p.u_free), largest_entry(p.w_free), largest_entry(p.offset)});
+  for (int i = 0; i < p.contacts(); ++i) {
+    if (law.compliant) {
+      s.impulse = std::max(s.impulse, largest_entry(compliant_impulse(compliant_contact(p, *law.compliant, i), Vector3d::Zero())));
+    } else if (law.softness != Softness::none) {
+      s.velocity = std::max(s.velocity, contact_softness(law.softness, p, i).reference);
+    }
+  }
+  for (const double delassus : {mean_diagonal(p.Rt), mean_diagonal(p.Bt)}) {
+    if (delassus > 0.0) s.impulse = std::max(s.impulse, s.velocity / delassus);
+  }
+  add_reached_limits(p.lo, p.hi, beta, s);
   return s;
 }
 
@@ -67,16 +72,16 @@ void certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambd
   if (p.defect.size() > 0) w.u.noalias() += p.defect * lambda;
   w.u += p.u_free;
 
-  const CertificateScales s = measure_scales(p, w.u, lambda, beta);
+  const CertificateScales s = measure_scales(p, law, beta);
+  take_scales(s, std::max(largest_entry(lambda), largest_entry(beta)), c);
   const LawConditions open = open_contact(law);
   w.shape.reset(law.edges);
-  double size = 1e-300, gained = 0.0;
+  double gained = 0.0;
   for (int i = 0; i < p.contacts(); ++i) {
     Vector3d l = lambda.segment<3>(3 * i);
     const Vector3d u = w.u.segment<3>(3 * i), free = p.u_free.segment<3>(3 * i);
     c.energy.contacts += 0.5 * l.dot(u + free);
     gained += l.dot(u - free);
-    size += l.cwiseAbs().dot(u.cwiseAbs() + free.cwiseAbs());
     if (law.compliant) {
       check_compliant(compliant_contact(p, *law.compliant, i), u, l, s, c);
       continue;
@@ -105,13 +110,12 @@ void certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambd
     p.Bt.add_group_product(j, y, row);
     c.energy.bounded += 0.5 * beta[j] * (row[0] + p.w_free[j]);
     gained += beta[j] * (row[0] - p.w_free[j]);
-    size += std::abs(beta[j]) * (std::abs(row[0]) + std::abs(p.w_free[j]));
     check_bounded_row(law, row[0], beta[j], p.lo[j], p.hi[j], s, c);
   }
   c.energy.kinetic = c.energy_change = c.energy.contacts + c.energy.bounded;
   // |y|² = λ·(u - u_free) + β·(w - w_free), as far as W is symmetric.
-  if (p.defect.size() == 0)
-    raise(c.energy_balance, std::abs(gained - y.squaredNorm()), std::max({size, y.squaredNorm(), s.impulse * s.velocity}));
+  if (p.defect.size() == 0)  // a sum over r coordinates
+    raise(c.energy_balance, std::abs(gained - y.squaredNorm()), std::max(1, p.rank_bound()) * s.impulse * s.velocity);
 }
 
 Certificate certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambda, const Ref& beta) {

@@ -37,6 +37,8 @@ TEST(ReducedCertificate, SlidingPointMass) {
   const Certificate weak = certify(red.reduced, LawConditions{}, 0.9 * lambda, VectorXd(0));
   EXPECT_NEAR(weak.penetration.raw, 0.1, 1e-14);
   EXPECT_NEAR(weak.penetration.scaled, 0.1 / 4.0, 1e-14);  // velocity scale: the largest component, 4 m/s
+  EXPECT_NEAR(weak.velocity_scale, 4.0, 1e-14);
+  EXPECT_NEAR(weak.impulse_scale, 4.0 * kMass, 1e-14);
   const Certificate turned = certify(red.reduced, LawConditions{}, Vector3d(normal, -kMu * normal, 0.0), VectorXd(0));
   EXPECT_GT(turned.dissipation_angle, 0.5);
 }

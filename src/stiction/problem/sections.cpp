@@ -81,7 +81,10 @@ double contact_natural_map(const SectionShape& shape, bool relaxed, double mu, d
   Eigen::Vector3d x = lambda - rho * u;
   x[0] -= rho * (offset + (relaxed || mu == 0.0 ? 0.0 : mu * shape.slip(u.tail<2>())));
   if (mu == 0.0) x.tail<2>().setZero();
-  return (lambda - shape.project(mu, x)).lpNorm<Eigen::Infinity>() / rho;
+  const double map = (lambda - shape.project(mu, x)).lpNorm<Eigen::Infinity>() / rho;
+  if (relaxed || mu <= 1.0) return map;
+  // μ |u_T| is no approach velocity: a wide cone multiplies slip, rounding included, by μ.
+  return std::max(map / mu, std::abs(lambda[0] - std::max(0.0, lambda[0] - rho * a)) / rho);
 }
 
 double row_natural_map(double lo, double hi, double rho, double beta, double w) {

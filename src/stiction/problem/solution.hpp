@@ -40,6 +40,9 @@ struct Solution {
   GrowVector impulses;             ///< 3n, contact impulses λ, N S T per contact (N s)
   GrowVector bounded_impulses;     ///< m, impulses of the rows of J_b (N s)
   GrowVector prescribed_impulses;  ///< impulses on the prescribed coordinates (N s); tau = prescribed_impulses / dt
+  /// max_dissipation: n + m multipliers (N s) of u_N + c >= 0 at the contacts and of w >= 0 (w <= 0: <= 0) on rows of J_b that are bounded
+  /// on one side; with them the law's optimality conditions can be checked (laws/max_dissipation.hpp). Empty for other laws.
+  GrowVector multipliers;
   Status status = Status::numerical_error;
   Certificate certificate;
   InfeasibilityRay ray;  ///< set when status is infeasible or ray_termination
