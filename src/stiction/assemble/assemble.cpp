@@ -1,7 +1,10 @@
 #include "stiction/assemble/assemble.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "stiction/assemble/equality_rows.hpp"
+#include "stiction/assemble/overlap_filter.hpp"
 #include "stiction/base/errors.hpp"
 
 namespace stiction {
@@ -11,12 +14,16 @@ namespace {
 using Eigen::Ref;
 using Eigen::VectorXd;
 
+/// D + h K of a joint: what brakes per unit of velocity over a step when damping and spring are taken at its end.
+double implicit_damping(const Joint& joint, double h) { return joint.damping + h * joint.stiffness; }
+
 void add_damping(const World& world, double h, ContactProblem& p) {
   for (const Joint& joint : world.joints()) {
-    if (joint.damping == 0.0) continue;
+    const double damping = implicit_damping(joint, h);
+    if (damping == 0.0) continue;
     for (int j = joint.v; j < joint.v + joint.nv; ++j) {
       const int local = j - p.M.offset(joint.block);
-      p.M.block(joint.block)(local, local) += h * joint.damping;
+      p.M.block(joint.block)(local, local) += h * damping;
     }
   }
 }
@@ -72,6 +79,7 @@ void assemble_materials(std::span<const ContactPoint> contacts, const AssembleOp
       if ((x.body_a == a && x.body_b == b) || (x.body_a == b && x.body_b == a)) apply(x, i, p);
     }
   }
+  if (options.friction) p.mu.setConstant(*options.friction);
 }
 
 struct BoundedRow {
@@ -89,10 +97,10 @@ void add_row(const BoundedRow& row, ContactProblem& p, Eigen::Index& m) {
 }
 
 void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v, const AssembleOptions& options,
-                         ContactProblem& p) {
+                         const WorldData& data, ContactProblem& p) {
   const double h = options.dt;
   p.J_b.reset(1, world.block_sizes());
-  const Eigen::Index most = 3 * static_cast<Eigen::Index>(world.joints().size());
+  const Eigen::Index most = 3 * static_cast<Eigen::Index>(world.joints().size()) + count_equality_rows(world);
   p.b.resize(most);
   p.lo.resize(most);
   p.hi.resize(most);
@@ -109,9 +117,22 @@ void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const
     const double friction = h * joint.dry_friction;
     if (options.dry_friction && friction > 0.0) add_row({joint.block, column, 1.0, 0.0, -friction, friction}, p, m);
   }
+  add_equality_rows(world, data, q, v, p, m);
   p.b.resize(m);
   p.lo.resize(m);
   p.hi.resize(m);
+}
+
+/// Geometries that never collide with each other share the number of their kinematic tree.
+int self_collision_group(const World& world, const CollisionGeometry& g) {
+  if (g.link < 0) return -1;
+  const Link& link = world.links()[static_cast<std::size_t>(g.link)];
+  return world.robots()[static_cast<std::size_t>(link.robot)].self_collision ? -1 : link.tree;
+}
+
+double pair_restitution(const CollisionScene& scene, const DeclaredPair& pair) {
+  const auto of = [&](int g) { return scene.geometries()[static_cast<std::size_t>(g)].restitution; };
+  return std::max(of(pair.a), of(pair.b));
 }
 
 }  // namespace
@@ -128,12 +149,21 @@ CollisionScene make_scene(const World& world, double friction, std::span<const d
     out.placement = g.placement;
     out.shape = g.shape;
     out.friction = g.friction.value_or(friction);
+    out.type = g.type;
+    out.mask = g.mask;
+    out.frictionless = g.frictionless;
+    out.group = self_collision_group(world, g);
     if (!restitution.empty()) out.restitution = restitution[static_cast<std::size_t>(g.body)];
     out.fixed = world.bodies()[static_cast<std::size_t>(g.body)].block < 0;
     geometries.push_back(std::move(out));
   }
   CollisionScene scene(std::move(geometries));
-  for (const auto& [a, b] : world.excluded_pairs()) scene.disable_bodies(a, b);
+  for (const auto& [a, b] : world.excluded_geometries()) scene.disable_geometries(a, b);
+  for (const DeclaredPair& pair : world.declared_pairs()) {
+    scene.declare_pair(pair.a, pair.b);
+    if (pair.friction) scene.set_pair_material(pair.a, pair.b, *pair.friction, pair_restitution(scene, pair));
+  }
+  filter_overlaps(world, scene);
   return scene;
 }
 
@@ -141,7 +171,8 @@ void assemble_impulse(const World& world, const WorldData& data, const Ref<const
                       ContactProblem& p) {
   p.impulse = p.dt * (tau - data.bias);
   for (const Joint& joint : world.joints()) {
-    if (joint.damping != 0.0) p.impulse.segment(joint.v, joint.nv) -= p.dt * joint.damping * v.segment(joint.v, joint.nv);
+    const double damping = implicit_damping(joint, p.dt);
+    if (damping != 0.0) p.impulse.segment(joint.v, joint.nv) -= p.dt * damping * v.segment(joint.v, joint.nv);
   }
 }
 
@@ -161,7 +192,7 @@ void assemble(const World& world, const WorldData& data, const Ref<const VectorX
   assemble_materials(contacts, options, p);
   p.prescribed.clear();
   p.v_prescribed.resize(0);
-  assemble_joint_rows(world, q, v, options, p);
+  assemble_joint_rows(world, q, v, options, data, p);
 }
 
 }  // namespace stiction

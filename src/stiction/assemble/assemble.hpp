@@ -1,7 +1,9 @@
 // From a world and the contact points of its scene to the contact problem of one step.
 //
-//   M = M(q) + h D,  p = h (tau - bias(q, v) - D v)         joint damping D taken implicitly: it can only brake
+//   M = M(q) + h (D + h K),  p = h (tau - bias(q, v) - (D + h K) v)      damping D and springs K taken at the end of the step, where they
+//                                                                      can only brake and pull back: stable at any h
 //   J rows R_WCᵀ (J_A - J_B) per contact point                 add_contact_rows of model/dynamics.hpp
+//   bilateral rows of loops, welds and coupled joints        equality_rows.hpp
 //   bounded rows per joint: position limits within reach (λ >= 0, b = -distance/h), dry friction (|λ| <= h τ_f, b = 0)
 // Reads only `update`d data. No allocation once the sizes have been seen.
 #pragma once
@@ -29,6 +31,7 @@ struct AssembleOptions {
   double dt = 1e-3;                         ///< s
   bool joint_limits = true;                 ///< position limits as unilateral rows
   bool dry_friction = true;                 ///< dry friction of the file as boxed rows
+  std::optional<double> friction;           ///< of every contact (>= 0, infinity allowed), whatever its shapes and pair say
   std::optional<ContactMaterial> material;  ///< of every contact; absent: the problem has none
   std::vector<PairMaterial> pairs;          ///< exceptions by pair of bodies; the last that fits counts
   Law law = Law::coulomb_cone;              ///< where a pair names a law: that of the contacts of all other pairs
@@ -36,8 +39,8 @@ struct AssembleOptions {
 };
 
 /// Every geometry of the world's bodies. `friction` is used where the file names none; `restitution` has one value per body, or is
-/// empty for zero. Pairs that the world excludes, and bodies
-/// joined by a joint, do not collide.
+/// empty for zero. Who may collide is as the world says, less the links that overlap by design (overlap_filter.hpp), which are named in
+/// the scene's `warnings`.
 CollisionScene make_scene(const World& world, double friction, std::span<const double> restitution = {});
 
 /// Fills `problem` at (q, v) for the generalised forces `tau` (nv; N, N m) applied over the step. `data` is updated at (q, v);

@@ -5,13 +5,15 @@
 #include <fmt/format.h>
 #include <Eigen/Cholesky>
 
+#include "stiction/base/utf8.hpp"
+
 namespace stiction {
 
 InvalidArgument::InvalidArgument(std::string_view argument, std::string_view expected, std::string_view actual)
-    : std::invalid_argument(fmt::format("{}: expected {}, got {}", argument, expected, actual)) {}
+    : std::invalid_argument(printable(fmt::format("{}: expected {}, got {}", argument, expected, actual))) {}
 
 FileError::FileError(std::string_view file, std::string_view place, std::string_view reason)
-    : std::runtime_error(place.empty() ? fmt::format("{}: {}", file, reason) : fmt::format("{}: {}: {}", file, place, reason)) {}
+    : std::runtime_error(printable(place.empty() ? fmt::format("{}: {}", file, reason) : fmt::format("{}: {}: {}", file, place, reason))) {}
 
 void require_size(std::string_view argument, Eigen::Index actual, Eigen::Index expected) {
   if (actual != expected) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <mutex>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -37,6 +39,11 @@ class Table {
     const auto value = node->value<double>();
     if (!value || std::isnan(*value)) fail(key, "expected a number");
     return *value;
+  }
+  int integer(std::string_view key, int fallback) {
+    const double value = number(key, fallback);
+    if (value != std::floor(value) || std::abs(value) > 1e9) fail(key, "expected an integer");
+    return static_cast<int>(value);
   }
   double required_number(std::string_view key) {
     if (!has(key)) fail(key, "missing");
@@ -130,14 +137,16 @@ class SceneReader {
         throw FileError(path_, fmt::format("line {}", node.source().begin.line), fmt::format("unknown table [{}]", key.str()));
       }
     }
-    if (const toml::table* simulation = root["simulation"].as_table()) read_simulation({path_, "simulation", *simulation});
-    if (const toml::table* material = root["material"].as_table()) read_material({path_, "material", *material});
+    if_there(root, "simulation", [this](Table t) { read_simulation(std::move(t)); });
+    if_there(root, "material", [this](Table t) { read_material(std::move(t)); });
     for_each(root, "robot", [this](Table t) { read_robot(std::move(t)); });
     for_each(root, "body", [this](Table t) { read_body(std::move(t)); });
     for_each(root, "static", [this](Table t) { read_static(std::move(t)); });
     scene_.world = builder_.build();
+    if (!dt_given_) scene_.options.assemble.dt = scene_.world.timestep().value_or(scene_.options.assemble.dt);
     scene_.options.assemble.law = scene_.options.contact.law;
     for_each(root, "pair", [this](Table t) { read_pair(std::move(t)); });
+    scene_.world = builder_.build();  // with what the pairs exclude
     scene_.start = initial_state(scene_.world);
     scene_.restitution = restitution_;
     scene_.restitution.resize(scene_.world.bodies().size(), 0.0);
@@ -155,7 +164,20 @@ class SceneReader {
     if (array == nullptr || !array->is_array_of_tables()) {
       throw FileError(path_, fmt::format("line {}", node->source().begin.line), fmt::format("write [[{}]], one per entry", name));
     }
-    for (std::size_t i = 0; i < array->size(); ++i) function(Table(path_, fmt::format("{}[{}]", name, i), *array->get(i)->as_table()));
+    for (std::size_t i = 0; i < array->size(); ++i) at(*array->get(i)->as_table(), fmt::format("{}[{}]", name, i), function);
+  }
+  template <class Function>
+  void if_there(const toml::table& root, const char* name, Function&& function) {
+    if (const toml::table* table = root[name].as_table()) at(*table, name, function);
+  }
+  /// Reads one table; what a room refuses of it is said with the table's line.
+  template <class Function>
+  void at(const toml::table& table, std::string name, Function&& function) {
+    try {
+      function(Table(path_, name, table));
+    } catch (const InvalidArgument& error) {
+      throw FileError(path_, fmt::format("line {}, {}", table.source().begin.line, name), error.what());
+    }
   }
 
   static ContactMaterial material_of(Table& t, ContactMaterial m) {
@@ -170,17 +192,22 @@ class SceneReader {
   }
 
   int body_named(const Table& t, const char* key, const std::string& name) const {
-    const auto bodies = scene_.world.bodies();
-    for (std::size_t i = 0; i < bodies.size(); ++i) {
-      if (bodies[i].name == name) return static_cast<int>(i);
+    try {
+      return scene_.world.body(name);
+    } catch (const InvalidArgument&) {
+      t.fail(key, fmt::format("expected the name of one body or link, got '{}'", name));
     }
-    t.fail(key, fmt::format("expected the name of a body, got '{}'", name));
   }
 
   void read_pair(Table t) {
     PairMaterial pair;
-    pair.body_a = body_named(t, "a", t.text("a", ""));
-    pair.body_b = body_named(t, "b", t.text("b", ""));
+    const std::string a = t.text("a", ""), b = t.text("b", "");
+    pair.body_a = body_named(t, "a", a);
+    pair.body_b = body_named(t, "b", b);
+    if (!t.flag("collide", true)) {
+      t.finish();
+      return builder_.exclude(a, b);
+    }
     if (t.has("friction")) pair.mu = t.number("friction", 0.0);
     if (t.has("restitution")) pair.restitution = t.number("restitution", 0.0);
     if (t.has("law")) pair.law = law_from_string(t.text("law", ""));
@@ -194,20 +221,21 @@ class SceneReader {
   }
 
   void read_simulation(Table t) {
+    dt_given_ = t.has("dt");
     scene_.options.assemble.dt = t.number("dt", 1e-3);
     scene_.duration = t.number("duration", 1.0);
     scene_.default_friction = t.number("friction", 0.5);
     default_restitution_ = t.number("restitution", 0.0);
     scene_.options.contact.law = law_from_string(t.text("law", "coulomb_cone"));
     scene_.options.contact.solver = solver_from_string(t.text("solver", "auto"));
-    scene_.options.contact.edges = static_cast<int>(t.number("edges", 4));
+    scene_.options.contact.edges = t.integer("edges", 4);
     scene_.options.contact.tolerance = t.number("tolerance", 1e-9);
     scene_.options.acceptable = t.number("acceptable", 1e-6);
     scene_.options.strict = t.flag("strict", false);
-    builder_.set_gravity(t.vector("gravity", Vector3d(0, 0, -9.81)));
+    if (t.has("gravity")) builder_.set_gravity(t.vector("gravity", Vector3d::Zero()));
     t.finish();
-    if (!(scene_.options.assemble.dt > 0.0)) t.fail("dt", "expected a number > 0");
-    if (!(scene_.duration > 0.0)) t.fail("duration", "expected a number > 0");
+    if (!(scene_.options.assemble.dt > 0.0) || std::isinf(scene_.options.assemble.dt)) t.fail("dt", "expected a finite number > 0");
+    if (!(scene_.duration > 0.0) || std::isinf(scene_.duration)) t.fail("duration", "expected a finite number > 0");
     if (!(scene_.options.acceptable >= 0.0)) t.fail("acceptable", "expected a number >= 0");
   }
 
@@ -216,21 +244,34 @@ class SceneReader {
     options.name = t.text("name", "");
     options.base = t.flag("floating", false) ? BaseKind::floating : BaseKind::from_file;
     options.pose = t.pose();
+    if (t.has("srdf")) options.srdf = srdf_path(t, t.text("srdf", ""));
+    options.self_collision = t.flag("self_collision", true);
+    options.filter_overlaps = t.flag("filter_overlaps", true);
+    options.keyframe = t.text("keyframe", "");
+    options.allow_impossible_inertia = t.flag("allow_impossible_inertia", false);
     for (const auto& [joint, position] : t.numbers("joints")) options.joints[joint].position = position;
     const std::string file = t.text("file", "");
     const double kp = t.number("hold_kp", 0.0), kd = t.number("hold_kd", 0.0);
     t.finish();
-    const int robot = builder_.add_robot(find_model(file), options);
+    const int robot = builder_.add_robot(find_model(t, file), options);
     if (kp > 0.0 || kd > 0.0) held_robots_.push_back({robot, kp, kd});
   }
 
   /// Beside the scene, in the folder above it, or among the models that come with stiction.
-  std::string find_model(const std::string& file) const {
+  std::string find_model(const Table& t, const std::string& file) const {
+    if (file.empty()) t.fail("file", "expected the name of a URDF or MJCF file");
     for (const std::filesystem::path& place : {folder_ / file, folder_ / ".." / file}) {
-      if (std::filesystem::exists(place)) return place.lexically_normal().string();
+      std::error_code error;
+      if (std::filesystem::is_regular_file(place, error)) return place.lexically_normal().string();
     }
-    return model_path(file);
+    try {
+      return model_path(file);
+    } catch (const FileError& error) {
+      t.fail("file", error.what());
+    }
   }
+
+  std::string srdf_path(const Table& t, const std::string& file) const { return file.empty() ? file : find_model(t, file); }
 
   std::vector<BodyShape> shapes_of(Table& t) {
     BodyShape shape;
@@ -302,6 +343,7 @@ class SceneReader {
   WorldBuilder builder_;
   Scene scene_;
   double default_restitution_ = 0.0;
+  bool dt_given_ = false;
   int statics_ = 0;
   std::vector<double> restitution_;
   std::vector<HeldRobot> held_robots_;
@@ -310,7 +352,22 @@ class SceneReader {
 
 }  // namespace
 
-Stepper Scene::make_stepper() const { return {world, make_scene(world, default_friction, restitution), options}; }
+struct CollisionCache {
+  std::mutex mutex;
+  World world;  ///< that `scene` is of, kept so that no other gets its address
+  std::optional<CollisionScene> scene;
+};
+
+Scene::Scene() : collision(std::make_shared<CollisionCache>()) {}
+
+Stepper Scene::make_stepper(const StepOptions& other_options) const {
+  const std::lock_guard lock(collision->mutex);
+  if (!collision->scene || &collision->world.impl() != &world.impl()) {
+    collision->scene.emplace(make_scene(world, default_friction, restitution));
+    collision->world = world;
+  }
+  return {world, *collision->scene, other_options};
+}
 
 void Scene::held_torques(const State& state, Eigen::VectorXd& tau) const {
   tau.setZero(world.nv());
@@ -320,8 +377,8 @@ void Scene::held_torques(const State& state, Eigen::VectorXd& tau) const {
   }
 }
 
-Scene load_scene(const std::string& path) {
-  if (!std::filesystem::exists(path)) throw FileError(path, "", "no such file");
+Scene load_scene(const std::string& name) {
+  const std::string path = model_path(name);
   toml::table root;
   try {
     root = toml::parse_file(path);

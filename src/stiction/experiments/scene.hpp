@@ -1,6 +1,7 @@
 // Scenes as TOML files: what is in the world, how it starts, and how it is stepped. docs/scenes.md describes every key.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,11 @@ struct HeldJoint {
   double effort_limit = kInfinity;
 };
 
+struct CollisionCache;
+
 struct Scene {
+  Scene();
+
   World world;
   std::vector<double> restitution;  ///< per body
   double default_friction = 0.5;
@@ -25,12 +30,16 @@ struct Scene {
   double duration = 1.0;  ///< s
   std::vector<HeldJoint> held;
 
-  Stepper make_stepper() const;
+  /// Hulls and search trees are built by the first call for this world, and shared by the later ones and by copies of the scene.
+  Stepper make_stepper() const { return make_stepper(options); }
+  Stepper make_stepper(const StepOptions& other_options) const;
   /// Torques (nv) of the held joints at a state.
   void held_torques(const State& state, Eigen::VectorXd& tau) const;
+
+  std::shared_ptr<CollisionCache> collision;  ///< made by the constructor, safe to share between threads
 };
 
-/// Throws FileError naming file, line and key.
-Scene load_scene(const std::string& path);
+/// `name`: a file, or a scene that comes with stiction (model_path.hpp). Throws FileError naming file, line and key.
+Scene load_scene(const std::string& name);
 
 }  // namespace stiction

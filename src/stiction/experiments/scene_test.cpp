@@ -70,6 +70,16 @@ TEST(ScenePairs, FrictionAndParametersOfAPair) {
   EXPECT_NEAR(speed_along_x(stepper, state, 0), 0.0, 1e-9);
 }
 
+TEST(ScenePairs, APairNeedNotCollide) {
+  const Scene scene = load_scene(scene_file("[[pair]]\na = \"ground\"\nb = \"sledge\"\ncollide = false\n"));
+  Stepper stepper = scene.make_stepper();
+  State state = scene.start;
+  const Eigen::VectorXd none = Eigen::VectorXd::Zero(stepper.world().nv());
+  for (int k = 0; k < 10; ++k) ASSERT_TRUE(stepper.step(none, state).accepted) << k;
+  for (const ContactPoint& c : stepper.contacts()) EXPECT_NE(c.body_a, stepper.world().body("sledge"));
+  EXPECT_FALSE(stepper.contacts().empty());
+}
+
 void expect_error(const std::string& pairs, const char* part) {
   try {
     load_scene(scene_file(pairs));
@@ -85,6 +95,24 @@ TEST(ScenePairs, ErrorsNameTheKey) {
   expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\nlaw = \"glue\"\n", "glue");
   expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\nstifness = 1.0\n", "stifness");
   expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\nstiffness = -1.0\n", "stiffness");
+  expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\ncollide = false\nfriction = 1.0\n", "friction");
+  expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\ncollide = \"no\"\n", "collide");
+}
+
+TEST(SceneErrors, NameTheTableAndItsLine) {
+  expect_error("[[robot]]\nfile = \"nowhere.urdf\"\n", "robot[0].file: nowhere.urdf");
+  expect_error("[[body]]\nname = \"flat\"\nshape = \"box\"\nsize = [1, 1, 0]\nmass = 1\n", "body[2]: ");
+  expect_error("[[body]]\nname = \"light\"\nshape = \"sphere\"\nradius = 1\nmass = 0\n", "body[2]: ");
+}
+
+TEST(SceneErrors, NamesThatShipAreScenes) {
+  EXPECT_EQ(load_scene("stack").world.nv(), 30);
+  try {
+    load_scene("stak");
+    FAIL();
+  } catch (const FileError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("stack"));
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -48,11 +49,11 @@ void require_pose(std::string_view name, const Eigen::Isometry3d& X) {
 }  // namespace
 
 struct CollisionScene::Impl {
-  std::vector<SceneGeometry> geometries;
+  std::shared_ptr<const std::vector<SceneGeometry>> geometries;
   std::vector<Collider> colliders;
   std::vector<int> planes;
   int bodies = 0;
-  std::vector<Pair> disabled_bodies, disabled_geometries;
+  std::vector<Pair> disabled_bodies, disabled_geometries, declared;
   std::map<Pair, Material> materials;
 
   BroadPhase broad_phase;
@@ -62,18 +63,18 @@ struct CollisionScene::Impl {
   SurfaceScratch surface_scratch;
   Gjk gjk;
 
-  const SceneGeometry& geometry(int i) const { return geometries[static_cast<std::size_t>(i)]; }
+  const SceneGeometry& geometry(int i) const { return (*geometries)[static_cast<std::size_t>(i)]; }
   const Collider& collider(int i) const { return colliders[static_cast<std::size_t>(i)]; }
   bool fixed(int i) const { return geometry(i).fixed || geometry(i).body < 0; }
 
   void require_index(std::string_view name, int i) const {
-    if (i < 0 || i >= static_cast<int>(geometries.size())) {
-      throw InvalidArgument(name, fmt::format("a geometry index in [0, {})", geometries.size()), fmt::format("{}", i));
+    if (i < 0 || i >= static_cast<int>(geometries->size())) {
+      throw InvalidArgument(name, fmt::format("a geometry index in [0, {})", geometries->size()), fmt::format("{}", i));
     }
   }
 
   void add(std::size_t i) {
-    const SceneGeometry& g = geometries[i];
+    const SceneGeometry& g = (*geometries)[i];
     const std::string name = fmt::format("geometry '{}'", g.name);
     if (g.body < -1) throw InvalidArgument(name + ".body", "an index >= -1", fmt::format("{}", g.body));
     require_pose(name + ".placement", g.placement);
@@ -93,8 +94,11 @@ struct CollisionScene::Impl {
   }
 
   bool enabled(int i, int j) const {
-    const int bi = geometry(i).body, bj = geometry(j).body;
+    const SceneGeometry &a = geometry(i), &b = geometry(j);
+    const int bi = a.body, bj = b.body;
     if ((fixed(i) && fixed(j)) || bi == bj) return false;
+    if (!declared.empty() && std::binary_search(declared.begin(), declared.end(), ordered(i, j))) return true;
+    if (((a.type & b.mask) == 0 && (b.type & a.mask) == 0) || (a.group >= 0 && a.group == b.group)) return false;
     return !std::binary_search(disabled_bodies.begin(), disabled_bodies.end(), ordered(bi, bj)) &&
            !std::binary_search(disabled_geometries.begin(), disabled_geometries.end(), ordered(i, j));
   }
@@ -148,7 +152,8 @@ struct CollisionScene::Impl {
       const auto it = materials.find(ordered(i, j));
       if (it != materials.end()) return it->second;
     }
-    return {std::min(geometry(i).friction, geometry(j).friction), std::max(geometry(i).restitution, geometry(j).restitution)};
+    const SceneGeometry &a = geometry(i), &b = geometry(j);
+    return {a.frictionless && b.frictionless ? 0.0 : std::min(a.friction, b.friction), std::max(a.restitution, b.restitution)};
   }
 
   void emit(int a, int b, std::vector<ContactPoint>& contacts) const {
@@ -172,21 +177,26 @@ struct CollisionScene::Impl {
 };
 
 CollisionScene::CollisionScene(std::vector<SceneGeometry> geometries) : impl_(std::make_unique<Impl>()) {
-  impl_->geometries = std::move(geometries);
-  impl_->colliders.reserve(impl_->geometries.size());
-  for (std::size_t i = 0; i < impl_->geometries.size(); ++i) impl_->add(i);
+  impl_->geometries = std::make_shared<const std::vector<SceneGeometry>>(std::move(geometries));
+  impl_->colliders.reserve(impl_->geometries->size());
+  for (std::size_t i = 0; i < impl_->geometries->size(); ++i) impl_->add(i);
 }
 CollisionScene::~CollisionScene() = default;
+CollisionScene::CollisionScene(const CollisionScene& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
+CollisionScene& CollisionScene::operator=(const CollisionScene& other) {
+  *impl_ = *other.impl_;
+  return *this;
+}
 CollisionScene::CollisionScene(CollisionScene&&) noexcept = default;
 CollisionScene& CollisionScene::operator=(CollisionScene&&) noexcept = default;
 
-std::span<const SceneGeometry> CollisionScene::geometries() const { return impl_->geometries; }
+std::span<const SceneGeometry> CollisionScene::geometries() const { return *impl_->geometries; }
 int CollisionScene::bodies() const { return impl_->bodies; }
 
 int CollisionScene::geometry(std::string_view name) const {
   int found = -1;
-  for (std::size_t i = 0; i < impl_->geometries.size(); ++i) {
-    if (impl_->geometries[i].name != name) continue;
+  for (std::size_t i = 0; i < impl_->geometries->size(); ++i) {
+    if ((*impl_->geometries)[i].name != name) continue;
     if (found >= 0) throw InvalidArgument("geometry name", "a name that only one geometry has", fmt::format("'{}'", name));
     found = static_cast<int>(i);
   }
@@ -206,6 +216,18 @@ void CollisionScene::disable_geometries(std::string_view name_a, std::string_vie
   disable_geometries(geometry(name_a), geometry(name_b));
 }
 
+void CollisionScene::declare_pair(int geometry_a, int geometry_b) {
+  impl_->require_index("geometry_a", geometry_a);
+  impl_->require_index("geometry_b", geometry_b);
+  insert_sorted(impl_->declared, ordered(geometry_a, geometry_b));
+}
+
+bool CollisionScene::may_collide(int geometry_a, int geometry_b) const {
+  impl_->require_index("geometry_a", geometry_a);
+  impl_->require_index("geometry_b", geometry_b);
+  return impl_->enabled(geometry_a, geometry_b);
+}
+
 void CollisionScene::set_pair_material(int geometry_a, int geometry_b, double mu, double restitution) {
   impl_->require_index("geometry_a", geometry_a);
   impl_->require_index("geometry_b", geometry_b);
@@ -222,10 +244,24 @@ void CollisionScene::update_poses(std::span<const Eigen::Isometry3d> X_WB) {
     const double error = (X.linear().transpose().lazyProduct(X.linear()) - Eigen::Matrix3d::Identity()).cwiseAbs().maxCoeff();
     if (!X.translation().allFinite() || !(error <= 1e-6)) require_pose(fmt::format("X_WB[{}]", i), X);
   }
-  for (std::size_t i = 0; i < impl_->geometries.size(); ++i) {
-    const SceneGeometry& g = impl_->geometries[i];
+  for (std::size_t i = 0; i < impl_->geometries->size(); ++i) {
+    const SceneGeometry& g = (*impl_->geometries)[i];
     if (g.body >= 0) impl_->colliders[i].place(X_WB[static_cast<std::size_t>(g.body)] * g.placement);
   }
+}
+
+double CollisionScene::gap(int geometry_a, int geometry_b, double margin) {
+  impl_->require_index("geometry_a", geometry_a);
+  impl_->require_index("geometry_b", geometry_b);
+  const Collider &a = impl_->collider(geometry_a), &b = impl_->collider(geometry_b);
+  impl_->found.clear();
+  if (a.kind == Kind::half_space && b.kind == Kind::half_space) return std::numeric_limits<double>::infinity();
+  const bool has_boxes = a.kind != Kind::half_space && b.kind != Kind::half_space;
+  const bool near = !has_boxes || ((a.lower - b.upper).maxCoeff() <= margin && (b.lower - a.upper).maxCoeff() <= margin);
+  if (near) impl_->collide(a, b, {impl_->found, margin, false});
+  double least = std::numeric_limits<double>::infinity();
+  for (const RawContact& c : impl_->found) least = std::min(least, c.gap);
+  return least;
 }
 
 void CollisionScene::detect(double margin, std::vector<ContactPoint>& contacts) {

@@ -7,6 +7,7 @@
 // point per touching vertex, and per crossing of convex edges. Only points with gap <= margin; every gap is that of its own point.
 // In a pair, A is the geometry that moves when one of them is fixed, and the one with the lower index otherwise.
 // Surfaces are one-sided: the solid lies behind their triangles. A pair of two fixed geometries or of one body is never tested.
+// Which pairs: those whose flags fit and which are neither of one group nor disabled, and declared ones.
 // Pair material: mu = min(mu_A, mu_B), restitution = max(e_A, e_B), unless `set_pair_material` says otherwise.
 // Cost: O(n log n + overlapping pairs). No allocation once the buffers have seen the worst case. One thread per scene.
 #pragma once
@@ -30,9 +31,12 @@ struct SceneGeometry {
   int body = -1;     ///< index into the poses; -1: fixed to the world, `placement` is then its world pose
   Eigen::Isometry3d placement = Eigen::Isometry3d::Identity();  ///< shape frame in the body frame
   Shape shape;
-  double friction = 1.0;     ///< sliding friction, >= 0, infinity allowed
-  double restitution = 0.0;  ///< Newton restitution, in [0, 1]
-  bool fixed = false;        ///< the body never moves (always so for body -1)
+  double friction = 1.0;        ///< sliding friction, >= 0, infinity allowed
+  double restitution = 0.0;     ///< Newton restitution, in [0, 1]
+  bool fixed = false;           ///< the body never moves (always so for body -1)
+  unsigned type = 1, mask = 1;  ///< a and b may collide when a.type & b.mask or b.type & a.mask
+  int group = -1;               ///< geometries of one group never collide; -1: none
+  bool frictionless = false;    ///< mu of a pair is 0 where both geometries are
 };
 
 class CollisionScene {
@@ -41,6 +45,9 @@ class CollisionScene {
   /// size, flat hull, no triangle with area, a half-space or height map that moves), FileError when a mesh file cannot be read.
   explicit CollisionScene(std::vector<SceneGeometry> geometries);
   ~CollisionScene();
+  /// A copy has its own poses and pairs and shares hulls, surfaces and trees.
+  CollisionScene(const CollisionScene& other);
+  CollisionScene& operator=(const CollisionScene& other);
   CollisionScene(CollisionScene&&) noexcept;
   CollisionScene& operator=(CollisionScene&&) noexcept;
 
@@ -54,6 +61,10 @@ class CollisionScene {
   void disable_bodies(int body_a, int body_b);
   void disable_geometries(int geometry_a, int geometry_b);
   void disable_geometries(std::string_view name_a, std::string_view name_b);
+  /// The two collide whatever their flags, groups and disabled pairs say, unless they are of one body or both fixed.
+  void declare_pair(int geometry_a, int geometry_b);
+  /// Whether the two are ever tested.
+  bool may_collide(int geometry_a, int geometry_b) const;
   /// Material of one pair in place of the rule above. Throws on mu < 0, NaN, or restitution outside [0, 1].
   void set_pair_material(int geometry_a, int geometry_b, double mu, double restitution);
 
@@ -63,6 +74,12 @@ class CollisionScene {
 
   /// All contact points with gap <= margin (m, >= 0) at the last poses; `contacts` is overwritten and keeps its memory.
   void detect(double margin, std::vector<ContactPoint>& contacts);
+  /// Smallest gap (m) of the contact points of two geometries at the last poses, whether or not they may collide; infinite when it is
+  /// above the margin (m, >= 0).
+  double gap(int geometry_a, int geometry_b, double margin);
+
+  /// What whoever made the scene left out, for people to read.
+  std::vector<std::string> warnings;
 
  private:
   struct Impl;

@@ -142,6 +142,70 @@ TEST(CollisionScene, WhichPairsAreTested) {
   EXPECT_THROW(scene.disable_geometries(0, 6), InvalidArgument);
 }
 
+TEST(CollisionScene, FlagsGroupsAndDeclaredPairs) {
+  SceneGeometry a = geometry("a", 0, Sphere{0.1}), b = geometry("b", 1, Sphere{0.1}), c = geometry("c", 2, Sphere{0.1});
+  SceneGeometry d = geometry("d", 3, Sphere{0.1}), same = geometry("same", 0, Sphere{0.1});
+  a.type = 2;
+  b.mask = 2;
+  b.type = 4;
+  c.type = c.mask = 8;
+  d.type = d.mask = 8;
+  CollisionScene scene({a, b, c, d, same});
+  const auto pairs = [&] {
+    std::set<std::pair<int, int>> found;
+    for (int i = 0; i < 5; ++i) {
+      for (int j = i + 1; j < 5; ++j) {
+        if (scene.may_collide(i, j)) found.emplace(i, j);
+      }
+    }
+    return found;
+  };
+  EXPECT_EQ(pairs(), (std::set<std::pair<int, int>>{{0, 1}, {2, 3}}));  // a's type 2 meets b's mask 2; `same` (1, 1) meets none
+  c.group = d.group = 5;
+  scene = CollisionScene({a, b, c, d, same});
+  EXPECT_EQ(pairs(), (std::set<std::pair<int, int>>{{0, 1}}));
+  scene.disable_geometries(2, 3);
+  scene.declare_pair(3, 2);
+  scene.declare_pair(0, 4);  // of one body
+  scene.declare_pair(0, 3);
+  EXPECT_EQ(pairs(), (std::set<std::pair<int, int>>{{0, 1}, {0, 3}, {2, 3}}));
+  scene.update_poses(std::vector<Isometry3d>(4, Isometry3d::Identity()));
+  std::vector<ContactPoint> contacts;
+  scene.detect(0.0, contacts);
+  std::set<std::pair<int, int>> detected;
+  for (const ContactPoint& p : contacts) detected.emplace(p.geometry_a, p.geometry_b);
+  EXPECT_EQ(detected, pairs());
+}
+
+TEST(CollisionScene, GapOfAPairIsThatOfItsContactPoints) {
+  CollisionScene scene({geometry("a", 0, Sphere{0.1}), geometry("b", 1, Box{{0.1, 0.2, 0.3}}), geometry("ground", -1, HalfSpace{})});
+  std::vector<Isometry3d> poses(2, Isometry3d::Identity());
+  poses[0].translation().y() = 0.35;
+  scene.update_poses(poses);
+  scene.disable_geometries(0, 1);  // asked for by name, so it is told
+  EXPECT_NEAR(scene.gap(0, 1, 0.1), 0.05, 1e-12);
+  EXPECT_NEAR(scene.gap(1, 0, 0.1), 0.05, 1e-12);
+  EXPECT_TRUE(std::isinf(scene.gap(0, 1, 0.01)));
+  EXPECT_NEAR(scene.gap(2, 1, 0.0), -0.3, 1e-12);
+  EXPECT_TRUE(std::isinf(scene.gap(2, 2, 0.0)));
+  EXPECT_THROW(scene.gap(0, 3, 0.0), InvalidArgument);
+}
+
+TEST(CollisionScene, APairIsFrictionlessWhenBothAre) {
+  SceneGeometry ball = geometry("ball", 0, Sphere{0.1}), ground = geometry("ground", -1, HalfSpace{});
+  ball.frictionless = true;
+  const auto mu = [&] {
+    CollisionScene scene({ball, ground});
+    scene.update_poses(std::vector<Isometry3d>{Isometry3d::Identity()});
+    std::vector<ContactPoint> contacts;
+    scene.detect(0.0, contacts);
+    return contacts.at(0).mu;
+  };
+  EXPECT_EQ(mu(), 1.0);
+  ground.frictionless = true;
+  EXPECT_EQ(mu(), 0.0);
+}
+
 TEST(CollisionScene, MaterialsOfAPair) {
   SceneGeometry ball = geometry("ball", 0, Sphere{0.1}), ground = geometry("ground", -1, HalfSpace{});
   ball.friction = std::numeric_limits<double>::infinity();

@@ -26,6 +26,9 @@ class Gjk {
  public:
   Gjk();
   ~Gjk();
+  /// Buffers hold nothing that is worth a copy.
+  Gjk(const Gjk& /*other*/) : Gjk() {}
+  Gjk& operator=(const Gjk& /*other*/) { return *this; }
   /// A direction from B to A along which the cores are (nearly) farthest apart. No allocation.
   Eigen::Vector3d direction(const Convex& a, const Convex& b);
 

@@ -33,13 +33,19 @@ struct Assembler {
     parts.robot.name = options.name.empty() ? description.name : options.name;
     parts.robot.file = description.file;
     parts.robot.warnings = description.warnings;
+    parts.robot.self_collision = options.self_collision;
+    parts.robot.filter_overlaps = options.filter_overlaps;
     check_names();
     for (std::size_t i = 0; i < description.links.size(); ++i) add_link(static_cast<int>(i));
     finish_bodies();
     require_massive_subtrees();
+    apply_keyframe();
     apply_settings();
     select_actuated();
-    exclude_pairs();
+    choose_pairs(description, parts);
+    add_equalities();
+    parts.robot.gravity = description.gravity;
+    parts.robot.timestep = description.timestep;
     parts.robot.bodies = static_cast<int>(parts.bodies.size());
     parts.robot.joints = static_cast<int>(parts.joints.size());
     parts.robot.links = static_cast<int>(parts.links.size());
@@ -79,7 +85,7 @@ struct Assembler {
   void add_link(int i) {
     const LinkDescription& link = description.links[static_cast<std::size_t>(i)];
     const JointDescription joint = joint_above(i);
-    Link made{link.name, 0, 0, Eigen::Isometry3d::Identity()};
+    Link made{link.name, 0, 0, -1, Eigen::Isometry3d::Identity()};
     if (link.parent < 0) {
       made.body = joint.fixed ? add_body(i, nullptr, -1, options.pose) : add_body(i, &joint, -1, options.pose);
     } else {
@@ -94,7 +100,7 @@ struct Assembler {
     }
     add_inertial(made, link);
     for (const GeometryDescription& g : link.geometries) {
-      parts.geometries.push_back({g.name, made.body, made.X_BL * g.X_LG, g.shape, g.friction, g.type, g.mask});
+      parts.geometries.push_back({g.name, made.body, made.X_BL * g.X_LG, g.shape, g.friction, g.type, g.mask, g.frictionless, i});
     }
     parts.links.push_back(std::move(made));
   }
@@ -142,11 +148,13 @@ struct Assembler {
     joint.dry_friction = d.dry_friction;
     joint.damping = d.damping;
     joint.armature = d.armature;
+    joint.stiffness = d.stiffness;
+    joint.spring_reference = d.spring_reference;
     joint.actuated = d.actuated && joint.nv == 1;
     parts.joints.push_back(joint);
     parts.q0.conservativeResize(joint.q + joint.nq);
     if (joint.nv == 1) {
-      parts.q0[joint.q] = std::clamp(0.0, d.lower, d.upper);
+      parts.q0[joint.q] = std::clamp(d.reference, d.lower, d.upper);
     } else {
       if (d.kind == JointKind::free) parts.q0.segment<3>(joint.q) = start.translation();
       const Eigen::Quaterniond r(start.linear());
@@ -159,7 +167,13 @@ struct Assembler {
     const int plan = parts.plan_of_body[static_cast<std::size_t>(made.body)];
     if (plan < 0) return;
     Inertial& body = parts.plans[static_cast<std::size_t>(plan)].inertial;
-    body = body + transformed(made.X_BL, link.inertial);
+    const Inertial added = transformed(made.X_BL, link.inertial);
+    body = body + added;
+    if (link.gravity_compensation == 0.0) return;
+    Body& lifted = parts.bodies[static_cast<std::size_t>(made.body)];
+    const double share = link.gravity_compensation * added.mass, mass = lifted.lifted_mass + share;
+    if (mass != 0.0) lifted.lifted_com = (lifted.lifted_mass * lifted.lifted_com + share * added.com) / mass;
+    lifted.lifted_mass = mass;
   }
 
   void finish_bodies() {
@@ -213,6 +227,7 @@ struct Assembler {
       if (s.dry_friction) joint.dry_friction = checked(name, "dry_friction", *s.dry_friction);
       if (s.damping) joint.damping = checked(name, "damping", *s.damping);
       if (s.armature) joint.armature = checked(name, "armature", *s.armature);
+      apply_spring(joint, s);
       if (s.position) set_position(joint, *s.position);
     }
     for (std::size_t k = 0; k < parts.plans.size(); ++k) {
@@ -222,6 +237,44 @@ struct Assembler {
       }
       parts.plans[k].armature = armature;
     }
+  }
+
+  void apply_spring(Joint& joint, const JointSettings& s) const {
+    if (!s.stiffness && !s.spring_reference) return;
+    const std::string argument = fmt::format("options.joints['{}'].stiffness", joint.name);
+    if (joint.nv != 1) throw InvalidArgument(argument, "a joint with one coordinate", std::string(to_string(joint.kind)));
+    if (s.stiffness) joint.stiffness = checked(joint.name, "stiffness", *s.stiffness);
+    if (s.spring_reference) joint.spring_reference = *s.spring_reference;
+    if (!std::isfinite(joint.stiffness) || !std::isfinite(joint.spring_reference)) {
+      throw InvalidArgument(argument, "a finite number >= 0 and a finite spring_reference", "another number");
+    }
+  }
+
+  /// Positions of the file's joints in turn; those of a base that is fixed are passed over.
+  void apply_keyframe() {
+    if (options.keyframe.empty()) return;
+    const auto at = std::find_if(description.keyframes.begin(), description.keyframes.end(),
+                                 [&](const KeyframeDescription& k) { return k.name == options.keyframe; });
+    if (at == description.keyframes.end()) {
+      throw InvalidArgument("options.keyframe", fmt::format("the name of a <key> of {}", description.file),
+                            fmt::format("'{}'", options.keyframe));
+    }
+    std::size_t next = 0, joint = 0;
+    for (const LinkDescription& link : description.links) {
+      if (link.joint.fixed) continue;
+      const auto count = static_cast<std::size_t>(positions(link.joint.kind));
+      if (joint < parts.joints.size() && parts.joints[joint].name == link.joint.name) set_key(parts.joints[joint++], &at->q[next]);
+      next += count;
+    }
+  }
+
+  void set_key(const Joint& joint, const double* q) {
+    auto own = parts.q0.segment(joint.q, joint.nq);
+    own = Eigen::Map<const Eigen::VectorXd>(q, joint.nq);
+    if (joint.kind != JointKind::free) return;
+    own.head<3>() = options.pose * Eigen::Vector3d(own.head<3>());
+    const Eigen::Quaterniond turned = Eigen::Quaterniond(options.pose.linear()) * Eigen::Quaterniond(Eigen::Vector4d(own.tail<4>()));
+    own.tail<4>() = turned.normalized().coeffs();
   }
 
   void set_position(const Joint& joint, double position) {
@@ -248,40 +301,40 @@ struct Assembler {
     }
   }
 
-  int body_of_link(const std::string& name) const {
-    const auto at = std::find_if(parts.links.begin(), parts.links.end(), [&](const Link& l) { return l.name == name; });
-    return at == parts.links.end() ? -1 : at->body;
-  }
-
-  void exclude(int a, int b) {
-    if (a >= 0 && b >= 0 && a != b) parts.excluded.emplace_back(std::min(a, b), std::max(a, b));
-  }
-
-  void exclude_pairs() {
-    std::vector<char> has_geometry(parts.bodies.size(), 0);
-    for (const CollisionGeometry& g : parts.geometries) has_geometry[static_cast<std::size_t>(g.body)] = 1;
-    for (std::size_t b = 0; b < parts.bodies.size(); ++b) {
-      if (!has_geometry[b]) continue;
-      int up = static_cast<int>(b);
-      do {
-        up = parent_body(up);
-      } while (up >= 0 && !has_geometry[static_cast<std::size_t>(up)]);
-      if (up >= 0 && (description.excludes_static_parent || parts.bodies[static_cast<std::size_t>(up)].block >= 0)) {
-        exclude(up, static_cast<int>(b));
-      }
+  int joint_index(const std::string& name) const {
+    for (std::size_t j = 0; j < parts.joints.size(); ++j) {
+      if (parts.joints[j].name == name) return static_cast<int>(j);
     }
-    for (const auto& [a, b] : description.excluded_links) exclude(body_of_link(a), body_of_link(b));
-    std::sort(parts.excluded.begin(), parts.excluded.end());
-    parts.excluded.erase(std::unique(parts.excluded.begin(), parts.excluded.end()), parts.excluded.end());
+    return -1;
   }
 
-  /// The body that the link nearest the root is joined to; -1 for the root and for what floats.
-  int parent_body(int body) const {
-    const int plan = parts.plan_of_body[static_cast<std::size_t>(body)];
-    const int parent_link = description.links[static_cast<std::size_t>(first_link[static_cast<std::size_t>(body)])].parent;
-    if (plan < 0 || parent_link < 0) return -1;
-    if (parts.plans[static_cast<std::size_t>(plan)].kind == JointKind::free) return -1;
-    return parts.links[static_cast<std::size_t>(parent_link)].body;
+  void add_equalities() {
+    for (const EqualityDescription& d : description.equalities) {
+      Equality e = d.equality;
+      if (e.kind == EqualityKind::joint) {
+        e.joint_a = joint_index(d.joint_a);
+        e.joint_b = joint_index(d.joint_b);
+        follow(e);
+      } else {
+        const Link &a = parts.links[static_cast<std::size_t>(d.link_a)], &b = parts.links[static_cast<std::size_t>(d.link_b)];
+        e.body_a = a.body;
+        e.body_b = b.body;
+        e.X_AF = a.X_BL * e.X_AF;
+        e.X_BF = b.X_BL * e.X_BF;
+      }
+      parts.equalities.push_back(e);
+    }
+  }
+
+  /// A joint that follows another one starts where that one says, unless the user has placed it.
+  void follow(const Equality& e) {
+    const Joint& joint = parts.joints[static_cast<std::size_t>(e.joint_a)];
+    const auto at = options.joints.find(joint.name);
+    if (at != options.joints.end() && at->second.position) return;
+    const double x = e.joint_b < 0 ? 0.0 : parts.q0[parts.joints[static_cast<std::size_t>(e.joint_b)].q] - e.reference_b;
+    double value = 0.0;
+    for (std::size_t k = e.polynomial.size(); k-- > 0;) value = value * x + e.polynomial[k];
+    parts.q0[joint.q] = e.reference_a + value;
   }
 };
 

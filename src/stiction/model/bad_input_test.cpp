@@ -212,9 +212,46 @@ TEST(BadInput, WhatAUrdfSaysInVainIsAWarning) {
       "r: <text>:4: <safety_controller> left out: soft limits are a controller's",
       "r: <text>:4: jerk of <limit> left out: it limits no motion here",
       "r: <text>:5: stiffness of <dynamics> left out: not known to this reader",
-      "r: <text>:6: <kp> left out: an extension of Gazebo (and 1 more)",
+      "r: <text>:6: kp of <gazebo> left out: an extension of Gazebo (and 1 more)",
   };
   EXPECT_EQ(builder.build().warnings(), expected);
+}
+
+/// An arm of two joints, the second of which does what `text` says.
+std::string arm(const std::string& text, const std::string& transmission = "") {
+  const std::string inertia = R"(<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>)";
+  return R"(<robot name="r"><link name="a"/><link name="b">)" + inertia + R"(<link name="c">)" + inertia +
+         R"(<joint name="i" type="continuous"><parent link="a"/><child link="b"/></joint>
+            <joint name="j" type="continuous"><parent link="b"/><child link="c"/>)" +
+         text + "</joint>" + transmission + "</robot>";
+}
+
+TEST(Urdf, AMimicFollowsItsJointAndIsNotDriven) {
+  RobotOptions options;
+  options.joints["i"].position = 0.4;
+  WorldBuilder builder;
+  builder.add_robot_text(arm(R"(<mimic joint="i" multiplier="-2" offset="0.1"/>)"), options);
+  const World world = builder.build();
+  ASSERT_EQ(world.equalities().size(), 1u);
+  const Equality& e = world.equalities()[0];
+  EXPECT_EQ(e.kind, EqualityKind::joint);
+  EXPECT_EQ(e.joint_a, world.joint("j"));
+  EXPECT_EQ(e.joint_b, world.joint("i"));
+  EXPECT_EQ(world.initial_configuration(), Eigen::Vector2d(0.4, 0.1 - 0.8));
+  EXPECT_EQ(world.actuated().size(), 1u);
+  EXPECT_TRUE(world.warnings().empty());
+  EXPECT_THAT(error_of(arm(R"(<mimic joint="j"/>)")), HasSubstr("mimics itself"));
+  WorldBuilder astray;
+  astray.add_robot_text(arm(R"(<mimic joint="k"/>)"));
+  EXPECT_EQ(astray.build().warnings(), std::vector<std::string>{"r: <text>:2: joint 'j' mimics the unknown joint 'k': it moves freely"});
+}
+
+TEST(Urdf, ARotorBehindAGearIsArmature) {
+  WorldBuilder builder;
+  builder.add_robot_text(
+      arm(R"(<dynamics armature="0.5"/>)", R"(<transmission><joint name="j"/><actuator><drake:rotor_inertia value="2e-4"/>
+    <drake:gear_ratio value="100"/></actuator></transmission>)"));
+  EXPECT_NEAR(builder.build().joints()[1].armature, 0.5 + 2.0, 1e-12);
 }
 
 TEST(BadInput, MissingFileIsNamed) {

@@ -14,7 +14,8 @@
 namespace stiction {
 
 struct WorldData::Impl {
-  std::vector<std::unique_ptr<pinocchio::Data>> robots;  ///< per block, null for free bodies; never copied
+  World world;
+  std::vector<std::unique_ptr<pinocchio::Data>> robots;  ///< per block, null for free bodies; scratch of `update`, never copied
 };
 
 namespace {
@@ -116,9 +117,36 @@ void update_robot(const World& world, int k, const ConstVector& q, const ConstVe
   }
 }
 
+double spring_energy(const World& world, const ConstVector& q) {
+  double energy = 0.0;
+  for (const int j : world.impl().sprung) {
+    const Joint& joint = world.joints()[index(j)];
+    energy += 0.5 * joint.stiffness * std::pow(q[joint.q] - joint.spring_reference, 2);
+  }
+  return energy;
+}
+
+void add_springs(const World& world, const ConstVector& q, WorldData& data) {
+  for (const int j : world.impl().sprung) {
+    const Joint& joint = world.joints()[index(j)];
+    data.bias[joint.v] += joint.stiffness * (q[joint.q] - joint.spring_reference);
+  }
+}
+
+/// h += J_cᵀ m_c g: the weight of what is compensated, taken out again.
+void lift(const World& world, WorldData& data) {
+  for (const int b : world.impl().lifted) {
+    const Body& body = world.bodies()[index(b)];
+    const Block& block = world.blocks()[index(body.block)];
+    Vector6d weight = Vector6d::Zero();
+    weight.head<3>() = body.lifted_mass * world.gravity();
+    add_wrench_row(world, data, b, data.X_WB[index(b)] * body.lifted_com, weight, data.bias.segment(block.v, block.nv).transpose());
+  }
+}
+
 }  // namespace
 
-WorldData::WorldData(const World& world) : impl(std::make_unique<Impl>()) {
+WorldData::WorldData(const World& world) : impl(std::make_unique<Impl>(world)) {
   const World::Impl& w = world.impl();
   M.reset(w.block_sizes);
   bias.setZero(w.nv);
@@ -136,6 +164,16 @@ WorldData::WorldData(const World& world) : impl(std::make_unique<Impl>()) {
 }
 
 WorldData::~WorldData() = default;
+WorldData::WorldData(const WorldData& other) : WorldData(other.impl->world) { *this = other; }
+WorldData& WorldData::operator=(const WorldData& other) {
+  if (&impl->world.impl() != &other.impl->world.impl()) *this = WorldData(other.impl->world);
+  M = other.M;
+  bias = other.bias;
+  X_WB = other.X_WB;
+  V_WB = other.V_WB;
+  J_W = other.J_W;
+  return *this;
+}
 WorldData::WorldData(WorldData&&) noexcept = default;
 WorldData& WorldData::operator=(WorldData&&) noexcept = default;
 
@@ -150,6 +188,9 @@ void update(const World& world, const ConstVector& q, const ConstVector& v, Worl
       update_free_body(world, k, q, v, data);
     }
   }
+  data.spring_energy = spring_energy(world, q);
+  add_springs(world, q, data);
+  lift(world, data);
 }
 
 void update_kinematics(const World& world, const ConstVector& q, WorldData& data) {
@@ -165,6 +206,7 @@ void update_kinematics(const World& world, const ConstVector& q, WorldData& data
     pinocchio::computeJointJacobians(world.impl().models[k]->model, robot, q_k);
     robot_kinematics(block, robot, data, data.J_W[k]);
   }
+  data.spring_energy = spring_energy(world, q);
 }
 
 }  // namespace stiction

@@ -113,6 +113,40 @@ bool can_separate(const World& world, const WorldData& data, int body_a, int bod
   return moves(a, b, p_W, n) || moves(b, a, p_W, n);
 }
 
+void add_wrench(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, const Eigen::Vector3d& force,
+                const Eigen::Vector3d& moment, Eigen::Ref<Eigen::VectorXd> tau) {
+  require_size("tau", tau.size(), world.nv());
+  const Support support = support_of(world, data, body);
+  if (support.J == nullptr) return;
+  const int first = world.blocks()[static_cast<std::size_t>(world.bodies()[static_cast<std::size_t>(body)].block)].v;
+  for (const int c : support.columns) {
+    tau[first + c] += force.dot(at_point(*support.J, c, p_W)) + moment.dot(support.J->col(c).tail<3>());
+  }
+}
+
+void add_wrench_row(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, const Vector6d& wrench,
+                    Eigen::Ref<Eigen::RowVectorXd> row) {
+  const Support support = support_of(world, data, body, row.cols());
+  for (const int c : support.columns) {
+    row[c] += wrench.head<3>().dot(at_point(*support.J, c, p_W)) + wrench.tail<3>().dot(support.J->col(c).tail<3>());
+  }
+}
+
+MotionBound motion_bound(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W,
+                         const Eigen::Ref<const Eigen::VectorXd>& v) {
+  const int block = world.bodies()[static_cast<std::size_t>(body)].block;
+  if (block < 0) return {};
+  const Block& coordinates = world.blocks()[static_cast<std::size_t>(block)];
+  const Support support = support_of(world, data, body, coordinates.nv);
+  MotionBound bound;
+  for (const int c : support.columns) {
+    const double speed = std::abs(v[coordinates.v + c]);
+    bound.linear += speed * at_point(*support.J, c, p_W).norm();
+    bound.angular += speed * support.J->col(c).tail<3>().norm();
+  }
+  return bound;
+}
+
 Eigen::Isometry3d link_pose(const World& world, const WorldData& data, int link) {
   const std::span<const Link> links = world.links();
   if (link < 0 || link >= static_cast<int>(links.size())) {
@@ -135,7 +169,12 @@ double kinetic_energy(const World& world, const WorldData& data, const Eigen::Re
 
 double potential_energy(const World& world, const WorldData& data) {
   double mass = 0.0;
-  return -world.gravity().dot(weighted_com(world, data, -1, mass));
+  Eigen::Vector3d moment = weighted_com(world, data, -1, mass);
+  for (const int b : world.impl().lifted) {
+    const Body& body = world.bodies()[static_cast<std::size_t>(b)];
+    moment -= body.lifted_mass * (data.X_WB[static_cast<std::size_t>(b)] * body.lifted_com);
+  }
+  return data.spring_energy - world.gravity().dot(moment);
 }
 
 Eigen::Vector3d center_of_mass(const World& world, const WorldData& data) { return mean_com(world, data, -1); }

@@ -50,26 +50,29 @@ std::string_view LeftOut::reason(std::string_view element, std::string_view attr
 
 LeftOut::Group& LeftOut::group(const XmlElement& e, std::string_view reason) {
   const auto [at, is_new] = index_.try_emplace({e.Name(), std::string(reason)}, groups_.size());
-  if (is_new) groups_.push_back({place(e), e.Name(), std::string(reason), {}, -1});
-  return groups_[at->second];
+  if (is_new) groups_.push_back({place(e), e.Name(), std::string(reason), {}, 0, &e});
+  Group& found = groups_[at->second];
+  if (found.last != &e) ++found.more;
+  found.last = &e;
+  return found;
 }
+
+void LeftOut::add(const XmlElement& e, std::string_view part, std::string_view reason) {
+  Group& found = group(e, reason);
+  if (std::ranges::find(found.attributes, part) == found.attributes.end()) found.attributes.emplace_back(part);
+}
+
+void LeftOut::add(const XmlElement& e, std::string_view reason) { group(e, reason); }
 
 void LeftOut::check(const XmlElement& e) {
   std::string_view known;
   for (const auto& element : coverage_.elements) {
     if (element.name == std::string_view(e.Name())) known = element.attributes;
   }
-  Group* last = nullptr;
   for (const auto* a = e.FirstAttribute(); a != nullptr; a = a->Next()) {
-    if (lists(known, a->Name()) || is_neutral(e, a->Name(), a->Value())) continue;
-    Group& found = group(e, reason(e.Name(), a->Name()));
-    if (&found != last) ++found.more;
-    last = &found;
-    if (std::ranges::find(found.attributes, a->Name()) == found.attributes.end()) found.attributes.emplace_back(a->Name());
+    if (!lists(known, a->Name()) && !is_neutral(e, a->Name(), a->Value())) add(e, a->Name(), reason(e.Name(), a->Name()));
   }
 }
-
-void LeftOut::add(const XmlElement& e, std::string_view reason) { ++group(e, reason).more; }
 
 std::vector<std::string> LeftOut::messages() const {
   std::vector<std::string> list;

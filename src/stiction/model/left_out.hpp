@@ -41,6 +41,8 @@ class LeftOut {
   void check(const XmlElement& e);
   /// The whole element; equal names and reasons share one message.
   void add(const XmlElement& e, std::string_view reason);
+  /// A child element, named as a part of its parent.
+  void add_child(const XmlElement& parent, const XmlElement& child, std::string_view reason) { add(parent, child.Name(), reason); }
   std::vector<std::string> messages() const;
 
  private:
@@ -48,10 +50,12 @@ class LeftOut {
     std::string where, element, reason;
     std::vector<std::string> attributes;  ///< empty: the element itself
     int more = 0;
+    const XmlElement* last = nullptr;  ///< counted last
   };
   bool is_neutral(const XmlElement& e, std::string_view attribute, std::string_view value) const;
   std::string_view reason(std::string_view element, std::string_view attribute) const;
   Group& group(const XmlElement& e, std::string_view reason);
+  void add(const XmlElement& e, std::string_view part, std::string_view reason);
 
   const Coverage& coverage_;
   std::vector<Group> groups_;

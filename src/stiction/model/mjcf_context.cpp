@@ -101,6 +101,10 @@ void MjcfContext::read_compiler() {
     if (const Attribute a = attribute(*e, "inertiafromgeom"); a && std::string_view(a.text) != "auto") {
       inertia_from_geom = boolean(a, false);
     }
+    bound_mass = number_or(attribute(*e, "boundmass"), bound_mass);
+    bound_inertia = number_or(attribute(*e, "boundinertia"), bound_inertia);
+    balance_inertia = boolean(attribute(*e, "balanceinertia"), balance_inertia);
+    total_mass = number_or(attribute(*e, "settotalmass"), total_mass);
     if (const Attribute a = attribute(*e, "inertiagrouprange")) {
       const std::vector<double> range = exactly(a, 2);
       group_low = range[0];

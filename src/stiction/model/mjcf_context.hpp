@@ -40,8 +40,11 @@ class MjcfContext {
   const RobotOptions& options;
   std::string file;
   bool degrees = true, autolimits = true;
-  std::optional<bool> inertia_from_geom;     ///< none: for bodies without <inertial>
-  double group_low = 0.0, group_high = 5.0;  ///< groups of geoms that count for inertia
+  std::optional<bool> inertia_from_geom;         ///< none: for bodies without <inertial>
+  double group_low = 0.0, group_high = 5.0;      ///< groups of geoms that count for inertia
+  double bound_mass = 0.0, bound_inertia = 0.0;  ///< least mass (kg) and principal moment (kg m²) of a body
+  bool balance_inertia = false;                  ///< moments that violate the triangle inequality become their mean
+  double total_mass = -1.0;                      ///< kg to which all bodies are scaled, when > 0
 
  private:
   static constexpr double kDegree = 0.017453292519943295;
@@ -75,7 +78,29 @@ struct MjcfGeom {
   bool has_inertia = true;  ///< false for a mesh, whose volume is not computed
 };
 
+/// boundmass, boundinertia, balanceinertia and settotalmass, on the links that are bodies of the file.
+void apply_mass_settings(const MjcfContext& context, const std::vector<int>& bodies, RobotDescription& robot);
+
+/// A <site>, or the pose of a body in the file's start: a frame fixed to a link.
+struct MjcfFrame {
+  int link = 0;
+  Eigen::Isometry3d X = Eigen::Isometry3d::Identity();
+};
+
+/// What an equality names: bodies with their poses in the world of the file as it is written, sites in their links.
+struct MjcfPlaces {
+  std::map<std::string, MjcfFrame> bodies, sites;
+  std::map<std::string, const JointDescription*> joints;  ///< 1-dof joints
+};
+
+/// connect, weld and joint; nothing for the other kinds, which become warnings, and for those that are not active.
+std::optional<EqualityDescription> read_equality(const XmlElement& e, const MjcfPlaces& places, std::vector<std::string>& warnings);
+
+/// `is_paired`: a <pair> names it, so it collides whatever its flags say.
 MjcfGeom read_geom(const XmlElement& geom, const MjcfContext& context, const std::string& childclass, const Eigen::Isometry3d& X_BF,
-                   std::vector<std::string>& warnings);
+                   bool is_paired, std::vector<std::string>& warnings);
+
+/// One <pair> of <contact>: friction along its first direction, none where condim is 1.
+PairDescription read_pair(const XmlElement& pair, const MjcfContext& context, std::vector<std::string>& warnings);
 
 }  // namespace stiction

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "stiction/base/utf8.hpp"
 #include "stiction/model/mjcf_context.hpp"
 
 namespace stiction {
@@ -124,15 +125,16 @@ unsigned bits(const Attribute& a) {
 }  // namespace
 
 MjcfGeom read_geom(const XmlElement& geom, const MjcfContext& context, const std::string& childclass, const Eigen::Isometry3d& X_BF,
-                   std::vector<std::string>& warnings) {
+                   bool is_paired, std::vector<std::string>& warnings) {
   GeomReader reader(geom, context, childclass, warnings);
   MjcfGeom read;
   GeometryDescription& g = read.geometry;
-  if (const Attribute name = attribute(geom, "name")) g.name = name.text;
+  if (const Attribute name = attribute(geom, "name")) g.name = printable(name.text);
   g.X_LG = X_BF * reader.placement();
   g.type = bits(reader.find("contype"));
   g.mask = bits(reader.find("conaffinity"));
-  read.collides = g.type != 0 || g.mask != 0;
+  read.collides = g.type != 0 || g.mask != 0 || is_paired;
+  g.frictionless = integer_or(reader.find("condim"), 3) == 1;
   if (const Attribute friction = reader.find("friction")) {
     const std::vector<double> mu = numbers(friction);
     if (mu.empty() || !(mu[0] >= 0.0)) fail(geom, "friction: expected a number >= 0");
@@ -152,6 +154,18 @@ MjcfGeom read_geom(const XmlElement& geom, const MjcfContext& context, const std
   read.has_inertia = !solid.is_mesh || has_no_mass;
   const double kilograms = solid.unit_inertia.isZero(0.0) ? 0.0 : mass ? given : rho * solid.volume;
   read.inertial = transformed(g.X_LG, {kilograms, Eigen::Vector3d::Zero(), (kilograms * solid.unit_inertia).asDiagonal()});
+  return read;
+}
+
+PairDescription read_pair(const XmlElement& pair, const MjcfContext& context, std::vector<std::string>& warnings) {
+  PairDescription read{text(require(pair, "geom1")), text(require(pair, "geom2")), fmt::format("line {}, <pair>", pair.GetLineNum())};
+  if (const Attribute friction = context.find(pair, "friction", "")) {
+    const std::vector<double> mu = numbers(friction);
+    if (mu.empty() || !(mu[0] >= 0.0)) fail(pair, "friction: expected numbers >= 0");
+    read.friction = mu[0];
+    if (mu.size() > 1 && mu[1] != mu[0]) warnings.push_back(fmt::format("{}: friction is that of the first direction", place(pair)));
+  }
+  if (integer_or(context.find(pair, "condim", ""), 3) == 1) read.friction = 0.0;
   return read;
 }
 

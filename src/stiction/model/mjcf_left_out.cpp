@@ -19,17 +19,21 @@ constexpr std::string_view kActuator = "name class group user joint gear ctrllim
 constexpr std::array kElements = {
     Element{"mujoco", "model"},
     Element{"compiler",
-            "angle assetdir autolimits coordinate discardvisual eulerseq fitaabb fusestatic inertiafromgeom inertiagrouprange meshdir "
-            "savecanonical savecompiled saveinertial texturedir usethread convexhull"},
-    Element{"option", "magnetic apirate"},
-    Element{"flag", "autoreset diagexact energy eulerdamp fwdinv invdiscrete island midphase nativeccd refsafe sensor sleep warmstart"},
+            "angle assetdir autolimits balanceinertia boundinertia boundmass coordinate discardvisual eulerseq fitaabb fusestatic "
+            "inertiafromgeom inertiagrouprange meshdir "
+            "savecanonical savecompiled saveinertial settotalmass texturedir usethread convexhull"},
+    Element{"option", "gravity timestep magnetic apirate"},
+    Element{"flag",
+            "autoreset diagexact energy eulerdamp filterparent fwdinv gravity invdiscrete island midphase nativeccd refsafe sensor sleep "
+            "warmstart"},
     Element{"default", "class"},
     Element{"worldbody", ""},
     Element{"frame", "name childclass pos quat axisangle euler xyaxes zaxis"},
-    Element{"body", "name childclass pos quat axisangle euler xyaxes zaxis mocap user fuse simple sleep"},
+    Element{"body", "name childclass pos quat axisangle euler xyaxes zaxis gravcomp mocap user fuse simple sleep"},
     Element{"inertial", "pos quat axisangle euler xyaxes zaxis mass diaginertia fullinertia"},
-    Element{"joint",
-            "name class group user type pos axis limited range ref damping armature frictionloss actuatorfrclimited actuatorfrcrange"},
+    Element{"joint",  // of a body, or of an <equality>
+            "active joint1 joint2 polycoef name class group user type pos axis limited range ref stiffness springref damping armature "
+            "frictionloss actuatorfrclimited actuatorfrcrange"},
     Element{"freejoint", "name group"},
     Element{"geom",
             "name class group user type pos quat axisangle euler xyaxes zaxis size fromto mesh hfield mass density friction contype "
@@ -42,6 +46,12 @@ constexpr std::array kElements = {
     Element{"general", kActuator},
     Element{"contact", ""},
     Element{"exclude", "name body1 body2"},
+    Element{"pair", "name class geom1 geom2 friction"},
+    Element{"connect", "name class active body1 body2 anchor site1 site2"},
+    Element{"weld", "name class active body1 body2 relpose anchor torquescale site1 site2"},
+    Element{"equality", ""},
+    Element{"keyframe", ""},
+    Element{"key", "name time qpos act ctrl mpos mquat"},
 };
 
 constexpr std::string_view kCallersTorque = "its own dynamics are left to the caller's torques";
@@ -56,22 +66,24 @@ constexpr std::array kReasons = {
            kNumerics},
     Reason{"option", "cone impratio", "the contact law is chosen by the caller"},
     Reason{"option", "wind density viscosity", kFluid},
-    Reason{"option", "timestep", "the step is chosen by the caller"},
-    Reason{"option", "gravity", "gravity is that of the world"},
     Reason{"option", "o_margin o_solref o_solimp o_friction", "contacts are rigid"},
     Reason{"option", "actuatorgroupdisable", kCallersTorque},
-    Reason{"flag", "constraint equality frictionloss limit contact spring damper gravity filterparent", "nothing is switched off"},
+    Reason{"flag", "constraint equality frictionloss limit contact spring damper", "nothing is switched off"},
     Reason{"flag", "actuation clampctrl", kCallersTorque},
     Reason{"flag", "override", "contacts are rigid"},
     Reason{"geom", "solref solimp solmix margin gap priority", "contacts are rigid, and a pair has the smaller friction"},
     Reason{"geom", "condim", "contacts have sliding friction in two directions"},
+    Reason{"pair", "condim", "contacts have sliding friction in two directions"},
+    Reason{"pair", "solref solreffriction solimp margin gap", "contacts are rigid"},
     Reason{"geom", "fluidshape fluidcoef", kFluid},
     Reason{"geom", "shellinertia", "inertia is that of the solid"},
     Reason{"geom", "adhesion surfacevel", "contacts neither pull nor drive"},
-    Reason{"joint", "solreflimit solimplimit solreffriction solimpfriction margin", kRigidJoint},
-    Reason{"joint", "stiffness springref springdamper springyield", "joints have no springs"},
+    Reason{"joint", "solref solimp solreflimit solimplimit solreffriction solimpfriction margin", kRigidJoint},
+    Reason{"joint", "springdamper springyield", "a spring is given by its stiffness"},
     Reason{"joint", "actuatorgravcomp", kCallersTorque},
-    Reason{"body", "gravcomp", "gravity acts on every body alike"},
+    Reason{"connect", "solref solimp", kRigidJoint},
+    Reason{"weld", "solref solimp", kRigidJoint},
+    Reason{"equality", "solref solimp", kRigidJoint},
     Reason{
         "general",
         "gaintype gainprm biastype biasprm dyntype dynprm actdim actearly actlimited actrange ffrange velrange input interp delay nsample "
@@ -92,8 +104,6 @@ constexpr std::array kNeutral = {
     Neutral{"flag", "contact", "enable"},
     Neutral{"flag", "spring", "enable"},
     Neutral{"flag", "damper", "enable"},
-    Neutral{"flag", "gravity", "enable"},
-    Neutral{"flag", "filterparent", "enable"},
     Neutral{"flag", "actuation", "enable"},
     Neutral{"flag", "clampctrl", "enable"},
     Neutral{"flag", "override", "disable"},
@@ -105,12 +115,16 @@ constexpr std::array kNeutral = {
     Neutral{"geom", "margin", "0"},
     Neutral{"geom", "gap", "0"},
     Neutral{"geom", "priority", "0"},
+    Neutral{"geom", "condim", "1"},
     Neutral{"geom", "condim", "3"},
+    Neutral{"pair", "condim", "1"},
+    Neutral{"pair", "condim", "3"},
+    Neutral{"pair", "margin", "0"},
+    Neutral{"pair", "gap", "0"},
     Neutral{"geom", "fluidshape", "none"},
     Neutral{"geom", "shellinertia", "false"},
     Neutral{"geom", "adhesion", "0"},
     Neutral{"joint", "margin", "0"},
-    Neutral{"joint", "stiffness", "0"},
     Neutral{"joint", "springdamper", "0 0"},
     Neutral{"joint", "actuatorgravcomp", "false"},
     Neutral{"joint", "solreflimit", "0.02 1"},
@@ -118,12 +132,7 @@ constexpr std::array kNeutral = {
     Neutral{"joint", "solimplimit", "0.9 0.95 0.001"},
     Neutral{"joint", "solimpfriction", "0.9 0.95 0.001"},
     Neutral{"freejoint", "align", "false"},
-    Neutral{"body", "gravcomp", "0"},
     Neutral{"compiler", "alignfree", "false"},
-    Neutral{"compiler", "balanceinertia", "false"},
-    Neutral{"compiler", "boundmass", "0"},
-    Neutral{"compiler", "boundinertia", "0"},
-    Neutral{"compiler", "settotalmass", "-1"},
     Neutral{"compiler", "strippath", "false"},
     Neutral{"compiler", "conflict", "warning"},
     Neutral{"mesh", "maxhullvert", "-1"},
@@ -142,7 +151,7 @@ constexpr std::array<std::string_view, 15> kIdle = {"visual",   "statistic",   "
                                                     "material", "lengthrange", "text",  "extension", "model"};
 
 /// Elements that a reader reports itself, or refuses.
-constexpr std::array<std::string_view, 7> kReported = {"equality", "tendon", "pair", "replicate", "attach", "composite", "flexcomp"};
+constexpr std::array<std::string_view, 5> kReported = {"tendon", "replicate", "attach", "composite", "flexcomp"};
 
 template <std::size_t n>
 bool holds(const std::array<std::string_view, n>& list, std::string_view name) {
@@ -159,10 +168,9 @@ struct Walk {
   void visit(const XmlElement& e, std::string_view parent) {
     const std::string_view name = e.Name();
     if (holds(kIdle, name) || holds(kReported, name)) return;
-    if (name == "keyframe") return left_out.add(e, "the start is chosen by the caller");
     if (!left_out.knows(name)) {
       if (parent == "actuator") return left_out.add(e, "its own dynamics are left to the caller's torques; its limits act");
-      if (parent != "default") left_out.add(e, "not known to this reader");
+      if (parent != "default" && parent != "equality") left_out.add(e, "not known to this reader");
       return;  // a default of what is reported where it is used
     }
     left_out.check(e);

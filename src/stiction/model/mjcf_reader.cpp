@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "stiction/base/utf8.hpp"
 #include "stiction/model/left_out.hpp"
 #include "stiction/model/mjcf_context.hpp"
 #include "stiction/model/robot_readers.hpp"
@@ -26,19 +28,37 @@ class MjcfReader {
   MjcfReader(const XmlElement& root, XmlDocuments& documents, const RobotOptions& options)
       : root_(root), context_(root, documents, options) {
     const Attribute model = attribute(root, "model");
-    robot_.name = model ? model.text : "robot";
+    robot_.name = model ? printable(model.text) : "robot";
     robot_.file = source_of(root);
     robot_.root_may_float = false;
     robot_.excludes_static_parent = false;
+    robot_.skips_empty_parent = false;
     robot_.links.push_back({"world", fmt::format("line {}, worldbody", root.GetLineNum()), -1, {}, {}, {}});
+    places_.bodies["world"] = {};
   }
 
   RobotDescription read() {
+    find_paired_geoms();
     read_content(context_.section("worldbody"), 0, "", Isometry::Identity());
     if (robot_.links.size() == 1 && robot_.links[0].geometries.empty()) fail(root_, "<worldbody> is missing or empty");
     for (const XmlElement* e : context_.section("actuator")) read_actuator(*e);
     for (const XmlElement* e : context_.section("contact")) read_contact(*e);
-    for (const XmlElement* e : context_.section("equality")) leave_out(*e, "an equality constraint");
+    for (const XmlElement* e : context_.section("option")) {
+      const Attribute filter = attribute(*e, "filterparent");
+      if (std::string_view(e->Name()) == "flag" && filter) robot_.excludes_parent = std::string_view(filter.text) != "disable";
+    }
+    for (const LinkDescription& l : robot_.links) {
+      if (!l.joint.fixed && l.joint.kind != JointKind::free && l.joint.kind != JointKind::spherical)
+        places_.joints[l.joint.name] = &l.joint;
+    }
+    for (const XmlElement* e : context_.section("equality")) {
+      if (auto equality = read_equality(*e, places_, robot_.warnings)) robot_.equalities.push_back(std::move(*equality));
+    }
+    for (const XmlElement* e : context_.section("keyframe")) read_key(*e);
+    for (const XmlElement* e : context_.children(root_)) {
+      if (std::string_view(e->Name()) == "option") read_option(*e);
+    }
+    apply_mass_settings(context_, bodies_, robot_);
     for (const XmlElement* e : context_.section("tendon")) leave_out(*e, "a tendon");
     const std::vector<std::string> rest = mjcf_left_out(root_, context_);
     robot_.warnings.insert(robot_.warnings.end(), rest.begin(), rest.end());
@@ -69,6 +89,7 @@ class MjcfReader {
         if (inner.mesh != nullptr) sum.mesh = inner.mesh;
       }
       if (kind == "body") add_body(*e, self, childclass, X_BF);
+      if (kind == "site") add_site(*e, self, childclass, X_BF);
       if (kind == "replicate" || kind == "attach" || kind == "composite" || kind == "flexcomp") {
         fail(*e, fmt::format("<{}> is not supported", kind));
       }
@@ -82,7 +103,8 @@ class MjcfReader {
   }
 
   void add_geom(const XmlElement& e, int self, const std::string& childclass, const Isometry& X_BF, BodyInertia& sum) {
-    MjcfGeom geom = read_geom(e, context_, childclass, X_BF, robot_.warnings);
+    const char* name = e.Attribute("name");
+    MjcfGeom geom = read_geom(e, context_, childclass, X_BF, name != nullptr && paired_.contains(name), robot_.warnings);
     const double group = number_or(context_.find(e, "group", childclass), 0.0);
     if (group >= context_.group_low && group <= context_.group_high) {
       sum.from_geoms = sum.from_geoms + geom.inertial;
@@ -93,6 +115,11 @@ class MjcfReader {
     link(self).geometries.push_back(std::move(geom.geometry));
   }
 
+  void add_site(const XmlElement& e, int self, const std::string& childclass, const Isometry& X_BF) {
+    const Attribute name = attribute(e, "name");
+    if (name && !context_.find(e, "fromto", childclass)) places_.sites[name.text] = {self, X_BF * context_.pose(e, childclass)};
+  }
+
   void add_body(const XmlElement& e, int parent, const std::string& inherited, const Isometry& X_PF) {
     const std::string childclass = class_of(e, inherited);
     const Attribute named = attribute(e, "name");
@@ -100,6 +127,9 @@ class MjcfReader {
     const Isometry X_PB = X_PF * context_.pose(e, childclass);
     const std::vector<const XmlElement*> elements = context_.children(e);
     const int self = add_links(e, name, elements, parent, childclass, X_PB);
+    places_.bodies[name] = {self, places_.bodies.at(link(parent).name).X * X_PB};
+    bodies_.push_back(self);
+    link(self).gravity_compensation = number_or(attribute(e, "gravcomp"), 0.0);
     const BodyInertia sum = read_content(elements, self, childclass, Isometry::Identity());
     link(self).inertial = body_inertia(e, elements, sum, childclass);
   }
@@ -129,7 +159,7 @@ class MjcfReader {
         if (is_last) joint.X_JL = translation(-at);
       }
       const std::string link_name = is_last ? name : fmt::format("{}:{}", name, joint.name);
-      robot_.links.push_back({link_name, where, parent, joint, {}, {}});
+      robot_.links.push_back({link_name, where, parent, joint, {}, {}, !is_last});
       parent = static_cast<int>(robot_.links.size()) - 1;
       X = Isometry::Identity();
       anchor = at;
@@ -163,7 +193,13 @@ class MjcfReader {
     joint.damping = nonnegative(find("damping"));
     joint.dry_friction = nonnegative(find("frictionloss"));
     joint.armature = nonnegative(find("armature"));
-    if (joint.kind == JointKind::revolute || joint.kind == JointKind::prismatic) read_axis_and_range(e, childclass, joint);
+    const double stiffness = nonnegative(find("stiffness"));
+    if (joint.kind == JointKind::revolute || joint.kind == JointKind::prismatic) {
+      read_axis_and_range(e, childclass, joint);
+      joint.stiffness = stiffness;
+    } else if (stiffness > 0.0) {
+      robot_.warnings.push_back(fmt::format("{}: stiffness of a {} joint is left out", place(e), kind));
+    }
     return joint;
   }
 
@@ -182,6 +218,8 @@ class MjcfReader {
     joint.axis = axis.normalized();
     // The file's pose is that of the coordinate `ref`, so coordinate zero is turned or shifted back by it.
     const double ref = coordinate(number_or(find("ref"), 0.0));
+    joint.reference = ref;
+    joint.spring_reference = coordinate(number_or(find("springref"), 0.0));
     if (is_hinge)
       joint.X_PJ.linear() = Eigen::AngleAxisd(-ref, joint.axis).toRotationMatrix();
     else
@@ -257,8 +295,16 @@ class MjcfReader {
     joint.actuated = true;
   }
 
+  void find_paired_geoms() {
+    for (const XmlElement* e : context_.section("contact")) {
+      if (std::string_view(e->Name()) != "pair") continue;
+      for (const char* end : {"geom1", "geom2"}) paired_.insert(text(require(*e, end)));
+    }
+  }
+
   void read_contact(const XmlElement& e) {
-    if (std::string_view(e.Name()) != "exclude") return leave_out(e, "an explicit contact pair");
+    if (std::string_view(e.Name()) == "pair") return robot_.pairs.push_back(read_pair(e, context_, robot_.warnings));
+    if (std::string_view(e.Name()) != "exclude") return;
     for (const char* end : {"body1", "body2"}) {
       const std::string name = text(require(e, end));
       if (std::none_of(robot_.links.begin(), robot_.links.end(), [&](const LinkDescription& l) { return l.name == name; })) {
@@ -268,9 +314,43 @@ class MjcfReader {
     robot_.excluded_links.emplace_back(e.Attribute("body1"), e.Attribute("body2"));
   }
 
+  void read_option(const XmlElement& e) {
+    if (const Attribute g = attribute(e, "gravity")) robot_.gravity = vector3(g);
+    if (const Attribute h = attribute(e, "timestep")) {
+      robot_.timestep = number(h);
+      if (!(*robot_.timestep > 0.0)) fail(e, fmt::format("timestep {} is not positive", *robot_.timestep));
+    }
+    const XmlElement* flag = e.FirstChildElement("flag");
+    const Attribute g = flag == nullptr ? Attribute{} : attribute(*flag, "gravity");
+    if (g && std::string_view(g.text) == "disable") robot_.gravity = Eigen::Vector3d::Zero();
+  }
+
+  /// qpos of a <key>: quaternions [w x y z] of free and ball joints become [x y z w].
+  void read_key(const XmlElement& e) {
+    const Attribute name = attribute(e, "name"), qpos = attribute(e, "qpos");
+    if (!name || !qpos) return;
+    KeyframeDescription key{name.text, numbers(qpos)};
+    std::size_t next = 0;
+    for (const LinkDescription& l : robot_.links) {
+      if (l.joint.fixed) continue;
+      const bool turns = l.joint.kind == JointKind::free || l.joint.kind == JointKind::spherical;
+      const std::size_t first = next + (l.joint.kind == JointKind::free ? 3 : 0);
+      next = first + (turns ? 4 : 1);
+      if (next > key.q.size()) break;
+      if (turns)
+        std::rotate(key.q.begin() + static_cast<std::ptrdiff_t>(first), key.q.begin() + static_cast<std::ptrdiff_t>(first) + 1,
+                    key.q.begin() + static_cast<std::ptrdiff_t>(next));
+    }
+    if (next != key.q.size()) fail(e, fmt::format("qpos: expected {} numbers, got {}", next, key.q.size()));
+    robot_.keyframes.push_back(std::move(key));
+  }
+
   const XmlElement& root_;
   MjcfContext context_;
+  MjcfPlaces places_;
+  std::vector<int> bodies_;  ///< links that are bodies of the file
   RobotDescription robot_;
+  std::set<std::string> paired_;  ///< geoms that a <pair> names
 };
 
 }  // namespace

@@ -153,7 +153,7 @@ TEST(Mjcf, FreeJointsAreBodiesOfTheWorldFrame) {
   EXPECT_TRUE(world.robots()[0].floating);
   EXPECT_EQ(world.initial_configuration().head<3>(), Eigen::Vector3d(1, 2, 8));
   EXPECT_TRUE(placement(world, "b", world.initial_configuration()).translation().isApprox(Eigen::Vector3d(1, 2, 8)));
-  EXPECT_TRUE(world.excluded_pairs().empty());
+  EXPECT_TRUE(world.excluded_geometries().empty());
   options.base = BaseKind::fixed;
   EXPECT_EQ(load(content, options).nv(), 0);
 }
@@ -162,9 +162,8 @@ TEST(Mjcf, ExcludedPairs) {
   const World world = load(R"(<worldbody><geom type="plane" size="1 1 1"/><body name="a"><joint/><geom size="1"/>
       <body name="b"><joint/><joint axis="1 0 0"/><geom size="1"/></body><body name="c"><joint/><geom size="1"/></body></body></worldbody>
     <contact><exclude body1="c" body2="b"/></contact>)");
-  const int a = world.body("a"), b = world.body("b"), c = world.body("c");
-  const std::vector<std::pair<int, int>> expected{{a, b}, {a, c}, {b, c}};  // neither the plane nor the body between two joints
-  EXPECT_EQ(std::vector(world.excluded_pairs().begin(), world.excluded_pairs().end()), expected);
+  const std::vector<std::pair<int, int>> expected{{1, 2}, {1, 3}, {2, 3}};  // geometries: plane, a, b, c
+  EXPECT_EQ(std::vector(world.excluded_geometries().begin(), world.excluded_geometries().end()), expected);
 }
 
 TEST(Mjcf, IncludedFilesAreReadInPlace) {
@@ -190,14 +189,109 @@ TEST(Mjcf, IncludedFilesAreReadInPlace) {
 
 TEST(Mjcf, WhatIsLeftOutIsSaid) {
   const World world = load(
-      R"(<option gravity="0 0 -1" timestep="0.001"/><worldbody><body name="a"><joint name="j" stiffness="3"/><geom type="ellipsoid" size="1 2 3"/></body></worldbody>
-    <tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon><equality><joint joint1="j"/></equality>)");
+      R"(<option impratio="2" density="1.2"/><worldbody><body name="a"><joint name="j" springdamper="1 1"/><geom type="ellipsoid" size="1 2 3"/></body></worldbody>
+    <tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon><equality><tendon tendon1="t"/></equality>)");
   const std::vector<std::string> warnings = world.warnings();
   const auto said = [&](const std::string& line) { return std::ranges::find(warnings, line) != warnings.end(); };
-  EXPECT_TRUE(said("m: <text>:1: gravity of <option> left out: gravity is that of the world")) << warnings[0];
-  EXPECT_TRUE(said("m: <text>:1: timestep of <option> left out: the step is chosen by the caller"));
-  EXPECT_TRUE(said("m: <text>:1: stiffness of <joint> left out: joints have no springs"));
+  EXPECT_TRUE(said("m: <text>:1: impratio of <option> left out: the contact law is chosen by the caller"));
+  EXPECT_TRUE(said("m: <text>:1: density of <option> left out: there is no fluid"));
+  EXPECT_TRUE(said("m: <text>:1: springdamper of <joint> left out: a spring is given by its stiffness"));
   EXPECT_EQ(warnings.size(), 6u);
+}
+
+TEST(Mjcf, TheFilesGravityAndStepActUnlessTheUserNamesAnother) {
+  const char* file =
+      R"(<mujoco model="m"><option gravity="1 0 -2" timestep="0.003"/><worldbody><body><joint/><geom size="1"/></body></worldbody></mujoco>)";
+  WorldBuilder builder;
+  builder.add_robot_text(file);
+  EXPECT_EQ(builder.build().gravity(), Eigen::Vector3d(1, 0, -2));
+  EXPECT_EQ(builder.build().timestep(), 0.003);
+  EXPECT_TRUE(builder.build().warnings().empty());
+  builder.set_gravity({0, 0, -3});
+  EXPECT_EQ(builder.build().gravity(), Eigen::Vector3d(0, 0, -3));
+  EXPECT_EQ(builder.build().warnings(),
+            std::vector<std::string>{"m: <text>: gravity (1, 0, -2) left out: that of the world is (0, 0, -3)"});
+  EXPECT_TRUE(
+      load(R"(<option><flag gravity="disable"/></option><worldbody><body><joint/><geom size="1"/></body></worldbody>)").gravity().isZero());
+}
+
+TEST(Mjcf, SpringsPullToTheirReference) {
+  const World world = load(
+      R"(<option gravity="0 0 0"/><worldbody><body pos="0 0 1"><joint name="j" type="slide" axis="1 0 0" ref="0.5" springref="0.2" stiffness="30"/>
+    <geom size="0.1"/><body><joint name="h" springref="90" stiffness="2"/><geom size="0.1"/></body></body></worldbody>)");
+  EXPECT_EQ(joint(world, "j").stiffness, 30.0);
+  EXPECT_EQ(joint(world, "j").spring_reference, 0.2);
+  EXPECT_NEAR(joint(world, "h").spring_reference, M_PI_2, 1e-15);
+  WorldData data(world);
+  update(world, Eigen::Vector2d(0.5, 1.0), Eigen::Vector2d::Zero(), data);
+  EXPECT_NEAR(data.bias[0], 30.0 * 0.3, 1e-13);
+  EXPECT_NEAR(data.bias[1], 2.0 * (1.0 - M_PI_2), 1e-13);
+  EXPECT_NEAR(potential_energy(world, data), 15.0 * 0.09 + (1.0 - M_PI_2) * (1.0 - M_PI_2), 1e-13);
+  EXPECT_NEAR(data.X_WB[static_cast<std::size_t>(world.body("body1"))].translation().x(), 0.0, 1e-15);  // at ref the file's pose
+}
+
+TEST(Mjcf, GravityIsCompensatedBodyByBody) {
+  const World world = load(R"(<worldbody><body name="a"><joint type="slide" axis="0 0 1"/><geom size="0.1" mass="2"/>
+    <body name="b" pos="1 0 0" gravcomp="0.75"><joint name="h" axis="0 1 0"/><geom size="0.1" mass="4" pos="0.5 0 0"/></body></body></worldbody>)");
+  WorldData data(world);
+  update(world, Eigen::Vector2d(0.0, 0.0), Eigen::Vector2d::Zero(), data);
+  EXPECT_NEAR(data.bias[0], 9.81 * (2.0 + 0.25 * 4.0), 1e-12);
+  EXPECT_NEAR(data.bias[1], -9.81 * 0.25 * 4.0 * 0.5, 1e-12);
+  const double before = potential_energy(world, data);
+  update(world, Eigen::Vector2d(0.1, 0.0), Eigen::Vector2d::Zero(), data);
+  EXPECT_NEAR(potential_energy(world, data) - before, 0.1 * 9.81 * 3.0, 1e-12);
+}
+
+TEST(Mjcf, MassesAreBoundedBalancedAndScaled) {
+  const char* bodies = R"(<worldbody><geom size="1"/><body name="a"><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="0.1 0.1 0.1"/>
+      <body name="b"><joint axis="1 0 0"/><joint axis="0 1 0"/><inertial pos="0 0 0" mass="0.2" diaginertia="0.01 0.01 0.3"/></body></body></worldbody>)";
+  const auto with = [&](const std::string& compiler) { return load("<compiler " + compiler + "/>" + bodies); };
+  EXPECT_NEAR(body(with(R"(boundmass="0.5" balanceinertia="true")"), "b").mass, 0.5, 1e-15);
+  EXPECT_NEAR(body(with(R"(balanceinertia="true")"), "b").inertia(2, 2), 0.32 / 3.0, 1e-15);
+  EXPECT_NEAR(body(with(R"(boundinertia="0.2")"), "b").inertia(0, 0), 0.2, 1e-15);
+  const World scaled = with(R"(balanceinertia="true" settotalmass="12")");
+  EXPECT_NEAR(scaled.robots()[0].mass, 12.0, 1e-12);
+  EXPECT_NEAR(body(scaled, "b").mass, 2.0, 1e-14);
+  EXPECT_NEAR(body(scaled, "a").inertia(0, 0), 1.0, 1e-14);
+}
+
+TEST(Mjcf, AKeyframeIsTheStart) {
+  const char* file =
+      R"(<worldbody><body name="b" pos="0 0 1"><freejoint/><geom size="1"/><body><joint name="j"/><geom size="1"/></body></body></worldbody>
+    <keyframe><key name="up" qpos="1 2 3 0 1 0 0 0.5"/></keyframe>)";
+  RobotOptions options;
+  options.keyframe = "up";
+  Eigen::VectorXd expected(8);
+  expected << 1, 2, 3, 1, 0, 0, 0, 0.5;
+  EXPECT_EQ(load(file, options).initial_configuration(), expected);
+  options.joints["j"].position = 0.7;
+  EXPECT_EQ(load(file, options).initial_configuration()[7], 0.7);
+  options.base = BaseKind::fixed;
+  options.joints.clear();
+  EXPECT_EQ(load(file, options).initial_configuration(), Eigen::VectorXd::Constant(1, 0.5));
+  options.keyframe = "down";
+  EXPECT_THROW(load(file, options), InvalidArgument);
+}
+
+TEST(Mjcf, EqualitiesHoldInThePoseOfTheFile) {
+  const World world = load(
+      R"(<worldbody><body name="a" pos="0 0 1" euler="0 0 90"><joint name="i" ref="30"/><geom size="0.1"/><site name="s" pos="1 0 0"/></body>
+      <body name="b" pos="1 0 0"><joint name="j" axis="1 0 0"/><geom size="0.1"/><site name="t" pos="-1 1 1"/></body></worldbody>
+    <equality><connect body1="a" anchor="0.1 0.2 0.3"/><weld name="w" body1="a" body2="b"/><weld body1="a" body2="b" relpose="0 1 0 1 0 0 0"/>
+      <connect site1="s" site2="t"/><joint joint1="j" joint2="i" polycoef="0.1 2 3"/><joint joint1="j" active="false"/></equality>)");
+  const auto e = world.equalities();
+  ASSERT_EQ(e.size(), 5u);
+  EXPECT_TRUE(e[0].X_BF.translation().isApprox(Eigen::Vector3d(-0.2, 0.1, 1.3), 1e-14));
+  EXPECT_EQ(e[0].body_b, 0);
+  EXPECT_TRUE(e[1].X_BF.translation().isApprox(Eigen::Vector3d(-1, 0, 1)));
+  EXPECT_EQ(e[1].name, "w");
+  EXPECT_TRUE(e[2].X_AF.translation().isApprox(Eigen::Vector3d(0, 1, 0)));
+  EXPECT_TRUE(e[3].X_BF.translation().isApprox(Eigen::Vector3d(-1, 1, 1)));
+  EXPECT_NEAR(e[4].reference_b, M_PI / 6.0, 1e-15);
+  EXPECT_EQ(e[4].polynomial, (std::array<double, 5>{0.1, 2.0, 3.0, 0.0, 0.0}));
+  EXPECT_NEAR(world.initial_configuration()[joint(world, "i").q], M_PI / 6.0, 1e-15);
+  EXPECT_NEAR(world.initial_configuration()[joint(world, "j").q], 0.1, 1e-15);
+  EXPECT_EQ(world.warnings().size(), 3u);  // "j" does not start in the pose in which the file is written
 }
 
 TEST(Mjcf, OneWarningCountsTheElementsThatShareIt) {

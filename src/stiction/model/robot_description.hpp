@@ -28,6 +28,8 @@ struct JointDescription {
   double velocity_limit = std::numeric_limits<double>::infinity();
   double effort_limit = std::numeric_limits<double>::infinity();
   double dry_friction = 0.0, damping = 0.0, armature = 0.0;
+  double stiffness = 0.0, spring_reference = 0.0;           ///< 1-dof joints
+  double reference = 0.0;                                   ///< position in the pose in which the file is written (rad or m)
   bool actuated = false;                                    ///< the format's own default choice
   Eigen::Isometry3d start = Eigen::Isometry3d::Identity();  ///< start pose of a free joint in the parent's frame
 };
@@ -38,6 +40,14 @@ struct GeometryDescription {
   Shape shape = {};
   std::optional<double> friction = std::nullopt;
   unsigned type = 1, mask = 1;
+  bool frictionless = false;
+};
+
+/// Two geometries of these names collide whatever else is said.
+struct PairDescription {
+  std::string a, b;
+  std::string place;
+  std::optional<double> friction = std::nullopt;
 };
 
 struct LinkDescription {
@@ -47,6 +57,22 @@ struct LinkDescription {
   JointDescription joint;
   Inertial inertial;
   std::vector<GeometryDescription> geometries;
+  bool carries_joint = false;         ///< massless link between two joints of one body
+  double gravity_compensation = 0.0;  ///< share of the link's weight that does not act
+};
+
+/// An equality by links and names of joints; the frames are in the links.
+struct EqualityDescription {
+  Equality equality;
+  std::string place;  ///< "line 12, connect" for errors
+  int link_a = 0, link_b = 0;
+  std::string joint_a, joint_b;  ///< empty: none
+};
+
+/// Positions of all joints in the file's order, quaternions [x y z w].
+struct KeyframeDescription {
+  std::string name;
+  std::vector<double> q;
 };
 
 struct RobotDescription {
@@ -54,8 +80,15 @@ struct RobotDescription {
   std::string file;
   std::vector<LinkDescription> links;  ///< depth-first, parents before children, root first
   bool root_may_float = true;          ///< the root link is a part of the robot, not the world
-  bool excludes_static_parent = true;  ///< whether a body may not touch the static body that it is joined to
+  bool excludes_parent = true;         ///< whether a body may not touch the body that it is joined to
+  bool excludes_static_parent = true;  ///< the same for a static one
+  bool skips_empty_parent = true;      ///< that body is the nearest ancestor with geometry
   std::vector<std::pair<std::string, std::string>> excluded_links;
+  std::vector<PairDescription> pairs;
+  std::vector<EqualityDescription> equalities;
+  std::vector<KeyframeDescription> keyframes;
+  std::optional<Eigen::Vector3d> gravity;
+  std::optional<double> timestep;
   std::vector<std::string> warnings;
 };
 

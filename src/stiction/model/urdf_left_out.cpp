@@ -122,7 +122,7 @@ struct Walk {
 
   void gazebo(const XmlElement& e) {
     for (const XmlElement* child = e.FirstChildElement(); child != nullptr; child = child->NextSiblingElement()) {
-      if (!holds(kGazeboIdle, child->Name())) left_out.add(*child, "an extension of Gazebo");
+      if (!holds(kGazeboIdle, child->Name())) left_out.add_child(e, *child, "an extension of Gazebo");
     }
   }
 };

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "stiction/base/utf8.hpp"
 #include "stiction/model/left_out.hpp"
 #include "stiction/model/resources.hpp"
 #include "stiction/model/robot_readers.hpp"
@@ -25,6 +26,7 @@ struct UrdfTree {
   std::map<std::string, std::vector<const UrdfJoint*>> children;  ///< by parent link
   std::map<std::string, const UrdfJoint*> parent;                 ///< by child link
   std::map<std::string, double> gazebo_friction;
+  std::map<std::string, double> rotor_inertia;  ///< by joint, seen through its gear (Drake's extension of <transmission>)
   std::string root;
 };
 
@@ -75,6 +77,20 @@ void read_gazebo_friction(const XmlElement& e, UrdfTree& tree) {
   const double value = number({mu, "mu1", content});
   if (!(value >= 0.0)) fail(*mu, fmt::format("friction {} is negative", value));
   tree.gazebo_friction[reference.text] = value;
+}
+
+/// <drake:rotor_inertia> and <drake:gear_ratio> of an actuator: ratio² inertia at the joint.
+void read_transmission(const XmlElement& e, UrdfTree& tree) {
+  const XmlElement *joint = e.FirstChildElement("joint"), *actuator = e.FirstChildElement("actuator");
+  if (joint == nullptr || actuator == nullptr) return;
+  const auto value = [&](const char* name, double fallback) {
+    const XmlElement* x = actuator->FirstChildElement(name);
+    const double number = x == nullptr ? fallback : stiction::number(require(*x, "value"));
+    if (!(number >= 0.0)) fail(*x, fmt::format("{} is negative", number));
+    return number;
+  };
+  const double inertia = value("drake:rotor_inertia", 0.0), ratio = value("drake:gear_ratio", 1.0);
+  if (inertia > 0.0) tree.rotor_inertia[text(require(*joint, "name"))] += ratio * ratio * inertia;
 }
 
 Eigen::Isometry3d origin(const XmlElement& e) {
@@ -151,7 +167,7 @@ std::vector<GeometryDescription> geometries(const XmlElement& link, const UrdfTr
   const std::optional<double> mu = friction(link, tree);
   for (const XmlElement* e = link.FirstChildElement("collision"); e != nullptr; e = e->NextSiblingElement("collision")) {
     const Attribute name = attribute(*e, "name");
-    list.push_back({name ? std::string(name.text) : fmt::format("{}_{}", link.Attribute("name"), list.size()), origin(*e),
+    list.push_back({name ? printable(name.text) : fmt::format("{}_{}", link.Attribute("name"), list.size()), origin(*e),
                     shape(require_child(*e, "geometry"), options), mu});
   }
   return list;
@@ -220,33 +236,69 @@ JointDescription joint_description(const UrdfJoint& joint) {
   return d;
 }
 
-struct UrdfReader {
-  const UrdfTree& tree;
-  const RobotOptions& options;
-  RobotDescription& robot;
+/// q = multiplier q_other + offset.
+std::optional<EqualityDescription> mimic(const UrdfJoint& joint, const UrdfTree& tree, std::vector<std::string>& warnings) {
+  const XmlElement& e = *joint.element->FirstChildElement("mimic");
+  EqualityDescription d;
+  d.place = fmt::format("line {}, mimic of joint '{}'", e.GetLineNum(), joint.name);
+  d.equality.name = joint.name;
+  d.equality.kind = EqualityKind::joint;
+  d.equality.polynomial = {number_or(attribute(e, "offset"), 0.0), number_or(attribute(e, "multiplier"), 1.0), 0.0, 0.0, 0.0};
+  d.joint_a = joint.name;
+  d.joint_b = text(require(e, "joint"));
+  const auto other = tree.joints.find(d.joint_b);
+  if (other == tree.joints.end()) {
+    warnings.push_back(fmt::format("{}: joint '{}' mimics the unknown joint '{}': it moves freely", place(e), d.joint_a, d.joint_b));
+    return {};
+  }
+  if (d.joint_a == d.joint_b) fail(e, fmt::format("joint '{}' mimics itself", d.joint_a));
+  const std::string kind = text(require(*other->second.element, "type"));
+  if (kind == "fixed") d.joint_b.clear();  // it stands at zero
+  if (kind == "floating") fail(e, fmt::format("mimics '{}': expected a joint with one coordinate", d.joint_b));
+  return d;
+}
 
-  void add(const std::string& name, int parent, const UrdfJoint* joint) {
-    const XmlElement& e = *tree.links.at(name);
-    LinkDescription link;
-    link.name = name;
-    link.place = fmt::format("line {}, link '{}'", e.GetLineNum(), name);
-    link.parent = parent;
-    link.inertial = inertial(e);
-    link.geometries = geometries(e, tree, options);
-    if (joint != nullptr) {
-      link.joint = joint_description(*joint);
-      if (joint->element->FirstChildElement("mimic") != nullptr) {
-        robot.warnings.push_back(
-            fmt::format("{}: joint '{}' mimics another one, which is left out: it moves freely", place(*joint->element), joint->name));
+LinkDescription read_link(const std::string& name, int parent, const UrdfJoint* joint, const UrdfTree& tree, const RobotOptions& options) {
+  const XmlElement& e = *tree.links.at(name);
+  LinkDescription link;
+  link.name = name;
+  link.place = fmt::format("line {}, link '{}'", e.GetLineNum(), name);
+  link.parent = parent;
+  link.inertial = inertial(e);
+  link.geometries = geometries(e, tree, options);
+  if (joint == nullptr) return link;
+  link.joint = joint_description(*joint);
+  const auto rotor = tree.rotor_inertia.find(joint->name);
+  if (rotor != tree.rotor_inertia.end()) link.joint.armature += rotor->second;
+  return link;
+}
+
+/// Links depth-first, children by joint name; a chain of thousands of links needs no deep call stack.
+void read_links(const UrdfTree& tree, const RobotOptions& options, RobotDescription& robot) {
+  struct Next {
+    const UrdfJoint* joint;
+    int parent;
+  };
+  std::vector<Next> stack{{nullptr, -1}};
+  while (!stack.empty()) {
+    const auto [joint, parent] = stack.back();
+    stack.pop_back();
+    const std::string& name = joint == nullptr ? tree.root : joint->child;
+    LinkDescription link = read_link(name, parent, joint, tree, options);
+    if (joint != nullptr && !link.joint.fixed && joint->element->FirstChildElement("mimic") != nullptr) {
+      if (link.joint.kind == JointKind::free) fail(*joint->element, "a floating joint cannot mimic another one");
+      if (auto equality = mimic(*joint, tree, robot.warnings)) {
+        robot.equalities.push_back(std::move(*equality));
+        link.joint.actuated = false;  // it is driven through the one that it follows
       }
     }
     robot.links.push_back(std::move(link));
+    const auto children = tree.children.find(name);
+    if (children == tree.children.end()) continue;
     const int self = static_cast<int>(robot.links.size()) - 1;
-    const auto at = tree.children.find(name);
-    if (at == tree.children.end()) return;
-    for (const UrdfJoint* child : at->second) add(child->child, self, child);
+    for (auto child = children->second.rbegin(); child != children->second.rend(); ++child) stack.push_back({*child, self});
   }
-};
+}
 
 }  // namespace
 
@@ -256,20 +308,21 @@ RobotDescription read_urdf(const XmlElement& root, const RobotOptions& options) 
     const std::string_view kind = e->Name();
     if (kind == "link") add_link(*e, tree);
     if (kind == "joint") add_joint(*e, tree);
+    if (kind == "transmission") read_transmission(*e, tree);
     if (kind == "gazebo") read_gazebo_friction(*e, tree);
   }
   connect(tree);
   find_root(root, tree);
   RobotDescription robot;
   const Attribute name = attribute(root, "name");
-  robot.name = name ? name.text : "robot";
+  robot.name = name ? printable(name.text) : "robot";
   robot.file = source_of(root);
-  UrdfReader{tree, options, robot}.add(tree.root, -1, nullptr);
+  read_links(tree, options, robot);
   const std::vector<std::string> rest = urdf_left_out(root);
   robot.warnings.insert(robot.warnings.end(), rest.begin(), rest.end());
   if (robot.links.size() != tree.links.size()) {
     for (const auto& [link, element] : tree.links) {
-      if (std::none_of(robot.links.begin(), robot.links.end(), [&link = link](const auto& l) { return l.name == link; })) {
+      if (std::ranges::none_of(robot.links, [&link = link](const auto& l) { return l.name == link; })) {
         fail(*element, "is part of a loop of joints: the links must form a tree");
       }
     }

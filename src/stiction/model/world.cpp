@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/utf8.hpp"
 #include "stiction/model/world_impl.hpp"
 
 namespace stiction {
@@ -50,14 +51,23 @@ std::span<const Body> World::bodies() const { return impl_->bodies; }
 std::span<const Link> World::links() const { return impl_->links; }
 std::span<const Joint> World::joints() const { return impl_->joints; }
 std::span<const CollisionGeometry> World::geometries() const { return impl_->geometries; }
+std::span<const Equality> World::equalities() const { return impl_->equalities; }
 std::span<const int> World::actuated() const { return impl_->actuated; }
 const Eigen::VectorXd& World::initial_configuration() const { return impl_->q0; }
-std::span<const std::pair<int, int>> World::excluded_pairs() const { return impl_->excluded; }
+std::span<const std::pair<int, int>> World::excluded_geometries() const { return impl_->excluded; }
+std::span<const DeclaredPair> World::declared_pairs() const { return impl_->declared; }
+
+std::optional<double> World::timestep() const {
+  for (const Robot& robot : impl_->robots) {
+    if (robot.timestep) return robot.timestep;
+  }
+  return {};
+}
 
 std::vector<std::string> World::warnings() const {
   std::vector<std::string> list;
   for (const Robot& robot : impl_->robots) {
-    for (const std::string& warning : robot.warnings) list.push_back(fmt::format("{}: {}", robot.name, warning));
+    for (const std::string& warning : robot.warnings) list.push_back(printable(fmt::format("{}: {}", robot.name, warning)));
   }
   return list;
 }

@@ -11,6 +11,7 @@
 // threads.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,16 +37,18 @@ struct Joint {
   JointKind kind = JointKind::revolute;
   int robot = -1;  ///< index into World::robots, -1 for a free body
   int block = 0;
-  int body = 0;                 ///< the body it moves
-  int q = 0, v = 0;             ///< first coordinate in the world's q and v
-  int nq = 1, nv = 1;           ///< number of coordinates
-  double lower = 0.0;           ///< position limits (rad or m), 1-dof joints only
-  double upper = 0.0;           ///< never below `lower`
-  double velocity_limit = 0.0;  ///< rad/s or m/s
-  double effort_limit = 0.0;    ///< N m or N
-  double dry_friction = 0.0;    ///< N m or N; not part of `bias`
-  double damping = 0.0;         ///< N m s/rad or N s/m; not part of `bias`
-  double armature = 0.0;        ///< reflected rotor inertia, kg m² or kg; part of M
+  int body = 0;                   ///< the body it moves
+  int q = 0, v = 0;               ///< first coordinate in the world's q and v
+  int nq = 1, nv = 1;             ///< number of coordinates
+  double lower = 0.0;             ///< position limits (rad or m), 1-dof joints only
+  double upper = 0.0;             ///< never below `lower`
+  double velocity_limit = 0.0;    ///< rad/s or m/s
+  double effort_limit = 0.0;      ///< N m or N
+  double dry_friction = 0.0;      ///< N m or N; not part of `bias`
+  double damping = 0.0;           ///< N m s/rad or N s/m; not part of `bias`
+  double stiffness = 0.0;         ///< N m/rad or N/m of the spring, 1-dof joints only; its force is part of `bias`
+  double spring_reference = 0.0;  ///< position at which the spring is at rest (rad or m)
+  double armature = 0.0;          ///< reflected rotor inertia, kg m² or kg; part of M
   bool actuated = false;
 };
 
@@ -57,6 +60,24 @@ struct Body {
   double mass = 0.0;                                  ///< kg
   Eigen::Vector3d com = Eigen::Vector3d::Zero();      ///< centre of mass in the body frame
   Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();  ///< about the centre of mass, body axes (kg m²)
+  double lifted_mass = 0.0;  ///< kg on which gravity is compensated (MJCF gravcomp); its weight is left out of `bias`
+  Eigen::Vector3d lifted_com = Eigen::Vector3d::Zero();  ///< its centre in the body frame
+};
+
+/// connect: a point of body a stays on a point of body b. weld: a frame on a frame. joint: q_a - r_a = Σ c_k (q_b - r_b)^k.
+enum class EqualityKind { connect, weld, joint };
+
+/// What a file demands of two bodies or two joints of one robot beyond its tree: bilateral rows of every step.
+struct Equality {
+  std::string name;
+  EqualityKind kind = EqualityKind::connect;
+  int robot = -1;
+  int body_a = -1, body_b = -1;                               ///< connect, weld; either may be static
+  Eigen::Isometry3d X_AF = Eigen::Isometry3d::Identity();     ///< the frame (connect: its origin) in body a,
+  Eigen::Isometry3d X_BF = Eigen::Isometry3d::Identity();     ///< and in body b
+  int joint_a = -1, joint_b = -1;                             ///< joint; joint_b = -1: q_a - r_a = c_0
+  double reference_a = 0.0, reference_b = 0.0;                ///< r (rad or m)
+  std::array<double, 5> polynomial{0.0, 1.0, 0.0, 0.0, 0.0};  ///< c_0 ... c_4
 };
 
 /// A named frame of a file, fixed to a body.
@@ -64,6 +85,7 @@ struct Link {
   std::string name;
   int robot = -1;
   int body = 0;
+  int tree = -1;  ///< root link of its kinematic tree, within which collisions are self-collisions; -1: the world of an MJCF
   Eigen::Isometry3d X_BL = Eigen::Isometry3d::Identity();
 };
 
@@ -75,6 +97,14 @@ struct CollisionGeometry {
   Shape shape = {};
   std::optional<double> friction = std::nullopt;  ///< sliding friction where the file has it
   unsigned type = 1, mask = 1;  ///< a and b may collide when a.type & b.mask or b.type & a.mask (MJCF contype, conaffinity)
+  bool frictionless = false;    ///< so is a contact where both geometries are (MJCF condim 1)
+  int link = -1;                ///< index into World::links; -1 for free and static bodies
+};
+
+/// Two geometries that collide whatever their flags and exclusions say (MJCF <pair>), a < b.
+struct DeclaredPair {
+  int a = 0, b = 0;
+  std::optional<double> friction = std::nullopt;  ///< in place of what the geometries say
 };
 
 struct Robot {
@@ -85,8 +115,12 @@ struct Robot {
   int first_body = 0, bodies = 0;
   int first_joint = 0, joints = 0;
   int first_link = 0, links = 0;
-  double mass = 0.0;                  ///< moving and static parts (kg)
-  std::vector<std::string> warnings;  ///< what the file says and this engine leaves out, with its line
+  double mass = 0.0;                       ///< moving and static parts (kg)
+  bool self_collision = true;              ///< links of one of its kinematic trees collide with each other
+  bool filter_overlaps = true;             ///< of those, what overlaps by design is left out (`make_scene`)
+  std::optional<Eigen::Vector3d> gravity;  ///< what the file says of it (m/s², world axes)
+  std::optional<double> timestep;          ///< what the file says of it (s)
+  std::vector<std::string> warnings;       ///< what the file says and this engine leaves out, with its line
 };
 
 /// Columns and coordinates of one block.
@@ -108,6 +142,8 @@ class World {
   int nq() const;
   int nv() const;
   const Eigen::Vector3d& gravity() const;  ///< m/s², world axes
+  /// Step that the first robot's file that names one asks for (s).
+  std::optional<double> timestep() const;
   std::span<const Block> blocks() const;
   /// nv of each block, as BlockDiagonal and BlockRows take them.
   std::span<const int> block_sizes() const;
@@ -116,13 +152,16 @@ class World {
   std::span<const Link> links() const;
   std::span<const Joint> joints() const;
   std::span<const CollisionGeometry> geometries() const;
+  std::span<const Equality> equalities() const;
   /// Velocity coordinates of the actuated joints, ascending.
   std::span<const int> actuated() const;
   /// Start state q (nq): poses and joint positions given to the builder.
   const Eigen::VectorXd& initial_configuration() const;
-  /// Pairs of bodies that may not collide, first < second, ascending: a body and its nearest ancestor with geometry (a static one
-  /// only in a URDF), and what a file excludes (MJCF <exclude>).
-  std::span<const std::pair<int, int>> excluded_pairs() const;
+  /// Pairs of geometries that may not collide, first < second, ascending. URDF: those of a body and of its nearest ancestor with
+  /// geometry, and the disabled pairs of an SRDF; MJCF: those of a body and of its parent unless that stands still, and <exclude>;
+  /// and what `WorldBuilder::exclude` was given.
+  std::span<const std::pair<int, int>> excluded_geometries() const;
+  std::span<const DeclaredPair> declared_pairs() const;
   /// What the robots' files say and this engine leaves out: "ROBOT: FILE:LINE: what", robot by robot.
   std::vector<std::string> warnings() const;
 
@@ -146,6 +185,7 @@ enum class BaseKind { from_file, fixed, floating };
 struct JointSettings {
   std::optional<double> position;  ///< start position (rad or m), 1-dof joints
   std::optional<double> effort_limit, velocity_limit, dry_friction, damping, armature;
+  std::optional<double> stiffness, spring_reference;  ///< 1-dof joints
 };
 
 struct RobotOptions {
@@ -156,10 +196,16 @@ struct RobotOptions {
   /// drives (MJCF).
   std::optional<std::vector<std::string>> actuated;
   std::map<std::string, JointSettings> joints;
+  std::string keyframe;                   ///< MJCF: the <key> whose qpos is the start configuration, by name; empty: none
   std::vector<std::string> package_dirs;  ///< where package://NAME/... is looked up, besides the file's own ancestors
   bool convex_meshes = true;              ///< collide the convex hull of a mesh, not its triangles
   /// Accept inertias that no rigid body has (with a warning) as long as M stays positive definite.
   bool allow_impossible_inertia = false;
+  /// SRDF file whose disabled pairs of links do not collide. Absent: the one that lies beside a URDF, if any (`find_srdf`); "": none.
+  std::optional<std::string> srdf;
+  bool self_collision = true;  ///< links of the robot collide with each other
+  /// Leave out the contacts of links that overlap at the start or touch in nearly every configuration (`make_scene`).
+  bool filter_overlaps = true;
 };
 
 /// A shape with its placement in the body frame.
@@ -193,7 +239,7 @@ class WorldBuilder {
   WorldBuilder(WorldBuilder&&) noexcept;
   WorldBuilder& operator=(WorldBuilder&&) noexcept;
 
-  /// m/s², world axes; default (0, 0, -9.81).
+  /// m/s², world axes; default: what the first robot's file that speaks of it says, else (0, 0, -9.81).
   void set_gravity(const Eigen::Vector3d& gravity);
   /// Format by content: <robot> is URDF, <mujoco> MJCF. Returns the index into World::robots.
   int add_robot(const std::string& file, const RobotOptions& options = {});
@@ -201,6 +247,8 @@ class WorldBuilder {
   /// Returns the body's index.
   int add_free_body(const FreeBody& body);
   int add_static_body(const StaticBody& body);
+  /// The two never collide. A body's name stands for all that is fixed to it, another link's name for that link.
+  void exclude(std::string_view a, std::string_view b);
   /// The world; the builder stays usable and later additions make another one.
   World build() const;
 

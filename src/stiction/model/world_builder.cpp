@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/model/equality_error.hpp"
 #include "stiction/model/robot_readers.hpp"
+#include "stiction/model/srdf.hpp"
 #include "stiction/model/world_impl.hpp"
 #include "stiction/model/xml.hpp"
 
@@ -103,6 +105,7 @@ int commit(World::Impl& world, RobotParts parts, std::shared_ptr<const RobotMode
   for (Body& body : parts.bodies) {
     body.robot = robot;
     if (body.block >= 0) body.block = block;
+    if (body.block >= 0 && body.lifted_mass != 0.0) world.lifted.push_back(static_cast<int>(world.bodies.size()));
     world.bodies.push_back(body);
   }
   world.static_pose.insert(world.static_pose.end(), parts.static_pose.begin(), parts.static_pose.end());
@@ -113,18 +116,31 @@ int commit(World::Impl& world, RobotParts parts, std::shared_ptr<const RobotMode
     joint.q += q;
     joint.v += v;
     if (joint.actuated) world.actuated.push_back(joint.v);
+    if (joint.stiffness != 0.0) world.sprung.push_back(static_cast<int>(world.joints.size()));
     world.joints.push_back(joint);
   }
+  const int first_geometry = static_cast<int>(world.geometries.size());
   for (Link& link : parts.links) {
+    if (link.tree >= 0) link.tree += parts.robot.first_link;
     link.robot = robot;
     link.body += first_body;
     world.links.push_back(link);
   }
   for (CollisionGeometry& geometry : parts.geometries) {
     geometry.body += first_body;
+    geometry.link += parts.robot.first_link;
     world.geometries.push_back(std::move(geometry));
   }
-  for (const auto& [a, b] : parts.excluded) world.excluded.emplace_back(a + first_body, b + first_body);
+  for (const auto& [a, b] : parts.excluded) world.excluded.emplace_back(a + first_geometry, b + first_geometry);
+  for (const DeclaredPair& d : parts.declared) world.declared.push_back({d.a + first_geometry, d.b + first_geometry, d.friction});
+  for (Equality& equality : parts.equalities) {
+    equality.robot = robot;
+    if (equality.body_a >= 0) equality.body_a += first_body;
+    if (equality.body_b >= 0) equality.body_b += first_body;
+    if (equality.joint_a >= 0) equality.joint_a += parts.robot.first_joint;
+    if (equality.joint_b >= 0) equality.joint_b += parts.robot.first_joint;
+    world.equalities.push_back(equality);
+  }
   world.robots.push_back(std::move(parts.robot));
   return robot;
 }
@@ -133,7 +149,10 @@ int add_robot_description(World::Impl& world, const XmlElement& root, XmlDocumen
   require_rigid("options.pose", options.pose);
   const std::string_view kind = root.Name();
   if (kind != "robot" && kind != "mujoco") fail(root, "expected <robot> (URDF) or <mujoco> (MJCF)");
-  RobotParts parts = assemble_robot(kind == "robot" ? read_urdf(root, options) : read_mjcf(root, documents, options), options);
+  RobotDescription description = kind == "robot" ? read_urdf(root, options) : read_mjcf(root, documents, options);
+  const std::string srdf = options.srdf ? *options.srdf : kind == "robot" ? find_srdf(description.file, description.name) : "";
+  if (!srdf.empty()) read_srdf(documents.load(srdf), description);
+  RobotParts parts = assemble_robot(description, options);
   for (const Robot& other : world.robots) {
     if (other.name == parts.robot.name) {
       throw InvalidArgument("options.name", "a name that no other robot has", fmt::format("'{}'", other.name));
@@ -141,6 +160,37 @@ int add_robot_description(World::Impl& world, const XmlElement& root, XmlDocumen
   }
   std::shared_ptr<const RobotModel> model = parts.joints.empty() ? nullptr : build_robot_model(parts);
   return commit(world, std::move(parts), std::move(model));
+}
+
+/// One gravity for all: the user's, else that of the first file that names one; a file that disagrees gets a warning.
+void settle_gravity(World::Impl& world) {
+  for (Robot& robot : world.robots) {
+    if (!robot.gravity) continue;
+    if (!world.gravity_given) {
+      world.gravity = *robot.gravity;
+      world.gravity_given = true;
+    }
+    const Eigen::Vector3d &own = *robot.gravity, &g = world.gravity;
+    if (own == g) continue;
+    robot.warnings.push_back(fmt::format("{}: gravity ({}, {}, {}) left out: that of the world is ({}, {}, {})", robot.file, own.x(),
+                                         own.y(), own.z(), g.x(), g.y(), g.z()));
+  }
+}
+
+/// A closed loop or coupled joint that the start configuration does not meet is a warning: the first steps will close it.
+void check_equalities(World::Impl& impl, const World& world) {
+  if (impl.equalities.empty()) return;
+  constexpr double kClosed = 1e-6;  // m or rad: files round their digits
+  WorldData data(world);
+  update_kinematics(world, impl.q0, data);
+  for (const Equality& equality : impl.equalities) {
+    const EqualityError e = equality_error(world, data, equality, impl.q0);
+    const double off = std::max(e.position.norm(), e.rotation.norm());
+    if (off <= kClosed) continue;
+    Robot& robot = impl.robots[static_cast<std::size_t>(equality.robot)];
+    robot.warnings.push_back(fmt::format("{}: equality '{}' does not hold in the start configuration: off by {:.3g} (m or rad)", robot.file,
+                                         equality.name, off));
+  }
 }
 
 }  // namespace
@@ -153,6 +203,7 @@ WorldBuilder& WorldBuilder::operator=(WorldBuilder&&) noexcept = default;
 void WorldBuilder::set_gravity(const Eigen::Vector3d& gravity) {
   require_finite("gravity", gravity);
   impl_->gravity = gravity;
+  impl_->gravity_given = true;
 }
 
 int WorldBuilder::add_robot(const std::string& file, const RobotOptions& options) {
@@ -199,10 +250,15 @@ int WorldBuilder::add_static_body(const StaticBody& body) {
 
 World WorldBuilder::build() const {
   auto world = std::make_shared<World::Impl>(*impl_);
+  std::sort(world->excluded.begin(), world->excluded.end());
+  world->excluded.erase(std::unique(world->excluded.begin(), world->excluded.end()), world->excluded.end());
+  settle_gravity(*world);
   for (auto& model : world->models) {
     if (model != nullptr) model = with_gravity(*model, world->gravity);
   }
-  return World(std::move(world));
+  World made(world);
+  check_equalities(*world, made);
+  return made;
 }
 
 }  // namespace stiction

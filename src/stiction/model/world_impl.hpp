@@ -33,12 +33,18 @@ struct RobotParts {
   std::vector<Joint> joints;
   std::vector<JointPlan> plans;  ///< one per joint
   std::vector<CollisionGeometry> geometries;
-  std::vector<std::pair<int, int>> excluded;
+  std::vector<Equality> equalities;
+  std::vector<std::pair<int, int>> excluded;  ///< geometries
+  std::vector<DeclaredPair> declared;
   Eigen::VectorXd q0;
 };
 
 /// Applies the options to a description. Throws FileError, InvalidArgument.
 RobotParts assemble_robot(const RobotDescription& description, const RobotOptions& options);
+
+/// Which geometries of the robot may collide: `excluded`, `declared` and the trees of its links. Needs bodies, links and geometries.
+/// Throws FileError when the description names an unknown geometry.
+void choose_pairs(const RobotDescription& description, RobotParts& parts);
 
 /// Pinocchio's model of the joints; checks that M is positive definite (FileError naming the joint's place otherwise).
 std::shared_ptr<const RobotModel> build_robot_model(const RobotParts& parts);
@@ -46,6 +52,7 @@ std::shared_ptr<const RobotModel> with_gravity(const RobotModel& model, const Ei
 
 struct World::Impl {
   Eigen::Vector3d gravity{0.0, 0.0, -9.81};
+  bool gravity_given = false;  ///< by the builder's user
   std::vector<Block> blocks;
   std::vector<int> block_sizes;
   std::vector<std::shared_ptr<const RobotModel>> models;  ///< per block, null for free bodies
@@ -55,8 +62,11 @@ struct World::Impl {
   std::vector<Link> links;
   std::vector<Joint> joints;
   std::vector<CollisionGeometry> geometries;
+  std::vector<Equality> equalities;
+  std::vector<int> sprung, lifted;  ///< joints with a spring; bodies with compensated gravity
   std::vector<int> actuated;
-  std::vector<std::pair<int, int>> excluded;
+  std::vector<std::pair<int, int>> excluded;  ///< geometries, sorted once the world is built
+  std::vector<DeclaredPair> declared;
   Eigen::VectorXd q0;
   int nq = 0, nv = 0;
   /// Velocity coordinates of the body's block that move it: support[support_begin[b] .. support_begin[b + 1]), ascending.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -38,7 +39,7 @@ TEST(World, JointsCarryWhatTheFileSays) {
 TEST(World, SettingsOverrideTheFile) {
   RobotOptions options;
   options.name = "p2";
-  options.joints["elbow"] = {0.5, 1.0, 2.0, 3.0, 4.0, 5.0};
+  options.joints["elbow"] = {0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.7};
   options.actuated = {"elbow"};
   const World world = pendulum(options);
   const Joint& elbow = world.joints()[static_cast<std::size_t>(world.joint("p2/elbow"))];
@@ -136,16 +137,18 @@ TEST(World, GeometriesAreFixedToBodies) {
   EXPECT_EQ(world.geometries()[1].friction, 0.4);
 }
 
+int body_of(const World& world, int geometry) { return world.geometries()[static_cast<std::size_t>(geometry)].body; }
+
 TEST(World, NeighboursAndOnlyTheyAreExcluded) {
   RobotOptions options;
   options.base = BaseKind::floating;
+  options.srdf = "";
   WorldBuilder builder;
   builder.add_robot(robot_file("anymal"), options);
   const World world = builder.build();
-  const auto excluded = [&](const char* a, const char* b) {
-    const std::pair<int, int> pair = std::minmax(world.body(a), world.body(b));
-    return std::binary_search(world.excluded_pairs().begin(), world.excluded_pairs().end(), pair);
-  };
+  std::set<std::pair<int, int>> bodies;
+  for (const auto& [g, h] : world.excluded_geometries()) bodies.insert(std::minmax({body_of(world, g), body_of(world, h)}));
+  const auto excluded = [&](const char* a, const char* b) { return bodies.contains(std::minmax({world.body(a), world.body(b)})); };
   EXPECT_TRUE(excluded("LF_HIP", "base"));
   EXPECT_TRUE(excluded("LF_THIGH", "LF_SHANK"));
   EXPECT_FALSE(excluded("LF_SHANK", "RF_SHANK"));

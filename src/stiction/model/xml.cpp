@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/utf8.hpp"
 
 namespace stiction {
 
@@ -118,6 +119,7 @@ const XmlElement& require_child(const XmlElement& element, const char* name) {
 
 std::string text(const Attribute& a) {
   if (*a.text == '\0') fail_attribute(a, "a name");
+  if (!is_utf8(a.text)) fail_attribute(a, "a name in UTF-8");
   return a.text;
 }
 

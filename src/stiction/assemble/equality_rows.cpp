@@ -1,0 +1,108 @@
+#include "stiction/assemble/equality_rows.hpp"
+
+#include <cmath>
+
+#include "stiction/model/equality_error.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Ref;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+constexpr double kClosing = 1.0;  // m/s or rad/s
+
+const Body& body_of(const World& world, int body) { return world.bodies()[static_cast<std::size_t>(body)]; }
+const Joint& joint_of(const World& world, int joint) { return world.joints()[static_cast<std::size_t>(joint)]; }
+
+/// -e/h. What is more than the drift of a step, h times `curvature` >= |J̇ v|, was open before and closes at kClosing.
+Vector3d correction(const Vector3d& e, double curvature, double h) {
+  const double wanted = e.norm() / h, most = kClosing + h * curvature;
+  return -e / h * (wanted > most ? most / wanted : 1.0);
+}
+
+Eigen::RowVectorXd::MapType entry(ContactProblem& p, int block) {
+  RowMap row = p.J_b.add_entry(block);
+  return {row.data(), row.cols()};
+}
+
+void bound(ContactProblem& p, double b, Eigen::Index& m) {
+  p.b[m] = b;
+  p.lo[m] = -kInfinity;
+  p.hi[m] = kInfinity;
+  ++m;
+}
+
+/// One row: the relative motion along `direction` (linear, then angular) of the points fixed to both bodies.
+void add_relative_row(const World& world, const WorldData& data, const Equality& equality, const EqualityError& e,
+                      const Vector6d& direction, ContactProblem& p) {
+  p.J_b.add_group();
+  const int a = body_of(world, equality.body_a).block, b = body_of(world, equality.body_b).block;
+  if (a >= 0) {
+    auto row = entry(p, a);
+    add_wrench_row(world, data, equality.body_a, e.p_A, direction, row);
+    if (a == b) add_wrench_row(world, data, equality.body_b, e.p_B, -direction, row);
+  }
+  if (b >= 0 && b != a) {
+    auto row = entry(p, b);
+    add_wrench_row(world, data, equality.body_b, e.p_B, -direction, row);
+  }
+}
+
+void add_body_rows(const World& world, const WorldData& data, const Ref<const VectorXd>& v, const Equality& equality,
+                   const EqualityError& e, ContactProblem& p, Eigen::Index& m) {
+  const MotionBound a = motion_bound(world, data, equality.body_a, e.p_A, v), b = motion_bound(world, data, equality.body_b, e.p_B, v);
+  const double angular = a.angular + b.angular;
+  const Vector3d shift = correction(e.position, (a.linear + b.linear) * angular, p.dt);
+  for (int i = 0; i < 3; ++i) {
+    add_relative_row(world, data, equality, e, Vector6d::Unit(i), p);
+    bound(p, shift[i], m);
+  }
+  if (equality.kind != EqualityKind::weld) return;
+  const Vector3d turn = correction(e.rotation, angular * angular, p.dt);
+  for (int i = 0; i < 3; ++i) {
+    add_relative_row(world, data, equality, e, Vector6d::Unit(3 + i), p);
+    bound(p, turn[i], m);
+  }
+}
+
+void add_joint_row(const World& world, const Ref<const VectorXd>& v, const Equality& equality, const EqualityError& e, ContactProblem& p,
+                   Eigen::Index& m) {
+  const Joint& a = joint_of(world, equality.joint_a);
+  double curvature = 0.0;
+  p.J_b.add_group();
+  auto row = entry(p, a.block);
+  row[a.v - p.M.offset(a.block)] = 1.0;
+  if (equality.joint_b >= 0) {  // of the same robot, so of the same block
+    const Joint& b = joint_of(world, equality.joint_b);
+    row[b.v - p.M.offset(b.block)] = -e.slope;
+    curvature = std::abs(e.curvature) * v[b.v] * v[b.v];
+  }
+  bound(p, correction(e.position, curvature, p.dt).x(), m);
+}
+
+}  // namespace
+
+int count_equality_rows(const World& world) {
+  int rows = 0;
+  for (const Equality& e : world.equalities()) {
+    rows += e.kind == EqualityKind::joint ? 1 : e.kind == EqualityKind::connect ? 3 : 6;
+  }
+  return rows;
+}
+
+void add_equality_rows(const World& world, const WorldData& data, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v,
+                       ContactProblem& p, Eigen::Index& m) {
+  for (const Equality& equality : world.equalities()) {
+    const EqualityError e = equality_error(world, data, equality, q);
+    if (equality.kind == EqualityKind::joint) {
+      add_joint_row(world, v, equality, e, p, m);
+    } else {
+      add_body_rows(world, data, v, equality, e, p, m);
+    }
+  }
+}
+
+}  // namespace stiction

@@ -1,0 +1,31 @@
+// Links of a robot whose collision shapes overlap by design: a simulation that took them for contacts would throw the robot apart.
+//
+// A pair of links of one kinematic tree is left out when, among the pairs of their shapes that may collide,
+//   start    one overlaps by more than 1 mm at the world's initial configuration, or
+//   always   one touches in 95 or more of 100 configurations drawn from the joints' ranges (fixed seeds),
+// the "default" and "always" pairs of MoveIt's set-up assistant [Coleman et al., Reducing the Barrier to Entry of Complex Robotic Software,
+// 2014]; its "adjacent" pairs the world excludes already. Pairs that a file declares, robots with `filter_overlaps` off, and what does not
+// belong to the robot (ground, other trees) are not looked at. Cost: pairs of links for the first few configurations, few after that.
+#pragma once
+
+#include <vector>
+
+#include "stiction/geometry/collision_scene.hpp"
+#include "stiction/model/world.hpp"
+
+namespace stiction {
+
+/// Two links whose contact makes no sense.
+struct OverlappingLinks {
+  int a = 0, b = 0;     ///< indices into World::links
+  double depth = 0.0;   ///< of the deepest pair of shapes at the start (m), >= 0
+  bool always = false;  ///< touch in nearly every configuration
+};
+
+/// In the order of the links' indices. Leaves the scene at the world's initial configuration.
+std::vector<OverlappingLinks> find_overlaps(const World& world, CollisionScene& scene);
+
+/// Disables what `find_overlaps` returns and says so in the scene's warnings.
+void filter_overlaps(const World& world, CollisionScene& scene);
+
+}  // namespace stiction
