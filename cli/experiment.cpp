@@ -1,8 +1,5 @@
 // stiction experiment NAME: a published experiment, with the published figures beside ours.
-#include <unistd.h>
-
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,158 +8,14 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
-#include "cli/progress.hpp"
-#include "stiction/base/errors.hpp"
 #include "stiction/experiments/alpha_sweep.hpp"
 #include "stiction/experiments/model_path.hpp"
-#include "stiction/experiments/trot.hpp"
 
 namespace stiction::cli {
 namespace {
 
-struct TrotCommand {
-  std::vector<std::string> controllers;
-  std::string mu, objective, simulator;
-  double duration = 30.0;
-  std::optional<double> lookahead;
-  std::string log, model = "links.urdf";
-};
-
-double parse_mu(const std::string& text) {
-  if (text == "inf" || text == "infinity") return INFINITY;
-  std::size_t used = 0;
-  double value = NAN;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  if (used != text.size() || !(value >= 0.0)) throw InvalidArgument("--mu", "a number >= 0 or inf", fmt::format("'{}'", text));
-  return value;
-}
-
-nlohmann::ordered_json number(double value) { return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json("inf"); }
 nlohmann::ordered_json number(const std::optional<double>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
-}
-
-nlohmann::ordered_json to_json(const TrotResult& r) {
-  nlohmann::ordered_json out;
-  out["controller"] = r.controller;
-  out["objective"] = r.objective;
-  out["simulator"] = r.simulator;
-  out["mu"] = number(r.mu);
-  out["lookahead"] = r.lookahead;
-  out["duration"] = r.duration;
-  out["fell"] = r.fell;
-  out["position_error"] = r.position_error;
-  out["velocity_error"] = r.velocity_error;
-  out["torque_rate"] = r.torque_rate;
-  out["torque_rate_max"] = r.torque_rate_max;
-  out["torque_mean"] = r.torque_mean;
-  out["force_error"] = r.force_error;
-  out["force_error_relative"] = r.force_error_relative;
-  out["touchdown_error_relative"] = r.touchdown_error_relative;
-  out["touchdown_steps"] = r.touchdown_steps;
-  out["steps"] = r.steps;
-  out["worst_residual"] = r.worst_residual;
-  out["uncertified"] = r.uncertified;
-  out["controller_failures"] = r.controller_failures;
-  out["saturated_steps"] = r.saturated_steps;
-  out["repaired_steps"] = r.repaired_steps;
-  out["controller_us"] = {{"median", r.controller_us_median}, {"p99", r.controller_us_p99}, {"max", r.controller_us_max}};
-  out["waypoints"] = r.waypoints;
-  out["published"] = {{"position_error", number(r.published.position_error)},
-                      {"velocity_error", number(r.published.velocity_error)},
-                      {"torque_rate", number(r.published.torque_rate)},
-                      {"torque_mean", number(r.published.torque_mean)},
-                      {"force_error_relative", number(r.published.force_error)}};
-  return out;
-}
-
-std::string published(const std::optional<double>& value, int digits) { return value ? fmt::format("({:.{}f})", *value, digits) : "(-)"; }
-std::string published_percent(const std::optional<double>& value) { return value ? fmt::format("({:.2f} %)", 100.0 * *value) : "(-)"; }
-
-constexpr const char* kHeader = "{:<11} {:<9} {:<15} {:>5}  {:>9}  {:>18}  {:>18}  {:>17}  {:>17}  {:>23}  {:>9}  {:>8}\n";
-
-std::string table_header() {
-  return fmt::format(kHeader, "controller", "objective", "simulator law", "mu", "completed", "|q - q_des| rad", "|v - v_des| rad/s",
-                     "|dtau/dt| N m/s", "|tau| N m", "force error", "touchdown", "residual");
-}
-
-std::string table_row(const TrotResult& r) {
-  const bool predicts = r.controller != "pid";
-  return fmt::format(
-      kHeader, r.controller, r.objective.empty() ? "-" : r.objective, r.simulator, r.mu,
-      r.fell ? fmt::format("fell {:.1f}s", r.fell_at) : fmt::format("{:.1f} s", r.duration),
-      fmt::format("{:.5f} {:>8}", r.position_error, published(r.published.position_error, 4)),
-      fmt::format("{:.4f} {:>8}", r.velocity_error, published(r.published.velocity_error, 4)),
-      fmt::format("{:.2f} {:>8}", r.torque_rate, published(r.published.torque_rate, 1)),
-      fmt::format("{:.4f} {:>8}", r.torque_mean, published(r.published.torque_mean, 4)),
-      predicts ? fmt::format("{:.2e} % {:>10}", 100.0 * r.force_error_relative, published_percent(r.published.force_error)) : "-",
-      predicts ? fmt::format("{:.1e} %", 100.0 * r.touchdown_error_relative) : "-", fmt::format("{:.1e}", r.worst_residual));
-}
-
-constexpr const char* kLegend =
-    "In brackets the published value [ZD15, Tables 3-5]; (-): not reported, the robot fell. Force error: predicted against simulated\n"
-    "summed normal force, relative, away from touchdown steps; `touchdown`: on the steps in which a foot starts to bear force.\n"
-    "Residual: largest scaled residual of any accepted solve of simulator and controller.";
-
-std::vector<TrotRun> plan_runs(const TrotCommand& c) {
-  std::vector<TrotController> controllers;
-  for (const std::string& name : c.controllers) controllers.push_back(trot_controller_from_string(name));
-  if (controllers.empty()) controllers = all_trot_controllers();
-  std::vector<double> mus{0.1, INFINITY};
-  if (!c.mu.empty()) mus = {parse_mu(c.mu)};
-  std::vector<TrotRun> runs;
-  for (const double mu : mus) {
-    for (const TrotController controller : controllers) {
-      TrotRun run;
-      run.model = model_path(c.model);
-      run.controller = controller;
-      run.mu = mu;
-      run.duration = c.duration;
-      run.log = c.log;
-      run.lookahead = c.lookahead;
-      if (!c.simulator.empty()) run.simulator = law_from_string(c.simulator);
-      const bool qp = controller == TrotController::id_qp_mu || controller == TrotController::id_qp_inf;
-      std::vector<QpObjective> objectives{QpObjective::anitescu};
-      if (qp && c.objective.empty()) objectives = {QpObjective::kinetic, QpObjective::anitescu};
-      if (!c.objective.empty()) objectives = {qp_objective_from_string(c.objective)};
-      for (const QpObjective objective : objectives) {
-        run.objective = objective;
-        runs.push_back(run);
-      }
-    }
-  }
-  if (!c.log.empty() && runs.size() > 1) {
-    throw InvalidArgument("--log", "one run (name --controller, --mu and, for id-qp-*, --objective)", fmt::format("{} runs", runs.size()));
-  }
-  return runs;
-}
-
-int trot(const TrotCommand& command, const Session& session) {
-  std::vector<TrotRun> runs = plan_runs(command);
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  const bool table = !session.quiet && (!session.json || *session.json != "-");
-  if (table) fmt::print("{}", table_header());
-  bool failed = false;
-  for (TrotRun& run : runs) {
-    ProgressBar bar(fmt::format("{} mu {}", to_string(run.controller), run.mu), !session.quiet);
-    run.progress = [&bar](double share) { bar.update(share); };
-    const TrotResult result = run_trot(run);
-    bar.clear();
-    if (rows.empty()) print_warnings(result.warnings, session);  // one robot for all runs
-    failed |= result.uncertified > 0;
-    rows.push_back(to_json(result));
-    if (table) {
-      fmt::print("{}", table_row(result));
-      std::fflush(stdout);
-    }
-  }
-  if (table) fmt::print("{}\n", kLegend);
-  if (session.json) write_text(*session.json, rows.dump(2));
-  return failed ? kNumericalFailure : kOk;
 }
 
 struct AlphaCommand {
@@ -217,7 +70,7 @@ void print_alpha_table(const AlphaSweep& sweep) {
 }
 
 int alpha(const AlphaCommand& command, const Session& session) {
-  Scene scene = load_scene(model_path(command.scene));
+  Scene scene = load_scene(command.scene);
   print_warnings(scene.world, session);
   if (command.duration) scene.duration = *command.duration;
   if (command.dt) scene.options.assemble.dt = *command.dt;
@@ -260,18 +113,7 @@ void add_experiment(CLI::App& app, Session& session) {
   experiment.require_subcommand(1);
   add_alpha(experiment, session);
   add_drop(experiment, session);
-  CLI::App& sub = add_subcommand(experiment, "trot", "The trotting quadruped of [ZD15], Tables 3-5 on rigid ground", session);
-  auto command = std::make_shared<TrotCommand>();
-  sub.add_option("--controller", command->controllers, "pid, id-qp-mu, id-qp-inf, id-lcp-mu or id-lcp-inf; may be repeated (default: all)");
-  sub.add_option("--mu", command->mu, "Friction of the ground, a number >= 0 or inf (default: 0.1, then inf)");
-  sub.add_option("--duration", command->duration, "Simulated time (s)")->capture_default_str();
-  sub.add_option("--objective", command->objective, "Of the QP controllers: kinetic (the paper's) or anitescu (default: both)");
-  sub.add_option("--simulator", command->simulator,
-                 "Contact law of the simulator (default: the controller's own where that describes the ground)");
-  sub.add_option("--lookahead", command->lookahead, "Of the inverse dynamics (s; default: the step, 0.005 for the kinetic objective)");
-  sub.add_option("--log", command->log, "CSV file, one row per step");
-  sub.add_option("--model", command->model, "The quadruped's URDF")->capture_default_str();
-  sub.callback([command, &session] { session.run = [command, &session] { return trot(*command, session); }; });
+  add_trot(experiment, session);
 }
 
 }  // namespace stiction::cli

@@ -22,10 +22,9 @@ struct OperationalSpaceState {
   Eigen::VectorXd force;  ///< 3F, the last virtual forces
 };
 
-/// tau (nj) of the foot PID; `gains` has 3F components. `mask` (empty or F entries) leaves out feet whose entry is 0.
-/// Throws InvalidArgument when sizes differ.
+/// tau (nj) of the foot PID; `gains` has 3F components. Throws InvalidArgument when sizes differ.
 void operational_space_pid(const PidGains& gains, const FootMotion& desired, const FootMotion& actual,
                            const Eigen::Ref<const Eigen::MatrixXd>& jacobian, double dt, OperationalSpaceState& state,
-                           Eigen::Ref<Eigen::VectorXd> tau, std::span<const char> mask = {});
+                           Eigen::Ref<Eigen::VectorXd> tau);
 
 }  // namespace stiction

@@ -17,10 +17,9 @@ bool has_plane(const World& world) {
   return std::ranges::any_of(world.geometries(), [](const CollisionGeometry& g) { return std::holds_alternative<HalfSpace>(g.shape); });
 }
 
-World load(const std::string& file, const DropOptions& options, double height) {
+World load(const std::string& file, const DropOptions& options) {
   WorldBuilder builder;
   RobotOptions robot;
-  robot.pose.translation().z() = height;
   robot.allow_impossible_inertia = true;  // the question is what is made of a file, not whether it is a good one
   if (options.floating && !is_mjcf(file)) robot.base = BaseKind::floating;
   builder.add_robot(file, robot);
@@ -33,21 +32,18 @@ World load(const std::string& file, const DropOptions& options, double height) {
   return builder.build();
 }
 
+/// The first body that moves and weighs something: what an MJCF's slides and hinges of one body come before.
 int first_moving(const World& world) {
   const auto bodies = world.bodies();
-  const auto found = std::ranges::find_if(bodies, [](const Body& b) { return b.block >= 0; });
-  return static_cast<int>(found - bodies.begin());
+  const auto found = std::ranges::find_if(bodies, [](const Body& b) { return b.block >= 0 && b.mass > 1e-9; });
+  return found == bodies.end() ? 0 : static_cast<int>(found - bodies.begin());
 }
 
-bool is_free(const World& world) {
-  return std::ranges::any_of(world.joints(), [](const Joint& joint) { return joint.kind == JointKind::free; });
-}
-
-/// Height of the robot's lowest point above the planes (m).
-double lowest(const World& world, double friction) {
+/// Height of the robot's lowest point above the planes at q (m).
+double lowest(const World& world, const Eigen::VectorXd& q, double friction) {
   constexpr double kFar = 1e3;  // m, every point of the robot is within
   WorldData data(world);
-  update_kinematics(world, world.initial_configuration(), data);
+  update_kinematics(world, q, data);
   CollisionScene scene = make_scene(world, friction);
   scene.update_poses(data.X_WB);
   std::vector<ContactPoint> points;
@@ -63,18 +59,21 @@ double lowest(const World& world, double friction) {
   return gap;
 }
 
-/// The world with the robot's lowest point at the height asked for, where its base is free.
-World place(const std::string& file, const DropOptions& options, double& clearance) {
+/// Raises or lowers what floats until the robot's lowest point is at the height asked for; returns that height.
+double place(const World& world, const DropOptions& options, Eigen::VectorXd& q) {
   constexpr double kUp = 10.0;  // m, clear of the plane wherever the file has its origin
-  const World high = load(file, options, kUp);
-  const double gap = lowest(high, options.friction);
-  if (!is_free(high)) {
-    const World as_in_file = load(file, options, 0.0);
-    clearance = lowest(as_in_file, options.friction);
-    return as_in_file;
-  }
-  clearance = options.clearance;
-  return load(file, options, kUp - gap + options.clearance);
+  const auto raise = [&](double by) {
+    bool any = false;
+    for (const Joint& joint : world.joints()) {
+      if (joint.kind != JointKind::free) continue;
+      q[joint.q + 2] += by;
+      any = true;
+    }
+    return any;
+  };
+  if (!raise(kUp)) return lowest(world, q, options.friction);
+  raise(options.clearance - lowest(world, q, options.friction));
+  return options.clearance;
 }
 
 double mass_of(const World& world) {
@@ -153,9 +152,10 @@ void record(const StepReport& report, const Stepper& stepper, DropResult& out) {
 DropResult drop(const std::string& file, const DropOptions& options, ContactProblem* failed) {
   DropResult out;
   out.file = file;
-  const World world = place(file, options, out.clearance);
-  Stepper stepper(world, make_scene(world, options.friction), options.step);
+  const World world = load(file, options);
   State state = initial_state(world);
+  out.clearance = place(world, options, state.q);
+  Stepper stepper(world, make_scene(world, options.friction), options.step);
   out.robot = world.robots().front().name;
   out.warnings = world.warnings();
   out.nv = world.nv();

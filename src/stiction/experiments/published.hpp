@@ -12,6 +12,7 @@ struct PublishedTrot {
   std::optional<double> torque_rate;     ///< N m/s, [ZD15, Table 4] (one value per controller, terrain not stated)
   std::optional<double> torque_mean;     ///< N m, [ZD15, Table 4]
   std::optional<double> force_error;     ///< relative, [ZD15, Table 5]
+  std::optional<double> force_newtons;   ///< N, [ZD15, Table 5]
 };
 
 /// Rigid ground; `high_friction` is mu = infinity, otherwise 0.1. Names as TrotController's.

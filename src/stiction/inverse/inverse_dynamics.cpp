@@ -149,9 +149,14 @@ bool contradicts_contacts(const InverseOptions& options, InverseWorkspace& w, co
 }
 
 void apply_stage_two(const ContactProblem& p, const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
+  w.stage_one = s.impulses;
   s.least_torque = stage_two(p, w.solve.reduction, options.contact, s.v, s.bounded_impulses, w.stage_two, s.impulses) == Status::solved;
   if (!s.least_torque) return;
   w.solve.impulses.lambda = s.impulses;
+  complete(p, options.contact, w.solve, s);
+  s.least_torque = s.status == Status::solved;
+  if (s.least_torque) return;
+  w.solve.impulses.lambda = w.stage_one;  // what the certificate refuses does not replace what it passed
   complete(p, options.contact, w.solve, s);
 }
 

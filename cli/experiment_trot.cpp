@@ -1,0 +1,265 @@
+// stiction experiment trot: the trotting quadruped of [ZD15], Tables 3-5 on rigid ground, with the published figures beside ours.
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/progress.hpp"
+#include "stiction/base/errors.hpp"
+#include "stiction/experiments/model_path.hpp"
+#include "stiction/experiments/trot.hpp"
+
+namespace stiction::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct TrotCommand {
+  std::vector<std::string> controllers;
+  std::string mu, objective, setup = "ours", simulator = "paper";
+  double duration = 30.0;
+  int starts = 5;
+  std::optional<double> lookahead;
+  std::string log, model = "links.urdf";
+};
+
+double parse_mu(const std::string& text) {
+  if (text == "inf" || text == "infinity") return INFINITY;
+  std::size_t used = 0;
+  double value = NAN;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  if (used != text.size() || !(value >= 0.0)) throw InvalidArgument("--mu", "a number >= 0 or inf", fmt::format("'{}'", text));
+  return value;
+}
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json("inf"); }
+Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+struct Measure {
+  const char* name;
+  double TrotResult::*member;
+};
+constexpr Measure kMeasures[] = {{"position_error", &TrotResult::position_error},
+                                 {"velocity_error", &TrotResult::velocity_error},
+                                 {"torque_rate", &TrotResult::torque_rate},
+                                 {"torque_rate_max", &TrotResult::torque_rate_max},
+                                 {"torque_mean", &TrotResult::torque_mean},
+                                 {"force_error", &TrotResult::force_error},
+                                 {"force_error_relative", &TrotResult::force_error_relative},
+                                 {"force_error_of_mean", &TrotResult::force_error_of_mean},
+                                 {"stance_error_of_mean", &TrotResult::stance_error_of_mean},
+                                 {"touchdown_error_of_mean", &TrotResult::touchdown_error_of_mean},
+                                 {"worst_residual", &TrotResult::worst_residual}};
+
+Json run_to_json(const TrotResult& r) {
+  Json out;
+  out["seed"] = r.seed;
+  out["duration"] = r.duration;
+  out["fell"] = r.fell;
+  for (const Measure& m : kMeasures) out[m.name] = r.*m.member;
+  out["touchdown_steps"] = r.touchdown_steps;
+  out["unloaded_steps"] = r.unloaded_steps;
+  out["steps"] = r.steps;
+  out["uncertified"] = r.uncertified;
+  out["failures"] = r.failures;
+  out["cold_starts"] = r.cold;
+  out["saturated_steps"] = r.saturated_steps;
+  out["repaired_steps"] = r.repaired_steps;
+  out["self_contacts"] = r.self_contacts;
+  out["controller_us"] = {{"median", r.controller_us_median}, {"p99", r.controller_us_p99}, {"max", r.controller_us_max}};
+  out["waypoints"] = r.waypoints;
+  return out;
+}
+
+Json row_to_json(const std::vector<TrotResult>& runs) {
+  const TrotResult& first = runs.front();
+  Json out;
+  out["controller"] = first.controller;
+  out["objective"] = first.objective;
+  out["setup"] = first.setup;
+  out["simulator"] = first.simulator;
+  out["mu"] = number(first.mu);
+  out["lookahead"] = first.lookahead;
+  for (const Measure& m : kMeasures) {
+    const MedianWorst x = median_worst(runs, m.member);
+    out[m.name] = {{"median", x.median}, {"worst", x.worst}};
+  }
+  out["published"] = {
+      {"position_error", number(first.published.position_error)},    {"velocity_error", number(first.published.velocity_error)},
+      {"torque_rate", number(first.published.torque_rate)},          {"torque_mean", number(first.published.torque_mean)},
+      {"force_error_relative", number(first.published.force_error)}, {"force_error", number(first.published.force_newtons)}};
+  out["runs"] = Json::array();
+  for (const TrotResult& r : runs) out["runs"].push_back(run_to_json(r));
+  return out;
+}
+
+constexpr const char* kRow = "{:<11} {:<8} {:>4}  {:>5} {:>5}  {:>20}  {:>18}  {:>24}  {:>20}  {:>9}  {:>20}  {:>18}  {:>17}  {:>7}\n";
+
+std::string table_header() {
+  return fmt::format(kRow, "controller", "program", "mu", "fell", "way", "|q - q_des| rad", "|v - v_des| rad/s", "force error %",
+                     "force error N", "landing %", "|dtau/dt| N m/s", "|tau| N m", "fail/sat/repair", "resid.");
+}
+
+// "median/worst (published)"
+std::string cell(const std::vector<TrotResult>& runs, double TrotResult::*member, const std::optional<double>& published, int digits,
+                 double factor = 1.0) {
+  const MedianWorst x = median_worst(runs, member);
+  const auto text = [&](double value) {
+    const double scaled = factor * value;
+    return scaled != 0.0 && scaled < 0.5 * std::pow(10.0, -digits) ? fmt::format("{:.0e}", scaled) : fmt::format("{:.{}f}", scaled, digits);
+  };
+  return fmt::format("{}/{} {:>8}", text(x.median), text(x.worst),
+                     published ? fmt::format("({:.{}f})", factor * *published, digits) : "(-)");
+}
+
+template <class Count>
+long total(const std::vector<TrotResult>& runs, Count TrotResult::*member) {
+  long sum = 0;
+  for (const TrotResult& r : runs) sum += static_cast<long>(r.*member);
+  return sum;
+}
+
+std::string table_row(const std::vector<TrotResult>& runs) {
+  const TrotResult& first = runs.front();
+  const PublishedTrot& p = first.published;
+  const bool predicts = predicts_forces(trot_controller_from_string(first.controller));
+  const auto mean_waypoints = static_cast<double>(total(runs, &TrotResult::waypoints)) / static_cast<double>(runs.size());
+  return fmt::format(kRow, first.controller, first.objective.empty() ? "-" : first.objective, first.mu,
+                     fmt::format("{}/{}", total(runs, &TrotResult::fell), runs.size()), fmt::format("{:.1f}", mean_waypoints),
+                     cell(runs, &TrotResult::position_error, p.position_error, 4),
+                     cell(runs, &TrotResult::velocity_error, p.velocity_error, 2),
+                     predicts ? cell(runs, &TrotResult::force_error_relative, p.force_error, 2, 100.0) : "-",
+                     predicts ? cell(runs, &TrotResult::force_error, p.force_newtons, 2) : "-",
+                     predicts ? fmt::format("{:.2g}", 100.0 * median_worst(runs, &TrotResult::touchdown_error_of_mean).median) : "-",
+                     cell(runs, &TrotResult::torque_rate, p.torque_rate, 0), cell(runs, &TrotResult::torque_mean, p.torque_mean, 2),
+                     fmt::format("{}/{}/{}", total(runs, &TrotResult::failures), total(runs, &TrotResult::saturated_steps),
+                                 total(runs, &TrotResult::repaired_steps)),
+                     fmt::format("{:.0e}", median_worst(runs, &TrotResult::worst_residual).worst));
+}
+
+constexpr const char* kLegend =
+    "Median/worst of the starts, in brackets the published value [ZD15, Tables 3-5]; (-): not reported, or the robot fell. way: "
+    "way-points\n"
+    "reached, mean. mu inf: ground and id-lcp-mu have 100, id-qp-mu 1.5, the others infinity. Force error: predicted against simulated\n"
+    "summed normal force, touchdown included, mean of the ratios step by step (of steps that bear a tenth of the weight) and mean in N;\n"
+    "landing: of the steps in which a foot starts to bear force, over the mean force there. fail/sat/repair: control periods, of all "
+    "starts,\n"
+    "that fell back to the PID, met a torque limit, or had their request replaced by one that the contacts allow. resid.: largest scaled\n"
+    "residual of any accepted solve of simulator and controller.";
+
+// What would be the same run under another name is left out: no slip on ground that is Coulomb's, in the second table.
+bool is_repeated(const TrotRun& run) { return run.same_law && assumes_no_slip(run.controller) && !std::isinf(run.mu); }
+
+std::vector<TrotRun> plan_runs(const TrotCommand& c) {
+  if (c.simulator != "paper" && c.simulator != "same") {
+    throw InvalidArgument("--simulator", "paper or same", fmt::format("'{}'", c.simulator));
+  }
+  std::vector<TrotController> controllers;
+  for (const std::string& name : c.controllers) controllers.push_back(trot_controller_from_string(name));
+  if (controllers.empty()) controllers = all_trot_controllers();
+  std::vector<double> mus{0.1, INFINITY};
+  if (!c.mu.empty()) mus = {parse_mu(c.mu)};
+  std::vector<TrotRun> runs;
+  TrotRun run;
+  run.model = model_path(c.model);
+  run.setup = trot_setup_from_string(c.setup);
+  if (c.lookahead) run.setup.lookahead = *c.lookahead;
+  run.duration = c.duration;
+  run.log = c.log;
+  run.same_law = c.simulator == "same";
+  for (const double mu : mus) {
+    run.mu = mu;
+    for (const TrotController controller : controllers) {
+      run.controller = controller;
+      if (run.same_law && !predicts_forces(controller)) continue;
+      std::vector<QpObjective> objectives{QpObjective::kinetic};
+      if (is_qp(controller) && c.objective.empty()) objectives = {QpObjective::kinetic, QpObjective::anitescu};
+      if (!c.objective.empty()) objectives = {qp_objective_from_string(c.objective)};
+      for (const QpObjective objective : objectives) {
+        run.objective = objective;
+        if (!is_repeated(run)) runs.push_back(run);
+      }
+    }
+  }
+  return runs;
+}
+
+void print_title(const TrotCommand& c, const TrotRun& run, std::uint64_t seed) {
+  fmt::print("set-up {}, look-ahead {} s, torque limit {} N m, contacts {}, ground: {}; {:g} s, {} perturbed starts (seeds {} to {})\n",
+             run.setup.name, run.setup.lookahead, run.setup.torque_limit, run.setup.plans_contacts ? "as planned" : "as they are",
+             run.same_law ? "the controller's own law and friction" : "coulomb_pyramid, 4 edges (Stewart-Trinkle)", c.duration, c.starts,
+             seed, seed + static_cast<std::uint64_t>(c.starts) - 1);
+}
+
+std::vector<TrotResult> run_starts(TrotRun run, const TrotCommand& c, const Session& session) {
+  std::vector<TrotResult> results;
+  ProgressBar bar(fmt::format("{} mu {}", to_string(run.controller), run.mu), !session.quiet);
+  for (int k = 0; k < c.starts; ++k) {
+    run.seed = session.seed + static_cast<std::uint64_t>(k);
+    run.progress = [&bar, &c, k](double share) { bar.update((k + share) / c.starts); };
+    results.push_back(run_trot(run));
+  }
+  bar.clear();
+  return results;
+}
+
+int trot(const TrotCommand& command, const Session& session) {
+  if (command.starts < 1) throw InvalidArgument("--starts", "an integer >= 1", fmt::format("{}", command.starts));
+  const std::vector<TrotRun> runs = plan_runs(command);
+  if (!command.log.empty() && (runs.size() > 1 || command.starts > 1)) {
+    throw InvalidArgument("--log", "one run (name --controller, --mu, --starts 1 and, for id-qp-*, --objective)",
+                          fmt::format("{} runs", runs.size() * static_cast<std::size_t>(command.starts)));
+  }
+  Json rows = Json::array();
+  const bool table = !session.quiet && (!session.json || *session.json != "-");
+  if (table && !runs.empty()) {
+    print_title(command, runs.front(), session.seed);
+    fmt::print("{}", table_header());
+  }
+  bool failed = false;
+  for (const TrotRun& run : runs) {
+    const std::vector<TrotResult> results = run_starts(run, command, session);
+    if (rows.empty()) print_warnings(results.front().warnings, session);  // one robot for all runs
+    failed |= total(results, &TrotResult::uncertified) > 0;
+    rows.push_back(row_to_json(results));
+    if (table) {
+      fmt::print("{}", table_row(results));
+      std::fflush(stdout);
+    }
+  }
+  if (table) fmt::print("{}\n", kLegend);
+  if (session.json) write_text(*session.json, rows.dump(2));
+  return failed ? kNumericalFailure : kOk;
+}
+
+}  // namespace
+
+void add_trot(CLI::App& experiment, Session& session) {
+  CLI::App& sub = add_subcommand(experiment, "trot", "The trotting quadruped of [ZD15], Tables 3-5 on rigid ground", session);
+  auto command = std::make_shared<TrotCommand>();
+  sub.add_option("--controller", command->controllers,
+                 "pid, id-sensed-1, id-sensed-2, id-qp-mu, id-qp-inf, id-lcp-mu or id-lcp-inf; may be repeated (default: all)");
+  sub.add_option("--setup", command->setup, "Gains, look-ahead, contacts and limits: 2014 or 2015 as published, or ours")
+      ->capture_default_str();
+  sub.add_option("--objective", command->objective, "Of the QP controllers: kinetic (the paper's) or anitescu (default: both)");
+  sub.add_option("--mu", command->mu, "Friction of the ground, a number >= 0 or inf (default: 0.1, then inf)");
+  sub.add_option("--simulator", command->simulator, "Law of the ground: paper (Stewart-Trinkle) or same (the controller's own)")
+      ->capture_default_str();
+  sub.add_option("--duration", command->duration, "Simulated time (s)")->capture_default_str();
+  sub.add_option("--starts", command->starts, "Perturbed starts, from --seed on")->capture_default_str();
+  sub.add_option("--lookahead", command->lookahead, "Of the inverse dynamics (s; default: the set-up's)");
+  sub.add_option("--log", command->log, "CSV file, one row per step");
+  sub.add_option("--model", command->model, "The quadruped's URDF")->capture_default_str();
+  sub.callback([command, &session] { session.run = [command, &session] { return trot(*command, session); }; });
+}
+
+}  // namespace stiction::cli

@@ -1,0 +1,120 @@
+#include "stiction/experiments/trot_measures.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Index;
+
+std::vector<std::string> log_columns(const World& world) {
+  std::vector<std::string> columns{"time"};
+  add_columns(columns, "q", world.nq());
+  add_columns(columns, "v", world.nv());
+  add_columns(columns, "q_desired", kTrotJoints);
+  add_columns(columns, "v_desired", kTrotJoints);
+  add_columns(columns, "tau", kTrotJoints);
+  for (const char* kind : {"force_predicted", "force_simulated"}) {
+    for (const char* foot : kTrotFeet) columns.push_back(fmt::format("{}_{}", kind, foot));
+  }
+  columns.insert(columns.end(), {"residual_simulator", "residual_controller", "controller_us"});
+  return columns;
+}
+
+bool is_self_contact(const World& world, const ContactPoint& c) {
+  const auto robot = [&](int body) { return body < 0 ? -1 : world.bodies()[static_cast<std::size_t>(body)].robot; };
+  return robot(c.body_a) >= 0 && robot(c.body_b) >= 0 && c.gap <= kTouchGap;
+}
+
+}  // namespace
+
+TrotMeasures::TrotMeasures(const World& world, const TrotRun& run) : dt_(run.dt) {
+  constexpr double kBearing = 0.1;  // of the weight: a ratio to the force of a foot that is lifting off says nothing
+  forces_.least = kBearing * world.robots()[0].mass * world.gravity().norm();
+  if (!run.log.empty()) log_.emplace(run.log, log_columns(world));
+}
+
+void TrotMeasures::record_forces(const Stepper& stepper, const TrotControl& control) {
+  last_force_ = force_;
+  force_.setZero();
+  bool self = false;
+  for (std::size_t i = 0; i < stepper.contacts().size(); ++i) {
+    const ContactPoint& c = stepper.contacts()[i];
+    if (is_self_contact(stepper.world(), c)) {
+      self = true;
+      continue;
+    }
+    for (std::size_t f = 0; f < control.feet().size(); ++f) {
+      if (c.body_a != control.feet()[f] && c.body_b != control.feet()[f]) continue;
+      force_[static_cast<Index>(f)] += stepper.solution().impulses[3 * static_cast<Index>(i)] / stepper.problem().dt;
+    }
+  }
+  self_contacts_ += self ? 1 : 0;
+  if (!control.predicted()) return;
+  const bool touchdown = ((force_.array() > 0.0) && (last_force_.array() <= 0.0)).any();
+  const double predicted = control.normal_forces().sum(), actual = force_.sum();
+  forces_.add(predicted, actual);
+  (touchdown ? touchdown_ : stance_).add(predicted, actual);
+}
+
+void TrotMeasures::record(double t, const State& state, const Stepper& stepper, const StepReport& report, const TrotControl& control) {
+  const DesiredMotion& desired = control.planner().plan().joints;
+  tracking_.add(control.q(), desired.q, control.v(), desired.v, control.torques(), dt_);
+  record_forces(stepper, control);
+  uncertified_ += report.at_acceptable() ? 1 : 0;
+  worst_residual_ = std::max(worst_residual_, stepper.solution().certificate.worst());
+  if (control.predicted()) worst_residual_ = std::max(worst_residual_, control.inverse().certificate.worst());
+  if (control.solved()) times_.push_back(control.microseconds());
+  ++steps_;
+  if (log_) write_log(t, state, stepper, control);
+}
+
+void TrotMeasures::write_log(double t, const State& state, const Stepper& stepper, const TrotControl& control) {
+  const DesiredMotion& desired = control.planner().plan().joints;
+  log_->add(t);
+  log_->add(state.q);
+  log_->add(state.v);
+  log_->add(desired.q);
+  log_->add(desired.v);
+  log_->add(control.torques());
+  log_->add(control.normal_forces());
+  log_->add(force_);
+  log_->add(stepper.solution().certificate.worst());
+  log_->add(control.predicted() ? control.inverse().certificate.worst() : 0.0);
+  log_->add(control.microseconds());
+  log_->end_row();
+}
+
+void TrotMeasures::finish(const TrotControl& control, TrotResult& result) {
+  result.position_error = tracking_.position.mean();
+  result.velocity_error = tracking_.velocity.mean();
+  result.torque_rate = tracking_.torque_rate.mean();
+  result.torque_rate_max = tracking_.torque_rate.maximum();
+  result.torque_mean = tracking_.torque.mean();
+  result.force_error = forces_.difference.mean();
+  result.force_error_relative = forces_.ratio.mean();
+  result.force_error_of_mean = forces_.relative();
+  result.stance_error_of_mean = stance_.relative();
+  result.touchdown_error_of_mean = touchdown_.relative();
+  result.touchdown_steps = touchdown_.difference.count();
+  result.unloaded_steps = forces_.difference.count() - forces_.ratio.count();
+  result.steps = steps_;
+  result.worst_residual = worst_residual_;
+  result.uncertified += uncertified_;
+  result.self_contacts = self_contacts_;
+  const TrotCounts& counts = control.counts();
+  result.failures = counts.failures;
+  result.cold = counts.cold;
+  result.saturated_steps = counts.saturated;
+  result.repaired_steps = counts.repaired;
+  if (times_.empty()) return;
+  std::ranges::sort(times_);
+  result.controller_us_median = times_[times_.size() / 2];
+  result.controller_us_p99 = times_[times_.size() * 99 / 100];
+  result.controller_us_max = times_.back();
+}
+
+}  // namespace stiction

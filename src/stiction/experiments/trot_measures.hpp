@@ -1,0 +1,41 @@
+// What is recorded of a trot, step by step [ZD15, Tables 3 to 5].
+//
+// Force error: f = Σ f_N over the feet, predicted by the controller and borne in the simulator. The paper's absolute and relative figures
+// have no common ratio (3.80 N is 12.53 % for one controller, 1.28 N is 1.55 % for another), so its relative error is no share of a
+// fixed force but a mean of step-wise ratios |Δf| / f, here over the steps in which the ground bears a tenth of the weight or more; mean
+// |Δf| over mean f is recorded beside it. A touchdown step is one in which a foot that bore no force starts to.
+#pragma once
+
+#include <optional>
+
+#include "stiction/experiments/trot.hpp"
+#include "stiction/experiments/trot_control.hpp"
+#include "stiction/record/csv_log.hpp"
+#include "stiction/record/metrics.hpp"
+
+namespace stiction {
+
+class TrotMeasures {
+ public:
+  TrotMeasures(const World& world, const TrotRun& run);
+
+  /// One accepted step from `stepper` (after it) under `control`.
+  void record(double t, const State& state, const Stepper& stepper, const StepReport& report, const TrotControl& control);
+  /// Means into the result.
+  void finish(const TrotControl& control, TrotResult& result);
+
+ private:
+  void record_forces(const Stepper& stepper, const TrotControl& control);
+  void write_log(double t, const State& state, const Stepper& stepper, const TrotControl& control);
+
+  double dt_;
+  TrackingMetrics tracking_;
+  ForceMetrics forces_, stance_, touchdown_;
+  std::vector<double> times_;
+  Eigen::Vector4d force_ = Eigen::Vector4d::Zero(), last_force_ = Eigen::Vector4d::Zero();
+  double worst_residual_ = 0.0;
+  long uncertified_ = 0, steps_ = 0, self_contacts_ = 0;
+  std::optional<CsvLog> log_;
+};
+
+}  // namespace stiction

@@ -1,0 +1,72 @@
+// Who controls the trot of [ZD15, section 6], and with which set-up: gains, look-ahead, contacts, friction and limits, in one table.
+//
+//   controllers   pid            joint PID, foot PID and stabiliser
+//                 id-sensed-1    inverse dynamics from the contact forces of the last step, ID(t_{i-1})
+//                 id-sensed-2    the same one step later, ID(t_{i-2})
+//                 id-qp-mu       inverse dynamics, convex QP with friction (section 5), least torque (stage II)
+//                 id-qp-inf      the same with mu = infinity
+//                 id-lcp-mu      inverse dynamics, Coulomb LCP (section 4)
+//                 id-lcp-inf     inverse dynamics, no-slip LCP (section 3)
+//   objectives    kinetic        the QP of the paper (law max_dissipation)
+//                 anitescu       the convex relaxation whose inverse is exact (law anitescu)
+//   set-ups       2014, 2015     the two published ones; no single published file carries every parameter that the paper names
+//                 ours
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "stiction/control/pid.hpp"
+#include "stiction/laws/law.hpp"
+
+namespace stiction {
+
+enum class TrotController { pid, id_sensed_1, id_sensed_2, id_qp_mu, id_qp_inf, id_lcp_mu, id_lcp_inf };
+enum class QpObjective { kinetic, anitescu };
+
+/// How a set-up feeds errors back to inverse dynamics.
+struct TrotSetup {
+  std::string_view name;
+  bool adds_torques;    ///< PID and stabiliser as torques on top of the inverse dynamics of the plan; otherwise as accelerations
+  double kp, kv;        ///< of those accelerations, 1/s² and 1/s
+  bool damps_motion;    ///< kv acts on -v in place of v_des - v
+  double lookahead;     ///< h of the inverse dynamics, s
+  double torque_limit;  ///< N m
+  bool plans_contacts;  ///< contacts are the feet that stand and are planned to, without gap; otherwise what the simulator sees
+  double friction_cap;  ///< largest mu of id-qp-mu
+  double tikhonov;      ///< of id-qp-inf with the kinetic objective, relative to 1/mass of the robot, see soften_contacts
+  bool stabilises;      ///< the stabiliser of [ZD15, section 6.2] acts
+};
+
+/// Gains of the PID baseline, which every set-up shares and falls back to: N m/rad and N/m, their rates and integrals.
+struct TrotPid {
+  double joint_kp = 10.0, joint_kv = 0.1, joint_ki = 0.003;
+  double foot_kp = 1000.0, foot_kv = 10.0, foot_ki = 0.01;
+};
+
+/// All set-ups, and one by name. Throws InvalidArgument that lists the names known.
+const std::vector<TrotSetup>& trot_setups();
+const TrotSetup& trot_setup_from_string(std::string_view name);
+
+std::string_view to_string(TrotController controller);
+std::string_view to_string(QpObjective objective);
+/// Throw InvalidArgument that lists the names known.
+TrotController trot_controller_from_string(std::string_view name);
+QpObjective qp_objective_from_string(std::string_view name);
+std::vector<TrotController> all_trot_controllers();
+
+bool is_qp(TrotController controller);
+/// Predicts contact forces: all but the PID and those that sense them.
+bool predicts_forces(TrotController controller);
+bool assumes_no_slip(TrotController controller);
+
+/// Law of the controller's inverse dynamics; frictionless, without contacts, where it senses the forces.
+Law controller_law(TrotController controller, QpObjective objective);
+/// Friction of the ground at mu = infinity: no foot of the trot slips at it, and Coulomb's law stays Coulomb's. Beyond it the law has many
+/// motions for the same torques: feet wedge each other.
+inline constexpr double kHighFriction = 100.0;
+/// Friction that the controller reckons with on ground of friction mu: infinite for those that assume no slip.
+double controller_friction(TrotController controller, const TrotSetup& setup, double mu);
+
+}  // namespace stiction
