@@ -67,7 +67,7 @@ TEST(SpringStep, ASlopeHoldsWithoutCreep) {
   EXPECT_GT(settled, 1e-6);  // the springs give way
   for (int k = 0; k < 1000; ++k) ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
   EXPECT_NEAR(state.q[0], settled, 1e-10);
-  stepper.forget_springs();
+  stepper.reset();
   for (int k = 0; k < 1000; ++k) ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
   EXPECT_GT(state.q[0] - settled, 1e-6);  // without memory they give way once more
 }

@@ -55,7 +55,8 @@ bool PositionCorrection::can_open(const Motion& motion, int i) {
   const double normal = normal_weight(problem_.Rt, i);
   if (normal > kPlainShare * problem_.material[static_cast<std::size_t>(i)].regularization / kSoftness) return true;
   y_.setZero(problem_.rank_bound());
-  problem_.Rt.add_group_transposed(i, Eigen::Vector3d::UnitX(), y_);
+  const Eigen::Vector3d unit(1.0, 0.0, 0.0);  // as an expression it would be copied to the heap
+  problem_.Rt.add_group_transposed(i, unit, y_);
   recover_velocity(motion.reduction, y_, shift_);
   shift_ -= motion.reduction.v_free;
   return fastest_point(motion, shift_) <= kLongestLever * normal;

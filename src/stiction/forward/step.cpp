@@ -72,7 +72,7 @@ double detection_margin(const WorldData& data, const std::vector<double>& reach,
 
 void validate(const StepOptions& options) {
   require_positive("assemble.dt", options.assemble.dt);
-  require_positive("contact.tolerance", options.contact.tolerance);
+  validate(options.contact);
   if (!(options.acceptable >= 0.0)) throw InvalidArgument("acceptable", "a number >= 0", std::to_string(options.acceptable));
   if (!(options.recovery >= 0.0 && options.recovery <= 1.0))
     throw InvalidArgument("recovery", "a number in [0, 1]", std::to_string(options.recovery));
@@ -98,6 +98,13 @@ void Stepper::set_options(const StepOptions& options) {
   validate(options);
   options_ = options;
   assemble_ = options.assemble;
+}
+
+void Stepper::reset() {
+  springs_.clear();
+  last_ids_.clear();
+  correction_.reset();
+  cold_ = true;
 }
 
 void Stepper::detect() {
@@ -162,6 +169,7 @@ bool Stepper::solve_certified(StepReport& report) {
     report.residual = kInfinity;
     return false;
   }
+  options.warm_start = options.warm_start && !cold_;
   if (options.choice == Choice::closest_to_last) follow_contacts();
   const auto attempt = [&] {
     ++report.attempts;
@@ -220,6 +228,7 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
     StageTimer timer(report, Stage::project);
     project(report);
   }
+  cold_ = false;
   StageTimer timer(report, Stage::integrate);
   next_.q = state.q;
   next_.v = solution_.v;
@@ -258,6 +267,7 @@ StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {
     report.sub_steps = 0;
     state = start_;
     springs_ = start_springs_;
+    cold_ = true;  // a point that was refused is no start for the next step
   }
   return report;
 }

@@ -58,7 +58,8 @@ struct StepReport {
   bool at_acceptable() const { return accepted && status != Status::solved; }
 };
 
-/// A world with its collision scene and all buffers of stepping: one per simulation, not shared between threads.
+/// A world with its collision scene and all buffers of stepping: one per simulation, not shared between threads. A copy goes on bit for
+/// bit as the original would, and shares the world and the hulls with it.
 class Stepper {
  public:
   /// Throws InvalidArgument on options out of range.
@@ -66,8 +67,9 @@ class Stepper {
 
   const World& world() const { return world_; }
   CollisionScene& scene() { return scene_; }
-  /// Tangential springs start at rest again, as a state that does not follow from the last one needs.
-  void forget_springs() { springs_.clear(); }
+  /// The next step begins anew, as a state that does not follow from the last one needs: tangential springs at rest, no impulses to start
+  /// from, so that it depends on its arguments alone.
+  void reset();
   const StepOptions& options() const { return options_; }
   /// Keeps dt, law and solver of later steps.
   void set_options(const StepOptions& options);
@@ -116,6 +118,7 @@ class Stepper {
   GrowVector velocity_, last_impulses_;
   std::vector<std::uint64_t> last_ids_;  ///< of the contacts of the last step, in its order
   ContactSprings springs_, start_springs_;
+  bool cold_ = true;  ///< nothing of an earlier step may enter the next one
 };
 
 }  // namespace stiction

@@ -60,10 +60,14 @@ enum class Choice { warm_start, least_norm, closest_to_last, least_torque };
 std::string_view to_string(Choice choice);
 Choice choice_from_string(std::string_view name);
 
+/// Edges of a polygon at most: its friction is then within (π / 1024)² / 2 = 5e-6 of the disc's.
+inline constexpr int kMostEdges = 1024;
+
 struct SolveOptions {
-  Law law = Law::coulomb_pyramid;
+  Law law = Law::coulomb_cone;
   Solver solver = Solver::automatic;
-  int edges = 4;  ///< k of the polygonal laws, >= 4; edge j points at angle 2πj/k from the first tangent. anitescu: 0 is the disc
+  int edges =
+      4;  ///< k of the polygonal laws, in [4, kMostEdges]; edge j points at angle 2πj/k from the first tangent. anitescu: 0 is the disc
   bool align_edges =
       false;  ///< polygonal laws: turn each contact's polygon so that a vertex opposes its slip before the step (edge_angles)
   PyramidVariant variant = PyramidVariant::stewart_trinkle;  ///< coulomb_pyramid

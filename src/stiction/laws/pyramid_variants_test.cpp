@@ -14,6 +14,7 @@ constexpr double kDt = 0.01, kG = 9.81;
 
 SolveOptions pyramid(PyramidVariant variant, int edges, bool align, Solver solver = Solver::automatic) {
   SolveOptions options;
+  options.law = Law::coulomb_pyramid;
   options.variant = variant;
   options.edges = edges;
   options.align_edges = align;

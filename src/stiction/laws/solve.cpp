@@ -23,32 +23,6 @@ constexpr int kLastResortColumns = 400;
 
 bool is_prox(Solver solver) { return solver == Solver::jor || solver == Solver::sor; }
 
-void check_options(const SolveOptions& options) {
-  if (!can_solve(options.law, options.solver)) {
-    throw InvalidArgument("solver", fmt::format("a solver of law {}", to_string(options.law)),
-                          fmt::format("'{}'", to_string(options.solver)));
-  }
-  if (options.variant != PyramidVariant::stewart_trinkle && options.law != Law::coulomb_pyramid) {
-    throw InvalidArgument("variant", "stewart_trinkle for every law but coulomb_pyramid", fmt::format("'{}'", to_string(options.variant)));
-  }
-  if (options.align_edges && (!is_polygonal(options.law) || options.edges == 0)) {
-    throw InvalidArgument("align_edges", "a law with a friction polygon", fmt::format("'{}'", to_string(options.law)));
-  }
-  const bool disc = options.edges == 0 && options.law == Law::anitescu;
-  if (options.edges < 4 && !disc)
-    throw InvalidArgument("edges", "an integer >= 4 (law anitescu: 0 for the disc)", fmt::format("{}", options.edges));
-  if (disc && options.solver == Solver::active_set) {
-    throw InvalidArgument("solver", "newton or interior_point for the disc of law anitescu", "'active_set'");
-  }
-  if (options.bilateral_by_prox && !is_prox(options.solver)) {
-    throw InvalidArgument("bilateral_by_prox", "solver jor or sor", fmt::format("'{}'", to_string(options.solver)));
-  }
-  require_positive("tolerance", options.tolerance);
-  if (!(options.alpha > 0.0 && options.alpha < 2.0)) throw InvalidArgument("alpha", "a number in (0, 2)", fmt::format("{}", options.alpha));
-  if (options.max_sweeps < 1) throw InvalidArgument("max_sweeps", "an integer >= 1", fmt::format("{}", options.max_sweeps));
-  if (options.choice == Choice::least_torque) throw InvalidArgument("choice", "warm_start, least_norm or closest_to_last", "least_torque");
-}
-
 const ReducedProblem& reduced_of(const ContactProblem&, const SolveWorkspace& w) { return w.reduction.reduced; }
 const ReducedProblem& reduced_of(const ReducedProblem& problem, const SolveWorkspace&) { return problem; }
 
@@ -239,6 +213,33 @@ Solution solve_alone(const Problem& problem, const SolveOptions& options) {
 
 }  // namespace
 
+void validate(const SolveOptions& options) {
+  if (!can_solve(options.law, options.solver)) {
+    throw InvalidArgument("solver", fmt::format("a solver of law {}", to_string(options.law)),
+                          fmt::format("'{}'", to_string(options.solver)));
+  }
+  if (options.variant != PyramidVariant::stewart_trinkle && options.law != Law::coulomb_pyramid) {
+    throw InvalidArgument("variant", "stewart_trinkle for every law but coulomb_pyramid", fmt::format("'{}'", to_string(options.variant)));
+  }
+  if (options.align_edges && (!is_polygonal(options.law) || options.edges == 0)) {
+    throw InvalidArgument("align_edges", "a law with a friction polygon", fmt::format("'{}'", to_string(options.law)));
+  }
+  const bool disc = options.edges == 0 && options.law == Law::anitescu;
+  if ((options.edges < 4 || options.edges > kMostEdges) && !disc)
+    throw InvalidArgument("edges", fmt::format("an integer from 4 to {} (law anitescu: 0 for the disc)", kMostEdges),
+                          fmt::format("{}", options.edges));
+  if (disc && options.solver == Solver::active_set) {
+    throw InvalidArgument("solver", "newton or interior_point for the disc of law anitescu", "'active_set'");
+  }
+  if (options.bilateral_by_prox && !is_prox(options.solver)) {
+    throw InvalidArgument("bilateral_by_prox", "solver jor or sor", fmt::format("'{}'", to_string(options.solver)));
+  }
+  require_positive("tolerance", options.tolerance);
+  if (!(options.alpha > 0.0 && options.alpha < 2.0)) throw InvalidArgument("alpha", "a number in (0, 2)", fmt::format("{}", options.alpha));
+  if (options.max_sweeps < 1) throw InvalidArgument("max_sweeps", "an integer >= 1", fmt::format("{}", options.max_sweeps));
+  if (options.choice == Choice::least_torque) throw InvalidArgument("choice", "warm_start, least_norm or closest_to_last", "least_torque");
+}
+
 Solver choose_solver(const ReducedProblem& p, const SolveOptions& options) {
   if (options.solver != Solver::automatic) return options.solver;
   switch (options.law) {
@@ -386,7 +387,7 @@ void try_otherwise(const Problem& problem, const SolveOptions& options, SolveWor
 }
 
 void solve_uniform(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
-  check_options(options);
+  validate(options);
   reduce(problem, w.reduction, {.keep_bilateral = options.bilateral_by_prox, .velocity_before = reads_velocity_before(problem, options)});
   if (options.align_edges) edge_angles(problem, w.reduction.reduced.edge_angle);
   w.reduction.reduced.weight.resize(0);
@@ -421,7 +422,7 @@ void correct_for_defect(const ReducedProblem& p, const SolveOptions& options, So
 }
 
 void solve_uniform(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
-  check_options(options);
+  validate(options);
   w.pyramid.outcome.clear();
   solve_reduced(problem, options, w, w.impulses);
   complete(problem, options, w, solution);

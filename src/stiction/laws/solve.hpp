@@ -58,6 +58,9 @@ struct SolveWorkspace {
   Certificate compared;
 };
 
+/// Throws InvalidArgument on an option that is out of range or does not fit the law, as every `solve` does.
+void validate(const SolveOptions& options);
+
 /// Impulses of the law on a reduced problem; status as the solver reports it, uncertified.
 void solve_reduced(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Impulses& impulses);
 

@@ -12,6 +12,13 @@ namespace stiction {
 
 ConeWorkspace::ConeWorkspace() : memory_(std::make_unique<ConeMemory>()), set_(std::make_unique<WorkingSet>()) {}
 ConeWorkspace::~ConeWorkspace() = default;
+ConeWorkspace::ConeWorkspace(const ConeWorkspace& other)
+    : memory_(std::make_unique<ConeMemory>(*other.memory_)), set_(std::make_unique<WorkingSet>(*other.set_)) {}
+ConeWorkspace& ConeWorkspace::operator=(const ConeWorkspace& other) {
+  *memory_ = *other.memory_;
+  *set_ = *other.set_;
+  return *this;
+}
 ConeWorkspace::ConeWorkspace(ConeWorkspace&&) noexcept = default;
 ConeWorkspace& ConeWorkspace::operator=(ConeWorkspace&&) noexcept = default;
 

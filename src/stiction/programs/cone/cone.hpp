@@ -46,6 +46,8 @@ class ConeWorkspace {
  public:
   ConeWorkspace();
   ~ConeWorkspace();
+  ConeWorkspace(const ConeWorkspace& other);
+  ConeWorkspace& operator=(const ConeWorkspace& other);
   ConeWorkspace(ConeWorkspace&&) noexcept;
   ConeWorkspace& operator=(ConeWorkspace&&) noexcept;
   ConeMemory& memory() { return *memory_; }

@@ -1,0 +1,255 @@
+// Stepper: a world one step at a time, with its state, contacts and forces.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <fmt/format.h>
+
+#include "step_settings.hpp"
+#include "stepper_handle.hpp"
+#include "stiction/base/errors.hpp"
+#include "torque_argument.hpp"
+#include "world_frames.hpp"
+#include "world_handle.hpp"
+
+namespace stiction::python {
+
+namespace {
+
+using namespace nb::literals;
+using MaybeArray = std::optional<ArrayLike>;
+
+/// What a step with `tau` would do.
+struct Forward {
+  StepOutcome report;
+  State state;
+  Eigen::VectorXd acceleration;
+  ContactArrays contacts;
+};
+
+/// The interpreter's lock is given back while a step runs; the stepper's own keeps other threads out.
+template <class Function>
+auto unlocked(StepperHandle& s, Function&& function) {
+  const nb::gil_scoped_release released;
+  const std::lock_guard lock(s.mutex);
+  return function();
+}
+
+template <class Function>
+auto locked(StepperHandle& s, Function&& function) {
+  const std::lock_guard lock(s.mutex);
+  return function();
+}
+
+StepOutcome step(StepperHandle& s, nb::handle tau) {
+  const TorqueArgument torque(tau, s.stepper.world());
+  return unlocked(s, [&] { return s.step(torque.vector()); });
+}
+
+Forward forward(StepperHandle& s, nb::handle tau) {
+  const TorqueArgument torque(tau, s.stepper.world());
+  return unlocked(s, [&] {
+    StepperHandle probe(s);
+    Forward out;
+    out.report = probe.step(torque.vector());
+    out.acceleration = (probe.state.v - s.state.v) / s.stepper.options().assemble.dt;
+    if (out.report.accepted) out.contacts = contacts_of(probe.stepper);
+    out.state = std::move(probe.state);
+    return out;
+  });
+}
+
+ContactArrays contacts(StepperHandle& s) {
+  return locked(s, [&] { return s.has_contacts ? contacts_of(s.stepper) : ContactArrays{}; });
+}
+
+StepperHandle* copied(StepperHandle& s) {
+  return locked(s, [&] { return new StepperHandle(s); });
+}
+
+State checked(const World& world, const State& state) {
+  require_size("state.q", state.q.size(), world.nq());
+  require_size("state.v", state.v.size(), world.nv());
+  require_finite("state.v", state.v);
+  if (!std::isfinite(state.time)) throw InvalidArgument("state.time", "a finite number", fmt::format("{}", state.time));
+  WorldData data(world);
+  update_kinematics(world, state.q, data);  // throws on quaternions that are none
+  return state;
+}
+
+void reset(StepperHandle& s, const MaybeArray& q, const MaybeArray& v, const Real& time) {
+  State next;
+  next.q = read_coordinates(q, "q", s.start.q);
+  next.v = read_coordinates(v, "v", s.start.v);
+  next.time = read_real(time, "time");
+  next = checked(s.stepper.world(), next);
+  locked(s, [&] { s.set_state(next); });
+}
+
+void apply_force(StepperHandle& s, const std::string& body, const MaybeArray& force, const MaybeArray& point, const MaybeArray& torque,
+                 const Real& duration) {
+  const World& world = s.stepper.world();
+  const NamedFrame frame = frame_named(world, body);
+  const double seconds = read_real(duration, "duration");
+  if (!(seconds >= 0.0)) throw InvalidArgument("duration", "a number >= 0 (s), infinity allowed", fmt::format("{}", seconds));
+  AppliedWrench wrench;
+  wrench.body = frame.body;
+  wrench.p_B = point ? frame.X_BF * read_vector3(*point, "point") : world.bodies()[static_cast<std::size_t>(frame.body)].com;
+  if (force) wrench.force = read_vector3(*force, "force");
+  if (torque) wrench.moment = read_vector3(*torque, "torque");
+  locked(s, [&] {
+    wrench.until = s.state.time + std::max(seconds, s.stepper.options().assemble.dt);
+    s.apply(wrench);
+  });
+}
+
+nb::dict stage_seconds(const StepOutcome& report) {
+  nb::dict out;
+  for (int i = 0; i < kStages; ++i)
+    out[std::string(to_string(static_cast<Stage>(i))).c_str()] = report.seconds[static_cast<std::size_t>(i)];
+  return out;
+}
+
+void bind_report(nb::module_& m) {
+  nb::class_<StepOutcome>(m, "StepReport", "What one step did. It is false when the step was refused and the state stayed.")
+      .def_prop_ro(
+          "status", [](const StepOutcome& r) { return std::string(to_string(r.status)); },
+          "'solved' when every certificate met the tolerance, else as Solution.status")
+      .def_ro("accepted", &StepOutcome::accepted, "The state was advanced")
+      .def_ro("iterations", &StepOutcome::iterations, "Pivots or iterations of the solver, all its attempts together")
+      .def_prop_ro("at_acceptable", &StepOutcome::at_acceptable, "The step missed the tolerance and was taken because it met acceptable")
+      .def_ro("sub_steps", &StepOutcome::sub_steps, "Parts that the step was taken in: 1 unless it was halved, 0 when refused")
+      .def_ro("residual", &StepOutcome::residual, "Worst scaled residual of the certificate")
+      .def_ro("contacts", &StepOutcome::contacts, "Number of contact points")
+      .def_ro("attempts", &StepOutcome::attempts, "Solves tried")
+      .def_ro("penetration", &StepOutcome::deepest_penetration, "Deepest penetration before the step (m)")
+      .def_ro("saturated", &StepOutcome::saturated, "Torques that were cut to their joint's effort limit")
+      .def_prop_ro("seconds", &stage_seconds, "Wall time per stage (s)")
+      .def("__bool__", [](const StepOutcome& r) { return r.accepted; })
+      .def("__repr__", [](const StepOutcome& r) {
+        return fmt::format("StepReport(status='{}', contacts={}, iterations={}, residual={:.2g})", to_string(r.status), r.contacts,
+                           r.iterations, r.residual);
+      });
+}
+
+void bind_state(nb::module_& m) {
+  const auto array = [](auto member) {
+    return [member](nb::pointer_and_handle<State> self) {
+      Eigen::VectorXd& x = self.p->*member;
+      return view<Vector>(x.data(), {static_cast<std::size_t>(x.size())}, self.h);
+    };
+  };
+  const auto set = [](auto member, const char* name) {
+    return [member, name](State& s, const ArrayLike& value) { s.*member = read_coordinates(value, name, s.*member); };
+  };
+  nb::class_<State>(m, "State", "Configuration q, velocity v and time (s) of a world. A value of its own: arrays are views of it.")
+      .def(
+          "__init__",
+          [](State* self, const ArrayLike& q, const ArrayLike& v, const Real& time) {
+            new (self) State{Numbers(q, "q", 1).vector(), Numbers(v, "v", 1).vector(), read_real(time, "time")};
+          },
+          "q"_a, "v"_a, "time"_a = 0.0)
+      .def_prop_rw("q", array(&State::q), set(&State::q, "q"), "(nq,) configuration")
+      .def_prop_rw("v", array(&State::v), set(&State::v, "v"), "(nv,) velocity")
+      .def_rw("time", &State::time, "s")
+      .def("copy", [](const State& s) { return State(s); })
+      .def("__getstate__", [](const State& s) { return nb::make_tuple(own_vector(s.q), own_vector(s.v), s.time); })
+      .def("__setstate__",
+           [](State& self, const nb::tuple& t) {
+             new (&self) State{Numbers(nb::borrow<ArrayLike>(t[0]), "q", 1).vector(), Numbers(nb::borrow<ArrayLike>(t[1]), "v", 1).vector(),
+                               nb::cast<double>(t[2])};
+           })
+      .def("__repr__", [](const State& s) { return fmt::format("State(time={:.6g}, nq={}, nv={})", s.time, s.q.size(), s.v.size()); });
+}
+
+void bind_forward(nb::module_& m) {
+  nb::class_<Forward>(m, "Forward", "What a step would do.")
+      .def_ro("report", &Forward::report, nb::rv_policy::reference_internal, "StepReport")
+      .def_ro("state", &Forward::state, nb::rv_policy::reference_internal, "State after the step")
+      .def_prop_ro("acceleration", &vector_view<Forward, &Forward::acceleration>, "(nv,) change of v over dt, contact impulses included")
+      .def_ro("contacts", &Forward::contacts, nb::rv_policy::reference_internal, "Contacts of the step");
+}
+
+void bind_stepping(nb::class_<StepperHandle>& stepper) {
+  stepper
+      .def("step", &step, "tau"_a = nb::none(), nb::sig("def step(self, tau: numpy.typing.ArrayLike | None = None) -> StepReport"),
+           R"(Advances by one step of dt under tau.
+
+tau: (nv,) generalised forces in the axes of v, or (len(World.actuated),) torques of the driven joints (N, N m); None: zero.
+A step that is not solved leaves the state as it was and says so: look at the report.)")
+      .def("forward", &forward, "tau"_a = nb::none(), nb::sig("def forward(self, tau: numpy.typing.ArrayLike | None = None) -> Forward"),
+           "What `step(tau)` would do now, bit for bit, without doing it: next state, acceleration and contacts.")
+      .def("apply_force", &apply_force, "body"_a, "force"_a = nb::none(), "point"_a = nb::none(), "torque"_a = nb::none(),
+           "duration"_a = 0.0,
+           R"(Pushes a body in the next step, or for `duration` seconds.
+
+body: name of a body or link. force (3,) (N) and torque (3,) (N m): world axes. point (3,) (m): where the force acts, in the frame of that
+body or link, with which it moves; None: the centre of mass of the body. Pushes add up; setting the state ends them.)")
+      .def("reset", &reset, "q"_a = nb::none(), "v"_a = nb::none(), "time"_a = 0.0,
+           R"(Starts from (q, v, time), None for the world's start.
+
+What follows depends on these alone: springs of contacts are at rest, no impulse is kept to start from, no push goes on.)")
+      .def("__copy__", &copied)
+      .def("__deepcopy__", [](StepperHandle& s, nb::handle) { return copied(s); })
+      .def("copy", &copied, "A stepper that goes on from here bit for bit as this one does; the world and its hulls are shared.");
+}
+
+void bind_values(nb::class_<StepperHandle>& stepper) {
+  stepper
+      .def_prop_rw(
+          "state", [](StepperHandle& s) { return locked(s, [&] { return State(s.state); }); },
+          [](StepperHandle& s, const State& state) {
+            const State next = checked(s.stepper.world(), state);
+            locked(s, [&] { s.set_state(next); });
+          },
+          "State, a copy. Setting it is `reset` to its q, v and time.")
+      .def_prop_ro(
+          "q", [](StepperHandle& s) { return locked(s, [&] { return own_vector(s.state.q); }); }, nb::rv_policy::automatic,
+          "(nq,) configuration, a copy")
+      .def_prop_ro(
+          "v", [](StepperHandle& s) { return locked(s, [&] { return own_vector(s.state.v); }); }, nb::rv_policy::automatic,
+          "(nv,) velocity, a copy")
+      .def_prop_ro(
+          "time", [](StepperHandle& s) { return locked(s, [&] { return s.state.time; }); }, "s")
+      .def_prop_ro(
+          "dt", [](const StepperHandle& s) { return s.stepper.options().assemble.dt; }, "s")
+      .def_prop_ro("law", [](const StepperHandle& s) { return std::string(to_string(s.stepper.options().contact.law)); })
+      .def_prop_ro("contacts", &contacts, "Contacts of the last step, a copy; none before the first and after one that was refused.")
+      .def("__repr__", [](StepperHandle& s) {
+        return fmt::format("Stepper(law='{}', dt={:g}, time={:.6g})", to_string(s.stepper.options().contact.law),
+                           s.stepper.options().assemble.dt, s.state.time);
+      });
+}
+
+}  // namespace
+
+void bind_stepper(nb::module_& m) {
+  bind_contact_arrays(m);
+  bind_report(m);
+  bind_state(m);
+  bind_forward(m);
+  nb::class_<StepperHandle> stepper(m, "Stepper", R"(A world one step at a time.
+
+dt: s. law, solver, tolerance, edges, choice: as of `solve`. acceptable: largest scaled residual that a step above the tolerance may go
+on with; strict: none. recovery: share of a penetration that a step undoes, in [0, 1].
+friction: of every contact, whatever its shapes say. None: what the world's scene file says; for a world built here dt 1e-3,
+law coulomb_cone, solver auto, tolerance 1e-9, acceptable 1e-6, edges 4, choice warm_start, recovery 0.2.
+effort_limits: cut the torques of driven joints to their effort limits (StepReport.saturated counts them).
+The world's bodies, hulls and start are shared; what is added to the world later is not in it. One step at a time: a second thread waits.)");
+  stepper.def(
+      "__init__",
+      [](StepperHandle* self, WorldHandle& world, std::optional<Real> dt, std::optional<Text> law, std::optional<Text> solver,
+         std::optional<Real> tolerance, std::optional<Real> acceptable, std::optional<Flag> strict, std::optional<Integer> edges,
+         std::optional<Text> choice, std::optional<Real> friction, std::optional<Real> recovery, const Flag& effort_limits) {
+        const Scene& scene = world.scene();
+        const StepOptions options =
+            read_step_options({dt, law, solver, tolerance, acceptable, strict, edges, choice, friction, recovery}, scene.options);
+        new (self) StepperHandle(scene, options, read_flag(effort_limits, "effort_limits"));
+      },
+      "world"_a, "dt"_a = nb::none(), "law"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(),
+      "acceptable"_a = nb::none(), "strict"_a = nb::none(), "edges"_a = nb::none(), "choice"_a = nb::none(), "friction"_a = nb::none(),
+      "recovery"_a = nb::none(), "effort_limits"_a = true);
+  bind_stepping(stepper);
+  bind_values(stepper);
+}
+
+}  // namespace stiction::python

@@ -1,0 +1,27 @@
+#include "step_settings.hpp"
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction::python {
+
+StepOptions read_step_options(const StepSettings& s, StepOptions options) {
+  if (s.dt) options.assemble.dt = read_real(*s.dt, "dt");
+  if (s.law) options.contact.law = options.assemble.law = law_from_string(read_text(*s.law, "law"));
+  if (s.solver) options.contact.solver = solver_from_string(read_text(*s.solver, "solver"));
+  if (s.tolerance) options.contact.tolerance = read_real(*s.tolerance, "tolerance");
+  if (s.acceptable) options.acceptable = read_real(*s.acceptable, "acceptable");
+  if (s.strict) options.strict = read_flag(*s.strict, "strict");
+  if (s.edges) options.contact.edges = read_integer(*s.edges, "edges");
+  if (s.choice) options.contact.choice = choice_from_string(read_text(*s.choice, "choice"));
+  if (s.recovery) options.recovery = read_real(*s.recovery, "recovery");
+  if (s.friction) options.assemble.friction = read_real(*s.friction, "friction");
+  if (options.assemble.friction && !(*options.assemble.friction >= 0.0))
+    throw InvalidArgument("friction", "a number >= 0 or infinity", fmt::format("{}", *options.assemble.friction));
+  require_positive("dt", options.assemble.dt);
+  validate(options.contact);
+  return options;
+}
+
+}  // namespace stiction::python

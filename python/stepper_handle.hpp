@@ -1,0 +1,51 @@
+// A stepper with its state, as Python holds it.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "contact_arrays.hpp"
+#include "stiction/experiments/scene.hpp"
+
+namespace stiction::python {
+
+/// A force and a moment that act on a body for some time; world axes.
+struct AppliedWrench {
+  int body = 0;
+  Eigen::Vector3d p_B = Eigen::Vector3d::Zero();  ///< where the force acts, in the body's frame (m)
+  Eigen::Vector3d force = Eigen::Vector3d::Zero(), moment = Eigen::Vector3d::Zero();
+  double until = 0.0;  ///< time of its end (s); later steps are free of it
+};
+
+/// What a step did. Of the last step that was taken: contacts and impulses in `stepper`.
+struct StepOutcome : StepReport {
+  int contacts = 0;
+  int saturated = 0;  ///< torques cut to their joint's effort limit
+};
+
+/// Members are guarded by `mutex`, which is never held while the interpreter's lock is waited for.
+class StepperHandle {
+ public:
+  StepperHandle(const Scene& scene, const StepOptions& options, bool effort_limits);
+  StepperHandle(const StepperHandle& other);
+
+  StepOutcome step(const Eigen::Ref<const Eigen::VectorXd>& tau);
+  void set_state(const State& state);
+  void apply(const AppliedWrench& wrench) { wrenches_.push_back(wrench); }
+
+  Stepper stepper;
+  State state;
+  State start;
+  bool has_contacts = false;  ///< the last step was taken
+  std::mutex mutex;
+
+ private:
+  void add_wrenches();
+
+  Eigen::VectorXd effort_;  ///< nv, limits (N m or N)
+  std::vector<AppliedWrench> wrenches_;
+  Eigen::VectorXd tau_;
+};
+
+}  // namespace stiction::python

@@ -1,0 +1,296 @@
+"""Stepper: motion by closed forms, contacts that balance, pushes, and states that are copies."""
+
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import stiction
+from stiction import Shape
+
+GRAVITY = 9.81
+
+
+def boxes(height=0.1, **options):
+    world = stiction.World(**options)
+    world.add_ground()
+    world.add_body("box", Shape.box((0.2, 0.2, 0.2)), mass=2.0, position=(0.1, 0, height))
+    return world
+
+
+def pendulum(tmp_path, effort=3.0):
+    path = tmp_path / "pendulum.urdf"
+    path.write_text(
+        f"""<robot name="pendulum"><link name="base"/><link name="arm"><inertial><origin xyz="0 0 -1"/><mass value="2"/>
+        <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        <joint name="hinge" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>
+        <limit lower="-9" upper="9" effort="{effort}" velocity="99"/></joint></robot>"""
+    )
+    world = stiction.World()
+    world.add_robot(str(path))
+    return world
+
+
+def test_a_stepper_does_what_simulate_does():
+    world = boxes(height=0.3)
+    run = stiction.simulate(world, 0.3, law="coulomb_cone")
+    stepper = stiction.Stepper(world, law="coulomb_cone")
+    assert (stepper.dt, stepper.law) == (1e-3, "coulomb_cone")
+    for k in range(300):
+        report = stepper.step()
+        assert report
+        assert report.status == "solved"
+        assert report.contacts == run.contacts[k + 1]
+        assert stepper.q.tobytes() == run.q[k + 1].tobytes()
+        assert stepper.v.tobytes() == run.v[k + 1].tobytes()
+    np.testing.assert_allclose(stepper.time, 0.3)
+    assert report.residual <= 1e-9
+    assert sum(report.seconds.values()) > 0.0
+
+
+def test_contacts_carry_the_weight():
+    world = boxes()
+    stepper = stiction.Stepper(world, law="coulomb_cone", dt=2e-3)
+    assert len(stepper.contacts) == 0
+    stepper.step()
+    contacts = stepper.contacts
+    assert len(contacts) == 4
+    np.testing.assert_allclose(contacts.forces.sum(axis=0), [0, 0, 2.0 * GRAVITY], atol=1e-9)
+    np.testing.assert_allclose(
+        sorted(map(tuple, contacts.points.round(9))), [(x, y, 0) for x in (0, 0.2) for y in (-0.1, 0.1)], atol=1e-9
+    )
+    assert contacts.frames.shape == (4, 3, 3)
+    for frame, impulse, force in zip(contacts.frames, contacts.impulses, contacts.forces, strict=True):
+        np.testing.assert_allclose(frame[:, 0], [0, 0, 1], atol=1e-12)  # from the ground to the box
+        np.testing.assert_allclose(frame.T @ frame, np.eye(3), atol=1e-12)
+        assert np.linalg.det(frame) > 0.0
+        np.testing.assert_allclose(frame @ impulse / 2e-3, force)
+    assert [tuple(np.array(world.body_names)[pair]) for pair in contacts.bodies] == [("box", "ground")] * 4
+    assert contacts.body_names == [("box", "ground")] * 4
+    np.testing.assert_allclose(contacts.gaps, 0.0, atol=1e-9)
+    np.testing.assert_allclose(contacts.velocities, 0.0, atol=1e-9)
+    np.testing.assert_array_equal(contacts.mu, 0.5)
+    assert len(set(contacts.ids)) == 4
+    taken = contacts.forces.copy()
+    stepper.apply_force("box", (0, 0, 100))
+    stepper.step()
+    np.testing.assert_array_equal(contacts.forces, taken)  # a copy
+
+
+def test_friction_slows_a_slide_by_mu_g():
+    for mu in (0.2, 0.7):
+        stepper = stiction.Stepper(boxes(), law="coulomb_cone", friction=mu)
+        stepper.reset(v=[1.0, 0, 0, 0, 0, 0])
+        for _ in range(50):
+            stepper.step()
+        np.testing.assert_allclose(stepper.v[0], 1.0 - mu * GRAVITY * 0.05, atol=1e-6)
+
+
+def test_a_compliant_world_sinks_by_its_load():
+    stiffness = 1e5
+    world = stiction.World(material={"stiffness": stiffness, "damping": 300.0})
+    world.add_ground()
+    world.add_body("ball", Shape.sphere(0.1), mass=2.0, position=(0, 0, 0.1))
+    stepper = stiction.Stepper(world, law="linear_penalty")
+    for _ in range(1000):
+        assert stepper.step()
+    np.testing.assert_allclose(0.1 - stepper.q[2], 2.0 * GRAVITY / stiffness, rtol=1e-6)
+    with pytest.raises(ValueError, match=r"stifness"):
+        stiction.World(material={"stifness": 1.0})
+
+
+def test_forward_says_what_a_step_does_and_does_not_do_it():
+    stepper = stiction.Stepper(boxes(height=0.11))
+    tau = np.array([3.0, 0, 1.0, 0, 0.01, 0])
+    for _ in range(60):  # lands within
+        before, contacts = stepper.state, stepper.contacts
+        forward = stepper.forward(tau)
+        assert stepper.q.tobytes() == before.q.tobytes()
+        assert stepper.contacts.impulses.tobytes() == contacts.impulses.tobytes()
+        report = stepper.step(tau)
+        assert forward.state.q.tobytes() == stepper.q.tobytes()
+        assert forward.state.v.tobytes() == stepper.v.tobytes()
+        assert forward.contacts.impulses.tobytes() == stepper.contacts.impulses.tobytes()
+        assert (forward.report.status, forward.report.iterations) == (report.status, report.iterations)
+        np.testing.assert_allclose(forward.acceleration, (stepper.v - before.v) / stepper.dt)
+    flight = stiction.Stepper(boxes(height=9.0)).forward([0, 0, 4.0, 0, 0, 0])
+    np.testing.assert_allclose(flight.acceleration, [0, 0, 4.0 / 2.0 - GRAVITY, 0, 0, 0], atol=1e-10)
+
+
+def test_a_push_changes_momentum_by_its_impulse():
+    world = boxes(height=5.0, gravity=(0, 0, 0))
+    stepper = stiction.Stepper(world, dt=1e-3)
+    inertia = 2.0 * 0.2**2 / 6.0
+    stepper.apply_force("box", (3.0, 0, 0))  # one step
+    stepper.step()
+    np.testing.assert_allclose(stepper.v, [1.5e-3, 0, 0, 0, 0, 0], atol=1e-15)
+    stepper.step()
+    np.testing.assert_allclose(stepper.v, [1.5e-3, 0, 0, 0, 0, 0], atol=1e-15)
+    stepper.reset()
+    stepper.apply_force("box", (0, 0, 1.0), point=(0.1, 0, 0), duration=5e-3)  # r x F = -0.1 about y
+    stepper.apply_force("box", torque=(0, 0, 0.2), duration=5e-3)
+    for _ in range(20):
+        stepper.step()
+    # The force keeps its direction and its point turns with the box: second order in the angle.
+    np.testing.assert_allclose(stepper.v[2], 2.5e-3, rtol=1e-5)
+    np.testing.assert_allclose(stepper.v[3:], np.array([0, -0.1 * 5e-3, 0.2 * 5e-3]) / inertia, rtol=1e-3, atol=1e-4)
+    stepper.apply_force("box", (1.0, 0, 0), duration=np.inf)
+    stepper.reset()  # ends it
+    stepper.step()
+    np.testing.assert_array_equal(stepper.v, 0.0)
+
+
+def test_a_push_on_the_ground_is_met_by_friction():
+    stepper = stiction.Stepper(boxes(), law="coulomb_cone")
+    stepper.apply_force("box", (0.4 * 2.0 * GRAVITY, 0, 0), point=(0, 0, -0.1), duration=1.0)
+    for _ in range(100):
+        stepper.step()
+    np.testing.assert_allclose(stepper.v, 0.0, atol=1e-9)
+    np.testing.assert_allclose(stepper.contacts.forces.sum(axis=0), [-0.4 * 2.0 * GRAVITY, 0, 2.0 * GRAVITY], atol=1e-6)
+
+
+@pytest.mark.parametrize("law", ["coulomb_cone", "coulomb_pyramid", "anitescu", "moreau"])
+def test_copies_and_states_repeat_to_the_bit(law):
+    world = boxes(height=0.25)
+    world.add_body("ball", Shape.sphere(0.1), mass=1.0, position=(0.15, 0.02, 0.6))
+    stepper = stiction.Stepper(world, law=law)
+
+    def run(s, steps=150):
+        assert all(s.step() for _ in range(steps))
+        return s.q.tobytes() + s.v.tobytes()
+
+    run(stepper)
+    saved, twin, deep = stepper.state, stepper.copy(), copy.deepcopy(stepper)
+    first = run(stepper)
+    assert run(twin) == first
+    assert run(deep) == first
+    stepper.state = saved
+    again = run(stepper)
+    fresh = stiction.Stepper(world, law=law)
+    fresh.reset(saved.q, saved.v, saved.time)
+    assert run(fresh) == again
+    assert fresh.time == stepper.time
+
+
+def test_a_state_is_a_value():
+    stepper = stiction.Stepper(boxes(height=1.0))
+    stepper.step()
+    state = stepper.state
+    other = pickle.loads(pickle.dumps(state))
+    assert (other.q.tobytes(), other.v.tobytes(), other.time) == (state.q.tobytes(), state.v.tobytes(), state.time)
+    state.q[2] = 7.0
+    assert stepper.q[2] < 1.0
+    assert state.copy().q[2] == 7.0
+    stepper.state = state
+    assert stepper.q[2] == 7.0
+    stepper.state = stiction.State(other.q, other.v)
+    assert stepper.time == 0.0
+
+
+def test_torques_of_the_driven_joints_alone(checkout):
+    world = boxes(height=1.0)
+    world.add_robot(str(checkout / "models" / "links.urdf"), floating=True, position=(0, 0, 2.0))
+    short, full = stiction.Stepper(world), stiction.Stepper(world)
+    torques = np.linspace(-0.1, 0.1, len(world.actuated))
+    tau = np.zeros(world.nv)
+    tau[world.actuated] = torques
+    for _ in range(3):
+        short.step(torques)
+        full.step(tau)
+    assert short.v.tobytes() == full.v.tobytes()
+
+
+def test_torques_beyond_the_effort_limit_are_cut_and_counted(tmp_path):
+    world = pendulum(tmp_path)
+    inertia = 0.1 + 2.0
+    for torque, acting, saturated in [(2.0, 2.0, 0), (50.0, 3.0, 1), (-50.0, -3.0, 1)]:
+        forward = stiction.Stepper(world).forward([torque])
+        np.testing.assert_allclose(forward.acceleration, acting / inertia)
+        assert forward.report.saturated == saturated
+    run = stiction.simulate(world, 3e-3, controller=lambda t, q, v: [50.0 if t < 1.5e-3 else 1.0])
+    np.testing.assert_array_equal(run.saturated, [0, 1, 1, 0])
+    np.testing.assert_allclose(run.tau[:, 0], [0, 3, 3, 1])
+    free = stiction.Stepper(world, effort_limits=False).forward([50.0])
+    np.testing.assert_allclose(free.acceleration, 50.0 / inertia)
+
+
+def test_hulls_are_built_once(tmp_path):
+    mesh = tmp_path / "wedge.obj"
+    mesh.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    world = stiction.World()
+    world.add_ground()
+    world.add_body("wedge", Shape.mesh(str(mesh)), mass=1.0, inertia=np.eye(3), position=(0, 0, 0.01))
+    stiction.simulate(world, 1e-3)
+    mesh.unlink()
+    assert stiction.Stepper(world).step()
+    assert stiction.simulate(world, 0.05).contacts[-1] > 0
+    assert world.problem(q=[0, 0, 0, 0, 0, 0, 1]).contacts > 0
+
+
+def test_a_world_may_grow_under_a_stepper():
+    world = boxes(height=1.0)
+    stepper = stiction.Stepper(world)
+    world.add_body("late", Shape.sphere(0.1), mass=1.0, position=(0, 0, 3.0))
+    assert stepper.step()
+    assert (len(stepper.q), len(stiction.Stepper(world).q)) == (7, 14)
+
+
+def test_threads_take_turns():
+    stepper, expected = stiction.Stepper(boxes(height=0.2)), stiction.Stepper(boxes(height=0.2))
+    threads = [threading.Thread(target=lambda: [stepper.step() for _ in range(200)]) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for _ in range(600):
+        expected.step()
+    assert stepper.q.tobytes() == expected.q.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "named", "error"),
+    [
+        ({"dt": 0.0}, "dt", ValueError),
+        ({"dt": "fast"}, "dt", TypeError),
+        ({"law": "glue"}, "law", ValueError),
+        ({"law": 3}, "law", TypeError),
+        ({"solver": "dantzig", "law": "coulomb_cone"}, "solver", ValueError),
+        ({"tolerance": float("nan")}, "tolerance", ValueError),
+        ({"edges": 2}, "edges", ValueError),
+        ({"friction": -0.1}, "friction", ValueError),
+        ({"recovery": 1.5}, "recovery", ValueError),
+        ({"choice": "least_torque"}, "choice", ValueError),
+        ({"effort_limits": "no"}, "effort_limits", TypeError),
+    ],
+)
+def test_a_bad_option_is_named(options, named, error):
+    with pytest.raises(error, match=rf"\b{named}\b"):
+        stiction.Stepper(boxes(), **options)
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda s: s.step(np.zeros(5)), "tau"),
+        (lambda s: s.step(np.full(6, np.nan)), "tau"),
+        (lambda s: s.step("tau"), "tau"),
+        (lambda s: s.forward(np.zeros((6, 1))), "tau"),
+        (lambda s: s.reset(q=np.zeros(7)), "q"),
+        (lambda s: s.reset(v=[np.inf] * 6), "v"),
+        (lambda s: s.reset(time=np.nan), "time"),
+        (lambda s: s.apply_force("nobody", (1, 0, 0)), "nobody"),
+        (lambda s: s.apply_force("box", (1, 0)), "force"),
+        (lambda s: s.apply_force("box", (1, 0, 0), point=(0, np.nan, 0)), "point"),
+        (lambda s: s.apply_force("box", (1, 0, 0), duration=-1.0), "duration"),
+        (lambda s: setattr(s, "state", stiction.State([0.0], [0.0])), "q"),
+    ],
+)
+def test_a_bad_argument_is_named_and_changes_nothing(call, named):
+    stepper = stiction.Stepper(boxes())
+    before = stepper.q.tobytes()
+    with pytest.raises(ValueError, match=rf"\b{named}\b"):
+        call(stepper)
+    assert stepper.q.tobytes() == before
+    assert stepper.step()

@@ -1,0 +1,29 @@
+// Frames of a world by name: bodies first, then links.
+#pragma once
+
+#include <string>
+
+#include "stiction/model/dynamics.hpp"
+
+namespace stiction::python {
+
+struct NamedFrame {
+  int body = 0;
+  Eigen::Isometry3d X_BF = Eigen::Isometry3d::Identity();
+
+  /// A point of this frame in the world.
+  Eigen::Vector3d world_point(const WorldData& data, const Eigen::Vector3d& p_F) const {
+    return data.X_WB[static_cast<std::size_t>(body)] * (X_BF * p_F);
+  }
+};
+
+/// Throws InvalidArgument when nothing, or more than one robot's part, has this name.
+inline NamedFrame frame_named(const World& world, const std::string& name) {
+  for (std::size_t b = 0; b < world.bodies().size(); ++b) {
+    if (world.bodies()[b].name == name) return {world.body(name), Eigen::Isometry3d::Identity()};
+  }
+  const Link& link = world.links()[static_cast<std::size_t>(world.link(name))];
+  return {link.body, link.X_BL};
+}
+
+}  // namespace stiction::python
