@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -10,6 +11,29 @@
 #include "stiction/base/errors.hpp"
 
 namespace stiction::cli {
+
+namespace {
+
+CLI::Validator number_check(const std::string& expected, bool (*is_valid)(double)) {
+  const auto complaint = [expected, is_valid](const std::string& text) {
+    double value = 0.0;
+    if (CLI::detail::lexical_cast(text, value) && is_valid(value)) return std::string();
+    return fmt::format("expected {}, got '{}'", expected, text);
+  };
+  return {complaint, ""};
+}
+
+}  // namespace
+
+const CLI::Validator& positive_number() {
+  static const CLI::Validator check = number_check("a finite number > 0", [](double x) { return x > 0.0 && std::isfinite(x); });
+  return check;
+}
+
+const CLI::Validator& nonnegative_number() {
+  static const CLI::Validator check = number_check("a number >= 0 or inf", [](double x) { return x >= 0.0; });
+  return check;
+}
 
 CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::string& description, Session& session) {
   CLI::App& sub = *app.add_subcommand(name, description);

@@ -33,6 +33,10 @@ struct Session {
 /// A subcommand with the common options; the caller adds its own.
 CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::string& description, Session& session);
 
+/// Checks of an option's number; what fails is refused in one line with the option's name.
+const CLI::Validator& positive_number();     ///< finite, > 0
+const CLI::Validator& nonnegative_number();  ///< >= 0, "inf" allowed
+
 /// Writes `text` and a line end to the file, or to standard output for "-". Throws FileError when it cannot be written.
 void write_text(const std::string& file, std::string_view text);
 
@@ -47,5 +51,8 @@ void add_solve(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
 void add_experiment(CLI::App& app, Session& session);
 void add_drop(CLI::App& experiment, Session& session);
+void add_trot(CLI::App& experiment, Session& session);
+void add_scenes(CLI::App& app, Session& session);
+void add_view(CLI::App& app, Session& session);
 
 }  // namespace stiction::cli

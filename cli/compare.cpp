@@ -9,7 +9,6 @@
 #include "cli/problem_options.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/compare/compare.hpp"
-#include "stiction/experiments/model_path.hpp"
 #include "stiction/experiments/scene.hpp"
 
 namespace stiction::cli {
@@ -23,13 +22,18 @@ struct CompareCommand {
   bool symmetric_part = false;
 };
 
-bool is_scene(const std::string& file) { return std::filesystem::path(file).extension() == ".toml"; }
+/// A TOML file, or a name that is no file: that of a scene that comes with stiction.
+bool is_scene(const std::string& file) {
+  const std::filesystem::path path(file);
+  return path.extension() == ".toml" || (path.extension().empty() && !std::filesystem::exists(path));
+}
 
 /// The contact problem of the last of `steps` steps under the scene's own law, or of the step that failed.
 ContactProblem problem_of_scene(const std::string& file, long steps, const Session& session) {
-  const Scene scene = load_scene(model_path(file));
+  const Scene scene = load_scene(file);
   print_warnings(scene.world, session);
   Stepper stepper = scene.make_stepper();
+  print_warnings(stepper.scene().warnings, session);
   State state = scene.start;
   Eigen::VectorXd tau;
   for (long k = 0; k < steps; ++k) {
@@ -102,7 +106,9 @@ void add_compare(CLI::App& app, Session& session) {
   sub.add_flag("--symmetric-part", command->symmetric_part, "Of a file with an asymmetric W: (W + W^T)/2 in its place");
   sub.add_option("--laws", command->laws, "Only these, separated by commas: " + law_names())->delimiter(',');
   sub.add_option("--solvers", command->solvers, "Only these, separated by commas: " + solver_names())->delimiter(',');
-  sub.add_option("--tolerance", command->options.tolerance, "Largest scaled residual that counts as solved")->capture_default_str();
+  sub.add_option("--tolerance", command->options.tolerance, "Largest scaled residual that counts as solved")
+      ->check(positive_number())
+      ->capture_default_str();
   sub.add_option("--edges", command->options.edges, "Edges of the friction pyramid, at least 4")->capture_default_str();
   sub.add_option("--repetitions", command->options.repetitions, "Timed runs per row")->capture_default_str();
   sub.add_flag("--baselines", command->options.baselines, "Also the solvers of other projects that this build has");

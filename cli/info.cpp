@@ -39,6 +39,8 @@ std::string describe_json(const World& world) {
                              {"dry_friction", joint.dry_friction},
                              {"damping", joint.damping},
                              {"armature", joint.armature},
+                             {"stiffness", joint.stiffness},
+                             {"spring_reference", joint.spring_reference},
                              {"actuated", joint.actuated}});
   }
   out["bodies"] = nlohmann::ordered_json::array();

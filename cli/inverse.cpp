@@ -88,7 +88,7 @@ void add_inverse(CLI::App& app, Session& session) {
   add_problem_options(sub, *command);
   sub.add_option("--joints", command->joints, "Indices into v, separated by commas (default: those the file prescribes)")->delimiter(',');
   sub.add_option("--velocities", command->velocities, "Desired velocities, one per joint (rad/s or m/s)")->delimiter(',');
-  sub.add_option("--torque-limit", command->torque_limit, "Largest |torque| of every joint (N m)");
+  sub.add_option("--torque-limit", command->torque_limit, "Largest |torque| of every joint (N m)")->check(nonnegative_number());
   sub.add_flag("--least-torque", command->least_torque, "Of all contact impulses with this motion, those of least torque");
   sub.callback([command, &session] { session.run = [command, &session] { return run(*command, session); }; });
 }

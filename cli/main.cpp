@@ -36,6 +36,8 @@ int run(int argc, char** argv) {
   add_solve(app, session);
   add_compare(app, session);
   add_experiment(app, session);
+  add_scenes(app, session);
+  add_view(app, session);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

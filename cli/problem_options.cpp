@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/command.hpp"
+
 namespace stiction::cli {
 
 SolveOptions ProblemOptions::to_solve_options() const {
@@ -23,7 +25,9 @@ void add_problem_options(CLI::App& sub, ProblemOptions& options) {
   sub.add_option("FILE", options.file, "Contact problem: .json, .npz, Siconos text or FCLIB")->required();
   sub.add_option("--law", options.law, "Contact law: " + law_names())->capture_default_str();
   sub.add_option("--solver", options.solver, "Solver: " + solver_names())->capture_default_str();
-  sub.add_option("--tolerance", options.tolerance, "Largest scaled residual that counts as solved")->capture_default_str();
+  sub.add_option("--tolerance", options.tolerance, "Largest scaled residual that counts as solved")
+      ->check(positive_number())
+      ->capture_default_str();
   sub.add_option("--edges", options.edges, "Edges of the friction pyramid, at least 4; law anitescu: 0 is the disc")->capture_default_str();
   sub.add_option("--variant", options.variant,
                  "Law coulomb_pyramid: stewart_trinkle (with gaps) or anitescu_potra (touching contacts only)")
@@ -46,10 +50,44 @@ nlohmann::ordered_json certificate_json(const Certificate& c) {
   return out;
 }
 
-std::string certificate_text(const Certificate& c) {
+Promises promises_of(const ContactProblem& problem, const LawConditions& law) {
+  Promises out{law, true, !problem.prescribed.empty(), problem.bounded_rows() > 0, !problem.laws.empty()};
+  for (Eigen::Index j = 0; j < problem.lo.size(); ++j) out.bilateral |= problem.lo[j] == -kInfinity && problem.hi[j] == kInfinity;
+  return out;
+}
+
+Promises promises_of(const ReducedProblem& problem, const LawConditions& law) {
+  return {law, false, false, problem.bounded_rows() > 0, !problem.laws.empty()};
+}
+
+namespace {
+
+bool is_promised(const NamedResidual& row, const Promises& p) {
+  const auto is = [&](Residual Certificate::*member) { return row.member == member; };
+  const bool rigid = !p.law.compliant;
+  if (is(&Certificate::momentum)) return p.inertia;
+  if (is(&Certificate::bilateral)) return p.bilateral;
+  if (is(&Certificate::bounds)) return p.bounded;
+  if (p.mixed) return true;
+  if (is(&Certificate::penetration)) return rigid && p.law.non_penetration;
+  if (is(&Certificate::normal_complementarity)) return rigid && p.law.normal_complementarity;
+  if (is(&Certificate::cone)) return p.law.friction_cone;
+  if (is(&Certificate::dissipation)) return rigid && (p.law.dissipation || p.law.no_slip);
+  if (is(&Certificate::relaxation)) return p.law.relaxed;
+  if (is(&Certificate::constitutive)) return p.law.viscous || p.law.compliant;
+  if (is(&Certificate::natural_map)) return rigid;
+  return true;
+}
+
+}  // namespace
+
+std::string certificate_text(const Certificate& c, const Promises& promises) {
   std::string out = fmt::format("{:<24} {:>12} {:>12}\n", "residual", "raw", "scaled");
-  for (const NamedResidual& r : kResiduals)
-    out += fmt::format("{:<24} {:>12.3e} {:>12.3e}  {}\n", r.name, (c.*r.member).raw, (c.*r.member).scaled, r.unit);
+  for (const NamedResidual& r : kResiduals) {
+    const Residual& value = c.*r.member;
+    if (value.raw == 0.0 && value.scaled == 0.0 && !is_promised(r, promises)) continue;
+    out += fmt::format("{:<24} {:>12.3e} {:>12.3e}  {:<5} {}\n", r.name, value.raw, value.scaled, r.unit, r.meaning);
+  }
   return out + fmt::format("energy change {:.6e} J, dissipation angle {:.3e} rad", c.energy_change, c.dissipation_angle);
 }
 

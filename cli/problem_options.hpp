@@ -8,6 +8,7 @@
 
 #include "stiction/laws/law.hpp"
 #include "stiction/problem/certificate.hpp"
+#include "stiction/problem/reduced.hpp"
 
 namespace stiction::cli {
 
@@ -24,7 +25,18 @@ struct ProblemOptions {
 };
 
 void add_problem_options(CLI::App& sub, ProblemOptions& options);
+
+/// What a certificate has to say of a problem under a law; rows about anything else stay out of tables.
+struct Promises {
+  LawConditions law;
+  bool inertia = true, bilateral = true, bounded = true;
+  bool mixed = false;  ///< contacts with laws of their own: every row may count
+};
+Promises promises_of(const ContactProblem& problem, const LawConditions& law);
+Promises promises_of(const ReducedProblem& problem, const LawConditions& law);
+
 nlohmann::ordered_json certificate_json(const Certificate& certificate);
-std::string certificate_text(const Certificate& certificate);
+/// Rows that are promised, and rows that are not zero.
+std::string certificate_text(const Certificate& certificate, const Promises& promises = {});
 
 }  // namespace stiction::cli

@@ -6,19 +6,19 @@
 
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
+#include "cli/run_log.hpp"
 #include "stiction/base/errors.hpp"
-#include "stiction/experiments/model_path.hpp"
 #include "stiction/experiments/scene.hpp"
 #include "stiction/problem/io.hpp"
-#include "stiction/record/csv_log.hpp"
 #include "stiction/record/metrics.hpp"
+#include "stiction/record/recording.hpp"
 
 namespace stiction::cli {
 namespace {
 
 struct SimulateOptions {
-  std::string scene, log, dump, law, solver;
-  double duration = 0.0, dt = 0.0, tolerance = 0.0, acceptable = -1.0;
+  std::string scene, log, dump, record, law, solver;
+  std::optional<double> duration, dt, tolerance, acceptable;
   bool strict = false;
 };
 
@@ -38,14 +38,18 @@ double energy(const World& world, const State& state) {
 }
 
 Scene prepare_scene(const SimulateOptions& options) {
-  Scene scene = load_scene(model_path(options.scene));
+  Scene scene = load_scene(options.scene);
   if (!options.law.empty()) scene.options.contact.law = law_from_string(options.law);
   if (!options.solver.empty()) scene.options.contact.solver = solver_from_string(options.solver);
-  if (options.duration > 0.0) scene.duration = options.duration;
-  if (options.dt > 0.0) scene.options.assemble.dt = options.dt;
-  if (options.tolerance > 0.0) scene.options.contact.tolerance = options.tolerance;
-  if (options.acceptable >= 0.0) scene.options.acceptable = options.acceptable;
+  if (options.duration) scene.duration = *options.duration;
+  if (options.dt) scene.options.assemble.dt = *options.dt;
+  if (options.tolerance) scene.options.contact.tolerance = *options.tolerance;
+  if (options.acceptable) scene.options.acceptable = *options.acceptable;
   if (options.strict) scene.options.strict = true;
+  constexpr double kMostSteps = 1e9;
+  if (const double steps = scene.duration / scene.options.assemble.dt; steps > kMostSteps) {
+    throw InvalidArgument("--duration", "at most 1e9 steps of dt", fmt::format("{:.3g}", steps));
+  }
   return scene;
 }
 
@@ -53,17 +57,13 @@ Outcome run(const SimulateOptions& options, const Session& session) {
   const Scene scene = prepare_scene(options);
   print_warnings(scene.world, session);
   Stepper stepper = scene.make_stepper();
+  print_warnings(stepper.scene().warnings, session);
   Outcome out;
   State state = scene.start;
   out.energy_start = energy(scene.world, state);
-  std::optional<CsvLog> log;
-  if (!options.log.empty()) {
-    std::vector<std::string> columns{"time"};
-    add_columns(columns, "q", scene.world.nq());
-    add_columns(columns, "v", scene.world.nv());
-    columns.insert(columns.end(), {"contacts", "residual"});
-    log.emplace(options.log, columns);
-  }
+  RunLog log(options.log, scene.world, state);
+  std::optional<Recording> recording;
+  if (!options.record.empty()) recording.emplace().add(state);
   ProgressBar bar(options.scene, !session.quiet);
   Eigen::VectorXd tau;
   const long steps = std::lround(scene.duration / scene.options.assemble.dt);
@@ -85,18 +85,13 @@ Outcome run(const SimulateOptions& options, const Session& session) {
     out.worst_residual = std::max(out.worst_residual, report.residual);
     out.deepest_penetration = std::max(out.deepest_penetration, report.deepest_penetration);
     for (std::size_t s = 0; s < out.seconds.size(); ++s) out.seconds[s] += report.seconds[s];
-    if (log) {
-      log->add(state.time);
-      log->add(state.q);
-      log->add(state.v);
-      log->add(stepper.problem().contacts());
-      log->add(report.residual);
-      log->end_row();
-    }
+    log.add(state, stepper.problem().contacts(), report.residual);
+    if (recording) recording->add(state, stepper);
     if (k % 64 == 0) bar.update(static_cast<double>(k) / static_cast<double>(steps));
   }
   bar.clear();
   if (!options.dump.empty() && out.status == Status::solved) save_problem(options.dump, stepper.problem());
+  if (recording) save_recording(options.record, scene.world, *recording);
   out.end = state;
   out.energy_end = energy(scene.world, state);
   return out;
@@ -159,18 +154,19 @@ int simulate(const SimulateOptions& options, const Session& session) {
 void add_simulate(CLI::App& app, Session& session) {
   CLI::App& sub = add_subcommand(app, "simulate", "Run a scene", session);
   auto options = std::make_shared<SimulateOptions>();
-  sub.add_option("SCENE", options->scene, "Scene file (TOML), or the name of one that comes with stiction, e.g. scenes/incline.toml")
+  sub.add_option("SCENE", options->scene, "Scene file (TOML), or the name of one that comes with stiction (see stiction scenes)")
       ->required();
-  sub.add_option("--duration", options->duration, "Simulated time (s; default: the scene's)")->check(CLI::PositiveNumber);
-  sub.add_option("--dt", options->dt, "Step (s; default: the scene's)")->check(CLI::PositiveNumber);
+  sub.add_option("--duration", options->duration, "Simulated time (s; default: the scene's)")->check(positive_number());
+  sub.add_option("--dt", options->dt, "Step (s; default: the scene's)")->check(positive_number());
   sub.add_option("--law", options->law, "Contact law: " + law_names());
   sub.add_option("--solver", options->solver, "Solver: " + solver_names());
   sub.add_option("--tolerance", options->tolerance, "Largest scaled residual that a step aims at (default: the scene's)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   sub.add_option("--acceptable", options->acceptable, "Largest scaled residual that a step goes on with, counted (default: the scene's)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(nonnegative_number());
   sub.add_flag("--strict", options->strict, "Take only steps that meet the tolerance");
-  sub.add_option("--log", options->log, "CSV file, one row per step");
+  sub.add_option("--log", options->log, "CSV file, one row per state from t = 0 on");
+  sub.add_option("--record", options->record, "File (.npz) of the whole run, for stiction view");
   sub.add_option("--dump", options->dump, "File (.json or .npz) for the last contact problem, or for the one that failed");
   sub.callback([options, &session] { session.run = [options, &session] { return simulate(*options, session); }; });
 }

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/contact_table.hpp"
 #include "cli/problem_options.hpp"
+#include "cli/solve_lcp.hpp"
 #include "stiction/laws/solve.hpp"
 #include "stiction/problem/indeterminacy.hpp"
 #include "stiction/problem/io.hpp"
@@ -22,6 +24,8 @@ struct Answer {
   std::string_view solver;  ///< that ran
   double microseconds = 0.0;
   Indeterminacy indeterminacy;
+  ContactScales scales;
+  Promises promises;
 };
 
 const ReducedProblem& reduced_of(const ContactProblem& /*problem*/, const SolveWorkspace& workspace) { return workspace.reduction.reduced; }
@@ -42,6 +46,8 @@ Answer answer(const Problem& problem, SolveOptions options, bool intervals) {
   IndeterminacyOptions which;
   which.normal_intervals = intervals;
   out.indeterminacy = indeterminacy(reduced, conditions(options), workspace.impulses.lambda, workspace.impulses.beta, which);
+  out.scales = scales_of(out.solution, reduced.u_free);
+  out.promises = promises_of(problem, conditions(options));
   return out;
 }
 
@@ -60,6 +66,7 @@ std::string to_json(const SolveCommand& command, const Answer& a) {
   out["impulses"] = list(s.impulses);
   out["velocity"] = list(s.v.size() > 0 ? s.v : s.u);
   out["contact_velocity"] = list(s.u);
+  out["contact_states"] = contact_states(s, a.scales);
   out["bounded_impulses"] = list(s.bounded_impulses);
   if (s.multipliers.size() > 0) out["multipliers"] = list(s.multipliers);
   out["certificate"] = certificate_json(s.certificate);
@@ -76,16 +83,20 @@ void print(const SolveCommand& command, const Answer& a) {
   const Eigen::Index n = s.impulses.size() / 3;
   fmt::print("{}: {} contacts, law {}, solver {}: {} after {} iterations, {:.1f} us\n", command.file, n, command.law, a.solver,
              to_string(s.status), s.iterations, a.microseconds);
-  fmt::print("{}\n", certificate_text(s.certificate));
-  fmt::print("indeterminacy: the impulses with this motion form a set of dimension {}\n", a.indeterminacy.dimension);
-  if (!command.intervals) return;
-  fmt::print("{:>8} {:>14} {:>14} {:>14}  (N s)\n", "contact", "normal", "least", "most");
-  for (Eigen::Index i = 0; i < n; ++i) {
-    fmt::print("{:>8} {:>14.6e} {:>14.6e} {:>14.6e}\n", i, s.impulses[3 * i], a.indeterminacy.normal_min[i], a.indeterminacy.normal_max[i]);
+  constexpr Eigen::Index kMostContacts = 40;  // a screen
+  fmt::print("{}", contact_table(s, a.scales, a.indeterminacy, kMostContacts));
+  for (Eigen::Index j = 0; j < std::min(s.bounded_impulses.size(), kMostContacts); ++j) {
+    fmt::print("{:>7}  row {:>3} {:>13.6g}\n", "", j, s.bounded_impulses[j]);
+  }
+  fmt::print("{}\n", certificate_text(s.certificate, a.promises));
+  if (a.indeterminacy.dimension > 0) {
+    fmt::print("other impulses give the same motion too: a set of dimension {}{}\n", a.indeterminacy.dimension,
+               command.intervals ? "" : " (--intervals: how far each normal impulse can go)");
   }
 }
 
 int run(const SolveCommand& command, const Session& session) {
+  if (holds_lcp(command.file)) return solve_lcp(command, session);
   const AnyProblem problem = load_problem(command.file, {.symmetric_part = command.symmetric_part});
   const SolveOptions options = command.to_solve_options();
   const Answer a = std::visit([&](const auto& p) { return answer(p, options, command.intervals); }, problem);
@@ -97,7 +108,7 @@ int run(const SolveCommand& command, const Session& session) {
 }  // namespace
 
 void add_solve(CLI::App& app, Session& session) {
-  CLI::App& sub = add_subcommand(app, "solve", "Solve a saved contact problem under a law", session);
+  CLI::App& sub = add_subcommand(app, "solve", "Solve a saved contact problem under a law, or a linear complementarity problem", session);
   auto command = std::make_shared<SolveCommand>();
   add_problem_options(sub, *command);
   sub.add_flag("--symmetric-part", command->symmetric_part, "Of a file with an asymmetric W: (W + W^T)/2 in its place");

@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 
+#include <nanobind/stl/string.h>
+
 #include "stiction/base/errors.hpp"
 
 namespace stiction::python {
@@ -28,6 +30,7 @@ nb::object as_array(const ArrayLike& value, const char* argument, const char* ty
 }  // namespace
 
 Numbers::Numbers(const ArrayLike& value, const char* argument, std::size_t dimensions) {
+  if (nb::try_cast(value, array_, false) && array_.ndim() == dimensions) return;  // it lies as it shall
   const nb::object array = as_array(value, argument, "float64");
   array_ = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(array);
   if (array_.ndim() != dimensions) {
@@ -61,6 +64,9 @@ Eigen::Vector3d read_vector3(const ArrayLike& value, const char* argument) {
 }
 
 std::vector<int> read_indices(const ArrayLike& value, const char* argument) {
+  const nb::object given = nb::module_::import_("numpy").attr("asarray")(value);
+  if (nb::cast<std::string>(given.attr("dtype").attr("kind")) == "b")
+    throw InvalidArgument(argument, "indices (numpy.flatnonzero makes them of a mask)", "a boolean mask");
   const auto array = nb::cast<nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu>>(as_array(value, argument, "int64"));
   if (array.ndim() != 1) throw InvalidArgument(argument, "an array of 1 dimension", std::to_string(array.ndim()) + " dimensions");
   std::vector<int> out;

@@ -29,7 +29,11 @@ CompareOptions compare_options(const Names& laws, const Names& solvers, double t
 template <class Problem>
 Comparison compare_released(const Problem& problem, const Names& laws, const Names& solvers, double tolerance, int edges, int repetitions,
                             bool baselines) {
-  const CompareOptions options = compare_options(laws, solvers, tolerance, edges, repetitions, baselines);
+  CompareOptions options = compare_options(laws, solvers, tolerance, edges, repetitions, baselines);
+  options.between_runs = [] {
+    const nb::gil_scoped_acquire locked;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  };
   const nb::gil_scoped_release released;
   return compare(problem, options);
 }

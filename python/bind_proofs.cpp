@@ -100,7 +100,7 @@ void bind_checks(nb::module_& m) {
       "proves_infeasible",
       [](const AnyProblemObject& problem, const InfeasibilityRay& ray, const Text& law, const Integer& edges, const Text& variant,
          const Flag& align_edges) { return check_ray_of(problem, ray, read_law(law, edges, variant, align_edges)); },
-      "problem"_a, "ray"_a, "law"_a = "coulomb_pyramid", "edges"_a = 4, "variant"_a = "stewart_trinkle", "align_edges"_a = false,
+      "problem"_a, "ray"_a, "law"_a = "coulomb_cone", "edges"_a = 4, "variant"_a = "stewart_trinkle", "align_edges"_a = false,
       R"(True when `ray` proves that no motion satisfies the law on `problem`, beyond rounding; computed from these two alone.
 
 For the ray of an `inverse` without torque limits, the problem is the one with prescribed=joints, v_prescribed=v_desired. Raises ValueError
@@ -115,7 +115,7 @@ naming the argument, on sizes that do not fit too.)");
         validate(problem);
         return certifies_infeasibility(problem, request.joints, request.v_desired, request.limits, options, proof);
       },
-      "problem"_a, "joints"_a, "v_desired"_a, "proof"_a, "torque_limits"_a = nb::none(), "law"_a = "coulomb_pyramid", "edges"_a = 4,
+      "problem"_a, "joints"_a, "v_desired"_a, "proof"_a, "torque_limits"_a = nb::none(), "law"_a = "coulomb_cone", "edges"_a = 4,
       "variant"_a = "stewart_trinkle", "align_edges"_a = false,
       R"(True when `proof` proves that no impulses within the law's cones, the bounds of the rows and the torque limits bring the joints to
 v_desired; computed from these arguments alone. They are those of `inverse`. False for laws without such proofs (mixtures, soft, impact and

@@ -1,12 +1,16 @@
 // simulate: a world run forward under a controller, with everything that happened as arrays.
 #include <cmath>
 
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include "arrays.hpp"
+#include "effort_limits.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/io.hpp"
+#include "stiction/record/recording.hpp"
+#include "torque_argument.hpp"
 #include "world_handle.hpp"
 
 namespace stiction::python {
@@ -18,19 +22,18 @@ using MaybeArray = std::optional<ArrayLike>;
 using Controller = nb::typed<nb::callable, ArrayLike(double, Vector, Vector)>;
 
 /// One row per state, the start first; what belongs to a step stands in the row of the state that it led to.
-struct Simulation {
+struct Simulation : Recording {
+  World world;
   std::size_t nq = 0, nv = 0;
-  std::vector<double> time, q, v, tau, residual, penetration;
+  std::vector<double> tau, residual, penetration;
   std::vector<int> contacts, iterations, sub_steps, at_acceptable;
+  std::vector<int> saturated;
   std::string status = "solved";
   int steps_at_acceptable = 0;
 
   std::size_t rows() const { return time.size(); }
 
-  void add(const State& state, const Eigen::VectorXd& torque, int contact_count, const StepReport& report) {
-    time.push_back(state.time);
-    q.insert(q.end(), state.q.begin(), state.q.end());
-    v.insert(v.end(), state.v.begin(), state.v.end());
+  void add_step(const Eigen::VectorXd& torque, int contact_count, const StepReport& report) {
     tau.insert(tau.end(), torque.begin(), torque.end());
     contacts.push_back(contact_count);
     iterations.push_back(report.iterations);
@@ -46,13 +49,11 @@ struct Simulation {
 };
 
 /// Asks the controller for tau; takes the interpreter's lock.
-void call(const Controller& controller, const State& state, Eigen::VectorXd& tau) {
+void call(const Controller& controller, const World& world, const State& state, Eigen::VectorXd& tau) {
   const nb::gil_scoped_acquire locked;
   const nb::object answer = controller(state.time, own_vector(state.q), own_vector(state.v));
-  const Numbers torques(nb::borrow<ArrayLike>(answer), "tau returned by controller", 1);
-  require_size("tau returned by controller", torques.vector().size(), state.v.size());
-  require_finite("tau returned by controller", torques.vector());
-  tau = torques.vector();
+  if (answer.is_none()) throw InvalidArgument("tau returned by controller", "an array of numbers", "None");
+  tau = TorqueArgument(answer, world, "tau returned by controller").vector();
 }
 
 void check_interrupt() {
@@ -70,21 +71,28 @@ Simulation run(const Scene& scene, const State& start, const std::optional<Contr
   Simulation out;
   out.nq = static_cast<std::size_t>(scene.world.nq());
   out.nv = static_cast<std::size_t>(scene.world.nv());
-  out.add(state, tau, 0, {});
+  out.world = scene.world;
+  out.add(state);
+  out.add_step(tau, 0, {});
+  out.saturated.push_back(0);
+  const Eigen::VectorXd limits = effort_limits(scene.world);
   const long steps = std::lround(scene.duration / scene.options.assemble.dt);
   for (long k = 0; k < steps; ++k) {
     if (k % kInterruptSteps == kInterruptSteps - 1) check_interrupt();
     if (controller) {
-      call(*controller, state, tau);
+      call(*controller, scene.world, state, tau);
     } else {
       scene.held_torques(state, tau);
     }
+    const int cut = limit_efforts(limits, tau);
     const StepReport report = stepper.step(tau, state);
     if (!report.accepted) {
       out.status = to_string(report.status);
       break;
     }
-    out.add(state, tau, stepper.problem().contacts(), report);
+    out.add(state, stepper);
+    out.add_step(tau, stepper.problem().contacts(), report);
+    out.saturated.push_back(cut);
   }
   if (dump) save_problem(*dump, stepper.problem());
   return out;
@@ -102,7 +110,7 @@ void apply(const Settings& settings, Scene& scene) {
   constexpr double kMostSteps = 1e9;
   if (settings.duration) scene.duration = *settings.duration;
   if (settings.dt) scene.options.assemble.dt = *settings.dt;
-  if (settings.law) scene.options.contact.law = law_from_string(*settings.law);
+  if (settings.law) scene.options.contact.law = scene.options.assemble.law = law_from_string(*settings.law);
   if (settings.solver) scene.options.contact.solver = solver_from_string(*settings.solver);
   if (settings.tolerance) scene.options.contact.tolerance = *settings.tolerance;
   if (settings.acceptable) scene.options.acceptable = *settings.acceptable;
@@ -145,6 +153,7 @@ Arrays are views. Quantities of a step stand in the row of the state that it led
       .def_prop_ro("q", &table<&Simulation::q, Matrix, &Simulation::nq>, "(k, nq) configurations")
       .def_prop_ro("v", &table<&Simulation::v, Matrix, &Simulation::nv>, "(k, nv) velocities")
       .def_prop_ro("tau", &table<&Simulation::tau, Matrix, &Simulation::nv>, "(k, nv) applied generalised forces (N, N m)")
+      .def_prop_ro("saturated", &column<&Simulation::saturated, Counts>, "(k,) torques that were cut to their joint's effort limit")
       .def_prop_ro("contacts", &column<&Simulation::contacts, Counts>, "(k,) number of contacts")
       .def_prop_ro("iterations", &column<&Simulation::iterations, Counts>, "(k,) iterations of the solver, all its attempts together")
       .def_prop_ro("residual", &column<&Simulation::residual>, "(k,) worst scaled residual of the certificate")
@@ -156,6 +165,10 @@ Arrays are views. Quantities of a step stand in the row of the state that it led
       .def_ro(
           "status", &Simulation::status,
           "'solved': every step met the tolerance; 'acceptable': some met acceptable alone; otherwise that of the step that ended the run")
+      .def(
+          "save", [](const Simulation& s, const std::filesystem::path& path) { save_recording(path, s.world, s); }, "path"_a,
+          nb::call_guard<nb::gil_scoped_release>(),
+          "Writes the run with its shapes and contact forces (.npz), for stiction view. Raises FileError.")
       .def("__repr__", [](const Simulation& s) {
         return "Simulation(status='" + s.status + "', steps=" + std::to_string(s.rows() - 1) +
                ", time=" + nb::str(nb::float_(s.time.back())).c_str() + " s)";
@@ -169,10 +182,11 @@ void bind_simulate(nb::module_& m) {
   constexpr const char* doc = R"(Runs a world, or a scene file, forward.
 
 duration, dt: s; None: the scene's, for a world built here 1 s and 1e-3 s. law, solver, tolerance: None for the scene's, for a world
-built here coulomb_pyramid, auto, 1e-9. acceptable: largest scaled residual that a step above the tolerance may go on with (None: the
-scene's, else 1e-6); such steps are counted. strict: take only steps that meet the tolerance. controller: (t, q, v) -> tau (nv,) in N and N m, called before every step instead of the scene's
-held joints. q, v: start, None for the scene's. A step that misses both is taken in halves, quarters and eighths; if that does not help,
-it ends the run and gives its status. dump: file (.json or .npz) for the last contact problem, of a run that ended early the one that
+built here coulomb_cone, auto, 1e-9. acceptable: largest scaled residual that a step above the tolerance may go on with (None: the
+scene's, else 1e-6); such steps are counted. strict: take only steps that meet the tolerance. controller: (t, q, v) -> tau (nv,), or one
+torque per driven joint (World.actuated), in N and N m, called before every step instead of the scene's held joints; torques of driven
+joints are cut to their effort limits (Simulation.saturated counts them). q, v: start, None for the scene's.
+A step that misses both is taken in halves, quarters and eighths; if that does not help, it ends the run and gives its status. dump: file (.json or .npz) for the last contact problem, of a run that ended early the one that
 could not be solved (load_problem reads it).)";
   const auto add = [&m, doc]<class Source>(const char* name, Scene (*scene_of)(Source)) {
     m.def(

@@ -108,7 +108,7 @@ void bind_solvers(nb::module_& m) {
                                      align_edges, viscous_slip, alpha,     max_sweeps, bilateral_by_prox};
         return solve_object(problem, arguments, choice, last);
       },
-      "problem"_a, "law"_a = "coulomb_pyramid", "solver"_a = "auto", "tolerance"_a = d.tolerance, "edges"_a = d.edges,
+      "problem"_a, "law"_a = "coulomb_cone", "solver"_a = "auto", "tolerance"_a = d.tolerance, "edges"_a = d.edges,
       "variant"_a = "stewart_trinkle", "align_edges"_a = false, "viscous_slip"_a = "after", "choice"_a = "warm_start",
       "last"_a = nb::none(), "alpha"_a = d.alpha, "max_sweeps"_a = d.max_sweeps, "bilateral_by_prox"_a = false,
       R"(Solves a contact problem under a law.
@@ -116,7 +116,7 @@ void bind_solvers(nb::module_& m) {
 law: one of LAWS; contacts with laws of their own keep them.
 solver: one of SOLVERS that fits the law (`can_solve`).
 tolerance: largest scaled residual that counts as solved.
-edges: of the polygonal friction cones, at least 4; law anitescu: 0 is the disc.
+edges: of the polygonal friction cones, 4 to 1024; law anitescu: 0 is the disc.
 variant: of coulomb_pyramid, 'stewart_trinkle' (with gaps) or 'anitescu_potra' (touching contacts only).
 align_edges: turn each polygon so that a vertex opposes its contact's slip before the step.
 viscous_slip: friction of law viscous opposes the slip 'after' or 'before' the step.
@@ -149,7 +149,7 @@ type; numerical outcomes are `status`.)");
         const nb::gil_scoped_release released;
         return solve_inverse(contacts, std::move(request), options, reference);
       },
-      "problem"_a, "joints"_a, "v_desired"_a, "law"_a = "coulomb_pyramid", "torque_limits"_a = nb::none(), "solver"_a = "auto",
+      "problem"_a, "joints"_a, "v_desired"_a, "law"_a = "coulomb_cone", "torque_limits"_a = nb::none(), "solver"_a = "auto",
       "tolerance"_a = d.tolerance, "edges"_a = d.edges, "variant"_a = "stewart_trinkle", "align_edges"_a = false,
       "viscous_slip"_a = "after", "choice"_a = "warm_start", "last"_a = nb::none(), "alpha"_a = d.alpha, "max_sweeps"_a = d.max_sweeps,
       "bilateral_by_prox"_a = false, "repair_inconsistent"_a = true, "prove_infeasible"_a = true,

@@ -9,8 +9,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "contact_laws.hpp"
 #include "stiction/base/errors.hpp"
-#include "stiction/model/dynamics.hpp"
 #include "world_handle.hpp"
 
 namespace stiction::python {
@@ -81,6 +81,9 @@ void bind_joint(nb::module_& m) {
       .def_ro("effort_limit", &Joint::effort_limit)
       .def_ro("dry_friction", &Joint::dry_friction)
       .def_ro("damping", &Joint::damping)
+      .def_ro("armature", &Joint::armature)
+      .def_ro("stiffness", &Joint::stiffness)
+      .def_ro("spring_reference", &Joint::spring_reference)
       .def_ro("actuated", &Joint::actuated)
       .def("__repr__", [](const Joint& j) { return "Joint('" + j.name + "', " + std::string(to_string(j.kind)) + ")"; });
 }
@@ -101,13 +104,20 @@ Eigen::Isometry3d read_pose(const MaybeArray& position, const MaybeArray& orient
 
 void add_robot(WorldHandle& world, const std::string& file, const std::string& name, std::optional<bool> floating,
                const MaybeArray& position, const MaybeArray& orientation, const std::map<std::string, double>& joints,
-               const std::optional<std::vector<std::string>>& actuated, const std::vector<std::string>& package_dirs) {
+               const std::optional<std::vector<std::string>>& actuated, const std::vector<std::string>& package_dirs,
+               const std::optional<std::string>& srdf, bool self_collision, bool filter_overlaps, const std::string& keyframe,
+               bool allow_impossible_inertia) {
   RobotOptions options;
   options.name = name;
   if (floating) options.base = *floating ? BaseKind::floating : BaseKind::fixed;
   options.pose = read_pose(position, orientation);
   options.actuated = actuated;
   options.package_dirs = package_dirs;
+  options.srdf = srdf;
+  options.self_collision = self_collision;
+  options.filter_overlaps = filter_overlaps;
+  options.keyframe = keyframe;
+  options.allow_impossible_inertia = allow_impossible_inertia;
   for (const auto& [joint, angle] : joints) options.joints[joint].position = angle;
   world.add_robot(file, options);
 }
@@ -150,24 +160,6 @@ WorldProblem make_problem(WorldHandle& handle, const MaybeArray& q, const MaybeA
   return handle.problem(scene, state, forces, step, friction);
 }
 
-double energy(WorldHandle& handle, const MaybeArray& q, const MaybeArray& v) {
-  const Scene& scene = handle.scene();
-  const Eigen::VectorXd velocity = read_coordinates(v, "v", scene.start.v);
-  WorldData data(scene.world);
-  update(scene.world, read_coordinates(q, "q", scene.start.q), velocity, data);
-  return kinetic_energy(scene.world, data, velocity) + potential_energy(scene.world, data);
-}
-
-Matrix pose(WorldHandle& handle, const std::string& link, const MaybeArray& q) {
-  const Scene& scene = handle.scene();
-  WorldData data(scene.world);
-  update_kinematics(scene.world, read_coordinates(q, "q", scene.start.q), data);
-  for (std::size_t b = 0; b < scene.world.bodies().size(); ++b) {
-    if (scene.world.bodies()[b].name == link) return own_matrix(data.X_WB[b].matrix());
-  }
-  return own_matrix(link_pose(scene.world, data, scene.world.link(link)).matrix());
-}
-
 template <class Item, class Name>
 std::vector<std::string> names_of(std::span<const Item> items, Name&& name) {
   std::vector<std::string> out;
@@ -179,13 +171,21 @@ void bind_additions(nb::class_<WorldHandle>& world) {
   world
       .def("add_robot", &add_robot, "file"_a, "name"_a = "", "floating"_a = nb::none(), "position"_a = nb::none(),
            "orientation"_a = nb::none(), "joints"_a = std::map<std::string, double>{}, "actuated"_a = nb::none(),
-           "package_dirs"_a = std::vector<std::string>{},
+           "package_dirs"_a = std::vector<std::string>{}, "srdf"_a = nb::none(), "self_collision"_a = true, "filter_overlaps"_a = true,
+           "keyframe"_a = "", "allow_impossible_inertia"_a = false,
            R"(Adds a robot from a URDF or MJCF file.
 
 floating: whether its base moves freely; None: fixed for a URDF, what the file says for an MJCF.
 position (3,) (m), orientation [x y z w]: of the root link, at the start when floating.
 joints: start positions by name (rad or m). actuated: names of the driven joints; None: what the file says.
-package_dirs: where package://NAME/ is looked up. Raises FileError or ValueError.)")
+package_dirs: where package://NAME/ is looked up.
+srdf: file whose disabled pairs of links do not collide; None: the one that lies beside a URDF, if any; "": none.
+self_collision: whether links of the robot collide with each other.
+filter_overlaps: leave out the contacts of links that overlap by more than 1 mm at the start, or touch in nearly every configuration;
+`warnings` names them.
+keyframe: the <key> of an MJCF whose qpos is the start configuration.
+allow_impossible_inertia: inertias that no rigid body has are warnings, not errors, as long as the mass matrix is positive definite.
+Raises FileError or ValueError.)")
       .def("add_body", &add_body, "name"_a, "shape"_a, "mass"_a = nb::none(), "position"_a = nb::none(), "orientation"_a = nb::none(),
            "friction"_a = nb::none(), "restitution"_a = 0.0, "inertia"_a = nb::none(),
            R"(Adds a rigid body that moves freely, or a static one when mass is None.
@@ -211,7 +211,12 @@ void bind_description(nb::class_<WorldHandle>& world) {
           "joints", [](WorldHandle& w) { return std::vector<Joint>(w.world().joints().begin(), w.world().joints().end()); },
           "Joints in the order of their coordinates, free bodies included")
       .def_prop_ro("joint_names", [](WorldHandle& w) { return names_of(w.world().joints(), [](const Joint& j) { return j.name; }); })
-      .def_prop_ro("body_names", [](WorldHandle& w) { return names_of(w.world().bodies(), [](const Body& b) { return b.name; }); })
+      .def_prop_ro(
+          "body_names", [](WorldHandle& w) { return names_of(w.world().bodies(), [](const Body& b) { return b.name; }); },
+          "Bodies, the static ones too, in the order of their indices")
+      .def_prop_ro(
+          "link_names", [](WorldHandle& w) { return names_of(w.world().links(), [](const Link& l) { return l.name; }); },
+          "Frames of robot files, each fixed to a body")
       .def_prop_ro(
           "actuated",
           [](WorldHandle& w) {
@@ -228,10 +233,8 @@ void bind_description(nb::class_<WorldHandle>& world) {
           "initial_v", [](WorldHandle& w) { return own_vector(w.scene().start.v); }, nb::rv_policy::automatic,
           "(nv,) start velocity, a copy")
       .def_prop_ro(
-          "warnings", [](WorldHandle& w) { return w.world().warnings(); },
-          "What the robots' files say and this engine leaves out: ROBOT: FILE:LINE: what")
-      .def("pose", &pose, "name"_a, "q"_a = nb::none(), "(4, 4) pose of a body or link in the world at q (None: initial_q).")
-      .def("energy", &energy, "q"_a = nb::none(), "v"_a = nb::none(), "Kinetic and potential energy (J), zero height at the origin.")
+          "warnings", [](WorldHandle& w) { return w.warnings(); },
+          "What the robots' files say and this engine leaves out, ROBOT: FILE:LINE: what, and links left out of collision")
       .def("__repr__", [](WorldHandle& w) {
         return "World(bodies=" + std::to_string(w.world().bodies().size()) + ", nq=" + std::to_string(w.world().nq()) +
                ", nv=" + std::to_string(w.world().nv()) + ")";
@@ -245,15 +248,21 @@ void bind_world(nb::module_& m) {
   bind_joint(m);
   nb::class_<WorldHandle> world(m, "World", R"(Robots, free rigid bodies and static bodies in one state (q, v).
 
-A floating base or free body has 7 positions [x y z qx qy qz qw] and 6 velocities, linear then angular, of its origin in its own axes.)");
+A floating base or free body has 7 positions [x y z qx qy qz qw] and 6 velocities, linear then angular, of its origin in its own axes,
+as in Pinocchio: `velocity_in_world_axes` turns them. Forces, Jacobians and velocities of named bodies are in world axes. Functions of a
+state take q and v, None for the start.)");
   world
       .def(
           "__init__",
-          [](WorldHandle* self, const MaybeArray& gravity, double friction) {
-            new (self) WorldHandle(gravity ? read_vector3(*gravity, "gravity") : Eigen::Vector3d(0.0, 0.0, -9.81), friction);
+          [](WorldHandle* self, const MaybeArray& gravity, double friction, const std::optional<nb::dict>& material) {
+            std::optional<ContactMaterial> all;
+            if (material) all = read_materials(*material, 1)[0];
+            new (self) WorldHandle(gravity ? std::optional(read_vector3(*gravity, "gravity")) : std::nullopt, friction, all);
           },
-          "gravity"_a = nb::none(), "friction"_a = 0.5,
-          "gravity: (3,) (m/s^2), None: (0, 0, -9.81); friction: of shapes that have none of their own.")
+          "gravity"_a = nb::none(), "friction"_a = 0.5, "material"_a = nb::none(),
+          R"(gravity: (3,) (m/s^2), None: what a robot's file says, else (0, 0, -9.81); friction: of shapes that have none of their own.
+
+material: parameters of the laws that have any, of every contact, as a dictionary: stiffness, damping, ... as of ContactProblem.material.)")
       .def_static(
           "from_scene", [](const std::string& path) { return new WorldHandle(load_scene(path)); }, "path"_a,
           "The world, start and step options of a scene file (TOML). Raises FileError.")
@@ -264,7 +273,9 @@ A floating base or free body has 7 positions [x y z qx qy qz qw] and 6 velocitie
 q, v: None for the start; tau: None for zero; dt: None for the scene's, 1e-3 s without one;
 friction: replaces the coefficient of every contact. Bounded rows hold joint limits and dry joint friction.)");
   bind_additions(world);
+  bind_pairs(world);
   bind_description(world);
+  bind_dynamics(world);
 }
 
 }  // namespace stiction::python

@@ -22,7 +22,9 @@ void bind_proofs(nanobind::module_& m);
 void bind_solution(nanobind::module_& m);
 void bind_solve(nanobind::module_& m);
 void bind_compare(nanobind::module_& m);
+void bind_stepper(nanobind::module_& m);
 void bind_world(nanobind::module_& m);
+void bind_drawn_shapes(nanobind::module_& m);  ///< after the world
 void bind_simulate(nanobind::module_& m);
 
 }  // namespace stiction::python

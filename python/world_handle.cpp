@@ -4,11 +4,13 @@
 
 namespace stiction::python {
 
-WorldHandle::WorldHandle(const Eigen::Vector3d& gravity, double friction) : stale_(true) {
+WorldHandle::WorldHandle(const std::optional<Eigen::Vector3d>& gravity, double friction, const std::optional<ContactMaterial>& material)
+    : stale_(true) {
   if (!(friction >= 0.0)) throw InvalidArgument("friction", "a number >= 0 or infinity", std::to_string(friction));
   builder_.emplace();
-  builder_->set_gravity(gravity);
+  if (gravity) builder_->set_gravity(*gravity);
   scene_.default_friction = friction;
+  scene_.options.assemble.material = material;
 }
 
 WorldBuilder& WorldHandle::builder() {
@@ -32,21 +34,48 @@ const Scene& WorldHandle::scene() {
   if (stale_) {
     scene_.world = builder_->build();
     scene_.start = initial_state(scene_.world);
+    scene_.options.assemble.dt = scene_.world.timestep().value_or(AssembleOptions{}.dt);
     scene_.restitution.resize(scene_.world.bodies().size(), 0.0);
     stale_ = false;
   }
   return scene_;
 }
 
+Stepper& WorldHandle::stepper(const Scene& scene) {
+  if (!stepper_ || &stepper_->world().impl() != &scene.world.impl()) stepper_.emplace(scene.make_stepper());
+  return *stepper_;
+}
+
+CollisionScene& WorldHandle::collision_scene() {
+  const Scene& made = scene();
+  const std::lock_guard lock(mutex_);
+  return stepper(made).scene();
+}
+
+std::vector<std::string> WorldHandle::warnings() {
+  std::vector<std::string> all = world().warnings();
+  const std::vector<std::string>& of_scene = collision_scene().warnings;
+  all.insert(all.end(), of_scene.begin(), of_scene.end());
+  return all;
+}
+
+WorldData& WorldHandle::data() {
+  if (!data_ || &data_of_.impl() != &world().impl()) {
+    data_of_ = world();
+    data_.emplace(data_of_);
+  }
+  return *data_;
+}
+
 WorldProblem WorldHandle::problem(const Scene& scene, const State& state, const Eigen::VectorXd& tau, double dt,
                                   std::optional<double> friction) {
   const std::lock_guard lock(mutex_);
-  if (!stepper_ || &stepper_->world().impl() != &scene.world.impl()) stepper_.emplace(scene.make_stepper());
+  Stepper& prepared = stepper(scene);
   StepOptions options = scene.options;
   options.assemble.dt = dt;
-  stepper_->set_options(options);
-  stepper_->prepare(state, tau);
-  WorldProblem out{stepper_->problem(), stepper_->contacts(), scene.world};
+  prepared.set_options(options);
+  prepared.prepare(state, tau);
+  WorldProblem out{prepared.problem(), prepared.contacts(), scene.world};
   if (friction) out.mu.setConstant(*friction);
   validate(out);
   return out;

@@ -16,29 +16,44 @@ namespace stiction::python {
 /// lock held, `problem` without: it has its own.
 class WorldHandle {
  public:
-  WorldHandle(const Eigen::Vector3d& gravity, double friction);
+  WorldHandle(const std::optional<Eigen::Vector3d>& gravity, double friction, const std::optional<ContactMaterial>& material);
   explicit WorldHandle(Scene scene) : scene_(std::move(scene)) {}
 
   void add_robot(const std::string& file, const RobotOptions& options);
   void add_body(const FreeBody& body, double restitution);
   void add_static(const StaticBody& body, double restitution);
+  void exclude(const std::string& a, const std::string& b) { builder().exclude(a, b); }
+  void set_pair(const PairMaterial& pair) { scene_.options.assemble.pairs.push_back(pair); }
 
   /// The world with its materials, options and start.
   const Scene& scene();
   const World& world() { return scene().world; }
+  /// The shapes of the world as they are to collide, made when it is first needed.
+  CollisionScene& collision_scene();
+  std::vector<std::string> warnings();
+  /// Scratch for functions of a state that hold the interpreter's lock.
+  WorldData& data();
 
   /// Everything at (q, v) short of solving. `friction` replaces the coefficient of every contact.
   WorldProblem problem(const Scene& scene, const State& state, const Eigen::VectorXd& tau, double dt, std::optional<double> friction);
 
  private:
   WorldBuilder& builder();
+  Stepper& stepper(const Scene& scene);
   void set_restitution(int body, double restitution);
 
   std::optional<WorldBuilder> builder_;  ///< absent for a scene from a file
   Scene scene_;
   bool stale_ = false;
+  std::optional<WorldData> data_;  ///< of the world that `data_of_` is
+  World data_of_;
   std::mutex mutex_;  ///< of the stepper
   std::optional<Stepper> stepper_;
 };
+
+/// Who collides with whom, and how.
+void bind_pairs(nanobind::class_<WorldHandle>& world);
+/// Poses, Jacobians, inertia, forces and energies at a state.
+void bind_dynamics(nanobind::class_<WorldHandle>& world);
 
 }  // namespace stiction::python

@@ -74,6 +74,7 @@ def test_a_bad_argument_is_named(argument, value):
         ({"tolerance": 0.0}, "tolerance"),
         ({"tolerance": float("nan")}, "tolerance"),
         ({"edges": 3}, "edges"),
+        ({"edges": 10**9, "law": "coulomb_pyramid"}, "edges"),
     ],
 )
 def test_a_bad_option_is_named(options, named):
@@ -87,6 +88,7 @@ def test_a_bad_option_is_named(options, named):
         ({"joints": [3]}, "joints"),
         ({"joints": [-1]}, "joints"),
         ({"joints": [0.5]}, "joints"),
+        ({"joints": [True, False, False]}, "joints.*mask"),
         ({"joints": [0, 0], "v_desired": [0.0, 0.0]}, "joints"),
         ({"v_desired": [0.0, 0.0]}, "v_desired"),
         ({"v_desired": [np.nan]}, "v_desired"),

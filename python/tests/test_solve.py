@@ -54,7 +54,7 @@ def test_certificate_has_every_residual_by_name(incline):
     certificate = stiction.solve(incline(0.2)).certificate
     names = ["momentum", "bilateral", "bounds", "penetration", "tension"]
     names += ["normal_complementarity", "cone", "dissipation", "relaxation", "constitutive"]
-    names += ["natural_map", "energy_balance"]
+    names += ["natural_map", "energy_balance", "rounding"]
     scaled = [getattr(certificate, name).scaled for name in names]
     assert max(scaled) == certificate.worst
     assert all(getattr(certificate, name).raw >= 0.0 for name in names)
@@ -164,9 +164,9 @@ def falling_body(gap):
 
 def test_pyramid_variants_and_aligned_edges():
     problem = falling_body(0.005)
-    np.testing.assert_allclose(stiction.solve(problem).v[2], -0.5)
-    np.testing.assert_allclose(stiction.solve(problem, variant="anitescu_potra").v[2], -2.0)
-    sliding = stiction.solve(falling_body(0.0), align_edges=True)
+    np.testing.assert_allclose(stiction.solve(problem, law="coulomb_pyramid").v[2], -0.5)
+    np.testing.assert_allclose(stiction.solve(problem, law="coulomb_pyramid", variant="anitescu_potra").v[2], -2.0)
+    sliding = stiction.solve(falling_body(0.0), law="coulomb_pyramid", align_edges=True)
     assert sliding.status == "solved"
     np.testing.assert_allclose(sliding.v[:2], np.array([0.3, 0.4]) * (1 - 0.1 * 2.0 / 0.5), atol=1e-9)
     with pytest.raises(ValueError, match="align_edges"):

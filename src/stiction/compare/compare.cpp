@@ -51,12 +51,17 @@ void measure(const Problem& problem, const SolveOptions& solve_with, const Compa
              CompareRow& row) {
   using Clock = std::chrono::steady_clock;
   const auto seconds_since = [](Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  const auto pause = [&] {
+    if (options.between_runs) options.between_runs();
+  };
   Solution solution;
+  pause();
   const auto begin = Clock::now();
   solve(problem, solve_with, workspace, solution);
   std::vector<double> times{seconds_since(begin)};
   for (int k = 0; k < options.repetitions && seconds_since(begin) < options.seconds; ++k) {
     if (k == 0) times.clear();
+    pause();
     const auto start = Clock::now();
     solve(problem, solve_with, workspace, solution);
     times.push_back(seconds_since(start));
@@ -131,6 +136,7 @@ class Table {
       row.not_applicable = "no solver of this version solves it";
       return finish(std::move(row));
     }
+    if (solvers_of(law, options_).empty()) return add_unsolved(law);
     const Solver preferred = choose_solver(reduced_, solve_options(options_, law, Solver::automatic));
     for (const Solver solver : solvers_of(law, options_)) add(law, solver, solver == preferred || solver == Solver::automatic);
     for (const Baseline baseline : kBaselines) {
@@ -151,6 +157,18 @@ class Table {
   Comparison result() { return std::move(out_); }
 
  private:
+  void add_unsolved(Law law) {
+    CompareRow row;
+    row.law = to_string(law);
+    for (const Solver solver : options_.solvers) row.solver += (row.solver.empty() ? "" : ",") + std::string(to_string(solver));
+    std::string able;
+    for (const Solver solver : kSolvers) {
+      if (solver != Solver::automatic && can_solve(law, solver)) able += (able.empty() ? "" : ", ") + std::string(to_string(solver));
+    }
+    row.not_applicable = "this law is solved by " + able;
+    finish(std::move(row));
+  }
+
   void add(Law law, Solver solver, bool is_default) {
     CompareRow row;
     row.law = to_string(law);

@@ -8,6 +8,7 @@
 // the row `as_named`; in all other rows every contact follows the law of the row.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,14 +18,15 @@
 namespace stiction {
 
 struct CompareOptions {
-  std::vector<Law> laws{};        ///< empty: every law
-  std::vector<Solver> solvers{};  ///< empty: every solver of each law
-  double tolerance = 1e-9;        ///< largest scaled residual that counts as solved
-  int edges = 4;                  ///< of the polygonal laws
-  int repetitions = 5;            ///< timed runs per row, >= 1
-  double seconds = 0.5;           ///< a row is not repeated once it took this long
-  bool baselines = false;         ///< also the solvers of other projects that this build has (baselines/baselines.hpp)
-  int dense_limit = 1200;         ///< variables beyond which solvers that form a dense matrix are left out
+  std::vector<Law> laws{};               ///< empty: every law
+  std::vector<Solver> solvers{};         ///< empty: every solver of each law
+  double tolerance = 1e-9;               ///< largest scaled residual that counts as solved
+  int edges = 4;                         ///< of the polygonal laws
+  int repetitions = 5;                   ///< timed runs per row, >= 1
+  double seconds = 0.5;                  ///< a row is not repeated once it took this long
+  bool baselines = false;                ///< also the solvers of other projects that this build has (baselines/baselines.hpp)
+  int dense_limit = 1200;                ///< variables beyond which solvers that form a dense matrix are left out
+  std::function<void()> between_runs{};  ///< called before every solve; may throw, to end the comparison
 };
 
 struct CompareRow {

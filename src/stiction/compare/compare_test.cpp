@@ -145,6 +145,26 @@ TEST(Compare, ChosenLawsAndSolversOnly) {
   EXPECT_THROW(compare(sliding_box(), options), InvalidArgument);
 }
 
+TEST(Compare, ALawThatNoneOfTheChosenSolversSolvesSaysWhichDo) {
+  CompareOptions options = quick();
+  options.laws = {Law::coulomb_cone};
+  options.solvers = {Solver::lemke, Solver::enumerate};
+  const Comparison comparison = compare(sliding_box(), options);
+  ASSERT_EQ(comparison.rows.size(), 1U);
+  EXPECT_EQ(comparison.rows[0].solver, "lemke,enumerate");
+  EXPECT_THAT(comparison.rows[0].not_applicable, HasSubstr("interior_point"));
+}
+
+TEST(Compare, CanBeEndedBetweenRuns) {
+  CompareOptions options = quick();
+  int runs = 0;
+  options.between_runs = [&runs] {
+    if (++runs == 3) throw std::runtime_error("interrupted");
+  };
+  EXPECT_THROW(compare(sliding_box(), options), std::runtime_error);
+  EXPECT_EQ(runs, 3);
+}
+
 TEST(Compare, NothingToTouchIsSolvedByEveryLaw) {
   const ContactProblem problem =
       make_contact_problem(Eigen::MatrixXd::Identity(2, 2), Eigen::Vector2d(1, 2), Eigen::MatrixXd(0, 2), Eigen::VectorXd(0), 0.1);

@@ -1,6 +1,7 @@
 #include "stiction/problem/io.hpp"
 
 #include <fstream>
+#include <iomanip>
 #include <new>
 
 #include <fmt/format.h>
@@ -71,6 +72,7 @@ void save(const fs::path& path, const Problem& problem) {
 }  // namespace
 
 AnyProblem load_problem(const fs::path& path, const LoadOptions& options) {
+  if (holds_lcp(path)) throw FileError(path.string(), "", "a linear complementarity problem, not a contact problem");
   return with_file_errors(path, [&](const std::string& file) {
     AnyProblem problem = parse(file, read_file(path), options);
     std::visit([](const auto& p) { validate(p); }, problem);
@@ -80,6 +82,16 @@ AnyProblem load_problem(const fs::path& path, const LoadOptions& options) {
 
 Lcp load_lcp(const fs::path& path) {
   return with_file_errors(path, [&](const std::string& file) { return parse_siconos_lcp(file, read_file(path)); });
+}
+
+bool holds_lcp(const fs::path& path) {
+  std::ifstream in(path);
+  std::string words[7];
+  for (std::string& word : words) in >> std::setw(40) >> word;
+  const bool storage = words[1] == "0" || words[1] == "1" || words[1] == "2";
+  // A plane friction problem of one contact with a sparse W begins so too.
+  const bool friction = words[2] == "2" && words[6] == "CSparse";
+  return storage && words[0] == words[2] && words[2] == words[3] && !friction;
 }
 
 void save_problem(const fs::path& path, const ContactProblem& problem) { save(path, problem); }

@@ -43,5 +43,7 @@ struct Lcp {
 
 /// Reads Siconos' text format: n, then M and q; remarks may follow. Throws FileError.
 Lcp load_lcp(const std::filesystem::path& path);
+/// Whether the file begins as such a problem does: n, storage, n, n. False when it cannot be read.
+bool holds_lcp(const std::filesystem::path& path);
 
 }  // namespace stiction

@@ -1,8 +1,8 @@
 // Contact problems as numpy.savez writes them: a zip archive of arrays, `M.npy`, `J.npy`, ...
 //
 // An array is the magic "\x93NUMPY", a version, the length of a header, the header (a Python dictionary with descr,
-// fortran_order and shape) and the entries. Little-endian integers, booleans, floats and words (S, U) are read; doubles, integers and
-// words are written. Laws are words; materials are one array per field, `material_viscosity` (n), ..., `material_spring` (n x 2).
+// fortran_order and shape) and the entries. Little-endian integers, booleans, floats and words (S, U) are read.
+// Laws are words; materials are one array per field, `material_viscosity` (n), ..., `material_spring` (n x 2).
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/io_formats.hpp"
 #include "stiction/problem/io_zip.hpp"
+#include "stiction/problem/npz_writer.hpp"
 #include "stiction/problem/reduce_sparse.hpp"
 
 namespace stiction {
@@ -325,54 +326,18 @@ ReducedProblem read_reduced_problem(const Arrays& in) {
   return p;
 }
 
-void add_array(std::vector<ZipMember>& out, std::string_view key, std::string_view type, std::string_view shape, const void* data,
-               std::size_t bytes) {
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': True, 'shape': ({}), }}", type, shape);
-  header.append(63 - (10 + header.size()) % 64, ' ');  // entries start at a multiple of 64 bytes
-  header += '\n';
-  std::string text(kMagic);
-  text += {'\1', '\0', static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
-  text += header;
-  if (bytes > 0) text.append(static_cast<const char*>(data), bytes);
-  out.push_back({fmt::format("{}.npy", key), std::move(text)});
-}
-
-void add_scalar(std::vector<ZipMember>& out, std::string_view key, double value) { add_array(out, key, "<f8", "", &value, 8); }
-
-void add_vector(std::vector<ZipMember>& out, std::string_view key, const GrowVector& values) {
-  add_array(out, key, "<f8", fmt::format("{},", values.size()), values.data(), 8 * static_cast<std::size_t>(values.size()));
-}
-
-void add_matrix(std::vector<ZipMember>& out, std::string_view key, const MatrixXd& values) {
-  add_array(out, key, "<f8", fmt::format("{}, {}", values.rows(), values.cols()), values.data(),
-            8 * static_cast<std::size_t>(values.size()));
-}
-
-void add_words(std::vector<ZipMember>& out, std::string_view key, std::span<const std::string_view> words) {
-  std::size_t width = 1;
-  for (const std::string_view word : words) width = std::max(width, word.size());
-  std::vector<char32_t> letters(words.size() * width, 0);
-  for (std::size_t i = 0; i < words.size(); ++i) std::ranges::copy(words[i], letters.begin() + static_cast<std::ptrdiff_t>(i * width));
-  add_array(out, key, fmt::format("<U{}", width), fmt::format("{},", words.size()), letters.data(), 4 * letters.size());
-}
-
-void add_integers(std::vector<ZipMember>& out, std::string_view key, std::span<const int> values) {
-  const std::vector<std::int64_t> wide(values.begin(), values.end());
-  add_array(out, key, "<i8", fmt::format("{},", wide.size()), wide.data(), 8 * wide.size());
-}
-
 template <class Problem>
-void add_laws(std::vector<ZipMember>& out, const Problem& p) {
+void add_laws(NpzWriter& out, const Problem& p) {
   std::vector<std::string_view> names;
   for (const Law law : p.laws) names.push_back(to_string(law));
-  if (!names.empty()) add_words(out, "laws", names);
+  if (!names.empty()) out.words("laws", names);
   if (p.material.empty()) return;
   const Index n = static_cast<Index>(p.material.size());
   for (const MaterialField& field : kMaterialFields) {
     const GrowVector values = VectorXd::NullaryExpr(n, [&](Index i) { return p.material[static_cast<std::size_t>(i)].*field.member; });
-    add_vector(out, fmt::format("material_{}", field.name), values);
+    out.vector(fmt::format("material_{}", field.name), values);
   }
-  add_matrix(out, "material_spring", MatrixXd::NullaryExpr(n, 2, [&](Index i, Index j) {
+  out.matrix("material_spring", MatrixXd::NullaryExpr(n, 2, [&](Index i, Index j) {
                return p.material[static_cast<std::size_t>(i)].spring[static_cast<std::size_t>(j)];
              }));
 }
@@ -391,50 +356,50 @@ AnyProblem parse_npz(const std::string& file, std::string_view bytes, const Load
 }
 
 std::string to_npz(const ContactProblem& p) {
-  std::vector<ZipMember> out;
-  add_matrix(out, "M", p.M.to_dense());
-  add_integers(out, "blocks", p.M.sizes());
-  add_vector(out, "v", p.v);
-  add_vector(out, "impulse", p.impulse);
-  add_scalar(out, "dt", p.dt);
-  add_matrix(out, "J", p.J.to_dense());
-  add_vector(out, "mu", p.mu);
-  add_vector(out, "restitution", p.restitution);
-  add_vector(out, "gap", p.gap);
+  NpzWriter out;
+  out.matrix("M", p.M.to_dense());
+  out.integers("blocks", p.M.sizes());
+  out.vector("v", p.v);
+  out.vector("impulse", p.impulse);
+  out.scalar("dt", p.dt);
+  out.matrix("J", p.J.to_dense());
+  out.vector("mu", p.mu);
+  out.vector("restitution", p.restitution);
+  out.vector("gap", p.gap);
   add_laws(out, p);
-  add_integers(out, "prescribed", p.prescribed);
-  add_vector(out, "v_prescribed", p.v_prescribed);
-  add_matrix(out, "J_b", p.J_b.to_dense());
-  add_vector(out, "b", p.b);
-  add_vector(out, "lo", p.lo);
-  add_vector(out, "hi", p.hi);
-  return write_zip(out);
+  out.integers("prescribed", p.prescribed);
+  out.vector("v_prescribed", p.v_prescribed);
+  out.matrix("J_b", p.J_b.to_dense());
+  out.vector("b", p.b);
+  out.vector("lo", p.lo);
+  out.vector("hi", p.hi);
+  return out.archive();
 }
 
 std::string to_npz(const ReducedProblem& p) {
-  std::vector<ZipMember> out;
+  NpzWriter out;
   const std::vector<int> closed(p.closed.begin(), p.closed.end());
-  add_matrix(out, "Rt", p.Rt.to_dense());
-  add_integers(out, "blocks", p.Rt.block_sizes());
-  add_vector(out, "u_free", p.u_free);
-  add_vector(out, "offset", p.offset);
-  add_vector(out, "mu", p.mu);
-  add_integers(out, "closed", closed);
-  add_scalar(out, "dt", p.dt);
-  if (p.gap.size() > 0) add_vector(out, "gap", p.gap);
-  if (p.u_before.size() > 0) add_vector(out, "u_before", p.u_before);
-  if (p.restitution.size() > 0) add_vector(out, "restitution", p.restitution);
-  if (p.edge_angle.size() > 0) add_vector(out, "edge_angle", p.edge_angle);
-  if (p.weight.size() > 0) add_vector(out, "weight", p.weight);
-  add_scalar(out, "velocity", p.velocity);
+  out.matrix("Rt", p.Rt.to_dense());
+  out.integers("blocks", p.Rt.block_sizes());
+  out.vector("u_free", p.u_free);
+  out.vector("offset", p.offset);
+  out.vector("mu", p.mu);
+  out.integers("closed", closed);
+  out.scalar("dt", p.dt);
+  if (p.gap.size() > 0) out.vector("gap", p.gap);
+  if (p.u_before.size() > 0) out.vector("u_before", p.u_before);
+  if (p.restitution.size() > 0) out.vector("restitution", p.restitution);
+  if (p.edge_angle.size() > 0) out.vector("edge_angle", p.edge_angle);
+  if (p.weight.size() > 0) out.vector("weight", p.weight);
+  out.scalar("velocity", p.velocity);
   add_laws(out, p);
-  add_matrix(out, "Bt", p.Bt.to_dense());
-  add_vector(out, "w_free", p.w_free);
-  add_vector(out, "lo", p.lo);
-  add_vector(out, "hi", p.hi);
-  add_vector(out, "y_free", p.y_free);
-  if (p.defect.size() > 0) add_matrix(out, "defect", p.defect);
-  return write_zip(out);
+  out.matrix("Bt", p.Bt.to_dense());
+  out.vector("w_free", p.w_free);
+  out.vector("lo", p.lo);
+  out.vector("hi", p.hi);
+  out.vector("y_free", p.y_free);
+  if (p.defect.size() > 0) out.matrix("defect", p.defect);
+  return out.archive();
 }
 
 }  // namespace stiction

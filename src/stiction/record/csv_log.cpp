@@ -8,9 +8,21 @@
 
 namespace stiction {
 
+namespace {
+
+/// Quoted where a comma, a quote or a line end would be taken for the table's own.
+std::string quoted(const std::string& name) {
+  if (name.find_first_of(",\"\n\r") == std::string::npos) return name;
+  std::string out = "\"";
+  for (const char c : name) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + '"';
+}
+
+}  // namespace
+
 CsvLog::CsvLog(const std::string& path, const std::vector<std::string>& columns) : path_(path), file_(path), columns_(columns.size()) {
   if (!file_) throw FileError(path, "", "cannot be written");
-  for (std::size_t i = 0; i < columns.size(); ++i) file_ << (i == 0 ? "" : ",") << columns[i];
+  for (std::size_t i = 0; i < columns.size(); ++i) file_ << (i == 0 ? "" : ",") << quoted(columns[i]);
   file_ << '\n';
 }
 

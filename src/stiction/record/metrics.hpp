@@ -44,12 +44,15 @@ struct TrackingMetrics {
 
 /// Predicted against simulated summed normal force [ZD15, Table 5].
 struct ForceMetrics {
-  Mean difference;  ///< |Σ f_N predicted - Σ f_N simulated| (N)
-  Mean simulated;   ///< Σ f_N simulated (N)
+  Mean difference;     ///< |Σ f_N predicted - Σ f_N simulated| (N)
+  Mean simulated;      ///< Σ f_N simulated (N)
+  Mean ratio;          ///< difference over simulated force, on steps that bear at least `least`
+  double least = 0.0;  ///< N
 
   void add(double predicted, double actual) {
     difference.add(std::abs(predicted - actual));
     simulated.add(actual);
+    if (actual > 0.0 && actual >= least) ratio.add(std::abs(predicted - actual) / actual);
   }
   /// Mean difference over mean simulated force.
   double relative() const { return simulated.mean() > 0.0 ? difference.mean() / simulated.mean() : 0.0; }

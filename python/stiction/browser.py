@@ -1,0 +1,143 @@
+"""A headless Chromium: pictures of pages, what they complained of, and what they asked the network for."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+import typing
+
+from websockets.sync.client import connect
+
+NO_CHROMIUM = (
+    "pictures need Chromium or Chrome, and none was found; on Debian or Ubuntu: sudo apt-get install chromium "
+    "(or name one with the environment variable CHROMIUM)"
+)
+# Headless, drawn by the processor, nothing kept, nothing asked of the network.
+ARGUMENTS = (
+    "--headless=new",
+    "--no-sandbox",  # root, as in containers, has none
+    "--disable-dev-shm-usage",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--hide-scrollbars",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-extensions",
+    "--remote-debugging-port=0",
+)
+# Until the page's canvas is opaque (viser fades it in once its light is there) and was drawn twice since.
+DRAWN = """new Promise(done => {
+  let frames = 0;
+  const next = () => {
+    const canvas = document.querySelector('canvas');
+    if (canvas && getComputedStyle(canvas).opacity == 1) ++frames;
+    frames > 2 ? done(frames) : requestAnimationFrame(next);
+  };
+  next();
+})"""
+
+
+class ViewError(RuntimeError):
+    """Something that this machine lacks; the message says what and how to get it."""
+
+
+def find_chromium() -> str:
+    """The path of a Chromium or Chrome; raises ViewError where there is none."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+    for name in filter(None, (os.environ.get("CHROMIUM"), *names)):
+        if path := shutil.which(name):
+            return path
+    raise ViewError(NO_CHROMIUM)
+
+
+class Browser:
+    """A running Chromium; a context manager, which ends it.
+
+    complaints: errors on the console and uncaught exceptions of the pages shown. requests: addresses they asked for.
+    """
+
+    def __init__(self, patience: float = 120.0) -> None:
+        self.patience = patience  # s, for one command: a loaded machine draws slowly without a graphics processor
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self._ids = itertools.count(1)
+        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self._log = pathlib.Path(self._folder.name, "log")
+        with self._log.open("w") as log:
+            profile = f"--user-data-dir={self._folder.name}/profile"
+            self._process = subprocess.Popen([find_chromium(), *ARGUMENTS, profile], stdout=log, stderr=log)
+        try:
+            self._socket = connect(self._address(), max_size=None, open_timeout=patience)
+            target = self._send("Target.createTarget", url="about:blank")["targetId"]
+            self._session = self._send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            for domain in ("Page", "Runtime", "Log", "Network"):
+                self._send(f"{domain}.enable")
+        except BaseException:
+            self._process.kill()
+            self._process.wait()
+            raise
+
+    def __enter__(self) -> Browser:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+        self._process.terminate()
+        self._process.wait(self.patience)
+        self._folder.cleanup()
+
+    def picture(self, page: str | os.PathLike, size: tuple[int, int]) -> bytes:
+        """The page, a file, drawn in this size (pixels), as PNG."""
+        self._send(
+            "Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1, mobile=False
+        )
+        self._send("Page.navigate", url=pathlib.Path(page).resolve().as_uri())
+        self._send("Runtime.evaluate", expression=DRAWN, awaitPromise=True)
+        return base64.b64decode(self._send("Page.captureScreenshot", format="png")["data"])
+
+    def _address(self) -> str:
+        """Where Chromium listens, which it says once it does."""
+        end = time.monotonic() + self.patience
+        while time.monotonic() < end and self._process.poll() is None:
+            for line in self._log.read_text(errors="replace").splitlines():
+                if "DevTools listening on " in line:
+                    return line.split("DevTools listening on ")[1].strip()
+            time.sleep(0.05)
+        raise ViewError(
+            f"{self._process.args[0]} does not start: {self._log.read_text(errors='replace').strip()[-400:]}"
+        )
+
+    def _send(self, method: str, **parameters: typing.Any) -> dict:
+        """The answer to a command; events that come before it are noted."""
+        message = {"id": next(self._ids), "method": method, "params": parameters}
+        if hasattr(self, "_session"):
+            message["sessionId"] = self._session
+        self._socket.send(json.dumps(message))
+        while True:
+            try:
+                answer = json.loads(self._socket.recv(timeout=self.patience))
+            except TimeoutError:
+                raise ViewError(f"Chromium does not answer {method} within {self.patience:g} s") from None
+            if answer.get("id") == message["id"]:
+                if "error" in answer:
+                    raise ViewError(f"Chromium refuses {method}: {answer['error']['message']}")
+                return answer["result"]
+            self._note(answer.get("method"), answer.get("params", {}))
+
+    def _note(self, event: str | None, what: dict) -> None:
+        if event == "Network.requestWillBeSent":
+            self.requests.append(what["request"]["url"])
+        elif event == "Runtime.exceptionThrown":
+            self.complaints.append(json.dumps(what["exceptionDetails"]))
+        elif event == "Runtime.consoleAPICalled" and what["type"] == "error":
+            self.complaints.append(" ".join(str(argument.get("value", "")) for argument in what["args"]))
+        elif event == "Log.entryAdded" and what["entry"]["level"] == "error":
+            self.complaints.append(what["entry"]["text"])
