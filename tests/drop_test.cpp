@@ -29,12 +29,13 @@ void expect_sense(const DropResult& r, double duration) {
 
 TEST_P(Dropped, EveryStepMakesSense) {
   const Case& c = GetParam();
+  const std::string folder = EXAMPLE_ROBOT_DATA;
   for (const auto& [clearance, duration] : {std::pair{1e-3, c.clear}, std::pair{1.2, c.high}}) {
     if (duration == 0.0) continue;
     DropOptions options;
     options.clearance = clearance;
     options.duration = duration;
-    expect_sense(drop(std::string(EXAMPLE_ROBOT_DATA) + c.file, options), duration);
+    expect_sense(drop(folder + c.file, options), duration);
   }
 }
 
@@ -51,7 +52,7 @@ TEST(Drop, FreeFallIsMeasuredAsSuch) {
   DropOptions options;
   options.clearance = 10.0;
   options.duration = 0.5;
-  const DropResult r = drop(std::string(EXAMPLE_ROBOT_DATA) + "/solo_description/robots/solo12.urdf", options);
+  const DropResult r = drop(EXAMPLE_ROBOT_DATA "/solo_description/robots/solo12.urdf", options);
   EXPECT_EQ(r.status, "solved");
   EXPECT_NEAR(r.height_start - r.height_end, 0.5 * 9.81 * 0.5 * 0.501, 1e-9);
   EXPECT_LT(r.jump, 1e-9);

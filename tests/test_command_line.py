@@ -150,3 +150,41 @@ def test_simulate_counts_steps_above_the_tolerance_and_strict_stops_with_a_file(
     assert strict.returncode != 0
     assert "residual" in strict.stdout
     assert stiction("solve", file, "--law", "coulomb_cone").returncode == 0
+
+
+def test_scenes_that_ship_are_listed_and_run_by_name(tmp_path):
+    listed = stiction("scenes", "--json")
+    scenes = json.loads(listed.stdout)
+    assert {"stack", "quadruped"} <= {scene["name"] for scene in scenes}
+    assert all(scene["about"] and pathlib.Path(scene["file"]).exists() for scene in scenes)
+    assert stiction("simulate", "incline", "--duration", 0.01).returncode == 0
+    unknown = stiction("simulate", "stak")
+    assert (unknown.returncode, "stack" in unknown.stderr) == (2, True)
+
+
+def test_log_begins_with_the_start_and_names_joints(tmp_path):
+    file = tmp_path / "log.csv"
+    assert stiction("simulate", "quadruped", "--duration", 0.003, "--log", file).returncode == 0
+    header, *rows = [line.split(",") for line in file.read_text().splitlines()]
+    assert header[:2] == ["time", "q trunk.x"]
+    assert {"q LF_HIP", "v trunk.wz", "v RH_SHANK"} <= set(header)
+    assert [float(row[0]) for row in rows] == pytest.approx([0.0, 0.001, 0.002, 0.003])
+    assert float(rows[0][header.index("q LF_HIP")]) == 0.3927
+    assert all(len(row) == len(header) for row in rows)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("simulate", "stack", "--dt", "nan"),
+        ("simulate", "stack", "--dt", "0"),
+        ("simulate", "stack", "--duration", "inf"),
+        ("simulate", "stack", "--duration", "1e300"),
+        ("solve", "absent.json", "--tolerance", "nan"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused_by_name(arguments):
+    result = stiction(*arguments)
+    assert result.returncode == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert arguments[-2] in result.stderr
