@@ -101,7 +101,12 @@ class Browser:
         )
         self._send("Page.navigate", url=pathlib.Path(page).resolve().as_uri())
         self._send("Runtime.evaluate", expression=DRAWN, awaitPromise=True)
-        return base64.b64decode(self._send("Page.captureScreenshot", format="png")["data"])
+        # On a busy machine the fade goes on after the canvas says that it is opaque: drawn is what no longer changes.
+        end, last = time.monotonic() + self.patience, ""
+        while (drawn := self._send("Page.captureScreenshot", format="png")["data"]) != last and time.monotonic() < end:
+            last = drawn
+            time.sleep(0.5)
+        return base64.b64decode(drawn)
 
     def _address(self) -> str:
         """Where Chromium listens, which it says once it does."""
