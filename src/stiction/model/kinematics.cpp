@@ -116,12 +116,12 @@ bool can_separate(const World& world, const WorldData& data, int body_a, int bod
 void add_wrench(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, const Eigen::Vector3d& force,
                 const Eigen::Vector3d& moment, Eigen::Ref<Eigen::VectorXd> tau) {
   require_size("tau", tau.size(), world.nv());
-  const Support support = support_of(world, data, body);
-  if (support.J == nullptr) return;
-  const int first = world.blocks()[static_cast<std::size_t>(world.bodies()[static_cast<std::size_t>(body)].block)].v;
-  for (const int c : support.columns) {
-    tau[first + c] += force.dot(at_point(*support.J, c, p_W)) + moment.dot(support.J->col(c).tail<3>());
-  }
+  const int block = body < 0 ? -1 : world.bodies()[static_cast<std::size_t>(body)].block;
+  if (block < 0) return;
+  const Block& coordinates = world.blocks()[static_cast<std::size_t>(block)];
+  Vector6d wrench;
+  wrench << force, moment;
+  add_wrench_row(world, data, body, p_W, wrench, tau.segment(coordinates.v, coordinates.nv).transpose());
 }
 
 void add_wrench_row(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, const Vector6d& wrench,

@@ -2,6 +2,7 @@
 // have no say in the motion; everything else that a file holds becomes a warning, so that a reader need not know what it leaves out.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <span>
 #include <string>
@@ -30,6 +31,8 @@ struct Coverage {
   std::span<const Reason> reasons;
   std::span<const Neutral> neutral;
 };
+
+inline bool holds(std::span<const std::string_view> list, std::string_view name) { return std::ranges::find(list, name) != list.end(); }
 
 /// Collects what is left out, one message per element name and reason: "FILE:LINE: solref, margin of <geom> left out: ... (and 7 more)".
 class LeftOut {

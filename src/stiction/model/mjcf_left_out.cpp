@@ -153,14 +153,6 @@ constexpr std::array<std::string_view, 15> kIdle = {"visual",   "statistic",   "
 /// Elements that a reader reports itself, or refuses.
 constexpr std::array<std::string_view, 5> kReported = {"tendon", "replicate", "attach", "composite", "flexcomp"};
 
-template <std::size_t n>
-bool holds(const std::array<std::string_view, n>& list, std::string_view name) {
-  for (const std::string_view item : list) {
-    if (item == name) return true;
-  }
-  return false;
-}
-
 struct Walk {
   MjcfContext& context;
   LeftOut left_out{kCoverage};

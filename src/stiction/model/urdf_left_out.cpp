@@ -74,14 +74,6 @@ constexpr std::array<std::string_view, 9> kGazeboIdle = {
 /// No say in the motion: looks, encoders, sensors, names of interfaces.
 constexpr std::array<std::string_view, 6> kIdle = {"visual", "material", "calibration", "sensor", "verbose", "transmission"};
 
-template <std::size_t n>
-bool holds(const std::array<std::string_view, n>& list, std::string_view name) {
-  for (const std::string_view item : list) {
-    if (item == name) return true;
-  }
-  return false;
-}
-
 struct Walk {
   LeftOut left_out{kCoverage};
 
