@@ -1,4 +1,4 @@
-// Frames of a world by name: bodies first, then links.
+// Frames of a world by name: links as the robot files place them, free and static bodies.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ struct NamedFrame {
 
 /// Throws InvalidArgument when nothing, or more than one robot's part, has this name.
 inline NamedFrame frame_named(const World& world, const std::string& name) {
-  for (std::size_t b = 0; b < world.bodies().size(); ++b) {
-    if (world.bodies()[b].name == name) return {world.body(name), Eigen::Isometry3d::Identity()};
+  for (const Body& body : world.bodies()) {
+    if (body.robot < 0 && body.name == name) return {world.body(name), Eigen::Isometry3d::Identity()};
   }
   const Link& link = world.links()[static_cast<std::size_t>(world.link(name))];
   return {link.body, link.X_BL};

@@ -96,11 +96,22 @@ void add_row(const BoundedRow& row, ContactProblem& p, Eigen::Index& m) {
   ++m;
 }
 
+constexpr double kBeyond = 1e-6;  // rad or m: what certified steps drift past a limit stays below it
+
+/// One side of a joint's range, `distance` away along `sign`. M_jj v is the most that it takes to bring the joint alone to speed v.
+void add_limit(const Joint& joint, double sign, double distance, double h, ContactProblem& p, Eigen::Index& m) {
+  const int column = joint.v - p.M.offset(joint.block);
+  add_row({joint.block, column, sign, -std::max(distance, 0.0) / h, 0.0, kInfinity}, p, m);
+  if (distance >= -kBeyond) return;
+  const double inertia = p.M.block(joint.block)(column, column);
+  add_row({joint.block, column, sign, std::min(-distance / h, kClosing), 0.0, inertia * kClosing}, p, m);
+}
+
 void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v, const AssembleOptions& options,
                          const WorldData& data, ContactProblem& p) {
   const double h = options.dt;
   p.J_b.reset(1, world.block_sizes());
-  const Eigen::Index most = 3 * static_cast<Eigen::Index>(world.joints().size()) + count_equality_rows(world);
+  const Eigen::Index most = 4 * static_cast<Eigen::Index>(world.joints().size()) + count_equality_rows(world);
   p.b.resize(most);
   p.lo.resize(most);
   p.hi.resize(most);
@@ -111,8 +122,8 @@ void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const
     const double reach = options.limit_reach + 2.0 * h * std::abs(v[joint.v]);
     if (options.joint_limits) {
       const double below = q[joint.q] - joint.lower, above = joint.upper - q[joint.q];
-      if (below < reach) add_row({joint.block, column, 1.0, -std::max(below, 0.0) / h, 0.0, kInfinity}, p, m);
-      if (above < reach) add_row({joint.block, column, -1.0, -std::max(above, 0.0) / h, 0.0, kInfinity}, p, m);
+      if (below < reach) add_limit(joint, 1.0, below, h, p, m);
+      if (above < reach) add_limit(joint, -1.0, above, h, p, m);
     }
     const double friction = h * joint.dry_friction;
     if (options.dry_friction && friction > 0.0) add_row({joint.block, column, 1.0, 0.0, -friction, friction}, p, m);

@@ -4,7 +4,8 @@
 //                                                                      can only brake and pull back: stable at any h
 //   J rows R_WCᵀ (J_A - J_B) per contact point                 add_contact_rows of model/dynamics.hpp
 //   bilateral rows of loops, welds and coupled joints        equality_rows.hpp
-//   bounded rows per joint: position limits within reach (λ >= 0, b = -distance/h), dry friction (|λ| <= h τ_f, b = 0)
+//   bounded rows per joint: position limits within reach (λ >= 0, b = -distance/h), dry friction (|λ| <= h τ_f, b = 0),
+//                            return from beyond a limit at 1 rad/s or m/s (0 <= λ <= M_jj 1 rad/s: it never fights what holds the joint)
 // Reads only `update`d data. No allocation once the sizes have been seen.
 #pragma once
 
@@ -29,7 +30,7 @@ struct PairMaterial {
 
 struct AssembleOptions {
   double dt = 1e-3;                         ///< s
-  bool joint_limits = true;                 ///< position limits as unilateral rows
+  bool joint_limits = true;                 ///< position limits as unilateral rows, and returns from beyond them
   bool dry_friction = true;                 ///< dry friction of the file as boxed rows
   std::optional<double> friction;           ///< of every contact (>= 0, infinity allowed), whatever its shapes and pair say
   std::optional<ContactMaterial> material;  ///< of every contact; absent: the problem has none

@@ -12,8 +12,6 @@ using Eigen::Ref;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-constexpr double kClosing = 1.0;  // m/s or rad/s
-
 const Body& body_of(const World& world, int body) { return world.bodies()[static_cast<std::size_t>(body)]; }
 const Joint& joint_of(const World& world, int joint) { return world.joints()[static_cast<std::size_t>(joint)]; }
 

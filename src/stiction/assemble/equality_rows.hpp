@@ -12,6 +12,9 @@
 
 namespace stiction {
 
+/// Speed at which loops that start open are closed, and joints that start beyond their limits return (m/s or rad/s).
+inline constexpr double kClosing = 1.0;
+
 /// Number of rows that `add_equality_rows` appends.
 int count_equality_rows(const World& world);
 

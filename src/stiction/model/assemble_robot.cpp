@@ -44,6 +44,7 @@ struct Assembler {
     select_actuated();
     choose_pairs(description, parts);
     add_equalities();
+    warn_of_limits();
     parts.robot.gravity = description.gravity;
     parts.robot.timestep = description.timestep;
     parts.robot.bodies = static_cast<int>(parts.bodies.size());
@@ -154,7 +155,7 @@ struct Assembler {
     parts.joints.push_back(joint);
     parts.q0.conservativeResize(joint.q + joint.nq);
     if (joint.nv == 1) {
-      parts.q0[joint.q] = std::clamp(d.reference, d.lower, d.upper);
+      parts.q0[joint.q] = d.reference ? *d.reference : std::clamp(0.0, d.lower, d.upper);  // a URDF names no start: within the limits
     } else {
       if (d.kind == JointKind::free) parts.q0.segment<3>(joint.q) = start.translation();
       const Eigen::Quaterniond r(start.linear());
@@ -298,6 +299,18 @@ struct Assembler {
       Joint& joint = joint_named(name, "options.actuated");
       if (joint.nv != 1) throw InvalidArgument("options.actuated", "joints with one coordinate", fmt::format("'{}'", name));
       joint.actuated = true;
+    }
+  }
+
+  /// A start that the file puts outside its own limits is taken as it is; the steps drive the joint back (assemble.hpp).
+  void warn_of_limits() {
+    for (std::size_t k = 0; k < parts.joints.size(); ++k) {
+      const Joint& joint = parts.joints[k];
+      if (joint.nv != 1) continue;
+      const double q = parts.q0[joint.q];
+      if (q >= joint.lower && q <= joint.upper) continue;
+      parts.robot.warnings.push_back(fmt::format("{}: {}: joint '{}' starts at {:.6g}, outside its limits [{:.6g}, {:.6g}]",
+                                                 description.file, parts.plans[k].place, joint.name, q, joint.lower, joint.upper));
     }
   }
 

@@ -73,7 +73,7 @@ class EqualityReader {
   std::string joint_named(const Attribute& a, double& reference) const {
     const auto at = places_.joints.find(text(a));
     if (at == places_.joints.end()) fail(e_, fmt::format("{}: '{}' is no joint with one coordinate", a.name, a.text));
-    reference = at->second->reference;
+    reference = at->second->reference.value_or(0.0);
     return a.text;
   }
 

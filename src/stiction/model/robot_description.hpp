@@ -29,7 +29,7 @@ struct JointDescription {
   double effort_limit = std::numeric_limits<double>::infinity();
   double dry_friction = 0.0, damping = 0.0, armature = 0.0;
   double stiffness = 0.0, spring_reference = 0.0;           ///< 1-dof joints
-  double reference = 0.0;                                   ///< position in the pose in which the file is written (rad or m)
+  std::optional<double> reference;                          ///< position in the pose in which the file is written (rad or m)
   bool actuated = false;                                    ///< the format's own default choice
   Eigen::Isometry3d start = Eigen::Isometry3d::Identity();  ///< start pose of a free joint in the parent's frame
 };

@@ -1,0 +1,102 @@
+// Joints that start beyond their limits: they return at a bounded speed, and what holds them holds them.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "stiction/forward/step.hpp"
+
+namespace stiction {
+namespace {
+
+using Eigen::VectorXd;
+
+constexpr double kStep = 1e-3;
+
+World load(const std::string& content) {
+  WorldBuilder builder;
+  builder.add_robot_text("<mujoco>" + content + "</mujoco>");
+  return builder.build();
+}
+
+Stepper stepper_for(const World& world, Law law) {
+  StepOptions options;
+  options.assemble.dt = kStep;
+  options.contact.law = law;
+  return {world, make_scene(world, 0.5), options};
+}
+
+constexpr Law kLaws[] = {Law::coulomb_cone, Law::coulomb_pyramid, Law::frictionless, Law::no_slip, Law::anitescu, Law::max_dissipation};
+
+// A slider at 0 with the range [0.0505, 1]: 50 steps at 1 m/s, and one that ends 0.5 mm inside.
+TEST(JointLimits, AFreeJointReturnsAtTheClosingSpeed) {
+  const World world = load(R"(<option gravity="0 0 0"/><worldbody><body name="a"><joint name="x" type="slide" axis="1 0 0" limited="true"
+    range="0.0505 1"/><geom size="0.1"/></body></worldbody>)");
+  EXPECT_EQ(world.initial_configuration()[0], 0.0);
+  ASSERT_EQ(world.warnings().size(), 1u);
+  EXPECT_NE(world.warnings()[0].find("joint 'x' starts at 0, outside its limits [0.0505, 1]"), std::string::npos) << world.warnings()[0];
+  for (const Law law : kLaws) {
+    Stepper stepper = stepper_for(world, law);
+    State state = initial_state(world);
+    for (int i = 1; i <= 60; ++i) {
+      const StepReport report = stepper.step(VectorXd::Zero(1), state);
+      ASSERT_EQ(report.status, Status::solved) << to_string(law) << " step " << i;
+      ASSERT_NEAR(state.v[0], 1.0, 1e-9) << to_string(law) << " step " << i;
+      ASSERT_NEAR(state.q[0], i * kStep, 1e-9);
+    }
+  }
+}
+
+// The file's own pose, upside down: the return lifts the joint against gravity, 1 rad/s in 1 ms being far above it.
+TEST(JointLimits, AnArmReturnsAgainstGravity) {
+  const World world = load(R"(<compiler angle="radian"/><worldbody><body name="arm"><joint name="q" axis="0 1 0" limited="true"
+    range="-1.2 -0.4"/><geom type="capsule" fromto="0 0 0 1 0 0" size="0.02" mass="1"/></body></worldbody>)");
+  Stepper stepper = stepper_for(world, Law::coulomb_cone);
+  State state = initial_state(world);
+  double fastest = 0.0;
+  for (int i = 0; i < 500; ++i) {
+    ASSERT_EQ(stepper.step(VectorXd::Zero(1), state).status, Status::solved);
+    if (state.q[0] > -0.4) fastest = std::max(fastest, std::abs(state.v[0]));
+  }
+  EXPECT_NEAR(fastest, 1.0, 1e-9);
+  EXPECT_LE(state.q[0], -0.4 + 1e-9);
+}
+
+// A foot that is jammed between its limit and a wall: the wall and the limit are both hard, and the return gives way.
+TEST(JointLimits, ABlockedJointStaysAndTheStepIsSolved) {
+  const World world = load(R"(<worldbody><geom type="box" size="0.1 1 1" pos="0.2 0 0"/><body name="a"><joint name="x" type="slide"
+    axis="1 0 0" limited="true" range="0.5 1"/><geom type="box" size="0.1 0.1 0.1"/></body></worldbody>)");
+  for (const Law law : kLaws) {
+    Stepper stepper = stepper_for(world, law);
+    State state = initial_state(world);
+    for (int i = 0; i < 100; ++i) {
+      const StepReport report = stepper.step(VectorXd::Zero(1), state);
+      ASSERT_EQ(report.status, Status::solved) << to_string(law) << " step " << i << ", residual " << report.residual;
+    }
+    EXPECT_NEAR(state.q[0], 0.0, 1e-6) << to_string(law);
+    EXPECT_NEAR(state.v[0], 0.0, 1e-6) << to_string(law);
+  }
+}
+
+// A joint that follows another is coupled to it by a hard row: both return, or the other one's limit holds both.
+TEST(JointLimits, ACoupledJointTakesItsPartnerAlong) {
+  const char* text = R"(<compiler angle="radian"/><option gravity="0 0 0"/><worldbody>
+    <body><joint name="a" limited="true" range="-2 %s"/><inertial pos="0 0 0" mass="1" diaginertia="0.3 0.3 0.3"/></body>
+    <body><joint name="b" limited="true" range="0.02 2"/><inertial pos="0 0 0" mass="1" diaginertia="0.1 0.1 0.1"/></body></worldbody>
+    <equality><joint joint1="b" joint2="a"/></equality>)";
+  for (const bool free : {true, false}) {
+    std::string content = text;
+    content.replace(content.find("%s"), 2, free ? "2" : "0");
+    const World world = load(content);
+    Stepper stepper = stepper_for(world, Law::coulomb_cone);
+    State state = initial_state(world);
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(stepper.step(VectorXd::Zero(2), state).status, Status::solved) << free << " " << i;
+    EXPECT_NEAR(state.q[1] - state.q[0], 0.0, 1e-9);
+    if (free)
+      EXPECT_GE(state.q[1], 0.02);
+    else
+      EXPECT_NEAR(state.q[1], 0.0, 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace stiction
