@@ -8,7 +8,7 @@ target_compile_definitions(stiction_flags INTERFACE _FILE_OFFSET_BITS=64)  # tin
 if(STICTION_SANITIZE)
   # Checks of every pointer double the time to compile Eigen's code and find what the address sanitizer finds too.
   target_compile_options(stiction_flags INTERFACE -fsanitize=${STICTION_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
-                         -fno-sanitize=null,alignment,vptr,object-size,pointer-overflow,nonnull-attribute,returns-nonnull-attribute)
+                         )
   target_link_options(stiction_flags INTERFACE -fsanitize=${STICTION_SANITIZE})
   # The address sanitizer makes Eigen pad its allocations by hand, which the libraries that free them were not compiled for.
   add_compile_definitions(EIGEN_MALLOC_ALREADY_ALIGNED=1)
