@@ -10,6 +10,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/laws/infeasibility.hpp"
 #include "stiction/laws/solve.hpp"
+#include "tests/independent_residual.hpp"
 #include "tests/random_problems.hpp"
 
 namespace stiction {
@@ -51,7 +52,7 @@ bool has_proof(const ContactProblem& p, const SolveOptions& options) {
 }
 
 struct Tally {
-  int solved = 0, tried = 0, refused = 0;
+  int solved = 0, proved = 0, tried = 0, refused = 0;
 };
 
 TEST(Fuzz, AFinitePointAndAnHonestStatus) {
@@ -84,42 +85,85 @@ TEST(Fuzz, AFinitePointAndAnHonestStatus) {
       ASSERT_EQ(s.status == Status::infeasible, s.ray.proof) << name << ", seed " << seed;
       if (s.ray.proof) {
         ASSERT_TRUE(proves_infeasible(p, options, s.ray)) << name << ", seed " << seed;
+        ++tally.proved;
       }
       ASSERT_FALSE(s.status == Status::solved && has_proof(p, options)) << name << ", seed " << seed;
       if (seed % 10 == 0) {
         ASSERT_TRUE(same(s, solve(p, options))) << name << ", seed " << seed;
       }
-      if (s.status == Status::solved) ++tally.solved;
+      if (s.status == Status::solved) {
+        ++tally.solved;
+        // Its parts are at most twice an inclusion's natural map, which is what the certificate bounds.
+        ASSERT_LE(independent::Residual(p, options, s).worst(), 2.0 * options.tolerance) << name << ", seed " << seed;
+      }
     }
   }
   for (const auto& [name, t] : tallies) {
     RecordProperty(name, t.solved);
     if (std::getenv("STICTION_FUZZ") != nullptr)
-      std::printf("%-45s solved %8d of %8d, refused %d\n", name.c_str(), t.solved, t.tried, t.refused);
+      std::printf("%-45s solved %8d, infeasible %8d of %8d, refused %d\n", name.c_str(), t.solved, t.proved, t.tried, t.refused);
+    // Solved or refuted, of 48,000 pairs: 0.93 and more by default solvers, 0.77 and more by each other.
     if (t.tried >= 50) {
-      EXPECT_GT(t.solved, t.tried / 4) << name;
+      EXPECT_GT(t.solved + t.proved, (name.ends_with("auto") ? 0.9 : 0.7) * t.tried) << name;
     }
   }
 }
 
-// Nothing but rounding stands between a convex law and either a solution or a proof that there is none.
+// What the residual of the test above is worth: a point a millionth off is seen, whatever the law.
+TEST(Fuzz, TheIndependentResidualSeesAWrongPoint) {
+  for (const Law law : kLaws) {
+    SolveOptions options;
+    options.law = law;
+    int seen = 0, tried = 0;
+    for (unsigned seed = 0; seed < 40; ++seed) {
+      const ContactProblem p = Generator(seed).problem();
+      Solution s;
+      try {
+        s = solve(p, options);
+      } catch (const InvalidArgument&) {
+        continue;
+      }
+      if (s.status != Status::solved || s.impulses.norm() == 0.0) continue;
+      const double size = independent::Residual(p, options, s).impulse_scale();
+      for (Eigen::Index k = 0; k < s.impulses.size(); ++k) {
+        Solution wrong = s;
+        wrong.impulses[k] += 1e-6 * size;
+        ++tried;
+        if (independent::Residual(p, options, wrong).worst() > 1e-8) ++seen;
+      }
+    }
+    EXPECT_GE(tried, 50) << to_string(law);
+    EXPECT_GE(seen, 0.95 * tried) << to_string(law);  // where J is next to nothing, momentum does not tell
+  }
+}
+
+// Nothing stands between a convex law and either a solution or a proof that there is none but digits: impulses far beyond the problem's own
+// take theirs from the motion, and |λ·ũ| is measured by the problem.
 TEST(Fuzz, ConvexLawsAreSolvedOrRefuted) {
+  const struct {
+    Law law;
+    double open, open_within_digits;  // shares: measured on 3000 problems, rounded up
+  } cases[] = {{Law::frictionless, 0.0005, 0.0005}, {Law::viscous, 0.004, 0.0025}, {Law::anitescu, 0.0035, 0.001},
+               {Law::todorov, 0.032, 0.004},        {Law::sap, 0.01, 0.0015},      {Law::max_dissipation, 0.001, 0.0005}};
   const int count = number_from("STICTION_FUZZ", 300);
-  for (const Law law : {Law::frictionless, Law::viscous, Law::anitescu, Law::todorov, Law::sap, Law::max_dissipation}) {
-    int tried = 0, open = 0;
+  for (const auto& c : cases) {
+    int tried = 0, open = 0, open_within_digits = 0;
     for (int seed = 0; seed < count; ++seed) {
       const ContactProblem p = Generator(static_cast<unsigned>(seed)).problem();
       SolveOptions options;
-      options.law = law;
+      options.law = c.law;
       try {
         const Solution s = solve(p, options);
         ++tried;
-        if (s.status != Status::solved && !s.ray.proof) ++open;
-      } catch (const InvalidArgument&) {  // sap without stiffness
+        if (s.status == Status::solved || s.ray.proof) continue;
+        ++open;
+        if (s.certificate.rounding.scaled < 1e-13) ++open_within_digits;  // impulses up to 450 times the problem's own
+      } catch (const InvalidArgument&) {                                  // sap without stiffness
       }
     }
-    EXPECT_GE(tried, count / 2) << to_string(law);
-    EXPECT_LE(open, tried / 37) << to_string(law);  // impulses of a million times the step's own cost as many digits
+    EXPECT_GE(tried, count / 2) << to_string(c.law);
+    EXPECT_LE(open, std::ceil(c.open * tried)) << to_string(c.law);
+    EXPECT_LE(open_within_digits, std::ceil(c.open_within_digits * tried)) << to_string(c.law);
   }
 }
 

@@ -194,10 +194,11 @@ void conclude(const ReducedProblem& p, const SolveOptions& options, SolveWorkspa
 }
 
 // ν of the contacts and of all rows of J_b, of which `rows` are those of Bt; nothing for laws without.
-void set_multipliers(const GrowVector& from, int contacts, std::span<const int> rows, int all_rows, GrowVector& to) {
+void set_multipliers(Law law, const GrowVector& from, int contacts, std::span<const int> rows, int all_rows, GrowVector& to) {
   to.resize(0);
-  if (from.size() == 0) return;
+  if (law != Law::max_dissipation) return;
   to.setZero(contacts + all_rows);
+  if (from.size() == 0) return;  // nothing was left to solve
   to.head(contacts) = from.head(contacts);
   for (std::size_t j = 0; j < rows.size(); ++j) to[contacts + rows[j]] = from[contacts + static_cast<Eigen::Index>(j)];
 }
@@ -453,7 +454,7 @@ void complete(const ContactProblem& problem, const SolveOptions& options, SolveW
     recover_velocity(w.reduction, w.impulses.lambda, w.impulses.beta, solution.v);
   }
   expand_bounded(problem, w.reduction, w.impulses.beta, solution.bounded_impulses);
-  set_multipliers(w.impulses.multipliers, problem.contacts(), w.reduction.bounded, problem.bounded_rows(), solution.multipliers);
+  set_multipliers(options.law, w.impulses.multipliers, problem.contacts(), w.reduction.bounded, problem.bounded_rows(), solution.multipliers);
   recover_bilateral(problem, w.reduction, solution.v, solution.impulses, solution.bounded_impulses, solution.prescribed_impulses);
 
   certify(problem, conditions(options), solution.v, solution.impulses, solution.bounded_impulses, solution.prescribed_impulses,
