@@ -58,6 +58,7 @@ constexpr Measure kMeasures[] = {{"position_error", &TrotResult::position_error}
                                  {"force_error_of_mean", &TrotResult::force_error_of_mean},
                                  {"stance_error_of_mean", &TrotResult::stance_error_of_mean},
                                  {"touchdown_error_of_mean", &TrotResult::touchdown_error_of_mean},
+                                 {"unambiguous_error_of_mean", &TrotResult::unambiguous_error_of_mean},
                                  {"worst_residual", &TrotResult::worst_residual}};
 
 Json run_to_json(const TrotResult& r) {
@@ -66,6 +67,7 @@ Json run_to_json(const TrotResult& r) {
   out["duration"] = r.duration;
   out["fell"] = r.fell;
   for (const Measure& m : kMeasures) out[m.name] = r.*m.member;
+  out["ambiguous_steps"] = r.ambiguous_steps;
   out["touchdown_steps"] = r.touchdown_steps;
   out["unloaded_steps"] = r.unloaded_steps;
   out["steps"] = r.steps;
@@ -102,22 +104,28 @@ Json row_to_json(const std::vector<TrotResult>& runs) {
   return out;
 }
 
-constexpr const char* kRow = "{:<11} {:<8} {:>4}  {:>5} {:>5}  {:>20}  {:>18}  {:>24}  {:>20}  {:>9}  {:>20}  {:>18}  {:>17}  {:>7}\n";
+constexpr const char* kRow =
+    "{:<11} {:<8} {:>4}  {:>5} {:>5}  {:>20}  {:>18}  {:>24}  {:>20}  {:>12}  {:>9}  {:>9}  {:>20}  {:>18}  {:>24}  {:>7}\n";
 
 std::string table_header() {
   return fmt::format(kRow, "controller", "program", "mu", "fell", "way", "|q - q_des| rad", "|v - v_des| rad/s", "force error %",
-                     "force error N", "landing %", "|dtau/dt| N m/s", "|tau| N m", "fail/sat/repair", "resid.");
+                     "force error N", "of mean %", "landing %", "unique %", "|dtau/dt| N m/s", "|tau| N m", "fail/sat/repair/other",
+                     "resid.");
+}
+
+std::string rounded(double value, int digits) {
+  return value != 0.0 && value < 0.5 * std::pow(10.0, -digits) ? fmt::format("{:.0e}", value) : fmt::format("{:.{}f}", value, digits);
+}
+
+std::string cell(const std::vector<TrotResult>& runs, double TrotResult::*member, int digits, double factor = 1.0) {
+  const MedianWorst x = median_worst(runs, member);
+  return fmt::format("{}/{}", rounded(factor * x.median, digits), rounded(factor * x.worst, digits));
 }
 
 // "median/worst (published)"
 std::string cell(const std::vector<TrotResult>& runs, double TrotResult::*member, const std::optional<double>& published, int digits,
                  double factor = 1.0) {
-  const MedianWorst x = median_worst(runs, member);
-  const auto text = [&](double value) {
-    const double scaled = factor * value;
-    return scaled != 0.0 && scaled < 0.5 * std::pow(10.0, -digits) ? fmt::format("{:.0e}", scaled) : fmt::format("{:.{}f}", scaled, digits);
-  };
-  return fmt::format("{}/{} {:>8}", text(x.median), text(x.worst),
+  return fmt::format("{} {:>8}", cell(runs, member, digits, factor),
                      published ? fmt::format("({:.{}f})", factor * *published, digits) : "(-)");
 }
 
@@ -139,10 +147,12 @@ std::string table_row(const std::vector<TrotResult>& runs) {
                      cell(runs, &TrotResult::velocity_error, p.velocity_error, 2),
                      predicts ? cell(runs, &TrotResult::force_error_relative, p.force_error, 2, 100.0) : "-",
                      predicts ? cell(runs, &TrotResult::force_error, p.force_newtons, 2) : "-",
+                     predicts ? cell(runs, &TrotResult::force_error_of_mean, 1, 100.0) : "-",
                      predicts ? fmt::format("{:.2g}", 100.0 * median_worst(runs, &TrotResult::touchdown_error_of_mean).median) : "-",
+                     predicts ? fmt::format("{:.2g}", 100.0 * median_worst(runs, &TrotResult::unambiguous_error_of_mean).median) : "-",
                      cell(runs, &TrotResult::torque_rate, p.torque_rate, 0), cell(runs, &TrotResult::torque_mean, p.torque_mean, 2),
-                     fmt::format("{}/{}/{}", total(runs, &TrotResult::failures), total(runs, &TrotResult::saturated_steps),
-                                 total(runs, &TrotResult::repaired_steps)),
+                     fmt::format("{}/{}/{}/{}", total(runs, &TrotResult::failures), total(runs, &TrotResult::saturated_steps),
+                                 total(runs, &TrotResult::repaired_steps), total(runs, &TrotResult::ambiguous_steps)),
                      fmt::format("{:.0e}", median_worst(runs, &TrotResult::worst_residual).worst));
 }
 
@@ -150,11 +160,11 @@ constexpr const char* kLegend =
     "Median/worst of the starts, in brackets the published value [ZD15, Tables 3-5]; (-): not reported, or the robot fell. way: "
     "way-points\n"
     "reached, mean. mu inf: ground and id-lcp-mu have 100, id-qp-mu 1.5, the others infinity. Force error: predicted against simulated\n"
-    "summed normal force, touchdown included, mean of the ratios step by step (of steps that bear a tenth of the weight) and mean in N;\n"
-    "landing: of the steps in which a foot starts to bear force, over the mean force there. fail/sat/repair: control periods, of all "
-    "starts,\n"
-    "that fell back to the PID, met a torque limit, or had their request replaced by one that the contacts allow. resid.: largest scaled\n"
-    "residual of any accepted solve of simulator and controller.";
+    "summed normal force, touchdown included, mean of the ratios step by step (of steps that bear a tenth of the weight), mean in N, and\n"
+    "that mean over the mean force; the same of landing steps, in which a foot starts to bear force, and without the steps counted under\n"
+    "other (unique). fail/sat/repair/other: control periods, of all starts, that fell back to the PID, met a torque limit, or had their\n"
+    "request replaced by one that the contacts allow; steps in which ground and controller (one law, one problem) moved differently, and\n"
+    "both points are certified: the law allows several motions. resid.: largest scaled residual of any accepted solve of both.";
 
 // What would be the same run under another name is left out: no slip on ground that is Coulomb's, in the second table.
 bool is_repeated(const TrotRun& run) { return run.same_law && assumes_no_slip(run.controller) && !std::isinf(run.mu); }
@@ -248,7 +258,7 @@ void add_trot(CLI::App& experiment, Session& session) {
   auto command = std::make_shared<TrotCommand>();
   sub.add_option("--controller", command->controllers,
                  "pid, id-sensed-1, id-sensed-2, id-qp-mu, id-qp-inf, id-lcp-mu or id-lcp-inf; may be repeated (default: all)");
-  sub.add_option("--setup", command->setup, "Gains, look-ahead, contacts and limits: 2014 or 2015 as published, or ours")
+  sub.add_option("--setup", command->setup, "Gains, look-ahead, contacts and limits: 2014, 2015, paper (as published) or ours")
       ->capture_default_str();
   sub.add_option("--objective", command->objective, "Of the QP controllers: kinetic (the paper's) or anitescu (default: both)");
   sub.add_option("--mu", command->mu, "Friction of the ground, a number >= 0 or inf (default: 0.1, then inf)");

@@ -18,17 +18,18 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
+constexpr double kPublishedLowFriction = 0.1;                // beside infinity
 constexpr double kStanceHeight = 0.14;                       // m, of the base above the ground's feet
 constexpr double kJointSpread = 0.01, kHeadingSpread = 0.1;  // rad, of perturbed starts
 
-double ground_friction(const TrotRun& run) {
-  return run.same_law && predicts_forces(run.controller) ? controller_friction(run.controller, run.setup, run.mu)
-                                                         : std::min(run.mu, kHighFriction);
+// The ground has the law and the friction that the controller reckons with.
+bool is_same(const TrotRun& run) { return run.same_law && predicts_forces(run.controller); }
+
+double friction_of_ground(const TrotRun& run) {
+  return is_same(run) ? controller_friction(run.controller, run.mu) : ground_friction(run.mu);
 }
 
-Law ground_law(const TrotRun& run) {
-  return run.same_law && predicts_forces(run.controller) ? controller_law(run.controller, run.objective) : Law::coulomb_pyramid;
-}
+Law law_of_ground(const TrotRun& run) { return is_same(run) ? controller_law(run.controller, run.objective) : Law::coulomb_pyramid; }
 
 World make_world(const TrotRun& run) {
   WorldBuilder builder;
@@ -38,17 +39,17 @@ World make_world(const TrotRun& run) {
   builder.add_robot(run.model, robot);
   StaticBody ground;
   ground.name = "ground";
-  ground.shapes.push_back({HalfSpace{}, Eigen::Isometry3d::Identity(), ground_friction(run)});
+  ground.shapes.push_back({HalfSpace{}, Eigen::Isometry3d::Identity(), friction_of_ground(run)});
   builder.add_static_body(ground);
   return builder.build();
 }
 
 Stepper make_stepper(const TrotRun& run) {
   World world = make_world(run);
-  CollisionScene scene = make_scene(world, ground_friction(run));
+  CollisionScene scene = make_scene(world, friction_of_ground(run));
   StepOptions options;
   options.assemble.dt = run.dt;
-  options.contact.law = ground_law(run);
+  options.contact.law = law_of_ground(run);
   return {std::move(world), std::move(scene), options};
 }
 
@@ -120,7 +121,9 @@ class Trot {
     result.lookahead = run_.setup.lookahead;
     result.seed = run_.seed;
     result.warnings = stepper_.world().warnings();
-    result.published = published_trot_results(result.controller, std::isinf(run_.mu));
+    if (run_.mu == kPublishedLowFriction || std::isinf(run_.mu)) {
+      result.published = published_trot_results(result.controller, std::isinf(run_.mu));
+    }
     return result;
   }
 
@@ -135,9 +138,10 @@ class Trot {
 
   void advance(double t, TrotResult& result) {
     control(t);
+    before_ = state_;
     const StepReport report = stepper_.step(tau_, state_, true);
     if (report.accepted) {
-      measures_.record(t, state_, stepper_, report, control_);
+      measures_.record(before_, stepper_, report, control_);
       sensed_.setZero();
       stepper_.problem().J.add_transposed(stepper_.solution().impulses, sensed_);
       sensed_ /= stepper_.problem().dt;
@@ -151,7 +155,7 @@ class Trot {
 
   const TrotRun& run_;
   Stepper stepper_;
-  State state_;
+  State state_, before_;
   TrotControl control_;
   Patrol patrol_{published_patrol()};
   TrotMeasures measures_;

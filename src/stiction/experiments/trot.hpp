@@ -22,13 +22,13 @@ struct TrotRun {
   std::string model;  ///< path of links.urdf
   TrotController controller = TrotController::id_lcp_mu;
   QpObjective objective = QpObjective::kinetic;
-  TrotSetup setup = trot_setups().back();
+  TrotSetup setup = trot_setup_from_string("ours");
   bool same_law = false;   ///< the ground follows the law and the friction that the controller reckons with
   double mu = 0.1;         ///< of the ground, infinity allowed
   double duration = 30.0;  ///< s
   double dt = 1e-3;        ///< s, of simulator and controller
   std::uint64_t seed = 0;  ///< of the start's perturbation: joints by up to 0.01 rad, heading by up to 0.1 rad; 0 for none
-  std::string log;         ///< CSV file, empty for none
+  std::string log;         ///< CSV file, empty for none: state, plan and torques at the start of each step, forces of the step
   /// Called now and then with the share done in [0, 1].
   std::function<void(double)> progress;
 };
@@ -47,12 +47,16 @@ struct TrotResult {
   double force_error_of_mean = 0.0;      ///< mean |predicted - simulated| over mean simulated force, all steps
   double stance_error_of_mean = 0.0;     ///< the same away from touchdown steps
   double touchdown_error_of_mean = 0.0;  ///< and on them
+  /// Steps that took another motion than the controller's, which its law allows too: its point is certified on the step's problem. Counted
+  /// where controller and ground solve one problem (same_law, their contacts and look-ahead).
+  long ambiguous_steps = 0;
+  double unambiguous_error_of_mean = 0.0;  ///< mean |predicted - simulated| over mean simulated force, without those steps
   long touchdown_steps = 0, unloaded_steps = 0, steps = 0;
   double worst_residual = 0.0;  ///< largest scaled residual of any accepted solve, simulator and controller
   long uncertified = 0;         ///< simulator steps whose certificate missed the tolerance: taken at `acceptable`, or the end of the run
   long failures = 0;            ///< control periods without a certified inverse solve: PID
   long cold = 0;                ///< control periods in which only the cold start was certified
-  long saturated_steps = 0;     ///< control periods in which a torque limit was active
+  long saturated_steps = 0;     ///< control periods solved with the torque limits as rows: the free torques are beyond, or not certified
   long repaired_steps = 0;      ///< control periods whose desired velocities contradicted the contacts [ZD15, section 3.5]
   long self_contacts = 0;       ///< steps in which links of the robot touched each other
   double controller_us_median = 0.0, controller_us_p99 = 0.0, controller_us_max = 0.0;  ///< inverse dynamics per call

@@ -60,7 +60,7 @@ void soften_contacts(const ContactProblem& p, double compliance, ContactProblem&
 }
 
 TrotControl::TrotControl(const World& world, TrotController controller, QpObjective objective, const TrotSetup& setup, double mu, double dt)
-    : world_(world), controller_(controller), setup_(setup), mu_(controller_friction(controller, setup, mu)), planner_(make_planner()) {
+    : world_(world), controller_(controller), setup_(setup), mu_(controller_friction(controller, mu)), planner_(make_planner()) {
   joints_.assign(world.actuated().begin(), world.actuated().end());
   require_size("actuated joints of the model", static_cast<Index>(joints_.size()), kTrotJoints);
   for (std::size_t f = 0; f < feet_.size(); ++f) {
@@ -75,7 +75,7 @@ TrotControl::TrotControl(const World& world, TrotController controller, QpObject
   reference_options_ = {PidGains::uniform(kTrotJoints, setup.kp, setup.kv, 0.0), dt, setup.lookahead};
   validate(reference_options_);
   inverse_options_.contact.law = controller_law(controller, objective);
-  if (controller == TrotController::id_qp_inf && objective == QpObjective::kinetic) softness_ = setup.tikhonov / world.robots()[0].mass;
+  if (controller == TrotController::id_qp_inf && objective == QpObjective::kinetic) softness_ = kTikhonov / world.robots()[0].mass;
   if (is_sensed(controller)) sensed_.emplace(world.nv(), controller == TrotController::id_sensed_1 ? 1 : 2);
   q_.setZero(kTrotJoints);
   v_ = tau_ = pid_torque_ = foot_torque_ = acceleration_ = q_;
@@ -188,28 +188,21 @@ bool TrotControl::solve(ContactProblem& problem, bool limited) {
   return inverse_.status == Status::solved;
 }
 
-// Without limits first: where they do not act, the torques of least norm are those within them.
+// Without limits first: where they do not act, the torques of least norm are those within them. Where they act, the free program may be out
+// of reach of its tolerance (wedged feet ask for torques in proportion to mu), so its failure says nothing about the limited one.
 bool TrotControl::solve_inverse() {
   ContactProblem* problem = &problem_;
   if (softness_ > 0.0 && problem_.contacts() > 0) {
     soften_contacts(problem_, softness_, soft_problem_);
     problem = &soft_problem_;
   }
-  bool limited = false;
   for (const bool warm : {true, false}) {
     inverse_options_.contact.warm_start = warm;
-    if (!limited && solve(*problem, false)) {
-      limited = ((inverse_.tau.array().abs() - limit_.array()) > 0.0).any();
-      if (!limited) {
-        counts_.cold += warm ? 0 : 1;
-        return true;
-      }
-      ++counts_.saturated;
-    }
-    if (limited && solve(*problem, true)) {
-      counts_.cold += warm ? 0 : 1;
-      return true;
-    }
+    const bool within = solve(*problem, false) && (inverse_.tau.array().abs() <= limit_.array()).all();
+    if (!within && !solve(*problem, true)) continue;
+    counts_.cold += warm ? 0 : 1;
+    counts_.saturated += within ? 0 : 1;
+    return true;
   }
   return false;
 }

@@ -35,7 +35,7 @@ struct TrotObservation {
 struct TrotCounts {
   long failures = 0;   ///< periods in which no inverse solve was certified: PID
   long cold = 0;       ///< periods in which only the cold start was
-  long saturated = 0;  ///< periods in which a torque limit was active
+  long saturated = 0;  ///< periods solved with the limits as rows: the free torques are beyond them, or were not certified
   long repaired = 0;   ///< periods whose desired velocities contradicted the contacts [ZD15, section 3.5]
 };
 
@@ -87,7 +87,6 @@ class TrotControl {
   JointReference reference_;
   PidGains foot_gains_;
   OperationalSpaceState foot_state_;
-  StabilizerGains stabiliser_;
   VirtualForces virtual_forces_;
   Eigen::VectorXd foot_position_, foot_velocity_;
   Eigen::MatrixXd foot_jacobian_, stance_jacobian_;

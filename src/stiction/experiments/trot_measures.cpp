@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "stiction/record/coordinate_names.hpp"
+
 namespace stiction {
 
 namespace {
@@ -12,13 +14,17 @@ using Eigen::Index;
 
 std::vector<std::string> log_columns(const World& world) {
   std::vector<std::string> columns{"time"};
-  add_columns(columns, "q", world.nq());
-  add_columns(columns, "v", world.nv());
-  add_columns(columns, "q_desired", kTrotJoints);
-  add_columns(columns, "v_desired", kTrotJoints);
-  add_columns(columns, "tau", kTrotJoints);
+  const auto add = [&](const char* kind, const std::vector<std::string>& names) {
+    for (const std::string& name : names) columns.push_back(fmt::format("{} {}", kind, name));
+  };
+  const std::vector<std::string> velocities = velocity_names(world);
+  std::vector<std::string> joints;
+  for (const int j : world.actuated()) joints.push_back(velocities[static_cast<std::size_t>(j)]);
+  add("q", position_names(world));
+  add("v", velocities);
+  for (const char* kind : {"q_desired", "v_desired", "tau"}) add(kind, joints);
   for (const char* kind : {"force_predicted", "force_simulated"}) {
-    for (const char* foot : kTrotFeet) columns.push_back(fmt::format("{}_{}", kind, foot));
+    for (const char* foot : kTrotFeet) columns.push_back(fmt::format("{} {}", kind, foot));
   }
   columns.insert(columns.end(), {"residual_simulator", "residual_controller", "controller_us"});
   return columns;
@@ -31,10 +37,26 @@ bool is_self_contact(const World& world, const ContactPoint& c) {
 
 }  // namespace
 
-TrotMeasures::TrotMeasures(const World& world, const TrotRun& run) : dt_(run.dt) {
+TrotMeasures::TrotMeasures(const World& world, const TrotRun& run)
+    : dt_(run.dt),
+      // The certificate of max_dissipation needs its multipliers, and its inverse is another program.
+      one_problem_(run.same_law && !run.setup.plans_contacts && run.setup.lookahead == run.dt &&
+                   controller_law(run.controller, run.objective) != Law::max_dissipation) {
   constexpr double kBearing = 0.1;  // of the weight: a ratio to the force of a foot that is lifting off says nothing
   forces_.least = kBearing * world.robots()[0].mass * world.gravity().norm();
   if (!run.log.empty()) log_.emplace(run.log, log_columns(world));
+}
+
+bool TrotMeasures::is_other_motion(const Stepper& stepper, const InverseSolution& asked) {
+  constexpr double kApart = 1e-6;  // of the velocity scale: a thousand times the tolerance of each
+  const Solution& taken = stepper.solution();
+  const ContactProblem& p = stepper.problem();
+  if (!one_problem_ || p.dt != dt_ || asked.impulses.size() != taken.impulses.size()) return false;
+  if ((asked.v - taken.v).cwiseAbs().maxCoeff() <= kApart * taken.certificate.velocity_scale) return false;
+  const SolveOptions& options = stepper.options().contact;
+  certify(p, conditions(options), asked.v, asked.impulses, asked.bounded_impulses.head(p.bounded_rows()), taken.prescribed_impulses,
+          certificate_workspace_, certificate_);
+  return certificate_.worst() <= options.tolerance;
 }
 
 void TrotMeasures::record_forces(const Stepper& stepper, const TrotControl& control) {
@@ -58,9 +80,14 @@ void TrotMeasures::record_forces(const Stepper& stepper, const TrotControl& cont
   const double predicted = control.normal_forces().sum(), actual = force_.sum();
   forces_.add(predicted, actual);
   (touchdown ? touchdown_ : stance_).add(predicted, actual);
+  if (is_other_motion(stepper, control.inverse())) {
+    ++ambiguous_;
+  } else {
+    unambiguous_.add(predicted, actual);
+  }
 }
 
-void TrotMeasures::record(double t, const State& state, const Stepper& stepper, const StepReport& report, const TrotControl& control) {
+void TrotMeasures::record(const State& start, const Stepper& stepper, const StepReport& report, const TrotControl& control) {
   const DesiredMotion& desired = control.planner().plan().joints;
   tracking_.add(control.q(), desired.q, control.v(), desired.v, control.torques(), dt_);
   record_forces(stepper, control);
@@ -69,14 +96,14 @@ void TrotMeasures::record(double t, const State& state, const Stepper& stepper, 
   if (control.predicted()) worst_residual_ = std::max(worst_residual_, control.inverse().certificate.worst());
   if (control.solved()) times_.push_back(control.microseconds());
   ++steps_;
-  if (log_) write_log(t, state, stepper, control);
+  if (log_) write_log(start, stepper, control);
 }
 
-void TrotMeasures::write_log(double t, const State& state, const Stepper& stepper, const TrotControl& control) {
+void TrotMeasures::write_log(const State& start, const Stepper& stepper, const TrotControl& control) {
   const DesiredMotion& desired = control.planner().plan().joints;
-  log_->add(t);
-  log_->add(state.q);
-  log_->add(state.v);
+  log_->add(start.time);
+  log_->add(start.q);
+  log_->add(start.v);
   log_->add(desired.q);
   log_->add(desired.v);
   log_->add(control.torques());
@@ -99,6 +126,8 @@ void TrotMeasures::finish(const TrotControl& control, TrotResult& result) {
   result.force_error_of_mean = forces_.relative();
   result.stance_error_of_mean = stance_.relative();
   result.touchdown_error_of_mean = touchdown_.relative();
+  result.ambiguous_steps = ambiguous_;
+  result.unambiguous_error_of_mean = unambiguous_.relative();
   result.touchdown_steps = touchdown_.difference.count();
   result.unloaded_steps = forces_.difference.count() - forces_.ratio.count();
   result.steps = steps_;

@@ -4,6 +4,8 @@
 // have no common ratio (3.80 N is 12.53 % for one controller, 1.28 N is 1.55 % for another), so its relative error is no share of a
 // fixed force but a mean of step-wise ratios |Δf| / f, here over the steps in which the ground bears a tenth of the weight or more; mean
 // |Δf| over mean f is recorded beside it. A touchdown step is one in which a foot that bore no force starts to.
+// Coulomb's law may allow several motions for one torque. A step is ambiguous when ground and controller solved one problem, moved
+// differently, and the controller's point passes the certificate of the ground's problem.
 #pragma once
 
 #include <optional>
@@ -19,22 +21,26 @@ class TrotMeasures {
  public:
   TrotMeasures(const World& world, const TrotRun& run);
 
-  /// One accepted step from `stepper` (after it) under `control`.
-  void record(double t, const State& state, const Stepper& stepper, const StepReport& report, const TrotControl& control);
+  /// One accepted step from `start`, `stepper` after it, under `control`.
+  void record(const State& start, const Stepper& stepper, const StepReport& report, const TrotControl& control);
   /// Means into the result.
   void finish(const TrotControl& control, TrotResult& result);
 
  private:
   void record_forces(const Stepper& stepper, const TrotControl& control);
-  void write_log(double t, const State& state, const Stepper& stepper, const TrotControl& control);
+  bool is_other_motion(const Stepper& stepper, const InverseSolution& asked);
+  void write_log(const State& start, const Stepper& stepper, const TrotControl& control);
 
   double dt_;
+  bool one_problem_;  ///< controller and ground solve the same one
   TrackingMetrics tracking_;
-  ForceMetrics forces_, stance_, touchdown_;
+  ForceMetrics forces_, stance_, touchdown_, unambiguous_;
+  CertificateWorkspace certificate_workspace_;
+  Certificate certificate_;
   std::vector<double> times_;
   Eigen::Vector4d force_ = Eigen::Vector4d::Zero(), last_force_ = Eigen::Vector4d::Zero();
   double worst_residual_ = 0.0;
-  long uncertified_ = 0, steps_ = 0, self_contacts_ = 0;
+  long uncertified_ = 0, steps_ = 0, self_contacts_ = 0, ambiguous_ = 0;
   std::optional<CsvLog> log_;
 };
 

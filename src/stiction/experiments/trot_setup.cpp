@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,49 +13,34 @@ namespace stiction {
 
 namespace {
 
-constexpr std::array kControllers{TrotController::pid,       TrotController::id_sensed_1, TrotController::id_sensed_2,
-                                  TrotController::id_qp_mu,  TrotController::id_qp_inf,   TrotController::id_lcp_mu,
-                                  TrotController::id_lcp_inf};
-constexpr std::array<std::string_view, 7> kNames{"pid", "id-sensed-1", "id-sensed-2", "id-qp-mu", "id-qp-inf", "id-lcp-mu", "id-lcp-inf"};
+struct Controller {
+  TrotController id;
+  std::string_view name;
+  Law law;        // of its inverse dynamics; frictionless, without contacts, where it senses the forces or needs none
+  bool no_slip;   // takes every ground for infinitely rough
+  bool predicts;  // contact forces
+};
+constexpr std::array kControllers{
+    Controller{TrotController::pid, "pid", Law::frictionless, false, false},
+    Controller{TrotController::id_sensed_1, "id-sensed-1", Law::frictionless, false, false},
+    Controller{TrotController::id_sensed_2, "id-sensed-2", Law::frictionless, false, false},
+    Controller{TrotController::id_qp_mu, "id-qp-mu", Law::max_dissipation, false, true},
+    Controller{TrotController::id_qp_inf, "id-qp-inf", Law::max_dissipation, true, true},
+    Controller{TrotController::id_lcp_mu, "id-lcp-mu", Law::coulomb_pyramid, false, true},
+    Controller{TrotController::id_lcp_inf, "id-lcp-inf", Law::no_slip, true, true},
+};
+
+const Controller& row(TrotController id) { return *std::ranges::find(kControllers, id, &Controller::id); }
 
 }  // namespace
 
 const std::vector<TrotSetup>& trot_setups() {
-  // The cap of 1.5 is that of 2015; without one, 2014's id-qp-mu on ground of infinite friction would be id-qp-inf again.
   static const std::vector<TrotSetup> setups{
-      {.name = "2014",
-       .adds_torques = true,
-       .kp = 0.0,
-       .kv = 0.0,
-       .damps_motion = false,
-       .lookahead = 0.005,
-       .torque_limit = 4.0,
-       .plans_contacts = true,
-       .friction_cap = 1.5,
-       .tikhonov = 1e-3,
-       .stabilises = true},
-      {.name = "2015",
-       .adds_torques = false,
-       .kp = 5e4,
-       .kv = 100.0,
-       .damps_motion = true,
-       .lookahead = 0.001,
-       .torque_limit = 1e5,
-       .plans_contacts = true,
-       .friction_cap = 1.5,
-       .tikhonov = 1e-3,
-       .stabilises = true},
-      {.name = "ours",
-       .adds_torques = false,
-       .kp = 1e4,
-       .kv = 200.0,
-       .damps_motion = false,
-       .lookahead = 0.001,
-       .torque_limit = 4.0,
-       .plans_contacts = false,
-       .friction_cap = 1.5,
-       .tikhonov = 1e-3,
-       .stabilises = false},
+      // name, adds torques, kp, kv, damps motion, look-ahead, torque limit, plans contacts, stabilises
+      {"2014", true, 0.0, 0.0, false, 0.005, 4.0, true, true},
+      {"2015", false, 5e4, 100.0, true, 0.001, 1e5, true, true},
+      {"paper", false, 5e4, 100.0, true, 0.005, 1e5, false, true},
+      {"ours", false, 1e4, 200.0, false, 0.001, 4.0, false, false},
   };
   return setups;
 }
@@ -68,15 +54,17 @@ const TrotSetup& trot_setup_from_string(std::string_view name) {
   throw InvalidArgument("setup", fmt::format("one of {}", fmt::join(known, ", ")), fmt::format("'{}'", name));
 }
 
-std::string_view to_string(TrotController controller) { return kNames[static_cast<std::size_t>(controller)]; }
+std::string_view to_string(TrotController controller) { return row(controller).name; }
 
 std::string_view to_string(QpObjective objective) { return objective == QpObjective::kinetic ? "kinetic" : "anitescu"; }
 
 TrotController trot_controller_from_string(std::string_view name) {
-  for (const TrotController c : kControllers) {
-    if (to_string(c) == name) return c;
+  std::vector<std::string_view> known;
+  for (const Controller& c : kControllers) {
+    if (c.name == name) return c.id;
+    known.push_back(c.name);
   }
-  throw InvalidArgument("controller", fmt::format("one of {}", fmt::join(kNames, ", ")), fmt::format("'{}'", name));
+  throw InvalidArgument("controller", fmt::format("one of {}", fmt::join(known, ", ")), fmt::format("'{}'", name));
 }
 
 QpObjective qp_objective_from_string(std::string_view name) {
@@ -86,23 +74,25 @@ QpObjective qp_objective_from_string(std::string_view name) {
   throw InvalidArgument("objective", "kinetic or anitescu", fmt::format("'{}'", name));
 }
 
-std::vector<TrotController> all_trot_controllers() { return {kControllers.begin(), kControllers.end()}; }
-
-bool is_qp(TrotController c) { return c == TrotController::id_qp_mu || c == TrotController::id_qp_inf; }
-bool predicts_forces(TrotController c) {
-  return c != TrotController::pid && c != TrotController::id_sensed_1 && c != TrotController::id_sensed_2;
+std::vector<TrotController> all_trot_controllers() {
+  std::vector<TrotController> all;
+  for (const Controller& c : kControllers) all.push_back(c.id);
+  return all;
 }
-bool assumes_no_slip(TrotController c) { return c == TrotController::id_qp_inf || c == TrotController::id_lcp_inf; }
+
+bool is_qp(TrotController c) { return row(c).law == Law::max_dissipation; }
+bool predicts_forces(TrotController c) { return row(c).predicts; }
+bool assumes_no_slip(TrotController c) { return row(c).no_slip; }
 
 Law controller_law(TrotController controller, QpObjective objective) {
-  if (is_qp(controller)) return objective == QpObjective::kinetic ? Law::max_dissipation : Law::anitescu;
-  if (controller == TrotController::id_lcp_inf) return Law::no_slip;
-  return controller == TrotController::id_lcp_mu ? Law::coulomb_pyramid : Law::frictionless;
+  return is_qp(controller) && objective == QpObjective::anitescu ? Law::anitescu : row(controller).law;
 }
 
-double controller_friction(TrotController controller, const TrotSetup& setup, double mu) {
+double ground_friction(double mu) { return std::isinf(mu) ? kHighFriction : mu; }
+
+double controller_friction(TrotController controller, double mu) {
   if (assumes_no_slip(controller)) return kInfinity;
-  return std::min(mu, controller == TrotController::id_qp_mu ? setup.friction_cap : kHighFriction);
+  return controller == TrotController::id_qp_mu ? std::min(mu, kFrictionCap) : ground_friction(mu);
 }
 
 }  // namespace stiction

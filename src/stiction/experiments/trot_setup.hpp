@@ -10,7 +10,12 @@
 //   objectives    kinetic        the QP of the paper (law max_dissipation)
 //                 anitescu       the convex relaxation whose inverse is exact (law anitescu)
 //   set-ups       2014, 2015     the two published ones; no single published file carries every parameter that the paper names
+//                 paper          what the text says: errors fed back into the desired accelerations (section 6.2; gains of 2015),
+//                 look-ahead
+//                                of 2014, the simulator's own contacts ("identical data", section 6.4), no word of torque limits
 //                 ours
+// 2015 has no torque limit that acts, and at high friction feet wedge (docs/laws.md), so that most controllers fall. Its published gains
+// are 1e4 to 1e5 1/s², 5e4 on slippery ground; with 1e4 both kinetic QPs walk on high friction.
 #pragma once
 
 #include <optional>
@@ -34,8 +39,6 @@ struct TrotSetup {
   double lookahead;     ///< h of the inverse dynamics, s
   double torque_limit;  ///< N m
   bool plans_contacts;  ///< contacts are the feet that stand and are planned to, without gap; otherwise what the simulator sees
-  double friction_cap;  ///< largest mu of id-qp-mu
-  double tikhonov;      ///< of id-qp-inf with the kinetic objective, relative to 1/mass of the robot, see soften_contacts
   bool stabilises;      ///< the stabiliser of [ZD15, section 6.2] acts
 };
 
@@ -44,6 +47,11 @@ struct TrotPid {
   double joint_kp = 10.0, joint_kv = 0.1, joint_ki = 0.003;
   double foot_kp = 1000.0, foot_kv = 10.0, foot_ki = 0.01;
 };
+
+/// Largest mu of id-qp-mu, published in 2015: without it, id-qp-mu on ground of infinite friction would be id-qp-inf again.
+inline constexpr double kFrictionCap = 1.5;
+/// Tikhonov's term of id-qp-inf with the kinetic objective, relative to 1/mass of the robot: see soften_contacts.
+inline constexpr double kTikhonov = 1e-3;
 
 /// All set-ups, and one by name. Throws InvalidArgument that lists the names known.
 const std::vector<TrotSetup>& trot_setups();
@@ -63,10 +71,10 @@ bool assumes_no_slip(TrotController controller);
 
 /// Law of the controller's inverse dynamics; frictionless, without contacts, where it senses the forces.
 Law controller_law(TrotController controller, QpObjective objective);
-/// Friction of the ground at mu = infinity: no foot of the trot slips at it, and Coulomb's law stays Coulomb's. Beyond it the law has many
-/// motions for the same torques: feet wedge each other.
+/// Friction of the ground at mu = infinity: no foot of the trot slips at it, and Coulomb's law stays Coulomb's.
 inline constexpr double kHighFriction = 100.0;
+double ground_friction(double mu);
 /// Friction that the controller reckons with on ground of friction mu: infinite for those that assume no slip.
-double controller_friction(TrotController controller, const TrotSetup& setup, double mu);
+double controller_friction(TrotController controller, double mu);
 
 }  // namespace stiction

@@ -40,30 +40,40 @@ void expect_walks(const TrotResult& r) {
   EXPECT_GT(r.waypoints, 0);
 }
 
-TEST(Trot, KineticQpOfThePublishedSetUpComesOutAsPublishedOnSlipperyGround) {
+// Look-ahead, gains and contacts as the paper's text has them. Of two seconds, and over mean force: step by step the ratio is noisier.
+TEST(Trot, KineticQpOfThePapersTextComesOutAsPublishedOnSlipperyGround) {
+  const TrotResult r = run_trot(short_run(TrotController::id_qp_mu, 0.1, "paper"));
+  expect_walks(r);
+  EXPECT_EQ(r.failures, 0);
+  EXPECT_LE(r.position_error, *r.published.position_error);
+  EXPECT_NEAR(r.force_error_of_mean, *r.published.force_error, 0.04);
+}
+
+TEST(Trot, KineticQpOfInfiniteFrictionComesOutAsPublished) {
+  constexpr std::uint64_t kStarts = 3;
+  for (const auto& [mu, tolerance] : {std::pair{kInfinity, 0.08}, std::pair{0.1, 0.08}}) {
+    double error = 0.0, published = 0.0;
+    for (std::uint64_t seed = 1; seed <= kStarts; ++seed) {
+      TrotRun run = short_run(TrotController::id_qp_inf, mu, "paper");
+      run.duration = 5.0;
+      run.seed = seed;
+      const TrotResult r = run_trot(run);
+      expect_walks(r);
+      EXPECT_EQ(r.failures, 0);
+      EXPECT_LE(r.position_error, *r.published.position_error);
+      error += r.force_error_of_mean / static_cast<double>(kStarts);
+      published = *r.published.force_error;
+    }
+    EXPECT_NEAR(error, published, tolerance) << "mu " << mu;  // seconds of thirty
+  }
+}
+
+TEST(Trot, TorquesOfThePublishedSetUpMeetTheirLimit) {
   const TrotResult r = run_trot(short_run(TrotController::id_qp_mu, 0.1, "2014"));
   expect_walks(r);
   EXPECT_EQ(r.failures, 0);
   EXPECT_GT(r.saturated_steps, 0);
   EXPECT_LE(r.position_error, *r.published.position_error);
-  EXPECT_NEAR(r.force_error_relative, *r.published.force_error, 0.04);  // two seconds of thirty
-}
-
-TEST(Trot, KineticQpOfInfiniteFrictionComesOutAsPublished) {
-  constexpr std::uint64_t kStarts = 3;
-  double error = 0.0, published = 0.0;
-  for (std::uint64_t seed = 1; seed <= kStarts; ++seed) {
-    TrotRun run = short_run(TrotController::id_qp_inf, kInfinity, "2014");
-    run.duration = 5.0;
-    run.seed = seed;
-    const TrotResult r = run_trot(run);
-    expect_walks(r);
-    EXPECT_EQ(r.failures, 0);
-    EXPECT_LE(r.position_error, *r.published.position_error);
-    error += r.force_error_relative / static_cast<double>(kStarts);
-    published = *r.published.force_error;
-  }
-  EXPECT_NEAR(error, published, 0.08);  // seconds of thirty: single starts have 0.14 to 0.29
 }
 
 TEST(Trot, OurSetUpBeatsThePublishedKineticQp) {
@@ -87,6 +97,45 @@ TEST(Trot, PredictsExactlyUnderOneLaw) {
     EXPECT_LE(r.force_error_of_mean, 1e-6);
     EXPECT_LE(r.touchdown_error_of_mean, 1e-6);
     EXPECT_GT(r.touchdown_steps, 4);
+  }
+}
+
+// At high friction feet wedge, and Coulomb's law allows several motions: every step in which ground and controller differ is one of them.
+TEST(Trot, AtHighFrictionOneLawDiffersOnlyWhereItAllowsSeveralMotions) {
+  for (const double mu : {5.0, kInfinity}) {
+    TrotRun run = short_run(TrotController::id_lcp_mu, mu);
+    run.same_law = true;
+    const TrotResult r = run_trot(run);
+    expect_walks(r);
+    EXPECT_EQ(r.failures, 0);
+    EXPECT_GT(r.ambiguous_steps, 0);
+    EXPECT_LT(r.ambiguous_steps, r.steps / 20);
+    EXPECT_GT(r.force_error_of_mean, 1e-4);
+    EXPECT_LE(r.unambiguous_error_of_mean, 1e-6);
+  }
+}
+
+// Without limits, wedged feet ask for torques in proportion to mu, out of reach of the tolerance; those within 4 N m are found all the
+// same.
+TEST(Trot, WalksAtAnyFriction) {
+  for (const double mu : {1e4, 1e6}) {
+    TrotRun run = short_run(TrotController::id_lcp_mu, mu);
+    run.same_law = true;
+    run.duration = 0.5;
+    const TrotResult r = run_trot(run);
+    EXPECT_FALSE(r.fell) << "mu " << mu;
+    EXPECT_LT(r.failures, r.steps / 100) << "mu " << mu;
+  }
+}
+
+// What takes slippery ground for infinitely rough asks for more torque than there is; its answer within the limits is found, not the PID's.
+TEST(Trot, InfiniteFrictionOnSlipperyGroundIsSolvedWithinTheLimits) {
+  for (const auto& [controller, objective] :
+       {std::pair{TrotController::id_qp_inf, QpObjective::anitescu}, std::pair{TrotController::id_lcp_inf, QpObjective::kinetic}}) {
+    const TrotResult r = run_trot(short_run(controller, 0.1, "ours", objective));
+    expect_walks(r);
+    EXPECT_EQ(r.failures, 0);
+    EXPECT_GT(r.saturated_steps, r.steps / 4);
   }
 }
 
@@ -126,7 +175,7 @@ TEST(Trot, TorquesStayWithinTheirLimits) {
     std::istringstream in(line);
     for (const std::string& name : names) {
       std::getline(in, cell, ',');
-      if (name.starts_with("tau_")) largest = std::max(largest, std::abs(std::stod(cell)));
+      if (name.starts_with("tau ")) largest = std::max(largest, std::abs(std::stod(cell)));
     }
   }
   EXPECT_GT(largest, 0.99);
@@ -168,16 +217,22 @@ TEST(SoftContacts, TakeUpEnergyInProportionToTheSquareOfTheImpulse) {
   EXPECT_NEAR(s.impulses[0], -p / m / (1.0 / m + compliance), 1e-12);
 }
 
-TEST(Trot, LogHasOneRowPerStep) {
+TEST(Trot, LogHasOneRowPerStepFromTheStartOnAndNamesJoints) {
   TrotRun run = short_run(TrotController::id_lcp_mu, 0.1);
   run.duration = 0.05;
   run.log = testing::TempDir() + "stiction_trot_test.csv";
   run_trot(run);
   std::ifstream file(run.log);
-  std::string line;
-  int lines = 0;
-  while (std::getline(file, line)) ++lines;
-  EXPECT_EQ(lines, 51);
+  std::string header, line;
+  std::getline(file, header);
+  for (const char* column : {"time,q ", ",q_desired LF_HIP,", ",v_desired LF_HIP,", ",tau RH_SHANK,", ",force_predicted LF_foot,"}) {
+    EXPECT_NE(header.find(column), std::string::npos) << column;
+  }
+  std::vector<double> times;
+  while (std::getline(file, line)) times.push_back(std::stod(line));
+  ASSERT_EQ(times.size(), 50);
+  EXPECT_EQ(times.front(), 0.0);
+  EXPECT_NEAR(times.back(), 0.049, 1e-12);
   std::filesystem::remove(run.log);
 }
 

@@ -43,8 +43,4 @@ void CsvLog::end_row() {
   filled_ = 0;
 }
 
-void add_columns(std::vector<std::string>& columns, std::string_view name, Eigen::Index count) {
-  for (Eigen::Index i = 0; i < count; ++i) columns.push_back(fmt::format("{}_{}", name, i));
-}
-
 }  // namespace stiction

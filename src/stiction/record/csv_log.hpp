@@ -28,7 +28,4 @@ class CsvLog {
   std::string row_;
 };
 
-/// name_0, name_1, ... appended to `columns`.
-void add_columns(std::vector<std::string>& columns, std::string_view name, Eigen::Index count);
-
 }  // namespace stiction

@@ -13,9 +13,7 @@ namespace {
 TEST(CsvLog, RoundTripsNumbersAndChecksWidth) {
   const std::string path = testing::TempDir() + "stiction_csv_test.csv";
   {
-    std::vector<std::string> columns{"time"};
-    add_columns(columns, "q", 2);
-    CsvLog log(path, columns);
+    CsvLog log(path, {"time", "q_0", "q_1"});
     log.add(0.1);
     log.add(Eigen::Vector2d(1.0 / 3.0, -2e-300));
     log.end_row();
