@@ -123,6 +123,22 @@ double BoxRows::smallest(double step, const GrowVector& beta, const GrowVector& 
   return least;
 }
 
+void BoxRows::relative(const GrowVector& beta, const GrowVector& dbeta, GrowVector& out) const {
+  out.setZero(relative_size());
+  for (std::size_t j = 0; j < rows_.size(); ++j) {
+    const Row& x = rows_[j];
+    double* to = out.data() + 4 * j;
+    if (x.has_lo) {
+      to[0] = dbeta.data()[j] / (beta.data()[j] - x.lo);
+      to[1] = x.dz_lo / x.z_lo;
+    }
+    if (x.has_hi) {
+      to[2] = -dbeta.data()[j] / (x.hi - beta.data()[j]);
+      to[3] = x.dz_hi / x.z_hi;
+    }
+  }
+}
+
 void BoxRows::advance(double step) {
   for (Row& x : rows_) {
     x.z_lo += step * x.dz_lo;

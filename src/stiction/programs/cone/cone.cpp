@@ -122,6 +122,8 @@ bool search_whole(const ReducedProblem& problem, ConeMemory& memory, Cones& cone
   memory.last_boxes.reserve(memory.boxes);
   for (GrowVector* v : {&memory.path_lambda, &memory.last_lambda}) v->reserve(memory.lambda.size());
   for (GrowVector* v : {&memory.path_beta, &memory.last_beta}) v->reserve(memory.beta.size());
+  for (GrowVector* v : {&memory.path_contacts, &memory.tangent_contacts}) v->reserve(cones.relative_size());
+  for (GrowVector* v : {&memory.path_rows, &memory.tangent_rows}) v->reserve(memory.boxes.relative_size());
   return search(problem, memory, cones, warm);
 }
 

@@ -97,7 +97,7 @@ void DiscCones::right_hand_side(const Target& target, const GrowVector& u, const
     const double* l = lambda.data() + 3 * i;
     double* out = d.data() + 3 * i;  // holds the last direction until it is overwritten
     const double residual = x.a - (v[0] + x.offset - x.kappa * x.s);
-    double c1 = target.m - x.a * l[0];
+    double c1 = target.m * x.weight - x.a * l[0];
     if (target.second_order) c1 -= x.da * out[0];
     const double h = x.inv_a * (c1 + l[0] * residual);
     if (!x.friction) {
@@ -107,7 +107,7 @@ void DiscCones::right_hand_side(const Target& target, const GrowVector& u, const
       continue;
     }
     const double x0 = x.mu * l[0];
-    double c20 = target.m - x0 * x.s - l[1] * v[1] - l[2] * v[2];
+    double c20 = target.m * x.weight - x0 * x.s - l[1] * v[1] - l[2] * v[2];
     double c21 = -x0 * v[1] - x.s * l[1];
     double c22 = -x0 * v[2] - x.s * l[2];
     if (target.second_order) {
@@ -176,15 +176,33 @@ double DiscCones::smallest(double step, const GrowVector& u, const GrowVector& l
       return value.data()[3 * i + k] + step * change.data()[3 * i + k];
     };
     const double normal = part(lambda, dlambda, 0);
-    least = std::min(least, (x.a + step * x.da) * normal);
+    least = std::min(least, (x.a + step * x.da) * normal / x.weight);
     if (!x.friction) continue;
     const double force = std::hypot(part(lambda, dlambda, 1), part(lambda, dlambda, 2));
     const double speed = std::hypot(part(u, du, 1), part(u, du, 2));
     const double radius = x.mu * normal, s = x.s + step * x.ds;
     const double determinants = (radius - force) * (radius + force) * (s - speed) * (s + speed);
-    least = std::min(least, std::sqrt(std::max(determinants, 0.0)));
+    least = std::min(least, std::sqrt(std::max(determinants, 0.0)) / x.weight);
   }
   return least;
+}
+
+void DiscCones::relative(const GrowVector& lambda, const GrowVector& dlambda, GrowVector& out) const {
+  out.setZero(relative_size());
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    const Contact& x = contacts_[i];
+    const double* l = lambda.data() + 3 * i;
+    const double* dl = dlambda.data() + 3 * i;
+    double* to = out.data() + 7 * i;
+    to[0] = dl[0] / l[0];
+    to[1] = x.da / x.a;
+    if (!x.friction) continue;
+    to[2] = dl[1] / (x.mu * l[0]);
+    to[3] = dl[2] / (x.mu * l[0]);
+    to[4] = x.ds / x.s;
+    to[5] = x.du1 / x.s;
+    to[6] = x.du2 / x.s;
+  }
 }
 
 void DiscCones::advance(double step) {

@@ -67,7 +67,8 @@ class Interior {
   }
 
   /// One step along the path of centres, which may lead back to larger products: dm changes its sign with the determinant. Minimal-norm
-  /// correction onto the path and a predictor of length `reach` (logarithms of λ_N and m); its length as in `step`.
+  /// correction onto the path and a predictor of length `reach` (changes of impulses, velocities and m over themselves); its length as in
+  /// `step`.
   double follow(double& reach) {
     cones_.eliminate(m_.u, m_.lambda, m_.D);
     m_.boxes.eliminate(m_.w, m_.beta, m_.Db);
@@ -76,11 +77,15 @@ class Interior {
     direction({mean_, false});
     m_.path_lambda = m_.dlambda;
     m_.path_beta = m_.dbeta;
+    relative_direction(m_.path_contacts, m_.path_rows);
     direction({0.0, false});
+    relative_direction(m_.tangent_contacts, m_.tangent_rows);
     m_.dlambda = m_.path_lambda - m_.dlambda;  // dλ / d log m
     m_.dbeta = m_.path_beta - m_.dbeta;
-    const double squared = 1.0 + relative_product(m_.dlambda, m_.dlambda);
-    const double across = relative_product(m_.path_lambda, m_.dlambda) / squared;
+    m_.tangent_contacts = m_.path_contacts - m_.tangent_contacts;  // and of the point over itself
+    m_.tangent_rows = m_.path_rows - m_.tangent_rows;
+    const double squared = 1.0 + m_.tangent_contacts.squaredNorm() + m_.tangent_rows.squaredNorm();
+    const double across = (m_.path_contacts.dot(m_.tangent_contacts) + m_.path_rows.dot(m_.tangent_rows)) / squared;
     const double forward = m_.space.positive_determinant() ? -1.0 : 1.0;
     for (;; reach = std::max(kLessReach * reach, kShortestReach)) {
       const double change = std::max(forward * reach / std::sqrt(squared) - across, -0.95);
@@ -129,14 +134,10 @@ class Interior {
     for (int k = 0; k < 20 && smallest_product(length_) < (1.0 + length_ * std::min(change, 0.0)) * floor; ++k) length_ *= 0.7;
   }
 
-  // Of two directions, each contact's over its normal impulse.
-  double relative_product(const GrowVector& a, const GrowVector& b) const {
-    double sum = 0.0;
-    for (int i = 0; i < problem_.contacts(); ++i) {
-      const double normal = m_.lambda[3 * i], tangent = std::max(std::min(problem_.mu[i], 1.0), 1e-3) * normal;
-      sum += a[3 * i] * b[3 * i] / (normal * normal) + a.segment<2>(3 * i + 1).dot(b.segment<2>(3 * i + 1)) / (tangent * tangent);
-    }
-    return sum;
+  // The last direction over the point. Impulses alone would not do: where a contact is about to slip, the path turns within a hair of them.
+  void relative_direction(GrowVector& contacts, GrowVector& rows) const {
+    cones_.relative(m_.lambda, m_.dlambda, contacts);
+    m_.boxes.relative(m_.beta, m_.dbeta, rows);
   }
 
   void move() {

@@ -10,6 +10,7 @@
 // Directions are those of the Jordan product (Alizadeh, Haeberly and Overton 1998), Mehrotra's second-order term included.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "stiction/problem/sections.hpp"
@@ -28,6 +29,16 @@ struct Target {
 
 /// Size of the contact's own Delassus block: sqrt of its mean diagonal (kg^-1/2), floored for a contact that nothing can move.
 void contact_scales(const ReducedProblem& problem, GrowVector& scale, GrowVector& row_scale);
+
+/// Weights of the contacts' products: 1 on path 0, spread between 1/2 and 2 by the golden ratio on the others.
+template <class Contacts>
+void weigh_contacts(int path, Contacts& contacts) {
+  constexpr double kGolden = 0.6180339887498949;
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const double x = kGolden * path * static_cast<double>(i + 1);
+    contacts[i].weight = path == 0 ? 1.0 : std::exp2(2.0 * (x - std::floor(x)) - 1.0);
+  }
+}
 
 class DiscCones {
  public:
@@ -48,13 +59,17 @@ class DiscCones {
   /// Smallest of the products after a step; of a disc, whose two products are one vector, the root of the product of its determinants,
   /// which is m on the path too.
   double smallest(double step, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, const GrowVector& dlambda) const;
+  /// The last direction over the point: numbers over themselves, vectors of a cone over its axis. `relative_size()` entries.
+  void relative(const GrowVector& lambda, const GrowVector& dlambda, GrowVector& out) const;
+  Eigen::Index relative_size() const { return 7 * static_cast<Eigen::Index>(contacts_.size()); }
   void advance(double step);
   /// Sets κ to this part of μ: 0 is Coulomb's law, 1 the relaxation.
   void couple(double part);
+  void weigh(int path) { weigh_contacts(path, contacts_); }
 
  private:
   struct Contact {
-    double mu, kappa, offset;
+    double mu, kappa, offset, weight;
     bool friction;
     double a, s, da, ds, du1, du2;
     double inv_a, inv_s, inv_w, det, s0, e1, e2;  // elimination
@@ -77,12 +92,21 @@ class PolygonCones {
   double products(double step, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, const GrowVector& dlambda) const;
   int count() const { return count_; }
   double smallest(double step, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, const GrowVector& dlambda) const;
+  void relative(const GrowVector& lambda, const GrowVector& dlambda, GrowVector& out) const;
+  Eigen::Index relative_size() const { return (4 + 2 * k_) * static_cast<Eigen::Index>(contacts_.size()); }
   void advance(double step);
   void couple(double part);
+  void weigh(int seed) {
+    unsigned x = 12345u + 7919u * static_cast<unsigned>(seed);
+    for (Contact& c : contacts_) {
+      x = x * 1664525u + 1013904223u;
+      c.weight = seed == 0 ? 1.0 : std::exp2(2.0 * ((x >> 8) / 16777216.0) - 1.0);
+    }
+  }
 
  private:
   struct Contact {
-    double mu, kappa, offset;
+    double mu, kappa, offset, weight = 1.0;
     bool friction;
     double a, s, t, da, ds, dt;          // t = μ λ_N - Σ β
     double inv_a, inv_w, s0, g1, g2, c;  // elimination; c = Σ c_j / w_j
@@ -108,6 +132,8 @@ class BoxRows {
   double products(double step, const GrowVector& beta, const GrowVector& dbeta) const;
   double smallest(double step, const GrowVector& beta, const GrowVector& dbeta) const;
   int count() const { return count_; }
+  void relative(const GrowVector& beta, const GrowVector& dbeta, GrowVector& out) const;
+  Eigen::Index relative_size() const { return 4 * static_cast<Eigen::Index>(rows_.size()); }
   void advance(double step);
 
  private:

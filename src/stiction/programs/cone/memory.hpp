@@ -43,16 +43,17 @@ struct ConeMemory {
   GrowVector shift;   ///< 3n: u_free, and the defect's part of u at an earlier point (m/s)
   GrowVector offset;  ///< n: c, or c + μ s of an earlier point when lagged (m/s)
 
-  GrowVector lambda, beta, y, u, w;               ///< current point of the interior phase or of the polish
-  GrowVector dlambda, dbeta, dy, du, dw;          ///< its direction
-  GrowVector D, Db;                               ///< 9n and m: eliminated contacts and rows
-  GrowVector hold_lambda, hold_beta, hold_shift;  ///< point to come back to while a polish is tried
-  GrowVector polish_lambda, polish_beta;          ///< where a polish starts
-  GrowVector path_lambda, path_beta;              ///< centring direction while the path of centres is followed
-  GrowVector last_lambda, last_beta;              ///< point before the last step along it
-  GrowVector step, start;                         ///< r, Newton step of the proximal method, and y at the beginning of its outer step
-  GrowVector best_lambda, best_beta;              ///< best point so far
-  double best = 0.0;                              ///< its natural map
+  GrowVector lambda, beta, y, u, w;                                     ///< current point of the interior phase or of the polish
+  GrowVector dlambda, dbeta, dy, du, dw;                                ///< its direction
+  GrowVector D, Db;                                                     ///< 9n and m: eliminated contacts and rows
+  GrowVector hold_lambda, hold_beta, hold_shift;                        ///< point to come back to while a polish is tried
+  GrowVector polish_lambda, polish_beta;                                ///< where a polish starts
+  GrowVector path_lambda, path_beta;                                    ///< centring direction while the path of centres is followed
+  GrowVector path_contacts, path_rows, tangent_contacts, tangent_rows;  ///< centring direction and tangent over the point
+  GrowVector last_lambda, last_beta;                                    ///< point before the last step along it
+  GrowVector step, start;             ///< r, Newton step of the proximal method, and y at the beginning of its outer step
+  GrowVector best_lambda, best_beta;  ///< best point so far
+  double best = 0.0;                  ///< its natural map
 
   bool convex() const { return relaxed || lagged; }
   DiscCones& last(const DiscCones&) { return last_discs; }

@@ -98,7 +98,7 @@ void PolygonCones::right_hand_side(const Target& target, const GrowVector& u, co
     const double* l = lambda.data() + 3 * i;
     double* out = d.data() + 3 * i;  // holds the last direction until it is overwritten
     const double residual = x.a - (u.data()[3 * i] + x.offset - x.kappa * x.s);
-    double c1 = target.m - x.a * l[0];
+    double c1 = target.m * x.weight - x.a * l[0];
     if (target.second_order) c1 -= x.da * out[0];
     const double h = x.inv_a * (c1 + l[0] * residual);
     if (!x.friction) {
@@ -107,12 +107,12 @@ void PolygonCones::right_hand_side(const Target& target, const GrowVector& u, co
       out[2] = -l[2];
       continue;
     }
-    double c3 = target.m - x.t * x.s;
+    double c3 = target.m * x.weight - x.t * x.s;
     if (target.second_order) c3 -= x.dt * x.ds;
     x.c = 0.0;
     double v1 = 0.0, v2 = 0.0;
     for (Edge *e = edges_.data() + i * at(k_), *end = e + k_; e != end; ++e) {
-      e->c = target.m - e->beta * e->w;
+      e->c = target.m * x.weight - e->beta * e->w;
       if (target.second_order) e->c -= e->dbeta * e->dw;
       e->c /= e->w;
       x.c += e->c;
@@ -176,13 +176,31 @@ double PolygonCones::smallest(double step, const GrowVector&, const GrowVector& 
   double least = kInfinity;
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     const Contact& x = contacts_[i];
-    least = std::min(least, (x.a + step * x.da) * (lambda.data()[3 * i] + step * dlambda.data()[3 * i]));
+    least = std::min(least, (x.a + step * x.da) * (lambda.data()[3 * i] + step * dlambda.data()[3 * i]) / x.weight);
     if (!x.friction) continue;
-    least = std::min(least, (x.t + step * x.dt) * (x.s + step * x.ds));
+    least = std::min(least, (x.t + step * x.dt) * (x.s + step * x.ds) / x.weight);
     for (const Edge *e = edges_.data() + i * at(k_), *end = e + k_; e != end; ++e)
-      least = std::min(least, (e->beta + step * e->dbeta) * (e->w + step * e->dw));
+      least = std::min(least, (e->beta + step * e->dbeta) * (e->w + step * e->dw) / x.weight);
   }
   return least;
+}
+
+void PolygonCones::relative(const GrowVector& lambda, const GrowVector& dlambda, GrowVector& out) const {
+  const std::size_t each = 4 + 2 * at(k_);
+  out.setZero(relative_size());
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    const Contact& x = contacts_[i];
+    double* to = out.data() + each * i;
+    *to++ = dlambda.data()[3 * i] / lambda.data()[3 * i];
+    *to++ = x.da / x.a;
+    if (!x.friction) continue;
+    *to++ = x.dt / x.t;
+    *to++ = x.ds / x.s;
+    for (const Edge *e = edges_.data() + i * at(k_), *end = e + k_; e != end; ++e) {
+      *to++ = e->dbeta / e->beta;
+      *to++ = e->dw / e->w;
+    }
+  }
 }
 
 void PolygonCones::advance(double step) {

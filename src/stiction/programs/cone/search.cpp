@@ -29,7 +29,9 @@ constexpr double kFirstPolish = 1e-6;  // m / t² at which the pattern is first 
 constexpr double kPolishAgain = 1e-3;  // and again whenever m has fallen by this
 constexpr double kPathStart = 10.0;    // of the first impulses, over the natural one, where the path is followed
 constexpr int kMaxPathSteps = 1000;
-constexpr double kPathEnd = 1e-15;  // m / t² that rounding leaves
+// m / t² of the first impulses: contacts that carry and slip next to nothing are apart by the square root of it, 1e-10 of the velocities.
+constexpr double kPathEnd = 1e-22;
+constexpr int kPaths = 3;           // with other weights each: where one ends in rounding or in a knot, another passes
 constexpr int kStuck = 60;          // steps in succession that end at the boundary however short: off the path, or led by rounding
 constexpr double kNearAgain = 0.1;  // as kPolishAgain, near a solution
 constexpr double kNear = 1e-3;      // natural map over the largest velocity from which the slower polish is tried
@@ -62,6 +64,7 @@ template <class Cones>
 bool attempt(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double t, const Start& how) {
   Interior<Cones> interior(problem, memory, cones);
   t *= how.size;
+  cones.weigh(0);
   if (problem.defect.size() > 0) update_shift(problem, memory.best_lambda, memory);
   interior.start(t);
   const bool fade = !memory.relaxed && how.coupling > 0.0;
@@ -93,13 +96,14 @@ bool try_pattern_twice(const ReducedProblem& problem, ConeMemory& memory, double
   return false;
 }
 
-// Follows the path of centres through its turns: twice the steps of `attempt`, and next to never in vain.
+// Follows the path of centres with these weights through its turns: twice the steps of `attempt`, and next to never in vain.
 template <class Cones>
-bool follow_path(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double t) {
+bool follow_path(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double t, int path) {
   Interior<Cones> interior(problem, memory, cones);
   if (problem.defect.size() > 0) update_shift(problem, memory.best_lambda, memory);
   interior.start(t);
   cones.couple(0.0);
+  cones.weigh(path);
   double next_polish = kFirstPolish * t * t, reach = 1.0;
   int stuck = 0;
   for (int k = 0; k < kMaxPathSteps && memory.budget > 0; ++k) {
@@ -119,6 +123,7 @@ void solve_lagged(const ReducedProblem& problem, ConeMemory& memory, Cones& cone
   if (warm && polish(problem, memory, 6)) return;
   Interior<Cones> interior(problem, memory, cones);
   cones.couple(1.0);
+  cones.weigh(0);
   interior.start(t);
   while (memory.budget > 0 && interior.mean() > 1e-9 * t * t) {
     if (interior.step() < kStalled) break;
@@ -164,7 +169,9 @@ bool search_in_order(const ReducedProblem& problem, ConeMemory& memory, Cones& c
   const double t = start_size(problem, memory);
   const std::span<const Start> all = starts(problem);
   if (attempt(problem, memory, cones, t, all.front())) return true;
-  if (!memory.relaxed && follow_path(problem, memory, cones, kPathStart * t)) return true;
+  for (int path = 0; !memory.relaxed && path < kPaths; ++path) {
+    if (follow_path(problem, memory, cones, kPathStart * t, path)) return true;
+  }
   for (const Start& how : all.subspan(1)) {
     if (memory.relaxed && how.coupling > 0.0) continue;
     if (attempt(problem, memory, cones, t, how)) return true;
