@@ -36,30 +36,39 @@ bool is_declared(const World& world, int a, int b) {
   return std::ranges::any_of(world.declared_pairs(), [&](const DeclaredPair& d) { return d.a == a && d.b == b; });
 }
 
-/// Pairs of links with shapes that may collide, by the links' indices.
-std::vector<Candidate> candidates(const World& world, const CollisionScene& scene) {
-  std::map<std::pair<int, int>, Candidate> by_links;
-  std::map<int, std::vector<int>> trees;
-  for (int g = 0; g < static_cast<int>(world.geometries().size()); ++g) {
-    const CollisionGeometry& geometry = world.geometries()[static_cast<std::size_t>(g)];
-    if (is_filtered(world, geometry)) trees[world.links()[static_cast<std::size_t>(geometry.link)].tree].push_back(g);
+/// Pairs of links by their indices, with the shapes of each that may collide, among those that were seen to touch.
+using Candidates = std::map<std::pair<int, int>, Candidate>;
+
+void add_touching(const World& world, CollisionScene& scene, std::vector<ContactPoint>& contacts, Candidates& found) {
+  const auto geometry = [&](int g) -> const CollisionGeometry& { return world.geometries()[static_cast<std::size_t>(g)]; };
+  const auto tree = [&](int g) { return world.links()[static_cast<std::size_t>(geometry(g).link)].tree; };
+  scene.detect(kTouch, contacts);
+  for (const ContactPoint& c : contacts) {
+    const auto [a, b] = std::minmax({c.geometry_a, c.geometry_b});
+    if (!is_filtered(world, geometry(a)) || !is_filtered(world, geometry(b)) || tree(a) != tree(b) || is_declared(world, a, b)) continue;
+    found[std::minmax({geometry(a).link, geometry(b).link})];
   }
-  for (const auto& [tree, members] : trees) {
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      for (std::size_t j = i + 1; j < members.size(); ++j) {
-        const int a = members[i], b = members[j];
-        if (!scene.may_collide(a, b) || is_declared(world, a, b)) continue;
-        const auto link = [&](int g) { return world.geometries()[static_cast<std::size_t>(g)].link; };
-        const auto [first, second] = std::minmax({link(a), link(b)});
-        Candidate& c = by_links[{first, second}];
-        c.links.a = first;
-        c.links.b = second;
-        c.shapes.emplace_back(a, b);
-      }
-    }
+}
+
+/// All shapes of the found links that may collide.
+std::vector<Candidate> with_shapes(const World& world, const CollisionScene& scene, Candidates found) {
+  std::vector<std::vector<int>> on_link(world.links().size());
+  for (int g = 0; g < static_cast<int>(world.geometries().size()); ++g) {
+    const int link = world.geometries()[static_cast<std::size_t>(g)].link;
+    if (link >= 0) on_link[static_cast<std::size_t>(link)].push_back(g);
   }
   std::vector<Candidate> list;
-  for (auto& [links, candidate] : by_links) list.push_back(std::move(candidate));
+  for (auto& [links, candidate] : found) {
+    candidate.links.a = links.first;
+    candidate.links.b = links.second;
+    for (const int i : on_link[static_cast<std::size_t>(links.first)]) {
+      for (const int j : on_link[static_cast<std::size_t>(links.second)]) {
+        const auto [a, b] = std::minmax({i, j});
+        if (scene.may_collide(a, b) && !is_declared(world, a, b)) candidate.shapes.emplace_back(a, b);
+      }
+    }
+    list.push_back(std::move(candidate));
+  }
   return list;
 }
 
@@ -67,6 +76,8 @@ void pose(const World& world, const Eigen::VectorXd& q, WorldData& data, Collisi
   update_kinematics(world, q, data);
   scene.update_poses(data.X_WB);
 }
+
+Eigen::VectorXd sampled(const World& world, int sample) { return random_configuration(world, static_cast<std::uint64_t>(sample)); }
 
 bool touches(const Candidate& c, CollisionScene& scene) {
   return std::ranges::any_of(c.shapes, [&](const GeometryPair& p) { return scene.gap(p.first, p.second, kTouch) <= kTouch; });
@@ -91,15 +102,24 @@ std::string list_names(const World& world, const std::vector<OverlappingLinks>& 
 
 }  // namespace
 
+// Links that touch in all samples but kMisses touch in one of the first kMisses + 1; so only what touches there or at the start is
+// looked at again, not every pair of links.
 std::vector<OverlappingLinks> find_overlaps(const World& world, CollisionScene& scene) {
-  std::vector<Candidate> open = candidates(world, scene);
   std::vector<OverlappingLinks> found;
-  if (open.empty()) return found;
+  const auto geometries = world.geometries();
+  if (std::ranges::none_of(geometries, [&](const CollisionGeometry& g) { return is_filtered(world, g); })) return found;
   WorldData data(world);
+  Candidates touching;
+  std::vector<ContactPoint> contacts;
+  for (int sample = 0; sample <= kMisses + 1; ++sample) {
+    pose(world, sample == 0 ? world.initial_configuration() : sampled(world, sample), data, scene);
+    add_touching(world, scene, contacts, touching);
+  }
+  std::vector<Candidate> open = with_shapes(world, scene, std::move(touching));
   pose(world, world.initial_configuration(), data, scene);
   for (Candidate& c : open) c.links.depth = depth(c, scene);
   for (int sample = 1; sample <= kSamples && !open.empty(); ++sample) {
-    pose(world, random_configuration(world, static_cast<std::uint64_t>(sample)), data, scene);
+    pose(world, sampled(world, sample), data, scene);
     for (Candidate& c : open) c.misses += touches(c, scene) ? 0 : 1;
     const auto separable = [](const Candidate& c) { return c.misses > kMisses; };
     for (const Candidate& c : open) {

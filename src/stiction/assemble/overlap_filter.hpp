@@ -5,7 +5,8 @@
 //   always   one touches in 95 or more of 100 configurations drawn from the joints' ranges (fixed seeds),
 // the "default" and "always" pairs of MoveIt's set-up assistant [Coleman et al., Reducing the Barrier to Entry of Complex Robotic Software,
 // 2014]; its "adjacent" pairs the world excludes already. Pairs that a file declares, robots with `filter_overlaps` off, and what does not
-// belong to the robot (ground, other trees) are not looked at. Cost: pairs of links for the first few configurations, few after that.
+// belong to the robot (ground, other trees) are not looked at. What is left out is left out for good, however the links move later.
+// Cost: eight detections of the whole scene, and 94 of the pairs that touched in one of them.
 #pragma once
 
 #include <vector>

@@ -141,7 +141,7 @@ const BadFile kUrdf[] = {
 <link name="bob"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
 <joint name="first" type="continuous"><parent link="base"/><child link="mid"/></joint>
 <joint name="second" type="continuous"><parent link="mid"/><child link="bob"/></joint></robot>)",
-     {"'second'", "mass matrix is singular"}},
+     {"link 'mid'", "'first'", "mass matrix is singular"}},
 };
 
 const BadFile kMjcf[] = {

@@ -155,7 +155,7 @@ WorldData::WorldData(const World& world) : impl(std::make_unique<Impl>(world)) {
   for (std::size_t k = 0; k < w.blocks.size(); ++k) {
     J_W.emplace_back(Matrix6Xd::Zero(6, w.block_sizes[k]));
     if (w.models[k] != nullptr) {
-      impl->robots.push_back(std::make_unique<pinocchio::Data>(w.models[k]->model));
+      impl->robots.push_back(make_scratch(w.models[k]->model));
     } else {
       impl->robots.push_back(nullptr);
       free_body_inertia(w.bodies[index(w.blocks[k].body)], M.block(static_cast<int>(k)));

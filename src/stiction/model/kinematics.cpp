@@ -47,7 +47,7 @@ Support support_of(const World& world, const WorldData& data, int body) {
 bool moves(const Support& support, const Support& other, const Eigen::Vector3d& p, const Eigen::Vector3d& n) {
   constexpr double kRounding = 1e-12;  // some thousand roundings: a chain of placements lies behind each term
   for (const int c : support.columns) {
-    if (support.J == other.J && std::ranges::find(other.columns, c) != other.columns.end()) continue;
+    if (support.J == other.J && std::ranges::binary_search(other.columns, c)) continue;
     const double size = support.J->col(c).head<3>().norm() + support.J->col(c).tail<3>().norm() * p.norm();
     if (std::abs(n.dot(at_point(*support.J, c, p))) > kRounding * size) return true;
   }
