@@ -72,6 +72,7 @@ void print_alpha_table(const AlphaSweep& sweep) {
 int alpha(const AlphaCommand& command, const Session& session) {
   Scene scene = load_scene(command.scene);
   print_warnings(scene.world, session);
+  print_warnings(scene.make_stepper().scene().warnings, session);
   if (command.duration) scene.duration = *command.duration;
   if (command.dt) scene.options.assemble.dt = *command.dt;
   const AlphaSweep sweep = sweep_alpha(scene, command.options);

@@ -70,6 +70,7 @@ nlohmann::ordered_json to_json(const DropResult& r) {
   out["energy_rise"] = r.energy_rise;
   out["energy_scale"] = r.energy_scale;
   for (const auto& [joint, position] : r.joints) out["joints"][joint] = position;
+  out["warnings"] = r.warnings;
   return out;
 }
 
@@ -98,13 +99,14 @@ constexpr const char* kLegend =
     "point).";
 
 /// Files that cannot be read are rows too: a table of robots says which it left out.
-bool run_one(const std::string& file, const DropCommand& command, bool table, nlohmann::ordered_json& rows) {
+bool run_one(const std::string& file, const DropCommand& command, bool table, const Session& session, nlohmann::ordered_json& rows) {
   ContactProblem failed;
   try {
     const DropResult result = drop(file, command.options, &failed);
     const bool ended = result.status != "solved" && result.status != "acceptable";
     if (ended && !command.dump.empty()) save_problem(command.dump, failed);
     rows.push_back(to_json(result));
+    print_warnings(result.warnings, session);
     if (table) fmt::print("{}", row(result));
     std::fflush(stdout);
     return !ended;
@@ -130,7 +132,7 @@ int run_drop(DropCommand& command, const Session& session) {
   if (table) fmt::print("{}", header());
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   bool good = true;
-  for (const std::string& file : find_files(command.robots)) good &= run_one(file, command, table, rows);
+  for (const std::string& file : find_files(command.robots)) good &= run_one(file, command, table, session, rows);
   if (table) fmt::print("{}\n", kLegend);
   if (session.json) write_text(*session.json, rows.dump(2));
   return good ? kOk : kNumericalFailure;

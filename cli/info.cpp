@@ -1,19 +1,31 @@
 // stiction info MODEL: what a robot's file contains, as this engine reads it.
 #include <cmath>
+#include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
-#include "stiction/model/world.hpp"
+#include "stiction/assemble/assemble.hpp"
 
 namespace stiction::cli {
 namespace {
 
 /// Infinity has no JSON; an absent limit is null.
 nlohmann::json finite_or_null(double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); }
+
+/// Links that would not collide; a mesh that cannot be made to collide is said here too.
+std::vector<std::string> overlap_warnings(const World& world) {
+  constexpr double kAnyFriction = 0.5;
+  try {
+    return make_scene(world, kAnyFriction).warnings;
+  } catch (const std::exception& error) {
+    return {fmt::format("{}: not looked for links that overlap: {}", world.robots()[0].name, error.what())};
+  }
+}
 
 std::string describe_json(const World& world) {
   nlohmann::ordered_json out;
@@ -52,6 +64,7 @@ std::string describe_json(const World& world) {
                                  {"shape", shape_name(geometry.shape)}});
   }
   out["warnings"] = world.warnings();
+  for (const std::string& warning : overlap_warnings(world)) out["warnings"].push_back(warning);
   return out.dump(2);
 }
 
@@ -80,6 +93,7 @@ int info(const InfoOptions& options, const Session& session) {
   builder.add_robot(options.model, robot);
   const World world = builder.build();
   print_warnings(world, session);
+  print_warnings(overlap_warnings(world), session);
   if (session.json) {
     write_text(*session.json, describe_json(world));
   } else if (!session.quiet) {

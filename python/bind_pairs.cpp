@@ -15,9 +15,9 @@ namespace {
 using namespace nb::literals;
 using Names = std::pair<std::string, std::string>;
 
-void set_pair(WorldHandle& world, const std::string& a, const std::string& b, std::optional<double> friction,
+void set_pair(WorldHandle& world, const std::string& a, const std::optional<std::string>& b, std::optional<double> friction,
               std::optional<double> restitution, const std::optional<std::string>& law, const nb::kwargs& parameters) {
-  PairMaterial pair{world.world().body(a), world.world().body(b), friction, restitution, {}, {}};
+  PairMaterial pair{world.world().body(a), b ? world.world().body(*b) : kAnyBody, friction, restitution, {}, {}};
   if (friction && !(*friction >= 0.0)) throw InvalidArgument("friction", "a number >= 0 or infinity", std::to_string(*friction));
   if (restitution && !(*restitution >= 0.0 && *restitution <= 1.0)) {
     throw InvalidArgument("restitution", "a number in [0, 1]", std::to_string(*restitution));
@@ -55,12 +55,12 @@ void bind_pairs(nb::class_<WorldHandle>& world) {
            R"(Bodies or links a and b, by name (or "robot/name"), never collide.
 
 A body's name stands for all that is fixed to it, another link's name for that link alone.)")
-      .def("set_pair", &set_pair, "a"_a, "b"_a, "friction"_a = nb::none(), "restitution"_a = nb::none(), "law"_a = nb::none(),
+      .def("set_pair", &set_pair, "a"_a, "b"_a = nb::none(), "friction"_a = nb::none(), "restitution"_a = nb::none(), "law"_a = nb::none(),
            "parameters"_a,
            R"(What the contacts of two bodies, by name of the body or of a link of it, have of their own.
 
-friction: mu >= 0; restitution: in [0, 1]; law: one of LAWS, None for that of all contacts; stiffness, damping, ...: parameters of the law
-by name, as in the material of a ContactProblem. What is left out stays as the shapes and the world say. The last call for a pair counts.)")
+b: None for whatever a touches. friction: mu >= 0; restitution: in [0, 1]; law: one of LAWS, None for that of all contacts; stiffness, damping, ...: parameters of the law
+by name, as in the material of a ContactProblem. What is left out stays as the shapes and the world say. The last call that fits a contact counts.)")
       .def_prop_ro("collision_pairs", &collision_pairs,
                    "Names of the shapes that are tested against each other, pair by pair: what remains of all exclusions and filters");
 }

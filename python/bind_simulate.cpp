@@ -7,6 +7,7 @@
 
 #include "arrays.hpp"
 #include "effort_limits.hpp"
+#include "step_settings.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/io.hpp"
 #include "stiction/record/recording.hpp"
@@ -62,7 +63,7 @@ void check_interrupt() {
 }
 
 Simulation run(const Scene& scene, const State& start, const std::optional<Controller>& controller,
-               const std::optional<std::string>& dump) {
+               const std::optional<std::filesystem::path>& dump) {
   constexpr long kInterruptSteps = 256;
   const nb::gil_scoped_release released;
   Stepper stepper = scene.make_stepper();
@@ -99,24 +100,16 @@ Simulation run(const Scene& scene, const State& start, const std::optional<Contr
 }
 
 struct Settings {
-  std::optional<double> duration, dt;
-  std::optional<std::string> law, solver;
-  std::optional<double> tolerance, acceptable;
-  std::optional<bool> strict;
-  std::optional<std::string> dump;
+  std::optional<double> duration;
+  std::optional<std::filesystem::path> dump;
+  StepSettings step;
 };
 
 void apply(const Settings& settings, Scene& scene) {
   constexpr double kMostSteps = 1e9;
   if (settings.duration) scene.duration = *settings.duration;
-  if (settings.dt) scene.options.assemble.dt = *settings.dt;
-  if (settings.law) scene.options.contact.law = scene.options.assemble.law = law_from_string(*settings.law);
-  if (settings.solver) scene.options.contact.solver = solver_from_string(*settings.solver);
-  if (settings.tolerance) scene.options.contact.tolerance = *settings.tolerance;
-  if (settings.acceptable) scene.options.acceptable = *settings.acceptable;
-  if (settings.strict) scene.options.strict = *settings.strict;
+  scene.options = read_step_options(settings.step, scene.options);
   require_positive("duration", scene.duration);
-  require_positive("dt", scene.options.assemble.dt);
   require_positive("tolerance", scene.options.contact.tolerance);
   if (scene.duration > kMostSteps * scene.options.assemble.dt) {
     throw InvalidArgument("duration", "at most 1e9 steps of dt", std::to_string(scene.duration / scene.options.assemble.dt));
@@ -138,6 +131,12 @@ Array table(nb::pointer_and_handle<Simulation> self) {
   return view<Array>(x.data(), {self.p->rows(), self.p->*columns}, self.h);
 }
 
+template <auto member, class Array, std::size_t columns>
+Array rows_of(nb::pointer_and_handle<Simulation> self) {
+  auto& x = self.p->*member;
+  return view<Array>(x.data(), {x.size() / columns, columns}, self.h);
+}
+
 template <auto member, class Array = Vector>
 Array column(nb::pointer_and_handle<Simulation> self) {
   auto& x = self.p->*member;
@@ -155,6 +154,19 @@ Arrays are views. Quantities of a step stand in the row of the state that it led
       .def_prop_ro("tau", &table<&Simulation::tau, Matrix, &Simulation::nv>, "(k, nv) applied generalised forces (N, N m)")
       .def_prop_ro("saturated", &column<&Simulation::saturated, Counts>, "(k,) torques that were cut to their joint's effort limit")
       .def_prop_ro("contacts", &column<&Simulation::contacts, Counts>, "(k,) number of contacts")
+      .def_prop_ro(
+          "contact_offsets",
+          [](nb::pointer_and_handle<Simulation> self) {
+            auto& x = self.p->contact_offsets;
+            return view<nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>>(x.data(), {x.size()}, self.h);
+          },
+          "(k + 1,) the c contacts of all steps, one after the other: those of row i are [contact_offsets[i], contact_offsets[i + 1])")
+      .def_prop_ro("contact_points", &rows_of<&Simulation::contact_points, Matrix, 3>, "(c, 3) before the step, world (m)")
+      .def_prop_ro("contact_forces", &rows_of<&Simulation::contact_forces, Matrix, 3>,
+                   "(c, 3) on the first of contact_bodies, mean over the step, world axes (N)")
+      .def_prop_ro("contact_bodies", &rows_of<&Simulation::contact_bodies, nb::ndarray<nb::numpy, int, nb::ndim<2>>, 2>,
+                   "(c, 2) indices into World.body_names")
+      .def_prop_ro("contact_gaps", &column<&Simulation::contact_gaps>, "(c,) signed distances before the step (m)")
       .def_prop_ro("iterations", &column<&Simulation::iterations, Counts>, "(k,) iterations of the solver, all its attempts together")
       .def_prop_ro("residual", &column<&Simulation::residual>, "(k,) worst scaled residual of the certificate")
       .def_prop_ro("at_acceptable", &column<&Simulation::at_acceptable, Counts>,
@@ -182,8 +194,7 @@ void bind_simulate(nb::module_& m) {
   constexpr const char* doc = R"(Runs a world, or a scene file, forward.
 
 duration, dt: s; None: the scene's, for a world built here 1 s and 1e-3 s. law, solver, tolerance: None for the scene's, for a world
-built here coulomb_cone, auto, 1e-9. acceptable: largest scaled residual that a step above the tolerance may go on with (None: the
-scene's, else 1e-6); such steps are counted. strict: take only steps that meet the tolerance. controller: (t, q, v) -> tau (nv,), or one
+built here coulomb_cone, auto, 1e-9. acceptable, strict, edges, choice, friction, recovery: as of `Stepper`. controller: (t, q, v) -> tau (nv,), or one
 torque per driven joint (World.actuated), in N and N m, called before every step instead of the scene's held joints; torques of driven
 joints are cut to their effort limits (Simulation.saturated counts them). q, v: start, None for the scene's.
 A step that misses both is taken in halves, quarters and eighths; if that does not help, it ends the run and gives its status. dump: file (.json or .npz) for the last contact problem, of a run that ended early the one that
@@ -191,18 +202,21 @@ could not be solved (load_problem reads it).)";
   const auto add = [&m, doc]<class Source>(const char* name, Scene (*scene_of)(Source)) {
     m.def(
         "simulate",
-        [scene_of](Source source, std::optional<double> duration, std::optional<double> dt, std::optional<std::string> law,
-                   const std::optional<Controller>& controller, const MaybeArray& q, const MaybeArray& v, std::optional<std::string> solver,
-                   std::optional<double> tolerance, std::optional<double> acceptable, std::optional<bool> strict,
-                   std::optional<std::string> dump) {
-          return simulate(scene_of(source), {duration, dt, law, solver, tolerance, acceptable, strict, dump}, controller, q, v);
+        [scene_of](Source source, std::optional<double> duration, std::optional<Real> dt, std::optional<Text> law,
+                   const std::optional<Controller>& controller, const MaybeArray& q, const MaybeArray& v, std::optional<Text> solver,
+                   std::optional<Real> tolerance, std::optional<Real> acceptable, std::optional<Flag> strict,
+                   std::optional<std::filesystem::path> dump, std::optional<Integer> edges, std::optional<Text> choice,
+                   std::optional<Real> friction, std::optional<Real> recovery) {
+          const StepSettings step{dt, law, solver, tolerance, acceptable, strict, edges, choice, friction, recovery};
+          return simulate(scene_of(source), {duration, dump, step}, controller, q, v);
         },
         nb::arg(name), "duration"_a = nb::none(), "dt"_a = nb::none(), "law"_a = nb::none(), "controller"_a = nb::none(),
         "q"_a = nb::none(), "v"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(), "acceptable"_a = nb::none(),
-        "strict"_a = nb::none(), "dump"_a = nb::none(), doc);
+        "strict"_a = nb::none(), "dump"_a = nb::none(), "edges"_a = nb::none(), "choice"_a = nb::none(), "friction"_a = nb::none(),
+        "recovery"_a = nb::none(), doc);
   };
   add.operator()<WorldHandle&>("world", [](WorldHandle& world) { return world.scene(); });
-  add.operator()<const std::string&>("scene", [](const std::string& path) { return load_scene(path); });
+  add.operator()<const std::filesystem::path&>("scene", [](const std::filesystem::path& path) { return load_scene(path.string()); });
 }
 
 }  // namespace stiction::python

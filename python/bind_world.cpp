@@ -1,8 +1,7 @@
-// World and the shapes and joints in it.
-#include <cmath>
-#include <map>
+// World, its joints, what it says of itself.
 #include <memory>
 
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -11,6 +10,7 @@
 #include "arrays.hpp"
 #include "contact_laws.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/experiments/model_path.hpp"
 #include "world_handle.hpp"
 
 namespace stiction::python {
@@ -19,52 +19,6 @@ namespace {
 
 using namespace nb::literals;
 using MaybeArray = std::optional<ArrayLike>;
-
-struct ShapeHandle {
-  Shape shape;
-};
-
-ShapeHandle checked(Shape shape) {
-  validate(shape, std::string(shape_name(shape)));
-  return {std::move(shape)};
-}
-
-void bind_shapes(nb::module_& m) {
-  nb::class_<ShapeHandle>(m, "Shape", "A collision shape, centred at its frame's origin. Lengths in m.")
-      .def_static(
-          "sphere", [](double radius) { return checked(Sphere{radius}); }, "radius"_a)
-      .def_static(
-          "box", [](const ArrayLike& size) { return checked(Box{0.5 * read_vector3(size, "size")}); }, "size"_a, "size: (3,) edge lengths.")
-      .def_static(
-          "capsule",
-          [](double radius, double length) {
-            return checked(Capsule{radius, 0.5 * length});
-          },
-          "radius"_a, "length"_a, "Axis z; length of the cylindrical part, the caps add a radius at both ends.")
-      .def_static(
-          "cylinder",
-          [](double radius, double length) {
-            return checked(Cylinder{radius, 0.5 * length});
-          },
-          "radius"_a, "length"_a, "Axis z.")
-      .def_static(
-          "plane", [] { return checked(HalfSpace{}); }, "Solid z <= 0; for static bodies.")
-      .def_static(
-          "mesh",
-          [](const std::string& file, const MaybeArray& scale, bool convex) {
-            const Eigen::Vector3d factors = scale ? read_vector3(*scale, "scale") : Eigen::Vector3d::Ones();
-            return checked(MeshFile{file, factors, convex});
-          },
-          "file"_a, "scale"_a = nb::none(), "convex"_a = true, "An STL, OBJ or DAE file; its convex hull, or its triangles.")
-      .def_static(
-          "height_map",
-          [](const ArrayLike& heights, double size_x, double size_y, double bottom) {
-            return checked(HeightMap{Numbers(heights, "heights", 2).matrix(), size_x, size_y, bottom});
-          },
-          "heights"_a, "size_x"_a, "size_y"_a, "bottom"_a,
-          "heights: (rows along x, columns along y) (m) over size_x by size_y; the solid ends at z = bottom.")
-      .def("__repr__", [](const ShapeHandle& s) { return "Shape(" + std::string(shape_name(s.shape)) + ")"; });
-}
 
 void bind_joint(nb::module_& m) {
   nb::class_<Joint>(m, "Joint", "One joint of a robot, or the 6 degrees of freedom of a floating base or free body. SI units.")
@@ -88,67 +42,10 @@ void bind_joint(nb::module_& m) {
       .def("__repr__", [](const Joint& j) { return "Joint('" + j.name + "', " + std::string(to_string(j.kind)) + ")"; });
 }
 
-Eigen::Isometry3d read_pose(const MaybeArray& position, const MaybeArray& orientation) {
-  Eigen::Isometry3d X = Eigen::Isometry3d::Identity();
-  if (position) X.translation() = read_vector3(*position, "position");
-  if (!orientation) return X;
-  const Numbers numbers(*orientation, "orientation", 1);
-  require_size("orientation", numbers.vector().size(), 4);
-  const Eigen::Quaterniond rotation(Eigen::Vector4d(numbers.vector()));
-  if (!(std::abs(rotation.norm() - 1.0) < 1e-6)) {
-    throw InvalidArgument("orientation", "a unit quaternion [x y z w]", "norm " + std::to_string(rotation.norm()));
-  }
-  X.linear() = rotation.normalized().toRotationMatrix();
-  return X;
-}
-
-void add_robot(WorldHandle& world, const std::string& file, const std::string& name, std::optional<bool> floating,
-               const MaybeArray& position, const MaybeArray& orientation, const std::map<std::string, double>& joints,
-               const std::optional<std::vector<std::string>>& actuated, const std::vector<std::string>& package_dirs,
-               const std::optional<std::string>& srdf, bool self_collision, bool filter_overlaps, const std::string& keyframe,
-               bool allow_impossible_inertia) {
-  RobotOptions options;
-  options.name = name;
-  if (floating) options.base = *floating ? BaseKind::floating : BaseKind::fixed;
-  options.pose = read_pose(position, orientation);
-  options.actuated = actuated;
-  options.package_dirs = package_dirs;
-  options.srdf = srdf;
-  options.self_collision = self_collision;
-  options.filter_overlaps = filter_overlaps;
-  options.keyframe = keyframe;
-  options.allow_impossible_inertia = allow_impossible_inertia;
-  for (const auto& [joint, angle] : joints) options.joints[joint].position = angle;
-  world.add_robot(file, options);
-}
-
-void add_body(WorldHandle& world, const std::string& name, const ShapeHandle& shape, std::optional<double> mass, const MaybeArray& position,
-              const MaybeArray& orientation, std::optional<double> friction, double restitution, const MaybeArray& inertia) {
-  if (!(restitution >= 0.0 && restitution <= 1.0)) {
-    throw InvalidArgument("restitution", "a number in [0, 1]", std::to_string(restitution));
-  }
-  if (friction && !(*friction >= 0.0)) throw InvalidArgument("friction", "a number >= 0 or infinity", std::to_string(*friction));
-  const Eigen::Isometry3d pose = read_pose(position, orientation);
-  const BodyShape body_shape{shape.shape, Eigen::Isometry3d::Identity(), friction};
-  if (!mass) return world.add_static({name, pose, {body_shape}}, restitution);
-  FreeBody body;
-  body.name = name;
-  body.mass = *mass;
-  if (inertia) {
-    const Numbers numbers(*inertia, "inertia", 2);
-    if (numbers.matrix().rows() != 3 || numbers.matrix().cols() != 3) throw InvalidArgument("inertia", "a 3 x 3 matrix", "another shape");
-    body.inertia = numbers.matrix();
-  } else {
-    body.inertia = solid_inertia(shape.shape, *mass);
-  }
-  body.pose = pose;
-  body.shapes = {body_shape};
-  world.add_body(body, restitution);
-}
-
 WorldProblem make_problem(WorldHandle& handle, const MaybeArray& q, const MaybeArray& v, const MaybeArray& tau, std::optional<double> dt,
-                          std::optional<double> friction) {
-  const Scene scene = handle.scene();
+                          std::optional<double> friction, const std::optional<std::string>& law) {
+  Scene scene = handle.scene();
+  if (law) scene.options.contact.law = law_from_string(*law);
   State state = scene.start;
   state.q = read_coordinates(q, "q", scene.start.q);
   state.v = read_coordinates(v, "v", scene.start.v);
@@ -165,40 +62,6 @@ std::vector<std::string> names_of(std::span<const Item> items, Name&& name) {
   std::vector<std::string> out;
   for (const Item& item : items) out.push_back(name(item));
   return out;
-}
-
-void bind_additions(nb::class_<WorldHandle>& world) {
-  world
-      .def("add_robot", &add_robot, "file"_a, "name"_a = "", "floating"_a = nb::none(), "position"_a = nb::none(),
-           "orientation"_a = nb::none(), "joints"_a = std::map<std::string, double>{}, "actuated"_a = nb::none(),
-           "package_dirs"_a = std::vector<std::string>{}, "srdf"_a = nb::none(), "self_collision"_a = true, "filter_overlaps"_a = true,
-           "keyframe"_a = "", "allow_impossible_inertia"_a = false,
-           R"(Adds a robot from a URDF or MJCF file.
-
-floating: whether its base moves freely; None: fixed for a URDF, what the file says for an MJCF.
-position (3,) (m), orientation [x y z w]: of the root link, at the start when floating.
-joints: start positions by name (rad or m). actuated: names of the driven joints; None: what the file says.
-package_dirs: where package://NAME/ is looked up.
-srdf: file whose disabled pairs of links do not collide; None: the one that lies beside a URDF, if any; "": none.
-self_collision: whether links of the robot collide with each other.
-filter_overlaps: leave out the contacts of links that overlap by more than 1 mm at the start, or touch in nearly every configuration;
-`warnings` names them.
-keyframe: the <key> of an MJCF whose qpos is the start configuration.
-allow_impossible_inertia: inertias that no rigid body has are warnings, not errors, as long as the mass matrix is positive definite.
-Raises FileError or ValueError.)")
-      .def("add_body", &add_body, "name"_a, "shape"_a, "mass"_a = nb::none(), "position"_a = nb::none(), "orientation"_a = nb::none(),
-           "friction"_a = nb::none(), "restitution"_a = 0.0, "inertia"_a = nb::none(),
-           R"(Adds a rigid body that moves freely, or a static one when mass is None.
-
-mass: kg; position (3,) (m) and orientation [x y z w] at the start; friction: None for the world's; restitution: in [0, 1];
-inertia: (3, 3) about the centre of mass (kg m^2), None: of the homogeneous solid.
-A pair of shapes has the smaller of their frictions and the larger of their restitutions.)")
-      .def(
-          "add_ground",
-          [](WorldHandle& self, std::optional<double> friction, double restitution, const std::string& name) {
-            add_body(self, name, {HalfSpace{}}, {}, {}, {}, friction, restitution, {});
-          },
-          "friction"_a = nb::none(), "restitution"_a = 0.0, "name"_a = "ground", "Adds the static half space z <= 0.");
 }
 
 void bind_description(nb::class_<WorldHandle>& world) {
@@ -244,7 +107,14 @@ void bind_description(nb::class_<WorldHandle>& world) {
 }  // namespace
 
 void bind_world(nb::module_& m) {
-  bind_shapes(m);
+  m.def(
+      "scenes",
+      [] {
+        std::map<std::string, std::string> out;
+        for (const ShippedScene& scene : shipped_scenes()) out[scene.name] = scene.about;
+        return out;
+      },
+      "Scenes that come with stiction: what each is about, by the name under which World.from_scene and simulate take it.");
   bind_joint(m);
   nb::class_<WorldHandle> world(m, "World", R"(Robots, free rigid bodies and static bodies in one state (q, v).
 
@@ -264,14 +134,16 @@ state take q and v, None for the start.)");
 
 material: parameters of the laws that have any, of every contact, as a dictionary: stiffness, damping, ... as of ContactProblem.material.)")
       .def_static(
-          "from_scene", [](const std::string& path) { return new WorldHandle(load_scene(path)); }, "path"_a,
-          "The world, start and step options of a scene file (TOML). Raises FileError.")
+          "from_scene", [](const std::filesystem::path& path) { return new WorldHandle(load_scene(path.string())); }, "path"_a,
+          "The world, start and step options of a scene file (TOML), or of a scene that comes with stiction by name: `scenes`. Raises "
+          "FileError.")
       .def("problem", &make_problem, "q"_a = nb::none(), "v"_a = nb::none(), "tau"_a = nb::none(), "dt"_a = nb::none(),
-           "friction"_a = nb::none(),
+           "friction"_a = nb::none(), "law"_a = nb::none(),
            R"(The contact problem of the step from (q, v) under the generalised forces tau (nv,) (N, N m).
 
 q, v: None for the start; tau: None for zero; dt: None for the scene's, 1e-3 s without one;
-friction: replaces the coefficient of every contact. Bounded rows hold joint limits and dry joint friction.)");
+friction: replaces the coefficient of every contact; law: where a pair names a law of its own, that of all other contacts, None for the
+scene's (without such pairs the problem names none). Bounded rows hold joint limits and dry joint friction.)");
   bind_additions(world);
   bind_pairs(world);
   bind_description(world);

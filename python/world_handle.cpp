@@ -26,7 +26,11 @@ void WorldHandle::set_restitution(int body, double restitution) {
 
 void WorldHandle::add_robot(const std::string& file, const RobotOptions& options) { builder().add_robot(file, options); }
 
-void WorldHandle::add_body(const FreeBody& body, double restitution) { set_restitution(builder().add_free_body(body), restitution); }
+void WorldHandle::add_body(const FreeBody& body, double restitution, const Twist& twist) {
+  const int index = builder().add_free_body(body);
+  set_restitution(index, restitution);
+  twists_[index] = twist;
+}
 
 void WorldHandle::add_static(const StaticBody& body, double restitution) { set_restitution(builder().add_static_body(body), restitution); }
 
@@ -36,9 +40,31 @@ const Scene& WorldHandle::scene() {
     scene_.start = initial_state(scene_.world);
     scene_.options.assemble.dt = scene_.world.timestep().value_or(AssembleOptions{}.dt);
     scene_.restitution.resize(scene_.world.bodies().size(), 0.0);
+    apply_velocities();
     stale_ = false;
   }
   return scene_;
+}
+
+void WorldHandle::apply_velocities() {
+  for (const auto& [body, twist] : twists_) stiction::set_velocity(scene_.world, body, twist.linear, twist.angular, scene_.start);
+  for (const auto& [joint, speed] : speeds_) scene_.start.v[scene_.world.joints()[static_cast<std::size_t>(joint)].v] = speed;
+}
+
+void WorldHandle::set_velocity(const std::string& name, const Twist& twist) {
+  const int body = world().body(name);
+  stiction::set_velocity(scene_.world, body, twist.linear, twist.angular, scene_.start);
+  twists_[body] = twist;
+}
+
+void WorldHandle::set_speed(const std::string& joint, double speed) {
+  const int j = world().joint(joint);
+  if (world().joints()[static_cast<std::size_t>(j)].nv != 1) {
+    throw InvalidArgument("velocity", "linear velocity (3,) of what has a free joint, a number for a joint with one coordinate",
+                          "a number for '" + joint + "'");
+  }
+  speeds_[j] = speed;
+  apply_velocities();
 }
 
 Stepper& WorldHandle::stepper(const Scene& scene) {

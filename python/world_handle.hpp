@@ -1,6 +1,7 @@
 // The world that Python sees: what was added so far, or a scene from a file.
 #pragma once
 
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -20,8 +21,16 @@ class WorldHandle {
   explicit WorldHandle(Scene scene) : scene_(std::move(scene)) {}
 
   void add_robot(const std::string& file, const RobotOptions& options);
-  void add_body(const FreeBody& body, double restitution);
+  /// Linear and angular velocity at the start, world axes (m/s, rad/s).
+  struct Twist {
+    Eigen::Vector3d linear = Eigen::Vector3d::Zero(), angular = Eigen::Vector3d::Zero();
+  };
+  void add_body(const FreeBody& body, double restitution, const Twist& twist);
   void add_static(const StaticBody& body, double restitution);
+  /// Of a free body or floating base by name of the body or of a link of it.
+  void set_velocity(const std::string& name, const Twist& twist);
+  /// The same of a joint with one coordinate (rad/s or m/s).
+  void set_speed(const std::string& joint, double speed);
   void exclude(const std::string& a, const std::string& b) { builder().exclude(a, b); }
   void set_pair(const PairMaterial& pair) { scene_.options.assemble.pairs.push_back(pair); }
 
@@ -41,16 +50,21 @@ class WorldHandle {
   WorldBuilder& builder();
   Stepper& stepper(const Scene& scene);
   void set_restitution(int body, double restitution);
+  void apply_velocities();
 
   std::optional<WorldBuilder> builder_;  ///< absent for a scene from a file
   Scene scene_;
   bool stale_ = false;
+  std::map<int, Twist> twists_;    ///< by body, at the start
+  std::map<int, double> speeds_;   ///< by joint
   std::optional<WorldData> data_;  ///< of the world that `data_of_` is
   World data_of_;
   std::mutex mutex_;  ///< of the stepper
   std::optional<Stepper> stepper_;
 };
 
+/// Robots and bodies, and their start.
+void bind_additions(nanobind::class_<WorldHandle>& world);
 /// Who collides with whom, and how.
 void bind_pairs(nanobind::class_<WorldHandle>& world);
 /// Poses, Jacobians, inertia, forces and energies at a state.

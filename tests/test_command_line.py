@@ -60,6 +60,36 @@ def test_what_a_file_says_in_vain_is_named_on_standard_error(tmp_path):
         assert stiction(*arguments, "--quiet").stderr == ""
 
 
+def test_links_that_are_left_out_of_collision_are_named_by_every_command(tmp_path):
+    robot, scene = tmp_path / "arm.xml", tmp_path / "arm.toml"
+    link = '<body name="{0}"><joint name="{0}"/><geom size="0.1"/>'
+    robot.write_text(
+        f"<mujoco model='arm'><worldbody>{''.join(map(link.format, 'abc'))}</body></body></body></worldbody></mujoco>"
+    )
+    scene.write_text('[simulation]\nduration = 0.01\n[[robot]]\nfile = "arm.xml"\n')
+    warning = "warning: arm: links that touch in nearly every pose do not collide: a - c (200.0 mm)\n"
+    for arguments in (["info", robot], ["simulate", scene], ["experiment", "drop", "--robot", robot, "--quick"]):
+        assert stiction(*arguments).stderr.endswith(warning), arguments
+    assert warning[9:-1] in json.loads(stiction("info", robot, "--json", "--quiet").stdout)["warnings"]
+
+
+def test_the_law_of_a_run_reaches_the_pairs_that_name_none(tmp_path):
+    scene = tmp_path / "slope.toml"
+    box = '[[body]]\nname = "{}"\nshape = "box"\nsize = [0.2, 0.2, 0.1]\nmass = 1\nposition = [0, {}, 0.05]\n'
+    scene.write_text(
+        "[simulation]\nduration = 0.1\ngravity = [3, 0, -9]\n"
+        '[[static]]\nname = "ground"\nshape = "plane"\n'
+        + box.format("own", 0)
+        + box.format("other", 1)
+        + '[[pair]]\na = "own"\nb = "ground"\nlaw = "coulomb_cone"\n'
+    )
+    log = tmp_path / "log.csv"
+    assert stiction("simulate", scene, "--law", "frictionless", "--log", log).returncode == 0
+    head, *_, last = (line.split(",") for line in log.read_text().splitlines())
+    speeds = [float(value) for name, value in zip(head, last, strict=True) if name in ("v own.vx", "v other.vx")]
+    assert speeds == pytest.approx([0.0, 0.3], abs=1e-8)
+
+
 def test_json_goes_to_the_named_file(tmp_path):
     file = tmp_path / "info.json"
     assert stiction("info", LINKS, "--json", file, "--quiet").stdout == ""

@@ -33,6 +33,7 @@ from ._core import (
     inverse,
     load_problem,
     proves_infeasible,
+    scenes,
     simulate,
     solve,
 )
@@ -70,6 +71,7 @@ __all__ = [
     "inverse",
     "load_problem",
     "proves_infeasible",
+    "scenes",
     "simulate",
     "solve",
 ]

@@ -1,3 +1,4 @@
+import importlib.util
 import pathlib
 
 import numpy as np
@@ -38,3 +39,19 @@ def random_problem(seed, nv=12, contacts=4, mu=0.5, dt=1e-3):
 @pytest.fixture
 def random_arrays():
     return random_problem
+
+
+@pytest.fixture
+def example_robot():
+    """The file of a robot of example-robot-data, by its path there."""
+
+    def path_of(path):
+        spec = importlib.util.find_spec("cmeel")
+        if spec is None:
+            pytest.skip("needs example-robot-data")
+        folder = pathlib.Path(spec.origin).parents[1] / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
+        if not (folder / path).exists():
+            pytest.skip("needs example-robot-data")
+        return str(folder / path)
+
+    return path_of

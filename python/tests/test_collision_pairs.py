@@ -1,6 +1,5 @@
 """Who collides with whom: MJCF against MuJoCo itself, SRDF, filters and exclusions of example robots."""
 
-import importlib.util
 import pathlib
 
 import numpy as np
@@ -107,16 +106,6 @@ def test_candidate_pairs_of_random_trees_are_those_of_mujoco(seed, tmp_path):
     assert set(map(frozenset, world.collision_pairs)) == mujoco_pairs(mujoco, file)
 
 
-def example_robot(path):
-    spec = importlib.util.find_spec("cmeel")
-    if spec is None:
-        pytest.skip("needs example-robot-data")
-    folder = pathlib.Path(spec.origin).parents[1] / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
-    if not (folder / path).exists():
-        pytest.skip("needs example-robot-data")
-    return str(folder / path)
-
-
 def deepest(world):
     """Gap of the deepest contact at the start by pair of bodies."""
     problem = world.problem()
@@ -138,7 +127,7 @@ def deepest(world):
         "hyq_description/robots/hyq_no_sensors.urdf",
     ],
 )
-def test_links_of_a_robot_do_not_start_inside_each_other(path):
+def test_links_of_a_robot_do_not_start_inside_each_other(path, example_robot):
     raw, filtered = stiction.World(), stiction.World()
     raw.add_robot(example_robot(path), floating=True, srdf="", filter_overlaps=False)
     filtered.add_robot(example_robot(path), floating=True)

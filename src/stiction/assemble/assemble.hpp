@@ -19,7 +19,10 @@
 
 namespace stiction {
 
-/// What two bodies (-1: the world) say of their contacts, in either order, in place of what their shapes and the options say.
+inline constexpr int kAnyBody = -2;
+
+/// What two bodies (-1: the world) say of their contacts, in either order, in place of what their shapes and the options say. body_b
+/// kAnyBody: of body_a with whatever it touches.
 struct PairMaterial {
   int body_a = -1, body_b = -1;
   std::optional<double> mu;           ///< >= 0, infinity allowed
@@ -34,8 +37,8 @@ struct AssembleOptions {
   bool dry_friction = true;                 ///< dry friction of the file as boxed rows
   std::optional<double> friction;           ///< of every contact (>= 0, infinity allowed), whatever its shapes and pair say
   std::optional<ContactMaterial> material;  ///< of every contact; absent: the problem has none
-  std::vector<PairMaterial> pairs;          ///< exceptions by pair of bodies; the last that fits counts
-  Law law = Law::coulomb_cone;              ///< where a pair names a law: that of the contacts of all other pairs
+  std::vector<PairMaterial> pairs;          ///< exceptions by pair of bodies; of each member the last that fits counts
+  Law law = Law::coulomb_cone;              ///< where a pair names a law: that of all other contacts; in a Stepper contact.law
   double limit_reach = 0.05;                ///< limits nearer than this plus 2 h |v| (rad or m) get a row
 };
 

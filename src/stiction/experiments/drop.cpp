@@ -158,6 +158,7 @@ DropResult drop(const std::string& file, const DropOptions& options, ContactProb
   Stepper stepper(world, make_scene(world, options.friction), options.step);
   out.robot = world.robots().front().name;
   out.warnings = world.warnings();
+  out.warnings.insert(out.warnings.end(), stepper.scene().warnings.begin(), stepper.scene().warnings.end());
   out.nv = world.nv();
   out.bodies = static_cast<int>(world.bodies().size());
   out.geometries = static_cast<int>(world.geometries().size());

@@ -1,17 +1,17 @@
 #include "stiction/experiments/scene.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <mutex>
 #include <optional>
-#include <set>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/experiments/model_path.hpp"
+#include "stiction/experiments/scene_table.hpp"
+#include "stiction/geometry/mass_properties.hpp"
 
 namespace stiction {
 
@@ -19,100 +19,6 @@ namespace {
 
 using Eigen::Isometry3d;
 using Eigen::Vector3d;
-
-/// One table of the file, which knows its name and line, and which of its keys were read.
-class Table {
- public:
-  Table(const std::string& file, std::string name, const toml::table& table) : file_(file), name_(std::move(name)), table_(table) {}
-
-  [[noreturn]] void fail(std::string_view key, std::string_view reason) const {
-    const toml::node* node = table_.get(key);
-    const auto line = (node != nullptr ? node->source() : table_.source()).begin.line;
-    throw FileError(file_, fmt::format("line {}, {}.{}", line, name_, key), reason);
-  }
-  bool has(std::string_view key) const { return table_.contains(key); }
-  double number(std::string_view key, double fallback) {
-    used_.insert(std::string(key));
-    const toml::node* node = table_.get(key);
-    if (node == nullptr) return fallback;
-    if (node->is_string() && (*node->value<std::string>() == "inf" || *node->value<std::string>() == "infinity")) return kInfinity;
-    const auto value = node->value<double>();
-    if (!value || std::isnan(*value)) fail(key, "expected a number");
-    return *value;
-  }
-  int integer(std::string_view key, int fallback) {
-    const double value = number(key, fallback);
-    if (value != std::floor(value) || std::abs(value) > 1e9) fail(key, "expected an integer");
-    return static_cast<int>(value);
-  }
-  double required_number(std::string_view key) {
-    if (!has(key)) fail(key, "missing");
-    return number(key, 0.0);
-  }
-  std::string text(std::string_view key, std::string fallback) {
-    used_.insert(std::string(key));
-    const toml::node* node = table_.get(key);
-    if (node == nullptr) return fallback;
-    const auto value = node->value<std::string>();
-    if (!value) fail(key, "expected a text");
-    return *value;
-  }
-  bool flag(std::string_view key, bool fallback) {
-    used_.insert(std::string(key));
-    const toml::node* node = table_.get(key);
-    if (node == nullptr) return fallback;
-    const auto value = node->value<bool>();
-    if (!value) fail(key, "expected true or false");
-    return *value;
-  }
-  Vector3d vector(std::string_view key, const Vector3d& fallback) {
-    used_.insert(std::string(key));
-    if (!has(key)) return fallback;
-    const toml::array* array = table_.get(key)->as_array();
-    if (array == nullptr || array->size() != 3) fail(key, "expected three numbers");
-    Vector3d out;
-    for (std::size_t i = 0; i < 3; ++i) {
-      const auto value = array->get(i)->value<double>();
-      if (!value || !std::isfinite(*value)) fail(key, "expected three finite numbers");
-      out[static_cast<Eigen::Index>(i)] = *value;
-    }
-    return out;
-  }
-  std::vector<std::pair<std::string, double>> numbers(std::string_view key) {
-    used_.insert(std::string(key));
-    std::vector<std::pair<std::string, double>> out;
-    if (!has(key)) return out;
-    const toml::table* inner = table_.get(key)->as_table();
-    if (inner == nullptr) fail(key, "expected a table of numbers");
-    for (const auto& [name, node] : *inner) {
-      const auto value = node.value<double>();
-      if (!value || !std::isfinite(*value)) fail(key, fmt::format("{}: expected a finite number", name.str()));
-      out.emplace_back(std::string(name.str()), *value);
-    }
-    return out;
-  }
-  Isometry3d pose() {
-    const Vector3d rpy = vector("rpy", Vector3d::Zero());
-    Isometry3d X = Isometry3d::Identity();
-    X.translation() = vector("position", Vector3d::Zero());
-    X.linear() = (Eigen::AngleAxisd(rpy[2], Vector3d::UnitZ()) * Eigen::AngleAxisd(rpy[1], Vector3d::UnitY()) *
-                  Eigen::AngleAxisd(rpy[0], Vector3d::UnitX()))
-                     .toRotationMatrix();
-    return X;
-  }
-  /// Every key must have been read: a misspelt one is an error, not a default.
-  void finish() const {
-    for (const auto& [key, node] : table_) {
-      if (!used_.contains(std::string(key.str()))) fail(key.str(), "unknown key");
-    }
-  }
-
- private:
-  const std::string& file_;
-  std::string name_;
-  const toml::table& table_;
-  std::set<std::string> used_;
-};
 
 Shape read_shape(Table& t, const std::filesystem::path& folder) {
   const std::string kind = t.text("shape", "");
@@ -144,7 +50,6 @@ class SceneReader {
     for_each(root, "static", [this](Table t) { read_static(std::move(t)); });
     scene_.world = builder_.build();
     if (!dt_given_) scene_.options.assemble.dt = scene_.world.timestep().value_or(scene_.options.assemble.dt);
-    scene_.options.assemble.law = scene_.options.contact.law;
     for_each(root, "pair", [this](Table t) { read_pair(std::move(t)); });
     scene_.world = builder_.build();  // with what the pairs exclude
     scene_.start = initial_state(scene_.world);
@@ -203,8 +108,9 @@ class SceneReader {
     PairMaterial pair;
     const std::string a = t.text("a", ""), b = t.text("b", "");
     pair.body_a = body_named(t, "a", a);
-    pair.body_b = body_named(t, "b", b);
+    pair.body_b = t.has("b") ? body_named(t, "b", b) : kAnyBody;
     if (!t.flag("collide", true)) {
+      if (!t.has("b")) t.fail("collide", "expected b, the name of the other body");
       t.finish();
       return builder_.exclude(a, b);
     }
@@ -250,6 +156,12 @@ class SceneReader {
     options.keyframe = t.text("keyframe", "");
     options.allow_impossible_inertia = t.flag("allow_impossible_inertia", false);
     for (const auto& [joint, position] : t.numbers("joints")) options.joints[joint].position = position;
+    for (auto& [joint, settings] : t.tables("joint_settings")) {
+      for (const JointSettingField& field : kJointSettingFields) {
+        if (settings.has(field.name)) options.joints[joint].*field.member = settings.number(field.name, 0.0);
+      }
+      settings.finish();
+    }
     const std::string file = t.text("file", "");
     const double kp = t.number("hold_kp", 0.0), kd = t.number("hold_kd", 0.0);
     t.finish();
@@ -273,11 +185,27 @@ class SceneReader {
 
   std::string srdf_path(const Table& t, const std::string& file) const { return file.empty() ? file : find_model(t, file); }
 
+  /// One shape at the body's origin, or `shapes`, each with its place; `friction` is of those that have none of their own.
   std::vector<BodyShape> shapes_of(Table& t) {
-    BodyShape shape;
-    shape.shape = read_shape(t, folder_);
-    if (t.has("friction")) shape.friction = t.number("friction", 0.0);
-    return {shape};
+    const std::optional<double> friction = t.maybe_number("friction");
+    if (!t.has("shapes")) return {{read_shape(t, folder_), Isometry3d::Identity(), friction}};
+    if (t.has("shape")) t.fail("shape", "expected shape or shapes, not both");
+    std::vector<BodyShape> out;
+    for (auto& [name, own] : t.tables("shapes")) {
+      out.push_back({read_shape(own, folder_), own.pose(), own.has("friction") ? own.maybe_number("friction") : friction});
+      own.finish();
+    }
+    return out;
+  }
+
+  /// Mass, or density; centre of mass and inertia of the homogeneous solid where the file does not give them.
+  static void read_inertia(Table& t, FreeBody& body) {
+    const std::optional<double> mass = t.maybe_number("mass"), density = t.maybe_number("density");
+    if (mass && density) t.fail("density", "expected mass or density, not both");
+    if (!mass && !density) t.fail("mass", "missing, and no density either");
+    const bool has_com = t.has("com");
+    const Vector3d com = t.vector("com", Vector3d::Zero());
+    set_inertia(body, mass, density, has_com ? std::optional(com) : std::nullopt, t.matrix("inertia"));
   }
 
   void set_restitution(int body, double value) {
@@ -289,10 +217,9 @@ class SceneReader {
   void read_body(Table t) {
     FreeBody body;
     body.name = t.text("name", fmt::format("body{}", velocities_.size()));
-    body.mass = t.required_number("mass");
     body.pose = t.pose();
     body.shapes = shapes_of(t);
-    body.inertia = solid_inertia(body.shapes.front().shape, body.mass);
+    read_inertia(t, body);
     const Vector3d velocity = t.vector("velocity", Vector3d::Zero()), spin = t.vector("angular_velocity", Vector3d::Zero());
     const double restitution = t.number("restitution", default_restitution_);
     t.finish();
@@ -311,14 +238,8 @@ class SceneReader {
     set_restitution(builder_.add_static_body(body), restitution);
   }
 
-  // The file gives world axes; the state has body axes.
   void apply_velocities() {
-    for (const auto& [body, velocity, spin] : velocities_) {
-      const Block& block = scene_.world.blocks()[static_cast<std::size_t>(scene_.world.bodies()[static_cast<std::size_t>(body)].block)];
-      const Eigen::Quaterniond R(scene_.start.q.segment<4>(block.q + 3));
-      scene_.start.v.segment<3>(block.v) = R.inverse() * velocity;
-      scene_.start.v.segment<3>(block.v + 3) = R.inverse() * spin;
-    }
+    for (const auto& [body, velocity, spin] : velocities_) set_velocity(scene_.world, body, velocity, spin, scene_.start);
   }
 
   void apply_held() {
@@ -375,6 +296,37 @@ void Scene::held_torques(const State& state, Eigen::VectorXd& tau) const {
     const double wanted = joint.kp * (joint.target - state.q[joint.q]) - joint.kd * state.v[joint.v];
     tau[joint.v] = std::clamp(wanted, -joint.effort_limit, joint.effort_limit);
   }
+}
+
+void set_velocity(const World& world, int body, const Vector3d& linear, const Vector3d& angular, State& state) {
+  const auto at = std::ranges::find_if(world.joints(), [&](const Joint& j) { return j.body == body && j.kind == JointKind::free; });
+  if (at == world.joints().end()) {
+    const std::string& name = world.bodies()[static_cast<std::size_t>(body)].name;
+    throw InvalidArgument("velocity", "a free body or a floating base", fmt::format("'{}'", name));
+  }
+  const Eigen::Quaterniond R(Eigen::Vector4d(state.q.segment<4>(at->q + 3)));
+  state.v.segment<3>(at->v) = R.inverse() * linear;
+  state.v.segment<3>(at->v + 3) = R.inverse() * angular;
+}
+
+void set_inertia(FreeBody& body, std::optional<double> mass, std::optional<double> density, const std::optional<Vector3d>& com,
+                 const std::optional<Eigen::Matrix3d>& inertia) {
+  if (mass) require_positive("mass", *mass);
+  if (density) require_positive("density", *density);
+  if (mass && com && inertia) {
+    body.mass = *mass;
+  } else {
+    Inertial solid = mass_properties(body.shapes, density.value_or(1.0));
+    if (mass) {
+      solid.inertia *= *mass / solid.mass;
+      solid.mass = *mass;
+    }
+    body.mass = solid.mass;
+    body.com = solid.com;
+    body.inertia = solid.inertia;
+  }
+  if (com) body.com = *com;
+  if (inertia) body.inertia = *inertia;
 }
 
 Scene load_scene(const std::string& name) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,15 @@ struct Scene {
 
   std::shared_ptr<CollisionCache> collision;  ///< made by the constructor, safe to share between threads
 };
+
+/// Gives the body of a free joint this velocity of its origin (m/s) and angular velocity (rad/s), world axes; the state has body axes.
+/// Throws InvalidArgument for other bodies.
+void set_velocity(const World& world, int body, const Eigen::Vector3d& linear, const Eigen::Vector3d& angular, State& state);
+
+/// Mass (kg) or density (kg/m³), of which one is given, and centre of mass (body frame) and inertia about it (body axes), for which those
+/// of the homogeneous solid of the body's shapes stand in. Throws InvalidArgument, FileError where those cannot be computed.
+void set_inertia(FreeBody& body, std::optional<double> mass, std::optional<double> density, const std::optional<Eigen::Vector3d>& com,
+                 const std::optional<Eigen::Matrix3d>& inertia);
 
 /// `name`: a file, or a scene that comes with stiction (model_path.hpp). Throws FileError naming file, line and key.
 Scene load_scene(const std::string& name);

@@ -89,6 +89,53 @@ void expect_error(const std::string& pairs, const char* part) {
   }
 }
 
+// Contacts of pairs that name no law follow the one that the step is taken with, whoever chose it.
+TEST(ScenePairs, ALawGivenLaterReachesThePairsThatNameNone) {
+  Scene scene = load_scene(scene_file("[[pair]]\na = \"ground\"\nb = \"block\"\nlaw = \"coulomb_cone\"\n"));
+  scene.options.contact.law = Law::frictionless;
+  Stepper stepper = scene.make_stepper();
+  State state = scene.start;
+  const Eigen::VectorXd none = Eigen::VectorXd::Zero(stepper.world().nv());
+  for (int k = 0; k < 100; ++k) ASSERT_TRUE(stepper.step(none, state).accepted) << k;
+  EXPECT_NEAR(speed_along_x(stepper, state, 0), 0.3, 1e-9);
+  EXPECT_NEAR(speed_along_x(stepper, state, 1), 0.0, 1e-9);
+}
+
+TEST(ScenePairs, ABodyAloneIsAllItsPairs) {
+  const Scene scene = load_scene(scene_file("[[pair]]\na = \"sledge\"\nfriction = 0.0\n"));
+  Stepper stepper = scene.make_stepper();
+  State state = scene.start;
+  const Eigen::VectorXd none = Eigen::VectorXd::Zero(stepper.world().nv());
+  for (int k = 0; k < 100; ++k) ASSERT_TRUE(stepper.step(none, state).accepted) << k;
+  EXPECT_NEAR(speed_along_x(stepper, state, 0), 0.3, 1e-9);
+  EXPECT_NEAR(speed_along_x(stepper, state, 1), 0.0, 1e-9);
+}
+
+// Two boxes of 0.1 x 0.1 x 0.2 side by side, by density and with a centre of mass and inertia of the file's.
+TEST(SceneBodies, MassIsThatOfTheShapes) {
+  const std::string two =
+      "[[body]]\nname = \"two\"\nfriction = 0.3\nposition = [9, 0, 0]\nvelocity = [1, 0, 0]\nshapes = [\n"
+      "{ shape = \"box\", size = [0.1, 0.1, 0.2], position = [0.05, 0, 0] },\n"
+      "{ shape = \"box\", size = [0.2, 0.1, 0.1], position = [0.15, 0, 0], rpy = [0, 1.5707963267948966, 0], "
+      "friction = 0.7 }]\n";
+  const auto body = [&](const std::string& keys) {
+    const Scene scene = load_scene(scene_file(two + keys));
+    EXPECT_EQ(scene.world.geometries()[2].friction, 0.3);
+    EXPECT_EQ(scene.world.geometries()[3].friction, 0.7);
+    EXPECT_EQ(scene.start.v[12], 1.0);
+    return scene.world.bodies()[static_cast<std::size_t>(scene.world.body("two"))];
+  };
+  const Body solid = body("density = 500.0\n");
+  EXPECT_NEAR(solid.mass, 2.0, 1e-12);
+  EXPECT_LE((solid.com - Eigen::Vector3d(0.1, 0.0, 0.0)).norm(), 1e-12);
+  const Eigen::Vector3d moments(0.01 + 0.04, 0.04 + 0.04, 0.04 + 0.01);
+  EXPECT_LE((solid.inertia.diagonal() - 2.0 / 12.0 * moments).norm(), 1e-12);
+  const Body given = body("mass = 3.0\ncom = [0.0, 0.1, 0.0]\ninertia = [[1, 0.1, 0], [0.1, 2, 0], [0, 0, 2.5]]\n");
+  EXPECT_EQ(given.mass, 3.0);
+  EXPECT_EQ(given.com, Eigen::Vector3d(0.0, 0.1, 0.0));
+  EXPECT_EQ(given.inertia(0, 1), 0.1);
+}
+
 TEST(ScenePairs, ErrorsNameTheKey) {
   expect_error("[[pair]]\na = \"ground\"\nb = \"sled\"\n", "'sled'");
   expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\nfriction = -1.0\n", "friction");
@@ -102,6 +149,10 @@ TEST(ScenePairs, ErrorsNameTheKey) {
 TEST(SceneErrors, NameTheTableAndItsLine) {
   expect_error("[[robot]]\nfile = \"nowhere.urdf\"\n", "robot[0].file: nowhere.urdf");
   expect_error("[[body]]\nname = \"flat\"\nshape = \"box\"\nsize = [1, 1, 0]\nmass = 1\n", "body[2]: ");
+  expect_error("[[body]]\nname = \"two\"\nshape = \"sphere\"\nradius = 1\nmass = 1\ndensity = 1\n", "body[2].density");
+  expect_error("[[body]]\nname = \"two\"\nmass = 1\nshapes = [{shape = \"sphere\", radios = 1}]\n", "body[2].shapes[0].radius");
+  expect_error("[[robot]]\nfile = \"links.urdf\"\njoint_settings = { LF_HIP = { dampening = 1 } }\n", "joint_settings.LF_HIP.dampening");
+  expect_error("[[pair]]\na = \"ground\"\ncollide = false\n", "pair[0].collide");
   expect_error("[[body]]\nname = \"light\"\nshape = \"sphere\"\nradius = 1\nmass = 0\n", "body[2]: ");
 }
 

@@ -111,7 +111,7 @@ class Trot {
   }
 
  private:
-  TrotResult describe() const {
+  TrotResult describe() {
     TrotResult result;
     result.controller = to_string(run_.controller);
     result.objective = is_qp(run_.controller) ? to_string(run_.objective) : "";
@@ -121,6 +121,8 @@ class Trot {
     result.lookahead = run_.setup.lookahead;
     result.seed = run_.seed;
     result.warnings = stepper_.world().warnings();
+    const std::vector<std::string>& left_out = stepper_.scene().warnings;
+    result.warnings.insert(result.warnings.end(), left_out.begin(), left_out.end());
     if (run_.mu == kPublishedLowFriction || std::isinf(run_.mu)) {
       result.published = published_trot_results(result.controller, std::isinf(run_.mu));
     }

@@ -62,7 +62,7 @@ struct TrotResult {
   double controller_us_median = 0.0, controller_us_p99 = 0.0, controller_us_max = 0.0;  ///< inverse dynamics per call
   int waypoints = 0;                                                                    ///< reached
   PublishedTrot published;
-  std::vector<std::string> warnings;  ///< of the robot's file
+  std::vector<std::string> warnings;  ///< of the robot's file, and links left out of collision
 };
 
 /// Throws InvalidArgument on options out of range, FileError on a missing model.

@@ -97,7 +97,8 @@ Stepper::Stepper(World world, CollisionScene scene, const StepOptions& options)
 void Stepper::set_options(const StepOptions& options) {
   validate(options);
   options_ = options;
-  assemble_ = options.assemble;
+  options_.assemble.law = options.contact.law;
+  assemble_ = options_.assemble;
 }
 
 void Stepper::reset() {

@@ -31,7 +31,7 @@ struct State {
 State initial_state(const World& world);
 
 struct StepOptions {
-  AssembleOptions assemble;           ///< dt and joint rows
+  AssembleOptions assemble;           ///< dt, joint rows, what pairs have of their own; its law is that of `contact`
   SolveOptions contact;               ///< law, solver, and the tolerance aimed at
   double acceptable = 1e-6;           ///< largest scaled residual that a step may go on with; below contact.tolerance it has no say
   bool strict = false;                ///< only steps that meet contact.tolerance are taken

@@ -188,6 +188,14 @@ void Collider::place(const Eigen::Isometry3d& X_W) {
   upper = c + h;
 }
 
+std::optional<TriangleMesh> surface_of_mesh(const Shape& shape, std::string_view argument) {
+  if (const auto* file = std::get_if<MeshFile>(&shape)) return load_mesh(*file);
+  if (const auto* mesh = std::get_if<TriangleMesh>(&shape)) return *mesh;
+  const auto* hull = std::get_if<ConvexMesh>(&shape);
+  if (hull == nullptr) return std::nullopt;
+  return hull->faces.empty() ? hull_triangles(hull->vertices, argument) : TriangleMesh{hull->vertices, hull->faces};
+}
+
 Collider make_collider(const Shape& shape, std::string_view argument) {
   validate(shape, argument);
   return std::visit(Maker{argument}, shape);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "stiction/geometry/convex_pairs.hpp"
@@ -28,5 +29,9 @@ struct Collider {
 
 /// Loads and checks the shape. Throws InvalidArgument naming `argument`, FileError for a mesh file.
 Collider make_collider(const Shape& shape, std::string_view argument);
+
+/// Triangles, counter-clockwise from outside, of a mesh: of a file's those in the file. Nothing for other shapes. Throws as
+/// `make_collider`.
+std::optional<TriangleMesh> surface_of_mesh(const Shape& shape, std::string_view argument);
 
 }  // namespace stiction

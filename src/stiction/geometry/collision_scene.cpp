@@ -182,9 +182,10 @@ CollisionScene::CollisionScene(std::vector<SceneGeometry> geometries) : impl_(st
   for (std::size_t i = 0; i < impl_->geometries->size(); ++i) impl_->add(i);
 }
 CollisionScene::~CollisionScene() = default;
-CollisionScene::CollisionScene(const CollisionScene& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
+CollisionScene::CollisionScene(const CollisionScene& other) : warnings(other.warnings), impl_(std::make_unique<Impl>(*other.impl_)) {}
 CollisionScene& CollisionScene::operator=(const CollisionScene& other) {
   *impl_ = *other.impl_;
+  warnings = other.warnings;
   return *this;
 }
 CollisionScene::CollisionScene(CollisionScene&&) noexcept = default;

@@ -251,20 +251,36 @@ struct Assembler {
     }
   }
 
-  /// Positions of the file's joints in turn; those of a base that is fixed are passed over.
   void apply_keyframe() {
     if (options.keyframe.empty()) return;
-    const auto at = std::find_if(description.keyframes.begin(), description.keyframes.end(),
-                                 [&](const KeyframeDescription& k) { return k.name == options.keyframe; });
-    if (at == description.keyframes.end()) {
-      throw InvalidArgument("options.keyframe", fmt::format("the name of a <key> of {}", description.file),
-                            fmt::format("'{}'", options.keyframe));
+    const auto key = std::ranges::find(description.keyframes, options.keyframe, &KeyframeDescription::name);
+    if (key != description.keyframes.end()) return apply_key(*key);
+    const auto pose = std::ranges::find(description.poses, options.keyframe, &PoseDescription::name);
+    if (pose != description.poses.end()) return apply_pose(*pose);
+    std::string known;
+    for (const KeyframeDescription& k : description.keyframes) known += " '" + k.name + "'";
+    for (const PoseDescription& p : description.poses) known += " '" + p.name + "'";
+    throw InvalidArgument("options.keyframe",
+                          fmt::format("a <key> of {} or a <group_state> of its SRDF:{}", description.file, known.empty() ? " none" : known),
+                          fmt::format("'{}'", options.keyframe));
+  }
+
+  /// An SRDF may name joints of other variants of the robot.
+  void apply_pose(const PoseDescription& pose) {
+    for (const auto& [name, position] : pose.positions) {
+      const int j = joint_index(name);
+      if (j < 0 || parts.joints[static_cast<std::size_t>(j)].nv != 1) continue;
+      parts.q0[parts.joints[static_cast<std::size_t>(j)].q] = position;
     }
+  }
+
+  /// Positions of the file's joints in turn; those of a base that is fixed are passed over.
+  void apply_key(const KeyframeDescription& key) {
     std::size_t next = 0, joint = 0;
     for (const LinkDescription& link : description.links) {
       if (link.joint.fixed) continue;
       const auto count = static_cast<std::size_t>(positions(link.joint.kind));
-      if (joint < parts.joints.size() && parts.joints[joint].name == link.joint.name) set_key(parts.joints[joint++], &at->q[next]);
+      if (joint < parts.joints.size() && parts.joints[joint].name == link.joint.name) set_key(parts.joints[joint++], &key.q[next]);
       next += count;
     }
   }

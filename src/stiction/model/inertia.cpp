@@ -1,7 +1,11 @@
 #include "stiction/model/inertia.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <numbers>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -44,7 +48,80 @@ struct UnitSolid {
   }
 };
 
+struct Volume {
+  double operator()(const Sphere& s) const { return 4.0 / 3.0 * std::numbers::pi * s.radius * s.radius * s.radius; }
+  double operator()(const Box& s) const { return 8.0 * s.half_extents.prod(); }
+  double operator()(const Cylinder& s) const { return 2.0 * std::numbers::pi * s.radius * s.radius * s.half_length; }
+  double operator()(const Capsule& s) const {
+    return std::numbers::pi * s.radius * s.radius * (2.0 * s.half_length + 4.0 / 3.0 * s.radius);
+  }
+  template <class Other>
+  double operator()(const Other& other) const {
+    throw InvalidArgument("shape", "a sphere, box, capsule or cylinder", std::string("a ").append(shape_name(Shape(other))));
+  }
+};
+
+/// Edges whose triangles do not cancel.
+std::ptrdiff_t open_edges(const TriangleMesh& surface) {
+  std::map<std::array<double, 3>, int> places;
+  std::map<std::pair<int, int>, int> edges;
+  const auto id = [&](int vertex) {
+    const Eigen::Vector3d& p = surface.vertices[static_cast<std::size_t>(vertex)];
+    return places.try_emplace({p.x(), p.y(), p.z()}, static_cast<int>(places.size())).first->second;
+  };
+  for (const Eigen::Vector3i& t : surface.triangles) {
+    const std::array<int, 3> v{id(t[0]), id(t[1]), id(t[2])};
+    for (std::size_t k = 0; k < 3; ++k) {
+      const int a = v[k], b = v[(k + 1) % 3];
+      if (a != b) edges[std::minmax({a, b})] += a < b ? 1 : -1;
+    }
+  }
+  return std::ranges::count_if(edges, [](const auto& e) { return e.second != 0; });
+}
+
+/// Integrals over a solid of 1, x and x xᵀ about its first vertex, so that nothing large cancels.
+struct Moments {
+  double volume = 0.0;
+  Eigen::Vector3d first = Eigen::Vector3d::Zero();
+  Eigen::Matrix3d second = Eigen::Matrix3d::Zero();
+
+  explicit Moments(const TriangleMesh& surface) {
+    for (const Eigen::Vector3i& t : surface.triangles) {
+      Eigen::Matrix3d P;  // corners of a tetrahedron but the first vertex
+      for (int k = 0; k < 3; ++k) P.col(k) = surface.vertices[static_cast<std::size_t>(t[k])] - surface.vertices.front();
+      const double part = P.determinant() / 6.0;
+      const Eigen::Vector3d sum = P.rowwise().sum();
+      volume += part;
+      first += part / 4.0 * sum;
+      second += part / 20.0 * (P * P.transpose() + sum * sum.transpose());
+    }
+  }
+};
+
 }  // namespace
+
+std::string surface_defect(const TriangleMesh& surface) {
+  if (const auto open = open_edges(surface); open > 0) {
+    return fmt::format("its surface is not closed: {} edges are not shared by two triangles of opposite sense", open);
+  }
+  const double volume = surface.vertices.empty() ? 0.0 : Moments(surface).volume;
+  return volume > 0.0 ? "" : fmt::format("its triangles do not face outwards: they enclose {:.6g} m³", volume);
+}
+
+Inertial solid_inside(const TriangleMesh& surface, double density) {
+  require_positive("density", density);
+  const Moments m(surface);
+  const Eigen::Vector3d middle = m.first / m.volume;
+  const Eigen::Matrix3d spread = m.second - m.volume * middle * middle.transpose();
+  return {density * m.volume, surface.vertices.front() + middle, density * (spread.trace() * Eigen::Matrix3d::Identity() - spread)};
+}
+
+Inertial homogeneous_solid(const Shape& shape, double density) {
+  require_positive("density", density);
+  validate(shape, "shape");
+  const double mass = density * std::visit(Volume{}, shape);
+  return {mass, Eigen::Vector3d::Zero(), solid_inertia(shape, mass)};
+}
 
 Inertial transformed(const Eigen::Isometry3d& X_AB, const Inertial& body) {
   const Eigen::Matrix3d R = X_AB.linear();

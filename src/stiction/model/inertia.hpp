@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <Eigen/Core>
 #include <Eigen/Geometry>
@@ -20,6 +21,15 @@ struct Inertial {
 Inertial transformed(const Eigen::Isometry3d& X_AB, const Inertial& body);
 /// Two bodies rigidly joined, in one frame (parallel-axis theorem).
 Inertial operator+(const Inertial& a, const Inertial& b);
+
+/// Of a homogeneous sphere, box, capsule or cylinder of this density (kg/m³). Throws InvalidArgument otherwise.
+Inertial homogeneous_solid(const Shape& shape, double density);
+/// Of the homogeneous solid inside a closed surface: volume integrals of 1, x and x xᵀ as sums over the tetrahedra between its triangles
+/// and a point (divergence theorem; Mirtich, Fast and Accurate Computation of Polyhedral Mass Properties, 1996).
+Inertial solid_inside(const TriangleMesh& surface, double density);
+/// Why a surface encloses no solid, empty when it does: every edge is shared by triangles in opposite senses, which face outwards.
+/// Vertices at one place are one vertex, as files repeat them.
+std::string surface_defect(const TriangleMesh& surface);
 
 /// Why no rigid body has this inertia, empty when one does: finite, mass >= 0, principal moments >= 0 that satisfy the triangle
 /// inequality to 1e-3 (files round their digits). Rods and point masses, with moments of zero, pass.

@@ -75,6 +75,12 @@ struct KeyframeDescription {
   std::vector<double> q;
 };
 
+/// Positions of some 1-dof joints by name: the <group_state>s of one name.
+struct PoseDescription {
+  std::string name;
+  std::vector<std::pair<std::string, double>> positions;
+};
+
 struct RobotDescription {
   std::string name;
   std::string file;
@@ -87,6 +93,7 @@ struct RobotDescription {
   std::vector<PairDescription> pairs;
   std::vector<EqualityDescription> equalities;
   std::vector<KeyframeDescription> keyframes;
+  std::vector<PoseDescription> poses;
   std::optional<Eigen::Vector3d> gravity;
   std::optional<double> timestep;
   std::vector<std::string> warnings;

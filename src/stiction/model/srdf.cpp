@@ -60,6 +60,7 @@ class SrdfReader {
       if (kind == "disable_collisions") add_pair(*e, disabled_);
       if (kind == "enable_collisions") add_pair(*e, enabled_);
       if (kind == "disable_default_collisions") add_default(*e);
+      if (kind == "group_state") add_state(*e);
       if (kind == "disable_collision") {
         robot_.warnings.push_back(
             fmt::format("{}: <disable_collision> is left out: the element is called <disable_collisions>", place(*e)));
@@ -92,6 +93,17 @@ class SrdfReader {
     if (!is_known(e, name)) return;
     for (const std::string& other : known_) {
       if (other != name) disabled_.insert(std::minmax({name, other}));
+    }
+  }
+
+  /// A value that is no single number is that of a base, which the pose of the robot says.
+  void add_state(const XmlElement& e) {
+    const std::string name = text(require(e, "name"));
+    auto at = std::ranges::find(robot_.poses, name, &PoseDescription::name);
+    if (at == robot_.poses.end()) at = robot_.poses.insert(at, {name, {}});
+    for (const XmlElement* j = e.FirstChildElement("joint"); j != nullptr; j = j->NextSiblingElement("joint")) {
+      const std::vector<double> value = numbers(require(*j, "value"));
+      if (value.size() == 1) at->positions.emplace_back(text(require(*j, "name")), value[0]);
     }
   }
 

@@ -1,4 +1,4 @@
-// Semantic descriptions (SRDF) of robots: which pairs of links a planner's set-up found not to collide.
+// Semantic descriptions (SRDF) of robots: which pairs of links a planner's set-up found not to collide, and poses by name.
 //
 // Read: <disable_collisions link1 link2>, <disable_default_collisions link>, <enable_collisions link1 link2> (which takes such a default
 // back). All else (groups, states, end effectors) is about planning and is passed over.
@@ -16,7 +16,8 @@ namespace stiction {
 /// <robot name> is the URDF's. Empty when there is none.
 std::string find_srdf(const std::string& urdf, const std::string& robot_name);
 
-/// Adds what the file says to `excluded_links`; links that the robot has not are a warning. Throws FileError naming file and line.
+/// Adds what the file says to `excluded_links` and `poses`; links that the robot has not are a warning. Throws FileError naming file and
+/// line.
 void read_srdf(const XmlElement& root, RobotDescription& robot);
 
 }  // namespace stiction

@@ -39,6 +39,15 @@ std::string_view to_string(JointKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+std::optional<double>& setting_named(JointSettings& settings, std::string_view name, std::string_view argument) {
+  std::string known;
+  for (const JointSettingField& field : kJointSettingFields) {
+    if (field.name == name) return settings.*field.member;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", field.name);
+  }
+  throw InvalidArgument(argument, "a setting among " + known, fmt::format("'{}'", name));
+}
+
 World::World() : impl_(std::make_shared<const Impl>()) {}
 
 int World::nq() const { return impl_->nq; }

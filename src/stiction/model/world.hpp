@@ -6,7 +6,8 @@
 // is one number, not a cosine and a sine); for a floating base or a free body 7 positions [x y z qx qy qz qw] and 6 velocities,
 // linear then angular, of the body's origin in the body's own axes; for a spherical joint a quaternion [x y z w] and 3 body-frame
 // angular velocities. A *body* is what moves rigidly: links joined by fixed joints are one body, whose frame is that of the joint
-// that moves it (in a URDF: its link nearest the root); a *link* is a named frame of the file fixed to a body. Static bodies have block -1.
+// that moves it (in a URDF: its link nearest the root; in an MJCF: at the joint's `pos`); a *link* is a named frame of the file fixed to
+// a body, where the file has it. Static bodies have block -1.
 // SI units; frames: W world, B body, J parent joint. Immutable after `WorldBuilder::build`, cheap to copy (shared), safe to share between
 // threads.
 #pragma once
@@ -188,6 +189,21 @@ struct JointSettings {
   std::optional<double> stiffness, spring_reference;  ///< 1-dof joints
 };
 
+/// The settings but the position by name, as `Joint` calls what they replace, for whoever reads them from elsewhere.
+struct JointSettingField {
+  std::string_view name;
+  std::optional<double> JointSettings::*member;
+};
+inline constexpr std::array<JointSettingField, 7> kJointSettingFields{{{"effort_limit", &JointSettings::effort_limit},
+                                                                       {"velocity_limit", &JointSettings::velocity_limit},
+                                                                       {"dry_friction", &JointSettings::dry_friction},
+                                                                       {"damping", &JointSettings::damping},
+                                                                       {"armature", &JointSettings::armature},
+                                                                       {"stiffness", &JointSettings::stiffness},
+                                                                       {"spring_reference", &JointSettings::spring_reference}}};
+/// The setting of this name. Throws InvalidArgument naming `argument` and the names there are.
+std::optional<double>& setting_named(JointSettings& settings, std::string_view name, std::string_view argument);
+
 struct RobotOptions {
   std::string name;  ///< empty: the name in the file
   BaseKind base = BaseKind::from_file;
@@ -196,7 +212,8 @@ struct RobotOptions {
   /// drives (MJCF).
   std::optional<std::vector<std::string>> actuated;
   std::map<std::string, JointSettings> joints;
-  std::string keyframe;                   ///< MJCF: the <key> whose qpos is the start configuration, by name; empty: none
+  /// Start configuration by name: the <key> of an MJCF, the <group_state>s of a URDF's SRDF (of every group that has one). Empty: none.
+  std::string keyframe;
   std::vector<std::string> package_dirs;  ///< where package://NAME/... is looked up, besides the file's own ancestors
   bool convex_meshes = true;              ///< collide the convex hull of a mesh, not its triangles
   /// Accept inertias that no rigid body has (with a warning) as long as M stays positive definite.

@@ -1,0 +1,148 @@
+// One table of a scene file. Internal to scene.cpp.
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+#include <Eigen/Geometry>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/problem/contact_problem.hpp"
+
+namespace stiction {
+
+/// It knows its name and line, and which of its keys were read. What it refuses is a FileError that names them.
+class Table {
+ public:
+  Table(const std::string& file, std::string name, const toml::table& table) : file_(file), name_(std::move(name)), table_(table) {}
+
+  [[noreturn]] void fail(std::string_view key, std::string_view reason) const {
+    const toml::node* node = table_.get(key);
+    const auto line = (node != nullptr ? node->source() : table_.source()).begin.line;
+    throw FileError(file_, fmt::format("line {}, {}.{}", line, name_, key), reason);
+  }
+  bool has(std::string_view key) const { return table_.contains(key); }
+  double number(std::string_view key, double fallback) {
+    used_.insert(std::string(key));
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) return fallback;
+    if (node->is_string() && (*node->value<std::string>() == "inf" || *node->value<std::string>() == "infinity")) return kInfinity;
+    const auto value = node->value<double>();
+    if (!value || std::isnan(*value)) fail(key, "expected a number");
+    return *value;
+  }
+  int integer(std::string_view key, int fallback) {
+    const double value = number(key, fallback);
+    if (value != std::floor(value) || std::abs(value) > 1e9) fail(key, "expected an integer");
+    return static_cast<int>(value);
+  }
+  std::optional<double> maybe_number(std::string_view key) { return has(key) ? std::optional(number(key, 0.0)) : std::nullopt; }
+  double required_number(std::string_view key) {
+    if (!has(key)) fail(key, "missing");
+    return number(key, 0.0);
+  }
+  std::string text(std::string_view key, std::string fallback) {
+    used_.insert(std::string(key));
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) return fallback;
+    const auto value = node->value<std::string>();
+    if (!value) fail(key, "expected a text");
+    return *value;
+  }
+  bool flag(std::string_view key, bool fallback) {
+    used_.insert(std::string(key));
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) return fallback;
+    const auto value = node->value<bool>();
+    if (!value) fail(key, "expected true or false");
+    return *value;
+  }
+  Eigen::Vector3d vector(std::string_view key, const Eigen::Vector3d& fallback) {
+    used_.insert(std::string(key));
+    if (!has(key)) return fallback;
+    const toml::array* array = table_.get(key)->as_array();
+    if (array == nullptr || array->size() != 3) fail(key, "expected three numbers");
+    Eigen::Vector3d out;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto value = array->get(i)->value<double>();
+      if (!value || !std::isfinite(*value)) fail(key, "expected three finite numbers");
+      out[static_cast<Eigen::Index>(i)] = *value;
+    }
+    return out;
+  }
+  std::vector<std::pair<std::string, double>> numbers(std::string_view key) {
+    used_.insert(std::string(key));
+    std::vector<std::pair<std::string, double>> out;
+    if (!has(key)) return out;
+    const toml::table* inner = table_.get(key)->as_table();
+    if (inner == nullptr) fail(key, "expected a table of numbers");
+    for (const auto& [name, node] : *inner) {
+      const auto value = node.value<double>();
+      if (!value || !std::isfinite(*value)) fail(key, fmt::format("{}: expected a finite number", name.str()));
+      out.emplace_back(std::string(name.str()), *value);
+    }
+    return out;
+  }
+  std::optional<Eigen::Matrix3d> matrix(std::string_view key) {
+    used_.insert(std::string(key));
+    if (!has(key)) return {};
+    const toml::array* rows = table_.get(key)->as_array();
+    Eigen::Matrix3d out;
+    for (std::size_t i = 0; i < 9; ++i) {
+      const toml::array* row = rows == nullptr || rows->size() != 3 ? nullptr : rows->get(i / 3)->as_array();
+      const auto value = row == nullptr || row->size() != 3 ? std::nullopt : row->get(i % 3)->value<double>();
+      if (!value || !std::isfinite(*value)) fail(key, "expected three rows of three finite numbers");
+      out(static_cast<Eigen::Index>(i / 3), static_cast<Eigen::Index>(i % 3)) = *value;
+    }
+    return out;
+  }
+  /// The tables of an array, or those that a table has by name, each to be finished by whoever reads it.
+  std::vector<std::pair<std::string, Table>> tables(std::string_view key) {
+    used_.insert(std::string(key));
+    std::vector<std::pair<std::string, Table>> out;
+    if (!has(key)) return out;
+    const auto add = [&](const std::string& name, const toml::node& node) {
+      const std::string full = fmt::format("{}.{}{}", name_, key, name);
+      if (node.as_table() == nullptr) fail(key, "expected tables");
+      out.emplace_back(name.substr(name.starts_with(".") ? 1 : 0), Table(file_, full, *node.as_table()));
+    };
+    if (const toml::array* array = table_.get(key)->as_array()) {
+      for (std::size_t i = 0; i < array->size(); ++i) add(fmt::format("[{}]", i), *array->get(i));
+    } else if (const toml::table* named = table_.get(key)->as_table()) {
+      for (const auto& [name, node] : *named) add("." + std::string(name.str()), node);
+    } else {
+      fail(key, "expected tables");
+    }
+    return out;
+  }
+  Eigen::Isometry3d pose() {
+    const Eigen::Vector3d rpy = vector("rpy", Eigen::Vector3d::Zero());
+    Eigen::Isometry3d X = Eigen::Isometry3d::Identity();
+    X.translation() = vector("position", Eigen::Vector3d::Zero());
+    X.linear() = (Eigen::AngleAxisd(rpy[2], Eigen::Vector3d::UnitZ()) * Eigen::AngleAxisd(rpy[1], Eigen::Vector3d::UnitY()) *
+                  Eigen::AngleAxisd(rpy[0], Eigen::Vector3d::UnitX()))
+                     .toRotationMatrix();
+    return X;
+  }
+  /// Every key must have been read: a misspelt one is an error, not a default.
+  void finish() const {
+    for (const auto& [key, node] : table_) {
+      if (!used_.contains(std::string(key.str()))) fail(key.str(), "unknown key");
+    }
+  }
+
+ private:
+  const std::string& file_;
+  std::string name_;
+  const toml::table& table_;
+  std::set<std::string> used_;
+};
+
+}  // namespace stiction
