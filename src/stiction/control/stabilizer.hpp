@@ -7,8 +7,9 @@
 // with the base's heading; c the point that balance is asked about (base origin or centre of mass). δ (relative to |A|²)
 // picks the smallest forces among equals. The dual has two unknowns: f = (Aᵀy)⁺ where A (Aᵀy)⁺ + δ y = m, a monotone piecewise
 // linear equation, solved by Newton's method with a line search; the forces are then polished on the set that presses with
-// δ -> 0 (least norm). Departure from the paper: it accumulates each foot's reaction by itself; here the feet are solved
-// together, so the requested moment is produced whenever some set of pushes can produce it, else the closest one is.
+// δ -> 0 (least norm). Departure from the paper: it accumulates each foot's reaction by itself, f = (Aᵀm)⁺ with m = -50 (φ̇, θ̇) in
+// the published controller; here the feet are solved together, so the requested moment is produced whenever some set of pushes can
+// produce it, else the closest one is.
 // Cost O(k) per iteration, a handful of iterations, no allocation up to the largest k seen.
 #pragma once
 

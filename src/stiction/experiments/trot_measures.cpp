@@ -51,7 +51,7 @@ bool TrotMeasures::is_other_motion(const Stepper& stepper, const InverseSolution
   constexpr double kApart = 1e-6;  // of the velocity scale: a thousand times the tolerance of each
   const Solution& taken = stepper.solution();
   const ContactProblem& p = stepper.problem();
-  if (!one_problem_ || p.dt != dt_ || asked.impulses.size() != taken.impulses.size()) return false;
+  if (!one_problem_ || taken.status != Status::solved || p.dt != dt_ || asked.impulses.size() != taken.impulses.size()) return false;
   if ((asked.v - taken.v).cwiseAbs().maxCoeff() <= kApart * taken.certificate.velocity_scale) return false;
   const SolveOptions& options = stepper.options().contact;
   certify(p, conditions(options), asked.v, asked.impulses, asked.bounded_impulses.head(p.bounded_rows()), taken.prescribed_impulses,

@@ -2,8 +2,9 @@
 //
 // Force error: f = Σ f_N over the feet, predicted by the controller and borne in the simulator. The paper's absolute and relative figures
 // have no common ratio (3.80 N is 12.53 % for one controller, 1.28 N is 1.55 % for another), so its relative error is no share of a
-// fixed force but a mean of step-wise ratios |Δf| / f, here over the steps in which the ground bears a tenth of the weight or more; mean
-// |Δf| over mean f is recorded beside it. A touchdown step is one in which a foot that bore no force starts to.
+// fixed force but a mean of step-wise ratios |Δf| / f, here over the steps in which the ground bears a tenth of the weight or more, from
+// which on the published controller takes a foot for loaded. Mean |Δf| over mean f is recorded beside it. A touchdown step is one in
+// which a foot that bore no force starts to.
 // Coulomb's law may allow several motions for one torque. A step is ambiguous when ground and controller solved one problem, moved
 // differently, and the controller's point passes the certificate of the ground's problem.
 #pragma once
