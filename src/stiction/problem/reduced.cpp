@@ -86,9 +86,17 @@ void gather_inertia(const ContactProblem& p, const Reduction& red, const Reducti
   }
 }
 
+/// Column by column, which allocates nothing; where the matrix no longer fits a cache by Eigen's panels, in place too.
 void factor_in_place(GrowMatrix& L) {
-  // Unblocked Cholesky: r is small, and Eigen's LLT would copy.
+  constexpr Index kPanels = 256;  // half a megabyte
   const Index n = L.rows();
+  if (n >= kPanels) {
+    Eigen::Ref<Eigen::MatrixXd> in_place(L);
+    const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> llt(in_place);
+    if (llt.info() != Eigen::Success) L.setConstant(std::numeric_limits<double>::quiet_NaN());
+    L.triangularView<Eigen::StrictlyUpper>().setZero();
+    return;
+  }
   for (Index j = 0; j < n; ++j) {
     for (Index k = 0; k < j; ++k) L.col(j).tail(n - j) -= L(j, k) * L.col(k).tail(n - j);
     const double pivot = std::sqrt(L(j, j));

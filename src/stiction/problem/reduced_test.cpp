@@ -63,6 +63,32 @@ VectorXd dense_velocity(const ContactProblem& p, const MatrixXd& C, const Vector
   return kkt.completeOrthogonalDecomposition().solve(rhs).head(nv);
 }
 
+// A body of so many coordinates is factored in panels, a smaller one column by column.
+TEST(Reduction, SmallAndLargeBodiesAlike) {
+  for (const int n : {255, 256, 400}) {
+    const std::vector<int> sizes{n};
+    ContactProblem p;
+    p.dt = 0.01;
+    p.M.reset(sizes);
+    p.M.block(0) = random_spd(n);
+    p.v = VectorXd::Random(n);
+    p.impulse = VectorXd::Random(n);
+    const MatrixXd J = MatrixXd::Random(3, n), M = p.M.to_dense();
+    p.J = BlockRows::from_dense(3, J, sizes);
+    p.mu = VectorXd::Constant(1, 0.5);
+    p.restitution.setZero(1);
+    p.gap.setZero(1);
+    p.J_b.reset(1, sizes);
+    Reduction red;
+    reduce(p, red);
+    const Eigen::PartialPivLU<MatrixXd> lu(M);
+    const VectorXd free = p.v + lu.solve(p.impulse);
+    EXPECT_LE((red.v_free - free).norm(), 1e-9 * free.norm()) << n;
+    const MatrixXd W = J * lu.solve(J.transpose()), Rt = red.reduced.Rt.to_dense();
+    EXPECT_LE((Rt * Rt.transpose() - W).norm(), 1e-9 * W.norm()) << n;
+  }
+}
+
 void expect_reduction_matches(const ContactProblem& p, const MatrixXd& C, const VectorXd& c, int expected_rank) {
   validate(p);
   Reduction red;
