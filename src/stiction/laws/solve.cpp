@@ -454,7 +454,8 @@ void complete(const ContactProblem& problem, const SolveOptions& options, SolveW
     recover_velocity(w.reduction, w.impulses.lambda, w.impulses.beta, solution.v);
   }
   expand_bounded(problem, w.reduction, w.impulses.beta, solution.bounded_impulses);
-  set_multipliers(options.law, w.impulses.multipliers, problem.contacts(), w.reduction.bounded, problem.bounded_rows(), solution.multipliers);
+  set_multipliers(options.law, w.impulses.multipliers, problem.contacts(), w.reduction.bounded, problem.bounded_rows(),
+                  solution.multipliers);
   recover_bilateral(problem, w.reduction, solution.v, solution.impulses, solution.bounded_impulses, solution.prescribed_impulses);
 
   certify(problem, conditions(options), solution.v, solution.impulses, solution.bounded_impulses, solution.prescribed_impulses,
