@@ -71,8 +71,13 @@ TEST(DryFriction, AndContactFrictionHoldABoxOnASlopeTogether) {
     EXPECT_LT(s.v.norm(), 1e-10) << to_string(law);
     EXPECT_NEAR(s.impulses[0] + s.impulses[3] + s.impulses[6] + s.impulses[9], press, 1e-9);
     p.lo[0] = -0.1 * pull;
-    p.hi[0] = 0.1 * pull;
-    EXPECT_GT(solve(p, with(law)).v[0], 0.1 * kDt * kG * std::sin(slope)) << to_string(law);
+    p.hi[0] = 0.1 * pull;  // 0.3 of the pull is left, which the relaxed laws turn into gliding in part
+    const double left = 0.3 * kDt * kG * std::sin(slope), v = solve(p, with(law)).v[0];
+    if (law == Law::coulomb_pyramid || law == Law::coulomb_cone) {
+      EXPECT_NEAR(v, left, 1e-11) << to_string(law);
+    } else {
+      EXPECT_GT(v, 0.5 * left) << to_string(law);
+    }
   }
 }
 
@@ -152,8 +157,9 @@ TEST_P(RowByRowAgrees, WithTheLawsOwnSolver) {
     ASSERT_EQ(reference.status, Status::solved) << trial;
     agreed += (s.v - reference.v).norm() < 1e-6 * (1.0 + s.v.norm()) ? 1 : 0;
   }
-  EXPECT_GE(solved, c.solver == Solver::pgs ? kTrials / 4 : c.law == Law::coulomb_pyramid ? kTrials / 2 : kTrials);
-  EXPECT_GE(agreed, c.law == Law::coulomb_pyramid ? solved * 9 / 10 : solved);  // the motion under Coulomb's law need not be unique
+  const bool slow = c.law == Law::no_slip && c.solver == Solver::pgs;  // its rows are nearly dependent
+  EXPECT_GE(solved, slow ? kTrials / 4 : kTrials);
+  EXPECT_GE(agreed, c.law == Law::coulomb_pyramid ? solved - 1 : solved);  // the motion under Coulomb's law need not be unique
 }
 
 INSTANTIATE_TEST_SUITE_P(

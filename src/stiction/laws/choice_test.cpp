@@ -8,6 +8,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/laws/solve.hpp"
 #include "stiction/laws/test_problems.hpp"
+#include "stiction/problem/indeterminacy.hpp"
 
 namespace stiction {
 namespace {
@@ -40,20 +41,48 @@ TEST_P(EveryLaw, ABoxAtRestSharesItsWeightEvenly) {
   }
 }
 
-// Same motion, certified, no longer than any other point at hand; orthogonal to what can be exchanged freely.
+/// A box on its four corners under a random load within its base, at rest or sliding: its impulses are indeterminate.
+ContactProblem box_under_load(std::mt19937& rng, double mu, bool slides) {
+  std::uniform_real_distribution<double> uniform(-0.3, 0.3);
+  const Vector3d velocity(uniform(rng), uniform(rng), 0.0);
+  ContactProblem p = box_on_slope(kMass, kHalf, 0.5 * uniform(rng), mu, kDt, slides ? velocity : Vector3d::Zero());
+  const double weight = kDt * kMass * kG;
+  p.impulse[3] += weight * kHalf[1] * uniform(rng);
+  p.impulse[4] += weight * kHalf[0] * uniform(rng);
+  return p;
+}
+
+/// Of the set of impulses with the same motion: a point in its relative interior, and its dimension.
+Indeterminacy set_of(const ContactProblem& p, Law law, const Solution& s) {
+  Reduction reduction;
+  reduce(p, reduction);
+  return indeterminacy(reduction.reduced, conditions(with(law, Choice::warm_start)), s.impulses, s.bounded_impulses);
+}
+
+// Same motion, certified, no longer than other points of the set; on the way to any of them the norm grows, λ·(λ' - λ) >= 0, which for a
+// convex set is what makes λ the shortest.
 TEST_P(EveryLaw, IsTheShortestOfTheSameMotion) {
   std::mt19937 rng(5);
+  int compared = 0, open = 0, shorter = 0;
   for (int trial = 0; trial < 25; ++trial) {
-    ContactProblem p = random_robot(rng, 6 + trial % 5, 3 + trial % 10, 0.2 + 0.1 * (trial % 7));
-    if (trial % 2 == 0) p.impulse[2] -= 0.2;  // pressed down: most contacts stick
+    const ContactProblem p = trial % 2 == 0 ? random_robot(rng, 6 + trial % 5, 3 + trial % 10, 0.2 + 0.1 * (trial % 7))
+                                            : box_under_load(rng, 0.3 + 0.1 * (trial % 5), trial % 4 == 1);
     const Solution own = solve(p, with(GetParam(), Choice::warm_start)), chosen = solve(p, with(GetParam(), Choice::least_norm));
     if (own.status != Status::solved) continue;
     ASSERT_EQ(chosen.status, Status::solved) << trial << " " << chosen.certificate.worst();
     EXPECT_LT((own.v - chosen.v).norm(), 1e-9 * (1.0 + own.v.norm())) << trial;
     EXPECT_LE(chosen.impulses.norm(), own.impulses.norm() * (1.0 + 1e-9)) << trial;
-    // On the way to any other point of the set the norm grows: λ·(λ' - λ) >= 0.
     EXPECT_GE(chosen.impulses.dot(own.impulses - chosen.impulses), -1e-9 * own.impulses.squaredNorm()) << trial;
+    ++compared;
+    const Indeterminacy set = set_of(p, GetParam(), own);
+    if (set.dimension == 0) continue;
+    ++open;
+    EXPECT_GE(chosen.impulses.dot(set.interior - chosen.impulses), -1e-7 * set.interior.squaredNorm()) << trial;  // zero to 1e-7 there
+    if (chosen.impulses.norm() < set.interior.norm() * (1.0 - 1e-3)) ++shorter;
   }
+  EXPECT_GE(compared, 23);
+  EXPECT_GE(open, 6);  // the boxes at rest; under the disc those that slide leave nothing open
+  EXPECT_GE(shorter, 4);
 }
 
 TEST(Choice, AProblemKnownByItsContactsIsChosenForToo) {
@@ -80,7 +109,10 @@ TEST(Choice, ClosestToLastIsTheProjection) {
     solve(p, with(Law::coulomb_cone, Choice::least_norm), w, shortest);
     // Variational inequality of the projection on a convex set, at a point of the set.
     EXPECT_LE((last - s.impulses).dot(shortest.impulses - s.impulses), 1e-9 * last.squaredNorm()) << trial;
-    EXPECT_LE((last - s.impulses).norm(), (last - shortest.impulses).norm() * (1.0 + 1e-12)) << trial;
+    const Indeterminacy set = set_of(p, Law::coulomb_cone, s);
+    ASSERT_EQ(set.dimension, 6);  // twelve impulses, six balances
+    EXPECT_LE((last - s.impulses).dot(set.interior - s.impulses), 1e-7 * last.squaredNorm()) << trial;
+    EXPECT_GT((s.impulses - shortest.impulses).norm(), 0.01 * shortest.impulses.norm()) << trial;  // another point than without `last`
   }
 }
 
@@ -122,12 +154,9 @@ TEST_P(EveryLaw, AStandingFootHasForcesSmoothInTime) {
   // The wrench changes by at most 0.012 weights and 0.012 weight x half lengths a step; a corner's share of it is a few times that at most.
   EXPECT_LT(largest_jump(GetParam(), Choice::least_norm, standing_foot), 0.02);
   EXPECT_LT(largest_jump(GetParam(), Choice::closest_to_last, standing_foot), 0.02);
-  RecordProperty("jump_own", std::to_string(largest_jump(GetParam(), Choice::warm_start, standing_foot)));
-  RecordProperty("jump_least_norm", std::to_string(largest_jump(GetParam(), Choice::least_norm, standing_foot)));
-  RecordProperty("jump_closest", std::to_string(largest_jump(GetParam(), Choice::closest_to_last, standing_foot)));
 }
 
-// The same foot whose contacts are listed in another order every step, as a detector may: the rule does not notice, solvers may.
+// The same foot whose contacts are listed in another order every step, as a detector may: the rule does not notice, the solvers do.
 TEST(Choice, AnOrderThatChangesDoesNotShow) {
   for (const Law law : {Law::no_slip, Law::coulomb_pyramid, Law::coulomb_cone, Law::anitescu}) {
     double jump[2] = {};
@@ -151,8 +180,7 @@ TEST(Choice, AnOrderThatChangesDoesNotShow) {
       jump[choice == Choice::least_norm] = jumps.largest;
     }
     EXPECT_LT(jump[1], 0.02) << to_string(law);
-    RecordProperty("jump_own_" + std::string(to_string(law)), std::to_string(jump[0]));
-    RecordProperty("jump_least_norm_" + std::string(to_string(law)), std::to_string(jump[1]));
+    EXPECT_GT(jump[0], 0.1) << to_string(law);
   }
 }
 
@@ -166,8 +194,7 @@ ContactProblem pushed_box(int step) {
 }
 
 TEST(Choice, APushedBoxHasForcesSmoothInTime) {
-  for (const Law law : {Law::no_slip, Law::coulomb_pyramid, Law::coulomb_cone, Law::anitescu}) {
-    if (law == Law::coulomb_pyramid || law == Law::anitescu) continue;  // a square holds less at this angle: it slides before the end
+  for (const Law law : {Law::no_slip, Law::coulomb_cone}) {  // a square holds less at this angle: the box slides before the end
     for (const Choice choice : {Choice::least_norm, Choice::closest_to_last}) {
       EXPECT_LT(largest_jump(law, choice, pushed_box), 0.01) << to_string(law);
     }

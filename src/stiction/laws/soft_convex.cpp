@@ -81,30 +81,4 @@ void solve_by_newton(const ReducedProblem& p, const SolveOptions& options, SoftC
   out.iterations = w.solution.iterations;
 }
 
-Duality duality(const ReducedProblem& p, const SolveOptions& options, const Eigen::Ref<const Eigen::VectorXd>& lambda,
-                const Eigen::Ref<const Eigen::VectorXd>& beta, SoftConvexWorkspace& w) {
-  make_soft_contacts(p, options, w.contacts);
-  w.y.setZero(p.rank_bound());
-  p.Rt.add_transposed(lambda, w.y);
-  p.Bt.add_transposed(beta, w.y);
-  Duality d;
-  d.primal = d.dual = 0.5 * w.y.squaredNorm();
-  for (int i = 0; i < p.contacts(); ++i) {
-    const SoftContact& c = w.contacts[static_cast<std::size_t>(i)];
-    const Vector3d l = lambda.segment<3>(3 * i);
-    const double soft = 0.5 * (c.normal * l[0] * l[0] + c.tangential * l.tail<2>().squaredNorm());
-    d.primal += soft;
-    d.dual += soft + l.dot(p.u_free.segment<3>(3 * i) - c.reference);
-  }
-  for (int j = 0; j < p.bounded_rows(); ++j) {
-    Eigen::Matrix<double, 1, 1> row(p.w_free[j]);
-    p.Bt.add_group_product(j, w.y, row);
-    d.dual += beta[j] * p.w_free[j];
-    // -β w at its largest over finite bounds; an infinite bound makes w >= 0 or w <= 0 a constraint of the primal.
-    const double bound = row[0] > 0.0 ? p.lo[j] : p.hi[j];
-    if (std::isfinite(bound)) d.primal -= bound * row[0];
-  }
-  return d;
-}
-
 }  // namespace stiction

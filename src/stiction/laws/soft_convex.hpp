@@ -6,7 +6,7 @@
 // is what the active set solves in generators (convex.hpp); here y = L Zᵀ(v⁺ - v_free) is the unknown, over a pyramid or, edges = 0, the
 // disc. frictionless is K the half line, viscous the half space on closed contacts with R_T = 1/(h η), so that u_T + R_T λ_T = 0 is its
 // friction; with the slip before the step that friction is known and the rest frictionless. Both programs have the
-// same y and opposite values (`duality`). Bounded rows are exact in all of them.
+// same y and opposite values. Bounded rows are exact in all of them.
 #pragma once
 
 #include "stiction/laws/impulses.hpp"
@@ -31,14 +31,5 @@ struct SoftConvexWorkspace {
 void make_soft_contacts(const ReducedProblem& problem, const SolveOptions& options, std::vector<SoftContact>& contacts);
 
 void solve_by_newton(const ReducedProblem& problem, const SolveOptions& options, SoftConvexWorkspace& workspace, Impulses& impulses);
-
-/// Values (J) of the two programs at the point (λ, β) and the y it leads to: primal >= -dual up to infeasibility, equal at the solution.
-struct Duality {
-  double primal = 0.0;
-  double dual = 0.0;
-  double gap() const { return primal + dual; }
-};
-Duality duality(const ReducedProblem& problem, const SolveOptions& options, const Eigen::Ref<const Eigen::VectorXd>& lambda,
-                const Eigen::Ref<const Eigen::VectorXd>& beta, SoftConvexWorkspace& workspace);
 
 }  // namespace stiction

@@ -96,12 +96,15 @@ TEST_P(Walls, BlockSparseDefaultGivesTheMotionOfTheDenseMethod) {
 TEST_P(Walls, StepsHardlyGrowWithTheBodies) {
   const Case c = GetParam();
   std::mt19937 rng(22);
-  for (const int width : {7, 14}) {
+  int steps[2] = {};
+  for (const int width : {7, 14}) {  // 28 and 105 bricks
     const ContactProblem p = brick_wall(rng, width);
     const Solution s = solve(p, with(c.law));
     EXPECT_EQ(s.status, Status::solved) << width << " " << s.certificate.worst();
-    EXPECT_LE(s.iterations, 60) << width;
+    steps[width == 14] = s.iterations;
   }
+  EXPECT_LE(steps[0], 20);
+  EXPECT_LE(steps[1], 2 * steps[0]);
 }
 
 TEST_P(Walls, AllocationNoneOnceGrown) {
@@ -114,9 +117,11 @@ TEST_P(Walls, AllocationNoneOnceGrown) {
   for (int repeat = 0; repeat < 2; ++repeat) {
     for (const ContactProblem& p : problems) solve(p, with(GetParam().law), w, s);
   }
-  const std::size_t before = allocation_count();
-  solve(problems[2], with(GetParam().law), w, s);
-  EXPECT_EQ(allocation_count() - before, 0u);
+  for (const ContactProblem& p : problems) {
+    const std::size_t before = allocation_count();
+    solve(p, with(GetParam().law), w, s);
+    EXPECT_EQ(allocation_count() - before, 0u) << p.contacts() << " contacts";
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Laws, Walls,
@@ -139,14 +144,15 @@ TEST(Walls, ViscousWithTheSlipBeforeTheStepAgreesToo) {
   }
 }
 
-TEST(Walls, ContradictingTangentsAreNotCalledSolved) {
+TEST(Walls, ContradictingTangentsAreRefuted) {
   std::mt19937 rng(25);
   ContactProblem p = brick_wall(rng, 4);
   p.prescribed = {0, 1, 2, 3, 4, 5};
   p.v_prescribed.setZero(6);
   p.v_prescribed[5] = 1.0;  // a brick that turns on the spot, and may not slip
   const Solution s = solve(p, with(Law::no_slip));
-  EXPECT_NE(s.status, Status::solved);
+  EXPECT_EQ(s.status, Status::infeasible);
+  EXPECT_TRUE(proves_infeasible(p, with(Law::no_slip), s.ray));
   EXPECT_TRUE(s.v.allFinite());
 }
 

@@ -42,6 +42,15 @@ std::vector<int>& join_coupled_blocks(const ContactProblem& p, Reduction& red) {
   return root;
 }
 
+void add_block(Reduction& red) {
+  if (red.spare.empty()) {
+    red.blocks.emplace_back();
+  } else {
+    red.blocks.push_back(std::move(red.spare.back()));
+    red.spare.pop_back();
+  }
+}
+
 void collect_coordinates(const ContactProblem& p, Reduction& red) {
   const std::vector<int>& root = join_coupled_blocks(p, red);
   const std::size_t nv = static_cast<std::size_t>(p.velocities());
@@ -50,7 +59,7 @@ void collect_coordinates(const ContactProblem& p, Reduction& red) {
   std::size_t used = 0;
   for (int k = 0; k < p.M.blocks(); ++k) {
     if (root[static_cast<std::size_t>(k)] != k) continue;
-    if (red.blocks.size() <= used) red.blocks.emplace_back();
+    if (red.blocks.size() <= used) add_block(red);
     Reduction::Block& block = red.blocks[used];
     block.coordinates.clear();
     for (int m = k; m < p.M.blocks(); ++m) {
@@ -65,7 +74,10 @@ void collect_coordinates(const ContactProblem& p, Reduction& red) {
     }
     if (!block.coordinates.empty()) ++used;
   }
-  red.blocks.resize(used);
+  while (red.blocks.size() > used) {
+    red.spare.push_back(std::move(red.blocks.back()));
+    red.blocks.pop_back();
+  }
 }
 
 // Dense M over the coordinates of a reduced block.

@@ -70,10 +70,10 @@ struct Reduction {
     GrowMatrix L;                  ///< size x size lower Cholesky factor of ZᵀMZ
     GrowVector reciprocal;         ///< of L's diagonal
   };
-  std::vector<Block> blocks;
-  std::vector<int> block_of;        ///< nv: reduced block of a coordinate, -1 when prescribed
-  std::vector<int> index_in_block;  ///< nv: its place in Block::coordinates
-  std::vector<char> is_prescribed;  ///< nv
+  std::vector<Block> blocks, spare;  ///< spare: those of larger problems, kept for their memory
+  std::vector<int> block_of;         ///< nv: reduced block of a coordinate, -1 when prescribed
+  std::vector<int> index_in_block;   ///< nv: its place in Block::coordinates
+  std::vector<char> is_prescribed;   ///< nv
   std::vector<int> root, block_sizes;
   GrowVector momentum, momentum_scratch, y_momentum, scratch, scratch2;
   GrowMatrix scratch_matrix;

@@ -82,7 +82,7 @@ TEST(BoundedRows, RandomRowsOfEveryKindBesideContacts) {
   }
 }
 
-TEST(BoundedRows, PressHoldsABoxBetweenTwoWalls) {
+TEST(BoundedRows, APressHoldsAMassOnAWallUpToItsFriction) {
   // A point mass of 1 kg pressed against a wall by a motor of limited force slides down when μ times that force is below its weight.
   const double h = 0.01, weight = 9.81 * h;
   for (double limit : {10.0, 30.0}) {
@@ -100,6 +100,7 @@ TEST(BoundedRows, PressHoldsABoxBetweenTwoWalls) {
     EXPECT_NEAR(solution.beta[0], limit * h, 1e-12);
     EXPECT_NEAR(solution.lambda[0], limit * h, 1e-12);
     EXPECT_NEAR(solution.lambda[2], std::min(weight, 0.5 * limit * h), 1e-12);
+    EXPECT_NEAR(solution.lambda[1], 0.0, 1e-12);
   }
 }
 
@@ -126,8 +127,8 @@ TEST(BoundedRows, LimitsWithoutRoom) {
   }
 }
 
-// A warm start that leads nowhere costs its own polish, 16 systems, and no more.
-TEST(ExactCone, NeverWorseWarmThanCold) {
+// 16 systems.
+TEST(ExactCone, AWarmStartThatLeadsNowhereCostsItsPolishAtMost) {
   Random random(5);
   ConeOptions warm;
   warm.warm_start = true;
