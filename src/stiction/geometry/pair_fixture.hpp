@@ -74,6 +74,9 @@ class Random {
   std::normal_distribution<double> normal_;
 };
 
+/// 0 to count - 1.
+inline int pick(Random& random, int count) { return std::min(static_cast<int>(random(0.0, count)), count - 1); }
+
 inline const ContactPoint& deepest(const std::vector<ContactPoint>& contacts) {
   return *std::min_element(contacts.begin(), contacts.end(), [](const auto& x, const auto& y) { return x.gap < y.gap; });
 }

@@ -25,8 +25,6 @@ int pairs_to_try(int quick) {
   return wanted == nullptr ? quick : std::max(std::atoi(wanted), quick);
 }
 
-int pick(Random& random, int count) { return std::min(static_cast<int>(random(0.0, count)), count - 1); }
-
 /// A shape with extents of `size` times 1, or one of them 1/10 or 1/300.
 Shape random_shape(Random& random, int kind, double size) {
   const auto extent = [&] {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/geometry/closest.hpp"
 
 namespace stiction {
 
@@ -135,6 +137,30 @@ void mark_patches(Surface& s) {
   for (int t = 0; t < static_cast<int>(s.patch.size()); ++t) s.patch[static_cast<std::size_t>(t)] = root(t);
 }
 
+/// Whether all edges at v fall away from some direction on the outside: d = outward + x t1 + y t2, the polygon of all (x, y) cut edge by
+/// edge.
+bool falls_away(const Surface& s, int v) {
+  constexpr double kWidest = 1e3;  // up to 0.06 degrees short of a right angle to the outward direction
+  using Eigen::Vector2d;
+  const double length = s.vertex_normal[static_cast<std::size_t>(v)].norm();
+  if (s.spokes_of(v).empty() || !(length > 0.0)) return false;
+  const Vector3d outward = s.vertex_normal[static_cast<std::size_t>(v)] / length, t1 = outward.unitOrthogonal(), t2 = outward.cross(t1);
+  std::vector<Vector2d> left{{-kWidest, -kWidest}, {kWidest, -kWidest}, {kWidest, kWidest}, {-kWidest, kWidest}}, next;
+  for (int k : s.spokes_of(v)) {
+    const Vector3d e = (s.vertex(k) - s.vertex(v)).normalized();
+    const auto rise = [&](const Vector2d& q) { return e.dot(outward) + q.x() * e.dot(t1) + q.y() * e.dot(t2) + kFlat; };
+    next.clear();
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const Vector2d &p = left[i], &q = left[(i + 1) % left.size()];
+      const double at_p = rise(p), at_q = rise(q);
+      if (at_p <= 0.0) next.push_back(p);
+      if ((at_p <= 0.0) != (at_q <= 0.0)) next.push_back(p + at_p / (at_p - at_q) * (q - p));
+    }
+    std::swap(left, next);
+  }
+  return left.size() >= 3;
+}
+
 void mark_vertices(Surface& s) {
   std::vector<std::pair<int, int>> joined;
   for (const auto& e : s.edges) {
@@ -158,18 +184,9 @@ void mark_vertices(Surface& s) {
   }
   s.vertex_convex.assign(s.vertices.size(), 0);
   for (int v = 0; v < static_cast<int>(s.vertices.size()); ++v) {
-    Vector3d inward = Vector3d::Zero();
-    for (int k : s.spokes_of(v)) inward += (s.vertex(k) - s.vertex(v)).normalized();
-    const auto falls = [&](const Vector3d& direction) {
-      const double length = direction.norm();
-      if (!(length > 1e-9) || s.spokes_of(v).empty()) return false;
-      return std::all_of(s.spokes_of(v).begin(), s.spokes_of(v).end(),
-                         [&](int k) { return direction.dot((s.vertex(k) - s.vertex(v)).normalized()) < -kFlat * length; });
-    };
-    if (falls(s.vertex_normal[static_cast<std::size_t>(v)]) || falls(-inward)) {
-      s.vertex_convex[static_cast<std::size_t>(v)] = 1;
-      s.convex_vertices.push_back(v);
-    }
+    if (!falls_away(s, v)) continue;
+    s.vertex_convex[static_cast<std::size_t>(v)] = 1;
+    s.convex_vertices.push_back(v);
   }
 }
 
@@ -228,7 +245,37 @@ Surface build(const std::vector<Vector3d>& vertices, const std::vector<Eigen::Ve
   return s;
 }
 
+Vector3d pseudo_normal(const Surface& s, const TrianglePoint& c, const Surface::Triangle& tri) {
+  const auto k = static_cast<std::size_t>(c.k);
+  if (c.region == TriangleRegion::face) return tri.normal;
+  if (c.region == TriangleRegion::vertex) return s.vertex_normal[static_cast<std::size_t>(tri.v[k])];
+  const Surface::Edge& e = s.edge(tri.edge[k]);
+  // Beside an open border nothing is inside.
+  return e.right < 0 ? Vector3d(Vector3d::Zero()) : Vector3d(s.triangle(e.left).normal + s.triangle(e.right).normal);
+}
+
 }  // namespace
+
+bool Surface::contains(const Vector3d& p, std::span<const int> near) const {
+  double least = std::numeric_limits<double>::infinity();
+  bool inside = false;
+  for (int t : near) {
+    const Triangle& tri = triangle(t);
+    const double height = tri.normal.dot(p - vertex(tri.v[0]));
+    if (height * height >= least) continue;
+    const TrianglePoint c = closest_on_triangle(p, vertex(tri.v[0]), vertex(tri.v[1]), vertex(tri.v[2]));
+    const double d = (p - c.point).squaredNorm();
+    if (d >= least) continue;
+    least = d;
+    inside = pseudo_normal(*this, c, tri).dot(p - c.point) < 0.0;
+  }
+  return inside;
+}
+
+bool Surface::contains(const Vector3d& p, double reach, std::vector<int>& scratch) const {
+  query(p - Vector3d::Constant(reach), p + Vector3d::Constant(reach), scratch);
+  return contains(p, scratch);
+}
 
 void Surface::query(const Vector3d& lower, const Vector3d& upper, std::vector<int>& found) const {
   found.clear();

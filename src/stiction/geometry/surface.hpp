@@ -58,6 +58,10 @@ struct Surface {
     const std::size_t k = static_cast<std::size_t>(v);
     return {spokes.data() + spoke_begin[k], static_cast<std::size_t>(spoke_begin[k + 1] - spoke_begin[k])};
   }
+  /// Whether p lies behind the nearest of some triangles, from the pseudo-normal of its nearest feature (Baerentzen and Aanaes, 2005).
+  bool contains(const Eigen::Vector3d& p, std::span<const int> near) const;
+  /// The same, of all triangles within `reach` (m) of p in x, y and z.
+  bool contains(const Eigen::Vector3d& p, double reach, std::vector<int>& scratch) const;
   /// Triangles whose boxes meet [lower, upper], ascending; `found` keeps its memory.
   void query(const Eigen::Vector3d& lower, const Eigen::Vector3d& upper, std::vector<int>& found) const;
 };

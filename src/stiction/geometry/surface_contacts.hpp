@@ -1,0 +1,89 @@
+// Which of the contacts found between a shape and a surface, feature against feature, are contacts of the two.
+//
+// A signed distance d along n between a point of the shape and a point of the surface says of a translation that parts the two there:
+//   touch     n lies in the normal cones of both features: apart, the nearest points; penetrating, one way out, d long or longer
+//   nearest   d >= 0, or a point of one body lies d deep in the other, measured to its nearest face: every way out is as long or longer
+// So the depth is known from both sides. Rules:
+//   A touch that is not nearest gives way to a touch of lesser depth that undoes it too: the shape, moved out along that normal, lies all
+//   in front of a plane that the other's surface point lies behind, or neither of the other's points lies in the other body any more.
+//   What is left is the least way out of each overlap.
+//   What is neither holds a corner of the contact patch: it counts beside a touch with a normal within 10 degrees that is as deep or
+//   deeper.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "stiction/geometry/manifold.hpp"
+
+namespace stiction {
+
+struct SurfaceContact {
+  Eigen::Vector3d p, n;   ///< point of the shape's core, normal from the surface; frame of the surface
+  double distance = 0.0;  ///< of the core (m)
+  std::uint64_t name_shape = 0, name_surface = 0;
+  bool touch = false, nearest = false;
+  bool beyond = false;  ///< the surface's point lies beyond the end of its edge: a contact only inside the solid
+
+  Eigen::Vector3d on_surface() const { return p - distance * n; }
+};
+
+class SurfaceContacts {
+ public:
+  struct Scratch {
+    std::vector<SurfaceContact> found, touches;
+  };
+
+  /// `radius`: rounding of the shape; `size`: of the shape, for rounding errors; a touch deeper than `thickness` is one of the far side.
+  SurfaceContacts(Scratch& scratch, double margin, double radius, double size, double thickness);
+
+  double reach() const { return reach_; }
+  /// Adds it unless it repeats a point, or lies beyond reach.
+  void add(const SurfaceContact& c);
+  std::size_t size() const { return scratch_.found.size(); }
+  template <class F>
+  void drop(std::size_t first, const F& is_dropped) {
+    auto& found = scratch_.found;
+    found.erase(std::remove_if(found.begin() + static_cast<std::ptrdiff_t>(first), found.end(), is_dropped), found.end());
+  }
+
+  /// Drops the touches that another undoes. `overlap(p, q, depth)`: whether the shape's point p lies in the surface's solid, or the
+  /// surface's point q in the shape; both are moved apart already, and lay `depth` deep.
+  template <class Overlap>
+  void settle(const Overlap& overlap);
+  /// Puts what counts into the world.
+  void emit(const Eigen::Isometry3d& X, ContactSink& sink) const;
+
+ private:
+  /// The touches, from the shallowest on.
+  void sort_touches();
+  /// What stays of them in place of all touches found.
+  void keep_touches();
+  bool is_cleared_by(const SurfaceContact& c, const SurfaceContact& other) const;
+  bool is_held(const SurfaceContact& c) const;
+
+  Scratch& scratch_;
+  double reach_, radius_, thickness_, tolerance_;
+};
+
+template <class Overlap>
+void SurfaceContacts::settle(const Overlap& overlap) {
+  sort_touches();
+  auto& touches = scratch_.touches;
+  std::size_t kept = 0;
+  for (const SurfaceContact& c : touches) {
+    const auto undone_by = [&](const SurfaceContact& other) {
+      if (!(other.distance > c.distance)) return false;
+      if (is_cleared_by(c, other)) return true;
+      const Eigen::Vector3d way = std::max(0.0, -other.distance) * other.n;
+      return other.distance < 0.0 && !overlap(c.p + way, c.on_surface() - way, -c.distance);
+    };
+    // Judged by those that stay.
+    const auto begin = touches.begin(), end = begin + static_cast<std::ptrdiff_t>(kept);
+    if (c.nearest || std::none_of(begin, end, undone_by)) touches[kept++] = c;
+  }
+  touches.resize(kept);
+  keep_touches();
+}
+
+}  // namespace stiction

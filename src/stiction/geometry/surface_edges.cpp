@@ -1,0 +1,210 @@
+#include "stiction/geometry/surface_edges.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "stiction/geometry/closest.hpp"
+#include "stiction/geometry/convex_pairs.hpp"
+#include "stiction/geometry/cylinder.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Vector2d;
+using Eigen::Vector3d;
+
+constexpr double kParallel = 1e-6;        // sine below which two edges have no common normal of their own
+constexpr double kBeyond = 1.7320508;     // of the depth: how far beyond its end an edge counts, as faces do beyond the edge of a hollow
+constexpr double kNearlyParallel = 1e-3;  // and no crossing worth a corner
+
+/// Whether the edges cross, seen along n, a little beyond the end of the surface's: at a vertex that is not convex it may go on in the
+/// solid.
+bool crosses_beyond(const FeatureSet::Edge& e, const Surface& s, const Surface::Edge& edge, const Vector3d& n, double distance,
+                    Vector3d& p) {
+  const Vector3d &a = s.vertex(edge.a), u = e.b - e.a, v = s.vertex(edge.b) - a, between = a - e.a;
+  const double area = n.dot(u.cross(v)), x = n.dot(between.cross(v)) / area, y = n.dot(between.cross(u)) / area;
+  if (!(x >= 0.0 && x <= 1.0)) return false;
+  const double beyond = std::max(-y, y - 1.0) * v.norm();
+  const int end = y < 0.0 ? edge.a : edge.b;
+  if (s.vertex_convex[static_cast<std::size_t>(end)] || !(beyond > 0.0) || beyond > kBeyond * -distance) return false;
+  p = e.a + x * u;
+  return true;
+}
+
+/// The edges where they meet along ±n, if n is in or near both normal cones.
+void meet(const FeatureSet::Edge& e, const Surface& s, const Surface::Edge& edge, const Vector3d& n, double slack, bool may_touch,
+          SurfaceContacts& out) {
+  if (!rests(e, n, std::max(kStrict, slack * e.bend)) || !in_edge_cone(s, edge, n, std::max(kStrict, slack * edge.bend))) return;
+  const Vector3d &a = s.vertex(edge.a), &b = s.vertex(edge.b);
+  const SegmentPair r = closest_segments(e.a, e.b, a, b);
+  Vector3d pe = e.a + r.s * (e.b - e.a);
+  const Vector3d ps = a + r.t * (b - a);
+  const double distance = n.dot(e.a - a);
+  const bool touch = may_touch && rests(e, n, kStrict) && in_edge_cone(s, edge, n, kStrict);
+  // Only where the segments cross, ends included: a ridge goes on in the next edge.
+  const bool beyond = (pe - ps).cross(n).squaredNorm() > 1e-18 * (e.b - e.a).squaredNorm();
+  if (beyond && (!touch || !(distance < 0.0) || !crosses_beyond(e, s, edge, n, distance, pe))) return;
+  out.add({pe, n, distance, e.name, edge_name(edge.a, edge.b), touch, touch && distance >= 0.0, beyond});
+}
+
+void meet(const FeatureSet::Edge& e, const Vector3d& along, const Surface& s, const Surface::Edge& edge, bool may_touch,
+          SurfaceContacts& out) {
+  Vector3d n = along.cross(edge.along);
+  const double slack = kCrossing * e.bend;
+  if (!rests(e, n, slack) && !rests(e, -n, slack)) return;  // most pairs of a fine hull end here
+  const double sine = n.norm();
+  if (sine < kParallel) return;
+  n /= sine;
+  for (double sign : {1.0, -1.0}) meet(e, s, edge, sign * n, sine > kNearlyParallel ? kCrossing : 0.0, may_touch, out);
+}
+
+/// s(n) of a cylinder and an edge for n square to the edge: n(θ) = cos θ u + sin θ w.
+class Arc {
+ public:
+  Arc(const Convex& cylinder, const Surface& s, const Surface::Edge& edge)
+      : radius_(cylinder.cylinder_radius), half_(cylinder.cylinder_half) {
+    u_ = s.triangle(edge.left).normal;
+    // From the left face's normal to the right one's, or down the open border.
+    const Vector3d last = edge.right < 0 ? Vector3d(-edge.into_left) : s.triangle(edge.right).normal;
+    w_ = (-edge.into_left);
+    end_ = std::atan2(w_.dot(last), u_.dot(last));
+    if (end_ < 0.0) end_ += 2.0 * std::numbers::pi;
+    const Vector3d offset = cylinder.center() - s.vertex(edge.a), axis = cylinder.axis();
+    offset_ = {u_.dot(offset), w_.dot(offset)};
+    axis_ = {u_.dot(axis), w_.dot(axis)};
+  }
+
+  Vector3d normal(double angle) const { return std::cos(angle) * u_ + std::sin(angle) * w_; }
+
+  /// Calls f with every angle at which s has a peak, the ends of the arc too.
+  template <class F>
+  void for_peaks(const F& f) const {
+    // Where the axis is square to n, or as near to it as it gets, s has a kink or nearly one.
+    std::array<double, 8> cuts{0.0, end_};
+    std::size_t count = 2;
+    const double toward = std::atan2(axis_.y(), axis_.x());
+    for (int i = -4; i < 8 && count < cuts.size(); ++i) {
+      const double at = toward + 0.5 * std::numbers::pi * i;
+      if (at > 0.0 && at < end_) cuts[count++] = at;
+    }
+    std::sort(cuts.begin(), cuts.begin() + static_cast<std::ptrdiff_t>(count));
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool rises = i == 0 || slope(cuts[i] - kInset) > 0.0, falls = i + 1 == count || slope(cuts[i] + kInset) < 0.0;
+      if (rises && falls) f(cuts[i]);
+    }
+    constexpr double kPart = 0.5;  // rad; of two peaks nearer than that one may be missed
+    for (std::size_t i = 0; i + 1 < count; ++i) {
+      const int parts = 1 + static_cast<int>((cuts[i + 1] - cuts[i]) / kPart);
+      const double step = (cuts[i + 1] - cuts[i]) / parts;
+      for (int k = 0; k < parts; ++k) {
+        if (const double at = top(cuts[i] + k * step, cuts[i] + (k + 1) * step); at > 0.0) f(at);
+      }
+    }
+  }
+
+ private:
+  static constexpr double kInset = 1e-12;  // off the kinks
+
+  double slope(double angle) const {
+    const Vector2d n(std::cos(angle), std::sin(angle)), d(-n.y(), n.x());
+    const double along = n.dot(axis_), turn = d.dot(axis_), across = std::sqrt(std::max(0.0, 1.0 - along * along));
+    return d.dot(offset_) + (across > 1e-12 ? radius_ * along * turn / across : 0.0) - half_ * std::copysign(turn, along * turn);
+  }
+  /// Where the slope turns from up to down between two angles (Illinois variant of regula falsi), or -1.
+  double top(double low, double high) const {
+    low += kInset, high -= kInset;
+    double f_low = slope(low), f_high = slope(high);
+    if (!(f_low > 0.0 && f_high < 0.0)) return -1.0;
+    double x = low;
+    for (int i = 0; i < 60 && high - low > 1e-15; ++i) {
+      x = (low * f_high - high * f_low) / (f_high - f_low);
+      const double f = slope(x);
+      if (f > 0.0) {
+        low = x, f_low = f;
+        f_high *= 0.5;
+      } else if (f < 0.0) {
+        high = x, f_high = f;
+        f_low *= 0.5;
+      } else {
+        break;
+      }
+    }
+    return x;
+  }
+
+  double radius_, half_, end_ = 0.0;
+  Vector3d u_, w_;
+  Vector2d offset_, axis_;
+};
+
+constexpr double kSquare = 1e-7;  // sine of the tilt below which a line or disc counts as square to n
+
+/// Points of the cap's rim over the edge, seen along n.
+template <class F>
+void for_rim_crossings(const Convex& cylinder, double side, const Vector3d& a, const Vector3d& b, const Vector3d& n, const F& f) {
+  const Vector3d axis = cylinder.axis(), middle = cylinder.center() + side * cylinder.cylinder_half * axis;
+  const auto onto_cap = [&](const Vector3d& x) -> Vector3d { return x + (axis.dot(middle - x) / axis.dot(n)) * n - middle; };
+  const Vector3d from = onto_cap(a), d = onto_cap(b) - from;
+  const double dd = d.squaredNorm(), half = from.dot(d) / dd;
+  const double root = half * half - (from.squaredNorm() - cylinder.cylinder_radius * cylinder.cylinder_radius) / dd;
+  if (!(root > 0.0)) return;
+  for (int i = 0; i < 2; ++i) {
+    const double t = -half + (i == 0 ? -1.0 : 1.0) * std::sqrt(root);
+    if (t < 0.0 || t > 1.0) continue;
+    f(Vector3d(middle + from + t * d), Vector3d(a + t * (b - a)), i);
+  }
+}
+
+std::uint64_t rim_name(double side, int i) { return face_name(2 * (side < 0.0 ? 1 : 2) + i); }
+
+/// Where the edge touches the cylinder's rim or side, or crosses the rim of a cap flat on it.
+void touch(const Convex& cylinder, const Surface& s, const Surface::Edge& edge, const Vector3d& n, SurfaceContacts& out) {
+  const Vector3d &a = s.vertex(edge.a), &b = s.vertex(edge.b);
+  const double along = cylinder.axis().dot(n), side = along > 0.0 ? -1.0 : 1.0;  // of the cap that faces the edge
+  const auto add = [&](const Vector3d& p, double distance, std::uint64_t name) {
+    out.add({p, n, distance, name, edge_name(edge.a, edge.b), true, distance >= 0.0});
+  };
+  if (cylinder.axis().cross(n).norm() < kSquare) {
+    for_rim_crossings(cylinder, side, a, b, n,
+                      [&](const Vector3d& p, const Vector3d& q, int i) { add(p, n.dot(p - q), rim_name(side, i)); });
+    return;
+  }
+  const bool line = std::abs(along) < kSquare;
+  Vector3d p = farthest_on_rim(cylinder, side, -n);
+  if (line) {
+    const Vector3d other = farthest_on_rim(cylinder, -side, -n);
+    p += closest_segments(p, other, a, b).s * (other - p);
+  }
+  const double t = closest_on_segment(p, a, b), distance = n.dot(p - a);
+  const double size = cylinder.cylinder_radius + cylinder.cylinder_half;
+  if ((p - a - t * (b - a) - distance * n).norm() > 1e-7 * size) return;  // nearest beyond an end: the vertex has it
+  add(p, distance, line ? edge_name(lowest_name(-1.0), lowest_name(1.0)) : vertex_name(lowest_name(side)));
+}
+
+}  // namespace
+
+void meet_edges(const FeatureSet& f, const Surface& s, const std::vector<int>& edges, SurfaceContacts& out) {
+  for (const auto& e : f.edges) {
+    const Vector3d along = (e.b - e.a).normalized();
+    for (int k : edges) meet(e, along, s, s.edge(k), true, out);
+  }
+}
+
+void meet_edges(const Convex& cylinder, const FeatureSet& rims, const Surface& s, const std::vector<int>& edges, SurfaceContacts& out) {
+  const Vector3d half_axis = cylinder.cylinder_half * cylinder.axis();
+  for (int k : edges) {
+    const Surface::Edge& edge = s.edge(k);
+    const Vector3d &a = s.vertex(edge.a), &b = s.vertex(edge.b);
+    const SegmentPair r = closest_segments(cylinder.center() - half_axis, cylinder.center() + half_axis, a, b);
+    const Vector3d apart = cylinder.center() + (2.0 * r.s - 1.0) * half_axis - (a + r.t * (b - a));
+    if (apart.norm() > cylinder.cylinder_radius + out.reach()) continue;
+    const Arc arc(cylinder, s, edge);
+    arc.for_peaks([&](double angle) { touch(cylinder, s, edge, arc.normal(angle), out); });
+    for (const auto& e : rims.edges) meet(e, (e.b - e.a).normalized(), s, edge, false, out);
+  }
+}
+
+}  // namespace stiction

@@ -1,0 +1,253 @@
+#include "stiction/geometry/surface_vertices.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "stiction/geometry/cylinder.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Vector3d;
+
+TrianglePoint closest_on(const Surface& s, const Surface::Triangle& tri, const Vector3d& p) {
+  return closest_on_triangle(p, s.vertex(tri.v[0]), s.vertex(tri.v[1]), s.vertex(tri.v[2]));
+}
+
+/// The same, where a point on the border, seen along the normal, counts as over the face: rounding must not lose it to both neighbours.
+TrianglePoint over_triangle(const Surface& s, const Surface::Triangle& tri, const Vector3d& p, double height) {
+  TrianglePoint c = closest_on(s, tri, p);
+  if (c.region != TriangleRegion::face && (p - c.point - height * tri.normal).squaredNorm() < 1e-18 * tri.radius * tri.radius)
+    c.region = TriangleRegion::face;
+  return c;
+}
+
+/// p over a face of the polytope, seen along its normal.
+bool is_over(const Polytope& core, int face, const Vector3d& p) {
+  const Vector3d& n = core.faces[static_cast<std::size_t>(face)].normal;
+  const auto loop = core.face_loop(face);
+  for (std::size_t i = 0; i < loop.size(); ++i) {
+    const Vector3d &a = core.vertex(loop[i]), &b = core.vertex(loop[(i + 1) % loop.size()]);
+    if (n.dot((b - a).cross(p - a)) < -1e-9 * (b - a).squaredNorm()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void PointContacts::vertex(const FeatureSet& f, const FeatureSet::Vertex& v) {
+  find_near(f, v);
+  if (near_.empty() && below_.empty()) return;
+  const bool inside = is_inside(v.p);
+  for (const auto& c : near_) {
+    if (c.at.region == TriangleRegion::face) {
+      const Vector3d& n = s_.triangle(c.triangle).normal;
+      add(v.p, n, c.height, v.name, patch_name(c.triangle), rests(f, v, n, kStrict), c.height >= 0.0);
+    } else if (!inside) {
+      add_feature(f, v, c);
+    }
+  }
+  if (inside && !below_.empty()) add_below(f, v);
+}
+
+/// Sorts the candidates: features within reach in front of the vertex, faces it is behind.
+void PointContacts::find_near(const FeatureSet& f, const FeatureSet::Vertex& v) {
+  near_.clear();
+  below_.clear();
+  least_depth_ = std::numeric_limits<double>::infinity();
+  for (int t : triangles_) {
+    const Surface::Triangle& tri = s_.triangle(t);
+    const double height = tri.normal.dot(v.p - s_.vertex(tri.v[0]));
+    if (height > out_.reach() || height < -f.size) continue;
+    const double beside = tri.radius + std::max(out_.reach(), height < 0.0 && tri.hollow ? -2.0 * height : 0.0);
+    if ((v.p - tri.center).squaredNorm() - height * height > beside * beside) continue;
+    const TrianglePoint c = over_triangle(s_, tri, v.p, height);
+    if (height < 0.0 && c.region == TriangleRegion::face) least_depth_ = std::min(least_depth_, -height);
+    if (height < 0.0 && (c.region == TriangleRegion::face || in_hollow(c, tri, height, v.p))) {
+      if (rests(f, v, tri.normal, kSteep)) below_.push_back({height, t, c.region == TriangleRegion::face});
+    } else if (c.region != TriangleRegion::face || rests(f, v, tri.normal, kSteep)) {
+      near_.push_back({t, height, c});
+    }
+  }
+}
+
+/// The candidates are all there is within reach; a point that may lie deeper needs a wider look.
+bool PointContacts::is_inside(const Vector3d& p) const {
+  double depth = least_depth_;
+  for (const auto& c : below_) depth = std::min(depth, -2.0 * c.height);  // the edge of a hollow is no farther
+  if (below_.empty() || depth <= out_.reach()) return s_.contains(p, triangles_);
+  return s_.contains(p, depth * (1.0 + 1e-9), around_);
+}
+
+/// Just beyond a concave edge, below the face extended: both faces of the hollow hold the point.
+bool PointContacts::in_hollow(const TrianglePoint& c, const Surface::Triangle& tri, double height, const Vector3d& p) const {
+  const auto k = static_cast<std::size_t>(c.k);
+  if (c.region == TriangleRegion::edge && !s_.edge(tri.edge[k]).concave) return false;
+  if (c.region == TriangleRegion::vertex && s_.vertex_convex[static_cast<std::size_t>(tri.v[k])]) return false;
+  return (p - c.point).squaredNorm() <= 4.0 * height * height;
+}
+
+void PointContacts::add_feature(const FeatureSet& f, const FeatureSet::Vertex& v, const SurfaceScratch::Near& c) {
+  const Surface::Triangle& tri = s_.triangle(c.triangle);
+  const Vector3d d = v.p - c.at.point;
+  const double distance = d.norm();
+  if (distance > out_.reach() || !(distance > 1e-13)) return;
+  const Vector3d n = d / distance;
+  const auto k = static_cast<std::size_t>(c.at.k);
+  if (c.at.region == TriangleRegion::edge) {
+    const Surface::Edge& edge = s_.edge(tri.edge[k]);
+    if (!edge.convex || !in_edge_cone(s_, edge, n, kStrict) || !rests(f, v, n, kStrict)) return;
+    add(v.p, n, distance, v.name, edge_name(edge.a, edge.b), true, true);
+  } else {
+    const int w = tri.v[k];
+    if (!s_.vertex_convex[static_cast<std::size_t>(w)] || !in_vertex_cone(s_, w, n, kStrict) || !rests(f, v, n, kStrict)) return;
+    add(v.p, n, distance, v.name, vertex_name(w), true, true);
+  }
+}
+
+/// Faces over a vertex inside the solid: the nearest, those that form a hollow with it, and those it may be the lowest point below.
+void PointContacts::add_below(const FeatureSet& f, const FeatureSet::Vertex& v) {
+  const auto nearest = *std::max_element(below_.begin(), below_.end(), [](const auto& a, const auto& b) { return a.height < b.height; });
+  const bool is_least = -nearest.height <= least_depth_ * (1.0 + 1e-9);
+  for (const auto& c : below_) {
+    const Vector3d& n = s_.triangle(c.triangle).normal;
+    const bool out = c.triangle == nearest.triangle || hollow_between(nearest.triangle, c.triangle);
+    const bool touch = (out || c.over) && rests(f, v, n, kStrict);
+    if (out || touch) add(v.p, n, c.height, v.name, patch_name(c.triangle), touch, out && is_least);
+  }
+}
+
+/// The middle of each triangle lies in front of the other's plane.
+bool PointContacts::hollow_between(int a, int b) const {
+  const auto in_front = [&](const Surface::Triangle& x, const Surface::Triangle& y) {
+    const Vector3d middle = (s_.vertex(y.v[0]) + s_.vertex(y.v[1]) + s_.vertex(y.v[2])) / 3.0 - s_.vertex(x.v[0]);
+    return x.normal.dot(middle) > 1e-9 * middle.norm();
+  };
+  return in_front(s_.triangle(a), s_.triangle(b)) && in_front(s_.triangle(b), s_.triangle(a));
+}
+
+void PointContacts::add(const Vector3d& p, const Vector3d& n, double distance, std::uint64_t name, std::uint64_t name_surface, bool touch,
+                        bool nearest) {
+  if (turned_ == nullptr) {
+    out_.add({p, n, distance, name, name_surface, touch, nearest});
+  } else {
+    out_.add({*turned_ * (p - distance * n), -(turned_->linear() * n), distance, name_surface, name, touch, nearest});
+  }
+}
+
+void PointContacts::rims(const Convex& cylinder) {
+  for (int t : triangles_) {
+    const Surface::Triangle& tri = s_.triangle(t);
+    const double lowest = tri.normal.dot(support(cylinder, -tri.normal).point - s_.vertex(tri.v[0]));
+    if (lowest > out_.reach()) continue;
+    const double along = -cylinder.axis().dot(tri.normal);
+    if (std::abs(along) > kSteep) {
+      std::array<RimPoint, kCapCorners> corners;
+      const int count = cap_corners(cylinder, along < 0.0 ? -1.0 : 1.0, -tri.normal, corners);
+      for (int i = 0; i < count; ++i) {
+        const RimPoint& c = corners[static_cast<std::size_t>(i)];
+        rim_point(cylinder, t, c.p, vertex_name(c.name), lowest);
+      }
+    } else {
+      for (double side : {-1.0, 1.0})
+        rim_point(cylinder, t, farthest_on_rim(cylinder, side, -tri.normal), vertex_name(lowest_name(side)), lowest);
+    }
+  }
+}
+
+void PointContacts::rim_point(const Convex& cylinder, int t, const Vector3d& p, std::uint64_t name, double lowest) {
+  const Surface::Triangle& tri = s_.triangle(t);
+  const double height = tri.normal.dot(p - s_.vertex(tri.v[0]));
+  if (height > out_.reach() || height < -2.0 * std::min(cylinder.cylinder_radius, cylinder.cylinder_half)) return;
+  const double beside = tri.radius + (height < 0.0 && tri.hollow ? -2.0 * height : 0.0);
+  if ((p - tri.center).squaredNorm() - height * height > beside * beside) return;
+  const TrianglePoint c = over_triangle(s_, tri, p, height);
+  const bool over = c.region == TriangleRegion::face,
+             touch = height - lowest <= kStrict * (cylinder.cylinder_radius + cylinder.cylinder_half);
+  if (height >= 0.0) {
+    if (over) add(p, tri.normal, height, name, patch_name(t), touch, true);
+    return;
+  }
+  if (!over && !in_hollow(c, tri, height, p)) return;
+  double least = -height;
+  bool hollow = over;
+  for (int k : triangles_) {
+    const Surface::Triangle& other = s_.triangle(k);
+    const double depth = other.normal.dot(s_.vertex(other.v[0]) - p);
+    if (depth > 0.0 && depth < least * (1.0 - 1e-9) && over_triangle(s_, other, p, -depth).region == TriangleRegion::face) {
+      least = depth;
+      hollow = hollow_between(t, k);
+    }
+  }
+  const bool nearest = least == -height || hollow;
+  if ((touch && over) || hollow) {
+    if (s_.contains(p, 2.0 * least, around_)) add(p, tri.normal, height, name, patch_name(t), touch, nearest);
+  }
+}
+
+void surface_vertices_on_polytope(const Convex& shape, const FeatureSet& f, const Surface& s, const std::vector<int>& vertices,
+                                  SurfaceContacts& out) {
+  const Polytope& core = *shape.core;
+  const Eigen::Isometry3d X = shape.X.inverse();
+  for (int v : vertices) {
+    const Vector3d &w = s.vertex(v), p = X * w;
+    int nearest = -1, touched = -1;  // faces least far inside: of all, and of those over the vertex with their normals in its cone
+    double outside = -std::numeric_limits<double>::infinity(), touched_at = outside;
+    for (int i = 0; i < static_cast<int>(core.faces.size()) && outside <= out.reach(); ++i) {
+      const Polytope::Face& face = core.faces[static_cast<std::size_t>(i)];
+      const double h = face.normal.dot(p) - face.offset;
+      if (h > outside) outside = h, nearest = i;
+      if (h > touched_at && in_vertex_cone(s, v, -(shape.X.linear() * face.normal), kStrict) && is_over(core, i, p))
+        touched_at = h, touched = i;
+    }
+    if (outside > out.reach()) continue;
+    const auto add_face = [&](int i, double h) {
+      const Vector3d n = -(shape.X.linear() * core.faces[static_cast<std::size_t>(i)].normal);
+      if (i == touched || in_vertex_cone(s, v, n, kSteep))
+        out.add({w + h * n, n, h, face_name(i), vertex_name(v), i == touched, i == nearest});
+    };
+    if (nearest >= 0 && (outside <= 0.0 || is_over(core, nearest, p))) {
+      add_face(nearest, outside);
+      if (outside <= 0.0 && touched >= 0 && touched != nearest) add_face(touched, touched_at);
+      continue;
+    }
+    for (const auto& e : f.edges) {
+      const double t = closest_on_segment(w, e.a, e.b);
+      const Vector3d q = e.a + t * (e.b - e.a), d = q - w;
+      const double distance = d.norm();
+      if (t <= 0.0 || t >= 1.0 || distance > out.reach() || !(distance > 1e-13)) continue;
+      const Vector3d n = d / distance;
+      if (rests(e, n, kStrict) && in_vertex_cone(s, v, n, kStrict)) out.add({q, n, distance, e.name, vertex_name(v), true, true});
+    }
+  }
+}
+
+void surface_vertices_on_cylinder(const Convex& shape, const Surface& s, const std::vector<int>& vertices, SurfaceContacts& out) {
+  for (int v : vertices) {
+    const Vector3d& w = s.vertex(v);
+    const Vector3d p = shape.X.inverse() * w;
+    Vector3d nearest;
+    const double distance = cylinder_distance(shape, p, nearest);
+    if (distance > out.reach()) continue;
+    const auto add = [&](const Vector3d& outward, double d, bool is_nearest) {
+      const Vector3d n = -(shape.X.linear() * outward);
+      const bool touch = in_vertex_cone(s, v, n, kStrict);
+      if (!touch && (!is_nearest || !in_vertex_cone(s, v, n, std::abs(outward.z()) == 1.0 ? kSteep : kCrossing))) return;
+      const int part = outward.z() > 0.5 ? 1 : (outward.z() < -0.5 ? 2 : 0);
+      out.add({w + d * n, n, d, face_name(part), vertex_name(v), touch, is_nearest});
+    };
+    add(nearest, distance, true);
+    if (distance > 0.0) continue;
+    const double rho = std::hypot(p.x(), p.y());
+    if (std::abs(nearest.z()) > 0.5 && rho > 0.0) add({p.x() / rho, p.y() / rho, 0.0}, rho - shape.cylinder_radius, false);
+    for (double side : {-1.0, 1.0}) {
+      if (side * nearest.z() < 0.5) add(side * Vector3d::UnitZ(), side * p.z() - shape.cylinder_half, false);
+    }
+  }
+}
+
+}  // namespace stiction

@@ -1,0 +1,48 @@
+// Points of a shape against the faces, edges and vertices of a surface near them, and the other way round.
+#pragma once
+
+#include "stiction/geometry/surface_pairs.hpp"
+
+namespace stiction {
+
+/// One point of the shape after the other against the candidate triangles.
+class PointContacts {
+ public:
+  /// `turned`: the points are those of the pair's surface and `s` is its shape, placed so in the frame of the contacts.
+  PointContacts(const Surface& s, const std::vector<int>& triangles, SurfaceScratch& scratch, SurfaceContacts& out,
+                const Eigen::Isometry3d* turned = nullptr)
+      : s_(s), triangles_(triangles), near_(scratch.near), below_(scratch.below), around_(scratch.around), out_(out), turned_(turned) {}
+
+  void vertex(const FeatureSet& f, const FeatureSet::Vertex& v);
+  /// Points of a cylinder's rims, fixed and farthest along each triangle's normal; the cylinder in the surface's frame.
+  void rims(const Convex& cylinder);
+
+ private:
+  void find_near(const FeatureSet& f, const FeatureSet::Vertex& v);
+  void rim_point(const Convex& cylinder, int t, const Eigen::Vector3d& p, std::uint64_t name, double lowest);
+  void add_feature(const FeatureSet& f, const FeatureSet::Vertex& v, const SurfaceScratch::Near& c);
+  void add_below(const FeatureSet& f, const FeatureSet::Vertex& v);
+  void add(const Eigen::Vector3d& p, const Eigen::Vector3d& n, double distance, std::uint64_t name, std::uint64_t name_surface, bool touch,
+           bool nearest);
+  bool is_inside(const Eigen::Vector3d& p) const;
+  bool in_hollow(const TrianglePoint& c, const Surface::Triangle& tri, double height, const Eigen::Vector3d& p) const;
+  bool hollow_between(int a, int b) const;
+  std::uint64_t patch_name(int t) const { return face_name(s_.patch[static_cast<std::size_t>(t)]); }
+
+  const Surface& s_;
+  const std::vector<int>& triangles_;
+  std::vector<SurfaceScratch::Near>& near_;
+  std::vector<SurfaceScratch::Below>& below_;
+  std::vector<int>& around_;
+  SurfaceContacts& out_;
+  const Eigen::Isometry3d* turned_;
+  double least_depth_ = 0.0;  ///< to the nearest face over the point
+};
+
+/// Convex vertices of the surface against the faces and edges of a polytope or segment, or a cylinder. `f`: its features; `shape` is placed
+/// in the surface's frame.
+void surface_vertices_on_polytope(const Convex& shape, const FeatureSet& f, const Surface& s, const std::vector<int>& vertices,
+                                  SurfaceContacts& out);
+void surface_vertices_on_cylinder(const Convex& shape, const Surface& s, const std::vector<int>& vertices, SurfaceContacts& out);
+
+}  // namespace stiction
