@@ -318,7 +318,7 @@ void run(const char* what, int kind, int poses) {
     }
   }
   t.print(what);
-  EXPECT_LE(t.too_deep + t.too_shallow, t.tried / 1000);  // sharp hulls around a saddle: see the room's README
+  EXPECT_LE(t.too_deep + t.too_shallow, t.tried / 1000);  // what is left open: see the room's README
 }
 
 TEST(SurfaceReference, ClosedMeshes) { run("closed mesh", 0, poses_to_try(150)); }
