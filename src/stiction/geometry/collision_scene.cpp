@@ -53,7 +53,7 @@ struct CollisionScene::Impl {
   std::vector<Collider> colliders;
   std::vector<int> planes;
   int bodies = 0;
-  std::vector<Pair> disabled_bodies, disabled_geometries, declared;
+  std::vector<Pair> disabled_geometries, declared;
   std::map<Pair, Material> materials;
 
   BroadPhase broad_phase;
@@ -95,12 +95,10 @@ struct CollisionScene::Impl {
 
   bool enabled(int i, int j) const {
     const SceneGeometry &a = geometry(i), &b = geometry(j);
-    const int bi = a.body, bj = b.body;
-    if ((fixed(i) && fixed(j)) || bi == bj) return false;
+    if ((fixed(i) && fixed(j)) || a.body == b.body) return false;
     if (!declared.empty() && std::binary_search(declared.begin(), declared.end(), ordered(i, j))) return true;
     if (((a.type & b.mask) == 0 && (b.type & a.mask) == 0) || (a.group >= 0 && a.group == b.group)) return false;
-    return !std::binary_search(disabled_bodies.begin(), disabled_bodies.end(), ordered(bi, bj)) &&
-           !std::binary_search(disabled_geometries.begin(), disabled_geometries.end(), ordered(i, j));
+    return !std::binary_search(disabled_geometries.begin(), disabled_geometries.end(), ordered(i, j));
   }
 
   void find_pairs(double margin) {
@@ -204,8 +202,6 @@ int CollisionScene::geometry(std::string_view name) const {
   if (found < 0) throw InvalidArgument("geometry name", "the name of a geometry", fmt::format("'{}'", name));
   return found;
 }
-
-void CollisionScene::disable_bodies(int body_a, int body_b) { insert_sorted(impl_->disabled_bodies, ordered(body_a, body_b)); }
 
 void CollisionScene::disable_geometries(int geometry_a, int geometry_b) {
   impl_->require_index("geometry_a", geometry_a);

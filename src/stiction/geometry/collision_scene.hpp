@@ -57,8 +57,6 @@ class CollisionScene {
   /// Index of the geometry with this name; throws InvalidArgument when there is none or more than one.
   int geometry(std::string_view name) const;
 
-  /// Two bodies (-1 is the world) that never collide, such as links joined by a joint.
-  void disable_bodies(int body_a, int body_b);
   void disable_geometries(int geometry_a, int geometry_b);
   void disable_geometries(std::string_view name_a, std::string_view name_b);
   /// The two collide whatever their flags, groups and disabled pairs say, unless they are of one body or both fixed.

@@ -68,13 +68,6 @@ double time_to_touchdown(const GaitParameters& gait, int leg, double t) {
   return duty(gait, leg) >= 1.0 ? kNever : gait.period * (1.0 - leg_phase(gait, leg, t));
 }
 
-double stance_fraction(const GaitParameters& gait, int leg, double t) { return std::min(1.0, leg_phase(gait, leg, t) / duty(gait, leg)); }
-
-double swing_fraction(const GaitParameters& gait, int leg, double t) {
-  if (in_stance(gait, leg, t)) return 0.0;
-  return std::max(0.0, (leg_phase(gait, leg, t) - duty(gait, leg)) / (1.0 - duty(gait, leg)));
-}
-
 double stance_duration(const GaitParameters& gait, int leg) { return gait.period * duty(gait, leg); }
 double swing_duration(const GaitParameters& gait, int leg) { return gait.period * (1.0 - duty(gait, leg)); }
 

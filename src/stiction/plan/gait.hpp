@@ -40,10 +40,6 @@ bool in_stance(const GaitParameters& gait, int leg, double t);
 double time_to_liftoff(const GaitParameters& gait, int leg, double t);
 /// Time (s) until the next touchdown, > 0; infinity when the leg never swings.
 double time_to_touchdown(const GaitParameters& gait, int leg, double t);
-/// From 0 at touchdown to 1 at lift-off; 1 during swing.
-double stance_fraction(const GaitParameters& gait, int leg, double t);
-/// From 0 at lift-off to 1 at touchdown; 0 during stance.
-double swing_fraction(const GaitParameters& gait, int leg, double t);
 double stance_duration(const GaitParameters& gait, int leg);  ///< duty T (s)
 double swing_duration(const GaitParameters& gait, int leg);   ///< (1 - duty) T (s)
 

@@ -38,7 +38,6 @@ class SwingCurve {
   double end_time() const { return knot_[static_cast<std::size_t>(pieces_)]; }
   double apex_time() const { return apex_time_; }
   const Eigen::Vector3d& end_position() const { return position_[static_cast<std::size_t>(pieces_)]; }
-  const Eigen::Vector3d& end_velocity() const { return velocity_[static_cast<std::size_t>(pieces_)]; }
 
  private:
   void fit(double start_time, const Eigen::Vector3d& x0, const Eigen::Vector3d& v0, double end_time, const FootState& end);

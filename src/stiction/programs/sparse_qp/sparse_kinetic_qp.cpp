@@ -370,16 +370,6 @@ void size_workspace(const SparseKineticQp& p, SparseKineticQpWorkspace& w) {
 
 }  // namespace
 
-double sparse_kinetic_residual(const SparseKineticQp& p, const GrowVector& x, const GrowVector& mu, SparseKineticQpWorkspace& w) {
-  check(p);
-  require_size("x", x.size(), p.A.groups());
-  require_size("mu", mu.size(), p.C.groups());
-  measure_rows(p.A, w.a_norm);
-  measure_rows(p.C, w.c_norm);
-  w.scale = velocity_scale(p, w);
-  return residual_at(p, x, mu, w);
-}
-
 void sparse_kinetic_qp(const SparseKineticQp& p, const SparseQpOptions& options, SparseKineticQpWorkspace& w, SparseKineticQpSolution& s) {
   check(p);
   measure_rows(p.A, w.a_norm);

@@ -63,8 +63,4 @@ struct SparseKineticQpWorkspace {
 void sparse_kinetic_qp(const SparseKineticQp& problem, const SparseQpOptions& options, SparseKineticQpWorkspace& workspace,
                        SparseKineticQpSolution& solution);
 
-/// The stopping test's residual of a point.
-double sparse_kinetic_residual(const SparseKineticQp& problem, const GrowVector& x, const GrowVector& mu,
-                               SparseKineticQpWorkspace& workspace);
-
 }  // namespace stiction
