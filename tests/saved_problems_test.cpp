@@ -37,7 +37,8 @@ TEST_P(SavedProblem, IsSolvedOrSaysWhatItMissed) {
 
 INSTANTIATE_TEST_SUITE_P(
     Files, SavedProblem,
-    testing::Values(Reached{"fail_feet_centauro.json", Law::coulomb_cone, 1e-9},
+    // Feet whose corners are apart by 1e-12 m slip by 1e-10 m/s or not at all: the last bits decide between 1e-10 and 5e-9.
+    testing::Values(Reached{"fail_feet_centauro.json", Law::coulomb_cone, 1e-8},
                     Reached{"fail_feet_centauro.json", Law::coulomb_pyramid, 1e-9}, Reached{"fail_talos.json", Law::coulomb_cone, 1e-9},
                     Reached{"fail_talos.json", Law::coulomb_pyramid, 1e-9}, Reached{"fail_tiago.json", Law::coulomb_cone, 1e-8},
                     Reached{"fail_tiago.json", Law::coulomb_pyramid, 1e-8}, Reached{"pile_sphere.npz", Law::coulomb_cone, 1e-9},

@@ -27,6 +27,7 @@ void set_rows(ContactProblem& p, const MatrixXd& J_b, const VectorXd& b, double 
 
 /// FIND-INDICES [D14, Alg. 2]: independent rows of X in the metric of M⁻¹, in their order.
 std::vector<int> independent(const MatrixXd& X, const MatrixXd& M) {
+  if (X.rows() == 0) return {};
   const RowMatrix rows = M.llt().matrixL().solve(X.transpose()).transpose();
   IndependentRows found;
   find_indices(rows, {}, {}, found);

@@ -25,7 +25,9 @@ inline double normal(Random& random) {
 inline ReducedProblem reduced_problem(const Eigen::MatrixXd& M, const Eigen::MatrixXd& J, const Eigen::VectorXd& v,
                                       const Eigen::VectorXd& mu, const std::vector<int>& blocks) {
   ReducedProblem p;
-  const Eigen::MatrixXd Rt = M.llt().matrixL().solve(J.transpose()).transpose();
+  const Eigen::MatrixXd L = M.llt().matrixL();
+  Eigen::MatrixXd Rt(J.rows(), J.cols());
+  for (Eigen::Index i = 0; i < J.rows(); ++i) Rt.row(i) = L.triangularView<Eigen::Lower>().solve(J.row(i).transpose()).transpose();
   p.Rt = BlockRows::from_dense(3, Rt, blocks);
   p.u_free = J * v;
   p.offset.setZero(mu.size());
