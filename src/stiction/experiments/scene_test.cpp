@@ -45,15 +45,20 @@ double speed_along_x(const Stepper& stepper, const State& state, int body) {
   return state.v[block.v];
 }
 
-// tan of the slope is 1/3: a block with mu = 0.5 sticks, one without friction gains 3 m/s².
-TEST(ScenePairs, EachPairFollowsItsOwnLaw) {
-  const Scene scene = load_scene(scene_file("[[pair]]\na = \"ground\"\nb = \"sledge\"\nlaw = \"frictionless\"\n"));
+// The sledge is body 0, the block body 1.
+void expect_speeds(const Scene& scene, double sledge, double block, double tolerance = 1e-9) {
   Stepper stepper = scene.make_stepper();
   State state = scene.start;
   const Eigen::VectorXd none = Eigen::VectorXd::Zero(stepper.world().nv());
   for (int k = 0; k < 100; ++k) ASSERT_TRUE(stepper.step(none, state).accepted) << k;
-  EXPECT_NEAR(speed_along_x(stepper, state, 0), 0.3, 1e-9);
-  EXPECT_NEAR(speed_along_x(stepper, state, 1), 0.0, 1e-9);
+  EXPECT_NEAR(speed_along_x(stepper, state, 0), sledge, 1e-9);
+  EXPECT_NEAR(speed_along_x(stepper, state, 1), block, tolerance);
+}
+
+// tan of the slope is 1/3: a block with mu = 0.5 sticks, one without friction gains 3 m/s².
+TEST(ScenePairs, EachPairFollowsItsOwnLaw) {
+  const Scene scene = load_scene(scene_file("[[pair]]\na = \"ground\"\nb = \"sledge\"\nlaw = \"frictionless\"\n"));
+  expect_speeds(scene, 0.3, 0.0);
 }
 
 TEST(ScenePairs, FrictionAndParametersOfAPair) {
@@ -62,12 +67,7 @@ TEST(ScenePairs, FrictionAndParametersOfAPair) {
                             "[[pair]]\na = \"ground\"\nb = \"sledge\"\nlaw = \"coulomb_cone\"\nstiffness = 1e5\n"));
   ASSERT_EQ(scene.options.assemble.pairs.size(), 2u);
   EXPECT_EQ(scene.options.assemble.pairs[1].material->stiffness, 1e5);
-  Stepper stepper = scene.make_stepper();
-  State state = scene.start;
-  const Eigen::VectorXd none = Eigen::VectorXd::Zero(stepper.world().nv());
-  for (int k = 0; k < 100; ++k) ASSERT_TRUE(stepper.step(none, state).accepted) << k;
-  EXPECT_NEAR(speed_along_x(stepper, state, 1), 0.1 * (3.0 - 0.2 * 9.0), 1e-6);
-  EXPECT_NEAR(speed_along_x(stepper, state, 0), 0.0, 1e-9);
+  expect_speeds(scene, 0.0, 0.1 * (3.0 - 0.2 * 9.0), 1e-6);
 }
 
 TEST(ScenePairs, APairNeedNotCollide) {
@@ -93,22 +93,12 @@ void expect_error(const std::string& pairs, const char* part) {
 TEST(ScenePairs, ALawGivenLaterReachesThePairsThatNameNone) {
   Scene scene = load_scene(scene_file("[[pair]]\na = \"ground\"\nb = \"block\"\nlaw = \"coulomb_cone\"\n"));
   scene.options.contact.law = Law::frictionless;
-  Stepper stepper = scene.make_stepper();
-  State state = scene.start;
-  const Eigen::VectorXd none = Eigen::VectorXd::Zero(stepper.world().nv());
-  for (int k = 0; k < 100; ++k) ASSERT_TRUE(stepper.step(none, state).accepted) << k;
-  EXPECT_NEAR(speed_along_x(stepper, state, 0), 0.3, 1e-9);
-  EXPECT_NEAR(speed_along_x(stepper, state, 1), 0.0, 1e-9);
+  expect_speeds(scene, 0.3, 0.0);
 }
 
 TEST(ScenePairs, ABodyAloneIsAllItsPairs) {
   const Scene scene = load_scene(scene_file("[[pair]]\na = \"sledge\"\nfriction = 0.0\n"));
-  Stepper stepper = scene.make_stepper();
-  State state = scene.start;
-  const Eigen::VectorXd none = Eigen::VectorXd::Zero(stepper.world().nv());
-  for (int k = 0; k < 100; ++k) ASSERT_TRUE(stepper.step(none, state).accepted) << k;
-  EXPECT_NEAR(speed_along_x(stepper, state, 0), 0.3, 1e-9);
-  EXPECT_NEAR(speed_along_x(stepper, state, 1), 0.0, 1e-9);
+  expect_speeds(scene, 0.3, 0.0);
 }
 
 // Two boxes of 0.1 x 0.1 x 0.2 side by side, by density and with a centre of mass and inertia of the file's.

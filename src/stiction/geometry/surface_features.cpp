@@ -19,9 +19,6 @@ Vector3d into_face(const Polytope& core, int face, const Polytope::Edge& e) {
   return core.faces[static_cast<std::size_t>(face)].normal.cross(along);
 }
 
-}  // namespace
-
-namespace {
 void collect_chords(const Convex& cylinder, const Eigen::Isometry3d& X, FeatureSet& f) {
   const double r = cylinder.cylinder_radius, h = cylinder.cylinder_half;
   f.clear();
@@ -40,6 +37,7 @@ void collect_chords(const Convex& cylinder, const Eigen::Isometry3d& X, FeatureS
     }
   }
 }
+
 }  // namespace
 
 /// `left_face` of an edge a b has it counter-clockwise, so its inside is normal × (b - a).

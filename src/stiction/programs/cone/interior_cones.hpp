@@ -96,17 +96,11 @@ class PolygonCones {
   Eigen::Index relative_size() const { return (4 + 2 * k_) * static_cast<Eigen::Index>(contacts_.size()); }
   void advance(double step);
   void couple(double part);
-  void weigh(int seed) {
-    unsigned x = 12345u + 7919u * static_cast<unsigned>(seed);
-    for (Contact& c : contacts_) {
-      x = x * 1664525u + 1013904223u;
-      c.weight = seed == 0 ? 1.0 : std::exp2(2.0 * ((x >> 8) / 16777216.0) - 1.0);
-    }
-  }
+  void weigh(int path) { weigh_contacts(path, contacts_); }
 
  private:
   struct Contact {
-    double mu, kappa, offset, weight = 1.0;
+    double mu, kappa, offset, weight;
     bool friction;
     double a, s, t, da, ds, dt;          // t = μ λ_N - Σ β
     double inv_a, inv_w, s0, g1, g2, c;  // elimination; c = Σ c_j / w_j
