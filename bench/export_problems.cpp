@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "bench/biped.hpp"
-#include "stiction/problem/io.hpp"
+#include "stiction/io/problem_file.hpp"
 
 int main(int argc, char** argv) {
   using namespace stiction;

@@ -27,8 +27,8 @@
 #include "bench/generated_problems.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/baselines/baselines.hpp"
+#include "stiction/io/problem_file.hpp"
 #include "stiction/laws/solve.hpp"
-#include "stiction/problem/io.hpp"
 #include "stiction/problem/reduced_certificate.hpp"
 
 namespace stiction::bench {

@@ -10,7 +10,7 @@
 #include "cli/command.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/experiments/drop.hpp"
-#include "stiction/problem/io.hpp"
+#include "stiction/io/problem_file.hpp"
 
 namespace stiction::cli {
 namespace {

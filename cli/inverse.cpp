@@ -7,7 +7,7 @@
 #include "cli/problem_options.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/inverse/inverse_dynamics.hpp"
-#include "stiction/problem/io.hpp"
+#include "stiction/io/problem_file.hpp"
 
 namespace stiction::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/run_log.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/experiments/scene.hpp"
-#include "stiction/problem/io.hpp"
+#include "stiction/io/problem_file.hpp"
 #include "stiction/record/metrics.hpp"
 #include "stiction/record/recording.hpp"
 

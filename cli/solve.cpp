@@ -8,9 +8,9 @@
 #include "cli/contact_table.hpp"
 #include "cli/problem_options.hpp"
 #include "cli/solve_lcp.hpp"
+#include "stiction/io/problem_file.hpp"
 #include "stiction/laws/solve.hpp"
 #include "stiction/problem/indeterminacy.hpp"
-#include "stiction/problem/io.hpp"
 
 namespace stiction::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/io.hpp"
+#include "stiction/io/problem_file.hpp"
 #include "stiction/programs/lcp/decide_lcp.hpp"
 
 namespace stiction::cli {

@@ -1,4 +1,4 @@
-# stiction_room(NAME [LINKS target...] [PRIVATE_LINKS target...] [EXCLUDE regex])
+# stiction_room(NAME [LINKS target...] [PRIVATE_LINKS target...] [TEST_LINKS target...] [EXCLUDE regex])
 #   One folder, one static library `stiction_NAME` of every .cpp below it, and one test executable `NAME_tests` of every
 #   *_test.cpp. A room links only to the rooms that stand above it in src/stiction/CMakeLists.txt.
 add_library(stiction_flags INTERFACE)
@@ -45,7 +45,7 @@ if(STICTION_TESTS OR STICTION_BENCH)
 endif()
 
 function(stiction_room name)
-  cmake_parse_arguments(ROOM "" "EXCLUDE" "LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "EXCLUDE" "LINKS;PRIVATE_LINKS;TEST_LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
@@ -66,7 +66,7 @@ function(stiction_room name)
   endif()
   if(STICTION_TESTS AND tests)
     add_executable(${name}_tests ${tests})
-    target_link_libraries(${name}_tests PRIVATE stiction_${name} ${ROOM_PRIVATE_LINKS} stiction_flags GTest::gtest_main GTest::gmock fmt::fmt
+    target_link_libraries(${name}_tests PRIVATE stiction_${name} ${ROOM_PRIVATE_LINKS} ${ROOM_TEST_LINKS} stiction_flags GTest::gtest_main GTest::gmock fmt::fmt
                           stiction_count_allocations)
     target_include_directories(${name}_tests PRIVATE ${STICTION_TEST_PATHS})
     target_compile_options(${name}_tests PRIVATE ${STICTION_TEST_OPTIONS})

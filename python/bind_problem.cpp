@@ -13,7 +13,7 @@
 #include "bindings.hpp"
 #include "contact_laws.hpp"
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/io.hpp"
+#include "stiction/io/problem_file.hpp"
 
 namespace stiction::python {
 

@@ -9,7 +9,7 @@
 #include "effort_limits.hpp"
 #include "step_settings.hpp"
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/io.hpp"
+#include "stiction/io/problem_file.hpp"
 #include "stiction/record/recording.hpp"
 #include "torque_argument.hpp"
 #include "world_handle.hpp"

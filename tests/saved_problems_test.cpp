@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "stiction/inverse/inverse_dynamics.hpp"
-#include "stiction/problem/io.hpp"
+#include "stiction/io/problem_file.hpp"
 #include "test_paths.hpp"
 
 namespace stiction {

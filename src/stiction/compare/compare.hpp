@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "stiction/io/problem_file.hpp"
 #include "stiction/laws/solve.hpp"
-#include "stiction/problem/io.hpp"
 
 namespace stiction {
 

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/io/problem_file.hpp"
 #include "stiction/laws/solve.hpp"
-#include "stiction/problem/io.hpp"
 #include "stiction/problem/reduced_certificate.hpp"
 #include "test_paths.hpp"
 

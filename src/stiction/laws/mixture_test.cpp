@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/io/problem_file.hpp"
 #include "stiction/laws/solve.hpp"
 #include "stiction/laws/test_problems.hpp"
-#include "stiction/problem/io.hpp"
 #include "test_paths.hpp"
 
 namespace stiction {

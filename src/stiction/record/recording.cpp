@@ -4,7 +4,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/geometry/drawn_shape.hpp"
-#include "stiction/problem/npz_writer.hpp"
+#include "stiction/io/npz_writer.hpp"
 
 namespace stiction {
 

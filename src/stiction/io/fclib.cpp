@@ -6,7 +6,7 @@
 // Matrices: m, n, nz, nzmax, p, i, x as in CSparse; nz >= 0: triplets (i rows, p columns), -1: compressed columns, -2: compressed
 // rows. Bilateral constraints of a global problem (G) are not supported.
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/io_formats.hpp"
+#include "stiction/io/formats.hpp"
 
 #ifdef STICTION_HDF5
 

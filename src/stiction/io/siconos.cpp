@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/io_formats.hpp"
+#include "stiction/io/formats.hpp"
 #include "stiction/problem/reduce_sparse.hpp"
 
 namespace stiction {

@@ -1,4 +1,4 @@
-#include "stiction/problem/io.hpp"
+#include "stiction/io/problem_file.hpp"
 
 #include <fstream>
 #include <iomanip>
@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/io_formats.hpp"
+#include "stiction/io/formats.hpp"
 
 namespace stiction {
 

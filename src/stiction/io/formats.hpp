@@ -1,28 +1,28 @@
-// The file formats, one pair of functions each. Internal: use io.hpp. `file` names the file in errors.
+// The file formats, one pair of functions each. Internal: use problem_file.hpp. `file` names the file in errors.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "stiction/problem/io.hpp"
+#include "stiction/io/problem_file.hpp"
 
 namespace stiction {
 
-// io_json.cpp
+// json.cpp
 AnyProblem parse_json(const std::string& file, std::string_view text);
 std::string to_json(const ContactProblem& problem);
 std::string to_json(const ReducedProblem& problem);
 
-// io_npz.cpp
+// npz.cpp
 AnyProblem parse_npz(const std::string& file, std::string_view bytes, const LoadOptions& options = {});
 std::string to_npz(const ContactProblem& problem);
 std::string to_npz(const ReducedProblem& problem);
 
-// io_text.cpp
+// siconos.cpp
 ReducedProblem parse_siconos(const std::string& file, std::string_view text, const LoadOptions& options = {});
 Lcp parse_siconos_lcp(const std::string& file, std::string_view text);
 
-// io_fclib.cpp
+// fclib.cpp
 ReducedProblem load_fclib(const std::string& file, const LoadOptions& options = {});
 
 /// Reference solution stored in an FCLIB file; empty members where it has none.

@@ -9,7 +9,7 @@
 
 #include <Eigen/Core>
 
-#include "stiction/problem/io_zip.hpp"
+#include "stiction/io/zip.hpp"
 
 namespace stiction {
 

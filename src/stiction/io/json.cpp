@@ -19,7 +19,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/io_formats.hpp"
+#include "stiction/io/formats.hpp"
 
 namespace stiction {
 

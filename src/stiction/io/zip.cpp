@@ -1,4 +1,4 @@
-#include "stiction/problem/io_zip.hpp"
+#include "stiction/io/zip.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/io_formats.hpp"
-#include "stiction/problem/io_zip.hpp"
-#include "stiction/problem/npz_writer.hpp"
+#include "stiction/io/formats.hpp"
+#include "stiction/io/npz_writer.hpp"
+#include "stiction/io/zip.hpp"
 #include "stiction/problem/reduce_sparse.hpp"
 
 namespace stiction {

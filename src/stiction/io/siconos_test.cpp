@@ -9,7 +9,7 @@
 #include <Eigen/Eigenvalues>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/io_formats.hpp"
+#include "stiction/io/formats.hpp"
 #include "test_paths.hpp"
 
 namespace stiction {

@@ -7,7 +7,7 @@
 #include <Eigen/LU>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/io_formats.hpp"
+#include "stiction/io/formats.hpp"
 #include "stiction/problem/reduce_sparse.hpp"
 #include "test_paths.hpp"
 

@@ -1,5 +1,5 @@
 // What is saved is what is loaded, bit by bit; what is damaged is refused with an error that says where.
-#include "stiction/problem/io.hpp"
+#include "stiction/io/problem_file.hpp"
 
 #include <cstring>
 #include <fstream>
@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/io_formats.hpp"
-#include "stiction/problem/io_zip.hpp"
+#include "stiction/io/formats.hpp"
+#include "stiction/io/zip.hpp"
 #include "test_paths.hpp"
 
 namespace stiction {
@@ -238,7 +238,7 @@ TEST_P(RoundTrip, DamagedFilesNeverCrash) {
 INSTANTIATE_TEST_SUITE_P(Formats, RoundTrip, testing::Values(".json", ".npz"));
 
 TEST(Npz, ReadsWhatNumpyWrites) {
-  const fs::path data = fs::path(STICTION_SOURCE_DIR) / "src/stiction/problem/io_test_data";
+  const fs::path data = fs::path(STICTION_SOURCE_DIR) / "src/stiction/io/test_data";
   const ContactProblem p = std::get<ContactProblem>(load_problem(data / "numpy_stored.npz"));
   EXPECT_EQ(p.M.to_dense(), (2.0 * MatrixXd::Identity(3, 3)).eval());
   EXPECT_EQ(p.v, Eigen::Vector3d(-1, 3, 4));

@@ -1,4 +1,4 @@
-#include "stiction/problem/npz_writer.hpp"
+#include "stiction/io/npz_writer.hpp"
 
 #include <algorithm>
 #include <bit>
