@@ -81,6 +81,19 @@ Vector member_view(nb::pointer_and_handle<ContactProblem> self) {
   return view<Vector>(x.data(), {static_cast<std::size_t>(x.size())}, self.h);
 }
 
+template <auto member>
+nb::ndarray<nb::numpy, const std::uint64_t, nb::ndim<1>> names_view(nb::pointer_and_handle<ContactProblem> self) {
+  const auto& ids = self.p->*member;
+  return view<nb::ndarray<nb::numpy, const std::uint64_t, nb::ndim<1>>>(ids.data(), {ids.size()}, self.h);
+}
+
+template <auto member>
+void set_names(ContactProblem& p, const std::vector<std::uint64_t>& ids) {
+  const bool rows = &(p.*member) == &p.row_ids;
+  validate_ids(rows ? "row_ids" : "ids", ids, rows ? p.bounded_rows() : p.contacts());
+  p.*member = ids;
+}
+
 void bind_contact_problem(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<ContactProblem>(m, "ContactProblem",
@@ -145,6 +158,11 @@ Raises ValueError naming the argument.)")
           "material", [](const ContactProblem& p) { return write_materials(p.material); },
           [](ContactProblem& p, const nb::object& value) { p.material = read_materials(value, p.contacts()); },
           "n dictionaries of parameters, a copy; set as in the constructor; empty: all default")
+      .def_prop_rw(
+          "ids", &names_view<&ContactProblem::ids>, &set_names<&ContactProblem::ids>,
+          "(n,) whole numbers that name the contacts, the same from step to step while the same features touch; empty: known by position")
+      .def_prop_rw("row_ids", &names_view<&ContactProblem::row_ids>, &set_names<&ContactProblem::row_ids>,
+                   "(m,) the same of the rows of J_b")
       .def_ro("prescribed", &ContactProblem::prescribed, "Velocity coordinates that must reach v_prescribed")
       .def_prop_ro("v_prescribed", &member_view<&ContactProblem::v_prescribed>, "Their velocities")
       .def(
@@ -164,21 +182,12 @@ ConstMatrix point_view(nb::pointer_and_handle<WorldProblem> self) {
 }
 
 void bind_world_problem(nb::module_& m) {
-  static_assert(sizeof(ContactPoint) % sizeof(double) == 0 && sizeof(std::uint64_t) == sizeof(double));
-  using Ids = nb::ndarray<nb::numpy, const std::uint64_t, nb::ndim<1>>;
+  static_assert(sizeof(ContactPoint) % sizeof(double) == 0);
   nb::class_<WorldProblem, ContactProblem>(m, "WorldProblem", "The contact problem of a world's state, with where its contacts are.")
       .def_prop_ro("positions", &point_view<&ContactPoint::p_WC>, "(n, 3) contact points, world (m)")
       .def_prop_ro("normals", &point_view<&ContactPoint::n>, "(n, 3) unit normals from body B to body A, world")
       .def_prop_ro("tangents1", &point_view<&ContactPoint::t1>, "(n, 3) first tangents, world")
       .def_prop_ro("tangents2", &point_view<&ContactPoint::t2>, "(n, 3) second tangents, world")
-      .def_prop_ro(
-          "ids",
-          [](nb::pointer_and_handle<WorldProblem> self) {
-            const auto& points = self.p->points;
-            const std::uint64_t* data = points.empty() ? nullptr : &points.front().id;
-            return view<Ids>(data, {points.size()}, self.h, {sizeof(ContactPoint) / sizeof(std::uint64_t)});
-          },
-          "(n,) the same from step to step while the same features touch")
       .def_prop_ro(
           "bodies",
           [](const WorldProblem& p) {

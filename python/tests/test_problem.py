@@ -138,6 +138,19 @@ def test_a_view_keeps_its_owner_alive():
     assert not impulses.flags.writeable
 
 
+def test_names_of_contacts_and_rows():
+    problem = stiction.ContactProblem(np.eye(6), np.zeros(6), np.eye(6), 0.5, J_b=np.ones((1, 6)))
+    assert (len(problem.ids), len(problem.row_ids)) == (0, 0)
+    problem.ids, problem.row_ids = np.array([2**64 - 1, 3], dtype=np.uint64), [3]
+    assert problem.ids.tolist() == [2**64 - 1, 3]
+    assert problem.row_ids.tolist() == [3]
+    with pytest.raises(ValueError, match=r"^ids\[1\]: expected a name that nothing before it has, got 1$"):
+        problem.ids = [1, 1]
+    with pytest.raises(ValueError, match=r"^ids: expected size 2, got size 1$"):
+        problem.ids = [1]
+    assert problem.ids.tolist() == [2**64 - 1, 3]
+
+
 def test_no_contacts():
     problem = stiction.ContactProblem(np.eye(2), [1.0, 2.0], np.zeros((0, 2)), [], impulse=[0.5, 0.0])
     solution = stiction.solve(problem)

@@ -45,6 +45,10 @@ void assemble_contacts(const World& world, const WorldData& data, std::span<cons
   p.mu.resize(n);
   p.restitution.resize(n);
   p.gap.resize(n);
+  p.ids.clear();
+  if (std::ranges::find(contacts, 0u, &ContactPoint::id) == contacts.end()) {
+    for (const ContactPoint& c : contacts) p.ids.push_back(c.id);
+  }
   for (Eigen::Index i = 0; i < n; ++i) {
     const ContactPoint& c = contacts[static_cast<std::size_t>(i)];
     p.J.add_group();
@@ -84,7 +88,12 @@ void assemble_materials(std::span<const ContactPoint> contacts, const AssembleOp
   if (options.friction) p.mu.setConstant(*options.friction);
 }
 
+enum class RowKind { lower, from_below, upper, from_above, friction };
+constexpr std::uint64_t kKinds = 8;                             // room for each joint's rows
+constexpr std::uint64_t kEqualities = std::uint64_t{1} << 32U;  // above the names of all joints' rows
+
 struct BoundedRow {
+  std::uint64_t id;
   int block, column;
   double sign, b, lo, hi;
 };
@@ -95,18 +104,19 @@ void add_row(const BoundedRow& row, ContactProblem& p, Eigen::Index& m) {
   p.b[m] = row.b;
   p.lo[m] = row.lo;
   p.hi[m] = row.hi;
+  p.row_ids.push_back(row.id);
   ++m;
 }
 
 constexpr double kBeyond = 1e-6;  // rad or m: what certified steps drift past a limit stays below it
 
 /// One side of a joint's range, `distance` away along `sign`. M_jj v is the most that it takes to bring the joint alone to speed v.
-void add_limit(const Joint& joint, double sign, double distance, double h, ContactProblem& p, Eigen::Index& m) {
+void add_limit(std::uint64_t id, const Joint& joint, double sign, double distance, double h, ContactProblem& p, Eigen::Index& m) {
   const int column = joint.v - p.M.offset(joint.block);
-  add_row({joint.block, column, sign, -std::max(distance, 0.0) / h, 0.0, kInfinity}, p, m);
+  add_row({id, joint.block, column, sign, -std::max(distance, 0.0) / h, 0.0, kInfinity}, p, m);
   if (distance >= -kBeyond) return;
   const double inertia = p.M.block(joint.block)(column, column);
-  add_row({joint.block, column, sign, std::min(-distance / h, kClosing), 0.0, inertia * kClosing}, p, m);
+  add_row({id + 1, joint.block, column, sign, std::min(-distance / h, kClosing), 0.0, inertia * kClosing}, p, m);
 }
 
 void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v, const AssembleOptions& options,
@@ -117,20 +127,24 @@ void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const
   p.b.resize(most);
   p.lo.resize(most);
   p.hi.resize(most);
+  p.row_ids.clear();
   Eigen::Index m = 0;
-  for (const Joint& joint : world.joints()) {
+  for (std::size_t k = 0; k < world.joints().size(); ++k) {
+    const Joint& joint = world.joints()[k];
     if (joint.nv != 1) continue;
+    const auto id = [&](RowKind kind) { return kKinds * k + static_cast<std::uint64_t>(kind); };
     const int column = joint.v - p.M.offset(joint.block);
     const double reach = options.limit_reach + 2.0 * h * std::abs(v[joint.v]);
     if (options.joint_limits) {
       const double below = q[joint.q] - joint.lower, above = joint.upper - q[joint.q];
-      if (below < reach) add_limit(joint, 1.0, below, h, p, m);
-      if (above < reach) add_limit(joint, -1.0, above, h, p, m);
+      if (below < reach) add_limit(id(RowKind::lower), joint, 1.0, below, h, p, m);
+      if (above < reach) add_limit(id(RowKind::upper), joint, -1.0, above, h, p, m);
     }
     const double friction = h * joint.dry_friction;
-    if (options.dry_friction && friction > 0.0) add_row({joint.block, column, 1.0, 0.0, -friction, friction}, p, m);
+    if (options.dry_friction && friction > 0.0) add_row({id(RowKind::friction), joint.block, column, 1.0, 0.0, -friction, friction}, p, m);
   }
   add_equality_rows(world, data, q, v, p, m);
+  for (std::uint64_t k = kEqualities; std::ssize(p.row_ids) < m; ++k) p.row_ids.push_back(k);
   p.b.resize(m);
   p.lo.resize(m);
   p.hi.resize(m);

@@ -61,6 +61,7 @@ class CutRobot {
     p.restitution = minimal_.restitution;
     p.gap = minimal_.gap;
     p.material = minimal_.material;
+    p.ids = minimal_.ids;
     return p;
   }
 

@@ -161,7 +161,7 @@ void TrotControl::find_contacts(const TrotObservation& seen) {
       c.p_WC = link_pose(world_, seen.data, links_[f]).translation() - kTrotFootRadius * c.n;
       contact_tangents(c.n, c.t1, c.t2);
       if (c.p_WC.z() > kFeltGap) continue;
-      c.id = f;
+      c.id = f + 1;
       contacts_.push_back(c);
     }
   }

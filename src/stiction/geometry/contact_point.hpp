@@ -20,7 +20,7 @@ struct ContactPoint {
   Eigen::Vector3d t1 = Eigen::Vector3d::UnitX();
   Eigen::Vector3d t2 = Eigen::Vector3d::UnitY();
   double gap = 0.0;          ///< signed distance φ (m)
-  std::uint64_t id = 0;      ///< same from step to step while the same features touch; unique within one detection
+  std::uint64_t id = 0;      ///< same from step to step while the same features touch; unique within one detection; 0: none
   double mu = 0.0;           ///< friction coefficient of the pair, infinity allowed
   double restitution = 0.0;  ///< of the pair, in [0, 1]
 

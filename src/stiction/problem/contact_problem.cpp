@@ -44,6 +44,7 @@ void validate_contacts(const ContactProblem& p) {
   require_size("gap", p.gap.size(), n);
   require_finite("gap", p.gap);
   validate_contact_laws(p.laws, p.material, n);
+  validate_ids("ids", p.ids, n);
 }
 
 void validate_prescribed(const ContactProblem& p) {
@@ -70,6 +71,7 @@ void validate_bounded_rows(const ContactProblem& p) {
   require_finite("b", p.b);
   require_size("lo", p.lo.size(), m);
   require_size("hi", p.hi.size(), m);
+  validate_ids("row_ids", p.row_ids, m);
   for (int j = 0; j < m; ++j) {
     if (!(p.lo[j] <= p.hi[j]) || p.lo[j] == kInfinity || p.hi[j] == -kInfinity) {
       throw InvalidArgument(fmt::format("lo[{}], hi[{}]", j, j), "lo <= hi, lo < inf, hi > -inf", fmt::format("{}, {}", p.lo[j], p.hi[j]));
@@ -78,6 +80,18 @@ void validate_bounded_rows(const ContactProblem& p) {
 }
 
 }  // namespace
+
+void validate_ids(std::string_view argument, std::span<const std::uint64_t> ids, Eigen::Index size) {
+  if (ids.empty()) return;
+  require_size(argument, static_cast<Eigen::Index>(ids.size()), size);
+  std::vector<std::uint64_t> sorted(ids.begin(), ids.end());
+  std::ranges::sort(sorted);
+  const auto twice = std::ranges::adjacent_find(sorted);
+  if (twice == sorted.end()) return;
+  const auto second = std::find(std::ranges::find(ids, *twice) + 1, ids.end(), *twice);
+  throw InvalidArgument(fmt::format("{}[{}]", argument, second - ids.begin()), "a name that nothing before it has",
+                        fmt::format("{}", *twice));
+}
 
 void validate(const ContactProblem& p) {
   require_positive("dt", p.dt);

@@ -10,9 +10,11 @@
 // acts on A. Units: SI; generalised impulses in N s (N m s on rotations).
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <Eigen/Core>
@@ -42,6 +44,8 @@ struct ContactProblem {
   BlockRows J_b;                          ///< m x nv further bilateral and bounded rows; column blocks as M's
   GrowVector b;                           ///< m, target velocities
   GrowVector lo, hi;                      ///< m, bounds of the rows' impulses (N s); (-inf, inf) is bilateral
+  std::vector<std::uint64_t> ids;         ///< n, name of each contact, the same from step to step; empty: known by position
+  std::vector<std::uint64_t> row_ids;     ///< m, the same of the rows of J_b, names of their own
 
   int contacts() const { return J.groups(); }
   int velocities() const { return M.size(); }
@@ -53,8 +57,12 @@ struct ContactProblem {
 ContactProblem make_contact_problem(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::Ref<const Eigen::VectorXd>& v,
                                     const Eigen::Ref<const Eigen::MatrixXd>& J, const Eigen::Ref<const Eigen::VectorXd>& mu, double dt);
 
-/// Sizes, finiteness, M positive definite, mu >= 0, restitution in [0, 1], materials, lo <= hi. Throws InvalidArgument naming the member.
+/// Sizes, finiteness, M positive definite, mu >= 0, restitution in [0, 1], materials, lo <= hi, names without repetition. Throws
+/// InvalidArgument naming the member.
 void validate(const ContactProblem& problem);
+
+/// `size` names or none, all different. Throws InvalidArgument naming `argument` and the entry.
+void validate_ids(std::string_view argument, std::span<const std::uint64_t> ids, Eigen::Index size);
 
 /// Normal velocity offset c (m/s) of every contact: the law demands 0 <= λ_N ⊥ N v⁺ + c >= 0.
 ///   c = max(φ, 0)/h                      an open gap may close within the step, no further

@@ -29,6 +29,7 @@ void select_contacts(const ReducedProblem& p, ContactSubset& subset) {
   for (GrowVector* x : {&to.offset, &to.mu}) x->resize(n);
   to.u_free.resize(3 * n);
   to.closed.resize(contacts.size());
+  to.ids.resize(p.ids.empty() ? 0 : contacts.size());
   to.defect.resize(p.defect.size() > 0 ? 3 * n : 0, p.defect.size() > 0 ? 3 * n : 0);
   for (Eigen::Index k = 0; k < n; ++k) {
     const int i = contacts[static_cast<std::size_t>(k)];
@@ -38,6 +39,7 @@ void select_contacts(const ReducedProblem& p, ContactSubset& subset) {
     to.offset[k] = p.offset[i];
     to.mu[k] = p.mu[i];
     to.closed[static_cast<std::size_t>(k)] = p.closed[static_cast<std::size_t>(i)];
+    if (!p.ids.empty()) to.ids[static_cast<std::size_t>(k)] = p.ids[static_cast<std::size_t>(i)];
     for (Eigen::Index l = 0; l < n && p.defect.size() > 0; ++l) {
       to.defect.block<3, 3>(3 * k, 3 * l) = p.defect.block<3, 3>(3 * i, 3 * contacts[static_cast<std::size_t>(l)]);
     }
@@ -49,6 +51,7 @@ void select_contacts(const ReducedProblem& p, ContactSubset& subset) {
   to.w_free = p.w_free;
   to.lo = p.lo;
   to.hi = p.hi;
+  to.row_ids = p.row_ids;
   to.y_free = p.y_free;
 }
 

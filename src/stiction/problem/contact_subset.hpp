@@ -12,8 +12,8 @@ struct ContactSubset {
   ReducedProblem problem;     ///< k contacts
 };
 
-/// Fills `subset.problem` with the contacts listed: rows, velocities, offsets, mu, closed, W and its defect; bounded rows are all kept.
-/// Gaps, laws and materials are left out. No allocation once the sizes have been seen.
+/// Fills `subset.problem` with the contacts listed: rows, velocities, offsets, mu, closed, names, W and its defect; bounded rows are all
+/// kept. Gaps, laws and materials are left out. No allocation once the sizes have been seen.
 void select_contacts(const ReducedProblem& whole, ContactSubset& subset);
 
 /// part (3k, of the subset) -> all (3n, zero elsewhere).

@@ -387,6 +387,7 @@ void reduce(const ContactProblem& p, Reduction& red, const ReduceOptions& option
   out.edge_angle.resize(0);
   out.laws = p.laws;
   out.material = p.material;
+  out.ids = p.ids;
   out.u_before.resize(options.velocity_before ? p.J.rows() : 0);
   if (options.velocity_before) p.J.multiply(p.v, out.u_before);
   out.restitution = p.restitution;
@@ -397,6 +398,8 @@ void reduce(const ContactProblem& p, Reduction& red, const ReduceOptions& option
   out.w_free.resize(m);
   out.lo.resize(m);
   out.hi.resize(m);
+  const bool named = std::ssize(p.row_ids) == p.bounded_rows();
+  out.row_ids.resize(named ? red.bounded.size() : 0);
   for (Index j = 0; j < m; ++j) {
     const int row = red.bounded[static_cast<std::size_t>(j)];
     reduce_group(red, p.J_b, row, out.Bt);
@@ -405,6 +408,7 @@ void reduce(const ContactProblem& p, Reduction& red, const ReduceOptions& option
     out.w_free[j] = w[0];
     out.lo[j] = p.lo[row];
     out.hi[j] = p.hi[row];
+    if (named) out.row_ids[static_cast<std::size_t>(j)] = p.row_ids[static_cast<std::size_t>(row)];
   }
   red.bilateral_residual = bilateral_residual(p, red);
 }

@@ -32,6 +32,8 @@ struct ReducedProblem {
   BlockRows Bt;                           ///< m x r, bounded rows
   GrowVector w_free;                      ///< m, their velocity error J_b v - b without impulses
   GrowVector lo, hi;                      ///< m, bounds of their impulses
+  std::vector<std::uint64_t> ids;         ///< n or empty, as in ContactProblem
+  std::vector<std::uint64_t> row_ids;     ///< m or empty, as in ContactProblem
   BlockRows delassus;  ///< W itself, defect included, as blocks of 3 x 3, of a problem read as a large sparse W; no groups otherwise
   GrowMatrix defect;   ///< 3n x 3n or empty: W - R_t R_tᵀ of a problem read as a W that is not exactly symmetric semidefinite
   GrowVector y_free;  ///< r, L⁻¹ Zᵀ M v_free: kinetic energy of v⁺ is |y + y_free|²/2 + const (kinetic-energy objective [ZD15, Eq. 63])

@@ -11,6 +11,7 @@
 #include "stiction/base/allocation_counter.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/certificate.hpp"
+#include "stiction/problem/contact_subset.hpp"
 
 namespace stiction {
 namespace {
@@ -211,6 +212,29 @@ TEST(Validate, NamesTheBadMember) {
               }),
               testing::HasSubstr("at most once"));
   EXPECT_EQ(message([](ContactProblem& p) { p.mu[0] = kInfinity; }), "");
+  EXPECT_THAT(message([](ContactProblem& p) { p.ids = {1, 2}; }), testing::StartsWith("ids: expected"));
+  EXPECT_THAT(message([](ContactProblem& p) { p.ids = {7, 5, 7}; }), testing::StartsWith("ids[2]"));
+  EXPECT_THAT(message([](ContactProblem& p) { p.row_ids = {1}; }), testing::StartsWith("row_ids"));
+  EXPECT_EQ(message([](ContactProblem& p) { p.ids = {7, 5, 0}; }), "");
+}
+
+TEST(Reduce, NamesFollowTheirContactsAndRows) {
+  ContactProblem p = three_bodies(11);
+  MatrixXd rows = MatrixXd::Random(3, 15);
+  add_rows(p, rows, -kInfinity, kInfinity);
+  p.lo[0] = p.lo[2] = 0.0;  // the second stays bilateral
+  p.ids = {30, 10, 20};
+  p.row_ids = {9, 8, 7};
+  validate(p);
+  Reduction reduction;
+  reduce(p, reduction);
+  EXPECT_THAT(reduction.reduced.ids, testing::ElementsAre(30, 10, 20));
+  EXPECT_THAT(reduction.reduced.row_ids, testing::ElementsAre(9, 7));
+  ContactSubset subset;
+  subset.contacts = {0, 2};
+  select_contacts(reduction.reduced, subset);
+  EXPECT_THAT(subset.problem.ids, testing::ElementsAre(30, 20));
+  EXPECT_THAT(subset.problem.row_ids, testing::ElementsAre(9, 7));
 }
 
 TEST(ReductionAllocation, NoneOnceGrownWithRedundantBilateralRows) {

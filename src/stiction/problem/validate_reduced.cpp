@@ -31,6 +31,7 @@ void validate_contacts(const ReducedProblem& p) {
   if (!(p.velocity >= 0.0 && p.velocity < kInfinity))
     throw InvalidArgument("velocity", "a finite number >= 0", fmt::format("{}", p.velocity));
   validate_contact_laws(p.laws, p.material, n);
+  validate_ids("ids", p.ids, n);
 }
 
 void validate_bounded_rows(const ReducedProblem& p) {
@@ -41,6 +42,7 @@ void validate_bounded_rows(const ReducedProblem& p) {
   require_finite("w_free", p.w_free);
   require_size("lo", p.lo.size(), m);
   require_size("hi", p.hi.size(), m);
+  validate_ids("row_ids", p.row_ids, m);
   for (Eigen::Index j = 0; j < m; ++j) {
     if (!(p.lo[j] <= p.hi[j]) || p.lo[j] == kInfinity || p.hi[j] == -kInfinity) {
       throw InvalidArgument(fmt::format("lo[{}], hi[{}]", j, j), "lo <= hi, lo < inf, hi > -inf", fmt::format("{}, {}", p.lo[j], p.hi[j]));
