@@ -1,6 +1,7 @@
 // Time against the number of contacts N, for every law under its default solver: inverse dynamics of a robot on flat feet (6 free
 // velocities whatever N), its forward dynamics (18), and a wall of bricks (6 per brick, 4 contacts each). Cold, from M and J to the
-// certificate. Prints the exponent e of time ~ N^e, fitted by least squares to the logarithms from 64 contacts on.
+// certificate. Prints the exponent e of time ~ N^e, fitted by least squares to the logarithms from 64 contacts on. Then what `reduce` takes
+// per contact of walls of 100, 1000 and 10000 bricks, loose or joined in pairs by a bilateral row: linear means that it stays.
 //
 // scale_bench [LARGEST N] [SECONDS PER ROW]: sizes are 16, 64, ... up to LARGEST (4096). A row stops where the next size would take
 // longer than its seconds (4), if time grew at least with the cube of N.
@@ -124,6 +125,42 @@ void print(Law law, Kind kind, const Row& row, int largest) {
   std::fflush(stdout);
 }
 
+/// Each brick of an even number held by one bilateral row to the next.
+void join_pairs(ContactProblem& p) {
+  for (int k = 0; k + 1 < p.M.blocks(); k += 2) {
+    p.J_b.add_group();
+    for (const int body : {k, k + 1}) p.J_b.add_entry(body).setConstant(body == k ? 1.0 : -1.0);
+  }
+  const int rows = p.bounded_rows();
+  p.b.setZero(rows);
+  p.hi = Eigen::VectorXd::Constant(rows, kInfinity);
+  p.lo = -p.hi;
+}
+
+/// Nanoseconds per contact, the best of a few.
+double measure_reduce(int bodies, bool joined) {
+  std::mt19937_64 rng(static_cast<std::uint64_t>(bodies));
+  ContactProblem p = brick_wall(bodies, 10.0, rng);
+  if (joined) join_pairs(p);
+  Reduction reduction;
+  double best = kInfinity;
+  for (int k = 0; k < 20; ++k) {
+    const auto start = std::chrono::steady_clock::now();
+    reduce(p, reduction);
+    best = std::min(best, seconds_since(start));
+  }
+  return 1e9 * best / p.contacts();
+}
+
+void print_reduce() {
+  for (const bool joined : {false, true}) {
+    fmt::print("reduce, ns per contact, {:<16}", joined ? "joined in pairs" : "loose");
+    for (const int bodies : {100, 1000, 10000}) fmt::print(" {:>10}", fmt::format("{}: {:.0f}", bodies, measure_reduce(bodies, joined)));
+    fmt::print("\n");
+    std::fflush(stdout);
+  }
+}
+
 }  // namespace
 }  // namespace stiction::bench
 
@@ -139,5 +176,6 @@ int main(int argc, char** argv) {
     if (!can_solve(law, Solver::automatic)) continue;
     for (const Kind kind : {Kind::inverse, Kind::forward, Kind::wall}) print(law, kind, run(law, kind, largest, seconds), largest);
   }
+  print_reduce();
   return 0;
 }

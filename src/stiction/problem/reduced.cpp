@@ -25,20 +25,24 @@ void classify_rows(const ContactProblem& p, bool keep_bilateral, Reduction& red)
   for (int j : p.prescribed) red.is_prescribed[static_cast<std::size_t>(j)] = 1;
 }
 
-// Root of each block of M once blocks that share a bilateral row are joined (union-find by smallest index).
+int find_root(std::vector<int>& root, int k) {
+  const auto at = [&](int i) -> int& { return root[static_cast<std::size_t>(i)]; };
+  while (at(k) != k) k = at(k) = at(at(k));
+  return k;
+}
+
+// Root of each block of M once blocks that share a bilateral row are joined (union-find, the smallest index is the root).
 std::vector<int>& join_coupled_blocks(const ContactProblem& p, Reduction& red) {
   std::vector<int>& root = red.root;
   root.resize(static_cast<std::size_t>(p.M.blocks()));
   std::iota(root.begin(), root.end(), 0);
   for (int row : red.bilateral) {
-    for (int e = p.J_b.entry_begin(row); e < p.J_b.entry_end(row); ++e) {
-      const int a = root[static_cast<std::size_t>(p.J_b.entry_block(p.J_b.entry_begin(row)))];
-      const int b = root[static_cast<std::size_t>(p.J_b.entry_block(e))];
-      for (int& r : root) {
-        if (r == std::max(a, b)) r = std::min(a, b);
-      }
+    for (int e = p.J_b.entry_begin(row) + 1; e < p.J_b.entry_end(row); ++e) {
+      const int a = find_root(root, p.J_b.entry_block(e - 1)), b = find_root(root, p.J_b.entry_block(e));
+      root[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
     }
   }
+  for (int k = 0; k < p.M.blocks(); ++k) root[static_cast<std::size_t>(k)] = find_root(root, k);
   return root;
 }
 
@@ -51,28 +55,40 @@ void add_block(Reduction& red) {
   }
 }
 
+// Free coordinates of block m of M, as the next ones of reduced block `to`.
+void append_coordinates(const ContactProblem& p, int m, int to, Reduction& red) {
+  std::vector<int>& coordinates = red.blocks[static_cast<std::size_t>(to)].coordinates;
+  for (int j = p.M.offset(m); j < p.M.offset(m) + p.M.block_size(m); ++j) {
+    const std::size_t s = static_cast<std::size_t>(j);
+    if (red.is_prescribed[s] != 0) continue;
+    red.block_of[s] = to;
+    red.index_in_block[s] = static_cast<int>(coordinates.size());
+    coordinates.push_back(j);
+  }
+}
+
+bool has_free_coordinates(const ContactProblem& p, int m, const Reduction& red) {
+  const auto first = red.is_prescribed.begin() + p.M.offset(m);
+  return std::find(first, first + p.M.block_size(m), 0) != first + p.M.block_size(m);
+}
+
+// One reduced block per set of coupled blocks of M with any free coordinate, in the order in which the first of these comes. The root of a
+// set that has its block holds that block's complement.
 void collect_coordinates(const ContactProblem& p, Reduction& red) {
-  const std::vector<int>& root = join_coupled_blocks(p, red);
+  std::vector<int>& root = join_coupled_blocks(p, red);
   const std::size_t nv = static_cast<std::size_t>(p.velocities());
   red.block_of.assign(nv, -1);
   red.index_in_block.assign(nv, -1);
   std::size_t used = 0;
-  for (int k = 0; k < p.M.blocks(); ++k) {
-    if (root[static_cast<std::size_t>(k)] != k) continue;
-    if (red.blocks.size() <= used) add_block(red);
-    Reduction::Block& block = red.blocks[used];
-    block.coordinates.clear();
-    for (int m = k; m < p.M.blocks(); ++m) {
-      if (root[static_cast<std::size_t>(m)] != k) continue;
-      for (int j = p.M.offset(m); j < p.M.offset(m) + p.M.block_size(m); ++j) {
-        const std::size_t s = static_cast<std::size_t>(j);
-        if (red.is_prescribed[s] != 0) continue;
-        red.block_of[s] = static_cast<int>(used);
-        red.index_in_block[s] = static_cast<int>(block.coordinates.size());
-        block.coordinates.push_back(j);
-      }
+  for (int m = 0; m < p.M.blocks(); ++m) {
+    if (!has_free_coordinates(p, m, red)) continue;
+    int& place = root[static_cast<std::size_t>(root[static_cast<std::size_t>(m)])];
+    if (place >= 0) {
+      if (red.blocks.size() <= used) add_block(red);
+      red.blocks[used].coordinates.clear();
+      place = ~static_cast<int>(used++);
     }
-    if (!block.coordinates.empty()) ++used;
+    append_coordinates(p, m, ~place, red);
   }
   while (red.blocks.size() > used) {
     red.spare.push_back(std::move(red.blocks.back()));
@@ -80,19 +96,27 @@ void collect_coordinates(const ContactProblem& p, Reduction& red) {
   }
 }
 
-// Dense M over the coordinates of a reduced block.
-void gather_inertia(const ContactProblem& p, const Reduction& red, const Reduction::Block& block, GrowMatrix& out) {
-  const Index c = static_cast<Index>(block.coordinates.size());
-  out.setZero(c, c);
-  for (int m = 0; m < p.M.blocks(); ++m) {
+// The block of M that velocity coordinate j belongs to.
+int inertia_block(const BlockDiagonal& M, int j) {
+  int first = 0, last = M.blocks();
+  while (last - first > 1) {
+    const int middle = (first + last) / 2;
+    (M.offset(middle) <= j ? first : last) = middle;
+  }
+  return first;
+}
+
+// Dense M over the coordinates of a reduced block, which come one block of M after the other.
+void gather_inertia(const ContactProblem& p, const Reduction::Block& block, GrowMatrix& out) {
+  const std::vector<int>& coordinates = block.coordinates;
+  out.setZero(static_cast<Index>(coordinates.size()), static_cast<Index>(coordinates.size()));
+  for (std::size_t begin = 0, end = 0; begin < coordinates.size(); begin = end) {
+    const int m = inertia_block(p.M, coordinates[begin]), first = p.M.offset(m), past = first + p.M.block_size(m);
+    while (end < coordinates.size() && coordinates[end] < past && coordinates[end] >= first) ++end;
     const auto M = p.M.block(m);
-    const int first = p.M.offset(m);
-    for (int j = 0; j < p.M.block_size(m); ++j) {
-      const int col = red.index_in_block[static_cast<std::size_t>(first + j)];
-      if (col < 0 || red.block_of[static_cast<std::size_t>(first + j)] != &block - red.blocks.data()) continue;
-      for (int i = 0; i < p.M.block_size(m); ++i) {
-        const int row = red.index_in_block[static_cast<std::size_t>(first + i)];
-        if (row >= 0) out(row, col) = M(i, j);
+    for (std::size_t j = begin; j < end; ++j) {
+      for (std::size_t i = begin; i < end; ++i) {
+        out(static_cast<Index>(i), static_cast<Index>(j)) = M(coordinates[i] - first, coordinates[j] - first);
       }
     }
   }
@@ -117,12 +141,23 @@ void factor_in_place(GrowMatrix& L) {
   }
 }
 
-bool touches(const BlockRows& rows, int g, const Reduction::Block& block) {
-  for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
-    const int first = rows.col_offset(rows.entry_block(e)), width = rows.block_size(rows.entry_block(e));
-    if (std::ranges::any_of(block.coordinates, [&](int c) { return c >= first && c < first + width; })) return true;
+// The reduced block of an entry's columns, all of which belong to one block of M; -1 when they are prescribed.
+int reduced_block(const Reduction& red, const BlockRows& rows, int e) {
+  const int first = rows.col_offset(rows.entry_block(e)), width = rows.block_size(rows.entry_block(e));
+  for (int j = first; j < first + width; ++j) {
+    if (const int k = red.block_of[static_cast<std::size_t>(j)]; k >= 0) return k;
   }
-  return false;
+  return -1;
+}
+
+// Each bilateral row goes to the block that it couples.
+void distribute_bilateral(const ContactProblem& p, Reduction& red) {
+  for (Reduction::Block& block : red.blocks) block.bilateral.clear();
+  for (const int row : red.bilateral) {
+    int k = -1;
+    for (int e = p.J_b.entry_begin(row); e < p.J_b.entry_end(row) && k < 0; ++e) k = reduced_block(red, p.J_b, e);
+    if (k >= 0) red.blocks[static_cast<std::size_t>(k)].bilateral.push_back(row);
+  }
 }
 
 // Bilateral rows over the free coordinates of a block, as columns, and the velocities they ask of them.
@@ -151,10 +186,6 @@ void gather_bilateral(const ContactProblem& p, const Reduction& red, const Reduc
 // Null space Z of a block's bilateral rows, and the particular velocity that satisfies them (least squares when they clash).
 void eliminate_bilateral(const ContactProblem& p, Reduction& red, Reduction::Block& block) {
   constexpr double kDependent = 1e-10;
-  block.bilateral.clear();
-  for (int row : red.bilateral) {
-    if (touches(p.J_b, row, block)) block.bilateral.push_back(row);
-  }
   block.unit = block.bilateral.empty();
   const Index c = static_cast<Index>(block.coordinates.size());
   block.size = static_cast<int>(c);
@@ -175,7 +206,7 @@ void eliminate_bilateral(const ContactProblem& p, Reduction& red, Reduction::Blo
 
 void factor_block(const ContactProblem& p, Reduction& red, Reduction::Block& block) {
   GrowMatrix& M = red.scratch_matrix;
-  gather_inertia(p, red, block, M);
+  gather_inertia(p, block, M);
   if (block.unit) {
     block.L = M;
   } else {
@@ -273,24 +304,29 @@ void reduce_single_block(const Reduction& red, const BlockRows& from, BlockRows&
   forward_substitute_rows(block, out);
 }
 
-// Group g of `from` (columns of M) becomes a group of `to` (reduced columns): rows Z, then L⁻¹ from the right.
+// Least reduced block above `last` that group g touches; the number of blocks when there is none.
+int next_block(const Reduction& red, const BlockRows& from, int g, int last) {
+  int next = static_cast<int>(red.blocks.size());
+  for (int e = from.entry_begin(g); e < from.entry_end(g); ++e) {
+    if (const int k = reduced_block(red, from, e); k > last) next = std::min(next, k);
+  }
+  return next;
+}
+
+// Group g of `from` (columns of M) becomes a group of `to` (reduced columns): rows Z, then L⁻¹ from the right. A single block is stored
+// by every group.
 void reduce_group(const Reduction& red, const BlockRows& from, int g, BlockRows& to) {
   to.add_group();
-  for (std::size_t k = 0; k < red.blocks.size(); ++k) {
-    const Reduction::Block& block = red.blocks[k];
-    bool touched = red.blocks.size() == 1;
-    for (int e = from.entry_begin(g); e < from.entry_end(g) && !touched; ++e) {
-      const int first = from.col_offset(from.entry_block(e)), width = from.block_size(from.entry_block(e));
-      for (int j = first; j < first + width && !touched; ++j) touched = red.block_of[static_cast<std::size_t>(j)] == static_cast<int>(k);
-    }
-    if (!touched) continue;
-    RowMap out = to.add_entry(static_cast<int>(k));
+  const int blocks = static_cast<int>(red.blocks.size());
+  for (int k = blocks == 1 ? 0 : next_block(red, from, g, -1); k < blocks; k = next_block(red, from, g, k)) {
+    const Reduction::Block& block = red.blocks[static_cast<std::size_t>(k)];
+    RowMap out = to.add_entry(k);
     for (int e = from.entry_begin(g); e < from.entry_end(g); ++e) {
       const auto entry = from.entry(e);
       const int first = from.col_offset(from.entry_block(e));
       for (Index j = 0; j < entry.cols(); ++j) {
         const std::size_t s = static_cast<std::size_t>(first + j);
-        if (red.block_of[s] != static_cast<int>(k)) continue;
+        if (red.block_of[s] != k) continue;
         const int place = red.index_in_block[s];
         if (block.unit) {
           out.col(place) += entry.col(j);
@@ -348,6 +384,7 @@ void reduce(const ContactProblem& p, Reduction& red, const ReduceOptions& option
   for (std::size_t i = 0; i < p.prescribed.size(); ++i) red.v_free[p.prescribed[i]] = p.v_prescribed[static_cast<Index>(i)];
   red.block_sizes.clear();
   int offset = 0;
+  distribute_bilateral(p, red);
   for (Reduction::Block& block : red.blocks) {
     eliminate_bilateral(p, red, block);
     block.offset = offset;
@@ -411,43 +448,6 @@ void reduce(const ContactProblem& p, Reduction& red, const ReduceOptions& option
     if (named) out.row_ids[static_cast<std::size_t>(j)] = p.row_ids[static_cast<std::size_t>(row)];
   }
   red.bilateral_residual = bilateral_residual(p, red);
-}
-
-void turn_to_edges(const ReducedProblem& p, ReducedProblem& turned) {
-  turned = p;
-  turned.edge_angle.resize(0);
-  turned.defect.resize(0, 0);
-  turned.delassus.reset(3, {});
-  for (int i = 0; i < p.contacts(); ++i) {
-    const double cosine = std::cos(p.edge_angle[i]), sine = std::sin(p.edge_angle[i]);
-    const auto turn = [&](double& s, double& t) {
-      const double first = cosine * s + sine * t;
-      t = cosine * t - sine * s;
-      s = first;
-    };
-    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) {
-      RowMap rows = turned.Rt.entry(e);
-      for (Index j = 0; j < rows.cols(); ++j) turn(rows(1, j), rows(2, j));
-    }
-    turn(turned.u_free[3 * i + 1], turned.u_free[3 * i + 2]);
-    if (p.u_before.size() > 0) turn(turned.u_before[3 * i + 1], turned.u_before[3 * i + 2]);
-  }
-}
-
-void turn_to_edges(const ReducedProblem& p, Eigen::Ref<Eigen::VectorXd> lambda) {
-  for (int i = 0; i < p.contacts(); ++i) {
-    const double cosine = std::cos(p.edge_angle[i]), sine = std::sin(p.edge_angle[i]), s = lambda[3 * i + 1], t = lambda[3 * i + 2];
-    lambda[3 * i + 1] = cosine * s + sine * t;
-    lambda[3 * i + 2] = cosine * t - sine * s;
-  }
-}
-
-void turn_from_edges(const ReducedProblem& p, Eigen::Ref<Eigen::VectorXd> lambda) {
-  for (int i = 0; i < p.contacts(); ++i) {
-    const double cosine = std::cos(p.edge_angle[i]), sine = std::sin(p.edge_angle[i]), s = lambda[3 * i + 1], t = lambda[3 * i + 2];
-    lambda[3 * i + 1] = cosine * s - sine * t;
-    lambda[3 * i + 2] = sine * s + cosine * t;
-  }
 }
 
 void recover_velocity(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& beta,

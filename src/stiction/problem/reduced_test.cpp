@@ -1,6 +1,7 @@
 // The reduction against dense linear algebra: the KKT system of the bilateral rows, solved as one matrix.
 #include "stiction/problem/reduced.hpp"
 
+#include <array>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -117,6 +118,34 @@ void expect_reduction_matches(const ContactProblem& p, const MatrixXd& C, const 
 }
 
 TEST(Reduce, FreeBodies) { expect_reduction_matches(three_bodies(1), MatrixXd(0, 15), VectorXd(0), 15); }
+
+// Sets of coupled bodies whose members lie apart, one of which begins with a body that is prescribed as a whole.
+TEST(Reduce, CoupledBodiesThatAreNoNeighbours) {
+  std::srand(5);
+  const std::vector<int> sizes{2, 3, 1, 4, 2, 3};
+  ContactProblem p;
+  p.dt = 0.01;
+  p.M.reset(sizes);
+  for (int k = 0; k < 6; ++k) p.M.block(k) = random_spd(sizes[static_cast<std::size_t>(k)]);
+  p.v = VectorXd::Random(15);
+  p.impulse = VectorXd::Random(15);
+  p.J = BlockRows::from_dense(3, MatrixXd::Random(9, 15), sizes);
+  p.mu = VectorXd::Constant(3, 0.5);
+  p.restitution.setZero(3);
+  p.gap.setZero(3);
+  MatrixXd rows = MatrixXd::Zero(3, 15);
+  for (const auto& [row, a, b] : {std::array{0, 0, 4}, std::array{1, 4, 2}, std::array{2, 5, 1}}) {
+    for (const int k : {a, b}) rows.row(row).segment(p.M.offset(k), p.M.block_size(k)).setRandom();
+  }
+  add_rows(p, rows, -kInfinity, kInfinity);
+  p.prescribed = {0, 1};
+  p.v_prescribed = Eigen::Vector2d(0.3, -0.2);
+  MatrixXd C(5, 15);
+  C << rows, MatrixXd::Identity(2, 15);
+  VectorXd c(5);
+  c << p.b, p.v_prescribed;
+  expect_reduction_matches(p, C, c, 10);
+}
 
 TEST(Reduce, PrescribedCoordinates) {
   ContactProblem p = three_bodies(2);
