@@ -28,15 +28,16 @@ void add_damping(const World& world, double h, ContactProblem& p) {
   }
 }
 
-void add_body_rows(const World& world, const WorldData& data, const ContactPoint& c, int body, double sign, BlockRows& J) {
+void add_body_rows(const World& world, const WorldData& data, const ContactPoint& c, const Eigen::Matrix3d& R_WC, int body, double sign,
+                   BlockRows& J) {
   if (body < 0) return;
   const int block = world.bodies()[static_cast<std::size_t>(body)].block;
   if (block < 0) return;
   const int g = J.groups() - 1;
   for (int e = J.entry_begin(g); e < J.entry_end(g); ++e) {
-    if (J.entry_block(e) == block) return add_contact_rows(world, data, body, c.p_WC, c.R_WC(), sign, J.entry(e));
+    if (J.entry_block(e) == block) return add_contact_rows(world, data, body, c.p_WC, R_WC, sign, J.entry(e));
   }
-  add_contact_rows(world, data, body, c.p_WC, c.R_WC(), sign, J.add_entry(block));
+  add_contact_rows(world, data, body, c.p_WC, R_WC, sign, J.add_entry(block));
 }
 
 void assemble_contacts(const World& world, const WorldData& data, std::span<const ContactPoint> contacts, ContactProblem& p) {
@@ -51,9 +52,10 @@ void assemble_contacts(const World& world, const WorldData& data, std::span<cons
   }
   for (Eigen::Index i = 0; i < n; ++i) {
     const ContactPoint& c = contacts[static_cast<std::size_t>(i)];
+    const Eigen::Matrix3d R_WC = c.R_WC();
     p.J.add_group();
-    add_body_rows(world, data, c, c.body_a, 1.0, p.J);
-    add_body_rows(world, data, c, c.body_b, -1.0, p.J);
+    add_body_rows(world, data, c, R_WC, c.body_a, 1.0, p.J);
+    add_body_rows(world, data, c, R_WC, c.body_b, -1.0, p.J);
     p.mu[i] = c.mu;
     p.restitution[i] = c.restitution;
     p.gap[i] = c.gap;

@@ -15,6 +15,11 @@ void assign_offsets(std::span<const int> sizes, std::vector<int>& offsets) {
   std::inclusive_scan(sizes.begin(), sizes.end(), offsets.begin() + 1);
 }
 
+// Contacts of free bodies: 3 rows on 6 columns, whose products are inlined where the sizes are known.
+constexpr int kContactRows = 3, kBodyColumns = 6;
+using ContactRows = Eigen::Map<const Eigen::Matrix<double, kContactRows, kBodyColumns, Eigen::RowMajor>>;
+using BodyBlock = Eigen::Map<const Eigen::Matrix<double, kBodyColumns, kBodyColumns>>;
+
 }  // namespace
 
 BlockDiagonal BlockDiagonal::dense(const Eigen::Ref<const Eigen::MatrixXd>& matrix) {
@@ -46,7 +51,11 @@ Eigen::Map<const Eigen::MatrixXd> BlockDiagonal::block(int k) const {
 
 void BlockDiagonal::multiply(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const {
   for (int k = 0; k < blocks(); ++k) {
-    y.segment(offset(k), block_size(k)).noalias() = block(k) * x.segment(offset(k), block_size(k));
+    if (block_size(k) == kBodyColumns) {
+      y.segment<kBodyColumns>(offset(k)).noalias() = BodyBlock(block(k).data()) * x.segment<kBodyColumns>(offset(k));
+    } else {
+      y.segment(offset(k), block_size(k)).noalias() = block(k) * x.segment(offset(k), block_size(k));
+    }
   }
 }
 
@@ -89,7 +98,7 @@ int BlockRows::add_group() {
 RowMap BlockRows::add_entry(int block) {
   entries_.push_back({block, data_.size()});
   ++group_begin_.back();
-  data_.resize(data_.size() + static_cast<std::size_t>(height_) * static_cast<std::size_t>(block_size(block)), 0.0);
+  data_.resize(data_.size() + static_cast<std::size_t>(height_) * static_cast<std::size_t>(block_size(block)));
   return entry(static_cast<int>(entries_.size()) - 1);
 }
 
@@ -138,6 +147,10 @@ void BlockRows::add_transposed(const Eigen::Ref<const Eigen::VectorXd>& y, Eigen
 void BlockRows::add_group_product(int g, const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const {
   for (int e = entry_begin(g); e < entry_end(g); ++e) {
     const int k = entry_block(e);
+    if (height_ == kContactRows && block_size(k) == kBodyColumns) {
+      y.head<kContactRows>().noalias() += ContactRows(entry(e).data()) * x.segment<kBodyColumns>(col_offset(k));
+      continue;
+    }
     y.noalias() += entry(e).lazyProduct(x.segment(col_offset(k), block_size(k)));
   }
 }
@@ -145,6 +158,10 @@ void BlockRows::add_group_product(int g, const Eigen::Ref<const Eigen::VectorXd>
 void BlockRows::add_group_transposed(int g, const Eigen::Ref<const Eigen::VectorXd>& y, Eigen::Ref<Eigen::VectorXd> x) const {
   for (int e = entry_begin(g); e < entry_end(g); ++e) {
     const int k = entry_block(e);
+    if (height_ == kContactRows && block_size(k) == kBodyColumns) {
+      x.segment<kBodyColumns>(col_offset(k)).noalias() += ContactRows(entry(e).data()).transpose() * y.head<kContactRows>();
+      continue;
+    }
     x.segment(col_offset(k), block_size(k)).noalias() += entry(e).transpose().lazyProduct(y);
   }
 }

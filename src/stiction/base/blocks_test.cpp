@@ -32,12 +32,13 @@ TEST(BlockRows, SingleBlockIsContiguous) {
 }
 
 TEST(BlockDiagonal, MultiplyMatchesDense) {
-  const std::vector<int> sizes{1, 4};
+  const std::vector<int> sizes{1, 4, 6};
   BlockDiagonal m(sizes);
   m.block(0)(0, 0) = 2.0;
   m.block(1) = Eigen::MatrixXd::Random(4, 4);
-  const Eigen::VectorXd x = Eigen::VectorXd::Random(5);
-  Eigen::VectorXd y(5);
+  m.block(2) = Eigen::MatrixXd::Random(6, 6);
+  const Eigen::VectorXd x = Eigen::VectorXd::Random(11);
+  Eigen::VectorXd y(11);
   m.multiply(x, y);
   EXPECT_NEAR((y - m.to_dense() * x).norm(), 0.0, 1e-14);
 }

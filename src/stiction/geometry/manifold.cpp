@@ -126,11 +126,11 @@ double cross(const Vector2d& u, const Vector2d& v) { return u.x() * v.y() - u.y(
 /// A corner of the overlap: vertex a of A, vertex b of B, or the crossing of edge a of A with edge b of B.
 struct Corner {
   Vector2d q;
-  int a = -1, b = -1;
-  int edge = 0;  ///< edge that leaves the corner: i >= 0 is A's edge i, -1 - j is B's edge j
+  int a, b;  ///< -1: of the other shape alone
+  int edge;  ///< edge that leaves the corner: i >= 0 is A's edge i, -1 - j is B's edge j
 };
 struct Corners {
-  std::array<Corner, 2 * kMaxCorners + 4> at;
+  std::array<Corner, 2 * kMaxCorners + 4> at;  // only `count` of them are ever written
   int count = 0;
   void push(const Corner& c) {
     if (count < static_cast<int>(at.size())) at[static_cast<std::size_t>(count++)] = c;
@@ -147,26 +147,42 @@ Corner crossing(const Corner& from, const Vector2d& q, const Feature& b, int j) 
 }
 
 /// Sutherland-Hodgman: polygon A inside polygon B, both counter-clockwise, names kept.
-void clip_polygons(const Feature& a, const Feature& b, double tolerance, Corners& out) {
-  for (int i = 0; i < a.count; ++i) out.push({a.q[static_cast<std::size_t>(i)], i, -1, i});
-  Corners next;
-  for (int j = 0; j < b.count; ++j) {
+class Clipper {
+ public:
+  Clipper(const Feature& a, const Feature& b, double tolerance) {
+    for (int i = 0; i < a.count; ++i) out_->push({a.q[static_cast<std::size_t>(i)], i, -1, i});
+    for (int j = 0; j < b.count; ++j) cut(b, j, tolerance);
+  }
+  const Corners& corners() const { return *out_; }
+
+ private:
+  void cut(const Feature& b, int j, double tolerance) {
     const Vector2d &from = b.q[static_cast<std::size_t>(j)], &to = b.q[static_cast<std::size_t>((j + 1) % b.count)];
     const Vector2d e = (to - from).normalized();
-    next.count = 0;
-    for (int i = 0; i < out.count; ++i) {
-      const Corner &c = out.at[static_cast<std::size_t>(i)], &d = out.at[static_cast<std::size_t>((i + 1) % out.count)];
-      const double hc = cross(e, c.q - from), hd = cross(e, d.q - from);
+    next_->count = 0;
+    const int count = out_->count;
+    if (count == 0) return;
+    double hc = cross(e, out_->at[0].q - from);
+    const double first = hc;
+    for (int i = 0; i < count; ++i) {
+      const bool last = i + 1 == count;
+      const Corner &c = out_->at[static_cast<std::size_t>(i)], &d = out_->at[last ? 0 : static_cast<std::size_t>(i + 1)];
+      const double hd = last ? first : cross(e, d.q - from);
       const bool in_c = hc >= -tolerance, in_d = hd >= -tolerance;
-      if (in_c) next.push(c);
-      if (in_c == in_d) continue;
-      Corner x = crossing(c, c.q + std::clamp(hc / (hc - hd), 0.0, 1.0) * (d.q - c.q), b, j);
-      x.edge = in_c ? -1 - j : c.edge;
-      next.push(x);
+      if (in_c) next_->push(c);
+      if (in_c != in_d) {
+        Corner x = crossing(c, c.q + std::clamp(hc / (hc - hd), 0.0, 1.0) * (d.q - c.q), b, j);
+        x.edge = in_c ? -1 - j : c.edge;
+        next_->push(x);
+      }
+      hc = hd;
     }
-    std::swap(out, next);
+    std::swap(out_, next_);
   }
-}
+
+  Corners first_, second_;
+  Corners *out_ = &first_, *next_ = &second_;
+};
 
 /// Part of segment s inside polygon f, as parameters and the edges that cut it (-1: the end itself).
 struct SegmentClip {
@@ -211,8 +227,8 @@ class Emitter {
   }
 
   void polygons(double tolerance) {
-    Corners corners;
-    clip_polygons(fa_, fb_, tolerance, corners);
+    const Clipper clipper(fa_, fb_, tolerance);
+    const Corners& corners = clipper.corners();
     for (int i = 0; i < corners.count; ++i) {
       const Corner& c = corners.at[static_cast<std::size_t>(i)];
       if (c.a >= 0 && c.b >= 0) {

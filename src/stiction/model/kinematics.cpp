@@ -36,6 +36,13 @@ Eigen::Vector3d at_point(const Matrix6Xd& J, int column, const Eigen::Vector3d& 
   return J.col(column).head<3>() + J.col(column).tail<3>().cross(p);
 }
 
+bool is_free(const World& world, int body) {
+  const World::Impl& w = world.impl();
+  if (body < 0 || body >= static_cast<int>(w.bodies.size())) return false;
+  const int block = w.bodies[static_cast<std::size_t>(body)].block;
+  return block >= 0 && w.blocks[static_cast<std::size_t>(block)].robot < 0;
+}
+
 /// Columns of a body's support and its motions; nothing for the world or a static body.
 Support support_of(const World& world, const WorldData& data, int body) {
   if (body < 0) return {};
@@ -89,11 +96,34 @@ void frame_jacobian(const World& world, const WorldData& data, int body, const E
   }
 }
 
+namespace {
+
+// Of a free body at X: R_WCᵀ [R_WB, -[p - o]x R_WB], all its columns at once.
+void add_free_rows(const Eigen::Isometry3d& X, const Eigen::Vector3d& p_W, const Eigen::Matrix3d& R_WC, double sign, double* rows) {
+  const Eigen::Vector3d p = p_W - X.translation();
+  Eigen::Matrix3d turned;  // columns R_WC_i x p: n · (ω x p) = ω · (p x n)
+  for (int i = 0; i < 3; ++i) turned.col(i) = p.cross(R_WC.col(i));
+  Eigen::Map<Eigen::Matrix<double, 3, 6, Eigen::RowMajor>> out(rows);
+  out.leftCols<3>().noalias() += sign * R_WC.transpose() * X.linear();
+  out.rightCols<3>().noalias() += sign * turned.transpose() * X.linear();
+}
+
+}  // namespace
+
 void add_contact_rows(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, const Eigen::Matrix3d& R_WC,
                       double sign, Eigen::Ref<RowMatrix> rows) {
-  const Support support = support_of(world, data, body, rows.cols());
   require_size("rows.rows", rows.rows(), 3);
-  for (const int c : support.columns) rows.col(c) += sign * (R_WC.transpose() * at_point(*support.J, c, p_W));
+  if (is_free(world, body) && rows.cols() == 6 && rows.outerStride() == 6) {
+    return add_free_rows(data.X_WB[static_cast<std::size_t>(body)], p_W, R_WC, sign, rows.data());
+  }
+  const Support support = support_of(world, data, body, rows.cols());
+  Eigen::Matrix<double, 6, 3> wrenches;  // of unit forces along N, S, T at p_W, about the world's origin
+  wrenches.topRows<3>() = sign * R_WC;
+  for (int i = 0; i < 3; ++i) wrenches.col(i).tail<3>() = p_W.cross(wrenches.col(i).head<3>());
+  for (const int c : support.columns) {
+    const Vector6d motion = support.J->col(c);
+    for (int i = 0; i < 3; ++i) rows(i, c) += wrenches.col(i).dot(motion);
+  }
 }
 
 Vector6d body_velocity(const World& world, const WorldData& data, int body, const Eigen::Ref<const Eigen::VectorXd>& v) {
@@ -109,6 +139,7 @@ Vector6d body_velocity(const World& world, const WorldData& data, int body, cons
 }
 
 bool can_separate(const World& world, const WorldData& data, int body_a, int body_b, const Eigen::Vector3d& p_W, const Eigen::Vector3d& n) {
+  if (body_a != body_b && (is_free(world, body_a) || is_free(world, body_b))) return true;
   const Support a = support_of(world, data, body_a), b = support_of(world, data, body_b);
   return moves(a, b, p_W, n) || moves(b, a, p_W, n);
 }

@@ -1,0 +1,288 @@
+"""Engines that step a scene of scene_shapes.py: bodies, start, planes, friction, step and gravity alike.
+
+An engine has `refuses(scene)`: why it cannot run a scene, if so; `step()`, which advances by scene.dt and returns its
+own report, if it has any; `poses()`: centres of mass (n, 3) and quaternions (n, 4; w x y z); `velocities()`: linear in
+world axes (n, 3) and angular in body axes (n, 3).
+"""
+
+import pathlib
+import tempfile
+
+import numpy as np
+from scene_shapes import inertia, rotate
+
+GRAVITY = 9.81
+
+
+def plane_quaternion(normal):
+    """w x y z of the shortest turn from +z to the normal."""
+    q = np.array([1.0 + normal[2], -normal[1], normal[0], 0.0])
+    return q / np.linalg.norm(q)
+
+
+def write_obj(shape, file):
+    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in shape.vertices.tolist()]
+    lines += [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in shape.faces.tolist()]
+    pathlib.Path(file).write_text("\n".join(lines) + "\n")
+
+
+class Engine:
+    @classmethod
+    def refuses(cls, scene):
+        return None
+
+
+class Stiction(Engine):
+    """Law coulomb_cone; all options at their defaults."""
+
+    name, module = "stiction", "stiction"
+    differs = "friction cone, smaller coefficient of a pair; rigid"
+
+    def __init__(self, scene):
+        import stiction
+
+        self.scene, self.world = scene, stiction.World(friction=scene.friction, gravity=(0, 0, -GRAVITY))
+        for k, (point, normal) in enumerate(scene.planes):
+            w, x, y, z = plane_quaternion(normal)
+            self.world.add_body(f"plane {k}", stiction.Shape.plane(), position=point, orientation=(x, y, z, w))
+        with tempfile.TemporaryDirectory() as folder:
+            for k, body in enumerate(scene.bodies):
+                w, *axis = body.quaternion
+                self.world.add_body(
+                    f"body {k}",
+                    self.shape(body.shape, pathlib.Path(folder) / f"{k}.obj"),
+                    mass=body.mass,
+                    position=body.position,
+                    orientation=(*axis, w),
+                    inertia=inertia(body.shape, body.mass),
+                    com=(0, 0, 0),
+                    velocity=body.velocity,
+                )
+            self.stepper = stiction.Stepper(self.world, dt=scene.dt)  # reads the meshes
+
+    @staticmethod
+    def shape(shape, file):
+        from stiction import Shape
+
+        if shape.kind == "mesh":
+            write_obj(shape, file)
+            return Shape.mesh(file)
+        return {
+            "sphere": lambda: Shape.sphere(shape.size[0]),
+            "box": lambda: Shape.box(shape.size),
+            "capsule": lambda: Shape.capsule(shape.size[0], shape.size[1]),
+        }[shape.kind]()
+
+    def step(self):
+        return self.stepper.step()
+
+    def state(self):
+        return self.stepper.q, self.stepper.v
+
+    def poses(self):
+        q = self.stepper.q.reshape(-1, 7)
+        return q[:, :3].copy(), q[:, [6, 3, 4, 5]]
+
+    def velocities(self):
+        turns = self.poses()[1]
+        v = self.stepper.v.reshape(-1, 6)
+        return np.array([rotate(q, u) for q, u in zip(turns, v[:, :3], strict=True)]), v[:, 3:].copy()
+
+    def gaps(self, positions, turns):
+        """Of the contacts that this engine finds at these poses (m)."""
+        q = np.hstack([positions, turns[:, [1, 2, 3, 0]]])
+        return np.array(self.world.problem(q.ravel(), np.zeros(6 * len(q)), dt=self.scene.dt).gap)
+
+
+def mjcf(scene, cone):
+    geoms = {
+        "sphere": lambda s: f'type="sphere" size="{s.size[0]}"',
+        "box": lambda s: f'type="box" size="{" ".join(str(0.5 * x) for x in s.size)}"',
+        "capsule": lambda s: f'type="capsule" size="{s.size[0]} {0.5 * s.size[1]}"',
+    }
+    numbers = lambda values: " ".join(repr(float(x)) for x in np.ravel(values))  # noqa: E731
+    assets, bodies = [], []
+    for point, normal in scene.planes:
+        bodies.append(
+            f'<geom type="plane" size="0 0 1" pos="{numbers(point)}" quat="{numbers(plane_quaternion(normal))}"/>'
+        )
+    for k, body in enumerate(scene.bodies):
+        if body.shape.kind == "mesh":
+            corners = " ".join(map(str, np.ravel(body.shape.faces)))
+            assets.append(f'<mesh name="m{k}" vertex="{numbers(body.shape.vertices)}" face="{corners}"/>')
+            geom = f'type="mesh" mesh="m{k}"'
+        else:
+            geom = geoms[body.shape.kind](body.shape)
+        moments = inertia(body.shape, body.mass)[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+        bodies.append(
+            f'<body pos="{numbers(body.position)}" quat="{numbers(body.quaternion)}"><freejoint/><geom {geom}/>'
+            f'<inertial pos="0 0 0" mass="{body.mass}" '
+            f'fullinertia="{numbers(moments)}"/></body>'
+        )
+    return (
+        '<mujoco><compiler inertiafromgeom="false"/><size memory="1G"/>'
+        f'<option timestep="{scene.dt}" gravity="0 0 {-GRAVITY}" cone="{cone}"/>'
+        f'<default><geom friction="{scene.friction} 0 0" condim="3"/></default>'
+        f"<asset>{''.join(assets)}</asset><worldbody>{''.join(bodies)}</worldbody></mujoco>"
+    )
+
+
+class MuJoCo(Engine):
+    """Defaults: pyramidal friction, soft contacts."""
+
+    name, module, cone = "MuJoCo", "mujoco", "pyramidal"
+    differs = "friction pyramid of four edges; soft contacts (solref 0.02 1, solimp 0.9 0.95 0.001)"
+
+    def __init__(self, scene):
+        import mujoco
+
+        self.step_once = mujoco.mj_step
+        self.model = mujoco.MjModel.from_xml_string(mjcf(scene, self.cone))
+        self.data = mujoco.MjData(self.model)
+        self.data.qvel.reshape(-1, 6)[:, :3] = [body.velocity for body in scene.bodies]
+
+    def step(self):
+        self.step_once(self.model, self.data)
+
+    def poses(self):
+        q = self.data.qpos.reshape(-1, 7)
+        return q[:, :3].copy(), q[:, 3:].copy()
+
+    def velocities(self):
+        v = self.data.qvel.reshape(-1, 6)
+        return v[:, :3].copy(), v[:, 3:].copy()
+
+
+class MuJoCoElliptic(MuJoCo):
+    name, cone = "MuJoCo elliptic", "elliptic"
+    differs = "friction cone; soft contacts as above"
+
+
+class Bullet(Engine):
+    name, module = "Bullet", "pybullet"
+    differs = "projected Gauss-Seidel; inertia of meshes by its diagonal; sleeping and damping off"
+
+    def __init__(self, scene):
+        import pybullet as p
+
+        self.p, self.client = p, p.connect(p.DIRECT)
+        p.setGravity(0, 0, -GRAVITY)
+        p.setTimeStep(scene.dt)
+        for point, normal in scene.planes:
+            plane = p.createMultiBody(
+                0, p.createCollisionShape(p.GEOM_PLANE, planeNormal=list(normal)), basePosition=list(point)
+            )
+            p.changeDynamics(plane, -1, lateralFriction=scene.friction**0.5)
+        self.bodies = [self.add(body, scene) for body in scene.bodies]
+
+    def add(self, body, scene):
+        p, shape = self.p, body.shape
+        w, x, y, z = body.quaternion
+        collision = {
+            "sphere": lambda: p.createCollisionShape(p.GEOM_SPHERE, radius=shape.size[0]),
+            "box": lambda: p.createCollisionShape(p.GEOM_BOX, halfExtents=[0.5 * e for e in shape.size]),
+            "capsule": lambda: p.createCollisionShape(p.GEOM_CAPSULE, radius=shape.size[0], height=shape.size[1]),
+            "mesh": lambda: p.createCollisionShape(p.GEOM_MESH, vertices=shape.vertices.tolist()),
+        }[shape.kind]()
+        id_ = p.createMultiBody(body.mass, collision, basePosition=list(body.position), baseOrientation=[x, y, z, w])
+        p.resetBaseVelocity(id_, list(body.velocity))
+        p.changeDynamics(
+            id_,
+            -1,
+            lateralFriction=scene.friction**0.5,  # of a pair: the product
+            localInertiaDiagonal=list(np.diag(inertia(shape, body.mass))),
+            linearDamping=0,
+            angularDamping=0,
+            activationState=p.ACTIVATION_STATE_DISABLE_SLEEPING,
+        )
+        return id_
+
+    def step(self):
+        self.p.stepSimulation()
+
+    def poses(self):
+        pairs = [self.p.getBasePositionAndOrientation(b) for b in self.bodies]
+        return np.array([a for a, _ in pairs]), np.array([b for _, b in pairs])[:, [3, 0, 1, 2]]
+
+    def velocities(self):
+        pairs = [self.p.getBaseVelocity(b) for b in self.bodies]
+        turns = self.poses()[1] * [1, -1, -1, -1]
+        return np.array([a for a, _ in pairs]), np.array([rotate(q, w) for q, (_, w) in zip(turns, pairs, strict=True)])
+
+    def __del__(self):
+        self.p.disconnect(self.client)
+
+
+class Dart(Engine):
+    name, module = "DART", "dartpy"
+    differs = "Dantzig's LCP over a friction pyramid, contacts of Bullet's collision; sleeping off"
+
+    @classmethod
+    def refuses(cls, scene):
+        meshes = any(body.shape.kind == "mesh" for body in scene.bodies)
+        return "convex meshes are not handed to it" if meshes else None
+
+    def __init__(self, scene):
+        import dartpy
+
+        self.dart, self.world = dartpy, dartpy.simulation.World()
+        self.world.setTimeStep(scene.dt)
+        self.world.setGravity([0, 0, -GRAVITY])
+        self.world.setCollisionDetector(dartpy.collision.BulletCollisionDetector())
+        sleep = self.world.getDeactivationOptions()
+        sleep.mEnabled = False
+        self.world.setDeactivationOptions(sleep)
+        for k, (point, normal) in enumerate(scene.planes):
+            skeleton = dartpy.dynamics.Skeleton(f"plane {k}")
+            _, node = skeleton.createWeldJointAndBodyNodePair()
+            self.collide(node, dartpy.dynamics.PlaneShape(normal, float(normal @ point)), scene.friction)
+            skeleton.setMobile(False)
+            self.world.addSkeleton(skeleton)
+        self.bodies = [self.add(f"body {k}", body, scene.friction) for k, body in enumerate(scene.bodies)]
+
+    @staticmethod
+    def collide(node, shape, friction):
+        holder = node.createShapeNode(shape)
+        holder.createCollisionAspect()
+        material = holder.createDynamicsAspect()
+        material.setFrictionCoeff(friction)
+        material.setRestitutionCoeff(0.0)
+
+    def add(self, name, body, friction):
+        dynamics, size = self.dart.dynamics, body.shape.size
+        skeleton = dynamics.Skeleton(name)
+        joint, node = skeleton.createFreeJointAndBodyNodePair()
+        shape = {
+            "sphere": lambda: dynamics.SphereShape(size[0]),
+            "box": lambda: dynamics.BoxShape(size),
+            "capsule": lambda: dynamics.CapsuleShape(size[0], size[1]),
+        }[body.shape.kind]()
+        self.collide(node, shape, friction)
+        mass = dynamics.Inertia()
+        mass.setMass(body.mass)
+        mass.setMoment(inertia(body.shape, body.mass))
+        node.setInertia(mass)
+        pose = self.dart.math.Isometry3()
+        pose.set_rotation(np.column_stack([rotate(body.quaternion, e) for e in np.eye(3)]))
+        pose.set_translation(body.position)
+        skeleton.setPositions(dynamics.FreeJoint.convertToPositions(pose))
+        joint.setLinearVelocity(body.velocity)
+        self.world.addSkeleton(skeleton)
+        return node
+
+    def step(self):
+        self.world.step()
+
+    def poses(self):
+        turns = [node.getTransform().quaternion() for node in self.bodies]
+        positions = np.array([node.getTransform().translation() for node in self.bodies])
+        return positions, np.array([[q.w(), q.x(), q.y(), q.z()] for q in turns])
+
+    def velocities(self):
+        world = np.array([node.getAngularVelocity() for node in self.bodies])
+        turns = self.poses()[1] * [1, -1, -1, -1]
+        linear = np.array([node.getLinearVelocity() for node in self.bodies])
+        return linear, np.array([rotate(q, w) for q, w in zip(turns, world, strict=True)])
+
+
+ENGINES = (Stiction, MuJoCo, MuJoCoElliptic, Bullet, Dart)
