@@ -28,8 +28,17 @@ struct Answer {
   Promises promises;
 };
 
-const ReducedProblem& reduced_of(const ContactProblem& /*problem*/, const SolveWorkspace& workspace) { return workspace.reduction.reduced; }
-const ReducedProblem& reduced_of(const ReducedProblem& problem, const SolveWorkspace& /*workspace*/) { return problem; }
+/// What was solved, and of it the part with most contacts, which is all of it where nothing falls apart.
+struct Reduced {
+  const ReducedProblem &whole, &largest;
+};
+
+Reduced reduced_of(const ContactProblem& problem, const SolveOptions& options, const Solution& solution, SolveWorkspace& workspace) {
+  const bool whole = workspace.reduced_whole;
+  reduce_whole(problem, options, solution, workspace);
+  return {workspace.reduction.reduced, whole ? workspace.reduction.reduced : workspace.workers.front().reduction.reduced};
+}
+Reduced reduced_of(const ReducedProblem& problem, const SolveOptions&, const Solution&, SolveWorkspace&) { return {problem, problem}; }
 
 /// Solves once to warm the memory up and once for the clock, both from a cold start.
 template <class Problem>
@@ -41,8 +50,8 @@ Answer answer(const Problem& problem, SolveOptions options, bool intervals) {
   const auto start = std::chrono::steady_clock::now();
   solve(problem, options, workspace, out.solution);
   out.microseconds = 1e6 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const ReducedProblem& reduced = reduced_of(problem, workspace);
-  out.solver = to_string(choose_solver(reduced, options));
+  const auto [reduced, largest] = reduced_of(problem, options, out.solution, workspace);
+  out.solver = to_string(choose_solver(largest, options));
   IndeterminacyOptions which;
   which.normal_intervals = intervals;
   out.indeterminacy = indeterminacy(reduced, conditions(options), workspace.impulses.lambda, workspace.impulses.beta, which);

@@ -1,5 +1,6 @@
-// Nothing in the engine starts a thread. What a caller's threads may share: scenes with their worlds and hulls, and problems; each thread
-// has a stepper and a workspace of its own. What the thread sanitizer's preset is for.
+// The engine starts threads for the parts of a problem, where it is asked to. What a caller's threads may share: scenes with their worlds
+// and hulls, and problems; each thread has a stepper and a workspace of its own. What the thread sanitizer's preset is for.
+#include <cmath>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -8,6 +9,7 @@
 
 #include "stiction/experiments/scene.hpp"
 #include "stiction/laws/solve.hpp"
+#include "stiction/problem/test_walls.hpp"
 
 namespace stiction {
 namespace {
@@ -61,6 +63,54 @@ TEST(Threads, SolveOneProblemBitForBit) {
     const std::vector<VectorXd> impulses = at_once(run);
     const VectorXd alone = run();
     for (const VectorXd& x : impulses) EXPECT_EQ(x, alone) << to_string(law);
+  }
+}
+
+/// Boxes of growing mass on the ground, each by itself, thrown in different directions.
+ContactProblem boxes_apart(int count) {
+  const std::vector<int> sizes(static_cast<std::size_t>(count), 6);
+  ContactProblem p;
+  p.dt = 1e-3;
+  p.M.reset(sizes);
+  p.v.resize(6 * count);
+  p.impulse.setZero(6 * count);
+  p.J.reset(3, sizes);
+  p.J_b.reset(1, sizes);
+  for (int k = 0; k < count; ++k) {
+    p.M.block(k) = (1.0 + k) * Eigen::Matrix<double, 6, 6>::Identity();
+    for (int j = 0; j < 6; ++j) p.v[6 * k + j] = std::sin(6 * k + j);
+    p.impulse[6 * k + 2] = -9.81 * p.dt * (1.0 + k);
+    for (const double x : {-0.1, 0.1}) {
+      for (const double y : {-0.1, 0.1}) {
+        p.J.add_group();
+        p.J.add_entry(k) = test_scenes::upright_rows({x, y, -0.1});
+        p.ids.push_back(p.ids.size());
+      }
+    }
+  }
+  p.mu = VectorXd::Constant(p.contacts(), 0.5);
+  p.restitution.setZero(p.contacts());
+  p.gap.setZero(p.contacts());
+  return p;
+}
+
+TEST(Threads, SolveThePartsOfAProblemBitForBit) {
+  const ContactProblem problem = boxes_apart(30);
+  validate(problem);
+  for (const Law law : {Law::frictionless, Law::no_slip, Law::coulomb_pyramid, Law::coulomb_cone, Law::anitescu, Law::max_dissipation}) {
+    SolveOptions options;
+    options.law = law;
+    SolveWorkspace alone, together;
+    Solution one, many;
+    for (int k = 0; k < 3; ++k) {  // cold, then warm
+      options.threads = 1;
+      solve(problem, options, alone, one);
+      options.threads = static_cast<int>(kThreads);
+      solve(problem, options, together, many);
+      EXPECT_EQ(one.status, Status::solved) << to_string(law);
+      EXPECT_EQ(VectorXd(many.impulses), VectorXd(one.impulses)) << to_string(law) << " " << k;
+      EXPECT_EQ(VectorXd(many.v), VectorXd(one.v)) << to_string(law) << " " << k;
+    }
   }
 }
 

@@ -175,6 +175,7 @@ void inverse_dynamics(ContactProblem& p, std::span<const int> joints, const Ref&
     const DrivenRows rows(p, joints, v_desired, tau_max);
     w.solve.choice.last = w.last;
     solve(p, contact_options(options), w.solve, s);
+    reduce_whole(p, contact_options(options), s, w.solve);
     const bool leaves_choice =
         p.laws.empty() && options.contact.law != Law::moreau && !is_compliant(options.contact.law);  // those of stage II
     if (leaves_choice && options.choice == Choice::least_torque && s.status == Status::solved && tau_max.empty())

@@ -1,7 +1,10 @@
-// What every law's solve returns on the reduced problem.
+// What every law's solve returns on the reduced problem; and where it starts, when it is asked for a warm start and finds the λ and β of a
+// problem of this size.
 #pragma once
 
 #include "stiction/base/grow.hpp"
+#include "stiction/laws/law.hpp"
+#include "stiction/problem/reduced.hpp"
 #include "stiction/problem/solution.hpp"
 
 namespace stiction {
@@ -15,5 +18,9 @@ struct Impulses {
   Status status = Status::numerical_error;
   int iterations = 0;
 };
+
+inline bool is_start(const ReducedProblem& problem, const SolveOptions& options, const Impulses& impulses) {
+  return options.warm_start && impulses.lambda.size() == 3 * problem.contacts() && impulses.beta.size() == problem.bounded_rows();
+}
 
 }  // namespace stiction

@@ -53,6 +53,23 @@ bool list_movable(const ReducedProblem& p, std::vector<int>& movable) {
   return static_cast<int>(movable.size()) == p.contacts();
 }
 
+// The start among the contacts and rows that are solved for; none is empty.
+void take_start(const ReducedProblem& p, const SolveOptions& options, bool all, const Impulses& start, InteriorWorkspace& w) {
+  ConeSolution& to = w.solution;
+  to.lambda.resize(0);
+  to.beta.resize(0);
+  if (!is_start(p, options, start)) return;
+  to.lambda = start.lambda;
+  to.beta = start.beta;
+  if (options.law == Law::no_slip) give_tangents(w.sticking, to.lambda, to.beta);
+  if (all) return;
+  const std::vector<int>& contacts = w.movable.contacts;
+  for (std::size_t k = 0; k < contacts.size(); ++k) {
+    to.lambda.segment<3>(3 * static_cast<Eigen::Index>(k)) = to.lambda.segment<3>(3 * Eigen::Index{contacts[k]}).eval();
+  }
+  to.lambda.resize(3 * static_cast<Eigen::Index>(contacts.size()));  // keeps its entries
+}
+
 void solve_cones(const ReducedProblem& p, const SolveOptions& options, InteriorWorkspace& w) {
   const bool disc = !is_polygonal(options.law) || options.edges == 0;
   ConeOptions cone;
@@ -62,7 +79,7 @@ void solve_cones(const ReducedProblem& p, const SolveOptions& options, InteriorW
     cone.max_iterations = kLinearCones;
     cone.tolerance = kLinearTolerance;
   }
-  cone.warm_start = options.warm_start;
+  cone.warm_start = w.solution.lambda.size() > 0;
   (disc ? exact_cone : interior_point)(p, cone, w.cone, w.solution);
 }
 
@@ -72,6 +89,7 @@ void solve_by_interior_point(const ReducedProblem& p, const SolveOptions& option
   const ReducedProblem& cones = in_cones(p, options, w);
   const bool all = list_movable(cones, w.movable.contacts);
   if (!all) select_contacts(cones, w.movable);
+  take_start(p, options, all, out, w);
   solve_cones(all ? cones : w.movable.problem, options, w);
   out.status = w.solution.status;
   out.iterations = w.solution.iterations;
@@ -97,9 +115,6 @@ bool polish_disc(const ReducedProblem& p, const Impulses& start, InteriorWorkspa
     out.lambda = w.solution.lambda;
     out.beta = w.solution.beta;
     out.status = Status::solved;
-  } else {
-    w.solution.lambda = out.lambda;  // for the next warm start
-    w.solution.beta = out.beta;
   }
   return solved;
 }

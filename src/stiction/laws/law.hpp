@@ -77,7 +77,8 @@ struct SolveOptions {
   double alpha = 0.6;                                        ///< relaxation of jor and sor, in (0, 2)
   int max_sweeps = 20000;                                    ///< of jor and sor
   bool bilateral_by_prox = false;  ///< jor and sor: iterate on bilateral rows too [G14, Eq. 19] instead of eliminating them [G14, Eq. 20]
-  bool warm_start = true;          ///< start from the last solution in the workspace when the sizes agree
+  bool warm_start = true;          ///< start from the last impulses in the workspace, by the names of contacts and rows (warm_start.hpp)
+  int threads = 1;                 ///< on which the connected parts of a problem are solved (islands.hpp); the answer does not depend on it
 };
 
 /// True when the law can be solved by this solver; `automatic`: by any.

@@ -27,7 +27,11 @@ void solve_by_prox(const ReducedProblem& p, const SolveOptions& options, ProxLaw
   prox.edges = options.law == Law::coulomb_pyramid ? options.edges : 0;
   prox.friction = options.law != Law::frictionless;
   prox.adapt = true;
-  prox.warm_start = options.warm_start;
+  prox.warm_start = is_start(p, options, out);
+  if (prox.warm_start) {
+    w.solution.lambda = out.lambda;
+    w.solution.beta = out.beta;
+  }
   (options.solver == Solver::jor ? jor : sor)(p, prox, w.prox, w.solution);
   out.status = w.solution.status;
   out.iterations = w.solution.iterations;

@@ -71,9 +71,15 @@ void solve_by_newton(const ReducedProblem& p, const SolveOptions& options, SoftC
   make_soft_contacts(p, options, w.contacts);
   SoftConeOptions program;
   if (options.edges > 0) program.edges = options.edges;
-  program.warm_start = options.warm_start;
   const bool known = options.law == Law::viscous && options.viscous_slip == ViscousSlip::before;
-  soft_cone(known ? with_known_friction(p, w) : p, w.contacts, program, w.program, w.solution);
+  const ReducedProblem& problem = known ? with_known_friction(p, w) : p;
+  program.warm_start = is_start(p, options, out);
+  if (program.warm_start) {
+    w.solution.lambda = out.lambda;
+    if (known) w.solution.lambda -= w.known;
+    w.solution.beta = out.beta;
+  }
+  soft_cone(problem, w.contacts, program, w.program, w.solution);
   out.lambda = w.solution.lambda;
   if (known) out.lambda += w.known;
   out.beta = w.solution.beta;

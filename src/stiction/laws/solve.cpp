@@ -104,8 +104,20 @@ void solve_coulomb(const ReducedProblem& p, const SolveOptions& options, SolveWo
   }
 }
 
+// The start of some of the contacts; none stays none.
+void select_start(const ReducedProblem& p, const SolveOptions& options, const Impulses& all, const ContactSubset& subset, Impulses& part) {
+  part.lambda.resize(0);
+  part.beta = all.beta;
+  if (!is_start(p, options, all)) return;
+  part.lambda.resize(3 * static_cast<Eigen::Index>(subset.contacts.size()));
+  for (std::size_t k = 0; k < subset.contacts.size(); ++k) {
+    part.lambda.segment<3>(3 * static_cast<Eigen::Index>(k)) = all.lambda.segment<3>(3 * Eigen::Index{subset.contacts[k]});
+  }
+}
+
 void solve_moreau(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
   make_moreau_problem(p, w.moreau);
+  select_start(p, options, out, w.moreau.closed, w.moreau.impulses);
   const ReducedProblem& closed = w.moreau.closed.problem;
   if (is_prox(options.solver)) {
     solve_by_prox(closed, options, w.prox, w.moreau.impulses);
@@ -169,6 +181,7 @@ void solve_touching(const ReducedProblem& p, SolveOptions options, SolveWorkspac
   gather_touching(p, subset);
   options.variant = PyramidVariant::stewart_trinkle;
   const Impulses& part = w.touching.impulses;
+  select_start(p, options, out, subset, w.touching.impulses);
   solve_reduced(subset.problem, options, w, w.touching.impulses);
   expand_contacts(subset, p.contacts(), part.lambda, out.lambda);
   out.ray.resize(0);
@@ -238,6 +251,7 @@ void validate(const SolveOptions& options) {
   require_positive("tolerance", options.tolerance);
   if (!(options.alpha > 0.0 && options.alpha < 2.0)) throw InvalidArgument("alpha", "a number in (0, 2)", fmt::format("{}", options.alpha));
   if (options.max_sweeps < 1) throw InvalidArgument("max_sweeps", "an integer >= 1", fmt::format("{}", options.max_sweeps));
+  if (options.threads < 1) throw InvalidArgument("threads", "an integer >= 1", fmt::format("{}", options.threads));
   if (options.choice == Choice::least_torque) throw InvalidArgument("choice", "warm_start, least_norm or closest_to_last", "least_torque");
 }
 
@@ -303,6 +317,7 @@ void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWo
   out.ray.resize(0);
   if (is_polygonal(options.law) && p.edge_angle.size() > 0) {
     turn_to_edges(p, w.turned);
+    if (is_start(p, options, out)) turn_to_edges(p, out.lambda);
     solve_reduced(w.turned, options, w, out);
     turn_from_edges(p, out.lambda);
     if (out.ray.size() > 0) turn_from_edges(p, out.ray);
@@ -387,18 +402,45 @@ void try_otherwise(const Problem& problem, const SolveOptions& options, SolveWor
   complete(problem, options, w, solution);
 }
 
-void solve_uniform(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
-  validate(options);
+// What the programs remember of other contacts, or of these in another order, is no start.
+template <class Problem>
+void check_positions(const Problem& problem, SolveWorkspace& w) {
+  if (problem.ids == w.listed && problem.row_ids == w.listed_rows) return;
+  forget_positions(w);
+  w.listed = problem.ids;
+  w.listed_rows = problem.row_ids;
+}
+
+void place_start(const WarmStart& start, std::span<const int> bounded, Impulses& out) {
+  out.lambda = start.lambda;
+  out.beta.resize(start.beta.size() == 0 ? 0 : static_cast<Eigen::Index>(bounded.size()));
+  for (Eigen::Index j = 0; j < out.beta.size(); ++j) out.beta[j] = start.beta[bounded[static_cast<std::size_t>(j)]];
+}
+
+// The reduction with what the options need of it.
+void reduce_for(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w) {
   reduce(problem, w.reduction, {.keep_bilateral = options.bilateral_by_prox, .velocity_before = reads_velocity_before(problem, options)});
   if (options.align_edges) edge_angles(problem, w.reduction.reduced.edge_angle);
   w.reduction.reduced.weight.resize(0);
   if (options.law == Law::sap) contact_weights(problem, w.soft.factor, w.reduction.reduced.weight);
+  w.reduced_whole = true;
+}
+
+void solve_whole(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+  check_positions(problem, w);
+  reduce_for(problem, options, w);
   w.pyramid.outcome.clear();
   if (options.solver == Solver::enumerate) map_outcomes(problem, w.reduction, w.pyramid.outcome);
+  place_start(w.start, w.reduction.bounded, w.impulses);
   solve_reduced(w.reduction.reduced, options, w, w.impulses);
   complete(problem, options, w, solution);
   try_otherwise(problem, options, w, solution);
   apply_choice(problem, options, w, solution);
+}
+
+void solve_uniform(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+  validate(options);
+  if (!solve_by_islands(problem, options, w, solution, solve_whole)) solve_whole(problem, options, w, solution);
 }
 
 // Most solvers know R_t alone: what the defect adds to u at their solution goes into u_free, and they solve again, while that helps.
@@ -424,7 +466,10 @@ void correct_for_defect(const ReducedProblem& p, const SolveOptions& options, So
 
 void solve_uniform(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   validate(options);
+  check_positions(problem, w);
   w.pyramid.outcome.clear();
+  w.impulses.lambda = w.start.lambda;
+  w.impulses.beta = w.start.beta;
   solve_reduced(problem, options, w, w.impulses);
   complete(problem, options, w, solution);
   correct_for_defect(problem, options, w, solution);
@@ -434,15 +479,52 @@ void solve_uniform(const ReducedProblem& problem, const SolveOptions& options, S
 
 template <class Problem>
 void solve_any(const Problem& problem, const SolveOptions& options, SolveWorkspace& w, Problem& unified, Solution& solution) {
-  if (problem.laws.empty()) return solve_uniform(problem, options, w, solution);
-  SolveOptions one;
-  solve_uniform(unify(problem, options, unified, one) ? unified : problem, one, w, solution);
+  if (options.warm_start) {
+    w.start.recall(problem);
+  } else {
+    w.start.forget();
+  }
+  if (problem.laws.empty()) {
+    solve_uniform(problem, options, w, solution);
+  } else {
+    SolveOptions one;
+    solve_uniform(unify(problem, options, unified, one) ? unified : problem, one, w, solution);
+  }
+  w.start.keep(problem, solution.impulses, solution.bounded_impulses);
 }
 
 }  // namespace
 
 void solve(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   solve_any(problem, options, w, w.unified, solution);
+}
+
+void reduce_whole(const ContactProblem& problem, const SolveOptions& options, const Solution& solution, SolveWorkspace& w) {
+  if (w.reduced_whole) return;
+  reduce_for(problem, options, w);
+  const std::vector<int>& rows = w.reduction.bounded;
+  const Eigen::Index n = problem.contacts(), m = static_cast<Eigen::Index>(rows.size());
+  Impulses& to = w.impulses;
+  to.lambda = solution.impulses;
+  to.beta.resize(m);
+  for (Eigen::Index j = 0; j < m; ++j) to.beta[j] = solution.bounded_impulses[rows[static_cast<std::size_t>(j)]];
+  to.motion.resize(0);
+  to.ray.resize(0);
+  to.multipliers.resize(solution.multipliers.size() == 0 ? 0 : n + m);
+  if (to.multipliers.size() > 0) to.multipliers.head(n) = solution.multipliers.head(n);
+  for (Eigen::Index j = n; j < to.multipliers.size(); ++j)
+    to.multipliers[j] = solution.multipliers[n + rows[static_cast<std::size_t>(j - n)]];
+  to.status = solution.status;
+  to.iterations = solution.iterations;
+}
+
+void forget_positions(SolveWorkspace& w) {
+  w.convex.lcp_solution.active.clear();
+  w.viscous.lcp_solution.active.clear();
+  for (GrowVector* x : {&w.convex.qp_solution.x, &w.viscous.qp_solution.x, &w.box_rows.solution.x, &w.max_dissipation.solution.x,
+                        &w.max_dissipation.solution.mu, &w.choice.solution.lambda}) {
+    x->resize(0);
+  }
 }
 
 void complete(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {

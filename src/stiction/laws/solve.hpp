@@ -11,6 +11,7 @@
 #include "stiction/laws/held_contacts.hpp"
 #include "stiction/laws/infeasibility.hpp"
 #include "stiction/laws/interior.hpp"
+#include "stiction/laws/islands.hpp"
 #include "stiction/laws/law.hpp"
 #include "stiction/laws/max_dissipation.hpp"
 #include "stiction/laws/mixture.hpp"
@@ -19,6 +20,7 @@
 #include "stiction/laws/soft_convex.hpp"
 #include "stiction/laws/soft_polish.hpp"
 #include "stiction/laws/viscous.hpp"
+#include "stiction/laws/warm_start.hpp"
 #include "stiction/problem/contact_subset.hpp"
 #include "stiction/problem/reduced.hpp"
 #include "stiction/problem/solution.hpp"
@@ -56,6 +58,11 @@ struct SolveWorkspace {
   SoftPolishWorkspace soft_polish;
   CertificateWorkspace certificate;
   Certificate compared;
+  WarmStart start;
+  std::vector<std::uint64_t> listed, listed_rows;  ///< names of the contacts and rows that the programs' own memory is about, in its order
+  Islands islands;
+  std::vector<SolveWorkspace> workers;  ///< of the parts
+  bool reduced_whole = true;            ///< `reduction` and `impulses` are the last problem's, which was solved as one
 };
 
 /// Throws InvalidArgument on an option that is out of range or does not fit the law, as every `solve` does.
@@ -75,6 +82,12 @@ void solve(const ReducedProblem& problem, const SolveOptions& options, SolveWork
 
 /// `solved` when the certificate is within the tolerance, else what the solver said or `inaccurate`.
 Status certified_status(Status solver, const Certificate& certificate, double tolerance);
+
+/// Brings `workspace.reduction` and `workspace.impulses` to those of the whole problem, where `solve` went by its parts.
+void reduce_whole(const ContactProblem& problem, const SolveOptions& options, const Solution& solution, SolveWorkspace& workspace);
+
+/// What programs remember in the order of the contacts is no longer true. Impulses by name stay.
+void forget_positions(SolveWorkspace& workspace);
 
 /// Velocities, bilateral impulses, certificate and status from `workspace.impulses`; `workspace.reduction` is the problem's.
 void complete(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);

@@ -9,7 +9,13 @@ namespace stiction {
 
 class DisjointSets {
  public:
-  explicit DisjointSets(int size) : parent_(static_cast<std::size_t>(size)) { std::iota(parent_.begin(), parent_.end(), 0); }
+  explicit DisjointSets(int size = 0) { reset(size); }
+
+  /// Every element is a set of its own; memory is kept.
+  void reset(int size) {
+    parent_.resize(static_cast<std::size_t>(size));
+    std::iota(parent_.begin(), parent_.end(), 0);
+  }
 
   int find(int i) {
     while (parent(i) != i) i = parent(i) = parent(parent(i));

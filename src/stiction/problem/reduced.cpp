@@ -8,6 +8,7 @@
 #include <Eigen/Cholesky>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/problem/inertia_block.hpp"
 
 namespace stiction {
 
@@ -94,16 +95,6 @@ void collect_coordinates(const ContactProblem& p, Reduction& red) {
     red.spare.push_back(std::move(red.blocks.back()));
     red.blocks.pop_back();
   }
-}
-
-// The block of M that velocity coordinate j belongs to.
-int inertia_block(const BlockDiagonal& M, int j) {
-  int first = 0, last = M.blocks();
-  while (last - first > 1) {
-    const int middle = (first + last) / 2;
-    (M.offset(middle) <= j ? first : last) = middle;
-  }
-  return first;
 }
 
 // Dense M over the coordinates of a reduced block, which come one block of M after the other.
