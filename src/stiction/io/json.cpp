@@ -7,12 +7,14 @@
 //    "velocity": m/s, "contacts": [{"mu", "offset", "closed", "law", "material", "gap", "u_before", "restitution", "edge_angle", "weight",
 //    "u_free", "Rt"}],
 //    "rows": [{"w_free", "lo", "hi", "Bt"}], "y_free": [], "defect": [rows], absent when W has none}
-// "law" (a name) and "material" ({field: number, "spring": [S, T]}) are there for every contact or for none; fields left out have their
-// default. Of a reduced problem "dt" (1), "velocity" (0), "gap", "u_before", "restitution", "edge_angle" and "weight" (none) may be left
-// out too. Doubles are written with the fewest digits that read back the same; infinities and NaN as the strings "inf", "-inf", "nan".
+// "id" (an integer from 0 to 2^64 - 1), of contacts and of rows, "law" (a name) and "material" ({field: number, "spring": [S, T]}) are
+// there for every contact or for none; fields left out have their default. Of a reduced problem "dt" (1), "velocity" (0), "gap",
+// "u_before", "restitution", "edge_angle" and "weight" (none) may be left out too. Doubles are written with the fewest digits that read
+// back the same; infinities and NaN as the strings "inf", "-inf", "nan".
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 
 #include <fmt/format.h>
@@ -77,6 +79,10 @@ std::string objects(std::string_view name, int count, Object object) {
 }
 
 // "law": ..., "material": {...}, as far as the problem has them.
+std::string id_of(const std::vector<std::uint64_t>& ids, int i) {
+  return ids.empty() ? "" : fmt::format("\"id\": {}, ", ids[static_cast<std::size_t>(i)]);
+}
+
 template <class Problem>
 std::string law_of(const Problem& p, int contact) {
   const auto i = static_cast<std::size_t>(contact);
@@ -127,6 +133,10 @@ class Node {
       fail(fmt::format("expected an integer from {} to {}", least, most));
     }
     return json_->get<int>();
+  }
+  std::uint64_t name() const {
+    if (!json_->is_number_unsigned()) fail("expected an integer from 0 to 18446744073709551615");
+    return json_->get<std::uint64_t>();
   }
   std::string word() const {
     if (!json_->is_string()) fail("expected a string");
@@ -216,6 +226,13 @@ void read_law(const Node& contact, std::size_t i, Problem& p) {
   if (material) p.material.push_back(read_material(*material));
 }
 
+// The name of contact or row i: of every one, or of none.
+void read_id(const Node& node, Index i, std::vector<std::uint64_t>& ids) {
+  const auto id = node.find("id");
+  if (i > 0 && id.has_value() == ids.empty()) node.fail("\"id\" is given for some only");
+  if (id) ids.push_back(id->name());
+}
+
 BlockDiagonal read_inertia(const Node& node, std::span<const int> sizes) {
   if (node.size() != sizes.size()) node.fail(fmt::format("expected {} blocks, got {}", sizes.size(), node.size()));
   for (std::size_t k = 0; k < sizes.size(); ++k) {
@@ -250,6 +267,7 @@ ContactProblem read_contact_problem(const Node& top) {
     p.restitution[i] = contact["restitution"].number();
     p.gap[i] = contact["gap"].number();
     read_law(contact, static_cast<std::size_t>(i), p);
+    read_id(contact, i, p.ids);
     read_entries(contact["J"], p.J);
   }
   for (std::size_t i = 0; i < prescribed.size(); ++i) p.prescribed.push_back(prescribed.at(i).integer(0, p.velocities() - 1));
@@ -263,6 +281,7 @@ ContactProblem read_contact_problem(const Node& top) {
     p.b[j] = row["b"].number();
     p.lo[j] = row["lo"].number();
     p.hi[j] = row["hi"].number();
+    read_id(row, j, p.row_ids);
     read_entries(row["J"], p.J_b);
   }
   return p;
@@ -296,6 +315,7 @@ ReducedProblem read_reduced_problem(const Node& top) {
     p.offset[i] = contact["offset"].number();
     p.closed.push_back(static_cast<char>(contact["closed"].integer(0, 1)));
     read_law(contact, static_cast<std::size_t>(i), p);
+    read_id(contact, i, p.ids);
     read_optional(contact, "gap", 1, i, n, p.gap);
     read_optional(contact, "u_before", 3, i, n, p.u_before);
     read_optional(contact, "restitution", 1, i, n, p.restitution);
@@ -315,6 +335,7 @@ ReducedProblem read_reduced_problem(const Node& top) {
     p.w_free[j] = row["w_free"].number();
     p.lo[j] = row["lo"].number();
     p.hi[j] = row["hi"].number();
+    read_id(row, j, p.row_ids);
     read_entries(row["Bt"], p.Bt);
   }
   p.y_free = top["y_free"].vector();
@@ -363,11 +384,12 @@ std::string to_json(const ContactProblem& p) {
   out += fmt::format("],\n  \"v\": {},\n  \"impulse\": {},\n", list(p.v), list(p.impulse));
   out += objects("contacts", p.contacts(), [&](int i) {
     return fmt::format("\"mu\": {}, \"restitution\": {}, \"gap\": {}, {}\n     \"J\": {}", text(p.mu[i]), text(p.restitution[i]),
-                       text(p.gap[i]), law_of(p, i), entries(p.J, i));
+                       text(p.gap[i]), id_of(p.ids, i) + law_of(p, i), entries(p.J, i));
   });
   out += fmt::format(",\n  \"prescribed\": {},\n  \"v_prescribed\": {},\n", integers(p.prescribed), list(p.v_prescribed));
   out += objects("rows", p.bounded_rows(), [&](int j) {
-    return fmt::format("\"b\": {}, \"lo\": {}, \"hi\": {},\n     \"J\": {}", text(p.b[j]), text(p.lo[j]), text(p.hi[j]), entries(p.J_b, j));
+    return fmt::format("{}\"b\": {}, \"lo\": {}, \"hi\": {},\n     \"J\": {}", id_of(p.row_ids, j), text(p.b[j]), text(p.lo[j]),
+                       text(p.hi[j]), entries(p.J_b, j));
   });
   return out + "\n}\n";
 }
@@ -376,7 +398,7 @@ std::string to_json(const ReducedProblem& p) {
   std::string out = fmt::format("{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"dt\": {},\n", kReducedFormat, kVersion, text(p.dt));
   out += fmt::format("  \"velocity\": {},\n  \"blocks\": {},\n", text(p.velocity), integers(p.Rt.block_sizes()));
   out += objects("contacts", p.contacts(), [&](int i) {
-    std::string extra = law_of(p, i);
+    std::string extra = id_of(p.ids, i) + law_of(p, i);
     if (p.gap.size() > 0) extra += fmt::format("\"gap\": {}, ", text(p.gap[i]));
     if (p.u_before.size() > 0) extra += fmt::format("\"u_before\": {}, ", list(p.u_before.segment<3>(3 * i)));
     if (p.restitution.size() > 0) extra += fmt::format("\"restitution\": {}, ", text(p.restitution[i]));
@@ -386,8 +408,8 @@ std::string to_json(const ReducedProblem& p) {
                        p.closed[static_cast<std::size_t>(i)] != 0 ? 1 : 0, extra, list(p.u_free.segment<3>(3 * i)), entries(p.Rt, i));
   });
   out += ",\n" + objects("rows", p.bounded_rows(), [&](int j) {
-           return fmt::format("\"w_free\": {}, \"lo\": {}, \"hi\": {},\n     \"Bt\": {}", text(p.w_free[j]), text(p.lo[j]), text(p.hi[j]),
-                              entries(p.Bt, j));
+           return fmt::format("{}\"w_free\": {}, \"lo\": {}, \"hi\": {},\n     \"Bt\": {}", id_of(p.row_ids, j), text(p.w_free[j]),
+                              text(p.lo[j]), text(p.hi[j]), entries(p.Bt, j));
          });
   out += fmt::format(",\n  \"y_free\": {}", list(p.y_free));
   if (p.defect.size() > 0) out += fmt::format(",\n  \"defect\": {}", matrix(p.defect, "    "));

@@ -2,12 +2,15 @@
 //
 // An array is the magic "\x93NUMPY", a version, the length of a header, the header (a Python dictionary with descr,
 // fortran_order and shape) and the entries. Little-endian integers, booleans, floats and words (S, U) are read.
-// Laws are words; materials are one array per field, `material_viscosity` (n), ..., `material_spring` (n x 2).
+// Laws are words; materials are one array per field, `material_viscosity` (n), ..., `material_spring` (n x 2). Names are words.
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <string>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -270,6 +273,27 @@ void read_laws(const Arrays& in, Problem& p) {
   for (Index i = 0; i < n; ++i) material()[static_cast<std::size_t>(i)].spring = {spring(i, 0), spring(i, 1)};
 }
 
+// Names are words: 64 bits are more than a float has.
+std::vector<std::uint64_t> read_ids(const Arrays& in, const std::string& key, Index n) {
+  std::vector<std::uint64_t> out;
+  for (const std::string& word : in.words(key, n)) {
+    std::uint64_t id = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+    if (error != std::errc() || end != word.data() + word.size()) {
+      fail(in.file(), key, fmt::format("expected integers from 0 to 18446744073709551615, got \"{}\"", word.substr(0, 60)));
+    }
+    out.push_back(id);
+  }
+  return out;
+}
+
+void add_ids(NpzWriter& out, std::string_view key, const std::vector<std::uint64_t>& ids) {
+  std::vector<std::string> words;
+  for (const std::uint64_t id : ids) words.push_back(std::to_string(id));
+  const std::vector<std::string_view> views(words.begin(), words.end());
+  if (!views.empty()) out.words(key, views);
+}
+
 ContactProblem read_contact_problem(const Arrays& in) {
   ContactProblem p;
   const MatrixXd M = in.matrix("M");
@@ -290,6 +314,8 @@ ContactProblem read_contact_problem(const Arrays& in) {
   const Index m = in.has("J_b") ? in.matrix("J_b").rows() : 0;
   p.J_b = BlockRows::from_dense(1, in.has("J_b") ? in.matrix("J_b", m, nv) : MatrixXd(0, nv), sizes);
   p.b = in.vector("b", m);
+  p.ids = read_ids(in, "ids", n);
+  p.row_ids = read_ids(in, "row_ids", m);
   p.lo = in.has("lo") ? in.vector("lo", m) : VectorXd::Constant(m, -kInfinity);
   p.hi = in.has("hi") ? in.vector("hi", m) : VectorXd::Constant(m, kInfinity);
   return p;
@@ -319,6 +345,8 @@ ReducedProblem read_reduced_problem(const Arrays& in) {
   }
   p.Bt = BlockRows::from_dense(1, in.has("Bt") ? in.matrix("Bt", m, r) : MatrixXd(0, r), sizes);
   p.w_free = in.vector("w_free", m);
+  p.ids = read_ids(in, "ids", n);
+  p.row_ids = read_ids(in, "row_ids", m);
   p.lo = in.has("lo") ? in.vector("lo", m) : VectorXd::Constant(m, -kInfinity);
   p.hi = in.has("hi") ? in.vector("hi", m) : VectorXd::Constant(m, kInfinity);
   p.y_free = in.vector("y_free", r);
@@ -367,6 +395,8 @@ std::string to_npz(const ContactProblem& p) {
   out.vector("restitution", p.restitution);
   out.vector("gap", p.gap);
   add_laws(out, p);
+  add_ids(out, "ids", p.ids);
+  add_ids(out, "row_ids", p.row_ids);
   out.integers("prescribed", p.prescribed);
   out.vector("v_prescribed", p.v_prescribed);
   out.matrix("J_b", p.J_b.to_dense());
@@ -393,6 +423,8 @@ std::string to_npz(const ReducedProblem& p) {
   if (p.weight.size() > 0) out.vector("weight", p.weight);
   out.scalar("velocity", p.velocity);
   add_laws(out, p);
+  add_ids(out, "ids", p.ids);
+  add_ids(out, "row_ids", p.row_ids);
   out.matrix("Bt", p.Bt.to_dense());
   out.vector("w_free", p.w_free);
   out.vector("lo", p.lo);

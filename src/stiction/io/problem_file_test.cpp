@@ -1,8 +1,10 @@
 // What is saved is what is loaded, bit by bit; what is damaged is refused with an error that says where.
 #include "stiction/io/problem_file.hpp"
 
+#include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <random>
 
 #include <fmt/format.h>
@@ -100,6 +102,8 @@ void expect_same_rows(const BlockRows& a, const BlockRows& b, bool same_entries)
 template <class Problem>
 void expect_same_laws(const Problem& a, const Problem& b) {
   EXPECT_EQ(a.laws, b.laws);
+  EXPECT_EQ(a.ids, b.ids);
+  EXPECT_EQ(a.row_ids, b.row_ids);
   ASSERT_EQ(a.material.size(), b.material.size());
   for (std::size_t i = 0; i < a.material.size(); ++i) {
     for (const MaterialField& field : kMaterialFields) EXPECT_EQ(a.material[i].*field.member, b.material[i].*field.member) << field.name;
@@ -197,6 +201,36 @@ TEST_P(RoundTrip, LawsAndMaterial) {
   ASSERT_EQ(reduction.reduced.u_before.size(), 9);
   save_problem(path, reduction.reduced);
   expect_same(reduction.reduced, std::get<stiction::ReducedProblem>(load_problem(path)), std::string(GetParam()) == ".json");
+}
+
+// Names have 64 bits, of which a double keeps 53.
+TEST_P(RoundTrip, Names) {
+  ContactProblem p = awkward();
+  p.impulse.setZero();
+  p.ids = {std::numeric_limits<std::uint64_t>::max(), 0, (std::uint64_t{1} << 53U) + 1};
+  for (int j = 0; j < p.bounded_rows(); ++j) p.row_ids.push_back(static_cast<std::uint64_t>(j) + (std::uint64_t{1} << 63U));
+  const fs::path path = scratch(std::string("names") + GetParam());
+  save_problem(path, p);
+  expect_same(p, std::get<ContactProblem>(load_problem(path)), std::string(GetParam()) == ".json");
+  Reduction reduction;
+  reduce(p, reduction);
+  ASSERT_EQ(reduction.reduced.ids.size(), 3u);
+  save_problem(path, reduction.reduced);
+  expect_same(reduction.reduced, std::get<stiction::ReducedProblem>(load_problem(path)), std::string(GetParam()) == ".json");
+}
+
+TEST(Json, NameErrorsSayWhere) {
+  ContactProblem p = awkward();
+  p.v = VectorXd::Ones(5);
+  p.ids = {5, 6, 7};
+  const auto error = [&](const std::string& replace, const std::string& by) {
+    std::string text = to_json(p);
+    text.replace(text.find(replace), replace.size(), by);
+    return error_of(write("names.json", text));
+  };
+  EXPECT_THAT(error("\"id\": 6, ", ""), testing::HasSubstr("contacts[1]: \"id\" is given for some only"));
+  EXPECT_THAT(error("\"id\": 6", "\"id\": -6"), testing::HasSubstr("contacts[1].id: expected an integer from 0"));
+  EXPECT_THAT(error("\"id\": 6", "\"id\": 5"), testing::HasSubstr("ids[1]: expected a name that nothing before it has, got 5"));
 }
 
 TEST_P(RoundTrip, NoContactsNoRows) {
@@ -337,6 +371,8 @@ TEST(Npz, ErrorsNameTheArray) {
   EXPECT_THAT(load({W, {"q.npy", array("<U2", "(3,)", three)}, mu}), testing::HasSubstr("q: expected numbers, got words"));
   const ZipMember Rt{"Rt.npy", array("<f8", "(3, 3)", nine)}, u{"u_free.npy", array("<f8", "(3,)", three)};
   EXPECT_EQ(load({Rt, u, mu, {"laws.npy", array("|S7", "(1,)", "viscous")}}), "");
+  EXPECT_EQ(load({Rt, u, mu, {"ids.npy", array("|S2", "(1,)", "42")}}), "");
+  EXPECT_THAT(load({Rt, u, mu, {"ids.npy", array("|S2", "(1,)", "4x")}}), testing::HasSubstr("ids: expected integers from 0"));
   EXPECT_THAT(load({Rt, u, mu, {"laws.npy", array("|S6", "(1,)", "sticky")}}), testing::HasSubstr("laws: expected some of frictionless"));
   EXPECT_THAT(load({Rt, u, mu, {"laws.npy", array("|S7", "(2,)", "viscousviscous")}}), testing::HasSubstr("laws: expected 1 words"));
   EXPECT_THAT(load({Rt, u, mu, {"laws.npy", array("<U7", "(1,)", "viscous")}}), testing::HasSubstr("laws: the array is truncated"));

@@ -9,7 +9,8 @@ namespace stiction {
 
 class DisjointSets {
  public:
-  explicit DisjointSets(int size = 0) { reset(size); }
+  DisjointSets() = default;
+  explicit DisjointSets(int size) { reset(size); }
 
   /// Every element is a set of its own; memory is kept.
   void reset(int size) {
