@@ -37,11 +37,21 @@ void require_material(std::string_view name, double mu, double restitution) {
   }
 }
 
+constexpr double kOrthonormal = 1e-6;
+
+/// `require_pose` without its message, which `update_poses` would build for every body of every step.
+bool is_pose(const Eigen::Isometry3d& X) {
+  const Eigen::Vector3d p = X.translation(), x = X.linear().col(0), y = X.linear().col(1), z = X.linear().col(2);
+  const double lengths = std::abs(x.dot(x) - 1.0) + std::abs(y.dot(y) - 1.0) + std::abs(z.dot(z) - 1.0);
+  const double angles = std::abs(x.dot(y)) + std::abs(y.dot(z)) + std::abs(z.dot(x));
+  return lengths + angles <= kOrthonormal && std::isfinite(p.sum()) && x.cross(y).dot(z) > 0.0;  // false of a NaN
+}
+
 void require_pose(std::string_view name, const Eigen::Isometry3d& X) {
   const Eigen::Matrix3d& R = X.linear();
   if (!X.matrix().topRows<3>().allFinite()) throw InvalidArgument(name, "a finite pose", "a number that is not finite");
   const double error = (R.transpose() * R - Eigen::Matrix3d::Identity()).cwiseAbs().maxCoeff();
-  if (!(error <= 1e-6) || R.determinant() < 0.0) {
+  if (!(error <= kOrthonormal) || R.determinant() < 0.0) {
     throw InvalidArgument(fmt::format("{}.rotation", name), "a rotation matrix", fmt::format("one {:.3g} from orthonormal", error));
   }
 }
@@ -237,9 +247,7 @@ void CollisionScene::update_poses(std::span<const Eigen::Isometry3d> X_WB) {
     throw InvalidArgument("X_WB", fmt::format("{} poses or more", impl_->bodies), fmt::format("{}", X_WB.size()));
   }
   for (std::size_t i = 0; i < X_WB.size(); ++i) {
-    const Eigen::Isometry3d& X = X_WB[i];
-    const double error = (X.linear().transpose().lazyProduct(X.linear()) - Eigen::Matrix3d::Identity()).cwiseAbs().maxCoeff();
-    if (!X.translation().allFinite() || !(error <= 1e-6)) require_pose(fmt::format("X_WB[{}]", i), X);
+    if (!is_pose(X_WB[i])) require_pose(fmt::format("X_WB[{}]", i), X_WB[i]);
   }
   for (std::size_t i = 0; i < impl_->geometries->size(); ++i) {
     const SceneGeometry& g = (*impl_->geometries)[i];

@@ -3,19 +3,16 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <pinocchio/algorithm/crba.hpp>
-#include <pinocchio/algorithm/jacobian.hpp>
-#include <pinocchio/algorithm/rnea.hpp>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/model/robot_model.hpp"
+#include "stiction/model/tree.hpp"
 #include "stiction/model/world_impl.hpp"
 
 namespace stiction {
 
 struct WorldData::Impl {
   World world;
-  std::vector<std::unique_ptr<pinocchio::Data>> robots;  ///< per block, null for free bodies; scratch of `update`, never copied
+  std::vector<std::unique_ptr<TreeScratch>> robots;  ///< per block, null for free bodies; scratch of `update`, never copied
 };
 
 namespace {
@@ -79,13 +76,10 @@ void free_body_kinematics(const Block& block, const ConstVector& q, WorldData& d
   J.bottomRightCorner<3, 3>() = R;
 }
 
-void robot_kinematics(const Block& block, const pinocchio::Data& robot, WorldData& data, Matrix6Xd& J) {
-  for (std::size_t j = 1; j < robot.oMi.size(); ++j) {
-    Eigen::Isometry3d& X = data.X_WB[index(block.body) + j - 1];
-    X.linear() = robot.oMi[j].rotation();
-    X.translation() = robot.oMi[j].translation();
-  }
-  J = robot.J;
+void robot_kinematics(const World& world, int k, const ConstVector& q, WorldData& data) {
+  const Block& block = world.blocks()[index(k)];
+  place(*world.impl().trees[index(k)], q.segment(block.q, block.nq), *data.impl->robots[index(k)], &data.X_WB[index(block.body)],
+        data.J_W[index(k)]);
 }
 
 void update_free_body(const World& world, int k, const ConstVector& q, const ConstVector& v, WorldData& data) {
@@ -101,20 +95,9 @@ void update_free_body(const World& world, int k, const ConstVector& q, const Con
 
 void update_robot(const World& world, int k, const ConstVector& q, const ConstVector& v, WorldData& data) {
   const Block& block = world.blocks()[index(k)];
-  const pinocchio::Model& model = world.impl().models[index(k)]->model;
-  pinocchio::Data& robot = *data.impl->robots[index(k)];
-  const ConstVector q_k = q.segment(block.q, block.nq), v_k = v.segment(block.v, block.nv);
-  pinocchio::nonLinearEffects(model, robot, q_k, v_k);
-  pinocchio::crba(model, robot, q_k, pinocchio::Convention::WORLD);
-  data.bias.segment(block.v, block.nv) = robot.nle;
-  auto M = data.M.block(k);
-  M.triangularView<Eigen::Upper>() = robot.M;
-  M.triangularView<Eigen::StrictlyLower>() = robot.M.transpose();
-  robot_kinematics(block, robot, data, data.J_W[index(k)]);
-  for (std::size_t j = 1; j < robot.oMi.size(); ++j) {
-    const auto& R = robot.oMi[j].rotation();
-    data.V_WB[index(block.body) + j - 1] << R * robot.v[j].linear(), R * robot.v[j].angular();
-  }
+  robot_kinematics(world, k, q, data);
+  add_dynamics(*world.impl().trees[index(k)], v.segment(block.v, block.nv), world.gravity(), *data.impl->robots[index(k)],
+               &data.X_WB[index(block.body)], &data.V_WB[index(block.body)], data.M.block(k), data.bias.segment(block.v, block.nv));
 }
 
 double spring_energy(const World& world, const ConstVector& q) {
@@ -154,8 +137,8 @@ WorldData::WorldData(const World& world) : impl(std::make_unique<Impl>(world)) {
   V_WB.assign(w.bodies.size(), Vector6d::Zero());
   for (std::size_t k = 0; k < w.blocks.size(); ++k) {
     J_W.emplace_back(Matrix6Xd::Zero(6, w.block_sizes[k]));
-    if (w.models[k] != nullptr) {
-      impl->robots.push_back(make_scratch(w.models[k]->model));
+    if (w.trees[k] != nullptr) {
+      impl->robots.push_back(std::make_unique<TreeScratch>(*w.trees[k]));
     } else {
       impl->robots.push_back(nullptr);
       free_body_inertia(w.bodies[index(w.blocks[k].body)], M.block(static_cast<int>(k)));
@@ -182,7 +165,7 @@ void update(const World& world, const ConstVector& q, const ConstVector& v, Worl
   require_size("v", v.size(), world.nv());
   if (!v.allFinite()) require_finite("v", v);
   for (int k = 0; k < static_cast<int>(world.blocks().size()); ++k) {
-    if (world.impl().models[index(k)] != nullptr) {
+    if (world.impl().trees[index(k)] != nullptr) {
       update_robot(world, k, q, v, data);
     } else {
       update_free_body(world, k, q, v, data);
@@ -195,16 +178,12 @@ void update(const World& world, const ConstVector& q, const ConstVector& v, Worl
 
 void update_kinematics(const World& world, const ConstVector& q, WorldData& data) {
   require_state(world, data, q);
-  for (std::size_t k = 0; k < world.blocks().size(); ++k) {
-    const Block& block = world.blocks()[k];
-    if (world.impl().models[k] == nullptr) {
-      free_body_kinematics(block, q, data, data.J_W[k]);
-      continue;
+  for (int k = 0; k < static_cast<int>(world.blocks().size()); ++k) {
+    if (world.impl().trees[index(k)] == nullptr) {
+      free_body_kinematics(world.blocks()[index(k)], q, data, data.J_W[index(k)]);
+    } else {
+      robot_kinematics(world, k, q, data);
     }
-    pinocchio::Data& robot = *data.impl->robots[k];
-    const ConstVector q_k = q.segment(block.q, block.nq);
-    pinocchio::computeJointJacobians(world.impl().models[k]->model, robot, q_k);
-    robot_kinematics(block, robot, data, data.J_W[k]);
   }
   data.spring_energy = spring_energy(world, q);
 }

@@ -296,6 +296,20 @@ TEST(Dynamics, BlocksAreIndependent) {
   for (int k = 0; k < 3; ++k) EXPECT_EQ(data.M.block(k), data.M.block(k).transpose().eval());
 }
 
+// Inertia and bias are the same wherever the robot is; about the world's origin their terms would grow with the square of the distance.
+TEST(Dynamics, ARobotFarFromTheOriginKeepsItsDigits) {
+  const World world = mixed_world();
+  WorldData near(world), far(world);
+  VectorXd q = random_configuration(world, 12);
+  const VectorXd v = wave(world.nv(), 0.4);
+  update(world, q, v, near);
+  q.head<3>() += Eigen::Vector3d(1e5, -2e5, 3e4);
+  update(world, q, v, far);
+  const Eigen::MatrixXd M = near.M.block(0);
+  EXPECT_LE((far.M.block(0) - M).cwiseAbs().maxCoeff(), 1e-13 * M.cwiseAbs().maxCoeff());
+  EXPECT_LE((far.bias - near.bias).head(18).cwiseAbs().maxCoeff(), 1e-12 * near.bias.head(18).cwiseAbs().maxCoeff());
+}
+
 TEST(Dynamics, NothingIsAllocatedAfterTheFirstCall) {
   ASSERT_TRUE(allocations_are_counted());
   const World world = mixed_world();

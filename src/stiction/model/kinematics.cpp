@@ -55,8 +55,9 @@ bool moves(const Support& support, const Support& other, const Eigen::Vector3d& 
   constexpr double kRounding = 1e-12;  // some thousand roundings: a chain of placements lies behind each term
   for (const int c : support.columns) {
     if (support.J == other.J && std::ranges::binary_search(other.columns, c)) continue;
-    const double size = support.J->col(c).head<3>().norm() + support.J->col(c).tail<3>().norm() * p.norm();
-    if (std::abs(n.dot(at_point(*support.J, c, p))) > kRounding * size) return true;
+    const double along = n.dot(at_point(*support.J, c, p));
+    const double squares = support.J->col(c).head<3>().squaredNorm() + support.J->col(c).tail<3>().squaredNorm() * p.squaredNorm();
+    if (along * along > 2.0 * kRounding * kRounding * squares) return true;  // (a + b)² <= 2 (a² + b²)
   }
   return false;
 }

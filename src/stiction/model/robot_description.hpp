@@ -1,5 +1,5 @@
 // What a robot file says, free of its format: a tree of links, each joined to its parent by one joint. The readers (urdf_reader,
-// mjcf_reader) produce it, `RobotModel` turns it into bodies and joints.
+// mjcf_reader) produce it, `assemble_robot` turns it into bodies and joints.
 #pragma once
 
 #include <limits>

@@ -1,5 +1,5 @@
 // Readers of robot files. Both check everything that needs the file's lines: numbers, names, limits, masses, meshes; what concerns
-// the whole robot (a body's inertia after fixed joints are merged, a positive definite M) is checked by `RobotModel`.
+// the whole robot (a body's inertia after fixed joints are merged, a positive definite M) is checked by `build_tree`.
 //
 // Pinocchio has readers of its own. These serve instead because its readers keep no lines, let NaN, negative masses and missing
 // limits pass, split a continuous joint into a cosine and a sine, and leave out friction, planes and actuators; they are the

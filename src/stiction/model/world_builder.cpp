@@ -62,11 +62,11 @@ int add_body(World::Impl& world, const std::string& name, const Eigen::Isometry3
 }
 
 /// A new block behind the others; its start configuration is appended.
-int add_block(World::Impl& world, const Eigen::VectorXd& q0, int nv, int robot, int body, std::shared_ptr<const RobotModel> model) {
+int add_block(World::Impl& world, const Eigen::VectorXd& q0, int nv, int robot, int body, std::shared_ptr<const RobotTree> tree) {
   const int nq = static_cast<int>(q0.size());
   world.blocks.push_back({world.nq, nq, world.nv, nv, robot, body});
   world.block_sizes.push_back(nv);
-  world.models.push_back(std::move(model));
+  world.trees.push_back(std::move(tree));
   world.q0.conservativeResize(world.nq + nq);
   world.q0.tail(nq) = q0;
   world.nq += nq;
@@ -87,7 +87,7 @@ void add_supports(World::Impl& world, const RobotParts& parts) {
   }
 }
 
-int commit(World::Impl& world, RobotParts parts, std::shared_ptr<const RobotModel> model) {
+int commit(World::Impl& world, RobotParts parts, std::shared_ptr<const RobotTree> tree) {
   const int robot = static_cast<int>(world.robots.size()), first_body = static_cast<int>(world.bodies.size());
   const auto static_bodies = std::count(parts.plan_of_body.begin(), parts.plan_of_body.end(), -1);
   int block = -1, q = 0, v = 0;
@@ -95,7 +95,7 @@ int commit(World::Impl& world, RobotParts parts, std::shared_ptr<const RobotMode
     const Joint& last = parts.joints.back();
     q = world.nq;
     v = world.nv;
-    block = add_block(world, parts.q0, last.v + last.nv, robot, first_body + static_cast<int>(static_bodies), std::move(model));
+    block = add_block(world, parts.q0, last.v + last.nv, robot, first_body + static_cast<int>(static_bodies), std::move(tree));
   }
   parts.robot.block = block;
   parts.robot.first_body = first_body;
@@ -158,8 +158,8 @@ int add_robot_description(World::Impl& world, const XmlElement& root, XmlDocumen
       throw InvalidArgument("options.name", "a name that no other robot has", fmt::format("'{}'", other.name));
     }
   }
-  std::shared_ptr<const RobotModel> model = parts.joints.empty() ? nullptr : build_robot_model(parts);
-  return commit(world, std::move(parts), std::move(model));
+  std::shared_ptr<const RobotTree> tree = parts.joints.empty() ? nullptr : build_tree(parts);
+  return commit(world, std::move(parts), std::move(tree));
 }
 
 /// One gravity for all: the user's, else that of the first file that names one; a file that disagrees gets a warning.
@@ -253,9 +253,6 @@ World WorldBuilder::build() const {
   std::sort(world->excluded.begin(), world->excluded.end());
   world->excluded.erase(std::unique(world->excluded.begin(), world->excluded.end()), world->excluded.end());
   settle_gravity(*world);
-  for (auto& model : world->models) {
-    if (model != nullptr) model = with_gravity(*model, world->gravity);
-  }
   World made(world);
   check_equalities(*world, made);
   return made;

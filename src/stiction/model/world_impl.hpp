@@ -1,4 +1,4 @@
-// What a World holds. Internal to this room; plain data, Pinocchio's model behind a pointer (robot_model.hpp).
+// What a World holds. Internal to this room; plain data.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@
 
 namespace stiction {
 
-struct RobotModel;
+struct RobotTree;
 
-/// One joint as Pinocchio takes it, with the body that it moves.
+/// One joint, with the body that it moves.
 struct JointPlan {
   JointKind kind = JointKind::revolute;
   int parent = -1;                                              ///< index of the parent's plan, -1 for the world
@@ -46,16 +46,15 @@ RobotParts assemble_robot(const RobotDescription& description, const RobotOption
 /// Throws FileError when the description names an unknown geometry.
 void choose_pairs(const RobotDescription& description, RobotParts& parts);
 
-/// Pinocchio's model of the joints; checks that M is positive definite (FileError naming the joint's place otherwise).
-std::shared_ptr<const RobotModel> build_robot_model(const RobotParts& parts);
-std::shared_ptr<const RobotModel> with_gravity(const RobotModel& model, const Eigen::Vector3d& gravity);
+/// The joints for `update` (tree.hpp); checks that M is positive definite (FileError naming the joint's place otherwise).
+std::shared_ptr<const RobotTree> build_tree(const RobotParts& parts);
 
 struct World::Impl {
   Eigen::Vector3d gravity{0.0, 0.0, -9.81};
   bool gravity_given = false;  ///< by the builder's user
   std::vector<Block> blocks;
   std::vector<int> block_sizes;
-  std::vector<std::shared_ptr<const RobotModel>> models;  ///< per block, null for free bodies
+  std::vector<std::shared_ptr<const RobotTree>> trees;  ///< per block, null for free bodies
   std::vector<Robot> robots;
   std::vector<Body> bodies;
   std::vector<Eigen::Isometry3d> static_pose;  ///< per body; identity when it moves

@@ -1,41 +1,14 @@
-#include "stiction/model/robot_model.hpp"
-
 #include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/model/world_impl.hpp"
+#include "stiction/model/tree.hpp"
 
 namespace stiction {
 
 namespace {
-
-pinocchio::SE3 se3(const Eigen::Isometry3d& X) { return {X.linear(), X.translation()}; }
-
-template <class X, class Y, class Z, class Unaligned>
-pinocchio::JointModel along(const Eigen::Vector3d& axis) {
-  if (axis == Eigen::Vector3d::UnitX()) return X();
-  if (axis == Eigen::Vector3d::UnitY()) return Y();
-  if (axis == Eigen::Vector3d::UnitZ()) return Z();
-  return Unaligned(axis);
-}
-
-pinocchio::JointModel joint_model(const JointPlan& plan) {
-  using namespace pinocchio;
-  switch (plan.kind) {
-    case JointKind::revolute:
-      return along<JointModelRX, JointModelRY, JointModelRZ, JointModelRevoluteUnaligned>(plan.axis);
-    case JointKind::prismatic:
-      return along<JointModelPX, JointModelPY, JointModelPZ, JointModelPrismaticUnaligned>(plan.axis);
-    case JointKind::spherical:
-      return JointModelSpherical();
-    case JointKind::free:
-      return JointModelFreeFlyer();
-  }
-  return JointModelFreeFlyer();
-}
 
 using Matrix6d = Eigen::Matrix<double, 6, 6>;
 using Columns = Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, 6>;
@@ -58,18 +31,40 @@ Columns motions(const JointPlan& plan) {
 
 /// Pose of a joint's frame in its parent's, somewhere in its range: 1-dof joints are moved away from the start, where axes may line up by
 /// chance.
-pinocchio::SE3 somewhere(const RobotParts& parts, std::size_t k) {
+Eigen::Isometry3d somewhere(const RobotParts& parts, std::size_t k) {
   const JointPlan& plan = parts.plans[k];
   const Joint& joint = parts.joints[k];
   Eigen::Isometry3d X = plan.placement;
   if (joint.nv == 1) {
     const double q = parts.q0[joint.q] + 0.3 + 0.1 * std::sin(1.0 + static_cast<double>(k));
     plan.kind == JointKind::revolute ? X.rotate(Eigen::AngleAxisd(q, plan.axis)) : X.translate(q * plan.axis);
-    return se3(X);
+    return X;
   }
   if (plan.kind == JointKind::free) X.translate(Eigen::Vector3d(parts.q0.segment<3>(joint.q)));
   X.rotate(Eigen::Quaterniond(Eigen::Vector4d(parts.q0.segment<4>(joint.q + joint.nq - 4))));
-  return se3(X);
+  return X;
+}
+
+Eigen::Matrix3d cross_matrix(const Eigen::Vector3d& r) {
+  Eigen::Matrix3d m;
+  m << 0.0, -r.z(), r.y(), r.z(), 0.0, -r.x(), -r.y(), r.x(), 0.0;
+  return m;
+}
+
+/// About the body's origin, linear above angular.
+Matrix6d spatial_inertia(const Inertial& body) {
+  const Eigen::Matrix3d c = cross_matrix(body.com);
+  Matrix6d I;
+  I << body.mass * Eigen::Matrix3d::Identity(), -body.mass * c, body.mass * c, body.inertia - body.mass * c * c;
+  return I;
+}
+
+/// Forces in the frame at X, seen from the frame that X is given in.
+Matrix6d force_transform(const Eigen::Isometry3d& X) {
+  const Eigen::Matrix3d R = X.linear();
+  Matrix6d F;
+  F << R, Eigen::Matrix3d::Zero(), cross_matrix(X.translation()) * R, R;
+  return F;
 }
 
 /// Whether D has a Cholesky pivot that vanishes: below 1e-10 of what is on the diagonal of `whole`.
@@ -93,7 +88,7 @@ bool is_singular(Square D, const Square& whole) {
 void require_positive_definite(const RobotParts& parts) {
   std::vector<Matrix6d> inertia, held;
   for (const JointPlan& plan : parts.plans) {
-    inertia.push_back(pinocchio::Inertia(plan.inertial.mass, plan.inertial.com, plan.inertial.inertia).matrix());
+    inertia.push_back(spatial_inertia(plan.inertial));
   }
   held = inertia;
   for (std::size_t k = parts.plans.size(); k-- > 0;) {
@@ -107,7 +102,7 @@ void require_positive_definite(const RobotParts& parts) {
           fmt::format("the inertia seen by joint '{}' is not positive: the robot's mass matrix is singular", parts.joints[k].name));
     }
     if (plan.parent < 0) continue;
-    const Matrix6d F = somewhere(parts, k).toDualActionMatrix();
+    const Matrix6d F = force_transform(somewhere(parts, k));
     const auto parent = static_cast<std::size_t>(plan.parent);
     held[parent] += F * inertia[k] * F.transpose();
     inertia[parent] += F * (inertia[k] - U * D.llt().solve(U.transpose())) * F.transpose();
@@ -116,51 +111,17 @@ void require_positive_definite(const RobotParts& parts) {
 
 }  // namespace
 
-std::shared_ptr<const RobotModel> build_robot_model(const RobotParts& parts) {
+std::shared_ptr<const RobotTree> build_tree(const RobotParts& parts) {
   require_positive_definite(parts);
-  auto robot = std::make_shared<RobotModel>();
-  pinocchio::Model& model = robot->model;
-  model.name = parts.robot.name;
+  auto tree = std::make_shared<RobotTree>();
   for (std::size_t k = 0; k < parts.plans.size(); ++k) {
-    const JointPlan& plan = parts.plans[k];
-    const auto parent = static_cast<pinocchio::JointIndex>(plan.parent + 1);
-    const pinocchio::JointIndex id = model.addJoint(parent, joint_model(plan), se3(plan.placement), parts.joints[k].name);
-    model.appendBodyToJoint(id, pinocchio::Inertia(plan.inertial.mass, plan.inertial.com, plan.inertial.inertia),
-                            pinocchio::SE3::Identity());
-    model.armature.segment(parts.joints[k].v, parts.joints[k].nv).setConstant(plan.armature);
+    const Joint& joint = parts.joints[k];
+    RobotTree::Node& node = tree->nodes.emplace_back(RobotTree::Node{parts.plans[k], joint.q, joint.v, joint.nv});
+    for (int axis = 0; axis < 3; ++axis) {
+      if (node.plan.axis == Eigen::Vector3d::Unit(axis)) node.aligned = axis;
+    }
   }
-  return robot;
-}
-
-std::shared_ptr<const RobotModel> with_gravity(const RobotModel& model, const Eigen::Vector3d& gravity) {
-  auto copy = std::make_shared<RobotModel>(model);
-  copy->model.gravity.linear(gravity);
-  return copy;
-}
-
-std::unique_ptr<pinocchio::Data> make_scratch(const pinocchio::Model& model) {
-  using pinocchio::Data;
-  auto data = std::make_unique<Data>();
-  const auto n = static_cast<std::size_t>(model.njoints);
-  for (const pinocchio::JointModel& joint : model.joints) data->joints.push_back(joint.createData());
-  data->liMi.assign(n, pinocchio::SE3::Identity());
-  data->oMi.assign(n, pinocchio::SE3::Identity());
-  data->v.assign(n, pinocchio::Motion::Zero());
-  data->a_gf.assign(n, pinocchio::Motion::Zero());
-  data->f.assign(n, pinocchio::Force::Zero());
-  data->oYcrb.assign(n, pinocchio::Inertia::Zero());
-  data->nle.setZero(model.nv);
-  data->M.setZero(model.nv, model.nv);
-  data->J.setZero(6, model.nv);
-  data->Ag.setZero(6, model.nv);
-  data->mass.assign(1, 0.0);
-  data->com.assign(1, Eigen::Vector3d::Zero());
-  data->nvSubtree.assign(n, 0);
-  for (std::size_t i = n; i-- > 1;) {
-    data->nvSubtree[i] += model.nvs[i];
-    data->nvSubtree[model.parents[i]] += data->nvSubtree[i];
-  }
-  return data;
+  return tree;
 }
 
 }  // namespace stiction
