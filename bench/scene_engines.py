@@ -217,8 +217,12 @@ class Dart(Engine):
     name, module = "DART", "dartpy"
     differs = "Dantzig's LCP over a friction pyramid, contacts of Bullet's collision; sleeping off"
 
+    MOST = 400  # bodies: beyond, one step of its dense LCP takes many minutes, which no clock between steps ends
+
     @classmethod
     def refuses(cls, scene):
+        if len(scene.bodies) > cls.MOST:
+            return f"more than {cls.MOST} bodies"
         meshes = any(body.shape.kind == "mesh" for body in scene.bodies)
         return "convex meshes are not handed to it" if meshes else None
 
@@ -285,4 +289,4 @@ class Dart(Engine):
         return linear, np.array([rotate(q, w) for q, w in zip(turns, world, strict=True)])
 
 
-ENGINES = (Stiction, MuJoCo, MuJoCoElliptic, Bullet, Dart)
+ENGINES = (MuJoCo, Stiction, MuJoCoElliptic, Bullet, Dart)  # times are measured against the first

@@ -143,17 +143,17 @@ def measure_scenes(scenes, limit, failing, tell):
     for scene in scenes:
         reference = None
         for kind in ENGINES:
+            row = {"scene": scene.name, "engine": kind.name}
             if importlib.util.find_spec(kind.module) is None:
-                row = {"scene": scene.name, "engine": kind.name, "missing": f"no Python module {kind.module}"}
+                row["missing"] = f"no Python module {kind.module}"
             elif reason := kind.refuses(scene):
-                row = {"scene": scene.name, "engine": kind.name, "missing": reason}
+                row["missing"] = reason
             else:
                 row = run(kind, scene, limit, failing if kind is Stiction else None)
-                reference = row["ms"] if kind.name == "MuJoCo" else reference
+                reference = row["ms"] if kind is ENGINES[0] else reference
+                if reference:
+                    row["ratio"] = row["ms"] / reference
             rows.append(row)
-        for row in rows[-len(ENGINES) :]:
-            if reference and "ms" in row:
-                row["ratio"] = row["ms"] / reference
             tell(row)
     return rows
 
