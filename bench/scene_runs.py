@@ -103,7 +103,7 @@ def run(kind, scene, limit, failing=None):
         if sum(seconds) > limit:
             row["ended"] = "clock"
             break
-    row |= rest_of(meter, engine, energy, deepest, resting if len(seconds) > rest else None)
+    row |= rest_of(meter, engine, energy, deepest, resting if len(seconds) == steps else None)
     return row | times_of(seconds) | shares_of(reports)
 
 

@@ -113,6 +113,7 @@ def test_a_run_out_of_time_says_so():
     row = run(Stiction, bin_of("boxes", 8, 0.1), limit=0.0)
     assert (row["ended"], row["steps"]) == ("clock", 1)
     assert "clock, step 1 of 50" in table_row(row)
+    assert np.isnan(row["moved_most"])  # nothing is known of its end
 
 
 def test_a_short_run_beside_the_peers_that_are_there(tmp_path):
