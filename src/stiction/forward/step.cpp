@@ -196,7 +196,7 @@ void Stepper::project(StepReport& report) {
   rigid_.clear();
   for (int i = 0; i < problem_.contacts(); ++i) rigid_.push_back(is_rigid(i) ? 1 : 0);
   const CorrectionOptions options{options_.recovery, options_.allowed_penetration, options_.contact.tolerance, options_.acceptable};
-  reduce_whole(problem_, options_.contact, solution_, workspace_);
+  if (-problem_.gap.minCoeff() > options.allowed) reduce_whole(problem_, options_.contact, solution_, workspace_);  // else it is not read
   const CorrectionReport made =
       correction_.add(problem_, {world_, data_, reach_, workspace_.reduction}, solution_.v, rigid_, options, velocity_);
   CorrectionReport& worst = report.correction;
