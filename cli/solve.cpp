@@ -16,7 +16,7 @@ namespace stiction::cli {
 namespace {
 
 struct SolveCommand : ProblemOptions {
-  bool intervals = false, symmetric_part = false;
+  bool intervals = false, symmetric_part = false, verbose = false;
 };
 
 struct Answer {
@@ -26,6 +26,7 @@ struct Answer {
   Indeterminacy indeterminacy;
   ContactScales scales;
   Promises promises;
+  std::vector<ConeRecord> log;  ///< of the solver interior_point
 };
 
 /// What was solved, and of it the part with most contacts, which is all of it where nothing falls apart.
@@ -40,20 +41,22 @@ Reduced reduced_of(const ContactProblem& problem, const SolveOptions& options, c
 }
 Reduced reduced_of(const ReducedProblem& problem, const SolveOptions&, const Solution&, SolveWorkspace&) { return {problem, problem}; }
 
-/// Solves once to warm the memory up and once for the clock, both from a cold start.
+/// Solves once to warm the memory up and for the log, and once for the clock, both from a cold start.
 template <class Problem>
-Answer answer(const Problem& problem, SolveOptions options, bool intervals) {
+Answer answer(const Problem& problem, SolveOptions options, const SolveCommand& command) {
   options.warm_start = false;
   SolveWorkspace workspace;
   Answer out;
+  if (command.verbose) workspace.interior.log = &out.log;
   solve(problem, options, workspace, out.solution);
+  workspace.interior.log = nullptr;
   const auto start = std::chrono::steady_clock::now();
   solve(problem, options, workspace, out.solution);
   out.microseconds = 1e6 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const auto [reduced, largest] = reduced_of(problem, options, out.solution, workspace);
   out.solver = to_string(choose_solver(largest, options));
   IndeterminacyOptions which;
-  which.normal_intervals = intervals;
+  which.normal_intervals = command.intervals;
   out.indeterminacy = indeterminacy(reduced, conditions(options), workspace.impulses.lambda, workspace.impulses.beta, which);
   out.scales = scales_of(out.solution, reduced.u_free);
   out.promises = promises_of(problem, conditions(options));
@@ -87,7 +90,17 @@ std::string to_json(const SolveCommand& command, const Answer& a) {
   return out.dump(2);
 }
 
+void print(const std::vector<ConeRecord>& log) {
+  if (log.empty()) return;
+  fmt::print("{:>6} {:8} {:>14} {:>18} {:>10}\n", "system", "phase", "product (J)", "natural map (m/s)", "step");
+  for (const ConeRecord& r : log) {
+    fmt::print("{:>6} {:8} {:>14.2e} {:>18.2e} {:>10.2g}\n", r.iteration, r.phase == ConePhase::newton ? "newton" : "path", r.mean_product,
+               r.natural_map, r.step);
+  }
+}
+
 void print(const SolveCommand& command, const Answer& a) {
+  print(a.log);
   const Solution& s = a.solution;
   const Eigen::Index n = s.impulses.size() / 3;
   fmt::print("{}: {} contacts, law {}, solver {}: {} after {} iterations, {:.1f} us\n", command.file, n, command.law, a.solver,
@@ -108,7 +121,7 @@ int run(const SolveCommand& command, const Session& session) {
   if (holds_lcp(command.file)) return solve_lcp(command, session);
   const AnyProblem problem = load_problem(command.file, {.symmetric_part = command.symmetric_part});
   const SolveOptions options = command.to_solve_options();
-  const Answer a = std::visit([&](const auto& p) { return answer(p, options, command.intervals); }, problem);
+  const Answer a = std::visit([&](const auto& p) { return answer(p, options, command); }, problem);
   if (session.json) write_text(*session.json, to_json(command, a));
   if (!session.quiet && (!session.json || *session.json != "-")) print(command, a);
   return a.solution.status == Status::solved ? kOk : kNumericalFailure;
@@ -121,6 +134,7 @@ void add_solve(CLI::App& app, Session& session) {
   auto command = std::make_shared<SolveCommand>();
   add_problem_options(sub, *command);
   sub.add_flag("--symmetric-part", command->symmetric_part, "Of a file with an asymmetric W: (W + W^T)/2 in its place");
+  sub.add_flag("--verbose", command->verbose, "One line for every iteration of solver interior_point");
   sub.add_flag("--intervals", command->intervals, "Least and largest normal impulse of every contact with the same motion");
   sub.callback([command, &session] { session.run = [command, &session] { return run(*command, session); }; });
 }

@@ -80,6 +80,7 @@ void solve_cones(const ReducedProblem& p, const SolveOptions& options, InteriorW
     cone.tolerance = kLinearTolerance;
   }
   cone.warm_start = w.solution.lambda.size() > 0;
+  cone.log = w.log;
   (disc ? exact_cone : interior_point)(p, cone, w.cone, w.solution);
 }
 

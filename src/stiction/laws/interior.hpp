@@ -4,9 +4,9 @@
 //                                space on closed contacts, as a half line and two bilateral rows u_T = 0
 // A half space as the cone of a huge μ would do as well, but steps of the interior point are short near such a wide cone: on walls of 256
 // bricks it needs a hundred times the iterations. A contact that nothing in the problem can move (a driven arm's link on the ground) bears
-// nothing: its impulse changes no velocity, is whatever the law allows at a velocity that is given, and grows without bound along the path
-// of centres. Redundant tangential rows are no trouble: the solver takes bilateral rows by proximal
-// steps. Cost: that of the solver, block-sparse over the bodies; 10 to 25 linear systems for the laws without friction cones.
+// nothing: its impulse changes no velocity, is whatever the law allows at a velocity that is given, and grows without bound along the
+// central path. Redundant tangential rows are no trouble: the solver takes bilateral rows by proximal steps. Cost: that of the solver,
+// block-sparse over the bodies; 10 to 25 linear systems for the laws without friction cones.
 #pragma once
 
 #include <vector>
@@ -25,6 +25,7 @@ struct InteriorWorkspace {
   std::vector<int> sticking;  ///< contacts of no_slip whose tangential rows are among its bounded rows
   ConeWorkspace cone;
   ConeSolution solution;
+  std::vector<ConeRecord>* log = nullptr;  ///< the iterations are appended
 };
 
 /// law: frictionless, no_slip, coulomb_pyramid, coulomb_cone, moreau (its closed contacts, shifted) or anitescu.

@@ -24,10 +24,12 @@ ConeWorkspace& ConeWorkspace::operator=(ConeWorkspace&&) noexcept = default;
 
 namespace {
 
-constexpr double kTarget = 0.2;  // of the tolerance: what a polish aims at
-// Least Delassus block that a start allows for, of their mean: a contact that next to nothing moves would take impulses out of all
+constexpr double kTarget = 0.2;  // of the tolerance: what the solve aims at, for the certificate's parts are up to twice a natural map
+// Least Delassus block that the path counts with, of their mean: a contact that next to nothing moves would take impulses out of all
 // proportion to stop it alone, and a start of that size is far from the path of all the others.
 constexpr double kStiffest = 1.0;
+// Proximal term of the path: with products of 1e-22 of the first, impulses that cannot be told apart stay where they are, to rounding.
+constexpr double kSoft = 1e-11;
 
 double mean_diagonal(const ReducedProblem& problem) {
   double sum = 0.0;
@@ -55,27 +57,27 @@ void check(const ReducedProblem& problem) {
   }
 }
 
-void prepare(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, bool by_matrix = true) {
+void prepare(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory) {
   const int n = problem.contacts(), m = problem.bounded_rows();
-  memory.space.bind(problem, by_matrix);
+  memory.space.bind(problem, true);
   memory.shape.reset(edges);
   memory.relaxed = options.relaxed;
-  memory.lagged = false;
-  memory.offset = problem.offset;
-  memory.budget = options.max_iterations;
+  memory.most = memory.budget = options.max_iterations;
+  memory.paths = 0;
+  memory.log = options.log;
   contact_scales(problem, memory.scale, memory.row_scale);
   const double mean = mean_diagonal(problem);
   memory.rho = mean > 0.0 ? 1.0 / mean : 1.0;
-  memory.start_scale = memory.scale.cwiseMax(std::sqrt(kStiffest * mean));
-  for (GrowVector* v : {&memory.lambda, &memory.dlambda, &memory.u, &memory.du, &memory.hold_lambda, &memory.polish_lambda,
-                        &memory.hold_shift, &memory.best_lambda}) {
+  memory.path_scale = memory.scale.cwiseMax(std::sqrt(kStiffest * mean));
+  for (GrowVector* v : {&memory.lambda, &memory.dlambda, &memory.u, &memory.du, &memory.hold_lambda, &memory.path_lambda,
+                        &memory.path_shift, &memory.best_lambda}) {
     v->setZero(3 * n);
   }
   for (GrowVector* v :
-       {&memory.beta, &memory.dbeta, &memory.w, &memory.dw, &memory.Db, &memory.hold_beta, &memory.polish_beta, &memory.best_beta}) {
+       {&memory.beta, &memory.dbeta, &memory.w, &memory.dw, &memory.Db, &memory.hold_beta, &memory.path_beta, &memory.best_beta}) {
     v->setZero(m);
   }
-  for (GrowVector* v : {&memory.y, &memory.dy, &memory.step, &memory.start}) v->setZero(memory.space.size());
+  for (GrowVector* v : {&memory.y, &memory.dy}) v->setZero(memory.space.size());
   memory.D.resize(9 * n);
   double velocity = problem.velocity;
   for (int i = 0; i < n; ++i) {
@@ -86,6 +88,7 @@ void prepare(const ReducedProblem& problem, const ConeOptions& options, int edge
   memory.floor = 1e-14 * velocity;
   memory.accept = std::max(options.tolerance * std::min(1.0, velocity), memory.floor);
   memory.target = std::max(kTarget * memory.accept, memory.floor);
+  memory.acceptable = std::max(options.acceptable * std::min(1.0, velocity), memory.accept);
   memory.best = kInfinity;
   memory.shift = problem.u_free;
 }
@@ -103,6 +106,7 @@ void report(const ConeOptions& options, const ConeMemory& memory, bool solved, C
   solution.lambda = memory.best_lambda;
   solution.beta = memory.best_beta;
   solution.natural_map = memory.best;
+  solution.paths = memory.paths;
   if (solved) {
     solution.status = Status::solved;
   } else if (!std::isfinite(memory.best)) {
@@ -114,34 +118,25 @@ void report(const ConeOptions& options, const ConeMemory& memory, bool solved, C
   }
 }
 
+// A path that only some problems need is followed without allocation too.
 template <class Cones>
-bool search_whole(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, bool warm) {
-  memory.boxes.bind(problem);
-  // A path that only some problems need is followed without allocation too.
-  memory.last(cones).reserve(cones);
-  memory.last_boxes.reserve(memory.boxes);
-  for (GrowVector* v : {&memory.path_lambda, &memory.last_lambda}) v->reserve(memory.lambda.size());
-  for (GrowVector* v : {&memory.path_beta, &memory.last_beta}) v->reserve(memory.beta.size());
-  for (GrowVector* v : {&memory.path_contacts, &memory.tangent_contacts}) v->reserve(cones.relative_size());
-  for (GrowVector* v : {&memory.path_rows, &memory.tangent_rows}) v->reserve(memory.boxes.relative_size());
-  return search(problem, memory, cones, warm);
-}
-
-bool search_whole(const ReducedProblem& problem, int edges, ConeMemory& memory, bool warm) {
-  if (edges == 0) {
-    memory.discs.bind(problem, memory.relaxed);
-    return search_whole(problem, memory, memory.discs, warm);
+void reserve(ConeMemory& memory, const Cones& cones) {
+  for (GrowVector* v : {&memory.point, &memory.last, &memory.trial, &memory.kept, &memory.residual, &memory.first_residual, &memory.wanted,
+                        &memory.correction, &memory.tangent}) {
+    v->reserve(cones.unknowns() + memory.boxes.unknowns());
   }
-  memory.polygons.bind(problem, memory.shape, memory.relaxed);
-  return search_whole(problem, memory, memory.polygons, warm);
 }
 
-// What the space of W leaves open goes to the r-space, which has the proximal method too.
-bool search_either_space(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, bool warm) {
-  if (search_whole(problem, edges, memory, warm)) return true;
-  if (!memory.space.on_matrix()) return false;
-  prepare(problem, options, edges, memory, false);
-  return search_whole(problem, edges, memory, false);
+bool search(const ReducedProblem& problem, int edges, ConeMemory& memory, bool warm) {
+  memory.boxes.bind(problem, memory.row_scale, kSoft);
+  if (edges == 0) {
+    memory.discs.bind(problem, memory.shape, memory.relaxed, memory.path_scale, kSoft);
+    reserve(memory, memory.discs);
+    return search(problem, memory, memory.discs, warm);
+  }
+  memory.polygons.bind(problem, memory.shape, memory.relaxed, memory.path_scale, kSoft);
+  reserve(memory, memory.polygons);
+  return search(problem, memory, memory.polygons, warm);
 }
 
 void solve(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, WorkingSet& set,
@@ -151,13 +146,13 @@ void solve(const ReducedProblem& problem, const ConeOptions& options, int edges,
   prepare(problem, options, edges, memory);
   take_warm_start(options, solution, memory);
   if (solve_on_working_set(problem, options, edges, memory, set)) return report(options, memory, true, solution);
-  // The part's best point is a poor start: its pattern is what the whole problem did not accept.
+  // The part's best point is a poor start: its active set is what the whole problem did not accept.
   memory.lambda.setZero();
   memory.beta.setZero();
-  report(options, memory, search_either_space(problem, options, edges, memory, false), solution);
+  report(options, memory, search(problem, edges, memory, false), solution);
 }
 
-constexpr double kNoRoom = 1e-6;  // of the largest velocity: opposing rows closer than this are one while the pattern is sought
+constexpr double kNoRoom = 1e-6;  // of the largest velocity: opposing rows closer than this are one while the active set is sought
 
 double largest_velocity(const ReducedProblem& problem) {
   double velocity = problem.velocity;
@@ -167,7 +162,7 @@ double largest_velocity(const ReducedProblem& problem) {
   return velocity;
 }
 
-// Solves with opposing rows merged, and polishes the whole problem from there.
+// Solves with opposing rows merged, and the whole problem from there.
 void solve_merged(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, WorkingSet& set,
                   ConeSolution& solution) {
   OpposingRows& rows = memory.opposing;
@@ -218,31 +213,12 @@ void place(const ReducedProblem& problem, ConeMemory& memory) {
   memory.w += problem.w_free;
 }
 
-void hold(ConeMemory& memory) {
-  memory.hold_lambda = memory.lambda;
-  memory.hold_beta = memory.beta;
-  memory.hold_shift = memory.shift;
-}
-
-void resume(const ReducedProblem& problem, ConeMemory& memory) {
-  memory.lambda = memory.hold_lambda;
-  memory.beta = memory.hold_beta;
-  memory.shift = memory.hold_shift;
-  place(problem, memory);
-}
-
-double evaluate(const ReducedProblem& problem, ConeMemory& memory) {
-  if (problem.defect.size() > 0) update_shift(problem, memory.lambda, memory);
-  place(problem, memory);
-  double worst = 0.0, lagged = 0.0;
+double judge(const ReducedProblem& problem, ConeMemory& memory) {
+  double worst = 0.0;
   const auto take = [&](double value) { worst = value <= worst ? worst : value; };  // a NaN is taken
   for (int i = 0; i < problem.contacts(); ++i) {
     take(contact_natural_map(memory.shape, memory.relaxed, problem.mu[i], problem.offset[i], memory.rho, memory.lambda.segment<3>(3 * i),
                              memory.u.segment<3>(3 * i)));
-    if (!memory.lagged) continue;
-    const double value = contact_natural_map(memory.shape, true, std::min(problem.mu[i], kInteriorInfinity), memory.offset[i], memory.rho,
-                                             memory.lambda.segment<3>(3 * i), memory.u.segment<3>(3 * i));
-    lagged = value <= lagged ? lagged : value;
   }
   for (int j = 0; j < problem.bounded_rows(); ++j) {
     take(row_natural_map(problem.lo[j], problem.hi[j], memory.rho, memory.beta[j], memory.w[j]));
@@ -252,18 +228,28 @@ double evaluate(const ReducedProblem& problem, ConeMemory& memory) {
     memory.best_lambda = memory.lambda;
     memory.best_beta = memory.beta;
   }
-  return memory.lagged ? lagged : worst;
+  return worst;
+}
+
+double evaluate(const ReducedProblem& problem, ConeMemory& memory) {
+  if (problem.defect.size() > 0) update_shift(problem, memory.lambda, memory);
+  place(problem, memory);
+  return judge(problem, memory);
+}
+
+void record(ConeMemory& memory, ConePhase phase, double product, double natural_map, double step) {
+  if (memory.log != nullptr) memory.log->push_back({memory.most - memory.budget, phase, product, natural_map, step});
 }
 
 void solve_whole(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, ConeSolution& solution) {
   prepare(problem, options, edges, memory);
   const bool warm = take_warm_start(options, solution, memory);
-  report(options, memory, search_either_space(problem, options, edges, memory, warm), solution);
+  report(options, memory, search(problem, edges, memory, warm), solution);
 }
 
 bool refine(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, int steps, ConeSolution& solution) {
   prepare(problem, options, edges, memory);
-  const bool solved = take_warm_start(options, solution, memory) && polish(problem, memory, steps);
+  const bool solved = take_warm_start(options, solution, memory) && newton(problem, memory, steps);
   report(options, memory, solved, solution);
   return solved;
 }

@@ -1,4 +1,5 @@
-// Signorini contact with Coulomb friction, solved in the r-space of the reduced problem by interior point and active-set polish.
+// Signorini contact with Coulomb friction, solved in the r-space of the reduced problem by Newton's method on the natural map and along the
+// central path (search.hpp).
 //
 //   u = R_t y + u_free,  y = R_tᵀ λ + B_tᵀ β,  w = B_t y + w_free,      0 <= λ_N ⊥ u_N + c >= 0,      β ∈ [lo, hi] ⊥ w
 //   exact_cone       λ_T ∈ disc of radius μ λ_N,                          dissipation maximal over the disc
@@ -15,19 +16,34 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "stiction/problem/reduced.hpp"
 #include "stiction/problem/solution.hpp"
 
 namespace stiction {
 
+enum class ConePhase : char { newton, path };
+
+/// One iteration, for those who want to watch.
+struct ConeRecord {
+  int iteration;  ///< linear systems factored before it
+  ConePhase phase;
+  double mean_product;  ///< ν² of the central path (J); 0 for Newton
+  double natural_map;   ///< m/s
+  double step;          ///< Newton: its length; path: change of ν over ν, positive where the path turns back
+};
+
 struct ConeOptions {
   int edges = 4;              ///< vertices k >= 4 of the polygon (interior_point alone)
   bool relaxed = false;       ///< Anitescu's convex relaxation
   double tolerance = 5e-10;   ///< natural map below which the status is `solved`: in m/s, times the largest velocity where that is below 1
                               ///< m/s; never finer than rounding of the terms of u
-  int max_iterations = 2000;  ///< linear systems factored, all phases and restarts together
+  double acceptable = 0.0;    ///< natural map, counted as `tolerance`, below which the solve ends when `tolerance` is not met within 20
+                              ///< factorisations more; 0: there is none
+  int max_iterations = 2000;  ///< linear systems factored, all phases and the fall-back together
   bool warm_start = false;    ///< start from the impulses in the solution when their sizes fit
+  std::vector<ConeRecord>* log = nullptr;  ///< every iteration is appended
 };
 
 struct ConeSolution {
@@ -36,6 +52,7 @@ struct ConeSolution {
   Status status = Status::numerical_error;
   int iterations = 0;        ///< linear systems factored
   double natural_map = 0.0;  ///< m/s, of the returned point
+  int paths = 0;             ///< central paths followed: 0 where Newton sufficed, 2 where the fall-back was needed
 };
 
 struct ConeMemory;

@@ -4,7 +4,7 @@
 // For Coulomb friction the normal and the tangential projections are taken one after the other (Alart and Curnier 1991), which needs
 // no derivative of |u_T|. J has orthonormal eigenvectors e and eigenvalues q in [0, 1]; along each of them
 //   δλ_e = soft(q) (F_e - q ρ δu_e),     soft(q) = 1 / (1 - q + q / limit)
-// is the Newton equation of the natural map with a proximal term -δλ/(limit ρ), and for limit = 1 the linearisation of λ⁺ itself.
+// is the Newton equation of the natural map with a proximal term -δλ/(limit ρ).
 #include <algorithm>
 #include <cmath>
 
@@ -134,24 +134,24 @@ void relaxed_no_slip(const Gain& gain, const Eigen::Vector3d& lambda, const Eige
 
 }  // namespace
 
-void linearise(const ReducedProblem& problem, ConeMemory& memory, double stiffness, double limit) {
+void linearise(const ReducedProblem& problem, ConeMemory& memory, double limit) {
   for (int i = 0; i < problem.contacts(); ++i) {
     const Eigen::Index row = 3 * i;
     Eigen::Vector3d u = memory.u.segment<3>(row);
-    u[0] += memory.offset[i];
+    u[0] += problem.offset[i];
     const Eigen::Vector3d lambda = memory.lambda.segment<3>(row);
-    const Gain gain{stiffness / (memory.scale[i] * memory.scale[i]), limit};
+    const Gain gain{1.0 / (memory.scale[i] * memory.scale[i]), limit};
     const Affine out{Eigen::Map<Matrix3Row>(memory.D.data() + 9 * i), Eigen::Map<Eigen::Vector3d>(memory.dlambda.data() + row)};
-    if (!memory.convex()) {
+    if (!memory.relaxed) {
       coulomb_contact(memory.shape, problem.mu[i], gain, lambda, u, out);
-    } else if (problem.mu[i] == kInfinity && !memory.lagged) {
+    } else if (problem.mu[i] == kInfinity) {
       relaxed_no_slip(gain, lambda, u, out);
     } else {
-      relaxed_contact(memory.shape, std::min(problem.mu[i], kInteriorInfinity), gain, lambda, u, out);
+      relaxed_contact(memory.shape, problem.mu[i], gain, lambda, u, out);
     }
   }
   for (int j = 0; j < problem.bounded_rows(); ++j) {
-    const Gain gain{stiffness / (memory.row_scale[j] * memory.row_scale[j]), limit};
+    const Gain gain{1.0 / (memory.row_scale[j] * memory.row_scale[j]), limit};
     const double x = memory.beta[j] - gain.rho * memory.w[j], inside = std::clamp(x, problem.lo[j], problem.hi[j]);
     const bool free = x == inside && problem.lo[j] < problem.hi[j];
     memory.Db[j] = free ? gain.full() : 0.0;

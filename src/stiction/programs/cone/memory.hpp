@@ -3,8 +3,8 @@
 
 #include "stiction/problem/sections.hpp"
 #include "stiction/programs/cone/cone.hpp"
-#include "stiction/programs/cone/interior_cones.hpp"
 #include "stiction/programs/cone/rspace.hpp"
+#include "stiction/programs/cone/smooth_cones.hpp"
 
 namespace stiction {
 
@@ -25,40 +25,37 @@ struct ConeMemory {
   OpposingRows opposing;
   RSpace space;
   SectionShape shape;
-  DiscCones discs, last_discs;  ///< and those of the point before the last step along the path
-  PolygonCones polygons, last_polygons;
-  BoxRows boxes, last_boxes;
+  DiscCones discs;
+  PolygonCones polygons;
+  BoxRows boxes;
 
   bool relaxed = false;
-  bool lagged = false;          ///< the polish solves the convex problem whose offsets contain μ s of an earlier point
-  double rho = 1.0;             ///< 1 / mean diag G
-  double velocity = 0.0;        ///< largest velocity of the problem, known or free (m/s)
-  double target = 0.0;          ///< natural map that ends the solve (m/s)
-  double accept = 0.0;          ///< natural map that is solved when a polish came no further (m/s)
-  double floor = 0.0;           ///< natural map that rounding allows (m/s)
-  int budget = 0;               ///< linear systems that may still be factored
+  double rho = 1.0;          ///< 1 / mean diag G
+  double velocity = 0.0;     ///< largest velocity of the problem, known or free (m/s)
+  double target = 0.0;       ///< natural map that ends the solve (m/s)
+  double accept = 0.0;       ///< natural map that is solved when Newton came no further (m/s)
+  double acceptable = 0.0;   ///< natural map from which the solve may end soon (m/s)
+  double floor = 0.0;        ///< natural map that rounding allows (m/s)
+  int most = 0, budget = 0;  ///< linear systems that may be factored, and that still may
+  int paths = 0;             ///< begun in this solve
+  std::vector<ConeRecord>* log = nullptr;
   GrowVector scale, row_scale;  ///< n, m: sqrt of the mean diagonal of each contact's and row's own Delassus block
-  GrowVector start_scale;       ///< n: of the interior phase's first point, see kStiffest
+  GrowVector path_scale;        ///< n: in which the path counts, see kStiffest
 
-  GrowVector shift;   ///< 3n: u_free, and the defect's part of u at an earlier point (m/s)
-  GrowVector offset;  ///< n: c, or c + μ s of an earlier point when lagged (m/s)
-
-  GrowVector lambda, beta, y, u, w;                                     ///< current point of the interior phase or of the polish
-  GrowVector dlambda, dbeta, dy, du, dw;                                ///< its direction
-  GrowVector D, Db;                                                     ///< 9n and m: eliminated contacts and rows
-  GrowVector hold_lambda, hold_beta, hold_shift;                        ///< point to come back to while a polish is tried
-  GrowVector polish_lambda, polish_beta;                                ///< where a polish starts
-  GrowVector path_lambda, path_beta;                                    ///< centring direction while the path of centres is followed
-  GrowVector path_contacts, path_rows, tangent_contacts, tangent_rows;  ///< centring direction and tangent over the point
-  GrowVector last_lambda, last_beta;                                    ///< point before the last step along it
-  GrowVector step, start;             ///< r, Newton step of the proximal method, and y at the beginning of its outer step
-  GrowVector best_lambda, best_beta;  ///< best point so far
-  double best = 0.0;                  ///< its natural map
-
-  bool convex() const { return relaxed || lagged; }
-  DiscCones& last(const DiscCones&) { return last_discs; }
-  PolygonCones& last(const PolygonCones&) { return last_polygons; }
+  GrowVector shift;                                                  ///< 3n: u_free, and the defect's part of u at an earlier point (m/s)
+  GrowVector lambda, beta, y, u, w;                                  ///< current point
+  GrowVector dlambda, dbeta, dy, du, dw;                             ///< its direction
+  GrowVector D, Db;                                                  ///< 9n and m: eliminated contacts and rows
+  GrowVector hold_lambda, hold_beta;                                 ///< where Newton starts
+  GrowVector path_lambda, path_beta, path_shift;                     ///< point of the path to come back to
+  GrowVector point, last, trial, kept;                               ///< unknowns of the path: now, before the last step, of trials
+  GrowVector residual, first_residual, wanted, correction, tangent;  ///< see central_path.hpp
+  GrowVector best_lambda, best_beta;                                 ///< best point so far
+  double best = 0.0;                                                 ///< its natural map
 };
+
+/// Size of the contact's own Delassus block: sqrt of its mean diagonal (kg^-1/2), floored for a contact that nothing can move.
+void contact_scales(const ReducedProblem& problem, GrowVector& scale, GrowVector& row_scale);
 
 /// Takes the defect's part of u from λ.
 void update_shift(const ReducedProblem& problem, const GrowVector& lambda, ConeMemory& memory);
@@ -66,31 +63,21 @@ void update_shift(const ReducedProblem& problem, const GrowVector& lambda, ConeM
 /// y, u and w of (λ, β) from scratch; the defect's part of u stays.
 void place(const ReducedProblem& problem, ConeMemory& memory);
 
-/// `update_shift`, `place`, and the natural map of the point, that of the lagged problem when lagged; keeps the point when it is the best
-/// so far.
+/// Natural map of the current point, whose velocities are in place; keeps the point when it is the best so far.
+double judge(const ReducedProblem& problem, ConeMemory& memory);
+
+/// `update_shift`, `place` and `judge`.
 double evaluate(const ReducedProblem& problem, ConeMemory& memory);
 
-/// The point to come back to.
-void hold(ConeMemory& memory);
-void resume(const ReducedProblem& problem, ConeMemory& memory);
+/// Adds an iteration to the log, where there is one.
+void record(ConeMemory& memory, ConePhase phase, double product, double natural_map, double step);
 
-/// δλ = dlambda - D δu and δβ = dbeta - Db δw from the current point; `stiffness` is ρ times each contact's own Delassus block. See
-/// linearise.cpp for `limit`.
-void linearise(const ReducedProblem& problem, ConeMemory& memory, double stiffness, double limit);
+/// δλ = dlambda - D δu and δβ = dbeta - Db δw from the current point; see linearise.cpp for `limit`.
+void linearise(const ReducedProblem& problem, ConeMemory& memory, double limit);
 
-/// Proximal point method with Newton inside, from the current point (whose y, u and w are placed); ends in the polish. False when the
-/// space is that of W.
-bool proximal_newton(const ReducedProblem& problem, ConeMemory& memory);
-
-/// Newton on the natural map from the current point, regularised by a proximal step: finds the exact solution of the contacts' pattern
-/// (open, stick, slip) and corrects the pattern. True when the target is met, by the best point or, when lagged, by the
-/// current one; or when it is not, and the best point is acceptable.
-bool polish(const ReducedProblem& problem, ConeMemory& memory, int steps);
-
-/// The same near a solution whose pattern is not clear (contacts that carry or slip next to nothing): the limit of the linearisation is
-/// that with which the natural map does not rise threefold, tenfold after every step that goes well and a tenth after one that is taken
-/// back.
-bool settle(const ReducedProblem& problem, ConeMemory& memory, int steps);
+/// Newton on the natural map from the current point, regularised by a proximal step: finds the exact solution of the contacts' active set
+/// (open, stick, slip) and corrects that. True when the best point meets the target; or when it does not and is acceptable as solved.
+bool newton(const ReducedProblem& problem, ConeMemory& memory, int steps);
 
 /// One problem from start to end, in this memory; edges = 0 is the disc.
 void solve_whole(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, ConeSolution& solution);
@@ -100,7 +87,7 @@ bool merge_opposing_rows(const ReducedProblem& problem, double width, OpposingRo
 /// Impulses of `merged` as those of the whole problem.
 void split_opposing_rows(const OpposingRows& rows, const GrowVector& merged, GrowVector& beta);
 
-/// The polish alone, from the impulses in the solution.
+/// Newton alone, from the impulses in the solution.
 bool refine(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, int steps, ConeSolution& solution);
 
 }  // namespace stiction

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stiction/programs/cone/interior_cones.hpp"
+#include "stiction/programs/cone/smooth_cones.hpp"
 
 namespace stiction {
 
@@ -11,18 +11,18 @@ std::size_t at(Eigen::Index i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-void PolygonCones::bind(const ReducedProblem& problem, const SectionShape& shape, bool relaxed) {
+void PolygonCones::bind(const ReducedProblem& problem, const SectionShape& shape, bool relaxed, const GrowVector& scale, double soft) {
+  shape_ = shape;
   k_ = shape.edges();
+  soft_ = soft;
   contacts_.resize(at(problem.contacts()));
   edges_.resize(contacts_.size() * at(k_));
-  count_ = 0;
   for (int i = 0; i < problem.contacts(); ++i) {
-    Contact& x = contacts_[at(i)];
-    x.mu = std::min(problem.mu[i], kInteriorInfinity);
-    x.kappa = relaxed ? x.mu : 0.0;
-    x.friction = x.mu > 0.0;
-    x.s = x.t = x.ds = x.dt = 0.0;
-    count_ += x.friction ? k_ + 2 : 1;
+    Contact& c = contacts_[at(i)];
+    c.mu = std::min(problem.mu[i], kInteriorInfinity);
+    c.kappa = relaxed ? c.mu : 0.0;
+    c.friction = c.mu > 0.0;
+    c.scale = scale[i];
     for (int j = 0; j < k_; ++j) {
       Edge& edge = edges_[at(i * k_ + j)];
       edge.x = shape.vertex(j)[0];
@@ -31,187 +31,142 @@ void PolygonCones::bind(const ReducedProblem& problem, const SectionShape& shape
   }
 }
 
-void PolygonCones::start(const GrowVector& scale, const GrowVector& offset, double t, const GrowVector& u, const GrowVector& lambda) {
-  for (std::size_t i = 0; i < contacts_.size(); ++i) {
-    Contact& x = contacts_[i];
-    x.offset = offset.data()[i];
-    const double* v = u.data() + 3 * i;
-    const double size = t * scale.data()[i];
-    x.a = std::max(size, v[0] + x.offset);
-    if (!x.friction) continue;
-    const double share = x.mu * lambda.data()[3 * i] / (k_ + 1);
-    x.t = share;
-    x.s = std::max(size, 2.0 * std::hypot(v[1], v[2]));
-    for (int j = 0; j < k_; ++j) {
-      Edge& edge = edges_[i * at(k_) + at(j)];
-      edge.beta = share;
-      edge.w = x.s + edge.x * v[1] + edge.y * v[2];
-    }
+// Unknowns of a contact: the normal's, t and s's, the edges'.
+void PolygonCones::start(double t, double* w) const {
+  for (const Contact& c : contacts_) {
+    std::fill(w, w + k_ + 2, 0.0);
+    const double share = c.mu / (k_ + 1);  // t = β_j = share λ_N
+    if (c.friction) std::fill(w + 1, w + k_ + 2, (share - 1.0 / share) * t);
+    w += k_ + 2;
   }
 }
 
-void PolygonCones::couple(double part) {
-  for (Contact& x : contacts_) x.kappa = part * x.mu;
+void PolygonCones::place(const double* w, double nu, GrowVector& lambda) {
+  for (std::size_t i = 0; i < contacts_.size(); ++i, w += k_ + 2) {
+    Contact& c = contacts_[i];
+    double* l = lambda.data() + 3 * i;
+    c.normal.place(w[0], nu);
+    l[0] = c.normal.x / c.scale;
+    l[1] = l[2] = 0.0;
+    if (!c.friction) continue;
+    c.slip.place(w[1], nu);
+    const double* each = w + 2;
+    for (Edge *e = edges_.data() + i * at(k_), *end = e + k_; e != end; ++e) {
+      e->pair.place(*each++, nu);
+      l[1] += e->pair.x * e->x;
+      l[2] += e->pair.x * e->y;
+    }
+    l[1] /= c.scale;
+    l[2] /= c.scale;
+  }
 }
 
-void PolygonCones::eliminate(const GrowVector&, const GrowVector& lambda, GrowVector& D) {
+void PolygonCones::residual(const GrowVector& u, const GrowVector& offset, double* r) const {
+  for (std::size_t i = 0; i < contacts_.size(); ++i, r += k_ + 2) {
+    const Contact& c = contacts_[i];
+    const double* v = u.data() + 3 * i;
+    std::fill(r, r + k_ + 2, 0.0);
+    r[0] = c.normal.z - (v[0] + offset.data()[i]) / c.scale;
+    if (!c.friction) continue;
+    r[0] += c.kappa * c.slip.z;
+    double sum = 0.0;
+    double* each = r + 2;
+    for (const Edge *e = edges_.data() + i * at(k_), *end = e + k_; e != end; ++e) {
+      sum += e->pair.x;
+      *each++ = e->pair.z - c.slip.z - (e->x * v[1] + e->y * v[2]) / c.scale;
+    }
+    r[1] = (c.slip.x - c.mu * c.normal.x + sum) / std::max(1.0, c.mu);
+  }
+}
+
+void PolygonCones::eliminate(GrowVector& D) {
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
-    Contact& x = contacts_[i];
+    Contact& c = contacts_[i];
     double* out = D.data() + 9 * i;
-    x.inv_a = 1.0 / x.a;
-    const double q_n = lambda.data()[3 * i] * x.inv_a;
-    if (!x.friction) {
-      std::fill(out, out + 9, 0.0);
-      out[0] = q_n;
+    std::fill(out, out + 9, 0.0);
+    const double unit = 1.0 / (c.scale * c.scale);
+    c.soft_a = c.normal.z + soft_ * c.normal.x;
+    c.q = c.normal.x / c.soft_a;
+    if (!c.friction) {
+      out[0] = unit * c.q;
       continue;
     }
     double q = 0.0, h11 = 0.0, h12 = 0.0, h22 = 0.0;
-    x.g1 = x.g2 = 0.0;
+    c.g1 = c.g2 = 0.0;
     for (Edge *e = edges_.data() + i * at(k_), *end = e + k_; e != end; ++e) {
-      e->q = e->beta / e->w;
+      e->soft = e->pair.z + soft_ * e->pair.x;
+      e->q = e->pair.x / e->soft;
       const double qx = e->q * e->x, qy = e->q * e->y;
       q += e->q;
-      x.g1 += qx;
-      x.g2 += qy;
+      c.g1 += qx;
+      c.g2 += qy;
       h11 += qx * e->x;
       h12 += qx * e->y;
       h22 += qy * e->y;
     }
-    // Both sides of the row of s are divided by s, which may tend to zero: w = t/s + Σ q + μ κ λ_N / a.
-    x.inv_w = 1.0 / (x.t / x.s + q + x.mu * x.kappa * q_n);
-    const double s_n = x.inv_w * x.mu * q_n, s_1 = -x.inv_w * x.g1, s_2 = -x.inv_w * x.g2;
-    out[0] = q_n - q_n * x.kappa * s_n;
-    out[1] = -q_n * x.kappa * s_1;
-    out[2] = -q_n * x.kappa * s_2;
-    out[3] = x.g1 * s_n;
-    out[4] = h11 + x.g1 * s_1;
-    out[5] = h12 + x.g1 * s_2;
-    out[6] = x.g2 * s_n;
-    out[7] = h12 + x.g2 * s_1;
-    out[8] = h22 + x.g2 * s_2;
+    c.soft_s = c.slip.z + soft_ * c.slip.x;
+    c.qt = c.slip.x / c.soft_s;
+    // δt = ... - qt δs, δβ_j = ... - q_j (δs + d_j·δu_T); μ δλ_N - Σ δβ - δt = ...
+    c.inverse = 1.0 / (c.qt + q + c.mu * c.kappa * c.q);
+    const double s_n = c.inverse * c.mu * c.q, s_1 = -c.inverse * c.g1, s_2 = -c.inverse * c.g2;
+    out[0] = unit * (c.q - c.q * c.kappa * s_n);
+    out[1] = -unit * c.q * c.kappa * s_1;
+    out[2] = -unit * c.q * c.kappa * s_2;
+    out[3] = unit * c.g1 * s_n;
+    out[4] = unit * (h11 + c.g1 * s_1);
+    out[5] = unit * (h12 + c.g1 * s_2);
+    out[6] = unit * c.g2 * s_n;
+    out[7] = unit * (h12 + c.g2 * s_1);
+    out[8] = unit * (h22 + c.g2 * s_2);
   }
 }
 
-void PolygonCones::right_hand_side(const Target& target, const GrowVector& u, const GrowVector& lambda, GrowVector& d) {
-  for (std::size_t i = 0; i < contacts_.size(); ++i) {
-    Contact& x = contacts_[i];
-    const double* l = lambda.data() + 3 * i;
-    double* out = d.data() + 3 * i;  // holds the last direction until it is overwritten
-    const double residual = x.a - (u.data()[3 * i] + x.offset - x.kappa * x.s);
-    double c1 = target.m * x.weight - x.a * l[0];
-    if (target.second_order) c1 -= x.da * out[0];
-    const double h = x.inv_a * (c1 + l[0] * residual);
-    if (!x.friction) {
-      out[0] = h;
-      out[1] = -l[1];
-      out[2] = -l[2];
+void PolygonCones::right_hand_side(double p, const double* r, GrowVector& d) {
+  for (std::size_t i = 0; i < contacts_.size(); ++i, r += k_ + 2) {
+    Contact& c = contacts_[i];
+    double* out = d.data() + 3 * i;
+    const double h = p / c.soft_a + c.q * r[0];
+    if (!c.friction) {
+      out[0] = h / c.scale;
+      out[1] = out[2] = 0.0;
       continue;
     }
-    double c3 = target.m * x.weight - x.t * x.s;
-    if (target.second_order) c3 -= x.dt * x.ds;
-    x.c = 0.0;
-    double v1 = 0.0, v2 = 0.0;
+    double sum = 0.0, v1 = 0.0, v2 = 0.0;
+    const double* each = r + 2;
     for (Edge *e = edges_.data() + i * at(k_), *end = e + k_; e != end; ++e) {
-      e->c = target.m * x.weight - e->beta * e->w;
-      if (target.second_order) e->c -= e->dbeta * e->dw;
-      e->c /= e->w;
-      x.c += e->c;
-      v1 += e->c * e->x;
-      v2 += e->c * e->y;
+      e->d = p / e->soft + e->q * *each++;
+      sum += e->d;
+      v1 += e->d * e->x;
+      v2 += e->d * e->y;
     }
-    x.s0 = x.inv_w * (c3 / x.s + x.c - x.mu * h);
-    out[0] = h + l[0] * x.inv_a * x.kappa * x.s0;
-    out[1] = v1 - x.g1 * x.s0;
-    out[2] = v2 - x.g2 * x.s0;
+    c.c = p / c.soft_s;
+    c.s0 = c.inverse * (c.c + sum - c.mu * h + r[1] * std::max(1.0, c.mu));
+    out[0] = (h + c.q * c.kappa * c.s0) / c.scale;
+    out[1] = (v1 - c.g1 * c.s0) / c.scale;
+    out[2] = (v2 - c.g2 * c.s0) / c.scale;
   }
 }
 
-double PolygonCones::recover(const GrowVector& D, const GrowVector& u, const GrowVector& lambda, const GrowVector& du, GrowVector& d) {
-  double step = kLongestStep;
-  for (std::size_t i = 0; i < contacts_.size(); ++i) {
-    Contact& x = contacts_[i];
-    const double* l = lambda.data() + 3 * i;
-    const double* dv = du.data() + 3 * i;
+void PolygonCones::recover(const double* r, const GrowVector& D, const GrowVector& du, GrowVector& d, double* dw) const {
+  for (std::size_t i = 0; i < contacts_.size(); ++i, r += k_ + 2, dw += k_ + 2) {
+    const Contact& c = contacts_[i];
+    const double* v = du.data() + 3 * i;
     const double* m = D.data() + 9 * i;
     double* out = d.data() + 3 * i;
-    const double residual = x.a - (u.data()[3 * i] + x.offset - x.kappa * x.s);
-    for (int row = 0; row < 3; ++row) out[row] -= m[3 * row] * dv[0] + m[3 * row + 1] * dv[1] + m[3 * row + 2] * dv[2];
-    if (x.friction) {
-      x.ds = x.s0 + x.inv_w * (x.mu * l[0] * x.inv_a * dv[0] - x.g1 * dv[1] - x.g2 * dv[2]);
-      double sum = 0.0;
-      for (Edge *e = edges_.data() + i * at(k_), *end = e + k_; e != end; ++e) {
-        e->dw = x.ds + e->x * dv[1] + e->y * dv[2];
-        e->dbeta = e->c - e->q * e->dw;
-        sum += e->dbeta;
-        shorten(e->beta, e->dbeta, step);
-        shorten(e->w, e->dw, step);
+    const double inv = 1.0 / c.scale;
+    for (int row = 0; row < 3; ++row) out[row] -= m[3 * row] * v[0] + m[3 * row + 1] * v[1] + m[3 * row + 2] * v[2];
+    std::fill(dw, dw + k_ + 2, 0.0);
+    double ds = 0.0;
+    if (c.friction) {
+      ds = c.s0 + c.inverse * (c.mu * c.q * v[0] - c.g1 * v[1] - c.g2 * v[2]) * inv;
+      dw[1] = c.c - c.qt * ds - ds;
+      for (int j = 0; j < k_; ++j) {
+        const Edge& e = edges_[i * at(k_) + at(j)];
+        const double step = ds + (e.x * v[1] + e.y * v[2]) * inv;
+        dw[j + 2] = e.d - e.q * step - (step - r[j + 2]);
       }
-      x.dt = x.mu * out[0] - sum;
-      shorten(x.t, x.dt, step);
-      shorten(x.s, x.ds, step);
     }
-    x.da = dv[0] - x.kappa * x.ds - residual;
-    shorten(l[0], out[0], step);
-    shorten(x.a, x.da, step);
-  }
-  return step;
-}
-
-double PolygonCones::products(double step, const GrowVector&, const GrowVector& lambda, const GrowVector&,
-                              const GrowVector& dlambda) const {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < contacts_.size(); ++i) {
-    const Contact& x = contacts_[i];
-    sum += (x.a + step * x.da) * (lambda.data()[3 * i] + step * dlambda.data()[3 * i]);
-    if (!x.friction) continue;
-    sum += (x.t + step * x.dt) * (x.s + step * x.ds);
-    for (const Edge *e = edges_.data() + i * at(k_), *end = e + k_; e != end; ++e)
-      sum += (e->beta + step * e->dbeta) * (e->w + step * e->dw);
-  }
-  return sum;
-}
-
-double PolygonCones::smallest(double step, const GrowVector&, const GrowVector& lambda, const GrowVector&,
-                              const GrowVector& dlambda) const {
-  double least = kInfinity;
-  for (std::size_t i = 0; i < contacts_.size(); ++i) {
-    const Contact& x = contacts_[i];
-    least = std::min(least, (x.a + step * x.da) * (lambda.data()[3 * i] + step * dlambda.data()[3 * i]) / x.weight);
-    if (!x.friction) continue;
-    least = std::min(least, (x.t + step * x.dt) * (x.s + step * x.ds) / x.weight);
-    for (const Edge *e = edges_.data() + i * at(k_), *end = e + k_; e != end; ++e)
-      least = std::min(least, (e->beta + step * e->dbeta) * (e->w + step * e->dw) / x.weight);
-  }
-  return least;
-}
-
-void PolygonCones::relative(const GrowVector& lambda, const GrowVector& dlambda, GrowVector& out) const {
-  const std::size_t each = 4 + 2 * at(k_);
-  out.setZero(relative_size());
-  for (std::size_t i = 0; i < contacts_.size(); ++i) {
-    const Contact& x = contacts_[i];
-    double* to = out.data() + each * i;
-    *to++ = dlambda.data()[3 * i] / lambda.data()[3 * i];
-    *to++ = x.da / x.a;
-    if (!x.friction) continue;
-    *to++ = x.dt / x.t;
-    *to++ = x.ds / x.s;
-    for (const Edge *e = edges_.data() + i * at(k_), *end = e + k_; e != end; ++e) {
-      *to++ = e->dbeta / e->beta;
-      *to++ = e->dw / e->w;
-    }
-  }
-}
-
-void PolygonCones::advance(double step) {
-  for (Contact& x : contacts_) {
-    x.a += step * x.da;
-    x.s += step * x.ds;
-    x.t += step * x.dt;
-  }
-  for (Edge& e : edges_) {
-    e.beta += step * e.dbeta;
-    e.w += step * e.dw;
+    dw[0] = c.scale * out[0] - (v[0] * inv - c.kappa * ds - r[0]);
   }
 }
 

@@ -1,12 +1,16 @@
-// The order in which the cone solvers try their methods; every one ends in the exact polish.
+// The one loop of the cone solvers: residuals, stop or not, factorisation, step.
+//
+//   1  semismooth Newton on the natural map from the start given, or from rest where the contacts are few
+//   2  the central path from its beginning (central_path.hpp), Newton again whenever the natural map has fallen tenfold near its end
+//   3  the declared fall-back: another path, which begins further out and is followed more closely
 #pragma once
 
 #include "stiction/programs/cone/memory.hpp"
 
 namespace stiction {
 
-/// Looks for a point whose natural map meets memory.target: warm start (when (λ, β) of the memory hold one), interior point along
-/// several paths, then the fixed point on the slip speed. True when found; the best point is in memory.best_*.
+/// Looks for a point whose natural map meets memory.target, from the (λ, β) of the memory where it holds a warm start. True when found, or
+/// when a last Newton came within memory.accept; the best point is in memory.best_*.
 bool search(const ReducedProblem& problem, ConeMemory& memory, DiscCones& cones, bool warm);
 bool search(const ReducedProblem& problem, ConeMemory& memory, PolygonCones& cones, bool warm);
 

@@ -1,0 +1,218 @@
+// The central path, followed by its length from an easy point to the solution.
+//
+// `smooth_cones.hpp` leaves the equations r(w, ν) = 0 between pairs whose products are ν² exactly. At the start w_0, ν_0 they hold up to
+// r_0, and the path is the curve
+//     G(w, ν) = r(w, ν) - (ν/ν_0)² r_0 = 0,                       ν from ν_0 to 0
+// the infeasible central path of interior points [Kojima, Megiddo and Mizuno 1993]: at ν = 0 the contact law holds. Coulomb's law is not
+// monotone, so the path may turn back to larger ν on its way; its length is a parameter even there, and dν along it has the sign of -det of
+// the Jacobian [Allgower and Georg 1990, ch. 2 and 3], which is that of the r-space matrix: what is eliminated contact by contact has
+// positive pivots. One factorisation a step, and with it
+//     correction  G_w dw = -G              Newton to the path
+//     tangent     G_w dw/dν = -G_ν         along the path
+// A step is both together, as long as |G|_inf <= β ν allows, found by evaluating G alone (a tenth of a factorisation and less). β is the
+// width of the neighbourhood: where no step is found from a point, the point was too far from the path, and the step to it is taken again
+// in a narrower one.
+// Why w and not (x, z): products are exact, so nothing ever leaves the cones, and friction may turn by any angle in one step. Near the
+// boundary of a second-order cone an interior point may turn it by √(ν²/(x_0 s)) at most, which made paths of 700 steps.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "stiction/programs/cone/memory.hpp"
+
+namespace stiction {
+
+/// Where a path begins, and how closely it is followed.
+struct PathStart {
+  double size;   ///< ν_0 over the size of the problem
+  double width;  ///< largest β
+};
+
+template <class Cones>
+class CentralPath {
+ public:
+  /// Starts from the point whose impulses and velocities are all `size` (sqrt of an energy).
+  CentralPath(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double size, double width)
+      : problem_(problem), m_(memory), cones_(cones), contacts_(cones.unknowns()), first_nu_(size), width_(width), beta_(width), nu_(size) {
+    const Eigen::Index unknowns = contacts_ + m_.boxes.unknowns();
+    for (GrowVector* v :
+         {&m_.point, &m_.last, &m_.trial, &m_.kept, &m_.residual, &m_.first_residual, &m_.wanted, &m_.correction, &m_.tangent})
+      v->setZero(unknowns);
+    cones_.start(size, m_.point.data());
+    m_.boxes.start(size, m_.point.data() + contacts_);
+    evaluate(m_.point, nu_);
+    m_.first_residual = m_.residual;
+  }
+
+  double nu() const { return nu_; }
+  double first_nu() const { return first_nu_; }
+  /// dν of the last step over ν before it: negative forwards.
+  double last_step() const { return last_step_; }
+
+  /// One factorisation and a step, or the way back to the last point. False when no step leads on.
+  bool step() {
+    cones_.eliminate(m_.D);
+    m_.boxes.eliminate(m_.Db);
+    --m_.budget;
+    if (!m_.space.factor(m_.D, m_.Db)) return false;
+    set_residual(nu_, m_.wanted);
+    direction(0.0, m_.correction);
+    m_.wanted = (-2.0 * nu_ / (first_nu_ * first_nu_)) * m_.first_residual;
+    direction(2.0 * nu_, m_.tangent);
+    square_ = 1.0 + m_.tangent.squaredNorm();
+    if (!std::isfinite(square_) || !m_.correction.allFinite()) return false;
+    const bool forward = m_.space.positive_determinant();
+    if (forward != forward_) level_ = std::max(level_, kCautious);
+    forward_ = forward;
+    const double nu = nu_;
+    const bool moved = go_on() || go_back() || approach();
+    last_step_ = nu_ / nu - 1.0;
+    return moved;
+  }
+
+ private:
+  struct Way {
+    double correction;  ///< part of it
+    bool shortest;      ///< to the nearest point of the path, not to that with the same ν
+  };
+  struct Trial {
+    double nu, error;
+  };
+  /// dν/ν of the steps that are tried, from bold to timid, then kTimid times less each.
+  static constexpr double kParts[] = {0.999, 0.99, 0.96, 0.9, 0.8, 0.65, 0.5, 0.35, 0.2, 0.1};
+  static constexpr int kListed = static_cast<int>(std::size(kParts)), kLevels = kListed + 12;
+  static constexpr double kTimid = 0.4;
+  static constexpr int kCautious = 6;     // level after a turn: 0.5
+  static constexpr double kBack = 8.0;    // longest step backwards, over ν: a path that turns back seldom goes far
+  static constexpr double kLeast = 1e-3;  // of ν in one step: the boldest one
+  static constexpr double kNarrower = 0.25, kWider = 2.0, kNarrowest = 0.01;  // changes of β, and where it ends
+
+  double length(int level) const {
+    const double whole = nu_ * std::sqrt(square_);
+    if (!forward_) return whole * kBack * std::pow(0.5, level);
+    return whole * (level < kListed ? kParts[level] : kParts[kListed - 1] * std::pow(kTimid, level - kListed + 1));
+  }
+
+  Trial attempt(const Way& way, double length) {
+    const double nearest = way.shortest ? -way.correction * m_.correction.dot(m_.tangent) / square_ : 0.0;
+    const double along = (forward_ ? -length : length) / std::sqrt(square_);
+    const double nu = std::max(nu_ + nearest + along, kLeast * nu_);
+    m_.trial = m_.point + way.correction * m_.correction + (nu - nu_) * m_.tangent;
+    return {nu, evaluate(m_.trial, nu)};
+  }
+
+  bool near(const Trial& t) const { return t.error <= beta_ * t.nu; }
+
+  void accept(const Trial& t) {
+    std::swap(m_.point, m_.trial);
+    nu_ = t.nu;
+    error_ = t.error;
+  }
+
+  // The longest step that stays near the path.
+  bool go_on() {
+    static constexpr Way kWays[] = {{1.0, false}, {1.0, true}, {0.0, false}};  // the last where the point is near enough as it is
+    const int first = std::clamp(level_ - 1, 0, kLevels / 2);
+    for (const Way& way : kWays) {
+      if (way.correction == 0.0 && error_ > 0.5 * beta_ * nu_) continue;
+      for (level_ = first; level_ < kLevels; ++level_) {
+        const Trial t = attempt(way, length(level_));
+        if (!near(t)) continue;
+        m_.last = m_.point;
+        last_nu_ = nu_;
+        can_go_back_ = true;
+        if (level_ == first) {
+          lengthen(way, t);
+        } else {
+          accept(t);
+        }
+        beta_ = std::min(kWider * beta_, width_);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void lengthen(const Way& way, Trial best) {
+    while (level_ > 0) {
+      std::swap(m_.kept, m_.trial);
+      const Trial t = attempt(way, length(level_ - 1));
+      if (!near(t)) {
+        std::swap(m_.kept, m_.trial);
+        evaluate(m_.trial, best.nu);
+        break;
+      }
+      --level_;
+      best = t;
+    }
+    accept(best);
+  }
+
+  // The step that led too far from the path is to be taken again in a narrower neighbourhood.
+  bool go_back() {
+    if (!can_go_back_) return false;
+    can_go_back_ = false;
+    beta_ = std::max(kNarrowest, kNarrower * std::min(beta_, error_ / nu_));
+    std::swap(m_.point, m_.last);
+    nu_ = last_nu_;
+    error_ = evaluate(m_.point, nu_);
+    level_ += 2;
+    return true;
+  }
+
+  // Damped Newton to the path at this ν.
+  bool approach() {
+    constexpr int kHalvings = 12;
+    constexpr double kDecrease = 0.2;  // of what Newton promises
+    double part = 1.0;
+    for (int k = 0; k < kHalvings; ++k, part *= 0.5) {
+      const Trial t = attempt({part, false}, 0.0);
+      if (!(t.error < (1.0 - kDecrease * part) * error_)) continue;
+      accept(t);
+      return true;
+    }
+    return false;
+  }
+
+  // G at w, and its largest entry.
+  double evaluate(const GrowVector& w, double nu) {
+    cones_.place(w.data(), nu, m_.lambda);
+    m_.boxes.place(w.data() + contacts_, nu, m_.beta);
+    if (problem_.defect.size() > 0) update_shift(problem_, m_.lambda, m_);
+    ::stiction::place(problem_, m_);
+    cones_.residual(m_.u, problem_.offset, m_.residual.data());
+    m_.boxes.residual(m_.w, m_.residual.data() + contacts_);
+    set_residual(nu, m_.wanted);
+    return m_.wanted.size() > 0 ? m_.wanted.lpNorm<Eigen::Infinity>() : 0.0;
+  }
+
+  void set_residual(double nu, GrowVector& G) const {
+    const double part = nu / first_nu_;
+    G = m_.residual - (part * part) * m_.first_residual;
+  }
+
+  // Solves G_w out = -wanted - (what a change p of the products asks).
+  void direction(double p, GrowVector& out) {
+    cones_.right_hand_side(p, m_.wanted.data(), m_.dlambda);
+    m_.boxes.right_hand_side(p, m_.wanted.data() + contacts_, m_.dbeta);
+    m_.space.gather(m_.dlambda, m_.dbeta, m_.dy);
+    m_.space.solve(m_.dy);
+    m_.space.velocities(m_.dy, m_.du, m_.dw);
+    cones_.recover(m_.wanted.data(), m_.D, m_.du, m_.dlambda, out.data());
+    m_.boxes.recover(p, m_.wanted.data() + contacts_, m_.Db, m_.dw, m_.dbeta, out.data() + contacts_);
+  }
+
+  const ReducedProblem& problem_;
+  ConeMemory& m_;
+  Cones& cones_;
+  const Eigen::Index contacts_;  // their unknowns; those of the rows follow
+  const double first_nu_, width_;
+  double beta_, nu_, error_ = 0.0, last_nu_ = 0.0, last_step_ = 0.0;
+  double square_ = 1.0;  // 1 + |tangent|²
+  int level_ = 4;        // of the last step
+  bool forward_ = true, can_go_back_ = false;
+};
+
+}  // namespace stiction

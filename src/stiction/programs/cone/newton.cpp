@@ -1,0 +1,67 @@
+// Semismooth Newton on the natural map. With the right active set (open, stick, slip) it ends in a few steps, exactly but for the
+// curvature of the disc. The proximal term makes redundant contacts solvable; it changes the solution by nothing, because the right-hand
+// side is the exact residual, and it picks, among the impulses with the same motion, those next to where it started.
+// Velocities of redundant contacts agree to rounding alone (a sole's points are coplanar to 1e-12 m/s, no better), and what they disagree
+// by pushes the impulses by `limit` times that in every step: hence the division by the redundancy, and the softer second try.
+#include <algorithm>
+#include <cmath>
+
+#include "stiction/programs/cone/memory.hpp"
+
+namespace stiction {
+
+namespace {
+
+constexpr double kProximal = 2e6;  // limit of the linearisation, over the redundancy of the contacts
+constexpr double kSofter = 1e-2;   // and the limit of a second try, over that of the first
+constexpr double kHopeless = 1e3;  // rise of the natural map that no step has come back from
+constexpr int kRises = 2;          // steps that may fail to halve it: a change of the active set costs one
+
+// False when the linear system has no solution.
+bool newton_step(const ReducedProblem& problem, ConeMemory& memory, double limit) {
+  linearise(problem, memory, limit);
+  --memory.budget;
+  if (!memory.space.factor(memory.D, memory.Db)) return false;
+  memory.space.gather(memory.dlambda, memory.dbeta, memory.dy);
+  memory.space.solve(memory.dy);
+  memory.space.velocities(memory.dy, memory.du, memory.dw);
+  for (int i = 0; i < problem.contacts(); ++i) {
+    const Eigen::Map<const Matrix3Row> D(memory.D.data() + 9 * i);
+    memory.lambda.segment<3>(3 * i) += memory.dlambda.segment<3>(3 * i) - D * memory.du.segment<3>(3 * i);
+  }
+  for (int j = 0; j < problem.bounded_rows(); ++j) memory.beta[j] += memory.dbeta[j] - memory.Db[j] * memory.dw[j];
+  return true;
+}
+
+// Steps from the current point, whose natural map is `now`.
+bool iterate(const ReducedProblem& problem, ConeMemory& memory, int steps, double limit, double now) {
+  const double first = now;
+  int rises = 0;
+  for (int k = 0; k < steps && memory.budget > 0 && now > memory.floor; ++k) {
+    if (!newton_step(problem, memory, limit)) break;
+    const double last = now;
+    now = evaluate(problem, memory);
+    record(memory, ConePhase::newton, 0.0, now, 1.0);
+    if (!std::isfinite(now) || now > kHopeless * first) break;
+    if (!(now < 0.5 * last) && (memory.best <= memory.target || ++rises > kRises)) break;
+  }
+  return memory.best <= memory.target;
+}
+
+}  // namespace
+
+bool newton(const ReducedProblem& problem, ConeMemory& memory, int steps) {
+  const double now = evaluate(problem, memory);
+  if (memory.best <= memory.target || now <= memory.floor) return memory.best <= memory.target;
+  const double limit = kProximal / std::max(1.0, 3.0 * problem.contacts() / std::max(1, problem.rank_bound()));
+  memory.hold_lambda = memory.lambda;
+  memory.hold_beta = memory.beta;
+  if (iterate(problem, memory, steps, limit, now)) return true;
+  memory.lambda = memory.hold_lambda;
+  memory.beta = memory.hold_beta;
+  place(problem, memory);
+  if (iterate(problem, memory, steps, kSofter * limit, now)) return true;
+  return memory.best <= memory.accept;
+}
+
+}  // namespace stiction
