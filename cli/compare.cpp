@@ -9,7 +9,8 @@
 #include "cli/problem_options.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/compare/compare.hpp"
-#include "stiction/experiments/scene.hpp"
+#include "stiction/sim/scene.hpp"
+#include "stiction/sim/simulation.hpp"
 
 namespace stiction::cli {
 namespace {
@@ -32,15 +33,10 @@ bool is_scene(const std::string& file) {
 ContactProblem problem_of_scene(const std::string& file, long steps, const Session& session) {
   const Scene scene = load_scene(file);
   print_warnings(scene.world, session);
-  Stepper stepper = scene.make_stepper();
-  print_warnings(stepper.scene().warnings, session);
-  State state = scene.start;
-  Eigen::VectorXd tau;
-  for (long k = 0; k < steps; ++k) {
-    scene.held_torques(state, tau);
-    if (!stepper.step(tau, state).accepted) break;
-  }
-  return stepper.problem();
+  Simulation simulation(scene);
+  print_warnings(simulation.stepper().scene().warnings, session);
+  simulation.run({.duration = static_cast<double>(steps) * scene.options.assemble.dt, .control = hold_joints(scene)});
+  return simulation.stepper().problem();
 }
 
 template <class Name>

@@ -9,7 +9,7 @@
 
 #include "cli/command.hpp"
 #include "stiction/experiments/alpha_sweep.hpp"
-#include "stiction/experiments/model_path.hpp"
+#include "stiction/sim/model_path.hpp"
 
 namespace stiction::cli {
 namespace {

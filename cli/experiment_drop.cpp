@@ -1,5 +1,6 @@
 // stiction experiment drop: robots let go above the ground, and whether what happens makes sense at every step.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -40,11 +41,14 @@ std::vector<std::string> find_files(const std::vector<std::string>& named) {
   return files;
 }
 
+/// Of the step that ended the run too.
+double worst_residual(const DropResult& r) { return std::max(r.run.worst_residual, r.run.last.residual); }
+
 nlohmann::ordered_json to_json(const DropResult& r) {
   nlohmann::ordered_json out;
   out["robot"] = r.robot;
   out["file"] = r.file;
-  out["status"] = r.status;
+  out["status"] = r.run.status();
   out["time"] = r.time;
   out["nv"] = r.nv;
   out["bodies"] = r.bodies;
@@ -53,17 +57,17 @@ nlohmann::ordered_json to_json(const DropResult& r) {
   out["clearance"] = r.clearance;
   out["height_start"] = r.height_start;
   out["height_end"] = r.height_end;
-  out["steps"] = r.steps;
-  out["steps_at_acceptable"] = r.at_acceptable;
-  out["retried"] = r.retried;
-  out["halved"] = r.halved;
-  out["corrections_refused"] = r.corrections_refused;
-  out["most_contacts"] = r.most_contacts;
-  out["mean_iterations"] = r.mean_iterations;
-  out["worst_residual"] = r.worst_residual;
-  out["penetration_start"] = r.penetration_start;
-  out["penetration"] = r.penetration;
-  out["penetration_end"] = r.penetration_end;
+  out["steps"] = r.run.steps;
+  out["steps_at_acceptable"] = r.run.at_acceptable;
+  out["retried"] = r.run.retried;
+  out["halved"] = r.run.halved;
+  out["corrections_refused"] = r.run.corrections_refused;
+  out["most_contacts"] = std::lround(r.run.contacts.maximum());
+  out["mean_iterations"] = r.run.iterations.mean();
+  out["worst_residual"] = worst_residual(r);
+  out["penetration_start"] = r.run.penetration_start;
+  out["penetration"] = r.run.deepest_penetration;
+  out["penetration_end"] = r.run.penetration_end;
   out["fastest"] = r.fastest;
   out["jump"] = r.jump;
   out["jump_share"] = r.jump_share;
@@ -82,14 +86,13 @@ std::string header() {
 }
 
 std::string row(const DropResult& r) {
-  return fmt::format(kRow, std::filesystem::path(r.file).stem().string(), r.nv, r.most_contacts,
-                     r.time > 0.0 && (r.status == "solved" || r.status == "acceptable") ? fmt::format("{:.2f} s", r.time)
-                                                                                        : fmt::format("{:.2f} !", r.time),
-                     fmt::format("{:.3f} -> {:.3f}", r.height_start, r.height_end), r.at_acceptable, r.retried, r.halved,
-                     fmt::format("{:.1e}", r.worst_residual),
-                     fmt::format("{:.2f} {:.2f} {:.2f}", 1e3 * r.penetration_start, 1e3 * r.penetration, 1e3 * r.penetration_end),
-                     fmt::format("{:.2g}", 1e3 * r.jump), fmt::format("{:.1e}", r.energy_rise / r.energy_scale),
-                     fmt::format("{:.1f}", r.fastest));
+  return fmt::format(
+      kRow, std::filesystem::path(r.file).stem().string(), r.nv, r.run.contacts.maximum(),
+      r.time > 0.0 && (r.run.stop == Stop::duration) ? fmt::format("{:.2f} s", r.time) : fmt::format("{:.2f} !", r.time),
+      fmt::format("{:.3f} -> {:.3f}", r.height_start, r.height_end), r.run.at_acceptable, r.run.retried, r.run.halved,
+      fmt::format("{:.1e}", worst_residual(r)),
+      fmt::format("{:.2f} {:.2f} {:.2f}", 1e3 * r.run.penetration_start, 1e3 * r.run.deepest_penetration, 1e3 * r.run.penetration_end),
+      fmt::format("{:.2g}", 1e3 * r.jump), fmt::format("{:.1e}", r.energy_rise / r.energy_scale), fmt::format("{:.1f}", r.fastest));
 }
 
 constexpr const char* kLegend =
@@ -103,7 +106,7 @@ bool run_one(const std::string& file, const DropCommand& command, bool table, co
   ContactProblem failed;
   try {
     const DropResult result = drop(file, command.options, &failed);
-    const bool ended = result.status != "solved" && result.status != "acceptable";
+    const bool ended = result.run.stop == Stop::refused;
     if (ended && !command.dump.empty()) save_problem(command.dump, failed);
     rows.push_back(to_json(result));
     print_warnings(result.warnings, session);

@@ -11,8 +11,8 @@
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
 #include "stiction/base/errors.hpp"
-#include "stiction/experiments/model_path.hpp"
 #include "stiction/experiments/trot.hpp"
+#include "stiction/sim/model_path.hpp"
 
 namespace stiction::cli {
 namespace {

@@ -14,8 +14,9 @@ RunLog::RunLog(const std::string& file, const World& world, const State& start) 
   add(start, 0, 0.0);
 }
 
+void RunLog::operator()(const StepTaken& step) { add(step.state, step.stepper.problem().contacts(), step.report.residual); }
+
 void RunLog::add(const State& state, int contacts, double residual) {
-  if (!log_) return;
   log_->add(state.time);
   log_->add(state.q);
   log_->add(state.v);

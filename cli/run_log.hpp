@@ -4,19 +4,21 @@
 #include <optional>
 #include <string>
 
-#include "stiction/forward/step.hpp"
 #include "stiction/record/csv_log.hpp"
+#include "stiction/sim/simulation.hpp"
 
 namespace stiction::cli {
 
 class RunLog {
  public:
-  /// Writes the header and the start; nothing ever when `file` is empty.
+  /// Writes the header and the start; nothing when `file` is empty.
   RunLog(const std::string& file, const World& world, const State& start);
-  /// A state, with the contacts and the residual of the step that led to it.
-  void add(const State& state, int contacts, double residual);
+  /// The state that a step led to, with its contacts and its residual.
+  void operator()(const StepTaken& step);
 
  private:
+  void add(const State& state, int contacts, double residual);
+
   std::optional<CsvLog> log_;
 };
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
-#include "stiction/experiments/model_path.hpp"
+#include "stiction/sim/model_path.hpp"
 
 namespace stiction::cli {
 namespace {

@@ -8,10 +8,9 @@
 #include "cli/progress.hpp"
 #include "cli/run_log.hpp"
 #include "stiction/base/errors.hpp"
-#include "stiction/experiments/scene.hpp"
 #include "stiction/io/problem_file.hpp"
-#include "stiction/record/metrics.hpp"
-#include "stiction/record/recording.hpp"
+#include "stiction/sim/observers.hpp"
+#include "stiction/sim/scene.hpp"
 
 namespace stiction::cli {
 namespace {
@@ -23,19 +22,10 @@ struct SimulateOptions {
 };
 
 struct Outcome {
+  RunSummary run;
   State end;
-  long steps = 0, retried = 0, halved = 0, at_acceptable = 0;
-  Mean contacts, iterations;
-  double worst_residual = 0.0, failed_residual = 0.0, deepest_penetration = 0.0, energy_start = 0.0, energy_end = 0.0;
-  std::array<double, kStages> seconds{};
-  Status status = Status::solved;
+  double energy_start = 0.0, energy_end = 0.0;
 };
-
-double energy(const World& world, const State& state) {
-  WorldData data(world);
-  update(world, state.q, state.v, data);
-  return kinetic_energy(world, data, state.v) + potential_energy(world, data);
-}
 
 Scene prepare_scene(const SimulateOptions& options) {
   Scene scene = load_scene(options.scene);
@@ -46,93 +36,64 @@ Scene prepare_scene(const SimulateOptions& options) {
   if (options.tolerance) scene.options.contact.tolerance = *options.tolerance;
   if (options.acceptable) scene.options.acceptable = *options.acceptable;
   if (options.strict) scene.options.strict = true;
-  constexpr double kMostSteps = 1e9;
-  if (const double steps = scene.duration / scene.options.assemble.dt; steps > kMostSteps) {
-    throw InvalidArgument("--duration", "at most 1e9 steps of dt", fmt::format("{:.3g}", steps));
-  }
   return scene;
 }
 
-Outcome run(const SimulateOptions& options, const Session& session) {
-  const Scene scene = prepare_scene(options);
+Outcome run(const SimulateOptions& options, const Scene& scene, const Session& session) {
   print_warnings(scene.world, session);
-  Stepper stepper = scene.make_stepper();
-  print_warnings(stepper.scene().warnings, session);
-  Outcome out;
-  State state = scene.start;
-  out.energy_start = energy(scene.world, state);
-  RunLog log(options.log, scene.world, state);
-  std::optional<Recording> recording;
-  if (!options.record.empty()) recording.emplace().add(state);
+  Simulation simulation(scene);
+  print_warnings(simulation.stepper().scene().warnings, session);
+  RunLog log(options.log, scene.world, scene.start);
+  Recording recording;
+  recording.add(scene.start);
   ProgressBar bar(options.scene, !session.quiet);
-  Eigen::VectorXd tau;
-  const long steps = std::lround(scene.duration / scene.options.assemble.dt);
-  for (long k = 0; k < steps; ++k) {
-    scene.held_torques(state, tau);
-    const StepReport report = stepper.step(tau, state);
-    if (!report.accepted) {
-      out.status = report.status;
-      out.failed_residual = report.residual;
-      if (!options.dump.empty()) save_problem(options.dump, stepper.problem());
-      break;
-    }
-    ++out.steps;
-    out.retried += report.attempts > report.sub_steps;
-    out.halved += report.sub_steps > 1;
-    if (report.at_acceptable()) ++out.at_acceptable;
-    out.contacts.add(stepper.problem().contacts());
-    out.iterations.add(report.iterations);
-    out.worst_residual = std::max(out.worst_residual, report.residual);
-    out.deepest_penetration = std::max(out.deepest_penetration, report.deepest_penetration);
-    for (std::size_t s = 0; s < out.seconds.size(); ++s) out.seconds[s] += report.seconds[s];
-    log.add(state, stepper.problem().contacts(), report.residual);
-    if (recording) recording->add(state, stepper);
-    if (k % 64 == 0) bar.update(static_cast<double>(k) / static_cast<double>(steps));
-  }
+  constexpr long kProgressSteps = 64;  // seldom enough to cost nothing
+  RunOptions plan{.duration = scene.duration, .control = hold_joints(scene)};
+  plan.observers = {report_progress([&bar](double share) { bar.update(share); }, kProgressSteps)};
+  if (!options.log.empty()) plan.observers.emplace_back(std::ref(log));
+  if (!options.record.empty()) plan.observers.push_back(record_to(recording));
+  Outcome out;
+  out.run = simulation.run(plan);
   bar.clear();
-  if (!options.dump.empty() && out.status == Status::solved) save_problem(options.dump, stepper.problem());
-  if (recording) save_recording(options.record, scene.world, *recording);
-  out.end = state;
-  out.energy_end = energy(scene.world, state);
+  if (!options.dump.empty()) save_problem(options.dump, simulation.stepper().problem());
+  if (!options.record.empty()) save_recording(options.record, scene.world, recording);
+  out.end = simulation.state();
+  out.energy_start = mechanical_energy(scene.world, scene.start);
+  out.energy_end = mechanical_energy(scene.world, out.end);
   return out;
-}
-
-// Of the run: solved, acceptable where some steps missed the tolerance, or that of the step that ended it.
-std::string_view status_of(const Outcome& o) {
-  return o.status == Status::solved && o.at_acceptable > 0 ? "acceptable" : to_string(o.status);
 }
 
 std::string to_json(const Outcome& o) {
   nlohmann::ordered_json out;
-  out["status"] = status_of(o);
+  out["status"] = o.run.status();
   out["time"] = o.end.time;
-  out["steps"] = o.steps;
-  out["steps_at_acceptable"] = o.at_acceptable;
-  out["retried"] = o.retried;
-  out["halved"] = o.halved;
+  out["steps"] = o.run.steps;
+  out["steps_at_acceptable"] = o.run.at_acceptable;
+  out["retried"] = o.run.retried;
+  out["halved"] = o.run.halved;
   out["q"] = std::vector<double>(o.end.q.begin(), o.end.q.end());
   out["v"] = std::vector<double>(o.end.v.begin(), o.end.v.end());
-  out["contacts_mean"] = o.contacts.mean();
-  out["contacts_max"] = o.contacts.maximum();
-  out["iterations_mean"] = o.iterations.mean();
-  out["worst_residual"] = o.worst_residual;
-  out["deepest_penetration"] = o.deepest_penetration;
+  out["contacts_mean"] = o.run.contacts.mean();
+  out["contacts_max"] = o.run.contacts.maximum();
+  out["iterations_mean"] = o.run.iterations.mean();
+  out["worst_residual"] = o.run.worst_residual;
+  out["deepest_penetration"] = o.run.deepest_penetration;
   out["energy_start"] = o.energy_start;
   out["energy_end"] = o.energy_end;
   for (int s = 0; s < kStages; ++s) {
     out["microseconds_per_step"][std::string(to_string(static_cast<Stage>(s)))] =
-        1e6 * o.seconds[static_cast<std::size_t>(s)] / std::max(1L, o.steps);
+        1e6 * o.run.seconds[static_cast<std::size_t>(s)] / std::max(1L, o.run.steps);
   }
   return out.dump(2);
 }
 
 void print(const Outcome& o, const Scene& scene) {
-  fmt::print("{:.6g} s in {} steps, status {}\n", o.end.time, o.steps, status_of(o));
-  fmt::print("{} steps above the tolerance {:.1e} but within {:.1e}, {} retried, {} halved\n", o.at_acceptable,
-             scene.options.contact.tolerance, scene.options.acceptable, o.retried, o.halved);
-  if (o.status != Status::solved) fmt::print("the step that ended the run left a residual of {:.1e}\n", o.failed_residual);
+  fmt::print("{:.6g} s in {} steps, status {}\n", o.end.time, o.run.steps, o.run.status());
+  fmt::print("{} steps above the tolerance {:.1e} but within {:.1e}, {} retried, {} halved\n", o.run.at_acceptable,
+             scene.options.contact.tolerance, scene.options.acceptable, o.run.retried, o.run.halved);
+  if (o.run.stop == Stop::refused) fmt::print("the step that ended the run left a residual of {:.1e}\n", o.run.last.residual);
   fmt::print("contacts {:.2f} (most {:.0f}), solver iterations {:.2f}, worst residual {:.1e}, deepest penetration {:.2e} m\n",
-             o.contacts.mean(), o.contacts.maximum(), o.iterations.mean(), o.worst_residual, o.deepest_penetration);
+             o.run.contacts.mean(), o.run.contacts.maximum(), o.run.iterations.mean(), o.run.worst_residual, o.run.deepest_penetration);
   fmt::print("energy {:.6g} J -> {:.6g} J\n", o.energy_start, o.energy_end);
   for (const Block& block : scene.world.blocks()) {
     const std::string& name = scene.world.bodies()[static_cast<std::size_t>(block.body)].name;
@@ -143,10 +104,11 @@ void print(const Outcome& o, const Scene& scene) {
 }
 
 int simulate(const SimulateOptions& options, const Session& session) {
-  const Outcome outcome = run(options, session);
+  const Scene scene = prepare_scene(options);
+  const Outcome outcome = run(options, scene, session);
   if (session.json) write_text(*session.json, to_json(outcome));
-  if (!session.quiet && (!session.json || *session.json != "-")) print(outcome, prepare_scene(options));
-  return outcome.status == Status::solved ? kOk : kNumericalFailure;
+  if (!session.quiet && (!session.json || *session.json != "-")) print(outcome, scene);
+  return outcome.run.stop == Stop::duration ? kOk : kNumericalFailure;
 }
 
 }  // namespace

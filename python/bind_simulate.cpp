@@ -1,6 +1,4 @@
 // simulate: a world run forward under a controller, with everything that happened as arrays.
-#include <cmath>
-
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -11,6 +9,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/io/problem_file.hpp"
 #include "stiction/record/recording.hpp"
+#include "stiction/sim/simulation.hpp"
 #include "torque_argument.hpp"
 #include "world_handle.hpp"
 
@@ -23,27 +22,30 @@ using MaybeArray = std::optional<ArrayLike>;
 using Controller = nb::typed<nb::callable, ArrayLike(double, Vector, Vector)>;
 
 /// One row per state, the start first; what belongs to a step stands in the row of the state that it led to.
-struct Simulation : Recording {
+struct SimulatedRun : Recording {
   World world;
-  std::size_t nq = 0, nv = 0;
+  std::size_t nq, nv;
   std::vector<double> tau, residual, penetration;
   std::vector<int> contacts, iterations, sub_steps, at_acceptable;
   std::vector<int> saturated;
-  std::string status = "solved";
-  int steps_at_acceptable = 0;
+  std::string status;
+  long steps_at_acceptable = 0;
+
+  SimulatedRun(const World& of, const State& start)
+      : world(of), nq(static_cast<std::size_t>(of.nq())), nv(static_cast<std::size_t>(of.nv())) {
+    add(start);
+    add_step(Eigen::VectorXd::Zero(of.nv()), 0, 0, {});
+  }
 
   std::size_t rows() const { return time.size(); }
 
-  void add_step(const Eigen::VectorXd& torque, int contact_count, const StepReport& report) {
+  void add_step(const Eigen::VectorXd& torque, int cut, int contact_count, const StepReport& report) {
     tau.insert(tau.end(), torque.begin(), torque.end());
+    saturated.push_back(cut);
     contacts.push_back(contact_count);
     iterations.push_back(report.iterations);
     sub_steps.push_back(report.sub_steps);
     at_acceptable.push_back(report.at_acceptable());
-    if (report.at_acceptable()) {
-      ++steps_at_acceptable;
-      status = "acceptable";
-    }
     residual.push_back(report.residual);
     penetration.push_back(report.deepest_penetration);
   }
@@ -62,40 +64,31 @@ void check_interrupt() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-Simulation run(const Scene& scene, const State& start, const std::optional<Controller>& controller,
-               const std::optional<std::filesystem::path>& dump) {
+SimulatedRun run(const Scene& scene, const State& start, const std::optional<Controller>& controller,
+                 const std::optional<std::filesystem::path>& dump) {
   constexpr long kInterruptSteps = 256;
   const nb::gil_scoped_release released;
-  Stepper stepper = scene.make_stepper();
-  State state = start;
-  Eigen::VectorXd tau = Eigen::VectorXd::Zero(scene.world.nv());
-  Simulation out;
-  out.nq = static_cast<std::size_t>(scene.world.nq());
-  out.nv = static_cast<std::size_t>(scene.world.nv());
-  out.world = scene.world;
-  out.add(state);
-  out.add_step(tau, 0, {});
-  out.saturated.push_back(0);
+  Simulation simulation(scene.make_stepper(), start);
   const Eigen::VectorXd limits = effort_limits(scene.world);
-  const long steps = std::lround(scene.duration / scene.options.assemble.dt);
-  for (long k = 0; k < steps; ++k) {
-    if (k % kInterruptSteps == kInterruptSteps - 1) check_interrupt();
+  SimulatedRun out(scene.world, start);
+  int cut = 0;
+  const auto control = [&](const Simulation& s, Eigen::VectorXd& tau) {
+    if (s.steps() % kInterruptSteps == kInterruptSteps - 1) check_interrupt();
     if (controller) {
-      call(*controller, scene.world, state, tau);
+      call(*controller, s.world(), s.state(), tau);
     } else {
-      scene.held_torques(state, tau);
+      scene.held_torques(s.state(), tau);
     }
-    const int cut = limit_efforts(limits, tau);
-    const StepReport report = stepper.step(tau, state);
-    if (!report.accepted) {
-      out.status = to_string(report.status);
-      break;
-    }
-    out.add(state, stepper);
-    out.add_step(tau, stepper.problem().contacts(), report);
-    out.saturated.push_back(cut);
-  }
-  if (dump) save_problem(*dump, stepper.problem());
+    cut = limit_efforts(limits, tau);
+  };
+  const auto keep = [&](const StepTaken& step) {
+    out.add(step.state, step.stepper);
+    out.add_step(step.tau, cut, step.stepper.problem().contacts(), step.report);
+  };
+  const RunSummary summary = simulation.run({.duration = scene.duration, .control = control, .observers = {keep}});
+  out.status = summary.status();
+  out.steps_at_acceptable = summary.at_acceptable;
+  if (dump) save_problem(*dump, simulation.stepper().problem());
   return out;
 }
 
@@ -106,18 +99,13 @@ struct Settings {
 };
 
 void apply(const Settings& settings, Scene& scene) {
-  constexpr double kMostSteps = 1e9;
   if (settings.duration) scene.duration = *settings.duration;
   scene.options = read_step_options(settings.step, scene.options);
-  require_positive("duration", scene.duration);
   require_positive("tolerance", scene.options.contact.tolerance);
-  if (scene.duration > kMostSteps * scene.options.assemble.dt) {
-    throw InvalidArgument("duration", "at most 1e9 steps of dt", std::to_string(scene.duration / scene.options.assemble.dt));
-  }
 }
 
-Simulation simulate(Scene scene, const Settings& settings, const std::optional<Controller>& controller, const MaybeArray& q,
-                    const MaybeArray& v) {
+SimulatedRun simulate(Scene scene, const Settings& settings, const std::optional<Controller>& controller, const MaybeArray& q,
+                      const MaybeArray& v) {
   apply(settings, scene);
   State start = scene.start;
   start.q = read_coordinates(q, "q", scene.start.q);
@@ -125,63 +113,63 @@ Simulation simulate(Scene scene, const Settings& settings, const std::optional<C
   return run(scene, start, controller, settings.dump);
 }
 
-template <auto member, class Array, std::size_t Simulation::*columns>
-Array table(nb::pointer_and_handle<Simulation> self) {
+template <auto member, class Array, std::size_t SimulatedRun::*columns>
+Array table(nb::pointer_and_handle<SimulatedRun> self) {
   auto& x = self.p->*member;
   return view<Array>(x.data(), {self.p->rows(), self.p->*columns}, self.h);
 }
 
 template <auto member, class Array, std::size_t columns>
-Array rows_of(nb::pointer_and_handle<Simulation> self) {
+Array rows_of(nb::pointer_and_handle<SimulatedRun> self) {
   auto& x = self.p->*member;
   return view<Array>(x.data(), {x.size() / columns, columns}, self.h);
 }
 
 template <auto member, class Array = Vector>
-Array column(nb::pointer_and_handle<Simulation> self) {
+Array column(nb::pointer_and_handle<SimulatedRun> self) {
   auto& x = self.p->*member;
   return view<Array>(x.data(), {x.size()}, self.h);
 }
 
 void bind_simulation(nb::module_& m) {
   using Counts = nb::ndarray<nb::numpy, int, nb::ndim<1>>;
-  nb::class_<Simulation>(m, "Simulation", R"(What a simulation did: k rows, the first the start and one more per step.
+  nb::class_<SimulatedRun>(m, "Simulation", R"(What a simulation did: k rows, the first the start and one more per step.
 
 Arrays are views. Quantities of a step stand in the row of the state that it led to, and are zero in the first.)")
-      .def_prop_ro("time", &column<&Simulation::time>, "(k,) s")
-      .def_prop_ro("q", &table<&Simulation::q, Matrix, &Simulation::nq>, "(k, nq) configurations")
-      .def_prop_ro("v", &table<&Simulation::v, Matrix, &Simulation::nv>, "(k, nv) velocities")
-      .def_prop_ro("tau", &table<&Simulation::tau, Matrix, &Simulation::nv>, "(k, nv) applied generalised forces (N, N m)")
-      .def_prop_ro("saturated", &column<&Simulation::saturated, Counts>, "(k,) torques that were cut to their joint's effort limit")
-      .def_prop_ro("contacts", &column<&Simulation::contacts, Counts>, "(k,) number of contacts")
+      .def_prop_ro("time", &column<&SimulatedRun::time>, "(k,) s")
+      .def_prop_ro("q", &table<&SimulatedRun::q, Matrix, &SimulatedRun::nq>, "(k, nq) configurations")
+      .def_prop_ro("v", &table<&SimulatedRun::v, Matrix, &SimulatedRun::nv>, "(k, nv) velocities")
+      .def_prop_ro("tau", &table<&SimulatedRun::tau, Matrix, &SimulatedRun::nv>, "(k, nv) applied generalised forces (N, N m)")
+      .def_prop_ro("saturated", &column<&SimulatedRun::saturated, Counts>, "(k,) torques that were cut to their joint's effort limit")
+      .def_prop_ro("contacts", &column<&SimulatedRun::contacts, Counts>, "(k,) number of contacts")
       .def_prop_ro(
           "contact_offsets",
-          [](nb::pointer_and_handle<Simulation> self) {
+          [](nb::pointer_and_handle<SimulatedRun> self) {
             auto& x = self.p->contact_offsets;
             return view<nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>>(x.data(), {x.size()}, self.h);
           },
           "(k + 1,) the c contacts of all steps, one after the other: those of row i are [contact_offsets[i], contact_offsets[i + 1])")
-      .def_prop_ro("contact_points", &rows_of<&Simulation::contact_points, Matrix, 3>, "(c, 3) before the step, world (m)")
-      .def_prop_ro("contact_forces", &rows_of<&Simulation::contact_forces, Matrix, 3>,
+      .def_prop_ro("contact_points", &rows_of<&SimulatedRun::contact_points, Matrix, 3>, "(c, 3) before the step, world (m)")
+      .def_prop_ro("contact_forces", &rows_of<&SimulatedRun::contact_forces, Matrix, 3>,
                    "(c, 3) on the first of contact_bodies, mean over the step, world axes (N)")
-      .def_prop_ro("contact_bodies", &rows_of<&Simulation::contact_bodies, nb::ndarray<nb::numpy, int, nb::ndim<2>>, 2>,
+      .def_prop_ro("contact_bodies", &rows_of<&SimulatedRun::contact_bodies, nb::ndarray<nb::numpy, int, nb::ndim<2>>, 2>,
                    "(c, 2) indices into World.body_names")
-      .def_prop_ro("contact_gaps", &column<&Simulation::contact_gaps>, "(c,) signed distances before the step (m)")
-      .def_prop_ro("iterations", &column<&Simulation::iterations, Counts>, "(k,) iterations of the solver, all its attempts together")
-      .def_prop_ro("residual", &column<&Simulation::residual>, "(k,) worst scaled residual of the certificate")
-      .def_prop_ro("at_acceptable", &column<&Simulation::at_acceptable, Counts>,
+      .def_prop_ro("contact_gaps", &column<&SimulatedRun::contact_gaps>, "(c,) signed distances before the step (m)")
+      .def_prop_ro("iterations", &column<&SimulatedRun::iterations, Counts>, "(k,) iterations of the solver, all its attempts together")
+      .def_prop_ro("residual", &column<&SimulatedRun::residual>, "(k,) worst scaled residual of the certificate")
+      .def_prop_ro("at_acceptable", &column<&SimulatedRun::at_acceptable, Counts>,
                    "(k,) 1 where the step missed the tolerance and went on because it met acceptable, else 0")
-      .def_prop_ro("sub_steps", &column<&Simulation::sub_steps, Counts>, "(k,) parts that the step was taken in: 1 unless it was halved")
-      .def_ro("steps_at_acceptable", &Simulation::steps_at_acceptable, "number of steps that missed the tolerance and met acceptable")
-      .def_prop_ro("penetration", &column<&Simulation::penetration>, "(k,) deepest penetration before the step (m)")
+      .def_prop_ro("sub_steps", &column<&SimulatedRun::sub_steps, Counts>, "(k,) parts that the step was taken in: 1 unless it was halved")
+      .def_ro("steps_at_acceptable", &SimulatedRun::steps_at_acceptable, "number of steps that missed the tolerance and met acceptable")
+      .def_prop_ro("penetration", &column<&SimulatedRun::penetration>, "(k,) deepest penetration before the step (m)")
       .def_ro(
-          "status", &Simulation::status,
+          "status", &SimulatedRun::status,
           "'solved': every step met the tolerance; 'acceptable': some met acceptable alone; otherwise that of the step that ended the run")
       .def(
-          "save", [](const Simulation& s, const std::filesystem::path& path) { save_recording(path, s.world, s); }, "path"_a,
+          "save", [](const SimulatedRun& s, const std::filesystem::path& path) { save_recording(path, s.world, s); }, "path"_a,
           nb::call_guard<nb::gil_scoped_release>(),
           "Writes the run with its shapes and contact forces (.npz), for stiction view. Raises FileError.")
-      .def("__repr__", [](const Simulation& s) {
+      .def("__repr__", [](const SimulatedRun& s) {
         return "Simulation(status='" + s.status + "', steps=" + std::to_string(s.rows() - 1) +
                ", time=" + nb::str(nb::float_(s.time.back())).c_str() + " s)";
       });

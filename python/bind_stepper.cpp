@@ -41,25 +41,25 @@ auto locked(StepperHandle& s, Function&& function) {
 }
 
 StepOutcome step(StepperHandle& s, nb::handle tau) {
-  const TorqueArgument torque(tau, s.stepper.world());
+  const TorqueArgument torque(tau, s.stepper().world());
   return unlocked(s, [&] { return s.step(torque.vector()); });
 }
 
 Forward forward(StepperHandle& s, nb::handle tau) {
-  const TorqueArgument torque(tau, s.stepper.world());
+  const TorqueArgument torque(tau, s.stepper().world());
   return unlocked(s, [&] {
     StepperHandle probe(s);
     Forward out;
     out.report = probe.step(torque.vector());
-    out.acceleration = (probe.state.v - s.state.v) / s.stepper.options().assemble.dt;
-    if (out.report.accepted) out.contacts = contacts_of(probe.stepper);
-    out.state = std::move(probe.state);
+    out.acceleration = (probe.state().v - s.state().v) / s.stepper().options().assemble.dt;
+    if (out.report.accepted) out.contacts = contacts_of(probe.stepper());
+    out.state = probe.state();
     return out;
   });
 }
 
 ContactArrays contacts(StepperHandle& s) {
-  return locked(s, [&] { return s.has_contacts ? contacts_of(s.stepper) : ContactArrays{}; });
+  return locked(s, [&] { return s.has_contacts ? contacts_of(s.stepper()) : ContactArrays{}; });
 }
 
 StepperHandle* copied(StepperHandle& s) {
@@ -81,13 +81,13 @@ void reset(StepperHandle& s, const MaybeArray& q, const MaybeArray& v, const Rea
   next.q = read_coordinates(q, "q", s.start.q);
   next.v = read_coordinates(v, "v", s.start.v);
   next.time = read_real(time, "time");
-  next = checked(s.stepper.world(), next);
+  next = checked(s.stepper().world(), next);
   locked(s, [&] { s.set_state(next); });
 }
 
 void apply_force(StepperHandle& s, const std::string& body, const MaybeArray& force, const MaybeArray& point, const MaybeArray& torque,
                  const Real& duration) {
-  const World& world = s.stepper.world();
+  const World& world = s.stepper().world();
   const NamedFrame frame = frame_named(world, body);
   const double seconds = read_real(duration, "duration");
   if (!(seconds >= 0.0)) throw InvalidArgument("duration", "a number >= 0 (s), infinity allowed", fmt::format("{}", seconds));
@@ -97,7 +97,7 @@ void apply_force(StepperHandle& s, const std::string& body, const MaybeArray& fo
   if (force) wrench.force = read_vector3(*force, "force");
   if (torque) wrench.moment = read_vector3(*torque, "torque");
   locked(s, [&] {
-    wrench.until = s.state.time + std::max(seconds, s.stepper.options().assemble.dt);
+    wrench.until = s.state().time + std::max(seconds, s.stepper().options().assemble.dt);
     s.apply(wrench);
   });
 }
@@ -196,27 +196,27 @@ What follows depends on these alone: springs of contacts are at rest, no impulse
 void bind_values(nb::class_<StepperHandle>& stepper) {
   stepper
       .def_prop_rw(
-          "state", [](StepperHandle& s) { return locked(s, [&] { return State(s.state); }); },
+          "state", [](StepperHandle& s) { return locked(s, [&] { return State(s.state()); }); },
           [](StepperHandle& s, const State& state) {
-            const State next = checked(s.stepper.world(), state);
+            const State next = checked(s.stepper().world(), state);
             locked(s, [&] { s.set_state(next); });
           },
           "State, a copy. Setting it is `reset` to its q, v and time.")
       .def_prop_ro(
-          "q", [](StepperHandle& s) { return locked(s, [&] { return own_vector(s.state.q); }); }, nb::rv_policy::automatic,
+          "q", [](StepperHandle& s) { return locked(s, [&] { return own_vector(s.state().q); }); }, nb::rv_policy::automatic,
           "(nq,) configuration, a copy")
       .def_prop_ro(
-          "v", [](StepperHandle& s) { return locked(s, [&] { return own_vector(s.state.v); }); }, nb::rv_policy::automatic,
+          "v", [](StepperHandle& s) { return locked(s, [&] { return own_vector(s.state().v); }); }, nb::rv_policy::automatic,
           "(nv,) velocity, a copy")
       .def_prop_ro(
-          "time", [](StepperHandle& s) { return locked(s, [&] { return s.state.time; }); }, "s")
+          "time", [](StepperHandle& s) { return locked(s, [&] { return s.state().time; }); }, "s")
       .def_prop_ro(
-          "dt", [](const StepperHandle& s) { return s.stepper.options().assemble.dt; }, "s")
-      .def_prop_ro("law", [](const StepperHandle& s) { return std::string(to_string(s.stepper.options().contact.law)); })
+          "dt", [](const StepperHandle& s) { return s.stepper().options().assemble.dt; }, "s")
+      .def_prop_ro("law", [](const StepperHandle& s) { return std::string(to_string(s.stepper().options().contact.law)); })
       .def_prop_ro("contacts", &contacts, "Contacts of the last step, a copy; none before the first and after one that was refused.")
       .def("__repr__", [](StepperHandle& s) {
-        return fmt::format("Stepper(law='{}', dt={:g}, time={:.6g})", to_string(s.stepper.options().contact.law),
-                           s.stepper.options().assemble.dt, s.state.time);
+        return fmt::format("Stepper(law='{}', dt={:g}, time={:.6g})", to_string(s.stepper().options().contact.law),
+                           s.stepper().options().assemble.dt, s.state().time);
       });
 }
 

@@ -10,7 +10,7 @@
 #include "arrays.hpp"
 #include "contact_laws.hpp"
 #include "stiction/base/errors.hpp"
-#include "stiction/experiments/model_path.hpp"
+#include "stiction/sim/model_path.hpp"
 #include "world_handle.hpp"
 
 namespace stiction::python {

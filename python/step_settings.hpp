@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arguments.hpp"
-#include "stiction/experiments/scene.hpp"
+#include "stiction/sim/scene.hpp"
 
 namespace stiction::python {
 

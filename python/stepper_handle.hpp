@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "contact_arrays.hpp"
-#include "stiction/experiments/scene.hpp"
+#include "stiction/sim/scene.hpp"
+#include "stiction/sim/simulation.hpp"
 
 namespace stiction::python {
 
@@ -34,8 +35,9 @@ class StepperHandle {
   void set_state(const State& state);
   void apply(const AppliedWrench& wrench) { wrenches_.push_back(wrench); }
 
-  Stepper stepper;
-  State state;
+  const Stepper& stepper() const { return simulation_.stepper(); }
+  const State& state() const { return simulation_.state(); }
+
   State start;
   bool has_contacts = false;  ///< the last step was taken
   std::mutex mutex;
@@ -43,6 +45,7 @@ class StepperHandle {
  private:
   void add_wrenches();
 
+  Simulation simulation_;
   Eigen::VectorXd effort_;  ///< nv, limits (N m or N)
   std::vector<AppliedWrench> wrenches_;
   Eigen::VectorXd tau_;

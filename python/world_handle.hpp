@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "stiction/experiments/scene.hpp"
+#include "stiction/sim/scene.hpp"
 
 namespace stiction::python {
 

@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "stiction/experiments/scene.hpp"
 #include "stiction/laws/solve.hpp"
 #include "stiction/problem/test_walls.hpp"
+#include "stiction/sim/scene.hpp"
 
 namespace stiction {
 namespace {

@@ -5,6 +5,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/experiments/cut_robot.hpp"
 #include "stiction/experiments/published.hpp"
+#include "stiction/sim/simulation.hpp"
 
 namespace stiction {
 
@@ -51,18 +52,16 @@ Problems collect(const Scene& scene, const AlphaSweepOptions& options) {
   copy.options.contact = SolveOptions{};
   copy.options.contact.law = Law::moreau;
   copy.options.assemble.joint_limits = copy.options.assemble.dry_friction = false;
-  Stepper stepper = copy.make_stepper();
-  State state = scene.start;
-  VectorXd tau;
+  const long steps = std::lround(scene.duration / copy.options.assemble.dt);
   Problems out;
-  const int steps = static_cast<int>(std::lround(scene.duration / copy.options.assemble.dt));
-  for (; out.steps < steps; ++out.steps) {
-    scene.held_torques(state, tau);
-    if (5 * out.steps >= 2 * steps && 5 * out.steps < 3 * steps) add_push(stepper.world(), state, options.push, tau);
-    stepper.prepare(state, tau);
-    if (out.steps % options.stride == 0) take_problem(stepper, tau, out);
-    if (!stepper.step(tau, state, true).accepted) break;
-  }
+  const auto control = [&](Simulation& simulation, VectorXd& tau) {
+    const long k = simulation.steps();
+    scene.held_torques(simulation.state(), tau);
+    if (5 * k >= 2 * steps && 5 * k < 3 * steps) add_push(simulation.world(), simulation.state(), options.push, tau);
+    const Stepper& prepared = simulation.prepare(tau);
+    if (k % options.stride == 0) take_problem(prepared, tau, out);
+  };
+  out.steps = static_cast<int>(Simulation(copy).run({.duration = scene.duration, .control = control}).steps);
   return out;
 }
 

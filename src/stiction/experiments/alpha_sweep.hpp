@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "stiction/experiments/scene.hpp"
+#include "stiction/sim/scene.hpp"
 
 namespace stiction {
 

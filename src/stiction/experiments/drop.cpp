@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <variant>
 
+#include "stiction/sim/observers.hpp"
+
 namespace stiction {
 
 namespace {
@@ -82,41 +84,36 @@ double mass_of(const World& world) {
   return mass;
 }
 
-/// What is followed from step to step.
-class Watch {
+/// How far and how fast the bodies move from step to step. An observer by reference.
+class MotionWatch {
  public:
-  Watch(const World& world, const Stepper& stepper) : world_(world), stepper_(stepper), before_(world), after_(world) {}
-
-  double begin(const State& state) {
-    update(world_, state.q, state.v, after_);
-    least_energy_ = energy(state);
-    return after_.X_WB[static_cast<std::size_t>(first_moving(world_))].translation().z();
+  MotionWatch(const World& world, const Stepper& stepper, const State& start, DropResult& out)
+      : world_(world), reach_(stepper.reach()), before_(world), after_(world), out_(out) {
+    update(world_, start.q, start.v, after_);
+    out_.height_start = height();
   }
 
-  void step(const State& state, const StepReport& report, double dt, DropResult& out) {
+  void operator()(const StepTaken& step) {
+    const double dt = step.stepper.options().assemble.dt;
     std::swap(before_, after_);
-    update(world_, state.q, state.v, after_);
-    const std::vector<double>& reach = stepper_.reach();
-    for (std::size_t b = 0; b < reach.size(); ++b) {
+    update(world_, step.state.q, step.state.v, after_);
+    for (std::size_t b = 0; b < reach_.size(); ++b) {
       // The velocity after the step at the place before it is the one that moved the body.
-      const Vector6d start = body_velocity(world_, before_, static_cast<int>(b), state.v), end = after_.V_WB[b];
-      const double speed = std::max(speed_of(start, reach[b]), speed_of(end, reach[b]));
-      out.fastest = std::max(out.fastest, speed);
-      const double moved = (after_.X_WB[b].translation() - before_.X_WB[b].translation()).norm() - report.correction.farthest;
-      out.jump = std::max(out.jump, moved - dt * speed);
+      const Vector6d start = body_velocity(world_, before_, static_cast<int>(b), step.state.v), end = after_.V_WB[b];
+      const double speed = std::max(speed_of(start, reach_[b]), speed_of(end, reach_[b]));
+      out_.fastest = std::max(out_.fastest, speed);
+      const double moved = (after_.X_WB[b].translation() - before_.X_WB[b].translation()).norm() - step.report.correction.farthest;
+      out_.jump = std::max(out_.jump, moved - dt * speed);
       constexpr double kSmall = 1e-6;  // m
-      if (dt * speed > kSmall) out.jump_share = std::max(out.jump_share, moved / (dt * speed) - 1.0);
+      if (dt * speed > kSmall) out_.jump_share = std::max(out_.jump_share, moved / (dt * speed) - 1.0);
     }
-    const double now = energy(state);
-    out.energy_rise = std::max(out.energy_rise, now - least_energy_);
-    least_energy_ = std::min(least_energy_, now);
   }
 
   /// Bound on the height of the highest point of a moving body (m).
   double highest() const {
     double top = 0.0;
     for (std::size_t b = 0; b < after_.X_WB.size(); ++b) {
-      if (world_.bodies()[b].block >= 0) top = std::max(top, after_.X_WB[b].translation().z() + stepper_.reach()[b]);
+      if (world_.bodies()[b].block >= 0) top = std::max(top, after_.X_WB[b].translation().z() + reach_[b]);
     }
     return top;
   }
@@ -124,27 +121,24 @@ class Watch {
 
  private:
   static double speed_of(const Vector6d& V, double reach) { return V.head<3>().norm() + reach * V.tail<3>().norm(); }
-  double energy(const State& state) const { return kinetic_energy(world_, after_, state.v) + potential_energy(world_, after_); }
 
   const World& world_;
-  const Stepper& stepper_;
+  const std::vector<double>& reach_;
   WorldData before_, after_;
-  double least_energy_ = 0.0;
+  DropResult& out_;
 };
 
-void record(const StepReport& report, const Stepper& stepper, DropResult& out) {
-  ++out.steps;
-  out.at_acceptable += report.at_acceptable() ? 1 : 0;
-  out.retried += report.attempts > report.sub_steps ? 1 : 0;
-  out.halved += report.sub_steps > 1 ? 1 : 0;
-  out.corrections_refused += report.correction.refused ? 1 : 0;
-  out.mean_iterations += (report.iterations - out.mean_iterations) / static_cast<double>(out.steps);
-  out.most_contacts = std::max(out.most_contacts, stepper.problem().contacts());
-  out.worst_residual = std::max(out.worst_residual, report.residual);
-  out.penetration = std::max(out.penetration, report.deepest_penetration);
-  out.penetration_end = report.deepest_penetration;
-  if (out.steps == 1) out.penetration_start = report.deepest_penetration;
-  if (report.at_acceptable()) out.status = "acceptable";
+void describe(const World& world, const Stepper& stepper, const State& start, DropResult& out) {
+  out.robot = world.robots().front().name;
+  out.warnings = world.warnings();
+  out.warnings.insert(out.warnings.end(), stepper.scene().warnings.begin(), stepper.scene().warnings.end());
+  out.nv = world.nv();
+  out.bodies = static_cast<int>(world.bodies().size());
+  out.geometries = static_cast<int>(world.geometries().size());
+  out.mass = mass_of(world);
+  for (const Joint& joint : world.joints()) {
+    if (joint.nv == 1) out.joints.emplace_back(joint.name, start.q[joint.q]);
+  }
 }
 
 }  // namespace
@@ -153,38 +147,18 @@ DropResult drop(const std::string& file, const DropOptions& options, ContactProb
   DropResult out;
   out.file = file;
   const World world = load(file, options);
-  State state = initial_state(world);
-  out.clearance = place(world, options, state.q);
-  Stepper stepper(world, make_scene(world, options.friction), options.step);
-  out.robot = world.robots().front().name;
-  out.warnings = world.warnings();
-  out.warnings.insert(out.warnings.end(), stepper.scene().warnings.begin(), stepper.scene().warnings.end());
-  out.nv = world.nv();
-  out.bodies = static_cast<int>(world.bodies().size());
-  out.geometries = static_cast<int>(world.geometries().size());
-  out.mass = mass_of(world);
-  Watch watch(world, stepper);
-  out.height_start = watch.begin(state);
-  out.energy_scale = out.mass * world.gravity().norm() * watch.highest();
-  for (const Joint& joint : world.joints()) {
-    if (joint.nv == 1) out.joints.emplace_back(joint.name, state.q[joint.q]);
-  }
-  const Eigen::VectorXd tau = Eigen::VectorXd::Zero(world.nv());
-  const double dt = options.step.assemble.dt;
-  const long steps = std::lround(options.duration / dt);
-  for (long k = 0; k < steps; ++k) {
-    const StepReport report = stepper.step(tau, state);
-    if (!report.accepted) {
-      out.status = to_string(report.status);
-      out.worst_residual = std::max(out.worst_residual, report.residual);
-      if (failed != nullptr) *failed = stepper.problem();
-      break;
-    }
-    record(report, stepper, out);
-    watch.step(state, report, dt, out);
-  }
-  out.time = state.time;
-  out.height_end = watch.height();
+  State start = initial_state(world);
+  out.clearance = place(world, options, start.q);
+  Simulation simulation({world, make_scene(world, options.friction), options.step}, start);
+  describe(world, simulation.stepper(), start, out);
+  MotionWatch motion(world, simulation.stepper(), start, out);
+  EnergyWatch energy(world, start);
+  out.energy_scale = out.mass * world.gravity().norm() * motion.highest();
+  out.run = simulation.run({.duration = options.duration, .observers = {std::ref(motion), std::ref(energy)}});
+  if (out.run.stop == Stop::refused && failed != nullptr) *failed = simulation.stepper().problem();
+  out.energy_rise = energy.rise();
+  out.time = simulation.state().time;
+  out.height_end = motion.height();
   return out;
 }
 

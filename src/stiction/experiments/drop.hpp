@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "stiction/forward/step.hpp"
+#include "stiction/sim/run_summary.hpp"
 
 namespace stiction {
 
@@ -25,17 +25,12 @@ struct DropOptions {
 struct DropResult {
   std::string robot, file;
   int nv = 0, bodies = 0, geometries = 0;
-  double mass = 0.0;              ///< kg, moving
-  double clearance = 0.0;         ///< m, as it was at the start
-  std::string status = "solved";  ///< of the run: solved, acceptable, or that of the step that ended it
-  long steps = 0, at_acceptable = 0, retried = 0, halved = 0, corrections_refused = 0;
-  double time = 0.0;                            ///< s, reached
-  double height_start = 0.0, height_end = 0.0;  ///< m, of the first moving body's origin
-  int most_contacts = 0;
-  double mean_iterations = 0.0;
-  double worst_residual = 0.0;
-  double penetration_start = 0.0, penetration = 0.0, penetration_end = 0.0;  ///< m, deepest at the start, over the run, at the end
-  double fastest = 0.0;                                                      ///< m/s, of any body's farthest point
+  double mass = 0.0;       ///< kg, moving
+  double clearance = 0.0;  ///< m, as it was at the start
+  RunSummary run;
+  double time = 0.0;                                   ///< s, reached
+  double height_start = 0.0, height_end = 0.0;         ///< m, of the first moving body's origin
+  double fastest = 0.0;                                ///< m/s, of any body's farthest point
   double jump = 0.0;                                   ///< m, largest; negative where every body kept within its speed
   double jump_share = 0.0;                             ///< jump over h times the speed, where that is above 1e-6 m
   double energy_rise = 0.0, energy_scale = 0.0;        ///< J
@@ -43,7 +38,7 @@ struct DropResult {
   std::vector<std::string> warnings;
 };
 
-/// Loads the file (URDF or MJCF) and lets it go. A run that ends early says so in `status`; `failed` is then its last contact problem.
+/// Loads the file (URDF or MJCF) and lets it go. A run that ends early says so in `run.stop`; `failed` is then its last contact problem.
 /// Throws FileError or InvalidArgument on files that cannot be loaded.
 DropResult drop(const std::string& file, const DropOptions& options, ContactProblem* failed = nullptr);
 

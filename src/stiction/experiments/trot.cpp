@@ -10,6 +10,7 @@
 #include "stiction/experiments/trot_control.hpp"
 #include "stiction/experiments/trot_measures.hpp"
 #include "stiction/plan/patrol.hpp"
+#include "stiction/sim/observers.hpp"
 
 namespace stiction {
 
@@ -44,22 +45,21 @@ World make_world(const TrotRun& run) {
   return builder.build();
 }
 
-Stepper make_stepper(const TrotRun& run) {
-  World world = make_world(run);
-  CollisionScene scene = make_scene(world, friction_of_ground(run));
+Stepper make_stepper(const TrotRun& run, const World& world) {
   StepOptions options;
   options.assemble.dt = run.dt;
   options.contact.law = law_of_ground(run);
-  return {std::move(world), std::move(scene), options};
+  return {world, make_scene(world, friction_of_ground(run)), options};
 }
 
 // Uniform in [-1, 1], the same on every platform.
 double uniform(std::mt19937_64& random) { return 2.0 * std::ldexp(static_cast<double>(random() >> 11), -53) - 1.0; }
 
 // The standing posture, perturbed where the run has a seed, with the lowest foot on the ground.
-void start(const TrotRun& run, const TrotPlanner& planner, State& state) {
+State make_start(const TrotRun& run, const World& world, const TrotPlanner& planner) {
+  State state = initial_state(world);
   state.q.tail(kTrotJoints) = planner.standing_posture();
-  if (run.seed == 0) return;
+  if (run.seed == 0) return state;
   std::mt19937_64 random(run.seed);
   for (Index j = state.q.size() - kTrotJoints; j < state.q.size(); ++j) state.q[j] += kJointSpread * uniform(random);
   const double yaw = kHeadingSpread * uniform(random);
@@ -74,6 +74,7 @@ void start(const TrotRun& run, const TrotPlanner& planner, State& state) {
     lowest = std::min(lowest, p.z());
   }
   state.q[2] = kTrotFootRadius - lowest;
+  return state;
 }
 
 Eigen::Quaterniond base_rotation(const State& state) { return {state.q[6], state.q[3], state.q[4], state.q[5]}; }
@@ -82,29 +83,32 @@ bool has_fallen(const State& state) {
   return state.q[2] < 0.5 * kStanceHeight || (base_rotation(state) * Eigen::Vector3d::UnitZ()).z() < 0.5 || !state.q.allFinite();
 }
 
-/// One run: stepper, controller, patrol and measures.
+/// One run: simulation, controller, patrol and measures.
 class Trot {
  public:
   explicit Trot(const TrotRun& run)
       : run_(run),
-        stepper_(make_stepper(run)),
-        state_(initial_state(stepper_.world())),
-        control_(stepper_.world(), run.controller, run.objective, run.setup, run.mu, run.dt),
-        measures_(stepper_.world(), run) {
-    start(run, control_.planner(), state_);
-    nothing_.setZero(stepper_.world().nv());
-    tau_ = sensed_ = nothing_;
-  }
+        world_(make_world(run)),
+        control_(world_, run.controller, run.objective, run.setup, run.mu, run.dt),
+        simulation_(make_stepper(run, world_), make_start(run, world_, control_.planner())),
+        measures_(world_, run),
+        nothing_(VectorXd::Zero(world_.nv())),
+        sensed_(nothing_) {}
 
   TrotResult run() {
     TrotResult result = describe();
-    const long steps = std::lround(run_.duration / run_.dt);
-    for (long k = 0; k < steps && !result.fell; ++k) {
-      const double t = static_cast<double>(k) * run_.dt;
-      advance(t, result);
-      if (run_.progress && k % 100 == 0) run_.progress(static_cast<double>(k) / static_cast<double>(steps));
-    }
-    result.duration = state_.time;
+    RunOptions plan{.duration = run_.duration};
+    plan.control = [this](Simulation&, VectorXd& tau) { control(tau); };
+    plan.observers = {[this](const StepTaken& step) { measure(step); }};
+    constexpr long kProgressSteps = 100;
+    if (run_.progress) plan.observers.push_back(report_progress(run_.progress, kProgressSteps));
+    plan.until = [](const Simulation& simulation) { return has_fallen(simulation.state()); };
+    const RunSummary summary = simulation_.run(plan);
+    result.fell = summary.stop != Stop::duration;
+    if (result.fell) result.fell_at = time_;
+    result.duration = simulation_.state().time;
+    result.steps = summary.steps;
+    result.uncertified = summary.at_acceptable + (summary.stop == Stop::refused ? 1 : 0);
     result.waypoints = patrol_.reached();
     measures_.finish(control_, result);
     return result;
@@ -116,12 +120,12 @@ class Trot {
     result.controller = to_string(run_.controller);
     result.objective = is_qp(run_.controller) ? to_string(run_.objective) : "";
     result.setup = run_.setup.name;
-    result.simulator = to_string(stepper_.options().contact.law);
+    result.simulator = to_string(simulation_.stepper().options().contact.law);
     result.mu = run_.mu;
     result.lookahead = run_.setup.lookahead;
     result.seed = run_.seed;
-    result.warnings = stepper_.world().warnings();
-    const std::vector<std::string>& left_out = stepper_.scene().warnings;
+    result.warnings = world_.warnings();
+    const std::vector<std::string>& left_out = simulation_.stepper().scene().warnings;
     result.warnings.insert(result.warnings.end(), left_out.begin(), left_out.end());
     if (run_.mu == kPublishedLowFriction || std::isinf(run_.mu)) {
       result.published = published_trot_results(result.controller, std::isinf(run_.mu));
@@ -129,39 +133,34 @@ class Trot {
     return result;
   }
 
-  void control(double t) {
-    stepper_.prepare(state_, nothing_);
-    const PlanarTwist command =
-        t < kTrotSettle ? PlanarTwist{} : patrol_.update(t, planar_pose(state_.q.head<3>(), base_rotation(state_).toRotationMatrix()));
+  void control(VectorXd& tau) {
+    const State& state = simulation_.state();
+    time_ = static_cast<double>(simulation_.steps()) * run_.dt;
+    const Stepper& stepper = simulation_.prepare(nothing_);
+    const PlanarTwist command = time_ < kTrotSettle
+                                    ? PlanarTwist{}
+                                    : patrol_.update(time_, planar_pose(state.q.head<3>(), base_rotation(state).toRotationMatrix()));
     const VectorXd& torques =
-        control_.update(t, command, {state_.v[0], state_.v[1], state_.v[5]}, {stepper_.data(), state_, stepper_.contacts()});
-    for (std::size_t i = 0; i < control_.joints().size(); ++i) tau_[control_.joints()[i]] = torques[static_cast<Index>(i)];
+        control_.update(time_, command, {state.v[0], state.v[1], state.v[5]}, {stepper.data(), state, stepper.contacts()});
+    for (std::size_t i = 0; i < control_.joints().size(); ++i) tau[control_.joints()[i]] = torques[static_cast<Index>(i)];
   }
 
-  void advance(double t, TrotResult& result) {
-    control(t);
-    before_ = state_;
-    const StepReport report = stepper_.step(tau_, state_, true);
-    if (report.accepted) {
-      measures_.record(before_, stepper_, report, control_);
-      sensed_.setZero();
-      stepper_.problem().J.add_transposed(stepper_.solution().impulses, sensed_);
-      sensed_ /= stepper_.problem().dt;
-      control_.sense(sensed_);
-    } else {
-      ++result.uncertified;
-    }
-    result.fell = !report.accepted || has_fallen(state_);
-    if (result.fell) result.fell_at = t;
+  void measure(const StepTaken& step) {
+    measures_.record(step, control_);
+    sensed_.setZero();
+    step.stepper.problem().J.add_transposed(step.stepper.solution().impulses, sensed_);
+    sensed_ /= step.stepper.problem().dt;
+    control_.sense(sensed_);
   }
 
   const TrotRun& run_;
-  Stepper stepper_;
-  State state_, before_;
+  World world_;
   TrotControl control_;
+  Simulation simulation_;
   Patrol patrol_{published_patrol()};
   TrotMeasures measures_;
-  VectorXd tau_, nothing_, sensed_;
+  VectorXd nothing_, sensed_;
+  double time_ = 0.0;  ///< s, start of the last step
 };
 
 }  // namespace

@@ -87,16 +87,14 @@ void TrotMeasures::record_forces(const Stepper& stepper, const TrotControl& cont
   }
 }
 
-void TrotMeasures::record(const State& start, const Stepper& stepper, const StepReport& report, const TrotControl& control) {
+void TrotMeasures::record(const StepTaken& step, const TrotControl& control) {
   const DesiredMotion& desired = control.planner().plan().joints;
   tracking_.add(control.q(), desired.q, control.v(), desired.v, control.torques(), dt_);
-  record_forces(stepper, control);
-  uncertified_ += report.at_acceptable() ? 1 : 0;
-  worst_residual_ = std::max(worst_residual_, stepper.solution().certificate.worst());
+  record_forces(step.stepper, control);
+  worst_residual_ = std::max(worst_residual_, step.stepper.solution().certificate.worst());
   if (control.predicted()) worst_residual_ = std::max(worst_residual_, control.inverse().certificate.worst());
   if (control.solved()) times_.push_back(control.microseconds());
-  ++steps_;
-  if (log_) write_log(start, stepper, control);
+  if (log_) write_log(step.before, step.stepper, control);
 }
 
 void TrotMeasures::write_log(const State& start, const Stepper& stepper, const TrotControl& control) {
@@ -130,9 +128,7 @@ void TrotMeasures::finish(const TrotControl& control, TrotResult& result) {
   result.unambiguous_error_of_mean = unambiguous_.relative();
   result.touchdown_steps = touchdown_.difference.count();
   result.unloaded_steps = forces_.difference.count() - forces_.ratio.count();
-  result.steps = steps_;
   result.worst_residual = worst_residual_;
-  result.uncertified += uncertified_;
   result.self_contacts = self_contacts_;
   const TrotCounts& counts = control.counts();
   result.failures = counts.failures;

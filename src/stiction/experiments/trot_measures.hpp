@@ -15,6 +15,7 @@
 #include "stiction/experiments/trot_control.hpp"
 #include "stiction/record/csv_log.hpp"
 #include "stiction/record/metrics.hpp"
+#include "stiction/sim/simulation.hpp"
 
 namespace stiction {
 
@@ -22,8 +23,8 @@ class TrotMeasures {
  public:
   TrotMeasures(const World& world, const TrotRun& run);
 
-  /// One accepted step from `start`, `stepper` after it, under `control`.
-  void record(const State& start, const Stepper& stepper, const StepReport& report, const TrotControl& control);
+  /// A step under `control`.
+  void record(const StepTaken& step, const TrotControl& control);
   /// Means into the result.
   void finish(const TrotControl& control, TrotResult& result);
 
@@ -41,7 +42,7 @@ class TrotMeasures {
   std::vector<double> times_;
   Eigen::Vector4d force_ = Eigen::Vector4d::Zero(), last_force_ = Eigen::Vector4d::Zero();
   double worst_residual_ = 0.0;
-  long uncertified_ = 0, steps_ = 0, self_contacts_ = 0, ambiguous_ = 0;
+  long self_contacts_ = 0, ambiguous_ = 0;
   std::optional<CsvLog> log_;
 };
 

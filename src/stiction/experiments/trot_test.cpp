@@ -12,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/experiments/scene.hpp"
 #include "stiction/experiments/trot_control.hpp"
 #include "test_paths.hpp"
 
@@ -244,54 +243,6 @@ TEST(Trot, BadOptionsNameTheArgument) {
   run = short_run(TrotController::pid, 0.1);
   run.model = "no_such.urdf";
   EXPECT_THROW(run_trot(run), std::runtime_error);
-}
-
-TEST(Scene, NamesFileLineAndKey) {
-  const std::string path = testing::TempDir() + "stiction_scene_test.toml";
-  const auto message = [&](const std::string& text) -> std::string {
-    std::ofstream(path) << text;
-    try {
-      load_scene(path);
-    } catch (const FileError& e) {
-      return e.what();
-    }
-    return "";
-  };
-  EXPECT_EQ(message("[[static]]\nshape = \"plane\"\n"), "");
-  EXPECT_NE(message("[simulation]\ndt = \"fast\"\n").find("line 2, simulation.dt: expected a number"), std::string::npos);
-  EXPECT_NE(message("[[body]]\nmas = 1.0\nshape = \"sphere\"\nradius = 1.0\n").find("body[0].mass: missing"), std::string::npos);
-  EXPECT_NE(message("[[body]]\nmass = 1.0\nshape = \"sphere\"\nradius = 1.0\ncolour = 1\n").find("line 5, body[0].colour: unknown key"),
-            std::string::npos);
-  EXPECT_NE(message("[[body]]\nmass = -1.0\nshape = \"sphere\"\nradius = 1.0\n").find("mass"), std::string::npos);
-  EXPECT_NE(message("a = = 1").find("line 1"), std::string::npos);
-  std::filesystem::remove(path);
-}
-
-TEST(Scene, ThoseThatComeWithStictionRun) {
-  for (const char* name : {"incline", "stack", "bounce", "quadruped"}) {
-    const Scene scene = load_scene(std::string(STICTION_SOURCE_DIR "/models/scenes/") + name + ".toml");
-    Stepper stepper = scene.make_stepper();
-    State state = scene.start;
-    Eigen::VectorXd tau;
-    for (int k = 0; k < 50; ++k) {
-      scene.held_torques(state, tau);
-      ASSERT_TRUE(stepper.step(tau, state).accepted) << name << " step " << k;
-    }
-  }
-}
-
-TEST(Scene, BallReboundsToTheSquareOfItsRestitution) {
-  const Scene scene = load_scene(STICTION_SOURCE_DIR "/models/scenes/bounce.toml");
-  Stepper stepper = scene.make_stepper();
-  State state = scene.start;
-  double apex = 0.0;
-  bool bounced = false;
-  while (state.time < 1.2) {
-    ASSERT_TRUE(stepper.step(Eigen::VectorXd::Zero(6), state).accepted);
-    bounced |= state.v[2] > 0.0;
-    if (bounced) apex = std::max(apex, state.q[2] - 0.1);
-  }
-  EXPECT_NEAR(apex, 0.64, 0.01);
 }
 
 }  // namespace

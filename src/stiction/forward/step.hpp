@@ -67,6 +67,7 @@ class Stepper {
 
   const World& world() const { return world_; }
   CollisionScene& scene() { return scene_; }
+  const CollisionScene& scene() const { return scene_; }
   /// The next step begins anew, as a state that does not follow from the last one needs: tangential springs at rest, no impulses to start
   /// from, so that it depends on its arguments alone.
   void reset();

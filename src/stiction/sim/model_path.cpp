@@ -1,4 +1,4 @@
-#include "stiction/experiments/model_path.hpp"
+#include "stiction/sim/model_path.hpp"
 
 #include <dlfcn.h>
 

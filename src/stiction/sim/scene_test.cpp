@@ -1,5 +1,5 @@
 // Scene files: what pairs of bodies say of their contacts, and errors that name line and key.
-#include "stiction/experiments/scene.hpp"
+#include "stiction/sim/scene.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/sim/simulation.hpp"
+#include "test_paths.hpp"
 
 namespace stiction {
 namespace {
@@ -40,19 +42,17 @@ position = [0.0, 1.0, 0.05]
   return path.string();
 }
 
-double speed_along_x(const Stepper& stepper, const State& state, int body) {
-  const Block& block = stepper.world().blocks()[static_cast<std::size_t>(stepper.world().bodies()[static_cast<std::size_t>(body)].block)];
-  return state.v[block.v];
+double speed_along_x(const Simulation& simulation, int body) {
+  const World& world = simulation.world();
+  return simulation.state().v[world.blocks()[static_cast<std::size_t>(world.bodies()[static_cast<std::size_t>(body)].block)].v];
 }
 
 // The sledge is body 0, the block body 1.
 void expect_speeds(const Scene& scene, double sledge, double block, double tolerance = 1e-9) {
-  Stepper stepper = scene.make_stepper();
-  State state = scene.start;
-  const Eigen::VectorXd none = Eigen::VectorXd::Zero(stepper.world().nv());
-  for (int k = 0; k < 100; ++k) ASSERT_TRUE(stepper.step(none, state).accepted) << k;
-  EXPECT_NEAR(speed_along_x(stepper, state, 0), sledge, 1e-9);
-  EXPECT_NEAR(speed_along_x(stepper, state, 1), block, tolerance);
+  Simulation simulation(scene);
+  ASSERT_EQ(simulation.run({.duration = 100 * scene.options.assemble.dt}).stop, Stop::duration);
+  EXPECT_NEAR(speed_along_x(simulation, 0), sledge, 1e-9);
+  EXPECT_NEAR(speed_along_x(simulation, 1), block, tolerance);
 }
 
 // tan of the slope is 1/3: a block with mu = 0.5 sticks, one without friction gains 3 m/s².
@@ -154,6 +154,47 @@ TEST(SceneErrors, NamesThatShipAreScenes) {
   } catch (const FileError& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("stack"));
   }
+}
+
+TEST(Scene, NamesFileLineAndKey) {
+  const std::string path = testing::TempDir() + "stiction_scene_test.toml";
+  const auto message = [&](const std::string& text) -> std::string {
+    std::ofstream(path) << text;
+    try {
+      load_scene(path);
+    } catch (const FileError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message("[[static]]\nshape = \"plane\"\n"), "");
+  EXPECT_NE(message("[simulation]\ndt = \"fast\"\n").find("line 2, simulation.dt: expected a number"), std::string::npos);
+  EXPECT_NE(message("[[body]]\nmas = 1.0\nshape = \"sphere\"\nradius = 1.0\n").find("body[0].mass: missing"), std::string::npos);
+  EXPECT_NE(message("[[body]]\nmass = 1.0\nshape = \"sphere\"\nradius = 1.0\ncolour = 1\n").find("line 5, body[0].colour: unknown key"),
+            std::string::npos);
+  EXPECT_NE(message("[[body]]\nmass = -1.0\nshape = \"sphere\"\nradius = 1.0\n").find("mass"), std::string::npos);
+  EXPECT_NE(message("a = = 1").find("line 1"), std::string::npos);
+  std::filesystem::remove(path);
+}
+
+TEST(Scene, ThoseThatComeWithStictionRun) {
+  for (const char* name : {"incline", "stack", "bounce", "quadruped"}) {
+    const Scene scene = load_scene(std::string(STICTION_SOURCE_DIR "/models/scenes/") + name + ".toml");
+    const RunSummary run = Simulation(scene).run({.duration = 50 * scene.options.assemble.dt, .control = hold_joints(scene)});
+    EXPECT_EQ(run.stop, Stop::duration) << name << " step " << run.steps;
+  }
+}
+
+TEST(Scene, BallReboundsToTheSquareOfItsRestitution) {
+  const Scene scene = load_scene(STICTION_SOURCE_DIR "/models/scenes/bounce.toml");
+  double apex = 0.0;
+  bool bounced = false;
+  const auto watch = [&](const StepTaken& step) {
+    bounced |= step.state.v[2] > 0.0;
+    if (bounced) apex = std::max(apex, step.state.q[2] - 0.1);
+  };
+  ASSERT_EQ(Simulation(scene).run({.duration = 1.2, .observers = {watch}}).stop, Stop::duration);
+  EXPECT_NEAR(apex, 0.64, 0.01);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "stiction/experiments/scene.hpp"
+#include "stiction/sim/scene.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,9 +9,9 @@
 #include <toml++/toml.h>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/experiments/model_path.hpp"
-#include "stiction/experiments/scene_table.hpp"
 #include "stiction/geometry/mass_properties.hpp"
+#include "stiction/sim/model_path.hpp"
+#include "stiction/sim/scene_table.hpp"
 
 namespace stiction {
 

@@ -1,0 +1,39 @@
+// What looks at the steps of a run.
+#pragma once
+
+#include <functional>
+
+#include "stiction/record/recording.hpp"
+#include "stiction/sim/simulation.hpp"
+
+namespace stiction {
+
+/// Appends every state with the contacts of the step that led to it. The recording outlives the observer.
+Observer record_to(Recording& recording);
+
+/// Says the share of the run done, in [0, 1), at the first and then at every `stride`-th step.
+Observer report_progress(std::function<void(double share)> progress, long stride);
+
+/// Kinetic and potential energy of the moving bodies, springs of joints included (J).
+double mechanical_energy(const World& world, const State& state);
+
+/// Energy E over a run. An observer by reference: `std::ref(watch)`.
+class EnergyWatch {
+ public:
+  EnergyWatch(const World& world, const State& start);
+  void operator()(const StepTaken& step);
+
+  double start() const { return start_; }
+  double now() const { return now_; }
+  /// max over t of E(t) - min_{s <= t} E(s): what nothing that only dissipates may do.
+  double rise() const { return rise_; }
+
+ private:
+  double energy(const State& state);
+
+  World world_;
+  WorldData data_;
+  double start_, now_, least_, rise_ = 0.0;
+};
+
+}  // namespace stiction

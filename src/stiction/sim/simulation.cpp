@@ -1,0 +1,81 @@
+#include "stiction/sim/simulation.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/sim/scene.hpp"
+
+namespace stiction {
+
+namespace {
+
+long steps_in(double duration, double dt) {
+  constexpr double kMostSteps = 1e9;  // days of computing: a typing error
+  require_positive("duration", duration);
+  if (duration > kMostSteps * dt) throw InvalidArgument("duration", "at most 1e9 steps of dt", fmt::format("{:.3g}", duration / dt));
+  return std::lround(duration / dt);
+}
+
+void require_fit(const State& state, const World& world) {
+  require_size("state.q", state.q.size(), world.nq());
+  require_size("state.v", state.v.size(), world.nv());
+}
+
+}  // namespace
+
+Control hold_joints(const Scene& scene) {
+  return [&scene](const Simulation& simulation, Eigen::VectorXd& tau) { scene.held_torques(simulation.state(), tau); };
+}
+
+Simulation::Simulation(Stepper stepper, State start) : stepper_(std::move(stepper)), state_(std::move(start)) {
+  require_fit(state_, world());
+}
+
+Simulation::Simulation(const Scene& scene) : Simulation(scene.make_stepper(), scene.start) {}
+
+void Simulation::restart(const State& state) {
+  require_fit(state, world());
+  state_ = state;
+  steps_ = 0;
+  prepared_ = false;
+  stepper_.reset();
+}
+
+const Stepper& Simulation::prepare(const Eigen::Ref<const Eigen::VectorXd>& tau) {
+  stepper_.prepare(state_, tau);
+  prepared_ = true;
+  return stepper_;
+}
+
+StepReport Simulation::step(const Eigen::Ref<const Eigen::VectorXd>& tau) {
+  const StepReport report = stepper_.step(tau, state_, std::exchange(prepared_, false));
+  steps_ += report.accepted ? 1 : 0;
+  return report;
+}
+
+RunSummary Simulation::run(const RunOptions& options) {
+  RunSummary out;
+  const long steps = steps_in(options.duration, stepper_.options().assemble.dt);
+  for (long k = 0; k < steps; ++k) {
+    tau_.setZero(world().nv());
+    if (options.control) options.control(*this, tau_);
+    before_ = state_;
+    out.last = step(tau_);
+    if (!out.last.accepted) {
+      out.stop = Stop::refused;
+      break;
+    }
+    out.add(out.last, stepper_.problem().contacts());
+    for (const Observer& observe : options.observers) observe({k, steps, before_, state_, tau_, out.last, stepper_});
+    if (options.until && options.until(*this)) {
+      out.stop = Stop::asked;
+      break;
+    }
+  }
+  return out;
+}
+
+}  // namespace stiction
