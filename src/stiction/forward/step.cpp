@@ -26,31 +26,13 @@ class StageTimer {
   Clock::time_point start_ = Clock::now();
 };
 
-double extent(const Shape& shape) {
-  struct Visitor {
-    double operator()(const Sphere& s) const { return s.radius; }
-    double operator()(const Box& s) const { return s.half_extents.norm(); }
-    double operator()(const Capsule& s) const { return s.radius + s.half_length; }
-    double operator()(const Cylinder& s) const { return std::hypot(s.radius, s.half_length); }
-    double operator()(const HalfSpace&) const { return 0.0; }
-    double operator()(const ConvexMesh& s) const { return farthest(s.vertices); }
-    double operator()(const TriangleMesh& s) const { return farthest(s.vertices); }
-    double operator()(const HeightMap& s) const { return std::hypot(s.size_x, s.size_y); }
-    double operator()(const MeshFile&) const { return 0.5; }  // unknown before loading; enters a margin only
-    static double farthest(const std::vector<Eigen::Vector3d>& vertices) {
-      double most = 0.0;
-      for (const auto& v : vertices) most = std::max(most, v.norm());
-      return most;
-    }
-  };
-  return std::visit(Visitor{}, shape);
-}
-
-std::vector<double> body_reach(const World& world) {
+std::vector<double> body_reach(const World& world, const CollisionScene& scene) {
   std::vector<double> reach(world.bodies().size(), 0.0);
-  for (const CollisionGeometry& g : world.geometries()) {
+  for (int i = 0; i < static_cast<int>(scene.geometries().size()); ++i) {
+    const SceneGeometry& g = scene.geometries()[static_cast<std::size_t>(i)];
+    if (g.body < 0) continue;
     double& r = reach[static_cast<std::size_t>(g.body)];
-    r = std::max(r, g.placement.translation().norm() + extent(g.shape));
+    r = std::max(r, g.placement.translation().norm() + scene.reach(i));
   }
   return reach;
 }
@@ -90,7 +72,7 @@ std::string_view to_string(Stage stage) {
 State initial_state(const World& world) { return {world.initial_configuration(), Eigen::VectorXd::Zero(world.nv()), 0.0}; }
 
 Stepper::Stepper(World world, CollisionScene scene, const StepOptions& options)
-    : world_(std::move(world)), scene_(std::move(scene)), data_(world_), reach_(body_reach(world_)) {
+    : world_(std::move(world)), scene_(std::move(scene)), data_(world_), reach_(body_reach(world_, scene_)) {
   set_options(options);
 }
 

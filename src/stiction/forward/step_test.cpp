@@ -1,6 +1,9 @@
 // The stepper's own promises: stages, recovery of penetration without energy, refusal of what is not certified, determinism.
 #include "stiction/forward/step.hpp"
 
+#include <filesystem>
+#include <fstream>
+
 #include <gtest/gtest.h>
 
 #include "stiction/base/errors.hpp"
@@ -54,6 +57,46 @@ INSTANTIATE_TEST_SUITE_P(Laws, EveryLaw,
                          testing::Values(Law::frictionless, Law::no_slip, Law::coulomb_pyramid, Law::coulomb_cone, Law::moreau,
                                          Law::anitescu, Law::max_dissipation),
                          [](const auto& instance) { return std::string(to_string(instance.param)); });
+
+/// A bar of 2 x 4 m along x whose shape is in a file, flat above the ground and spinning about y.
+World spinning_bar(const std::string& path, double gap) {
+  const Vector3d half(4.0, 0.1, 0.1);
+  std::ofstream out(path);
+  for (int i = 0; i < 8; ++i) {
+    const Vector3d v = half.cwiseProduct(Vector3d(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1));
+    out << "v " << v.transpose() << "\n";
+  }
+  for (const char* face : {"1 3 2", "2 3 4", "5 6 7", "6 8 7", "1 2 5", "2 6 5", "3 7 4", "4 7 8", "1 5 3", "3 5 7", "2 4 6", "4 8 6"})
+    out << "f " << face << "\n";
+  out.close();
+  WorldBuilder builder;
+  builder.add_static_body({"ground", Eigen::Isometry3d::Identity(), {{HalfSpace{}}}});
+  FreeBody bar;
+  bar.name = "bar";
+  bar.mass = 1.0;
+  bar.shapes.push_back({MeshFile{path}});
+  bar.inertia = solid_inertia(Box{half}, bar.mass);
+  bar.pose.translation().z() = half.z() + gap;
+  builder.add_free_body(bar);
+  return builder.build();
+}
+
+// The tip comes down by 80 mm in the step: a stepper that looked less far than the mesh reaches would let it in by 20 mm. What is left
+// is the bend of its path, ½ ω² r h².
+TEST(Stepper, TheFarEndOfAMeshIsSeenComing) {
+  constexpr double kSpin = 20.0, kReach = 4.0, kStep = 1e-3;
+  const std::string path = testing::TempDir() + "stiction_spinning_bar.obj";
+  const World world = spinning_bar(path, 0.06);
+  Stepper stepper = stepper_for(world, options_with(Law::frictionless));
+  EXPECT_NEAR(stepper.reach()[static_cast<std::size_t>(world.body("bar"))], Vector3d(kReach, 0.1, 0.1).norm(), 1e-6);
+  State state = initial_state(world);
+  state.v[4] = kSpin;
+  ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
+  const StepReport report = stepper.step(VectorXd::Zero(6), state);
+  ASSERT_TRUE(report.accepted);
+  EXPECT_LT(report.deepest_penetration, 0.5 * kSpin * kSpin * kReach * kStep * kStep);
+  std::filesystem::remove(path);
+}
 
 TEST(Stepper, LandsWithoutOverlap) {
   const World world = box_on_ground(0.06);

@@ -1,5 +1,7 @@
 #include "stiction/geometry/collider.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -108,9 +110,15 @@ TriangleMesh load_mesh(const MeshFile& file) {
 struct Maker {
   std::string_view argument;
 
+  static double farthest(const std::vector<Vector3d>& vertices) {
+    double most = 0.0;
+    for (const Vector3d& v : vertices) most = std::max(most, v.norm());
+    return most;
+  }
   static Collider convex(Collider::Kind kind, Polytope core, double radius, std::shared_ptr<coal::ShapeBase> shape) {
     Collider c;
     c.kind = kind;
+    c.reach = radius + farthest(core.vertices);
     c.box_center = core.box_center;
     c.box_half = core.box_half + Vector3d::Constant(radius);
     c.core = std::make_shared<const Polytope>(std::move(core));
@@ -120,8 +128,9 @@ struct Maker {
     c.convex.coal_shape = c.coal_shape.get();
     return c;
   }
-  static Collider surface(Surface s) {
+  static Collider surface(Surface s, double reach) {
     Collider c;
+    c.reach = reach;
     c.kind = Collider::Kind::surface;
     c.box_center = s.box_center;
     c.box_half = s.box_half;
@@ -132,7 +141,9 @@ struct Maker {
   Collider hull(const TriangleMesh& mesh) const {
     Polytope core = make_polytope(mesh.vertices, mesh.triangles, argument);
     auto shape = coal_convex(core, argument);
-    return convex(Collider::Kind::hull, std::move(core), 0.0, std::move(shape));
+    Collider c = convex(Collider::Kind::hull, std::move(core), 0.0, std::move(shape));
+    c.reach = farthest(mesh.vertices);  // those within the flat faces of the core too
+    return c;
   }
 
   Collider operator()(const Sphere& s) const {
@@ -149,6 +160,7 @@ struct Maker {
     Collider c;
     c.kind = Collider::Kind::cylinder;
     c.box_half = {s.radius, s.radius, s.half_length};
+    c.reach = std::hypot(s.radius, s.half_length);
     c.coal_shape = std::make_shared<coal::Cylinder>(s.radius, 2.0 * s.half_length);
     c.convex.cylinder_radius = s.radius;
     c.convex.cylinder_half = s.half_length;
@@ -163,11 +175,14 @@ struct Maker {
   Collider operator()(const ConvexMesh& s) const {
     return hull(s.faces.empty() ? hull_triangles(s.vertices, argument) : TriangleMesh{s.vertices, s.faces});
   }
-  Collider operator()(const TriangleMesh& s) const { return surface(make_surface(s, argument)); }
-  Collider operator()(const HeightMap& s) const { return surface(make_surface(s, argument)); }
+  Collider operator()(const TriangleMesh& s) const { return surface(make_surface(s, argument), farthest(s.vertices)); }
+  Collider operator()(const HeightMap& s) const {
+    const double height = std::max(s.heights.cwiseAbs().maxCoeff(), std::abs(s.bottom));
+    return surface(make_surface(s, argument), Vector3d(0.5 * s.size_x, 0.5 * s.size_y, height).norm());
+  }
   Collider operator()(const MeshFile& s) const {
     const TriangleMesh mesh = load_mesh(s);
-    return s.convex ? hull(hull_triangles(mesh.vertices, argument)) : surface(make_surface(mesh, argument));
+    return s.convex ? hull(hull_triangles(mesh.vertices, argument)) : (*this)(mesh);
   }
 };
 

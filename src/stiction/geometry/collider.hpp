@@ -21,7 +21,8 @@ struct Collider {
   PlacedSurface placed;  ///< a surface placed in the world
   Plane3 plane;          ///< a half-space placed in the world
   Eigen::Vector3d box_center = Eigen::Vector3d::Zero(), box_half = Eigen::Vector3d::Zero();  ///< in the shape's frame
-  Eigen::Vector3d lower = Eigen::Vector3d::Zero(), upper = Eigen::Vector3d::Zero();          ///< in the world
+  double reach = 0.0;  ///< m, of the farthest point from the shape's origin; 0 for a half-space
+  Eigen::Vector3d lower = Eigen::Vector3d::Zero(), upper = Eigen::Vector3d::Zero();  ///< in the world
 
   bool is_convex() const { return kind != Kind::half_space && kind != Kind::surface; }
   void place(const Eigen::Isometry3d& X_W);

@@ -202,6 +202,11 @@ CollisionScene& CollisionScene::operator=(CollisionScene&&) noexcept = default;
 std::span<const SceneGeometry> CollisionScene::geometries() const { return *impl_->geometries; }
 int CollisionScene::bodies() const { return impl_->bodies; }
 
+double CollisionScene::reach(int geometry) const {
+  impl_->require_index("geometry", geometry);
+  return impl_->collider(geometry).reach;
+}
+
 int CollisionScene::geometry(std::string_view name) const {
   int found = -1;
   for (std::size_t i = 0; i < impl_->geometries->size(); ++i) {

@@ -54,6 +54,8 @@ class CollisionScene {
   std::span<const SceneGeometry> geometries() const;
   /// Number of poses that `update_poses` expects at least: highest body index + 1.
   int bodies() const;
+  /// Distance of the farthest point of a geometry's shape from the shape's origin (m); 0 for a half-space.
+  double reach(int geometry) const;
   /// Index of the geometry with this name; throws InvalidArgument when there is none or more than one.
   int geometry(std::string_view name) const;
 

@@ -62,6 +62,16 @@ TEST(MeshFile, LoadsScaledHullsAndTriangles) {
   }
 }
 
+TEST(MeshFile, ReachesAsFarAsItsVertices) {
+  const Vector3d h(0.5, 0.25, 0.125), scale(8.0, -2.0, 0.5);
+  for (const std::string extension : {".obj", ".stl"}) {
+    const TemporaryMesh file(mesh_box(h, 2), extension);
+    for (const bool convex : {true, false}) {
+      EXPECT_NEAR(make_collider(MeshFile{file.path(), scale, convex}, "mesh").reach, h.cwiseProduct(scale).norm(), 1e-12);
+    }
+  }
+}
+
 TEST(MeshFile, UnreadableFilesAreNamed) {
   const std::string path = (std::filesystem::path(::testing::TempDir()) / "stiction_bad.stl").string();
   std::ofstream(path) << "this is no mesh";
