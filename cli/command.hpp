@@ -28,6 +28,9 @@ struct Session {
   std::uint64_t seed = 1;           ///< --seed
   bool quiet = false;               ///< --quiet: no progress bar, no table, no warnings
   std::function<int()> run;
+
+  /// Neither switched off nor mixed with JSON on standard output.
+  bool prints_table() const { return !quiet && json != "-"; }
 };
 
 /// A subcommand with the common options; the caller adds its own.

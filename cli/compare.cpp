@@ -32,9 +32,8 @@ bool is_scene(const std::string& file) {
 /// The contact problem of the last of `steps` steps under the scene's own law, or of the step that failed.
 ContactProblem problem_of_scene(const std::string& file, long steps, const Session& session) {
   const Scene scene = load_scene(file);
-  print_warnings(scene.world, session);
   Simulation simulation(scene);
-  print_warnings(simulation.stepper().scene().warnings, session);
+  print_warnings(simulation.warnings(), session);
   simulation.run({.duration = static_cast<double>(steps) * scene.options.assemble.dt, .control = hold_joints(scene)});
   return simulation.stepper().problem();
 }
@@ -86,7 +85,7 @@ int run(CompareCommand command, const Session& session) {
                                                     : load_problem(command.file, {.symmetric_part = command.symmetric_part});
   const Comparison comparison = std::visit([&](const auto& p) { return compare(p, command.options); }, problem);
   if (session.json) write_text(*session.json, to_json(command, comparison));
-  if (!session.quiet && (!session.json || *session.json != "-")) {
+  if (session.prints_table()) {
     fmt::print("{}: {} contacts, {} velocities, {} bounded rows\n{}\n", command.file, comparison.contacts, comparison.velocities,
                comparison.bounded_rows, to_text(comparison));
   }

@@ -9,7 +9,7 @@
 
 #include "cli/command.hpp"
 #include "stiction/experiments/alpha_sweep.hpp"
-#include "stiction/sim/model_path.hpp"
+#include "stiction/sim/simulation.hpp"
 
 namespace stiction::cli {
 namespace {
@@ -71,12 +71,11 @@ void print_alpha_table(const AlphaSweep& sweep) {
 
 int alpha(const AlphaCommand& command, const Session& session) {
   Scene scene = load_scene(command.scene);
-  print_warnings(scene.world, session);
-  print_warnings(scene.make_stepper().scene().warnings, session);
+  print_warnings(Simulation(scene).warnings(), session);
   if (command.duration) scene.duration = *command.duration;
   if (command.dt) scene.options.assemble.dt = *command.dt;
   const AlphaSweep sweep = sweep_alpha(scene, command.options);
-  if (!session.quiet && (!session.json || *session.json != "-")) print_alpha_table(sweep);
+  if (session.prints_table()) print_alpha_table(sweep);
   if (session.json) {
     nlohmann::ordered_json out;
     out["problems"] = sweep.problems;

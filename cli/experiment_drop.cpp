@@ -131,7 +131,7 @@ int run_drop(DropCommand& command, const Session& session) {
     }
   }
   if (command.quick) command.options.duration = std::min(command.options.duration, 0.2);
-  const bool table = !session.quiet && (!session.json || *session.json != "-");
+  const bool table = session.prints_table();
   if (table) fmt::print("{}", header());
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   bool good = true;

@@ -230,7 +230,7 @@ int trot(const TrotCommand& command, const Session& session) {
                           fmt::format("{} runs", runs.size() * static_cast<std::size_t>(command.starts)));
   }
   Json rows = Json::array();
-  const bool table = !session.quiet && (!session.json || *session.json != "-");
+  const bool table = session.prints_table();
   if (table && !runs.empty()) {
     print_title(command, runs.front(), session.seed);
     fmt::print("{}", table_header());

@@ -76,7 +76,7 @@ int run(InverseCommand command, const Session& session) {
   const Eigen::Map<const Eigen::VectorXd> desired(command.velocities.data(), static_cast<Eigen::Index>(command.velocities.size()));
   const InverseSolution solution = inverse_dynamics(problem, command.joints, desired, limits, options);
   if (session.json) write_text(*session.json, to_json(command, solution));
-  if (!session.quiet && (!session.json || *session.json != "-")) print(command, solution);
+  if (session.prints_table()) print(command, solution);
   return solution.status == Status::solved ? kOk : kNumericalFailure;
 }
 

@@ -15,7 +15,7 @@ int run(const Session& session) {
     for (const ShippedScene& scene : scenes) out.push_back({{"name", scene.name}, {"file", scene.file}, {"about", scene.about}});
     write_text(*session.json, out.dump(2));
   }
-  if (session.quiet || (session.json && *session.json == "-")) return kOk;
+  if (!session.prints_table()) return kOk;
   for (const ShippedScene& scene : scenes) fmt::print("{:<12} {}\n", scene.name, scene.about);
   fmt::print("stiction simulate NAME runs one, stiction view NAME shows it; the files are in {}\n", shipped_folder());
   return kOk;

@@ -40,9 +40,8 @@ Scene prepare_scene(const SimulateOptions& options) {
 }
 
 Outcome run(const SimulateOptions& options, const Scene& scene, const Session& session) {
-  print_warnings(scene.world, session);
   Simulation simulation(scene);
-  print_warnings(simulation.stepper().scene().warnings, session);
+  print_warnings(simulation.warnings(), session);
   RunLog log(options.log, scene.world, scene.start);
   Recording recording;
   recording.add(scene.start);
@@ -107,7 +106,7 @@ int simulate(const SimulateOptions& options, const Session& session) {
   const Scene scene = prepare_scene(options);
   const Outcome outcome = run(options, scene, session);
   if (session.json) write_text(*session.json, to_json(outcome));
-  if (!session.quiet && (!session.json || *session.json != "-")) print(outcome, scene);
+  if (session.prints_table()) print(outcome, scene);
   return outcome.run.stop == Stop::duration ? kOk : kNumericalFailure;
 }
 

@@ -131,7 +131,7 @@ int run(const SolveCommand& command, const Session& session) {
   const SolveOptions options = command.to_solve_options();
   const Answer a = std::visit([&](const auto& p) { return answer(p, options, command); }, problem);
   if (session.json) write_text(*session.json, to_json(command, a));
-  if (!session.quiet && (!session.json || *session.json != "-")) print(command, a);
+  if (session.prints_table()) print(command, a);
   return a.solution.status == Status::solved ? kOk : kNumericalFailure;
 }
 

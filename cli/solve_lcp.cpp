@@ -55,7 +55,7 @@ int solve_lcp(const ProblemOptions& options, const Session& session) {
     decide_lcp(lcp.M, lcp.q, how, workspace, solution);
   }
   if (session.json) write_text(*session.json, to_json(solution));
-  if (!session.quiet && (!session.json || *session.json != "-")) print(options.file, solution);
+  if (session.prints_table()) print(options.file, solution);
   return solution.status == Status::solved ? kOk : kNumericalFailure;
 }
 

@@ -128,16 +128,16 @@ class MotionWatch {
   DropResult& out_;
 };
 
-void describe(const World& world, const Stepper& stepper, const State& start, DropResult& out) {
+void describe(const Simulation& simulation, DropResult& out) {
+  const World& world = simulation.world();
   out.robot = world.robots().front().name;
-  out.warnings = world.warnings();
-  out.warnings.insert(out.warnings.end(), stepper.scene().warnings.begin(), stepper.scene().warnings.end());
+  out.warnings = simulation.warnings();
   out.nv = world.nv();
   out.bodies = static_cast<int>(world.bodies().size());
   out.geometries = static_cast<int>(world.geometries().size());
   out.mass = mass_of(world);
   for (const Joint& joint : world.joints()) {
-    if (joint.nv == 1) out.joints.emplace_back(joint.name, start.q[joint.q]);
+    if (joint.nv == 1) out.joints.emplace_back(joint.name, simulation.state().q[joint.q]);
   }
 }
 
@@ -150,7 +150,7 @@ DropResult drop(const std::string& file, const DropOptions& options, ContactProb
   State start = initial_state(world);
   out.clearance = place(world, options, start.q);
   Simulation simulation({world, make_scene(world, options.friction), options.step}, start);
-  describe(world, simulation.stepper(), start, out);
+  describe(simulation, out);
   MotionWatch motion(world, simulation.stepper(), start, out);
   EnergyWatch energy(world, start);
   out.energy_scale = out.mass * world.gravity().norm() * motion.highest();

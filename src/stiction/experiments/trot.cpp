@@ -124,9 +124,7 @@ class Trot {
     result.mu = run_.mu;
     result.lookahead = run_.setup.lookahead;
     result.seed = run_.seed;
-    result.warnings = world_.warnings();
-    const std::vector<std::string>& left_out = simulation_.stepper().scene().warnings;
-    result.warnings.insert(result.warnings.end(), left_out.begin(), left_out.end());
+    result.warnings = simulation_.warnings();
     if (run_.mu == kPublishedLowFriction || std::isinf(run_.mu)) {
       result.published = published_trot_results(result.controller, std::isinf(run_.mu));
     }

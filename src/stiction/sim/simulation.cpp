@@ -36,6 +36,13 @@ Simulation::Simulation(Stepper stepper, State start) : stepper_(std::move(steppe
 
 Simulation::Simulation(const Scene& scene) : Simulation(scene.make_stepper(), scene.start) {}
 
+std::vector<std::string> Simulation::warnings() const {
+  std::vector<std::string> out = world().warnings();
+  const std::vector<std::string>& left_out = stepper_.scene().warnings;
+  out.insert(out.end(), left_out.begin(), left_out.end());
+  return out;
+}
+
 void Simulation::restart(const State& state) {
   require_fit(state, world());
   state_ = state;

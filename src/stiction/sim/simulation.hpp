@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "stiction/forward/step.hpp"
@@ -50,6 +51,8 @@ class Simulation {
   const World& world() const { return stepper_.world(); }
   const Stepper& stepper() const { return stepper_; }
   const State& state() const { return state_; }
+  /// For people: what the robots' files say and this engine leaves out, and links left out of collision.
+  std::vector<std::string> warnings() const;
   /// Steps taken since the start or the last `restart`.
   long steps() const { return steps_; }
 
