@@ -25,7 +25,7 @@ class NpzWriter {
   /// UTF-8.
   void words(std::string_view key, std::span<const std::string_view> values);
 
-  /// Throws InvalidArgument beyond 4 GiB.
+  /// Throws InvalidArgument on a key that comes twice.
   std::string archive() const { return write_zip(members_); }
 
  private:

@@ -1,4 +1,4 @@
-// The part of the zip format that numpy's archives use: members stored or deflated, zip64 sizes. Internal.
+// Zip archives in memory, through libzip: members stored or deflated, as numpy's archives have them. Internal.
 #pragma once
 
 #include <string>
@@ -12,10 +12,11 @@ struct ZipMember {
   std::string bytes;
 };
 
-/// All members, in the order of the directory; sizes and CRC-32 are checked. Throws FileError.
+/// All members, in the order of the directory; sizes and checksums are checked before memory is asked for or bytes are given. Throws
+/// FileError.
 std::vector<ZipMember> read_zip(const std::string& file, std::string_view archive);
 
-/// An archive of these members, deflated where that saves space. Same members, same bytes. Throws InvalidArgument beyond 4 GiB.
+/// An archive of these members. Same members, same bytes. Throws InvalidArgument on a name that comes twice.
 std::string write_zip(const std::vector<ZipMember>& members);
 
 }  // namespace stiction

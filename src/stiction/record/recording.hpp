@@ -35,7 +35,7 @@ struct Recording {
   void add(const State& state, const Stepper& stepper);
 };
 
-/// Throws FileError when the file cannot be written, InvalidArgument when it would exceed 4 GiB.
+/// Throws FileError when the file cannot be written.
 void save_recording(const std::filesystem::path& path, const World& world, const Recording& recording);
 
 }  // namespace stiction
