@@ -68,7 +68,7 @@ const ReducedProblem& reduced_of(const AnyProblem& problem, Reduction& reduction
 double natural_map(const ReducedProblem& problem, const Eigen::VectorXd& lambda) {
   SolveOptions exact;
   exact.law = Law::coulomb_cone;
-  const Certificate c = certify(problem, conditions(exact), lambda, Eigen::VectorXd::Zero(problem.bounded_rows()));
+  const Certificate c = certify(problem, lowered(problem, exact), lambda, Eigen::VectorXd::Zero(problem.bounded_rows()));
   return c.finite ? c.natural_map.scaled : kInfinity;
 }
 

@@ -1,5 +1,8 @@
 #include "cli/problem_options.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
@@ -17,6 +20,8 @@ SolveOptions ProblemOptions::to_solve_options() const {
   options.align_edges = align_edges;
   options.alpha = alpha;
   options.max_sweeps = max_sweeps;
+  options.max_factorizations = max_factorizations;
+  options.max_pivots = max_pivots;
   options.bilateral_by_prox = bilateral_by_prox;
   return options;
 }
@@ -30,13 +35,17 @@ void add_problem_options(CLI::App& sub, ProblemOptions& options) {
       ->capture_default_str();
   sub.add_option("--edges", options.edges, "Edges of the friction pyramid, at least 4; law anitescu: 0 is the disc")->capture_default_str();
   sub.add_option("--variant", options.variant,
-                 "Law coulomb_pyramid: stewart_trinkle (with gaps) or anitescu_potra (touching contacts only)")
+                 "Gaps: stewart_trinkle (every contact, with its gap) or anitescu_potra (touching contacts only)")
       ->capture_default_str();
   sub.add_flag("--align-edges", options.align_edges, "Turn each contact's polygon so that a vertex opposes its slip before the step");
   sub.add_option("--viscous-slip", options.viscous_slip, "Law viscous: friction opposes the slip after or before the step")
       ->capture_default_str();
   sub.add_option("--alpha", options.alpha, "Relaxation of jor and sor, in (0, 2)")->capture_default_str();
-  sub.add_option("--max-sweeps", options.max_sweeps, "Iterations of jor and sor at most")->capture_default_str();
+  sub.add_option("--max-factorizations", options.max_factorizations,
+                 "Linear systems of interior_point and newton at most, fall-backs included")
+      ->capture_default_str();
+  sub.add_option("--max-pivots", options.max_pivots, "Pivots of the pivoting and active-set solvers at most")->capture_default_str();
+  sub.add_option("--max-sweeps", options.max_sweeps, "Sweeps of jor, sor and pgs at most")->capture_default_str();
   sub.add_flag("--bilateral-by-prox", options.bilateral_by_prox, "jor and sor: iterate on bilateral rows instead of eliminating them");
 }
 
@@ -50,32 +59,34 @@ nlohmann::ordered_json certificate_json(const Certificate& c) {
   return out;
 }
 
-Promises promises_of(const ContactProblem& problem, const LawConditions& law) {
-  Promises out{law, true, !problem.prescribed.empty(), problem.bounded_rows() > 0, !problem.laws.empty()};
+Promises promises_of(const ContactProblem& problem, const LawTerms& law) {
+  Promises out{law, true, !problem.prescribed.empty(), problem.bounded_rows() > 0};
   for (Eigen::Index j = 0; j < problem.lo.size(); ++j) out.bilateral |= problem.lo[j] == -kInfinity && problem.hi[j] == kInfinity;
   return out;
 }
 
-Promises promises_of(const ReducedProblem& problem, const LawConditions& law) {
-  return {law, false, false, problem.bounded_rows() > 0, !problem.laws.empty()};
-}
+Promises promises_of(const ReducedProblem& problem, const LawTerms& law) { return {law, false, false, problem.bounded_rows() > 0}; }
 
 namespace {
 
 bool is_promised(const NamedResidual& row, const Promises& p) {
   const auto is = [&](Residual Certificate::*member) { return row.member == member; };
-  const bool rigid = !p.law.compliant;
+  const auto any = [&](auto asks) { return std::ranges::any_of(p.law.contacts, asks); };
+  const bool function = p.law.family == Family::constitutive, energy = p.law.family == Family::energy;
+  const auto is_half_space = [](const ContactTerms& t) { return !t.coulomb && std::isinf(t.mu); };
+  const auto is_dual = [&](const ContactTerms& t) { return !t.coulomb && t.mu > 0.0 && !std::isinf(t.mu); };
   if (is(&Certificate::momentum)) return p.inertia;
   if (is(&Certificate::bilateral)) return p.bilateral;
   if (is(&Certificate::bounds)) return p.bounded;
-  if (p.mixed) return true;
-  if (is(&Certificate::penetration)) return rigid && p.law.non_penetration;
-  if (is(&Certificate::normal_complementarity)) return rigid && p.law.normal_complementarity;
-  if (is(&Certificate::cone)) return p.law.friction_cone;
-  if (is(&Certificate::dissipation)) return rigid && (p.law.dissipation || p.law.no_slip);
-  if (is(&Certificate::relaxation)) return p.law.relaxed;
-  if (is(&Certificate::constitutive)) return p.law.viscous || p.law.compliant;
-  if (is(&Certificate::natural_map)) return rigid;
+  if (is(&Certificate::constitutive))
+    return function || any([&](const ContactTerms& t) { return is_half_space(t) && t.tangential_compliance > 0.0; });
+  if (is(&Certificate::natural_map)) return !function;
+  if (is(&Certificate::penetration)) return !function && any([](const ContactTerms& t) { return t.normal_compliance == 0.0; });
+  if (is(&Certificate::cone)) return any([&](const ContactTerms& t) { return !is_half_space(t); });
+  if (is(&Certificate::normal_complementarity)) return !function && !energy && any([&](const ContactTerms& t) { return !is_dual(t); });
+  if (is(&Certificate::relaxation)) return !function && !energy && any(is_dual);
+  if (is(&Certificate::dissipation))
+    return any([&](const ContactTerms& t) { return (t.coulomb && t.mu > 0.0) || (is_half_space(t) && t.tangential_compliance == 0.0); });
   return true;
 }
 

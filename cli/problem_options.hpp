@@ -19,7 +19,8 @@ struct ProblemOptions {
   std::string variant = "stewart_trinkle", viscous_slip = "after";
   bool align_edges = false, bilateral_by_prox = false;
   double alpha = SolveOptions{}.alpha;
-  int max_sweeps = SolveOptions{}.max_sweeps;
+  int max_sweeps = SolveOptions{}.max_sweeps, max_factorizations = SolveOptions{}.max_factorizations,
+      max_pivots = SolveOptions{}.max_pivots;
 
   SolveOptions to_solve_options() const;
 };
@@ -28,12 +29,11 @@ void add_problem_options(CLI::App& sub, ProblemOptions& options);
 
 /// What a certificate has to say of a problem under a law; rows about anything else stay out of tables.
 struct Promises {
-  LawConditions law;
+  LawTerms law;
   bool inertia = true, bilateral = true, bounded = true;
-  bool mixed = false;  ///< contacts with laws of their own: every row may count
 };
-Promises promises_of(const ContactProblem& problem, const LawConditions& law);
-Promises promises_of(const ReducedProblem& problem, const LawConditions& law);
+Promises promises_of(const ContactProblem& problem, const LawTerms& law);
+Promises promises_of(const ReducedProblem& problem, const LawTerms& law);
 
 nlohmann::ordered_json certificate_json(const Certificate& certificate);
 /// Rows that are promised, and rows that are not zero.

@@ -65,9 +65,9 @@ Answer answer(const Problem& problem, SolveOptions options, const SolveCommand& 
   out.solver = to_string(choose_solver(largest, options));
   IndeterminacyOptions which;
   which.normal_intervals = command.intervals;
-  out.indeterminacy = indeterminacy(reduced, conditions(options), workspace.impulses.lambda, workspace.impulses.beta, which);
+  out.indeterminacy = indeterminacy(reduced, lowered(reduced, options), workspace.impulses.lambda, workspace.impulses.beta, which);
   out.scales = scales_of(out.solution, reduced.u_free);
-  out.promises = promises_of(problem, conditions(options));
+  out.promises = promises_of(problem, lowered(problem, options));
   return out;
 }
 

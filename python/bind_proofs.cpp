@@ -118,8 +118,8 @@ naming the argument, on sizes that do not fit too.)");
       "problem"_a, "joints"_a, "v_desired"_a, "proof"_a, "torque_limits"_a = nb::none(), "law"_a = "coulomb_cone", "edges"_a = 4,
       "variant"_a = "stewart_trinkle", "align_edges"_a = false,
       R"(True when `proof` proves that no impulses within the law's cones, the bounds of the rows and the torque limits bring the joints to
-v_desired; computed from these arguments alone. They are those of `inverse`. False for laws without such proofs (mixtures, soft, impact and
-compliant laws), and for a proof whose sizes do not fit. Raises ValueError naming the argument.)");
+v_desired; computed from these arguments alone. They are those of `inverse`. False for laws without such proofs (contacts that give
+way), and for a proof whose sizes do not fit. Raises ValueError naming the argument.)");
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ Solved solve_inverse(const ContactProblem& problem, Request request, const Inver
 
 Indeterminacy analyse(const ReducedProblem& problem, const Solved& s, const IndeterminacyOptions& options) {
   require_size("solution.impulses", s.impulses.size(), 3 * problem.contacts());
-  return indeterminacy(problem, conditions(s.options), s.impulses, s.bounded_impulses, options);
+  return indeterminacy(problem, lowered(problem, s.options), s.impulses, s.bounded_impulses, options);
 }
 
 Indeterminacy analyse(ContactProblem problem, const Solved& s, const IndeterminacyOptions& options) {
@@ -88,7 +88,7 @@ Indeterminacy analyse(ContactProblem problem, const Solved& s, const Indetermina
   reduce(problem, reduction);
   Eigen::VectorXd beta(reduction.reduced.bounded_rows());
   for (std::size_t j = 0; j < reduction.bounded.size(); ++j) beta[static_cast<Eigen::Index>(j)] = s.bounded_impulses[reduction.bounded[j]];
-  return indeterminacy(reduction.reduced, conditions(s.options), s.impulses, beta, options);
+  return indeterminacy(reduction.reduced, lowered(reduction.reduced, s.options), s.impulses, beta, options);
 }
 
 void bind_solvers(nb::module_& m) {
@@ -117,7 +117,7 @@ law: one of LAWS; contacts with laws of their own keep them.
 solver: one of SOLVERS that fits the law (`can_solve`).
 tolerance: largest scaled residual that counts as solved.
 edges: of the polygonal friction cones, 4 to 1024; law anitescu: 0 is the disc.
-variant: of coulomb_pyramid, 'stewart_trinkle' (with gaps) or 'anitescu_potra' (touching contacts only).
+variant: 'stewart_trinkle' (every contact, with its gap) or 'anitescu_potra' (touching contacts only).
 align_edges: turn each polygon so that a vertex opposes its contact's slip before the step.
 viscous_slip: friction of law viscous opposes the slip 'after' or 'before' the step.
 choice: what becomes of impulses that the law leaves open: 'warm_start', as the solver reaches them; 'least_norm', the shortest, which

@@ -95,7 +95,7 @@ void go_round(const Scene& scene, const SolveOptions& contact, const std::string
     return;
   }
   const ContactProblem problem = scene.with_torques(inverse.tau);
-  const Certificate c = certify(problem, conditions(contact), inverse.v, inverse.impulses, VectorXd(0), VectorXd(0));
+  const Certificate c = certify(problem, lowered(problem, contact), inverse.v, inverse.impulses, VectorXd(0), VectorXd(0));
   EXPECT_LT(c.worst(), 1e-9) << name;
 
   const Solution forward = solve(problem, contact);
@@ -114,7 +114,8 @@ void go_round(const Scene& scene, const SolveOptions& contact, const std::string
     return;
   }
   ++tally.agree;
-  const Indeterminacy open = indeterminacy(reduction.reduced, conditions(contact), forward.impulses, forward.bounded_impulses);
+  const Indeterminacy open =
+      indeterminacy(reduction.reduced, lowered(reduction.reduced, contact), forward.impulses, forward.bounded_impulses);
   if (open.dimension == 0) {
     EXPECT_LT((forward.impulses - inverse.impulses).cwiseAbs().maxCoeff(), kSame * std::max(1.0, inverse.impulses.norm())) << name;
   }

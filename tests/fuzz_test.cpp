@@ -48,7 +48,7 @@ bool has_proof(const ContactProblem& p, const SolveOptions& options) {
   reduce(p, reduction);
   InfeasibilityWorkspace workspace;
   InfeasibilityRay ray;
-  return find_infeasibility(p, reduction, options, workspace, ray);
+  return find_infeasibility(p, reduction, lowered(p, options), workspace, ray);
 }
 
 struct Tally {

@@ -184,6 +184,14 @@ class Residual {
       case Law::coulomb_cone:
         check_signorini(l[0], u(i)[0] + c);
         return check_friction(p.mu[i], u(i).tail<2>(), l);
+      case Law::coulomb_ellipse: {  // friction and slip along the axes of the ellipse, in units of its half axes
+        check_signorini(l[0], u(i)[0] + c);
+        const double angle = material(i).friction_angle, ratio = material(i).friction_ratio;
+        const Vector2d along(std::cos(angle), std::sin(angle)), across(-std::sin(angle), std::cos(angle));
+        const Vector2d f = l.tail<2>(), slip = u(i).tail<2>();
+        return check_friction(p.mu[i], Vector2d(slip.dot(along), ratio * slip.dot(across)),
+                              Vector3d(l[0], f.dot(along), f.dot(across) / ratio));
+      }
       case Law::moreau: {
         if (p.gap[i] + 0.5 * h * before[3 * i] > 1e-6) return raise(l.norm() / A);
         const double tangential = material(i).restitution_tangential;

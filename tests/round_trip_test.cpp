@@ -30,7 +30,8 @@ TEST_P(RoundTrip, ForwardReturnsTheDesiredVelocities) {
       EXPECT_LT(inverse.shortfall, 1e-9) << to_string(law) << " n " << n;
       const Solution forward = solve(scene.with_torques(inverse.tau), with(law));
       EXPECT_EQ(forward.status, Status::solved) << to_string(law) << " n " << n << " worst " << forward.certificate.worst();
-      EXPECT_LT((forward.v - inverse.v).cwiseAbs().maxCoeff(), 1e-9) << to_string(law) << " n " << n;
+      // No slip holds rows as close to the span of others as 1e-6: what rounds in the torques comes back a million times larger.
+      EXPECT_LT((forward.v - inverse.v).cwiseAbs().maxCoeff(), law == Law::no_slip ? 1e-8 : 1e-9) << to_string(law) << " n " << n;
     }
   }
 }

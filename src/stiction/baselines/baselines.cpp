@@ -9,7 +9,9 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/baselines/peer_solvers.hpp"
 #include "stiction/laws/generators.hpp"
+#include "stiction/laws/lowering.hpp"
 #include "stiction/laws/pyramid_lcp.hpp"
+#include "stiction/problem/standard_form.hpp"
 
 namespace stiction {
 
@@ -105,7 +107,12 @@ using QpSolver = peers::Answer (*)(const MatrixXd&, const VectorXd&, double, int
 [[maybe_unused]] peers::Answer by_qp(const ReducedProblem& p, const BaselineOptions& options, QpSolver solver) {
   if (p.defect.size() > 0) throw InvalidArgument("problem", "a symmetric positive semidefinite W for a convex QP", "another W");
   Generators g;
-  make_generators(p, Friction::pyramid, options.edges, false, g);
+  StandardForm form;
+  LawModel anitescu;
+  anitescu.law = Law::anitescu;
+  anitescu.edges = options.edges;
+  make_standard_form(p, lowered(p, anitescu), form);
+  make_generators(form.problem, GeneratorKind::free_tangents, form.edges, g);
   const MatrixXd A = g.storage.topRows(g.size());
   peers::Answer answer = solver(A, g.c, options.tolerance, options.max_iterations);
   GrowVector lambda, beta;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -93,7 +94,7 @@ bool is_available(Law law) {
 int dense_variables(const ReducedProblem& problem, const CompareOptions& options, Law law, Solver solver) {
   const int n = problem.contacts(), m = problem.bounded_rows();
   if (solver == Solver::lemke || solver == Solver::enumerate) return n * (options.edges + 2) + 2 * m;
-  if (solver == Solver::dantzig || solver == Solver::pgs) return (law == Law::anitescu ? n * options.edges : 3 * n) + m;
+  if (solver == Solver::dantzig || solver == Solver::pgs) return (row_of(law).section == Section::either ? n * options.edges : 3 * n) + m;
   return 0;
 }
 
@@ -137,7 +138,10 @@ class Table {
       return finish(std::move(row));
     }
     if (solvers_of(law, options_).empty()) return add_unsolved(law);
-    const Solver preferred = choose_solver(reduced_, solve_options(options_, law, Solver::automatic));
+    const bool lowers = missing_parameter(law, reduced_.material).empty();
+    // Without its parameters the law has no program to choose a solver for; its rows are refused.
+    const Solver preferred =
+        lowers ? choose_solver(reduced_, solve_options(options_, law, Solver::automatic)) : solvers_of(law, options_).front();
     for (const Solver solver : solvers_of(law, options_)) add(law, solver, solver == preferred || solver == Solver::automatic);
     for (const Baseline baseline : kBaselines) {
       if (options_.baselines && is_built(baseline) && law_of(baseline) == law) add(baseline);
@@ -253,30 +257,15 @@ std::string microseconds(double us) { return us < 1e4 ? fmt::format("{:.1f}", us
 }  // namespace
 
 std::string missing_parameter(Law law, std::span<const ContactMaterial> material) {
-  const auto absent = [&](double ContactMaterial::*member) {
-    return std::ranges::all_of(material, [&](const ContactMaterial& m) { return m.*member == 0.0; });
-  };
-  const auto need = [&](std::initializer_list<double ContactMaterial::*> members) -> std::string {
-    for (const MaterialField& field : kMaterialFields) {
-      if (std::ranges::find(members, field.member) != members.end() && absent(field.member)) return fmt::format("material.{}", field.name);
+  const std::string_view needs = row_of(law).needs;
+  for (const MaterialField& field : kMaterialFields) {
+    const auto absent = [&](const ContactMaterial& m) { return m.*field.member == 0.0; };
+    for (const auto word : std::views::split(needs, ' ')) {
+      if (std::string_view(word.begin(), word.end()) == field.name && std::ranges::all_of(material, absent))
+        return fmt::format("material.{}", field.name);
     }
-    return {};
-  };
-  switch (law) {
-    case Law::viscous:
-      return need({&ContactMaterial::viscosity});
-    case Law::todorov:
-      return need({&ContactMaterial::regularization});
-    case Law::sap:
-    case Law::linear_penalty:
-    case Law::regularized_stiction:
-    case Law::hunt_crossley:
-      return need({&ContactMaterial::stiffness});
-    case Law::stick_slip_spring:
-      return need({&ContactMaterial::stiffness, &ContactMaterial::stiffness_tangential});
-    default:
-      return {};
   }
+  return {};
 }
 
 Comparison compare(const ContactProblem& problem, const CompareOptions& options) { return compare_any(problem, options); }

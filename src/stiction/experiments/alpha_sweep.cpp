@@ -22,9 +22,11 @@ struct Problems {
 ReducedProblem moreau_problem(const ContactProblem& p, bool keep_bilateral) {
   Reduction reduction;
   reduce(p, reduction, {.keep_bilateral = keep_bilateral});
-  MoreauWorkspace workspace;
-  make_moreau_problem(reduction.reduced, workspace);
-  return workspace.closed.problem;
+  LawModel moreau;
+  moreau.law = Law::moreau;
+  StandardForm form;
+  make_standard_form(reduction.reduced, lowered(reduction.reduced, moreau), form);
+  return std::move(form.problem);
 }
 
 void take_problem(const Stepper& stepper, const VectorXd& tau, Problems& out) {

@@ -54,7 +54,7 @@ bool TrotMeasures::is_other_motion(const Stepper& stepper, const InverseSolution
   if (!one_problem_ || taken.status != Status::solved || p.dt != dt_ || asked.impulses.size() != taken.impulses.size()) return false;
   if ((asked.v - taken.v).cwiseAbs().maxCoeff() <= kApart * taken.certificate.velocity_scale) return false;
   const SolveOptions& options = stepper.options().contact;
-  certify(p, conditions(options), asked.v, asked.impulses, asked.bounded_impulses.head(p.bounded_rows()), taken.prescribed_impulses,
+  certify(p, lowered(p, options), asked.v, asked.impulses, asked.bounded_impulses.head(p.bounded_rows()), taken.prescribed_impulses,
           certificate_workspace_, certificate_);
   return certificate_.worst() <= options.tolerance;
 }

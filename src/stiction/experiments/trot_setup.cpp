@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/problem/contact_problem.hpp"
 
 namespace stiction {
 

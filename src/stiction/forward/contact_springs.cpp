@@ -17,11 +17,15 @@ void ContactSprings::update(std::span<const ContactPoint> contacts, const Contac
                             const Eigen::Ref<const Eigen::VectorXd>& v_plus) {
   next_.clear();
   for (std::size_t i = 0; i < contacts.size() && !p.material.empty(); ++i) {
-    const CompliantContact contact = compliant_contact(p, law, static_cast<int>(i));
-    if (contact.law != Law::stick_slip_spring) continue;
+    const LawRow& row = row_of(p.laws.empty() ? law : p.laws[i]);
+    if (row.family != Family::constitutive) continue;
+    const Eigen::Index k = static_cast<Eigen::Index>(i);
+    ContactTerms terms;
+    row.lower({.mu = p.mu[k], .gap = p.gap[k], .dt = p.dt, .material = &p.material[i], .family = Family::constitutive}, terms);
+    if (terms.constitutive.friction != FrictionForce::spring) continue;
     Eigen::Vector3d u = Eigen::Vector3d::Zero();
     p.J.add_group_product(static_cast<int>(i), v_plus, u);
-    const std::array<double, 2> s = next_spring(contact, u);
+    const std::array<double, 2> s = next_spring(terms.constitutive, u);
     next_.push_back({contacts[i].id, s[0] * contacts[i].t1 + s[1] * contacts[i].t2});
   }
   std::ranges::sort(next_, {}, &Spring::id);

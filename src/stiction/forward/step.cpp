@@ -126,7 +126,7 @@ void Stepper::assemble_rows(const State& state, const Torques& tau, bool prepare
 
 bool Stepper::is_rigid(int i) const {
   const Law law = problem_.laws.empty() ? options_.contact.law : problem_.laws[static_cast<std::size_t>(i)];
-  return !is_compliant(law) && law != Law::todorov && law != Law::sap;  // those carry load by penetration
+  return row_of(law).contact == ContactKind::rigid;
 }
 
 // The last step's impulses in the order of this step's contacts, zero for new ones: what Choice::closest_to_last stays close to.

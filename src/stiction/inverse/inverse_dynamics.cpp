@@ -145,12 +145,13 @@ bool is_within_limits(ContactProblem& p, std::span<const int> joints, const Ref&
 // tolerance keeps what was asked for.
 bool contradicts_contacts(const InverseOptions& options, InverseWorkspace& w, const InverseSolution& s) {
   if (s.status == Status::infeasible) return true;
-  return options.contact.law == Law::no_slip && tangents_contradict(w.solve.reduction.reduced, w.solve.convex);
+  return options.contact.law == Law::no_slip && tangents_contradict(w.solve.form.problem, w.solve.convex);
 }
 
 void apply_stage_two(const ContactProblem& p, const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
   w.stage_one = s.impulses;
-  s.least_torque = stage_two(p, w.solve.reduction, options.contact, s.v, s.bounded_impulses, w.stage_two, s.impulses) == Status::solved;
+  s.least_torque = stage_two(p, w.solve.reduction, w.solve.terms, options.contact.edges, options.contact.warm_start, s.v,
+                             s.bounded_impulses, w.stage_two, s.impulses) == Status::solved;
   if (!s.least_torque) return;
   w.solve.impulses.lambda = s.impulses;
   complete(p, options.contact, w.solve, s);
@@ -176,8 +177,7 @@ void inverse_dynamics(ContactProblem& p, std::span<const int> joints, const Ref&
     w.solve.choice.last = w.last;
     solve(p, contact_options(options), w.solve, s);
     reduce_whole(p, contact_options(options), s, w.solve);
-    const bool leaves_choice =
-        p.laws.empty() && options.contact.law != Law::moreau && !is_compliant(options.contact.law);  // those of stage II
+    const bool leaves_choice = w.solve.terms.family != Family::constitutive;
     if (leaves_choice && options.choice == Choice::least_torque && s.status == Status::solved && tau_max.empty())
       apply_stage_two(p, options, w, s);
     read_torques(p, joints.size(), tau_max, rows.first_row(), s);

@@ -1,7 +1,6 @@
 #include "stiction/inverse/request_proof.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -9,7 +8,7 @@
 #include <Eigen/Cholesky>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/laws/infeasibility.hpp"
+#include "stiction/laws/lowering.hpp"
 
 namespace stiction {
 
@@ -24,49 +23,40 @@ constexpr double kRounding = 1e-10;  // of the terms that the gap is made of
 constexpr double kUnbounded = 1e4;   // impulses this many times the step's are taken for without bound
 constexpr int kPolygon = 16;         // edges of the polygon around the disc
 
-/// What a law asks of contact i and what it lets it push with.
+/// What a law asks of a contact and what it lets it push with.
 struct Contact {
   enum class Cone { none, normal, pyramid, all };
   bool separates, sticks;
   Cone cone;
 };
 
-Contact contact_of(const SolveOptions& law, double mu, bool closed) {
-  const bool needs_contact =
-      law.law == Law::no_slip || law.law == Law::viscous || law.law == Law::anitescu || law.law == Law::max_dissipation;
-  Contact c{true, law.law == Law::no_slip && closed, Contact::Cone::pyramid};
-  if ((law.law == Law::max_dissipation || law.law == Law::moreau) && !closed) {
-    c = {false, false, Contact::Cone::none};
-  } else if (law.law == Law::frictionless || mu == 0.0 || (needs_contact && !closed)) {
-    c.cone = Contact::Cone::normal;
-  }
-  if ((law.law == Law::no_slip || law.law == Law::viscous) && closed) c.cone = Contact::Cone::all;
-  if (c.cone == Contact::Cone::pyramid && std::isinf(mu)) c.cone = Contact::Cone::all;
-  return c;
+Contact contact_of(const LawTerms& law, int i) {
+  const ContactTerms& t = law.contacts[static_cast<std::size_t>(i)];
+  if (!t.bears) return {false, false, Contact::Cone::none};
+  const bool free_tangents = std::isinf(t.mu), gives_way = t.tangential_compliance > 0.0 || !t.known.isZero(0.0);
+  const Contact::Cone cone = free_tangents || gives_way ? Contact::Cone::all : t.mu > 0.0 ? Contact::Cone::pyramid : Contact::Cone::normal;
+  return {true, law.family == Family::associated && free_tangents && !gives_way, cone};
 }
 
-/// Polygons turned contact by contact are taken as the disc around them.
-bool has_disc(const SolveOptions& law) {
-  return law.law == Law::coulomb_cone || law.law == Law::moreau || law.edges == 0 || law.align_edges;
-}
+double offset_of(const LawTerms& law, int i) { return law.contacts[static_cast<std::size_t>(i)].offset[0]; }
 
-/// The laws whose demands are those of the header comment.
-bool is_covered(const ContactProblem& p, const SolveOptions& law) {
-  constexpr std::array laws{Law::frictionless, Law::no_slip, Law::viscous,  Law::coulomb_pyramid,
-                            Law::coulomb_cone, Law::moreau,  Law::anitescu, Law::max_dissipation};
-  return p.laws.empty() && std::find(laws.begin(), laws.end(), law.law) != laws.end() &&
-         (law.law != Law::coulomb_pyramid || law.variant == PyramidVariant::stewart_trinkle);
+/// The demands of the header comment are those of rigid contacts.
+bool is_covered(const LawTerms& law) {
+  return law.family != Family::constitutive &&
+         std::ranges::all_of(law.contacts, [](const ContactTerms& t) { return t.normal_compliance == 0.0; });
 }
 
 /// Largest g·λ / λ_N over the cone of unit normal impulse, the tangents' share only.
-double reach(const SolveOptions& law, double mu, double s, double t) {
-  if (has_disc(law)) return mu * std::hypot(s, t);
+double reach(const LawTerms& law, int i, const Vector3d& g) {
+  const ContactTerms& t = law.contacts[static_cast<std::size_t>(i)];
+  const Vector3d seen = cone_velocity(t, g);
+  if (law.disc()) return t.mu * std::hypot(seen[1], seen[2]);
   double best = -kInfinity;
   for (int j = 0; j < law.edges; ++j) {
     const double angle = 2.0 * std::numbers::pi * j / law.edges;
-    best = std::max(best, std::cos(angle) * s + std::sin(angle) * t);
+    best = std::max(best, std::cos(angle) * seen[1] + std::sin(angle) * seen[2]);
   }
-  return mu * best;
+  return t.mu * best;
 }
 
 bool is_equation(const ContactProblem& p, Index j) { return p.lo[j] == -kInfinity && p.hi[j] == kInfinity; }
@@ -85,9 +75,9 @@ VectorXd solve_inertia(const ContactProblem& p, const Ref& momentum) {
 }
 
 /// Whether the signs of z are those of the demands of the law.
-bool has_right_signs(const ContactProblem& p, const SolveOptions& law, const std::vector<char>& closed, const RequestProof& z) {
+bool has_right_signs(const ContactProblem& p, const LawTerms& law, const RequestProof& z) {
   for (int i = 0; i < p.contacts(); ++i) {
-    const Contact c = contact_of(law, p.mu[i], closed[static_cast<std::size_t>(i)] != 0);
+    const Contact c = contact_of(law, i);
     const Vector3d zi = z.contacts.segment<3>(3 * i);
     if (!(zi[0] >= 0.0) || (!c.separates && zi[0] != 0.0) || (!c.sticks && (zi[1] != 0.0 || zi[2] != 0.0))) return false;
   }
@@ -113,22 +103,22 @@ struct Supply {
   }
 };
 
-Supply measure_supply(const ContactProblem& p, std::span<const int> joints, std::span<const double> tau_max, const SolveOptions& law,
-                      const std::vector<char>& closed, const VectorXd& a) {
+Supply measure_supply(const ContactProblem& p, std::span<const int> joints, std::span<const double> tau_max, const LawTerms& law,
+                      const VectorXd& a) {
   Supply supply;
   VectorXd u = VectorXd::Zero(p.J.rows()), w = VectorXd::Zero(p.bounded_rows());
   p.J.multiply(a, u);
   p.J_b.multiply(a, w);
   for (int i = 0; i < p.contacts(); ++i) {
     const Vector3d g = u.segment<3>(3 * i);
-    switch (contact_of(law, p.mu[i], closed[static_cast<std::size_t>(i)] != 0).cone) {
+    switch (contact_of(law, i).cone) {
       case Contact::Cone::none:
         break;
       case Contact::Cone::normal:
         supply.leftover += std::max(0.0, g[0]);
         break;
       case Contact::Cone::pyramid:
-        supply.leftover += std::max(0.0, g[0] + reach(law, p.mu[i], g[1], g[2]));
+        supply.leftover += std::max(0.0, g[0] + reach(law, i, g));
         break;
       case Contact::Cone::all:
         supply.leftover += std::max(0.0, g[0]) + std::hypot(g[1], g[2]);
@@ -173,15 +163,12 @@ void RequestProof::clear() {
 }
 
 bool certifies_infeasibility(const ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
-                             const SolveOptions& law, const RequestProof& z) {
+                             const LawModel& model, const RequestProof& z) {
   validate_request(p, joints, v_desired, tau_max);
+  const LawTerms law = lowered(p, model);
   if (z.contacts.size() != p.J.rows() || z.rows.size() != p.bounded_rows() || z.joints.size() != static_cast<Index>(joints.size()) ||
-      !is_covered(p, law))
+      !is_covered(law) || !has_right_signs(p, law, z))
     return false;
-  std::vector<char> closed;
-  GrowVector offset;
-  read_contacts(p, law, closed, offset);
-  if (!has_right_signs(p, law, closed, z)) return false;
 
   VectorXd xi = VectorXd::Zero(p.velocities());
   p.J.add_transposed(z.contacts, xi);
@@ -191,10 +178,10 @@ bool certifies_infeasibility(const ContactProblem& p, std::span<const int> joint
   double gap = z.rows.dot(p.b) + z.joints.dot(v_desired) - xi.dot(v0);
   double size = z.rows.cwiseAbs().dot(p.b.cwiseAbs()) + z.joints.cwiseAbs().dot(v_desired.cwiseAbs()) + xi.cwiseAbs().dot(v0.cwiseAbs());
   for (int i = 0; i < p.contacts(); ++i) {
-    gap -= z.contacts[3 * i] * offset[i];
-    size += std::abs(z.contacts[3 * i] * offset[i]);
+    gap -= z.contacts[3 * i] * offset_of(law, i);
+    size += std::abs(z.contacts[3 * i] * offset_of(law, i));
   }
-  const Supply supply = measure_supply(p, joints, tau_max, law, closed, solve_inertia(p, xi));
+  const Supply supply = measure_supply(p, joints, tau_max, law, solve_inertia(p, xi));
   gap -= supply.bounded;
   size += supply.size;
   return gap > kRounding * size && gap > kUnbounded * impulse_scale(p, joints, v_desired) * supply.leftover;
@@ -255,7 +242,7 @@ class Builder {
   Index impulses_ = 0, demands_ = 0;
 };
 
-void push_contact(Builder& b, const SolveOptions& law, const Contact& contact, int i, double mu) {
+void push_contact(Builder& b, const LawTerms& law, const Contact& contact, int i) {
   if (contact.cone == Contact::Cone::none) return;
   if (contact.cone != Contact::Cone::pyramid) {
     for (int k = 0; k < (contact.cone == Contact::Cone::all ? 3 : 1); ++k) {
@@ -264,19 +251,19 @@ void push_contact(Builder& b, const SolveOptions& law, const Contact& contact, i
     }
     return;
   }
-  const bool disc = has_disc(law);
-  const int edges = disc ? kPolygon : law.edges;
-  const double radius = disc ? mu / std::cos(std::numbers::pi / kPolygon) : mu;
+  const ContactTerms& t = law.contacts[static_cast<std::size_t>(i)];
+  const int edges = law.disc() ? kPolygon : law.edges;
+  const double radius = law.disc() ? t.mu / std::cos(std::numbers::pi / kPolygon) : t.mu;
   for (int j = 0; j < edges; ++j) {
     const double angle = 2.0 * std::numbers::pi * j / edges;
-    b.add_contact(i, {1.0, radius * std::cos(angle), radius * std::sin(angle)});
+    b.add_contact(i, contact_impulse(t, {1.0, radius * std::cos(angle), radius * std::sin(angle)}));
     b.push(0.0, kInfinity);
   }
 }
 
 /// z of the demands in the order in which they were added.
-void read_multipliers(const ContactProblem& p, std::span<const int> joints, const SolveOptions& law, const std::vector<char>& closed,
-                      const GrowVector& farkas, RequestProof& z) {
+void read_multipliers(const ContactProblem& p, std::span<const int> joints, const LawTerms& law, const GrowVector& farkas,
+                      RequestProof& z) {
   z.contacts.setZero(p.J.rows());
   z.rows.setZero(p.bounded_rows());
   z.joints.resize(static_cast<Index>(joints.size()));
@@ -286,7 +273,7 @@ void read_multipliers(const ContactProblem& p, std::span<const int> joints, cons
     return farkas[k - 2] - farkas[k - 1];
   };
   for (int i = 0; i < p.contacts(); ++i) {
-    const Contact c = contact_of(law, p.mu[i], closed[static_cast<std::size_t>(i)] != 0);
+    const Contact c = contact_of(law, i);
     if (c.separates) z.contacts[3 * i] = farkas[k++];
     if (!c.sticks) continue;
     for (int t : {1, 2}) z.contacts[3 * i + t] = equation();
@@ -301,20 +288,18 @@ void read_multipliers(const ContactProblem& p, std::span<const int> joints, cons
 }  // namespace
 
 bool find_request_proof(const ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
-                        const SolveOptions& law, RequestProofWorkspace& w, RequestProof& z) {
+                        const LawModel& model, RequestProofWorkspace& w, RequestProof& z) {
   z.clear();
-  if (!is_covered(p, law)) return false;
-  std::vector<char> closed;
-  GrowVector offset;
-  read_contacts(p, law, closed, offset);
+  const LawTerms law = lowered(p, model);
+  if (!is_covered(law)) return false;
   const Index n = p.contacts(), m = p.bounded_rows(), driven = static_cast<Index>(joints.size());
   Builder b(p, w, n * std::max({3, law.edges, kPolygon}) + m + driven, 5 * n + 2 * m + 2 * driven);
   for (int i = 0; i < p.contacts(); ++i) {
-    const Contact c = contact_of(law, p.mu[i], closed[static_cast<std::size_t>(i)] != 0);
-    push_contact(b, law, c, i, p.mu[i]);
+    const Contact c = contact_of(law, i);
+    push_contact(b, law, c, i);
     if (c.separates) {
       b.add_contact(i, Vector3d::UnitX());
-      b.demand(-offset[i], false);
+      b.demand(-offset_of(law, i), false);
     }
     for (int t = 1; t < 3 && c.sticks; ++t) {
       b.add_contact(i, Vector3d::Unit(t));
@@ -343,8 +328,8 @@ bool find_request_proof(const ContactProblem& p, std::span<const int> joints, co
   qp.hi = VectorView(w.hi.data(), b.impulses());
   qp.d = VectorView(w.d.data(), b.demands());
   if (kinetic_qp(qp, {}, w.qp, w.solution) != Status::infeasible || w.solution.farkas.size() != b.demands()) return false;
-  read_multipliers(p, joints, law, closed, w.solution.farkas, z);
-  if (certifies_infeasibility(p, joints, v_desired, tau_max, law, z)) return true;
+  read_multipliers(p, joints, law, w.solution.farkas, z);
+  if (certifies_infeasibility(p, joints, v_desired, tau_max, model, z)) return true;
   z.clear();
   return false;
 }

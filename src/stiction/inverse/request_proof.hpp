@@ -38,7 +38,7 @@ struct RequestProof {
 /// without bound would have to be ten thousand times larger than those of the step. Computed from the problem alone; false on sizes of z
 /// that do not fit. tau_max empty: unlimited. Throws InvalidArgument on the request.
 bool certifies_infeasibility(const ContactProblem& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
-                             std::span<const double> tau_max, const SolveOptions& law, const RequestProof& z);
+                             std::span<const double> tau_max, const LawModel& law, const RequestProof& z);
 
 struct RequestProofWorkspace {
   RowMatrix generators, constraints;
@@ -51,6 +51,6 @@ struct RequestProofWorkspace {
 /// passes `certifies_infeasibility`; otherwise z is empty. The disc is widened to a polygon around it. O(nv³) and more: for requests that
 /// have failed.
 bool find_request_proof(const ContactProblem& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
-                        std::span<const double> tau_max, const SolveOptions& law, RequestProofWorkspace& workspace, RequestProof& z);
+                        std::span<const double> tau_max, const LawModel& law, RequestProofWorkspace& workspace, RequestProof& z);
 
 }  // namespace stiction

@@ -11,20 +11,28 @@ using Eigen::Index;
 using Eigen::VectorXd;
 using Ref = Eigen::Ref<const VectorXd>;
 
-Friction friction_of(Law law) {
-  if (law == Law::frictionless || law == Law::viscous) return Friction::none;
-  return law == Law::no_slip ? Friction::no_slip : Friction::pyramid;
-}
+bool has_fixed_friction(const ContactTerms& t) { return t.tangential_compliance > 0.0 || !t.known.isZero(0.0); }
 
-// Viscous friction is fixed by the motion: only the normals are free, and what they meet is what friction leaves.
-void split_off_friction(Law law, const GrowVector& lambda, StageTwoWorkspace& w) {
+// Friction of contacts whose tangents give way is fixed by the motion: only the normals are free, and what they meet is what friction
+// leaves.
+void split_off_friction(const LawTerms& law, const GrowVector& lambda, StageTwoWorkspace& w) {
+  w.terms.family = law.family;
+  w.terms.edges = law.edges;
+  w.terms.contacts = law.contacts;
   w.fixed.setZero(lambda.size());
   w.free_part = lambda;
-  if (law != Law::viscous) return;
-  for (Index i = 0; i < lambda.size(); i += 3) {
-    w.fixed.segment<2>(i + 1) = lambda.segment<2>(i + 1);
-    w.free_part.segment<2>(i + 1).setZero();
+  for (std::size_t i = 0; i < law.contacts.size(); ++i) {
+    if (!has_fixed_friction(law.contacts[i])) continue;
+    const Index at = 3 * static_cast<Index>(i) + 1;
+    w.fixed.segment<2>(at) = lambda.segment<2>(at);
+    w.free_part.segment<2>(at).setZero();
+    w.terms.contacts[i].mu = w.terms.contacts[i].tangential_compliance = 0.0;
+    w.terms.contacts[i].known.setZero();
   }
+}
+
+const ContactTerms& term_of(const StageTwoWorkspace& w, const Generators::Variable& g) {
+  return w.terms.contacts[static_cast<std::size_t>(w.form.contacts[static_cast<std::size_t>(g.contact)])];
 }
 
 // c = (M (v⁺ - v) - p - J_bᵀ λ_b)[prescribed], what torques and contacts together must supply; fixed friction is taken off.
@@ -42,30 +50,35 @@ void torque_target(const ContactProblem& p, const Ref& v_plus, const Ref& lambda
   }
 }
 
-// Generators that the law lets push at the contact velocities u: all of the pyramid for max_dissipation; with complementarity those
-// of touching contacts that rest (convex laws) or dissipate most (Coulomb).
-bool is_admissible(const ReducedProblem& p, Law law, const Generators::Variable& g, const Eigen::Vector3d& u, double tolerance) {
-  if (law == Law::max_dissipation) return true;
-  const double normal = u[0] + p.offset[g.contact], velocity = g.direction.dot(u) + g.direction[0] * p.offset[g.contact];
-  if (law != Law::coulomb_pyramid) return std::abs(velocity) <= tolerance;
-  return std::abs(normal) <= tolerance;
+bool is_polygonal_coulomb(const StandardForm& form) { return form.family == Family::coulomb && !form.disc(); }
+
+// Generators that the law lets push at the velocities ũ: all of the cone of the family energy; with complementarity those of touching
+// contacts that rest (convex) or dissipate most (Coulomb).
+bool is_admissible(const StandardForm& form, const Generators::Variable& g, const Eigen::Vector3d& u, double tolerance) {
+  if (form.family == Family::energy) return true;
+  return std::abs(is_polygonal_coulomb(form) ? u[0] : g.direction.dot(u)) <= tolerance;
 }
 
-void find_admissible(const ContactProblem& problem, const ReducedProblem& p, Law law, const Ref& v_plus, StageTwoWorkspace& w) {
+void find_admissible(const ContactProblem& problem, const ReducedProblem& p, const Ref& v_plus, StageTwoWorkspace& w) {
   w.admissible.clear();
   w.u.resize(problem.J.rows());
   problem.J.multiply(v_plus, w.u);
   const double tolerance = 1e-9 * std::max({1e-300, v_plus.cwiseAbs().maxCoeff(), p.u_free.cwiseAbs().maxCoeff(), p.offset.maxCoeff()});
   const Generators& g = w.generators;
+  const auto velocity = [&](const Generators::Variable& v) {
+    const int i = w.form.contacts[static_cast<std::size_t>(v.contact)];
+    return law_velocity(w.terms.contacts[static_cast<std::size_t>(i)], w.u.segment<3>(3 * i), Eigen::Vector3d::Zero());
+  };
   for (int v = 0; v < g.contact_variables; ++v) {
     const Generators::Variable& variable = g.variables[static_cast<std::size_t>(v)];
-    if (is_admissible(p, law, variable, w.u.segment<3>(3 * variable.contact), tolerance)) w.admissible.push_back(v);
+    if (is_admissible(w.form, variable, velocity(variable), tolerance)) w.admissible.push_back(v);
   }
-  if (law != Law::coulomb_pyramid) return;
+  if (!is_polygonal_coulomb(w.form)) return;
   // A sliding contact keeps the edges that dissipate most.
   std::erase_if(w.admissible, [&](int v) {
     const Generators::Variable& a = g.variables[static_cast<std::size_t>(v)];
-    const auto slip = [&](const Generators::Variable& b) { return b.direction.tail<2>().dot(w.u.segment<2>(3 * b.contact + 1)); };
+    const Eigen::Vector3d u = velocity(a);
+    const auto slip = [&](const Generators::Variable& b) { return b.direction.tail<2>().dot(u.tail<2>()); };
     double least = slip(a);
     for (int k = v; k >= 0 && g.variables[static_cast<std::size_t>(k)].contact == a.contact; --k)
       least = std::min(least, slip(g.variables[static_cast<std::size_t>(k)]));
@@ -86,7 +99,8 @@ void gather_rows(const ContactProblem& p, const ReducedProblem& reduced, StageTw
     const Generators::Variable& variable = w.generators.variables[static_cast<std::size_t>(v)];
     std::copy_n(w.generators.storage.row(v).data(), r, w.motion_rows.data() + k * r);
     w.lambda.setZero();
-    add_contact_row(p.J, variable.contact, variable.direction, w.lambda.data());
+    add_contact_row(p.J, w.form.contacts[static_cast<std::size_t>(variable.contact)],
+                    contact_impulse(term_of(w, variable), variable.direction), w.lambda.data());
     for (Index j = 0; j < joints; ++j)
       w.joint_rows[static_cast<std::size_t>(k * joints + j)] = w.lambda[p.prescribed[static_cast<std::size_t>(j)]];
   }
@@ -94,16 +108,17 @@ void gather_rows(const ContactProblem& p, const ReducedProblem& reduced, StageTw
 
 }  // namespace
 
-Status stage_two(const ContactProblem& p, const Reduction& reduction, const SolveOptions& options, const Ref& v_plus, const Ref& lambda_b,
-                 StageTwoWorkspace& w, GrowVector& lambda) {
+Status stage_two(const ContactProblem& p, const Reduction& reduction, const LawTerms& terms, int edges, bool warm_start, const Ref& v_plus,
+                 const Ref& lambda_b, StageTwoWorkspace& w, GrowVector& lambda) {
   const ReducedProblem& reduced = reduction.reduced;
   if (reduced.contacts() == 0) return Status::solved;
   w.y.setZero(reduced.rank_bound());
-  split_off_friction(options.law, lambda, w);
+  split_off_friction(terms, lambda, w);
   reduced.Rt.add_transposed(w.free_part, w.y);
-  make_generators(reduced, friction_of(options.law), options.edges, options.law == Law::max_dissipation, w.generators);
+  make_standard_form(reduced, w.terms, w.form);
+  make_generators(w.form.problem, GeneratorKind::free_tangents, terms.disc() ? edges : terms.edges, w.generators);
   torque_target(p, v_plus, lambda_b, w);
-  find_admissible(p, reduced, options.law, v_plus, w);
+  find_admissible(p, reduced, v_plus, w);
   gather_rows(p, reduced, w);
   const Index count = static_cast<Index>(w.admissible.size()), r = reduced.rank_bound();
   RangeQp qp;
@@ -116,7 +131,7 @@ Status stage_two(const ContactProblem& p, const Reduction& reduction, const Solv
   qp.lo = w.lo;
   w.x0 = w.solution.x;
   w.nu0 = w.solution.nu;
-  if (options.warm_start && w.x0.size() == count && w.nu0.size() == r) {
+  if (warm_start && w.x0.size() == count && w.nu0.size() == r) {
     qp.x0 = w.x0;
     qp.nu0 = w.nu0;
   }
@@ -125,7 +140,8 @@ Status stage_two(const ContactProblem& p, const Reduction& reduction, const Solv
   lambda = w.fixed;
   for (Index k = 0; k < count; ++k) {
     const Generators::Variable& v = w.generators.variables[static_cast<std::size_t>(w.admissible[static_cast<std::size_t>(k)])];
-    lambda.segment<3>(3 * v.contact) += w.solution.x[k] * v.direction;
+    lambda.segment<3>(3 * w.form.contacts[static_cast<std::size_t>(v.contact)]) +=
+        w.solution.x[k] * contact_impulse(term_of(w, v), v.direction);
   }
   return Status::solved;
 }

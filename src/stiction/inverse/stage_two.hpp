@@ -3,7 +3,7 @@
 //
 //   minimise |h tau|² = |c - J_Pᵀ λ|²   subject to  R λ = R λ₀ (same motion, r rows),  λ in the law's set at that motion
 //   c = (M(v⁺ - v) - p - J_bᵀλ_b)[prescribed],  J_P the prescribed columns of J
-// The law's set at a fixed motion is a polyhedron in the generators: all of the pyramid for max_dissipation; for the laws
+// The law's set at a fixed motion is a polyhedron in the generators: all of the pyramid for the family energy; for those
 // with complementarity only generators that rest (a_jᵀy + c_j = 0) may push. Instead of the null space of ZᵀAZ (O(n³) in the paper), the
 // generators are searched directly with the motion as equality (programs/qp/range_qp.hpp): O(n (r + joints)²).
 #pragma once
@@ -11,7 +11,7 @@
 #include "stiction/laws/generators.hpp"
 #include "stiction/laws/impulses.hpp"
 #include "stiction/laws/law.hpp"
-#include "stiction/problem/reduced.hpp"
+#include "stiction/problem/standard_form.hpp"
 #include "stiction/programs/qp/range_qp.hpp"
 
 namespace stiction {
@@ -23,12 +23,15 @@ struct StageTwoWorkspace {
   std::vector<double> joint_rows, motion_rows;  ///< admissible generators: J_P part, R part
   std::vector<int> admissible;
   GrowVector target, x0, nu0, lo, y, u, residual, lambda;
-  GrowVector fixed, free_part;  ///< 3n, viscous friction and the rest of stage I's impulses
+  LawTerms terms;               ///< friction that the motion fixes left out
+  StandardForm form;            ///< of these
+  GrowVector fixed, free_part;  ///< 3n, friction that the motion fixes and the rest of stage I's impulses
 };
 
 /// Replaces `lambda` (3n, stage I) by the impulses of least torque; v_plus and lambda_b (m) are stage I's. The problem has prescribed
-/// rows. Returns solved, or why `lambda` was left alone. Laws: frictionless, no_slip, viscous, anitescu, max_dissipation, coulomb_pyramid.
-Status stage_two(const ContactProblem& problem, const Reduction& reduction, const SolveOptions& options,
+/// rows. Returns solved, or why `lambda` was left alone. `terms`: the law's on this problem, of any family but constitutive; discs are
+/// searched over the polygon of `edges` in them, so a disc that slips is left alone.
+Status stage_two(const ContactProblem& problem, const Reduction& reduction, const LawTerms& terms, int edges, bool warm_start,
                  const Eigen::Ref<const Eigen::VectorXd>& v_plus, const Eigen::Ref<const Eigen::VectorXd>& lambda_b,
                  StageTwoWorkspace& workspace, GrowVector& lambda);
 

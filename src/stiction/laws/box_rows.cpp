@@ -13,27 +13,15 @@ namespace {
 
 using Eigen::Index;
 
-Friction friction_of(Law law) {
-  switch (law) {
-    case Law::frictionless:
-      return Friction::none;
-    case Law::no_slip:
-      return Friction::no_slip;
-    case Law::coulomb_pyramid:
-      return Friction::box;
-    default:
-      return Friction::pyramid;
-  }
-}
-
-void require_box(const ReducedProblem& p, const SolveOptions& options) {
-  if (options.edges != 4) {
+void require_box(const StandardForm& form, const SolverOptions& options) {
+  const ReducedProblem& p = form.problem;
+  if (form.edges != 4) {
     throw InvalidArgument("edges", fmt::format("4 with solver {}, whose friction is a box", to_string(options.solver)),
-                          fmt::format("{}", options.edges));
+                          fmt::format("{}", form.edges));
   }
   for (Index i = 0; i < p.mu.size(); ++i) {
     if (std::isinf(p.mu[i])) {
-      throw InvalidArgument(fmt::format("mu[{}]", i),
+      throw InvalidArgument(fmt::format("mu[{}]", form.contacts[static_cast<std::size_t>(i)]),
                             fmt::format("a finite number with solver {} (or law no_slip)", to_string(options.solver)), "inf");
     }
   }
@@ -58,10 +46,11 @@ void bind_friction(const ReducedProblem& p, BoxRowsWorkspace& w) {
 
 }  // namespace
 
-void solve_by_box_rows(const ReducedProblem& p, const SolveOptions& options, BoxRowsWorkspace& w, Impulses& out) {
-  const bool box = options.law == Law::coulomb_pyramid;
-  if (box) require_box(p, options);
-  make_generators(p, friction_of(options.law), options.edges, false, w.generators);
+void solve_by_box_rows(const StandardForm& form, const SolverOptions& options, BoxRowsWorkspace& w, Impulses& out) {
+  const ReducedProblem& p = form.problem;
+  const bool box = form.family == Family::coulomb;
+  if (box) require_box(form, options);
+  make_generators(p, box ? GeneratorKind::box : GeneratorKind::free_tangents, form.edges, w.generators);
   const Generators& g = w.generators;
   if (box) bind_friction(p, w);
   Mlcp mlcp;
@@ -77,8 +66,7 @@ void solve_by_box_rows(const ReducedProblem& p, const SolveOptions& options, Box
     out.iterations = w.solution.pivots;
   } else {
     constexpr double kShare = 0.1;  // of the certificate's tolerance: its scales are a little larger
-    constexpr int kSweeps = 1000;
-    out.status = pgs(mlcp, {.tolerance = kShare * options.tolerance, .max_sweeps = kSweeps}, w.pgs, w.solution);
+    out.status = pgs(mlcp, {.tolerance = kShare * options.tolerance, .max_sweeps = options.max_sweeps}, w.pgs, w.solution);
     out.iterations = w.solution.sweeps;
   }
   expand(p, g, w.solution.x, out.lambda, out.beta);

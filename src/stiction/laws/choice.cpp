@@ -25,8 +25,7 @@ double mean_diagonal(const ReducedProblem& p) {
 }
 
 // u of all contacts at (λ, β), offset included.
-void contact_velocities(const ReducedProblem& p, bool touching_only, const Ref& lambda, const Ref& beta, const Ref& motion,
-                        ChoiceWorkspace& w) {
+void contact_velocities(const ReducedProblem& p, const Ref& lambda, const Ref& beta, const Ref& motion, ChoiceWorkspace& w) {
   if (motion.size() > 0) {
     w.y = motion;
   } else {
@@ -38,7 +37,7 @@ void contact_velocities(const ReducedProblem& p, bool touching_only, const Ref& 
   p.Rt.multiply(w.y, w.u);
   if (p.defect.size() > 0) w.u.noalias() += p.defect * lambda;
   w.u += p.u_free;
-  for (int i = 0; i < p.contacts(); ++i) w.u[3 * i] += touching_only ? std::min(p.offset[i], 0.0) : p.offset[i];
+  for (int i = 0; i < p.contacts(); ++i) w.u[3 * i] += p.offset[i];
 }
 
 Vector3d ray(double mu, const Eigen::Vector2d& direction) { return {1.0, mu * direction[0], mu * direction[1]}; }
@@ -61,45 +60,40 @@ void set_sliding_face(const SectionShape& shape, double mu, const Vector3d& u, d
 }
 
 // The face that the law leaves to a contact at velocity u (offset included).
-void set_face(const LawConditions& law, const SectionShape& shape, bool closed, double mu, const Vector3d& u, double tolerance,
-              SoftContact& c) {
-  const bool rubs = closed || !law.friction_needs_contact;
-  c.mu = law.frictionless || !rubs ? 0.0 : (law.no_slip ? kInfinity : mu);
+void set_face(const StandardForm& form, const SectionShape& shape, double mu, const Vector3d& u, double tolerance, SoftContact& c) {
+  c.mu = mu;
   c.polygon = !shape.disc();
-  const bool finite = c.mu > 0.0 && c.mu != kInfinity, slips = u.tail<2>().norm() > tolerance;
-  const double lift = law.relaxed && finite ? u[0] - mu * shape.slip(u.tail<2>()) : u[0];
-  const bool complementary = law.normal_complementarity || law.relaxed;
-  if ((complementary && lift > tolerance * (1.0 + (finite ? mu : 0.0))) || (!complementary && !closed)) {
-    // Friction without a load is part of the laws whose cone is the half space.
-    const bool half_space = rubs && (law.no_slip || (law.relaxed && mu == kInfinity));
-    c.face = half_space ? SoftContact::Face::tangents : SoftContact::Face::apex;
-  } else if (finite && slips && (law.dissipation || law.relaxed)) {
+  if (form.family == Family::energy) return;  // it leaves the whole cone
+  const bool finite = mu > 0.0 && mu != kInfinity, dual = form.family == Family::associated && finite;
+  const double lift = dual ? u[0] - mu * shape.slip(u.tail<2>()) : u[0];
+  if (lift > tolerance * (1.0 + (finite ? mu : 0.0))) {
+    // Friction without a load is part of the half space.
+    c.face = form.family == Family::associated && mu == kInfinity ? SoftContact::Face::tangents : SoftContact::Face::apex;
+  } else if (finite && u.tail<2>().norm() > tolerance) {
     set_sliding_face(shape, mu, u, tolerance, c);
   }
 }
 
-void set_contacts(const ReducedProblem& p, const SolveOptions& options, const Ref& lambda, double softness, ChoiceWorkspace& w) {
-  const LawConditions law = conditions(options);
-  w.shape.reset(law.edges);
+void set_contacts(const StandardForm& form, const Ref& lambda, double softness, ChoiceWorkspace& w) {
+  const ReducedProblem& p = form.problem;
+  w.shape.reset(form.edges);
   double tolerance = kResting * std::max(1e-300, w.u.cwiseAbs().maxCoeff());
   tolerance = std::max(tolerance, kResting * p.u_free.cwiseAbs().maxCoeff());
   w.contacts.assign(static_cast<std::size_t>(p.contacts()), {});
   for (int i = 0; i < p.contacts(); ++i) {
     SoftContact& c = w.contacts[static_cast<std::size_t>(i)];
     c.normal = c.tangential = softness;
-    const Vector3d u = w.u.segment<3>(3 * i);
-    set_face(law, w.shape, p.closed[static_cast<std::size_t>(i)] != 0, p.mu[i], u, tolerance, c);
-    if (law.touching_only && p.gap.size() > 0 && p.gap[i] > kTouchGap) c.face = SoftContact::Face::apex;
+    set_face(form, w.shape, p.mu[i], w.u.segment<3>(3 * i), tolerance, c);
   }
   w.solution.lambda = lambda;
 }
 
 // û that makes the program ½|R λ' - t|² + ½ε|λ' - λ_ref|².
-void set_target(const ReducedProblem& p, bool follow, double softness, ChoiceWorkspace& w) {
+void set_target(const ReducedProblem& p, double softness, ChoiceWorkspace& w) {
   w.u.resize(3 * p.contacts());
   p.Rt.multiply(w.target, w.u);
   w.u += p.u_free;
-  if (follow) w.u += softness * w.last;
+  if (w.reference.size() > 0) w.u += softness * w.reference;
   for (int i = 0; i < p.contacts(); ++i) w.contacts[static_cast<std::size_t>(i)].reference = w.u.segment<3>(3 * i);
 }
 
@@ -116,29 +110,27 @@ double motion_scale(const ReducedProblem& p, const Ref& lambda) {
 
 }  // namespace
 
-bool choose_impulses(const ReducedProblem& p, const SolveOptions& options, const Ref& lambda, const Ref& beta, const Ref& motion,
-                     ChoiceWorkspace& w) {
+bool choose_impulses(const StandardForm& form, const Ref& lambda, const Ref& beta, const Ref& motion, ChoiceWorkspace& w) {
   w.rounds = 0;
-  const bool follow = options.choice == Choice::closest_to_last && w.last.size() == lambda.size();
-  const LawConditions law = conditions(options);
-  if (p.contacts() == 0 || law.softness != Softness::none || law.viscous) {
+  const ReducedProblem& p = form.problem;
+  if (p.contacts() == 0 || form.compliance.size() > 0) {
     w.chosen = lambda;
     return true;
   }
   const double softness = kSoftness * mean_diagonal(p), scale = motion_scale(p, lambda);
-  contact_velocities(p, law.touching_only, lambda, beta, motion, w);
-  set_contacts(p, options, lambda, softness, w);
+  contact_velocities(p, lambda, beta, motion, w);
+  set_contacts(form, lambda, softness, w);
   w.y.setZero();
   p.Rt.add_transposed(lambda, w.y);
   w.target = w.y;
   SoftConeOptions program;
-  if (!w.shape.disc()) program.edges = options.edges;
+  if (!w.shape.disc()) program.edges = form.edges;
   program.proximity = 0.0;  // every contact is soft
   program.bounded_rows = false;
   program.warm_start = true;
   double best = kInfinity;
   for (int stalled = 0; w.rounds < kRounds && stalled < 3; ++w.rounds) {
-    set_target(p, follow, softness, w);
+    set_target(p, softness, w);
     soft_cone(p, w.contacts, program, w.program, w.solution);
     if (w.solution.status == Status::numerical_error) return false;
     w.reached = w.y;

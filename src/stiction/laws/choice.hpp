@@ -6,30 +6,31 @@
 // Faces are those of problem/indeterminacy: apex (open), one ray or two neighbours (sliding), the cone (sticking). The minimiser is unique;
 // bounded rows keep their impulses. Method of multipliers: soft cone programs ½|R λ' - t|² + ½ε|λ' - λ_ref|², t += R (λ - λ') until
 // |R (λ - λ')| meets `kMotion` of the largest |R_i λ_i|. A few r x r systems, O(n r²) each.
-// Strictly convex laws (sap, todorov with R > 0) leave no choice, viscous is left as it is. max_dissipation leaves the whole cone to closed
-// contacts.
+// In the coordinates of the cones (problem/standard_form.hpp), which is the metric of |λ'|. Contacts that give way leave no choice; the
+// family energy leaves the whole cone.
 #pragma once
 
 #include "stiction/laws/law.hpp"
-#include "stiction/problem/reduced.hpp"
+#include "stiction/problem/standard_form.hpp"
 #include "stiction/programs/soft_cone/soft_cone.hpp"
 
 namespace stiction {
 
 struct ChoiceWorkspace {
   GrowVector last;    ///< 3n, λ_ref of closest_to_last: `solve` leaves its impulses here; a caller whose contacts changed re-sorts them
-  GrowVector chosen;  ///< 3n, the result
+  GrowVector chosen;  ///< 3k, the result
   std::vector<SoftContact> contacts;
   SoftConeWorkspace program;
   SoftConeSolution solution;
   SectionShape shape;
+  GrowVector reference;  ///< 3k, λ_ref; empty: zero
   GrowVector u, y, target, reached;
   int rounds = 0;
 };
 
-/// Fills `workspace.chosen` from the solved point (lambda 3n, beta; motion as Impulses::motion, may be empty). `workspace.last` of another
-/// size counts as zero. False when the rounds did not meet the motion; `chosen` is then not to be used.
-bool choose_impulses(const ReducedProblem& problem, const SolveOptions& options, const Eigen::Ref<const Eigen::VectorXd>& lambda,
+/// Fills `workspace.chosen` (3k) from the solved point (lambda 3k, beta; motion as Impulses::motion, may be empty) and workspace.reference,
+/// in the coordinates of the standard form. False when the rounds did not meet the motion; `chosen` is then not to be used.
+bool choose_impulses(const StandardForm& form, const Eigen::Ref<const Eigen::VectorXd>& lambda,
                      const Eigen::Ref<const Eigen::VectorXd>& beta, const Eigen::Ref<const Eigen::VectorXd>& motion,
                      ChoiceWorkspace& workspace);
 

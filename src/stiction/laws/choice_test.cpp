@@ -56,7 +56,7 @@ ContactProblem box_under_load(std::mt19937& rng, double mu, bool slides) {
 Indeterminacy set_of(const ContactProblem& p, Law law, const Solution& s) {
   Reduction reduction;
   reduce(p, reduction);
-  return indeterminacy(reduction.reduced, conditions(with(law, Choice::warm_start)), s.impulses, s.bounded_impulses);
+  return indeterminacy(reduction.reduced, lowered(reduction.reduced, with(law, Choice::warm_start)), s.impulses, s.bounded_impulses);
 }
 
 // Same motion, certified, no longer than other points of the set; on the way to any of them the norm grows, λ·(λ' - λ) >= 0, which for a

@@ -3,10 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
-#include "stiction/base/errors.hpp"
-
 namespace stiction {
 
 namespace {
@@ -20,29 +16,9 @@ constexpr int kRenewals = 100;    // of frozen friction limits
 constexpr int kMultipliers = 60;  // updates of β
 constexpr double kWeight = 1e3;   // ρ G_jj of the bounded rows: each update of β shrinks its error about so much
 
-void check_contact_data(const CompliantContact& c, int i) {
-  if (!is_compliant(c.law))
-    throw InvalidArgument(fmt::format("laws[{}]", i), "a compliant law beside compliant ones", fmt::format("{}", to_string(c.law)));
-  if (!(c.material->stiffness > 0.0))
-    throw InvalidArgument(fmt::format("material[{}].stiffness", i), fmt::format("a number > 0 under law {}", to_string(c.law)),
-                          fmt::format("{}", c.material->stiffness));
-  if (c.law == Law::hunt_crossley && !(c.material->exponent >= 1.0))
-    throw InvalidArgument(fmt::format("material[{}].exponent", i), "a number >= 1 under law hunt_crossley",
-                          fmt::format("{}", c.material->exponent));
-  const bool shares = c.law == Law::regularized_stiction || c.law == Law::hunt_crossley;
-  if (shares && std::isinf(c.mu))
-    throw InvalidArgument(fmt::format("mu[{}]", i), fmt::format("a finite number under law {}", to_string(c.law)), "inf");
-}
-
-void read_contacts(const ReducedProblem& p, Law law, CompliantWorkspace& w) {
-  if (p.contacts() > 0 && p.material.empty())
-    throw InvalidArgument("material", fmt::format("one ContactMaterial with stiffness > 0 per contact under law {}", to_string(law)),
-                          "none");
-  w.contacts.resize(static_cast<std::size_t>(p.contacts()));
-  for (int i = 0; i < p.contacts(); ++i) {
-    w.contacts[static_cast<std::size_t>(i)] = compliant_contact(p, law, i);
-    check_contact_data(w.contacts[static_cast<std::size_t>(i)], i);
-  }
+void read_contacts(const LawTerms& terms, CompliantWorkspace& w) {
+  w.contacts.clear();
+  for (const ContactTerms& t : terms.contacts) w.contacts.push_back(t.constitutive);
 }
 
 void prepare(const ReducedProblem& p, CompliantWorkspace& w) {
@@ -204,8 +180,8 @@ void solve_without_freedom(const ReducedProblem& p, CompliantWorkspace& w, Impul
 
 }  // namespace
 
-void solve_compliant(const ReducedProblem& p, const SolveOptions& options, CompliantWorkspace& w, Impulses& out) {
-  read_contacts(p, options.law, w);
+void solve_compliant(const ReducedProblem& p, const LawTerms& terms, const SolverOptions& options, CompliantWorkspace& w, Impulses& out) {
+  read_contacts(terms, w);
   prepare(p, w);
   if (p.rank_bound() == 0) return solve_without_freedom(p, w, out);
   const double row_tolerance = std::max(0.1 * options.tolerance, 1e-14) * velocity_scale(p);

@@ -11,7 +11,7 @@
 
 #include "stiction/laws/impulses.hpp"
 #include "stiction/laws/law.hpp"
-#include "stiction/problem/constitutive.hpp"
+#include "stiction/problem/contact_terms.hpp"
 #include "stiction/problem/reduced.hpp"
 #include "stiction/programs/cone/rspace.hpp"
 
@@ -26,8 +26,8 @@ struct CompliantWorkspace {
   GrowVector D;                                      ///< 9n, slopes
 };
 
-/// Laws linear_penalty, stick_slip_spring, regularized_stiction and hunt_crossley. Throws InvalidArgument when a contact has no stiffness,
-/// or infinite friction under a law whose friction is a share of its limit.
-void solve_compliant(const ReducedProblem& problem, const SolveOptions& options, CompliantWorkspace& workspace, Impulses& impulses);
+/// The family constitutive; terms of every contact of the problem.
+void solve_compliant(const ReducedProblem& problem, const LawTerms& terms, const SolverOptions& options, CompliantWorkspace& workspace,
+                     Impulses& impulses);
 
 }  // namespace stiction

@@ -48,7 +48,7 @@ class Particle {
     solve(p, with(law_), workspace_, s);
     EXPECT_EQ(s.status, Status::solved) << s.certificate.worst();
     const Vector3d u(s.v[2], s.v[0], s.v[1]);
-    p.material[0].spring = next_spring(compliant_contact(p, law_, 0), u);
+    p.material[0].spring = next_spring(lowered(p, with(law_)).contacts[0].constitutive, u);
     p.v = s.v;
     x += p.dt * Vector3d(s.v);
     p.gap[0] += p.dt * s.v[2];
@@ -166,7 +166,10 @@ TEST_P(EveryCompliantLaw, SlopeIsTheDerivative) {
   m.spring = {2e-4, -1e-4};
   int sliding = 0;
   for (int trial = 0; trial < 200; ++trial) {
-    const CompliantContact c{GetParam(), 0.6, -1e-3 + 5e-4 * normal(rng), kDt, &m};
+    ContactTerms terms;
+    row_of(GetParam())
+        .lower({.mu = 0.6, .gap = -1e-3 + 5e-4 * normal(rng), .dt = kDt, .material = &m, .family = Family::constitutive}, terms);
+    const CompliantContact& c = terms.constitutive;
     const double size = std::pow(10.0, -4.0 + 4.0 * (trial % 10) / 9.0);
     const Vector3d u(0.1 * normal(rng), size * normal(rng), size * normal(rng));
     Eigen::Matrix3d slope;
@@ -239,7 +242,10 @@ TEST(Compliant, ContactsMayFollowDifferentCompliantLaws) {
   for (int i = 0; i < 4; ++i) {
     Vector3d u = Vector3d::Zero();
     p.J.add_group_product(i, s.v, u);
-    EXPECT_LT((compliant_impulse({kCompliant[i], 0.5, -1e-4, kDt, &p.material[0]}, u) - s.impulses.segment<3>(3 * i)).norm(), 1e-10);
+    EXPECT_LT((compliant_impulse(lowered(p, with(Law::linear_penalty)).contacts[static_cast<std::size_t>(i)].constitutive, u) -
+               s.impulses.segment<3>(3 * i))
+                  .norm(),
+              1e-10);
   }
 }
 
@@ -257,9 +263,32 @@ TEST(Compliant, AsksForStiffnessAndFiniteFriction) {
   p.mu[1] = kInfinity;
   EXPECT_THROW(solve(p, with(Law::regularized_stiction)), InvalidArgument);
   EXPECT_EQ(solve(p, with(Law::stick_slip_spring)).status, Status::solved);
-  p.laws.assign(4, Law::stick_slip_spring);
-  p.laws[2] = Law::coulomb_cone;
-  EXPECT_THROW(solve(p, with(Law::stick_slip_spring)), InvalidArgument);
+}
+
+// A foot of rubber beside feet of steel: linear springs and dampers are Coulomb's law with compliance, and both hold in one solution.
+TEST(Compliant, StandsBesideRigidContacts) {
+  std::mt19937 rng(11);
+  std::normal_distribution<double> normal;
+  for (int trial = 0; trial < 40; ++trial) {
+    ContactProblem p = box_on_slope(2.0, {0.3, 0.2, 0.05}, 0.1, 0.5, kDt, {0.3 * normal(rng), 0.3 * normal(rng), 0.1 * normal(rng)});
+    p.gap << -1e-4, 0.0, 0.0, -2e-4;
+    give_material(p, rubber());
+    p.material[0].spring = {1e-4 * normal(rng), 1e-4 * normal(rng)};
+    p.laws = {Law::stick_slip_spring, Law::coulomb_cone, Law::moreau, Law::linear_penalty};
+    const Solution s = solve(p, with(Law::coulomb_cone));
+    ASSERT_EQ(s.status, Status::solved) << trial << " " << s.certificate.worst();
+    for (const int i : {0, 3}) {
+      ContactTerms own;  // as the law says it of itself
+      row_of(p.laws[static_cast<std::size_t>(i)])
+          .lower(
+              {.mu = 0.5, .gap = p.gap[i], .dt = kDt, .material = &p.material[static_cast<std::size_t>(i)], .family = Family::constitutive},
+              own);
+      const Vector3d expected = compliant_impulse(own.constitutive, s.u.segment<3>(3 * i)), found = s.impulses.segment<3>(3 * i);
+      EXPECT_LT((expected - found).norm(), 1e-8 * s.certificate.impulse_scale) << trial << " " << i;
+    }
+    const Vector3d u = s.u.segment<3>(3), l = s.impulses.segment<3>(3);
+    EXPECT_LT(std::abs(std::min(l[0] / s.certificate.impulse_scale, u[0] / s.certificate.velocity_scale)), 1e-8) << trial;
+  }
 }
 
 TEST(CompliantAllocation, NoneAfterWarmUp) {

@@ -17,16 +17,11 @@ using RowsRef = Eigen::Ref<const RowMatrix>;
 constexpr double kWellApart = 1e-3, kDependent = 1e-10;           // distance of a row from the span of others, relative to its length
 constexpr double kRangeRounding = 1e-13, kContradiction = 1e-12;  // of columns beside the largest, of velocities
 
-Friction friction_of(Law law) {
-  if (law == Law::frictionless) return Friction::none;
-  return law == Law::no_slip ? Friction::no_slip : Friction::pyramid;
-}
-
-// Independent tangential rows of the closed contacts, and y of least norm with u_T = 0 on them, refined once.
+// Independent tangential rows of the half spaces, and y of least norm with u_T = 0 on them, refined once.
 void eliminate_tangents(const ReducedProblem& p, const ConstRowMap& rows, double distance, ConvexWorkspace& w) {
   w.candidates.clear();
   for (int i = 0; i < p.contacts(); ++i) {
-    if (p.closed[static_cast<std::size_t>(i)] != 0) w.candidates.insert(w.candidates.end(), {3 * i + 1, 3 * i + 2});
+    if (std::isinf(p.mu[i])) w.candidates.insert(w.candidates.end(), {3 * i + 1, 3 * i + 2});
   }
   w.y.setZero(rows.cols());
   w.tangents.indices.clear();
@@ -56,7 +51,7 @@ void no_tangents(const ConstRowMap& rows, ConvexWorkspace& w) {
 }
 
 // The LCP in the normals on the complement of the tangential rows; then w.y is the whole change of motion.
-void solve_normals(const ReducedProblem& p, const ConstRowMap& rows, const SolveOptions& options, ConvexWorkspace& w) {
+void solve_normals(const ReducedProblem& p, const ConstRowMap& rows, const SolverOptions& options, ConvexWorkspace& w) {
   const Index n = p.contacts(), left = rows.cols() - w.tangents.basis.rank();
   const Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>> normal_rows(rows.data(), n, rows.cols(),
                                                                          Eigen::OuterStride<>(3 * rows.cols()));
@@ -80,7 +75,7 @@ void solve_normals(const ReducedProblem& p, const ConstRowMap& rows, const Solve
   }
 }
 
-// Largest |u_T| of the closed contacts at the motion w.y over the size of the free velocities.
+// Largest |u_T| of the half spaces at the motion w.y over the size of the free velocities.
 double slip_left(const ReducedProblem& p, const ConstRowMap& rows, const ConvexWorkspace& w) {
   double worst = 0.0, scale = 1e-300;
   const Index r = rows.cols();
@@ -96,7 +91,7 @@ double slip_left(const ReducedProblem& p, const ConstRowMap& rows, const ConvexW
 
 // Rows close to the span of the others are left out at first: where the normals hold the body, they add nothing but impulses that
 // grow with the inverse of the distance. When slip remains on them, they come in.
-void solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const SolveOptions& options, ConvexWorkspace& w, Impulses& out) {
+void solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const SolverOptions& options, ConvexWorkspace& w, Impulses& out) {
   constexpr double kDistances[] = {kWellApart, 1e-6, kDependent}, kNoSlip = 1e-12;
   double best = kInfinity, chosen = 0.0, last = 0.0;
   for (const double distance : kDistances) {
@@ -130,8 +125,9 @@ void recover_tangents(const ConstRowMap& rows, ConvexWorkspace& w, Impulses& out
 
 }  // namespace
 
-void solve_by_active_set(const ReducedProblem& p, const SolveOptions& options, ConvexWorkspace& w, Impulses& out) {
-  make_generators(p, friction_of(options.law), options.edges, false, w.generators);
+void solve_by_active_set(const StandardForm& form, const SolverOptions& options, ConvexWorkspace& w, Impulses& out) {
+  const ReducedProblem& p = form.problem;
+  make_generators(p, GeneratorKind::free_tangents, form.edges, w.generators);
   const Generators& g = w.generators;
   BoundedQp qp;
   qp.A = RowsView(g.storage.data(), g.size(), p.rank_bound(), p.rank_bound());
@@ -145,11 +141,11 @@ void solve_by_active_set(const ReducedProblem& p, const SolveOptions& options, C
   expand(p, g, w.qp_solution.x, out.lambda, out.beta);
 }
 
-void solve_by_pivoting(const ReducedProblem& p, const SolveOptions& options, ConvexWorkspace& w, Impulses& out) {
+void solve_by_pivoting(const ReducedProblem& p, const SolverOptions& options, ConvexWorkspace& w, Impulses& out) {
   assert(p.bounded_rows() == 0);
   const ConstRowMap rows = dense_rows(p.Rt, w.rows);
   out.iterations = 0;
-  if (options.law == Law::no_slip) {
+  if (std::ranges::any_of(p.mu, [](double mu) { return std::isinf(mu); })) {
     solve_no_slip(p, rows, options, w, out);
   } else {
     no_tangents(rows, w);

@@ -1,18 +1,19 @@
-// The laws that lead to a low-rank convex program in generators: frictionless, no_slip and anitescu.
+// Convex programs in generators: the family associated without compliance, over half lines, half spaces and polygons.
 //
 //   minimise |Aᵀx|²/2 + cᵀx,  lo <= x <= hi                       generators.hpp;  y = Aᵀx unique
-// whose optimality conditions are the law's: each generator's velocity a_jᵀy + c_j >= 0, = 0 where x_j > 0. Solver by default:
-// no_slip and frictionless without bounded rows as [ZD15 section 3]: FIND-INDICES eliminates the tangential rows, a
-// pivoting method solves the LCP in the normals (`solve_by_pivoting`); everything else by the bounded active set (`solve_by_active_set`).
-// Many bodies go to interior.hpp. Cost O(r³ + n r²). Tangential rows within 1e-3 of the span of others (soles almost in one plane) are
-// eliminated only when slip is left on them otherwise, in steps down to 1e-10: taken at once they would cost as many digits, and huge
-// impulses. Tangential rows of no_slip that contradict each other (splaying feet [ZD15 section 3.5]) leave a residual that the certificate
-// shows, and `tangents_contradict` says whether it is that; with the active set they are reported infeasible.
+// whose optimality conditions are the law's: each generator's velocity a_jᵀy + c_j >= 0, = 0 where x_j > 0. Half lines and half spaces
+// without bounded rows as [ZD15 section 3]: FIND-INDICES eliminates the tangential rows of the half spaces, a pivoting method solves the
+// LCP in the normals (`solve_by_pivoting`); everything else by the bounded active set (`solve_by_active_set`). Many bodies go to
+// interior.hpp. Cost O(r³ + n r²). Tangential rows within 1e-3 of the span of others (soles almost in one plane) are eliminated only when
+// slip is left on them otherwise, in steps down to 1e-10: taken at once they would cost as many digits, and huge impulses. Tangential rows
+// that contradict each other (splaying feet [ZD15 section 3.5]) leave a residual that the certificate shows, and `tangents_contradict` says
+// whether it is that; with the active set they are reported infeasible.
 #pragma once
 
 #include "stiction/laws/generators.hpp"
 #include "stiction/laws/impulses.hpp"
 #include "stiction/laws/law.hpp"
+#include "stiction/problem/standard_form.hpp"
 #include "stiction/programs/lcp/find_indices.hpp"
 #include "stiction/programs/lcp/low_rank_lcp.hpp"
 #include "stiction/programs/qp/bounded_qp.hpp"
@@ -32,13 +33,14 @@ struct ConvexWorkspace {
   GrowMatrix columns;  ///< 2 closed x (r + 1), see tangents_contradict
 };
 
-/// law: frictionless, no_slip or anitescu.
-void solve_by_active_set(const ReducedProblem& problem, const SolveOptions& options, ConvexWorkspace& workspace, Impulses& impulses);
-/// law: frictionless or no_slip, no bounded rows. Solver ppm, or goldfarb_idnani for any other.
-void solve_by_pivoting(const ReducedProblem& problem, const SolveOptions& options, ConvexWorkspace& workspace, Impulses& impulses);
+/// Half lines, half spaces and polygons.
+void solve_by_active_set(const StandardForm& form, const SolverOptions& options, ConvexWorkspace& workspace, Impulses& impulses);
+/// Half lines and half spaces, no bounded rows. Solver ppm, or goldfarb_idnani for any other.
+void solve_by_pivoting(const ReducedProblem& problem, const SolverOptions& options, ConvexWorkspace& workspace, Impulses& impulses);
 
-/// Whether no motion keeps the closed contacts from slipping: u_T = 0 has no solution y, judged by the distance of u_free's tangential
-/// part from the range of the tangential rows against rounding [ZD15, section 3.5], whatever the normals say.
+/// Whether no motion keeps the half spaces (μ = ∞) of a problem in standard form from slipping: u_T = 0 has no solution y, judged by the
+/// distance of u_free's tangential part from the range of the tangential rows against rounding [ZD15, section 3.5], whatever the normals
+/// say.
 bool tangents_contradict(const ReducedProblem& problem, ConvexWorkspace& workspace);
 
 }  // namespace stiction

@@ -30,7 +30,7 @@ void try_file(const fs::path& file, SolveWorkspace& workspace, Count& count) {
   options.law = Law::coulomb_cone;
   Impulses impulses;
   solve_reduced(problem, options, workspace, impulses);
-  const Certificate certificate = certify(problem, conditions(options), impulses.lambda, impulses.beta);
+  const Certificate certificate = certify(problem, lowered(problem, options), impulses.lambda, impulses.beta);
   ++count.tried;
   const bool solved = certificate.natural_map.raw <= 1e-8 && certificate.natural_map.scaled <= 1e-8;
   count.solved += solved;

@@ -12,38 +12,25 @@ using Eigen::Vector3d;
 
 void add_variable(Generators& g, int contact, int row, const Vector3d& direction) { g.variables.push_back({contact, row, direction}); }
 
-void add_contact_variables(const ReducedProblem& p, int i, Friction friction, int edges, bool skip_open, Generators& g) {
-  const bool closed = p.closed[static_cast<std::size_t>(i)] != 0 || friction == Friction::pyramid_everywhere;
-  if (!closed && skip_open) return;
+void add_contact_variables(const ReducedProblem& p, int i, GeneratorKind kind, int edges, Generators& g) {
   const double mu = p.mu[i];
-  if (friction == Friction::box) {
+  const bool pyramid = kind != GeneratorKind::box && mu > 0.0 && !std::isinf(mu);
+  if (!pyramid) add_variable(g, i, -1, Vector3d::UnitX());
+  if (mu == 0.0) return;
+  if (pyramid) {
+    for (int j = 0; j < edges; ++j) {
+      const double angle = 2.0 * std::numbers::pi * j / edges;
+      add_variable(g, i, -1, {1.0, mu * std::cos(angle), mu * std::sin(angle)});
+    }
+  } else if (kind == GeneratorKind::box) {
     constexpr double half = std::numbers::sqrt2 / 2.0;
-    add_variable(g, i, -1, Vector3d::UnitX());
-    if (mu > 0.0) add_variable(g, i, -1, {0.0, half, half});
-    if (mu > 0.0) add_variable(g, i, -1, {0.0, -half, half});
-    return;
-  }
-  const bool slides = friction == Friction::none || !closed || (friction != Friction::no_slip && mu == 0.0);
-  if (slides) {
-    add_variable(g, i, -1, Vector3d::UnitX());
-    return;
-  }
-  if (friction == Friction::pyramid_split && std::isinf(mu)) {
-    add_variable(g, i, -1, Vector3d::UnitX());
+    add_variable(g, i, -1, {0.0, half, half});
+    add_variable(g, i, -1, {0.0, -half, half});
+  } else {
     for (const int k : {1, 2}) {
       add_variable(g, i, -1, Vector3d::Unit(k));
-      add_variable(g, i, -1, -Vector3d::Unit(k));
+      if (kind == GeneratorKind::split_tangents) add_variable(g, i, -1, -Vector3d::Unit(k));
     }
-    return;
-  }
-  if (friction == Friction::no_slip || std::isinf(mu)) {
-    for (int k = 0; k < 3; ++k) add_variable(g, i, -1, Vector3d::Unit(k));
-    return;
-  }
-  const double first = p.edge_angle.size() > 0 ? p.edge_angle[i] : 0.0;
-  for (int j = 0; j < edges; ++j) {
-    const double angle = first + 2.0 * std::numbers::pi * j / edges;
-    add_variable(g, i, -1, {1.0, mu * std::cos(angle), mu * std::sin(angle)});
   }
 }
 
@@ -67,15 +54,15 @@ ConstRowMap dense_rows(const BlockRows& Rt, std::vector<double>& copy) {
   return {copy.data(), Rt.rows(), Rt.cols()};
 }
 
-void list_generators(const ReducedProblem& p, Friction friction, int edges, bool skip_open, Generators& g) {
+void list_generators(const ReducedProblem& p, GeneratorKind kind, int edges, Generators& g) {
   g.variables.clear();
-  for (int i = 0; i < p.contacts(); ++i) add_contact_variables(p, i, friction, edges, skip_open, g);
+  for (int i = 0; i < p.contacts(); ++i) add_contact_variables(p, i, kind, edges, g);
   g.contact_variables = g.size();
   for (int j = 0; j < p.bounded_rows(); ++j) add_variable(g, -1, j, Vector3d::Zero());
 }
 
-void make_generators(const ReducedProblem& p, Friction friction, int edges, bool skip_open, Generators& g) {
-  list_generators(p, friction, edges, skip_open, g);
+void make_generators(const ReducedProblem& p, GeneratorKind kind, int edges, Generators& g) {
+  list_generators(p, kind, edges, g);
   const Eigen::Index size = g.size(), r = p.rank_bound();
   if (g.storage.rows() < size || g.storage.cols() != r) g.storage.resize(std::max(size, g.storage.rows()), r);
   g.c.resize(size);
@@ -96,7 +83,7 @@ void make_generators(const ReducedProblem& p, Friction friction, int edges, bool
     }
     add_contact_row(p.Rt, variable.contact, variable.direction, row);
     g.c[v] = variable.direction.dot(p.u_free.segment<3>(3 * variable.contact)) + variable.direction[0] * p.offset[variable.contact];
-    g.lo[v] = variable.direction[0] > 0.0 || friction == Friction::pyramid_split ? 0.0 : -kInfinity;
+    g.lo[v] = variable.direction[0] > 0.0 || kind == GeneratorKind::split_tangents ? 0.0 : -kInfinity;
     g.hi[v] = kInfinity;
   }
 }

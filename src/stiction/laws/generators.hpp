@@ -1,9 +1,8 @@
 // Contact impulses as nonnegative combinations of generators, for the laws that lead to a low-rank QP or LCP in them.
 //
 //   λ = D x,  lo <= x <= hi;   rows a_j = D_jᵀ R_t of A (variables x r),   c_j = D_jᵀ (u_free + offset e_N)
-// Per contact: a frictionless one has e_N; a pyramid with k edges has e_N + μ (cos 2πj/k e_S + sin 2πj/k e_T), whose conic hull is
-// the pyramid (turned by the contact's edge_angle where the problem has one); no slip (or μ = ∞) has e_N >= 0 and free e_S, e_T. Bounded
-// rows follow with their box. Cost: variables x r.
+// Per contact of a problem in standard form: μ = 0 has e_N; a pyramid with k edges has e_N + μ (cos 2πj/k e_S + sin 2πj/k e_T), whose conic
+// hull it is; μ = ∞ has e_N and both tangents. Bounded rows follow with their box. Cost: variables x r.
 #pragma once
 
 #include <vector>
@@ -12,10 +11,10 @@
 
 namespace stiction {
 
-/// pyramid_split: as pyramid, with μ = ∞ as nonnegative e_N, ±e_S, ±e_T, for programs without free variables. box: e_N and the free
-/// tangents (±e_S + e_T)/√2, open contacts too, for programs that bound these by the normal force.
-/// pyramid_everywhere: open contacts too.
-enum class Friction { none, pyramid, pyramid_everywhere, pyramid_split, no_slip, box };
+/// How what sticks at any force (μ = ∞) enters, and what friction is. free_tangents: e_N >= 0 and free e_S, e_T. split_tangents:
+/// nonnegative e_N, ±e_S, ±e_T, for programs without free variables. box: e_N and the free tangents (±e_S + e_T)/√2 of every contact with
+/// friction, for programs that bound these by the normal force.
+enum class GeneratorKind { free_tangents, split_tangents, box };
 
 struct Generators {
   RowMatrix storage;  ///< grows; the first `size()` rows are A
@@ -31,12 +30,11 @@ struct Generators {
   int size() const { return static_cast<int>(variables.size()); }
 };
 
-/// Fills `out` for all contacts; `skip_open` leaves open contacts out altogether, otherwise they are frictionless (unless friction is
-/// none anyway).
-void make_generators(const ReducedProblem& problem, Friction friction, int edges, bool skip_open, Generators& out);
+/// Fills `out` for all contacts; `edges` of the pyramids.
+void make_generators(const ReducedProblem& problem, GeneratorKind kind, int edges, Generators& out);
 
 /// The variables alone, without rows, for programs that keep them sparse.
-void list_generators(const ReducedProblem& problem, Friction friction, int edges, bool skip_open, Generators& out);
+void list_generators(const ReducedProblem& problem, GeneratorKind kind, int edges, Generators& out);
 
 /// λ (3n) and β from the variables x.
 void expand(const ReducedProblem& problem, const Generators& generators, const Eigen::Ref<const Eigen::VectorXd>& x, GrowVector& lambda,

@@ -46,24 +46,24 @@ void make_choice(const ReducedProblem& p, HeldContactsWorkspace& w) {
   append_tangents(w.held, w.problem);
 }
 
-bool try_choice(const ReducedProblem& p, const SolveOptions& options, int& budget, HeldContactsWorkspace& w) {
-  make_choice(p, w);
+bool try_choice(const StandardForm& form, const SolverOptions& options, int& budget, HeldContactsWorkspace& w) {
+  make_choice(form.problem, w);
   ConeOptions cone;
   cone.max_iterations = std::min(kIterations, budget);
-  cone.edges = options.edges;
-  (options.law == Law::coulomb_pyramid ? interior_point : exact_cone)(w.problem, cone, w.cone, w.solution);
+  cone.edges = form.edges;
+  (form.disc() ? exact_cone : interior_point)(w.problem, cone, w.cone, w.solution);
   budget -= std::max(1, w.solution.iterations);
   take_tangents(w.held, w.solution.lambda, w.solution.beta);
-  SolveOptions law = options;
-  if (law.law == Law::moreau) law.law = Law::coulomb_cone;
-  certify(p, conditions(law), w.solution.lambda, w.solution.beta, w.checks, w.certificate);
+  certify(form.problem, w.terms, w.solution.lambda, w.solution.beta, w.checks, w.certificate);
   return w.certificate.worst() <= options.tolerance;
 }
 
 }  // namespace
 
-bool solve_by_holding(const ReducedProblem& p, const SolveOptions& options, HeldContactsWorkspace& w, Impulses& out) {
-  if (p.defect.size() > 0) return false;
+bool solve_by_holding(const StandardForm& form, const SolverOptions& options, HeldContactsWorkspace& w, Impulses& out) {
+  const ReducedProblem& p = form.problem;
+  if (p.defect.size() > 0 || form.compliance.size() > 0) return false;
+  standard_terms(form, w.terms);
   list_infinite(p, out, w);
   const int count = static_cast<int>(w.infinite.size());
   const auto change = [&](int k) {
@@ -76,7 +76,7 @@ bool solve_by_holding(const ReducedProblem& p, const SolveOptions& options, Held
     for (int b = a < 0 ? -1 : a + 1; b < count && !found && budget > 0; ++b) {
       change(a);
       change(b);
-      found = try_choice(p, options, budget, w);
+      found = try_choice(form, options, budget, w);
       change(a);
       change(b);
     }

@@ -12,7 +12,7 @@
 #include "stiction/laws/impulses.hpp"
 #include "stiction/laws/law.hpp"
 #include "stiction/problem/certificate.hpp"
-#include "stiction/problem/reduced.hpp"
+#include "stiction/problem/standard_form.hpp"
 #include "stiction/programs/cone/cone.hpp"
 
 namespace stiction {
@@ -26,10 +26,11 @@ struct HeldContactsWorkspace {
   ConeSolution solution;
   CertificateWorkspace checks;
   Certificate certificate;
+  LawTerms terms;  ///< of the standard form
 };
 
-/// law: coulomb_pyramid, coulomb_cone or moreau (its closed contacts, shifted). `impulses`: the failed attempt's; replaced, with status
+/// The family coulomb. `impulses`: the failed attempt's; replaced, with status
 /// solved, when a choice has a solution (true), otherwise left alone but for the iterations spent.
-bool solve_by_holding(const ReducedProblem& problem, const SolveOptions& options, HeldContactsWorkspace& workspace, Impulses& impulses);
+bool solve_by_holding(const StandardForm& form, const SolverOptions& options, HeldContactsWorkspace& workspace, Impulses& impulses);
 
 }  // namespace stiction

@@ -17,9 +17,10 @@ struct Impulses {
   GrowVector ray;          ///< 3n when Lemke ended on a ray: its direction in impulses; else empty
   Status status = Status::numerical_error;
   int iterations = 0;
+  int fallbacks = 0;  ///< methods tried after the primary one
 };
 
-inline bool is_start(const ReducedProblem& problem, const SolveOptions& options, const Impulses& impulses) {
+inline bool is_start(const ReducedProblem& problem, const SolverOptions& options, const Impulses& impulses) {
   return options.warm_start && impulses.lambda.size() == 3 * problem.contacts() && impulses.beta.size() == problem.bounded_rows();
 }
 

@@ -5,8 +5,7 @@
 #include <numbers>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/newton_impact.hpp"
-#include "stiction/problem/softness.hpp"
+#include "stiction/laws/lowering.hpp"
 
 namespace stiction {
 
@@ -16,76 +15,10 @@ using Eigen::Index;
 using Eigen::Vector3d;
 using Row = Eigen::Matrix<double, 1, 1>;
 
-/// The impulses that press without bound under a law: none of its contacts (they give way), normals alone, all that sticks, or the friction
-/// cone.
-enum class RayCone { none, normal, sticking, pyramid };
-
-RayCone ray_cone(Law law) {
-  switch (law) {
-    case Law::frictionless:
-    case Law::viscous:
-    case Law::coulomb_pyramid:
-    case Law::coulomb_cone:
-    case Law::moreau:
-    case Law::max_dissipation:
-      return RayCone::normal;
-    case Law::no_slip:
-      return RayCone::sticking;
-    case Law::anitescu:
-    case Law::todorov:
-      return RayCone::pyramid;
-    default:
-      return RayCone::none;
-  }
-}
-
 constexpr double kProofWork = 1e11;  // pivots times the square of the free velocities after which no proof is sought among the contacts
 constexpr int kDiscVertices = 64;    // of the disc's, among which a proof is sought
 
-/// Which contacts the law knows, and the offset it gives them.
-struct ContactRole {
-  bool present, closed;
-  double offset;
-};
-
-// Contacts of other laws in a mixture that is solved as todorov have their own softness, which is none.
-ContactSoftness todorov_softness(const ContactProblem& p, int i, double offset) {
-  return contact_softness(softness_of(p.laws, Softness::regularized, i), material_of(p.material, i), p.dt, p.gap[i], offset, 0.0);
-}
-ContactSoftness todorov_softness(const ReducedProblem& p, int i, double) { return contact_softness(Softness::regularized, p, i); }
-
-// After `read_contacts`.
-template <class Problem>
-ContactRole role_of(const Problem& p, const SolveOptions& options, const InfeasibilityWorkspace& w, int i) {
-  const bool closed = w.closed[static_cast<std::size_t>(i)] != 0;
-  const double offset = w.offset[i];
-  if (ray_cone(options.law) == RayCone::none) return {false, closed, 0.0};
-  if (options.law == Law::max_dissipation || options.law == Law::moreau) return {closed, closed, offset};
-  if (options.law == Law::todorov) return {!(todorov_softness(p, i, offset).normal > 0.0), closed, offset};
-  if (options.law != Law::coulomb_pyramid || options.variant == PyramidVariant::stewart_trinkle) return {true, closed, offset};
-  return {p.gap.size() == 0 || p.gap[i] <= kTouchGap, closed, std::min(offset, 0.0)};
-}
-
-void read_contacts(const ReducedProblem& p, const SolveOptions& options, std::vector<char>& closed, GrowVector& offset) {
-  closed = p.closed;
-  offset = p.offset;
-  for (int i = 0; i < p.contacts() && options.law == Law::moreau; ++i) {
-    closed[static_cast<std::size_t>(i)] = closed_at_midpoint(p, i) ? 1 : 0;
-    offset[i] = impact_shift(p, i)[0];
-  }
-  if (options.law != Law::todorov) return;
-  closed.assign(closed.size(), 1);
-  for (int i = 0; i < p.contacts(); ++i) offset[i] = -todorov_softness(p, i, offset[i]).reference;
-}
-
-void read_angles(const ContactProblem& p, const SolveOptions& options, GrowVector& angle) {
-  angle.setZero(p.contacts());
-  if (options.align_edges) edge_angles(p, angle);
-}
-void read_angles(const ReducedProblem& p, const SolveOptions&, GrowVector& angle) {
-  angle.setZero(p.contacts());
-  if (p.edge_angle.size() > 0) angle = p.edge_angle;
-}
+const ContactTerms& term(const LawTerms& law, int i) { return law.contacts[static_cast<std::size_t>(i)]; }
 
 /// A sum and the sum of its terms' sizes, by which rounding is measured.
 struct Work {
@@ -96,38 +29,43 @@ struct Work {
   }
 };
 
-// ν_N·c - β·b - π·v_prescribed.
-Work work_of(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
-  read_contacts(p, options, w.closed, w.offset);
+// ν̂·c of the contacts.
+void add_contacts(const LawTerms& law, const InfeasibilityRay& ray, Work& work) {
+  for (int i = 0; i < static_cast<int>(law.contacts.size()); ++i) {
+    const ContactTerms rays = recession(term(law, i), law.family);
+    if (!rays.bears) continue;
+    const Vector3d nu = cone_impulse(rays, ray.impulses.segment<3>(3 * i));
+    for (int k = 0; k < 3; ++k) work.add(nu[k] * rays.offset[k]);
+  }
+}
+
+// ν̂·c - β·b - π·v_prescribed.
+Work work_of(const ContactProblem& p, const LawTerms& law, const InfeasibilityRay& ray) {
   Work work;
-  for (int i = 0; i < p.contacts(); ++i) work.add(ray.impulses[3 * i] * role_of(p, options, w, i).offset);
+  add_contacts(law, ray, work);
   for (Index j = 0; j < p.b.size(); ++j) work.add(-ray.bounded_impulses[j] * p.b[j]);
   for (Index k = 0; k < ray.prescribed_impulses.size(); ++k) work.add(-ray.prescribed_impulses[k] * p.v_prescribed[k]);
   return work;
 }
 
-// ν·(u_free + c e_N) + β·w_free.
-Work work_of(const ReducedProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
-  read_contacts(p, options, w.closed, w.offset);
+// ν·u_free + ν̂·c + β·w_free.
+Work work_of(const ReducedProblem& p, const LawTerms& law, const InfeasibilityRay& ray) {
   Work work;
-  for (int i = 0; i < p.contacts(); ++i) work.add(ray.impulses[3 * i] * role_of(p, options, w, i).offset);
+  add_contacts(law, ray, work);
   for (Index k = 0; k < p.u_free.size(); ++k) work.add(ray.impulses[k] * p.u_free[k]);
   for (Index j = 0; j < p.w_free.size(); ++j) work.add(ray.bounded_impulses[j] * p.w_free[j]);
   return work;
 }
 
-// The sum of a ContactProblem is negative in a proof: not where all is at rest and every offset positive. The programme of max_dissipation
-// has another.
-bool asks_for_motion(const ContactProblem& p, const SolveOptions& options, InfeasibilityWorkspace& w) {
-  if (options.law == Law::max_dissipation) return true;
+// Where all is at rest and no offset pushes, the work of no vector is negative. The program of the family energy has another work.
+bool asks_for_motion(const ContactProblem& p, const LawTerms& law) {
+  if (law.family == Family::energy) return true;
   const auto moves = [](double velocity) { return velocity != 0.0; };
   if (std::ranges::any_of(p.b, moves) || std::ranges::any_of(p.v_prescribed, moves)) return true;
-  read_contacts(p, options, w.closed, w.offset);
-  for (int i = 0; i < p.contacts(); ++i) {
-    const ContactRole role = role_of(p, options, w, i);
-    if (role.present && role.offset < 0.0) return true;
-  }
-  return false;
+  return std::ranges::any_of(law.contacts, [&](const ContactTerms& t) {
+    const ContactTerms rays = recession(t, law.family);
+    return rays.bears && (rays.offset[0] < 0.0 || !rays.offset.tail<2>().isZero(0.0));
+  });
 }
 
 // Largest velocity that the problem's own data speak of (m/s).
@@ -209,65 +147,62 @@ bool follow_direction(const ReducedProblem& r, InfeasibilityWorkspace& w, GrowVe
   return true;
 }
 
-// Todorov's friction acts on open contacts too.
-Friction friction_of(RayCone cone, Law law) {
-  if (cone == RayCone::pyramid) return law == Law::todorov ? Friction::pyramid_everywhere : Friction::pyramid;
-  return cone == RayCone::sticking ? Friction::no_slip : Friction::none;
+void take_recession(const LawTerms& law, LawTerms& out) {
+  out.family = law.family;
+  out.edges = law.edges;
+  out.contacts.resize(law.contacts.size());
+  for (std::size_t i = 0; i < law.contacts.size(); ++i) out.contacts[i] = recession(law.contacts[i], law.family);
 }
 
-bool blame_contacts(const ReducedProblem& r, const SolveOptions& options, InfeasibilityWorkspace& w, GrowVector& nu) {
-  const int edges = conditions(options).edges;
-  make_generators(r, friction_of(ray_cone(options.law), options.law), edges == 0 ? kDiscVertices : edges, false, w.generators);
-  Generators& g = w.generators;
-  read_contacts(r, options, w.closed, w.offset);
-  for (int v = 0; v < g.contact_variables; ++v) {
-    const Generators::Variable& variable = g.variables[static_cast<std::size_t>(v)];
-    const int i = variable.contact;
-    const ContactRole role = role_of(r, options, w, i);
-    g.c[v] += variable.direction[0] * (role.offset - r.offset[i]);
-    if (!role.present) g.lo[v] = g.hi[v] = 0.0;
+// The problem on the cones of `rays`, as generators; then the direction along which its dual falls without end.
+bool blame_cones(const ReducedProblem& r, const LawTerms& rays, bool by_energy, InfeasibilityWorkspace& w, GrowVector& nu) {
+  make_standard_form(r, rays, w.form);
+  const ReducedProblem& p = w.form.problem;
+  make_generators(p, GeneratorKind::free_tangents, rays.disc() ? kDiscVertices : rays.edges, w.generators);
+  if (by_energy) {
+    w.left.resize(3 * p.contacts());
+    p.Rt.multiply(p.y_free, w.left);
+    for (int v = 0; v < w.generators.contact_variables; ++v) {
+      const Generators::Variable& variable = w.generators.variables[static_cast<std::size_t>(v)];
+      w.generators.c[v] = variable.direction.dot(w.left.segment<3>(3 * variable.contact));
+    }
   }
-  return follow_direction(r, w, nu);
+  if (!follow_direction(p, w, w.cone)) return false;
+  expand_impulses(w.form, rays, w.cone, nu);
+  return true;
 }
 
-// The program of max_dissipation, whose objective falls without end.
-bool blame_program(const ReducedProblem& r, const SolveOptions& options, InfeasibilityWorkspace& w, GrowVector& nu) {
-  if (options.law != Law::max_dissipation) return false;
-  make_generators(r, Friction::pyramid, options.edges, true, w.generators);
-  Generators& g = w.generators;
-  w.left.resize(3 * r.contacts());
-  r.Rt.multiply(r.y_free, w.left);
-  for (int v = 0; v < g.contact_variables; ++v) {
-    const Generators::Variable& variable = g.variables[static_cast<std::size_t>(v)];
-    g.c[v] = variable.direction.dot(w.left.segment<3>(3 * variable.contact));
+bool blame_contacts(const ReducedProblem& r, const LawTerms& law, InfeasibilityWorkspace& w, GrowVector& nu) {
+  take_recession(law, w.recession);
+  return blame_cones(r, w.recession, false, w, nu);
+}
+
+// The program of the family energy, whose objective falls without end.
+bool blame_program(const ReducedProblem& r, const LawTerms& law, InfeasibilityWorkspace& w, GrowVector& nu) {
+  return law.family == Family::energy && blame_cones(r, law, true, w, nu);
+}
+
+// ν̂ in the cone of these terms, to rounding.
+bool in_cone(const LawTerms& law, const ContactTerms& t, const Vector3d& impulse) {
+  constexpr double kRounding = 1e-14;
+  if (!t.bears) return impulse.isZero(0.0);
+  const Vector3d nu = cone_impulse(t, impulse);
+  if (!(nu[0] >= 0.0)) return false;
+  if (std::isinf(t.mu)) return true;
+  const double reach = t.mu * nu[0];
+  if (law.disc()) return std::hypot(nu[1], nu[2]) <= reach * (1.0 + kRounding);
+  const double half = std::numbers::pi / law.edges;
+  for (int j = 0; j < law.edges; ++j) {
+    const double normal = (2 * j + 1) * half;
+    if (std::cos(normal) * nu[1] + std::sin(normal) * nu[2] > std::cos(half) * reach * (1.0 + kRounding) + kRounding * nu[0]) return false;
   }
-  return follow_direction(r, w, nu);
+  return true;
 }
 
 template <class Problem>
-bool in_cone(const Problem& p, const SolveOptions& options, RayCone cone, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
-  read_contacts(p, options, w.closed, w.offset);
-  read_angles(p, options, w.angle);
-  const int edges = conditions(options).edges;
-  constexpr double kRounding = 1e-14;
+bool in_cones(const Problem& p, const LawTerms& law, bool all_of_it, const InfeasibilityRay& ray) {
   for (int i = 0; i < p.contacts(); ++i) {
-    const Vector3d nu = ray.impulses.segment<3>(3 * i);
-    const ContactRole role = role_of(p, options, w, i);
-    if (!role.present && !nu.isZero(0.0)) return false;
-    if (!(nu[0] >= 0.0)) return false;
-    const bool sticks = role.closed && (cone == RayCone::sticking || (cone == RayCone::pyramid && std::isinf(p.mu[i])));
-    if (sticks) continue;
-    const double reach = cone == RayCone::pyramid && role.closed ? p.mu[i] * nu[0] : 0.0;
-    if (edges == 0) {
-      if (std::hypot(nu[1], nu[2]) > reach * (1.0 + kRounding)) return false;
-      continue;
-    }
-    const double half = std::numbers::pi / edges;
-    for (int j = 0; j < edges; ++j) {
-      const double normal = (2 * j + 1) * half + w.angle[i];
-      if (std::cos(normal) * nu[1] + std::sin(normal) * nu[2] > std::cos(half) * reach * (1.0 + kRounding) + kRounding * nu[0])
-        return false;
-    }
+    if (!in_cone(law, all_of_it ? term(law, i) : recession(term(law, i), law.family), ray.impulses.segment<3>(3 * i))) return false;
   }
   for (int j = 0; j < p.bounded_rows(); ++j) {
     if (ray.bounded_impulses[j] > 0.0 && p.hi[j] != kInfinity) return false;
@@ -323,16 +258,16 @@ double leftover(const ReducedProblem& p, const InfeasibilityRay& ray, Infeasibil
 
 // Work of a ray that proves something, otherwise zero.
 template <class Problem>
-double proven_work(const Problem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
+double proven_work(const Problem& p, const LawTerms& law, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
   constexpr double kRounding = 1e-13, kFarBeyond = 1e6;
   if (!ray.impulses.allFinite() || !ray.bounded_impulses.allFinite() || !ray.prescribed_impulses.allFinite()) return 0.0;
   const double left = kFarBeyond * leftover(p, ray, w);
   const auto decides = [&](const Work& work) { return -work.sum > kRounding * work.terms && left <= -work.sum; };
-  if (in_cone(p, options, ray_cone(options.law), ray, w)) {
-    const Work work = work_of(p, options, ray, w);
+  if (in_cones(p, law, false, ray)) {
+    const Work work = work_of(p, law, ray);
     if (decides(work)) return work.sum;
   }
-  if (options.law == Law::max_dissipation && in_cone(p, options, RayCone::pyramid, ray, w)) {
+  if (law.family == Family::energy && in_cones(p, law, true, ray)) {
     const Work work = work_on_rows(p, ray, w);
     if (decides(work)) return work.sum;
   }
@@ -341,11 +276,11 @@ double proven_work(const Problem& p, const SolveOptions& options, const Infeasib
 
 // True when `blame` leaves a proof in the ray.
 template <class Problem, class Blame>
-bool attempt(const Problem& p, const SolveOptions& options, InfeasibilityWorkspace& w, InfeasibilityRay& ray, Blame blame) {
+bool attempt(const Problem& p, const LawTerms& law, InfeasibilityWorkspace& w, InfeasibilityRay& ray, Blame blame) {
   ray.impulses.setZero(3 * p.contacts());
   ray.bounded_impulses.setZero(p.bounded_rows());
   ray.prescribed_impulses.setZero(ray.prescribed_impulses.size());
-  ray.work = blame() ? proven_work(p, options, ray, w) : 0.0;
+  ray.work = blame() ? proven_work(p, law, ray, w) : 0.0;
   ray.proof = ray.work < 0.0;
   return ray.proof;
 }
@@ -359,40 +294,31 @@ void require_sizes(const Problem& p, std::size_t prescribed, const Infeasibility
 
 }  // namespace
 
-void read_contacts(const ContactProblem& p, const SolveOptions& options, std::vector<char>& closed, GrowVector& offset) {
-  if (options.law == Law::moreau) return find_closed_at_midpoint(p, closed, offset);
-  normal_offset(p, offset);
-  find_closed(p, closed);
-  if (options.law != Law::todorov) return;
-  closed.assign(closed.size(), 1);  // its friction does not ask
-  for (int i = 0; i < p.contacts(); ++i) offset[i] = -todorov_softness(p, i, offset[i]).reference;
-}
-
-bool proves_infeasible(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
+bool proves_infeasible(const ContactProblem& p, const LawTerms& law, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
   require_sizes(p, p.prescribed.size(), ray);
-  return proven_work(p, options, ray, w) < 0.0;
+  return proven_work(p, law, ray, w) < 0.0;
 }
 
-bool proves_infeasible(const ContactProblem& p, const SolveOptions& options, const InfeasibilityRay& ray) {
+bool proves_infeasible(const ContactProblem& p, const LawModel& law, const InfeasibilityRay& ray) {
   InfeasibilityWorkspace workspace;
-  return proves_infeasible(p, options, ray, workspace);
+  return proves_infeasible(p, lowered(p, law), ray, workspace);
 }
 
-bool proves_infeasible(const ReducedProblem& p, const SolveOptions& options, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
+bool proves_infeasible(const ReducedProblem& p, const LawTerms& law, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
   require_sizes(p, 0, ray);
-  return p.defect.size() == 0 && proven_work(p, options, ray, w) < 0.0;
+  return p.defect.size() == 0 && proven_work(p, law, ray, w) < 0.0;
 }
 
-bool proves_infeasible(const ReducedProblem& p, const SolveOptions& options, const InfeasibilityRay& ray) {
+bool proves_infeasible(const ReducedProblem& p, const LawModel& law, const InfeasibilityRay& ray) {
   InfeasibilityWorkspace workspace;
-  return proves_infeasible(p, options, ray, workspace);
+  return proves_infeasible(p, lowered(p, law), ray, workspace);
 }
 
-bool find_infeasibility(const ContactProblem& p, Reduction& reduction, const SolveOptions& options, InfeasibilityWorkspace& w,
+bool find_infeasibility(const ContactProblem& p, Reduction& reduction, const LawTerms& law, InfeasibilityWorkspace& w,
                         InfeasibilityRay& ray) {
   const ReducedProblem& r = reduction.reduced;
   ray.clear();
-  if (!asks_for_motion(p, options, w)) return false;
+  if (!asks_for_motion(p, law)) return false;
   ray.prescribed_impulses.resize(static_cast<Index>(p.prescribed.size()));
   const auto lift = [&](bool found) {
     for (std::size_t j = 0; found && j < reduction.bounded.size(); ++j)
@@ -400,15 +326,15 @@ bool find_infeasibility(const ContactProblem& p, Reduction& reduction, const Sol
     if (found) close_momentum(p, reduction, w, ray);
     return found;
   };
-  const bool found = attempt(p, options, w, ray, [&] { return lift(blame_contacts(r, options, w, ray.impulses)); }) ||
-                     attempt(p, options, w, ray, [&] { return blame_fixed_row(p, reduction, w, ray); }) ||
-                     attempt(p, options, w, ray, [&] { return blame_bilateral_rows(p, reduction, w, ray); }) ||
-                     attempt(p, options, w, ray, [&] { return lift(blame_program(r, options, w, ray.impulses)); });
+  const bool found = attempt(p, law, w, ray, [&] { return lift(blame_contacts(r, law, w, ray.impulses)); }) ||
+                     attempt(p, law, w, ray, [&] { return blame_fixed_row(p, reduction, w, ray); }) ||
+                     attempt(p, law, w, ray, [&] { return blame_bilateral_rows(p, reduction, w, ray); }) ||
+                     attempt(p, law, w, ray, [&] { return lift(blame_program(r, law, w, ray.impulses)); });
   if (!found) ray.clear();
   return found;
 }
 
-bool find_infeasibility(const ReducedProblem& p, const SolveOptions& options, InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
+bool find_infeasibility(const ReducedProblem& p, const LawTerms& law, InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
   ray.clear();
   ray.prescribed_impulses.resize(0);
   if (p.defect.size() > 0) return false;
@@ -416,8 +342,8 @@ bool find_infeasibility(const ReducedProblem& p, const SolveOptions& options, In
     if (found) ray.bounded_impulses = w.beta;
     return found;
   };
-  const bool found = attempt(p, options, w, ray, [&] { return take(blame_contacts(p, options, w, ray.impulses)); }) ||
-                     attempt(p, options, w, ray, [&] { return take(blame_program(p, options, w, ray.impulses)); });
+  const bool found = attempt(p, law, w, ray, [&] { return take(blame_contacts(p, law, w, ray.impulses)); }) ||
+                     attempt(p, law, w, ray, [&] { return take(blame_program(p, law, w, ray.impulses)); });
   if (!found) ray.clear();
   return found;
 }

@@ -1,6 +1,7 @@
 #include "stiction/laws/interior.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "stiction/laws/tangent_rows.hpp"
 
@@ -8,31 +9,37 @@ namespace stiction {
 
 namespace {
 
-// Systems factored for the laws with half lines and half spaces, which take about 20: a request without an answer ends soon.
+// Systems factored for programs of half lines and half spaces, which take about 20: a request without an answer ends soon.
 constexpr int kLinearCones = 200;
-// m/s, of their natural map: a polish on flat faces ends in rounding, and tangential rows close to each other ask for it.
-constexpr double kLinearTolerance = 1e-12;
+// m/s, of their natural map and of a convex polish: on flat faces it ends in rounding, and tangential rows close to each other ask for it.
+constexpr double kFineTolerance = 1e-12;
+
+// The certificate divides by scales of the problem that the natural map does not know: a point within these shares of what is asked passes it.
+constexpr double kShareOfTolerance = 0.5, kShareOfAcceptable = 0.1;
 
 constexpr int kPolishSystems = 20;  // of the disc from a point next to its solution
+constexpr int kConvexPolish = 60;   // of a convex program from the point of another method; most take three
 
-bool has_linear_cones(const SolveOptions& options) { return options.law == Law::frictionless || options.law == Law::no_slip; }
+bool is_half_space(const StandardForm& form, Eigen::Index k) { return form.family == Family::associated && std::isinf(form.problem.mu[k]); }
 
-bool keeps_mu(const ReducedProblem& p, const SolveOptions& options) {
-  if (has_linear_cones(options)) return false;
-  return options.law != Law::anitescu || std::ranges::find(p.closed, 0) == p.closed.end();
+bool has_linear_cones(const StandardForm& form) {
+  const auto is_linear = [](double mu) { return mu == 0.0 || std::isinf(mu); };
+  return form.family == Family::associated && std::ranges::all_of(form.problem.mu, is_linear);
 }
 
-bool is_closed(const ReducedProblem& p, int i) { return p.closed[static_cast<std::size_t>(i)] != 0; }
-
-const ReducedProblem& in_cones(const ReducedProblem& p, const SolveOptions& options, InteriorWorkspace& w) {
-  if (keeps_mu(p, options)) return p;
-  w.problem = p;
+const ReducedProblem& in_cones(const StandardForm& form, InteriorWorkspace& w) {
   w.sticking.clear();
-  for (int i = 0; i < p.contacts(); ++i) {
-    if (options.law != Law::anitescu || !is_closed(p, i)) w.problem.mu[i] = 0.0;
-    if (options.law == Law::no_slip && is_closed(p, i)) w.sticking.push_back(i);
+  for (Eigen::Index k = 0; k < form.problem.mu.size(); ++k) {
+    if (is_half_space(form, k)) w.sticking.push_back(static_cast<int>(k));
   }
-  if (options.law == Law::no_slip) append_tangents(w.sticking, w.problem);
+  if (w.sticking.empty() && form.compliance.size() == 0) return form.problem;
+  if (form.compliance.size() > 0) {
+    widen(form, w.problem, w.sizes);
+  } else {
+    w.problem = form.problem;
+  }
+  for (const int k : w.sticking) w.problem.mu[k] = 0.0;
+  append_tangents(w.sticking, w.problem);
   return w.problem;
 }
 
@@ -54,14 +61,14 @@ bool list_movable(const ReducedProblem& p, std::vector<int>& movable) {
 }
 
 // The start among the contacts and rows that are solved for; none is empty.
-void take_start(const ReducedProblem& p, const SolveOptions& options, bool all, const Impulses& start, InteriorWorkspace& w) {
+void take_start(const StandardForm& form, const SolverOptions& options, bool all, const Impulses& start, InteriorWorkspace& w) {
   ConeSolution& to = w.solution;
   to.lambda.resize(0);
   to.beta.resize(0);
-  if (!is_start(p, options, start)) return;
+  if (!is_start(form.problem, options, start)) return;
   to.lambda = start.lambda;
   to.beta = start.beta;
-  if (options.law == Law::no_slip) give_tangents(w.sticking, to.lambda, to.beta);
+  give_tangents(w.sticking, to.lambda, to.beta);
   if (all) return;
   const std::vector<int>& contacts = w.movable.contacts;
   for (std::size_t k = 0; k < contacts.size(); ++k) {
@@ -70,37 +77,39 @@ void take_start(const ReducedProblem& p, const SolveOptions& options, bool all, 
   to.lambda.resize(3 * static_cast<Eigen::Index>(contacts.size()));  // keeps its entries
 }
 
-void solve_cones(const ReducedProblem& p, const SolveOptions& options, InteriorWorkspace& w) {
-  const bool disc = !is_polygonal(options.law) || options.edges == 0;
+void solve_cones(const ReducedProblem& p, const StandardForm& form, const SolverOptions& options, InteriorWorkspace& w) {
   ConeOptions cone;
-  cone.edges = options.edges;
-  cone.relaxed = options.law == Law::anitescu || has_linear_cones(options);
-  if (has_linear_cones(options)) {
-    cone.max_iterations = kLinearCones;
-    cone.tolerance = kLinearTolerance;
+  cone.edges = form.edges;
+  cone.relaxed = form.family == Family::associated;
+  cone.tolerance = kShareOfTolerance * options.tolerance;
+  cone.acceptable = kShareOfAcceptable * options.acceptable;
+  cone.max_iterations = std::min(cone.max_iterations, options.max_factorizations);
+  cone.log = w.log;
+  if (has_linear_cones(form)) {
+    cone.max_iterations = std::min(kLinearCones, options.max_factorizations);
+    cone.tolerance = kFineTolerance;
   }
   cone.warm_start = w.solution.lambda.size() > 0;
-  cone.log = w.log;
-  (disc ? exact_cone : interior_point)(p, cone, w.cone, w.solution);
+  (form.disc() ? exact_cone : interior_point)(p, cone, w.cone, w.solution);
 }
 
 }  // namespace
 
-void solve_by_interior_point(const ReducedProblem& p, const SolveOptions& options, InteriorWorkspace& w, Impulses& out) {
-  const ReducedProblem& cones = in_cones(p, options, w);
+void solve_by_interior_point(const StandardForm& form, const SolverOptions& options, InteriorWorkspace& w, Impulses& out) {
+  const ReducedProblem& cones = in_cones(form, w);
   const bool all = list_movable(cones, w.movable.contacts);
   if (!all) select_contacts(cones, w.movable);
-  take_start(p, options, all, out, w);
-  solve_cones(all ? cones : w.movable.problem, options, w);
+  take_start(form, options, all, out, w);
+  solve_cones(all ? cones : w.movable.problem, form, options, w);
   out.status = w.solution.status;
   out.iterations = w.solution.iterations;
   out.beta = w.solution.beta;
   if (all) {
     out.lambda = w.solution.lambda;
   } else {
-    expand_contacts(w.movable, p.contacts(), w.solution.lambda, out.lambda);
+    expand_contacts(w.movable, cones.contacts(), w.solution.lambda, out.lambda);
   }
-  if (options.law == Law::no_slip) take_tangents(w.sticking, out.lambda, out.beta);
+  take_tangents(w.sticking, out.lambda, out.beta);
 }
 
 bool polish_disc(const ReducedProblem& p, const Impulses& start, InteriorWorkspace& w, Impulses& out) {
@@ -118,6 +127,28 @@ bool polish_disc(const ReducedProblem& p, const Impulses& start, InteriorWorkspa
     out.status = Status::solved;
   }
   return solved;
+}
+
+bool can_polish_convex(const StandardForm& form) {
+  const bool cones = !has_linear_cones(form) || form.compliance.size() > 0;
+  return form.family == Family::associated && form.disc() && cones && form.problem.defect.size() == 0;
+}
+
+void polish_convex(const StandardForm& form, InteriorWorkspace& w, Impulses& out) {
+  const ReducedProblem& cones = in_cones(form, w);
+  w.solution.lambda = out.lambda;
+  w.solution.beta = out.beta;
+  give_tangents(w.sticking, w.solution.lambda, w.solution.beta);
+  ConeOptions cone;
+  cone.relaxed = cone.warm_start = true;
+  cone.tolerance = kFineTolerance;
+  cone.max_iterations = kConvexPolish;
+  exact_cone(cones, cone, w.cone, w.solution);
+  take_tangents(w.sticking, w.solution.lambda, w.solution.beta);
+  out.lambda = w.solution.lambda;
+  out.beta = w.solution.beta;
+  out.status = w.solution.status == Status::solved ? Status::solved : Status::inaccurate;  // its few systems are no limit of the law
+  out.iterations += w.solution.iterations;
 }
 
 }  // namespace stiction

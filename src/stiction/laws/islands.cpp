@@ -267,7 +267,7 @@ void put_together(const ContactProblem& p, const Islands& s, Solution& out) {
   out.status = Status::solved;
   out.certificate = {};
   out.ray.clear();
-  out.iterations = 0;
+  out.iterations = out.fallbacks = 0;
   for (int k = 0; k < s.count; ++k) {
     const Part& part = s.parts[static_cast<std::size_t>(k)];
     const Solution& from = part.solution;
@@ -291,6 +291,7 @@ void put_together(const ContactProblem& p, const Islands& s, Solution& out) {
     add(from.certificate, out.certificate);
     add_ray(p, part, out.ray);
     out.iterations += from.iterations;
+    out.fallbacks += from.fallbacks;
   }
 }
 

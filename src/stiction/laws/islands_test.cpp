@@ -115,7 +115,7 @@ ContactProblem as_one_block(const ContactProblem& p) {
 }
 
 Certificate certificate_of(const ContactProblem& p, const SolveOptions& options, const Solution& s) {
-  return certify(p, conditions(options), s.v, s.impulses, s.bounded_impulses, s.prescribed_impulses);
+  return certify(p, lowered(p, options), s.v, s.impulses, s.bounded_impulses, s.prescribed_impulses);
 }
 
 constexpr std::array kAll{Law::frictionless, Law::no_slip,         Law::coulomb_pyramid, Law::coulomb_cone,

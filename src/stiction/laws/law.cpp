@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/laws/lowering.hpp"
 
 namespace stiction {
 
@@ -58,94 +59,33 @@ Choice choice_from_string(std::string_view name) {
   throw InvalidArgument("choice", "one of warm_start, least_norm, closest_to_last, least_torque", fmt::format("'{}'", name));
 }
 
-bool is_polygonal(Law law) { return law == Law::coulomb_pyramid || law == Law::anitescu || law == Law::max_dissipation; }
+bool is_polygonal(Law law) { return row_of(law).section == Section::polygon || row_of(law).section == Section::either; }
+
+bool is_compliant(Law law) { return row_of(law).family == Family::constitutive; }
 
 std::string solver_names() { return fmt::format("{}", fmt::join(kSolverNames, ", ")); }
 
-bool can_solve(Law law, Solver solver) {
-  if (solver == Solver::automatic)
-    return std::ranges::any_of(kSolvers, [&](Solver s) { return s != Solver::automatic && can_solve(law, s); });
-  const bool by_rows = solver == Solver::dantzig || solver == Solver::pgs;
-  const bool prox = solver == Solver::jor || solver == Solver::sor;
-  const bool interior = solver == Solver::interior_point, newton = solver == Solver::newton;
-  switch (law) {
-    case Law::frictionless:
-      return is_pivoting(solver) || solver == Solver::active_set || interior || newton || by_rows || prox;
-    case Law::no_slip:
-      return is_pivoting(solver) || solver == Solver::active_set || interior || by_rows;
-    case Law::viscous:
-      return is_pivoting(solver) || solver == Solver::active_set || newton;
-    case Law::coulomb_pyramid:
-      return solver == Solver::interior_point || solver == Solver::lemke || solver == Solver::enumerate || by_rows || prox;
-    case Law::coulomb_cone:
-    case Law::moreau:
-      return solver == Solver::interior_point || prox;
-    case Law::anitescu:
-      return solver == Solver::active_set || solver == Solver::interior_point || solver == Solver::newton || by_rows;
-    case Law::todorov:
-    case Law::sap:
-    case Law::linear_penalty:
-    case Law::stick_slip_spring:
-    case Law::regularized_stiction:
-    case Law::hunt_crossley:
-      return solver == Solver::newton;
-    case Law::max_dissipation:
-      return solver == Solver::active_set || interior;
-    default:
-      return false;
-  }
-}
+namespace {
 
-LawConditions conditions(const SolveOptions& options) {
-  LawConditions c;
-  switch (options.law) {
-    case Law::frictionless:
-      c.frictionless = true;
-      break;
-    case Law::no_slip:
-      c.no_slip = c.friction_needs_contact = true;
-      break;
-    case Law::viscous:
-      c.viscous = c.friction_needs_contact = true;
-      c.friction_cone = c.dissipation = false;
-      c.slip_before = options.viscous_slip == ViscousSlip::before;
-      break;
-    case Law::coulomb_pyramid:
-      c.edges = options.edges;
-      c.touching_only = options.variant == PyramidVariant::anitescu_potra;
-      break;
-    case Law::coulomb_cone:
-      break;
-    case Law::linear_penalty:
-    case Law::stick_slip_spring:
-    case Law::regularized_stiction:
-    case Law::hunt_crossley:
-      c.compliant = options.law;
-      break;
-    case Law::moreau:
-      c.newton_impact = true;
-      break;
-    case Law::anitescu:
-      c.relaxed = c.friction_needs_contact = true;
-      c.normal_complementarity = false;
-      c.edges = options.edges;
-      break;
-    case Law::todorov:
-    case Law::sap:
-      c.relaxed = true;
-      c.normal_complementarity = c.non_penetration = false;
-      c.softness = options.law == Law::sap ? Softness::compliant : Softness::regularized;
-      break;
-    case Law::max_dissipation:
-      c.normal_complementarity = c.dissipation = c.bound_complementarity = false;
-      c.friction_needs_contact = true;
-      c.edges = options.edges;
-      break;
-    default:
-      break;
-  }
-  c.aligned = options.align_edges && c.edges > 0;
-  return c;
-}
+constexpr unsigned bit(Solver solver) { return 1U << static_cast<unsigned>(solver); }
+
+// Sets of solvers in laws.def.
+constexpr unsigned kPivoting = bit(Solver::goldfarb_idnani) | bit(Solver::ppm), kActiveSet = bit(Solver::active_set),
+                   kInterior = bit(Solver::interior_point), kNewton = bit(Solver::newton),
+                   kLcp = bit(Solver::lemke) | bit(Solver::enumerate), kRowwise = bit(Solver::dantzig) | bit(Solver::pgs),
+                   kProx = bit(Solver::jor) | bit(Solver::sor);
+
+constexpr std::array kRows{
+#define STICTION_LAW(name, family, section, contact, reads, needs, solvers) \
+  LawRow{Family::family, Section::section, ContactKind::contact, Reads::reads, needs, (solvers) | bit(Solver::automatic), lower_##name},
+#include "stiction/problem/laws.def"
+#undef STICTION_LAW
+};
+
+}  // namespace
+
+const LawRow& row_of(Law law) { return kRows[static_cast<std::size_t>(law)]; }
+
+bool can_solve(Law law, Solver solver) { return (row_of(law).solvers & bit(solver)) != 0; }
 
 }  // namespace stiction

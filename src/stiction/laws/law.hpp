@@ -22,7 +22,6 @@
 #include <string>
 #include <string_view>
 
-#include "stiction/problem/certificate.hpp"
 #include "stiction/problem/contact_law.hpp"
 
 namespace stiction {
@@ -42,7 +41,7 @@ Solver solver_from_string(std::string_view name);
 /// Names for help texts, separated by ", ".
 std::string solver_names();
 
-/// How coulomb_pyramid treats contacts that are apart. stewart_trinkle: every contact, the gap in the normal complementarity,
+/// How a law treats contacts that are apart. stewart_trinkle: every contact, the gap in the normal complementarity,
 /// 0 <= λ_N ⊥ N v⁺ + φ/h >= 0 [Stewart & Trinkle 1996]. anitescu_potra: velocity level, 0 <= λ_N ⊥ N v⁺ >= 0 on contacts that touch
 /// (φ <= kTouchGap) and nothing on the others [Anitescu & Potra 1997; ZD15, Eqs. 48-58].
 enum class PyramidVariant { stewart_trinkle, anitescu_potra };
@@ -63,28 +62,41 @@ Choice choice_from_string(std::string_view name);
 /// Edges of a polygon at most: its friction is then within (π / 1024)² / 2 = 5e-6 of the disc's.
 inline constexpr int kMostEdges = 1024;
 
-struct SolveOptions {
+/// What is asked of the contacts: a law, its section and the scheme that fills its gaps.
+struct LawModel {
   Law law = Law::coulomb_cone;
-  Solver solver = Solver::automatic;
   int edges =
       4;  ///< k of the polygonal laws, in [4, kMostEdges]; edge j points at angle 2πj/k from the first tangent. anitescu: 0 is the disc
   bool align_edges =
-      false;  ///< polygonal laws: turn each contact's polygon so that a vertex opposes its slip before the step (edge_angles)
-  PyramidVariant variant = PyramidVariant::stewart_trinkle;  ///< coulomb_pyramid
+      false;  ///< turn each contact's polygon so that a vertex opposes its slip before the step (edge_angles); discs have none
+  PyramidVariant variant = PyramidVariant::stewart_trinkle;  ///< of every law but moreau, which has a scheme of its own
   ViscousSlip viscous_slip = ViscousSlip::after;             ///< viscous
-  Choice choice = Choice::warm_start;                        ///< least_torque is refused here
-  double tolerance = 1e-9;                                   ///< largest scaled residual of the certificate that counts as solved
-  double alpha = 0.6;                                        ///< relaxation of jor and sor, in (0, 2)
-  int max_sweeps = 20000;                                    ///< of jor and sor
+};
+
+/// How it is sought, to what tolerance and at what cost. A bound of work holds for the whole solve, fall-backs included; the best point
+/// found within it comes back with its residual.
+struct SolverOptions {
+  Solver solver = Solver::automatic;
+  Choice choice = Choice::warm_start;  ///< least_torque is refused here
+  double tolerance = 1e-9;             ///< largest scaled residual of the certificate that counts as solved
+  double acceptable = 0.0;             ///< residual with which the solve may end where `tolerance` is a long way off; 0: none (interior_point)
+  int max_factorizations = 20000;      ///< of interior_point and newton: linear systems factored
+  int max_pivots = 100000;             ///< of goldfarb_idnani, ppm, lemke, enumerate, active_set and dantzig
+  int max_sweeps = 20000;              ///< of jor, sor and pgs
+  double alpha = 0.6;                  ///< relaxation of jor and sor, in (0, 2)
   bool bilateral_by_prox = false;  ///< jor and sor: iterate on bilateral rows too [G14, Eq. 19] instead of eliminating them [G14, Eq. 20]
   bool warm_start = true;          ///< start from the last impulses in the workspace, by the names of contacts and rows (warm_start.hpp)
   int threads = 1;                 ///< on which the connected parts of a problem are solved (islands.hpp); the answer does not depend on it
 };
 
+/// Both, for functions that take a problem to its certified solution. Those that need only one take only one.
+struct SolveOptions : LawModel, SolverOptions {};
+
 /// True when the law can be solved by this solver; `automatic`: by any.
 bool can_solve(Law law, Solver solver);
 /// True for the laws whose friction section is a polygon of `edges` edges.
 bool is_polygonal(Law law);
-LawConditions conditions(const SolveOptions& options);
+/// True for the laws λ = f(u).
+bool is_compliant(Law law);
 
 }  // namespace stiction

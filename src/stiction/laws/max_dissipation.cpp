@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "stiction/problem/contact_checks.hpp"
-
 namespace stiction {
 
 namespace {
@@ -39,7 +37,7 @@ double demanded_sign(const ReducedProblem& p, int j) {
 void list_constraints(const ReducedProblem& p, MaxDissipationWorkspace& w) {
   w.constraints.clear();
   for (int i = 0; i < p.contacts(); ++i) {
-    if (p.closed[static_cast<std::size_t>(i)] != 0) w.constraints.push_back({i, -1, 1.0});
+    w.constraints.push_back({i, -1, 1.0});
   }
   for (int j = 0; j < p.bounded_rows(); ++j) {
     if (demanded_sign(p, j) != 0.0) w.constraints.push_back({-1, j, demanded_sign(p, j)});
@@ -139,8 +137,9 @@ void set_impulses(const ReducedProblem& p, const GrowVector& x, const GrowVector
   }
 }
 
-void solve_sparse(const ReducedProblem& p, const SolveOptions& options, MaxDissipationWorkspace& w, Impulses& out) {
-  list_generators(p, Friction::pyramid, options.edges, true, w.generators);
+void solve_sparse(const StandardForm& form, const SolverOptions& /*options*/, MaxDissipationWorkspace& w, Impulses& out) {
+  const ReducedProblem& p = form.problem;
+  list_generators(p, GeneratorKind::free_tangents, form.edges, w.generators);
   make_cost(p, w);
   list_constraints(p, w);
   make_sparse_program(p, w);
@@ -150,8 +149,9 @@ void solve_sparse(const ReducedProblem& p, const SolveOptions& options, MaxDissi
   set_impulses(p, w.interior_solution.x, w.interior_solution.mu, w, out);
 }
 
-void solve_dense(const ReducedProblem& p, const SolveOptions& options, MaxDissipationWorkspace& w, Impulses& out) {
-  make_generators(p, Friction::pyramid_split, options.edges, true, w.generators);
+void solve_dense(const StandardForm& form, const SolverOptions& options, MaxDissipationWorkspace& w, Impulses& out) {
+  const ReducedProblem& p = form.problem;
+  make_generators(p, GeneratorKind::split_tangents, form.edges, w.generators);
   const Index r = p.rank_bound();
   make_cost(p, w);
   list_constraints(p, w);
@@ -177,12 +177,13 @@ void solve_dense(const ReducedProblem& p, const SolveOptions& options, MaxDissip
 
 }  // namespace
 
-void solve_max_dissipation(const ReducedProblem& p, const SolveOptions& options, Solver solver, MaxDissipationWorkspace& w, Impulses& out) {
-  (solver == Solver::interior_point ? solve_sparse : solve_dense)(p, options, w, out);
+void solve_max_dissipation(const StandardForm& form, const SolverOptions& options, Solver solver, MaxDissipationWorkspace& w,
+                           Impulses& out) {
+  (solver == Solver::interior_point ? solve_sparse : solve_dense)(form, options, w, out);
 }
 
-double optimality_residual(const ReducedProblem& p, int edges, const Impulses& out, double velocity, double impulse,
-                           MaxDissipationWorkspace& w) {
+double optimality_residual(const StandardForm& form, const Impulses& out, double velocity, double impulse, MaxDissipationWorkspace& w) {
+  const ReducedProblem& p = form.problem;
   const int n = p.contacts(), m = p.bounded_rows();
   w.gradient.resize(3 * n);
   p.Rt.multiply(p.y_free, w.gradient);
@@ -201,7 +202,7 @@ double optimality_residual(const ReducedProblem& p, int edges, const Impulses& o
     worst = std::max({worst, -nu / impulse, std::abs(nu * constraint) / (impulse * gradient_scale)});
   };
   for (int i = 0; i < n; ++i) {
-    if (p.closed[static_cast<std::size_t>(i)] != 0) check_multiplier(out.multipliers[i], w.gradient[3 * i] + p.u_free[3 * i] + p.offset[i]);
+    check_multiplier(out.multipliers[i], w.gradient[3 * i] + p.u_free[3 * i] + p.offset[i]);
   }
   for (int j = 0; j < m; ++j) {
     const double sign = demanded_sign(p, j);
@@ -220,10 +221,8 @@ double optimality_residual(const ReducedProblem& p, int edges, const Impulses& o
     worst = std::max(worst, std::abs(out.beta[j] - at) / impulse);
   }
   for (int i = 0; i < n; ++i) {
-    if (p.closed[static_cast<std::size_t>(i)] == 0) continue;
     const Vector3d g = w.gradient.segment<3>(3 * i);
-    const Vector3d seen = p.edge_angle.size() > 0 ? turned_back(g, p.edge_angle[i]) : g;
-    worst = std::max({worst, -least_generator_velocity(seen, p.mu[i], edges) / gradient_scale,
+    worst = std::max({worst, -least_generator_velocity(g, p.mu[i], form.edges) / gradient_scale,
                       std::abs(g.dot(out.lambda.segment<3>(3 * i))) / (impulse * gradient_scale)});
   }
   return worst;

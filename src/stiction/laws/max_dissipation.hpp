@@ -14,6 +14,7 @@
 #include "stiction/laws/generators.hpp"
 #include "stiction/laws/impulses.hpp"
 #include "stiction/laws/law.hpp"
+#include "stiction/problem/standard_form.hpp"
 #include "stiction/programs/qp/kinetic_qp.hpp"
 #include "stiction/programs/sparse_qp/sparse_kinetic_qp.hpp"
 
@@ -36,13 +37,13 @@ struct MaxDissipationWorkspace {
 };
 
 /// Solver active_set (dense rows, warm start) or interior_point (block-sparse, for many bodies; no proof when nothing is feasible).
-/// `impulses.multipliers` has n + m entries: ν of the contacts, ν_1 of the bounded rows (<= 0 where w <= 0 is demanded).
-void solve_max_dissipation(const ReducedProblem& problem, const SolveOptions& options, Solver solver, MaxDissipationWorkspace& workspace,
+/// `impulses.multipliers` has k + m entries: ν of the contacts in standard form, ν_1 of the bounded rows (<= 0 where w <= 0 is demanded).
+void solve_max_dissipation(const StandardForm& form, const SolverOptions& options, Solver solver, MaxDissipationWorkspace& workspace,
                            Impulses& impulses);
 
 /// Violation of the optimality conditions above by (λ, β, ν), scaled by the problem's velocity (m/s; at least that of R y_free) and impulse
 /// (N s) as in problem/certificate.hpp.
-double optimality_residual(const ReducedProblem& problem, int edges, const Impulses& impulses, double velocity, double impulse,
+double optimality_residual(const StandardForm& form, const Impulses& impulses, double velocity, double impulse,
                            MaxDissipationWorkspace& workspace);
 
 }  // namespace stiction

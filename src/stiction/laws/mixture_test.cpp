@@ -111,14 +111,17 @@ TEST(Mixture, AtTheVergeOfSlip) {
 }
 
 TEST(Mixture, OfLawsWithoutACommonProgramIsRefused) {
-  const ContactProblem p = boxes({Law::moreau, Law::coulomb_cone});
+  const ContactProblem p = boxes({Law::max_dissipation, Law::coulomb_cone});
   try {
     solve(p);
     FAIL();
   } catch (const InvalidArgument& error) {
-    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("moreau (contact 0)"), testing::HasSubstr("coulomb_cone (contact 4)")));
+    EXPECT_THAT(error.what(),
+                testing::AllOf(testing::HasSubstr("max_dissipation (contact 0)"), testing::HasSubstr("coulomb_cone (contact 4)")));
   }
-  EXPECT_THROW(solve(boxes({Law::linear_penalty, Law::coulomb_cone})), InvalidArgument);
+  EXPECT_THROW(solve(boxes({Law::coulomb_pyramid, Law::coulomb_cone})), InvalidArgument);       // two sections
+  EXPECT_THROW(solve(boxes({Law::regularized_stiction, Law::coulomb_cone})), InvalidArgument);  // no compliance that is its own
+  EXPECT_THROW(solve(boxes({Law::sap, Law::coulomb_cone})), InvalidArgument);                   // relaxed friction beside Coulomb's
 }
 
 }  // namespace

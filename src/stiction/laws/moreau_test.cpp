@@ -1,6 +1,6 @@
 // Moreau's law against the closed forms of Newton's impacts, its three solvers against each other, inverse against forward; and the prox
 // solvers of the other laws against the exact ones.
-#include "stiction/laws/moreau.hpp"
+#include "stiction/laws/lowering.hpp"
 
 #include <gtest/gtest.h>
 
@@ -120,7 +120,7 @@ TEST_P(Moreau, InverseGivesBackTheForwardMotion) {
 TEST_P(Moreau, ACertificateOfAnotherPointFails) {
   const ContactProblem p = sphere({0, 0, -3.0}, Vector3d::Zero(), 0.3, 0.8, 0.0);
   const Solution inelastic = solve(sphere({0, 0, -3.0}, Vector3d::Zero(), 0.3, 0.0, 0.0), with(Law::moreau, GetParam()));
-  const Certificate c = certify(p, conditions(with(Law::moreau, GetParam())), inelastic.v, inelastic.impulses, inelastic.bounded_impulses,
+  const Certificate c = certify(p, lowered(p, with(Law::moreau, GetParam())), inelastic.v, inelastic.impulses, inelastic.bounded_impulses,
                                 inelastic.prescribed_impulses);
   EXPECT_GT(c.worst(), 0.1);
 }

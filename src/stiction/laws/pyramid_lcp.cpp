@@ -80,9 +80,10 @@ void build_pyramid_lcp(const ReducedProblem& p, int edges, PyramidLcpWorkspace& 
   }
 }
 
-void map_outcomes(const ContactProblem& p, Reduction& reduction, OutcomeMap& map) {
+void map_outcomes(const ContactProblem& p, Reduction& reduction, const StandardForm& form, const LawTerms& terms, OutcomeMap& map) {
   const ReducedProblem& reduced = reduction.reduced;
-  const Index n = reduced.contacts(), m = reduced.bounded_rows(), nv = p.velocities(), joints = static_cast<Index>(p.prescribed.size());
+  const Index n = form.problem.contacts(), m = reduced.bounded_rows(), nv = p.velocities(),
+              joints = static_cast<Index>(p.prescribed.size());
   const auto outcome = [&](auto&& x) {
     map.v.resize(nv);
     recover_velocity(reduction, map.lambda, map.beta, map.v);
@@ -91,19 +92,21 @@ void map_outcomes(const ContactProblem& p, Reduction& reduction, OutcomeMap& map
     x.head(nv) = map.v;
     x.tail(joints) = map.lambda_prescribed / p.dt;
   };
-  map.lambda.setZero(3 * n);
+  map.cone.setZero(3 * n);
+  expand_impulses(form, terms, map.cone, map.lambda);
   map.beta.setZero(m);
   map.constant.resize(nv + joints);
   outcome(map.constant.head(nv + joints));
   map.contacts.resize(nv + joints, 3 * n);
   for (Index k = 0; k < 3 * n; ++k) {
-    map.lambda.setZero(3 * n);
-    map.lambda[k] = 1.0;
-    if (reduced.edge_angle.size() > 0) turn_from_edges(reduced, map.lambda);  // the LCP's own axes
+    map.cone.setZero(3 * n);
+    map.cone[k] = 1.0;
+    expand_impulses(form, terms, map.cone, map.lambda);
     outcome(map.contacts.col(k));
     map.contacts.col(k) -= map.constant;
   }
-  map.lambda.setZero(3 * n);
+  map.cone.setZero(3 * n);
+  expand_impulses(form, terms, map.cone, map.lambda);
   map.rows.resize(nv + joints, m);
   for (Index k = 0; k < m; ++k) {
     map.beta.setZero(m);
@@ -143,9 +146,10 @@ void build_outcome(const ReducedProblem& p, Index k, PyramidLcpWorkspace& w) {
 
 }  // namespace
 
-void solve_pyramid_lcp(const ReducedProblem& p, const SolveOptions& options, PyramidLcpWorkspace& w, Impulses& out) {
-  build_pyramid_lcp(p, options.edges, w);
-  const Index n = p.contacts(), m = p.bounded_rows(), k = options.edges, rows = n * (k + 2);
+void solve_pyramid_lcp(const StandardForm& form, const SolverOptions& options, PyramidLcpWorkspace& w, Impulses& out) {
+  const ReducedProblem& p = form.problem;
+  build_pyramid_lcp(p, form.edges, w);
+  const Index n = p.contacts(), m = p.bounded_rows(), k = form.edges, rows = n * (k + 2);
   if (options.solver == Solver::enumerate) {
     build_outcome(p, k, w);
     if (!options.warm_start || w.last_outcome.size() != w.c.size()) w.last_outcome = w.c;
@@ -163,14 +167,14 @@ void solve_pyramid_lcp(const ReducedProblem& p, const SolveOptions& options, Pyr
     for (Index i = 0; i < n; ++i) {
       out.ray[3 * i] = w.solution.ray[i];
       for (Index j = 0; j < k; ++j)
-        out.ray.segment<3>(3 * i) += w.solution.ray[n + i * k + j] * edge_direction(static_cast<int>(j), options.edges);
+        out.ray.segment<3>(3 * i) += w.solution.ray[n + i * k + j] * edge_direction(static_cast<int>(j), form.edges);
     }
   }
   if (w.solution.z.size() != w.q.size()) return;
   for (Index i = 0; i < n; ++i) {
     out.lambda[3 * i] = w.solution.z[i];
     for (Index j = 0; j < k; ++j)
-      out.lambda.segment<3>(3 * i) += w.solution.z[n + i * k + j] * edge_direction(static_cast<int>(j), options.edges);
+      out.lambda.segment<3>(3 * i) += w.solution.z[n + i * k + j] * edge_direction(static_cast<int>(j), form.edges);
   }
   for (Index j = 0; j < m; ++j) {
     const Side side = side_of(p, j);

@@ -10,7 +10,7 @@
 
 #include "stiction/laws/impulses.hpp"
 #include "stiction/laws/law.hpp"
-#include "stiction/problem/reduced.hpp"
+#include "stiction/problem/standard_form.hpp"
 #include "stiction/programs/lcp/enumerate.hpp"
 #include "stiction/programs/lcp/lemke.hpp"
 
@@ -18,15 +18,15 @@ namespace stiction {
 
 /// What MINDIFF keeps close to its last value, x = contacts λ + rows β + constant: (v⁺, tau) of a problem with velocities [ZD15, Alg. 3].
 struct OutcomeMap {
-  GrowMatrix contacts;  ///< x 3n; empty: x = y, the motion of a problem known only by its contacts
+  GrowMatrix contacts;  ///< x 3k, of the contacts in standard form; empty: x = y, the motion of a problem known only by its contacts
   GrowMatrix rows;      ///< x m
   GrowVector constant;
-  GrowVector v, lambda, lambda_b, beta, lambda_prescribed;  ///< scratch
+  GrowVector v, cone, lambda, lambda_b, beta, lambda_prescribed;  ///< scratch
 
   void clear() { contacts.resize(0, 0); }
 };
 /// (v⁺, tau) of the problem that `reduction` belongs to, in its units (m/s, rad/s, N, N m).
-void map_outcomes(const ContactProblem& problem, Reduction& reduction, OutcomeMap& map);
+void map_outcomes(const ContactProblem& problem, Reduction& reduction, const StandardForm& form, const LawTerms& terms, OutcomeMap& map);
 
 struct PyramidLcpWorkspace {
   GrowMatrix M, directions, rows;  ///< LCP matrix; R Dᵀ (r x variables)
@@ -42,6 +42,6 @@ struct PyramidLcpWorkspace {
 /// The LCP itself, for tests and for `stiction solve --solver enumerate`.
 void build_pyramid_lcp(const ReducedProblem& problem, int edges, PyramidLcpWorkspace& workspace);
 /// Solver lemke or enumerate (MINDIFF against the last outcome [ZD15, Alg. 3], at first that of no impulses; at most 20 variables).
-void solve_pyramid_lcp(const ReducedProblem& problem, const SolveOptions& options, PyramidLcpWorkspace& workspace, Impulses& impulses);
+void solve_pyramid_lcp(const StandardForm& form, const SolverOptions& options, PyramidLcpWorkspace& workspace, Impulses& impulses);
 
 }  // namespace stiction

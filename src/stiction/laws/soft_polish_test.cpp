@@ -1,5 +1,5 @@
 // Soft laws next to hard ones: what Newton on the primal leaves in rounding, the polish takes away.
-#include "stiction/laws/soft_polish.hpp"
+#include "stiction/laws/interior.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,11 +32,11 @@ TEST(SoftPolish, FindsThePointOfThePrimal) {
     ASSERT_EQ(s.status, Status::solved) << trial;
     Impulses moved = w.impulses;
     moved.lambda *= 1.001;
-    SoftPolishWorkspace polish;
-    ASSERT_TRUE(can_polish_soft(w.reduction.reduced, with(law)));
-    polish_soft(w.reduction.reduced, with(law), polish, moved);
+    InteriorWorkspace polish;
+    ASSERT_TRUE(can_polish_convex(w.form));
+    polish_convex(w.form, polish, moved);
     EXPECT_EQ(moved.status, Status::solved) << trial;
-    EXPECT_LE(certify(w.reduction.reduced, conditions(with(law)), moved.lambda, moved.beta).worst(), 1e-10) << trial;
+    EXPECT_LE(certify(w.reduction.reduced, lowered(w.reduction.reduced, with(law)), moved.lambda, moved.beta).worst(), 1e-10) << trial;
     EXPECT_NEAR((moved.lambda - w.impulses.lambda).norm(), 0.0, 1e-6 * w.impulses.lambda.norm()) << trial;
   }
 }
@@ -45,8 +45,11 @@ TEST(SoftPolish, NothingOverPolygonsOrWithoutACone) {
   std::mt19937 rng(6);
   Reduction reduction;
   reduce(softened(rng, 2, 1e-3), reduction);
-  EXPECT_FALSE(can_polish_soft(reduction.reduced, with(Law::anitescu)));
-  EXPECT_FALSE(can_polish_soft(reduction.reduced, with(Law::coulomb_cone)));
+  for (const Law law : {Law::anitescu, Law::coulomb_cone}) {
+    StandardForm form;
+    make_standard_form(reduction.reduced, lowered(reduction.reduced, with(law)), form);
+    EXPECT_FALSE(can_polish_convex(form));
+  }
 }
 
 TEST(SoftPolishAllocation, NoneAfterWarmUp) {
@@ -56,15 +59,15 @@ TEST(SoftPolishAllocation, NoneAfterWarmUp) {
   SolveWorkspace w;
   Solution s;
   solve(p, with(Law::todorov), w, s);
-  SoftPolishWorkspace polish;
+  InteriorWorkspace polish;
   Impulses start = w.impulses, moved = start;
   for (int k = 0; k < 2; ++k) {
     moved = start;
-    polish_soft(w.reduction.reduced, with(Law::todorov), polish, moved);
+    polish_convex(w.form, polish, moved);
   }
   moved = start;
   const std::size_t before = allocation_count();
-  polish_soft(w.reduction.reduced, with(Law::todorov), polish, moved);
+  polish_convex(w.form, polish, moved);
   EXPECT_EQ(allocation_count() - before, 0u);
 }
 

@@ -1,7 +1,16 @@
-// One contact problem, any law, any solver, one certificate: reduce -> solve the law's program -> recover -> certify.
+// One contact problem, any law, any solver, one certificate:
 //
+//   parts (islands.hpp) -> reduce -> lower -> standard form -> the program of the law's family, by its solver -> impulses of the contacts -> complete, certify
 // The status is `solved` only when the certificate's worst scaled residual is within options.tolerance; otherwise it is what the
 // solver said, or `inaccurate`. The returned point is finite always: a solver that fails returns zero impulses and says so.
+//
+//   family         solver automatic                                               its fall-back (counted in Solution::fallbacks)
+//   associated     few free velocities: goldfarb_idnani on half lines and half    the dense method, where the block-sparse one fails;
+//                  spaces, active_set on polygons or with bounded rows; many:     over the disc the polish of the point found
+//                  interior_point; contacts that give way and discs: newton
+//   coulomb        interior_point                                                 laws/coulomb.cpp
+//   energy         active_set, of many free velocities interior_point             the other one
+//   constitutive   newton                                                         none
 #pragma once
 
 #include "stiction/laws/box_rows.hpp"
@@ -13,49 +22,41 @@
 #include "stiction/laws/interior.hpp"
 #include "stiction/laws/islands.hpp"
 #include "stiction/laws/law.hpp"
+#include "stiction/laws/lowering.hpp"
 #include "stiction/laws/max_dissipation.hpp"
-#include "stiction/laws/mixture.hpp"
-#include "stiction/laws/moreau.hpp"
+#include "stiction/laws/prox_law.hpp"
 #include "stiction/laws/pyramid_lcp.hpp"
-#include "stiction/laws/soft_convex.hpp"
-#include "stiction/laws/soft_polish.hpp"
+#include "stiction/laws/soft_cones.hpp"
 #include "stiction/laws/viscous.hpp"
 #include "stiction/laws/warm_start.hpp"
-#include "stiction/problem/contact_subset.hpp"
 #include "stiction/problem/reduced.hpp"
 #include "stiction/problem/solution.hpp"
+#include "stiction/problem/standard_form.hpp"
 
 namespace stiction {
-
-/// The contacts that touch (gap <= kTouchGap) as a problem of its own, without gaps [Anitescu & Potra 1997].
-struct TouchingContacts {
-  ContactSubset subset;
-  Impulses impulses;
-};
 
 /// Memory of `solve`, reused between calls: no heap allocation once every size has been seen. Not to be shared between threads.
 struct SolveWorkspace {
   Reduction reduction;
-  Impulses impulses, fallback, first, uncorrected;
+  LawTerms terms;     ///< of the problem being solved
+  StandardForm form;  ///< of the same
+  Impulses impulses;  ///< of the contacts of the problem
+  Impulses cone;      ///< of those in standard form, in its coordinates
+  Impulses fallback, first, uncorrected;
+  GrowVector weights_factor, solved_impulses;
   ConvexWorkspace convex;
   MaxDissipationWorkspace max_dissipation;
   PyramidLcpWorkspace pyramid;
   ViscousWorkspace viscous;
-  TouchingContacts touching;
-  ReducedProblem turned, without_defect;
+  ReducedProblem without_defect;
   InfeasibilityWorkspace infeasibility;
   BoxRowsWorkspace box_rows;
-  ContactProblem unified;
-  ReducedProblem unified_reduced;
-  SoftConvexWorkspace soft;
+  SoftConesWorkspace soft;
   ChoiceWorkspace choice;
-  GrowVector solved_impulses;
   ProxLawWorkspace prox;
-  MoreauWorkspace moreau;
   CompliantWorkspace compliant;
   InteriorWorkspace interior;
   HeldContactsWorkspace held;
-  SoftPolishWorkspace soft_polish;
   CertificateWorkspace certificate;
   Certificate compared;
   WarmStart start;
@@ -68,10 +69,12 @@ struct SolveWorkspace {
 /// Throws InvalidArgument on an option that is out of range or does not fit the law, as every `solve` does.
 void validate(const SolveOptions& options);
 
-/// Impulses of the law on a reduced problem; status as the solver reports it, uncertified.
+/// Impulses of the law on a reduced problem; status as the solver reports it, uncertified. Leaves terms and standard form in the workspace.
 void solve_reduced(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Impulses& impulses);
 
-/// The solver that `options.solver` names, or the one that `automatic` stands for on this problem.
+/// The solver that `solver` names, or the one that `automatic` stands for on this problem.
+Solver choose_solver(const StandardForm& form, Solver solver);
+/// The same for a problem and a law.
 Solver choose_solver(const ReducedProblem& problem, const SolveOptions& options);
 
 /// Solves a valid problem (see `validate`); throws InvalidArgument on an option that does not fit the law.
@@ -83,13 +86,15 @@ void solve(const ReducedProblem& problem, const SolveOptions& options, SolveWork
 /// `solved` when the certificate is within the tolerance, else what the solver said or `inaccurate`.
 Status certified_status(Status solver, const Certificate& certificate, double tolerance);
 
-/// Brings `workspace.reduction` and `workspace.impulses` to those of the whole problem, where `solve` went by its parts.
+/// Brings reduction, impulses, terms and form of the workspace to those of the whole problem, where `solve` went by its parts; terms and form
+/// only where one program takes all its laws.
 void reduce_whole(const ContactProblem& problem, const SolveOptions& options, const Solution& solution, SolveWorkspace& workspace);
 
 /// What programs remember in the order of the contacts is no longer true. Impulses by name stay.
 void forget_positions(SolveWorkspace& workspace);
 
-/// Velocities, bilateral impulses, certificate and status from `workspace.impulses`; `workspace.reduction` is the problem's.
+/// Velocities, bilateral impulses, certificate and status from `workspace.impulses`; reduction, terms and form of the workspace are the
+/// problem's.
 void complete(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
 /// The same for a problem known only by its contacts.
 void complete(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);

@@ -12,9 +12,11 @@ namespace {
 
 using Index = Eigen::Index;
 
-void measure_damping(const ReducedProblem& p, ViscousWorkspace& w) {
-  w.damping.resize(p.contacts());
-  for (int i = 0; i < p.contacts(); ++i) w.damping[i] = viscous_damping(p, i);
+void measure_damping(const StandardForm& form, ViscousWorkspace& w) {
+  w.damping.setZero(form.problem.contacts());
+  for (Index k = 0; k < w.damping.size(); ++k) {
+    if (form.compliance[2 * k + 1] > 0.0) w.damping[k] = 1.0 / form.compliance[2 * k + 1];
+  }
 }
 
 // Unblocked Cholesky in place; r is small.
@@ -43,7 +45,7 @@ void solve_upper(const GrowMatrix& L, double* x) {
   }
 }
 
-// K = I + Σ h c (s sᵀ + t tᵀ) and g = -Σ h c (s u_s + t u_t).
+// K = I + Σ D (s sᵀ + t tᵀ) and g = -Σ D (s u_s + t u_t).
 void assemble_implicit(const ReducedProblem& p, const ConstRowMap& rows, ViscousWorkspace& w) {
   const Index r = rows.cols();
   for (Index i = 0; i < p.contacts(); ++i) {
@@ -56,17 +58,6 @@ void assemble_implicit(const ReducedProblem& p, const ConstRowMap& rows, Viscous
         for (Index k = j; k < r; ++k) w.L(k, j) += x * a[k];
         w.g[j] -= x * p.u_free[row];
       }
-    }
-  }
-}
-
-// The friction of the state's own slip, and what it adds to y.
-void assemble_explicit(const ReducedProblem& p, const ConstRowMap& rows, ViscousWorkspace& w, Impulses& out) {
-  if (p.u_before.size() == 0) return;
-  for (Index i = 0; i < p.contacts(); ++i) {
-    for (const Index row : {3 * i + 1, 3 * i + 2}) {
-      out.lambda[row] = -w.damping[i] * p.u_before[row];
-      w.g += out.lambda[row] * rows.row(row).transpose();
     }
   }
 }
@@ -95,7 +86,7 @@ void whiten_rows(const ReducedProblem& p, const ConstRowMap& rows, ViscousWorksp
   }
 }
 
-void solve_program(const ReducedProblem& p, const SolveOptions& options, Solver solver, ViscousWorkspace& w, Impulses& out) {
+void solve_program(const ReducedProblem& p, const SolverOptions& options, Solver solver, ViscousWorkspace& w, Impulses& out) {
   const Index n = p.contacts(), m = p.bounded_rows(), r = p.rank_bound();
   if (is_pivoting(solver) && m == 0) {
     if (!options.warm_start) w.lcp_solution.active.clear();
@@ -167,37 +158,27 @@ void refine(const ReducedProblem& p, const ConstRowMap& rows, bool pivoted, Visc
 
 }  // namespace
 
-double viscous_damping(const ReducedProblem& p, int i) {
-  return p.closed[static_cast<std::size_t>(i)] != 0 ? p.dt * material_of(p.material, i).viscosity : 0.0;
-}
-
-void solve_viscous(const ReducedProblem& p, const SolveOptions& options, Solver solver, ViscousWorkspace& w, Impulses& out) {
+void solve_viscous(const StandardForm& form, const SolverOptions& options, Solver solver, ViscousWorkspace& w, Impulses& out) {
   constexpr int kRefinements = 2;
+  const ReducedProblem& p = form.problem;
   const Index r = p.rank_bound();
   const ConstRowMap rows = dense_rows(p.Rt, w.rows);
-  const bool implicit = options.viscous_slip == ViscousSlip::after;
   out.lambda.setZero(3 * p.contacts());
   out.beta.setZero(p.bounded_rows());
-  measure_damping(p, w);
+  measure_damping(form, w);
   w.L.resize(r, r);
   w.L.setIdentity();
   w.g.setZero(r);
-  if (implicit) {
-    assemble_implicit(p, rows, w);
-  } else {
-    assemble_explicit(p, rows, w, out);
-  }
+  assemble_implicit(p, rows, w);
   factor(w.L);
   solve_lower(w.L, w.g.data());
   whiten_rows(p, rows, w);
   solve_program(p, options, solver, w, out);
   w.y = w.y_hat;
   solve_upper(w.L, w.y.data());
-  if (implicit) {
-    add_friction(p, rows, w, w.y, true, out);
-    for (int k = 0; k < kRefinements && out.status == Status::solved; ++k)
-      refine(p, rows, p.bounded_rows() == 0 && is_pivoting(solver), w, out);
-  }
+  add_friction(p, rows, w, w.y, true, out);
+  for (int k = 0; k < kRefinements && out.status == Status::solved; ++k)
+    refine(p, rows, p.bounded_rows() == 0 && is_pivoting(solver), w, out);
   out.motion = w.y;
 }
 

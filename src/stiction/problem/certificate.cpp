@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/base/errors.hpp"
 #include "stiction/problem/contact_checks.hpp"
-#include "stiction/problem/newton_impact.hpp"
 
 namespace stiction {
 
@@ -49,47 +49,10 @@ Scales measure_scales(const ContactProblem& p, const Ref& offset, const GrowVect
   return s;
 }
 
-ContactSoftness softness_at(const ContactProblem& p, const LawConditions& law, int i, double offset, const CertificateWorkspace& w) {
-  return contact_softness(softness_of(p.laws, law.softness, i), material_of(p.material, i), p.dt, p.gap[i], offset,
-                          w.weights.size() > 0 ? w.weights[i] : 0.0);
-}
-
-// Contacts that give way push a penetration out: û, and the impulse of their spring at rest.
-void add_springs(const ContactProblem& p, const LawConditions& law, const GrowVector& inertia, const CertificateWorkspace& w, Scales& s) {
-  for (int i = 0; i < p.contacts(); ++i) {
-    if (law.compliant) {
-      s.impulse = std::max(s.impulse, largest_entry(compliant_impulse(compliant_contact(p, *law.compliant, i), Vector3d::Zero())));
-    } else if (law.softness != Softness::none) {
-      const ContactSoftness softness = softness_at(p, law, i, w.offset[i], w);
-      const double push = std::max(softness.reference, 0.0), resistance = softness.normal + mobility(p.J, i, 0, inertia);
-      s.velocity = std::max(s.velocity, push);
-      if (push > 0.0 && resistance > 0.0) s.impulse = std::max(s.impulse, push / resistance);
-    }
-  }
-}
-
-void check_friction_law(const ContactProblem& p, const LawConditions& law, int i, const Vector3d& u, const Vector3d& lambda,
-                        const Scales& s, Certificate& c) {
-  Vector3d slip = u;
-  if (law.slip_before) {
-    slip.setZero();
-    p.J.add_group_product(i, p.v, slip);
-  }
-  check_viscous(p.dt * material_of(p.material, i).viscosity, slip.tail<2>(), lambda, s, c);
-}
-
-void check_newton_impact(const ContactProblem& p, const LawConditions& law, const SectionShape& shape, int i, const Vector3d& u,
-                         const Vector3d& lambda, const Scales& s, Certificate& c) {
-  Vector3d before = Vector3d::Zero();
-  p.J.add_group_product(i, p.v, before);
-  const Vector3d xi = u + impact_shift(p.restitution[i], material_of(p.material, i), before);
-  check_impact(law, shape, closed_at_midpoint(p.gap[i], p.dt, before[0]), p.mu[i], xi, lambda, s, c);
-}
-
 double work(double impulse, double before, double after) { return 0.5 * impulse * (before + after); }
 
-void check_rows(const ContactProblem& p, const LawConditions& law, const Ref& v_plus, const Ref& lambda_b, const Ref& lambda_p,
-                const Scales& s, Certificate& c) {
+void check_rows(const ContactProblem& p, const LawTerms& law, const Ref& v_plus, const Ref& lambda_b, const Ref& lambda_p, const Scales& s,
+                Certificate& c) {
   for (int j = 0; j < p.bounded_rows(); ++j) {
     Eigen::Matrix<double, 1, 1> after(0.0), before(0.0);
     p.J_b.add_group_product(j, v_plus, after);
@@ -109,38 +72,10 @@ void check_rows(const ContactProblem& p, const LawConditions& law, const Ref& v_
   }
 }
 
-void check_contacts(const ContactProblem& p, const LawConditions& law, const Ref& lambda, const Scales& s, CertificateWorkspace& w,
-                    Certificate& c) {
-  const LawConditions open = open_contact(law);
-  const bool soft = law.softness != Softness::none;
+void check_contacts(const LawTerms& law, const Ref& lambda, const Scales& s, CertificateWorkspace& w, Certificate& c) {
   w.shape.reset(law.edges);
-  if (law.aligned) edge_angles(p, w.angle);
-  for (int i = 0; i < p.contacts(); ++i) {
-    Vector3d l = lambda.segment<3>(3 * i);
-    if (law.compliant) {
-      check_compliant(compliant_contact(p, *law.compliant, i), w.u.segment<3>(3 * i), l, s, c);
-      continue;
-    }
-    if (law.newton_impact) {
-      check_newton_impact(p, law, w.shape, i, w.u.segment<3>(3 * i), l, s, c);
-      continue;
-    }
-    if (law.touching_only && p.gap[i] > kTouchGap) {
-      check_absent(l, s, c);
-      continue;
-    }
-    const double offset = law.touching_only ? std::min(w.offset[i], 0.0) : w.offset[i];
-    ContactSoftness softness;
-    if (soft) softness = softness_at(p, law, i, offset, w);
-    Vector3d u = law_velocity(soft ? &softness : nullptr, offset, w.u.segment<3>(3 * i), l);
-    if (law.aligned) {
-      u = turned_back(u, w.angle[i]);
-      l = turned_back(l, w.angle[i]);
-    }
-    const bool touches = w.closed[static_cast<std::size_t>(i)] != 0 || !law.friction_needs_contact;
-    check_contact(touches ? law : open, w.shape, p.mu[i], u, l, s, c);
-    if (law.viscous && touches) check_friction_law(p, law, i, u, l, s, c);
-  }
+  for (int i = 0; i < static_cast<int>(law.contacts.size()); ++i)
+    check_contact(law, w.shape, i, w.u.segment<3>(3 * i), lambda.segment<3>(3 * i), s, c);
 }
 
 // Kinetic energies through M v⁺, contacts through J v⁺ and Jᵀ λ: nothing here is the momentum residual again.
@@ -171,18 +106,20 @@ double Certificate::worst() const {
                    rounding.scaled});
 }
 
-void certify(const ContactProblem& p, const LawConditions& law, const Ref& v_plus, const Ref& lambda, const Ref& lambda_b,
-             const Ref& lambda_p, CertificateWorkspace& w, Certificate& c) {
+void certify(const ContactProblem& p, const LawTerms& law, const Ref& v_plus, const Ref& lambda, const Ref& lambda_b, const Ref& lambda_p,
+             CertificateWorkspace& w, Certificate& c) {
+  require_size("terms.contacts", static_cast<Eigen::Index>(law.contacts.size()), p.contacts());
   c = Certificate{};
   c.finite = v_plus.allFinite() && lambda.allFinite() && lambda_b.allFinite() && lambda_p.allFinite();
   if (!c.finite) return;
   normal_offset(p, w.offset);
-  find_closed(p, w.closed);
-  w.weights.resize(0);
-  if (law.softness == Softness::compliant) contact_weights(p, w.factor, w.weights);
   inertias(p, w.difference);
   Scales s = measure_scales(p, w.offset, w.difference);
-  add_springs(p, law, w.difference, w, s);
+  for (int i = 0; i < p.contacts(); ++i) {
+    add_rest_impulse(law, i, s);
+    const double push = push_of(law, i, w.offset[i]);
+    if (push > 0.0) add_push(law.contacts[static_cast<std::size_t>(i)], push, mobility(p.J, i, 0, w.difference), s);
+  }
   add_reached_limits(p.lo, p.hi, lambda_b, s);
   take_scales(s, std::max({largest_entry(lambda), largest_entry(lambda_b), largest_entry(lambda_p)}), c);
 
@@ -191,7 +128,7 @@ void certify(const ContactProblem& p, const LawConditions& law, const Ref& v_plu
   p.M.multiply(w.difference, w.momentum);
   w.u.resize(p.J.rows());
   p.J.multiply(v_plus, w.u);
-  check_contacts(p, law, lambda, s, w, c);
+  check_contacts(law, lambda, s, w, c);
   check_rows(p, law, v_plus, lambda_b, lambda_p, s, c);
 
   w.difference.setZero();
@@ -205,7 +142,7 @@ void certify(const ContactProblem& p, const LawConditions& law, const Ref& v_plu
   raise(c.momentum, largest_entry(w.momentum), s.impulse);
 }
 
-Certificate certify(const ContactProblem& p, const LawConditions& law, const Ref& v_plus, const Ref& lambda, const Ref& lambda_b,
+Certificate certify(const ContactProblem& p, const LawTerms& law, const Ref& v_plus, const Ref& lambda, const Ref& lambda_b,
                     const Ref& lambda_p) {
   CertificateWorkspace workspace;
   Certificate certificate;

@@ -2,40 +2,17 @@
 //
 // Each residual is raw in its own unit and scaled by the problem's own velocity and impulse, so that 1e-9 means the same for a
 // beetle and a bridge. The scales read the problem and never the answer: a huge answer cannot certify itself, and what its
-// digits cannot show is a residual too (`rounding`). What each means depends on the law: `certify` says which conditions a law
-// promises and leaves the others at zero. Definitions and scales are listed in docs/certificate.md.
+// digits cannot show is a residual too (`rounding`). What each means depends on the terms of the law (contact_terms.hpp); residuals of
+// conditions that it does not promise stay at zero. Definitions and scales are listed in docs/certificate.md.
 #pragma once
 
 #include <array>
-#include <optional>
 
 #include "stiction/problem/contact_problem.hpp"
+#include "stiction/problem/contact_terms.hpp"
 #include "stiction/problem/sections.hpp"
-#include "stiction/problem/softness.hpp"
 
 namespace stiction {
-
-/// Which conditions a law promises at a contact; filled in by the law (laws/law.hpp).
-struct LawConditions {
-  bool normal_complementarity = true;   ///< λ_N (u_N + c) = 0
-  bool friction_cone = true;            ///< |λ_T| <= μ λ_N; pyramid when edges > 0
-  bool dissipation = true;              ///< friction opposes slip: λ_T maximises -u_T·λ_T over the section of the cone
-  bool no_slip = false;                 ///< u_T = 0
-  bool frictionless = false;            ///< λ_T = 0
-  bool relaxed = false;                 ///< convex relaxation: u + (c, 0, 0) lies in the dual of the friction cone
-  bool non_penetration = true;          ///< u_N + c >= 0
-  bool friction_needs_contact = false;  ///< friction conditions hold on closed contacts only (find_closed); open ones are frictionless
-  bool viscous = false;                 ///< λ_T = -h c u_T, c the contact's viscosity
-  bool slip_before = false;             ///< viscous: u_T is the slip before the step
-  bool touching_only = false;           ///< contacts with gap > kTouchGap bear nothing and promise nothing; the others see no gap
-  bool aligned = false;                 ///< each contact's polygon is turned by `edge_angles`
-  bool newton_impact = false;    ///< the conditions hold on ξ of problem/newton_impact.hpp in place of u; open contacts bear nothing
-  std::optional<Law> compliant;  ///< λ = f(u) of problem/constitutive.hpp, |λ_T| <= μ λ_N and nothing else of the above
-  bool bound_complementarity =
-      true;  ///< bounded rows: w = 0 inside the bounds; otherwise the bounds, and w >= 0 (<= 0) on rows without upper (lower) bound
-  Softness softness = Softness::none;  ///< relaxed laws: u + R λ - û takes the place of u + c e_N (softness.hpp)
-  int edges = 0;                       ///< 0: the disc |λ_T| <= μ λ_N; k >= 3: the polygon with k vertices at angles 2πj/k
-};
 
 struct Residual {
   double raw = 0.0;     ///< largest violation over contacts or rows, in the unit given below
@@ -99,18 +76,17 @@ inline constexpr std::array kResiduals{
 };
 
 struct CertificateWorkspace {
-  GrowVector offset, difference, momentum, u, angle, weights, factor;
-  std::vector<char> closed;
+  GrowVector offset, difference, momentum, u;
   SectionShape shape;
 };
 
 /// As below, without allocations once the workspace has grown.
-void certify(const ContactProblem& problem, const LawConditions& law, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+void certify(const ContactProblem& problem, const LawTerms& law, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
              const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& lambda_b,
              const Eigen::Ref<const Eigen::VectorXd>& lambda_prescribed, CertificateWorkspace& workspace, Certificate& certificate);
 
-/// Residuals of the point (v_plus nv, lambda 3n, lambda_b m, lambda_prescribed) for the conditions that the law promises.
-Certificate certify(const ContactProblem& problem, const LawConditions& law, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+/// Residuals of the point (v_plus nv, lambda 3n, lambda_b m, lambda_prescribed) for what the law, lowered on this problem, asks.
+Certificate certify(const ContactProblem& problem, const LawTerms& law, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
                     const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& lambda_b,
                     const Eigen::Ref<const Eigen::VectorXd>& lambda_prescribed);
 

@@ -8,6 +8,7 @@
 #include <Eigen/Cholesky>
 
 #include "stiction/problem/reduced.hpp"
+#include "stiction/problem/test_terms.hpp"
 
 namespace stiction {
 namespace {
@@ -19,17 +20,13 @@ using Eigen::VectorXd;
 constexpr double kMass = 2.0, kMu = 0.5;
 
 // A point mass on a plane, contact frame = world with the normal first; judged at λ with the velocity that λ leads to.
-Certificate judge(const LawConditions& law, const Vector3d& v, const Vector3d& lambda, double mu = kMu) {
+Certificate judge(const TestLaw& law, const Vector3d& v, const Vector3d& lambda, double mu = kMu) {
   const ContactProblem p =
       make_contact_problem(kMass * MatrixXd::Identity(3, 3), v, MatrixXd::Identity(3, 3), Eigen::Matrix<double, 1, 1>(mu), 0.01);
-  return certify(p, law, v + lambda / kMass, lambda, VectorXd(0), VectorXd(0));
+  return certify(p, terms_of(p, law), v + lambda / kMass, lambda, VectorXd(0), VectorXd(0));
 }
 
-LawConditions polygon(int edges) {
-  LawConditions law;
-  law.edges = edges;
-  return law;
-}
+TestLaw polygon(int edges) { return {.edges = edges}; }
 
 TEST(NaturalMap, PolygonSlidesAlongItsVertex) {
   // Slip between two vertices of the square at 0.3 rad: friction points along -S.
@@ -44,8 +41,7 @@ TEST(NaturalMap, PolygonSlidesAlongItsVertex) {
 }
 
 TEST(NaturalMap, NoSlipIsAHalfSpace) {
-  LawConditions law;
-  law.no_slip = true;
+  const TestLaw law{.family = Family::associated, .friction = kInfinity};
   const Vector3d v(-1.0, 5.0, -3.0);
   EXPECT_LT(judge(law, v, -kMass * v).worst(), 1e-15);
   EXPECT_NEAR(judge(law, v, -kMass * Vector3d(v[0], v[1], 0.9 * v[2])).natural_map.raw, 0.3, 1e-14);  // slip left over
@@ -55,9 +51,7 @@ TEST(NaturalMap, NoSlipIsAHalfSpace) {
 }
 
 TEST(NaturalMap, RelaxedPolygonAndDisc) {
-  LawConditions law;
-  law.relaxed = true;
-  law.normal_complementarity = false;
+  TestLaw law{.family = Family::associated};
   for (const int edges : {0, 6}) {
     law.edges = edges;
     // Along S: λ = a (1, -μ, 0), u = (μ |u_S|, u_S, 0).
@@ -82,7 +76,7 @@ Certificate driven_slider(double push) {
   p.impulse = VectorXd::Constant(1, -0.1);
   p.prescribed = {0};
   p.v_prescribed = VectorXd::Zero(1);
-  return certify(p, {}, VectorXd::Zero(1), Vector3d(push, 0.0, 0.0), VectorXd(0), VectorXd::Constant(1, 0.1 - push));
+  return certify(p, terms_of(p), VectorXd::Zero(1), Vector3d(push, 0.0, 0.0), VectorXd(0), VectorXd::Constant(1, 0.1 - push));
 }
 
 TEST(Scale, AHugeAnswerIsAResidual) {
@@ -100,11 +94,11 @@ TEST(Scale, LimitsCountWhereTheyAreReached) {
   p.b = VectorXd::Constant(1, -2.0);
   p.lo = VectorXd::Constant(1, -1e9);
   p.hi = VectorXd::Constant(1, 1e9);
-  const Certificate full = certify(p, {}, VectorXd::Zero(1), Vector3d(1e9, 0.0, 0.0), VectorXd::Constant(1, -1e9), VectorXd(0));
+  const Certificate full = certify(p, terms_of(p), VectorXd::Zero(1), Vector3d(1e9, 0.0, 0.0), VectorXd::Constant(1, -1e9), VectorXd(0));
   EXPECT_LT(full.worst(), 1e-14);
   EXPECT_EQ(full.impulse_scale, 1e9);
   EXPECT_EQ(full.velocity_scale, 2.0);
-  const Certificate half = certify(p, {}, VectorXd::Zero(1), Vector3d(5e8, 0.0, 0.0), VectorXd::Constant(1, -5e8), VectorXd(0));
+  const Certificate half = certify(p, terms_of(p), VectorXd::Zero(1), Vector3d(5e8, 0.0, 0.0), VectorXd::Constant(1, -5e8), VectorXd(0));
   EXPECT_EQ(half.impulse_scale, 2.0);
   EXPECT_GT(half.worst(), 0.5);
 }
@@ -119,11 +113,11 @@ TEST(Scale, WedgesAndLeversMagnify) {
   p.impulse = Eigen::Vector2d(0.0, -load);
   VectorXd lambda = VectorXd::Zero(6);
   lambda[0] = lambda[3] = load / (2.0 * std::sin(angle));
-  EXPECT_LT(certify(p, {}, VectorXd::Zero(2), lambda, VectorXd(0), VectorXd(0)).worst(), 1e-11);
+  EXPECT_LT(certify(p, terms_of(p), VectorXd::Zero(2), lambda, VectorXd(0), VectorXd(0)).worst(), 1e-11);
   ContactProblem lever = make_contact_problem(MatrixXd::Identity(1, 1), VectorXd::Zero(1), MatrixXd(Vector3d(1e-4, 0.0, 0.0)),
                                               Eigen::Matrix<double, 1, 1>(kMu), 0.01);
   lever.impulse = VectorXd::Constant(1, -load);
-  EXPECT_LT(certify(lever, {}, VectorXd::Zero(1), Vector3d(load / 1e-4, 0.0, 0.0), VectorXd(0), VectorXd(0)).worst(), 1e-11);
+  EXPECT_LT(certify(lever, terms_of(lever), VectorXd::Zero(1), Vector3d(load / 1e-4, 0.0, 0.0), VectorXd(0), VectorXd(0)).worst(), 1e-11);
 }
 
 // Sticking to rounding is solved however wide the cone, and a creep of a millionth is not.
@@ -168,7 +162,7 @@ TEST(Energy, BalancesWithEveryKindOfRow) {
     VectorXd total = p.impulse + p.J.to_dense().transpose() * lambda + p.J_b.to_dense().transpose() * lambda_b;
     total.tail(2) += lambda_p;
     const VectorXd v_plus = p.v + p.M.to_dense().llt().solve(total), mean = 0.5 * (p.v + v_plus);
-    const Certificate c = certify(p, {}, v_plus, lambda, lambda_b, lambda_p);
+    const Certificate c = certify(p, terms_of(p), v_plus, lambda, lambda_b, lambda_p);
     EXPECT_LT(c.energy_balance.scaled, 1e-14);
     EXPECT_NEAR(c.energy.known, p.impulse.dot(mean), 1e-12);
     EXPECT_NEAR(c.energy.contacts, lambda.dot(p.J.to_dense() * mean), 1e-12);
@@ -176,7 +170,7 @@ TEST(Energy, BalancesWithEveryKindOfRow) {
     EXPECT_NEAR(c.energy.bounded, rows[0] + rows[2], 1e-12);
     EXPECT_NEAR(c.energy.bilateral, rows[1] + lambda_p.dot(mean.tail(2)), 1e-12);
     const VectorXd wrong = v_plus + 1e-3 * VectorXd::Random(8);
-    EXPECT_GT(certify(p, {}, wrong, lambda, lambda_b, lambda_p).energy_balance.raw, 1e-6);
+    EXPECT_GT(certify(p, terms_of(p), wrong, lambda, lambda_b, lambda_p).energy_balance.raw, 1e-6);
   }
 }
 

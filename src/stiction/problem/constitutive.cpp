@@ -32,7 +32,7 @@ Normal hunt_crossley_normal(const CompliantContact& c, double u) {
 }
 
 Normal normal_law(const CompliantContact& c, double u) {
-  return c.law == Law::hunt_crossley ? hunt_crossley_normal(c, u) : linear_normal(c, u);
+  return c.normal == NormalForce::hunt_crossley ? hunt_crossley_normal(c, u) : linear_normal(c, u);
 }
 
 // λ_T = -proj_ρ(a w + b): linear up to the limit ρ.
@@ -65,32 +65,17 @@ Tangent regularized(double speed, const Vector2d& u, double limit) {
 Tangent tangential_law(const CompliantContact& c, const Vector2d& u, double limit) {
   const ContactMaterial& m = *c.material;
   if (limit <= 0.0) return {};
-  if (c.law == Law::linear_penalty) return clamped(c.dt * m.damping_tangential, c.dt * m.damping_tangential * u, limit);
-  if (c.law == Law::stick_slip_spring) {
+  if (c.friction == FrictionForce::damper) return clamped(c.dt * m.damping_tangential, c.dt * m.damping_tangential * u, limit);
+  if (c.friction == FrictionForce::spring) {
     const double a = c.dt * (c.dt * m.stiffness_tangential + m.damping_tangential);
     return clamped(a, a * u + c.dt * m.stiffness_tangential * Vector2d(m.spring[0], m.spring[1]), limit);
   }
   return regularized(m.stiction_speed, u, limit);
 }
 
-template <class Problem>
-CompliantContact read_contact(const Problem& p, Law law, int i, double gap) {
-  return {p.laws.empty() ? law : p.laws[static_cast<std::size_t>(i)], p.mu[i], gap, p.dt, &material_of(p.material, i)};
-}
-
 double friction_limit(double mu, double normal) { return normal > 0.0 ? mu * normal : 0.0; }
 
 }  // namespace
-
-CompliantContact compliant_contact(const ContactProblem& p, Law law, int i) { return read_contact(p, law, i, p.gap[i]); }
-
-CompliantContact compliant_contact(const ReducedProblem& p, Law law, int i) {
-  return read_contact(p, law, i, p.gap.size() == 0 ? 0.0 : p.gap[i]);
-}
-
-bool is_compliant(Law law) {
-  return law == Law::linear_penalty || law == Law::stick_slip_spring || law == Law::regularized_stiction || law == Law::hunt_crossley;
-}
 
 Vector3d compliant_impulse(const CompliantContact& c, const Vector3d& u) {
   const Normal normal = normal_law(c, u[0]);

@@ -15,26 +15,24 @@
 
 #include <array>
 
-#include "stiction/problem/reduced.hpp"
+#include <Eigen/Core>
+
+#include "stiction/problem/contact_law.hpp"
 
 namespace stiction {
 
+enum class NormalForce : char { spring_damper, hunt_crossley };
+enum class FrictionForce : char { damper, spring, regularized };
+
 /// Everything but the velocity that a compliant law reads of a contact. `material` outlives the use.
 struct CompliantContact {
-  Law law = Law::linear_penalty;
+  NormalForce normal = NormalForce::spring_damper;
+  FrictionForce friction = FrictionForce::damper;
   double mu = 0.0;   ///< friction coefficient
   double gap = 0.0;  ///< φ before the step (m)
   double dt = 1.0;   ///< h (s)
   const ContactMaterial* material = nullptr;
 };
-
-/// Of contact i: its own law where the problem names one, otherwise `law`; default parameters where it has no material. The problem
-/// outlives the result.
-CompliantContact compliant_contact(const ContactProblem& problem, Law law, int i);
-CompliantContact compliant_contact(const ReducedProblem& problem, Law law, int i);
-
-/// True for linear_penalty, stick_slip_spring, regularized_stiction and hunt_crossley.
-bool is_compliant(Law law);
 
 /// Impulse N S T (N s) at velocity u (m/s).
 Eigen::Vector3d compliant_impulse(const CompliantContact& contact, const Eigen::Vector3d& u);

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "stiction/problem/certificate.hpp"
-#include "stiction/problem/constitutive.hpp"
+#include "stiction/problem/contact_terms.hpp"
+#include "stiction/problem/sections.hpp"
 
 namespace stiction {
 
@@ -25,36 +26,21 @@ void add_reached_limits(const Eigen::Ref<const Eigen::VectorXd>& lo, const Eigen
 /// Writes the scales into the certificate, and the residual `rounding` of an answer whose largest impulse is this.
 void take_scales(const CertificateScales& scales, double largest_impulse, Certificate& certificate);
 
-/// Conditions on a contact that is open when the law's friction acts on closed contacts only (`friction_needs_contact`).
-LawConditions open_contact(const LawConditions& law);
+/// What the law pushes contact i out at beyond the problem's own offset (m/s): that of a spring or of a decaying penetration; 0 for the
+/// others.
+double push_of(const LawTerms& law, int i, double offset);
+/// Takes the push into the scales, and the impulse that it asks of a contact with this mobility (velocity per impulse, 1/kg).
+void add_push(const ContactTerms& terms, double push, double mobility, CertificateScales& scales);
+/// The impulse of contact i at rest, of laws that give it as a function of the motion.
+void add_rest_impulse(const LawTerms& law, int i, CertificateScales& scales);
 
-/// Velocity that the conditions of a contact speak of: u + c e_N, or u + R λ - û under a softened law.
-Eigen::Vector3d law_velocity(const ContactSoftness* softness, double offset, const Eigen::Vector3d& u, const Eigen::Vector3d& lambda);
-
-/// Conditions of one contact: u its `law_velocity`, lambda its impulse; `shape` the section with law.edges vertices.
-void check_contact(const LawConditions& law, const SectionShape& shape, double mu, const Eigen::Vector3d& u, const Eigen::Vector3d& lambda,
+/// Conditions of contact i at velocity u (m/s) and impulse lambda (N s); `shape` the section with law.edges vertices. The only code that
+/// says what a contact's law means by "solved".
+void check_contact(const LawTerms& law, const SectionShape& shape, int i, const Eigen::Vector3d& u, const Eigen::Vector3d& lambda,
                    const CertificateScales& scales, Certificate& certificate);
 
-/// λ_T = -damping u_T, damping = h c (N s per m/s), slip = u_T.
-void check_viscous(double damping, const Eigen::Vector2d& slip, const Eigen::Vector3d& lambda, const CertificateScales& scales,
-                   Certificate& certificate);
-
-/// A contact that the law leaves out: no impulse.
-void check_absent(const Eigen::Vector3d& lambda, const CertificateScales& scales, Certificate& certificate);
-
-/// Tangential part of x turned by -angle: as seen from tangents turned by `angle`.
-Eigen::Vector3d turned_back(const Eigen::Vector3d& x, double angle);
-
-/// Conditions of a closed contact under Newton's impact law, xi in place of u + c e_N; an open one bears nothing.
-void check_impact(const LawConditions& law, const SectionShape& shape, bool closed, double mu, const Eigen::Vector3d& xi,
-                  const Eigen::Vector3d& lambda, const CertificateScales& scales, Certificate& certificate);
-
-/// |λ - f(u)| and the friction cone of a compliant contact.
-void check_compliant(const CompliantContact& contact, const Eigen::Vector3d& u, const Eigen::Vector3d& lambda,
-                     const CertificateScales& scales, Certificate& certificate);
-
 /// Complementarity of a row with velocity error w and impulse beta in [lo, hi].
-void check_bounded_row(const LawConditions& law, double w, double beta, double lo, double hi, const CertificateScales& scales,
+void check_bounded_row(const LawTerms& law, double w, double beta, double lo, double hi, const CertificateScales& scales,
                        Certificate& certificate);
 
 }  // namespace stiction

@@ -11,20 +11,11 @@ namespace stiction {
 
 namespace {
 
-constexpr std::array<std::string_view, kLaws.size()> kNames{"frictionless",
-                                                            "no_slip",
-                                                            "viscous",
-                                                            "coulomb_pyramid",
-                                                            "coulomb_cone",
-                                                            "moreau",
-                                                            "anitescu",
-                                                            "todorov",
-                                                            "sap",
-                                                            "max_dissipation",
-                                                            "stick_slip_spring",
-                                                            "linear_penalty",
-                                                            "regularized_stiction",
-                                                            "hunt_crossley"};
+constexpr std::array<std::string_view, kLaws.size()> kNames{
+#define STICTION_LAW(name, ...) #name,
+#include "stiction/problem/laws.def"
+#undef STICTION_LAW
+};
 
 void validate_material(std::size_t i, const ContactMaterial& m) {
   for (const MaterialField& field : kMaterialFields) {

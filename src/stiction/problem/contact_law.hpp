@@ -1,5 +1,5 @@
-// The contact laws by name, and what a contact may say of itself beyond its friction coefficient. What each law promises is in
-// laws/law.hpp.
+// The contact laws by name (the table laws.def), and what a contact may say of itself beyond its friction coefficient. What each law
+// promises is in laws/law.hpp.
 #pragma once
 
 #include <array>
@@ -12,37 +12,17 @@
 namespace stiction {
 
 enum class Law {
-  frictionless,
-  no_slip,
-  viscous,
-  coulomb_pyramid,
-  coulomb_cone,
-  moreau,
-  anitescu,
-  todorov,
-  sap,
-  max_dissipation,
-  stick_slip_spring,
-  linear_penalty,
-  regularized_stiction,
-  hunt_crossley
+#define STICTION_LAW(name, ...) name,
+#include "stiction/problem/laws.def"
+#undef STICTION_LAW
 };
 
-/// Every law, in the order of the enumeration.
-inline constexpr std::array kLaws{Law::frictionless,
-                                  Law::no_slip,
-                                  Law::viscous,
-                                  Law::coulomb_pyramid,
-                                  Law::coulomb_cone,
-                                  Law::moreau,
-                                  Law::anitescu,
-                                  Law::todorov,
-                                  Law::sap,
-                                  Law::max_dissipation,
-                                  Law::stick_slip_spring,
-                                  Law::linear_penalty,
-                                  Law::regularized_stiction,
-                                  Law::hunt_crossley};
+/// Every law, in the order of the table.
+inline constexpr std::array kLaws{
+#define STICTION_LAW(name, ...) Law::name,
+#include "stiction/problem/laws.def"
+#undef STICTION_LAW
+};
 
 std::string_view to_string(Law law);
 /// Throws InvalidArgument that lists the names known.
@@ -64,6 +44,8 @@ struct ContactMaterial {
   double stiction_speed = 1e-3;  ///< m/s, slip below which friction is only a part of its limit (regularized_stiction, hunt_crossley), > 0
   double regularization = 0.0;   ///< 1/kg, softness R added to the Delassus diagonal (todorov; tangential part of sap)
   double time_constant = 0.0;    ///< s, in which a penetration decays; 0 leaves it alone (todorov)
+  double friction_ratio = 1.0;   ///< of the friction coefficient across the axis to that along it, > 0 (coulomb_ellipse)
+  double friction_angle = 0.0;   ///< rad, of the axis from the first tangent (coulomb_ellipse)
   std::array<double, 2> spring{};  ///< m, elongation of the tangential spring before the step, S and T (stick_slip_spring)
 };
 
@@ -83,7 +65,9 @@ inline constexpr std::array kMaterialFields{MaterialField{"restitution_tangentia
                                             MaterialField{"damping_tangential", &ContactMaterial::damping_tangential},
                                             MaterialField{"stiction_speed", &ContactMaterial::stiction_speed},
                                             MaterialField{"regularization", &ContactMaterial::regularization},
-                                            MaterialField{"time_constant", &ContactMaterial::time_constant}};
+                                            MaterialField{"time_constant", &ContactMaterial::time_constant},
+                                            MaterialField{"friction_ratio", &ContactMaterial::friction_ratio},
+                                            MaterialField{"friction_angle", &ContactMaterial::friction_angle}};
 static_assert(sizeof(ContactMaterial) == (kMaterialFields.size() + 2) * sizeof(double), "kMaterialFields names every member");
 
 /// Material of contact i; the default where no contact has any. The vector outlives the result.

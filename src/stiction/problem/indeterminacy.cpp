@@ -10,6 +10,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/cone_lp.hpp"
 #include "stiction/problem/contact_checks.hpp"
+#include "stiction/problem/standard_form.hpp"
 
 namespace stiction {
 
@@ -67,25 +68,23 @@ ContactCone sliding_pyramid(double mu, int edges, const Vector3d& u, double tole
   return cone;
 }
 
-// Outside the dual cone's boundary (relaxed laws), or moving away.
-bool is_open(const LawConditions& law, double mu, const Vector3d& u, double tolerance) {
-  if (!law.relaxed) return law.normal_complementarity && u[0] > tolerance;
-  if (law.frictionless || std::isinf(mu)) return u[0] > tolerance;
-  double support = law.edges > 0 ? -kInfinity : mu * std::hypot(u[1], u[2]);
-  for (const Vector3d& g : pyramid(mu, law.edges).generators) support = std::max(support, -g.tail<2>().dot(u.tail<2>()));
-  return u[0] - support > tolerance * (1.0 + mu);
+// Outside the dual cone's boundary, or moving away.
+bool is_open(const LawTerms& law, const ContactTerms& t, const Vector3d& u, double tolerance) {
+  if (t.coulomb || t.mu == 0.0 || std::isinf(t.mu)) return u[0] > tolerance;
+  double support = law.disc() ? t.mu * std::hypot(u[1], u[2]) : -kInfinity;
+  for (const Vector3d& g : pyramid(t.mu, law.edges).generators) support = std::max(support, -g.tail<2>().dot(u.tail<2>()));
+  return u[0] - support > tolerance * (1.0 + t.mu);
 }
 
-ContactCone face(const LawConditions& law, double mu, const Vector3d& u, double tolerance) {
-  const bool holds_without_load = law.no_slip || (law.relaxed && !law.frictionless && std::isinf(mu));
-  if (is_open(law, mu, u, tolerance)) return holds_without_load ? tangents() : ContactCone{};
-  if (law.frictionless || law.viscous || mu == 0.0) return single_ray(Vector3d::UnitX());
-  if (law.no_slip || std::isinf(mu)) return half_space();
+ContactCone face(const LawTerms& law, const ContactTerms& t, const Vector3d& u, double tolerance) {
+  if (law.family != Family::energy && is_open(law, t, u, tolerance)) return !t.coulomb && std::isinf(t.mu) ? tangents() : ContactCone{};
+  if (t.mu == 0.0) return single_ray(Vector3d::UnitX());
+  if (std::isinf(t.mu)) return half_space();
   const double slip = std::hypot(u[1], u[2]);
-  const bool sliding = (law.dissipation || law.relaxed) && slip > tolerance;
-  if (law.edges > 0) return sliding ? sliding_pyramid(mu, law.edges, u, tolerance) : pyramid(mu, law.edges);
-  if (sliding) return single_ray({1.0, -mu * u[1] / slip, -mu * u[2] / slip});
-  return {.disc = true, .mu = mu};
+  const bool sliding = law.family != Family::energy && slip > tolerance;
+  if (!law.disc()) return sliding ? sliding_pyramid(t.mu, law.edges, u, tolerance) : pyramid(t.mu, law.edges);
+  if (sliding) return single_ray({1.0, -t.mu * u[1] / slip, -t.mu * u[2] / slip});
+  return {.disc = true, .mu = t.mu};
 }
 
 // ---- geometry of a cone at a point ----
@@ -197,7 +196,8 @@ MatrixXd times_spans(const Set& set) {
   return out;
 }
 
-Set describe(const ReducedProblem& p, const LawConditions& law, const Ref& lambda, const Ref& beta, double tolerance) {
+// `p` in standard form, compliance as columns; lambda in the coordinates of the cones.
+Set describe(const ReducedProblem& p, const StandardForm& form, const LawTerms& law, const Ref& lambda, const Ref& beta, double tolerance) {
   VectorXd y = VectorXd::Zero(p.rank_bound()), u(lambda.size());
   p.Rt.add_transposed(lambda, y);
   p.Bt.add_transposed(beta, y);
@@ -208,14 +208,12 @@ Set describe(const ReducedProblem& p, const LawConditions& law, const Ref& lambd
   Set set;
   set.A = p.Rt.to_dense().transpose();
   set.scale = largest_entry(lambda) > 0.0 ? largest_entry(lambda) : 1.0;
-  const LawConditions open = open_contact(law);
-  for (int i = 0; i < p.contacts(); ++i) {
-    Vector3d ui = u.segment<3>(3 * i);
-    ui[0] += law.touching_only ? std::min(p.offset[i], 0.0) : p.offset[i];
-    const bool absent = law.touching_only && p.gap.size() > 0 && p.gap[i] > kTouchGap;
-    const bool touches = p.closed[static_cast<std::size_t>(i)] != 0 || !law.friction_needs_contact;
-    set.cones.push_back(absent ? ContactCone{} : face(touches ? law : open, p.mu[i], ui, tolerance * velocity));
-    decompose(set.cones.back(), lambda.segment<3>(3 * i) / set.scale, i, set.start);
+  for (int k = 0; k < p.contacts(); ++k) {
+    Vector3d seen = u.segment<3>(3 * k);
+    seen[0] += p.offset[k];
+    set.cones.push_back(
+        face(law, law.contacts[static_cast<std::size_t>(form.contacts[static_cast<std::size_t>(k)])], seen, tolerance * velocity));
+    decompose(set.cones.back(), lambda.segment<3>(3 * k) / set.scale, k, set.start);
   }
   return set;
 }
@@ -305,9 +303,18 @@ void find_intervals(Set set, const IndeterminacyOptions& options, const VectorXd
   out.interval_error = error * set.scale;
 }
 
+// One number per contact that bears to one per contact, 0 for the others.
+template <class Numbers>
+void spread(const StandardForm& form, std::size_t contacts, Numbers& x) {
+  const std::vector<typename Numbers::value_type> part(x.begin(), x.end());
+  x.resize(static_cast<decltype(x.size())>(contacts));
+  std::fill(x.begin(), x.end(), 0);
+  for (std::size_t k = 0; k < form.contacts.size(); ++k) *(x.begin() + form.contacts[k]) = part[k];
+}
+
 }  // namespace
 
-Indeterminacy indeterminacy(const ReducedProblem& problem, const LawConditions& law, const Ref& lambda, const Ref& beta,
+Indeterminacy indeterminacy(const ReducedProblem& problem, const LawTerms& law, const Ref& lambda, const Ref& beta,
                             const IndeterminacyOptions& options) {
   require_size("lambda", lambda.size(), 3 * problem.contacts());
   require_size("beta", beta.size(), problem.bounded_rows());
@@ -315,29 +322,32 @@ Indeterminacy indeterminacy(const ReducedProblem& problem, const LawConditions& 
   require_finite("beta", beta);
   require_positive("tolerance", options.tolerance);
   require_positive("gap", options.gap);
-  if (law.aligned && problem.edge_angle.size() > 0) {
-    ReducedProblem turned;
-    turn_to_edges(problem, turned);
-    GrowVector seen = lambda;
-    turn_to_edges(problem, seen);
-    Indeterminacy out = indeterminacy(turned, law, seen, beta, options);
-    turn_from_edges(problem, out.interior);
-    return out;
-  }
-  Set set = describe(problem, law, lambda, beta, options.tolerance);
+  StandardForm form;
+  make_standard_form(problem, law, form);
+  GrowVector cone_impulses;
+  collect_impulses(form, law, lambda, cone_impulses);
+  ReducedProblem wide;
+  std::vector<int> sizes;
+  if (form.compliance.size() > 0) widen(form, wide, sizes);
+  Set set = describe(form.compliance.size() > 0 ? wide : form.problem, form, law, cone_impulses, beta, options.tolerance);
   reduce_rows(set);
   ConeLp lp(set.A, set.cones, set.start);
 
   Indeterminacy out;
-  VectorXd point = combine(set.start, lambda.size());
+  VectorXd point = combine(set.start, cone_impulses.size());
   grow_interior(set, options, lp, point, out.complete);
   out.pivots = lp.pivots();
   const Set faces = restrict_to_faces(set, point, options.tolerance);
   for (const ContactCone& cone : faces.cones) out.face_dimension.push_back(static_cast<int>(span(cone).cols()));
   const MatrixXd columns = times_spans(faces);
   out.dimension = static_cast<int>(columns.cols() - range(columns).cols());
-  if (options.normal_intervals) find_intervals(faces, options, point, out);
-  out.interior = point * set.scale;
+  if (options.normal_intervals) {
+    find_intervals(faces, options, point, out);
+    spread(form, law.contacts.size(), out.normal_min);
+    spread(form, law.contacts.size(), out.normal_max);
+  }
+  spread(form, law.contacts.size(), out.face_dimension);
+  expand_impulses(form, law, point * set.scale, out.interior);
   return out;
 }
 

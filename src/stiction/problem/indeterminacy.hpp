@@ -40,7 +40,7 @@ struct Indeterminacy {
 };
 
 /// Indeterminacy of the solution (lambda 3n, beta m) of a problem under a law, up to the given tolerance.
-Indeterminacy indeterminacy(const ReducedProblem& problem, const LawConditions& law, const Eigen::Ref<const Eigen::VectorXd>& lambda,
+Indeterminacy indeterminacy(const ReducedProblem& problem, const LawTerms& law, const Eigen::Ref<const Eigen::VectorXd>& lambda,
                             const Eigen::Ref<const Eigen::VectorXd>& beta, const IndeterminacyOptions& options = {});
 
 }  // namespace stiction

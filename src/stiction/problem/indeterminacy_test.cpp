@@ -10,6 +10,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/reduce_sparse.hpp"
+#include "stiction/problem/test_terms.hpp"
 
 namespace stiction {
 namespace {
@@ -74,17 +75,8 @@ IndeterminacyOptions with_intervals() {
   return options;
 }
 
-LawConditions frictionless() {
-  LawConditions law;
-  law.frictionless = true;
-  return law;
-}
-
-LawConditions pyramid_law(int edges) {
-  LawConditions law;
-  law.edges = edges;
-  return law;
-}
+LawTerms frictionless(const ReducedProblem& p) { return terms_of(p, {.friction = 0.0}); }
+LawTerms pyramid_law(const ReducedProblem& p, int edges) { return terms_of(p, {.edges = edges}); }
 
 const VectorXd kNoRows(0);
 
@@ -92,7 +84,7 @@ const VectorXd kNoRows(0);
 TEST(Indeterminacy, FourLeggedTable) {
   ReducedProblem p = body(feet(0.0), 0.5);
   at_rest(p, normals({1, 1, 1, 1}));
-  const Indeterminacy result = indeterminacy(p, frictionless(), normals({1, 1, 1, 1}), kNoRows, with_intervals());
+  const Indeterminacy result = indeterminacy(p, frictionless(p), normals({1, 1, 1, 1}), kNoRows, with_intervals());
   EXPECT_EQ(result.dimension, 1);
   EXPECT_TRUE(result.complete);
   EXPECT_THAT(result.face_dimension, testing::Each(1));
@@ -106,7 +98,7 @@ TEST(Indeterminacy, TableWithItsLoadOffTheMiddle) {
   ReducedProblem p = body(feet(0.0), 0.5);
   const VectorXd lambda = normals({2.5, 1, 0.5, 1});
   at_rest(p, lambda);
-  const Indeterminacy result = indeterminacy(p, frictionless(), lambda, kNoRows, with_intervals());
+  const Indeterminacy result = indeterminacy(p, frictionless(p), lambda, kNoRows, with_intervals());
   EXPECT_EQ(result.dimension, 1);
   EXPECT_LT((result.normal_min - Eigen::Vector4d(2, 0, 0, 0)).norm(), 1e-12);
   EXPECT_LT((result.normal_max - Eigen::Vector4d(3.5, 1.5, 1.5, 1.5)).norm(), 1e-12);
@@ -117,7 +109,7 @@ TEST(Indeterminacy, TableOnTheEdgeOfTipping) {
   ReducedProblem p = body(feet(0.0), 0.5);
   const VectorXd lambda = normals({2, 2, 0, 0});
   at_rest(p, lambda);
-  const Indeterminacy result = indeterminacy(p, frictionless(), lambda, kNoRows, with_intervals());
+  const Indeterminacy result = indeterminacy(p, frictionless(p), lambda, kNoRows, with_intervals());
   EXPECT_EQ(result.dimension, 0);
   EXPECT_THAT(result.face_dimension, testing::ElementsAre(1, 1, 0, 0));
   EXPECT_EQ(result.normal_min, result.normal_max);
@@ -128,7 +120,7 @@ TEST(Indeterminacy, TripodIsDeterminate) {
   ReducedProblem p = body({{{1, 0, 0}, {0, 0, 1}}, {{-1, 1, 0}, {0, 0, 1}}, {{-1, -1, 0}, {0, 0, 1}}}, 0.5);
   const VectorXd lambda = normals({2, 1, 1});
   at_rest(p, lambda);
-  const Indeterminacy result = indeterminacy(p, frictionless(), lambda, kNoRows, with_intervals());
+  const Indeterminacy result = indeterminacy(p, frictionless(p), lambda, kNoRows, with_intervals());
   EXPECT_EQ(result.dimension, 0);
   EXPECT_EQ(result.normal_min, result.normal_max);
   EXPECT_LT((result.normal_min - Vector3d(2, 1, 1)).norm(), 1e-12);
@@ -141,7 +133,7 @@ TEST(Indeterminacy, BoxOnFourCornersWithFriction) {
   at_rest(p, lambda);
   for (const int edges : {0, 4, 7, 8}) {
     SCOPED_TRACE(edges);
-    const Indeterminacy result = indeterminacy(p, pyramid_law(edges), lambda, kNoRows, with_intervals());
+    const Indeterminacy result = indeterminacy(p, pyramid_law(p, edges), lambda, kNoRows, with_intervals());
     EXPECT_EQ(result.dimension, 6);
     EXPECT_THAT(result.face_dimension, testing::Each(3));
     EXPECT_LT(result.normal_min.cwiseAbs().maxCoeff(), 1e-7);
@@ -157,7 +149,7 @@ TEST(Indeterminacy, NoSlip) {
   ReducedProblem p = body(feet(1.0), kInfinity);
   const VectorXd lambda = normals({1, 1, 1, 1});
   at_rest(p, lambda);
-  const Indeterminacy result = indeterminacy(p, LawConditions{}, lambda, kNoRows, with_intervals());
+  const Indeterminacy result = indeterminacy(p, terms_of(p), lambda, kNoRows, with_intervals());
   EXPECT_EQ(result.dimension, 6);
   EXPECT_LT((result.normal_max - VectorXd::Constant(4, 2.0)).norm(), 1e-12);
 }
@@ -171,7 +163,7 @@ TEST(Indeterminacy, SlidingBoxFixesTheFriction) {
   at_rest(p, lambda);
   for (int i = 0; i < 4; ++i) p.u_free[3 * i + 1] += 2.0;  // slides along the first tangent
   for (const int edges : {0, 4}) {
-    const Indeterminacy result = indeterminacy(p, pyramid_law(edges), lambda, kNoRows, with_intervals());
+    const Indeterminacy result = indeterminacy(p, pyramid_law(p, edges), lambda, kNoRows, with_intervals());
     EXPECT_THAT(result.face_dimension, testing::Each(1));
     EXPECT_EQ(result.dimension, 1);
     EXPECT_LT((result.normal_max - VectorXd::Constant(4, 2.0)).norm(), 1e-9);
@@ -181,7 +173,7 @@ TEST(Indeterminacy, SlidingBoxFixesTheFriction) {
   const MatrixXd Rt = p.Rt.to_dense();
   const VectorXd slip = VectorXd::NullaryExpr(12, [](Eigen::Index k) { return k % 3 == 0 ? 0.0 : 2.0; });
   p.u_free = slip - Rt * (Rt.transpose() * lambda);
-  const Indeterminacy tie = indeterminacy(p, pyramid_law(4), lambda, kNoRows, with_intervals());
+  const Indeterminacy tie = indeterminacy(p, pyramid_law(p, 4), lambda, kNoRows, with_intervals());
   EXPECT_THAT(tie.face_dimension, testing::Each(2));
   // 8 impulses under 6 equations, of which one follows from the others: the two frictions add up to -mu times the normal force.
   EXPECT_EQ(tie.dimension, 3);
@@ -194,7 +186,7 @@ TEST(Indeterminacy, StickingAtTheLimitOfFriction) {
   lambda << 1, 0.5, 0, 1, 0.5, 0, 1, 0.5, 0, 1, 0.5, 0;
   at_rest(p, lambda);
   for (const int edges : {0, 4}) {
-    const Indeterminacy result = indeterminacy(p, pyramid_law(edges), lambda, kNoRows, with_intervals());
+    const Indeterminacy result = indeterminacy(p, pyramid_law(p, edges), lambda, kNoRows, with_intervals());
     EXPECT_THAT(result.face_dimension, testing::Each(1));
     EXPECT_EQ(result.dimension, 1);
     EXPECT_LT((result.normal_max - VectorXd::Constant(4, 2.0)).cwiseAbs().maxCoeff(), 1e-6);
@@ -202,7 +194,7 @@ TEST(Indeterminacy, StickingAtTheLimitOfFriction) {
   // A little below the limit, all of the box's freedom is there.
   for (int i = 0; i < 4; ++i) lambda[3 * i + 1] = 0.49;
   at_rest(p, lambda);
-  EXPECT_EQ(indeterminacy(p, LawConditions{}, lambda, kNoRows).dimension, 6);
+  EXPECT_EQ(indeterminacy(p, terms_of(p), lambda, kNoRows).dimension, 6);
 }
 
 // The same when only one of the feet happens to be on its boundary: the others show that it can leave it.
@@ -212,7 +204,7 @@ TEST(Indeterminacy, OneFootOnTheBoundaryOfItsCone) {
   lambda << 1, 0.5, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0;
   at_rest(p, lambda);
   for (const int edges : {0, 4, 5}) {
-    const Indeterminacy result = indeterminacy(p, pyramid_law(edges), lambda, kNoRows);
+    const Indeterminacy result = indeterminacy(p, pyramid_law(p, edges), lambda, kNoRows);
     EXPECT_EQ(result.dimension, 6);
     EXPECT_THAT(result.face_dimension, testing::Each(3));
     EXPECT_LT((p.Rt.to_dense().transpose() * (result.interior - lambda)).norm(), 1e-10);
@@ -232,7 +224,7 @@ TEST(Indeterminacy, TwoFingerPinch) {
   at_rest(p, lambda);
   for (const int edges : {0, 4, 8, 16}) {
     SCOPED_TRACE(edges);
-    const Indeterminacy result = indeterminacy(p, pyramid_law(edges), lambda, kNoRows, with_intervals());
+    const Indeterminacy result = indeterminacy(p, pyramid_law(p, edges), lambda, kNoRows, with_intervals());
     // Rank 5: the moment about the axis between the fingers is out of reach. The sixth freedom is the squeeze.
     EXPECT_EQ(result.dimension, 1);
     EXPECT_NEAR(result.normal_min[0], weight / (2.0 * mu), 1e-7);
@@ -248,7 +240,7 @@ TEST(Indeterminacy, PinchAtTheLimitOfFriction) {
   VectorXd lambda(6);
   lambda << 3, 0, 1.5, 3, 0, -1.5;
   at_rest(p, lambda);
-  const Indeterminacy result = indeterminacy(p, LawConditions{}, lambda, kNoRows, with_intervals());
+  const Indeterminacy result = indeterminacy(p, terms_of(p), lambda, kNoRows, with_intervals());
   EXPECT_EQ(result.dimension, 1);
   EXPECT_THAT(result.face_dimension, testing::Each(3));
   EXPECT_NEAR(result.normal_min[0], 3.0, 1e-7);
@@ -261,14 +253,12 @@ TEST(Indeterminacy, OpenContacts) {
   at_rest(p, lambda);
   p.u_free[3] += 0.1;
   p.u_free[9] += 0.1;
-  const Indeterminacy result = indeterminacy(p, frictionless(), lambda, kNoRows, with_intervals());
+  const Indeterminacy result = indeterminacy(p, frictionless(p), lambda, kNoRows, with_intervals());
   EXPECT_EQ(result.dimension, 0);
   EXPECT_THAT(result.face_dimension, testing::ElementsAre(1, 0, 1, 0));
-  LawConditions relaxed;
-  relaxed.relaxed = true;
   p.u_free[4] += 0.5;  // u_N = 0.1 < mu |u_T| would be a violation; 0.3 on the boundary slides
   p.u_free[3] += 0.15;
-  const Indeterminacy boundary = indeterminacy(p, relaxed, lambda, kNoRows);
+  const Indeterminacy boundary = indeterminacy(p, terms_of(p, {.family = Family::associated}), lambda, kNoRows);
   EXPECT_EQ(boundary.face_dimension[1], 0);  // may slide, but cannot carry a load
 }
 
@@ -293,10 +283,10 @@ TEST(Indeterminacy, DiscLiesBetweenPyramids) {
     }
     at_rest(p, lambda);
     constexpr int kEdges = 64;
-    const Indeterminacy disc = indeterminacy(p, LawConditions{}, lambda, kNoRows, with_intervals());
-    const Indeterminacy inside = indeterminacy(p, pyramid_law(kEdges), lambda, kNoRows, with_intervals());
+    const Indeterminacy disc = indeterminacy(p, terms_of(p), lambda, kNoRows, with_intervals());
+    const Indeterminacy inside = indeterminacy(p, pyramid_law(p, kEdges), lambda, kNoRows, with_intervals());
     p.mu /= std::cos(std::numbers::pi / kEdges);
-    const Indeterminacy outside = indeterminacy(p, pyramid_law(kEdges), lambda, kNoRows, with_intervals());
+    const Indeterminacy outside = indeterminacy(p, pyramid_law(p, kEdges), lambda, kNoRows, with_intervals());
     EXPECT_EQ(disc.dimension, 9);
     EXPECT_TRUE(disc.complete);
     EXPECT_LT(disc.interval_error, 1e-5);
@@ -323,9 +313,9 @@ TEST(Indeterminacy, ManyContacts) {
   VectorXd lambda = VectorXd::Zero(600);
   for (int i = 0; i < 200; ++i) lambda[3 * i] = 0.01;
   at_rest(p, lambda);
-  const Indeterminacy plain = indeterminacy(p, LawConditions{}, lambda, kNoRows);
+  const Indeterminacy plain = indeterminacy(p, terms_of(p), lambda, kNoRows);
   EXPECT_EQ(plain.dimension, 600 - 6);
-  const Indeterminacy result = indeterminacy(p, frictionless(), lambda, kNoRows, with_intervals());
+  const Indeterminacy result = indeterminacy(p, frictionless(p), lambda, kNoRows, with_intervals());
   EXPECT_EQ(result.dimension, 200 - 3);
   EXPECT_GE(result.normal_min.minCoeff(), 0.0);
   EXPECT_LE(result.normal_max.maxCoeff(), 2.0 + 1e-12);  // the whole weight
@@ -335,15 +325,14 @@ TEST(Indeterminacy, ManyContacts) {
 // Two contacts at one point leave together and may not slip before they are gone: their friction is shared in two free ways, and they press
 // with nothing.
 TEST(Indeterminacy, NoSlipHoldsClosedContactsThatOpen) {
-  LawConditions law;
-  law.no_slip = law.friction_needs_contact = true;
   ReducedProblem p = body({{{0, 0, -1}, {0, 0, 1}}, {{0, 0, -1}, {0, 0, 1}}, {{1, 0, -1}, {0, 0, 1}}}, 0.5);
   p.closed[2] = 0;
   VectorXd lambda = VectorXd::Zero(9);
   lambda << 0.0, 0.3, -0.2, 0.0, 0.1, 0.4, 0.0, 0.0, 0.0;
   at_rest(p, lambda);
   for (int i = 0; i < 3; ++i) p.u_free[3 * i] += 1.0;
-  const Indeterminacy result = indeterminacy(p, law, lambda, kNoRows, with_intervals());
+  const Indeterminacy result = indeterminacy(p, terms_of(p, {.family = Family::associated, .friction = kInfinity, .needs_contact = true}),
+                                             lambda, kNoRows, with_intervals());
   EXPECT_EQ(result.dimension, 2);
   EXPECT_EQ(result.face_dimension, (std::vector<int>{2, 2, 0}));
   EXPECT_EQ(result.normal_min.lpNorm<Eigen::Infinity>(), 0.0);
@@ -354,23 +343,24 @@ TEST(Indeterminacy, NoSlipHoldsClosedContactsThatOpen) {
   ReducedProblem alone = body({{{0, 0, -1}, {0, 0, 1}}}, 0.5);
   at_rest(alone, lambda.head(3));
   alone.u_free[0] += 1.0;
-  const Indeterminacy one = indeterminacy(alone, law, lambda.head(3), kNoRows, with_intervals());
+  const Indeterminacy one = indeterminacy(alone, terms_of(alone, {.family = Family::associated, .friction = kInfinity}), lambda.head(3),
+                                          kNoRows, with_intervals());
   EXPECT_EQ(one.dimension, 0);
   EXPECT_LT((one.interior - lambda.head(3)).norm(), 1e-12);
 }
 
 TEST(Indeterminacy, NothingToDetermine) {
   const ReducedProblem none = reduce_dense(MatrixXd(0, 0), VectorXd(0), VectorXd(0));
-  EXPECT_EQ(indeterminacy(none, LawConditions{}, VectorXd(0), kNoRows, with_intervals()).dimension, 0);
+  EXPECT_EQ(indeterminacy(none, terms_of(none), VectorXd(0), kNoRows, with_intervals()).dimension, 0);
   ReducedProblem p = body(feet(0.0), 0.5);
-  EXPECT_EQ(indeterminacy(p, LawConditions{}, VectorXd::Zero(12), kNoRows, with_intervals()).dimension, 0);
+  EXPECT_EQ(indeterminacy(p, terms_of(p), VectorXd::Zero(12), kNoRows, with_intervals()).dimension, 0);
   // A contact between two fixed bodies: any impulse does.
   const ReducedProblem fixed = reduce_dense(MatrixXd::Zero(3, 3), VectorXd::Zero(3), Eigen::Matrix<double, 1, 1>(0.5));
-  const Indeterminacy free = indeterminacy(fixed, LawConditions{}, Vector3d(1, 0, 0), kNoRows, with_intervals());
+  const Indeterminacy free = indeterminacy(fixed, terms_of(fixed), Vector3d(1, 0, 0), kNoRows, with_intervals());
   EXPECT_EQ(free.dimension, 3);
   EXPECT_EQ(free.normal_max[0], kInfinity);
-  EXPECT_THROW(indeterminacy(p, LawConditions{}, VectorXd::Zero(3), kNoRows), InvalidArgument);
-  EXPECT_THROW(indeterminacy(p, LawConditions{}, VectorXd::Constant(12, NAN), kNoRows), InvalidArgument);
+  EXPECT_THROW(indeterminacy(p, terms_of(p), VectorXd::Zero(3), kNoRows), InvalidArgument);
+  EXPECT_THROW(indeterminacy(p, terms_of(p), VectorXd::Constant(12, NAN), kNoRows), InvalidArgument);
 }
 
 }  // namespace

@@ -43,13 +43,6 @@ struct ReducedProblem {
   int rank_bound() const { return Rt.cols(); }
 };
 
-/// The same problem with each contact's tangents turned by its edge_angle, which `turned` no longer has: polygons start at the first
-/// tangent again. It has no `defect` either.
-void turn_to_edges(const ReducedProblem& problem, ReducedProblem& turned);
-/// Impulses (3n) of `problem` in the frames of the turned one, in place; and back.
-void turn_to_edges(const ReducedProblem& problem, Eigen::Ref<Eigen::VectorXd> lambda);
-void turn_from_edges(const ReducedProblem& problem, Eigen::Ref<Eigen::VectorXd> lambda);
-
 /// Sizes and values of all members; throws InvalidArgument naming the member.
 void validate(const ReducedProblem& problem);
 

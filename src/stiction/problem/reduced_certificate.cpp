@@ -5,7 +5,6 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/contact_checks.hpp"
-#include "stiction/problem/newton_impact.hpp"
 
 namespace stiction {
 
@@ -23,15 +22,15 @@ double mean_diagonal(const BlockRows& rows) {
   return rows.groups() > 0 ? sum / rows.rows() : 0.0;
 }
 
-CertificateScales measure_scales(const ReducedProblem& p, const LawConditions& law, const Ref& beta) {
+CertificateScales measure_scales(const ReducedProblem& p, const LawTerms& law, const Ref& beta) {
   CertificateScales s;
   s.velocity = std::max({s.velocity, p.velocity, largest_entry(p.u_free), largest_entry(p.w_free), largest_entry(p.offset)});
   for (int i = 0; i < p.contacts(); ++i) {
-    if (law.compliant) {
-      s.impulse = std::max(s.impulse, largest_entry(compliant_impulse(compliant_contact(p, *law.compliant, i), Vector3d::Zero())));
-    } else if (law.softness != Softness::none) {
-      s.velocity = std::max(s.velocity, contact_softness(law.softness, p, i).reference);
-    }
+    add_rest_impulse(law, i, s);
+    const double push = push_of(law, i, p.offset[i]);
+    double mobility = 0.0;
+    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i) && push > 0.0; ++e) mobility += p.Rt.entry(e).row(0).squaredNorm();
+    if (push > 0.0) add_push(law.contacts[static_cast<std::size_t>(i)], push, mobility, s);
   }
   for (const double delassus : {mean_diagonal(p.Rt), mean_diagonal(p.Bt)}) {
     if (delassus > 0.0) s.impulse = std::max(s.impulse, s.velocity / delassus);
@@ -45,21 +44,11 @@ void require_sizes(const ReducedProblem& p, const Ref& lambda, const Ref& beta) 
   require_size("beta", beta.size(), p.bounded_rows());
 }
 
-void check_friction_law(const ReducedProblem& p, const LawConditions& law, int i, const Vector3d& u, const Vector3d& lambda,
-                        const CertificateScales& s, Certificate& c) {
-  Vector3d slip = u;
-  if (law.slip_before) {
-    slip.setZero();
-    if (p.u_before.size() > 0) slip = p.u_before.segment<3>(3 * i);
-  }
-  check_viscous(p.dt * material_of(p.material, i).viscosity, slip.tail<2>(), lambda, s, c);
-}
-
 }  // namespace
 
-void certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambda, const Ref& beta, CertificateWorkspace& w,
-             Certificate& c) {
+void certify(const ReducedProblem& p, const LawTerms& law, const Ref& lambda, const Ref& beta, CertificateWorkspace& w, Certificate& c) {
   require_sizes(p, lambda, beta);
+  require_size("terms.contacts", static_cast<Eigen::Index>(law.contacts.size()), p.contacts());
   c = Certificate{};
   c.finite = lambda.allFinite() && beta.allFinite();
   if (!c.finite) return;
@@ -74,36 +63,13 @@ void certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambd
 
   const CertificateScales s = measure_scales(p, law, beta);
   take_scales(s, std::max(largest_entry(lambda), largest_entry(beta)), c);
-  const LawConditions open = open_contact(law);
   w.shape.reset(law.edges);
   double gained = 0.0;
   for (int i = 0; i < p.contacts(); ++i) {
-    Vector3d l = lambda.segment<3>(3 * i);
-    const Vector3d u = w.u.segment<3>(3 * i), free = p.u_free.segment<3>(3 * i);
+    const Vector3d l = lambda.segment<3>(3 * i), u = w.u.segment<3>(3 * i), free = p.u_free.segment<3>(3 * i);
     c.energy.contacts += 0.5 * l.dot(u + free);
     gained += l.dot(u - free);
-    if (law.compliant) {
-      check_compliant(compliant_contact(p, *law.compliant, i), u, l, s, c);
-      continue;
-    }
-    if (law.newton_impact) {
-      check_impact(law, w.shape, closed_at_midpoint(p, i), p.mu[i], u + impact_shift(p, i), l, s, c);
-      continue;
-    }
-    if (law.touching_only && p.gap.size() > 0 && p.gap[i] > kTouchGap) {
-      check_absent(l, s, c);
-      continue;
-    }
-    const double offset = law.touching_only ? std::min(p.offset[i], 0.0) : p.offset[i];
-    const ContactSoftness softness = contact_softness(law.softness, p, i);
-    Vector3d seen = law_velocity(law.softness != Softness::none ? &softness : nullptr, offset, u, l);
-    if (law.aligned && p.edge_angle.size() > 0) {
-      seen = turned_back(seen, p.edge_angle[i]);
-      l = turned_back(l, p.edge_angle[i]);
-    }
-    const bool touches = p.closed[static_cast<std::size_t>(i)] != 0 || !law.friction_needs_contact;
-    check_contact(touches ? law : open, w.shape, p.mu[i], seen, l, s, c);
-    if (law.viscous && touches) check_friction_law(p, law, i, seen, l, s, c);
+    check_contact(law, w.shape, i, u, l, s, c);
   }
   for (int j = 0; j < p.bounded_rows(); ++j) {
     Eigen::Matrix<double, 1, 1> row(p.w_free[j]);
@@ -118,7 +84,7 @@ void certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambd
     raise(c.energy_balance, std::abs(gained - y.squaredNorm()), std::max(1, p.rank_bound()) * s.impulse * s.velocity);
 }
 
-Certificate certify(const ReducedProblem& p, const LawConditions& law, const Ref& lambda, const Ref& beta) {
+Certificate certify(const ReducedProblem& p, const LawTerms& law, const Ref& lambda, const Ref& beta) {
   CertificateWorkspace workspace;
   Certificate certificate;
   certify(p, law, lambda, beta, workspace, certificate);

@@ -13,11 +13,11 @@
 
 namespace stiction {
 
-/// Residuals of (lambda 3n, beta m) for the conditions that the law promises; no allocation once the workspace has grown.
-void certify(const ReducedProblem& problem, const LawConditions& law, const Eigen::Ref<const Eigen::VectorXd>& lambda,
+/// Residuals of (lambda 3n, beta m) for what the law, lowered on this problem, asks; no allocation once the workspace has grown.
+void certify(const ReducedProblem& problem, const LawTerms& law, const Eigen::Ref<const Eigen::VectorXd>& lambda,
              const Eigen::Ref<const Eigen::VectorXd>& beta, CertificateWorkspace& workspace, Certificate& certificate);
 
-Certificate certify(const ReducedProblem& problem, const LawConditions& law, const Eigen::Ref<const Eigen::VectorXd>& lambda,
+Certificate certify(const ReducedProblem& problem, const LawTerms& law, const Eigen::Ref<const Eigen::VectorXd>& lambda,
                     const Eigen::Ref<const Eigen::VectorXd>& beta);
 
 }  // namespace stiction

@@ -13,6 +13,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/certificate.hpp"
 #include "stiction/problem/contact_subset.hpp"
+#include "stiction/problem/test_terms.hpp"
 
 namespace stiction {
 namespace {
@@ -110,9 +111,7 @@ void expect_reduction_matches(const ContactProblem& p, const MatrixXd& C, const 
   EXPECT_NEAR((recovered - v_plus).norm(), 0.0, 1e-9);
   lambda_b.setZero(p.bounded_rows());
   recover_bilateral(p, red, recovered, lambda, lambda_b, lambda_p);
-  LawConditions none;
-  none.normal_complementarity = none.friction_cone = none.dissipation = none.non_penetration = false;
-  const Certificate cert = certify(p, none, recovered, lambda, lambda_b, lambda_p);
+  const Certificate cert = certify(p, terms_of(p), recovered, lambda, lambda_b, lambda_p);
   EXPECT_LT(cert.momentum.scaled, 1e-12);
   EXPECT_LT(cert.bilateral.scaled, 1e-10);
 }

@@ -47,6 +47,7 @@ struct Solution {
   Certificate certificate;
   InfeasibilityRay ray;  ///< set when status is infeasible or ray_termination
   int iterations = 0;    ///< pivots or iterations of the solver
+  int fallbacks = 0;     ///< methods tried after the primary one
 };
 
 }  // namespace stiction

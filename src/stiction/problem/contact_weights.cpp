@@ -1,4 +1,4 @@
-#include "stiction/problem/softness.hpp"
+#include "stiction/problem/contact_weights.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,6 @@ namespace stiction {
 namespace {
 
 using Eigen::Index;
-
-constexpr double kTangentialShare = 1e-3;  // σ of [Castro, Permenter, Han 2022]
 
 // Lower Cholesky factor of a block, column-major.
 void factor_block(const Eigen::Map<const Eigen::MatrixXd>& M, double* out) {
@@ -35,38 +33,6 @@ double whitened_square(const Eigen::Map<const Eigen::MatrixXd>& L, const double*
 }
 
 }  // namespace
-
-ContactSoftness contact_softness(Softness kind, const ContactMaterial& m, double dt, double gap, double offset, double weight) {
-  ContactSoftness s;
-  if (kind == Softness::compliant) {
-    const double time = dt + m.dissipation_time;
-    s.normal = 1.0 / (dt * m.stiffness * time);
-    s.tangential = m.regularization > 0.0 ? m.regularization : kTangentialShare * weight;
-    s.reference = -gap / time;
-    return s;
-  }
-  s.reference = -offset;
-  if (kind == Softness::none) return s;
-  s.normal = s.tangential = m.regularization;
-  if (gap < 0.0 && m.time_constant > 0.0) s.reference = std::max(s.reference, -gap / (dt + m.time_constant));
-  return s;
-}
-
-Softness softness_of(const std::vector<Law>& laws, Softness kind, int i) {
-  if (laws.empty() || kind == Softness::none) return kind;
-  const Law law = laws[static_cast<std::size_t>(i)];
-  return law == Law::sap ? Softness::compliant : law == Law::todorov ? Softness::regularized : Softness::none;
-}
-
-ContactSoftness contact_softness(Softness kind, const ReducedProblem& p, int i) {
-  kind = softness_of(p.laws, kind, i);
-  double weight = 0.0;
-  if (kind == Softness::compliant && p.weight.size() > 0) weight = p.weight[i];
-  if (kind == Softness::compliant && p.weight.size() == 0) {
-    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) weight += p.Rt.entry(e).squaredNorm() / 3.0;
-  }
-  return contact_softness(kind, material_of(p.material, i), p.dt, p.gap.size() > 0 ? p.gap[i] : 0.0, p.offset[i], weight);
-}
 
 void contact_weights(const ContactProblem& p, GrowVector& factor, GrowVector& weights) {
   Index entries = 0, largest = 0;

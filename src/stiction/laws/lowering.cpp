@@ -1,0 +1,168 @@
+#include "stiction/laws/lowering.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+#include <Eigen/Geometry>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/problem/contact_weights.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::Vector3d;
+
+[[noreturn]] void refuse(std::span<const Law> laws) {
+  const auto other = std::ranges::find_if(laws, [&](Law law) { return law != laws[0]; });
+  throw InvalidArgument(
+      "laws",
+      "laws of one kind: Coulomb's over one section (with frictionless, no_slip, linear_penalty and stick_slip_spring), convex "
+      "(frictionless, no_slip, viscous, anitescu, todorov, sap), or compliant",
+      fmt::format("a mixture of {} (contact 0) and {} (contact {})", to_string(laws[0]), to_string(*other), other - laws.begin()));
+}
+
+// Laws that Coulomb's program takes beside its own.
+bool joins_coulomb(Law law) {
+  const LawRow& row = row_of(law);
+  return row.family == Family::coulomb || law == Law::frictionless || law == Law::no_slip || law == Law::linear_penalty ||
+         law == Law::stick_slip_spring;
+}
+
+int edges_of(Section section, const LawModel& model) { return section == Section::polygon || section == Section::either ? model.edges : 0; }
+
+// Nothing where no program takes them all.
+std::optional<Family> family_of(std::span<const Law> laws) {
+  const auto all = [&](Family family) { return std::ranges::all_of(laws, [&](Law law) { return row_of(law).family == family; }); };
+  for (const Family family : {Family::associated, Family::coulomb, Family::energy, Family::constitutive}) {
+    if (all(family)) return family;
+  }
+  if (!std::ranges::all_of(laws, joins_coulomb)) return std::nullopt;
+  return Family::coulomb;
+}
+
+bool touches_at_midpoint(double gap, double dt, double approach) { return gap + 0.5 * dt * approach <= kTouchGap; }
+
+// What the scheme fills in, then the law.
+void lower_contact(Law law, const LawModel& model, ContactState& c, double offset, double restitution, double angle, ContactTerms& t) {
+  t = ContactTerms{};
+  c.offset = {offset, 0.0, 0.0};
+  c.viscous_slip = model.viscous_slip;
+  if (law == Law::moreau) {
+    const double tangential = c.material->restitution_tangential;
+    t.bears = touches_at_midpoint(c.gap, c.dt, c.u_before[0]);
+    c.offset = {restitution * c.u_before[0], tangential * c.u_before[1], tangential * c.u_before[2]};
+  } else if (model.variant == PyramidVariant::anitescu_potra && row_of(law).family != Family::constitutive) {
+    t.bears = c.gap <= kTouchGap;
+    c.offset[0] = std::min(offset, 0.0);
+  }
+  t.offset = c.offset;
+  row_of(law).lower(c, t);
+  if (angle == 0.0) return;
+  t.turned = true;
+  t.axes = (Eigen::Rotation2Dd(angle).toRotationMatrix() * t.axes).eval();
+}
+
+const ContactMaterial& material_at(const std::vector<ContactMaterial>& material, int i) { return material_of(material, i); }
+
+}  // namespace
+
+namespace {
+
+std::optional<LawMix> try_mix(std::span<const Law> laws, const LawModel& model) {
+  const LawRow& own = row_of(model.law);
+  if (laws.empty()) return LawMix{own.family, edges_of(own.section, model), own.solvers};
+  const std::optional<Family> family = family_of(laws);
+  if (!family) return std::nullopt;
+  LawMix out{*family, 0, ~0U};
+  bool disc = false, polygon = false, all_either = true;
+  for (const Law law : laws) {
+    const LawRow& row = row_of(law);
+    // Springs and dampers beside Coulomb's law are its own contacts.
+    if (row.family == out.family || row.family == Family::associated) out.solvers &= row.solvers;
+    if (row.section == Section::none) continue;
+    const bool own_section = row.family == out.family;
+    disc = disc || (own_section && row.section == Section::disc);
+    polygon = polygon || (own_section && row.section == Section::polygon);
+    all_either = all_either && row.section == Section::either;
+  }
+  if (disc && polygon) return std::nullopt;
+  const bool frictionless = std::ranges::all_of(laws, [](Law law) { return row_of(law).section == Section::none; });
+  const bool one_law = std::ranges::all_of(laws, [&](Law law) { return law == laws[0]; });
+  if (polygon || (all_either && one_law && !frictionless)) out.edges = model.edges;
+  return out;
+}
+
+}  // namespace
+
+bool have_one_program(std::span<const Law> laws, const LawModel& model) { return try_mix(laws, model).has_value(); }
+
+LawMix mix(std::span<const Law> laws, const LawModel& model) {
+  const std::optional<LawMix> found = try_mix(laws, model);
+  if (!found) refuse(laws);
+  return *found;
+}
+
+bool can_solve(const LawMix& mix, Solver solver) { return (mix.solvers & (1U << static_cast<unsigned>(solver))) != 0; }
+
+void lower(const ContactProblem& p, const LawModel& model, LoweringWorkspace& w, LawTerms& terms) {
+  const LawMix law = mix(p.laws, model);
+  terms.family = law.family;
+  terms.edges = law.edges;
+  normal_offset(p, w.offset);
+  find_closed(p, w.closed);
+  const bool turned = model.align_edges && law.edges > 0, moves = reads(p, model, Reads::velocity_before);
+  if (turned) edge_angles(p, w.angle);
+  if (reads(p, model, Reads::weight)) contact_weights(p, w.factor, w.weights);
+  terms.contacts.resize(static_cast<std::size_t>(p.contacts()));
+  for (int i = 0; i < p.contacts(); ++i) {
+    const std::size_t k = static_cast<std::size_t>(i);
+    const Law own = p.laws.empty() ? model.law : p.laws[k];
+    ContactState c{.index = i, .mu = p.mu[i], .gap = p.gap[i], .dt = p.dt, .closed = w.closed[k] != 0, .family = law.family};
+    c.material = &material_at(p.material, i);
+    if (moves) p.J.add_group_product(i, p.v, c.u_before);
+    if (row_of(own).reads == Reads::weight) c.weight = w.weights[i];
+    lower_contact(own, model, c, w.offset[i], p.restitution[i], turned ? w.angle[i] : 0.0, terms.contacts[k]);
+  }
+}
+
+void lower(const ReducedProblem& p, const LawModel& model, LawTerms& terms) {
+  const LawMix law = mix(p.laws, model);
+  terms.family = law.family;
+  terms.edges = law.edges;
+  const bool turned = law.edges > 0 && p.edge_angle.size() > 0;
+  terms.contacts.resize(static_cast<std::size_t>(p.contacts()));
+  for (int i = 0; i < p.contacts(); ++i) {
+    const std::size_t k = static_cast<std::size_t>(i);
+    const Law own = p.laws.empty() ? model.law : p.laws[k];
+    ContactState c{
+        .index = i, .mu = p.mu[i], .gap = p.gap.size() > 0 ? p.gap[i] : 0.0, .dt = p.dt, .closed = p.closed[k] != 0, .family = law.family};
+    c.material = &material_at(p.material, i);
+    if (p.u_before.size() > 0) c.u_before = p.u_before.segment<3>(3 * i);
+    if (row_of(own).reads == Reads::weight) {
+      if (p.weight.size() > 0) c.weight = p.weight[i];
+      for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i) && p.weight.size() == 0; ++e) c.weight += p.Rt.entry(e).squaredNorm() / 3.0;
+    }
+    lower_contact(own, model, c, p.offset[i], p.restitution.size() > 0 ? p.restitution[i] : 0.0, turned ? p.edge_angle[i] : 0.0,
+                  terms.contacts[k]);
+  }
+}
+
+LawTerms lowered(const ContactProblem& p, const LawModel& model) {
+  LoweringWorkspace workspace;
+  LawTerms terms;
+  lower(p, model, workspace, terms);
+  return terms;
+}
+
+LawTerms lowered(const ReducedProblem& p, const LawModel& model) {
+  LawTerms terms;
+  lower(p, model, terms);
+  return terms;
+}
+
+}  // namespace stiction
