@@ -217,4 +217,4 @@ def test_numbers_that_make_no_sense_are_refused_by_name(arguments):
     result = stiction(*arguments)
     assert result.returncode == 2
     assert len(result.stderr.splitlines()) == 1
-    assert arguments[-2] in result.stderr
+    assert arguments[-2].lstrip("-") in result.stderr

@@ -30,7 +30,6 @@ WRONG_VALUES = [
     ("edges", 3),
     ("edges", 2**40),
     ("variant", "stewart"),
-    ("variant", "anitescu_potra"),  # of coulomb_pyramid
     ("viscous_slip", "during"),
     ("choice", "shortest"),
     ("choice", "closest_to_last"),  # without last

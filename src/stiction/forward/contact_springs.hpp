@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "stiction/geometry/contact_point.hpp"
-#include "stiction/problem/contact_problem.hpp"
 #include "stiction/laws/lowering.hpp"
+#include "stiction/problem/contact_problem.hpp"
 
 namespace stiction {
 

@@ -147,6 +147,7 @@ void Stepper::follow_contacts() {
 // A point above the tolerance is tried again from a cold start; the better of the two stays.
 bool Stepper::solve_certified(StepReport& report) {
   SolveOptions options = options_.contact;
+  options.acceptable = options_.strict ? 0.0 : options_.acceptable;
   if (!problem_.impulse.allFinite() || !std::isfinite(problem_.v.squaredNorm())) {
     report.status = Status::numerical_error;
     report.residual = kInfinity;
@@ -160,7 +161,8 @@ bool Stepper::solve_certified(StepReport& report) {
     report.iterations += solution_.iterations;
     return solution_.status == Status::solved;
   };
-  if (!attempt() && options.warm_start) {
+  const auto goes_on = [&] { return solution_.certificate.worst() <= options.acceptable; };
+  if (!attempt() && !goes_on() && options.warm_start) {
     options.warm_start = false;
     std::swap(warm_, solution_);
     if (!attempt() && warm_.certificate.worst() < solution_.certificate.worst()) std::swap(warm_, solution_);
@@ -168,7 +170,7 @@ bool Stepper::solve_certified(StepReport& report) {
   report.residual = std::max(report.residual, solution_.certificate.worst());
   if (solution_.status == Status::solved) return true;
   report.status = solution_.status;
-  return !options_.strict && solution_.certificate.worst() <= options_.acceptable;
+  return goes_on();
 }
 
 void Stepper::project(StepReport& report) {

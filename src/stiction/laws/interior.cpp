@@ -14,7 +14,8 @@ constexpr int kLinearCones = 200;
 // m/s, of their natural map and of a convex polish: on flat faces it ends in rounding, and tangential rows close to each other ask for it.
 constexpr double kFineTolerance = 1e-12;
 
-// The certificate divides by scales of the problem that the natural map does not know: a point within these shares of what is asked passes it.
+// The certificate divides by scales of the problem that the natural map does not know: a point within these shares of what is asked passes
+// it.
 constexpr double kShareOfTolerance = 0.5, kShareOfAcceptable = 0.1;
 
 constexpr int kPolishSystems = 20;  // of the disc from a point next to its solution

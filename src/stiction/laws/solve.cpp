@@ -502,9 +502,11 @@ template <class Problem>
 void recall_start(const Problem& problem, const SolverOptions& options, SolveWorkspace& w) {
   if (options.warm_start) {
     w.start.recall(problem);
-  } else {
-    w.start.forget();
+    return;
   }
+  w.start.forget();
+  forget_positions(w);
+  for (SolveWorkspace& worker : w.workers) forget_positions(worker);
 }
 
 // The reduction with what the law reads of it, terms and form.

@@ -1,6 +1,7 @@
 // One contact problem, any law, any solver, one certificate:
 //
-//   parts (islands.hpp) -> reduce -> lower -> standard form -> the program of the law's family, by its solver -> impulses of the contacts -> complete, certify
+//   parts (islands.hpp) -> reduce -> lower -> standard form -> the program of the law's family, by its solver -> impulses of the contacts
+//   -> complete, certify
 // The status is `solved` only when the certificate's worst scaled residual is within options.tolerance; otherwise it is what the
 // solver said, or `inaccurate`. The returned point is finite always: a solver that fails returns zero impulses and says so.
 //
@@ -86,8 +87,8 @@ void solve(const ReducedProblem& problem, const SolveOptions& options, SolveWork
 /// `solved` when the certificate is within the tolerance, else what the solver said or `inaccurate`.
 Status certified_status(Status solver, const Certificate& certificate, double tolerance);
 
-/// Brings reduction, impulses, terms and form of the workspace to those of the whole problem, where `solve` went by its parts; terms and form
-/// only where one program takes all its laws.
+/// Brings reduction, impulses, terms and form of the workspace to those of the whole problem, where `solve` went by its parts; terms and
+/// form only where one program takes all its laws.
 void reduce_whole(const ContactProblem& problem, const SolveOptions& options, const Solution& solution, SolveWorkspace& workspace);
 
 /// What programs remember in the order of the contacts is no longer true. Impulses by name stay.

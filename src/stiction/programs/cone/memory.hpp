@@ -79,6 +79,9 @@ void linearise(const ReducedProblem& problem, ConeMemory& memory, double limit);
 /// (open, stick, slip) and corrects that. True when the best point meets the target; or when it does not and is acceptable as solved.
 bool newton(const ReducedProblem& problem, ConeMemory& memory, int steps);
 
+/// One Newton step from the best point, a solution; the best stays where that is no better.
+void refine(const ReducedProblem& problem, ConeMemory& memory);
+
 /// One problem from start to end, in this memory; edges = 0 is the disc.
 void solve_whole(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, ConeSolution& solution);
 

@@ -15,7 +15,9 @@ namespace {
 constexpr double kProximal = 2e6;  // limit of the linearisation, over the redundancy of the contacts
 constexpr double kSofter = 1e-2;   // and the limit of a second try, over that of the first
 constexpr double kHopeless = 1e3;  // rise of the natural map that no step has come back from
-constexpr int kRises = 2;          // steps that may fail to halve it: a change of the active set costs one
+constexpr double kFine =
+    1e-3;                  // of the target: a solution further from rounding than this is worth one step more, for steps add up to creep
+constexpr int kRises = 2;  // steps that may fail to halve it: a change of the active set costs one
 
 // False when the linear system has no solution.
 bool newton_step(const ReducedProblem& problem, ConeMemory& memory, double limit) {
@@ -34,6 +36,10 @@ bool newton_step(const ReducedProblem& problem, ConeMemory& memory, double limit
 }
 
 // Steps from the current point, whose natural map is `now`.
+double proximal_limit(const ReducedProblem& problem) {
+  return kProximal / std::max(1.0, 3.0 * problem.contacts() / std::max(1, problem.rank_bound()));
+}
+
 bool iterate(const ReducedProblem& problem, ConeMemory& memory, int steps, double limit, double now) {
   const double first = now;
   int rises = 0;
@@ -50,10 +56,17 @@ bool iterate(const ReducedProblem& problem, ConeMemory& memory, int steps, doubl
 
 }  // namespace
 
+void refine(const ReducedProblem& problem, ConeMemory& memory) {
+  if (memory.best <= kFine * memory.target || memory.best <= memory.floor || memory.budget <= 0) return;
+  memory.lambda = memory.best_lambda;
+  memory.beta = memory.best_beta;
+  iterate(problem, memory, 1, proximal_limit(problem), evaluate(problem, memory));
+}
+
 bool newton(const ReducedProblem& problem, ConeMemory& memory, int steps) {
   const double now = evaluate(problem, memory);
   if (memory.best <= memory.target || now <= memory.floor) return memory.best <= memory.target;
-  const double limit = kProximal / std::max(1.0, 3.0 * problem.contacts() / std::max(1, problem.rank_bound()));
+  const double limit = proximal_limit(problem);
   memory.hold_lambda = memory.lambda;
   memory.hold_beta = memory.beta;
   if (iterate(problem, memory, steps, limit, now)) return true;

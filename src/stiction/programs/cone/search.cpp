@@ -39,13 +39,19 @@ class Search {
   Search(const ReducedProblem& problem, ConeMemory& memory, Cones& cones) : problem_(problem), m_(memory), cones_(cones) {}
 
   bool run(bool warm) {
+    if (!solve(warm)) return false;
+    refine(problem_, m_);
+    return true;
+  }
+
+ private:
+  bool solve(bool warm) {
     if (newton(problem_, m_, warm || problem_.contacts() <= kFewContacts ? kNewtonSteps : 0)) return true;
     if (follow(kPath)) return true;
     // A convex problem has one path, which does not turn.
     return !m_.relaxed && !over() && follow(kFallback);
   }
 
- private:
   bool over() {
     if (m_.budget <= 0) return true;
     if (m_.best > m_.acceptable) return false;
