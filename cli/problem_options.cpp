@@ -44,7 +44,8 @@ void add_problem_options(CLI::App& sub, ProblemOptions& options) {
   sub.add_option("--max-factorizations", options.max_factorizations,
                  "Linear systems of interior_point and newton at most, fall-backs included")
       ->capture_default_str();
-  sub.add_option("--max-pivots", options.max_pivots, "Pivots of the pivoting and active-set solvers at most")->capture_default_str();
+  sub.add_option("--max-pivots", options.max_pivots, "Pivots of the pivoting and active-set solvers at most; 0: their own bound")
+      ->capture_default_str();
   sub.add_option("--max-sweeps", options.max_sweeps, "Sweeps of jor, sor and pgs at most")->capture_default_str();
   sub.add_flag("--bilateral-by-prox", options.bilateral_by_prox, "jor and sor: iterate on bilateral rows instead of eliminating them");
 }

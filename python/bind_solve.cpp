@@ -103,14 +103,16 @@ void bind_solvers(nb::module_& m) {
       "solve",
       [](const AnyProblemObject& problem, const Text& law, const Text& solver, const Real& tolerance, const Integer& edges,
          const Text& variant, const Flag& align_edges, const Text& viscous_slip, const Text& choice, const std::optional<ArrayLike>& last,
-         const Real& alpha, const Integer& max_sweeps, const Flag& bilateral_by_prox) {
-        const LawArguments arguments{law,         solver,       tolerance, edges,      variant,
-                                     align_edges, viscous_slip, alpha,     max_sweeps, bilateral_by_prox};
+         const Real& alpha, const Integer& max_sweeps, const Integer& max_factorizations, const Integer& max_pivots, const Integer& threads,
+         const Flag& bilateral_by_prox) {
+        const LawArguments arguments{law,   solver,     tolerance,          edges,      variant, align_edges,      viscous_slip,
+                                     alpha, max_sweeps, max_factorizations, max_pivots, threads, bilateral_by_prox};
         return solve_object(problem, arguments, choice, last);
       },
       "problem"_a, "law"_a = "coulomb_cone", "solver"_a = "auto", "tolerance"_a = d.tolerance, "edges"_a = d.edges,
       "variant"_a = "stewart_trinkle", "align_edges"_a = false, "viscous_slip"_a = "after", "choice"_a = "warm_start",
-      "last"_a = nb::none(), "alpha"_a = d.alpha, "max_sweeps"_a = d.max_sweeps, "bilateral_by_prox"_a = false,
+      "last"_a = nb::none(), "alpha"_a = d.alpha, "max_sweeps"_a = d.max_sweeps, "max_factorizations"_a = d.max_factorizations,
+      "max_pivots"_a = d.max_pivots, "threads"_a = d.threads, "bilateral_by_prox"_a = false,
       R"(Solves a contact problem under a law.
 
 law: one of LAWS; contacts with laws of their own keep them.
@@ -124,7 +126,10 @@ choice: what becomes of impulses that the law leaves open: 'warm_start', as the 
     share the load evenly; 'closest_to_last', those closest to `last`.
 last: (n, 3) impulses (N s) for 'closest_to_last', as Solution.impulses has them.
 alpha: relaxation of the solvers jor and sor, in (0, 2).
-max_sweeps: their iterations at most.
+max_sweeps: their iterations at most, and those of pgs.
+max_factorizations: linear systems of interior_point and newton at most, fall-backs included.
+max_pivots: of the pivoting and active-set solvers at most; 0: their own bound.
+threads: on which the connected parts of the problem are solved; the answer does not depend on it.
 bilateral_by_prox: they iterate on bilateral rows too, instead of eliminating them.
 
 Every call starts cold: the answer depends on the arguments alone. Raises ValueError naming the argument, TypeError when it has the wrong
@@ -134,12 +139,12 @@ type; numerical outcomes are `status`.)");
       [](const ContactProblemObject& problem, const ArrayLike& joints, const ArrayLike& v_desired, const Text& law,
          const std::optional<ArrayLike>& torque_limits, const Text& solver, const Real& tolerance, const Integer& edges,
          const Text& variant, const Flag& align_edges, const Text& viscous_slip, const Text& choice, const std::optional<ArrayLike>& last,
-         const Real& alpha, const Integer& max_sweeps, const Flag& bilateral_by_prox, const Flag& repair_inconsistent,
-         const Flag& prove_infeasible) {
+         const Real& alpha, const Integer& max_sweeps, const Integer& max_factorizations, const Integer& max_pivots, const Integer& threads,
+         const Flag& bilateral_by_prox, const Flag& repair_inconsistent, const Flag& prove_infeasible) {
         if (!nb::isinstance<ContactProblem>(problem)) throw_type_error("problem", "a ContactProblem", problem);
         InverseOptions options;
-        options.contact =
-            read_options({law, solver, tolerance, edges, variant, align_edges, viscous_slip, alpha, max_sweeps, bilateral_by_prox});
+        options.contact = read_options({law, solver, tolerance, edges, variant, align_edges, viscous_slip, alpha, max_sweeps,
+                                        max_factorizations, max_pivots, threads, bilateral_by_prox});
         options.choice = choice_from_string(read_text(choice, "choice"));
         options.repair_inconsistent = read_flag(repair_inconsistent, "repair_inconsistent");
         options.prove_infeasible = read_flag(prove_infeasible, "prove_infeasible");
@@ -152,7 +157,8 @@ type; numerical outcomes are `status`.)");
       "problem"_a, "joints"_a, "v_desired"_a, "law"_a = "coulomb_cone", "torque_limits"_a = nb::none(), "solver"_a = "auto",
       "tolerance"_a = d.tolerance, "edges"_a = d.edges, "variant"_a = "stewart_trinkle", "align_edges"_a = false,
       "viscous_slip"_a = "after", "choice"_a = "warm_start", "last"_a = nb::none(), "alpha"_a = d.alpha, "max_sweeps"_a = d.max_sweeps,
-      "bilateral_by_prox"_a = false, "repair_inconsistent"_a = true, "prove_infeasible"_a = true,
+      "max_factorizations"_a = d.max_factorizations, "max_pivots"_a = d.max_pivots, "threads"_a = d.threads, "bilateral_by_prox"_a = false,
+      "repair_inconsistent"_a = true, "prove_infeasible"_a = true,
       R"(Torques and contact impulses that bring the driven joints to v_desired at the end of the step, under a law.
 
 joints: indices into v.

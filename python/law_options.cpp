@@ -24,6 +24,9 @@ SolveOptions read_options(const LawArguments& a) {
   options.viscous_slip = viscous_slip_from_string(read_text(a.viscous_slip, "viscous_slip"));
   options.alpha = read_real(a.alpha, "alpha");
   options.max_sweeps = read_integer(a.max_sweeps, "max_sweeps");
+  options.max_factorizations = read_integer(a.max_factorizations, "max_factorizations");
+  options.max_pivots = read_integer(a.max_pivots, "max_pivots");
+  options.threads = read_integer(a.threads, "threads");
   options.bilateral_by_prox = read_flag(a.bilateral_by_prox, "bilateral_by_prox");
   return options;
 }

@@ -18,7 +18,7 @@ struct LawArguments {
   Flag align_edges;
   Text viscous_slip;
   Real alpha;
-  Integer max_sweeps;
+  Integer max_sweeps, max_factorizations, max_pivots, threads;
   Flag bilateral_by_prox;
 };
 

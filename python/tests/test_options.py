@@ -37,6 +37,9 @@ WRONG_VALUES = [
     ("alpha", 2.0),
     ("alpha", -1.0),
     ("max_sweeps", 0),
+    ("max_factorizations", 0),
+    ("max_pivots", -1),
+    ("threads", 0),
     ("bilateral_by_prox", True),  # of jor and sor
     ("align_edges", True),  # of polygons
 ]
@@ -65,6 +68,9 @@ WRONG_TYPES = [
     ("alpha", "0.6"),
     ("alpha", [0.6]),
     ("max_sweeps", 100.5),
+    ("max_factorizations", 100.5),
+    ("max_pivots", 100.5),
+    ("threads", 1.5),
     ("bilateral_by_prox", ""),
 ]
 

@@ -62,7 +62,7 @@ void solve_by_box_rows(const StandardForm& form, const SolverOptions& options, B
   w.x0 = w.solution.x;
   if (options.warm_start && w.x0.size() == g.size()) mlcp.x0 = w.x0;
   if (options.solver == Solver::dantzig) {
-    out.status = dantzig(mlcp, {}, w.dantzig, w.solution);
+    out.status = dantzig(mlcp, {.max_pivots = options.max_pivots}, w.dantzig, w.solution);
     out.iterations = w.solution.pivots;
   } else {
     constexpr double kShare = 0.1;  // of the certificate's tolerance: its scales are a little larger

@@ -67,7 +67,7 @@ void solve_normals(const ReducedProblem& p, const ConstRowMap& rows, const Solve
   }
   if (!options.warm_start) w.lcp_solution.active.clear();
   const auto& method = options.solver == Solver::ppm ? ppm : goldfarb_idnani;
-  method(projected, w.q, w.lcp_solution.active, {}, w.lcp, w.lcp_solution);
+  method(projected, w.q, w.lcp_solution.active, {.max_pivots = options.max_pivots}, w.lcp, w.lcp_solution);
   if (w.tangents.indices.empty()) {
     w.y += w.lcp_solution.y;
   } else {
@@ -136,7 +136,7 @@ void solve_by_active_set(const StandardForm& form, const SolverOptions& options,
   qp.hi = g.hi;
   w.q = w.qp_solution.x;
   if (options.warm_start && w.q.size() == g.size()) qp.x0 = w.q;
-  out.status = bounded_qp(qp, {}, w.qp, w.qp_solution);
+  out.status = bounded_qp(qp, {.max_pivots = options.max_pivots}, w.qp, w.qp_solution);
   out.iterations = w.qp_solution.pivots;
   expand(p, g, w.qp_solution.x, out.lambda, out.beta);
 }

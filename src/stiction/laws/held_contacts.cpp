@@ -69,7 +69,8 @@ bool solve_by_holding(const StandardForm& form, const SolverOptions& options, He
   const auto change = [&](int k) {
     if (k >= 0) w.is_held[static_cast<std::size_t>(k)] ^= 1;
   };
-  int budget = kBudget;
+  const int most = std::min(kBudget, options.max_factorizations - out.iterations);
+  int budget = most;
   bool found = false;
   // -1: no change; so none, one and two are changed in turn.
   for (int a = -1; a < count && !found; ++a) {
@@ -81,7 +82,7 @@ bool solve_by_holding(const StandardForm& form, const SolverOptions& options, He
       change(b);
     }
   }
-  out.iterations += kBudget - budget;
+  out.iterations += most - budget;
   if (!found) return false;
   out.lambda = w.solution.lambda;
   out.beta = w.solution.beta;

@@ -135,7 +135,7 @@ bool can_polish_convex(const StandardForm& form) {
   return form.family == Family::associated && form.disc() && cones && form.problem.defect.size() == 0;
 }
 
-void polish_convex(const StandardForm& form, InteriorWorkspace& w, Impulses& out) {
+void polish_convex(const StandardForm& form, int max_factorizations, InteriorWorkspace& w, Impulses& out) {
   const ReducedProblem& cones = in_cones(form, w);
   w.solution.lambda = out.lambda;
   w.solution.beta = out.beta;
@@ -143,7 +143,7 @@ void polish_convex(const StandardForm& form, InteriorWorkspace& w, Impulses& out
   ConeOptions cone;
   cone.relaxed = cone.warm_start = true;
   cone.tolerance = kFineTolerance;
-  cone.max_iterations = kConvexPolish;
+  cone.max_iterations = std::min(kConvexPolish, max_factorizations);
   exact_cone(cones, cone, w.cone, w.solution);
   take_tangents(w.sticking, w.solution.lambda, w.solution.beta);
   out.lambda = w.solution.lambda;

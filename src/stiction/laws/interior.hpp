@@ -41,6 +41,6 @@ bool can_polish_convex(const StandardForm& form);
 /// Last digits of a convex program over the disc, where Newton on its primal ends in the rounding that compliance close to zero brings:
 /// from the point found, with compliance as columns, so nothing is divided by it. Replaces `impulses`; the certificate decides which is
 /// better.
-void polish_convex(const StandardForm& form, InteriorWorkspace& workspace, Impulses& impulses);
+void polish_convex(const StandardForm& form, int max_factorizations, InteriorWorkspace& workspace, Impulses& impulses);
 
 }  // namespace stiction

@@ -81,7 +81,7 @@ struct SolverOptions {
   double tolerance = 1e-9;             ///< largest scaled residual of the certificate that counts as solved
   double acceptable = 0.0;         ///< residual with which the solve may end where `tolerance` is a long way off; 0: none (interior_point)
   int max_factorizations = 20000;  ///< of interior_point and newton: linear systems factored
-  int max_pivots = 100000;         ///< of goldfarb_idnani, ppm, lemke, enumerate, active_set and dantzig
+  int max_pivots = 0;              ///< of goldfarb_idnani, ppm, lemke, active_set and dantzig; 0: their own, some 20 times their size
   int max_sweeps = 20000;          ///< of jor, sor and pgs
   double alpha = 0.6;              ///< relaxation of jor and sor, in (0, 2)
   bool bilateral_by_prox = false;  ///< jor and sor: iterate on bilateral rows too [G14, Eq. 19] instead of eliminating them [G14, Eq. 20]

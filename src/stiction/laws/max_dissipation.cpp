@@ -170,7 +170,7 @@ void solve_dense(const StandardForm& form, const SolverOptions& options, MaxDiss
     qp.x0 = w.x0;
     qp.mu0 = w.mu0;
   }
-  out.status = kinetic_qp(qp, {}, w.qp, w.solution);
+  out.status = kinetic_qp(qp, {.max_pivots = options.max_pivots}, w.qp, w.solution);
   out.iterations = w.solution.pivots;
   set_impulses(p, w.solution.x, w.solution.mu, w, out);
 }

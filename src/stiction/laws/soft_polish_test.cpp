@@ -34,7 +34,7 @@ TEST(SoftPolish, FindsThePointOfThePrimal) {
     moved.lambda *= 1.001;
     InteriorWorkspace polish;
     ASSERT_TRUE(can_polish_convex(w.form));
-    polish_convex(w.form, polish, moved);
+    polish_convex(w.form, 1000, polish, moved);
     EXPECT_EQ(moved.status, Status::solved) << trial;
     EXPECT_LE(certify(w.reduction.reduced, lowered(w.reduction.reduced, with(law)), moved.lambda, moved.beta).worst(), 1e-10) << trial;
     EXPECT_NEAR((moved.lambda - w.impulses.lambda).norm(), 0.0, 1e-6 * w.impulses.lambda.norm()) << trial;
@@ -63,11 +63,11 @@ TEST(SoftPolishAllocation, NoneAfterWarmUp) {
   Impulses start = w.impulses, moved = start;
   for (int k = 0; k < 2; ++k) {
     moved = start;
-    polish_convex(w.form, polish, moved);
+    polish_convex(w.form, 1000, polish, moved);
   }
   moved = start;
   const std::size_t before = allocation_count();
-  polish_convex(w.form, polish, moved);
+  polish_convex(w.form, 1000, polish, moved);
   EXPECT_EQ(allocation_count() - before, 0u);
 }
 

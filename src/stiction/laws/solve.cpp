@@ -112,6 +112,7 @@ void decide_disc(StandardForm& form, const SolveOptions& options, SolveWorkspace
 void solve_coulomb(StandardForm& form, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
   solve_by_interior_point(form, options, w.interior, out);
   if (out.status == Status::solved || options.solver != Solver::automatic || form.compliance.size() > 0) return;
+  if (out.iterations >= options.max_factorizations) return;
   ++out.fallbacks;
   if (has_infinite_mu(form.problem)) {
     solve_by_holding(form, options, w.held, out);
@@ -385,12 +386,12 @@ bool solve_otherwise(const ReducedProblem& p, const SolveOptions& options, Solve
   const int spent = w.impulses.iterations;
   if (w.form.family == Family::energy && choose_solver(w.form, options.solver) == Solver::active_set) {
     solve_in_form(p, options, Solver::interior_point, w, w.impulses);
-  } else if (can_polish_convex(w.form) && w.form.problem.contacts() > 0) {
+  } else if (can_polish_convex(w.form) && w.form.problem.contacts() > 0 && spent < options.max_factorizations) {
     collect_impulses(w.form, w.terms, w.impulses.lambda, w.cone.lambda);
     w.cone.beta = w.impulses.beta;
     w.cone.motion.resize(0);
     w.cone.iterations = 0;
-    polish_convex(w.form, w.interior, w.cone);
+    polish_convex(w.form, options.max_factorizations - spent, w.interior, w.cone);
     expand(p, w, w.cone, w.impulses);
   } else {
     return false;
@@ -469,10 +470,11 @@ void validate(const SolveOptions& options) {
   require_positive("tolerance", options.tolerance);
   if (!(options.acceptable >= 0.0)) throw InvalidArgument("acceptable", "a number >= 0", fmt::format("{}", options.acceptable));
   if (!(options.alpha > 0.0 && options.alpha < 2.0)) throw InvalidArgument("alpha", "a number in (0, 2)", fmt::format("{}", options.alpha));
-  for (const auto& [name, limit] : {std::pair("max_sweeps", options.max_sweeps), std::pair("max_pivots", options.max_pivots),
+  for (const auto& [name, limit] : {std::pair("max_sweeps", options.max_sweeps),
                                     std::pair("max_factorizations", options.max_factorizations), std::pair("threads", options.threads)}) {
     if (limit < 1) throw InvalidArgument(name, "an integer >= 1", fmt::format("{}", limit));
   }
+  if (options.max_pivots < 0) throw InvalidArgument("max_pivots", "an integer >= 0", fmt::format("{}", options.max_pivots));
   if (options.choice == Choice::least_torque) throw InvalidArgument("choice", "warm_start, least_norm or closest_to_last", "least_torque");
 }
 

@@ -214,5 +214,24 @@ TEST(NoContacts, IsAFreeStep) {
   }
 }
 
+// A bound of work holds for all of it, and the best point found comes back.
+TEST(Budget, BoundsFactorizationsPivotsAndSweeps) {
+  std::mt19937 rng(21);
+  int stopped = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    const ContactProblem p = random_robot(rng, 18, 12, 0.5);
+    for (const Law law : {Law::coulomb_cone, Law::coulomb_pyramid, Law::anitescu, Law::no_slip, Law::todorov}) {
+      SolveOptions options = with(law);
+      const Solution free = solve(p, options);
+      options.max_factorizations = options.max_pivots = 3;
+      const Solution bounded = solve(p, options);
+      EXPECT_TRUE(bounded.v.allFinite() && bounded.impulses.allFinite()) << to_string(law);
+      EXPECT_TRUE(bounded.status == Status::solved || bounded.iterations <= 2 * 3) << to_string(law) << " " << bounded.iterations;
+      if (free.iterations > 6) stopped += bounded.status != Status::solved;
+    }
+  }
+  EXPECT_GT(stopped, 20);
+}
+
 }  // namespace
 }  // namespace stiction

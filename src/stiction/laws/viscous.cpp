@@ -91,7 +91,7 @@ void solve_program(const ReducedProblem& p, const SolverOptions& options, Solver
   if (is_pivoting(solver) && m == 0) {
     if (!options.warm_start) w.lcp_solution.active.clear();
     const auto& method = solver == Solver::ppm ? ppm : goldfarb_idnani;
-    method(ConstRowMap(w.normals.data(), n, r), w.q, w.lcp_solution.active, {}, w.lcp, w.lcp_solution);
+    method(ConstRowMap(w.normals.data(), n, r), w.q, w.lcp_solution.active, {.max_pivots = options.max_pivots}, w.lcp, w.lcp_solution);
     for (const int i : w.lcp_solution.active) out.lambda[3 * i] = w.lcp_solution.z[i];
     w.y_hat = w.g + w.lcp_solution.y;
     out.status = w.lcp_solution.status;
@@ -105,7 +105,7 @@ void solve_program(const ReducedProblem& p, const SolverOptions& options, Solver
   qp.hi = w.hi;
   w.x0 = w.qp_solution.x;
   if (options.warm_start && w.x0.size() == n + m) qp.x0 = w.x0;
-  out.status = bounded_qp(qp, {}, w.qp, w.qp_solution);
+  out.status = bounded_qp(qp, {.max_pivots = options.max_pivots}, w.qp, w.qp_solution);
   out.iterations = w.qp_solution.pivots;
   for (Index i = 0; i < n; ++i) out.lambda[3 * i] = w.qp_solution.x[i];
   out.beta = w.qp_solution.x.tail(m);

@@ -26,7 +26,7 @@ struct ReducedProblem {
   GrowVector u_before;       ///< 3n, contact velocities J v before the step (m/s); empty: all zero
   GrowVector restitution;    ///< n, Newton restitution of the normal velocity; empty: all zero. `offset` has its share already
   GrowVector edge_angle;     ///< n or empty: angle of the first vertex of each contact's polygon from its first tangent (edge_angles)
-  GrowVector weight;         ///< n, trace(J_i M⁻¹ J_iᵀ)/3 (1/kg) of law sap, see softness.hpp; empty: of G in its place
+  GrowVector weight;         ///< n, trace(J_i M⁻¹ J_iᵀ)/3 (1/kg), see contact_weights.hpp; empty: of G in its place
   std::vector<Law> laws;     ///< n or empty, as in ContactProblem
   std::vector<ContactMaterial> material;  ///< n or empty, as in ContactProblem
   BlockRows Bt;                           ///< m x r, bounded rows
