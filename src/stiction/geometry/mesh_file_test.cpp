@@ -19,7 +19,8 @@ using Eigen::Vector3d;
 class TemporaryMesh {
  public:
   TemporaryMesh(const TriangleMesh& mesh, const std::string& extension)
-      : path_((std::filesystem::path(::testing::TempDir()) / ("stiction_mesh" + extension)).string()) {
+      : path_((std::filesystem::path(::testing::TempDir()) / (testing::UnitTest::GetInstance()->current_test_info()->name() + extension))
+                  .string()) {
     std::ofstream out(path_);
     out.precision(17);
     if (extension == ".obj") {

@@ -51,7 +51,7 @@ TEST(ConeOptions, AnAcceptablePointIsGivenTwentySystemsToBecomeASolution) {
   Random random(256);
   int earlier = 0;
   for (int k = 0; k < 4; ++k) {
-    const ReducedProblem problem = test_scenes::brick_wall(64, random, 1000.0);
+    const ReducedProblem problem = test_scenes::brick_wall(256, random, 1000.0);
     std::vector<ConeRecord> log;
     ConeOptions options;
     ConeWorkspace workspace;

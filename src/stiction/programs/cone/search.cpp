@@ -12,8 +12,9 @@ namespace {
 constexpr int kNewtonSteps = 8;  // a right active set takes three, and every change of it one more
 // From rest, Newton alone finds the active set of a few contacts nine times out of ten in half the time, and of many hardly ever.
 constexpr int kFewContacts = 16;
-// The path, and the fall-back where it ends in rounding or is lost: further out, where paths are straighter, and closer to it.
-constexpr PathStart kPath{1.0, 0.5}, kFallback{3.0, 0.2};
+// The path, and the fall-back where it ends in rounding or is lost: further out, where paths are straighter, and closer to it. A width of 2
+// halves the steps that 1/2 takes where paths are straight; wider still, crooked ones are left more often than is saved.
+constexpr PathStart kPath{1.0, 2.0}, kFallback{3.0, 0.2};
 constexpr int kLongestPath = 500;      // steps; of 467 piles, walls and files the longest that led to a solution took 350
 constexpr double kPathEnd = 1e-14;     // ν over the size of the problem: rounding
 constexpr double kFirstNewton = 1e-6;  // natural map over the largest velocity from which Newton is tried,
