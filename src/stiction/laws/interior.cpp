@@ -24,11 +24,6 @@ constexpr int kConvexPolish = 60;   // of a convex program from the point of ano
 
 bool is_half_space(const StandardForm& form, Eigen::Index k) { return form.family == Family::associated && std::isinf(form.problem.mu[k]); }
 
-bool has_linear_cones(const StandardForm& form) {
-  const auto is_linear = [](double mu) { return mu == 0.0 || std::isinf(mu); };
-  return form.family == Family::associated && std::ranges::all_of(form.problem.mu, is_linear);
-}
-
 const ReducedProblem& in_cones(const StandardForm& form, InteriorWorkspace& w) {
   w.sticking.clear();
   for (Eigen::Index k = 0; k < form.problem.mu.size(); ++k) {
@@ -87,7 +82,7 @@ void solve_cones(const ReducedProblem& p, const StandardForm& form, const Solver
   cone.acceptable = kShareOfAcceptable * options.acceptable;
   cone.max_iterations = std::min(cone.max_iterations, options.max_factorizations);
   cone.log = w.log;
-  if (has_linear_cones(form)) {
+  if (cone.relaxed && form.has_linear_cones()) {
     cone.max_iterations = std::min(kLinearCones, options.max_factorizations);
     cone.tolerance = kFineTolerance;
   }
@@ -132,7 +127,7 @@ bool polish_disc(const ReducedProblem& p, const Impulses& start, InteriorWorkspa
 }
 
 bool can_polish_convex(const StandardForm& form) {
-  const bool cones = !has_linear_cones(form) || form.compliance.size() > 0;
+  const bool cones = !form.has_linear_cones() || form.compliance.size() > 0;
   return form.family == Family::associated && form.disc() && cones && form.problem.defect.size() == 0;
 }
 

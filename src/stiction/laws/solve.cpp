@@ -27,13 +27,9 @@ bool is_prox(Solver solver) { return solver == Solver::jor || solver == Solver::
 const ReducedProblem& reduced_of(const ContactProblem&, const SolveWorkspace& w) { return w.reduction.reduced; }
 const ReducedProblem& reduced_of(const ReducedProblem& problem, const SolveWorkspace&) { return problem; }
 
-bool has_linear_cones(const StandardForm& form) {
-  return std::ranges::all_of(form.problem.mu, [](double mu) { return mu == 0.0 || std::isinf(mu); });
-}
-
 // Half spaces whose tangents give way beside half lines: friction can be eliminated.
 bool is_viscous(const StandardForm& form) {
-  if (form.compliance.size() == 0 || !has_linear_cones(form)) return false;
+  if (form.compliance.size() == 0 || !form.has_linear_cones()) return false;
   for (Eigen::Index k = 0; k < form.problem.mu.size(); ++k) {
     if (form.compliance[2 * k] > 0.0 || (std::isinf(form.problem.mu[k]) && form.compliance[2 * k + 1] == 0.0)) return false;
   }
@@ -42,7 +38,7 @@ bool is_viscous(const StandardForm& form) {
 
 Solver choose_convex(const StandardForm& form) {
   const int r = form.problem.rank_bound();
-  const bool linear = has_linear_cones(form), rigid = form.compliance.size() == 0;
+  const bool linear = form.has_linear_cones(), rigid = form.compliance.size() == 0;
   if (is_viscous(form) || (linear && rigid)) {
     if (r > kPivotingColumns) return rigid ? Solver::interior_point : Solver::newton;
     return form.problem.bounded_rows() == 0 ? Solver::goldfarb_idnani : Solver::active_set;
@@ -221,7 +217,7 @@ void solve_in_form(const ReducedProblem& p, const SolveOptions& options, Solver 
 bool has_dense_fallback(const StandardForm& form, const SolveOptions& options, const Impulses& out) {
   if (options.solver != Solver::automatic || out.status == Status::solved) return false;
   const bool finite = form.family == Family::energy ||
-                      (form.family == Family::associated && has_linear_cones(form) && (form.compliance.size() == 0 || is_viscous(form)));
+                      (form.family == Family::associated && form.has_linear_cones() && (form.compliance.size() == 0 || is_viscous(form)));
   const int r = form.problem.rank_bound();
   return finite && r > kPivotingColumns && r <= kFallBackColumns;
 }

@@ -21,6 +21,18 @@ void select_blocks(const BlockRows& W, const std::vector<int>& contacts, BlockRo
 
 }  // namespace
 
+void select_delassus(const ReducedProblem& p, const std::vector<int>& contacts, ReducedProblem& to) {
+  select_blocks(p.delassus, contacts, to.delassus);
+  const Eigen::Index n = p.defect.size() > 0 ? static_cast<Eigen::Index>(contacts.size()) : 0;
+  to.defect.resize(3 * n, 3 * n);
+  for (Eigen::Index k = 0; k < n; ++k) {
+    for (Eigen::Index l = 0; l < n; ++l) {
+      to.defect.block<3, 3>(3 * k, 3 * l) =
+          p.defect.block<3, 3>(3 * contacts[static_cast<std::size_t>(k)], 3 * contacts[static_cast<std::size_t>(l)]);
+    }
+  }
+}
+
 void select_contacts(const ReducedProblem& p, ContactSubset& subset) {
   const std::vector<int>& contacts = subset.contacts;
   ReducedProblem& to = subset.problem;
@@ -30,7 +42,6 @@ void select_contacts(const ReducedProblem& p, ContactSubset& subset) {
   to.u_free.resize(3 * n);
   to.closed.resize(contacts.size());
   to.ids.resize(p.ids.empty() ? 0 : contacts.size());
-  to.defect.resize(p.defect.size() > 0 ? 3 * n : 0, p.defect.size() > 0 ? 3 * n : 0);
   for (Eigen::Index k = 0; k < n; ++k) {
     const int i = contacts[static_cast<std::size_t>(k)];
     to.Rt.add_group();
@@ -40,11 +51,8 @@ void select_contacts(const ReducedProblem& p, ContactSubset& subset) {
     to.mu[k] = p.mu[i];
     to.closed[static_cast<std::size_t>(k)] = p.closed[static_cast<std::size_t>(i)];
     if (!p.ids.empty()) to.ids[static_cast<std::size_t>(k)] = p.ids[static_cast<std::size_t>(i)];
-    for (Eigen::Index l = 0; l < n && p.defect.size() > 0; ++l) {
-      to.defect.block<3, 3>(3 * k, 3 * l) = p.defect.block<3, 3>(3 * i, 3 * contacts[static_cast<std::size_t>(l)]);
-    }
   }
-  select_blocks(p.delassus, contacts, to.delassus);
+  select_delassus(p, contacts, to);
   to.dt = p.dt;
   to.velocity = p.velocity;
   to.Bt = p.Bt;

@@ -16,6 +16,9 @@ struct ContactSubset {
 /// kept. Gaps, laws and materials are left out. No allocation once the sizes have been seen.
 void select_contacts(const ReducedProblem& whole, ContactSubset& subset);
 
+/// W and its defect among these contacts (ascending), where `whole` has them.
+void select_delassus(const ReducedProblem& whole, const std::vector<int>& contacts, ReducedProblem& part);
+
 /// part (3k, of the subset) -> all (3n, zero elsewhere).
 void expand_contacts(const ContactSubset& subset, int contacts, const Eigen::Ref<const Eigen::VectorXd>& part, GrowVector& all);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/problem/contact_subset.hpp"
+
 namespace stiction {
 
 namespace {
@@ -21,31 +23,6 @@ void turn_entries(const BlockRows& from, int group, const ContactTerms& t, Block
     const ConstRowMap entry = from.entry(e);
     row.row(0) = entry.row(0);
     for (int a = 0; a < 2; ++a) row.row(1 + a) = t.axes(0, a) * entry.row(1) + t.axes(1, a) * entry.row(2);
-  }
-}
-
-// Blocks of W among these contacts.
-void select_blocks(const BlockRows& W, const std::vector<int>& contacts, BlockRows& to) {
-  to.reset(3, W.groups() > 0 ? std::span(W.block_sizes()).first(contacts.size()) : std::span<const int>());
-  if (W.groups() == 0) return;
-  for (const int i : contacts) {
-    to.add_group();
-    for (int e = W.entry_begin(i); e < W.entry_end(i); ++e) {
-      const auto found = std::ranges::lower_bound(contacts, W.entry_block(e));
-      if (found == contacts.end() || *found != W.entry_block(e)) continue;
-      to.add_entry(static_cast<int>(found - contacts.begin())) = W.entry(e);
-    }
-  }
-}
-
-// The defect of W among these contacts; what the known friction does through it is in the velocities already.
-void select_defect(const ReducedProblem& p, const std::vector<int>& contacts, ReducedProblem& to) {
-  const Index size = p.defect.size() > 0 ? 3 * static_cast<Index>(contacts.size()) : 0;
-  to.defect.resize(size, size);
-  for (std::size_t k = 0; k < contacts.size() && size > 0; ++k) {
-    for (std::size_t l = 0; l < contacts.size(); ++l) {
-      to.defect.block<3, 3>(3 * static_cast<Index>(k), 3 * static_cast<Index>(l)) = p.defect.block<3, 3>(3 * contacts[k], 3 * contacts[l]);
-    }
   }
 }
 
@@ -69,6 +46,10 @@ void list_contacts(const LawTerms& terms, StandardForm& form) {
 }
 
 }  // namespace
+
+bool StandardForm::has_linear_cones() const {
+  return std::ranges::all_of(problem.mu, [](double mu) { return mu == 0.0 || std::isinf(mu); });
+}
 
 void make_standard_form(const ReducedProblem& p, const LawTerms& terms, StandardForm& form) {
   list_contacts(terms, form);
@@ -114,8 +95,7 @@ void make_standard_form(const ReducedProblem& p, const LawTerms& terms, Standard
     out.delassus.reset(3, {});
     out.defect.resize(0, 0);
   } else {
-    select_blocks(p.delassus, form.contacts, out.delassus);
-    select_defect(p, form.contacts, out);
+    select_delassus(p, form.contacts, out);
   }
   out.dt = p.dt;
   out.velocity = p.velocity;

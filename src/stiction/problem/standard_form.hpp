@@ -23,6 +23,8 @@ struct StandardForm {
   GrowVector scratch;
 
   bool disc() const { return edges == 0; }
+  /// Half lines and half spaces alone.
+  bool has_linear_cones() const;
   bool gives_way(int k) const { return compliance.size() > 0 && !compliance.segment<2>(2 * k).isZero(0.0); }
 };
 
