@@ -74,20 +74,19 @@ bool is_promised(const NamedResidual& row, const Promises& p) {
   const auto is = [&](Residual Certificate::*member) { return row.member == member; };
   const auto any = [&](auto asks) { return std::ranges::any_of(p.law.contacts, asks); };
   const bool function = p.law.family == Family::constitutive, energy = p.law.family == Family::energy;
-  const auto is_half_space = [](const ContactTerms& t) { return !t.coulomb && std::isinf(t.mu); };
   const auto is_dual = [&](const ContactTerms& t) { return !t.coulomb && t.mu > 0.0 && !std::isinf(t.mu); };
   if (is(&Certificate::momentum)) return p.inertia;
   if (is(&Certificate::bilateral)) return p.bilateral;
   if (is(&Certificate::bounds)) return p.bounded;
   if (is(&Certificate::constitutive))
-    return function || any([&](const ContactTerms& t) { return is_half_space(t) && t.tangential_compliance > 0.0; });
+    return function || any([&](const ContactTerms& t) { return t.is_half_space() && t.tangential_compliance > 0.0; });
   if (is(&Certificate::natural_map)) return !function;
   if (is(&Certificate::penetration)) return !function && any([](const ContactTerms& t) { return t.normal_compliance == 0.0; });
-  if (is(&Certificate::cone)) return any([&](const ContactTerms& t) { return !is_half_space(t); });
+  if (is(&Certificate::cone)) return any([&](const ContactTerms& t) { return !t.is_half_space(); });
   if (is(&Certificate::normal_complementarity)) return !function && !energy && any([&](const ContactTerms& t) { return !is_dual(t); });
   if (is(&Certificate::relaxation)) return !function && !energy && any(is_dual);
   if (is(&Certificate::dissipation))
-    return any([&](const ContactTerms& t) { return (t.coulomb && t.mu > 0.0) || (is_half_space(t) && t.tangential_compliance == 0.0); });
+    return any([&](const ContactTerms& t) { return (t.coulomb && t.mu > 0.0) || (t.is_half_space() && t.tangential_compliance == 0.0); });
   return true;
 }
 

@@ -82,6 +82,7 @@ std::string to_json(const SolveCommand& command, const Answer& a) {
   out["solver"] = a.solver;
   out["contacts"] = s.impulses.size() / 3;
   out["iterations"] = s.iterations;
+  out["fallbacks"] = s.fallbacks;
   out["microseconds"] = a.microseconds;
   out["impulses"] = list(s.impulses);
   out["velocity"] = list(s.v.size() > 0 ? s.v : s.u);

@@ -58,6 +58,7 @@ void bind_solved(nb::module_& m) {
           "'iteration_limit' or 'numerical_error'")
       .def_ro("certificate", &Solved::certificate, "Residuals of this point")
       .def_ro("iterations", &Solved::iterations, "Pivots or iterations of the solver")
+      .def_ro("fallbacks", &Solved::fallbacks, "Methods tried after the primary one, which left the problem open")
       .def_prop_ro(
           "ray",
           [](Solved& s) {

@@ -144,7 +144,7 @@ void Stepper::follow_contacts() {
   for (const ContactPoint& c : contacts_) last_ids_.push_back(c.id);
 }
 
-// A point above the tolerance is tried again from a cold start; the better of the two stays.
+// A point that is not even acceptable is tried again from a cold start; the better of the two stays.
 bool Stepper::solve_certified(StepReport& report) {
   SolveOptions options = options_.contact;
   options.acceptable = options_.strict ? 0.0 : options_.acceptable;

@@ -33,7 +33,7 @@ struct Contact {
 Contact contact_of(const LawTerms& law, int i) {
   const ContactTerms& t = law.contacts[static_cast<std::size_t>(i)];
   if (!t.bears) return {false, false, Contact::Cone::none};
-  const bool free_tangents = std::isinf(t.mu), gives_way = t.tangential_compliance > 0.0 || !t.known.isZero(0.0);
+  const bool free_tangents = std::isinf(t.mu), gives_way = t.has_fixed_friction();
   const Contact::Cone cone = free_tangents || gives_way ? Contact::Cone::all : t.mu > 0.0 ? Contact::Cone::pyramid : Contact::Cone::normal;
   return {true, law.family == Family::associated && free_tangents && !gives_way, cone};
 }

@@ -11,8 +11,6 @@ using Eigen::Index;
 using Eigen::VectorXd;
 using Ref = Eigen::Ref<const VectorXd>;
 
-bool has_fixed_friction(const ContactTerms& t) { return t.tangential_compliance > 0.0 || !t.known.isZero(0.0); }
-
 // Friction of contacts whose tangents give way is fixed by the motion: only the normals are free, and what they meet is what friction
 // leaves.
 void split_off_friction(const LawTerms& law, const GrowVector& lambda, StageTwoWorkspace& w) {
@@ -22,7 +20,7 @@ void split_off_friction(const LawTerms& law, const GrowVector& lambda, StageTwoW
   w.fixed.setZero(lambda.size());
   w.free_part = lambda;
   for (std::size_t i = 0; i < law.contacts.size(); ++i) {
-    if (!has_fixed_friction(law.contacts[i])) continue;
+    if (!law.contacts[i].has_fixed_friction()) continue;
     const Index at = 3 * static_cast<Index>(i) + 1;
     w.fixed.segment<2>(at) = lambda.segment<2>(at);
     w.free_part.segment<2>(at).setZero();

@@ -100,6 +100,7 @@ void solve_by_interior_point(const StandardForm& form, const SolverOptions& opti
   solve_cones(all ? cones : w.movable.problem, form, options, w);
   out.status = w.solution.status;
   out.iterations = w.solution.iterations;
+  if (w.solution.paths > 1) ++out.fallbacks;
   out.beta = w.solution.beta;
   if (all) {
     out.lambda = w.solution.lambda;

@@ -5,7 +5,8 @@
 //   viscous          0 <= λ_N ⊥ u_N + c >= 0, λ_T = -h c u_T on closed contacts [D14]                  LCP, symmetric PSD
 //   coulomb_pyramid  Signorini and Coulomb with a polygon of k edges [ZD15 section 4; Stewart-Trinkle, Anitescu-Potra]  LCP
 //   coulomb_cone     Signorini and Coulomb with the true disc (De Saxce)                            cone complementarity
-//   moreau           Signorini and Coulomb with the disc on ξ = u⁺ + ε u⁻ of every closed contact [G14, Eqs. 5-9]  normal-cone inclusions
+//   coulomb_ellipse  the same with an ellipse: laws/coulomb_ellipse.cpp [Goyal, Ruina, Papadopoulos 1991]  cone complementarity
+//   moreau           Signorini and Coulomb with the disc on ξ = u⁺ + ε u⁻ of every closed contact [G14, Eqs. 5-9]  cone complementarity
 //   anitescu         convex relaxation: λ ∈ K ⊥ u + c e_N ∈ K* [Anitescu 2006]                       convex QP
 //   todorov          the same with softness: λ ∈ K ⊥ u + R λ - û ∈ K* over the disc [T-UA; Todorov 2014]  strictly convex cone program
 //   sap              the same, R and û from stiffness and dissipation time [Castro et al. 2022] strictly convex cone program

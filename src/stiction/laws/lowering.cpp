@@ -47,27 +47,30 @@ std::optional<Family> family_of(std::span<const Law> laws) {
 
 bool touches_at_midpoint(double gap, double dt, double approach) { return gap + 0.5 * dt * approach <= kTouchGap; }
 
+/// What a scheme reads of a contact: its normal offset and restitution, and the angle of its polygon.
+struct Scheme {
+  double offset, restitution, angle;
+};
+
 // What the scheme fills in, then the law.
-void lower_contact(Law law, const LawModel& model, ContactState& c, double offset, double restitution, double angle, ContactTerms& t) {
+void lower_contact(Law law, const LawModel& model, ContactState& c, const Scheme& scheme, ContactTerms& t) {
   t = ContactTerms{};
-  c.offset = {offset, 0.0, 0.0};
+  c.offset = {scheme.offset, 0.0, 0.0};
   c.viscous_slip = model.viscous_slip;
   if (law == Law::moreau) {
     const double tangential = c.material->restitution_tangential;
     t.bears = touches_at_midpoint(c.gap, c.dt, c.u_before[0]);
-    c.offset = {restitution * c.u_before[0], tangential * c.u_before[1], tangential * c.u_before[2]};
+    c.offset = {scheme.restitution * c.u_before[0], tangential * c.u_before[1], tangential * c.u_before[2]};
   } else if (model.variant == PyramidVariant::anitescu_potra && row_of(law).family != Family::constitutive) {
     t.bears = c.gap <= kTouchGap;
-    c.offset[0] = std::min(offset, 0.0);
+    c.offset[0] = std::min(scheme.offset, 0.0);
   }
   t.offset = c.offset;
   row_of(law).lower(c, t);
-  if (angle == 0.0) return;
+  if (scheme.angle == 0.0) return;
   t.turned = true;
-  t.axes = (Eigen::Rotation2Dd(angle).toRotationMatrix() * t.axes).eval();
+  t.axes = (Eigen::Rotation2Dd(scheme.angle).toRotationMatrix() * t.axes).eval();
 }
-
-const ContactMaterial& material_at(const std::vector<ContactMaterial>& material, int i) { return material_of(material, i); }
 
 }  // namespace
 
@@ -109,54 +112,61 @@ LawMix mix(std::span<const Law> laws, const LawModel& model) {
 
 bool can_solve(const LawMix& mix, Solver solver) { return (mix.solvers & (1U << static_cast<unsigned>(solver))) != 0; }
 
-void lower(const ContactProblem& p, const LawModel& model, LoweringWorkspace& w, LawTerms& terms) {
-  const LawMix law = mix(p.laws, model);
+namespace {
+
+// The one loop over contacts. `read` fills what a state has beyond law and index, and returns {offset, restitution, angle} of the scheme.
+template <class Problem, class Read>
+void lower_contacts(const Problem& p, const LawModel& model, const LawMix& law, Read read, LawTerms& terms) {
   terms.family = law.family;
   terms.edges = law.edges;
-  normal_offset(p, w.offset);
-  find_closed(p, w.closed);
-  const bool turned = model.align_edges && law.edges > 0, moves = reads(p, model, Reads::velocity_before);
-  if (turned) edge_angles(p, w.angle);
-  if (reads(p, model, Reads::weight)) contact_weights(p, w.factor, w.weights);
   terms.contacts.resize(static_cast<std::size_t>(p.contacts()));
   for (int i = 0; i < p.contacts(); ++i) {
     const std::size_t k = static_cast<std::size_t>(i);
     const Law own = p.laws.empty() ? model.law : p.laws[k];
-    ContactState c{.index = i, .mu = p.mu[i], .gap = p.gap[i], .dt = p.dt, .closed = w.closed[k] != 0, .family = law.family};
-    c.material = &material_at(p.material, i);
-    if (moves) p.J.add_group_product(i, p.v, c.u_before);
-    if (row_of(own).reads == Reads::weight) c.weight = w.weights[i];
-    lower_contact(own, model, c, w.offset[i], p.restitution[i], turned ? w.angle[i] : 0.0, terms.contacts[k]);
+    ContactState c{.index = i, .mu = p.mu[i], .dt = p.dt, .material = &material_of(p.material, i), .family = law.family};
+    const Scheme scheme = read(own, c);
+    lower_contact(own, model, c, scheme, terms.contacts[k]);
   }
+}
+
+}  // namespace
+
+LawTerms lowered(const ContactProblem& p, const LawModel& model) {
+  const LawMix law = mix(p.laws, model);
+  GrowVector offset, angle, weights, factor;
+  std::vector<char> closed;
+  normal_offset(p, offset);
+  find_closed(p, closed);
+  const bool turned = model.align_edges && law.edges > 0;
+  if (turned) edge_angles(p, angle);
+  if (reads(p, model, Reads::weight)) contact_weights(p, factor, weights);
+  LawTerms terms;
+  const auto read = [&](Law own, ContactState& c) -> Scheme {
+    c.gap = p.gap[c.index];
+    c.closed = closed[static_cast<std::size_t>(c.index)] != 0;
+    if (row_of(own).reads == Reads::velocity_before) p.J.add_group_product(c.index, p.v, c.u_before);
+    if (row_of(own).reads == Reads::weight) c.weight = weights[c.index];
+    return {offset[c.index], p.restitution[c.index], turned ? angle[c.index] : 0.0};
+  };
+  lower_contacts(p, model, law, read, terms);
+  return terms;
 }
 
 void lower(const ReducedProblem& p, const LawModel& model, LawTerms& terms) {
   const LawMix law = mix(p.laws, model);
-  terms.family = law.family;
-  terms.edges = law.edges;
   const bool turned = law.edges > 0 && p.edge_angle.size() > 0;
-  terms.contacts.resize(static_cast<std::size_t>(p.contacts()));
-  for (int i = 0; i < p.contacts(); ++i) {
-    const std::size_t k = static_cast<std::size_t>(i);
-    const Law own = p.laws.empty() ? model.law : p.laws[k];
-    ContactState c{
-        .index = i, .mu = p.mu[i], .gap = p.gap.size() > 0 ? p.gap[i] : 0.0, .dt = p.dt, .closed = p.closed[k] != 0, .family = law.family};
-    c.material = &material_at(p.material, i);
+  const auto read = [&](Law own, ContactState& c) -> Scheme {
+    const int i = c.index;
+    if (p.gap.size() > 0) c.gap = p.gap[i];
+    c.closed = p.closed[static_cast<std::size_t>(i)] != 0;
     if (p.u_before.size() > 0) c.u_before = p.u_before.segment<3>(3 * i);
     if (row_of(own).reads == Reads::weight) {
       if (p.weight.size() > 0) c.weight = p.weight[i];
       for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i) && p.weight.size() == 0; ++e) c.weight += p.Rt.entry(e).squaredNorm() / 3.0;
     }
-    lower_contact(own, model, c, p.offset[i], p.restitution.size() > 0 ? p.restitution[i] : 0.0, turned ? p.edge_angle[i] : 0.0,
-                  terms.contacts[k]);
-  }
-}
-
-LawTerms lowered(const ContactProblem& p, const LawModel& model) {
-  LoweringWorkspace workspace;
-  LawTerms terms;
-  lower(p, model, workspace, terms);
-  return terms;
+    return {p.offset[i], p.restitution.size() > 0 ? p.restitution[i] : 0.0, turned ? p.edge_angle[i] : 0.0};
+  };
+  lower_contacts(p, model, law, read, terms);
 }
 
 LawTerms lowered(const ReducedProblem& p, const LawModel& model) {

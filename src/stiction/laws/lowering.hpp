@@ -72,15 +72,8 @@ bool have_one_program(std::span<const Law> laws, const LawModel& model);
 LawMix mix(std::span<const Law> laws, const LawModel& model);
 bool can_solve(const LawMix& mix, Solver solver);
 
-struct LoweringWorkspace {
-  GrowVector offset, angle, weights, factor;
-  std::vector<char> closed;
-};
-
 /// The terms of every contact; no allocation once the sizes have been seen. Throws InvalidArgument naming the contact and the parameter
-/// that the law needs, and on mixtures that have no program.
-void lower(const ContactProblem& problem, const LawModel& model, LoweringWorkspace& workspace, LawTerms& terms);
-/// The same of a reduced problem, with its own `edge_angle` when it has any.
+/// that the law needs, and on mixtures that have no program. Polygons are turned by the problem's `edge_angle` when it has any.
 void lower(const ReducedProblem& problem, const LawModel& model, LawTerms& terms);
 /// The same in a value of their own.
 LawTerms lowered(const ContactProblem& problem, const LawModel& model);

@@ -239,7 +239,7 @@ void solve_by_dense_fallback(const ReducedProblem& p, SolveOptions options, Solv
   if (!(worst_residual(p, out, w) <= before)) std::swap(out, w.first);
 }
 
-// Lowered problem, options that hold for it.
+// Terms and standard form.
 void prepare(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w) {
   lower(p, options, w.terms);
   make_standard_form(p, w.terms, w.form);
@@ -379,7 +379,7 @@ Solution solve_alone(const Problem& problem, const SolveOptions& options) {
 // A second method for a point that its certificate refused: where impulses cancel, the active set's rows are met to the size of its terms
 // alone, and contacts that hardly give way beside rigid ones end in rounding. False when the program has none.
 bool solve_otherwise(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w) {
-  const int spent = w.impulses.iterations;
+  const int spent = w.impulses.iterations, fallbacks = w.impulses.fallbacks + 1;
   if (w.form.family == Family::energy && choose_solver(w.form, options.solver) == Solver::active_set) {
     solve_in_form(p, options, Solver::interior_point, w, w.impulses);
   } else if (can_polish_convex(w.form) && w.form.problem.contacts() > 0 && spent < options.max_factorizations) {
@@ -393,7 +393,7 @@ bool solve_otherwise(const ReducedProblem& p, const SolveOptions& options, Solve
     return false;
   }
   w.impulses.iterations += spent;
-  w.impulses.fallbacks = 1;
+  w.impulses.fallbacks = fallbacks;
   return true;
 }
 
@@ -507,7 +507,7 @@ void recall_start(const Problem& problem, const SolverOptions& options, SolveWor
   for (SolveWorkspace& worker : w.workers) forget_positions(worker);
 }
 
-// The reduction with what the law reads of it, terms and form.
+// The reduction with what the law reads of it.
 void reduce_for(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w) {
   reduce(problem, w.reduction,
          {.keep_bilateral = options.bilateral_by_prox, .velocity_before = reads(problem, options, Reads::velocity_before)});
@@ -516,13 +516,13 @@ void reduce_for(const ContactProblem& problem, const SolveOptions& options, Solv
   reduced.weight.resize(0);
   if (reads(problem, options, Reads::weight)) contact_weights(problem, w.weights_factor, reduced.weight);
   w.reduced_whole = true;
-  if (have_one_program(problem.laws, options)) prepare(reduced, options, w);
 }
 
 void solve_whole(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   require_solver(mix(problem.laws, options), options);
   check_positions(problem, w);
   reduce_for(problem, options, w);
+  prepare(w.reduction.reduced, options, w);
   w.pyramid.outcome.clear();
   if (options.solver == Solver::enumerate) map_outcomes(problem, w.reduction, w.form, w.terms, w.pyramid.outcome);
   place_start(w.start, w.reduction.bounded, w.impulses);
@@ -544,6 +544,7 @@ void solve(const ContactProblem& problem, const SolveOptions& options, SolveWork
 void reduce_whole(const ContactProblem& problem, const SolveOptions& options, const Solution& solution, SolveWorkspace& w) {
   if (w.reduced_whole) return;
   reduce_for(problem, options, w);
+  if (have_one_program(problem.laws, options)) prepare(w.reduction.reduced, options, w);
   const std::vector<int>& rows = w.reduction.bounded;
   const Eigen::Index n = problem.contacts(), m = static_cast<Eigen::Index>(rows.size());
   Impulses& to = w.impulses;

@@ -9,7 +9,8 @@
 //   associated     few free velocities: goldfarb_idnani on half lines and half    the dense method, where the block-sparse one fails;
 //                  spaces, active_set on polygons or with bounded rows; many:     over the disc the polish of the point found
 //                  interior_point; contacts that give way and discs: newton
-//   coulomb        interior_point                                                 laws/coulomb.cpp
+//   coulomb        interior_point                                                 Lemke's path (discs: on polygons, as a start);
+//                                                                                 μ = ∞: held contacts (held_contacts.hpp)
 //   energy         active_set, of many free velocities interior_point             the other one
 //   constitutive   newton                                                         none
 #pragma once

@@ -143,7 +143,7 @@ void check_contact(const LawTerms& law, const SectionShape& shape, int i, const 
   } else {
     check_signorini(u, lambda, s, c);
   }
-  if (!t.coulomb && std::isinf(t.mu)) return check_half_space(t, u, lambda, s, c);
+  if (t.is_half_space()) return check_half_space(t, u, lambda, s, c);
   if (t.coulomb && !half_line) check_dissipation(shape, t.mu, u, lambda, s, c);
   check_natural_map(shape, t, u, lambda, s, c);
 }

@@ -21,6 +21,17 @@ void select_blocks(const BlockRows& W, const std::vector<int>& contacts, BlockRo
 
 }  // namespace
 
+void copy_common(const ReducedProblem& p, ReducedProblem& to) {
+  to.dt = p.dt;
+  to.velocity = p.velocity;
+  to.Bt = p.Bt;
+  to.w_free = p.w_free;
+  to.lo = p.lo;
+  to.hi = p.hi;
+  to.row_ids = p.row_ids;
+  to.y_free = p.y_free;
+}
+
 void select_delassus(const ReducedProblem& p, const std::vector<int>& contacts, ReducedProblem& to) {
   select_blocks(p.delassus, contacts, to.delassus);
   const Eigen::Index n = p.defect.size() > 0 ? static_cast<Eigen::Index>(contacts.size()) : 0;
@@ -53,14 +64,7 @@ void select_contacts(const ReducedProblem& p, ContactSubset& subset) {
     if (!p.ids.empty()) to.ids[static_cast<std::size_t>(k)] = p.ids[static_cast<std::size_t>(i)];
   }
   select_delassus(p, contacts, to);
-  to.dt = p.dt;
-  to.velocity = p.velocity;
-  to.Bt = p.Bt;
-  to.w_free = p.w_free;
-  to.lo = p.lo;
-  to.hi = p.hi;
-  to.row_ids = p.row_ids;
-  to.y_free = p.y_free;
+  copy_common(p, to);
 }
 
 void expand_contacts(const ContactSubset& subset, int contacts, const Eigen::Ref<const Eigen::VectorXd>& part, GrowVector& all) {

@@ -16,6 +16,9 @@ struct ContactSubset {
 /// kept. Gaps, laws and materials are left out. No allocation once the sizes have been seen.
 void select_contacts(const ReducedProblem& whole, ContactSubset& subset);
 
+/// All that is not about contacts: step, scale, bounded rows, the motion of least energy.
+void copy_common(const ReducedProblem& whole, ReducedProblem& part);
+
 /// W and its defect among these contacts (ascending), where `whole` has them.
 void select_delassus(const ReducedProblem& whole, const std::vector<int>& contacts, ReducedProblem& part);
 

@@ -10,6 +10,7 @@
 //   energy         least kinetic energy over the cones [ZD15, Eqs. 63-72]   constitutive  λ = f(u), problem/constitutive.hpp
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "stiction/problem/constitutive.hpp"
@@ -30,6 +31,11 @@ struct ContactTerms {
   Eigen::Matrix2d axes = Eigen::Matrix2d::Identity();
   Eigen::Vector2d known = Eigen::Vector2d::Zero();  ///< λ₀ (N s)
   CompliantContact constitutive;                    ///< f, read by the family of that name alone
+
+  /// u_T = 0 at any load, or a friction that gives way, in a convex program.
+  bool is_half_space() const { return !coulomb && std::isinf(mu); }
+  /// Friction that the motion fixes, whatever the load.
+  bool has_fixed_friction() const { return tangential_compliance > 0.0 || !known.isZero(0.0); }
 };
 
 /// A law lowered on the contacts of one problem.

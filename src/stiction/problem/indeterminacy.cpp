@@ -77,7 +77,7 @@ bool is_open(const LawTerms& law, const ContactTerms& t, const Vector3d& u, doub
 }
 
 ContactCone face(const LawTerms& law, const ContactTerms& t, const Vector3d& u, double tolerance) {
-  if (law.family != Family::energy && is_open(law, t, u, tolerance)) return !t.coulomb && std::isinf(t.mu) ? tangents() : ContactCone{};
+  if (law.family != Family::energy && is_open(law, t, u, tolerance)) return t.is_half_space() ? tangents() : ContactCone{};
   if (t.mu == 0.0) return single_ray(Vector3d::UnitX());
   if (std::isinf(t.mu)) return half_space();
   const double slip = std::hypot(u[1], u[2]);

@@ -59,7 +59,7 @@ void make_standard_form(const ReducedProblem& p, const LawTerms& terms, Standard
   const Index n = static_cast<Index>(form.contacts.size());
   const bool turned = std::ranges::any_of(terms.contacts, [](const ContactTerms& t) { return t.turned; });
   form.scratch = p.u_free;
-  out.w_free = p.w_free;
+  copy_common(p, out);
   if (form.known.size() > 0) {
     form.y_known.setZero(p.rank_bound());
     p.Rt.add_transposed(form.known, form.y_known);
@@ -97,12 +97,6 @@ void make_standard_form(const ReducedProblem& p, const LawTerms& terms, Standard
   } else {
     select_delassus(p, form.contacts, out);
   }
-  out.dt = p.dt;
-  out.velocity = p.velocity;
-  out.Bt = p.Bt;
-  out.lo = p.lo;
-  out.hi = p.hi;
-  out.y_free = p.y_free;
 }
 
 void expand_impulses(const StandardForm& form, const LawTerms& terms, const Eigen::Ref<const Eigen::VectorXd>& cone_impulses,
