@@ -1,10 +1,13 @@
 """Engines that step a scene of scene_shapes.py: bodies, start, planes, friction, step and gravity alike.
 
-An engine has `refuses(scene)`: why it cannot run a scene, if so; `step()`, which advances by scene.dt and returns its
-own report, if it has any; `poses()`: centres of mass (n, 3) and quaternions (n, 4; w x y z); `velocities()`: linear in
-world axes (n, 3) and angular in body axes (n, 3).
+An engine has `missing()` and `refuses(scene)`: why it, or a scene in it, cannot be run, if so; `step()`, which advances
+by scene.dt and returns its own report, if it has any; `poses()`: centres of mass (n, 3) and quaternions (n, 4; w x y
+z); `velocities()`: linear in world axes (n, 3) and angular in body axes (n, 3).
 """
 
+import ctypes
+import importlib.util
+import os
 import pathlib
 import tempfile
 
@@ -26,7 +29,19 @@ def write_obj(shape, file):
     pathlib.Path(file).write_text("\n".join(lines) + "\n")
 
 
+def face_planes(shape):
+    """(m, 4) outward unit normals and offsets of a mesh's triangles."""
+    a, b, c = (shape.vertices[shape.faces[:, i]] for i in range(3))
+    normals = np.cross(b - a, c - a)
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    return np.column_stack([normals, np.einsum("fi,fi->f", normals, a)])
+
+
 class Engine:
+    @classmethod
+    def missing(cls):
+        return None if importlib.util.find_spec(cls.module) else f"no Python module {cls.module}"
+
     @classmethod
     def refuses(cls, scene):
         return None
@@ -289,4 +304,84 @@ class Dart(Engine):
         return linear, np.array([rotate(q, w) for q, w in zip(turns, world, strict=True)])
 
 
-ENGINES = (MuJoCo, Stiction, MuJoCoElliptic, Bullet, Dart)  # times are measured against the first
+class Ode(Engine):
+    """Through bench/ode_engine.cpp, which is built where ODE's headers are (libode-dev)."""
+
+    name = "ODE"
+    differs = "quick step, 20 sweeps over a friction pyramid; damping and sleeping off; ERP 0.2, CFM 1e-10"
+    build = pathlib.Path(__file__).resolve().parent.parent / "build" / "release"  # set by --build
+    library = None
+
+    @classmethod
+    def missing(cls):
+        if cls.library is None:
+            file = cls.build / "bench" / "libode_engine.so"
+            if not file.exists():
+                return "its library is not built (libode-dev, then ./dev bench)"
+            cls.library = ctypes.CDLL(os.fspath(file))
+            cls.library.ode_scene.restype = ctypes.c_void_p
+        return None
+
+    @classmethod
+    def refuses(cls, scene):
+        for body in scene.bodies:
+            if body.shape.kind == "mesh" and len({tuple(plane) for plane in face_planes(body.shape).round(9)}) < len(
+                body.shape.faces
+            ):
+                return "an assertion of its own ends the program where triangles of a mesh share a plane"
+        return None
+
+    def __init__(self, scene):
+        self.missing()
+        self.count, self.dt = len(scene.bodies), ctypes.c_double(scene.dt)
+        self.scene = ctypes.c_void_p(self.library.ode_scene(ctypes.c_double(scene.friction), ctypes.c_double(GRAVITY)))
+        numbers = lambda values: np.ravel(values).astype(float).ctypes.data_as(ctypes.POINTER(ctypes.c_double))  # noqa: E731
+        for point, normal in scene.planes:
+            self.library.ode_plane(self.scene, numbers(normal), ctypes.c_double(float(normal @ point)))
+        for body in scene.bodies:
+            shape = body.shape
+            id_ = self.library.ode_body(
+                self.scene,
+                ctypes.c_double(body.mass),
+                numbers(inertia(shape, body.mass)),
+                numbers(np.concatenate([body.position, body.quaternion])),
+                numbers(body.velocity),
+            )
+            if shape.kind == "box":
+                self.library.ode_box(self.scene, id_, numbers(shape.size))
+            elif shape.kind == "mesh":
+                corners = np.column_stack([np.full(len(shape.faces), 3), shape.faces]).astype(np.uintc)
+                self.library.ode_convex(
+                    self.scene,
+                    id_,
+                    numbers(shape.vertices),
+                    len(shape.vertices),
+                    numbers(face_planes(shape)),
+                    corners.ctypes.data_as(ctypes.POINTER(ctypes.c_uint)),
+                    len(corners),
+                )
+            else:
+                add = {"sphere": self.library.ode_sphere, "capsule": self.library.ode_capsule}[shape.kind]
+                add(self.scene, id_, *map(ctypes.c_double, shape.size))
+
+    def step(self):
+        self.library.ode_step(self.scene, self.dt)
+
+    def state(self):
+        out = np.empty((self.count, 13))
+        self.library.ode_state(self.scene, out.ctypes.data_as(ctypes.POINTER(ctypes.c_double)))
+        return out
+
+    def poses(self):
+        x = self.state()
+        return x[:, :3], x[:, 3:7]
+
+    def velocities(self):
+        x = self.state()
+        return x[:, 7:10], np.array([rotate(q, w) for q, w in zip(x[:, 3:7] * [1, -1, -1, -1], x[:, 10:], strict=True)])
+
+    def __del__(self):
+        self.library.ode_free(self.scene)
+
+
+ENGINES = (MuJoCo, Stiction, MuJoCoElliptic, Bullet, Ode, Dart)  # times are measured against the first

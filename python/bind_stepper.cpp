@@ -122,6 +122,9 @@ void bind_report(nb::module_& m) {
       .def_ro("contacts", &StepOutcome::contacts, "Number of contact points")
       .def_ro("attempts", &StepOutcome::attempts, "Solves tried")
       .def_ro("penetration", &StepOutcome::deepest_penetration, "Deepest penetration before the step (m)")
+      .def_prop_ro(
+          "lifted", [](const StepOutcome& r) { return r.correction.lifted; },
+          "Potential energy that undoing penetration added (J); nothing else that a step does adds any")
       .def_ro("saturated", &StepOutcome::saturated, "Torques that were cut to their joint's effort limit")
       .def_prop_ro("seconds", &stage_seconds, "Wall time per stage (s)")
       .def("__bool__", [](const StepOutcome& r) { return r.accepted; })

@@ -48,6 +48,19 @@ double fastest_point(const Motion& m, const Ref& v) {
   return fastest;
 }
 
+/// Power against gravity at velocities v (W).
+double lifting_power(const Motion& m, const Ref& v) {
+  double power = 0.0;
+  for (std::size_t b = 0; b < m.reach.size(); ++b) {
+    const Body& body = m.world.bodies()[b];
+    if (body.block < 0) continue;
+    const Vector6d V = body_velocity(m.world, m.data, static_cast<int>(b), v);
+    const Eigen::Vector3d arm = m.data.X_WB[b].linear() * body.com;
+    power -= body.mass * m.world.gravity().dot(V.head<3>() + V.tail<3>().cross(arm));
+  }
+  return power;
+}
+
 }  // namespace
 
 // Whether the least motion that opens contact i moves no point much farther than that.
@@ -121,6 +134,7 @@ CorrectionReport PositionCorrection::add(const ContactProblem& p, const Motion& 
   const double farthest = p.dt * fastest_point(motion, shift_);
   const double share = farthest > report.deepest ? report.deepest / farthest : 1.0;
   report.farthest = share * farthest;
+  report.lifted = share * p.dt * lifting_power(motion, shift_);
   velocity += share * shift_;
   return report;
 }

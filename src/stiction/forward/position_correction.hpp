@@ -30,6 +30,7 @@ struct CorrectionReport {
   double residual = 0.0;  ///< worst scaled residual
   double deepest = 0.0;   ///< m, of the contacts that take part
   double farthest = 0.0;  ///< m, bound on how far any point of a body was moved, <= deepest
+  double lifted = 0.0;    ///< J, potential energy of gravity that moving the bodies added, to first order in the shift
 };
 
 /// What moves: a world at the state of its data, the reduction of the step's problem, and per body the distance of the farthest point of

@@ -64,6 +64,7 @@ TEST(PositionCorrection, ABoxOneCentimetreDeepRisesAtTheStatedRateWithoutVelocit
     const double after = 0.05 - state.q[2], share = (depth - after) / (depth - kAllowed);
     EXPECT_LE(share, kGamma * (1.0 + 1e-9)) << k;
     EXPECT_GE(share, 0.99 * kGamma) << k;
+    EXPECT_NEAR(report.correction.lifted, stepper.world().bodies()[1].mass * 9.81 * (depth - after), 1e-14);
     depth = after;
   }
   EXPECT_LT(depth, 2e-6);

@@ -97,11 +97,13 @@ void Stepper::detect() {
   if (!std::isfinite(margin)) return;  // nor is |v|²: no step will be taken
   scene_.update_poses(data_.X_WB);
   scene_.detect(margin, contacts_);
-  // A point that cannot touch within the step, accelerations of ten times gravity included, has no say in it.
+  // A point that cannot touch within the step, accelerations of ten times gravity included, has no say in it. Either body may be stopped by
+  // others within the step, and the other one goes on.
   const double allowance = 10.0 * gravity * h * h + kTouchGap;
   std::erase_if(contacts_, [&](const ContactPoint& c) {
-    const double approach = c.n.dot(point_velocity(data_, c.body_a, c.p_WC) - point_velocity(data_, c.body_b, c.p_WC));
-    return c.gap + 2.0 * h * std::min(approach, 0.0) > allowance || !can_separate(world_, data_, c.body_a, c.body_b, c.p_WC, c.n);
+    const double a = c.n.dot(point_velocity(data_, c.body_a, c.p_WC)), b = c.n.dot(point_velocity(data_, c.body_b, c.p_WC));
+    const double closing = std::max({2.0 * (b - a), -a, b, 0.0});
+    return c.gap - h * closing > allowance || !can_separate(world_, data_, c.body_a, c.body_b, c.p_WC, c.n);
   });
 }
 
@@ -189,6 +191,7 @@ void Stepper::project(StepReport& report) {
   worst.residual = std::max(worst.residual, made.residual);
   worst.deepest = std::max(worst.deepest, made.deepest);
   worst.farthest += made.farthest;
+  worst.lifted += made.lifted;
 }
 
 // One step of length assemble_.dt; false, with the state as it was, when it cannot be certified or would not stay finite.

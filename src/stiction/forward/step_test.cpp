@@ -222,6 +222,119 @@ TEST(Stepper, QuaternionsStayUnitAndFreeFlightKeepsItsMomentum) {
   EXPECT_NEAR(state.q[2], 1e3 - 0.5 * 9.81 * 2.0 * 2.001, 1e-8);  // semi-implicit Euler under constant gravity, spin or not
 }
 
+// Torque-free rotation about the axis of intermediate inertia, which turns over and over: kinetic energy and |angular momentum| are those
+// of the start, and the angular momentum of the world turns by what a scheme of first order makes it.
+TEST(Stepper, ATumblingBodyKeepsItsEnergyAndTheLengthOfItsAngularMomentum) {
+  WorldBuilder builder;
+  builder.set_gravity(Vector3d::Zero());
+  FreeBody brick;
+  brick.name = "brick";
+  brick.mass = 3.0;
+  brick.inertia = Vector3d(0.01, 0.02, 0.025).asDiagonal();
+  brick.com = Vector3d(0.02, -0.01, 0.03);  // the coordinates are those of another point
+  builder.add_free_body(brick);
+  const World world = builder.build();
+  Stepper stepper = stepper_for(world, options_with(Law::coulomb_cone));
+  State state = initial_state(world);
+  const Vector3d spin(0.1, 20.0, 0.2);
+  state.v << Vector3d(1.0, 0.0, 0.0) - spin.cross(brick.com), spin;
+  const auto energy = [&] { return 0.5 * state.v.tail<3>().dot(brick.inertia * state.v.tail<3>()); };
+  const auto momentum = [&] { return Vector3d(brick.inertia * state.v.tail<3>()); };
+  const double start = energy(), length = momentum().norm();
+  double least = spin.y();
+  for (int k = 0; k < 2000; ++k) {
+    ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
+    ASSERT_NEAR(energy(), start, 1e-10 * start);
+    ASSERT_NEAR(momentum().norm(), length, 1e-10 * length);
+    least = std::min(least, state.v[4]);
+  }
+  EXPECT_LT(least, -19.0);  // it did turn over
+  const Eigen::Quaterniond R(Eigen::Vector4d(state.q.segment<4>(3)));
+  EXPECT_GT((R * momentum()).dot(brick.inertia * spin), 0.95 * length * length);
+}
+
+// The lower ball is stopped within the step, so the upper one, which did not approach it before, comes down on it at full speed.
+TEST(Stepper, ABodyThatFollowsAnotherOneDoesNotRunIntoItWhenThatIsStopped) {
+  const double radius = 0.1, gap = 2e-3, speed = 4.0, h = 2e-3;
+  WorldBuilder builder;
+  StaticBody ground;
+  ground.name = "ground";
+  ground.shapes.push_back({HalfSpace{}, Eigen::Isometry3d::Identity(), 0.5});
+  builder.add_static_body(ground);
+  for (int k = 0; k < 3; ++k) {
+    FreeBody ball;
+    ball.name = "ball " + std::to_string(k);
+    ball.mass = 1.0;
+    ball.shapes.push_back({Sphere{radius}, Eigen::Isometry3d::Identity(), 0.5});
+    ball.inertia = solid_inertia(ball.shapes.front().shape, ball.mass);
+    ball.pose.translation().z() = radius + gap + k * (2.0 * radius + gap);
+    builder.add_free_body(ball);
+  }
+  const World world = builder.build();
+  Stepper stepper = stepper_for(world, options_with(Law::coulomb_cone, h));
+  State state = initial_state(world);
+  for (int k = 0; k < 3; ++k) state.v[6 * k + 2] = -speed;
+  double deepest = 0.0;
+  for (int k = 0; k < 20; ++k) {
+    const StepReport report = stepper.step(VectorXd::Zero(18), state);
+    ASSERT_TRUE(report.accepted);
+    deepest = std::max(deepest, report.deepest_penetration);
+  }
+  EXPECT_LT(deepest, 1e-9);
+}
+
+// Tumbling capsules and boxes that fall on each other between walls: kinetic and potential energy rise in no step by more than what undoing
+// overlap lifts.
+TEST(Stepper, EnergyRisesByLiftingOutOfOverlapAlone) {
+  WorldBuilder builder;
+  StaticBody bin;
+  bin.name = "bin";
+  for (int k = 0; k < 5; ++k) {
+    const Vector3d normal = k == 4 ? Vector3d::UnitZ() : Vector3d(Eigen::AngleAxisd(0.5 * M_PI * k, Vector3d::UnitZ()) * Vector3d::UnitX());
+    Eigen::Isometry3d pose = Eigen::Isometry3d::Identity();
+    pose.linear() = Eigen::Quaterniond::FromTwoVectors(Vector3d::UnitZ(), normal).toRotationMatrix();
+    if (k < 4) pose.translation() = -0.3 * normal;
+    bin.shapes.push_back({HalfSpace{}, pose, 0.5});
+  }
+  builder.add_static_body(bin);
+  for (int k = 0; k < 12; ++k) {
+    FreeBody body;
+    body.name = "body " + std::to_string(k);
+    body.mass = 1.0;
+    const Shape shape = k % 2 == 0 ? Shape(Capsule{0.06, 0.06}) : Shape(Box{Vector3d(0.075, 0.065, 0.055)});
+    body.shapes.push_back({shape, Eigen::Isometry3d::Identity(), 0.5});
+    body.inertia = solid_inertia(shape, body.mass);
+    body.pose.translation() = Vector3d(k & 1 ? 0.12 : -0.13, k & 2 ? 0.13 : -0.12, 0.2 + 0.26 * (k / 4));
+    body.pose.linear() = Eigen::AngleAxisd(1.0 + k, Vector3d(1.0, 0.3 * k, -0.5).normalized()).toRotationMatrix();
+    builder.add_free_body(body);
+  }
+  const World world = builder.build();
+  Stepper stepper = stepper_for(world, options_with(Law::coulomb_cone, 2e-3));
+  State state = initial_state(world);
+  for (int k = 0; k < 12; ++k) state.v.segment<6>(6 * k) << 0.5, -0.5, -2.0, 10.0 - k, k, 5.0;
+  const auto energy = [&] {
+    double sum = 0.0;
+    for (int k = 0; k < 12; ++k) {
+      const Body& body = world.bodies()[static_cast<std::size_t>(k) + 1];
+      const auto v = state.v.segment<6>(6 * k);
+      sum += 0.5 * body.mass * v.head<3>().squaredNorm() + 0.5 * v.tail<3>().dot(body.inertia * v.tail<3>()) + 9.81 * state.q[7 * k + 2];
+    }
+    return sum;
+  };
+  const double start = energy();
+  double before = start, lifted = 0.0;
+  for (int k = 0; k < 400; ++k) {
+    const StepReport report = stepper.step(VectorXd::Zero(72), state);
+    ASSERT_TRUE(report.accepted);
+    const double after = energy();
+    ASSERT_LE(after - before, report.correction.lifted + 1e-9 * start) << k;  // the tolerance
+    lifted += report.correction.lifted;
+    before = after;
+  }
+  EXPECT_LT(before, 0.5 * start);
+  EXPECT_GT(lifted, 0.0);
+}
+
 // No certificate meets 1e-300, so the aim is always missed here.
 TEST(Stepper, AimMissedIsCountedAndStrictRefuses) {
   const World world = box_on_ground(0.05);

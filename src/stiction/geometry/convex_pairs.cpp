@@ -184,7 +184,7 @@ void collide_capsules(const Convex& a, const Convex& b, ContactSink& sink) {
 }
 
 void collide_boxes(const Convex& a, const Convex& b, Gjk& gjk, ContactSink& sink) {
-  const Axis axis = box_axes(a, b);
+  const Axis axis = box_axes(a, b, sink.margin);
   if (axis.separation > sink.margin) return;
   const std::size_t first = sink.contacts.size();
   if (add_overlap(a, b, axis, sink)) return;
@@ -197,7 +197,7 @@ void collide_boxes(const Convex& a, const Convex& b, Gjk& gjk, ContactSink& sink
 }
 
 void collide_convex(const Convex& a, const Convex& b, Gjk& gjk, ContactSink& sink) {
-  const Axis axis = signed_distance(a, b, gjk);
+  const Axis axis = signed_distance(a, b, sink.margin + a.radius + b.radius, gjk);
   if (axis.separation - a.radius - b.radius > sink.margin) return;
   const std::size_t first = sink.contacts.size();
   if (!add_overlap(a, b, axis, sink)) add_nearest(a, b, axis, sink);

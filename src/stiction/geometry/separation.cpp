@@ -76,7 +76,7 @@ class AxisSearch {
     }
   }
 
-  /// Calls f with the direction of every edge at the support; a cylinder's side counts as one.
+  /// Calls f with every edge at the support, from there; a cylinder's side counts as one.
   template <class F>
   void for_edges(const Convex& shape, const SupportPoint& at, const F& f) {
     if (shape.is_cylinder()) {
@@ -84,7 +84,7 @@ class AxisSearch {
       return;
     }
     for (int k : shape.core->neighbors_of(at.vertex)) {
-      f((shape.X.linear() * (shape.core->vertex(k) - shape.core->vertex(at.vertex))).normalized());
+      f(shape.world(k) - at.point);
     }
   }
 
@@ -92,7 +92,7 @@ class AxisSearch {
     for_edges(a_, at.a, [&](const Vector3d& u) {
       for_edges(b_, at.b, [&](const Vector3d& v) {
         const Vector3d n = u.cross(v);
-        if (n.squaredNorm() > 1e-12) attempt(n, at);
+        if (n.squaredNorm() > 1e-12 * u.squaredNorm() * v.squaredNorm()) attempt(n, at);
       });
     });
   }
@@ -120,8 +120,8 @@ class AxisSearch {
     if (a_.is_cylinder() && b_.is_cylinder()) {
       ascend(at);
     }
-    for_edges(a_, at.a, [&](const Vector3d& e) { try_arc(e, at); });
-    for_edges(b_, at.b, [&](const Vector3d& e) { try_arc(e, at); });
+    for_edges(a_, at.a, [&](const Vector3d& e) { try_arc(e.normalized(), at); });
+    for_edges(b_, at.b, [&](const Vector3d& e) { try_arc(e.normalized(), at); });
   }
 
   void try_cylinder(const Convex& cylinder, const Convex& other, const SupportPoint& at_other, double sign, const Axis& at) {
@@ -217,7 +217,12 @@ SupportPoint support(const Convex& shape, const Vector3d& direction, int hint) {
 }
 
 namespace {
-double separation(const Convex& a, const Convex& b, const Vector3d& n) { return n.dot(support(a, -n).point - support(b, n).point); }
+Axis axis_along(const Convex& a, const Convex& b, const Vector3d& n) {
+  Axis axis{n, 0.0, support(a, -n), support(b, n)};
+  axis.separation = n.dot(axis.a.point - axis.b.point);
+  return axis;
+}
+double separation(const Convex& a, const Convex& b, const Vector3d& n) { return axis_along(a, b, n).separation; }
 }  // namespace
 
 struct Gjk::Impl {
@@ -281,11 +286,21 @@ Vector3d Gjk::direction(const Convex& a, const Convex& b) {
   return n;
 }
 
-Axis signed_distance(const Convex& a, const Convex& b, Gjk& gjk) { return AxisSearch(a, b, gjk.direction(a, b)).run(); }
+Axis signed_distance(const Convex& a, const Convex& b, double margin, Gjk& gjk) {
+  const Vector3d between = a.center() - b.center();
+  const double length = between.norm();
+  if (length > 0.0) {
+    const Axis middle = axis_along(a, b, between / length);
+    if (middle.separation > margin) return middle;
+  }
+  const Vector3d n = gjk.direction(a, b);
+  const Axis first = axis_along(a, b, n);
+  return first.separation > margin ? first : AxisSearch(a, b, n).run();
+}
 
 Axis signed_distance_from(const Convex& a, const Convex& b, const Vector3d& start) { return AxisSearch(a, b, start).run(); }
 
-Axis box_axes(const Convex& a, const Convex& b) {
+Axis box_axes(const Convex& a, const Convex& b, double margin) {
   const Vector3d &ha = a.core->box_half, &hb = b.core->box_half;
   const Eigen::Matrix3d R = a.X.linear().transpose() * b.X.linear();
   const Eigen::Matrix3d absR = R.cwiseAbs();
@@ -307,6 +322,7 @@ Axis box_axes(const Convex& a, const Convex& b) {
     const double s = std::abs(d_a[i]) - ha[i] - hb.dot(absR.row(i).transpose());
     if (s > best.separation + slack) take(s, d_a[i], a.X.linear().col(i));
   }
+  if (best.separation > margin) return best;
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
       // a_i × b_j in A's axes.
