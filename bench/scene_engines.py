@@ -101,7 +101,7 @@ class Stiction(Engine):
     def velocities(self):
         turns = self.poses()[1]
         v = self.stepper.v.reshape(-1, 6)
-        return np.array([rotate(q, u) for q, u in zip(turns, v[:, :3], strict=True)]), v[:, 3:].copy()
+        return rotate(turns, v[:, :3]), v[:, 3:].copy()
 
     def gaps(self, positions, turns):
         """Of the contacts that this engine finds at these poses (m)."""
@@ -222,7 +222,7 @@ class Bullet(Engine):
     def velocities(self):
         pairs = [self.p.getBaseVelocity(b) for b in self.bodies]
         turns = self.poses()[1] * [1, -1, -1, -1]
-        return np.array([a for a, _ in pairs]), np.array([rotate(q, w) for q, (_, w) in zip(turns, pairs, strict=True)])
+        return np.array([a for a, _ in pairs]), rotate(turns, np.array([w for _, w in pairs]))
 
     def __del__(self):
         self.p.disconnect(self.client)
@@ -301,7 +301,7 @@ class Dart(Engine):
         world = np.array([node.getAngularVelocity() for node in self.bodies])
         turns = self.poses()[1] * [1, -1, -1, -1]
         linear = np.array([node.getLinearVelocity() for node in self.bodies])
-        return linear, np.array([rotate(q, w) for q, w in zip(turns, world, strict=True)])
+        return linear, rotate(turns, world)
 
 
 class Ode(Engine):
@@ -378,7 +378,7 @@ class Ode(Engine):
 
     def velocities(self):
         x = self.state()
-        return x[:, 7:10], np.array([rotate(q, w) for q, w in zip(x[:, 3:7] * [1, -1, -1, -1], x[:, 10:], strict=True)])
+        return x[:, 7:10], rotate(x[:, 3:7] * [1, -1, -1, -1], x[:, 10:])
 
     def __del__(self):
         self.library.ode_free(self.scene)

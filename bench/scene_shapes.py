@@ -38,9 +38,9 @@ class Scene:
 
 
 def rotate(q, v):
-    """v (3,) turned by the quaternion q (w x y z)."""
-    t = 2.0 * np.cross(q[1:], v)
-    return v + q[0] * t + np.cross(q[1:], t)
+    """v (..., 3) turned by the quaternions q (..., 4; w x y z)."""
+    t = 2.0 * np.cross(q[..., 1:], v)
+    return v + q[..., :1] * t + np.cross(q[..., 1:], t)
 
 
 def quaternion_of(axis, angle):

@@ -89,11 +89,11 @@ void PositionCorrection::pose(const ContactProblem& p, const Motion& motion, con
   for (int i = 0; i < p.contacts(); ++i) {
     const std::size_t k = static_cast<std::size_t>(i);
     problem_.material[k].regularization = kSoftness * weight(problem_.Rt, i);
-    const double depth = -p.gap[i] - options.allowed;
+    const double depth = -p.gap[i];
     double& c = problem_.offset[i];
     if (takes_part[k] == 0) {
       c = far;
-    } else if (depth > 0.0) {
+    } else if (depth > options.allowed) {
       c = std::max(u_[3 * i], 0.0);
       if (can_open(motion, i)) c -= options.recovery * rate * depth;
     } else {
