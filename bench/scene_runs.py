@@ -126,7 +126,21 @@ def rest_of(meter, engine, energy, deepest, resting):
 
 
 def times_of(seconds):
-    return {"steps": len(seconds), "ms": 1e3 * float(np.mean(seconds)), "ms_most": 1e3 * max(seconds)}
+    return {
+        "seconds": seconds,
+        "steps": len(seconds),
+        "ms": 1e3 * float(np.mean(seconds)),
+        "ms_most": 1e3 * max(seconds),
+    }
+
+
+def times_beside(seconds, reference):
+    """Mean over that of the reference, of the steps that both took; slowest step over the reference's mean."""
+    if not reference:
+        return {}
+    both = min(len(seconds), len(reference))
+    ratio = np.mean(seconds[:both]) / np.mean(reference[:both])
+    return {"ratio": float(ratio), "ratio_most": float(max(seconds) / np.mean(reference))}
 
 
 def shares_of(reports):
@@ -143,8 +157,7 @@ def shares_of(reports):
 
 
 def measure_scenes(scenes, limit, failing, tell):
-    """Rows of every scene in every engine whose module is there; `tell` is called with each as it comes."""
-    rows = []
+    """Calls `tell` with the row of every scene in every engine that is there."""
     for scene in scenes:
         reference = None
         for kind in ENGINES:
@@ -153,22 +166,16 @@ def measure_scenes(scenes, limit, failing, tell):
                 row["missing"] = reason
             else:
                 row = run(kind, scene, limit, failing if kind is Stiction else None)
-                reference = row["ms"] if kind is ENGINES[0] else reference
-                if reference:
-                    row["ratio"] = row["ms"] / reference
-            rows.append(row)
+                seconds = row.pop("seconds")
+                reference = seconds if kind is ENGINES[0] else reference
+                row |= times_beside(seconds, reference)
             tell(row)
-    return rows
 
 
 HEAD = (
     "scene | engine | contacts | time of MuJoCo's | slowest step | tolerance, acceptable, halved (%) | ended"
     " | energy rise: all, not by lifting (%) | penetration: most, end (mm) | moved at the end: median, most (mm)"
 )
-
-
-def times_mujoco(row, key):
-    return f"{row['ratio'] * row[key] / row['ms']:.3g}" if "ratio" in row else "-"
 
 
 def table_row(row):
@@ -179,8 +186,7 @@ def table_row(row):
         row["scene"],
         row["engine"],
         row["contacts"] or "-",
-        times_mujoco(row, "ms"),
-        times_mujoco(row, "ms_most"),
+        *(f"{row[key]:.3g}" if key in row else "-" for key in ("ratio", "ratio_most")),
         ", ".join(shares) or "-",
         f"{row['ended']}, step {row['steps']} of {row['planned']}" if row["ended"] else "no",
         ", ".join(f"{100 * row[key]:.2g}" for key in ("energy_rise", "energy_rise_unlifted") if key in row),
@@ -195,8 +201,8 @@ PAGE = """# Piles, stacks and walls beside other engines
 Written by `bench/compare --only scenes --markdown docs/compare.md`, all engines in one run of one program. What a
 scene is, `bench/pile_scenes.py` says; bodies, inertias, start, friction coefficient, gravity and step are alike in all.
 
-- *time of MuJoCo's*: processor time of a step in the mean, collision included, over that of MuJoCo's defaults; *slowest
-  step*: over the same.
+- *time of MuJoCo's*: processor time of a step in the mean, collision included, over that of MuJoCo's defaults in the
+  same steps of the scene, as far as both came; *slowest step*: over MuJoCo's mean.
 - *tolerance*, *acceptable*, *halved*: steps whose certificate met 1e-9; that went on above it, within 1e-6; that were
   taken in parts. Other engines do not say how well they solved.
 - *ended*: a step that could not be solved, or the clock ({limit:g} s in the steps of a scene).

@@ -13,7 +13,7 @@ sys.path.insert(0, str(BENCH))
 
 from pile_scenes import bin_of, card_house, scenes, wall_and_ball  # noqa: E402
 from scene_engines import ENGINES, GRAVITY, MuJoCo, Ode, Stiction, rotate  # noqa: E402
-from scene_runs import EnergyRise, Meter, run, table_row  # noqa: E402
+from scene_runs import EnergyRise, Meter, run, table_row, times_beside  # noqa: E402
 from scene_shapes import Shape, inertia, mesh, random_quaternion, volume  # noqa: E402
 
 
@@ -125,6 +125,12 @@ def test_a_run_out_of_time_says_so():
     assert (row["ended"], row["steps"]) == ("clock", 1)
     assert "clock, step 1 of 50" in table_row(row)
     assert np.isnan(row["moved_most"])  # nothing is known of its end
+
+
+def test_times_are_compared_over_the_steps_that_both_took():
+    assert times_beside([1.0, 3.0], [2.0, 2.0, 8.0]) == {"ratio": 1.0, "ratio_most": 0.75}
+    assert times_beside([1.0, 3.0, 50.0], [2.0]) == {"ratio": 0.5, "ratio_most": 25.0}
+    assert times_beside([1.0], None) == {}
 
 
 def test_a_short_run_beside_the_peers_that_are_there(tmp_path):

@@ -149,6 +149,10 @@ class SoftNewton {
   void impulses(double step, GrowVector& lambda, GrowVector& beta, bool derivative) {
     Matrix3d block;
     for (int i = 0; i < p_.contacts(); ++i) {
+      if (is_half_line(contacts_[static_cast<std::size_t>(i)])) {
+        normal_impulse(i, step, lambda, derivative);
+        continue;
+      }
       const Metric metric{std::sqrt(w_.softness[2 * i]), std::sqrt(w_.softness[2 * i + 1])};
       Vector3d x = -w_.u.segment<3>(3 * i);
       if (step != 0.0) x -= step * w_.du.segment<3>(3 * i);
@@ -162,6 +166,17 @@ class SoftNewton {
       beta[j] = j < rows_ ? std::clamp(pull, p_.lo[j], p_.hi[j]) : 0.0;
       if (derivative) w_.Db[j] = j < rows_ && beta[j] == pull ? 1.0 / w_.hard_rows[j] : 0.0;
     }
+  }
+
+  static bool is_half_line(const SoftContact& c) { return c.mu == 0.0 && c.face == SoftContact::Face::cone; }
+
+  // λ_N = max(0, -u_N)/R_N: where overlap is undone all contacts are of this kind, and `project_face` took half of the time.
+  void normal_impulse(int i, double step, GrowVector& lambda, bool derivative) {
+    const double speed = w_.u[3 * i] + (step != 0.0 ? step * w_.du[3 * i] : 0.0), slope = 1.0 / w_.softness[2 * i];
+    lambda.segment<3>(3 * i) << std::max(-speed, 0.0) * slope, 0.0, 0.0;
+    if (!derivative) return;
+    w_.D.segment<9>(9 * i).setZero();
+    if (speed < 0.0) w_.D[9 * i] = slope;
   }
 
   void gradient() {

@@ -122,6 +122,29 @@ TEST(SoftCone, SixtyFourBodies) {
   }
 }
 
+TEST(SoftCone, WithoutFrictionEachContactIsASpringThatOnlyPushes) {
+  Random random(11);
+  SoftConeWorkspace w;
+  int pushing = 0, open = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    ReducedProblem p = trial % 2 == 0 ? test_scenes::brick_wall(6, random) : test_scenes::random_problem(5, 9, random);
+    p.mu.setZero();
+    const double softness = std::pow(10.0, uniform(random, -4.0, 0.0));
+    SoftConeSolution s;
+    soft_cone(p, contacts_of(p, softness, false), {}, w, s);
+    ASSERT_EQ(s.status, Status::solved) << trial;
+    const MatrixXd R = p.Rt.to_dense();
+    const VectorXd u = R * (R.transpose() * s.lambda) + p.u_free;
+    for (int i = 0; i < p.contacts(); ++i) {
+      EXPECT_NEAR(softness * s.lambda[3 * i], std::max(0.0, -u[3 * i]), 1e-10 * largest_entry(p.u_free)) << trial;  // m/s
+      EXPECT_EQ(s.lambda.segment<2>(3 * i + 1).norm(), 0.0);
+      ++(s.lambda[3 * i] > 0.0 ? pushing : open);
+    }
+  }
+  EXPECT_GT(pushing, 20);
+  EXPECT_GT(open, 20);
+}
+
 TEST(SoftCone, ConvergesQuadratically) {
   Random random(11);
   const ReducedProblem p = test_scenes::random_problem(8, 12, random);
