@@ -5,8 +5,6 @@
 #include <limits>
 #include <numeric>
 
-#include <Eigen/Cholesky>
-
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/inertia_block.hpp"
 
@@ -15,6 +13,7 @@ namespace stiction {
 namespace {
 
 using Index = Eigen::Index;
+using Vector6 = Eigen::Matrix<double, 6, 1>;
 
 bool is_bilateral(const ContactProblem& p, int row) { return p.lo[row] == -kInfinity && p.hi[row] == kInfinity; }
 
@@ -56,10 +55,10 @@ void add_block(Reduction& red) {
   }
 }
 
-// Free coordinates of block m of M, as the next ones of reduced block `to`.
+// Free coordinates of block m of M, the last first, as the next ones of reduced block `to`.
 void append_coordinates(const ContactProblem& p, int m, int to, Reduction& red) {
   std::vector<int>& coordinates = red.blocks[static_cast<std::size_t>(to)].coordinates;
-  for (int j = p.M.offset(m); j < p.M.offset(m) + p.M.block_size(m); ++j) {
+  for (int j = p.M.offset(m) + p.M.block_size(m); j-- > p.M.offset(m);) {
     const std::size_t s = static_cast<std::size_t>(j);
     if (red.is_prescribed[s] != 0) continue;
     red.block_of[s] = to;
@@ -106,29 +105,10 @@ void gather_inertia(const ContactProblem& p, const Reduction::Block& block, Grow
     while (end < coordinates.size() && coordinates[end] < past && coordinates[end] >= first) ++end;
     const auto M = p.M.block(m);
     for (std::size_t j = begin; j < end; ++j) {
-      for (std::size_t i = begin; i < end; ++i) {
-        out(static_cast<Index>(i), static_cast<Index>(j)) = M(coordinates[i] - first, coordinates[j] - first);
-      }
+      const double* from = M.data() + (coordinates[j] - first) * M.rows();
+      double* to = out.data() + static_cast<Index>(j) * out.rows();
+      for (std::size_t i = begin; i < end; ++i) to[i] = from[coordinates[i] - first];
     }
-  }
-}
-
-/// Column by column, which allocates nothing; where the matrix no longer fits a cache by Eigen's panels, in place too.
-void factor_in_place(GrowMatrix& L) {
-  constexpr Index kPanels = 256;  // half a megabyte
-  const Index n = L.rows();
-  if (n >= kPanels) {
-    Eigen::Ref<Eigen::MatrixXd> in_place(L);
-    const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> llt(in_place);
-    if (llt.info() != Eigen::Success) L.setConstant(std::numeric_limits<double>::quiet_NaN());
-    L.triangularView<Eigen::StrictlyUpper>().setZero();
-    return;
-  }
-  for (Index j = 0; j < n; ++j) {
-    for (Index k = 0; k < j; ++k) L.col(j).tail(n - j) -= L(j, k) * L.col(k).tail(n - j);
-    const double pivot = std::sqrt(L(j, j));
-    L.col(j).tail(n - j) /= pivot;
-    L.row(j).tail(n - j - 1).setZero();
   }
 }
 
@@ -196,103 +176,94 @@ void eliminate_bilateral(const ContactProblem& p, Reduction& red, Reduction::Blo
 }
 
 void factor_block(const ContactProblem& p, Reduction& red, Reduction::Block& block) {
-  GrowMatrix& M = red.scratch_matrix;
-  gather_inertia(p, block, M);
+  GrowMatrix& to = block.cholesky.reset(block.size);
   if (block.unit) {
-    block.L = M;
+    gather_inertia(p, block, to);
   } else {
     // Column by column: a product of matrices would allocate.
-    block.L.resize(block.size, block.size);
+    GrowMatrix& M = red.scratch_matrix;
+    gather_inertia(p, block, M);
     red.scratch.resize(M.rows());
     for (Index j = 0; j < block.size; ++j) {
       red.scratch.noalias() = M * block.Z.col(j);
-      block.L.col(j).noalias() = block.Z.transpose() * red.scratch;
+      to.col(j).noalias() = block.Z.transpose() * red.scratch;
     }
   }
-  factor_in_place(block.L);
-  block.reciprocal = block.L.diagonal().cwiseInverse();
+  block.cholesky.factor();
+  if (block.size != 6) return;
+  block.inverse.setIdentity();
+  for (int j = 0; j < 6; ++j) block.cholesky.solve_lower(block.inverse.col(j).data());
 }
 
 // y = L⁻¹ Zᵀ momentum[coordinates].
-void whiten(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& momentum, Eigen::Ref<Eigen::VectorXd> y) {
+void whiten(Reduction& red, const GrowVector& momentum, GrowVector& y) {
   for (const Reduction::Block& block : red.blocks) {
-    red.scratch.resize(static_cast<Index>(block.coordinates.size()));
-    for (std::size_t i = 0; i < block.coordinates.size(); ++i) red.scratch[static_cast<Index>(i)] = momentum[block.coordinates[i]];
-    auto part = y.segment(block.offset, block.size);
+    double* part = y.data() + block.offset;
     if (block.unit) {
-      part = red.scratch;
+      for (std::size_t i = 0; i < block.coordinates.size(); ++i) part[i] = momentum.data()[block.coordinates[i]];
     } else {
-      part.noalias() = block.Z.transpose() * red.scratch;
+      red.scratch.resize(static_cast<Index>(block.coordinates.size()));
+      for (std::size_t i = 0; i < block.coordinates.size(); ++i) red.scratch[static_cast<Index>(i)] = momentum[block.coordinates[i]];
+      y.segment(block.offset, block.size).noalias() = block.Z.transpose() * red.scratch;
     }
-    block.L.triangularView<Eigen::Lower>().solveInPlace(part);
+    block.cholesky.solve_lower(part);
   }
 }
 
 // v[coordinates] += Z L⁻ᵀ y.
-void add_velocity(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& y, Eigen::Ref<Eigen::VectorXd> v) {
+void add_velocity(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& y, GrowVector& v) {
   for (const Reduction::Block& block : red.blocks) {
-    red.scratch = y.segment(block.offset, block.size);
-    block.L.triangularView<Eigen::Lower>().transpose().solveInPlace(red.scratch);
+    red.scratch.resize(block.size);
+    std::copy_n(y.data() + block.offset, block.size, red.scratch.data());
+    block.cholesky.solve_upper(red.scratch.data());
     if (!block.unit) {
       red.scratch2.resize(block.Z.rows());
       red.scratch2.noalias() = block.Z * red.scratch;
     }
-    const GrowVector& change = block.unit ? red.scratch : red.scratch2;
-    for (std::size_t i = 0; i < block.coordinates.size(); ++i) v[block.coordinates[i]] += change[static_cast<Index>(i)];
+    const double* change = (block.unit ? red.scratch : red.scratch2).data();
+    for (std::size_t i = 0; i < block.coordinates.size(); ++i) v.data()[block.coordinates[i]] += change[i];
   }
 }
 
-// rows <- rows L⁻ᵀ, with the reciprocal pivots at hand. R: compile-time size, 0 for any.
-template <int R>
-void forward_substitute(const double* L, const double* reciprocal, Index size, double* rows, Index count) {
-  const Index r = R > 0 ? R : size;
-  for (Index i = 0; i < count; ++i) {
-    double* x = rows + i * r;
-    for (Index j = 0; j < r; ++j) {
-      x[j] *= reciprocal[j];
-      for (Index k = j + 1; k < r; ++k) x[k] -= L[j * r + k] * x[j];
-    }
-  }
-}
-
-void forward_substitute_rows(const Reduction::Block& block, RowMap rows) {
-  const Index r = block.L.rows();
-  if (r == 6) {
-    forward_substitute<6>(block.L.data(), block.reciprocal.data(), r, rows.data(), rows.rows());
-  } else {
-    forward_substitute<0>(block.L.data(), block.reciprocal.data(), r, rows.data(), rows.rows());
-  }
-}
-
-// Six free coordinates, as every floating base with driven joints has: gathered and multiplied by L⁻ᵀ without the chain of dependent
-// operations of a substitution.
-void whiten_six(const Reduction::Block& block, const ConstRowMap& rows, double* out) {
-  using Vector6 = Eigen::Matrix<double, 6, 1>;
-  Eigen::Matrix<double, 6, 6> inverse = Eigen::Matrix<double, 6, 6>::Identity();
-  Eigen::Map<const Eigen::Matrix<double, 6, 6>>(block.L.data()).triangularView<Eigen::Lower>().solveInPlace(inverse);
-  const int* c = block.coordinates.data();
+// Rows x over `cols` coordinates from `first` on, among them all of a block with unit Z: y <- x L⁻ᵀ, which may take the place of x where
+// these are all. Six are multiplied by L⁻ᵀ without the chain of dependent operations of a substitution.
+void whiten_rows(const Reduction::Block& block, const double* x, int first, Index cols, Index count, GrowVector& scratch, double* y) {
   constexpr Index kAhead = 8;
-  for (Index i = 0; i < rows.rows(); ++i, out += 6) {
-    const double* x = rows.data() + i * rows.cols();
-    __builtin_prefetch(x + kAhead * rows.cols());
-    Eigen::Map<Vector6> y(out);
-    y = x[c[0]] * inverse.col(0) + x[c[1]] * inverse.col(1) + x[c[2]] * inverse.col(2) + x[c[3]] * inverse.col(3) +
-        x[c[4]] * inverse.col(4) + x[c[5]] * inverse.col(5);
+  const int* c = block.coordinates.data();
+  x -= first;
+  if (block.size == 6) {
+    const auto& inverse = block.inverse;
+    for (Index i = 0; i < count; ++i, x += cols, y += 6) {
+      __builtin_prefetch(x + kAhead * cols);
+      Eigen::Map<Vector6>{y} = x[c[0]] * inverse.col(0) + x[c[1]] * inverse.col(1) + x[c[2]] * inverse.col(2) + x[c[3]] * inverse.col(3) +
+                               x[c[4]] * inverse.col(4) + x[c[5]] * inverse.col(5);
+    }
+    return;
+  }
+  scratch.resize(block.size);
+  for (Index i = 0; i < count; ++i, x += cols, y += block.size) {
+    for (Index j = 0; j < block.size; ++j) scratch.data()[j] = x[c[j]];
+    block.cholesky.solve_lower(scratch.data());
+    std::copy_n(scratch.data(), block.size, y);
+  }
+}
+
+// With nothing eliminated every entry keeps its place.
+void whiten_in_place(Reduction& red, BlockRows& rows) {
+  for (int e = 0; e < rows.entry_begin(rows.groups()); ++e) {
+    const int k = rows.entry_block(e);
+    const auto entry = rows.entry(e);
+    whiten_rows(red.blocks[static_cast<std::size_t>(k)], entry.data(), rows.col_offset(k), entry.cols(), entry.rows(), red.scratch,
+                rows.entry(e).data());
   }
 }
 
 // One robot, its free coordinates selected: the rows are gathered in one pass.
-void reduce_single_block(const Reduction& red, const BlockRows& from, BlockRows& to) {
+void reduce_single_block(Reduction& red, const BlockRows& from, BlockRows& to) {
   const Reduction::Block& block = red.blocks[0];
   const ConstRowMap rows = from.single_block();
   RowMap out = to.reset_single_block(3, block.size, from.groups());
-  if (block.size == 6) return whiten_six(block, rows, out.data());
-  for (Index i = 0; i < rows.rows(); ++i) {
-    const double* source = rows.data() + i * rows.cols();
-    double* target = out.data() + i * block.size;
-    for (Index j = 0; j < block.size; ++j) target[j] = source[block.coordinates[static_cast<std::size_t>(j)]];
-  }
-  forward_substitute_rows(block, out);
+  whiten_rows(block, rows.data(), 0, rows.cols(), rows.rows(), red.scratch, out.data());
 }
 
 // Least reduced block above `last` that group g touches; the number of blocks when there is none.
@@ -326,8 +297,19 @@ void reduce_group(const Reduction& red, const BlockRows& from, int g, BlockRows&
         }
       }
     }
-    forward_substitute_rows(block, out);
+    for (Index i = 0; i < out.rows(); ++i) block.cholesky.solve_lower(out.data() + i * out.cols());
   }
+}
+
+void reduce_rows(Reduction& red, const BlockRows& from, BlockRows& to) {
+  if (!red.eliminates) {
+    to = from;
+    return whiten_in_place(red, to);
+  }
+  if (from.groups() > 0 && from.is_single_block() && red.blocks.size() == 1 && red.blocks[0].unit)
+    return reduce_single_block(red, from, to);
+  to.reset(from.height(), red.block_sizes);
+  for (int i = 0; i < from.groups(); ++i) reduce_group(red, from, i, to);
 }
 
 // A bounded row on prescribed coordinates alone has its velocity fixed: its impulse follows from the sign (friction of a driven
@@ -371,6 +353,7 @@ void reduce(const ContactProblem& p, Reduction& red, const ReduceOptions& option
   ReducedProblem& out = red.reduced;
   classify_rows(p, options.keep_bilateral, red);
   collect_coordinates(p, red);
+  red.eliminates = !p.prescribed.empty() || !red.bilateral.empty() || std::ssize(red.blocks) != p.M.blocks();
   red.v_free.setZero(nv);
   for (std::size_t i = 0; i < p.prescribed.size(); ++i) red.v_free[p.prescribed[i]] = p.v_prescribed[static_cast<Index>(i)];
   red.block_sizes.clear();
@@ -384,27 +367,25 @@ void reduce(const ContactProblem& p, Reduction& red, const ReduceOptions& option
   }
   for (Reduction::Block& block : red.blocks) factor_block(p, red, block);
 
-  // v_free = particular + Z L⁻ᵀ L⁻¹ Zᵀ (M v + p - M particular): the free directions take up what momentum is left.
+  // v_free = particular + Z L⁻ᵀ L⁻¹ Zᵀ (M v + p - M particular): the free directions take up what momentum is left. L⁻¹ Zᵀ M v_free is
+  // L⁻¹ Zᵀ (M v + p).
   red.momentum.resize(nv);
-  red.momentum_scratch.resize(nv);
   p.M.multiply(p.v, red.momentum);
-  p.M.multiply(red.v_free, red.momentum_scratch);
-  red.momentum += p.impulse - red.momentum_scratch;
-  red.y_momentum.resize(offset);
-  whiten(red, red.momentum, red.y_momentum);
-  add_velocity(red, red.y_momentum, red.v_free);
-  p.M.multiply(red.v_free, red.momentum_scratch);
+  red.momentum += p.impulse;
   out.y_free.resize(offset);
-  whiten(red, red.momentum_scratch, out.y_free);
+  whiten(red, red.momentum, out.y_free);
+  red.y_momentum = out.y_free;
+  if (red.eliminates) {
+    red.momentum_scratch.resize(nv);
+    p.M.multiply(red.v_free, red.momentum_scratch);
+    red.momentum -= red.momentum_scratch;
+    whiten(red, red.momentum, red.y_momentum);
+  }
+  add_velocity(red, red.y_momentum, red.v_free);
 
   out.u_free.resize(p.J.rows());
   p.J.multiply(red.v_free, out.u_free);  // before the rows are picked apart below: it brings J into the cache in order
-  if (p.contacts() > 0 && p.J.is_single_block() && red.blocks.size() == 1 && red.blocks[0].unit) {
-    reduce_single_block(red, p.J, out.Rt);
-  } else {
-    out.Rt.reset(3, red.block_sizes);
-    for (int i = 0; i < p.contacts(); ++i) reduce_group(red, p.J, i, out.Rt);
-  }
+  reduce_rows(red, p.J, out.Rt);
   normal_offset(p, out.offset);
   out.mu = p.mu;
   find_closed(p, out.closed);
@@ -489,6 +470,8 @@ void recover_block_bilateral(const ContactProblem& p, Reduction& red, const Redu
 
 void recover_bilateral(const ContactProblem& p, Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
                        const Eigen::Ref<const Eigen::VectorXd>& lambda, GrowVector& lambda_b, GrowVector& lambda_prescribed) {
+  lambda_prescribed.resize(static_cast<Index>(p.prescribed.size()));
+  if (!red.eliminates) return;
   for (int row : red.bilateral) lambda_b[row] = 0.0;
   momentum_left(p, red, v_plus, lambda, lambda_b, red.momentum);
   if (!red.bilateral.empty()) {
@@ -497,7 +480,6 @@ void recover_bilateral(const ContactProblem& p, Reduction& red, const Eigen::Ref
     }
     momentum_left(p, red, v_plus, lambda, lambda_b, red.momentum);
   }
-  lambda_prescribed.resize(static_cast<Index>(p.prescribed.size()));
   for (std::size_t i = 0; i < p.prescribed.size(); ++i) lambda_prescribed[static_cast<Index>(i)] = red.momentum[p.prescribed[i]];
 }
 

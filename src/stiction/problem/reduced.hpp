@@ -8,6 +8,7 @@
 // ever 3n x 3n. Cost of `reduce`: Σ_k r_k³/3 + n r_k², memory of the workspace is reused.
 #pragma once
 
+#include "stiction/base/envelope_cholesky.hpp"
 #include "stiction/base/pivoted_qr.hpp"
 #include "stiction/problem/contact_problem.hpp"
 
@@ -57,19 +58,21 @@ struct Reduction {
   double bilateral_residual = 0.0;  ///< |J_B v_free - b|_inf over the bilateral rows (m/s): above rounding when they contradict each other
 
   struct Block {                   ///< one block of reduced columns: the free directions of one or several coupled blocks of M
-    std::vector<int> coordinates;  ///< velocity coordinates involved, without the prescribed ones
+    std::vector<int> coordinates;  ///< velocity coordinates involved, without the prescribed ones; of a block of M the last first, so that
+                                   ///< the leaves of a robot's tree come before what carries them and its factor has no fill
     std::vector<int> bilateral;    ///< bilateral rows of J_b that touch them
     int offset = 0, size = 0;      ///< columns of Rt
     bool unit = true;              ///< Z selects `coordinates`; otherwise Z is the dense null space below
     GrowMatrix Z;                  ///< coordinates x size, only when !unit
-    GrowMatrix L;                  ///< size x size lower Cholesky factor of ZᵀMZ
-    GrowVector reciprocal;         ///< of L's diagonal
+    EnvelopeCholesky cholesky;     ///< L of ZᵀMZ
+    Eigen::Matrix<double, 6, 6> inverse;  ///< L⁻¹ where size is 6, as that of free bodies and of floating bases is
   };
   std::vector<Block> blocks, spare;  ///< spare: those of larger problems, kept for their memory
   std::vector<int> block_of;         ///< nv: reduced block of a coordinate, -1 when prescribed
   std::vector<int> index_in_block;   ///< nv: its place in Block::coordinates
   std::vector<char> is_prescribed;   ///< nv
   std::vector<int> root, block_sizes;
+  bool eliminates = false;  ///< any coordinate or row; otherwise the reduced blocks are the blocks of M
   GrowVector momentum, momentum_scratch, y_momentum, scratch, scratch2;
   GrowMatrix scratch_matrix;
   LeastSquares bilateral_rows;  ///< of one block

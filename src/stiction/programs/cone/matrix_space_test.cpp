@@ -70,6 +70,53 @@ TEST(MatrixSpace, AnswersAsTheSpaceOfTheBodies) {
   }
 }
 
+ReducedProblem robot(int contacts, int freedom, Random& random) {
+  Eigen::MatrixXd rows(3 * contacts, freedom);
+  for (double& x : rows.reshaped()) x = test_scenes::normal(random);
+  ReducedProblem out;
+  out.Rt = BlockRows::from_dense(3, rows, std::span(&freedom, 1));
+  out.Bt.reset(1, std::span(&freedom, 1));
+  return out;
+}
+
+// R (I + Rᵀ D R)⁻¹ Rᵀ dλ by Eigen's LU.
+Eigen::VectorXd reference_answer(const ReducedProblem& p, const GrowVector& D, const GrowVector& lambda) {
+  const Eigen::MatrixXd R = p.Rt.to_dense();
+  Eigen::MatrixXd middle = Eigen::MatrixXd::Zero(R.rows(), R.rows());
+  for (int i = 0; i < p.contacts(); ++i)
+    middle.block<3, 3>(3 * i, 3 * i) = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(D.data() + 9 * i);
+  const Eigen::MatrixXd A = Eigen::MatrixXd::Identity(R.cols(), R.cols()) + R.transpose() * middle * R;
+  return R * A.partialPivLu().solve(R.transpose() * lambda);
+}
+
+TEST(MatrixSpace, OfOneRobotOnFewContacts) {
+  Random random(35);
+  RSpace space;
+  for (const int contacts : {4, 6, 9, 4, 4}) {  // 6 contacts: as many rows as freedoms; then others under the same D
+    const ReducedProblem p = robot(contacts, 18, random);
+    GrowVector D(9 * contacts), none(0), lambda(3 * contacts), du(3 * contacts);
+    for (int k = 0; k < D.size(); ++k) D[k] = k % 4 == 0 ? 2.0 : 0.1 * (k % 9);
+    for (double& x : lambda) x = test_scenes::normal(random);
+    space.bind(p, true);
+    EXPECT_EQ(space.on_matrix(), contacts == 4);
+    for (const bool again : {false, true}) {
+      ASSERT_TRUE(space.factor(D, none));
+      GrowVector y(space.size()), w(0);
+      space.gather(lambda, none, y);
+      space.solve(y);
+      space.velocities(y, du, w);
+      EXPECT_LT((du - reference_answer(p, D, lambda)).norm(), 1e-12 * du.norm()) << contacts << again;
+    }
+    D[0] = 7.0;
+    ASSERT_TRUE(space.factor(D, none));
+    GrowVector y(space.size()), w(0);
+    space.gather(lambda, none, y);
+    space.solve(y);
+    space.velocities(y, du, w);
+    EXPECT_LT((du - reference_answer(p, D, lambda)).norm(), 1e-12 * du.norm()) << contacts;
+  }
+}
+
 // Coulomb's motion of a wall need not be unique (two points of the last, both exact to 1e-15, are 6e-7 m/s apart), that of the relaxation
 // is.
 TEST(MatrixSpace, SolvesWallsAsTheSpaceOfTheBodies) {

@@ -58,9 +58,12 @@ bool iterate(const ReducedProblem& problem, ConeMemory& memory, int steps, doubl
 
 void refine(const ReducedProblem& problem, ConeMemory& memory) {
   if (memory.best <= kFine * memory.target || memory.best <= memory.floor || memory.budget <= 0) return;
-  memory.lambda = memory.best_lambda;
-  memory.beta = memory.best_beta;
-  iterate(problem, memory, 1, proximal_limit(problem), evaluate(problem, memory));
+  if (memory.lambda != memory.best_lambda || memory.beta != memory.best_beta) {
+    memory.lambda = memory.best_lambda;
+    memory.beta = memory.best_beta;
+    evaluate(problem, memory);
+  }
+  iterate(problem, memory, 1, proximal_limit(problem), memory.best);
 }
 
 bool newton(const ReducedProblem& problem, ConeMemory& memory, int steps) {

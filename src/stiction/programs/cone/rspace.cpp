@@ -16,79 +16,66 @@ constexpr double kSmallBlocks = 4.0;  // time of an operation on blocks of 3 ove
 
 // y_g = A_g x over all groups, for rows in groups of Height.
 template <int Height>
-void multiply(const BlockRows& rows, const double* x, double* y) {
-  for (int g = 0; g < rows.groups(); ++g, y += Height) {
-    Eigen::Map<Eigen::Matrix<double, Height, 1>> target(y);
-    target.setZero();
-    for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
-      const int k = rows.entry_block(e);
-      const auto a = rows.entry(e);
-      const Eigen::Map<const Eigen::VectorXd> part(x + rows.col_offset(k), rows.block_size(k));
-      for (int i = 0; i < Height; ++i) target[i] += a.row(i).dot(part);
-    }
-  }
-}
-
-template <int Height>
-STICTION_INLINE void multiply_sixes(const BlockRows& rows, const double* x, double* y) {
+STICTION_INLINE void multiply(const BlockRows& rows, const double* x, double* y) {
   for (int g = 0; g < rows.groups(); ++g, y += Height) {
     double sum[Height] = {};
     for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
+      const int block = rows.entry_block(e), n = rows.block_size(block);
       const double* a = rows.entry(e).data();
-      six::Vector part;
-      six::load(x + rows.col_offset(rows.entry_block(e)), part);
-      for (int i = 0; i < Height; ++i) sum[i] += six::dot(a + 6 * i, part);
+      const double* from = x + rows.col_offset(block);
+      if (n == 6) {
+        six::Vector part;
+        six::load(from, part);
+        for (int i = 0; i < Height; ++i) sum[i] += six::dot(a + 6 * i, part);
+      } else {
+        const Eigen::Map<const Eigen::VectorXd> part(from, n);
+        for (int i = 0; i < Height; ++i) sum[i] += Eigen::Map<const Eigen::VectorXd>(a + i * n, n).dot(part);
+      }
     }
     std::copy_n(sum, Height, y);
   }
 }
 
 template <int Height>
-void multiply_sixes_narrow(const BlockRows& rows, const double* x, double* y) {
-  multiply_sixes<Height>(rows, x, y);
+void multiply_narrow(const BlockRows& rows, const double* x, double* y) {
+  multiply<Height>(rows, x, y);
 }
 template <int Height>
-STICTION_WIDE void multiply_sixes_wide(const BlockRows& rows, const double* x, double* y) {
-  multiply_sixes<Height>(rows, x, y);
+STICTION_WIDE void multiply_wide(const BlockRows& rows, const double* x, double* y) {
+  multiply<Height>(rows, x, y);
 }
 
 // x += Aᵀ y.
 template <int Height>
-void add_transposed(const BlockRows& rows, const double* y, double* x) {
+STICTION_INLINE void add_transposed(const BlockRows& rows, const double* y, double* x) {
   for (int g = 0; g < rows.groups(); ++g, y += Height) {
     for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
-      const int k = rows.entry_block(e);
-      const auto a = rows.entry(e);
-      Eigen::Map<Eigen::VectorXd> part(x + rows.col_offset(k), rows.block_size(k));
-      for (int i = 0; i < Height; ++i) part += a.row(i).transpose() * y[i];
-    }
-  }
-}
-
-template <int Height>
-STICTION_INLINE void add_transposed_sixes(const BlockRows& rows, const double* y, double* x) {
-  for (int g = 0; g < rows.groups(); ++g, y += Height) {
-    for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
+      const int block = rows.entry_block(e), n = rows.block_size(block);
       const double* a = rows.entry(e).data();
-      double* part = x + rows.col_offset(rows.entry_block(e));
-      six::Vector sum, row;
-      six::load(part, sum);
-      for (int i = 0; i < Height; ++i) {
-        six::load(a + 6 * i, row);
-        six::add(row, y[i], sum);
+      double* to = x + rows.col_offset(block);
+      if (n == 6) {
+        six::Vector sum, row;
+        six::load(to, sum);
+        for (int i = 0; i < Height; ++i) {
+          six::load(a + 6 * i, row);
+          six::add(row, y[i], sum);
+        }
+        six::store(sum, to);
+      } else {
+        Eigen::Map<Eigen::VectorXd> part(to, n);
+        for (int i = 0; i < Height; ++i) part += y[i] * Eigen::Map<const Eigen::VectorXd>(a + i * n, n);
       }
-      six::store(sum, part);
     }
   }
 }
 
 template <int Height>
-void add_transposed_sixes_narrow(const BlockRows& rows, const double* y, double* x) {
-  add_transposed_sixes<Height>(rows, y, x);
+void add_transposed_narrow(const BlockRows& rows, const double* y, double* x) {
+  add_transposed<Height>(rows, y, x);
 }
 template <int Height>
-STICTION_WIDE void add_transposed_sixes_wide(const BlockRows& rows, const double* y, double* x) {
-  add_transposed_sixes<Height>(rows, y, x);
+STICTION_WIDE void add_transposed_wide(const BlockRows& rows, const double* y, double* x) {
+  add_transposed<Height>(rows, y, x);
 }
 
 }  // namespace
@@ -118,10 +105,32 @@ bool RSpace::bind_matrix() {
   return true;
 }
 
+// One robot on few contacts: their W is smaller than its own matrix. False when it is not.
+bool RSpace::bind_few() {
+  const BlockRows& R = problem_->Rt;
+  if (!R.is_single_block() || R.rows() == 0 || R.rows() >= R.cols()) return false;
+  if (problem_->Bt.groups() > 0 || problem_->defect.size() > 0) return false;
+  const int size = R.rows();
+  clique_begin_.assign(1, 0);
+  lu_.analyze(std::span(&size, 1), clique_begin_, {});
+  const ConstRowMap rows = R.single_block();
+  few_.resize(size, size);
+  for (Eigen::Index j = 0; j < size; ++j) {
+    for (Eigen::Index i = j; i < size; ++i) few_(i, j) = few_(j, i) = rows.row(i).dot(rows.row(j));
+  }
+  return true;
+}
+
 void RSpace::bind(const ReducedProblem& problem, bool by_matrix) {
   problem_ = &problem;
-  on_matrix_ = by_matrix && bind_matrix();
-  if (on_matrix_) return;
+  factored_ = false;
+  unknowns_ = Unknowns::bodies;
+  if (by_matrix && bind_matrix()) {
+    unknowns_ = Unknowns::sparse_matrix;
+  } else if (by_matrix && bind_few()) {
+    unknowns_ = Unknowns::few_contacts;
+  }
+  if (on_matrix()) return;
   clique_begin_.assign(1, 0);
   clique_blocks_.clear();
   if (problem.Rt.blocks() > 1) {
@@ -129,8 +138,7 @@ void RSpace::bind(const ReducedProblem& problem, bool by_matrix) {
     append_cliques(problem.Bt, clique_begin_, clique_blocks_);
   }
   lu_.analyze(problem.Rt.block_sizes(), clique_begin_, clique_blocks_);
-  six_ = std::ranges::all_of(problem.Rt.block_sizes(), [](int s) { return s == 6; });
-  if (!six_) count_used();
+  find_used();
   if (problem.Rt.blocks() == 1) {
     places_version_ = 0;
     return;
@@ -142,8 +150,8 @@ void RSpace::bind(const ReducedProblem& problem, bool by_matrix) {
   append_places(problem.Bt, lu_, places_);
 }
 
-// Rows from a Cholesky factor end in zeros.
-void RSpace::count_used() {
+// Rows of a Cholesky factor end in zeros, and those of a robot begin with the zeros of other limbs.
+void RSpace::find_used() {
   const BlockRows& rows = problem_->Rt;
   largest_ = 0;
   for (int s : rows.block_sizes()) largest_ = std::max(largest_, s);
@@ -151,87 +159,85 @@ void RSpace::count_used() {
   for (int g = 0; g < rows.groups(); ++g) {
     for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
       const auto entry = rows.entry(e);
-      Eigen::Index used = entry.cols();
-      while (used > 0 && entry.col(used - 1).isZero(0.0)) --used;
-      used_.push_back(static_cast<int>(used));
+      const int cols = static_cast<int>(entry.cols());
+      Used used{0, cols};
+      if (cols > 6) {
+        while (used.past > 0 && entry.col(used.past - 1).isZero(0.0)) --used.past;
+        while (used.begin < used.past && entry.col(used.begin).isZero(0.0)) ++used.begin;
+      }
+      used_.push_back(used);
     }
   }
 }
 
 void RSpace::velocities(const GrowVector& y, GrowVector& u, GrowVector& w) const {
-  if (on_matrix_) return multiply<3>(problem_->delassus, y.data(), u.data());
+  if (unknowns_ == Unknowns::few_contacts) {
+    u.noalias() = few_.lazyProduct(y);
+    return;
+  }
   const bool wide = six::wide_vectors();
-  (six_ ? (wide ? multiply_sixes_wide<3> : multiply_sixes_narrow<3>) : multiply<3>)(problem_->Rt, y.data(), u.data());
-  (six_ ? (wide ? multiply_sixes_wide<1> : multiply_sixes_narrow<1>) : multiply<1>)(problem_->Bt, y.data(), w.data());
+  const BlockRows& rows = on_matrix() ? problem_->delassus : problem_->Rt;
+  (wide ? multiply_wide<3> : multiply_narrow<3>)(rows, y.data(), u.data());
+  if (!on_matrix()) (wide ? multiply_wide<1> : multiply_narrow<1>)(problem_->Bt, y.data(), w.data());
 }
 
 void RSpace::gather(const GrowVector& lambda, const GrowVector& beta, GrowVector& y) const {
-  if (on_matrix_) {
+  if (on_matrix()) {
     y = lambda;
     return;
   }
   y.setZero();
   const bool wide = six::wide_vectors();
-  (six_ ? (wide ? add_transposed_sixes_wide<3> : add_transposed_sixes_narrow<3>) : add_transposed<3>)(problem_->Rt, lambda.data(),
-                                                                                                      y.data());
-  (six_ ? (wide ? add_transposed_sixes_wide<1> : add_transposed_sixes_narrow<1>) : add_transposed<1>)(problem_->Bt, beta.data(), y.data());
+  (wide ? add_transposed_wide<3> : add_transposed_narrow<3>)(problem_->Rt, lambda.data(), y.data());
+  (wide ? add_transposed_wide<1> : add_transposed_narrow<1>)(problem_->Bt, beta.data(), y.data());
 }
 
-// A panel of columns of the large blocks stays in the cache while all contacts add to it.
-void RSpace::add_contacts(const GrowVector& D) {
-  for (int first = 0; first < largest_; first += kPanel) add_contacts(D, first, first + kPanel);
-}
-
-void RSpace::add_contacts(const GrowVector& D, int first, int last) {
+// To the columns [first, last) of every block; blocks of 6 are added with the first.
+STICTION_INLINE void RSpace::add_contacts(const GrowVector& D, int first, int last) {
   const BlockRows& rows = problem_->Rt;
   const bool single = rows.blocks() == 1;
   const std::ptrdiff_t* place = places_.data();
-  for (int g = 0; g < rows.groups(); ++g) {
-    const double* d = D.data() + 9 * g;
-    for (int a = rows.entry_begin(g); a < rows.entry_end(g); ++a) {
+  double* values = lu_.values();
+  const double* d = D.data();
+  for (int g = 0; g < rows.groups(); ++g, d += 9) {
+    const int begin = rows.entry_begin(g), past = rows.entry_end(g);
+    // A compliant contact that is open, as most are where overlap is undone.
+    if (std::all_of(d, d + 9, [](double x) { return x == 0.0; })) {
+      place += single ? 0 : (past - begin) * (past - begin);
+      continue;
+    }
+    for (int a = begin; a < past; ++a) {
       const double* left = rows.entry(a).data();
       const std::ptrdiff_t m = rows.block_size(rows.entry_block(a));
-      const int used = used_[static_cast<std::size_t>(a)];
-      for (int b = rows.entry_begin(g); b < rows.entry_end(g); ++b) {
+      const Used rows_used = used_[static_cast<std::size_t>(a)];
+      for (int b = begin; b < past; ++b) {
         const double* right = rows.entry(b).data();
         const std::ptrdiff_t n = rows.block_size(rows.entry_block(b));
-        double* target = lu_.values() + (single ? 0 : *place++);
-        const int end = std::min(used_[static_cast<std::size_t>(b)], last);
+        double* target = values + (single ? 0 : *place++);
+        if (m == 6 && n == 6) {
+          if (first == 0) six::add_triple_product(left, d, right, target);
+          continue;
+        }
+        const Used used = used_[static_cast<std::size_t>(b)];
+        const int end = std::min(used.past, last), height = rows_used.past - rows_used.begin;
         const auto times = [&](int row, int j) {
           return d[3 * row] * right[j] + d[3 * row + 1] * right[n + j] + d[3 * row + 2] * right[2 * n + j];
         };
-        int j = first;
+        int j = std::max(first, used.begin);
+        target += rows_used.begin;
         for (; j + 2 <= end; j += 2) {
-          panels::add<3, 2>(left, m, {times(0, j), times(1, j), times(2, j), times(0, j + 1), times(1, j + 1), times(2, j + 1)}, used,
-                            target + j * m);
+          panels::add_columns<3, 2>(left + rows_used.begin, m,
+                                    {times(0, j), times(1, j), times(2, j), times(0, j + 1), times(1, j + 1), times(2, j + 1)}, height,
+                                    target + j * m);
         }
-        if (j < end) panels::add<3, 1>(left, m, {times(0, j), times(1, j), times(2, j)}, used, target + j * m);
+        if (j < end) panels::add_columns<3, 1>(left + rows_used.begin, m, {times(0, j), times(1, j), times(2, j)}, height, target + j * m);
       }
     }
   }
 }
 
-STICTION_INLINE void RSpace::add_sixes(const double* d) {
-  const BlockRows& rows = problem_->Rt;
-  const bool single = rows.blocks() == 1;
-  const std::ptrdiff_t* place = places_.data();
-  double* values = lu_.values();
-  for (int g = 0; g < rows.groups(); ++g, d += 9) {
-    const int begin = rows.entry_begin(g), end = rows.entry_end(g);
-    // A compliant contact that is open, as most are where overlap is undone.
-    if (std::all_of(d, d + 9, [](double x) { return x == 0.0; })) {
-      place += single ? 0 : (end - begin) * (end - begin);
-      continue;
-    }
-    for (int a = begin; a < end; ++a) {
-      const double* left = rows.entry(a).data();
-      for (int b = begin; b < end; ++b) six::add_triple_product(left, d, rows.entry(b).data(), values + (single ? 0 : *place++));
-    }
-  }
-}
-
-void RSpace::add_sixes_narrow(const double* d) { add_sixes(d); }
-STICTION_WIDE void RSpace::add_sixes_wide(const double* d) { add_sixes(d); }
+void RSpace::add_contacts_narrow(const GrowVector& D, int first, int last) { add_contacts(D, first, last); }
+STICTION_WIDE void RSpace::add_contacts_wide(const GrowVector& D, int first, int last) { add_contacts(D, first, last); }
 
 void RSpace::add_rows(const GrowVector& d) {
   const BlockRows& rows = problem_->Bt;
@@ -269,21 +275,36 @@ void RSpace::add_matrix(const GrowVector& D) {
   }
 }
 
+void RSpace::add_few(const GrowVector& D) {
+  const Eigen::Index n = few_.rows();
+  for (Eigen::Index i = 0; i < n; i += 3) {
+    const Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>> d(D.data() + 3 * i);
+    for (Eigen::Index j = 0; j < n; ++j) Eigen::Map<Eigen::Vector3d>(lu_.values() + j * n + i) += d * few_.col(j).segment<3>(i);
+  }
+}
+
 bool RSpace::factor(const GrowVector& D, const GrowVector& d) {
+  if (factored_ && D == last_D_ && d == last_d_) return true;
+  last_D_ = D;
+  last_d_ = d;
   lu_.set_identity();
-  if (on_matrix_) {
-    add_matrix(D);
-    return lu_.factor();
+  switch (unknowns_) {
+    case Unknowns::sparse_matrix:
+      add_matrix(D);
+      break;
+    case Unknowns::few_contacts:
+      add_few(D);
+      break;
+    case Unknowns::bodies:
+      // A panel of columns of the large blocks stays in the cache while all contacts add to it.
+      for (int first = 0; first < largest_; first += kPanel) {
+        six::wide_vectors() ? add_contacts_wide(D, first, first + kPanel) : add_contacts_narrow(D, first, first + kPanel);
+      }
+      if (problem_->Bt.groups() > 0) add_rows(d);
+      break;
   }
-  if (!six_) {
-    add_contacts(D);
-  } else if (six::wide_vectors()) {
-    add_sixes_wide(D.data());
-  } else {
-    add_sixes_narrow(D.data());
-  }
-  if (problem_->Bt.groups() > 0) add_rows(d);
-  return lu_.factor();
+  factored_ = lu_.factor();
+  return factored_;
 }
 
 }  // namespace stiction

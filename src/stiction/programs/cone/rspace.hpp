@@ -6,6 +6,7 @@
 //
 //   (I + D W) δy = rhs,   u = W y                            the determinant is the same; the rows of the system are those of D⁻¹ + W,
 //                                                            scaled, so diagonal pivots serve, and W may be singular
+// So it does, with W = R_t R_tᵀ dense, for a single block of columns that are more than the rows: a legged robot on its feet.
 // One block of columns is dense; several are factored by BlockLu over the graph of bodies. 6-column blocks run on fixed-size code.
 // Cost of `assemble`: 36 r flops per contact and block of 6; memory and the symbolic factorisation are kept between calls.
 #pragma once
@@ -22,14 +23,15 @@ class RSpace {
   /// Binds the problem, which must outlive the use of this object; `by_matrix`: on its W where that is cheaper.
   void bind(const ReducedProblem& problem, bool by_matrix = false);
   /// y stands for λ, and |y|² for no energy.
-  bool on_matrix() const { return on_matrix_; }
+  bool on_matrix() const { return unknowns_ != Unknowns::bodies; }
   int size() const { return lu_.size(); }
 
   /// u = R_t y, or W y (3n) and w = B_t y (m).
   void velocities(const GrowVector& y, GrowVector& u, GrowVector& w) const;
   /// y = R_tᵀ λ + B_tᵀ β, or λ.
   void gather(const GrowVector& lambda, const GrowVector& beta, GrowVector& y) const;
-  /// Builds and factors the matrix from D (9 per contact, row-major) and d (m). False when it is singular or not finite.
+  /// Builds and factors the matrix from D (9 per contact, row-major) and d (m), unless these are the last ones since `bind`. False when it
+  /// is singular or not finite.
   bool factor(const GrowVector& D, const GrowVector& d);
   /// Sign of the determinant of the factored matrix.
   bool positive_determinant() const { return lu_.positive_determinant(); }
@@ -37,22 +39,28 @@ class RSpace {
   void solve(GrowVector& rhs) const { lu_.solve(rhs); }
 
  private:
+  enum class Unknowns : char { bodies, sparse_matrix, few_contacts };  ///< what y stands for
   bool bind_matrix();
+  bool bind_few();
   void add_matrix(const GrowVector& D);
-  void count_used();
-  void add_contacts(const GrowVector& D);
-  void add_contacts(const GrowVector& D, int first, int last);  // to these columns of every block
-  void add_sixes(const double* d);                              // every block has 6: six.hpp
-  void add_sixes_narrow(const double* d);
-  void add_sixes_wide(const double* d);
+  void add_few(const GrowVector& D);
+  void find_used();
+  void add_contacts(const GrowVector& D, int first, int last);
+  void add_contacts_narrow(const GrowVector& D, int first, int last);
+  void add_contacts_wide(const GrowVector& D, int first, int last);
   void add_rows(const GrowVector& d);
 
   const ReducedProblem* problem_ = nullptr;
   BlockLu lu_;
-  bool on_matrix_ = false;
-  bool six_ = false;       // every block of columns has 6
-  int largest_ = 0;        // block of columns
-  std::vector<int> used_;  // per entry of R_t: its columns but for zeros at the end
+  Unknowns unknowns_ = Unknowns::bodies;
+  GrowMatrix few_;  // W of few_contacts
+  bool factored_ = false;
+  GrowVector last_D_, last_d_;  // what lu_ was factored from
+  int largest_ = 0;             // block of columns
+  struct Used {
+    int begin, past;
+  };
+  std::vector<Used> used_;  // per entry of R_t: its columns but for zeros at both ends
   int places_version_ = 0;
   std::vector<int> clique_begin_, clique_blocks_;
   std::vector<std::ptrdiff_t> places_;  // of the blocks that each group adds to, entries a x b row by row, contacts then rows
