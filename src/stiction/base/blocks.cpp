@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "stiction/base/dot.hpp"
 #include "stiction/base/errors.hpp"
 
 namespace stiction {
@@ -18,7 +19,27 @@ void assign_offsets(std::span<const int> sizes, std::vector<int>& offsets) {
 // Contacts of free bodies: 3 rows on 6 columns, whose products are inlined where the sizes are known.
 constexpr int kContactRows = 3, kBodyColumns = 6;
 using ContactRows = Eigen::Map<const Eigen::Matrix<double, kContactRows, kBodyColumns, Eigen::RowMajor>>;
+using ContactVector = Eigen::Matrix<double, kContactRows, 1>;
+using BodyVector = Eigen::Matrix<double, kBodyColumns, 1>;
 using BodyBlock = Eigen::Map<const Eigen::Matrix<double, kBodyColumns, kBodyColumns>>;
+
+// y += A x for one entry.
+void add_product(const ConstRowMap& a, const double* x, double* y) {
+  if (a.rows() == kContactRows && a.cols() == kBodyColumns) {
+    Eigen::Map<ContactVector>(y) += ContactRows(a.data()).lazyProduct(Eigen::Map<const BodyVector>(x));
+  } else {
+    for (Eigen::Index i = 0; i < a.rows(); ++i) y[i] += dot(a.data() + i * a.cols(), x, a.cols());
+  }
+}
+
+// x += Aᵀ y for one entry.
+void add_transposed_product(const ConstRowMap& a, const double* y, double* x) {
+  if (a.rows() == kContactRows && a.cols() == kBodyColumns) {
+    Eigen::Map<BodyVector>(x) += ContactRows(a.data()).transpose().lazyProduct(Eigen::Map<const ContactVector>(y));
+  } else {
+    for (Eigen::Index i = 0; i < a.rows(); ++i) Eigen::Map<Eigen::RowVectorXd>(x, a.cols()) += y[i] * a.row(i);
+  }
+}
 
 }  // namespace
 
@@ -127,43 +148,38 @@ void BlockRows::truncate(int count) {
 }
 
 void BlockRows::multiply(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const {
-  if (is_single_block()) {
+  if (is_single_block() && cols() != kBodyColumns) {
     y.noalias() = single_block() * x;
     return;
   }
   y.setZero();
-  for (int g = 0; g < groups(); ++g) add_group_product(g, x, y.segment(g * height_, height_));
+  for (int g = 0; g < groups(); ++g) {
+    for (int e = entry_begin(g); e < entry_end(g); ++e)
+      add_product(entry(e), x.data() + col_offset(entry_block(e)), y.data() + g * height_);
+  }
 }
 
 void BlockRows::add_transposed(const Eigen::Ref<const Eigen::VectorXd>& y, Eigen::Ref<Eigen::VectorXd> x) const {
   // Impulses are often sparse (a rigid foot presses on few of its points), so groups without one are passed over.
   for (int g = 0; g < groups(); ++g) {
-    const auto part = y.segment(g * height_, height_);
-    if (part.isZero(0.0)) continue;
-    add_group_transposed(g, part, x);
+    const double* part = y.data() + g * height_;
+    if (std::all_of(part, part + height_, [](double value) { return value == 0.0; })) continue;
+    for (int e = entry_begin(g); e < entry_end(g); ++e) add_transposed_product(entry(e), part, x.data() + col_offset(entry_block(e)));
   }
 }
 
 void BlockRows::add_group_product(int g, const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const {
-  for (int e = entry_begin(g); e < entry_end(g); ++e) {
-    const int k = entry_block(e);
-    if (height_ == kContactRows && block_size(k) == kBodyColumns) {
-      y.head<kContactRows>().noalias() += ContactRows(entry(e).data()) * x.segment<kBodyColumns>(col_offset(k));
-      continue;
-    }
-    y.noalias() += entry(e).lazyProduct(x.segment(col_offset(k), block_size(k)));
-  }
+  for (int e = entry_begin(g); e < entry_end(g); ++e) add_product(entry(e), x.data() + col_offset(entry_block(e)), y.data());
 }
 
 void BlockRows::add_group_transposed(int g, const Eigen::Ref<const Eigen::VectorXd>& y, Eigen::Ref<Eigen::VectorXd> x) const {
-  for (int e = entry_begin(g); e < entry_end(g); ++e) {
-    const int k = entry_block(e);
-    if (height_ == kContactRows && block_size(k) == kBodyColumns) {
-      x.segment<kBodyColumns>(col_offset(k)).noalias() += ContactRows(entry(e).data()).transpose() * y.head<kContactRows>();
-      continue;
-    }
-    x.segment(col_offset(k), block_size(k)).noalias() += entry(e).transpose().lazyProduct(y);
-  }
+  for (int e = entry_begin(g); e < entry_end(g); ++e) add_transposed_product(entry(e), y.data(), x.data() + col_offset(entry_block(e)));
+}
+
+double BlockRows::group_square(int g) const {
+  double sum = 0.0;
+  for (int e = entry_begin(g); e < entry_end(g); ++e) sum += dot(entry(e).data(), entry(e).data(), entry(e).size());
+  return sum;
 }
 
 Eigen::MatrixXd BlockRows::to_dense() const {

@@ -96,6 +96,8 @@ class BlockRows {
   void add_transposed(const Eigen::Ref<const Eigen::VectorXd>& y, Eigen::Ref<Eigen::VectorXd> x) const;
   /// y += A_g x for one group (y of size height).
   void add_group_product(int g, const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const;
+  /// Sum of the squares of a group's entries.
+  double group_square(int g) const;
   /// x += A_gᵀ y for one group.
   void add_group_transposed(int g, const Eigen::Ref<const Eigen::VectorXd>& y, Eigen::Ref<Eigen::VectorXd> x) const;
   Eigen::MatrixXd to_dense() const;

@@ -5,23 +5,13 @@
 
 #include <Eigen/Cholesky>
 
+#include "stiction/base/dot.hpp"
+
 namespace stiction {
 
 namespace {
 
 using Eigen::Index;
-
-// Two sums, so that one addition need not wait for the other.
-double dot(const double* a, const double* b, Index n) {
-  double even = 0.0, odd = 0.0;
-  Index k = 0;
-  for (; k + 2 <= n; k += 2) {
-    even += a[k] * b[k];
-    odd += a[k + 1] * b[k + 1];
-  }
-  if (k < n) even += a[k] * b[k];
-  return even + odd;
-}
 
 // By Eigen's panels, which matter where the matrix no longer fits a cache.
 void factor_in_panels(GrowMatrix& rows) {

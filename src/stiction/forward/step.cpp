@@ -13,16 +13,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Adds the time since its construction to a stage.
-class StageTimer {
+/// Adds the time since its construction or the end of the last stage to a stage.
+class StageClock {
  public:
-  StageTimer(StepReport& report, Stage stage) : seconds_(report.seconds[static_cast<std::size_t>(stage)]) {}
-  ~StageTimer() { seconds_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
-  StageTimer(const StageTimer&) = delete;
-  StageTimer& operator=(const StageTimer&) = delete;
+  explicit StageClock(StepReport& report) : report_(report) {}
+  void end(Stage stage) {
+    const Clock::time_point now = Clock::now();
+    report_.seconds[static_cast<std::size_t>(stage)] += std::chrono::duration<double>(now - start_).count();
+    start_ = now;
+  }
 
  private:
-  double& seconds_;
+  StepReport& report_;
   Clock::time_point start_ = Clock::now();
 };
 
@@ -146,7 +148,7 @@ void Stepper::follow_contacts() {
   for (const ContactPoint& c : contacts_) last_ids_.push_back(c.id);
 }
 
-// A point that is not even acceptable is tried again from a cold start; the better of the two stays.
+// A point above the tolerance is tried again from a cold start; the better of the two stays.
 bool Stepper::solve_certified(StepReport& report) {
   SolveOptions options = options_.contact;
   options.acceptable = options_.strict ? 0.0 : options_.acceptable;
@@ -196,40 +198,35 @@ void Stepper::project(StepReport& report) {
 
 // One step of length assemble_.dt; false, with the state as it was, when it cannot be certified or would not stay finite.
 bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& report) {
+  StageClock clock(report);
   if (!prepared) {
-    StageTimer timer(report, Stage::update);
     update(world_, state.q, state.v, data_);
-  }
-  if (!prepared) {
-    StageTimer timer(report, Stage::detect);
+    clock.end(Stage::update);
     detect();
+    clock.end(Stage::detect);
   }
-  {
-    StageTimer timer(report, Stage::assemble);
-    assemble_rows(state, tau, prepared);
-  }
-  {
-    StageTimer timer(report, Stage::solve);
-    if (!solve_certified(report)) return false;
-  }
+  assemble_rows(state, tau, prepared);
+  clock.end(Stage::assemble);
+  const bool solved = solve_certified(report);
+  clock.end(Stage::solve);
+  if (!solved) return false;
   springs_.update(contacts_, problem_, options_.contact.law, solution_.v);
-  {
-    StageTimer timer(report, Stage::project);
-    project(report);
-  }
+  project(report);
+  clock.end(Stage::project);
   cold_ = false;
-  StageTimer timer(report, Stage::integrate);
   next_.q = state.q;
   next_.v = solution_.v;
   move(world_, assemble_.dt, velocity_, next_.q, next_.v);
-  if (!next_.q.allFinite() || !next_.v.allFinite()) {
+  const bool finite = next_.q.allFinite() && next_.v.allFinite();
+  if (finite) {
+    state.q = next_.q;
+    state.v = next_.v;
+    ++report.sub_steps;
+  } else {
     report.status = Status::numerical_error;
-    return false;
   }
-  state.q = next_.q;
-  state.v = next_.v;
-  ++report.sub_steps;
-  return true;
+  clock.end(Stage::integrate);
+  return finite;
 }
 
 bool Stepper::take_halved(const Torques& tau, double h, int halvings, bool prepared, State& state, StepReport& report) {

@@ -76,6 +76,9 @@ TEST_P(EveryLaw, IsTheShortestOfTheSameMotion) {
     ++compared;
     const Indeterminacy set = set_of(p, GetParam(), own);
     if (set.dimension == 0) continue;
+    // Of max_dissipation's whole cones the interior point is of another motion in 3 problems of 100, and nothing to compare with.
+    const MatrixXd Jt = p.J.to_dense().transpose();
+    if ((Jt * (set.interior - own.impulses)).norm() > 1e-6 * (Jt * own.impulses).norm()) continue;
     ++open;
     EXPECT_GE(chosen.impulses.dot(set.interior - chosen.impulses), -1e-7 * set.interior.squaredNorm()) << trial;  // zero to 1e-7 there
     if (chosen.impulses.norm() < set.interior.norm() * (1.0 - 1e-3)) ++shorter;

@@ -45,14 +45,9 @@ bool list_movable(const ReducedProblem& p, std::vector<int>& movable) {
   constexpr double kRounding = 1e-24;  // of the mean square of a contact's rows
   movable.clear();
   double sum = 0.0;
-  const auto square = [&](int i) {
-    double out = 0.0;
-    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) out += p.Rt.entry(e).squaredNorm();
-    return out;
-  };
-  for (int i = 0; i < p.contacts(); ++i) sum += square(i);
+  for (int i = 0; i < p.contacts(); ++i) sum += p.Rt.group_square(i);
   for (int i = 0; i < p.contacts(); ++i) {
-    if (p.contacts() * square(i) > kRounding * sum) movable.push_back(i);
+    if (p.contacts() * p.Rt.group_square(i) > kRounding * sum) movable.push_back(i);
   }
   return static_cast<int>(movable.size()) == p.contacts();
 }

@@ -102,11 +102,12 @@ namespace {
 // Of a free body at X: R_WCᵀ [R_WB, -[p - o]x R_WB], all its columns at once.
 void add_free_rows(const Eigen::Isometry3d& X, const Eigen::Vector3d& p_W, const Eigen::Matrix3d& R_WC, double sign, double* rows) {
   const Eigen::Vector3d p = p_W - X.translation();
-  Eigen::Matrix3d turned;  // columns R_WC_i x p: n · (ω x p) = ω · (p x n)
-  for (int i = 0; i < 3; ++i) turned.col(i) = p.cross(R_WC.col(i));
-  Eigen::Map<Eigen::Matrix<double, 3, 6, Eigen::RowMajor>> out(rows);
-  out.leftCols<3>().noalias() += sign * R_WC.transpose() * X.linear();
-  out.rightCols<3>().noalias() += sign * turned.transpose() * X.linear();
+  const Eigen::Matrix3d R = X.linear();
+  for (int i = 0; i < 3; ++i, rows += 6) {
+    const Eigen::Vector3d axis = sign * R_WC.col(i), moment = p.cross(axis);  // axis · (ω x p) = ω · (p x axis)
+    Eigen::Map<Eigen::Vector3d>{rows}.noalias() += R.transpose() * axis;
+    Eigen::Map<Eigen::Vector3d>{rows + 3}.noalias() += R.transpose() * moment;
+  }
 }
 
 }  // namespace

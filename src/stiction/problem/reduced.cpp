@@ -99,10 +99,11 @@ void collect_coordinates(const ContactProblem& p, Reduction& red) {
 // Dense M over the coordinates of a reduced block, which come one block of M after the other.
 void gather_inertia(const ContactProblem& p, const Reduction::Block& block, GrowMatrix& out) {
   const std::vector<int>& coordinates = block.coordinates;
-  out.setZero(static_cast<Index>(coordinates.size()), static_cast<Index>(coordinates.size()));
+  out.resize(static_cast<Index>(coordinates.size()), static_cast<Index>(coordinates.size()));
   for (std::size_t begin = 0, end = 0; begin < coordinates.size(); begin = end) {
     const int m = inertia_block(p.M, coordinates[begin]), first = p.M.offset(m), past = first + p.M.block_size(m);
     while (end < coordinates.size() && coordinates[end] < past && coordinates[end] >= first) ++end;
+    if (begin == 0 && end < coordinates.size()) out.setZero();
     const auto M = p.M.block(m);
     for (std::size_t j = begin; j < end; ++j) {
       const double* from = M.data() + (coordinates[j] - first) * M.rows();

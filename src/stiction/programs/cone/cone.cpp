@@ -31,14 +31,6 @@ constexpr double kStiffest = 1.0;
 // Proximal term of the path: with products of 1e-22 of the first, impulses that cannot be told apart stay where they are, to rounding.
 constexpr double kSoft = 1e-11;
 
-double mean_diagonal(const ReducedProblem& problem) {
-  double sum = 0.0;
-  for (int g = 0; g < problem.contacts(); ++g) {
-    for (int e = problem.Rt.entry_begin(g); e < problem.Rt.entry_end(g); ++e) sum += problem.Rt.entry(e).squaredNorm();
-  }
-  return problem.contacts() > 0 ? sum / (3.0 * problem.contacts()) : 0.0;
-}
-
 void check(const ReducedProblem& problem) {
   const int n = problem.contacts(), m = problem.bounded_rows();
   require_size("u_free", problem.u_free.size(), 3 * n);
@@ -65,19 +57,19 @@ void prepare(const ReducedProblem& problem, const ConeOptions& options, int edge
   memory.most = memory.budget = options.max_iterations;
   memory.paths = 0;
   memory.log = options.log;
-  contact_scales(problem, memory.scale, memory.row_scale);
-  const double mean = mean_diagonal(problem);
+  const double mean = contact_scales(problem, memory.scale, memory.row_scale);
   memory.rho = mean > 0.0 ? 1.0 / mean : 1.0;
   memory.path_scale = memory.scale.cwiseMax(std::sqrt(kStiffest * mean));
-  for (GrowVector* v : {&memory.lambda, &memory.dlambda, &memory.u, &memory.du, &memory.hold_lambda, &memory.path_lambda,
-                        &memory.path_shift, &memory.best_lambda}) {
-    v->setZero(3 * n);
-  }
+  memory.lambda.setZero(3 * n);
+  memory.beta.setZero(m);
   for (GrowVector* v :
-       {&memory.beta, &memory.dbeta, &memory.w, &memory.dw, &memory.Db, &memory.hold_beta, &memory.path_beta, &memory.best_beta}) {
-    v->setZero(m);
+       {&memory.dlambda, &memory.u, &memory.du, &memory.hold_lambda, &memory.path_lambda, &memory.path_shift, &memory.best_lambda}) {
+    v->resize(3 * n);
   }
-  for (GrowVector* v : {&memory.y, &memory.dy}) v->setZero(memory.space.size());
+  for (GrowVector* v : {&memory.dbeta, &memory.w, &memory.dw, &memory.Db, &memory.hold_beta, &memory.path_beta, &memory.best_beta}) {
+    v->resize(m);
+  }
+  for (GrowVector* v : {&memory.y, &memory.dy}) v->resize(memory.space.size());
   memory.D.resize(9 * n);
   double velocity = problem.velocity;
   for (int i = 0; i < n; ++i) {
@@ -183,21 +175,18 @@ void solve_merged(const ReducedProblem& problem, const ConeOptions& options, int
 
 }  // namespace
 
-void contact_scales(const ReducedProblem& problem, GrowVector& scale, GrowVector& row_scale) {
-  const double mean = mean_diagonal(problem);
-  const double floor = mean > 0.0 ? 1e-12 * mean : 1.0;
-  scale.resize(problem.contacts());
-  for (int g = 0; g < problem.contacts(); ++g) {
-    double sum = 0.0;
-    for (int e = problem.Rt.entry_begin(g); e < problem.Rt.entry_end(g); ++e) sum += problem.Rt.entry(e).squaredNorm();
-    scale[g] = std::sqrt(std::max(sum / 3.0, floor));
+double contact_scales(const ReducedProblem& problem, GrowVector& scale, GrowVector& row_scale) {
+  const int n = problem.contacts(), m = problem.bounded_rows();
+  scale.resize(n);
+  for (int g = 0; g < n; ++g) scale[g] = problem.Rt.group_square(g) / 3.0;
+  const double mean = n > 0 ? scale.mean() : 0.0, floor = mean > 0.0 ? 1e-12 * mean : 1.0;
+  scale = scale.cwiseMax(floor).cwiseSqrt();
+  row_scale.resize(m);
+  for (int g = 0; g < m; ++g) {
+    const double square = problem.Bt.group_square(g);
+    row_scale[g] = std::sqrt(square > 0.0 ? square : floor);
   }
-  row_scale.resize(problem.bounded_rows());
-  for (int g = 0; g < problem.bounded_rows(); ++g) {
-    double sum = 0.0;
-    for (int e = problem.Bt.entry_begin(g); e < problem.Bt.entry_end(g); ++e) sum += problem.Bt.entry(e).squaredNorm();
-    row_scale[g] = std::sqrt(sum > 0.0 ? sum : floor);
-  }
+  return mean;
 }
 
 void update_shift(const ReducedProblem& problem, const GrowVector& lambda, ConeMemory& memory) {

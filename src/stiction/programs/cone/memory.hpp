@@ -54,8 +54,9 @@ struct ConeMemory {
   double best = 0.0;                                                 ///< its natural map
 };
 
-/// Size of the contact's own Delassus block: sqrt of its mean diagonal (kg^-1/2), floored for a contact that nothing can move.
-void contact_scales(const ReducedProblem& problem, GrowVector& scale, GrowVector& row_scale);
+/// Size of the contact's own Delassus block: sqrt of its mean diagonal (kg^-1/2), floored for a contact that nothing can move. Returns the
+/// mean diagonal of all (1/kg).
+double contact_scales(const ReducedProblem& problem, GrowVector& scale, GrowVector& row_scale);
 
 /// Takes the defect's part of u from λ.
 void update_shift(const ReducedProblem& problem, const GrowVector& lambda, ConeMemory& memory);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "stiction/base/dot.hpp"
 #include "stiction/programs/cone/panels.hpp"
 #include "stiction/programs/cone/row_pattern.hpp"
 #include "stiction/programs/cone/six.hpp"
@@ -28,8 +29,7 @@ STICTION_INLINE void multiply(const BlockRows& rows, const double* x, double* y)
         six::load(from, part);
         for (int i = 0; i < Height; ++i) sum[i] += six::dot(a + 6 * i, part);
       } else {
-        const Eigen::Map<const Eigen::VectorXd> part(from, n);
-        for (int i = 0; i < Height; ++i) sum[i] += Eigen::Map<const Eigen::VectorXd>(a + i * n, n).dot(part);
+        for (int i = 0; i < Height; ++i) sum[i] += dot(a + i * n, from, n);
       }
     }
     std::copy_n(sum, Height, y);
@@ -113,10 +113,11 @@ bool RSpace::bind_few() {
   const int size = R.rows();
   clique_begin_.assign(1, 0);
   lu_.analyze(std::span(&size, 1), clique_begin_, {});
-  const ConstRowMap rows = R.single_block();
+  const double* rows = R.single_block().data();
+  const int n = R.cols();
   few_.resize(size, size);
-  for (Eigen::Index j = 0; j < size; ++j) {
-    for (Eigen::Index i = j; i < size; ++i) few_(i, j) = few_(j, i) = rows.row(i).dot(rows.row(j));
+  for (int j = 0; j < size; ++j) {
+    for (int i = 0; i <= j; ++i) few_(i, j) = few_(j, i) = dot(rows + i * n, rows + j * n, n);
   }
   return true;
 }
@@ -172,7 +173,7 @@ void RSpace::find_used() {
 
 void RSpace::velocities(const GrowVector& y, GrowVector& u, GrowVector& w) const {
   if (unknowns_ == Unknowns::few_contacts) {
-    u.noalias() = few_.lazyProduct(y);
+    for (Eigen::Index i = 0; i < u.size(); ++i) u[i] = dot(few_.data() + i * few_.rows(), y.data(), y.size());
     return;
   }
   const bool wide = six::wide_vectors();
