@@ -57,10 +57,9 @@ Solved solve_inverse(const ContactProblem& problem, Request request, const Inver
   validate(problem);
   require_free(problem, request);
   Solved s;
-  ContactProblem copy = problem;
   InverseWorkspace workspace;
   workspace.solve.choice.last = last;
-  inverse_dynamics(copy, request.joints, request.v_desired, request.limits, options, workspace, s);
+  inverse_dynamics(problem, request.joints, request.v_desired, request.limits, options, workspace, s);
   s.options = options.contact;
   s.joints = std::move(request.joints);
   s.limited = !request.limits.empty();

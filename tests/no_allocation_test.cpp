@@ -72,13 +72,15 @@ TEST_P(EveryLaw, InverseDynamicsAllocatesNothing) {
   InverseOptions options;
   options.contact.law = GetParam();
   options.choice = GetParam() == Law::coulomb_cone ? Choice::warm_start : Choice::least_torque;
-  InverseWorkspace workspace;
-  InverseSolution solution;
+  InverseWorkspace workspace, limited;
+  InverseSolution solution, held_back;
+  const std::vector<double> weak(joints.size(), 0.4);
   const auto control = [&] {
     for (int k = 0; k < 60; ++k) {
       stepper.prepare(state, tau);
       desired.setConstant(0.002 * (k % 7));
       inverse_dynamics(stepper.problem(), joints, desired, {}, options, workspace, solution);
+      inverse_dynamics(stepper.problem(), joints, desired, weak, options, limited, held_back);
     }
   };
   control();

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "stiction/inverse/inverse_dynamics.hpp"
 #include "stiction/laws/solve.hpp"
 #include "stiction/problem/test_walls.hpp"
 #include "stiction/sim/scene.hpp"
@@ -112,6 +113,52 @@ TEST(Threads, SolveThePartsOfAProblemBitForBit) {
       EXPECT_EQ(VectorXd(many.v), VectorXd(one.v)) << to_string(law) << " " << k;
     }
   }
+}
+
+// Rows of the request are added beside the problem, never to it.
+TEST(Threads, InverseDynamicsOfOneProblemBitForBit) {
+  const Scene scene = load_scene("quadruped");
+  Stepper stepper = scene.make_stepper(scene.options);
+  State state = scene.start;
+  VectorXd tau;
+  const ContactProblem& problem = stepper.problem();
+  for (int k = 0; k < 200 && problem.contacts() < 4; ++k) {
+    scene.held_torques(state, tau);
+    ASSERT_TRUE(stepper.step(tau, state).accepted);
+  }
+  ASSERT_EQ(problem.contacts(), 4);
+  const ContactProblem before = problem;
+  const std::vector<int> joints(scene.world.actuated().begin(), scene.world.actuated().end());
+  const VectorXd desired = VectorXd::Constant(static_cast<Eigen::Index>(joints.size()), 0.05);
+  const std::vector<double> weak(joints.size(), 0.5);
+  for (const Law law : {Law::frictionless, Law::no_slip, Law::coulomb_pyramid, Law::coulomb_cone, Law::anitescu, Law::max_dissipation}) {
+    InverseOptions options;
+    options.contact.law = law;
+    const std::function<VectorXd()> run = [&] {
+      InverseWorkspace workspace;
+      InverseSolution free, limited;
+      for (int k = 0; k < 10; ++k) {
+        inverse_dynamics(problem, joints, desired, {}, options, workspace, free);
+        inverse_dynamics(problem, joints, desired, weak, options, workspace, limited);
+      }
+      VectorXd out(free.tau.size() + limited.tau.size());
+      out << free.tau, limited.tau;
+      return out;
+    };
+    const std::vector<VectorXd> torques = at_once(run);
+    const VectorXd alone = run();
+    EXPECT_GT(alone.head(12).cwiseAbs().maxCoeff(), 0.5) << to_string(law);
+    for (const VectorXd& t : torques) EXPECT_EQ(t, alone) << to_string(law);
+  }
+  for (const auto& [member, name] : {std::pair{&ContactProblem::J, "J"}, {&ContactProblem::J_b, "J_b"}}) {
+    EXPECT_EQ((problem.*member).to_dense(), (before.*member).to_dense()) << name;
+  }
+  for (const auto member :
+       {&ContactProblem::b, &ContactProblem::lo, &ContactProblem::hi, &ContactProblem::v, &ContactProblem::v_prescribed})
+    EXPECT_EQ(problem.*member, before.*member);
+  EXPECT_EQ(problem.prescribed, before.prescribed);
+  EXPECT_EQ(problem.row_kinds, before.row_kinds);
+  EXPECT_EQ(problem.row_ids, before.row_ids);
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ void assemble_materials(std::span<const ContactPoint> contacts, const AssembleOp
   if (options.friction) p.mu.setConstant(*options.friction);
 }
 
-enum class RowKind { lower, from_below, upper, from_above, friction };
+enum class JointRow { lower, from_below, upper, from_above, friction };
 constexpr std::uint64_t kKinds = 8;                             // room for each joint's rows
 constexpr std::uint64_t kEqualities = std::uint64_t{1} << 32U;  // above the names of all joints' rows
 
@@ -98,6 +98,7 @@ struct BoundedRow {
   std::uint64_t id;
   int block, column;
   double sign, b, lo, hi;
+  RowKind kind;
 };
 
 void add_row(const BoundedRow& row, ContactProblem& p, Eigen::Index& m) {
@@ -107,6 +108,7 @@ void add_row(const BoundedRow& row, ContactProblem& p, Eigen::Index& m) {
   p.lo[m] = row.lo;
   p.hi[m] = row.hi;
   p.row_ids.push_back(row.id);
+  p.row_kinds.push_back(row.kind);
   ++m;
 }
 
@@ -115,16 +117,17 @@ constexpr double kBeyond = 1e-6;  // rad or m: what certified steps drift past a
 /// One side of a joint's range, `distance` away along `sign`. M_jj v is the most that it takes to bring the joint alone to speed v.
 void add_limit(std::uint64_t id, const Joint& joint, double sign, double distance, double h, ContactProblem& p, Eigen::Index& m) {
   const int column = joint.v - p.M.offset(joint.block);
-  add_row({id, joint.block, column, sign, -std::max(distance, 0.0) / h, 0.0, kInfinity}, p, m);
+  add_row({id, joint.block, column, sign, -std::max(distance, 0.0) / h, 0.0, kInfinity, RowKind::limit}, p, m);
   if (distance >= -kBeyond) return;
   const double inertia = p.M.block(joint.block)(column, column);
-  add_row({id + 1, joint.block, column, sign, std::min(-distance / h, kClosing), 0.0, inertia * kClosing}, p, m);
+  add_row({id + 1, joint.block, column, sign, std::min(-distance / h, kClosing), 0.0, inertia * kClosing, RowKind::limit}, p, m);
 }
 
 void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v, const AssembleOptions& options,
                          const WorldData& data, ContactProblem& p) {
   const double h = options.dt;
   p.J_b.reset(1, world.block_sizes());
+  p.row_kinds.clear();
   const Eigen::Index most = 4 * static_cast<Eigen::Index>(world.joints().size()) + count_equality_rows(world);
   p.b.resize(most);
   p.lo.resize(most);
@@ -134,16 +137,17 @@ void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const
   for (std::size_t k = 0; k < world.joints().size(); ++k) {
     const Joint& joint = world.joints()[k];
     if (joint.nv != 1) continue;
-    const auto id = [&](RowKind kind) { return kKinds * k + static_cast<std::uint64_t>(kind); };
+    const auto id = [&](JointRow kind) { return kKinds * k + static_cast<std::uint64_t>(kind); };
     const int column = joint.v - p.M.offset(joint.block);
     const double reach = options.limit_reach + 2.0 * h * std::abs(v[joint.v]);
     if (options.joint_limits) {
       const double below = q[joint.q] - joint.lower, above = joint.upper - q[joint.q];
-      if (below < reach) add_limit(id(RowKind::lower), joint, 1.0, below, h, p, m);
-      if (above < reach) add_limit(id(RowKind::upper), joint, -1.0, above, h, p, m);
+      if (below < reach) add_limit(id(JointRow::lower), joint, 1.0, below, h, p, m);
+      if (above < reach) add_limit(id(JointRow::upper), joint, -1.0, above, h, p, m);
     }
     const double friction = h * joint.dry_friction;
-    if (options.dry_friction && friction > 0.0) add_row({id(RowKind::friction), joint.block, column, 1.0, 0.0, -friction, friction}, p, m);
+    if (options.dry_friction && friction > 0.0)
+      add_row({id(JointRow::friction), joint.block, column, 1.0, 0.0, -friction, friction, RowKind::friction}, p, m);
   }
   add_equality_rows(world, data, q, v, p, m);
   for (std::uint64_t k = kEqualities; std::ssize(p.row_ids) < m; ++k) p.row_ids.push_back(k);

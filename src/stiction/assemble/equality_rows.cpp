@@ -30,6 +30,7 @@ void bound(ContactProblem& p, double b, Eigen::Index& m) {
   p.b[m] = b;
   p.lo[m] = -kInfinity;
   p.hi[m] = kInfinity;
+  p.row_kinds.push_back(RowKind::equality);
   ++m;
 }
 

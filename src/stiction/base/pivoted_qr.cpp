@@ -50,13 +50,12 @@ void PivotedQr::factor(double threshold) {
 }
 
 void PivotedQr::reflect(Index k, double* x) const {
-  const Index m = a_.rows();
-  const double* v = a_.data() + k * m;
-  double along = x[k];
-  for (Index i = k + 1; i < m; ++i) along += v[i] * x[i];
-  along *= beta_[k];
+  const Index tail = a_.rows() - k - 1;
+  const Eigen::Map<const Eigen::VectorXd> v(a_.data() + k * a_.rows() + k + 1, tail);
+  Eigen::Map<Eigen::VectorXd> below(x + k + 1, tail);
+  const double along = beta_[k] * (x[k] + v.dot(below));
   x[k] -= along;
-  for (Index i = k + 1; i < m; ++i) x[i] -= along * v[i];
+  below -= along * v;
 }
 
 void PivotedQr::apply(Eigen::Ref<Eigen::VectorXd> x) const {

@@ -113,7 +113,7 @@ using QpSolver = peers::Answer (*)(const MatrixXd&, const VectorXd&, double, int
   anitescu.edges = options.edges;
   make_standard_form(p, lowered(p, anitescu), form);
   make_generators(form.problem, GeneratorKind::free_tangents, form.edges, g);
-  const MatrixXd A = g.storage.topRows(g.size());
+  const MatrixXd A = g.storage.transpose();
   peers::Answer answer = solver(A, g.c, options.tolerance, options.max_iterations);
   GrowVector lambda, beta;
   expand(p, g, answer.x, lambda, beta);

@@ -18,7 +18,7 @@ constexpr double kOutOfReach = 2.0;  // in deepest penetrations: no shift closes
 constexpr double kLongestLever = 10.0;
 constexpr double kPlainShare = 0.1;  // of the normal in the mean of a contact's three rows, above which its lever is not looked at
 
-double deepest_of(const ContactProblem& p, const std::vector<char>& takes_part) {
+double deepest_of(const ProblemView& p, const std::vector<char>& takes_part) {
   double deepest = 0.0;
   for (int i = 0; i < p.contacts(); ++i) {
     if (takes_part[static_cast<std::size_t>(i)] != 0) deepest = std::max(deepest, -p.gap[i]);
@@ -75,7 +75,7 @@ bool PositionCorrection::can_open(const Motion& motion, int i) {
   return fastest_point(motion, shift_) <= kLongestLever * normal;
 }
 
-void PositionCorrection::pose(const ContactProblem& p, const Motion& motion, const Ref& v_plus, const std::vector<char>& takes_part,
+void PositionCorrection::pose(const ProblemView& p, const Motion& motion, const Ref& v_plus, const std::vector<char>& takes_part,
                               const CorrectionOptions& options, double deepest) {
   const Reduction& reduction = motion.reduction;
   problem_ = reduction.reduced;
@@ -105,17 +105,17 @@ void PositionCorrection::pose(const ContactProblem& p, const Motion& motion, con
     const int row = reduction.bounded[static_cast<std::size_t>(j)];
     Eigen::Matrix<double, 1, 1> w(-p.b[row]);
     p.J_b.add_group_product(row, v_plus, w);
-    if (problem_.lo[j] == 0.0) {
-      problem_.w_free[j] = std::clamp(w[0], 0.0, far);
-    } else if (std::isfinite(problem_.lo[j])) {
+    const RowKind kind = row_kind(p, row);
+    if (kind == RowKind::limit) {
+      problem_.w_free[j] = problem_.lo[j] < 0.0 ? std::clamp(w[0], -far, 0.0) : std::clamp(w[0], 0.0, far);
+    } else if (kind != RowKind::equality) {
       problem_.lo[j] = problem_.hi[j] = 0.0;  // friction and motors do not move positions
     }
   }
 }
 
-CorrectionReport PositionCorrection::add(const ContactProblem& p, const Motion& motion, const Ref& v_plus,
-                                         const std::vector<char>& takes_part, const CorrectionOptions& options,
-                                         Eigen::Ref<Eigen::VectorXd> velocity) {
+CorrectionReport PositionCorrection::add(const ProblemView& p, const Motion& motion, const Ref& v_plus, const std::vector<char>& takes_part,
+                                         const CorrectionOptions& options, Eigen::Ref<Eigen::VectorXd> velocity) {
   CorrectionReport report;
   report.deepest = deepest_of(p, takes_part);
   report.asked = report.deepest > options.allowed && options.recovery > 0.0;

@@ -48,13 +48,13 @@ class PositionCorrection {
  public:
   /// Adds δ (nv, m/s) to `velocity`. `v_plus` solves the problem; `takes_part` (n) leaves out contacts that carry their load by
   /// penetration.
-  CorrectionReport add(const ContactProblem& problem, const CorrectionMotion& motion, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+  CorrectionReport add(const ProblemView& problem, const CorrectionMotion& motion, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
                        const std::vector<char>& takes_part, const CorrectionOptions& options, Eigen::Ref<Eigen::VectorXd> velocity);
   /// The next call starts cold.
   void reset() { cold_ = true; }
 
  private:
-  void pose(const ContactProblem& problem, const CorrectionMotion& motion, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+  void pose(const ProblemView& problem, const CorrectionMotion& motion, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
             const std::vector<char>& takes_part, const CorrectionOptions& options, double deepest);
   bool can_open(const CorrectionMotion& motion, int contact);
 

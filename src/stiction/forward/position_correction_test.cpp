@@ -89,6 +89,41 @@ TEST(PositionCorrection, AVelocityThatSeparatesIsNotCorrectedTwice) {
   EXPECT_GE(risen, by_velocity + 0.99 * (share - by_velocity));
 }
 
+// A cable on a drum, which only pulls, and a stop have rows of the same bounds: the cable does not hold a position, the stop does.
+TEST(PositionCorrection, WhatARowIsDecidesWhetherItHoldsAPosition) {
+  WorldBuilder builder;
+  add_plane(builder);
+  add_body(builder, "ball", Sphere{0.1}, at(0, 0, 0.095));
+  Stepper stepper = stepper_for(builder.build());
+  stepper.prepare(initial_state(stepper.world()), VectorXd::Zero(6));
+  ContactProblem p = stepper.problem();
+  p.impulse.setZero();
+  p.J_b = BlockRows::from_dense(1, -Eigen::RowVectorXd::Unit(6, 2), p.M.sizes());  // against rising
+  p.b = p.lo = VectorXd::Zero(1);
+  p.hi = VectorXd::Constant(1, 1e3);
+  p.row_ids.clear();
+  for (const RowKind kind : {RowKind::motor, RowKind::friction, RowKind::limit}) {
+    p.row_kinds.assign(1, kind);
+    SolveWorkspace workspace;
+    Solution solution;
+    solve(p, {}, workspace, solution);
+    ASSERT_LT(solution.v.norm(), 1e-12);
+    VectorXd shift = VectorXd::Zero(6);
+    CorrectionOptions options;
+    options.recovery = kGamma;
+    options.allowed = kAllowed;
+    PositionCorrection correction;
+    correction.add(p, {stepper.world(), stepper.data(), stepper.reach(), workspace.reduction}, solution.v, std::vector<char>(1, 1), options,
+                   shift);
+    const double risen = p.dt * shift[2], share = kGamma * (0.005 - kAllowed);
+    if (kind == RowKind::limit) {
+      EXPECT_LT(risen, 0.01 * share);
+    } else {
+      EXPECT_GT(risen, 0.99 * share) << to_string(kind);
+    }
+  }
+}
+
 // A turntable whose rim lies in the ground: its axis is the normal, tilted by `tilt`.
 World turntable(double tilt) {
   WorldBuilder builder;

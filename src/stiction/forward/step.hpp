@@ -87,8 +87,6 @@ class Stepper {
   const std::vector<ContactPoint>& contacts() const { return contacts_; }
   /// Of the last `prepare` or `step`; of a step taken in parts, of the last part (`problem().dt` is its length).
   const ContactProblem& problem() const { return problem_; }
-  /// For inverse dynamics, which adds its rows and takes them away again.
-  ContactProblem& problem() { return problem_; }
   const Solution& solution() const { return solution_; }
 
  private:

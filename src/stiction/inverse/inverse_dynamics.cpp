@@ -16,59 +16,61 @@ using Ref = Eigen::Ref<const Eigen::VectorXd>;
 
 constexpr double kMissed = 1e-8;  // shortfall relative to the speeds from which on a request counts as missed
 
-void add_limited_row(ContactProblem& p, int joint, double v_desired, double bound) {
+bool is_limited(std::span<const double> tau_max, std::size_t i) { return !tau_max.empty() && std::isfinite(tau_max[i]); }
+
+int block_of(const ProblemView& p, int coordinate) {
   int block = 0;
-  while (joint >= p.M.offset(block) + p.M.block_size(block)) ++block;
-  p.J_b.add_group();
-  p.J_b.add_entry(block)(0, joint - p.M.offset(block)) = 1.0;
-  const Index m = p.b.size();
-  for (GrowVector* x : {&p.b, &p.lo, &p.hi}) x->resize(m + 1);  // keeps its entries: storage only grows at the end
-  p.b[m] = v_desired;
-  p.lo[m] = -bound;
-  p.hi[m] = bound;
+  while (coordinate >= p.M.offset(block) + p.M.block_size(block)) ++block;
+  return block;
 }
 
-/// Adds the rows of the driven joints and takes them away again, whatever happens in between.
-class DrivenRows {
- public:
-  DrivenRows(ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max)
-      : problem_(p), rows_(p.bounded_rows()) {
-    p.prescribed.clear();
-    Index prescribed = 0;
-    p.v_prescribed.resize(v_desired.size());
-    for (std::size_t i = 0; i < joints.size(); ++i) {
-      const bool limited = !tau_max.empty() && std::isfinite(tau_max[i]);
-      if (limited) {
-        add_limited_row(p, joints[i], v_desired[static_cast<Index>(i)], tau_max[i] * p.dt);
-      } else {
-        p.prescribed.push_back(joints[i]);
-        p.v_prescribed[prescribed++] = v_desired[static_cast<Index>(i)];
-      }
-    }
-    p.v_prescribed.resize(prescribed);
-  }
-  ~DrivenRows() {
-    problem_.prescribed.clear();
-    problem_.v_prescribed.resize(0);
-    problem_.J_b.truncate(rows_);
-    for (GrowVector* x : {&problem_.b, &problem_.lo, &problem_.hi}) x->resize(rows_);
-  }
-  DrivenRows(const DrivenRows&) = delete;
-  DrivenRows& operator=(const DrivenRows&) = delete;
-  int first_row() const { return rows_; }
+void add_limited_row(const ProblemView& p, int joint, double v_desired, double bound, RequestRows& rows) {
+  const int block = block_of(p, joint);
+  rows.J_b.add_group();
+  rows.J_b.add_entry(block)(0, joint - p.M.offset(block)) = 1.0;
+  const Index m = rows.b.size();
+  for (GrowVector* x : {&rows.b, &rows.lo, &rows.hi}) x->resize(m + 1);  // keeps its entries: storage only grows at the end
+  rows.b[m] = v_desired;
+  rows.lo[m] = -bound;
+  rows.hi[m] = bound;
+  rows.kinds.push_back(RowKind::motor);
+  if (std::ssize(rows.ids) == m) rows.ids.push_back(~static_cast<std::uint64_t>(joint));  // from the top: assembled names start at zero
+}
 
- private:
-  ContactProblem& problem_;
-  int rows_;
-};
+/// The problem with the rows of the driven joints: coordinates that are prescribed, and bounded rows where the torque is limited.
+ProblemView with_request(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
+                         RequestRows& rows) {
+  rows.prescribed.clear();
+  rows.J_b = p.J_b;
+  rows.b = p.b;
+  rows.lo = p.lo;
+  rows.hi = p.hi;
+  rows.ids = p.row_ids;
+  rows.kinds.clear();
+  for (int j = 0; j < p.bounded_rows(); ++j) rows.kinds.push_back(row_kind(p, j));
+  rows.v_prescribed.resize(v_desired.size());
+  Index prescribed = 0;
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    const double v = v_desired[static_cast<Index>(i)];
+    if (is_limited(tau_max, i)) {
+      add_limited_row(p, joints[i], v, tau_max[i] * p.dt, rows);
+    } else {
+      rows.prescribed.push_back(joints[i]);
+      rows.v_prescribed[prescribed++] = v;
+    }
+  }
+  rows.v_prescribed.resize(prescribed);
+  return {
+      p.dt,     p.M,    p.v,     p.impulse, p.J,        p.mu,  p.restitution, p.gap, p.laws, p.material, rows.prescribed, rows.v_prescribed,
+      rows.J_b, rows.b, rows.lo, rows.hi,   rows.kinds, p.ids, rows.ids};
+}
 
 // tau from the prescribed multipliers, then from the limited rows, in the order of `joints`.
-void read_torques(const ContactProblem& p, std::size_t joints, std::span<const double> tau_max, int first_row, InverseSolution& s) {
+void read_torques(const ProblemView& p, std::size_t joints, std::span<const double> tau_max, InverseSolution& s) {
   s.tau.resize(static_cast<Index>(joints));
-  Index prescribed = 0, row = first_row;
+  Index prescribed = 0, row = p.bounded_rows();
   for (std::size_t i = 0; i < joints; ++i) {
-    const bool limited = !tau_max.empty() && std::isfinite(tau_max[i]);
-    s.tau[static_cast<Index>(i)] = (limited ? s.bounded_impulses[row++] : s.prescribed_impulses[prescribed++]) / p.dt;
+    s.tau[static_cast<Index>(i)] = (is_limited(tau_max, i) ? s.bounded_impulses[row++] : s.prescribed_impulses[prescribed++]) / p.dt;
   }
 }
 
@@ -79,46 +81,53 @@ void measure_shortfall(std::span<const int> joints, const Ref& v_desired, Invers
   }
 }
 
+// Rows of bounded strength: what they hold against is a matter of forces, not of which motions there are.
+bool gives_way(const ProblemView& p, int j) { return std::isfinite(p.lo[j]) && std::isfinite(p.hi[j]); }
+
 // The joint velocities closest to the desired ones that the contacts allow, no-slip or at least without penetration [ZD15, Eqs. 40-43]:
 // Gauss's principle, steps whose inertia is 1 on the driven joints and little elsewhere. Repeating them from the velocity reached
 // (proximal point) takes the little inertia's say away without the bad conditioning of none. Rows that may give way have none.
-bool nearest_consistent(const ContactProblem& p, std::span<const int> joints, const Ref& v_desired, const InverseOptions& options,
+bool nearest_consistent(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, const InverseOptions& options,
                         InverseWorkspace& w) {
   constexpr double kFreeWeight = 0.1;
   constexpr int kRepeats = 8;
-  w.nearest = p;
-  for (int k = 0; k < p.M.blocks(); ++k)
-    w.nearest.M.block(k) = kFreeWeight * Eigen::MatrixXd::Identity(p.M.block_size(k), p.M.block_size(k));
-  w.nearest.impulse.setZero();
+  NearestMotion& n = w.nearest;
+  n.M.reset(p.M.sizes());
+  for (int k = 0; k < n.M.blocks(); ++k) n.M.block(k).diagonal().setConstant(kFreeWeight);
+  n.v = p.v;
+  n.impulse.setZero(p.velocities());
   for (std::size_t i = 0; i < joints.size(); ++i) {
-    int block = 0;
-    while (joints[i] >= p.M.offset(block) + p.M.block_size(block)) ++block;
-    const int local = joints[i] - p.M.offset(block);
-    w.nearest.M.block(block)(local, local) = 1.0;
-    w.nearest.v[joints[i]] = v_desired[static_cast<Index>(i)];
+    const int block = block_of(p, joints[i]), local = joints[i] - p.M.offset(block);
+    n.M.block(block)(local, local) = 1.0;
+    n.v[joints[i]] = v_desired[static_cast<Index>(i)];
   }
-  for (Index j = 0; j < w.nearest.b.size(); ++j) {
-    if (std::isfinite(p.lo[j]) && std::isfinite(p.hi[j])) w.nearest.lo[j] = w.nearest.hi[j] = 0.0;
+  n.lo = p.lo;
+  n.hi = p.hi;
+  for (int j = 0; j < p.bounded_rows(); ++j) {
+    if (gives_way(p, j)) n.lo[j] = n.hi[j] = 0.0;
   }
+  const ProblemView nearest{p.dt,        n.M,        n.v,          n.impulse,      p.J,   p.mu, p.restitution, p.gap,
+                            p.laws,      p.material, n.prescribed, n.v_prescribed, p.J_b, p.b,  n.lo,          n.hi,
+                            p.row_kinds, p.ids,      p.row_ids};
   SolveOptions kinematic = options.contact;
   kinematic.solver = Solver::automatic;
   if (kinematic.law != Law::no_slip) kinematic.law = Law::frictionless;
   for (int k = 0; k < kRepeats; ++k) {
-    reduce(w.nearest, w.repair.reduction);
+    reduce(nearest, w.repair.reduction);
     w.repair.reduction.reduced.offset = w.solve.reduction.reduced.offset;  // which contacts are closed is decided at p.v
     w.repair.reduction.reduced.closed = w.solve.reduction.reduced.closed;
     solve_reduced(w.repair.reduction.reduced, kinematic, w.repair, w.repair.impulses);
     if (w.repair.impulses.status != Status::solved) return false;
     if (w.repair.impulses.motion.size() > 0) {
-      recover_velocity(w.repair.reduction, w.repair.impulses.motion, w.v_nearest);
+      recover_velocity(w.repair.reduction, w.repair.impulses.motion, n.reached);
     } else {
-      recover_velocity(w.repair.reduction, w.repair.impulses.lambda, w.repair.impulses.beta, w.v_nearest);
+      recover_velocity(w.repair.reduction, w.repair.impulses.lambda, w.repair.impulses.beta, n.reached);
     }
-    w.nearest.v = w.v_nearest;
-    for (std::size_t i = 0; i < joints.size(); ++i) w.nearest.v[joints[i]] = v_desired[static_cast<Index>(i)];
+    n.v = n.reached;
+    for (std::size_t i = 0; i < joints.size(); ++i) n.v[joints[i]] = v_desired[static_cast<Index>(i)];
   }
   w.v_desired.resize(v_desired.size());
-  for (std::size_t i = 0; i < joints.size(); ++i) w.v_desired[static_cast<Index>(i)] = w.v_nearest[joints[i]];
+  for (std::size_t i = 0; i < joints.size(); ++i) w.v_desired[static_cast<Index>(i)] = n.reached[joints[i]];
   return joints.empty() || (w.v_desired - v_desired).cwiseAbs().maxCoeff() > 0.0;
 }
 
@@ -129,12 +138,11 @@ SolveOptions contact_options(const InverseOptions& options) {
 }
 
 // Solves without torque limits; true when the torques are within them all the same.
-bool is_within_limits(ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
+bool is_within_limits(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
                       const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
-  const DrivenRows rows(p, joints, v_desired, {});
-  solve(p, contact_options(options), w.solve, s);
+  solve(with_request(p, joints, v_desired, {}, w.rows), contact_options(options), w.solve, s);
   if (s.status != Status::solved) return false;
-  read_torques(p, joints.size(), {}, rows.first_row(), s);
+  read_torques(p, joints.size(), {}, s);
   for (std::size_t i = 0; i < joints.size(); ++i) {
     if (std::abs(s.tau[static_cast<Index>(i)]) > tau_max[i]) return false;
   }
@@ -143,12 +151,29 @@ bool is_within_limits(ContactProblem& p, std::span<const int> joints, const Ref&
 
 // No-slip contacts that refuse the desired velocities, by the rank of their rows or by a proof of the solver: a solve that only missed its
 // tolerance keeps what was asked for.
-bool contradicts_contacts(const InverseOptions& options, InverseWorkspace& w, const InverseSolution& s) {
+bool contradicts_contacts(InverseWorkspace& w, const InverseSolution& s) {
   if (s.status == Status::infeasible) return true;
-  return options.contact.law == Law::no_slip && tangents_contradict(w.solve.form.problem, w.solve.convex);
+  return w.solve.form.family == Family::associated && tangents_contradict(w.solve.form.problem, w.solve.convex);
 }
 
-void apply_stage_two(const ContactProblem& p, const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
+// Contacts refuse the desired velocities, by a Farkas vector of their tangents alone. With rows besides the driven joints the nearest
+// request has no closed form.
+bool slip_is_refused(const ProblemView& request, const LawModel& law, const InverseSolution& s) {
+  if (s.status != Status::infeasible || !s.ray.proof || request.bounded_rows() > 0 || !have_one_program(request.laws, law)) return false;
+  for (int i = 0; i < request.contacts(); ++i) {
+    if (s.ray.impulses[3 * i] != 0.0) return false;
+  }
+  return true;
+}
+
+// A Farkas vector of the problem with prescribed joints is one of the request: the joints' impulses are without bound.
+void take_proof(const InfeasibilityRay& ray, RequestProof& proof) {
+  proof.contacts = ray.impulses;
+  proof.rows = ray.bounded_impulses;
+  proof.joints = ray.prescribed_impulses;
+}
+
+void apply_stage_two(const ProblemView& p, const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
   w.stage_one = s.impulses;
   s.least_torque = stage_two(p, w.solve.reduction, w.solve.terms, options.contact.edges, options.contact.warm_start, s.v,
                              s.bounded_impulses, w.stage_two, s.impulses) == Status::solved;
@@ -163,7 +188,7 @@ void apply_stage_two(const ContactProblem& p, const InverseOptions& options, Inv
 
 }  // namespace
 
-void inverse_dynamics(ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
+void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
                       const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
   validate_request(p, joints, v_desired, tau_max);
   s.repaired = s.least_torque = false;
@@ -172,41 +197,47 @@ void inverse_dynamics(ContactProblem& p, std::span<const int> joints, const Ref&
   if (options.contact.law == Law::max_dissipation && !tau_max.empty() && is_within_limits(p, joints, v_desired, tau_max, options, w, s)) {
     return measure_shortfall(joints, v_desired, s);
   }
-  {
-    const DrivenRows rows(p, joints, v_desired, tau_max);
-    w.solve.choice.last = w.last;
-    solve(p, contact_options(options), w.solve, s);
-    reduce_whole(p, contact_options(options), s, w.solve);
-    const bool leaves_choice = w.solve.terms.family != Family::constitutive;
-    if (leaves_choice && options.choice == Choice::least_torque && s.status == Status::solved && tau_max.empty())
-      apply_stage_two(p, options, w, s);
-    read_torques(p, joints.size(), tau_max, rows.first_row(), s);
-  }
-  if (s.status != Status::solved && options.repair_inconsistent && p.laws.empty() && contradicts_contacts(options, w, s) &&
-      nearest_consistent(p, joints, v_desired, options, w)) {
-    const DrivenRows rows(p, joints, w.v_desired, tau_max);
-    w.solve.choice.last = w.last;  // not what the refused attempt left there
-    solve(p, contact_options(options), w.solve, s);
+  const SolveOptions contact = contact_options(options);
+  const ProblemView request = with_request(p, joints, v_desired, tau_max, w.rows);
+  w.solve.choice.last = w.last;
+  solve(request, contact, w.solve, s);
+  if (options.repair_inconsistent && slip_is_refused(request, contact, s)) {
+    take_proof(s.ray, s.proof);
+    reduce_whole(request, contact, s, w.solve);
+    nearest_no_slip(p, w.solve.form, joints, v_desired, w.nearest_no_slip, w.v_desired);
+    w.solve.choice.last = w.last;                           // not what the refused attempt left there
+    with_request(p, joints, w.v_desired, tau_max, w.rows);  // which `request` reads
+    solve(request, contact, w.solve, s);
     s.repaired = true;
-    read_torques(p, joints.size(), tau_max, rows.first_row(), s);
+  }
+  reduce_whole(request, contact, s, w.solve);
+  const bool leaves_choice = have_one_program(p.laws, contact) && w.solve.terms.family != Family::constitutive;
+  if (leaves_choice && options.choice == Choice::least_torque && s.status == Status::solved && tau_max.empty())
+    apply_stage_two(request, options, w, s);
+  read_torques(p, joints.size(), tau_max, s);
+  if (s.status != Status::solved && options.repair_inconsistent && p.laws.empty() && contradicts_contacts(w, s) &&
+      nearest_consistent(p, joints, v_desired, options, w)) {
+    w.solve.choice.last = w.last;  // not what the refused attempt left there
+    solve(with_request(p, joints, w.v_desired, tau_max, w.rows), contact_options(options), w.solve, s);
+    s.repaired = true;
+    read_torques(p, joints.size(), tau_max, s);
   }
   measure_shortfall(joints, v_desired, s);
   const double speed =
       std::max(s.v.size() > 0 ? s.v.cwiseAbs().maxCoeff() : 0.0, v_desired.size() > 0 ? v_desired.cwiseAbs().maxCoeff() : 0.0);
-  if (options.prove_infeasible && (s.status != Status::solved || s.shortfall > kMissed * speed)) {
+  if (s.proof.empty() && options.prove_infeasible && (s.status != Status::solved || s.shortfall > kMissed * speed)) {
     find_request_proof(p, joints, v_desired, tau_max, options.contact, w.proof, s.proof);
   }
 }
 
-InverseSolution inverse_dynamics(const ContactProblem& problem, std::span<const int> joints, const Ref& v_desired,
+InverseSolution inverse_dynamics(const ProblemView& problem, std::span<const int> joints, const Ref& v_desired,
                                  std::span<const double> tau_max, const InverseOptions& options) {
   validate(problem);
-  ContactProblem copy = problem;
   InverseWorkspace workspace;
   InverseSolution solution;
   InverseOptions proving = options;
   proving.prove_infeasible = true;
-  inverse_dynamics(copy, joints, v_desired, tau_max, proving, workspace, solution);
+  inverse_dynamics(problem, joints, v_desired, tau_max, proving, workspace, solution);
   return solution;
 }
 

@@ -16,6 +16,7 @@
 
 #include <span>
 
+#include "stiction/inverse/nearest_no_slip.hpp"
 #include "stiction/inverse/request_proof.hpp"
 #include "stiction/inverse/stage_two.hpp"
 #include "stiction/laws/solve.hpp"
@@ -29,11 +30,30 @@ struct InverseOptions {
   bool prove_infeasible = false;       ///< search for a proof when the request is missed; allocates, so not for a control loop
 };
 
+/// Rows of the request: those of the problem and of the driven joints.
+struct RequestRows {
+  std::vector<int> prescribed;
+  GrowVector v_prescribed;
+  BlockRows J_b;
+  GrowVector b, lo, hi;
+  std::vector<RowKind> kinds;
+  std::vector<std::uint64_t> ids;
+};
+
+/// What differs from the problem where the nearest motion that contacts allow is sought.
+struct NearestMotion {
+  BlockDiagonal M;
+  GrowVector v, impulse, lo, hi, reached, v_prescribed;
+  std::vector<int> prescribed;  ///< none
+};
+
 struct InverseWorkspace {
   SolveWorkspace solve, repair;
   StageTwoWorkspace stage_two;
-  ContactProblem nearest;
-  GrowVector v_desired, v_nearest;
+  RequestRows rows;
+  NearestMotion nearest;
+  NearestNoSlipWorkspace nearest_no_slip;
+  GrowVector v_desired;
   GrowVector last;       ///< solve.choice.last as the call found it
   GrowVector stage_one;  ///< impulses before stage II
   RequestProofWorkspace proof;
@@ -48,14 +68,15 @@ struct InverseSolution : Solution {
 };
 
 /// Bilateral (tau_max empty) or torque-limited rows for `joints` (indices into v; any subset). `problem` is valid, without prescribed
-/// rows, its impulse holds everything but the torques sought; it is left as it was. tau_max: N m per joint, infinity allowed.
+/// rows, its impulse holds everything but the torques sought; several threads may read it, each with its own workspace. tau_max: N m per
+/// joint, infinity allowed.
 /// Throws InvalidArgument on indices out of range or repeated, sizes, or values that are not finite.
-void inverse_dynamics(ContactProblem& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
+void inverse_dynamics(const ProblemView& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
                       std::span<const double> tau_max, const InverseOptions& options, InverseWorkspace& workspace,
                       InverseSolution& solution);
 
-/// The same with its own workspace and a validated copy of the problem; searches for a proof when the request is missed.
-InverseSolution inverse_dynamics(const ContactProblem& problem, std::span<const int> joints,
+/// The same with its own workspace, of a problem that it validates; searches for a proof when the request is missed.
+InverseSolution inverse_dynamics(const ProblemView& problem, std::span<const int> joints,
                                  const Eigen::Ref<const Eigen::VectorXd>& v_desired, std::span<const double> tau_max = {},
                                  const InverseOptions& options = {});
 

@@ -59,13 +59,13 @@ double reach(const LawTerms& law, int i, const Vector3d& g) {
   return t.mu * best;
 }
 
-bool is_equation(const ContactProblem& p, Index j) { return p.lo[j] == -kInfinity && p.hi[j] == kInfinity; }
-bool is_two_sided(const ContactProblem& p, Index j) { return std::isfinite(p.lo[j]) && std::isfinite(p.hi[j]); }
-double limit(const ContactProblem& p, std::span<const double> tau_max, std::size_t k) {
+bool is_equation(const ProblemView& p, Index j) { return p.lo[j] == -kInfinity && p.hi[j] == kInfinity; }
+bool is_two_sided(const ProblemView& p, Index j) { return std::isfinite(p.lo[j]) && std::isfinite(p.hi[j]); }
+double limit(const ProblemView& p, std::span<const double> tau_max, std::size_t k) {
   return tau_max.empty() ? kInfinity : p.dt * tau_max[k];
 }
 
-VectorXd solve_inertia(const ContactProblem& p, const Ref& momentum) {
+VectorXd solve_inertia(const ProblemView& p, const Ref& momentum) {
   VectorXd out = momentum;
   for (int k = 0; k < p.M.blocks(); ++k) {
     auto part = out.segment(p.M.offset(k), p.M.block_size(k));
@@ -75,7 +75,7 @@ VectorXd solve_inertia(const ContactProblem& p, const Ref& momentum) {
 }
 
 /// Whether the signs of z are those of the demands of the law.
-bool has_right_signs(const ContactProblem& p, const LawTerms& law, const RequestProof& z) {
+bool has_right_signs(const ProblemView& p, const LawTerms& law, const RequestProof& z) {
   for (int i = 0; i < p.contacts(); ++i) {
     const Contact c = contact_of(law, i);
     const Vector3d zi = z.contacts.segment<3>(3 * i);
@@ -103,7 +103,7 @@ struct Supply {
   }
 };
 
-Supply measure_supply(const ContactProblem& p, std::span<const int> joints, std::span<const double> tau_max, const LawTerms& law,
+Supply measure_supply(const ProblemView& p, std::span<const int> joints, std::span<const double> tau_max, const LawTerms& law,
                       const VectorXd& a) {
   Supply supply;
   VectorXd u = VectorXd::Zero(p.J.rows()), w = VectorXd::Zero(p.bounded_rows());
@@ -131,7 +131,7 @@ Supply measure_supply(const ContactProblem& p, std::span<const int> joints, std:
 }
 
 /// Size of the impulses of the step: M v, p and the desired change of momentum.
-double impulse_scale(const ContactProblem& p, std::span<const int> joints, const Ref& v_desired) {
+double impulse_scale(const ProblemView& p, std::span<const int> joints, const Ref& v_desired) {
   double scale = p.impulse.size() > 0 ? p.impulse.cwiseAbs().maxCoeff() : 0.0;
   double velocity = p.v.size() > 0 ? p.v.cwiseAbs().maxCoeff() : 0.0;
   if (!joints.empty()) velocity = std::max(velocity, v_desired.cwiseAbs().maxCoeff());
@@ -141,7 +141,7 @@ double impulse_scale(const ContactProblem& p, std::span<const int> joints, const
 
 }  // namespace
 
-void validate_request(const ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max) {
+void validate_request(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max) {
   require_size("v_desired", v_desired.size(), static_cast<Index>(joints.size()));
   require_finite("v_desired", v_desired);
   if (!tau_max.empty()) require_size("torque_limits", static_cast<Index>(tau_max.size()), static_cast<Index>(joints.size()));
@@ -162,7 +162,7 @@ void RequestProof::clear() {
   for (GrowVector* v : {&contacts, &rows, &joints}) v->resize(0);
 }
 
-bool certifies_infeasibility(const ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
+bool certifies_infeasibility(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
                              const LawModel& model, const RequestProof& z) {
   validate_request(p, joints, v_desired, tau_max);
   const LawTerms law = lowered(p, model);
@@ -192,7 +192,7 @@ namespace {
 /// Rows of the two systems of kinetic_qp, whitened by L of M = L Lᵀ: generators of impulses and demands on velocities look alike.
 class Builder {
  public:
-  Builder(const ContactProblem& p, RequestProofWorkspace& w, Index impulses, Index demands) : p_(p), w_(w) {
+  Builder(const ProblemView& p, RequestProofWorkspace& w, Index impulses, Index demands) : p_(p), w_(w) {
     w.generators.setZero(impulses, p.velocities());
     w.constraints.setZero(demands, p.velocities());
     for (GrowVector* v : {&w.lo, &w.hi}) v->setZero(impulses);
@@ -236,7 +236,7 @@ class Builder {
     }
   }
 
-  const ContactProblem& p_;
+  const ProblemView& p_;
   RequestProofWorkspace& w_;
   std::vector<Eigen::LLT<Eigen::MatrixXd>> factors_;
   Index impulses_ = 0, demands_ = 0;
@@ -262,8 +262,7 @@ void push_contact(Builder& b, const LawTerms& law, const Contact& contact, int i
 }
 
 /// z of the demands in the order in which they were added.
-void read_multipliers(const ContactProblem& p, std::span<const int> joints, const LawTerms& law, const GrowVector& farkas,
-                      RequestProof& z) {
+void read_multipliers(const ProblemView& p, std::span<const int> joints, const LawTerms& law, const GrowVector& farkas, RequestProof& z) {
   z.contacts.setZero(p.J.rows());
   z.rows.setZero(p.bounded_rows());
   z.joints.resize(static_cast<Index>(joints.size()));
@@ -287,7 +286,7 @@ void read_multipliers(const ContactProblem& p, std::span<const int> joints, cons
 
 }  // namespace
 
-bool find_request_proof(const ContactProblem& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
+bool find_request_proof(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
                         const LawModel& model, RequestProofWorkspace& w, RequestProof& z) {
   z.clear();
   const LawTerms law = lowered(p, model);

@@ -21,7 +21,7 @@
 namespace stiction {
 
 /// Throws InvalidArgument on indices out of range or repeated, sizes, or values that are not finite; tau_max may be infinite, or empty.
-void validate_request(const ContactProblem& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
+void validate_request(const ProblemView& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
                       std::span<const double> tau_max);
 
 struct RequestProof {
@@ -37,7 +37,7 @@ struct RequestProof {
 /// Stewart and Trinkle, coulomb_cone, moreau, anitescu, max_dissipation; false for others), beyond rounding: what is left of impulses
 /// without bound would have to be ten thousand times larger than those of the step. Computed from the problem alone; false on sizes of z
 /// that do not fit. tau_max empty: unlimited. Throws InvalidArgument on the request.
-bool certifies_infeasibility(const ContactProblem& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
+bool certifies_infeasibility(const ProblemView& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
                              std::span<const double> tau_max, const LawModel& law, const RequestProof& z);
 
 struct RequestProofWorkspace {
@@ -50,7 +50,7 @@ struct RequestProofWorkspace {
 /// Searches for z by the least kinetic energy over all impulses that meet the demands (programs/qp/kinetic_qp.hpp). True when the z found
 /// passes `certifies_infeasibility`; otherwise z is empty. The disc is widened to a polygon around it. O(nv³) and more: for requests that
 /// have failed.
-bool find_request_proof(const ContactProblem& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
+bool find_request_proof(const ProblemView& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
                         std::span<const double> tau_max, const LawModel& law, RequestProofWorkspace& workspace, RequestProof& z);
 
 }  // namespace stiction

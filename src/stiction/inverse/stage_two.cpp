@@ -34,7 +34,7 @@ const ContactTerms& term_of(const StageTwoWorkspace& w, const Generators::Variab
 }
 
 // c = (M (v⁺ - v) - p - J_bᵀ λ_b)[prescribed], what torques and contacts together must supply; fixed friction is taken off.
-void torque_target(const ContactProblem& p, const Ref& v_plus, const Ref& lambda_b, StageTwoWorkspace& w) {
+void torque_target(const ProblemView& p, const Ref& v_plus, const Ref& lambda_b, StageTwoWorkspace& w) {
   w.lambda = v_plus - p.v;
   w.residual.resize(p.velocities());
   p.M.multiply(w.lambda, w.residual);
@@ -57,7 +57,7 @@ bool is_admissible(const StandardForm& form, const Generators::Variable& g, cons
   return std::abs(is_polygonal_coulomb(form) ? u[0] : g.direction.dot(u)) <= tolerance;
 }
 
-void find_admissible(const ContactProblem& problem, const ReducedProblem& p, const Ref& v_plus, StageTwoWorkspace& w) {
+void find_admissible(const ProblemView& problem, const ReducedProblem& p, const Ref& v_plus, StageTwoWorkspace& w) {
   w.admissible.clear();
   w.u.resize(problem.J.rows());
   problem.J.multiply(v_plus, w.u);
@@ -87,7 +87,7 @@ void find_admissible(const ContactProblem& problem, const ReducedProblem& p, con
   });
 }
 
-void gather_rows(const ContactProblem& p, const ReducedProblem& reduced, StageTwoWorkspace& w) {
+void gather_rows(const ProblemView& p, const ReducedProblem& reduced, StageTwoWorkspace& w) {
   const Index count = static_cast<Index>(w.admissible.size()), joints = static_cast<Index>(p.prescribed.size()), r = reduced.rank_bound();
   w.joint_rows.assign(static_cast<std::size_t>(count * joints), 0.0);
   w.motion_rows.resize(static_cast<std::size_t>(count * r));
@@ -95,7 +95,7 @@ void gather_rows(const ContactProblem& p, const ReducedProblem& reduced, StageTw
   for (Index k = 0; k < count; ++k) {
     const int v = w.admissible[static_cast<std::size_t>(k)];
     const Generators::Variable& variable = w.generators.variables[static_cast<std::size_t>(v)];
-    std::copy_n(w.generators.storage.row(v).data(), r, w.motion_rows.data() + k * r);
+    std::copy_n(w.generators.storage.col(v).data(), r, w.motion_rows.data() + k * r);
     w.lambda.setZero();
     add_contact_row(p.J, w.form.contacts[static_cast<std::size_t>(variable.contact)],
                     contact_impulse(term_of(w, variable), variable.direction), w.lambda.data());
@@ -106,7 +106,7 @@ void gather_rows(const ContactProblem& p, const ReducedProblem& reduced, StageTw
 
 }  // namespace
 
-Status stage_two(const ContactProblem& p, const Reduction& reduction, const LawTerms& terms, int edges, bool warm_start, const Ref& v_plus,
+Status stage_two(const ProblemView& p, const Reduction& reduction, const LawTerms& terms, int edges, bool warm_start, const Ref& v_plus,
                  const Ref& lambda_b, StageTwoWorkspace& w, GrowVector& lambda) {
   const ReducedProblem& reduced = reduction.reduced;
   if (reduced.contacts() == 0) return Status::solved;

@@ -17,12 +17,16 @@ using RowsRef = Eigen::Ref<const RowMatrix>;
 constexpr double kWellApart = 1e-3, kDependent = 1e-10;           // distance of a row from the span of others, relative to its length
 constexpr double kRangeRounding = 1e-13, kContradiction = 1e-12;  // of columns beside the largest, of velocities
 
+void find_candidates(const ReducedProblem& p, std::vector<int>& candidates) {
+  candidates.clear();
+  for (int i = 0; i < p.contacts(); ++i) {
+    if (std::isinf(p.mu[i])) candidates.insert(candidates.end(), {3 * i + 1, 3 * i + 2});
+  }
+}
+
 // Independent tangential rows of the half spaces, and y of least norm with u_T = 0 on them, refined once.
 void eliminate_tangents(const ReducedProblem& p, const ConstRowMap& rows, double distance, ConvexWorkspace& w) {
-  w.candidates.clear();
-  for (int i = 0; i < p.contacts(); ++i) {
-    if (std::isinf(p.mu[i])) w.candidates.insert(w.candidates.end(), {3 * i + 1, 3 * i + 2});
-  }
+  find_candidates(p, w.candidates);
   w.y.setZero(rows.cols());
   w.tangents.indices.clear();
   w.tangents.nearest = 0.0;
@@ -145,7 +149,8 @@ void solve_by_pivoting(const ReducedProblem& p, const SolverOptions& options, Co
   assert(p.bounded_rows() == 0);
   const ConstRowMap rows = dense_rows(p.Rt, w.rows);
   out.iterations = 0;
-  if (std::ranges::any_of(p.mu, [](double mu) { return std::isinf(mu); })) {
+  const bool sticks = std::ranges::any_of(p.mu, [](double mu) { return std::isinf(mu); });
+  if (sticks) {
     solve_no_slip(p, rows, options, w, out);
   } else {
     no_tangents(rows, w);
@@ -157,39 +162,32 @@ void solve_by_pivoting(const ReducedProblem& p, const SolverOptions& options, Co
   out.beta.resize(0);
   for (int active : w.lcp_solution.active) out.lambda[3 * active] = w.lcp_solution.z[active];
   out.motion = w.y;
+  const double slip = sticks ? slip_left(p, rows, w) : 0.0;
   if (!w.tangents.indices.empty()) recover_tangents(rows, w, out);
+  if (slip > options.tolerance && tangents_contradict(p, w)) {  // less would be certified all the same
+    out.status = Status::infeasible;
+    out.ray.setZero(3 * p.contacts());
+    for (std::size_t t = 0; t < w.candidates.size(); ++t) out.ray[w.candidates[t]] = -w.slip[static_cast<Index>(t)];
+  }
 }
 
 bool tangents_contradict(const ReducedProblem& p, ConvexWorkspace& w) {
   const ConstRowMap rows = dense_rows(p.Rt, w.rows);
-  eliminate_tangents(p, rows, kDependent, w);
+  find_candidates(p, w.candidates);
   const Index count = static_cast<Index>(w.candidates.size()), r = rows.cols();
   if (count == 0) return false;
-  // Columns of the tangential rows made orthonormal one after the other, largest first; then the right-hand side against them.
-  w.columns.resize(count, r + 1);
-  double scale = std::max(p.u_free.cwiseAbs().maxCoeff(), 1e-300);
+  GrowMatrix& tangents = w.range.reset(count, r);
+  w.slip.resize(count);
   for (Index t = 0; t < count; ++t) {
     const int row = w.candidates[static_cast<std::size_t>(t)];
-    w.columns.row(t).head(r) = rows.row(row);
-    w.columns(t, r) = p.u_free[row];
+    tangents.row(t) = rows.row(row);
+    w.slip[t] = p.u_free[row];
   }
-  const auto deflate = [&](Index from, Index basis) {
-    for (int twice = 0; twice < 2; ++twice) w.columns.col(from) -= w.columns.col(basis).dot(w.columns.col(from)) * w.columns.col(basis);
-  };
-  double largest = 0.0;
-  for (Index k = 0; k < r; ++k) {
-    Index pivot = k;
-    for (Index j = k + 1; j < r; ++j) {
-      if (w.columns.col(j).squaredNorm() > w.columns.col(pivot).squaredNorm()) pivot = j;
-    }
-    w.columns.col(k).swap(w.columns.col(pivot));
-    const double norm = w.columns.col(k).norm();
-    largest = std::max(largest, norm);
-    if (norm <= kRangeRounding * largest) break;
-    w.columns.col(k) /= norm;
-    for (Index j = k + 1; j <= r; ++j) deflate(j, k);
-  }
-  return w.columns.col(r).cwiseAbs().maxCoeff() > kContradiction * scale;
+  w.range.factor(kRangeRounding);
+  w.range.apply_transposed(w.slip);
+  w.slip.head(w.range.rank()).setZero();
+  w.range.apply(w.slip);
+  return w.slip.cwiseAbs().maxCoeff() > kContradiction * std::max(p.u_free.cwiseAbs().maxCoeff(), 1e-300);
 }
 
 }  // namespace stiction

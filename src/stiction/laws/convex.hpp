@@ -6,10 +6,11 @@
 // LCP in the normals (`solve_by_pivoting`); everything else by the bounded active set (`solve_by_active_set`). Many bodies go to
 // interior.hpp. Cost O(r³ + n r²). Tangential rows within 1e-3 of the span of others (soles almost in one plane) are eliminated only when
 // slip is left on them otherwise, in steps down to 1e-10: taken at once they would cost as many digits, and huge impulses. Tangential rows
-// that contradict each other (splaying feet [ZD15 section 3.5]) leave a residual that the certificate shows, and `tangents_contradict` says
-// whether it is that; with the active set they are reported infeasible.
+// that contradict each other (splaying feet [ZD15 section 3.5]) are reported infeasible: by pivoting with the Farkas vector that
+// `tangents_contradict` finds on their QR factorisation.
 #pragma once
 
+#include "stiction/base/pivoted_qr.hpp"
 #include "stiction/laws/generators.hpp"
 #include "stiction/laws/impulses.hpp"
 #include "stiction/laws/law.hpp"
@@ -30,7 +31,8 @@ struct ConvexWorkspace {
   std::vector<int> candidates;
   std::vector<double> rows, normals;  ///< 3n x r when R_t has several blocks; n x (r - tangents)
   GrowVector q, y, head;
-  GrowMatrix columns;  ///< 2 closed x (r + 1), see tangents_contradict
+  PivotedQr range;  ///< of the tangential rows of half spaces, `candidates`: see tangents_contradict
+  GrowVector slip;  ///< their velocities u_T that no motion removes
 };
 
 /// Half lines, half spaces and polygons.
@@ -40,7 +42,8 @@ void solve_by_pivoting(const ReducedProblem& problem, const SolverOptions& optio
 
 /// Whether no motion keeps the half spaces (μ = ∞) of a problem in standard form from slipping: u_T = 0 has no solution y, judged by the
 /// distance of u_free's tangential part from the range of the tangential rows against rounding [ZD15, section 3.5], whatever the normals
-/// say.
+/// say. With R_T = Q [R; 0] the slip that stays is ρ = (I - Q₁Q₁ᵀ) u_free,T in `workspace.slip`, and -ρ on the rows `workspace.candidates`
+/// is a Farkas vector: R_Tᵀρ = 0, ρ·u_free,T = |ρ|² > 0. `workspace.range` keeps the factors. Cost 2 n r² flops.
 bool tangents_contradict(const ReducedProblem& problem, ConvexWorkspace& workspace);
 
 }  // namespace stiction

@@ -64,13 +64,13 @@ void list_generators(const ReducedProblem& p, GeneratorKind kind, int edges, Gen
 void make_generators(const ReducedProblem& p, GeneratorKind kind, int edges, Generators& g) {
   list_generators(p, kind, edges, g);
   const Eigen::Index size = g.size(), r = p.rank_bound();
-  if (g.storage.rows() < size || g.storage.cols() != r) g.storage.resize(std::max(size, g.storage.rows()), r);
+  g.storage.resize(r, size);
   g.c.resize(size);
   g.lo.resize(size);
   g.hi.resize(size);
   for (Eigen::Index v = 0; v < size; ++v) {
     const Generators::Variable& variable = g.variables[static_cast<std::size_t>(v)];
-    double* row = g.storage.row(v).data();
+    double* row = g.storage.col(v).data();
     std::fill_n(row, r, 0.0);
     if (variable.contact < 0) {
       for (int e = p.Bt.entry_begin(variable.row); e < p.Bt.entry_end(variable.row); ++e) {

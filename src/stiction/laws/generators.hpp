@@ -17,7 +17,7 @@ namespace stiction {
 enum class GeneratorKind { free_tangents, split_tangents, box };
 
 struct Generators {
-  RowMatrix storage;  ///< grows; the first `size()` rows are A
+  GrowMatrix storage;  ///< r x variables, Aᵀ
   GrowVector c, lo, hi;
   struct Variable {
     int contact;  ///< -1: bounded row

@@ -40,7 +40,7 @@ void add_contacts(const LawTerms& law, const InfeasibilityRay& ray, Work& work) 
 }
 
 // ν̂·c - β·b - π·v_prescribed.
-Work work_of(const ContactProblem& p, const LawTerms& law, const InfeasibilityRay& ray) {
+Work work_of(const ProblemView& p, const LawTerms& law, const InfeasibilityRay& ray) {
   Work work;
   add_contacts(law, ray, work);
   for (Index j = 0; j < p.b.size(); ++j) work.add(-ray.bounded_impulses[j] * p.b[j]);
@@ -58,7 +58,7 @@ Work work_of(const ReducedProblem& p, const LawTerms& law, const InfeasibilityRa
 }
 
 // Where all is at rest and no offset pushes, the work of no vector is negative. The program of the family energy has another work.
-bool asks_for_motion(const ContactProblem& p, const LawTerms& law) {
+bool asks_for_motion(const ProblemView& p, const LawTerms& law) {
   if (law.family == Family::energy) return true;
   const auto moves = [](double velocity) { return velocity != 0.0; };
   if (std::ranges::any_of(p.b, moves) || std::ranges::any_of(p.v_prescribed, moves)) return true;
@@ -69,7 +69,7 @@ bool asks_for_motion(const ContactProblem& p, const LawTerms& law) {
 }
 
 // Largest velocity that the problem's own data speak of (m/s).
-double velocity_scale(const ContactProblem& p) {
+double velocity_scale(const ProblemView& p) {
   double scale = 0.0;
   for (const GrowVector* x : {&p.v, &p.b, &p.v_prescribed}) {
     if (x->size() > 0) scale = std::max(scale, x->cwiseAbs().maxCoeff());
@@ -97,7 +97,7 @@ double motion_scale(const ReducedProblem& p) {
 }
 
 // Contradicting bilateral rows: what is left of their least squares is orthogonal to their range in the coordinates that are free.
-bool blame_bilateral_rows(const ContactProblem& p, const Reduction& reduction, InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
+bool blame_bilateral_rows(const ProblemView& p, const Reduction& reduction, InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
   for (const int row : reduction.bilateral) {
     Row left(-p.b[row]);
     p.J_b.add_group_product(row, reduction.v_free, left);
@@ -110,14 +110,13 @@ bool blame_bilateral_rows(const ContactProblem& p, const Reduction& reduction, I
 }
 
 // Multipliers of the bilateral rows and of the prescribed coordinates that take up what ν and β leave of momentum.
-void close_momentum(const ContactProblem& p, Reduction& reduction, InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
-  w.still = p;
-  w.still.impulse.setZero();
-  recover_bilateral(w.still, reduction, p.v, ray.impulses, ray.bounded_impulses, ray.prescribed_impulses);
+void close_momentum(const ProblemView& p, Reduction& reduction, InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
+  w.zero.setZero(p.velocities());
+  recover_bilateral(p.with_momentum(p.v, w.zero), reduction, p.v, ray.impulses, ray.bounded_impulses, ray.prescribed_impulses);
 }
 
 // A one-sided row whose velocity is prescribed on the wrong side.
-bool blame_fixed_row(const ContactProblem& p, Reduction& reduction, InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
+bool blame_fixed_row(const ProblemView& p, Reduction& reduction, InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
   for (const int row : reduction.fixed) {
     Row velocity(-p.b[row]);
     p.J_b.add_group_product(row, reduction.v_free, velocity);
@@ -212,11 +211,9 @@ bool in_cones(const Problem& p, const LawTerms& law, bool all_of_it, const Infea
 }
 
 // Work of β at the motion of least energy that the bilateral rows and prescribed coordinates allow.
-Work work_on_rows(const ContactProblem& p, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
-  w.still = p;
-  w.still.v.setZero();
-  w.still.impulse.setZero();
-  reduce(w.still, w.still_reduction, {.velocity_before = false});
+Work work_on_rows(const ProblemView& p, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
+  w.zero.setZero(p.velocities());
+  reduce(p.with_momentum(w.zero, w.zero), w.still_reduction, {.velocity_before = false});
   Work work;
   for (int j = 0; j < p.bounded_rows(); ++j) {
     if (p.lo[j] == -kInfinity && p.hi[j] == kInfinity) continue;
@@ -241,7 +238,7 @@ Work work_on_rows(const ReducedProblem& p, const InfeasibilityRay& ray, Infeasib
 }
 
 // What the ray leaves of momentum (N s), times the largest velocity that the problem's data speak of.
-double leftover(const ContactProblem& p, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
+double leftover(const ProblemView& p, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
   w.left.setZero(p.velocities());
   p.J.add_transposed(ray.impulses, w.left);
   p.J_b.add_transposed(ray.bounded_impulses, w.left);
@@ -294,12 +291,12 @@ void require_sizes(const Problem& p, std::size_t prescribed, const Infeasibility
 
 }  // namespace
 
-bool proves_infeasible(const ContactProblem& p, const LawTerms& law, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
+bool proves_infeasible(const ProblemView& p, const LawTerms& law, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
   require_sizes(p, p.prescribed.size(), ray);
   return proven_work(p, law, ray, w) < 0.0;
 }
 
-bool proves_infeasible(const ContactProblem& p, const LawModel& law, const InfeasibilityRay& ray) {
+bool proves_infeasible(const ProblemView& p, const LawModel& law, const InfeasibilityRay& ray) {
   InfeasibilityWorkspace workspace;
   return proves_infeasible(p, lowered(p, law), ray, workspace);
 }
@@ -314,8 +311,32 @@ bool proves_infeasible(const ReducedProblem& p, const LawModel& law, const Infea
   return proves_infeasible(p, lowered(p, law), ray, workspace);
 }
 
-bool find_infeasibility(const ContactProblem& p, Reduction& reduction, const LawTerms& law, InfeasibilityWorkspace& w,
-                        InfeasibilityRay& ray) {
+bool complete_proof(const ProblemView& p, Reduction& reduction, const LawTerms& law, const Eigen::Ref<const Eigen::VectorXd>& impulses,
+                    InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
+  ray.prescribed_impulses.resize(static_cast<Index>(p.prescribed.size()));
+  if (attempt(p, law, w, ray, [&] {
+        ray.impulses = impulses;
+        close_momentum(p, reduction, w, ray);
+        return true;
+      }))
+    return true;
+  ray.clear();
+  return false;
+}
+
+bool complete_proof(const ReducedProblem& p, const LawTerms& law, const Eigen::Ref<const Eigen::VectorXd>& impulses,
+                    InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
+  ray.prescribed_impulses.resize(0);
+  if (p.defect.size() == 0 && attempt(p, law, w, ray, [&] {
+        ray.impulses = impulses;
+        return true;
+      }))
+    return true;
+  ray.clear();
+  return false;
+}
+
+bool find_infeasibility(const ProblemView& p, Reduction& reduction, const LawTerms& law, InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
   const ReducedProblem& r = reduction.reduced;
   ray.clear();
   if (!asks_for_motion(p, law)) return false;

@@ -29,16 +29,23 @@ struct InfeasibilityWorkspace {
   Generators generators;
   BoundedQpWorkspace qp;
   BoundedQpSolution solution;
-  ContactProblem still;
   Reduction still_reduction;
   StandardForm form;  ///< of the recession
   LawTerms recession;
-  GrowVector beta, left, cone;
+  GrowVector beta, left, cone, zero;
 };
+
+/// True when ν = `impulses` (3n) of the contacts, completed by multipliers of the bilateral rows and prescribed coordinates, is a proof;
+/// `ray` is then the whole of it, otherwise empty.
+bool complete_proof(const ProblemView& problem, Reduction& reduction, const LawTerms& terms,
+                    const Eigen::Ref<const Eigen::VectorXd>& impulses, InfeasibilityWorkspace& workspace, InfeasibilityRay& ray);
+/// The same for a problem known only by its contacts.
+bool complete_proof(const ReducedProblem& problem, const LawTerms& terms, const Eigen::Ref<const Eigen::VectorXd>& impulses,
+                    InfeasibilityWorkspace& workspace, InfeasibilityRay& ray);
 
 /// Looks for a proof, in bounded work; at once false where no offset, bounded row or prescribed velocity asks for motion. `reduction` is
 /// the problem's. True when `ray` proves that the law has no solution, false when none was found; `ray` is then empty.
-bool find_infeasibility(const ContactProblem& problem, Reduction& reduction, const LawTerms& terms, InfeasibilityWorkspace& workspace,
+bool find_infeasibility(const ProblemView& problem, Reduction& reduction, const LawTerms& terms, InfeasibilityWorkspace& workspace,
                         InfeasibilityRay& ray);
 
 /// The same for a problem known only by its contacts. Never for one whose W has a defect: what that adds to u is not in the proof.
@@ -46,13 +53,12 @@ bool find_infeasibility(const ReducedProblem& problem, const LawTerms& terms, In
 
 /// Checks a proof from the problem and the ray alone: membership in the cones exactly, what is left of the momentum so small that only
 /// velocities a million times larger than the problem's could make up for the work. Throws InvalidArgument on sizes.
-bool proves_infeasible(const ContactProblem& problem, const LawTerms& terms, const InfeasibilityRay& ray,
-                       InfeasibilityWorkspace& workspace);
+bool proves_infeasible(const ProblemView& problem, const LawTerms& terms, const InfeasibilityRay& ray, InfeasibilityWorkspace& workspace);
 /// The same for a problem known only by its contacts; the ray has no prescribed impulses.
 bool proves_infeasible(const ReducedProblem& problem, const LawTerms& terms, const InfeasibilityRay& ray,
                        InfeasibilityWorkspace& workspace);
 /// The same of a law, lowered anew, with their own workspace.
-bool proves_infeasible(const ContactProblem& problem, const LawModel& law, const InfeasibilityRay& ray);
+bool proves_infeasible(const ProblemView& problem, const LawModel& law, const InfeasibilityRay& ray);
 bool proves_infeasible(const ReducedProblem& problem, const LawModel& law, const InfeasibilityRay& ray);
 
 }  // namespace stiction

@@ -48,7 +48,7 @@ bool has_empty_group(const BlockRows& rows) {
 }
 
 // Numbers the sets of blocks by their first block; those that nothing touches share the last number.
-void number_parts(const ContactProblem& p, Islands& s) {
+void number_parts(const ProblemView& p, Islands& s) {
   const std::size_t blocks = static_cast<std::size_t>(p.M.blocks());
   s.sets.reset(p.M.blocks());
   join(p.J, s.sets);
@@ -97,7 +97,7 @@ void select_triples(const GrowVector& from, const std::vector<int>& which, GrowV
   for (Index k = 0; 3 * k < to.size(); ++k) to.segment<3>(3 * k) = from.segment<3>(3 * Index{which[static_cast<std::size_t>(k)]});
 }
 
-void copy_bodies(const ContactProblem& p, Islands& s, Part& part) {
+void copy_bodies(const ProblemView& p, Islands& s, Part& part) {
   ContactProblem& to = part.problem;
   std::vector<int>& sizes = s.sizes;
   sizes.clear();
@@ -116,7 +116,7 @@ void copy_bodies(const ContactProblem& p, Islands& s, Part& part) {
   }
 }
 
-void copy_contacts(const ContactProblem& p, const Islands& s, Part& part) {
+void copy_contacts(const ProblemView& p, const Islands& s, Part& part) {
   ContactProblem& to = part.problem;
   to.J.reset(3, to.M.sizes());
   for (const int i : part.contacts) copy_group(p.J, i, s, to.J);
@@ -128,18 +128,19 @@ void copy_contacts(const ContactProblem& p, const Islands& s, Part& part) {
   select(p.ids, part.contacts, to.ids);
 }
 
-void copy_rows(const ContactProblem& p, const Islands& s, Part& part) {
+void copy_rows(const ProblemView& p, const Islands& s, Part& part) {
   ContactProblem& to = part.problem;
   to.J_b.reset(1, to.M.sizes());
   for (const int j : part.rows) copy_group(p.J_b, j, s, to.J_b);
   select(p.b, part.rows, to.b);
   select(p.lo, part.rows, to.lo);
   select(p.hi, part.rows, to.hi);
+  select(p.row_kinds, part.rows, to.row_kinds);
   to.row_ids.clear();
   if (std::ssize(p.row_ids) == p.bounded_rows()) select(p.row_ids, part.rows, to.row_ids);
 }
 
-void copy_prescribed(const ContactProblem& p, const Islands& s, Part& part) {
+void copy_prescribed(const ProblemView& p, const Islands& s, Part& part) {
   ContactProblem& to = part.problem;
   to.prescribed.clear();
   select(p.v_prescribed, part.prescribed, to.v_prescribed);
@@ -149,7 +150,7 @@ void copy_prescribed(const ContactProblem& p, const Islands& s, Part& part) {
   }
 }
 
-void copy_parts(const ContactProblem& p, Islands& s) {
+void copy_parts(const ProblemView& p, Islands& s) {
   for (int k = 0; k < s.count; ++k) {
     Part& part = s.parts[static_cast<std::size_t>(k)];
     part.problem.dt = p.dt;
@@ -242,7 +243,7 @@ void scatter_triples(const GrowVector& from, const std::vector<int>& which, Grow
 }
 
 // A ray of one part is one of the whole. That of a part without solution comes first.
-void add_ray(const ContactProblem& p, const Part& part, InfeasibilityRay& whole) {
+void add_ray(const ProblemView& p, const Part& part, InfeasibilityRay& whole) {
   const InfeasibilityRay& ray = part.solution.ray;
   if (ray.impulses.size() + ray.bounded_impulses.size() + ray.prescribed_impulses.size() == 0) return;
   if (whole.impulses.size() + whole.bounded_impulses.size() > 0 && (whole.proof || !ray.proof)) return;
@@ -256,7 +257,7 @@ void add_ray(const ContactProblem& p, const Part& part, InfeasibilityRay& whole)
   whole.proof = ray.proof;
 }
 
-void put_together(const ContactProblem& p, const Islands& s, Solution& out) {
+void put_together(const ProblemView& p, const Islands& s, Solution& out) {
   const Index n = p.contacts(), m = p.bounded_rows();
   out.v.resize(p.velocities());
   out.u.resize(3 * n);
@@ -297,7 +298,7 @@ void put_together(const ContactProblem& p, const Islands& s, Solution& out) {
 
 }  // namespace
 
-int find_islands(const ContactProblem& p, Islands& s) {
+int find_islands(const ProblemView& p, Islands& s) {
   number_parts(p, s);
   if (s.count <= 1) return s.count;
   if (s.parts.size() < static_cast<std::size_t>(s.count)) s.parts.resize(static_cast<std::size_t>(s.count));
@@ -314,7 +315,7 @@ int find_islands(const ContactProblem& p, Islands& s) {
   return s.count;
 }
 
-bool solve_by_islands(const ContactProblem& p, const SolveOptions& options, SolveWorkspace& w, Solution& solution, SolvePart solve_part) {
+bool solve_by_islands(const ProblemView& p, const SolveOptions& options, SolveWorkspace& w, Solution& solution, SolvePart solve_part) {
   if (p.M.blocks() <= 1 || options.solver == Solver::enumerate) return false;
   Islands& s = w.islands;
   if (find_islands(p, s) <= 1) return false;

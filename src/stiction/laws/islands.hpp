@@ -38,15 +38,15 @@ struct Islands {
 
 /// Number of parts of a problem; where there are several, lists their blocks, contacts, rows and prescribed coordinates. Parts come in the
 /// order of their first blocks; bodies that nothing touches and rows that touch no body are the last.
-int find_islands(const ContactProblem& problem, Islands& islands);
+int find_islands(const ProblemView& problem, Islands& islands);
 
 /// Solves one problem whole; it starts from `workspace.start`.
-using SolvePart = void (*)(const ContactProblem&, const SolveOptions&, SolveWorkspace&, Solution&);
+using SolvePart = void (*)(const ProblemView&, const SolveOptions&, SolveWorkspace&, Solution&);
 
 /// Solves the parts of a problem by `solve_part` on up to options.threads threads and puts their solutions together; the status is the
 /// worst: solved, inaccurate, iteration_limit, ray_termination, numerical_error, infeasible (one part proves it of the whole). False, and
 /// nothing done, when the problem is one part, or its solver compares outcomes of the whole (enumerate).
-bool solve_by_islands(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution,
+bool solve_by_islands(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution,
                       SolvePart solve_part);
 
 }  // namespace stiction

@@ -131,7 +131,7 @@ void lower_contacts(const Problem& p, const LawModel& model, const LawMix& law, 
 
 }  // namespace
 
-LawTerms lowered(const ContactProblem& p, const LawModel& model) {
+LawTerms lowered(const ProblemView& p, const LawModel& model) {
   const LawMix law = mix(p.laws, model);
   GrowVector offset, angle, weights, factor;
   std::vector<char> closed;

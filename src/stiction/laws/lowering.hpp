@@ -76,7 +76,7 @@ bool can_solve(const LawMix& mix, Solver solver);
 /// that the law needs, and on mixtures that have no program. Polygons are turned by the problem's `edge_angle` when it has any.
 void lower(const ReducedProblem& problem, const LawModel& model, LawTerms& terms);
 /// The same in a value of their own.
-LawTerms lowered(const ContactProblem& problem, const LawModel& model);
+LawTerms lowered(const ProblemView& problem, const LawModel& model);
 LawTerms lowered(const ReducedProblem& problem, const LawModel& model);
 
 }  // namespace stiction

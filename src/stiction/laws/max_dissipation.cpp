@@ -51,8 +51,7 @@ void list_constraints(const ReducedProblem& p, MaxDissipationWorkspace& w) {
 
 void make_constraint_rows(const ReducedProblem& p, MaxDissipationWorkspace& w) {
   const Index size = w.rhs.size(), r = p.rank_bound();
-  if (w.constraint_rows.rows() < size || w.constraint_rows.cols() != r)
-    w.constraint_rows.resize(std::max(size, w.constraint_rows.rows()), r);
+  w.constraint_rows.resize(r, size);
   for (Index k = 0; k < size; ++k) {
     const auto& c = w.constraints[static_cast<std::size_t>(k)];
     w.y.setZero(r);
@@ -62,7 +61,7 @@ void make_constraint_rows(const ReducedProblem& p, MaxDissipationWorkspace& w) {
     } else {
       p.Bt.add_group_transposed(c.row, Row(c.sign), w.y);
     }
-    w.constraint_rows.row(k) = w.y.transpose();
+    w.constraint_rows.col(k) = w.y;
   }
 }
 

@@ -27,7 +27,7 @@ struct MaxDissipationWorkspace {
   };
   Generators generators;
   std::vector<Constraint> constraints;
-  RowMatrix constraint_rows;  ///< grows; the first constraints.size() rows are C
+  GrowMatrix constraint_rows;  ///< r x constraints, Cᵀ
   KineticQpWorkspace qp;
   KineticQpSolution solution;
   GrowVector cost, rhs, x0, mu0, gradient, w, y;

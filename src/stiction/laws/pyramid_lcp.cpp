@@ -80,7 +80,7 @@ void build_pyramid_lcp(const ReducedProblem& p, int edges, PyramidLcpWorkspace& 
   }
 }
 
-void map_outcomes(const ContactProblem& p, Reduction& reduction, const StandardForm& form, const LawTerms& terms, OutcomeMap& map) {
+void map_outcomes(const ProblemView& p, Reduction& reduction, const StandardForm& form, const LawTerms& terms, OutcomeMap& map) {
   const ReducedProblem& reduced = reduction.reduced;
   const Index n = form.problem.contacts(), m = reduced.bounded_rows(), nv = p.velocities(),
               joints = static_cast<Index>(p.prescribed.size());

@@ -26,7 +26,7 @@ struct OutcomeMap {
   void clear() { contacts.resize(0, 0); }
 };
 /// (v⁺, tau) of the problem that `reduction` belongs to, in its units (m/s, rad/s, N, N m).
-void map_outcomes(const ContactProblem& problem, Reduction& reduction, const StandardForm& form, const LawTerms& terms, OutcomeMap& map);
+void map_outcomes(const ProblemView& problem, Reduction& reduction, const StandardForm& form, const LawTerms& terms, OutcomeMap& map);
 
 struct PyramidLcpWorkspace {
   GrowMatrix M, directions, rows;  ///< LCP matrix; R Dᵀ (r x variables)

@@ -24,7 +24,7 @@ constexpr int kFallBackColumns = 400;
 
 bool is_prox(Solver solver) { return solver == Solver::jor || solver == Solver::sor; }
 
-const ReducedProblem& reduced_of(const ContactProblem&, const SolveWorkspace& w) { return w.reduction.reduced; }
+const ReducedProblem& reduced_of(const ProblemView&, const SolveWorkspace& w) { return w.reduction.reduced; }
 const ReducedProblem& reduced_of(const ReducedProblem& problem, const SolveWorkspace&) { return problem; }
 
 // Half spaces whose tangents give way beside half lines: friction can be eliminated.
@@ -292,10 +292,13 @@ void apply_choice(const Problem& problem, SolveOptions options, SolveWorkspace& 
   w.impulses.lambda = solution.impulses;
 }
 
-bool find_proof(const ContactProblem& p, SolveWorkspace& w, InfeasibilityRay& ray) {
+// The solver's own ray first.
+bool find_proof(const ProblemView& p, SolveWorkspace& w, InfeasibilityRay& ray) {
+  if (w.impulses.ray.size() > 0 && complete_proof(p, w.reduction, w.terms, w.impulses.ray, w.infeasibility, ray)) return true;
   return find_infeasibility(p, w.reduction, w.terms, w.infeasibility, ray);
 }
 bool find_proof(const ReducedProblem& p, SolveWorkspace& w, InfeasibilityRay& ray) {
+  if (w.impulses.ray.size() > 0 && complete_proof(p, w.terms, w.impulses.ray, w.infeasibility, ray)) return true;
   return find_infeasibility(p, w.terms, w.infeasibility, ray);
 }
 
@@ -508,7 +511,7 @@ void recall_start(const Problem& problem, const SolverOptions& options, SolveWor
 }
 
 // The reduction with what the law reads of it.
-void reduce_for(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w) {
+void reduce_for(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& w) {
   reduce(problem, w.reduction,
          {.keep_bilateral = options.bilateral_by_prox, .velocity_before = reads(problem, options, Reads::velocity_before)});
   ReducedProblem& reduced = w.reduction.reduced;
@@ -518,7 +521,7 @@ void reduce_for(const ContactProblem& problem, const SolveOptions& options, Solv
   w.reduced_whole = true;
 }
 
-void solve_whole(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+void solve_whole(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   require_solver(mix(problem.laws, options), options);
   check_positions(problem, w);
   reduce_for(problem, options, w);
@@ -534,14 +537,14 @@ void solve_whole(const ContactProblem& problem, const SolveOptions& options, Sol
 
 }  // namespace
 
-void solve(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+void solve(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   if (problem.laws.empty()) validate(options);
   recall_start(problem, options, w);
   if (!solve_by_islands(problem, options, w, solution, solve_whole)) solve_whole(problem, options, w, solution);
   w.start.keep(problem, solution.impulses, solution.bounded_impulses);
 }
 
-void reduce_whole(const ContactProblem& problem, const SolveOptions& options, const Solution& solution, SolveWorkspace& w) {
+void reduce_whole(const ProblemView& problem, const SolveOptions& options, const Solution& solution, SolveWorkspace& w) {
   if (w.reduced_whole) return;
   reduce_for(problem, options, w);
   if (have_one_program(problem.laws, options)) prepare(w.reduction.reduced, options, w);
@@ -571,7 +574,7 @@ void forget_positions(SolveWorkspace& w) {
   }
 }
 
-void complete(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+void complete(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   solution.impulses = w.impulses.lambda;
   if (w.impulses.motion.size() > 0) {
     recover_velocity(w.reduction, w.impulses.motion, solution.v);
@@ -626,7 +629,7 @@ Status certified_status(Status solver, const Certificate& certificate, double to
   return solver == Status::solved ? Status::inaccurate : solver;
 }
 
-Solution solve(const ContactProblem& problem, const SolveOptions& options) { return solve_alone(problem, options); }
+Solution solve(const ProblemView& problem, const SolveOptions& options) { return solve_alone(problem, options); }
 Solution solve(const ReducedProblem& problem, const SolveOptions& options) { return solve_alone(problem, options); }
 
 }  // namespace stiction

@@ -80,7 +80,7 @@ Solver choose_solver(const StandardForm& form, Solver solver);
 Solver choose_solver(const ReducedProblem& problem, const SolveOptions& options);
 
 /// Solves a valid problem (see `validate`); throws InvalidArgument on an option that does not fit the law.
-void solve(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
+void solve(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
 
 /// The same for a problem known only by its contacts, u = W λ + q: `v` and `prescribed_impulses` stay empty.
 void solve(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
@@ -90,19 +90,19 @@ Status certified_status(Status solver, const Certificate& certificate, double to
 
 /// Brings reduction, impulses, terms and form of the workspace to those of the whole problem, where `solve` went by its parts; terms and
 /// form only where one program takes all its laws.
-void reduce_whole(const ContactProblem& problem, const SolveOptions& options, const Solution& solution, SolveWorkspace& workspace);
+void reduce_whole(const ProblemView& problem, const SolveOptions& options, const Solution& solution, SolveWorkspace& workspace);
 
 /// What programs remember in the order of the contacts is no longer true. Impulses by name stay.
 void forget_positions(SolveWorkspace& workspace);
 
 /// Velocities, bilateral impulses, certificate and status from `workspace.impulses`; reduction, terms and form of the workspace are the
 /// problem's.
-void complete(const ContactProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
+void complete(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
 /// The same for a problem known only by its contacts.
 void complete(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
 
 /// The same with validation and its own workspace.
-Solution solve(const ContactProblem& problem, const SolveOptions& options = {});
+Solution solve(const ProblemView& problem, const SolveOptions& options = {});
 Solution solve(const ReducedProblem& problem, const SolveOptions& options = {});
 
 }  // namespace stiction

@@ -15,7 +15,7 @@ using Scales = CertificateScales;
 using Ref = Eigen::Ref<const Eigen::VectorXd>;
 
 // M_jj by coordinate.
-void inertias(const ContactProblem& p, GrowVector& out) {
+void inertias(const ProblemView& p, GrowVector& out) {
   out.resize(p.velocities());
   for (int k = 0; k < p.M.blocks(); ++k) out.segment(p.M.offset(k), p.M.block_size(k)) = p.M.block(k).diagonal();
 }
@@ -32,7 +32,7 @@ double mobility(const BlockRows& rows, int group, int row, const GrowVector& ine
 }
 
 // Velocity: the largest of v, offsets, targets and what p adds (p_j / M_jj). Impulse: the largest of p, M_jj v_j and what targets take.
-Scales measure_scales(const ContactProblem& p, const Ref& offset, const GrowVector& inertia) {
+Scales measure_scales(const ProblemView& p, const Ref& offset, const GrowVector& inertia) {
   Scales s{std::max(1e-300, largest_entry(p.impulse)),
            std::max({1e-300, largest_entry(p.v), largest_entry(offset), largest_entry(p.b), largest_entry(p.v_prescribed)})};
   for (int j = 0; j < p.velocities(); ++j) {
@@ -51,7 +51,7 @@ Scales measure_scales(const ContactProblem& p, const Ref& offset, const GrowVect
 
 double work(double impulse, double before, double after) { return 0.5 * impulse * (before + after); }
 
-void check_rows(const ContactProblem& p, const LawTerms& law, const Ref& v_plus, const Ref& lambda_b, const Ref& lambda_p, const Scales& s,
+void check_rows(const ProblemView& p, const LawTerms& law, const Ref& v_plus, const Ref& lambda_b, const Ref& lambda_p, const Scales& s,
                 Certificate& c) {
   for (int j = 0; j < p.bounded_rows(); ++j) {
     Eigen::Matrix<double, 1, 1> after(0.0), before(0.0);
@@ -79,7 +79,7 @@ void check_contacts(const LawTerms& law, const Ref& lambda, const Scales& s, Cer
 }
 
 // Kinetic energies through M v⁺, contacts through J v⁺ and Jᵀ λ: nothing here is the momentum residual again.
-void check_energy(const ContactProblem& p, const Ref& v_plus, const Ref& lambda, const Ref& from_contacts, const Ref& momentum_change,
+void check_energy(const ProblemView& p, const Ref& v_plus, const Ref& lambda, const Ref& from_contacts, const Ref& momentum_change,
                   const Scales& s, CertificateWorkspace& w, Certificate& c) {
   GrowVector& after = w.offset;  // no longer needed
   after.resize(p.velocities());
@@ -106,7 +106,7 @@ double Certificate::worst() const {
                    rounding.scaled});
 }
 
-void certify(const ContactProblem& p, const LawTerms& law, const Ref& v_plus, const Ref& lambda, const Ref& lambda_b, const Ref& lambda_p,
+void certify(const ProblemView& p, const LawTerms& law, const Ref& v_plus, const Ref& lambda, const Ref& lambda_b, const Ref& lambda_p,
              CertificateWorkspace& w, Certificate& c) {
   require_size("terms.contacts", static_cast<Eigen::Index>(law.contacts.size()), p.contacts());
   c = Certificate{};
@@ -142,7 +142,7 @@ void certify(const ContactProblem& p, const LawTerms& law, const Ref& v_plus, co
   raise(c.momentum, largest_entry(w.momentum), s.impulse);
 }
 
-Certificate certify(const ContactProblem& p, const LawTerms& law, const Ref& v_plus, const Ref& lambda, const Ref& lambda_b,
+Certificate certify(const ProblemView& p, const LawTerms& law, const Ref& v_plus, const Ref& lambda, const Ref& lambda_b,
                     const Ref& lambda_p) {
   CertificateWorkspace workspace;
   Certificate certificate;

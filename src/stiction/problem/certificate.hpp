@@ -81,12 +81,12 @@ struct CertificateWorkspace {
 };
 
 /// As below, without allocations once the workspace has grown.
-void certify(const ContactProblem& problem, const LawTerms& law, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+void certify(const ProblemView& problem, const LawTerms& law, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
              const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& lambda_b,
              const Eigen::Ref<const Eigen::VectorXd>& lambda_prescribed, CertificateWorkspace& workspace, Certificate& certificate);
 
 /// Residuals of the point (v_plus nv, lambda 3n, lambda_b m, lambda_prescribed) for what the law, lowered on this problem, asks.
-Certificate certify(const ContactProblem& problem, const LawTerms& law, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+Certificate certify(const ProblemView& problem, const LawTerms& law, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
                     const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& lambda_b,
                     const Eigen::Ref<const Eigen::VectorXd>& lambda_prescribed);
 

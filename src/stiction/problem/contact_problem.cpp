@@ -28,7 +28,7 @@ void require_finite_rows(std::string_view argument, const BlockRows& rows) {
   }
 }
 
-void validate_contacts(const ContactProblem& p) {
+void validate_contacts(const ProblemView& p) {
   const int n = p.contacts();
   if (p.J.height() != 3) throw InvalidArgument("J", "three rows per contact (N, S, T)", fmt::format("{}", p.J.height()));
   require_same_blocks("J", p.J, p.M);
@@ -47,7 +47,7 @@ void validate_contacts(const ContactProblem& p) {
   validate_ids("ids", p.ids, n);
 }
 
-void validate_prescribed(const ContactProblem& p) {
+void validate_prescribed(const ProblemView& p) {
   require_size("v_prescribed", p.v_prescribed.size(), static_cast<Eigen::Index>(p.prescribed.size()));
   require_finite("v_prescribed", p.v_prescribed);
   std::vector<char> seen(static_cast<std::size_t>(p.velocities()), 0);
@@ -62,7 +62,7 @@ void validate_prescribed(const ContactProblem& p) {
   }
 }
 
-void validate_bounded_rows(const ContactProblem& p) {
+void validate_bounded_rows(const ProblemView& p) {
   const int m = p.bounded_rows();
   if (p.J_b.height() != 1) throw InvalidArgument("J_b", "one row per group", fmt::format("{}", p.J_b.height()));
   require_same_blocks("J_b", p.J_b, p.M);
@@ -77,6 +77,7 @@ void validate_bounded_rows(const ContactProblem& p) {
       throw InvalidArgument(fmt::format("lo[{}], hi[{}]", j, j), "lo <= hi, lo < inf, hi > -inf", fmt::format("{}, {}", p.lo[j], p.hi[j]));
     }
   }
+  if (!p.row_kinds.empty()) require_size("row_kinds", static_cast<Eigen::Index>(p.row_kinds.size()), m);
 }
 
 }  // namespace
@@ -93,7 +94,7 @@ void validate_ids(std::string_view argument, std::span<const std::uint64_t> ids,
                         fmt::format("{}", *twice));
 }
 
-void validate(const ContactProblem& p) {
+void validate(const ProblemView& p) {
   require_positive("dt", p.dt);
   for (int k = 0; k < p.M.blocks(); ++k) require_spd(p.M.blocks() == 1 ? std::string("M") : fmt::format("M block {}", k), p.M.block(k));
   require_size("v", p.v.size(), p.velocities());
@@ -125,7 +126,48 @@ ContactProblem make_contact_problem(const Eigen::Ref<const Eigen::MatrixXd>& M, 
   return p;
 }
 
-void normal_offset(const ContactProblem& p, GrowVector& offset) {
+std::string_view to_string(RowKind kind) {
+  constexpr std::array<std::string_view, kRowKinds.size()> names{"equality", "limit", "friction", "motor"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+RowKind row_kind_from_string(std::string_view name) {
+  for (const RowKind kind : kRowKinds) {
+    if (to_string(kind) == name) return kind;
+  }
+  throw InvalidArgument("row_kind", "one of equality, limit, friction, motor", fmt::format("'{}'", name));
+}
+
+RowKind row_kind(const ProblemView& p, int j) {
+  if (!p.row_kinds.empty()) return p.row_kinds[static_cast<std::size_t>(j)];
+  const bool from_below = p.lo[j] == -kInfinity, from_above = p.hi[j] == kInfinity;
+  if (from_below && from_above) return RowKind::equality;
+  return from_below || from_above ? RowKind::limit : RowKind::motor;
+}
+
+void copy(const ProblemView& from, ContactProblem& to) {
+  to.dt = from.dt;
+  to.M = from.M;
+  to.v = from.v;
+  to.impulse = from.impulse;
+  to.J = from.J;
+  to.mu = from.mu;
+  to.restitution = from.restitution;
+  to.gap = from.gap;
+  to.laws = from.laws;
+  to.material = from.material;
+  to.prescribed = from.prescribed;
+  to.v_prescribed = from.v_prescribed;
+  to.J_b = from.J_b;
+  to.b = from.b;
+  to.lo = from.lo;
+  to.hi = from.hi;
+  to.row_kinds = from.row_kinds;
+  to.ids = from.ids;
+  to.row_ids = from.row_ids;
+}
+
+void normal_offset(const ProblemView& p, GrowVector& offset) {
   offset.resize(p.contacts());
   for (int i = 0; i < p.contacts(); ++i) {
     offset[i] = std::max(p.gap[i], 0.0) / p.dt;
@@ -137,7 +179,7 @@ void normal_offset(const ContactProblem& p, GrowVector& offset) {
   }
 }
 
-void edge_angles(const ContactProblem& p, GrowVector& angles) {
+void edge_angles(const ProblemView& p, GrowVector& angles) {
   angles.resize(p.contacts());
   for (int i = 0; i < p.contacts(); ++i) {
     Eigen::Vector3d u = Eigen::Vector3d::Zero();
@@ -146,7 +188,7 @@ void edge_angles(const ContactProblem& p, GrowVector& angles) {
   }
 }
 
-void find_closed(const ContactProblem& p, std::vector<char>& closed) {
+void find_closed(const ProblemView& p, std::vector<char>& closed) {
   closed.resize(static_cast<std::size_t>(p.contacts()));
   for (int i = 0; i < p.contacts(); ++i) {
     Eigen::Vector3d u = Eigen::Vector3d::Zero();

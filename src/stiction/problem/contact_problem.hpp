@@ -10,6 +10,7 @@
 // acts on A. Units: SI; generalised impulses in N s (N m s on rotations).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -26,6 +27,20 @@
 namespace stiction {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// What a row of J_b stands for. Solvers read its bounds alone; who has other uses for a row asks what it is.
+enum class RowKind : char {
+  equality,  ///< closed loop, coupled joints
+  limit,     ///< end of a joint's range; with a bounded impulse, what brings a joint back that is past it
+  friction,  ///< dry friction of a joint
+  motor,     ///< drive or torque-limited joint
+};
+inline constexpr std::array kRowKinds{RowKind::equality, RowKind::limit, RowKind::friction, RowKind::motor};
+std::string_view to_string(RowKind kind);
+/// Throws InvalidArgument that lists the names known.
+RowKind row_kind_from_string(std::string_view name);
+
+struct ProblemView;
 
 /// Data of one step with n contacts, nv velocities and m bilateral or bounded rows.
 struct ContactProblem {
@@ -44,13 +59,52 @@ struct ContactProblem {
   BlockRows J_b;                          ///< m x nv further bilateral and bounded rows; column blocks as M's
   GrowVector b;                           ///< m, target velocities
   GrowVector lo, hi;                      ///< m, bounds of the rows' impulses (N s); (-inf, inf) is bilateral
+  std::vector<RowKind> row_kinds;         ///< m; empty: as the bounds suggest, see row_kind
   std::vector<std::uint64_t> ids;         ///< n, name of each contact, the same from step to step; empty: known by position
   std::vector<std::uint64_t> row_ids;     ///< m, the same of the rows of J_b, names of their own
 
   int contacts() const { return J.groups(); }
   int velocities() const { return M.size(); }
   int bounded_rows() const { return J_b.groups(); }
+  operator ProblemView() const;  // NOLINT(google-explicit-constructor): what reads a problem takes either
 };
+
+/// A contact problem to be read, member by member as above, each of which may come from elsewhere: rows appended (inverse dynamics),
+/// another velocity. Refers to what it was made of, which has to outlive it.
+struct ProblemView {
+  double dt;
+  const BlockDiagonal& M;
+  const GrowVector &v, &impulse;
+  const BlockRows& J;
+  const GrowVector &mu, &restitution, &gap;
+  const std::vector<Law>& laws;
+  const std::vector<ContactMaterial>& material;
+  const std::vector<int>& prescribed;
+  const GrowVector& v_prescribed;
+  const BlockRows& J_b;
+  const GrowVector &b, &lo, &hi;
+  const std::vector<RowKind>& row_kinds;
+  const std::vector<std::uint64_t>&ids, &row_ids;
+
+  int contacts() const { return J.groups(); }
+  int velocities() const { return M.size(); }
+  int bounded_rows() const { return J_b.groups(); }
+  /// The same step from another velocity and under another impulse.
+  ProblemView with_momentum(const GrowVector& other_v, const GrowVector& other_impulse) const {
+    return {dt, M,  other_v, other_impulse, J,   mu,     restitution, gap, laws, material, prescribed, v_prescribed, J_b,
+            b,  lo, hi,      row_kinds,     ids, row_ids};
+  }
+};
+
+inline ContactProblem::operator ProblemView() const {
+  return {dt, M, v, impulse, J, mu, restitution, gap, laws, material, prescribed, v_prescribed, J_b, b, lo, hi, row_kinds, ids, row_ids};
+}
+
+/// A copy of what is viewed, in the memory of `to`.
+void copy(const ProblemView& from, ContactProblem& to);
+
+/// Kind of row j. Without row_kinds: equality when both bounds are infinite, limit when one is, motor when none is.
+RowKind row_kind(const ProblemView& problem, int j);
 
 /// A problem from dense data; empty `restitution`, `gap`, `impulse` mean zero. Validates; throws InvalidArgument.
 /// M nv x nv, v nv, J 3n x nv, mu n, J_b m x nv, b, lo, hi m.
@@ -59,7 +113,7 @@ ContactProblem make_contact_problem(const Eigen::Ref<const Eigen::MatrixXd>& M, 
 
 /// Sizes, finiteness, M positive definite, mu >= 0, restitution in [0, 1], materials, lo <= hi, names without repetition. Throws
 /// InvalidArgument naming the member.
-void validate(const ContactProblem& problem);
+void validate(const ProblemView& problem);
 
 /// `size` names or none, all different. Throws InvalidArgument naming `argument` and the entry.
 void validate_ids(std::string_view argument, std::span<const std::uint64_t> ids, Eigen::Index size);
@@ -69,7 +123,7 @@ void validate_ids(std::string_view argument, std::span<const std::uint64_t> ids,
 ///   c = ε N v   when ε > 0 and the gap would close within the step at the approach velocity N v < 0 (impact)
 /// A penetrating contact gets c = 0: positions are corrected by the stepper, so no energy enters here. c depends on v, φ,
 /// ε and h alone, so forward and inverse dynamics of one state see the same one.
-void normal_offset(const ContactProblem& problem, GrowVector& offset);
+void normal_offset(const ProblemView& problem, GrowVector& offset);
 
 /// Gap (m) below which a contact counts as touching.
 inline constexpr double kTouchGap = 1e-6;
@@ -77,11 +131,11 @@ inline constexpr double kTouchGap = 1e-6;
 /// n flags: the contact touches within the step at its approach velocity, φ + h min(N v, 0) <= kTouchGap. Laws without
 /// complementarity between friction and gap (no-slip, the convex relaxations, the kinetic-energy QP) put friction on closed
 /// contacts only, so a foot above the ground moves freely. Depends on v, φ and h alone, as normal_offset does.
-void find_closed(const ContactProblem& problem, std::vector<char>& closed);
+void find_closed(const ProblemView& problem, std::vector<char>& closed);
 
 /// n angles (rad) by which laws with aligned edges turn each contact's polygon from its first tangent: a vertex, the direction of friction,
 /// opposes the slip before the step. 0 where that is slower than kSlipSpeed. Depends on v alone, so forward and inverse agree.
-void edge_angles(const ContactProblem& problem, GrowVector& angles);
+void edge_angles(const ProblemView& problem, GrowVector& angles);
 inline constexpr double kSlipSpeed = 1e-9;  ///< m/s
 
 }  // namespace stiction

@@ -34,7 +34,7 @@ double whitened_square(const Eigen::Map<const Eigen::MatrixXd>& L, const double*
 
 }  // namespace
 
-void contact_weights(const ContactProblem& p, GrowVector& factor, GrowVector& weights) {
+void contact_weights(const ProblemView& p, GrowVector& factor, GrowVector& weights) {
   Index entries = 0, largest = 0;
   for (int k = 0; k < p.M.blocks(); ++k) {
     entries += static_cast<Index>(p.M.block_size(k)) * p.M.block_size(k);

@@ -7,6 +7,6 @@
 namespace stiction {
 
 /// n weights of a valid problem; `factor` is scratch. Cost: Σ_k b_k³/3 + 3 n b².
-void contact_weights(const ContactProblem& problem, GrowVector& factor, GrowVector& weights);
+void contact_weights(const ProblemView& problem, GrowVector& factor, GrowVector& weights);
 
 }  // namespace stiction

@@ -15,9 +15,9 @@ namespace {
 using Index = Eigen::Index;
 using Vector6 = Eigen::Matrix<double, 6, 1>;
 
-bool is_bilateral(const ContactProblem& p, int row) { return p.lo[row] == -kInfinity && p.hi[row] == kInfinity; }
+bool is_bilateral(const ProblemView& p, int row) { return p.lo[row] == -kInfinity && p.hi[row] == kInfinity; }
 
-void classify_rows(const ContactProblem& p, bool keep_bilateral, Reduction& red) {
+void classify_rows(const ProblemView& p, bool keep_bilateral, Reduction& red) {
   red.bilateral.clear();
   red.bounded.clear();
   for (int j = 0; j < p.bounded_rows(); ++j) (is_bilateral(p, j) && !keep_bilateral ? red.bilateral : red.bounded).push_back(j);
@@ -32,7 +32,7 @@ int find_root(std::vector<int>& root, int k) {
 }
 
 // Root of each block of M once blocks that share a bilateral row are joined (union-find, the smallest index is the root).
-std::vector<int>& join_coupled_blocks(const ContactProblem& p, Reduction& red) {
+std::vector<int>& join_coupled_blocks(const ProblemView& p, Reduction& red) {
   std::vector<int>& root = red.root;
   root.resize(static_cast<std::size_t>(p.M.blocks()));
   std::iota(root.begin(), root.end(), 0);
@@ -56,7 +56,7 @@ void add_block(Reduction& red) {
 }
 
 // Free coordinates of block m of M, the last first, as the next ones of reduced block `to`.
-void append_coordinates(const ContactProblem& p, int m, int to, Reduction& red) {
+void append_coordinates(const ProblemView& p, int m, int to, Reduction& red) {
   std::vector<int>& coordinates = red.blocks[static_cast<std::size_t>(to)].coordinates;
   for (int j = p.M.offset(m) + p.M.block_size(m); j-- > p.M.offset(m);) {
     const std::size_t s = static_cast<std::size_t>(j);
@@ -67,14 +67,14 @@ void append_coordinates(const ContactProblem& p, int m, int to, Reduction& red) 
   }
 }
 
-bool has_free_coordinates(const ContactProblem& p, int m, const Reduction& red) {
+bool has_free_coordinates(const ProblemView& p, int m, const Reduction& red) {
   const auto first = red.is_prescribed.begin() + p.M.offset(m);
   return std::find(first, first + p.M.block_size(m), 0) != first + p.M.block_size(m);
 }
 
 // One reduced block per set of coupled blocks of M with any free coordinate, in the order in which the first of these comes. The root of a
 // set that has its block holds that block's complement.
-void collect_coordinates(const ContactProblem& p, Reduction& red) {
+void collect_coordinates(const ProblemView& p, Reduction& red) {
   std::vector<int>& root = join_coupled_blocks(p, red);
   const std::size_t nv = static_cast<std::size_t>(p.velocities());
   red.block_of.assign(nv, -1);
@@ -97,7 +97,7 @@ void collect_coordinates(const ContactProblem& p, Reduction& red) {
 }
 
 // Dense M over the coordinates of a reduced block, which come one block of M after the other.
-void gather_inertia(const ContactProblem& p, const Reduction::Block& block, GrowMatrix& out) {
+void gather_inertia(const ProblemView& p, const Reduction::Block& block, GrowMatrix& out) {
   const std::vector<int>& coordinates = block.coordinates;
   out.resize(static_cast<Index>(coordinates.size()), static_cast<Index>(coordinates.size()));
   for (std::size_t begin = 0, end = 0; begin < coordinates.size(); begin = end) {
@@ -123,7 +123,7 @@ int reduced_block(const Reduction& red, const BlockRows& rows, int e) {
 }
 
 // Each bilateral row goes to the block that it couples.
-void distribute_bilateral(const ContactProblem& p, Reduction& red) {
+void distribute_bilateral(const ProblemView& p, Reduction& red) {
   for (Reduction::Block& block : red.blocks) block.bilateral.clear();
   for (const int row : red.bilateral) {
     int k = -1;
@@ -133,8 +133,7 @@ void distribute_bilateral(const ContactProblem& p, Reduction& red) {
 }
 
 // Bilateral rows over the free coordinates of a block, as columns, and the velocities they ask of them.
-void gather_bilateral(const ContactProblem& p, const Reduction& red, const Reduction::Block& block, GrowMatrix& columns,
-                      GrowVector& target) {
+void gather_bilateral(const ProblemView& p, const Reduction& red, const Reduction::Block& block, GrowMatrix& columns, GrowVector& target) {
   columns.setZero(static_cast<Index>(block.coordinates.size()), static_cast<Index>(block.bilateral.size()));
   target.resize(columns.cols());
   for (Index r = 0; r < columns.cols(); ++r) {
@@ -156,7 +155,7 @@ void gather_bilateral(const ContactProblem& p, const Reduction& red, const Reduc
 }
 
 // Null space Z of a block's bilateral rows, and the particular velocity that satisfies them (least squares when they clash).
-void eliminate_bilateral(const ContactProblem& p, Reduction& red, Reduction::Block& block) {
+void eliminate_bilateral(const ProblemView& p, Reduction& red, Reduction::Block& block) {
   constexpr double kDependent = 1e-10;
   block.unit = block.bilateral.empty();
   const Index c = static_cast<Index>(block.coordinates.size());
@@ -176,7 +175,7 @@ void eliminate_bilateral(const ContactProblem& p, Reduction& red, Reduction::Blo
   for (Index i = 0; i < c; ++i) red.v_free[block.coordinates[static_cast<std::size_t>(i)]] = red.scratch2[i];
 }
 
-void factor_block(const ContactProblem& p, Reduction& red, Reduction::Block& block) {
+void factor_block(const ProblemView& p, Reduction& red, Reduction::Block& block) {
   GrowMatrix& to = block.cholesky.reset(block.size);
   if (block.unit) {
     gather_inertia(p, block, to);
@@ -315,7 +314,7 @@ void reduce_rows(Reduction& red, const BlockRows& from, BlockRows& to) {
 
 // A bounded row on prescribed coordinates alone has its velocity fixed: its impulse follows from the sign (friction of a driven
 // joint), and the row never reaches a solver.
-void settle_fixed_rows(const ContactProblem& p, Reduction& red) {
+void settle_fixed_rows(const ProblemView& p, Reduction& red) {
   red.fixed.clear();
   red.fixed_impulse.clear();
   std::erase_if(red.bounded, [&](int row) {
@@ -337,7 +336,7 @@ void settle_fixed_rows(const ContactProblem& p, Reduction& red) {
   });
 }
 
-double bilateral_residual(const ContactProblem& p, const Reduction& red) {
+double bilateral_residual(const ProblemView& p, const Reduction& red) {
   double worst = 0.0;
   for (int row : red.bilateral) {
     Eigen::Matrix<double, 1, 1> w(-p.b[row]);
@@ -349,7 +348,7 @@ double bilateral_residual(const ContactProblem& p, const Reduction& red) {
 
 }  // namespace
 
-void reduce(const ContactProblem& p, Reduction& red, const ReduceOptions& options) {
+void reduce(const ProblemView& p, Reduction& red, const ReduceOptions& options) {
   const Index nv = p.velocities();
   ReducedProblem& out = red.reduced;
   classify_rows(p, options.keep_bilateral, red);
@@ -440,7 +439,7 @@ void recover_velocity(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& y
 namespace {
 
 // left = M (v⁺ - v) - p - Jᵀλ - J_bᵀλ_b.
-void momentum_left(const ContactProblem& p, Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+void momentum_left(const ProblemView& p, Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
                    const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& lambda_b, GrowVector& left) {
   red.momentum_scratch = v_plus - p.v;
   left.resize(p.velocities());
@@ -452,7 +451,7 @@ void momentum_left(const ContactProblem& p, Reduction& red, const Eigen::Ref<con
 }
 
 // Least-norm impulses of a coupled block's bilateral rows that take up what is left of the momentum.
-void recover_block_bilateral(const ContactProblem& p, Reduction& red, const Reduction::Block& block, GrowVector& lambda_b) {
+void recover_block_bilateral(const ProblemView& p, Reduction& red, const Reduction::Block& block, GrowVector& lambda_b) {
   const Index c = static_cast<Index>(block.coordinates.size()), k = static_cast<Index>(block.bilateral.size());
   LeastSquares& columns = red.bilateral_rows;
   gather_bilateral(p, red, block, red.scratch_matrix, red.scratch);
@@ -469,7 +468,7 @@ void recover_block_bilateral(const ContactProblem& p, Reduction& red, const Redu
 
 }  // namespace
 
-void recover_bilateral(const ContactProblem& p, Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+void recover_bilateral(const ProblemView& p, Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
                        const Eigen::Ref<const Eigen::VectorXd>& lambda, GrowVector& lambda_b, GrowVector& lambda_prescribed) {
   lambda_prescribed.resize(static_cast<Index>(p.prescribed.size()));
   if (!red.eliminates) return;
@@ -484,7 +483,7 @@ void recover_bilateral(const ContactProblem& p, Reduction& red, const Eigen::Ref
   for (std::size_t i = 0; i < p.prescribed.size(); ++i) lambda_prescribed[static_cast<Index>(i)] = red.momentum[p.prescribed[i]];
 }
 
-void expand_bounded(const ContactProblem& p, const Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& beta, GrowVector& lambda_b) {
+void expand_bounded(const ProblemView& p, const Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& beta, GrowVector& lambda_b) {
   lambda_b.setZero(p.bounded_rows());
   for (std::size_t j = 0; j < red.bounded.size(); ++j) lambda_b[red.bounded[j]] = beta[static_cast<Index>(j)];
   for (std::size_t j = 0; j < red.fixed.size(); ++j) lambda_b[red.fixed[j]] = red.fixed_impulse[j];

@@ -86,7 +86,7 @@ struct ReduceOptions {
 };
 
 /// Eliminates the bilateral rows. The problem must be valid (see `validate`). Redundant bilateral rows are allowed.
-void reduce(const ContactProblem& problem, Reduction& reduction, const ReduceOptions& options = {});
+void reduce(const ProblemView& problem, Reduction& reduction, const ReduceOptions& options = {});
 
 /// v⁺ = v_free + Z L⁻ᵀ (R λ + Bᵀ β); λ is 3n, β the bounded rows' impulses, v_plus resized to nv.
 void recover_velocity(Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& beta,
@@ -96,13 +96,13 @@ void recover_velocity(Reduction& reduction, const Eigen::Ref<const Eigen::Vector
 void recover_velocity(Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& y, GrowVector& v_plus);
 
 /// λ_b (all m rows of J_b) from the impulses β of the rows of Bt; bilateral rows are left at zero.
-void expand_bounded(const ContactProblem& problem, const Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& beta,
+void expand_bounded(const ProblemView& problem, const Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& beta,
                     GrowVector& lambda_b);
 
 /// Multipliers of the prescribed coordinates from the momentum balance:
 /// λ_P = (M (v⁺ - v) - p - Jᵀλ - J_bᵀ λ_b)[prescribed]; tau = λ_P / h. λ_b has size m, all rows of J_b.
 /// When J_b has bilateral rows, their λ_b entries are first filled in (least norm).
-void recover_bilateral(const ContactProblem& problem, Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+void recover_bilateral(const ProblemView& problem, Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
                        const Eigen::Ref<const Eigen::VectorXd>& lambda, GrowVector& lambda_b, GrowVector& lambda_prescribed);
 
 /// A problem known only as u = W λ + q [Siconos, FCLIB]: factors the symmetric part of W (3n x 3n, rows N S T) as R_t R_tᵀ plus what is

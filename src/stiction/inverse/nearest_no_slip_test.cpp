@@ -1,0 +1,111 @@
+// Planted feet and joint velocities that contradict them: the nearest that do not, the distance, and the Farkas vector, from closed forms.
+#include <gtest/gtest.h>
+
+#include "stiction/inverse/inverse_dynamics.hpp"
+#include "stiction/laws/test_problems.hpp"
+
+namespace stiction {
+namespace {
+
+using namespace testing_problems;
+
+constexpr double kDt = 1e-3;
+
+InverseOptions no_slip() {
+  InverseOptions options;
+  options.contact.law = Law::no_slip;
+  return options;
+}
+
+/// A base that moves in x, y, z and carries two feet; slider k moves foot k along x, relative to the base. Unit masses.
+ContactProblem two_feet() {
+  MatrixXd J = MatrixXd::Zero(6, 5);
+  for (int foot = 0; foot < 2; ++foot) {
+    J(3 * foot, 2) = J(3 * foot + 1, 0) = J(3 * foot + 2, 1) = 1.0;
+    J(3 * foot + 1, 3 + foot) = 1.0;
+  }
+  ContactProblem p = make_contact_problem(MatrixXd::Identity(5, 5), VectorXd::Zero(5), J, VectorXd::Constant(2, 0.5), kDt);
+  p.impulse[2] = -kDt * 9.81;
+  return p;
+}
+
+// Base speed -s keeps both feet where they are only when both sliders move at s. Asked for (a, b), the nearest is their mean.
+TEST(NearestNoSlip, OppositeVelocitiesOfTwoPlantedFeetMeetInTheMiddle) {
+  const ContactProblem p = two_feet();
+  const std::vector<int> joints{3, 4};
+  for (const auto& [a, b] : {std::pair{0.4, -0.4}, {1.0, 0.0}, {-0.3, 2.0}, {1e-6, -2e-6}}) {
+    const VectorXd desired = (VectorXd(2) << a, b).finished();
+    const InverseSolution s = inverse_dynamics(p, joints, desired, {}, no_slip());
+    const double mean = 0.5 * (a + b), size = std::max(std::abs(a), std::abs(b));
+    EXPECT_EQ(s.status, Status::solved);
+    EXPECT_TRUE(s.repaired);
+    EXPECT_NEAR(s.v[3], mean, 1e-13 * size);
+    EXPECT_NEAR(s.v[4], mean, 1e-13 * size);
+    EXPECT_NEAR(s.v[0], -mean, 1e-13 * size);
+    EXPECT_NEAR(s.shortfall, 0.5 * std::abs(a - b), 1e-13 * size);
+    // Σ z: foot against foot, and the sliders as they differ.
+    ASSERT_FALSE(s.proof.empty());
+    EXPECT_TRUE(certifies_infeasibility(p, joints, desired, {}, no_slip().contact, s.proof));
+    EXPECT_NEAR(s.proof.contacts[1] + s.proof.contacts[4], 0.0, 1e-12 * std::abs(s.proof.contacts[1]));
+    EXPECT_NEAR(s.proof.joints[0] + s.proof.joints[1], 0.0, 1e-12 * std::abs(s.proof.joints[0]));
+    // The same vector proves nothing of a request that can be met, nor turned about.
+    EXPECT_FALSE(certifies_infeasibility(p, joints, VectorXd::Constant(2, mean), {}, no_slip().contact, s.proof));
+    RequestProof turned = s.proof;
+    turned.joints *= -1.0;
+    EXPECT_FALSE(certifies_infeasibility(p, joints, desired, {}, no_slip().contact, turned));
+  }
+}
+
+TEST(NearestNoSlip, UnrepairedTheRequestIsRefusedWithTheSameProof) {
+  const ContactProblem p = two_feet();
+  const std::vector<int> joints{3, 4};
+  InverseOptions options = no_slip();
+  options.repair_inconsistent = false;
+  InverseWorkspace w;
+  InverseSolution s;
+  inverse_dynamics(p, joints, (VectorXd(2) << 1.0, 0.0).finished(), {}, options, w, s);
+  EXPECT_EQ(s.status, Status::infeasible);
+  EXPECT_TRUE(s.ray.proof);
+  EXPECT_FALSE(s.repaired);
+  EXPECT_NEAR(s.ray.impulses[1] + s.ray.impulses[4], 0.0, 1e-12 * std::abs(s.ray.impulses[1]));
+}
+
+TEST(NearestNoSlip, ConsistentVelocitiesAreLeftAlone) {
+  const InverseSolution s = inverse_dynamics(two_feet(), std::vector{3, 4}, VectorXd::Constant(2, 0.7), {}, no_slip());
+  EXPECT_EQ(s.status, Status::solved);
+  EXPECT_FALSE(s.repaired);
+  EXPECT_TRUE(s.proof.empty());
+  EXPECT_NEAR(s.v[0], -0.7, 1e-14);
+}
+
+// Any robot: what is returned can be followed, and the way to it is orthogonal to all that can be followed (the normal equations).
+TEST(NearestNoSlip, TheWayToTheNearestIsOrthogonalToWhatCanBeFollowed) {
+  int orthogonal = 0;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    std::mt19937 rng(seed);
+    ContactProblem p = random_robot(rng, 6 + 8, 3 + static_cast<int>(seed % 3), 0.5);
+    p.v.setZero();
+    std::vector<int> joints;
+    for (int j = 6; j < 14; ++j) joints.push_back(j);
+    const VectorXd desired = VectorXd::Random(8);
+    const InverseSolution s = inverse_dynamics(p, joints, desired, {}, no_slip());
+    ASSERT_EQ(s.status, Status::solved) << seed << " " << s.certificate.worst();
+    ASSERT_TRUE(s.repaired) << seed;
+    MatrixXd tangents(2 * p.contacts(), 14);
+    for (int i = 0; i < p.contacts(); ++i) tangents.middleRows<2>(2 * i) = p.J.to_dense().middleRows<2>(3 * i + 1);
+    EXPECT_LT((tangents * s.v).norm(), 1e-10) << seed;
+    const Eigen::FullPivLU<MatrixXd> motions(tangents);
+    const MatrixXd followed = motions.kernel().bottomRows(8);
+    const VectorXd way = s.v.tail(8) - desired;
+    // Where normals refuse the nearest that the tangents allow, it is farther away.
+    const VectorXd nearest = followed * followed.colPivHouseholderQr().solve(desired);
+    EXPECT_GE(way.norm(), (nearest - desired).norm() - 1e-9) << seed;
+    orthogonal += (followed.transpose() * way).norm() < 1e-9 * followed.norm() ? 1 : 0;
+    ASSERT_FALSE(s.proof.empty());
+    EXPECT_TRUE(certifies_infeasibility(p, joints, desired, {}, no_slip().contact, s.proof)) << seed;
+  }
+  EXPECT_GE(orthogonal, 15);
+}
+
+}  // namespace
+}  // namespace stiction
