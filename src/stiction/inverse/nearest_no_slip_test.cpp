@@ -1,6 +1,7 @@
 // Planted feet and joint velocities that contradict them: the nearest that do not, the distance, and the Farkas vector, from closed forms.
 #include <gtest/gtest.h>
 
+#include "stiction/base/allocation_counter.hpp"
 #include "stiction/inverse/inverse_dynamics.hpp"
 #include "stiction/laws/test_problems.hpp"
 
@@ -105,6 +106,33 @@ TEST(NearestNoSlip, TheWayToTheNearestIsOrthogonalToWhatCanBeFollowed) {
     EXPECT_TRUE(certifies_infeasibility(p, joints, desired, {}, no_slip().contact, s.proof)) << seed;
   }
   EXPECT_GE(orthogonal, 15);
+}
+
+TEST(NearestNoSlip, AndTorqueLimitsAllocateNothingOnceTheSizesAreKnown) {
+  if (!allocations_are_counted()) GTEST_SKIP() << "sanitizers own malloc in this build";
+  std::mt19937 rng(7);
+  ContactProblem p = random_robot(rng, 6 + 8, 4, 0.5);
+  p.v.setZero();
+  std::vector<int> joints;
+  for (int j = 6; j < 14; ++j) joints.push_back(j);
+  const VectorXd desired = VectorXd::Random(8);
+  const std::vector<double> weak(8, 5.0);
+  InverseWorkspace w, limited;
+  InverseSolution s, held_back;
+  const auto control = [&] {
+    for (int k = 0; k < 5; ++k) {
+      p.impulse[2] -= 1e-4;
+      inverse_dynamics(p, joints, desired, {}, no_slip(), w, s);
+      inverse_dynamics(p, joints, desired, weak, no_slip(), limited, held_back);
+    }
+  };
+  control();
+  const std::size_t before = allocation_count();
+  control();
+  EXPECT_EQ(allocation_count() - before, 0u);
+  EXPECT_TRUE(s.repaired);
+  EXPECT_FALSE(s.proof.empty());
+  EXPECT_GT(held_back.shortfall, 1e-6);
 }
 
 }  // namespace
