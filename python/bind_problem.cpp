@@ -94,6 +94,19 @@ void set_names(ContactProblem& p, const std::vector<std::uint64_t>& ids) {
   p.*member = ids;
 }
 
+std::vector<std::string> kinds_of_rows(const ContactProblem& p) {
+  std::vector<std::string> out;
+  for (int j = 0; j < p.bounded_rows(); ++j) out.emplace_back(to_string(row_kind(p, j)));
+  return out;
+}
+
+void set_kinds_of_rows(ContactProblem& p, const std::vector<std::string>& names) {
+  require_size("row_kinds", static_cast<Index>(names.size()), p.bounded_rows());
+  std::vector<RowKind> kinds;
+  for (const std::string& name : names) kinds.push_back(row_kind_from_string(name));
+  p.row_kinds = std::move(kinds);
+}
+
 void bind_contact_problem(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<ContactProblem>(m, "ContactProblem",
@@ -163,6 +176,9 @@ Raises ValueError naming the argument.)")
           "(n,) whole numbers that name the contacts, the same from step to step while the same features touch; empty: known by position")
       .def_prop_rw("row_ids", &names_view<&ContactProblem::row_ids>, &set_names<&ContactProblem::row_ids>,
                    "(m,) the same of the rows of J_b")
+      .def_prop_rw("row_kinds", &kinds_of_rows, &set_kinds_of_rows,
+                   "m words, what each row of J_b is: equality, limit, friction or motor; positions are held by equalities and limits.\n"
+                   "Unless set: equality where both bounds are infinite, limit where one is, motor where none is")
       .def_ro("prescribed", &ContactProblem::prescribed, "Velocity coordinates that must reach v_prescribed")
       .def_prop_ro("v_prescribed", &member_view<&ContactProblem::v_prescribed>, "Their velocities")
       .def(

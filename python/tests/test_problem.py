@@ -151,6 +151,23 @@ def test_names_of_contacts_and_rows():
     assert problem.ids.tolist() == [2**64 - 1, 3]
 
 
+def test_kinds_of_rows(tmp_path):
+    inf = np.inf
+    problem = stiction.ContactProblem(
+        np.eye(6), np.zeros(6), np.eye(6), 0.5, J_b=np.ones((3, 6)), lo=[-inf, 0, -1], hi=[inf, inf, 1]
+    )
+    assert problem.row_kinds == ["equality", "limit", "motor"]
+    problem.row_kinds = ["equality", "motor", "friction"]
+    for name in ("kinds.json", "kinds.npz"):
+        problem.save(tmp_path / name)
+        assert stiction.load_problem(tmp_path / name).row_kinds == ["equality", "motor", "friction"]
+    with pytest.raises(ValueError, match=r"^row_kind: expected one of equality, limit, friction, motor, got 'brake'$"):
+        problem.row_kinds = ["equality", "motor", "brake"]
+    with pytest.raises(ValueError, match=r"^row_kinds: expected size 3, got size 2$"):
+        problem.row_kinds = ["equality", "motor"]
+    assert problem.row_kinds == ["equality", "motor", "friction"]
+
+
 def test_no_contacts():
     problem = stiction.ContactProblem(np.eye(2), [1.0, 2.0], np.zeros((0, 2)), [], impulse=[0.5, 0.0])
     solution = stiction.solve(problem)

@@ -2,13 +2,14 @@
 //
 //   {"format": "stiction contact problem", "version": 1, "dt": h, "blocks": [sizes], "M": [rows of each block], "v": [], "impulse": [],
 //    "contacts": [{"mu", "restitution", "gap", "law", "material", "J": [{"block", "rows"}]}], "prescribed": [], "v_prescribed": [],
-//    "rows": [{"b", "lo", "hi", "J": [{"block", "rows"}]}]}
+//    "rows": [{"kind", "b", "lo", "hi", "J": [{"block", "rows"}]}]}
 //   {"format": "stiction reduced problem", "version": 1, "dt": h, "blocks": [sizes],
 //    "velocity": m/s, "contacts": [{"mu", "offset", "closed", "law", "material", "gap", "u_before", "restitution", "edge_angle", "weight",
 //    "u_free", "Rt"}],
 //    "rows": [{"w_free", "lo", "hi", "Bt"}], "y_free": [], "defect": [rows], absent when W has none}
 // "id" (an integer from 0 to 2^64 - 1), of contacts and of rows, "law" (a name) and "material" ({field: number, "spring": [S, T]}) are
-// there for every contact or for none; fields left out have their default. Of a reduced problem "dt" (1), "velocity" (0), "gap",
+// there for every contact or for none, "kind" (equality, limit, friction, motor) for every row or for none; fields left out have their
+// default. Of a reduced problem "dt" (1), "velocity" (0), "gap",
 // "u_before", "restitution", "edge_angle" and "weight" (none) may be left out too. Doubles are written with the fewest digits that read
 // back the same; infinities and NaN as the strings "inf", "-inf", "nan".
 #include <algorithm>
@@ -233,6 +234,17 @@ void read_id(const Node& node, Index i, std::vector<std::uint64_t>& ids) {
   if (id) ids.push_back(id->name());
 }
 
+// What row j is: every one, or none.
+void read_kind(const Node& row, Index j, std::vector<RowKind>& kinds) {
+  const auto kind = row.find("kind");
+  if (j > 0 && kind.has_value() == kinds.empty()) row.fail("\"kind\" is given for some only");
+  if (!kind) return;
+  const std::string name = kind->word();
+  const auto found = std::ranges::find(kRowKinds, name, [](RowKind each) { return to_string(each); });
+  if (found == kRowKinds.end()) kind->fail(fmt::format("expected equality, limit, friction or motor, got \"{}\"", name.substr(0, 60)));
+  kinds.push_back(*found);
+}
+
 BlockDiagonal read_inertia(const Node& node, std::span<const int> sizes) {
   if (node.size() != sizes.size()) node.fail(fmt::format("expected {} blocks, got {}", sizes.size(), node.size()));
   for (std::size_t k = 0; k < sizes.size(); ++k) {
@@ -282,6 +294,7 @@ ContactProblem read_contact_problem(const Node& top) {
     p.lo[j] = row["lo"].number();
     p.hi[j] = row["hi"].number();
     read_id(row, j, p.row_ids);
+    read_kind(row, j, p.row_kinds);
     read_entries(row["J"], p.J_b);
   }
   return p;
@@ -388,7 +401,9 @@ std::string to_json(const ContactProblem& p) {
   });
   out += fmt::format(",\n  \"prescribed\": {},\n  \"v_prescribed\": {},\n", integers(p.prescribed), list(p.v_prescribed));
   out += objects("rows", p.bounded_rows(), [&](int j) {
-    return fmt::format("{}\"b\": {}, \"lo\": {}, \"hi\": {},\n     \"J\": {}", id_of(p.row_ids, j), text(p.b[j]), text(p.lo[j]),
+    const std::string kind =
+        p.row_kinds.empty() ? "" : fmt::format("\"kind\": \"{}\", ", to_string(p.row_kinds[static_cast<std::size_t>(j)]));
+    return fmt::format("{}\"b\": {}, \"lo\": {}, \"hi\": {},\n     \"J\": {}", id_of(p.row_ids, j) + kind, text(p.b[j]), text(p.lo[j]),
                        text(p.hi[j]), entries(p.J_b, j));
   });
   return out + "\n}\n";

@@ -294,6 +294,17 @@ void add_ids(NpzWriter& out, std::string_view key, const std::vector<std::uint64
   if (!views.empty()) out.words(key, views);
 }
 
+std::vector<RowKind> read_kinds(const Arrays& in, Index m) {
+  std::vector<RowKind> out;
+  for (const std::string& word : in.words("row_kinds", m)) {
+    const auto found = std::ranges::find(kRowKinds, word, [](RowKind each) { return to_string(each); });
+    if (found == kRowKinds.end())
+      fail(in.file(), "row_kinds", fmt::format("expected some of equality, limit, friction, motor, got \"{}\"", word.substr(0, 60)));
+    out.push_back(*found);
+  }
+  return out;
+}
+
 ContactProblem read_contact_problem(const Arrays& in) {
   ContactProblem p;
   const MatrixXd M = in.matrix("M");
@@ -316,6 +327,7 @@ ContactProblem read_contact_problem(const Arrays& in) {
   p.b = in.vector("b", m);
   p.ids = read_ids(in, "ids", n);
   p.row_ids = read_ids(in, "row_ids", m);
+  p.row_kinds = read_kinds(in, m);
   p.lo = in.has("lo") ? in.vector("lo", m) : VectorXd::Constant(m, -kInfinity);
   p.hi = in.has("hi") ? in.vector("hi", m) : VectorXd::Constant(m, kInfinity);
   return p;
@@ -397,6 +409,9 @@ std::string to_npz(const ContactProblem& p) {
   add_laws(out, p);
   add_ids(out, "ids", p.ids);
   add_ids(out, "row_ids", p.row_ids);
+  std::vector<std::string_view> kinds;
+  for (const RowKind kind : p.row_kinds) kinds.push_back(to_string(kind));
+  if (!kinds.empty()) out.words("row_kinds", kinds);
   out.integers("prescribed", p.prescribed);
   out.vector("v_prescribed", p.v_prescribed);
   out.matrix("J_b", p.J_b.to_dense());

@@ -137,6 +137,7 @@ void expect_same(const ContactProblem& a, const ContactProblem& b, bool same_ent
   EXPECT_EQ(a.prescribed, b.prescribed);
   expect_same_bits(a.v_prescribed, b.v_prescribed, "v_prescribed");
   expect_same_rows(a.J_b, b.J_b, same_entries);
+  EXPECT_EQ(a.row_kinds, b.row_kinds);
   expect_same_bits(a.b, b.b, "b");
   expect_same_bits(a.lo, b.lo, "lo");
   expect_same_bits(a.hi, b.hi, "hi");
@@ -218,6 +219,32 @@ TEST_P(RoundTrip, Names) {
   ASSERT_EQ(reduction.reduced.ids.size(), 3u);
   save_problem(path, reduction.reduced);
   expect_same(reduction.reduced, std::get<stiction::ReducedProblem>(load_problem(path)), std::string(GetParam()) == ".json");
+}
+
+// Bounds alone do not tell a stop from a motor that only pulls.
+TEST_P(RoundTrip, KindsOfRows) {
+  ContactProblem p = awkward();
+  p.impulse.setZero();
+  for (const auto& kinds : {std::vector{RowKind::motor, RowKind::limit}, {RowKind::friction, RowKind::equality}}) {
+    p.row_kinds = kinds;
+    const fs::path path = scratch(std::string("kinds") + GetParam());
+    save_problem(path, p);
+    expect_same(p, std::get<ContactProblem>(load_problem(path)), std::string(GetParam()) == ".json");
+  }
+}
+
+TEST(Json, KindErrorsSayWhere) {
+  ContactProblem p = awkward();
+  p.v = VectorXd::Ones(5);
+  p.row_kinds = {RowKind::limit, RowKind::motor};
+  const auto error = [&](const std::string& replace, const std::string& by) {
+    std::string text = to_json(p);
+    text.replace(text.find(replace), replace.size(), by);
+    return error_of(write("kinds.json", text));
+  };
+  EXPECT_THAT(error("\"kind\": \"motor\", ", ""), testing::HasSubstr("rows[1]: \"kind\" is given for some only"));
+  EXPECT_THAT(error("\"motor\"", "\"engine\""),
+              testing::HasSubstr("rows[1].kind: expected equality, limit, friction or motor, got \"engine\""));
 }
 
 TEST(Json, NameErrorsSayWhere) {
