@@ -145,28 +145,6 @@ RowKind row_kind(const ProblemView& p, int j) {
   return from_below || from_above ? RowKind::limit : RowKind::motor;
 }
 
-void copy(const ProblemView& from, ContactProblem& to) {
-  to.dt = from.dt;
-  to.M = from.M;
-  to.v = from.v;
-  to.impulse = from.impulse;
-  to.J = from.J;
-  to.mu = from.mu;
-  to.restitution = from.restitution;
-  to.gap = from.gap;
-  to.laws = from.laws;
-  to.material = from.material;
-  to.prescribed = from.prescribed;
-  to.v_prescribed = from.v_prescribed;
-  to.J_b = from.J_b;
-  to.b = from.b;
-  to.lo = from.lo;
-  to.hi = from.hi;
-  to.row_kinds = from.row_kinds;
-  to.ids = from.ids;
-  to.row_ids = from.row_ids;
-}
-
 void normal_offset(const ProblemView& p, GrowVector& offset) {
   offset.resize(p.contacts());
   for (int i = 0; i < p.contacts(); ++i) {

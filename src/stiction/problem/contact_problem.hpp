@@ -100,9 +100,6 @@ inline ContactProblem::operator ProblemView() const {
   return {dt, M, v, impulse, J, mu, restitution, gap, laws, material, prescribed, v_prescribed, J_b, b, lo, hi, row_kinds, ids, row_ids};
 }
 
-/// A copy of what is viewed, in the memory of `to`.
-void copy(const ProblemView& from, ContactProblem& to);
-
 /// Kind of row j. Without row_kinds: equality when both bounds are infinite, limit when one is, motor when none is.
 RowKind row_kind(const ProblemView& problem, int j);
 
