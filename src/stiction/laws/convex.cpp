@@ -94,8 +94,8 @@ double slip_left(const ReducedProblem& p, const ConstRowMap& rows, const ConvexW
 }
 
 // Rows close to the span of the others are left out at first: where the normals hold the body, they add nothing but impulses that
-// grow with the inverse of the distance. When slip remains on them, they come in.
-void solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const SolverOptions& options, ConvexWorkspace& w, Impulses& out) {
+// grow with the inverse of the distance. When slip remains on them, they come in. False when no motion removes the slip.
+bool solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const SolverOptions& options, ConvexWorkspace& w, Impulses& out) {
   constexpr double kDistances[] = {kWellApart, 1e-6, kDependent}, kNoSlip = 1e-12;
   double best = kInfinity, chosen = 0.0, last = 0.0;
   for (const double distance : kDistances) {
@@ -104,17 +104,19 @@ void solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const Solve
     solve_normals(p, rows, options, w);
     out.iterations += w.lcp_solution.pivots;
     last = distance;
-    const double slip = w.tangents.nearest <= kDependent ? 0.0 : slip_left(p, rows, w);
+    const double slip = slip_left(p, rows, w);
+    if (distance == kWellApart && slip > options.tolerance && tangents_contradict(p, w)) return false;  // less is certified all the same
     if (slip < best) {
       best = slip;
       chosen = distance;
     }
     if (slip <= kNoSlip || w.tangents.nearest <= kDependent) break;
   }
-  if (chosen == last) return;
+  if (chosen == last) return true;
   eliminate_tangents(p, rows, chosen, w);
   solve_normals(p, rows, options, w);
   out.iterations += w.lcp_solution.pivots;
+  return true;
 }
 
 // λ of the tangential rows: R λ_S = Qᵀ(y - Nᵀ z) on their span.
@@ -149,9 +151,9 @@ void solve_by_pivoting(const ReducedProblem& p, const SolverOptions& options, Co
   assert(p.bounded_rows() == 0);
   const ConstRowMap rows = dense_rows(p.Rt, w.rows);
   out.iterations = 0;
-  const bool sticks = std::ranges::any_of(p.mu, [](double mu) { return std::isinf(mu); });
-  if (sticks) {
-    solve_no_slip(p, rows, options, w, out);
+  bool slips = false;
+  if (std::ranges::any_of(p.mu, [](double mu) { return std::isinf(mu); })) {
+    slips = !solve_no_slip(p, rows, options, w, out);
   } else {
     no_tangents(rows, w);
     solve_normals(p, rows, options, w);
@@ -162,9 +164,8 @@ void solve_by_pivoting(const ReducedProblem& p, const SolverOptions& options, Co
   out.beta.resize(0);
   for (int active : w.lcp_solution.active) out.lambda[3 * active] = w.lcp_solution.z[active];
   out.motion = w.y;
-  const double slip = sticks ? slip_left(p, rows, w) : 0.0;
   if (!w.tangents.indices.empty()) recover_tangents(rows, w, out);
-  if (slip > options.tolerance && tangents_contradict(p, w)) {  // less would be certified all the same
+  if (slips) {
     out.status = Status::infeasible;
     out.ray.setZero(3 * p.contacts());
     for (std::size_t t = 0; t < w.candidates.size(); ++t) out.ray[w.candidates[t]] = -w.slip[static_cast<Index>(t)];

@@ -274,7 +274,7 @@ bool choose_in_form(const SolveOptions& options, SolveWorkspace& w) {
 // without bound the least norm is the default.
 template <class Problem>
 void apply_choice(const Problem& problem, SolveOptions options, SolveWorkspace& w, Solution& solution) {
-  const bool far = runs_off(solution);
+  const bool far = runs_off(solution) && !is_pivoting(choose_solver(w.form, options.solver));  // a vertex is where its set begins
   if (options.choice == Choice::warm_start && !far) return;
   if (options.choice == Choice::warm_start) options.choice = Choice::least_norm;
   w.solved_impulses = w.impulses.lambda;
