@@ -175,8 +175,8 @@ void take_proof(const InfeasibilityRay& ray, RequestProof& proof) {
 
 void apply_stage_two(const ProblemView& p, const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
   w.stage_one = s.impulses;
-  s.least_torque = stage_two(p, w.solve.reduction, w.solve.terms, options.contact.edges, options.contact.warm_start, s.v,
-                             s.bounded_impulses, w.stage_two, s.impulses) == Status::solved;
+  s.least_torque =
+      stage_two(p, w.solve.reduction, w.solve.terms, options.contact, s.v, s.bounded_impulses, w.stage_two, s.impulses) == Status::solved;
   if (!s.least_torque) return;
   w.solve.impulses.lambda = s.impulses;
   complete(p, options.contact, w.solve, s);

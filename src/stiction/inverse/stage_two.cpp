@@ -106,7 +106,7 @@ void gather_rows(const ProblemView& p, const ReducedProblem& reduced, StageTwoWo
 
 }  // namespace
 
-Status stage_two(const ProblemView& p, const Reduction& reduction, const LawTerms& terms, int edges, bool warm_start, const Ref& v_plus,
+Status stage_two(const ProblemView& p, const Reduction& reduction, const LawTerms& terms, const SolveOptions& options, const Ref& v_plus,
                  const Ref& lambda_b, StageTwoWorkspace& w, GrowVector& lambda) {
   const ReducedProblem& reduced = reduction.reduced;
   if (reduced.contacts() == 0) return Status::solved;
@@ -114,7 +114,7 @@ Status stage_two(const ProblemView& p, const Reduction& reduction, const LawTerm
   split_off_friction(terms, lambda, w);
   reduced.Rt.add_transposed(w.free_part, w.y);
   make_standard_form(reduced, w.terms, w.form);
-  make_generators(w.form.problem, GeneratorKind::free_tangents, terms.disc() ? edges : terms.edges, w.generators);
+  make_generators(w.form.problem, GeneratorKind::free_tangents, terms.disc() ? options.edges : terms.edges, w.generators);
   torque_target(p, v_plus, lambda_b, w);
   find_admissible(p, reduced, v_plus, w);
   gather_rows(p, reduced, w);
@@ -129,11 +129,11 @@ Status stage_two(const ProblemView& p, const Reduction& reduction, const LawTerm
   qp.lo = w.lo;
   w.x0 = w.solution.x;
   w.nu0 = w.solution.nu;
-  if (warm_start && w.x0.size() == count && w.nu0.size() == r) {
+  if (options.warm_start && w.x0.size() == count && w.nu0.size() == r) {
     qp.x0 = w.x0;
     qp.nu0 = w.nu0;
   }
-  const Status status = range_qp(qp, {}, w.qp, w.solution);
+  const Status status = range_qp(qp, {.max_pivots = options.max_pivots}, w.qp, w.solution);
   if (status != Status::solved) return status;
   lambda = w.fixed;
   for (Index k = 0; k < count; ++k) {

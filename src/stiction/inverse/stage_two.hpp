@@ -30,8 +30,8 @@ struct StageTwoWorkspace {
 
 /// Replaces `lambda` (3n, stage I) by the impulses of least torque; v_plus and lambda_b (m) are stage I's. The problem has prescribed
 /// rows. Returns solved, or why `lambda` was left alone. `terms`: the law's on this problem, of any family but constitutive; discs are
-/// searched over the polygon of `edges` in them, so a disc that slips is left alone.
-Status stage_two(const ProblemView& problem, const Reduction& reduction, const LawTerms& terms, int edges, bool warm_start,
+/// searched over the polygon of `options.edges` in them, so a disc that slips is left alone. `options.max_pivots` bounds the search.
+Status stage_two(const ProblemView& problem, const Reduction& reduction, const LawTerms& terms, const SolveOptions& options,
                  const Eigen::Ref<const Eigen::VectorXd>& v_plus, const Eigen::Ref<const Eigen::VectorXd>& lambda_b,
                  StageTwoWorkspace& workspace, GrowVector& lambda);
 
