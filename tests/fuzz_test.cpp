@@ -247,6 +247,20 @@ const std::vector<std::pair<const char*, void (*)(ContactProblem&)>> kDamage{
      }},
 };
 
+TEST(Fuzz, APointThatIsAcceptableIsTriedByNoSecondMethod) {
+  int hard = 0;
+  for (unsigned seed = 0; seed < 150; ++seed) {
+    const ContactProblem p = Generator(seed).problem();
+    SolveOptions options;
+    options.law = Law::coulomb_cone;
+    if (solve(p, options).fallbacks < 2) continue;  // one is the narrower path of the same method
+    ++hard;
+    options.acceptable = 1e9;
+    EXPECT_LE(solve(p, options).fallbacks, 1) << seed;
+  }
+  EXPECT_GT(hard, 0);
+}
+
 TEST(Fuzz, BadInputIsNamed) {
   int tried = 0;
   for (unsigned seed = 0; seed < 30; ++seed) {

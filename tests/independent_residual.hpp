@@ -55,7 +55,7 @@ class Residual {
   double offset(int i) const {
     const double approach = before[3 * i];
     if (p.restitution[i] > 0.0 && approach < 0.0 && p.gap[i] + h * approach <= 0.0) return p.restitution[i] * approach;
-    return std::max(p.gap[i], 0.0) / h;
+    return p.gap[i] > 1e-7 ? p.gap[i] / h : 0.0;
   }
   bool closed(int i) const { return p.gap[i] + h * std::min(before[3 * i], 0.0) <= 1e-6; }
 
@@ -162,7 +162,7 @@ class Residual {
     } else {
       raise(std::max({(gauge(l.tail<2>()) - mu * l[0]) / A, -l[0] / A, (mu * support(x.tail<2>()) - x[0]) / V}));
     }
-    raise(std::abs(l.dot(x)) / A / V);
+    raise(std::abs(l.dot(x)) / std::max(A, l.norm()) / V);  // λ_T = -u_T / R_t may be far beyond A
   }
 
   void check_contact(int i) {

@@ -2,7 +2,7 @@
 //
 // A law is one row of problem/laws.def and one function `lower_<name>` that fills the terms of one contact. Before it is called, the scheme
 // has filled what depends on the gap: which contacts bear, the offset c, and whether the contact is closed.
-//   stewart_trinkle   all bear, c = (max(φ, 0)/h or ε u_N⁻, 0, 0): `normal_offset`               closed: `find_closed`
+//   stewart_trinkle   all bear, c = (φ/h or ε u_N⁻, 0, 0): `normal_offset`               closed: `find_closed`
 //   anitescu_potra    contacts with φ <= kTouchGap bear, and what is left of their gap goes        closed: the same
 //   moreau            contacts that touch half a step ahead bear, φ + h u_N⁻/2 <= kTouchGap, c = (ε_N u_N⁻, ε_T u_T⁻)   [G14, Eqs. 5-9]
 // Contacts that name laws of their own (ContactProblem::laws) are lowered each by its own. Their families decide whether they go together:

@@ -148,7 +148,7 @@ RowKind row_kind(const ProblemView& p, int j) {
 void normal_offset(const ProblemView& p, GrowVector& offset) {
   offset.resize(p.contacts());
   for (int i = 0; i < p.contacts(); ++i) {
-    offset[i] = std::max(p.gap[i], 0.0) / p.dt;
+    offset[i] = p.gap[i] > kRestGap ? p.gap[i] / p.dt : 0.0;
     if (p.restitution[i] > 0.0) {
       Eigen::Vector3d u = Eigen::Vector3d::Zero();
       p.J.add_group_product(i, p.v, u);

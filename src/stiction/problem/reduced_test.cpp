@@ -287,5 +287,17 @@ TEST(ReductionAllocation, NoneOnceGrownWithRedundantBilateralRows) {
   EXPECT_EQ(allocation_count() - before, 0u);
 }
 
+TEST(NormalOffset, IsTheGapOverTheStepBeyondATenthOfAMicrometre) {
+  ContactProblem p = three_bodies(1);
+  p.v.setZero();
+  p.restitution.setZero();
+  GrowVector offset;
+  for (const auto& [gap, expected] : {std::pair{-1e-3, 0.0}, std::pair{5e-8, 0.0}, std::pair{2e-7, 2e-5}, std::pair{1e-3, 0.1}}) {
+    p.gap.setConstant(gap);
+    normal_offset(p, offset);
+    EXPECT_NEAR(offset[0], expected, 1e-15);
+  }
+}
+
 }  // namespace
 }  // namespace stiction

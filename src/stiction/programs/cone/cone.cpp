@@ -98,6 +98,7 @@ void report(const ConeOptions& options, const ConeMemory& memory, bool solved, C
   solution.lambda = memory.best_lambda;
   solution.beta = memory.best_beta;
   solution.natural_map = memory.best;
+  solution.acceptable = options.acceptable > 0.0 && memory.best <= memory.acceptable;
   solution.paths = memory.paths;
   if (solved) {
     solution.status = Status::solved;

@@ -19,8 +19,8 @@ constexpr int kLongestPath = 500;      // steps; of 467 piles, walls and files t
 constexpr double kPathEnd = 1e-14;     // ν over the size of the problem: rounding
 constexpr double kFirstNewton = 1e-6;  // natural map over the largest velocity from which Newton is tried,
 constexpr double kNewtonAgain = 0.1;   // and again whenever it has fallen to this part
-constexpr int kBeyondAcceptable = 20;  // factorisations that a point which is acceptable already is given to become a solution: two tries
-                                       // of Newton and the steps between
+constexpr int kBeyondAcceptable = 80;  // factorisations that a point which is acceptable already is given to become a solution: of steps of
+                                       // piles next to none is one after more
 
 // Largest free velocity over the contact's own scale (sqrt of an energy).
 double problem_size(const ReducedProblem& problem, const ConeMemory& memory) {
