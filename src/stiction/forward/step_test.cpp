@@ -304,7 +304,8 @@ TEST(Stepper, EnergyRisesByLiftingOutOfOverlapAlone) {
     const Shape shape = k % 2 == 0 ? Shape(Capsule{0.06, 0.06}) : Shape(Box{Vector3d(0.075, 0.065, 0.055)});
     body.shapes.push_back({shape, Eigen::Isometry3d::Identity(), 0.5});
     body.inertia = solid_inertia(shape, body.mass);
-    body.pose.translation() = Vector3d(k & 1 ? 0.12 : -0.13, k & 2 ? 0.13 : -0.12, 0.2 + 0.26 * (k / 4));
+    const int layer = k / 4;
+    body.pose.translation() = Vector3d(k & 1 ? 0.12 : -0.13, k & 2 ? 0.13 : -0.12, 0.2 + 0.26 * layer);
     body.pose.linear() = Eigen::AngleAxisd(1.0 + k, Vector3d(1.0, 0.3 * k, -0.5).normalized()).toRotationMatrix();
     builder.add_free_body(body);
   }
