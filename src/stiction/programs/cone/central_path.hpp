@@ -67,9 +67,7 @@ class CentralPath {
     if (forward != forward_) level_ = std::max(level_, kCautious);
     forward_ = forward;
     const double nu = nu_;
-    bool moved = go_on();
-    if (moved) approaches_ = 0;
-    moved = moved || go_back() || (approaches_++ < kApproaches && approach());
+    const bool moved = go_on() || go_back() || approach();
     last_step_ = nu_ / nu - 1.0;
     return moved;
   }
@@ -89,7 +87,6 @@ class CentralPath {
   static constexpr int kCautious = 6;     // level after a turn: 0.5
   static constexpr double kBack = 8.0;    // longest step backwards, over ν: a path that turns back seldom goes far
   static constexpr double kLeast = 1e-3;  // of ν in one step: the boldest one
-  static constexpr int kApproaches = 40;  // in a row: what has not come near by then hardly moves at all
   static constexpr double kNarrower = 0.25, kWider = 2.0, kNarrowest = 0.01;  // changes of β, and where it ends
 
   double length(int level) const {
@@ -215,7 +212,6 @@ class CentralPath {
   double beta_, nu_, error_ = 0.0, last_nu_ = 0.0, last_step_ = 0.0;
   double square_ = 1.0;  // 1 + |tangent|²
   int level_ = 4;        // of the last step
-  int approaches_ = 0;   // since a step led on
   bool forward_ = true, can_go_back_ = false;
 };
 
