@@ -62,7 +62,7 @@ nlohmann::ordered_json certificate_json(const Certificate& c) {
 
 Promises promises_of(const ContactProblem& problem, const LawTerms& law) {
   Promises out{law, true, !problem.prescribed.empty(), problem.bounded_rows() > 0};
-  for (Eigen::Index j = 0; j < problem.lo.size(); ++j) out.bilateral |= problem.lo[j] == -kInfinity && problem.hi[j] == kInfinity;
+  for (int j = 0; j < problem.bounded_rows(); ++j) out.bilateral |= is_bilateral(problem, j);
   return out;
 }
 

@@ -124,7 +124,7 @@ void bind_report(nb::module_& m) {
       .def_ro("penetration", &StepOutcome::deepest_penetration, "Deepest penetration before the step (m)")
       .def_prop_ro(
           "lifted", [](const StepOutcome& r) { return r.correction.lifted; },
-          "Potential energy that undoing penetration added (J); nothing else that a step does adds any")
+          "Potential energy that undoing penetration added (J); to free bodies without forces of their own nothing else in a step adds any")
       .def_ro("saturated", &StepOutcome::saturated, "Torques that were cut to their joint's effort limit")
       .def_prop_ro("seconds", &stage_seconds, "Wall time per stage (s)")
       .def("__bool__", [](const StepOutcome& r) { return r.accepted; })

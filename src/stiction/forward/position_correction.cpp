@@ -26,12 +26,6 @@ double deepest_of(const ProblemView& p, const std::vector<char>& takes_part) {
   return deepest;
 }
 
-double weight(const BlockRows& rows, int i) {
-  double sum = 0.0;
-  for (int e = rows.entry_begin(i); e < rows.entry_end(i); ++e) sum += rows.entry(e).squaredNorm();
-  return sum / 3.0;
-}
-
 double normal_weight(const BlockRows& rows, int i) {
   double sum = 0.0;
   for (int e = rows.entry_begin(i); e < rows.entry_end(i); ++e) sum += rows.entry(e).row(0).squaredNorm();
@@ -88,7 +82,7 @@ void PositionCorrection::pose(const ProblemView& p, const Motion& motion, const 
   p.J.multiply(v_plus, u_);
   for (int i = 0; i < p.contacts(); ++i) {
     const std::size_t k = static_cast<std::size_t>(i);
-    problem_.material[k].regularization = kSoftness * weight(problem_.Rt, i);
+    problem_.material[k].regularization = kSoftness * problem_.Rt.group_square(i) / 3.0;
     const double depth = -p.gap[i];
     double& c = problem_.offset[i];
     if (takes_part[k] == 0) {

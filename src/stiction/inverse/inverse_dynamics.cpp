@@ -81,9 +81,6 @@ void measure_shortfall(std::span<const int> joints, const Ref& v_desired, Invers
   }
 }
 
-// Rows of bounded strength: what they hold against is a matter of forces, not of which motions there are.
-bool gives_way(const ProblemView& p, int j) { return std::isfinite(p.lo[j]) && std::isfinite(p.hi[j]); }
-
 // The joint velocities closest to the desired ones that the contacts allow, no-slip or at least without penetration [ZD15, Eqs. 40-43]:
 // Gauss's principle, steps whose inertia is 1 on the driven joints and little elsewhere. Repeating them from the velocity reached
 // (proximal point) takes the little inertia's say away without the bad conditioning of none. Rows that may give way have none.
@@ -104,7 +101,7 @@ bool nearest_consistent(const ProblemView& p, std::span<const int> joints, const
   n.lo = p.lo;
   n.hi = p.hi;
   for (int j = 0; j < p.bounded_rows(); ++j) {
-    if (gives_way(p, j)) n.lo[j] = n.hi[j] = 0.0;
+    if (is_two_sided(p, j)) n.lo[j] = n.hi[j] = 0.0;
   }
   const ProblemView nearest{p.dt,        n.M,        n.v,          n.impulse,      p.J,   p.mu, p.restitution, p.gap,
                             p.laws,      p.material, n.prescribed, n.v_prescribed, p.J_b, p.b,  n.lo,          n.hi,

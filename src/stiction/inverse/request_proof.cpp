@@ -59,8 +59,6 @@ double reach(const LawTerms& law, int i, const Vector3d& g) {
   return t.mu * best;
 }
 
-bool is_equation(const ProblemView& p, Index j) { return p.lo[j] == -kInfinity && p.hi[j] == kInfinity; }
-bool is_two_sided(const ProblemView& p, Index j) { return std::isfinite(p.lo[j]) && std::isfinite(p.hi[j]); }
 double limit(const ProblemView& p, std::span<const double> tau_max, std::size_t k) {
   return tau_max.empty() ? kInfinity : p.dt * tau_max[k];
 }
@@ -81,8 +79,8 @@ bool has_right_signs(const ProblemView& p, const LawTerms& law, const RequestPro
     const Vector3d zi = z.contacts.segment<3>(3 * i);
     if (!(zi[0] >= 0.0) || (!c.separates && zi[0] != 0.0) || (!c.sticks && (zi[1] != 0.0 || zi[2] != 0.0))) return false;
   }
-  for (Index j = 0; j < p.bounded_rows(); ++j) {
-    if (is_equation(p, j)) continue;
+  for (int j = 0; j < p.bounded_rows(); ++j) {
+    if (is_bilateral(p, j)) continue;
     if (is_two_sided(p, j) ? z.rows[j] != 0.0 : p.hi[j] == kInfinity ? !(z.rows[j] >= 0.0) : !(z.rows[j] <= 0.0)) return false;
   }
   return z.contacts.allFinite() && z.rows.allFinite() && z.joints.allFinite();
@@ -277,9 +275,9 @@ void read_multipliers(const ProblemView& p, std::span<const int> joints, const L
     if (!c.sticks) continue;
     for (int t : {1, 2}) z.contacts[3 * i + t] = equation();
   }
-  for (Index j = 0; j < p.bounded_rows(); ++j) {
+  for (int j = 0; j < p.bounded_rows(); ++j) {
     if (is_two_sided(p, j)) continue;
-    z.rows[j] = is_equation(p, j) ? equation() : p.hi[j] == kInfinity ? farkas[k++] : -farkas[k++];
+    z.rows[j] = is_bilateral(p, j) ? equation() : p.hi[j] == kInfinity ? farkas[k++] : -farkas[k++];
   }
   for (Index j = 0; j < z.joints.size(); ++j) z.joints[j] = equation();
 }
@@ -312,7 +310,7 @@ bool find_request_proof(const ProblemView& p, std::span<const int> joints, const
     const double sign = p.hi[j] == kInfinity ? 1.0 : -1.0;
     b.add_bounded(j);
     b.row() *= sign;
-    b.demand(sign * p.b[j], is_equation(p, j));
+    b.demand(sign * p.b[j], is_bilateral(p, j));
   }
   for (std::size_t k = 0; k < joints.size(); ++k) {
     b.row()[joints[k]] = 1.0;

@@ -240,8 +240,8 @@ void read_kind(const Node& row, Index j, std::vector<RowKind>& kinds) {
   if (j > 0 && kind.has_value() == kinds.empty()) row.fail("\"kind\" is given for some only");
   if (!kind) return;
   const std::string name = kind->word();
-  const auto found = std::ranges::find(kRowKinds, name, [](RowKind each) { return to_string(each); });
-  if (found == kRowKinds.end()) kind->fail(fmt::format("expected equality, limit, friction or motor, got \"{}\"", name.substr(0, 60)));
+  const auto found = find_row_kind(name);
+  if (!found) kind->fail(fmt::format("expected equality, limit, friction or motor, got \"{}\"", name.substr(0, 60)));
   kinds.push_back(*found);
 }
 

@@ -297,8 +297,8 @@ void add_ids(NpzWriter& out, std::string_view key, const std::vector<std::uint64
 std::vector<RowKind> read_kinds(const Arrays& in, Index m) {
   std::vector<RowKind> out;
   for (const std::string& word : in.words("row_kinds", m)) {
-    const auto found = std::ranges::find(kRowKinds, word, [](RowKind each) { return to_string(each); });
-    if (found == kRowKinds.end())
+    const auto found = find_row_kind(word);
+    if (!found)
       fail(in.file(), "row_kinds", fmt::format("expected some of equality, limit, friction, motor, got \"{}\"", word.substr(0, 60)));
     out.push_back(*found);
   }

@@ -18,9 +18,7 @@ constexpr int kRounds = 30;
 
 double mean_diagonal(const ReducedProblem& p) {
   double sum = 0.0;
-  for (int i = 0; i < p.contacts(); ++i) {
-    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) sum += p.Rt.entry(e).squaredNorm();
-  }
+  for (int i = 0; i < p.contacts(); ++i) sum += p.Rt.group_square(i);
   return sum > 0.0 ? sum / (3.0 * p.contacts()) : 1.0;
 }
 
@@ -101,9 +99,7 @@ void set_target(const ReducedProblem& p, double softness, ChoiceWorkspace& w) {
 double motion_scale(const ReducedProblem& p, const Ref& lambda) {
   double scale = 1e-300;
   for (int i = 0; i < p.contacts(); ++i) {
-    double square = 0.0;
-    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) square += p.Rt.entry(e).squaredNorm();
-    scale = std::max(scale, std::sqrt(square) * lambda.segment<3>(3 * i).cwiseAbs().maxCoeff());
+    scale = std::max(scale, std::sqrt(p.Rt.group_square(i)) * lambda.segment<3>(3 * i).cwiseAbs().maxCoeff());
   }
   return scale;
 }

@@ -31,8 +31,7 @@ void prepare(const ReducedProblem& p, CompliantWorkspace& w) {
   w.frozen.setConstant(-1.0);
   w.D.setZero(9 * n);
   for (int j = 0; j < m; ++j) {
-    double square = 0.0;
-    for (int e = p.Bt.entry_begin(j); e < p.Bt.entry_end(j); ++e) square += p.Bt.entry(e).squaredNorm();
+    const double square = p.Bt.group_square(j);
     w.weights[j] = square > 0.0 ? kWeight / square : 0.0;
     w.multipliers[j] = std::clamp(0.0, p.lo[j], p.hi[j]);
   }

@@ -85,8 +85,7 @@ double velocity_scale(const ProblemView& p) {
 double motion_scale(const ReducedProblem& p) {
   double scale = p.y_free.size() > 0 ? p.y_free.cwiseAbs().maxCoeff() : 0.0;
   const auto take = [&](double velocity, const BlockRows& rows, int group) {
-    double square = 0.0;
-    for (int e = rows.entry_begin(group); e < rows.entry_end(group); ++e) square += rows.entry(e).squaredNorm();
+    const double square = rows.group_square(group);
     if (square > 0.0) scale = std::max(scale, std::abs(velocity) / std::sqrt(square));
   };
   for (int i = 0; i < p.contacts(); ++i) {
@@ -216,7 +215,7 @@ Work work_on_rows(const ProblemView& p, const InfeasibilityRay& ray, Infeasibili
   reduce(p.with_momentum(w.zero, w.zero), w.still_reduction, {.velocity_before = false});
   Work work;
   for (int j = 0; j < p.bounded_rows(); ++j) {
-    if (p.lo[j] == -kInfinity && p.hi[j] == kInfinity) continue;
+    if (is_bilateral(p, j)) continue;
     Row velocity(0.0);
     p.J_b.add_group_product(j, w.still_reduction.v_free, velocity);
     work.add(ray.bounded_impulses[j] * velocity[0]);

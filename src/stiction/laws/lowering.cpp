@@ -160,10 +160,7 @@ void lower(const ReducedProblem& p, const LawModel& model, LawTerms& terms) {
     if (p.gap.size() > 0) c.gap = p.gap[i];
     c.closed = p.closed[static_cast<std::size_t>(i)] != 0;
     if (p.u_before.size() > 0) c.u_before = p.u_before.segment<3>(3 * i);
-    if (row_of(own).reads == Reads::weight) {
-      if (p.weight.size() > 0) c.weight = p.weight[i];
-      for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i) && p.weight.size() == 0; ++e) c.weight += p.Rt.entry(e).squaredNorm() / 3.0;
-    }
+    if (row_of(own).reads == Reads::weight) c.weight = p.weight.size() > 0 ? p.weight[i] : p.Rt.group_square(i) / 3.0;
     return {p.offset[i], p.restitution.size() > 0 ? p.restitution[i] : 0.0, turned ? p.edge_angle[i] : 0.0};
   };
   lower_contacts(p, model, law, read, terms);

@@ -57,7 +57,7 @@ void check_rows(const ProblemView& p, const LawTerms& law, const Ref& v_plus, co
     Eigen::Matrix<double, 1, 1> after(0.0), before(0.0);
     p.J_b.add_group_product(j, v_plus, after);
     p.J_b.add_group_product(j, p.v, before);
-    const bool bilateral = p.lo[j] == -kInfinity && p.hi[j] == kInfinity;
+    const bool bilateral = is_bilateral(p, j);
     (bilateral ? c.energy.bilateral : c.energy.bounded) += work(lambda_b[j], before[0], after[0]);
     if (bilateral) {
       raise(c.bilateral, std::abs(after[0] - p.b[j]), s.velocity);

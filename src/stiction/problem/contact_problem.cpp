@@ -131,18 +131,25 @@ std::string_view to_string(RowKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-RowKind row_kind_from_string(std::string_view name) {
+std::optional<RowKind> find_row_kind(std::string_view name) {
   for (const RowKind kind : kRowKinds) {
     if (to_string(kind) == name) return kind;
   }
+  return std::nullopt;
+}
+
+RowKind row_kind_from_string(std::string_view name) {
+  if (const auto kind = find_row_kind(name)) return *kind;
   throw InvalidArgument("row_kind", "one of equality, limit, friction, motor", fmt::format("'{}'", name));
 }
 
+bool is_bilateral(const ProblemView& p, int j) { return p.lo[j] == -kInfinity && p.hi[j] == kInfinity; }
+
+bool is_two_sided(const ProblemView& p, int j) { return std::isfinite(p.lo[j]) && std::isfinite(p.hi[j]); }
+
 RowKind row_kind(const ProblemView& p, int j) {
   if (!p.row_kinds.empty()) return p.row_kinds[static_cast<std::size_t>(j)];
-  const bool from_below = p.lo[j] == -kInfinity, from_above = p.hi[j] == kInfinity;
-  if (from_below && from_above) return RowKind::equality;
-  return from_below || from_above ? RowKind::limit : RowKind::motor;
+  return is_bilateral(p, j) ? RowKind::equality : is_two_sided(p, j) ? RowKind::motor : RowKind::limit;
 }
 
 void normal_offset(const ProblemView& p, GrowVector& offset) {

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +38,7 @@ enum class RowKind : char {
 };
 inline constexpr std::array kRowKinds{RowKind::equality, RowKind::limit, RowKind::friction, RowKind::motor};
 std::string_view to_string(RowKind kind);
+std::optional<RowKind> find_row_kind(std::string_view name);
 /// Throws InvalidArgument that lists the names known.
 RowKind row_kind_from_string(std::string_view name);
 
@@ -99,6 +101,11 @@ struct ProblemView {
 inline ContactProblem::operator ProblemView() const {
   return {dt, M, v, impulse, J, mu, restitution, gap, laws, material, prescribed, v_prescribed, J_b, b, lo, hi, row_kinds, ids, row_ids};
 }
+
+/// Both bounds of row j are infinite.
+bool is_bilateral(const ProblemView& problem, int j);
+/// Both are finite: what the row holds against is a matter of forces, not of which motions there are.
+bool is_two_sided(const ProblemView& problem, int j);
 
 /// Kind of row j. Without row_kinds: equality when both bounds are infinite, limit when one is, motor when none is.
 RowKind row_kind(const ProblemView& problem, int j);

@@ -15,8 +15,6 @@ namespace {
 using Index = Eigen::Index;
 using Vector6 = Eigen::Matrix<double, 6, 1>;
 
-bool is_bilateral(const ProblemView& p, int row) { return p.lo[row] == -kInfinity && p.hi[row] == kInfinity; }
-
 void classify_rows(const ProblemView& p, bool keep_bilateral, Reduction& red) {
   red.bilateral.clear();
   red.bounded.clear();

@@ -16,9 +16,7 @@ using Ref = Eigen::Ref<const Eigen::VectorXd>;
 // Mean diagonal of R_t R_tᵀ, or of B_t B_tᵀ.
 double mean_diagonal(const BlockRows& rows) {
   double sum = 0.0;
-  for (int g = 0; g < rows.groups(); ++g) {
-    for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) sum += rows.entry(e).squaredNorm();
-  }
+  for (int g = 0; g < rows.groups(); ++g) sum += rows.group_square(g);
   return rows.groups() > 0 ? sum / rows.rows() : 0.0;
 }
 

@@ -10,12 +10,6 @@ namespace {
 
 std::size_t at(Eigen::Index i) { return static_cast<std::size_t>(i); }
 
-double square(const BlockRows& rows, int g) {
-  double sum = 0.0;
-  for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) sum += rows.entry(e).squaredNorm();
-  return sum;
-}
-
 bool is_lower_limit(const ReducedProblem& p, int j) { return p.lo[j] == 0.0 && p.hi[j] == kInfinity; }
 
 // b_j = -b_k to rounding.
@@ -37,15 +31,15 @@ void pair_rows(const ReducedProblem& p, double width, OpposingRows& rows) {
   rows.partner.assign(at(m), -1);
   rows.order.clear();
   for (int j = 0; j < m; ++j) {
-    if (is_lower_limit(p, j) && square(p.Bt, j) > 0.0) rows.order.push_back(j);
+    if (is_lower_limit(p, j) && p.Bt.group_square(j) > 0.0) rows.order.push_back(j);
   }
-  std::ranges::sort(rows.order, [&](int a, int b) { return std::pair(square(p.Bt, a), a) < std::pair(square(p.Bt, b), b); });
+  std::ranges::sort(rows.order, [&](int a, int b) { return std::pair(p.Bt.group_square(a), a) < std::pair(p.Bt.group_square(b), b); });
   for (std::size_t a = 0; a < rows.order.size(); ++a) {
     const int j = rows.order[a];
-    const double size = square(p.Bt, j);
+    const double size = p.Bt.group_square(j);
     for (std::size_t b = a + 1; b < rows.order.size() && rows.partner[at(j)] < 0; ++b) {
       const int k = rows.order[b];
-      if (square(p.Bt, k) > (1.0 + kSameSize) * size) break;
+      if (p.Bt.group_square(k) > (1.0 + kSameSize) * size) break;
       if (rows.partner[at(k)] >= 0 || std::abs(p.w_free[j] + p.w_free[k]) > width || !opposite(p.Bt, j, k, size)) continue;
       rows.partner[at(j)] = k;
       rows.partner[at(k)] = j;

@@ -39,7 +39,7 @@ void check_sizes(const ReducedProblem& p, const Contacts& contacts, const SoftCo
 // Diagonal of G: normal and mean tangential entry of each contact, and of each row; rows that nothing moves take the largest.
 void measure_diagonal(const ReducedProblem& p, SoftConeWorkspace& w) {
   w.diagonal.setZero(2 * p.contacts());
-  w.row_diagonal.setZero(p.bounded_rows());
+  w.row_diagonal.resize(p.bounded_rows());
   for (int i = 0; i < p.contacts(); ++i) {
     for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) {
       const ConstRowMap rows = p.Rt.entry(e);
@@ -47,9 +47,7 @@ void measure_diagonal(const ReducedProblem& p, SoftConeWorkspace& w) {
       w.diagonal[2 * i + 1] += 0.5 * (rows.row(1).squaredNorm() + rows.row(2).squaredNorm());
     }
   }
-  for (int j = 0; j < p.bounded_rows(); ++j) {
-    for (int e = p.Bt.entry_begin(j); e < p.Bt.entry_end(j); ++e) w.row_diagonal[j] += p.Bt.entry(e).squaredNorm();
-  }
+  for (int j = 0; j < p.bounded_rows(); ++j) w.row_diagonal[j] = p.Bt.group_square(j);
   const double largest =
       std::max(w.diagonal.size() > 0 ? w.diagonal.maxCoeff() : 0.0, w.row_diagonal.size() > 0 ? w.row_diagonal.maxCoeff() : 0.0);
   const double least = largest > 0.0 ? 1e-6 * largest : 1.0;

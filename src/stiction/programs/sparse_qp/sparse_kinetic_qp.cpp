@@ -38,11 +38,7 @@ void check(const SparseKineticQp& p) {
 
 void measure_rows(const BlockRows& rows, GrowVector& norm) {
   norm.resize(rows.groups());
-  for (int g = 0; g < rows.groups(); ++g) {
-    double square = 0.0;
-    for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) square += rows.entry(e).squaredNorm();
-    norm[g] = std::sqrt(square);
-  }
+  for (int g = 0; g < rows.groups(); ++g) norm[g] = std::sqrt(rows.group_square(g));
 }
 
 double largest(const GrowVector& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; }
