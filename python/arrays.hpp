@@ -34,6 +34,7 @@ class Numbers {
   /// Throws InvalidArgument naming `argument` when the value is not an array of real numbers with this many dimensions.
   Numbers(const ArrayLike& value, const char* argument, std::size_t dimensions);
   Eigen::Map<const Eigen::VectorXd> vector() const { return {array_.data(), static_cast<Eigen::Index>(array_.size())}; }
+  std::size_t size(std::size_t dimension) const { return array_.shape(dimension); }
   ConstRowMap matrix() const {
     return {array_.data(), static_cast<Eigen::Index>(array_.shape(0)), static_cast<Eigen::Index>(array_.shape(1))};
   }

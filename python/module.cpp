@@ -21,4 +21,5 @@ NB_MODULE(_core, m) {
   stiction::python::bind_drawn_shapes(m);
   stiction::python::bind_simulate(m);
   stiction::python::bind_stepper(m);
+  stiction::python::bind_rollout(m);
 }

@@ -1,0 +1,87 @@
+"""rollout: many runs at once, each with the bits of one stepper alone."""
+
+import numpy as np
+import pytest
+
+import stiction
+
+STEPS = 60
+
+
+def falling_boxes():
+    world = stiction.World(friction=0.4)
+    world.add_ground()
+    for i in range(3):
+        world.add_body(
+            f"box{i}", stiction.Shape.box((0.1, 0.1, 0.1)), mass=1.0 + i, position=(0.02 * i, 0, 0.06 + 0.12 * i)
+        )
+    return world
+
+
+def starts(world, runs):
+    random = np.random.default_rng(3)
+    return random.uniform(-0.5, 0.5, (runs, world.nv)), random.uniform(-1, 1, (runs, STEPS, world.nv))
+
+
+@pytest.mark.parametrize("threads", [1, 2, None])
+def test_each_run_has_the_bits_of_a_stepper_alone(threads):
+    world = falling_boxes()
+    v, tau = starts(world, 5)
+    out = stiction.rollout(world, v=v, tau=tau, threads=threads)
+    assert out.q.shape == (5, STEPS + 1, world.nq)
+    assert out.v.shape == (5, STEPS + 1, world.nv)
+    assert list(out.taken) == [STEPS] * 5
+    assert out.status == ["solved"] * 5
+    stepper = stiction.Stepper(world)
+    for i in range(5):
+        stepper.reset(v=v[i])
+        for k in range(STEPS):
+            np.testing.assert_array_equal(out.v[i, k], stepper.v)
+            stepper.step(tau[i, k])
+        np.testing.assert_array_equal(out.q[i, STEPS], stepper.q)
+
+
+def test_torques_of_driven_joints_are_cut_and_go_for_all_runs():
+    world = stiction.World(gravity=(0, 0, 0))
+    world.add_robot("models/links.urdf", floating=True)
+    driven = world.actuated
+    limits = np.array([j.effort_limit for j in world.joints if j.actuated])
+    tau = np.tile(10 * limits, (4, 1))
+    cut = stiction.rollout(world, tau=tau)
+    full = np.zeros((2, 4, world.nv))
+    full[:, :, driven] = limits
+    np.testing.assert_array_equal(cut.q[0], stiction.rollout(world, tau=full).q[1])
+    assert np.any(cut.q != stiction.rollout(world, tau=tau, effort_limits=False).q)
+
+
+def test_without_torques_the_held_joints_hold():
+    world = stiction.World.from_scene("quadruped")
+    out = stiction.rollout(world, steps=20)
+    held = stiction.simulate("quadruped", duration=20 * stiction.Stepper(world).dt)
+    np.testing.assert_array_equal(out.q[0], held.q)
+
+
+def test_arguments_that_do_not_fit_are_named():
+    world = falling_boxes()
+    v, tau = starts(world, 2)
+    for named, arguments in {
+        "steps: expected a number": {},
+        "steps: expected 60": {"tau": tau, "steps": 5},
+        "v: expected 18 numbers": {"v": v[:, :3], "steps": 1},
+        "v: expected an array of 1 dim": {"v": tau, "steps": 1},
+        "tau: expected 2 runs": {"v": v, "tau": tau[:1].repeat(3, axis=0)},
+        "tau: expected 18 generalised": {"tau": tau[:, :, :4]},
+        "threads": {"steps": 1, "threads": 0},
+        "q.*finite": {"q": np.full(world.nq, np.nan), "steps": 1},
+        "dt": {"steps": 1, "dt": -1.0},
+    }.items():
+        with pytest.raises(ValueError, match=named):
+            stiction.rollout(world, **arguments)
+    with pytest.raises(TypeError, match="threads"):
+        stiction.rollout(world, steps=1, threads="two")
+
+
+def test_no_steps_and_no_runs():
+    world = falling_boxes()
+    assert stiction.rollout(world, steps=0).q.shape == (1, 1, world.nq)
+    assert "runs=1" in repr(stiction.rollout(world, steps=2))
