@@ -16,7 +16,7 @@ namespace stiction::cli {
 namespace {
 
 struct SimulateOptions {
-  std::string scene, log, dump, record, law, solver;
+  std::string scene, log, dump, record, law, solver, scheme;
   std::optional<double> duration, dt, tolerance, acceptable;
   bool strict = false;
 };
@@ -31,6 +31,7 @@ Scene prepare_scene(const SimulateOptions& options) {
   Scene scene = load_scene(options.scene);
   if (!options.law.empty()) scene.options.contact.law = law_from_string(options.law);
   if (!options.solver.empty()) scene.options.contact.solver = solver_from_string(options.solver);
+  if (!options.scheme.empty()) scene.options.scheme = scheme_from_string(options.scheme);
   if (options.duration) scene.duration = *options.duration;
   if (options.dt) scene.options.assemble.dt = *options.dt;
   if (options.tolerance) scene.options.contact.tolerance = *options.tolerance;
@@ -121,6 +122,7 @@ void add_simulate(CLI::App& app, Session& session) {
   sub.add_option("--dt", options->dt, "Step (s; default: the scene's)")->check(positive_number());
   sub.add_option("--law", options->law, "Contact law: " + law_names());
   sub.add_option("--solver", options->solver, "Solver: " + solver_names());
+  sub.add_option("--scheme", options->scheme, "Time-integration scheme: " + scheme_names());
   sub.add_option("--tolerance", options->tolerance, "Largest scaled residual that a step aims at (default: the scene's)")
       ->check(positive_number());
   sub.add_option("--acceptable", options->acceptable, "Largest scaled residual that a step goes on with, counted (default: the scene's)")

@@ -11,6 +11,7 @@
 #include "law_options.hpp"
 #include "solved.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/forward/scheme.hpp"
 #include "stiction/problem/indeterminacy.hpp"
 
 namespace stiction::python {
@@ -222,6 +223,7 @@ nb::tuple split_names(const std::string& names) { return nb::tuple(nb::str(names
 void bind_solve(nb::module_& m) {
   m.attr("LAWS") = split_names(law_names());
   m.attr("SOLVERS") = split_names(solver_names());
+  m.attr("SCHEMES") = split_names(scheme_names());
   bind_solvers(m);
   bind_indeterminacy(m);
 }

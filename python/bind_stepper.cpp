@@ -216,6 +216,7 @@ void bind_values(nb::class_<StepperHandle>& stepper) {
       .def_prop_ro(
           "dt", [](const StepperHandle& s) { return s.stepper().options().assemble.dt; }, "s")
       .def_prop_ro("law", [](const StepperHandle& s) { return std::string(to_string(s.stepper().options().contact.law)); })
+      .def_prop_ro("scheme", [](const StepperHandle& s) { return std::string(to_string(s.stepper().options().scheme)); })
       .def_prop_ro("contacts", &contacts, "Contacts of the last step, a copy; none before the first and after one that was refused.")
       .def("__repr__", [](StepperHandle& s) {
         return fmt::format("Stepper(law='{}', dt={:g}, time={:.6g})", to_string(s.stepper().options().contact.law),
@@ -234,23 +235,25 @@ void bind_stepper(nb::module_& m) {
 
 dt: s. law, solver, tolerance, edges, choice: as of `solve`. acceptable: largest scaled residual that a step above the tolerance may go
 on with; strict: none. recovery: share of a penetration that a step undoes, in [0, 1].
+scheme: time integration, one of SCHEMES (docs/schemes.md).
 friction: of every contact, whatever its shapes say. None: what the world's scene file says; for a world built here dt 1e-3,
-law coulomb_cone, solver auto, tolerance 1e-9, acceptable 1e-6, edges 4, choice warm_start, recovery 0.2.
+law coulomb_cone, solver auto, tolerance 1e-9, acceptable 1e-6, edges 4, choice warm_start, recovery 0.2, scheme semi_implicit_euler.
 effort_limits: cut the torques of driven joints to their effort limits (StepReport.saturated counts them).
 The world's bodies, hulls and start are shared; what is added to the world later is not in it. One step at a time: a second thread waits.)");
   stepper.def(
       "__init__",
       [](StepperHandle* self, WorldHandle& world, std::optional<Real> dt, std::optional<Text> law, std::optional<Text> solver,
          std::optional<Real> tolerance, std::optional<Real> acceptable, std::optional<Flag> strict, std::optional<Integer> edges,
-         std::optional<Text> choice, std::optional<Real> friction, std::optional<Real> recovery, const Flag& effort_limits) {
+         std::optional<Text> choice, std::optional<Real> friction, std::optional<Real> recovery, const Flag& effort_limits,
+         std::optional<Text> scheme) {
         const Scene& scene = world.scene();
         const StepOptions options =
-            read_step_options({dt, law, solver, tolerance, acceptable, strict, edges, choice, friction, recovery}, scene.options);
+            read_step_options({dt, law, solver, tolerance, acceptable, strict, edges, choice, friction, recovery, scheme}, scene.options);
         new (self) StepperHandle(scene, options, read_flag(effort_limits, "effort_limits"));
       },
       "world"_a, "dt"_a = nb::none(), "law"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(),
       "acceptable"_a = nb::none(), "strict"_a = nb::none(), "edges"_a = nb::none(), "choice"_a = nb::none(), "friction"_a = nb::none(),
-      "recovery"_a = nb::none(), "effort_limits"_a = true);
+      "recovery"_a = nb::none(), "effort_limits"_a = true, "scheme"_a = nb::none());
   bind_stepping(stepper);
   bind_values(stepper);
 }

@@ -10,6 +10,7 @@ StepOptions read_step_options(const StepSettings& s, StepOptions options) {
   if (s.dt) options.assemble.dt = read_real(*s.dt, "dt");
   if (s.law) options.contact.law = law_from_string(read_text(*s.law, "law"));
   if (s.solver) options.contact.solver = solver_from_string(read_text(*s.solver, "solver"));
+  if (s.scheme) options.scheme = scheme_from_string(read_text(*s.scheme, "scheme"));
   if (s.tolerance) options.contact.tolerance = read_real(*s.tolerance, "tolerance");
   if (s.acceptable) options.acceptable = read_real(*s.acceptable, "acceptable");
   if (s.strict) options.strict = read_flag(*s.strict, "strict");

@@ -31,19 +31,17 @@ World quadruped_on_ground() {
   return builder.build();
 }
 
-Stepper make_stepper(const World& world, Law law) {
+Stepper make_stepper(const World& world, Law law, Scheme scheme = Scheme::semi_implicit_euler) {
   StepOptions options;
   options.contact.law = law;
+  options.scheme = scheme;
   return {world, make_scene(world, 0.6), options};
 }
 
 class EveryLaw : public testing::TestWithParam<Law> {};
 
 // The robot falls on its feet and lies down: contacts come, slide and go.
-TEST_P(EveryLaw, SimulationStepsAllocateNothing) {
-  if (!allocations_are_counted()) GTEST_SKIP() << "sanitizers own malloc in this build";
-  const World world = quadruped_on_ground();
-  Stepper stepper = make_stepper(world, GetParam());
+void fall_without_allocation(const World& world, Stepper stepper) {
   const VectorXd tau = VectorXd::Zero(world.nv());
   for (int pass = 0; pass < 2; ++pass) {
     State warm = initial_state(world);
@@ -58,6 +56,22 @@ TEST_P(EveryLaw, SimulationStepsAllocateNothing) {
   for (int k = 0; k < 400; ++k) accepted = accepted && stepper.step(tau, state).accepted;
   EXPECT_EQ(allocation_count() - before, 0u);
   EXPECT_TRUE(accepted);
+}
+
+TEST_P(EveryLaw, SimulationStepsAllocateNothing) {
+  if (!allocations_are_counted()) GTEST_SKIP() << "sanitizers own malloc in this build";
+  const World world = quadruped_on_ground();
+  fall_without_allocation(world, make_stepper(world, GetParam()));
+}
+
+class EveryScheme : public testing::TestWithParam<Scheme> {};
+INSTANTIATE_TEST_SUITE_P(Schemes, EveryScheme, testing::ValuesIn(kSchemes),
+                         [](const auto& instance) { return std::string(to_string(instance.param)); });
+
+TEST_P(EveryScheme, SimulationStepsAllocateNothing) {
+  if (!allocations_are_counted()) GTEST_SKIP() << "sanitizers own malloc in this build";
+  const World world = quadruped_on_ground();
+  fall_without_allocation(world, make_stepper(world, Law::coulomb_cone, GetParam()));
 }
 
 TEST_P(EveryLaw, InverseDynamicsAllocatesNothing) {

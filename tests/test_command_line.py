@@ -90,6 +90,17 @@ def test_the_law_of_a_run_reaches_the_pairs_that_name_none(tmp_path):
     assert speeds == pytest.approx([0.0, 0.3], abs=1e-8)
 
 
+def test_the_scheme_is_a_choice():
+    ends = {}
+    for scheme in ("semi_implicit_euler", "moreau_midpoint"):
+        run = stiction("simulate", "bounce", "--duration", 0.02, "--dt", 0.01, "--scheme", scheme, "--json", "--quiet")
+        ends[scheme] = json.loads(run.stdout)["q"][2]
+    assert ends["moreau_midpoint"] - ends["semi_implicit_euler"] == pytest.approx(0.5 * 9.81 * 0.02 * 0.01)
+    unknown = stiction("simulate", "bounce", "--scheme", "euler")
+    assert unknown.returncode == 2
+    assert "moreau_midpoint" in unknown.stderr
+
+
 def test_json_goes_to_the_named_file(tmp_path):
     file = tmp_path / "info.json"
     assert stiction("info", LINKS, "--json", file, "--quiet").stdout == ""

@@ -2,6 +2,7 @@
 
 from ._core import (
     LAWS,
+    SCHEMES,
     SOLVERS,
     Certificate,
     CompareRow,
@@ -42,6 +43,7 @@ from ._core import (
 
 __all__ = [
     "LAWS",
+    "SCHEMES",
     "SOLVERS",
     "Certificate",
     "CompareRow",

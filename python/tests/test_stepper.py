@@ -174,6 +174,23 @@ def test_copies_and_states_repeat_to_the_bit(law):
     assert fresh.time == stepper.time
 
 
+def test_the_scheme_is_a_choice():
+    ball = stiction.World()
+    ball.add_body("ball", Shape.sphere(0.1), mass=1.0, position=(0, 0, 5.0))
+    fall = {name: stiction.Stepper(ball, dt=0.01, scheme=name) for name in stiction.SCHEMES}
+    for name, stepper in fall.items():
+        assert stepper.scheme == name
+        for _ in range(10):
+            stepper.step()
+    exact = 5.0 - 0.5 * GRAVITY * 0.1**2
+    np.testing.assert_allclose(fall["semi_implicit_euler"].q[2], exact - 0.5 * GRAVITY * 0.1 * 0.01, atol=1e-12)
+    np.testing.assert_allclose(fall["moreau_midpoint"].q[2], exact, atol=1e-12)  # a parabola is exact at second order
+    run = stiction.simulate(ball, 0.1, dt=0.01, scheme="moreau_midpoint")
+    np.testing.assert_allclose(run.q[-1], fall["moreau_midpoint"].q, atol=1e-15)
+    rolled = stiction.rollout(ball, steps=10, dt=0.01, scheme="moreau_midpoint")
+    np.testing.assert_array_equal(rolled.q[0, -1], fall["moreau_midpoint"].q)
+
+
 def test_a_state_is_a_value():
     stepper = stiction.Stepper(boxes(height=1.0))
     stepper.step()
@@ -257,6 +274,7 @@ def test_threads_take_turns():
         ({"law": "glue"}, "law", ValueError),
         ({"law": 3}, "law", TypeError),
         ({"solver": "dantzig", "law": "coulomb_cone"}, "solver", ValueError),
+        ({"scheme": "euler"}, "scheme", ValueError),
         ({"tolerance": float("nan")}, "tolerance", ValueError),
         ({"edges": 2}, "edges", ValueError),
         ({"friction": -0.1}, "friction", ValueError),

@@ -14,12 +14,12 @@ namespace {
 using Eigen::Ref;
 using Eigen::VectorXd;
 
-/// D + h K of a joint: what brakes per unit of velocity over a step when damping and spring are taken at its end.
-double implicit_damping(const Joint& joint, double h) { return joint.damping + h * joint.stiffness; }
+/// D + s h K of a joint: what brakes per unit of velocity over a step when damping and spring are taken at its end.
+double implicit_damping(const Joint& joint, double h, double ahead) { return joint.damping + ahead * h * joint.stiffness; }
 
-void add_damping(const World& world, double h, ContactProblem& p) {
+void add_damping(const World& world, double h, double ahead, ContactProblem& p) {
   for (const Joint& joint : world.joints()) {
-    const double damping = implicit_damping(joint, h);
+    const double damping = implicit_damping(joint, h, ahead);
     if (damping == 0.0) continue;
     for (int j = joint.v; j < joint.v + joint.nv; ++j) {
       const int local = j - p.M.offset(joint.block);
@@ -201,10 +201,10 @@ CollisionScene make_scene(const World& world, double friction, std::span<const d
 }
 
 void assemble_impulse(const World& world, const WorldData& data, const Ref<const VectorXd>& v, const Ref<const VectorXd>& tau,
-                      ContactProblem& p) {
+                      double spring_ahead, ContactProblem& p) {
   p.impulse = p.dt * (tau - data.bias);
   for (const Joint& joint : world.joints()) {
-    const double damping = implicit_damping(joint, p.dt);
+    const double damping = implicit_damping(joint, p.dt, spring_ahead);
     if (damping != 0.0) p.impulse.segment(joint.v, joint.nv) -= p.dt * damping * v.segment(joint.v, joint.nv);
   }
 }
@@ -219,8 +219,8 @@ void assemble(const World& world, const WorldData& data, const Ref<const VectorX
   p.dt = options.dt;
   p.M = data.M;
   p.v = v;
-  add_damping(world, options.dt, p);
-  assemble_impulse(world, data, v, tau, p);
+  add_damping(world, options.dt, options.spring_ahead, p);
+  assemble_impulse(world, data, v, tau, options.spring_ahead, p);
   assemble_contacts(world, data, contacts, p);
   assemble_materials(contacts, options, p);
   p.prescribed.clear();

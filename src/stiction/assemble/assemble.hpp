@@ -1,7 +1,7 @@
 // From a world and the contact points of its scene to the contact problem of one step.
 //
-//   M = M(q) + h (D + h K),  p = h (tau - bias(q, v) - (D + h K) v)      damping D and springs K taken at the end of the step, where they
-//                                                                      can only brake and pull back: stable at any h
+//   M = M(q) + h (D + s h K),  p = h (tau - bias(q, v) - (D + s h K) v)  damping D and springs K taken at the end of the step, s h v⁺ from
+//                                                                      q, where they can only brake and pull back: stable at any h
 //   J rows R_WCᵀ (J_A - J_B) per contact point                 add_contact_rows of model/dynamics.hpp
 //   bilateral rows of loops, welds and coupled joints        equality_rows.hpp
 //   bounded rows per joint: position limits within reach (λ >= 0, b = -distance/h), dry friction (|λ| <= h τ_f, b = 0),
@@ -40,6 +40,7 @@ struct AssembleOptions {
   std::vector<PairMaterial> pairs;          ///< exceptions by pair of bodies; of each member the last that fits counts
   Law law = Law::coulomb_cone;              ///< where a pair names a law: that of all other contacts; in a Stepper contact.law
   double limit_reach = 0.05;                ///< limits nearer than this plus 2 h |v| (rad or m) get a row
+  double spring_ahead = 1.0;                ///< s: joint springs are taken this many h v⁺ from q; in a Stepper its scheme's
 };
 
 /// Every geometry of the world's bodies. `friction` is used where the file names none; `restitution` has one value per body, or is
@@ -55,6 +56,6 @@ void assemble(const World& world, const WorldData& data, const Eigen::Ref<const 
 
 /// Only the known impulse p for other forces tau (nv) at the same state: what changes once a controller has chosen its torques.
 void assemble_impulse(const World& world, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& v,
-                      const Eigen::Ref<const Eigen::VectorXd>& tau, ContactProblem& problem);
+                      const Eigen::Ref<const Eigen::VectorXd>& tau, double spring_ahead, ContactProblem& problem);
 
 }  // namespace stiction

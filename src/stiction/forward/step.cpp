@@ -82,6 +82,7 @@ void Stepper::set_options(const StepOptions& options) {
   validate(options);
   options_ = options;
   options_.assemble.law = options.contact.law;
+  options_.assemble.spring_ahead = row_of(options.scheme).spring_ahead;
   assemble_ = options_.assemble;
 }
 
@@ -90,6 +91,13 @@ void Stepper::reset() {
   last_ids_.clear();
   correction_.reset();
   cold_ = true;
+}
+
+void Stepper::update_at(const State& state) {
+  from_.q = state.q;
+  from_.v = state.v;
+  row_of(options_.scheme).begin(world_, assemble_.dt, from_, velocity_, at_);
+  update(world_, at_.q, at_.v, data_);
 }
 
 void Stepper::detect() {
@@ -111,26 +119,34 @@ void Stepper::detect() {
 
 void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau) {
   assemble_.dt = options_.assemble.dt;
-  update(world_, state.q, state.v, data_);
+  update_at(state);
   detect();
-  assemble_rows(state, tau, false);
+  assemble_rows(tau, false);
 }
 
-void Stepper::assemble_rows(const State& state, const Torques& tau, bool prepared) {
+void Stepper::assemble_rows(const Torques& tau, bool prepared) {
   if (!prepared) {
-    assemble(world_, data_, state.q, state.v, tau, contacts_, assemble_, problem_);
+    assemble(world_, data_, at_.q, at_.v, tau, contacts_, assemble_, problem_);
+    if (row_of(options_.scheme).midpoint) start_gaps_of_moreau();
   } else {
     require_size("tau", tau.size(), world_.nv());
     require_finite("tau", tau);
-    assemble_impulse(world_, data_, state.v, tau, problem_);
+    assemble_impulse(world_, data_, at_.v, tau, assemble_.spring_ahead, problem_);
   }
   add_convective(world_, problem_);
   springs_.load(contacts_, problem_);
 }
 
-bool Stepper::is_rigid(int i) const {
-  const Law law = problem_.laws.empty() ? options_.contact.law : problem_.laws[static_cast<std::size_t>(i)];
-  return row_of(law).contact == ContactKind::rigid;
+Law Stepper::law_of(int i) const { return problem_.laws.empty() ? options_.contact.law : problem_.laws[static_cast<std::size_t>(i)]; }
+
+// Moreau's law goes half a step ahead itself (lowering.hpp).
+void Stepper::start_gaps_of_moreau() {
+  for (int i = 0; i < problem_.contacts(); ++i) {
+    if (law_of(i) != Law::moreau) continue;
+    Eigen::Vector3d u = Eigen::Vector3d::Zero();
+    problem_.J.add_group_product(i, problem_.v, u);
+    problem_.gap[i] -= 0.5 * problem_.dt * u[0];
+  }
 }
 
 // The last step's impulses in the order of this step's contacts, zero for new ones: what Choice::closest_to_last stays close to.
@@ -182,7 +198,7 @@ void Stepper::project(StepReport& report) {
   if (problem_.contacts() == 0) return;
   report.deepest_penetration = std::max(report.deepest_penetration, -problem_.gap.minCoeff());
   rigid_.clear();
-  for (int i = 0; i < problem_.contacts(); ++i) rigid_.push_back(is_rigid(i) ? 1 : 0);
+  for (int i = 0; i < problem_.contacts(); ++i) rigid_.push_back(row_of(law_of(i)).contact == ContactKind::rigid ? 1 : 0);
   const CorrectionOptions options{options_.recovery, options_.allowed_penetration, options_.contact.tolerance, options_.acceptable};
   if (-problem_.gap.minCoeff() > options.allowed) reduce_whole(problem_, options_.contact, solution_, workspace_);  // else it is not read
   const CorrectionReport made =
@@ -200,12 +216,12 @@ void Stepper::project(StepReport& report) {
 bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& report) {
   StageClock clock(report);
   if (!prepared) {
-    update(world_, state.q, state.v, data_);
+    update_at(state);
     clock.end(Stage::update);
     detect();
     clock.end(Stage::detect);
   }
-  assemble_rows(state, tau, prepared);
+  assemble_rows(tau, prepared);
   clock.end(Stage::assemble);
   const bool solved = solve_certified(report);
   clock.end(Stage::solve);
@@ -214,9 +230,7 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
   project(report);
   clock.end(Stage::project);
   cold_ = false;
-  next_.q = state.q;
-  next_.v = solution_.v;
-  move(world_, assemble_.dt, velocity_, next_.q, next_.v);
+  row_of(options_.scheme).finish(world_, assemble_.dt, at_, solution_.v, velocity_, next_);
   const bool finite = next_.q.allFinite() && next_.v.allFinite();
   if (finite) {
     state.q = next_.q;

@@ -1,14 +1,15 @@
-// Time stepping at velocity level, semi-implicit Euler, with any contact law:
+// Time stepping at velocity level with any contact law and any scheme (scheme.hpp), by default semi-implicit Euler:
 //
 //   update -> detect -> assemble -> solve -> project -> integrate
 //   M v⁺ = M v + h (tau - bias) + contact, joint limit and friction impulses     law at the end-of-step velocity [ZD15, Eq. 31]
 //   q⁺ = q ⊕ h (v⁺ + δ)                                                           quaternions stay unit, origins move straight
+// The scheme says where M, bias, contact rows and gaps φ are evaluated and how positions follow.
 // An open gap φ may close within the step (N v⁺ >= -φ/h), so bodies meet without overlap. What overlap curvature and late
 // contacts leave is undone by δ (position_correction.hpp), which never enters v. A compliant contact needs its penetration, so δ leaves it
 // alone; its tangential spring lives on while the contact's id does. A contact that no coordinate can open or close is none.
 // The certificate of a step aims at `contact.tolerance`. A step that misses it is solved again from a cold start, and goes on with the
 // better point when that meets `acceptable`; otherwise it is taken in halves, quarters and eighths. What still misses, or is not
-// finite, leaves the state as it was; `problem` is then the one that failed, and the report says so. First order in h.
+// finite, leaves the state as it was; `problem` is then the one that failed, and the report says so.
 #pragma once
 
 #include <array>
@@ -17,6 +18,7 @@
 #include "stiction/assemble/assemble.hpp"
 #include "stiction/forward/contact_springs.hpp"
 #include "stiction/forward/position_correction.hpp"
+#include "stiction/forward/scheme.hpp"
 #include "stiction/laws/solve.hpp"
 
 namespace stiction {
@@ -31,8 +33,9 @@ struct State {
 State initial_state(const World& world);
 
 struct StepOptions {
-  AssembleOptions assemble;           ///< dt, joint rows, what pairs have of their own; its law is that of `contact`
-  SolveOptions contact;               ///< law, solver, and the tolerance aimed at
+  AssembleOptions assemble;  ///< dt, joint rows, what pairs have of their own; its law is that of `contact`
+  SolveOptions contact;      ///< law, solver, and the tolerance aimed at
+  Scheme scheme = Scheme::semi_implicit_euler;
   double acceptable = 1e-6;           ///< largest scaled residual that a step may go on with; below contact.tolerance it has no say
   bool strict = false;                ///< only steps that meet contact.tolerance are taken
   double recovery = 0.2;              ///< γ: share of a penetration undone per step, in [0, 1]
@@ -50,7 +53,7 @@ struct StepReport {
   int attempts = 0;                         ///< solves tried
   int iterations = 0;                       ///< of all of them
   int sub_steps = 0;                        ///< parts that the step was taken in: 1, or more where it was halved
-  double deepest_penetration = 0.0;         ///< m, before the step
+  double deepest_penetration = 0.0;         ///< m, before the step; where the scheme takes gaps at the midpoint, there
   CorrectionReport correction;              ///< of positions; of a step taken in parts, the worst of each
   std::array<double, kStages> seconds{};    ///< wall time per stage
 
@@ -72,11 +75,11 @@ class Stepper {
   /// from, so that it depends on its arguments alone.
   void reset();
   const StepOptions& options() const { return options_; }
-  /// Keeps dt, law and solver of later steps.
+  /// Keeps dt, law, solver and scheme of later steps.
   void set_options(const StepOptions& options);
 
-  /// Everything at (q, v) short of solving: kinematics, contacts, and the contact problem for tau (nv). What a predictive
-  /// controller needs before it chooses tau.
+  /// Everything short of solving, where the scheme evaluates it: kinematics, contacts, and the contact problem for tau (nv). What a
+  /// predictive controller needs before it chooses tau.
   void prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau);
   /// Solves for tau (nv) and advances the state. `prepared`: `prepare` was just called at this state (any tau).
   StepReport step(const Eigen::Ref<const Eigen::VectorXd>& tau, State& state, bool prepared = false);
@@ -92,14 +95,16 @@ class Stepper {
  private:
   using Torques = Eigen::Ref<const Eigen::VectorXd>;
 
+  void update_at(const State& state);
   void detect();
-  void assemble_rows(const State& state, const Torques& tau, bool prepared);
+  void assemble_rows(const Torques& tau, bool prepared);
   void follow_contacts();
   bool solve_certified(StepReport& report);
   void project(StepReport& report);
   bool take(const Torques& tau, bool prepared, State& state, StepReport& report);
   bool take_halved(const Torques& tau, double h, int halvings, bool prepared, State& state, StepReport& report);
-  bool is_rigid(int contact) const;
+  Law law_of(int contact) const;
+  void start_gaps_of_moreau();
 
   World world_;
   CollisionScene scene_;
@@ -111,7 +116,8 @@ class Stepper {
   ContactProblem problem_;
   SolveWorkspace workspace_;
   Solution solution_, warm_;
-  State start_, next_;
+  State start_;
+  PhasePoint from_, at_, next_;  ///< of the part that is being stepped: its start, where its data are evaluated, its end
   PositionCorrection correction_;
   std::vector<char> rigid_;  ///< per contact, for the correction
   GrowVector velocity_, last_impulses_;

@@ -134,6 +134,7 @@ class SceneReader {
     default_restitution_ = t.number("restitution", 0.0);
     scene_.options.contact.law = law_from_string(t.text("law", "coulomb_cone"));
     scene_.options.contact.solver = solver_from_string(t.text("solver", "auto"));
+    scene_.options.scheme = scheme_from_string(t.text("scheme", std::string(to_string(scene_.options.scheme))));
     scene_.options.contact.edges = t.integer("edges", 4);
     scene_.options.contact.tolerance = t.number("tolerance", 1e-9);
     scene_.options.acceptable = t.number("acceptable", 1e-6);

@@ -177,6 +177,23 @@ TEST(Scene, NamesFileLineAndKey) {
   std::filesystem::remove(path);
 }
 
+TEST(Scene, NamesItsScheme) {
+  const std::string path = testing::TempDir() + "stiction_scheme_test.toml";
+  const auto scheme = [&](const std::string& text) {
+    std::ofstream(path) << text;
+    return load_scene(path).options.scheme;
+  };
+  EXPECT_EQ(scheme("[simulation]\nscheme = \"moreau_midpoint\"\n"), Scheme::moreau_midpoint);
+  EXPECT_EQ(scheme("[simulation]\ndt = 0.01\n"), Scheme::semi_implicit_euler);
+  try {
+    scheme("[simulation]\nscheme = \"euler\"\n");
+    FAIL();
+  } catch (const std::exception& error) {
+    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("scheme"), testing::HasSubstr("'euler'")));
+  }
+  std::filesystem::remove(path);
+}
+
 TEST(Scene, ThoseThatComeWithStictionRun) {
   for (const char* name : {"incline", "stack", "bounce", "quadruped"}) {
     const Scene scene = load_scene(std::string(STICTION_SOURCE_DIR "/models/scenes/") + name + ".toml");

@@ -1,0 +1,34 @@
+#include "stiction/forward/scheme.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+
+namespace {
+
+constexpr std::array<SchemeRow, kSchemes.size()> kRows{
+    {{"semi_implicit_euler", 1.0, false, begin_euler, finish_euler}, {"moreau_midpoint", 0.5, true, begin_moreau, finish_moreau}}};
+
+}  // namespace
+
+const SchemeRow& row_of(Scheme scheme) { return kRows[static_cast<std::size_t>(scheme)]; }
+
+std::string_view to_string(Scheme scheme) { return row_of(scheme).name; }
+
+Scheme scheme_from_string(std::string_view name) {
+  const auto found = std::ranges::find(kRows, name, &SchemeRow::name);
+  if (found == kRows.end()) throw InvalidArgument("scheme", fmt::format("one of {}", scheme_names()), fmt::format("'{}'", name));
+  return static_cast<Scheme>(found - kRows.begin());
+}
+
+std::string scheme_names() {
+  std::string names;
+  for (const SchemeRow& row : kRows) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  return names;
+}
+
+}  // namespace stiction

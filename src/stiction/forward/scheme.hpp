@@ -1,0 +1,48 @@
+// Time-integration schemes: where the matrices, forces and gaps of a step are evaluated, and how positions follow from its velocities.
+// One file each, named after the scheme; this is the table of them.
+//
+//   semi_implicit_euler   at the start; q⁺ = q ⊕ h v⁺                           first order
+//   moreau_midpoint       at half a step with v; q⁺ = q_M ⊕ (h/2) v⁺           first order in robots, second in free bodies [G14, Eqs. 6-8]
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "stiction/model/world.hpp"
+#include "stiction/problem/contact_problem.hpp"
+
+namespace stiction {
+
+enum class Scheme { semi_implicit_euler, moreau_midpoint };
+inline constexpr std::array kSchemes{Scheme::semi_implicit_euler, Scheme::moreau_midpoint};
+
+std::string_view to_string(Scheme scheme);
+/// Throws InvalidArgument that lists the names known.
+Scheme scheme_from_string(std::string_view name);
+/// Names separated by commas.
+std::string scheme_names();
+
+/// A configuration (nq) and a velocity (nv) in its axes.
+struct PhasePoint {
+  Eigen::VectorXd q, v;
+};
+
+/// What the stepper asks of a scheme. v_path (nv) is scratch.
+struct SchemeRow {
+  std::string_view name;
+  double spring_ahead;  ///< joint springs are taken where this many h v⁺ lead from the configuration at which all else is
+  bool midpoint;        ///< gaps are those of half a step ahead
+  /// From the start of a step of length h to where everything is evaluated.
+  void (*begin)(const World& world, double h, const PhasePoint& start, GrowVector& v_path, PhasePoint& at);
+  /// The end of the step. v_plus (nv): velocity after it, in the axes of `at`; v_path: v_plus + δ, where h δ is the shift of positions.
+  void (*finish)(const World& world, double h, const PhasePoint& at, const GrowVector& v_plus, GrowVector& v_path, PhasePoint& end);
+};
+const SchemeRow& row_of(Scheme scheme);
+
+void begin_euler(const World& world, double h, const PhasePoint& start, GrowVector& v_path, PhasePoint& at);
+void finish_euler(const World& world, double h, const PhasePoint& at, const GrowVector& v_plus, GrowVector& v_path, PhasePoint& end);
+void begin_moreau(const World& world, double h, const PhasePoint& start, GrowVector& v_path, PhasePoint& at);
+void finish_moreau(const World& world, double h, const PhasePoint& at, const GrowVector& v_plus, GrowVector& v_path, PhasePoint& end);
+
+}  // namespace stiction
