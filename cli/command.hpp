@@ -53,8 +53,6 @@ void add_inverse(CLI::App& app, Session& session);
 void add_solve(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
 void add_experiment(CLI::App& app, Session& session);
-void add_drop(CLI::App& experiment, Session& session);
-void add_trot(CLI::App& experiment, Session& session);
 void add_scenes(CLI::App& app, Session& session);
 void add_view(CLI::App& app, Session& session);
 

@@ -1,119 +1,59 @@
-// stiction experiment NAME: a published experiment, with the published figures beside ours.
-#include <cmath>
+// stiction experiment NAME: a published experiment or closed forms, with the published or exact figures beside ours. The table below is all
+// that knows of them: a new one is a file and a row.
+#include "cli/experiment.hpp"
+
+#include <algorithm>
 #include <memory>
-#include <string>
-#include <vector>
+#include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "cli/command.hpp"
-#include "stiction/experiments/alpha_sweep.hpp"
-#include "stiction/sim/simulation.hpp"
+#include "stiction/base/errors.hpp"
+#include "stiction/experiments/textbook.hpp"
 
 namespace stiction::cli {
 namespace {
 
-nlohmann::ordered_json number(const std::optional<double>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
-}
-
-struct AlphaCommand {
-  std::string scene = "scenes/quadruped.toml";
-  std::optional<double> duration, dt;
-  AlphaSweepOptions options;
+struct Entry {
+  const char *name, *paper, *about;
+  void (*add)(CLI::App& sub, Session& session);
 };
 
-nlohmann::ordered_json to_json(const AlphaCurve& curve) {
-  nlohmann::ordered_json out;
-  out["name"] = curve.name;
-  out["coordinates"] = curve.coordinates;
-  out["scheme"] = curve.scheme;
-  out["largest_alpha"] = number(curve.largest);
-  out["fastest_alpha"] = number(curve.fastest);
-  out["published"] = {{"chosen_alpha", number(curve.published_alpha)}};
-  out["points"] = nlohmann::ordered_json::array();
-  for (const AlphaPoint& p : curve.points) {
-    out["points"].push_back(
-        {{"alpha", p.alpha}, {"mean_iterations", p.mean_iterations}, {"most_iterations", p.most_iterations}, {"failures", p.failures}});
-  }
-  return out;
+template <ExperimentReport (*run)(const ExperimentOptions&)>
+void add_rows(CLI::App& sub, Session& session) {
+  add_report(sub, session, run);
 }
 
-constexpr const char* kAlphaLegend =
-    "Mean iterations from zero impulses to |step| <= |impulse| T_rel + T_abs; N!: N problems did not converge. [G14] prints its Fig. 6 as "
-    "curves\n"
-    "without numbers and states: every configuration has an upper limit of alpha, the fastest alpha is close to it, SOR converges faster\n"
-    "than JOR where bilateral rows are iterated on (HMJP, HMSP) but not in minimal coordinates; it chose half the limit, in brackets.";
+constexpr Entry kExperiments[] = {
+    {"trot", "[ZD15]", "The trotting quadruped, Tables 3-5 on rigid ground", add_trot},
+    {"alpha", "[G14]", "Iterations of JOR and SOR against their relaxation, Fig. 6", add_alpha},
+    {"textbook", "[T-UA]", "Every worked example beside its closed form", add_rows<run_textbook>},
+    {"drop", "-", "Robots let go above the ground, unactuated: does every step make sense? (needs --robot)", add_drop},
+};
 
-void print_alpha_table(const AlphaSweep& sweep) {
-  fmt::print("{} problems from {} steps, {:.2f} closed contacts each\n{:>6}", sweep.problems, sweep.steps, sweep.mean_contacts, "alpha");
-  for (const AlphaCurve& c : sweep.curves) fmt::print("  {:>14}", fmt::format("{} {}", c.name, c.scheme));
-  fmt::print("\n");
-  for (std::size_t k = 0; k < sweep.curves.front().points.size(); ++k) {
-    fmt::print("{:>6.2f}", sweep.curves.front().points[k].alpha);
-    for (const AlphaCurve& c : sweep.curves) {
-      const AlphaPoint& p = c.points[k];
-      fmt::print("  {:>14}", p.failures == 0 ? fmt::format("{:.1f}", p.mean_iterations) : fmt::format("{}!", p.failures));
-    }
-    fmt::print("\n");
-  }
-  const auto row = [&](const char* name, auto value) {
-    fmt::print("{:>6}", name);
-    for (const AlphaCurve& c : sweep.curves) fmt::print("  {:>14}", value(c));
-    fmt::print("\n");
-  };
-  const auto text = [](const std::optional<double>& x) { return x ? fmt::format("{:.2f}", *x) : std::string("-"); };
-  row("limit", [&](const AlphaCurve& c) { return fmt::format("{} ({:.1f})", text(c.largest), 2.0 * c.published_alpha.value_or(NAN)); });
-  row("best", [&](const AlphaCurve& c) { return text(c.fastest); });
-  fmt::print("{}\n", kAlphaLegend);
-}
-
-int alpha(const AlphaCommand& command, const Session& session) {
-  Scene scene = load_scene(command.scene);
-  print_warnings(Simulation(scene).warnings(), session);
-  if (command.duration) scene.duration = *command.duration;
-  if (command.dt) scene.options.assemble.dt = *command.dt;
-  const AlphaSweep sweep = sweep_alpha(scene, command.options);
-  if (session.prints_table()) print_alpha_table(sweep);
-  if (session.json) {
-    nlohmann::ordered_json out;
-    out["problems"] = sweep.problems;
-    out["steps"] = sweep.steps;
-    out["mean_contacts"] = sweep.mean_contacts;
-    out["tolerance"] = command.options.tolerance;
-    out["warm_start"] = command.options.warm_start;
-    out["curves"] = nlohmann::ordered_json::array();
-    for (const AlphaCurve& c : sweep.curves) out["curves"].push_back(to_json(c));
-    write_text(*session.json, out.dump(2));
-  }
-  return sweep.problems > 0 ? kOk : kNumericalFailure;
-}
-
-void add_alpha(CLI::App& experiment, Session& session) {
-  CLI::App& sub = add_subcommand(experiment, "alpha", "Iterations of JOR and SOR against their relaxation, [G14], Fig. 6", session);
-  auto command = std::make_shared<AlphaCommand>();
-  sub.add_option("--scene", command->scene, "Scene with one floating robot")->capture_default_str();
-  sub.add_option("--duration", command->duration, "Simulated time (s; default: the scene's)");
-  sub.add_option("--dt", command->dt, "Step (s; default: the scene's)");
-  sub.add_option("--alpha", command->options.alphas, "Relaxations, ascending in (0, 2); may be repeated (default: 0.1 to 1.9)");
-  sub.add_option("--tolerance", command->options.tolerance, "T_rel = T_abs (the latter in N s)")->capture_default_str();
-  sub.add_option("--max-iterations", command->options.max_iterations, "After which a problem counts as not converging")
-      ->capture_default_str();
-  sub.add_option("--push", command->options.push, "Sideways force on the base in the middle fifth of the run (N)")->capture_default_str();
-  sub.add_option("--stride", command->options.stride, "Every so many steps a problem is taken")->capture_default_str();
-  sub.add_flag("--warm-start", command->options.warm_start, "Start from the impulses of the problem before instead of zero");
-  sub.callback([command, &session] { session.run = [command, &session] { return alpha(*command, session); }; });
+int list(const CLI::App& experiment) {
+  std::size_t width = 0;
+  for (const Entry& e : kExperiments) width = std::max(width, std::string_view(e.name).size());
+  for (const Entry& e : kExperiments) fmt::print("{:<{}}  {:<6}  {}\n", e.name, width, e.paper, e.about);
+  fmt::print("\n{} NAME --help lists the options of one.\n", "stiction " + experiment.get_name());
+  return kOk;
 }
 
 }  // namespace
 
 void add_experiment(CLI::App& app, Session& session) {
   CLI::App& experiment = *app.add_subcommand("experiment", "A published experiment, with the published figures beside ours");
-  experiment.require_subcommand(1);
-  add_alpha(experiment, session);
-  add_drop(experiment, session);
-  add_trot(experiment, session);
+  experiment.require_subcommand(0, 1);
+  auto lists = std::make_shared<bool>(false);
+  experiment.add_flag("--list", *lists, "Name, paper and content of every experiment");
+  for (const Entry& e : kExperiments) {
+    e.add(add_subcommand(experiment, e.name, e.paper[0] == '[' ? fmt::format("{}, {}", e.about, e.paper) : e.about, session), session);
+  }
+  experiment.callback([&experiment, &session, lists] {
+    if (!experiment.get_subcommands().empty()) return;
+    if (!*lists) throw CLI::RequiredError("An experiment (stiction experiment --list)");
+    session.run = [&experiment] { return list(experiment); };
+  });
 }
 
 }  // namespace stiction::cli

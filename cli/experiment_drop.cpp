@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/command.hpp"
+#include "cli/experiment.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/experiments/drop.hpp"
 #include "stiction/io/problem_file.hpp"
@@ -143,8 +143,7 @@ int run_drop(DropCommand& command, const Session& session) {
 
 }  // namespace
 
-void add_drop(CLI::App& experiment, Session& session) {
-  CLI::App& sub = add_subcommand(experiment, "drop", "Robots let go above the ground, unactuated: does every step make sense?", session);
+void add_drop(CLI::App& sub, Session& session) {
   auto command = std::make_shared<DropCommand>();
   sub.add_option("--robot", command->robots, "URDF or MJCF file, or a folder of URDF files; may be repeated")->required();
   sub.add_option("--height", command->height, "Of the lowest point at the start: clear (1 mm) or a number (m)")->capture_default_str();

@@ -229,3 +229,18 @@ def test_numbers_that_make_no_sense_are_refused_by_name(arguments):
     assert result.returncode == 2
     assert len(result.stderr.splitlines()) == 1
     assert arguments[-2].lstrip("-") in result.stderr
+
+
+def test_experiments_are_listed_and_their_rows_have_a_reference(tmp_path):
+    listed = stiction("experiment", "--list")
+    assert listed.returncode == 0
+    assert {"trot", "alpha", "textbook", "drop"} <= {line.split()[0] for line in listed.stdout.splitlines() if line}
+    assert stiction("experiment").returncode == 2
+    file = tmp_path / "rows.json"
+    table = stiction("experiment", "textbook", "--quick", "--json", file)
+    assert table.returncode == 0, table.stderr
+    rows = json.loads(file.read_text())["rows"]
+    assert len(table.stdout.splitlines()) > len(rows)
+    for row in rows:
+        assert row["example"] in table.stdout
+        assert (row["exact"] is None) != (row["published"] is None), row

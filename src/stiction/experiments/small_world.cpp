@@ -1,0 +1,106 @@
+#include "stiction/experiments/small_world.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "stiction/sim/scene.hpp"
+
+namespace stiction {
+namespace {
+
+Stepper make_stepper(const World& world, const StepOptions& options, double restitution) {
+  const std::vector<double> restitutions(world.bodies().size(), restitution);
+  return {world, make_scene(world, 0.5, restitutions), options};
+}
+
+}  // namespace
+
+StepOptions step_options(const RunSetting& setting) {
+  StepOptions options;
+  options.assemble.dt = setting.h;
+  options.assemble.friction = setting.mu;
+  options.assemble.material = setting.material;
+  options.contact.law = setting.law;
+  options.contact.solver = setting.solver;
+  options.contact.edges = setting.edges;
+  options.contact.align_edges = setting.align_edges;
+  return options;
+}
+
+Run::Run(const World& world, const RunSetting& setting) : Run(world, step_options(setting), setting.restitution) {}
+
+Run::Run(const World& world, const StepOptions& options, double restitution)
+    : state(initial_state(world)), stepper_(make_stepper(world, options, restitution)) {}
+
+void Run::step(const Eigen::Ref<const Eigen::VectorXd>& tau) {
+  const StepReport report = stepper_.step(tau, state);
+  if (!report.accepted) {
+    throw RunFailed(fmt::format("refused at {:.4g} s: {}, residual {:.1e}", state.time, to_string(report.status), report.residual));
+  }
+}
+
+void Run::until(double time) {
+  const auto steps = std::lround((time - state.time) / h());
+  for (long k = 0; k < steps; ++k) step();
+}
+
+double Run::normal_force() const {
+  double sum = 0.0;
+  for (int i = 0; i < problem().contacts(); ++i) sum += solution().impulses[3 * i];
+  return sum / problem().dt;
+}
+
+Eigen::Matrix3d Run::rotation(int body) const {
+  return Eigen::Quaterniond(Eigen::Vector4d(state.q.segment<4>(7 * body + 3))).toRotationMatrix();
+}
+
+void Run::set_velocity(int body, const Eigen::Vector3d& linear, const Eigen::Vector3d& angular) {
+  state.v.segment<3>(6 * body) = rotation(body).transpose() * linear;
+  state.v.segment<3>(6 * body + 3) = rotation(body).transpose() * angular;
+}
+
+double Run::energy() const {
+  WorldData data(world());
+  update(world(), state.q, state.v, data);
+  return kinetic_energy(world(), data, state.v) + potential_energy(world(), data);
+}
+
+Eigen::VectorXd vector(std::initializer_list<double> values) {
+  return Eigen::Map<const Eigen::VectorXd>(values.begin(), static_cast<Eigen::Index>(values.size()));
+}
+
+Eigen::Matrix3d rotation_to(const Eigen::Vector3d& normal) {
+  return Eigen::Quaterniond::FromTwoVectors(Eigen::Vector3d::UnitZ(), normal).toRotationMatrix();
+}
+
+StaticBody plane(const std::string& name, const Eigen::Vector3d& normal, const Eigen::Vector3d& point) {
+  StaticBody body;
+  body.name = name;
+  body.pose.linear() = rotation_to(normal);
+  body.pose.translation() = point;
+  body.shapes.push_back({HalfSpace{}});
+  return body;
+}
+
+FreeBody solid(const std::string& name, const Shape& shape, double mass, const Eigen::Vector3d& position, const Eigen::Matrix3d& rotation) {
+  FreeBody body;
+  body.name = name;
+  body.mass = mass;
+  body.inertia = solid_inertia(shape, mass);
+  body.shapes.push_back({shape});
+  body.pose.translation() = position;
+  body.pose.linear() = rotation;
+  return body;
+}
+
+World on_ground(const FreeBody& body) {
+  WorldBuilder builder;
+  builder.add_static_body(plane("ground", Eigen::Vector3d::UnitZ()));
+  builder.add_free_body(body);
+  return builder.build();
+}
+
+void add_mjcf(WorldBuilder& builder, const std::string& content) { builder.add_robot_text("<mujoco>" + content + "</mujoco>"); }
+
+}  // namespace stiction

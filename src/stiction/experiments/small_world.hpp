@@ -1,0 +1,76 @@
+// Small worlds for closed forms, and runs of them through the stepper: what several experiments build alike.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stiction/experiments/report.hpp"
+#include "stiction/forward/step.hpp"
+
+namespace stiction {
+
+inline constexpr double kGravity = 9.81;  ///< m/s², the default of worlds
+
+/// Law, friction of every contact and step of a run.
+struct RunSetting {
+  Law law = Law::coulomb_cone;
+  double h = 1e-3;  ///< s
+  double mu = 0.5;
+  double restitution = 0.0;  ///< of every contact
+  Solver solver = Solver::automatic;
+  int edges = 4;
+  bool align_edges = false;
+  std::optional<ContactMaterial> material = {};
+};
+
+/// A world under way. Throws RunFailed, naming time and status, where a step is refused.
+class Run {
+ public:
+  Run(const World& world, const RunSetting& setting);
+  /// With step options that a RunSetting has no name for; friction is that of the shapes unless the options have one.
+  Run(const World& world, const StepOptions& options, double restitution);
+
+  void step() { step(Eigen::VectorXd::Zero(world().nv())); }
+  void step(const Eigen::Ref<const Eigen::VectorXd>& tau);
+  /// To the nearest step.
+  void until(double time);
+
+  const World& world() const { return stepper_.world(); }
+  double h() const { return stepper_.options().assemble.dt; }
+  /// Of the last step: its contact problem and impulses.
+  const ContactProblem& problem() const { return stepper_.problem(); }
+  const Solution& solution() const { return stepper_.solution(); }
+  const Stepper& stepper() const { return stepper_; }
+  /// Sum over contacts of the last step's normal force (N).
+  double normal_force() const;
+  /// Bodies of a world of free bodies, by their order of addition: velocity of the origin and angular velocity, world axes.
+  Eigen::Vector3d position(int body) const { return state.q.segment<3>(7 * body); }
+  Eigen::Matrix3d rotation(int body) const;
+  Eigen::Vector3d velocity(int body) const { return rotation(body) * state.v.segment<3>(6 * body); }
+  Eigen::Vector3d spin(int body) const { return rotation(body) * state.v.segment<3>(6 * body + 3); }
+  void set_velocity(int body, const Eigen::Vector3d& linear, const Eigen::Vector3d& angular);
+  /// Kinetic and potential (J).
+  double energy() const;
+
+  State state;
+
+ private:
+  Stepper stepper_;
+};
+
+StepOptions step_options(const RunSetting& setting);
+Eigen::VectorXd vector(std::initializer_list<double> values);
+
+/// A plane through `point` with this unit normal.
+StaticBody plane(const std::string& name, const Eigen::Vector3d& normal, const Eigen::Vector3d& point = Eigen::Vector3d::Zero());
+/// A rotation that takes z to the unit vector.
+Eigen::Matrix3d rotation_to(const Eigen::Vector3d& normal);
+/// A homogeneous solid.
+FreeBody solid(const std::string& name, const Shape& shape, double mass, const Eigen::Vector3d& position,
+               const Eigen::Matrix3d& rotation = Eigen::Matrix3d::Identity());
+/// A plane z = 0 below one solid that may move freely.
+World on_ground(const FreeBody& body);
+/// Adds what stands between <mujoco> and </mujoco>.
+void add_mjcf(WorldBuilder& builder, const std::string& content);
+
+}  // namespace stiction
