@@ -55,5 +55,6 @@ void add_compare(CLI::App& app, Session& session);
 void add_experiment(CLI::App& app, Session& session);
 void add_scenes(CLI::App& app, Session& session);
 void add_view(CLI::App& app, Session& session);
+void add_convert(CLI::App& app, Session& session);
 
 }  // namespace stiction::cli

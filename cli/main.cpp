@@ -38,6 +38,7 @@ int run(int argc, char** argv) {
   add_experiment(app, session);
   add_scenes(app, session);
   add_view(app, session);
+  add_convert(app, session);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

@@ -44,19 +44,19 @@ Outcome run(const SimulateOptions& options, const Scene& scene, const Session& s
   Simulation simulation(scene);
   print_warnings(simulation.warnings(), session);
   RunLog log(options.log, scene.world, scene.start);
-  Recording recording;
-  recording.add(scene.start);
+  Trajectory trajectory;
+  trajectory.add(scene.start);
   ProgressBar bar(options.scene, !session.quiet);
   constexpr long kProgressSteps = 64;  // seldom enough to cost nothing
   RunOptions plan{.duration = scene.duration, .control = hold_joints(scene)};
   plan.observers = {report_progress([&bar](double share) { bar.update(share); }, kProgressSteps)};
   if (!options.log.empty()) plan.observers.emplace_back(std::ref(log));
-  if (!options.record.empty()) plan.observers.push_back(record_to(recording));
+  if (!options.record.empty()) plan.observers.push_back(record_to(trajectory));
   Outcome out;
   out.run = simulation.run(plan);
   bar.clear();
   if (!options.dump.empty()) save_problem(options.dump, simulation.stepper().problem());
-  if (!options.record.empty()) save_recording(options.record, scene.world, recording);
+  if (!options.record.empty()) save_trajectory(options.record, scene.world, trajectory);
   out.end = simulation.state();
   out.energy_start = mechanical_energy(scene.world, scene.start);
   out.energy_end = mechanical_energy(scene.world, out.end);
@@ -129,7 +129,7 @@ void add_simulate(CLI::App& app, Session& session) {
       ->check(nonnegative_number());
   sub.add_flag("--strict", options->strict, "Take only steps that meet the tolerance");
   sub.add_option("--log", options->log, "CSV file, one row per state from t = 0 on");
-  sub.add_option("--record", options->record, "File (.npz) of the whole run, for stiction view");
+  sub.add_option("--record", options->record, "File (.npz) of the whole run, for stiction view and stiction convert");
   sub.add_option("--dump", options->dump, "File (.json or .npz) for the last contact problem, or for the one that failed");
   sub.callback([options, &session] { session.run = [options, &session] { return simulate(*options, session); }; });
 }

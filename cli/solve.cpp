@@ -24,7 +24,6 @@ struct Answer {
   std::string_view solver;  ///< that ran
   double microseconds = 0.0;
   Indeterminacy indeterminacy;
-  ContactScales scales;
   Promises promises;
   std::vector<ConeRecord> log;  ///< of the solver interior_point
 };
@@ -66,7 +65,6 @@ Answer answer(const Problem& problem, SolveOptions options, const SolveCommand& 
   IndeterminacyOptions which;
   which.normal_intervals = command.intervals;
   out.indeterminacy = indeterminacy(reduced, lowered(reduced, options), workspace.impulses.lambda, workspace.impulses.beta, which);
-  out.scales = scales_of(out.solution, reduced.u_free);
   out.promises = promises_of(problem, lowered(problem, options));
   return out;
 }
@@ -87,7 +85,7 @@ std::string to_json(const SolveCommand& command, const Answer& a) {
   out["impulses"] = list(s.impulses);
   out["velocity"] = list(s.v.size() > 0 ? s.v : s.u);
   out["contact_velocity"] = list(s.u);
-  out["contact_states"] = contact_states(s, a.scales);
+  out["contact_modes"] = contact_modes(s);
   out["bounded_impulses"] = list(s.bounded_impulses);
   if (s.multipliers.size() > 0) out["multipliers"] = list(s.multipliers);
   out["certificate"] = certificate_json(s.certificate);
@@ -115,7 +113,7 @@ void print(const SolveCommand& command, const Answer& a) {
   fmt::print("{}: {} contacts, law {}, solver {}: {} after {} iterations, {:.1f} us\n", command.file, n, command.law, a.solver,
              to_string(s.status), s.iterations, a.microseconds);
   constexpr Eigen::Index kMostContacts = 40;  // a screen
-  fmt::print("{}", contact_table(s, a.scales, a.indeterminacy, kMostContacts));
+  fmt::print("{}", contact_table(s, a.indeterminacy, kMostContacts));
   for (Eigen::Index j = 0; j < std::min(s.bounded_impulses.size(), kMostContacts); ++j) {
     fmt::print("{:>7}  row {:>3} {:>13.6g}\n", "", j, s.bounded_impulses[j]);
   }

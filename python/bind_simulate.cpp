@@ -8,7 +8,7 @@
 #include "step_settings.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/io/problem_file.hpp"
-#include "stiction/record/recording.hpp"
+#include "stiction/record/trajectory.hpp"
 #include "stiction/sim/simulation.hpp"
 #include "torque_argument.hpp"
 #include "world_handle.hpp"
@@ -21,33 +21,16 @@ using namespace nb::literals;
 using MaybeArray = std::optional<ArrayLike>;
 using Controller = nb::typed<nb::callable, ArrayLike(double, Vector, Vector)>;
 
-/// One row per state, the start first; what belongs to a step stands in the row of the state that it led to.
-struct SimulatedRun : Recording {
+/// One row per state, the start first.
+struct SimulatedRun : Trajectory {
   World world;
   std::size_t nq, nv;
-  std::vector<double> tau, residual, penetration;
-  std::vector<int> contacts, iterations, sub_steps, at_acceptable;
-  std::vector<int> saturated;
   std::string status;
   long steps_at_acceptable = 0;
 
   SimulatedRun(const World& of, const State& start)
       : world(of), nq(static_cast<std::size_t>(of.nq())), nv(static_cast<std::size_t>(of.nv())) {
     add(start);
-    add_step(Eigen::VectorXd::Zero(of.nv()), 0, 0, {});
-  }
-
-  std::size_t rows() const { return time.size(); }
-
-  void add_step(const Eigen::VectorXd& torque, int cut, int contact_count, const StepReport& report) {
-    tau.insert(tau.end(), torque.begin(), torque.end());
-    saturated.push_back(cut);
-    contacts.push_back(contact_count);
-    iterations.push_back(report.iterations);
-    sub_steps.push_back(report.sub_steps);
-    at_acceptable.push_back(report.at_acceptable());
-    residual.push_back(report.residual);
-    penetration.push_back(report.deepest_penetration);
   }
 };
 
@@ -71,6 +54,7 @@ SimulatedRun run(const Scene& scene, const State& start, const std::optional<Con
   Simulation simulation(scene.make_stepper(), start);
   const Eigen::VectorXd limits = effort_limits(scene.world);
   SimulatedRun out(scene.world, start);
+  Eigen::VectorXd desired;
   int cut = 0;
   const auto control = [&](const Simulation& s, Eigen::VectorXd& tau) {
     if (s.steps() % kInterruptSteps == kInterruptSteps - 1) check_interrupt();
@@ -79,12 +63,10 @@ SimulatedRun run(const Scene& scene, const State& start, const std::optional<Con
     } else {
       scene.held_torques(s.state(), tau);
     }
+    desired = tau;
     cut = limit_efforts(limits, tau);
   };
-  const auto keep = [&](const StepTaken& step) {
-    out.add(step.state, step.stepper);
-    out.add_step(step.tau, cut, step.stepper.problem().contacts(), step.report);
-  };
+  const auto keep = [&](const StepTaken& step) { out.add(step.state, step.stepper, step.report, step.tau, desired, cut); };
   const RunSummary summary = simulation.run({.duration = scene.duration, .control = control, .observers = {keep}});
   out.status = summary.status();
   out.steps_at_acceptable = summary.at_acceptable;
@@ -116,7 +98,7 @@ SimulatedRun simulate(Scene scene, const Settings& settings, const std::optional
 template <auto member, class Array, std::size_t SimulatedRun::*columns>
 Array table(nb::pointer_and_handle<SimulatedRun> self) {
   auto& x = self.p->*member;
-  return view<Array>(x.data(), {self.p->rows(), self.p->*columns}, self.h);
+  return view<Array>(x.data(), {self.p->states(), self.p->*columns}, self.h);
 }
 
 template <auto member, class Array, std::size_t columns>
@@ -131,6 +113,13 @@ Array column(nb::pointer_and_handle<SimulatedRun> self) {
   return view<Array>(x.data(), {x.size()}, self.h);
 }
 
+using Offsets = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
+
+Offsets offsets_of(nb::pointer_and_handle<SimulatedRun> self) {
+  auto& x = self.p->contact_offsets;
+  return view<Offsets>(x.data(), {x.size()}, self.h);
+}
+
 void bind_simulation(nb::module_& m) {
   using Counts = nb::ndarray<nb::numpy, int, nb::ndim<1>>;
   nb::class_<SimulatedRun>(m, "Simulation", R"(What a simulation did: k rows, the first the start and one more per step.
@@ -141,17 +130,30 @@ Arrays are views. Quantities of a step stand in the row of the state that it led
       .def_prop_ro("v", &table<&SimulatedRun::v, Matrix, &SimulatedRun::nv>, "(k, nv) velocities")
       .def_prop_ro("tau", &table<&SimulatedRun::tau, Matrix, &SimulatedRun::nv>, "(k, nv) applied generalised forces (N, N m)")
       .def_prop_ro("saturated", &column<&SimulatedRun::saturated, Counts>, "(k,) torques that were cut to their joint's effort limit")
-      .def_prop_ro("contacts", &column<&SimulatedRun::contacts, Counts>, "(k,) number of contacts")
+      .def_prop_ro("tau_desired", &table<&SimulatedRun::tau_desired, Matrix, &SimulatedRun::nv>,
+                   "(k, nv) generalised forces that were asked for (N, N m), before they were cut to limits")
       .def_prop_ro(
-          "contact_offsets",
+          "contacts",
           [](nb::pointer_and_handle<SimulatedRun> self) {
-            auto& x = self.p->contact_offsets;
-            return view<nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>>(x.data(), {x.size()}, self.h);
+            return nb::cast<Offsets>(nb::module_::import_("numpy").attr("diff")(offsets_of(self)));
           },
+          "(k,) number of contacts")
+      .def_prop_ro(
+          "contact_offsets", &offsets_of,
           "(k + 1,) the c contacts of all steps, one after the other: those of row i are [contact_offsets[i], contact_offsets[i + 1])")
       .def_prop_ro("contact_points", &rows_of<&SimulatedRun::contact_points, Matrix, 3>, "(c, 3) before the step, world (m)")
       .def_prop_ro("contact_forces", &rows_of<&SimulatedRun::contact_forces, Matrix, 3>,
                    "(c, 3) on the first of contact_bodies, mean over the step, world axes (N)")
+      .def_prop_ro("contact_impulses", &rows_of<&SimulatedRun::contact_impulses, Matrix, 3>,
+                   "(c, 3) on the first of contact_bodies, contact frame (N s); of a step taken in parts those of the last part")
+      .def_prop_ro(
+          "contact_frames",
+          [](nb::pointer_and_handle<SimulatedRun> self) {
+            auto& x = self.p->contact_frames;
+            return view<nb::ndarray<nb::numpy, double, nb::ndim<3>>>(x.data(), {x.size() / 9, 3, 3}, self.h);
+          },
+          "(c, 3, 3) R_WC: columns are the normal and two tangents in world axes")
+      .def_prop_ro("contact_modes", &column<&SimulatedRun::contact_modes, Counts>, "(c,) 0 open, 1 stick, 2 slip")
       .def_prop_ro("contact_bodies", &rows_of<&SimulatedRun::contact_bodies, nb::ndarray<nb::numpy, int, nb::ndim<2>>, 2>,
                    "(c, 2) indices into World.body_names")
       .def_prop_ro("contact_gaps", &column<&SimulatedRun::contact_gaps>, "(c,) signed distances before the step (m)")
@@ -162,15 +164,17 @@ Arrays are views. Quantities of a step stand in the row of the state that it led
       .def_prop_ro("sub_steps", &column<&SimulatedRun::sub_steps, Counts>, "(k,) parts that the step was taken in: 1 unless it was halved")
       .def_ro("steps_at_acceptable", &SimulatedRun::steps_at_acceptable, "number of steps that missed the tolerance and met acceptable")
       .def_prop_ro("penetration", &column<&SimulatedRun::penetration>, "(k,) deepest penetration before the step (m)")
+      .def_prop_ro("seconds", &rows_of<&SimulatedRun::seconds, Matrix, kStages>,
+                   "(k, 6) wall time of the stages update, detect, assemble, solve, project, integrate (s)")
       .def_ro(
           "status", &SimulatedRun::status,
           "'solved': every step met the tolerance; 'acceptable': some met acceptable alone; otherwise that of the step that ended the run")
       .def(
-          "save", [](const SimulatedRun& s, const std::filesystem::path& path) { save_recording(path, s.world, s); }, "path"_a,
+          "save", [](const SimulatedRun& s, const std::filesystem::path& path) { save_trajectory(path, s.world, s); }, "path"_a,
           nb::call_guard<nb::gil_scoped_release>(),
           "Writes the run with its shapes and contact forces (.npz), for stiction view. Raises FileError.")
       .def("__repr__", [](const SimulatedRun& s) {
-        return "Simulation(status='" + s.status + "', steps=" + std::to_string(s.rows() - 1) +
+        return "Simulation(status='" + s.status + "', steps=" + std::to_string(s.states() - 1) +
                ", time=" + nb::str(nb::float_(s.time.back())).c_str() + " s)";
       });
 }

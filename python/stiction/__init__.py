@@ -40,6 +40,7 @@ from ._core import (
     simulate,
     solve,
 )
+from .trajectory import Trajectory
 
 __all__ = [
     "LAWS",
@@ -66,6 +67,7 @@ __all__ = [
     "State",
     "StepReport",
     "Stepper",
+    "Trajectory",
     "World",
     "WorldProblem",
     "__version__",

@@ -8,7 +8,7 @@ import numpy as np
 import trimesh
 import viser
 
-from .recording import RecordedShape, Recording
+from .trajectory import RecordedShape, Trajectory
 
 GRAVITY = 9.81  # m/s², of the weight that the arrows are scaled by
 GROUND_COLOR, STATIC_COLOR, POINT_COLOR = (214, 218, 222), (150, 156, 162), (30, 30, 30)
@@ -47,18 +47,18 @@ def rotate(quaternion: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 class Stage:
-    """Puts a recording into a viser scene; `show` moves it to a state."""
+    """Puts a trajectory into a viser scene; `show` moves it to a state."""
 
-    def __init__(self, server: viser.ViserServer, recording: Recording) -> None:
-        self.scene, self.recording = server.scene, recording
-        self.moving = recording.body_mass > 0.0
+    def __init__(self, server: viser.ViserServer, trajectory: Trajectory) -> None:
+        self.scene, self.trajectory = server.scene, trajectory
+        self.moving = trajectory.body_mass > 0.0
         self.bounds = self._bounds()
         self.size = max(float(np.max(self.bounds[1] - self.bounds[0])), 1e-3)
         self.newtons_per_meter = self._arrow_scale()
         self.dot = 0.006 * self.size
         self.scene.set_up_direction("+z")
         self.frames = {body: self._add_body(body) for body in self._drawn_bodies()}
-        for index, shape in enumerate(recording.shapes):
+        for index, shape in enumerate(trajectory.shapes):
             self._add_shape(index, shape)
         self.arrows = self._add_arrows("/forces", FORCE_COLOR)
         self.cut_arrows = self._add_arrows("/forces_cut", CUT_COLOR)
@@ -79,9 +79,9 @@ class Stage:
 
     def _body_points(self, state: int, body: int) -> np.ndarray:
         """Corners of the boxes around a body's shapes, in the world (n, 3)."""
-        pose = self.recording.body_poses[state, body]
+        pose = self.trajectory.body_poses[state, body]
         corners = [np.zeros((1, 3))]
-        for shape in self.recording.shapes:
+        for shape in self.trajectory.shapes:
             if shape.body == body and shape.kind != "plane":
                 box = trimesh.bounds.corners(mesh_of(shape).bounds)
                 corners.append(shape.placement[:3] + rotate(shape.placement[3:], box))
@@ -97,14 +97,14 @@ class Stage:
 
     def _arrow_scale(self) -> float:
         """Newtons that a metre of arrow stands for: the whole weight is an arrow about as long as what moves."""
-        weight = GRAVITY * float(self.recording.body_mass.sum())
+        weight = GRAVITY * float(self.trajectory.body_mass.sum())
         return 1.0 / round_number(self.size / weight) if weight > 0.0 else 1.0
 
     def _drawn_bodies(self) -> list[int]:
-        return sorted({shape.body for shape in self.recording.shapes})
+        return sorted({shape.body for shape in self.trajectory.shapes})
 
     def _add_body(self, body: int) -> viser.FrameHandle:
-        name = self.recording.body_names[body].replace("/", "_")
+        name = self.trajectory.body_names[body].replace("/", "_")
         return self.scene.add_frame(f"/bodies/{body} {name}", show_axes=False)
 
     def _add_shape(self, index: int, shape: RecordedShape) -> None:
@@ -163,10 +163,10 @@ class Stage:
 
     def arrows_of(self, state: int) -> tuple[np.ndarray, np.ndarray]:
         """Tails and heads of the arrows of a state (n, 2, 3) m, and which of them are cut (n,)."""
-        at = self.recording.contacts(state)
-        points, forces = self.recording.contact_points[at], self.recording.contact_forces[at]
+        at = self.trajectory.contacts(state)
+        points, forces = self.trajectory.contact_points[at], self.trajectory.contact_forces[at]
         size = np.linalg.norm(forces, axis=1)
-        longest = LONGEST_ARROW * GRAVITY * float(self.recording.body_mass.sum())
+        longest = LONGEST_ARROW * GRAVITY * float(self.trajectory.body_mass.sum())
         carrying = size > 1e-6 * max(longest, 1e-300)
         points, forces, size = points[carrying], forces[carrying], size[carrying]
         cut = size > longest
@@ -175,7 +175,7 @@ class Stage:
 
     def show(self, state: int) -> None:
         for body, frame in self.frames.items():
-            pose = self.recording.body_poses[state, body]
+            pose = self.trajectory.body_poses[state, body]
             if body in self.poses and np.array_equal(self.poses[body], pose):
                 continue
             self.poses[body] = pose
@@ -184,7 +184,7 @@ class Stage:
         arrows, cut = self.arrows_of(state)
         self._set(self.arrows, arrows[~cut], self.forces_visible)
         self._set(self.cut_arrows, arrows[cut], self.forces_visible)
-        self._set(self.points, self.recording.contact_points[self.recording.contacts(state)], self.forces_visible)
+        self._set(self.points, self.trajectory.contact_points[self.trajectory.contacts(state)], self.forces_visible)
 
     @staticmethod
     def _set(handle: viser.ArrowsHandle | viser.PointCloudHandle, points: np.ndarray, wanted: bool) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 import stiction
 
-from .recording import Recording
+from .trajectory import Trajectory
 
 if typing.TYPE_CHECKING:
     import viser
@@ -31,16 +31,16 @@ NO_VISER = (
 )
 
 
-def run_of(source: str | os.PathLike, duration: float | None = None, floating: bool = False) -> Recording:
-    """The run to show: a recording (.npz), or a scene (.toml, or its name) or robot (URDF, MJCF) simulated.
+def run_of(source: str | os.PathLike, duration: float | None = None, floating: bool = False) -> Trajectory:
+    """The run to show: a trajectory (.npz, .mcap), or a scene (.toml, or its name) or robot (URDF, MJCF) simulated.
 
     duration: s; None: the scene's, 1 s for a robot. floating: a robot's base moves freely; it starts just clear of the
     ground, and nothing drives its joints. Raises FileError and ValueError.
     """
     source = os.fspath(source)
     suffix = pathlib.Path(source).suffix
-    if suffix == ".npz":
-        return Recording.load(source)
+    if suffix in (".npz", ".mcap"):
+        return Trajectory.load(source)
     world = (
         robot_above_ground(source, floating)
         if suffix in (".urdf", ".xml", ".mjcf")
@@ -50,7 +50,7 @@ def run_of(source: str | os.PathLike, duration: float | None = None, floating: b
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "run.npz")
         run.save(file)
-        return Recording.load(file)
+        return Trajectory.load(file)
 
 
 def robot_above_ground(file: str, floating: bool = False, clearance: float = 1e-3) -> stiction.World:
@@ -92,11 +92,11 @@ def _reach(shape: stiction.DrawnShape, direction: np.ndarray) -> float:
     return float((shape.vertices @ direction).max())
 
 
-def frames_of(recording: Recording, speed: float = 1.0) -> np.ndarray:
+def frames_of(trajectory: Trajectory, speed: float = 1.0) -> np.ndarray:
     """States to show, one per 1/30 s of the window's clock, the last one included."""
-    start, end = recording.time[0], recording.time[-1]
+    start, end = trajectory.time[0], trajectory.time[-1]
     clock = np.arange(start, end, speed / FRAMES_PER_SECOND)
-    return np.append(np.searchsorted(recording.time, clock - 1e-12), len(recording.time) - 1)
+    return np.append(np.searchsorted(trajectory.time, clock - 1e-12), len(trajectory.time) - 1)
 
 
 def _import_viser() -> None:
@@ -106,7 +106,7 @@ def _import_viser() -> None:
         raise ImportError(NO_VISER) from None
 
 
-def _make_stage(recording: Recording, port: int = 8080) -> tuple[viser.ViserServer, Stage]:
+def _make_stage(trajectory: Trajectory, port: int = 8080) -> tuple[viser.ViserServer, Stage]:
     """A server that nobody but this machine reaches, with the run on its stage."""
     _import_viser()
     import viser
@@ -115,7 +115,7 @@ def _make_stage(recording: Recording, port: int = 8080) -> tuple[viser.ViserServ
 
     with contextlib.redirect_stdout(io.StringIO()):  # viser's own banner
         server = viser.ViserServer(host="127.0.0.1", port=port, verbose=False)
-    return server, Stage(server, recording)
+    return server, Stage(server, trajectory)
 
 
 def _with_caption(page: str, caption: str, plain: bool) -> str:
@@ -131,14 +131,14 @@ def _with_caption(page: str, caption: str, plain: bool) -> str:
     return f'{page[:end]}{hidden}<div style="{style}">{html.escape(caption)}</div>{page[end:]}'
 
 
-def to_html(recording: Recording, at: float | None = None, caption: str = "") -> str:
+def to_html(trajectory: Trajectory, at: float | None = None, caption: str = "") -> str:
     """A web page that holds everything it shows, with a time-line to play and scrub: no server, no network.
 
     at: only the state at this time (s), without a time-line; None: the whole run.
     caption: text at the page's edge, before the legend.
     """
-    server, stage = _make_stage(recording)
-    states = frames_of(recording) if at is None else [int(np.abs(recording.time - at).argmin())]
+    server, stage = _make_stage(trajectory)
+    states = frames_of(trajectory) if at is None else [int(np.abs(trajectory.time - at).argmin())]
     try:
         stage.show(int(states[0]))
         page = server.get_scene_serializer()
@@ -152,23 +152,23 @@ def to_html(recording: Recording, at: float | None = None, caption: str = "") ->
 
 
 def to_png(
-    recording: Recording, file: str | os.PathLike, at: float | None = None, size: tuple[int, int] = (1280, 800)
+    trajectory: Trajectory, file: str | os.PathLike, at: float | None = None, size: tuple[int, int] = (1280, 800)
 ) -> None:
     """A picture of one state, drawn by a headless Chromium. at: its time (s); None: the end of the run."""
-    at = float(recording.time[-1]) if at is None else at
+    at = float(trajectory.time[-1]) if at is None else at
     _import_viser()
     from .browser import Browser
 
     with Browser() as browser, tempfile.TemporaryDirectory() as folder:
         page = pathlib.Path(folder, "page.html")
-        page.write_text(to_html(recording, at, caption=f"t = {at:.3g} s"), encoding="utf-8")
+        page.write_text(to_html(trajectory, at, caption=f"t = {at:.3g} s"), encoding="utf-8")
         pathlib.Path(file).write_bytes(browser.picture(page, size))
 
 
-def play(recording: Recording, port: int = 8080) -> None:
+def play(trajectory: Trajectory, port: int = 8080) -> None:
     """Shows the run in a window of the browser until interrupted: play, scrub, forces on and off."""
-    server, stage = _make_stage(recording, port)
-    states = frames_of(recording)
+    server, stage = _make_stage(trajectory, port)
+    states = frames_of(trajectory)
     server.gui.configure_theme(show_logo=False, show_share_button=False)  # sharing would leave this machine
     with server.gui.add_folder("Run"):
         playing = server.gui.add_checkbox("play", True)
@@ -183,9 +183,11 @@ def play(recording: Recording, port: int = 8080) -> None:
         stage.forces_visible = forces.value
         with server.atomic():
             stage.show(state)
-        at = recording.contacts(state)
-        total = np.linalg.norm(recording.contact_forces[at], axis=1).sum() if at.stop > at.start else 0.0
-        clock.content = f"t = {recording.time[state]:.3f} s, {at.stop - at.start} contacts, forces {total:.4g} N in all"
+        at = trajectory.contacts(state)
+        total = np.linalg.norm(trajectory.contact_forces[at], axis=1).sum() if at.stop > at.start else 0.0
+        clock.content = (
+            f"t = {trajectory.time[state]:.3f} s, {at.stop - at.start} contacts, forces {total:.4g} N in all"
+        )
 
     frame.on_update(draw)
     forces.on_update(draw)
@@ -240,13 +242,13 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         _import_viser()
-        recording = run_of(options.source, options.duration, options.floating)
+        trajectory = run_of(options.source, options.duration, options.floating)
         if options.html:
-            pathlib.Path(options.html).write_text(to_html(recording), encoding="utf-8")
+            pathlib.Path(options.html).write_text(to_html(trajectory), encoding="utf-8")
         if options.png:
-            to_png(recording, options.png, options.at)
+            to_png(trajectory, options.png, options.at)
         if not options.html and not options.png:
-            play(recording, options.port)
+            play(trajectory, options.port)
     except (ImportError, RuntimeError, ValueError, OSError) as error:
         print(f"stiction view: {error}", file=sys.stderr)
         return 2

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import stiction
-from stiction.recording import Recording
+from stiction.trajectory import Trajectory
 
 MODELS = pathlib.Path(__file__).parents[2] / "models"
 MJCF = b"""<mujoco model="cart"><compiler angle="radian"/><default><geom friction="0.8 0.005 0.0001"/></default>
@@ -96,8 +96,8 @@ def sources(folder):
         ("box.npz", saved(".npz", folder), stiction.load_problem),
         ("stored.npz", stored(saved(".npz", folder)), stiction.load_problem),
         ("local.dat", LOCAL, stiction.load_problem),
-        ("run.npz", recorded(folder), Recording.load),
-        ("stored_run.npz", stored(recorded(folder)), Recording.load),
+        ("run.npz", recorded(folder), Trajectory.load),
+        ("stored_run.npz", stored(recorded(folder)), Trajectory.load),
     ]
     return out
 

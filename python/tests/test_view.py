@@ -11,7 +11,7 @@ import pytest
 
 import stiction
 from stiction import view
-from stiction.recording import Recording
+from stiction.trajectory import Trajectory
 
 viser = pytest.importorskip("viser", reason="stiction view needs viser")
 
@@ -36,44 +36,44 @@ def box_run(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def recording(box_run):
-    return Recording.load(box_run[2])
+def trajectory(box_run):
+    return Trajectory.load(box_run[2])
 
 
 @pytest.fixture(scope="module")
-def stage(recording):
-    server, stage = view._make_stage(recording)
+def stage(trajectory):
+    server, stage = view._make_stage(trajectory)
     yield stage
     server.stop()
 
 
-def test_recording_holds_the_run(box_run, recording):
+def test_recording_holds_the_run(box_run, trajectory):
     world, run, _ = box_run
-    np.testing.assert_array_equal(recording.time, run.time)
-    np.testing.assert_array_equal(recording.q, run.q)
-    assert recording.body_names == world.body_names
-    assert {shape.kind for shape in recording.shapes} == {"plane", "box", "mesh", "sphere", "capsule", "cylinder"}
+    np.testing.assert_array_equal(trajectory.time, run.time)
+    np.testing.assert_array_equal(trajectory.q, run.q)
+    assert trajectory.body_names == world.body_names
+    assert {shape.kind for shape in trajectory.shapes} == {"plane", "box", "mesh", "sphere", "capsule", "cylinder"}
     for state in (0, -1):
-        for body, name in enumerate(recording.body_names):
+        for body, name in enumerate(trajectory.body_names):
             pose = world.pose(name, run.q[state])
-            np.testing.assert_allclose(recording.body_poses[state, body, :3], pose[:3, 3], atol=1e-14)
+            np.testing.assert_allclose(trajectory.body_poses[state, body, :3], pose[:3, 3], atol=1e-14)
 
 
-def test_forces_of_the_last_step_are_those_of_statics(recording):
-    at = recording.contacts(-2)
-    box = recording.body_names.index("box")
-    assert (recording.contact_bodies[at][:, 0] == box).all()
-    np.testing.assert_allclose(recording.contact_forces[at].sum(axis=0), [0, 0, MASS * GRAVITY], atol=1e-9)
-    np.testing.assert_allclose(np.abs(recording.contact_points[at][:, :2]), 0.1, atol=1e-12)
+def test_forces_of_the_last_step_are_those_of_statics(trajectory):
+    at = trajectory.contacts(-2)
+    box = trajectory.body_names.index("box")
+    assert (trajectory.contact_bodies[at][:, 0] == box).all()
+    np.testing.assert_allclose(trajectory.contact_forces[at].sum(axis=0), [0, 0, MASS * GRAVITY], atol=1e-9)
+    np.testing.assert_allclose(np.abs(trajectory.contact_points[at][:, :2]), 0.1, atol=1e-12)
 
 
-def test_arrows_are_the_forces_of_the_run_in_the_stated_scale(recording, stage):
-    state = len(recording.time) - 1
+def test_arrows_are_the_forces_of_the_run_in_the_stated_scale(trajectory, stage):
+    state = len(trajectory.time) - 1
     arrows, cut = stage.arrows_of(state)
-    at = recording.contacts(state)
-    np.testing.assert_allclose(arrows[:, 0], recording.contact_points[at])
+    at = trajectory.contacts(state)
+    np.testing.assert_allclose(arrows[:, 0], trajectory.contact_points[at])
     np.testing.assert_allclose(
-        (arrows[:, 1] - arrows[:, 0]) * stage.newtons_per_meter, recording.contact_forces[at], atol=1e-12
+        (arrows[:, 1] - arrows[:, 0]) * stage.newtons_per_meter, trajectory.contact_forces[at], atol=1e-12
     )
     assert not cut.any()
     assert f"1 m of arrow = {stage.newtons_per_meter:g} N" in stage.legend
@@ -84,14 +84,14 @@ def test_arrows_are_the_forces_of_the_run_in_the_stated_scale(recording, stage):
     assert not stage.arrows.visible
 
 
-def test_bodies_stand_where_the_run_has_them(recording, stage):
+def test_bodies_stand_where_the_run_has_them(trajectory, stage):
     stage.show(5)
     for body, frame in stage.frames.items():
-        np.testing.assert_allclose(frame.position, recording.body_poses[5, body, :3], atol=1e-12)
-        np.testing.assert_allclose(np.roll(frame.wxyz, -1), recording.body_poses[5, body, 3:], atol=1e-12)
+        np.testing.assert_allclose(frame.position, trajectory.body_poses[5, body, :3], atol=1e-12)
+        np.testing.assert_allclose(np.roll(frame.wxyz, -1), trajectory.body_poses[5, body, 3:], atol=1e-12)
 
 
-def test_drawn_shapes_have_the_volume_of_the_shapes(recording):
+def test_drawn_shapes_have_the_volume_of_the_shapes(trajectory):
     from stiction.stage import mesh_of
 
     exact = {
@@ -100,25 +100,25 @@ def test_drawn_shapes_have_the_volume_of_the_shapes(recording):
         "capsule": np.pi * 0.05**2 * 0.2 + 4 / 3 * np.pi * 0.05**3,
         "cylinder": np.pi * 0.05**2 * 0.2,
     }
-    for shape in recording.shapes:
+    for shape in trajectory.shapes:
         if shape.kind in exact:
             mesh = mesh_of(shape)
             assert mesh.volume == pytest.approx(exact[shape.kind], rel=0.03), shape.kind
             np.testing.assert_allclose(mesh.bounds.mean(axis=0), 0, atol=1e-9)
 
 
-def test_world_shapes_are_those_of_the_recording(box_run, recording):
-    for ours, theirs in zip(box_run[0].shapes, recording.shapes, strict=True):
+def test_world_shapes_are_those_of_the_recording(box_run, trajectory):
+    for ours, theirs in zip(box_run[0].shapes, trajectory.shapes, strict=True):
         assert (ours.kind, ours.body) == (theirs.kind, theirs.body)
         np.testing.assert_array_equal(ours.vertices, theirs.vertices)
         np.testing.assert_array_equal(ours.faces, theirs.faces)
 
 
-def test_frames_keep_the_clock(recording):
-    frames = view.frames_of(recording)
+def test_frames_keep_the_clock(trajectory):
+    frames = view.frames_of(trajectory)
     assert frames[0] == 0
-    assert frames[-1] == len(recording.time) - 1
-    np.testing.assert_allclose(recording.time[frames[:-1]], np.arange(len(frames) - 1) / 30, atol=0.01)
+    assert frames[-1] == len(trajectory.time) - 1
+    np.testing.assert_allclose(trajectory.time[frames[:-1]], np.arange(len(frames) - 1) / 30, atol=0.01)
 
 
 @pytest.mark.parametrize("floating", [False, True])
@@ -128,8 +128,8 @@ def test_robot_starts_just_clear_of_the_ground(checkout, floating):
     assert world.problem().contacts == 0 or min(world.problem().gap) > 0
 
 
-def test_page_is_self_contained_and_draws_without_complaint(recording, tmp_path):
-    page = view.to_html(recording, caption="box")
+def test_page_is_self_contained_and_draws_without_complaint(trajectory, tmp_path):
+    page = view.to_html(trajectory, caption="box")
     assert not re.search(r"""(src|href)=["']?https?://""", page)
     assert "box · 1 m of arrow" in page
     from stiction import browser
@@ -192,4 +192,4 @@ def test_damaged_recordings_are_refused_by_name(box_run, tmp_path, key):
     file = tmp_path / "bad.npz"
     np.savez(file, **{**arrays, key: damaged})
     with pytest.raises(stiction.FileError, match=f"bad.npz: {key}"):
-        Recording.load(file)
+        Trajectory.load(file)

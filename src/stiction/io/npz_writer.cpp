@@ -50,6 +50,10 @@ void NpzWriter::rows(std::string_view key, std::span<const double> values, std::
   add(key, "<f8", false, rows_of(values.size(), shape), values.data(), values.size_bytes());
 }
 
+void NpzWriter::table(std::string_view key, std::span<const double> values, std::size_t count, std::size_t width) {
+  add(key, "<f8", false, fmt::format("{}, {}", count, width), values.data(), values.size_bytes());
+}
+
 void NpzWriter::integers(std::string_view key, std::span<const int> values) {
   const std::vector<std::int64_t> wide(values.begin(), values.end());
   integers(key, wide);

@@ -4,8 +4,8 @@
 
 namespace stiction {
 
-Observer record_to(Recording& recording) {
-  return [&recording](const StepTaken& step) { recording.add(step.state, step.stepper); };
+Observer record_to(Trajectory& trajectory) {
+  return [&trajectory](const StepTaken& step) { trajectory.add(step.state, step.stepper, step.report, step.tau); };
 }
 
 Observer report_progress(std::function<void(double)> progress, long stride) {

@@ -3,13 +3,13 @@
 
 #include <functional>
 
-#include "stiction/record/recording.hpp"
+#include "stiction/record/trajectory.hpp"
 #include "stiction/sim/simulation.hpp"
 
 namespace stiction {
 
-/// Appends every state with the contacts of the step that led to it. The recording outlives the observer.
-Observer record_to(Recording& recording);
+/// Appends every state with the contacts of the step that led to it. The trajectory outlives the observer.
+Observer record_to(Trajectory& trajectory);
 
 /// Says the share of the run done, in [0, 1), at the first and then at every `stride`-th step.
 Observer report_progress(std::function<void(double share)> progress, long stride);

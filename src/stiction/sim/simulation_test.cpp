@@ -102,18 +102,18 @@ TEST(Simulation, RefusesDurationsAndStatesThatDoNotFit) {
 TEST(Observers, EnergyOfAFreeFall) {
   const Scene scene = ball(100.0);
   EnergyWatch energy(scene.world, scene.start);
-  Recording recording;
+  Trajectory trajectory;
   std::vector<double> shares;
   Simulation simulation(scene);
   simulation.run(
       {.duration = 0.5,
-       .observers = {std::ref(energy), record_to(recording), report_progress([&](double share) { shares.push_back(share); }, 200)}});
+       .observers = {std::ref(energy), record_to(trajectory), report_progress([&](double share) { shares.push_back(share); }, 200)}});
   EXPECT_NEAR(energy.start(), 2.0 * kGravity * 100.0, 1e-9);
   EXPECT_NEAR(energy.now() - energy.start(), -2.0 * std::pow(kGravity * kStep, 2) * 500.0 / 2.0, 1e-9);
   EXPECT_EQ(energy.now(), mechanical_energy(scene.world, simulation.state()));
   EXPECT_LT(energy.rise(), 1e-9);
-  EXPECT_EQ(recording.time.size(), 500U);
-  EXPECT_EQ(recording.time.back(), simulation.state().time);
+  EXPECT_EQ(trajectory.time.size(), 500U);
+  EXPECT_EQ(trajectory.time.back(), simulation.state().time);
   EXPECT_THAT(shares, testing::ElementsAre(0.0, 0.4, 0.8));
 }
 
@@ -151,7 +151,7 @@ Scene stack(const Case& c) {
 
 /// Every number of the next steps, forces included.
 std::vector<double> trace(Simulation& simulation) {
-  Recording seen;
+  Trajectory seen;
   EXPECT_EQ(simulation.run({.duration = 0.1, .observers = {record_to(seen)}}).stop, Stop::duration);
   std::vector<double> out = seen.q;
   for (const auto* more : {&seen.v, &seen.time, &seen.contact_points, &seen.contact_forces})

@@ -1,10 +1,12 @@
-#include "stiction/record/recording.hpp"
+#include "stiction/record/trajectory.hpp"
 
 #include <fstream>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/geometry/drawn_shape.hpp"
 #include "stiction/io/npz_writer.hpp"
+#include "stiction/problem/contact_mode.hpp"
+#include "stiction/record/coordinate_names.hpp"
 
 namespace stiction {
 
@@ -17,7 +19,7 @@ void append(std::vector<double>& out, const Eigen::Isometry3d& X) {
   append(out, Eigen::Quaterniond(X.linear()).coeffs());
 }
 
-void write_bodies(const World& world, const Recording& r, NpzWriter& out) {
+void write_bodies(const World& world, const Trajectory& r, NpzWriter& out) {
   std::vector<std::string_view> names;
   std::vector<double> poses, masses;
   for (const Body& body : world.bodies()) names.push_back(body.name), masses.push_back(body.block < 0 ? 0.0 : body.mass);
@@ -32,11 +34,36 @@ void write_bodies(const World& world, const Recording& r, NpzWriter& out) {
   out.rows("body_poses", poses, {names.size(), 7});
 }
 
-void write_contacts(const Recording& r, NpzWriter& out) {
+void write_names(const std::vector<std::string>& names, std::string_view key, NpzWriter& out) {
+  out.words(key, std::vector<std::string_view>(names.begin(), names.end()));
+}
+
+void write_states(const World& world, const Trajectory& r, NpzWriter& out) {
+  const std::size_t nq = static_cast<std::size_t>(world.nq()), nv = static_cast<std::size_t>(world.nv());
+  out.rows("time", r.time, {});
+  out.table("q", r.q, r.states(), nq);
+  out.table("v", r.v, r.states(), nv);
+  write_names(position_names(world), "q_names", out);
+  write_names(velocity_names(world), "v_names", out);
+  out.table("tau", r.tau, r.states(), nv);
+  out.table("tau_desired", r.tau_desired, r.states(), nv);
+  out.rows("residual", r.residual, {});
+  out.rows("penetration", r.penetration, {});
+  out.rows("seconds", r.seconds, {kStages});
+  out.integers("iterations", r.iterations);
+  out.integers("sub_steps", r.sub_steps);
+  out.integers("at_acceptable", r.at_acceptable);
+  out.integers("saturated", r.saturated);
+}
+
+void write_contacts(const Trajectory& r, NpzWriter& out) {
   const std::vector<std::int64_t> bodies(r.contact_bodies.begin(), r.contact_bodies.end());
   out.integers("contact_offsets", r.contact_offsets);
   out.rows("contact_points", r.contact_points, {3});
+  out.rows("contact_frames", r.contact_frames, {9});
+  out.rows("contact_impulses", r.contact_impulses, {3});
   out.rows("contact_forces", r.contact_forces, {3});
+  out.integers("contact_modes", r.contact_modes);
   out.integers("contact_bodies", bodies, {2});
   out.rows("contact_gaps", r.contact_gaps, {});
 }
@@ -71,37 +98,60 @@ void write_shapes(const World& world, NpzWriter& out) {
 
 }  // namespace
 
-void Recording::add(const State& state) {
+void Trajectory::add_step(const State& state, const StepReport& report, const Eigen::Ref<const Eigen::VectorXd>& applied,
+                          const Eigen::Ref<const Eigen::VectorXd>& desired, int cut) {
   time.push_back(state.time);
   append(q, state.q);
   append(v, state.v);
+  append(tau, applied);
+  append(tau_desired, desired);
+  residual.push_back(report.residual);
+  penetration.push_back(report.deepest_penetration);
+  seconds.insert(seconds.end(), report.seconds.begin(), report.seconds.end());
+  iterations.push_back(report.iterations);
+  sub_steps.push_back(report.sub_steps);
+  at_acceptable.push_back(report.at_acceptable() ? 1 : 0);
+  saturated.push_back(cut);
   contact_offsets.push_back(contact_offsets.back());
 }
 
-void Recording::add(const State& state, const Stepper& stepper) {
-  add(state);
+void Trajectory::add(const State& state) {
+  const Eigen::VectorXd none = Eigen::VectorXd::Zero(state.v.size());
+  add_step(state, {}, none, none, 0);
+}
+
+void Trajectory::add(const State& state, const Stepper& stepper, const StepReport& report,
+                     const Eigen::Ref<const Eigen::VectorXd>& applied) {
+  add(state, stepper, report, applied, applied, 0);
+}
+
+void Trajectory::add(const State& state, const Stepper& stepper, const StepReport& report, const Eigen::Ref<const Eigen::VectorXd>& applied,
+                     const Eigen::Ref<const Eigen::VectorXd>& desired, int cut) {
+  add_step(state, report, applied, desired, cut);
   const std::vector<ContactPoint>& contacts = stepper.contacts();
-  const double dt = stepper.problem().dt;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const ContactPoint& contact = contacts[i];
+    const Eigen::Vector3d impulse = stepper.solution().impulses.segment<3>(3 * static_cast<Eigen::Index>(i));
+    const Eigen::Matrix<double, 3, 3, Eigen::RowMajor> frame = contact.R_WC();
     append(contact_points, contact.p_WC);
-    append(contact_forces, contact.R_WC() * stepper.solution().impulses.segment<3>(3 * static_cast<Eigen::Index>(i)) / dt);
+    append(contact_frames, Eigen::Map<const Eigen::VectorXd>(frame.data(), frame.size()));
+    append(contact_impulses, impulse);
+    append(contact_forces, frame * impulse / stepper.problem().dt);
     contact_gaps.push_back(contact.gap);
+    contact_modes.push_back(static_cast<int>(contact_mode(stepper.solution(), static_cast<int>(i))));
     contact_bodies.insert(contact_bodies.end(), {contact.body_a, contact.body_b});
   }
   contact_offsets.back() += static_cast<std::int64_t>(contacts.size());
 }
 
-void save_recording(const std::filesystem::path& path, const World& world, const Recording& recording) {
+void save_trajectory(const std::filesystem::path& path, const World& world, const Trajectory& trajectory) {
   NpzWriter out;
-  const std::string_view format = "stiction recording";
+  const std::string_view format = "stiction trajectory";
   out.words("format", {&format, 1});
-  out.scalar("version", 1.0);
-  out.rows("time", recording.time, {});
-  out.rows("q", recording.q, {static_cast<std::size_t>(world.nq())});
-  out.rows("v", recording.v, {static_cast<std::size_t>(world.nv())});
-  write_bodies(world, recording, out);
-  write_contacts(recording, out);
+  out.scalar("version", 2.0);
+  write_states(world, trajectory, out);
+  write_bodies(world, trajectory, out);
+  write_contacts(trajectory, out);
   write_shapes(world, out);
   const std::string bytes = out.archive();
   std::ofstream file(path, std::ios::binary);

@@ -1,9 +1,10 @@
-// What a recording says against what is known of the run; that the file says the same is tested where it is read
+// What a trajectory says against what is known of the run; that the file says the same is tested where it is read
 // (python/tests/test_view.py).
-#include "stiction/record/recording.hpp"
+#include "stiction/record/trajectory.hpp"
 
 #include <gtest/gtest.h>
 
+#include "stiction/problem/contact_mode.hpp"
 #include "stiction/record/coordinate_names.hpp"
 
 namespace stiction {
@@ -28,28 +29,37 @@ World box_on_slope() {
   return builder.build();
 }
 
-TEST(Recording, ForcesOfAStepCarryTheWeight) {
+TEST(Trajectory, ForcesOfAStepCarryTheWeight) {
   const World world = box_on_slope();
   StepOptions options;
   options.assemble.dt = 0.01;
   options.contact.law = options.assemble.law = Law::coulomb_cone;
   Stepper stepper(world, make_scene(world, 0.8), options);
   State state = initial_state(world);
-  Recording recording;
-  recording.add(state);
+  Trajectory trajectory;
+  trajectory.add(state);
   for (int k = 0; k < 5; ++k) {
-    ASSERT_TRUE(stepper.step(Eigen::VectorXd::Zero(6), state).accepted);
-    recording.add(state, stepper);
+    const Eigen::VectorXd none = Eigen::VectorXd::Zero(6);
+    const StepReport report = stepper.step(none, state);
+    ASSERT_TRUE(report.accepted);
+    trajectory.add(state, stepper, report, none);
   }
-  ASSERT_EQ(recording.contact_offsets, (std::vector<std::int64_t>{0, 0, 4, 8, 12, 16, 20}));
-  EXPECT_EQ(recording.time.size(), 6U);
-  EXPECT_EQ(recording.q.size(), 6U * 7U);
+  ASSERT_EQ(trajectory.contact_offsets, (std::vector<std::int64_t>{0, 0, 4, 8, 12, 16, 20}));
+  EXPECT_EQ(trajectory.time.size(), 6U);
+  EXPECT_EQ(trajectory.q.size(), 6U * 7U);
   for (std::size_t step = 0; step < 5; ++step) {
     Vector3d sum = Vector3d::Zero();
     for (std::size_t i = 4 * step; i < 4 * step + 4; ++i) {
-      const double sign = recording.contact_bodies[2 * i] == world.body("box") ? 1.0 : -1.0;
-      sum += sign * Eigen::Map<const Vector3d>(&recording.contact_forces[3 * i]);
-      EXPECT_LT(std::abs(recording.contact_gaps[i]), 1e-9);
+      const double sign = trajectory.contact_bodies[2 * i] == world.body("box") ? 1.0 : -1.0;
+      sum += sign * Eigen::Map<const Vector3d>(&trajectory.contact_forces[3 * i]);
+      EXPECT_LT(std::abs(trajectory.contact_gaps[i]), 1e-9);
+      EXPECT_EQ(trajectory.contact_modes[i], static_cast<int>(ContactMode::stick));
+      const Eigen::Matrix3d frame = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(&trajectory.contact_frames[9 * i]);
+      EXPECT_NEAR(std::abs(frame.col(0).dot(Vector3d(std::sin(kSlope), 0, std::cos(kSlope)))), 1.0, 1e-12);
+      EXPECT_LT((frame * Eigen::Map<const Vector3d>(&trajectory.contact_impulses[3 * i]) -
+                 options.assemble.dt * Eigen::Map<const Vector3d>(&trajectory.contact_forces[3 * i]))
+                    .norm(),
+                1e-15);
     }
     EXPECT_LT((sum - Vector3d(0, 0, kMass * kGravity)).norm(), 1e-9) << sum.transpose();
   }

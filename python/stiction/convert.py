@@ -1,0 +1,27 @@
+"""A recorded run in another format: `stiction convert`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import typing
+
+from ._core import FileError
+from .trajectory import Trajectory
+
+
+def main(arguments: typing.Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="stiction convert", description="A recorded run in another format.")
+    parser.add_argument("run", help="trajectory (.npz or .mcap)")
+    parser.add_argument("to", help="file to write: .npz or .mcap")
+    parsed = parser.parse_args(arguments)
+    try:
+        Trajectory.load(parsed.run).save(parsed.to)
+    except (FileError, ValueError) as error:
+        print(f"stiction convert: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,267 @@
+"""Runs with all that happened in them, to and from files: what `stiction simulate --record` writes, `stiction view`
+shows and `stiction convert` turns into another format.
+
+.npz: arrays by the names of `Trajectory`, as numpy.savez_compressed writes them. .mcap: a log of the same numbers, to
+the bit, that robotics viewers open (mcap_log.py).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+import tempfile
+
+import numpy as np
+
+from ._core import FileError, Simulation, Stepper
+
+FORMAT, VERSION = "stiction trajectory", 2.0
+CONTACT_MODES = ("open", "stick", "slip")
+STAGES = ("update", "detect", "assemble", "solve", "project", "integrate")
+KINDS = ("sphere", "box", "capsule", "cylinder", "plane", "mesh")
+
+
+@dataclasses.dataclass(frozen=True)
+class RecordedShape:
+    """A collision shape, fixed to a body.
+
+    body: index of the body. placement (7,): shape frame in the body's, position and quaternion x y z w.
+    size (3,) m: of a sphere its radius, of a box its edge lengths, of a capsule or cylinder (axis z) radius and length
+    of the cylindrical part. vertices (n, 3) m and faces (m, 3): of a mesh.
+    """
+
+    name: str
+    kind: str
+    body: int
+    placement: np.ndarray
+    size: np.ndarray
+    vertices: np.ndarray
+    faces: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class Trajectory:
+    """A run of k states, b bodies and c contacts in all, in SI units and world axes.
+
+    time (k,); q (k, nq) and v (k, nv), whose coordinates have the names q_names and v_names.
+    Of the step that led to a state, zero for the first: tau (k, nv) applied and tau_desired (k, nv), before limits cut
+    them; residual (k,), worst scaled one; penetration (k,), deepest before the step; iterations (k,) of the solver;
+    sub_steps (k,); at_acceptable (k,), 1 where the tolerance was missed; saturated (k,), torques cut; seconds (k, 6),
+    wall time of STAGES.
+    body_names (b,); body_mass (b,), 0 of static bodies; body_poses (k, b, 7): position and quaternion x y z w.
+    The contacts of state i are those from contact_offsets[i] to contact_offsets[i + 1], of the step that led to it:
+    contact_points (c, 3); contact_frames (c, 3, 3), columns the normal and two tangents; contact_impulses (c, 3) in
+    that frame; contact_forces (c, 3), the mean over the step, on the first body of contact_bodies (c, 2);
+    contact_gaps (c,), before the step; contact_modes (c,), indices of CONTACT_MODES.
+    """
+
+    time: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    q_names: list[str]
+    v_names: list[str]
+    tau: np.ndarray
+    tau_desired: np.ndarray
+    residual: np.ndarray
+    penetration: np.ndarray
+    iterations: np.ndarray
+    sub_steps: np.ndarray
+    at_acceptable: np.ndarray
+    saturated: np.ndarray
+    seconds: np.ndarray
+    body_names: list[str]
+    body_mass: np.ndarray
+    body_poses: np.ndarray
+    contact_offsets: np.ndarray
+    contact_points: np.ndarray
+    contact_frames: np.ndarray
+    contact_impulses: np.ndarray
+    contact_forces: np.ndarray
+    contact_bodies: np.ndarray
+    contact_gaps: np.ndarray
+    contact_modes: np.ndarray
+    shapes: list[RecordedShape]
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Trajectory:
+        """Reads .npz or .mcap; FileError names the file and the array that is not as it should be."""
+        path = os.fspath(path)
+        if pathlib.Path(path).suffix == ".mcap":
+            from . import mcap_log
+
+            return _Reader(path, mcap_log.read(path)).trajectory()
+        return _Reader(path, _read_npz(path)).trajectory()
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes .npz or .mcap, as the name ends; FileError when it cannot be written."""
+        path = os.fspath(path)
+        suffix = pathlib.Path(path).suffix
+        if suffix not in (".npz", ".mcap"):
+            raise ValueError(f"path: expected a name that ends in .npz or .mcap, got {path!r}")
+        try:
+            if suffix == ".mcap":
+                from . import mcap_log
+
+                mcap_log.write(path, self)
+            else:
+                np.savez_compressed(path, **self.arrays())
+        except OSError as error:
+            raise FileError(f"{path}: cannot be written: {error.strerror}") from None
+
+    def contacts(self, state: int) -> slice:
+        """The contacts of the step that led to a state."""
+        return slice(int(self.contact_offsets[state]), int(self.contact_offsets[state + 1]))
+
+    def replay(self, stepper: Stepper) -> int | None:
+        """Steps again from the first state under the torques applied; the first state that is not the same bit for bit.
+
+        stepper: of the same world and options, its effort limits off or the same. None: the run is reproduced whole.
+        """
+        stepper.reset(q=self.q[0], v=self.v[0], time=float(self.time[0]))
+        for i in range(1, len(self.time)):
+            taken = stepper.step(self.tau[i]).accepted
+            if not (taken and np.array_equal(stepper.q, self.q[i]) and np.array_equal(stepper.v, self.v[i])):
+                return i
+        return None
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All of it as arrays by name, as the file has them."""
+        out = {"format": np.array([FORMAT]), "version": np.array(VERSION)}
+        for field in dataclasses.fields(self):
+            if field.name != "shapes":
+                value = getattr(self, field.name)
+                out[field.name] = np.array(value, str) if isinstance(value, list) else value
+        out["contact_frames"] = self.contact_frames.reshape(-1, 9)
+        vertex_offsets, face_offsets = (
+            np.cumsum([0, *(len(getattr(s, name)) for s in self.shapes)]) for name in ("vertices", "faces")
+        )
+        return out | {
+            "shape_names": np.array([s.name for s in self.shapes], str),
+            "shape_kinds": np.array([s.kind for s in self.shapes], str),
+            "shape_bodies": np.array([s.body for s in self.shapes], int),
+            "shape_placements": np.reshape([s.placement for s in self.shapes], (-1, 7)).astype(float),
+            "shape_sizes": np.reshape([s.size for s in self.shapes], (-1, 3)).astype(float),
+            "mesh_vertex_offsets": vertex_offsets,
+            "mesh_vertices": np.concatenate([np.empty((0, 3)), *(s.vertices for s in self.shapes)]),
+            "mesh_face_offsets": face_offsets,
+            "mesh_faces": np.concatenate([np.empty((0, 3), int), *(s.faces for s in self.shapes)]),
+        }
+
+
+def of_simulation(run: Simulation) -> Trajectory:
+    """What `stiction.simulate` returned, as it would be read from its file."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "run.npz")
+        run.save(file)
+        return Trajectory.load(file)
+
+
+def _read_npz(path: str) -> dict[str, np.ndarray]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {key: archive[key] for key in archive.files}
+    except FileNotFoundError:
+        raise FileError(f"{path}: no such file") from None
+    except Exception as error:  # NumPy's and zipfile's readers raise many kinds
+        raise FileError(f"{path}: not a trajectory (.npz): {error}") from None
+
+
+class _Reader:
+    def __init__(self, path: str, arrays: dict[str, np.ndarray]) -> None:
+        self.path = path
+        self.arrays = arrays
+
+    def fail(self, key: str, reason: str) -> None:
+        raise FileError(f"{self.path}: {key}: {reason}")
+
+    def get(self, key: str, *shape: int | None, kind: str = "f") -> np.ndarray:
+        """The array of this shape (None: any extent) and kind of number; finite."""
+        if key not in self.arrays:
+            self.fail(key, "this array is missing")
+        array = self.arrays[key]
+        if array.dtype.kind != kind:
+            self.fail(key, f"expected numbers of kind {kind!r}, got {array.dtype}")
+        if array.ndim != len(shape) or any(
+            want not in (None, got) for want, got in zip(shape, array.shape, strict=True)
+        ):
+            wanted = tuple("any" if extent is None else extent for extent in shape)
+            self.fail(key, f"expected shape {wanted}, got {array.shape}")
+        if kind == "f" and not np.isfinite(array).all():
+            self.fail(key, "expected finite numbers")
+        return array
+
+    def offsets(self, key: str, count: int, end: int) -> np.ndarray:
+        offsets = self.get(key, count + 1, kind="i")
+        if offsets[0] != 0 or offsets[-1] != end or (np.diff(offsets) < 0).any():
+            self.fail(key, f"expected ascending numbers from 0 to {end}")
+        return offsets
+
+    def indices(self, key: str, *shape: int | None, end: int) -> np.ndarray:
+        array = self.get(key, *shape, kind="i")
+        if array.size and not (array.min() >= 0 and array.max() < end):
+            self.fail(key, f"expected indices in [0, {end})")
+        return array
+
+    def trajectory(self) -> Trajectory:
+        if self.arrays.get("format", np.array("")).tolist() != [FORMAT]:
+            self.fail("format", f"expected {FORMAT!r}, as stiction simulate --record writes it")
+        if self.get("version").item() != VERSION:
+            self.fail("version", f"this program reads version {VERSION:g}, the file has {self.arrays['version']}")
+        time = self.get("time", None)
+        names = self.get("body_names", None, kind="U").tolist()
+        q_names, v_names = (self.get(key, None, kind="U").tolist() for key in ("q_names", "v_names"))
+        states, bodies, nv = len(time), len(names), len(v_names)
+        if states == 0:
+            self.fail("time", "expected at least one state")
+        points = self.get("contact_points", None, 3)
+        contacts = len(points)
+        return Trajectory(
+            time=time,
+            q=self.get("q", states, len(q_names)),
+            v=self.get("v", states, nv),
+            q_names=q_names,
+            v_names=v_names,
+            tau=self.get("tau", states, nv),
+            tau_desired=self.get("tau_desired", states, nv),
+            residual=self.get("residual", states),
+            penetration=self.get("penetration", states),
+            iterations=self.get("iterations", states, kind="i"),
+            sub_steps=self.get("sub_steps", states, kind="i"),
+            at_acceptable=self.get("at_acceptable", states, kind="i"),
+            saturated=self.get("saturated", states, kind="i"),
+            seconds=self.get("seconds", states, len(STAGES)),
+            body_names=names,
+            body_mass=self.get("body_mass", bodies),
+            body_poses=self.get("body_poses", states, bodies, 7),
+            contact_offsets=self.offsets("contact_offsets", states, contacts),
+            contact_points=points,
+            contact_frames=self.get("contact_frames", contacts, 9).reshape(contacts, 3, 3),
+            contact_impulses=self.get("contact_impulses", contacts, 3),
+            contact_forces=self.get("contact_forces", contacts, 3),
+            contact_bodies=self.indices("contact_bodies", contacts, 2, end=bodies),
+            contact_gaps=self.get("contact_gaps", contacts),
+            contact_modes=self.indices("contact_modes", contacts, end=len(CONTACT_MODES)),
+            shapes=self.shapes(bodies),
+        )
+
+    def shapes(self, bodies: int) -> list[RecordedShape]:
+        names = self.get("shape_names", None, kind="U").tolist()
+        count = len(names)
+        kinds = self.get("shape_kinds", count, kind="U").tolist()
+        body = self.indices("shape_bodies", count, end=bodies)
+        placements, sizes = self.get("shape_placements", count, 7), self.get("shape_sizes", count, 3)
+        vertices, faces = self.get("mesh_vertices", None, 3), self.get("mesh_faces", None, 3, kind="i")
+        vertex, face = (
+            self.offsets("mesh_vertex_offsets", count, len(vertices)),
+            self.offsets("mesh_face_offsets", count, len(faces)),
+        )
+        out = []
+        for i, kind in enumerate(kinds):
+            if kind not in KINDS:
+                self.fail("shape_kinds", f"expected some of {', '.join(KINDS)}, got {kind!r}")
+            points, triangles = vertices[vertex[i] : vertex[i + 1]], faces[face[i] : face[i + 1]]
+            if triangles.size and not (triangles.min() >= 0 and triangles.max() < len(points)):
+                self.fail("mesh_faces", f"expected indices of the {len(points)} vertices of shape {i}")
+            out.append(RecordedShape(names[i], kind, int(body[i]), placements[i], sizes[i], points, triangles))
+        return out

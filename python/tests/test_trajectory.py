@@ -1,0 +1,187 @@
+"""Trajectories: what they hold, to and from files to the bit, and replayed."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import stiction
+from stiction.trajectory import CONTACT_MODES, of_simulation
+
+mcap_reader = pytest.importorskip("mcap.reader", reason="logs need the package mcap")
+
+MASS, GRAVITY, DT, MU = 2.0, 9.81, 0.01, 0.3
+
+
+def sliding_box(speed=1.0):
+    world = stiction.World(friction=MU)
+    world.add_ground()
+    world.add_body("box", stiction.Shape.box((0.2, 0.2, 0.1)), mass=MASS, position=(0, 0, 0.05))
+    world.add_body("hill", stiction.Shape.height_map([[0.1, 0.2], [0.1, 0.3]], 1.0, 1.0, 0.0), position=(9, 0, 0))
+    world.add_body("pill", stiction.Shape.capsule(0.05, 0.2), mass=1, position=(-2, 1, 1))
+    world.set_velocity("box", (speed, 0, 0))
+    return world
+
+
+@pytest.fixture(scope="module")
+def run():
+    return stiction.simulate(sliding_box(), duration=0.4, dt=DT)
+
+
+@pytest.fixture(scope="module")
+def trajectory(run):
+    return of_simulation(run)
+
+
+def same(one, other):
+    ours, theirs = one.arrays(), other.arrays()
+    assert list(ours) == list(theirs)
+    for key, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[key], err_msg=key)
+        assert array.dtype.kind == theirs[key].dtype.kind, key
+
+
+def test_it_holds_the_run(run, trajectory):
+    for field in dataclasses.fields(stiction.Trajectory):
+        if hasattr(run, field.name):
+            np.testing.assert_array_equal(getattr(trajectory, field.name), getattr(run, field.name), err_msg=field.name)
+    assert trajectory.q_names[:3] == ["box.x", "box.y", "box.z"]
+    assert trajectory.seconds.shape == (len(run.time), 6)
+    assert (trajectory.seconds[1:].sum(axis=1) > 0).all()
+
+
+def test_modes_and_impulses_are_those_of_coulomb(trajectory):
+    """It slides for t = v / (mu g), then sticks; all along the normal impulses of its four corners bear it."""
+    stop = 1.0 / (MU * GRAVITY)
+    for i in range(1, len(trajectory.time)):
+        at = trajectory.contacts(i)
+        at = slice(at.start, at.start + 4)
+        modes = {CONTACT_MODES[m] for m in trajectory.contact_modes[at]}
+        if trajectory.time[i] < stop - DT:
+            assert modes == {"slip"}, i
+        elif trajectory.time[i] < 0.4:
+            assert "slip" not in modes or trajectory.time[i] < stop + DT, i
+        impulses = np.einsum("cij,cj->ci", trajectory.contact_frames[at], trajectory.contact_impulses[at])
+        np.testing.assert_allclose(impulses, DT * trajectory.contact_forces[at], atol=1e-15)
+        np.testing.assert_allclose(impulses.sum(axis=0)[2], MASS * GRAVITY * DT, rtol=1e-9)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".mcap"])
+def test_files_give_back_every_bit(trajectory, tmp_path, suffix):
+    file = tmp_path / f"run{suffix}"
+    trajectory.save(file)
+    same(stiction.Trajectory.load(file), trajectory)
+
+
+def test_a_run_without_contacts_or_coordinates_survives_too(tmp_path):
+    world = stiction.World()
+    world.add_ground()
+    for suffix in (".npz", ".mcap"):
+        trajectory = of_simulation(stiction.simulate(world, duration=0.002))
+        trajectory.save(tmp_path / f"none{suffix}")
+        same(stiction.Trajectory.load(tmp_path / f"none{suffix}"), trajectory)
+
+
+def test_the_log_is_what_other_readers_expect(trajectory, tmp_path):
+    file = tmp_path / "run.mcap"
+    trajectory.save(file)
+    seen = {}
+    with open(file, "rb") as stream:
+        reader = mcap_reader.make_reader(stream, validate_crcs=True)
+        for schema, channel, message in reader.iter_messages():
+            assert (schema.encoding, channel.message_encoding) == ("jsonschema", "json")
+            known = json.loads(schema.data)["properties"] if schema.name != "stiction.Model" else None
+            content = json.loads(message.data)
+            assert known is None or set(content) == set(known)
+            seen.setdefault((channel.topic, schema.name), []).append((message.log_time, content))
+        assert reader.get_summary().statistics.message_count == sum(len(messages) for messages in seen.values())
+    states = len(trajectory.time)
+    assert {key: len(messages) for key, messages in seen.items()} == {
+        ("/model", "stiction.Model"): 1,
+        ("/tf", "foxglove.FrameTransforms"): states,
+        ("/scene", "foxglove.SceneUpdate"): states + 1,
+        ("/state", "stiction.State"): states,
+        ("/step", "stiction.Step"): states,
+        ("/contacts", "stiction.Contacts"): states,
+    }
+    times = [time for time, _ in seen["/tf", "foxglove.FrameTransforms"]]
+    assert times == [round(1e9 * t) for t in trajectory.time]
+    box = seen["/tf", "foxglove.FrameTransforms"][-1][1]["transforms"][trajectory.body_names.index("box")]
+    assert (box["parent_frame_id"], box["child_frame_id"]) == ("world", "box")
+    assert list(box["translation"].values()) == trajectory.q[-1, :3].tolist()
+
+
+def test_arrows_of_the_log_point_along_the_forces(trajectory, tmp_path):
+    file = tmp_path / "run.mcap"
+    trajectory.save(file)
+    with open(file, "rb") as stream:
+        updates = [json.loads(m.data) for _, _, m in mcap_reader.make_reader(stream).iter_messages(topics="/scene")]
+    at = trajectory.contacts(5)
+    weight = GRAVITY * trajectory.body_mass.sum()
+    (entity,) = updates[1 + 5]["entities"]
+    arrows = entity["arrows"]
+    assert len(arrows) == at.stop - at.start
+    for arrow, force, point in zip(arrows, trajectory.contact_forces[at], trajectory.contact_points[at], strict=True):
+        x, y, z, w = arrow["pose"]["orientation"].values()
+        along = np.array([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)])
+        np.testing.assert_allclose(along, force / np.linalg.norm(force), atol=1e-12)
+        np.testing.assert_allclose(
+            arrow["shaft_length"] + arrow["head_length"], 0.25 * np.linalg.norm(force) / weight, rtol=1e-12
+        )
+        assert list(arrow["pose"]["position"].values()) == point.tolist()
+
+
+def test_a_replay_is_the_run_bit_for_bit(run, trajectory):
+    assert trajectory.replay(stiction.Stepper(sliding_box(), dt=DT)) is None
+    changed = dataclasses.replace(trajectory, tau=trajectory.tau.copy())
+    changed.tau[7, 0] += 1e-9
+    assert changed.replay(stiction.Stepper(sliding_box(), dt=DT)) == 7
+    assert trajectory.replay(stiction.Stepper(sliding_box(), dt=DT, friction=0.2)) == 1
+
+
+def test_a_controlled_robot_is_replayed_with_its_cut_torques(tmp_path):
+    world = stiction.World.from_scene("quadruped")
+    random = np.random.default_rng(1)
+    run = stiction.simulate(
+        world,
+        duration=0.1,
+        controller=lambda t, q, v: random.normal(0, 40, len(world.actuated)) - 0.1 * v[world.actuated],
+    )
+    assert run.saturated.sum() > 0
+    assert (np.abs(run.tau_desired) >= np.abs(run.tau)).all()
+    assert ((run.tau_desired != run.tau).sum(axis=1) == run.saturated).all()
+    run.save(tmp_path / "run.npz")
+    assert stiction.Trajectory.load(tmp_path / "run.npz").replay(stiction.Stepper(world)) is None
+
+
+def test_the_command_converts(trajectory, tmp_path):
+    trajectory.save(tmp_path / "run.npz")
+    command = [sys.executable, "-m", "stiction.convert"]
+    subprocess.run([*command, tmp_path / "run.npz", tmp_path / "run.mcap"], check=True)
+    same(stiction.Trajectory.load(tmp_path / "run.mcap"), trajectory)
+    said = subprocess.run([*command, tmp_path / "run.npz", tmp_path / "run.csv"], capture_output=True, text=True)
+    assert said.returncode == 2
+    assert "expected a name that ends in .npz or .mcap" in said.stderr
+
+
+def test_bad_files_are_named(trajectory, tmp_path):
+    log = tmp_path / "run.mcap"
+    trajectory.save(log)
+    whole = log.read_bytes()
+    for name, content in {"cut": whole[: len(whole) // 2], "empty": b"", "text": b"no log"}.items():
+        file = tmp_path / f"{name}.mcap"
+        file.write_bytes(content)
+        with pytest.raises(stiction.FileError, match=f"{name}.mcap"):
+            stiction.Trajectory.load(file)
+    with pytest.raises(stiction.FileError, match="no such file"):
+        stiction.Trajectory.load(tmp_path / "nothing.mcap")
+    with pytest.raises(stiction.FileError, match="cannot be written"):
+        trajectory.save(tmp_path / "no folder" / "run.mcap")
+    arrays = trajectory.arrays()
+    arrays["contact_modes"][0] = 3
+    np.savez(tmp_path / "mode.npz", **arrays)
+    with pytest.raises(stiction.FileError, match="contact_modes: expected indices"):
+        stiction.Trajectory.load(tmp_path / "mode.npz")
