@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/experiments/classics.hpp"
 #include "stiction/experiments/textbook.hpp"
 
 namespace stiction::cli {
@@ -28,6 +29,8 @@ constexpr Entry kExperiments[] = {
     {"trot", "[ZD15]", "The trotting quadruped, Tables 3-5 on rigid ground", add_trot},
     {"alpha", "[G14]", "Iterations of JOR and SOR against their relaxation, Fig. 6", add_alpha},
     {"textbook", "[T-UA]", "Every worked example beside its closed form", add_rows<run_textbook>},
+    {"classics", "-", "Scenes known in closed form: errors, orders of convergence, law by law and scheme by scheme",
+     add_rows<run_classics>},
     {"drop", "-", "Robots let go above the ground, unactuated: does every step make sense? (needs --robot)", add_drop},
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,8 @@ namespace stiction {
 namespace {
 
 constexpr double kSolveTolerance = 1e-9;  // SolverOptions::tolerance: what is below it says nothing of the scheme
+
+constexpr double kSteady = 0.5;  // halvings whose slopes differ by more show no order: what is measured jumps with the step
 
 using Line = std::vector<std::string>;
 
@@ -101,18 +104,14 @@ double ExperimentRow::error(std::size_t k) const {
 
 std::optional<double> ExperimentRow::order() const {
   if (source == Reference::none || ours.size() < 2) return {};
-  // Step lengths are halved from one to the next: abscissae 0, -log 2, ...
-  double sum_x = 0.0, sum_y = 0.0, sum_xx = 0.0, sum_xy = 0.0;
-  const auto n = static_cast<double>(ours.size());
+  std::vector<double> slopes;  // of each halving of the step
   for (std::size_t k = 0; k < ours.size(); ++k) {
     if (!(error(k) > kSolveTolerance)) return {};
-    const double x = -static_cast<double>(k) * std::log(2.0), y = std::log(error(k));
-    sum_x += x;
-    sum_y += y;
-    sum_xx += x * x;
-    sum_xy += x * y;
+    if (k > 0) slopes.push_back(std::log2(error(k - 1) / error(k)));
   }
-  return (n * sum_xy - sum_x * sum_y) / (n * sum_xx - sum_x * sum_x);
+  const auto [least, most] = std::minmax_element(slopes.begin(), slopes.end());
+  if (*most - *least > kSteady) return {};
+  return std::accumulate(slopes.begin(), slopes.end(), 0.0) / static_cast<double>(slopes.size());
 }
 
 void add_solve(ExperimentReport& report, const std::string& example, const std::string& setting, const std::vector<Quantity>& quantities,

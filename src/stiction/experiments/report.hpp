@@ -1,7 +1,7 @@
 // What an experiment yields: rows, each with our figure beside a closed form or a published one, at one step length or at several.
 //
 //   error = |ours - reference| / |reference|, or |ours - reference| in the row's unit where the reference is 0
-//   order = slope of log(error) over log(step), least squares
+//   order = slope of log(error) over log(step)
 // A run that cannot be taken to its end leaves a row without figures, whose note says why.
 #pragma once
 
@@ -35,7 +35,8 @@ struct ExperimentRow {
   /// Of ours[k].
   double error(std::size_t k) const;
   double last_error() const { return error(ours.size() - 1); }
-  /// Absent where there is one step length alone, or where an error is below 1e-9, the tolerance of the solves.
+  /// Absent where there is one step length alone, where an error is below 1e-9, the tolerance of the solves, or where the halvings disagree
+  /// (events, whose error jumps with the step). Step lengths are halved from one to the next.
   std::optional<double> order() const;
 };
 

@@ -25,6 +25,7 @@ StepOptions step_options(const RunSetting& setting) {
   options.contact.solver = setting.solver;
   options.contact.edges = setting.edges;
   options.contact.align_edges = setting.align_edges;
+  options.scheme = setting.scheme;
   return options;
 }
 
@@ -68,6 +69,17 @@ double Run::energy() const {
 
 Eigen::VectorXd vector(std::initializer_list<double> values) {
   return Eigen::Map<const Eigen::VectorXd>(values.begin(), static_cast<Eigen::Index>(values.size()));
+}
+
+double threshold(double low, double high, const std::function<bool(double)>& holds) {
+  constexpr int kHalvings = 40;  // of an interval of the order of 1: to 1e-12
+  const bool at_low = holds(low);
+  if (holds(high) == at_low) throw RunFailed(fmt::format("no threshold between {:g} and {:g}", low, high));
+  for (int k = 0; k < kHalvings; ++k) {
+    const double middle = 0.5 * (low + high);
+    (holds(middle) == at_low ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
 }
 
 Eigen::Matrix3d rotation_to(const Eigen::Vector3d& normal) {

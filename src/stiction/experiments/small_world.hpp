@@ -1,6 +1,8 @@
 // Small worlds for closed forms, and runs of them through the stepper: what several experiments build alike.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,13 +16,14 @@ inline constexpr double kGravity = 9.81;  ///< m/s², the default of worlds
 /// Law, friction of every contact and step of a run.
 struct RunSetting {
   Law law = Law::coulomb_cone;
-  double h = 1e-3;  ///< s
-  double mu = 0.5;
-  double restitution = 0.0;  ///< of every contact
+  double h = 1e-3;                 ///< s
+  std::optional<double> mu = 0.5;  ///< of every contact; absent: as the shapes say
+  double restitution = 0.0;        ///< of every contact
   Solver solver = Solver::automatic;
   int edges = 4;
   bool align_edges = false;
   std::optional<ContactMaterial> material = {};
+  Scheme scheme = Scheme::semi_implicit_euler;
 };
 
 /// A world under way. Throws RunFailed, naming time and status, where a step is refused.
@@ -63,6 +66,10 @@ Eigen::VectorXd vector(std::initializer_list<double> values);
 
 /// A plane through `point` with this unit normal.
 StaticBody plane(const std::string& name, const Eigen::Vector3d& normal, const Eigen::Vector3d& point = Eigen::Vector3d::Zero());
+/// The middle of the last interval of repeated halving in which `holds` turns from false (at `low`) to true (at `high`), or the other way:
+/// `low` is on the side that it has at `holds(low)`.
+double threshold(double low, double high, const std::function<bool(double)>& holds);
+
 /// A rotation that takes z to the unit vector.
 Eigen::Matrix3d rotation_to(const Eigen::Vector3d& normal);
 /// A homogeneous solid.

@@ -32,6 +32,9 @@ TEST(Report, ErrorsAreRelativeUnlessTheReferenceIsZero) {
   row.ours = {2.4, 2.1, 2.025};
   EXPECT_NEAR(row.error(1), 0.05, 1e-15);
   EXPECT_NEAR(*row.order(), 2.0, 1e-12);  // a quarter of the error at half the step
+  row.ours = {2.4, 2.01, 2.009};          // by 40, then by hardly anything
+  EXPECT_FALSE(row.order());
+  row.ours = {2.4, 2.1, 2.025};
   row.reference = 0.0;
   EXPECT_DOUBLE_EQ(row.last_error(), 2.025);
   row.ours = {1e-10};
