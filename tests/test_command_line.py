@@ -234,7 +234,9 @@ def test_numbers_that_make_no_sense_are_refused_by_name(arguments):
 def test_experiments_are_listed_and_their_rows_have_a_reference(tmp_path):
     listed = stiction("experiment", "--list")
     assert listed.returncode == 0
-    assert {"trot", "alpha", "textbook", "classics", "drop"} <= {line.split()[0] for line in listed.stdout.splitlines() if line}
+    assert {"trot", "alpha", "textbook", "classics", "drop"} <= {
+        line.split()[0] for line in listed.stdout.splitlines() if line
+    }
     assert stiction("experiment").returncode == 2
     file = tmp_path / "rows.json"
     table = stiction("experiment", "textbook", "--quick", "--json", file)
