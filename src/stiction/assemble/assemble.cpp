@@ -14,16 +14,13 @@ namespace {
 using Eigen::Ref;
 using Eigen::VectorXd;
 
-/// D + s h K of a joint: what brakes per unit of velocity over a step when damping and spring are taken at its end.
-double implicit_damping(const Joint& joint, double h, double ahead) { return joint.damping + ahead * h * joint.stiffness; }
-
-void add_damping(const World& world, double h, double ahead, ContactProblem& p) {
+void add_damping(const World& world, const AssembleOptions& options, ContactProblem& p) {
   for (const Joint& joint : world.joints()) {
-    const double damping = implicit_damping(joint, h, ahead);
+    const double damping = options.damping_share * joint.damping + options.spring_ahead * options.dt * joint.stiffness;
     if (damping == 0.0) continue;
     for (int j = joint.v; j < joint.v + joint.nv; ++j) {
       const int local = j - p.M.offset(joint.block);
-      p.M.block(joint.block)(local, local) += h * damping;
+      p.M.block(joint.block)(local, local) += options.dt * damping;
     }
   }
 }
@@ -204,7 +201,7 @@ void assemble_impulse(const World& world, const WorldData& data, const Ref<const
                       double spring_ahead, ContactProblem& p) {
   p.impulse = p.dt * (tau - data.bias);
   for (const Joint& joint : world.joints()) {
-    const double damping = implicit_damping(joint, p.dt, spring_ahead);
+    const double damping = joint.damping + spring_ahead * p.dt * joint.stiffness;
     if (damping != 0.0) p.impulse.segment(joint.v, joint.nv) -= p.dt * damping * v.segment(joint.v, joint.nv);
   }
 }
@@ -219,7 +216,7 @@ void assemble(const World& world, const WorldData& data, const Ref<const VectorX
   p.dt = options.dt;
   p.M = data.M;
   p.v = v;
-  add_damping(world, options.dt, options.spring_ahead, p);
+  add_damping(world, options, p);
   assemble_impulse(world, data, v, tau, options.spring_ahead, p);
   assemble_contacts(world, data, contacts, p);
   assemble_materials(contacts, options, p);

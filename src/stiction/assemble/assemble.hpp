@@ -1,7 +1,7 @@
 // From a world and the contact points of its scene to the contact problem of one step.
 //
-//   M = M(q) + h (D + s h K),  p = h (tau - bias(q, v) - (D + s h K) v)  damping D and springs K taken at the end of the step, s h v⁺ from
-//                                                                      q, where they can only brake and pull back: stable at any h
+//   M = M(q) + h (θ D + s h K),  p = h (tau - bias(q, v) - (D + s h K) v)  damping D at v + θ (v⁺ - v), springs K s h v⁺ from q: by
+//                                                                      default at the end of the step, stable at any h
 //   J rows R_WCᵀ (J_A - J_B) per contact point                 add_contact_rows of model/dynamics.hpp
 //   bilateral rows of loops, welds and coupled joints        equality_rows.hpp
 //   bounded rows per joint: position limits within reach (λ >= 0, b = -distance/h), dry friction (|λ| <= h τ_f, b = 0),
@@ -41,6 +41,7 @@ struct AssembleOptions {
   Law law = Law::coulomb_cone;              ///< where a pair names a law: that of all other contacts; in a Stepper contact.law
   double limit_reach = 0.05;                ///< limits nearer than this plus 2 h |v| (rad or m) get a row
   double spring_ahead = 1.0;                ///< s: joint springs are taken this many h v⁺ from q; in a Stepper its scheme's
+  double damping_share = 1.0;               ///< θ: joint damping is taken at v + θ (v⁺ - v); in a Stepper its scheme's
 };
 
 /// Every geometry of the world's bodies. `friction` is used where the file names none; `restitution` has one value per body, or is

@@ -10,8 +10,9 @@ namespace stiction {
 
 namespace {
 
-constexpr std::array<SchemeRow, kSchemes.size()> kRows{
-    {{"semi_implicit_euler", 1.0, false, begin_euler, finish_euler}, {"moreau_midpoint", 0.5, true, begin_moreau, finish_moreau}}};
+constexpr std::array<SchemeRow, kSchemes.size()> kRows{{{"semi_implicit_euler", 1.0, 1.0, false, begin_euler, finish_euler},
+                                                        {"moreau_midpoint", 0.5, 1.0, true, begin_moreau, finish_moreau},
+                                                        {"energy_momentum", 0.25, 0.5, true, begin_moreau, nullptr}}};
 
 }  // namespace
 

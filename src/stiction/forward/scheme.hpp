@@ -2,7 +2,8 @@
 // One file each, named after the scheme; this is the table of them.
 //
 //   semi_implicit_euler   at the start; q⁺ = q ⊕ h v⁺                           first order
-//   moreau_midpoint       at half a step with v; q⁺ = q_M ⊕ (h/2) v⁺           first order in robots, second in free bodies [G14, Eqs. 6-8]
+//   moreau_midpoint       at half a step with v; q⁺ = q_M ⊕ (h/2) v⁺           first order in robots, second in free bodies [G14, Eqs.
+//   6-8]//   energy_momentum       at half a step, with w = (v + v⁺)/2; q⁺ = q ⊕ h w     second order, implicit (energy_momentum.hpp)
 #pragma once
 
 #include <array>
@@ -14,8 +15,8 @@
 
 namespace stiction {
 
-enum class Scheme { semi_implicit_euler, moreau_midpoint };
-inline constexpr std::array kSchemes{Scheme::semi_implicit_euler, Scheme::moreau_midpoint};
+enum class Scheme { semi_implicit_euler, moreau_midpoint, energy_momentum };
+inline constexpr std::array kSchemes{Scheme::semi_implicit_euler, Scheme::moreau_midpoint, Scheme::energy_momentum};
 
 std::string_view to_string(Scheme scheme);
 /// Throws InvalidArgument that lists the names known.
@@ -31,11 +32,13 @@ struct PhasePoint {
 /// What the stepper asks of a scheme. v_path (nv) is scratch.
 struct SchemeRow {
   std::string_view name;
-  double spring_ahead;  ///< joint springs are taken where this many h v⁺ lead from the configuration at which all else is
-  bool midpoint;        ///< gaps are those of half a step ahead
+  double spring_ahead;   ///< joint springs are taken where this many h v⁺ lead from the configuration at which all else is
+  double damping_share;  ///< joint damping is taken at v + this share of v⁺ - v
+  bool midpoint;         ///< gaps are those of half a step ahead
   /// From the start of a step of length h to where everything is evaluated.
   void (*begin)(const World& world, double h, const PhasePoint& start, GrowVector& v_path, PhasePoint& at);
   /// The end of the step. v_plus (nv): velocity after it, in the axes of `at`; v_path: v_plus + δ, where h δ is the shift of positions.
+  /// Null where the scheme is implicit (EnergyMomentum).
   void (*finish)(const World& world, double h, const PhasePoint& at, const GrowVector& v_plus, GrowVector& v_path, PhasePoint& end);
 };
 const SchemeRow& row_of(Scheme scheme);

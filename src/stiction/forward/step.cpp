@@ -22,6 +22,8 @@ class StageClock {
     report_.seconds[static_cast<std::size_t>(stage)] += std::chrono::duration<double>(now - start_).count();
     start_ = now;
   }
+  /// Forgets the time since then, which another clock has told.
+  void restart() { start_ = Clock::now(); }
 
  private:
   StepReport& report_;
@@ -83,6 +85,9 @@ void Stepper::set_options(const StepOptions& options) {
   options_ = options;
   options_.assemble.law = options.contact.law;
   options_.assemble.spring_ahead = row_of(options.scheme).spring_ahead;
+  options_.assemble.damping_share = row_of(options.scheme).damping_share;
+  if (options.scheme != Scheme::energy_momentum) implicit_.reset();
+  if (options.scheme == Scheme::energy_momentum && !implicit_) implicit_.emplace(world_);
   assemble_ = options_.assemble;
 }
 
@@ -193,6 +198,30 @@ bool Stepper::solve_certified(StepReport& report) {
   return goes_on();
 }
 
+// The problem again, as often as the forces that its answer calls for have moved.
+bool Stepper::solve_implicit(const Torques& tau, StepReport& report) {
+  StageClock clock(report);
+  implicit_->start(world_, from_);
+  for (int solves = 1; solves < EnergyMomentum::kSolves; ++solves) {
+    using Progress = EnergyMomentum::Progress;
+    const Progress progress = implicit_->advance(world_, from_, tau, problem_, solution_, options_.contact.tolerance, at_, data_);
+    clock.end(Stage::update);
+    if (progress == Progress::settled) return true;
+    if (progress == Progress::diverged) {
+      report.status = Status::iteration_limit;
+      report.residual = kInfinity;
+      return false;
+    }
+    assemble_rows(tau, false);
+    implicit_->set_impulse(problem_);
+    clock.end(Stage::assemble);
+    const bool solved = solve_certified(report);
+    clock.end(Stage::solve);
+    if (!solved || problem_.contacts() + problem_.bounded_rows() == 0) return solved;  // nothing is held: the fixed point is the answer
+  }
+  return true;
+}
+
 void Stepper::project(StepReport& report) {
   velocity_ = solution_.v;
   if (problem_.contacts() == 0) return;
@@ -223,14 +252,22 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
   }
   assemble_rows(tau, prepared);
   clock.end(Stage::assemble);
-  const bool solved = solve_certified(report);
+  bool solved = solve_certified(report);
   clock.end(Stage::solve);
+  if (solved && implicit_) {
+    solved = solve_implicit(tau, report);
+    clock.restart();
+  }
   if (!solved) return false;
   springs_.update(contacts_, problem_, options_.contact.law, solution_.v);
   project(report);
   clock.end(Stage::project);
   cold_ = false;
-  row_of(options_.scheme).finish(world_, assemble_.dt, at_, solution_.v, velocity_, next_);
+  if (implicit_) {
+    implicit_->finish(world_, assemble_.dt, from_, at_, solution_.v, velocity_, next_);
+  } else {
+    row_of(options_.scheme).finish(world_, assemble_.dt, at_, solution_.v, velocity_, next_);
+  }
   const bool finite = next_.q.allFinite() && next_.v.allFinite();
   if (finite) {
     state.q = next_.q;

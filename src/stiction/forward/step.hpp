@@ -13,10 +13,12 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "stiction/assemble/assemble.hpp"
 #include "stiction/forward/contact_springs.hpp"
+#include "stiction/forward/energy_momentum.hpp"
 #include "stiction/forward/position_correction.hpp"
 #include "stiction/forward/scheme.hpp"
 #include "stiction/laws/solve.hpp"
@@ -100,6 +102,7 @@ class Stepper {
   void assemble_rows(const Torques& tau, bool prepared);
   void follow_contacts();
   bool solve_certified(StepReport& report);
+  bool solve_implicit(const Torques& tau, StepReport& report);
   void project(StepReport& report);
   bool take(const Torques& tau, bool prepared, State& state, StepReport& report);
   bool take_halved(const Torques& tau, double h, int halvings, bool prepared, State& state, StepReport& report);
@@ -123,7 +126,8 @@ class Stepper {
   GrowVector velocity_, last_impulses_;
   std::vector<std::uint64_t> last_ids_;  ///< of the contacts of the last step, in its order
   ContactSprings springs_, start_springs_;
-  bool cold_ = true;  ///< nothing of an earlier step may enter the next one
+  std::optional<EnergyMomentum> implicit_;  ///< of that scheme alone
+  bool cold_ = true;                        ///< nothing of an earlier step may enter the next one
 };
 
 }  // namespace stiction

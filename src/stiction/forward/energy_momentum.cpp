@@ -1,0 +1,307 @@
+#include "stiction/forward/energy_momentum.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <utility>
+
+#include <Eigen/Cholesky>
+
+#include "stiction/forward/free_motion.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Quaterniond;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+constexpr int kPasses = 40;          // at h |ω| = 1/2 they gain twelve digits
+constexpr double kRounding = 1e-15;  // of a block's momenta: below, a pass changes nothing
+constexpr double kStalled = 0.9;     // a pass that gains less than this gains nothing more
+constexpr double kResting = 1e-8;    // of the energy: joints that carry less of it cannot make up for the rounding of the whole
+
+Quaterniond rotation(const Eigen::Ref<const VectorXd>& q, int first) { return Quaterniond(Eigen::Vector4d(q.segment<4>(first + 3))); }
+
+/// Centre of mass of a tree in the axes of its free root, from M = [m I, -m [c]; m [c], .].
+template <class Matrix>
+Vector3d center(const Matrix& M) {
+  return Vector3d(M(5, 1), M(3, 2), M(4, 0)) / M(0, 0);
+}
+
+struct Momenta {
+  Vector3d linear, spin;
+};
+
+/// P and K of a tree with inertia M (n x n) at velocity v (n), in the axes R of the world.
+template <class Matrix, class Vector>
+Momenta momenta(const Matrix& M, const Vector& v, const Quaterniond& R) {
+  Vector6d both = Vector6d::Zero();
+  for (Eigen::Index j = 0; j < v.size(); ++j) both += v[j] * M.col(j).template head<6>();
+  const Vector3d l = both.head<3>(), k = both.tail<3>();
+  return {R * l, R * Vector3d(k - center(M).cross(l))};
+}
+
+template <class Matrix, class Vector>
+double twice_energy(const Matrix& M, const Vector& v) {
+  double twice = 0.0;
+  for (Eigen::Index j = 0; j < v.size(); ++j) twice += v[j] * M.col(j).dot(v);
+  return twice;
+}
+
+template <class Tree>
+auto inertia_of(const WorldData& data, const Tree& tree) {
+  const int first = tree.first - data.M.offset(tree.block);
+  return data.M.block(tree.block).block(first, first, tree.size, tree.size);
+}
+
+/// -Σ m g·c of the bodies in `data`, moved by `shift`, less what is compensated.
+double potential(const World& world, const WorldData& data, const std::vector<int>& bodies, bool weight, const Vector3d& shift) {
+  double energy = 0.0;
+  for (const int b : bodies) {
+    const Body& body = world.bodies()[static_cast<std::size_t>(b)];
+    const Eigen::Isometry3d& X = data.X_WB[static_cast<std::size_t>(b)];
+    if (weight) energy -= body.mass * world.gravity().dot(X * body.com + shift);
+    if (body.lifted_mass != 0.0) energy += body.lifted_mass * world.gravity().dot(X * body.lifted_com + shift);
+  }
+  return energy;
+}
+
+/// The first coordinate of its block that moves a body: that of its root.
+int root_of(const World& world, const WorldData& data, int body) {
+  const Block& block = world.blocks()[static_cast<std::size_t>(world.bodies()[static_cast<std::size_t>(body)].block)];
+  Matrix6Xd J(6, block.nv);
+  frame_jacobian(world, data, body, data.X_WB[static_cast<std::size_t>(body)].translation(), J);
+  int first = 0;
+  while (first + 1 < block.nv && J.col(first).isZero(0.0)) ++first;
+  return block.v + first;
+}
+
+}  // namespace
+
+EnergyMomentum::EnergyMomentum(const World& world) : start_(world), end_(world) {
+  const VectorXd rest = VectorXd::Zero(world.nv());
+  update(world, world.initial_configuration(), rest, start_);
+  for (const Joint& joint : world.joints()) {
+    const int root = root_of(world, start_, joint.body);
+    if (root == joint.v) {
+      Tree tree;
+      tree.block = joint.block;
+      tree.first = joint.v;
+      tree.root_q = joint.q;
+      tree.is_free = joint.kind == JointKind::free;
+      trees_.push_back(tree);
+    }
+    Tree& tree = *std::ranges::find(trees_, root, &Tree::first);
+    assert(joint.v == tree.first + tree.size);
+    tree.size += joint.nv;
+    tree.bodies.push_back(joint.body);
+    if (joint.stiffness != 0.0) tree.sprung.push_back(static_cast<int>(&joint - world.joints().data()));
+  }
+  for (VectorXd* x : {&middle_.v, &last_.v, &origin_, &forward_, &change_, &rows_, &held_, &scratch_}) *x = rest;
+  middle_.q = last_.q = world.initial_configuration();
+  scale_.setZero(static_cast<Eigen::Index>(world.blocks().size()));
+}
+
+void EnergyMomentum::start(const World& world, const PhasePoint& from) {
+  update(world, from.q, from.v, start_);
+  origin_ = from.v;
+  for (Tree& tree : trees_) {
+    const auto M = inertia_of(start_, tree);
+    const auto v = from.v.segment(tree.first, tree.size);
+    tree.kinetic = 0.5 * twice_energy(M, v);
+    if (!tree.is_free) continue;
+    const Quaterniond R = rotation(from.q, tree.root_q);
+    const Momenta before = momenta(M, v, R);
+    tree.momentum = before.linear;
+    tree.spin = before.spin;
+    tree.com = from.q.segment<3>(tree.root_q) + R * center(M);
+    origin_.segment<3>(tree.first) = R * Vector3d(from.v.segment<3>(tree.first));
+  }
+}
+
+// q_m, w, q⁺, v⁺ and v⁺ - v from `forward_`; the origins of free roots at q⁺ wait for the inertia there.
+void EnergyMomentum::follow(const World& world, double h, const PhasePoint& from) {
+  middle_.v = 0.5 * (origin_ + forward_);
+  last_.v = forward_;
+  change_ = forward_ - origin_;
+  integrate(world, from.q, middle_.v, 0.5 * h, middle_.q);
+  integrate(world, from.q, middle_.v, h, last_.q);
+  for (const Tree& tree : trees_) {
+    if (!tree.is_free) continue;
+    const Vector3d u = middle_.v.segment<3>(tree.first), half = 0.5 * h * middle_.v.segment<3>(tree.first + 3);
+    const Quaterniond turn = Quaterniond(1.0, half.x(), half.y(), half.z()).normalized();
+    const Quaterniond half_turn = Quaterniond(1.0 + turn.w(), turn.x(), turn.y(), turn.z()).normalized();
+    const Quaterniond R = rotation(from.q, tree.root_q), R_m = (R * half_turn).normalized(), R_plus = (R * turn).normalized();
+    middle_.q.segment<3>(tree.root_q) = from.q.segment<3>(tree.root_q) + 0.5 * h * u;
+    middle_.q.segment<4>(tree.root_q + 3) = R_m.coeffs();
+    last_.q.segment<3>(tree.root_q) = from.q.segment<3>(tree.root_q) + h * u;
+    last_.q.segment<4>(tree.root_q + 3) = R_plus.coeffs();
+    middle_.v.segment<3>(tree.first) = R_m.inverse() * u;
+    last_.v.segment<3>(tree.first) = R_plus.inverse() * Vector3d(forward_.segment<3>(tree.first));
+    change_.segment<3>(tree.first) = R_m.inverse() * Vector3d(change_.segment<3>(tree.first));
+  }
+}
+
+// Δ(T + V) = w·rows, by a force along M_jj w_j. The change of the springs' energy over h w is h w times their force at q_m.
+void EnergyMomentum::conserve_energy(const World& world, double h, const WorldData& data, const Tree& tree, double potential_change) {
+  const int joints = tree.is_free ? 6 : 0, n = tree.size - joints;
+  if (n == 0) return;
+  const auto w = middle_.v.segment(tree.first, tree.size);
+  auto y = scratch_.segment(tree.first + joints, n);
+  const auto w_j = w.tail(n);
+  y.noalias() = inertia_of(data, tree).bottomRightCorner(n, n) * w_j;
+  const double after = 0.5 * twice_energy(inertia_of(end_, tree), last_.v.segment(tree.first, tree.size));
+  double missing = after - tree.kinetic + potential_change - w.dot(rows_.segment(tree.first, tree.size));
+  for (const int j : tree.sprung) {
+    const Joint& joint = world.joints()[static_cast<std::size_t>(j)];
+    missing += h * middle_.v[joint.v] * joint.stiffness * (middle_.q[joint.q] - joint.spring_reference);
+  }
+  const double carried = w_j.dot(y);
+  const double whole = after + tree.kinetic + std::abs(potential(world, start_, tree.bodies, true, Vector3d::Zero()));
+  if (carried > kResting * whole) rows_.segment(tree.first + joints, n) += missing / carried * y;
+}
+
+// The rows of one tree: M (v⁺ - v) + h b̄.
+void EnergyMomentum::balance(const World& world, double h, const WorldData& data, const Tree& tree) {
+  const auto M = inertia_of(data, tree);
+  auto rows = rows_.segment(tree.first, tree.size);
+  auto change = scratch_.segment(tree.first, tree.size);
+  change = change_.segment(tree.first, tree.size);
+  if (tree.is_free) {
+    const Vector3d v = middle_.v.segment<3>(tree.first), omega = middle_.v.segment<3>(tree.first + 3);
+    change.head<3>() -= h * omega.cross(v);  // the axes of the midpoint stand still
+  }
+  rows.noalias() = M * change;
+  rows += h * data.bias.segment(tree.first, tree.size);
+  if (!tree.is_free) {
+    const double change_of_potential =
+        potential(world, end_, tree.bodies, true, Vector3d::Zero()) - potential(world, start_, tree.bodies, true, Vector3d::Zero());
+    return conserve_energy(world, h, data, tree, change_of_potential);
+  }
+  const Quaterniond R_m = rotation(middle_.q, tree.root_q), R_plus = rotation(last_.q, tree.root_q);
+  const auto M_plus = inertia_of(end_, tree);
+  const double mass = M(0, 0);
+  const Momenta after = momenta(M_plus, last_.v.segment(tree.first, tree.size), R_plus);
+  const Vector3d flight = 0.5 * h / mass * (tree.momentum + after.linear);
+  const Vector3d place = tree.com + flight - R_plus * center(M_plus), shift = place - last_.q.segment<3>(tree.root_q);
+  last_.q.segment<3>(tree.root_q) = place;
+  const Vector3d c = center(M), change_P = R_m.inverse() * Vector3d(after.linear - tree.momentum);
+  Vector3d force = mass * (R_m.inverse() * world.gravity()), moment = c.cross(force);
+  for (const int b : tree.bodies) {
+    const Body& body = world.bodies()[static_cast<std::size_t>(b)];
+    if (body.lifted_mass == 0.0) continue;
+    const Vector3d lift = R_m.inverse() * Vector3d(-body.lifted_mass * world.gravity());
+    const Vector3d arm = data.X_WB[static_cast<std::size_t>(b)] * body.lifted_com - middle_.q.segment<3>(tree.root_q);
+    force += lift;
+    moment += Vector3d(R_m.inverse() * arm).cross(lift);
+  }
+  rows.head<3>() = change_P - h * force;
+  rows.segment<3>(3) = R_m.inverse() * Vector3d(after.spin - tree.spin) + c.cross(change_P) - h * moment;
+  const double lifted = potential(world, end_, tree.bodies, false, shift) - potential(world, start_, tree.bodies, false, Vector3d::Zero());
+  conserve_energy(world, h, data, tree, lifted - mass * world.gravity().dot(flight));
+}
+
+// forward_ += M⁻¹ (right side - rows), given in scratch_. Returns the largest share, over blocks, of the change in the energy of its
+// momenta.
+double EnergyMomentum::correct(const ContactProblem& problem) {
+  double largest = 0.0;
+  for (int k = 0; k < factors_.blocks(); ++k) {
+    const auto L = std::as_const(factors_).block(k);
+    auto x = scratch_.segment(factors_.offset(k), factors_.block_size(k));
+    L.triangularView<Eigen::Lower>().solveInPlace(x);
+    const double square = x.squaredNorm();
+    L.transpose().triangularView<Eigen::Upper>().solveInPlace(x);
+    const auto v = forward_.segment(factors_.offset(k), factors_.block_size(k));
+    const double whole = scale_[k] + twice_energy(problem.M.block(k), v);
+    if (!(square <= kRounding * kRounding * whole)) largest = std::max(largest, whole > 0.0 ? square / whole : kInfinity);
+    if (std::isnan(square)) return kInfinity;
+  }
+  for (const Tree& tree : trees_) {
+    if (!tree.is_free) continue;
+    scratch_.segment<3>(tree.first) = rotation(middle_.q, tree.root_q) * Vector3d(scratch_.segment<3>(tree.first));
+  }
+  forward_ += scratch_;
+  return largest;
+}
+
+EnergyMomentum::Progress EnergyMomentum::advance(const World& world, const PhasePoint& from, const Eigen::Ref<const VectorXd>& tau,
+                                                 const ContactProblem& problem, const Solution& solution, double tolerance, PhasePoint& at,
+                                                 WorldData& data) {
+  const double h = problem.dt;
+  held_.setZero();
+  problem.J.add_transposed(solution.impulses, held_);
+  problem.J_b.add_transposed(solution.bounded_impulses, held_);
+  forward_ = solution.v;
+  for (const Tree& tree : trees_) {
+    if (tree.is_free) forward_.segment<3>(tree.first) = rotation(at.q, tree.root_q) * Vector3d(solution.v.segment<3>(tree.first));
+  }
+  factors_ = problem.M;
+  for (int k = 0; k < factors_.blocks(); ++k) {
+    Eigen::Map<Eigen::MatrixXd> block = factors_.block(k);
+    Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> llt(block);
+    auto x = scratch_.segment(factors_.offset(k), factors_.block_size(k));
+    x = problem.impulse.segment(factors_.offset(k), factors_.block_size(k));
+    block.triangularView<Eigen::Lower>().solveInPlace(x);
+    scale_[k] = x.squaredNorm() + twice_energy(problem.M.block(k), problem.v.segment(factors_.offset(k), factors_.block_size(k)));
+  }
+  double last = kInfinity;
+  for (int pass = 0; pass < kPasses; ++pass) {
+    follow(world, h, from);
+    if (!middle_.q.allFinite() || !last_.q.allFinite() || !std::isfinite(last_.v.squaredNorm())) return Progress::diverged;
+    update(world, middle_.q, middle_.v, data);
+    update(world, last_.q, last_.v, end_);
+    for (const Tree& tree : trees_) balance(world, h, data, tree);
+    scratch_ = h * tau + held_ - rows_;
+    for (const Joint& joint : world.joints()) {
+      if (joint.damping != 0.0) scratch_.segment(joint.v, joint.nv) -= h * joint.damping * middle_.v.segment(joint.v, joint.nv);
+    }
+    const double gained = correct(problem);
+    if (pass == 0 && gained <= tolerance * tolerance) return Progress::settled;
+    if (gained == 0.0) break;
+    if (!(gained < kStalled * last) || pass + 1 == kPasses) {
+      if (!(gained <= tolerance * tolerance)) return Progress::diverged;
+      break;
+    }
+    last = gained;
+  }
+  follow(world, h, from);
+  at.q = middle_.q;
+  at.v = origin_;
+  for (const Tree& tree : trees_) {
+    if (tree.is_free) at.v.segment<3>(tree.first) = rotation(at.q, tree.root_q).inverse() * Vector3d(origin_.segment<3>(tree.first));
+  }
+  update(world, middle_.q, middle_.v, data);
+  return Progress::moved;
+}
+
+void EnergyMomentum::set_impulse(ContactProblem& problem) {
+  problem.M.multiply(change_, scratch_);
+  problem.impulse = scratch_ - held_;
+}
+
+void EnergyMomentum::finish(const World& world, double h, const PhasePoint& from, const PhasePoint& at, const GrowVector& v_plus,
+                            GrowVector& v_path, PhasePoint& end) {
+  forward_ = v_plus;
+  v_path -= v_plus;
+  for (const Tree& tree : trees_) {
+    if (tree.is_free) forward_.segment<3>(tree.first) = rotation(at.q, tree.root_q) * Vector3d(v_plus.segment<3>(tree.first));
+  }
+  follow(world, h, from);
+  update(world, last_.q, last_.v, end_);
+  for (const Tree& tree : trees_) {
+    if (!tree.is_free) continue;
+    const Quaterniond R = rotation(last_.q, tree.root_q);
+    const auto M = inertia_of(end_, tree);
+    const Momenta after = momenta(M, last_.v.segment(tree.first, tree.size), R);
+    last_.q.segment<3>(tree.root_q) = tree.com + 0.5 * h / M(0, 0) * (tree.momentum + after.linear) - R * center(M);
+    const Vector3d shift = rotation(at.q, tree.root_q) * Vector3d(v_path.segment<3>(tree.first));
+    v_path.segment<3>(tree.first) = R.inverse() * shift;
+  }
+  end.q = last_.q;
+  end.v = last_.v;
+  if (!v_path.isZero(0.0)) integrate(world, end.q, v_path, h, end.q);
+}
+
+}  // namespace stiction

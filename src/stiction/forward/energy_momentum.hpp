@@ -1,0 +1,76 @@
+// Energy-momentum midpoint scheme: the balance of each kinematic tree over the whole step, exact in momentum and in energy.
+//
+//   q_m = q ⊕ (h/2) w,  q⁺ = q ⊕ h w,  w = (v + v⁺)/2                            symmetric, so of second order
+//   M(q_m) (v⁺ - v) = h (tau - b̄) + J(q_m)ᵀ λ,   the law at v⁺
+//   b̄ of a free root:  ΔP = h F + ∫λ,  ΔK = h N + ∫λ  in place of its rows of the bias: P momentum, K angular momentum about the centre of
+//                      mass, at q and q⁺ in the axes of the world; F, N weight and tau
+//   b̄ of the joints:   bias(q_m, w) + s y,  y = M_jj(q_m) w_j,  s such that Δ(T + V) = w·(h tau + Jᵀλ)   [Gonzalez 1996]
+// A free root turns by the Cayley map of h ω_w (quaternion (1, h ω_w/2), normalised), which carries angular momentum over exactly
+// [Austin, Krishnaprasad, Wang 1993]; its centre of mass moves by h (P + P⁺)/(2 m), along its parabola. What is free therefore keeps
+// momentum and energy to rounding at any step, and a robot on a fixed base its energy. s is O(h²), and what it makes up for is O(w_j).
+// b̄ is that of v⁺: a fixed point, sought by Newton's method with M for the derivative (a pass gains a factor of h |ω|) while the impulses
+// of contacts and rows are held; then these are solved for again, kSolves times at most. Where the passes do not converge the step is
+// halved: h |ω| of joints has to be below one or so; a free body's rotation has its solution from free_motion.hpp at any spin.
+// Gaps, contact points and joint rows are those of half a step ahead at v, as in moreau_midpoint: φ_M + h N v⁺ >= 0. Springs and damping of
+// joints act at (q_m, w). Contact keeps its first order: impacts, friction whose direction turns, curved surfaces, loops.
+// Cost: M and bias at q_m and at q⁺ in every pass, some five per solve.
+#pragma once
+
+#include <vector>
+
+#include "stiction/forward/scheme.hpp"
+#include "stiction/model/dynamics.hpp"
+#include "stiction/problem/solution.hpp"
+
+namespace stiction {
+
+class EnergyMomentum {
+ public:
+  static constexpr int kSolves = 8;  ///< smooth motion settles in two or three; of an impact each leaves a quarter or so
+
+  explicit EnergyMomentum(const World& world);
+
+  /// Reads the start of a step.
+  void start(const World& world, const PhasePoint& from);
+  enum class Progress { settled, moved, diverged };
+  /// From the solution of `problem`, posed at (at, data), to b̄ at its velocity, and on to the fixed point at its impulses. settled: the
+  /// problem has this b̄ already, to `tolerance` of its momenta. moved: `at` and `data` are those of the new midpoint, where the problem is
+  /// to be assembled again and given its impulse by `set_impulse`.
+  Progress advance(const World& world, const PhasePoint& from, const Eigen::Ref<const Eigen::VectorXd>& tau, const ContactProblem& problem,
+                   const Solution& solution, double tolerance, PhasePoint& at, WorldData& data);
+  /// The known impulse with which the impulses held lead to the fixed point.
+  void set_impulse(ContactProblem& problem);
+  /// The end of the step, as SchemeRow::finish.
+  void finish(const World& world, double h, const PhasePoint& from, const PhasePoint& at, const GrowVector& v_plus, GrowVector& v_path,
+              PhasePoint& end);
+
+ private:
+  /// Coordinates [first, first + size) that one root carries.
+  struct Tree {
+    int block = 0, first = 0, size = 0;
+    int root_q = 0;        ///< first coordinate of the root in q
+    bool is_free = false;  ///< the root is a free joint
+    std::vector<int> bodies, sprung;
+    Eigen::Vector3d momentum, spin, com;  ///< of a free tree before the step: P, K, centre of mass; world axes
+    double kinetic = 0.0;                 ///< before the step (J)
+  };
+
+  void follow(const World& world, double h, const PhasePoint& from);
+  void balance(const World& world, double h, const WorldData& data, const Tree& tree);
+  void conserve_energy(const World& world, double h, const WorldData& data, const Tree& tree, double potential_change);
+  double correct(const ContactProblem& problem);
+
+  std::vector<Tree> trees_;
+  WorldData start_, end_;
+  PhasePoint middle_, last_;  ///< (q_m, w), (q⁺, v⁺)
+  Eigen::VectorXd origin_;    ///< nv, v with the linear velocities of free roots in the axes of the world
+  Eigen::VectorXd forward_;   ///< nv, v⁺ in the same
+  Eigen::VectorXd change_;    ///< nv, v⁺ - v in the axes of the midpoint
+  Eigen::VectorXd rows_;      ///< nv, M (v⁺ - v) + h b̄, less what joint damping does
+  Eigen::VectorXd held_;      ///< nv, Jᵀλ
+  Eigen::VectorXd scratch_;   ///< nv
+  Eigen::VectorXd scale_;     ///< per block, energy of the impulses known (J)
+  BlockDiagonal factors_;
+};
+
+}  // namespace stiction
