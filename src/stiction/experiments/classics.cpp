@@ -46,6 +46,7 @@ ExperimentReport run_classics(const ExperimentOptions& options) {
   add_classics_impacts(report);
   add_classics_statics(report);
   add_classics_free(report, options);
+  add_classics_tops(report);
   return report;
 }
 

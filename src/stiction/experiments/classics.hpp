@@ -24,6 +24,9 @@ void add_classics_statics(ExperimentReport& report);
 /// Free body, double pendulum, by scheme.
 void add_classics_free(ExperimentReport& report, const ExperimentOptions& options);
 
+/// Euler's disc and tippe top, by scheme; woodpecker toy.
+void add_classics_tops(ExperimentReport& report);
+
 /// A law as a row of a table of laws: name, and what the setting says beyond it.
 struct LawChoice {
   std::string name;

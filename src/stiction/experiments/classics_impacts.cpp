@@ -20,8 +20,14 @@ void add_bounce(ExperimentReport& report) {
                                          {"apex 2", "m", std::pow(e, 4) * height},
                                          {"apex 3", "m", std::pow(e, 6) * height},
                                          {"time of rest (Zeno)", "s", std::sqrt(2.0 * height / kGravity) * (1.0 + e) / (1.0 - e)}};
-  for (const LawChoice& law : {LawChoice{"coulomb_cone", {}}, LawChoice{"moreau", {.law = Law::moreau}},
-                               LawChoice{"moreau, moreau_midpoint", {.law = Law::moreau, .scheme = Scheme::moreau_midpoint}}}) {
+  std::vector<LawChoice> laws;
+  for (const Scheme scheme : kSchemes) {
+    for (const Law law : {Law::coulomb_cone, Law::moreau}) {
+      const std::string beside = scheme == Scheme::semi_implicit_euler ? "" : fmt::format(", {}", to_string(scheme));
+      laws.push_back({std::string(to_string(law)) + beside, {.law = law, .scheme = scheme}});
+    }
+  }
+  for (const LawChoice& law : laws) {
     add_runs(report, "bouncing ball", law.name, quantities, [&](double h) {
       RunSetting setting = law.setting;
       setting.h = h;

@@ -76,7 +76,9 @@ void add_slide_to_roll(ExperimentReport& report) {
                                          {"distance until it rolls", "m", 12.0 * v * v / (49.0 * mu * kGravity)},
                                          {"speed then", "m/s", 5.0 * v / 7.0}};
   std::vector<LawChoice> laws = rigid_laws();
-  laws.push_back({"coulomb_cone, moreau_midpoint", {.scheme = Scheme::moreau_midpoint}});
+  for (const Scheme scheme : kSchemes) {
+    if (scheme != Scheme::semi_implicit_euler) laws.push_back({fmt::format("coulomb_cone, {}", to_string(scheme)), {.scheme = scheme}});
+  }
   for (const LawChoice& law : laws) {
     add_runs(report, "ball that slides, then rolls", law.name, quantities, [&](double h) {
       RunSetting setting = law.setting;
