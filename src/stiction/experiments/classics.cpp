@@ -47,6 +47,7 @@ ExperimentReport run_classics(const ExperimentOptions& options) {
   add_classics_statics(report);
   add_classics_free(report, options);
   add_classics_tops(report);
+  add_classics_woodpecker(report);
   return report;
 }
 

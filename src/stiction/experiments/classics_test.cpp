@@ -64,7 +64,7 @@ void check_a_pyramid_has_less_friction_between_its_vertices(const Rows& all) {
   }
 }
 
-// Semi-implicit Euler: the distance is short by h v/2; times within the last step and speeds are exact.
+// Semi-implicit Euler: the distance is short by h v/2; times within the last step and speeds are exact. Midpoint: so is the distance.
 void check_slides_converge_at_first_order(const Rows& all) {
   const auto of_coulomb = [](const ExperimentRow& r) {
     return (r.example == "sliding stop" || has(r.example, "slides, then rolls")) && is_coulomb(r) && !is_between_vertices(r);
@@ -72,7 +72,9 @@ void check_slides_converge_at_first_order(const Rows& all) {
   for (const ExperimentRow& row : select(all, 20, of_coulomb)) {
     SCOPED_TRACE(row.example + ", " + row.setting + ", " + row.quantity);
     ASSERT_EQ(row.ours.size(), 3u) << row.note;
-    if (has(row.quantity, "distance") && !has(row.setting, "midpoint")) {
+    if (has(row.setting, "energy_momentum")) {
+      EXPECT_LE(row.last_error(), 1e-4);  // second order: a share of (h ω)² = 2e-4 at 14 rad/s
+    } else if (has(row.quantity, "distance") && !has(row.setting, "midpoint")) {
       ASSERT_TRUE(row.order());
       EXPECT_NEAR(*row.order(), 1.0, 0.1);
     } else {
@@ -89,7 +91,7 @@ void check_bounces_are_off_by_a_share_of_a_step(const Rows& all) {
 
 void check_a_rocking_block_loses_what_housner_says(const Rows& all) {
   expect_within(select(all, 6, [](const ExperimentRow& r) { return has(r.quantity, "impact alone"); }), 1e-9);
-  expect_within(select(all, 3, [](const ExperimentRow& r) { return has(r.quantity, "tilt after") && is_coulomb(r); }),
+  expect_within(select(all, 3, [](const ExperimentRow& r) { return has(r.quantity, "tilt after it") && is_coulomb(r); }),
                 5e-2);  // as the bounces
 }
 
@@ -106,18 +108,40 @@ void check_creep_is_that_of_the_law(const Rows& all) {
 }
 
 void check_a_free_body_keeps_what_it_has(const Rows& all) {
-  for (const ExperimentRow& row : select(all, 8, [](const ExperimentRow& r) { return r.example.starts_with("free body"); })) {
+  for (const ExperimentRow& row : select(all, 12, [](const ExperimentRow& r) { return r.example.starts_with("free body"); })) {
     SCOPED_TRACE(row.setting + ", " + row.quantity);
-    if (has(row.quantity, "direction")) {
+    if (has(row.quantity, "direction") && row.setting != "energy_momentum") {
       EXPECT_NEAR(row.order().value_or(0.0), row.setting == "semi_implicit_euler" ? 1.0 : 2.0, 0.1);
     } else {
       EXPECT_LE(row.last_error(), 1e-10);  // rounding of 1e4 steps
     }
   }
+  const auto keeps = [](const ExperimentRow& r) {
+    return r.example.starts_with("double pendulum, 10 s") && r.setting == "energy_momentum";
+  };
+  expect_within(select(all, 2, keeps), 1e-10);
+}
+
+void check_tops_do_what_they_are_known_for(const Rows& all) {
+  for (const ExperimentRow& row : select(all, 6, [](const ExperimentRow& r) { return r.example == "Euler's disc, tilt 40°"; })) {
+    SCOPED_TRACE(row.setting + ", " + row.quantity);
+    // The contact point moves on along the rim within a step, and what slips is stopped in the next: first order.
+    EXPECT_NEAR(row.order().value_or(0.0), 1.0, 0.3);
+    EXPECT_LE(row.last_error(), 2e-2);
+  }
+  expect_within(select(all, 3, [](const ExperimentRow& r) { return has(r.example, "tippe") && has(r.quantity, "tilt"); }),
+                2e-2);  // it wobbles still
+  const auto conserves = [](const ExperimentRow& r) { return has(r.quantity, "Jellett") && r.setting != "energy_momentum"; };
+  expect_within(select(all, 2, conserves), 1e-10);
+  // Four digits of the period's point are published, and steps of 0.1 ms place its impacts to 1 % of its fastest phase.
+  const auto published = [](const ExperimentRow& r) { return r.setting == "published equations" && r.source == Reference::published; };
+  expect_within(select(all, 3, published), 1e-2);
 }
 
 void check_no_run_fails(const Rows& all) {
-  for (const ExperimentRow& row : all) EXPECT_FALSE(row.ours.empty()) << row.example << ", " << row.setting << ": " << row.note;
+  for (const ExperimentRow& row : all) {
+    EXPECT_EQ(row.ours.empty(), row.example == "rattleback") << row.example << ", " << row.setting << ": " << row.note;
+  }
 }
 
 TEST(Classics, EveryRowIsItsClosedFormOrOffByWhatItsLawOrSchemeExplains) {
@@ -130,6 +154,7 @@ TEST(Classics, EveryRowIsItsClosedFormOrOffByWhatItsLawOrSchemeExplains) {
   check_a_rocking_block_loses_what_housner_says(all);
   check_creep_is_that_of_the_law(all);
   check_a_free_body_keeps_what_it_has(all);
+  check_tops_do_what_they_are_known_for(all);
   check_no_run_fails(all);
 }
 

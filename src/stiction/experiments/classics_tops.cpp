@@ -81,74 +81,6 @@ void add_tippe_top(ExperimentReport& report) {
   }
 }
 
-// --- Woodpecker toy: a sleeve with play on a pole, a bird on a spring, three contacts on the pole's right side. Data and a point of the
-// cycle of Glocker 1995 (as used by Leine, Glocker and van Campen 2001), whose equations are linear in the angles; ours are not.
-struct Woodpecker {
-  double height, sleeve, bird, v_height, v_sleeve, v_bird;  // m, rad, absolute angles, positive where the right side goes up
-};
-constexpr Woodpecker kCycle{0.0, -0.1036, -0.2788, -0.3411, 0.0, -7.4583};
-
-Run woodpecker(double h) {
-  const double ball = 1e-5;  // m: corners are the leftmost points of small balls
-  WorldBuilder builder;
-  builder.add_static_body(plane("pole", Vector3d::UnitX(), Vector3d(0.0025, 0.0, 0.0)));
-  add_mjcf(
-      builder,
-      fmt::format(
-          R"(<default><geom type="sphere" size="{0}"/></default><worldbody><body name="sleeve"><joint name="y" type="slide" axis="0 0 1"/>
-      <joint name="sleeve" axis="0 -1 0"/><inertial pos="0 0 0" mass="0.0003" diaginertia="5e-9 5e-9 5e-9"/>
-      <geom pos="{1} 0 -0.0058"/><geom pos="{1} 0 0.0058"/>
-      <body name="bird" pos="0.01 0 0"><joint name="bird" axis="0 -1 0" stiffness="0.0056"/>
-        <inertial pos="0.015 0 0" mass="0.0045" diaginertia="7e-7 7e-7 7e-7"/><geom pos="{2} 0 0.02"/></body></body></worldbody>)",
-          ball, 0.0031 + ball, 0.015 - 0.0201 + ball));
-  const World world = builder.build();
-  StepOptions options = step_options({.law = Law::moreau, .h = h, .mu = 0.3});
-  PairMaterial beak;
-  beak.body_a = world.body("bird");
-  beak.body_b = kAnyBody;
-  beak.restitution = 0.5;
-  options.assemble.pairs.push_back(beak);
-  return {world, options, 0.0};
-}
-
-void add_woodpecker(ExperimentReport& report) {
-  const std::string law = "moreau, a tenth of the step";
-  add_runs(report, "woodpecker toy, limit cycle", law,
-           {{"bird's angular velocity", "rad/s", kCycle.v_bird,
-             "at the published angle of the bird, going down; published model linear in the angles", Reference::published},
-            {"sleeve's angle", "rad", kCycle.sleeve, "", Reference::published},
-            {"falls at", "m/s", kCycle.v_height, "", Reference::published},
-            {"period", "s", 0.0, "", Reference::none},
-            {"falls per cycle", "m", 0.0, "", Reference::none}},
-           [](double h) {
-             Run run = woodpecker(0.1 * h);
-             run.state.q << kCycle.height, kCycle.sleeve, kCycle.bird - kCycle.sleeve;
-             run.state.v << kCycle.v_height, kCycle.v_sleeve, kCycle.v_bird - kCycle.v_sleeve;
-             const auto bird = [&] { return run.state.q[1] + run.state.q[2]; };
-             constexpr int kSettled = 10, kCycles = 10;  // settled on its own cycle; the mean of some, since impacts jump by a step
-             std::vector<double> sum(5, 0.0);
-             double last = bird(), begin = 0.0, height = 0.0;
-             bool above = false;
-             for (int cycle = 0; cycle < kSettled + kCycles;) {
-               if (run.state.time > 5.0) throw RunFailed(fmt::format("{} cycles in 5 s", cycle));
-               run.step();
-               const Eigen::VectorXd &q = run.state.q, &v = run.state.v;
-               if (above && bird() < kCycle.bird) {
-                 const double share = (last - kCycle.bird) / (last - bird()), time = run.state.time - (1.0 - share) * run.h();
-                 const std::vector<double> now{v[1] + v[2], q[1], v[0], time - begin, height - q[0]};
-                 for (std::size_t i = 0; i < now.size() && cycle >= kSettled; ++i) sum[i] += now[i] / kCycles;
-                 begin = time;
-                 height = q[0];
-                 above = false;
-                 ++cycle;
-               }
-               above = above || bird() > 0.0;
-               last = bird();
-             }
-             return sum;
-           });
-}
-
 void add_rattleback(ExperimentReport& report) {
   add_solve(report, "rattleback", "-", {{"reverses its spin", "", 0.0, "", Reference::none}}, []() -> std::vector<double> {
     throw RunFailed("not run: no smooth shape has two curvatures; an ellipsoid given as a mesh rolls on its facets");
@@ -160,7 +92,6 @@ void add_rattleback(ExperimentReport& report) {
 void add_classics_tops(ExperimentReport& report) {
   add_disc(report);
   add_tippe_top(report);
-  add_woodpecker(report);
   add_rattleback(report);
 }
 
