@@ -18,6 +18,7 @@ namespace {
 struct Entry {
   const char *name, *paper, *about;
   void (*add)(CLI::App& sub, Session& session);
+  bool draws = true;  ///< has a figure
 };
 
 template <ExperimentReport (*run)(const ExperimentOptions&)>
@@ -31,7 +32,7 @@ constexpr Entry kExperiments[] = {
     {"textbook", "[T-UA]", "Every worked example beside its closed form", add_rows<run_textbook>},
     {"classics", "-", "Scenes known in closed form: errors, orders of convergence, law by law and scheme by scheme",
      add_rows<run_classics>},
-    {"drop", "-", "Robots let go above the ground, unactuated: does every step make sense? (needs --robot)", add_drop},
+    {"drop", "-", "Robots let go above the ground, unactuated: does every step make sense? (needs --robot)", add_drop, false},
 };
 
 int list(const CLI::App& experiment) {
@@ -50,7 +51,9 @@ void add_experiment(CLI::App& app, Session& session) {
   auto lists = std::make_shared<bool>(false);
   experiment.add_flag("--list", *lists, "Name, paper and content of every experiment");
   for (const Entry& e : kExperiments) {
-    e.add(add_subcommand(experiment, e.name, e.paper[0] == '[' ? fmt::format("{}, {}", e.about, e.paper) : e.about, session), session);
+    CLI::App& sub = add_subcommand(experiment, e.name, e.paper[0] == '[' ? fmt::format("{}, {}", e.about, e.paper) : e.about, session);
+    if (e.draws) sub.add_option("--plot", session.plot, "Figure of it (.svg, .png or .pdf; needs matplotlib)")->type_name("FILE");
+    e.add(sub, session);
   }
   experiment.callback([&experiment, &session, lists] {
     if (!experiment.get_subcommands().empty()) return;

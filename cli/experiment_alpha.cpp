@@ -79,17 +79,15 @@ int alpha(const AlphaCommand& command, const Session& session) {
   if (command.dt) scene.options.assemble.dt = *command.dt;
   const AlphaSweep sweep = sweep_alpha(scene, command.options);
   if (session.prints_table()) print_alpha_table(sweep);
-  if (session.json) {
-    nlohmann::ordered_json out;
-    out["problems"] = sweep.problems;
-    out["steps"] = sweep.steps;
-    out["mean_contacts"] = sweep.mean_contacts;
-    out["tolerance"] = command.options.tolerance;
-    out["warm_start"] = command.options.warm_start;
-    out["curves"] = nlohmann::ordered_json::array();
-    for (const AlphaCurve& c : sweep.curves) out["curves"].push_back(to_json(c));
-    write_text(*session.json, out.dump(2));
-  }
+  nlohmann::ordered_json out;
+  out["problems"] = sweep.problems;
+  out["steps"] = sweep.steps;
+  out["mean_contacts"] = sweep.mean_contacts;
+  out["tolerance"] = command.options.tolerance;
+  out["warm_start"] = command.options.warm_start;
+  out["curves"] = nlohmann::ordered_json::array();
+  for (const AlphaCurve& c : sweep.curves) out["curves"].push_back(to_json(c));
+  write_result(session, out);
   return sweep.problems > 0 ? kOk : kNumericalFailure;
 }
 

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/experiment.hpp"
+#include "cli/python.hpp"
+#include "stiction/base/errors.hpp"
 
 namespace stiction::cli {
 namespace {
@@ -27,15 +29,21 @@ Json row_to_json(const ExperimentRow& row) {
 
 int print_report(const ExperimentReport& report, const Session& session) {
   if (session.prints_table()) fmt::print("{}", to_text(report));
-  if (session.json) {
-    Json out{{"steps", report.steps}, {"rows", Json::array()}};
-    for (const ExperimentRow& row : report.rows) out["rows"].push_back(row_to_json(row));
-    write_text(*session.json, out.dump(2));
-  }
+  Json out{{"steps", report.steps}, {"rows", Json::array()}};
+  for (const ExperimentRow& row : report.rows) out["rows"].push_back(row_to_json(row));
+  write_result(session, out);
   return kOk;
 }
 
 }  // namespace
+
+void write_result(const Session& session, const Json& result) {
+  if (session.json) write_text(*session.json, result.dump(2));
+  if (!session.plot) return;
+  if (run_python("--plot", "stiction.plot", {*session.plot}, result.dump()) != 0) {
+    throw FileError(*session.plot, "", "the figure was not drawn");
+  }
+}
 
 void add_report(CLI::App& sub, Session& session, ExperimentReport (*run)(const ExperimentOptions&)) {
   auto quick = std::make_shared<bool>(false);

@@ -255,7 +255,7 @@ int trot(TrotCommand command, const Session& session) {
     }
   }
   if (table) fmt::print("{}\n", kLegend);
-  if (session.json) write_text(*session.json, rows.dump(2));
+  write_result(session, rows);
   return failed ? kNumericalFailure : kOk;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -84,7 +85,7 @@ Stop slide_to_rest(double angle, double speed, RunSetting setting) {
     const double now = run.velocity(0).head<2>().norm();
     if (now < kStill) {
       const double braking = (before - last) / run.h();
-      time = run.state.time - run.h() + (braking > 0.0 ? last / braking : 0.0);
+      time = run.state.time - run.h() * (1.0 - (braking > 0.0 ? std::min(1.0, last / (run.h() * braking)) : 1.0));
       break;
     }
     before = last;

@@ -1,0 +1,136 @@
+"""The figure of an experiment from its JSON: `stiction experiment NAME --plot FIGURE.svg`.
+
+python -m stiction.plot FIGURE.svg < rows.json       the suffix says which format; needs matplotlib
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import sys
+
+NO_MATPLOTLIB = (
+    "stiction: --plot needs the package matplotlib, which is not installed here; this line installs it:\n"
+    f"{sys.executable} -m pip install 'matplotlib==3.11.2'"
+)
+SOLVES = 1e-9  # tolerance of the solves: errors below it say nothing of the step length
+LEAST = 1e-17  # where an error of 0 is drawn
+
+
+def grouped(rows, key):
+    """Rows by the value of a key, in the order of first appearance."""
+    groups = {}
+    for row in rows:
+        groups.setdefault(row[key], []).append(row)
+    return groups
+
+
+def errors_of(row):
+    reference = row["exact"] if row["exact"] is not None else row["published"]
+    return [abs(ours - reference) / (abs(reference) or 1.0) for ours in row["ours_by_step"]]
+
+
+def draw_orders(axes, example, rows, steps):
+    """Error against step length: a colour per setting, a mark per quantity, and a line of first order."""
+    colors = {setting: f"C{k % 10}" for k, setting in enumerate(grouped(rows, "setting"))}
+    marks = dict(zip(grouped(rows, "quantity"), itertools.cycle("os^vDP*X"), strict=False))
+    for row in rows:
+        axes.loglog(steps, errors_of(row), marker=marks[row["quantity"]], markersize=4, color=colors[row["setting"]])
+    first = min(error for row in rows for error in errors_of(row))
+    axes.loglog(steps, [first * step / min(steps) for step in steps], ":", color="0.5")
+    names = [axes.plot([], [], color=color, label=setting)[0] for setting, color in colors.items()]
+    names += [axes.plot([], [], mark, color="0.4", label=quantity)[0] for quantity, mark in marks.items()]
+    names += axes.plot([], [], ":", color="0.5", label="first order")
+    axes.legend(handles=names, fontsize=5, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
+    axes.set_title(example, fontsize=9)
+    axes.set_xticks(steps, [f"{1e3 * step:g} ms" for step in steps])
+    axes.set_xticks([], minor=True)
+
+
+def draw_solves(axes, rows):
+    """Errors of rows that no step length enters, one line of dots per example."""
+    examples = grouped(rows, "example")
+    for k, example in enumerate(examples):
+        errors = [max(row["error"], LEAST) for row in examples[example]]
+        axes.semilogx(errors, [k] * len(errors), ".", color="C0", alpha=0.5)
+    axes.axvline(SOLVES, color="0.5", linestyle=":")
+    axes.set_yticks(range(len(examples)), examples, fontsize=6)
+    axes.invert_yaxis()
+    axes.set_title(f"error of single solves; dotted: tolerance {SOLVES:g}", fontsize=9)
+
+
+def draw_report(pyplot, report):
+    known = [row for row in report["rows"] if row["error"] is not None]
+    solves = [row for row in known if len(row["ours_by_step"]) == 1]
+    runs = [row for row in known if len(row["ours_by_step"]) > 1 and all(error > SOLVES for error in errors_of(row))]
+    panels = grouped(runs, "example")
+    columns = 3
+    lines = 1 + math.ceil(len(panels) / columns)
+    figure = pyplot.figure(figsize=(14, 4.5 * lines), layout="constrained")
+    grid = figure.add_gridspec(lines, columns)
+    draw_solves(figure.add_subplot(grid[0, :]), solves)
+    for k, example in enumerate(panels):
+        axes = figure.add_subplot(grid[1 + k // columns, k % columns])
+        draw_orders(axes, example, panels[example], report["steps"])
+        axes.set_ylabel("error")
+    return figure
+
+
+def draw_alpha(pyplot, sweep):
+    """Mean iterations against the relaxation, where every problem converged [G14, Fig. 6]."""
+    figure, axes = pyplot.subplots(layout="constrained")
+    for curve in sweep["curves"]:
+        points = [point for point in curve["points"] if point["failures"] == 0]
+        axes.plot([p["alpha"] for p in points], [p["mean_iterations"] for p in points], label=curve["name"])
+    axes.set_xlabel("α")
+    axes.set_ylabel("mean iterations")
+    axes.legend()
+    return figure
+
+
+def draw_trot(pyplot, rows):
+    """Ours and published, side by side [ZD15, Tables 3 and 5]."""
+    figure, panels = pyplot.subplots(1, 2, figsize=(14, 6), layout="constrained")
+    names = [" ".join([row["controller"], row["objective"], f"μ {row['mu']}"]) for row in rows]
+    titles = {"position_error": "mean joint error (rad)", "force_error_relative": "error of predicted normal force"}
+    for axes, (measure, title) in zip(panels, titles.items(), strict=True):
+        published = [row["published"][measure] for row in rows]
+        axes.barh(
+            [k - 0.2 for k in range(len(rows))], [row[measure]["median"] for row in rows], 0.4, label="ours, median"
+        )
+        axes.barh([k + 0.2 for k in range(len(rows))], [value or 0.0 for value in published], 0.4, label="published")
+        axes.set_yticks(range(len(rows)), names, fontsize=7)
+        axes.invert_yaxis()
+        axes.set_title(title)
+        axes.legend()
+    return figure
+
+
+def draw(result):
+    """A matplotlib figure of what an experiment wrote."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "stiction"  # the same figure, the same bytes
+    from matplotlib import pyplot
+
+    if isinstance(result, list):
+        return draw_trot(pyplot, result)
+    return draw_alpha(pyplot, result) if "curves" in result else draw_report(pyplot, result)
+
+
+def main():
+    (file,) = sys.argv[1:]
+    try:
+        figure = draw(json.load(sys.stdin))
+    except ModuleNotFoundError:
+        sys.exit(NO_MATPLOTLIB)
+    try:
+        figure.savefig(file, metadata={"Date": None} if file.endswith(".svg") else None)
+    except (OSError, ValueError) as error:  # a folder that is not there, a suffix that names no format
+        sys.exit(f"stiction: {file}: {error}")
+
+
+if __name__ == "__main__":
+    main()

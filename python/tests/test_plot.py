@@ -1,0 +1,78 @@
+import io
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from stiction import plot
+
+COMMAND = pathlib.Path(sys.executable).with_name("stiction")
+
+
+def rows_of_a_run():
+    row = {"example": "slide", "setting": "coulomb_cone", "unit": "m", "published": None, "order": 1.0, "note": ""}
+    return {
+        "steps": [0.004, 0.002, 0.001],
+        "rows": [
+            row
+            | {"quantity": "distance", "exact": 2.0, "ours": 2.02, "error": 0.01, "ours_by_step": [2.08, 2.04, 2.02]},
+            row | {"quantity": "creep", "exact": 0.0, "ours": 0.0, "error": 0.0, "ours_by_step": [0.0]},
+            row | {"quantity": "failed", "exact": 1.0, "ours": None, "error": None, "ours_by_step": []},
+        ],
+    }
+
+
+def test_errors_are_relative_unless_the_reference_is_zero():
+    distance, creep, _ = rows_of_a_run()["rows"]
+    assert plot.errors_of(distance) == pytest.approx([0.04, 0.02, 0.01])
+    assert plot.errors_of(creep | {"ours_by_step": [3e-9]}) == [3e-9]
+
+
+def test_a_report_has_a_panel_of_solves_and_one_per_example_with_orders():
+    pytest.importorskip("matplotlib")
+    figure = plot.draw(rows_of_a_run())
+    assert [axes.get_title() for axes in figure.axes][1:] == ["slide"]
+    first = figure.axes[1].lines[0]
+    assert list(first.get_ydata()) == pytest.approx([0.04, 0.02, 0.01])
+    files = [io.BytesIO(), io.BytesIO()]
+    for file in files:
+        plot.draw(rows_of_a_run()).savefig(file, format="svg", metadata={"Date": None})
+    assert files[0].getvalue() == files[1].getvalue()
+
+
+def test_the_command_draws_and_says_in_one_line_what_it_cannot(tmp_path):
+    pytest.importorskip("matplotlib")
+    file = tmp_path / "alpha.svg"
+    drawn = subprocess.run(
+        [
+            COMMAND,
+            "experiment",
+            "alpha",
+            "--quick",
+            "--quiet",
+            "--alpha",
+            "0.5",
+            "--plot",
+            file,
+            "--json",
+            tmp_path / "a",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert drawn.returncode == 0, drawn.stderr
+    assert "<svg" in file.read_text()
+    curves = json.loads((tmp_path / "a").read_text())["curves"]
+    assert all(curve["published"]["chosen_alpha"] for curve in curves)
+    refused = subprocess.run(
+        [COMMAND, "experiment", "textbook", "--quiet", "--plot", tmp_path / "absent" / "x.svg"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode == 2
+    assert "x.svg" in refused.stderr
+    assert "Traceback" not in refused.stderr
