@@ -7,7 +7,7 @@
 
 #include <Eigen/Cholesky>
 
-#include "stiction/forward/free_motion.hpp"
+#include "stiction/assemble/equality_rows.hpp"
 
 namespace stiction {
 
@@ -101,11 +101,28 @@ EnergyMomentum::EnergyMomentum(const World& world) : start_(world), end_(world) 
   }
   for (VectorXd* x : {&middle_.v, &last_.v, &origin_, &forward_, &change_, &rows_, &held_, &scratch_}) *x = rest;
   middle_.q = last_.q = world.initial_configuration();
+  loops_.M.reset(world.block_sizes());
   scale_.setZero(static_cast<Eigen::Index>(world.blocks().size()));
 }
 
-void EnergyMomentum::start(const World& world, const PhasePoint& from) {
+void EnergyMomentum::close_loops(ContactProblem& p) const {
+  const int rows = loops_.bounded_rows(), first = p.bounded_rows() - rows;  // assembled last
+  for (int j = 0; j < rows; ++j) {
+    Eigen::Matrix<double, 1, 1> speed(0.0);
+    p.J_b.add_group_product(first + j, p.v, speed);
+    p.b[first + j] = loops_.b[j] - speed[0];
+  }
+}
+
+void EnergyMomentum::start(const World& world, double h, const PhasePoint& from) {
   update(world, from.q, from.v, start_);
+  loops_.dt = h;
+  loops_.J_b.reset(1, world.block_sizes());
+  loops_.row_kinds.clear();
+  for (GrowVector* x : {&loops_.b, &loops_.lo, &loops_.hi}) x->resize(count_equality_rows(world));
+  Eigen::Index rows = 0;
+  add_equality_rows(world, start_, from.q, from.v, loops_, rows);
+  for (int j = 0; j < rows; ++j) loops_.J_b.add_group_product(j, from.v, loops_.b.segment<1>(j));
   origin_ = from.v;
   for (Tree& tree : trees_) {
     const auto M = inertia_of(start_, tree);

@@ -11,8 +11,9 @@
 // b̄ is that of v⁺: a fixed point, sought by Newton's method with M for the derivative (a pass gains a factor of h |ω|) while the impulses
 // of contacts and rows are held; then these are solved for again, kSolves times at most. Where the passes do not converge the step is
 // halved: h |ω| of joints has to be below one or so; a free body's rotation has its solution from free_motion.hpp at any spin.
-// Gaps, contact points and joint rows are those of half a step ahead at v, as in moreau_midpoint: φ_M + h N v⁺ >= 0. Springs and damping of
-// joints act at (q_m, w). Contact keeps its first order: impacts, friction whose direction turns, curved surfaces, loops.
+// Gaps, contact points and limits are those of half a step ahead at v, as in moreau_midpoint: φ_M + h N v⁺ >= 0. Springs and damping of
+// joints act at (q_m, w). Closed loops: J(q_m) (v + v⁺) = J(q) v + b(q), so that the mean velocity of the step keeps them closed and their
+// work is none. Impacts, and friction whose direction turns within a step (it is that of v⁺), are of first order.
 // Cost: M and bias at q_m and at q⁺ in every pass, some five per solve.
 #pragma once
 
@@ -31,7 +32,9 @@ class EnergyMomentum {
   explicit EnergyMomentum(const World& world);
 
   /// Reads the start of a step.
-  void start(const World& world, const PhasePoint& from);
+  void start(const World& world, double h, const PhasePoint& from);
+  /// Targets of the equality rows of a problem assembled at the midpoint.
+  void close_loops(ContactProblem& problem) const;
   enum class Progress { settled, moved, diverged };
   /// From the solution of `problem`, posed at (at, data), to b̄ at its velocity, and on to the fixed point at its impulses. settled: the
   /// problem has this b̄ already, to `tolerance` of its momenta. moved: `at` and `data` are those of the new midpoint, where the problem is
@@ -71,6 +74,7 @@ class EnergyMomentum {
   Eigen::VectorXd scratch_;   ///< nv
   Eigen::VectorXd scale_;     ///< per block, energy of the impulses known (J)
   BlockDiagonal factors_;
+  ContactProblem loops_;  ///< the equality rows at the start alone, b + J v in `b`
 };
 
 }  // namespace stiction

@@ -195,8 +195,7 @@ TEST_P(EachScheme, ABowledBallConvergesAtItsOrder) {
   EXPECT_NEAR(order, GetParam().sliding, 0.25);
 }
 
-TEST_P(EachScheme, ABoxOnAnInclineDoesNotCreep) {
-  const double mu = 0.6, angle = 0.5;  // tan(0.5) = 0.546
+World box_on_incline(double angle, double mu) {
   const Eigen::AngleAxisd tilt(angle, Vector3d::UnitY());
   WorldBuilder builder;
   StaticBody slope{"slope", Eigen::Isometry3d::Identity(), {{HalfSpace{}, Eigen::Isometry3d::Identity(), mu}}};
@@ -209,12 +208,38 @@ TEST_P(EachScheme, ABoxOnAnInclineDoesNotCreep) {
   box.inertia = solid_inertia(box.shapes.front().shape, box.mass);
   box.pose = Eigen::Isometry3d(tilt) * Eigen::Translation3d(0, 0, 0.05);
   builder.add_free_body(box);
-  const World world = builder.build();
+  return builder.build();
+}
+
+TEST_P(EachScheme, ABoxOnAnInclineDoesNotCreep) {
+  const World world = box_on_incline(0.5, 0.6);  // tan(0.5) = 0.546
   for (const Law law : {Law::coulomb_cone, Law::coulomb_pyramid, Law::moreau, Law::anitescu}) {
     const State state = run(stepper_for(world, GetParam().scheme, 1e-3, law), initial_state(world), 1.0);
     EXPECT_LT((state.q - world.initial_configuration()).cwiseAbs().maxCoeff(), 1e-11) << to_string(law);
     EXPECT_LT(state.v.norm(), 1e-11) << to_string(law);
   }
+}
+
+// Shoved across the slope it curves downhill, v' = g_T - μ g_N v/|v|: friction is that of v⁺, whose direction turns, at first order.
+TEST_P(EachScheme, FrictionThatTurnsIsOfFirstOrder) {
+  const double angle = 0.5, mu = 0.3, T = 0.4;
+  const World world = box_on_incline(angle, mu);
+  VectorXd y(4);  // downhill, across
+  y << 0, 0, 0, 1.0;
+  runge_kutta(
+      [&](const VectorXd& x) {
+        VectorXd out(4);
+        out << x.tail(2), -mu * kGravity * std::cos(angle) * x.tail(2).normalized();
+        out[2] += kGravity * std::sin(angle);
+        return out;
+      },
+      T, y);
+  State start = initial_state(world);
+  start.v[1] = 1.0;
+  const auto end = [&](double h) { return VectorXd(run(stepper_for(world, GetParam().scheme, h), start, T).v.head(2)); };
+  const double order = order_of(4e-3, end, y.tail(2));
+  tell("friction that turns", GetParam().scheme, order);
+  EXPECT_NEAR(order, 1.0, 0.1);
 }
 
 // Dropped, it comes to rest on the ground and never goes in, with any law that knows gaps.

@@ -103,6 +103,8 @@ void Stepper::update_at(const State& state) {
   from_.v = state.v;
   row_of(options_.scheme).begin(world_, assemble_.dt, from_, velocity_, at_);
   update(world_, at_.q, at_.v, data_);
+  ahead_ = at_.q;
+  if (implicit_) implicit_->start(world_, assemble_.dt, from_);
 }
 
 void Stepper::detect() {
@@ -131,7 +133,8 @@ void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd
 
 void Stepper::assemble_rows(const Torques& tau, bool prepared) {
   if (!prepared) {
-    assemble(world_, data_, at_.q, at_.v, tau, contacts_, assemble_, problem_);
+    assemble(world_, data_, ahead_, at_.v, tau, contacts_, assemble_, problem_);
+    if (implicit_) implicit_->close_loops(problem_);
     if (row_of(options_.scheme).midpoint) start_gaps_of_moreau();
   } else {
     require_size("tau", tau.size(), world_.nv());
@@ -201,7 +204,6 @@ bool Stepper::solve_certified(StepReport& report) {
 // The problem again, as often as the forces that its answer calls for have moved.
 bool Stepper::solve_implicit(const Torques& tau, StepReport& report) {
   StageClock clock(report);
-  implicit_->start(world_, from_);
   for (int solves = 1; solves < EnergyMomentum::kSolves; ++solves) {
     using Progress = EnergyMomentum::Progress;
     const Progress progress = implicit_->advance(world_, from_, tau, problem_, solution_, options_.contact.tolerance, at_, data_);

@@ -121,6 +121,7 @@ class Stepper {
   Solution solution_, warm_;
   State start_;
   PhasePoint from_, at_, next_;  ///< of the part that is being stepped: its start, where its data are evaluated, its end
+  Eigen::VectorXd ahead_;        ///< nq, where its joint rows and gaps are evaluated: `at_` before the implicit scheme moves that
   PositionCorrection correction_;
   std::vector<char> rigid_;  ///< per contact, for the correction
   GrowVector velocity_, last_impulses_;
