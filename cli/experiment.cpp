@@ -10,6 +10,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/experiments/classics.hpp"
+#include "stiction/experiments/feedback.hpp"
 #include "stiction/experiments/textbook.hpp"
 
 namespace stiction::cli {
@@ -32,6 +33,7 @@ constexpr Entry kExperiments[] = {
     {"textbook", "[T-UA]", "Every worked example beside its closed form", add_rows<run_textbook>},
     {"classics", "-", "Scenes known in closed form: errors, orders of convergence, law by law and scheme by scheme",
      add_rows<run_classics>},
+    {"feedback", "[ZD-EF]", "Drives and the largest step that they are stable at, Tables I and II", add_rows<run_feedback>},
     {"drop", "-", "Robots let go above the ground, unactuated: does every step make sense? (needs --robot)", add_drop, false},
 };
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "effort_limits.hpp"
 #include "step_settings.hpp"
 #include "stepper_handle.hpp"
 #include "stiction/base/errors.hpp"
@@ -102,6 +103,49 @@ void apply_force(StepperHandle& s, const std::string& body, const MaybeArray& fo
   });
 }
 
+/// One number per driven joint: given for all, or one by one.
+Eigen::VectorXd per_joint(const MaybeArray& value, const char* argument, Eigen::Index joints, double fallback) {
+  Eigen::VectorXd out = per_item(value, argument, joints, fallback);
+  require_size(argument, out.size(), joints);
+  return out;
+}
+
+void drive(StepperHandle& s, const MaybeArray& velocity, const MaybeArray& position, const MaybeArray& kp, const MaybeArray& kd,
+           const MaybeArray& limits) {
+  const World& world = s.stepper().world();
+  const std::span<const int> driven = world.actuated();
+  const auto joints = static_cast<Eigen::Index>(driven.size());
+  Drives drives;
+  if (position) {
+    if (limits) throw InvalidArgument("limits", "None with position: servos have no limits", "an array");
+    const Eigen::VectorXd q = per_joint(position, "position", joints, 0.0), v = per_joint(velocity, "velocity", joints, 0.0);
+    const Eigen::VectorXd p = per_joint(kp, "kp", joints, 0.0), d = per_joint(kd, "kd", joints, 0.0);
+    for (Eigen::Index i = 0; i < joints; ++i) drives.servos.push_back({driven[static_cast<std::size_t>(i)], q[i], v[i], p[i], d[i]});
+  } else if (velocity) {
+    if (kp || kd) throw InvalidArgument(kp ? "kp" : "kd", "None without position", "an array");
+    const Eigen::VectorXd v = per_joint(velocity, "velocity", joints, 0.0), most = per_joint(limits, "limits", joints, kInfinity);
+    const Eigen::VectorXd effort = effort_limits(world);
+    for (Eigen::Index i = 0; i < joints; ++i) {
+      const int at = driven[static_cast<std::size_t>(i)];
+      const double limit = limits ? most[i] : effort[at];
+      drives.velocity.push_back({at, v[i], -limit, limit});
+    }
+  }
+  locked(s, [&] { s.set_drives(drives); });
+}
+
+Vector drive_torques(StepperHandle& s) {
+  return locked(s, [&] {
+    const Stepper& stepper = s.stepper();
+    const Drives& drives = stepper.options().assemble.drives;
+    Eigen::VectorXd out = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(stepper.world().actuated().size()));
+    if (!s.has_contacts) return own_vector(out);  // no step was taken
+    if (!drives.velocity.empty()) velocity_drive_torques(drives, stepper.problem(), stepper.solution().bounded_impulses, out);
+    if (!drives.servos.empty()) out = s.servo_torques();
+    return own_vector(out);
+  });
+}
+
 nb::dict stage_seconds(const StepOutcome& report) {
   nb::dict out;
   for (int i = 0; i < kStages; ++i)
@@ -187,6 +231,14 @@ A step that is not solved leaves the state as it was and says so: look at the re
 
 body: name of a body or link. force (3,) (N) and torque (3,) (N m): world axes. point (3,) (m): where the force acts, in the frame of that
 body or link, with which it moves; None: the centre of mass of the body. Pushes add up; setting the state ends them.)")
+      .def("drive", &drive, "velocity"_a = nb::none(), "position"_a = nb::none(), "kp"_a = nb::none(), "kd"_a = nb::none(),
+           "limits"_a = nb::none(),
+           R"(Drives of the driven joints (World.actuated) in later steps, until they are set again; without arguments: none.
+
+Each argument is one number for all or (len(World.actuated),). velocity alone (rad/s or m/s): joints are brought to it within the step, by
+torques within limits (N m or N; None: the effort limits of the robot's file), settled with contacts in one problem. position (rad or m)
+with kp, kd: proportional-derivative feedback taken at the end of the step, stable at any gain and without limits; velocity: its rate.
+Torques of `step` add to those of drives.)")
       .def("reset", &reset, "q"_a = nb::none(), "v"_a = nb::none(), "time"_a = 0.0,
            R"(Starts from (q, v, time), None for the world's start.
 
@@ -217,6 +269,8 @@ void bind_values(nb::class_<StepperHandle>& stepper) {
           "dt", [](const StepperHandle& s) { return s.stepper().options().assemble.dt; }, "s")
       .def_prop_ro("law", [](const StepperHandle& s) { return std::string(to_string(s.stepper().options().contact.law)); })
       .def_prop_ro("scheme", [](const StepperHandle& s) { return std::string(to_string(s.stepper().options().scheme)); })
+      .def_prop_ro("drive_torques", &drive_torques, nb::rv_policy::automatic,
+                   "(len(World.actuated),) torques of the drives in the last step (N m or N): means over it, of servos those at its end")
       .def_prop_ro("contacts", &contacts, "Contacts of the last step, a copy; none before the first and after one that was refused.")
       .def("__repr__", [](StepperHandle& s) {
         return fmt::format("Stepper(law='{}', dt={:g}, time={:.6g})", to_string(s.stepper().options().contact.law),

@@ -17,7 +17,8 @@ StepperHandle::StepperHandle(const StepperHandle& other)
       simulation_(other.simulation_),
       effort_(other.effort_),
       wrenches_(other.wrenches_),
-      tau_(other.tau_) {}
+      tau_(other.tau_),
+      q_before_(other.q_before_) {}
 
 void StepperHandle::set_state(const State& next) {
   simulation_.restart(next);
@@ -33,6 +34,14 @@ void StepperHandle::add_wrenches() {
   }
 }
 
+Eigen::VectorXd StepperHandle::servo_torques() const {
+  const StepOptions& options = stepper().options();
+  Eigen::VectorXd out;
+  stiction::servo_torques(stepper().world(), options.assemble.drives, q_before_, state().v, options.assemble.dt,
+                          options.assemble.spring_ahead, out);
+  return out;
+}
+
 StepOutcome StepperHandle::step(const Eigen::Ref<const Eigen::VectorXd>& tau) {
   tau_ = tau;
   StepOutcome out;
@@ -41,6 +50,7 @@ StepOutcome StepperHandle::step(const Eigen::Ref<const Eigen::VectorXd>& tau) {
     simulation_.prepare(tau_);
     add_wrenches();
   }
+  q_before_ = state().q;
   static_cast<StepReport&>(out) = simulation_.step(tau_);
   has_contacts = out.accepted;
   out.contacts = stepper().problem().contacts();

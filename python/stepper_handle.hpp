@@ -33,7 +33,11 @@ class StepperHandle {
 
   StepOutcome step(const Eigen::Ref<const Eigen::VectorXd>& tau);
   void set_state(const State& state);
+  void set_drives(const Drives& drives) { simulation_.set_drives(drives); }
   void apply(const AppliedWrench& wrench) { wrenches_.push_back(wrench); }
+
+  /// Of the last step, which was taken.
+  Eigen::VectorXd servo_torques() const;
 
   const Stepper& stepper() const { return simulation_.stepper(); }
   const State& state() const { return simulation_.state(); }
@@ -48,7 +52,7 @@ class StepperHandle {
   Simulation simulation_;
   Eigen::VectorXd effort_;  ///< nv, limits (N m or N)
   std::vector<AppliedWrench> wrenches_;
-  Eigen::VectorXd tau_;
+  Eigen::VectorXd tau_, q_before_;
 };
 
 }  // namespace stiction::python

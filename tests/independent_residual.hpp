@@ -55,7 +55,7 @@ class Residual {
   double offset(int i) const {
     const double approach = before[3 * i];
     if (p.restitution[i] > 0.0 && approach < 0.0 && p.gap[i] + h * approach <= 0.0) return p.restitution[i] * approach;
-    return p.gap[i] > 1e-7 ? p.gap[i] / h : 0.0;
+    return p.gap[i] > std::min(1e-7, 0.1 * h * h) ? p.gap[i] / h : 0.0;
   }
   bool closed(int i) const { return p.gap[i] + h * std::min(before[3 * i], 0.0) <= 1e-6; }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import pathlib
 import sys
 import typing
 
@@ -16,10 +17,13 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
     parser.add_argument("to", help="file to write: .npz or .mcap")
     parsed = parser.parse_args(arguments)
     try:
-        Trajectory.load(parsed.run).save(parsed.to)
+        trajectory = Trajectory.load(parsed.run)
+        trajectory.save(parsed.to)
     except (FileError, ValueError) as error:
         print(f"stiction convert: {error}", file=sys.stderr)
         return 2
+    size = pathlib.Path(parsed.to).stat().st_size
+    print(f"{parsed.to}: {len(trajectory.time)} states, {size / 1e6:.2g} MB")
     return 0
 
 

@@ -313,3 +313,54 @@ def test_a_bad_argument_is_named_and_changes_nothing(call, named):
         call(stepper)
     assert stepper.q.tobytes() == before
     assert stepper.step()
+
+
+def hanging_arm():
+    world = stiction.World()
+    world.add_robot("models/ur10.urdf")
+    return world
+
+
+def test_velocity_drives_bring_joints_to_their_velocities_within_effort_limits():
+    stepper = stiction.Stepper(hanging_arm(), dt=1e-3)
+    wanted = np.array([0.1, -0.2, 0.3, 0.1, 0.2, -0.1])
+    stepper.drive(velocity=wanted, limits=np.inf)
+    assert stepper.step().status == "solved"
+    np.testing.assert_allclose(stepper.v, wanted, atol=1e-12)
+    other = stiction.Stepper(hanging_arm(), dt=1e-3)
+    other.step(stepper.drive_torques)
+    np.testing.assert_allclose(other.v, wanted, atol=1e-9)
+    world = hanging_arm()
+    weak = stiction.Stepper(world, dt=1e-3)
+    weak.drive(velocity=100 * wanted)
+    weak.step()
+    efforts = np.array([joint.effort_limit for joint in world.joints if joint.actuated])
+    assert (np.abs(weak.drive_torques) <= efforts * (1 + 1e-12)).all()
+    np.testing.assert_allclose(np.abs(weak.drive_torques / efforts).max(), 1, rtol=1e-12)
+    weak.drive()
+    weak.step()
+    np.testing.assert_array_equal(weak.drive_torques, 0)
+
+
+def test_servos_hold_a_position_at_any_gain_and_step():
+    stepper = stiction.Stepper(hanging_arm(), dt=0.05)
+    goal = np.array([0.0, -1.2, 1.4, -1.0, 0.5, 0.3])
+    stepper.drive(position=goal, kp=1e5, kd=1e4)
+    for _ in range(100):
+        assert stepper.step()
+    np.testing.assert_allclose(stepper.q, goal, atol=5e-3)
+    np.testing.assert_allclose(stepper.v, 0, atol=1e-3)
+    np.testing.assert_allclose(stepper.drive_torques, 1e5 * (goal - stepper.q) - 1e4 * stepper.v, rtol=1e-9, atol=1e-6)
+
+
+def test_drives_that_do_not_fit_are_named():
+    stepper = stiction.Stepper(hanging_arm())
+    for named, arguments in {
+        "velocity": {"velocity": [1.0, 2.0]},
+        "limits": {"velocity": 0.0, "limits": np.ones(3)},
+        r"drives.velocity\[0\].least": {"velocity": 0.0, "limits": -1.0},
+        "kp": {"velocity": 0.0, "kp": 1.0},
+        r"drives.servos\[0\].kd": {"position": 0.0, "kp": 1.0, "kd": np.nan},
+    }.items():
+        with pytest.raises(ValueError, match=named):
+            stepper.drive(**arguments)

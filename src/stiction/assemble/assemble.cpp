@@ -125,7 +125,7 @@ void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const
   const double h = options.dt;
   p.J_b.reset(1, world.block_sizes());
   p.row_kinds.clear();
-  const Eigen::Index most = 4 * static_cast<Eigen::Index>(world.joints().size()) + count_equality_rows(world);
+  const Eigen::Index most = 4 * std::ssize(world.joints()) + std::ssize(options.drives.velocity) + count_equality_rows(world);
   p.b.resize(most);
   p.lo.resize(most);
   p.hi.resize(most);
@@ -145,6 +145,12 @@ void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const
     const double friction = h * joint.dry_friction;
     if (options.dry_friction && friction > 0.0)
       add_row({id(JointRow::friction), joint.block, column, 1.0, 0.0, -friction, friction, RowKind::friction}, p, m);
+  }
+  for (const VelocityDrive& drive : options.drives.velocity) {
+    const int block = joint_at(world, drive.v)->block;
+    add_row(
+        {drive_row_id(drive.v), block, drive.v - p.M.offset(block), 1.0, drive.velocity, h * drive.least, h * drive.most, RowKind::motor},
+        p, m);
   }
   add_equality_rows(world, data, q, v, p, m);
   for (std::uint64_t k = kEqualities; std::ssize(p.row_ids) < m; ++k) p.row_ids.push_back(k);
@@ -197,11 +203,12 @@ CollisionScene make_scene(const World& world, double friction, std::span<const d
   return scene;
 }
 
-void assemble_impulse(const World& world, const WorldData& data, const Ref<const VectorXd>& v, const Ref<const VectorXd>& tau,
-                      double spring_ahead, ContactProblem& p) {
+void assemble_impulse(const World& world, const WorldData& data, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v,
+                      const Ref<const VectorXd>& tau, const AssembleOptions& options, ContactProblem& p) {
   p.impulse = p.dt * (tau - data.bias);
+  add_servo_impulse(world, options.drives, q, v, options.spring_ahead, p);
   for (const Joint& joint : world.joints()) {
-    const double damping = joint.damping + spring_ahead * p.dt * joint.stiffness;
+    const double damping = joint.damping + options.spring_ahead * p.dt * joint.stiffness;
     if (damping != 0.0) p.impulse.segment(joint.v, joint.nv) -= p.dt * damping * v.segment(joint.v, joint.nv);
   }
 }
@@ -217,7 +224,8 @@ void assemble(const World& world, const WorldData& data, const Ref<const VectorX
   p.M = data.M;
   p.v = v;
   add_damping(world, options, p);
-  assemble_impulse(world, data, v, tau, options.spring_ahead, p);
+  add_servo_inertia(world, options.drives, options.spring_ahead, p);
+  assemble_impulse(world, data, q, v, tau, options, p);
   assemble_contacts(world, data, contacts, p);
   assemble_materials(contacts, options, p);
   p.prescribed.clear();

@@ -5,6 +5,7 @@
 //   J rows R_WCᵀ (J_A - J_B) per contact point                 add_contact_rows of model/dynamics.hpp
 //   bilateral rows of loops, welds and coupled joints        equality_rows.hpp
 //   bounded rows per joint: position limits within reach (λ >= 0, b = -distance/h), dry friction (|λ| <= h τ_f, b = 0),
+//                            velocity drives (joint_drives.hpp; its servos go into M and p),
 //                            return from beyond a limit at 1 rad/s or m/s (0 <= λ <= M_jj 1 rad/s: it never fights what holds the joint)
 // Reads only `update`d data. No allocation once the sizes have been seen.
 #pragma once
@@ -13,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "stiction/drive/joint_drives.hpp"
 #include "stiction/geometry/collision_scene.hpp"
 #include "stiction/model/dynamics.hpp"
 #include "stiction/problem/contact_problem.hpp"
@@ -40,6 +42,7 @@ struct AssembleOptions {
   std::vector<PairMaterial> pairs;          ///< exceptions by pair of bodies; of each member the last that fits counts
   Law law = Law::coulomb_cone;              ///< where a pair names a law: that of all other contacts; in a Stepper contact.law
   double limit_reach = 0.05;                ///< limits nearer than this plus 2 h |v| (rad or m) get a row
+  Drives drives;                            ///< of joints; in a Stepper those of set_drives
   double spring_ahead = 1.0;                ///< s: joint springs are taken this many h v⁺ from q; in a Stepper its scheme's
   double damping_share = 1.0;               ///< θ: joint damping is taken at v + θ (v⁺ - v); in a Stepper its scheme's
 };
@@ -56,7 +59,8 @@ void assemble(const World& world, const WorldData& data, const Eigen::Ref<const 
               std::span<const ContactPoint> contacts, const AssembleOptions& options, ContactProblem& problem);
 
 /// Only the known impulse p for other forces tau (nv) at the same state: what changes once a controller has chosen its torques.
-void assemble_impulse(const World& world, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& v,
-                      const Eigen::Ref<const Eigen::VectorXd>& tau, double spring_ahead, ContactProblem& problem);
+void assemble_impulse(const World& world, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& q,
+                      const Eigen::Ref<const Eigen::VectorXd>& v, const Eigen::Ref<const Eigen::VectorXd>& tau,
+                      const AssembleOptions& options, ContactProblem& problem);
 
 }  // namespace stiction

@@ -20,8 +20,8 @@ struct ExperimentOptions {
   std::uint64_t seed = 1;  ///< of everything random
 };
 
-/// Where the figure beside ours comes from. none: it stands alone, as what the note says it is.
-enum class Reference { closed_form, published, none };
+/// Where the figure beside ours comes from. own: a run of ours at a shorter step. none: it stands alone, as what the note says it is.
+enum class Reference { closed_form, published, own, none };
 
 struct ExperimentRow {
   std::string example;         ///< which experiment of several: "rolling ball"

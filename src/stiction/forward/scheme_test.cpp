@@ -254,7 +254,7 @@ TEST_P(EachScheme, ABallLandsWithoutOverlap) {
       lowest = std::min(lowest, state.q[2]);
     }
     EXPECT_GT(lowest, 0.1 - 1e-10) << to_string(law);
-    EXPECT_NEAR(state.q[2], 0.1, 2e-7) << to_string(law);  // gaps below kRestGap are none
+    EXPECT_NEAR(state.q[2], 0.1, 2e-7) << to_string(law);  // gaps below rest_gap are none
     EXPECT_LT(state.v.norm(), 1e-10) << to_string(law);
   }
 }

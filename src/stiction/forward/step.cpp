@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "stiction/base/errors.hpp"
 #include "stiction/forward/free_motion.hpp"
 
@@ -56,6 +58,13 @@ double detection_margin(const WorldData& data, const std::vector<double>& reach,
   return 4.0 * h * fastest + 20.0 * gravity * h * h + kTouchGap;
 }
 
+/// The energy-momentum scheme finds its bias without servos.
+void validate(const World& world, Scheme scheme, const Drives& drives) {
+  validate(world, drives);
+  if (!drives.servos.empty() && scheme == Scheme::energy_momentum)
+    throw InvalidArgument("drives.servos", "none under the scheme energy_momentum", fmt::format("{}", drives.servos.size()));
+}
+
 void validate(const StepOptions& options) {
   require_positive("assemble.dt", options.assemble.dt);
   validate(options.contact);
@@ -82,6 +91,7 @@ Stepper::Stepper(World world, CollisionScene scene, const StepOptions& options)
 
 void Stepper::set_options(const StepOptions& options) {
   validate(options);
+  validate(world_, options.scheme, options.assemble.drives);
   options_ = options;
   options_.assemble.law = options.contact.law;
   options_.assemble.spring_ahead = row_of(options.scheme).spring_ahead;
@@ -89,6 +99,12 @@ void Stepper::set_options(const StepOptions& options) {
   if (options.scheme != Scheme::energy_momentum) implicit_.reset();
   if (options.scheme == Scheme::energy_momentum && !implicit_) implicit_.emplace(world_);
   assemble_ = options_.assemble;
+}
+
+void Stepper::set_drives(const Drives& drives) {
+  validate(world_, options_.scheme, drives);
+  options_.assemble.drives = drives;
+  assemble_.drives = drives;
 }
 
 void Stepper::reset() {
@@ -139,7 +155,7 @@ void Stepper::assemble_rows(const Torques& tau, bool prepared) {
   } else {
     require_size("tau", tau.size(), world_.nv());
     require_finite("tau", tau);
-    assemble_impulse(world_, data_, at_.v, tau, assemble_.spring_ahead, problem_);
+    assemble_impulse(world_, data_, at_.q, at_.v, tau, assemble_, problem_);
   }
   add_convective(world_, problem_);
   springs_.load(contacts_, problem_);

@@ -79,11 +79,13 @@ class Stepper {
   const StepOptions& options() const { return options_; }
   /// Keeps dt, law, solver and scheme of later steps.
   void set_options(const StepOptions& options);
+  /// Drives of later steps, until they are set again. Throws InvalidArgument.
+  void set_drives(const Drives& drives);
 
   /// Everything short of solving, where the scheme evaluates it: kinematics, contacts, and the contact problem for tau (nv). What a
   /// predictive controller needs before it chooses tau.
   void prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau);
-  /// Solves for tau (nv) and advances the state. `prepared`: `prepare` was just called at this state (any tau).
+  /// Solves for tau (nv) and advances the state. `prepared`: `prepare` was just called at this state (any tau, the same drives).
   StepReport step(const Eigen::Ref<const Eigen::VectorXd>& tau, State& state, bool prepared = false);
 
   const WorldData& data() const { return data_; }

@@ -152,10 +152,15 @@ RowKind row_kind(const ProblemView& p, int j) {
   return is_bilateral(p, j) ? RowKind::equality : is_two_sided(p, j) ? RowKind::motor : RowKind::limit;
 }
 
+double rest_gap(double dt) {
+  constexpr double kMost = 1e-7, kFall = 0.1;  // m; m/s², a hundredth of gravity's
+  return std::min(kMost, kFall * dt * dt);
+}
+
 void normal_offset(const ProblemView& p, GrowVector& offset) {
   offset.resize(p.contacts());
   for (int i = 0; i < p.contacts(); ++i) {
-    offset[i] = p.gap[i] > kRestGap ? p.gap[i] / p.dt : 0.0;
+    offset[i] = p.gap[i] > rest_gap(p.dt) ? p.gap[i] / p.dt : 0.0;
     if (p.restitution[i] > 0.0) {
       Eigen::Vector3d u = Eigen::Vector3d::Zero();
       p.J.add_group_product(i, p.v, u);

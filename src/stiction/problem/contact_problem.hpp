@@ -123,15 +123,16 @@ void validate(const ProblemView& problem);
 void validate_ids(std::string_view argument, std::span<const std::uint64_t> ids, Eigen::Index size);
 
 /// Normal velocity offset c (m/s) of every contact: the law demands 0 <= λ_N ⊥ N v⁺ + c >= 0.
-///   c = φ/h     φ > kRestGap: an open gap may close within the step, no further
+///   c = φ/h     φ > rest_gap(h): an open gap may close within the step, no further
 ///   c = ε N v   when ε > 0 and the gap would close within the step at the approach velocity N v < 0 (impact)
 /// All others get c = 0. Penetration is corrected by the stepper, so no energy enters here; and what rests, a face on its points to within
 /// nanometres, rests on all of them, where gaps of 1e-8 m would leave the choice of those that bear to rounding. c depends on v, φ, ε
 /// and h alone, so forward and inverse dynamics of one state see the same one.
 void normal_offset(const ProblemView& problem, GrowVector& offset);
 
-/// Gap (m) that no step closes.
-inline constexpr double kRestGap = 1e-7;
+/// Gap (m) that no step of length dt (s) closes: 0.1 µm, and in short steps a hundredth of what gravity would, so that closing it makes no
+/// pulse of force.
+double rest_gap(double dt);
 
 /// Gap (m) below which a contact counts as touching.
 inline constexpr double kTouchGap = 1e-6;

@@ -57,6 +57,11 @@ const Stepper& Simulation::prepare(const Eigen::Ref<const Eigen::VectorXd>& tau)
   return stepper_;
 }
 
+void Simulation::set_drives(const Drives& drives) {
+  stepper_.set_drives(drives);
+  prepared_ = false;
+}
+
 StepReport Simulation::step(const Eigen::Ref<const Eigen::VectorXd>& tau) {
   const StepReport report = stepper_.step(tau, state_, std::exchange(prepared_, false));
   steps_ += report.accepted ? 1 : 0;

@@ -61,6 +61,8 @@ class Simulation {
 
   /// Everything at the state short of solving (see Stepper::prepare). The next step starts from it.
   const Stepper& prepare(const Eigen::Ref<const Eigen::VectorXd>& tau);
+  /// Drives of later steps, until they are set again. Throws InvalidArgument.
+  void set_drives(const Drives& drives);
   /// One step under tau (nv). One that is refused leaves the state as it was.
   StepReport step(const Eigen::Ref<const Eigen::VectorXd>& tau);
   /// Steps until the duration is over, a step is refused, or `until` says so. Throws InvalidArgument on a duration of no or more than 1e9

@@ -1,0 +1,67 @@
+#include "stiction/drive/joint_drives.hpp"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+namespace {
+
+/// A floating body of six coordinates that carries a hinge: coordinates 0 to 5 and 6.
+World flying_hinge() {
+  WorldBuilder builder;
+  builder.add_robot_text(R"(<mujoco><worldbody><body><freejoint/><geom size="0.1" mass="2"/>
+      <body><joint name="hinge" type="hinge" axis="0 0 1"/><geom pos="1 0 0" size="0.1" mass="1"/></body></body></worldbody></mujoco>)");
+  return builder.build();
+}
+
+std::string refusal(const Drives& drives) {
+  try {
+    validate(flying_hinge(), drives);
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Drives, TorqueRangeIsTheMotorsLine) {
+  const auto range = [](double speed) {
+    const TorqueRange r = torque_range(4.0, 20.0, speed);
+    return std::pair(r.least, r.most);
+  };
+  EXPECT_EQ(range(0.0), std::pair(-4.0, 4.0));
+  EXPECT_EQ(range(5.0), std::pair(-4.0, 3.0));
+  EXPECT_EQ(range(-5.0), std::pair(-3.0, 4.0));
+  EXPECT_EQ(range(20.0), std::pair(-4.0, 0.0));
+  EXPECT_EQ(range(50.0), std::pair(-4.0, 0.0));
+  EXPECT_THROW(torque_range(0.0, 1.0, 0.0), InvalidArgument);
+  EXPECT_THROW(torque_range(1.0, -1.0, 0.0), InvalidArgument);
+}
+
+TEST(Drives, JointsAreFoundByTheirCoordinate) {
+  const World world = flying_hinge();
+  ASSERT_NE(joint_at(world, 6), nullptr);
+  EXPECT_EQ(joint_at(world, 6)->name, "hinge");
+  EXPECT_EQ(joint_at(world, 7), nullptr);
+  EXPECT_EQ(joint_at(world, 3), nullptr);
+  EXPECT_EQ(joint_at(world, -1), nullptr);
+}
+
+TEST(Drives, RefusalsNameWhatIsWrong) {
+  EXPECT_EQ(refusal({{{6, 1.0, -2.0, 2.0}}, {{6, 1.0, 0.0, 10.0, 1.0}}}), "");
+  EXPECT_THAT(refusal({{{0, 1.0}}, {}}), testing::StartsWith("drives.velocity[0].v: "));
+  EXPECT_THAT(refusal({{{9, 1.0}}, {}}), testing::StartsWith("drives.velocity[0].v: "));
+  EXPECT_THAT(refusal({{{6, NAN}}, {}}), testing::StartsWith("drives.velocity[0].velocity: "));
+  EXPECT_THAT(refusal({{{6, 1.0, 0.5, 2.0}}, {}}), testing::StartsWith("drives.velocity[0].least: "));
+  EXPECT_THAT(refusal({{{6, 1.0, -1.0, NAN}}, {}}), testing::StartsWith("drives.velocity[0].most: "));
+  EXPECT_THAT(refusal({{{6, 1.0}, {6, 2.0}}, {}}), testing::StartsWith("drives.velocity[1].v: "));
+  EXPECT_THAT(refusal({{}, {{6, 1.0, 0.0, -1.0, 0.0}}}), testing::StartsWith("drives.servos[0].kp: "));
+  EXPECT_THAT(refusal({{}, {{6, 1.0, 0.0, 1.0, INFINITY}}}), testing::StartsWith("drives.servos[0].kd: "));
+  EXPECT_THAT(refusal({{}, {{6, NAN, 0.0, 1.0, 1.0}}}), testing::StartsWith("drives.servos[0].position: "));
+}
+
+}  // namespace
+}  // namespace stiction
