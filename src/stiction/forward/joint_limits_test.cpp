@@ -1,4 +1,4 @@
-// Joints that start beyond their limits: they return at a bounded speed, and what holds them holds them.
+// Joints at their limits, and beyond: they return at a bounded speed, and what holds them holds them.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -42,6 +42,25 @@ TEST(JointLimits, AFreeJointReturnsAtTheClosingSpeed) {
       ASSERT_EQ(report.status, Status::solved) << to_string(law) << " step " << i;
       ASSERT_NEAR(state.v[0], 1.0, 1e-9) << to_string(law) << " step " << i;
       ASSERT_NEAR(state.q[0], i * kStep, 1e-9);
+    }
+  }
+}
+
+// A joint closes a gap within a step, and one of rounding's size is none, as contacts have it: what they hold together is held by all of
+// them.
+TEST(JointLimits, AGapBelowATenthOfAMicrometreIsNone) {
+  const World world = load(R"(<option gravity="0 0 0"/><worldbody><body name="a"><joint name="x" type="slide" axis="1 0 0" limited="true"
+    range="0 1"/><geom size="0.1"/></body></worldbody>)");
+  for (const Law law : kLaws) {
+    Stepper stepper = stepper_for(world, law);
+    for (const auto& [gap, speed] : {std::pair{5e-8, 0.0}, std::pair{2e-7, -2e-4}, std::pair{5e-4, -0.5}}) {
+      for (const double side : {0.0, 1.0}) {
+        State state = initial_state(world);
+        state.q[0] = side == 0.0 ? gap : 1.0 - gap;
+        state.v[0] = side == 0.0 ? -1.0 : 1.0;
+        ASSERT_EQ(stepper.step(VectorXd::Zero(1), state).status, Status::solved) << to_string(law);
+        EXPECT_NEAR(state.v[0], side == 0.0 ? speed : -speed, 1e-9) << to_string(law) << " " << gap;
+      }
     }
   }
 }
