@@ -94,16 +94,19 @@ TEST_P(Walls, BlockSparseDefaultGivesTheMotionOfTheDenseMethod) {
 }
 
 TEST_P(Walls, StepsHardlyGrowWithTheBodies) {
+  constexpr int kWalls = 5;  // of each width: one more or less step of a single wall says nothing
   const Case c = GetParam();
   std::mt19937 rng(22);
   int steps[2] = {};
   for (const int width : {7, 14}) {  // 28 and 105 bricks
-    const ContactProblem p = brick_wall(rng, width);
-    const Solution s = solve(p, with(c.law));
-    EXPECT_EQ(s.status, Status::solved) << width << " " << s.certificate.worst();
-    steps[width == 14] = s.iterations;
+    for (int k = 0; k < kWalls; ++k) {
+      const ContactProblem p = brick_wall(rng, width);
+      const Solution s = solve(p, with(c.law));
+      EXPECT_EQ(s.status, Status::solved) << width << " " << s.certificate.worst();
+      steps[width == 14] += s.iterations;
+    }
   }
-  EXPECT_LE(steps[0], 20);
+  EXPECT_LE(steps[0], 20 * kWalls);
   EXPECT_LE(steps[1], 2 * steps[0]);
 }
 

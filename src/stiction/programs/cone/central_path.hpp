@@ -10,13 +10,15 @@
 //     correction  G_w dw = -G              Newton to the path
 //     tangent     G_w dw/dν = -G_ν         along the path
 // A step is both together, as long as |G|_inf <= β ν allows, found by evaluating G alone (a tenth of a factorisation and less). β is the
-// width of the neighbourhood: where no step is found from a point, the point was too far from the path, and the step to it is taken again
-// in a narrower one.
+// width of the neighbourhood: where no step is found from a point, and Newton does not lead back to the path from there, the point was too
+// far from it: the step to it is taken again in a narrower neighbourhood, and the steps before it where that does not help either. Where
+// contacts creep, a residual below ν is met thousands of ν away from the path; Newton from there creeps too, and only the way back helps.
 // Why w and not (x, z): products are exact, so nothing ever leaves the cones, and friction may turn by any angle in one step. Near the
 // boundary of a second-order cone an interior point may turn it by √(ν²/(x_0 s)) at most, which made paths of 700 steps.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 
@@ -37,8 +39,7 @@ class CentralPath {
   CentralPath(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double size, double width)
       : problem_(problem), m_(memory), cones_(cones), contacts_(cones.unknowns()), first_nu_(size), width_(width), beta_(width), nu_(size) {
     const Eigen::Index unknowns = contacts_ + m_.boxes.unknowns();
-    for (GrowVector* v :
-         {&m_.point, &m_.last, &m_.trial, &m_.kept, &m_.residual, &m_.first_residual, &m_.wanted, &m_.correction, &m_.tangent})
+    for (GrowVector* v : {&m_.point, &m_.trial, &m_.kept, &m_.residual, &m_.first_residual, &m_.wanted, &m_.correction, &m_.tangent})
       v->setZero(unknowns);
     cones_.start(size, m_.point.data());
     m_.boxes.start(size, m_.point.data() + contacts_);
@@ -67,7 +68,7 @@ class CentralPath {
     if (forward != forward_) level_ = std::max(level_, kCautious);
     forward_ = forward;
     const double nu = nu_;
-    const bool moved = go_on() || go_back() || approach();
+    const bool moved = go_on() || correct() || go_back() || approach();
     last_step_ = nu_ / nu - 1.0;
     return moved;
   }
@@ -120,9 +121,7 @@ class CentralPath {
       for (level_ = first; level_ < kLevels; ++level_) {
         const Trial t = attempt(way, length(level_));
         if (!near(t)) continue;
-        m_.last = m_.point;
-        last_nu_ = nu_;
-        can_go_back_ = true;
+        remember();
         if (level_ == first) {
           lengthen(way, t);
         } else {
@@ -150,13 +149,34 @@ class CentralPath {
     accept(best);
   }
 
+  // Newton to the path from a point outside of the neighbourhood that has become narrower, where Newton converges.
+  bool correct() {
+    constexpr double kConverges = 0.7;  // part of the error that is left
+    if (near({nu_, error_})) return false;
+    for (const bool shortest : {false, true}) {
+      const Trial t = attempt({1.0, shortest}, 0.0);
+      if (!(t.error * nu_ < kConverges * error_ * t.nu)) continue;
+      accept(t);
+      return true;
+    }
+    return false;
+  }
+
+  void remember() {
+    newest_ = (newest_ + 1) % m_.last.size();
+    remembered_ = std::min(remembered_ + 1, m_.last.size());
+    m_.last[newest_] = m_.point;
+    last_nu_[newest_] = nu_;
+  }
+
   // The step that led too far from the path is to be taken again in a narrower neighbourhood.
   bool go_back() {
-    if (!can_go_back_) return false;
-    can_go_back_ = false;
+    if (remembered_ == 0) return false;
     beta_ = std::max(kNarrowest, kNarrower * std::min(beta_, error_ / nu_));
-    std::swap(m_.point, m_.last);
-    nu_ = last_nu_;
+    std::swap(m_.point, m_.last[newest_]);
+    nu_ = last_nu_[newest_];
+    newest_ = (newest_ + m_.last.size() - 1) % m_.last.size();
+    --remembered_;
     error_ = evaluate(m_.point, nu_);
     level_ += 2;
     return true;
@@ -209,10 +229,12 @@ class CentralPath {
   Cones& cones_;
   const Eigen::Index contacts_;  // their unknowns; those of the rows follow
   const double first_nu_, width_;
-  double beta_, nu_, error_ = 0.0, last_nu_ = 0.0, last_step_ = 0.0;
-  double square_ = 1.0;  // 1 + |tangent|²
-  int level_ = 4;        // of the last step
-  bool forward_ = true, can_go_back_ = false;
+  double beta_, nu_, error_ = 0.0, last_step_ = 0.0;
+  std::array<double, kPathPoints> last_nu_{};
+  std::size_t newest_ = 0, remembered_ = 0;  // of the points before
+  double square_ = 1.0;                      // 1 + |tangent|²
+  int level_ = 4;                            // of the last step
+  bool forward_ = true;
 };
 
 }  // namespace stiction

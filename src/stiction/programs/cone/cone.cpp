@@ -114,10 +114,12 @@ void report(const ConeOptions& options, const ConeMemory& memory, bool solved, C
 // A path that only some problems need is followed without allocation too.
 template <class Cones>
 void reserve(ConeMemory& memory, const Cones& cones) {
-  for (GrowVector* v : {&memory.point, &memory.last, &memory.trial, &memory.kept, &memory.residual, &memory.first_residual, &memory.wanted,
+  const Eigen::Index unknowns = cones.unknowns() + memory.boxes.unknowns();
+  for (GrowVector* v : {&memory.point, &memory.trial, &memory.kept, &memory.residual, &memory.first_residual, &memory.wanted,
                         &memory.correction, &memory.tangent}) {
-    v->reserve(cones.unknowns() + memory.boxes.unknowns());
+    v->reserve(unknowns);
   }
+  for (GrowVector& v : memory.last) v.reserve(unknowns);
 }
 
 bool search(const ReducedProblem& problem, int edges, ConeMemory& memory, bool warm) {

@@ -39,7 +39,7 @@ struct ConeOptions {
   bool relaxed = false;       ///< Anitescu's convex relaxation
   double tolerance = 5e-10;   ///< natural map below which the status is `solved`: in m/s, times the largest velocity where that is below 1
                               ///< m/s; never finer than rounding of the terms of u
-  double acceptable = 0.0;    ///< natural map, counted as `tolerance`, below which the solve ends when `tolerance` is not met within 80
+  double acceptable = 0.0;    ///< natural map, counted as `tolerance`, below which the solve ends when `tolerance` is not met within 500
                               ///< factorisations more; 0: there is none
   int max_iterations = 2000;  ///< linear systems factored, all phases and the fall-back together
   bool warm_start = false;    ///< start from the impulses in the solution when their sizes fit

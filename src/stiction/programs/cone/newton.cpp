@@ -13,8 +13,12 @@ namespace stiction {
 namespace {
 
 constexpr double kProximal = 2e6;  // limit of the linearisation, over the redundancy of the contacts
-constexpr double kSofter = 1e-2;   // and the limit of a second try, over that of the first
-constexpr double kHopeless = 1e3;  // rise of the natural map that no step has come back from
+// Near the solution the term gives way as the natural map falls, which keeps convergence quadratic without regularity [Yamashita and
+// Fukushima 2001]: friction of contacts that creep turns by next to no velocity, and at a fixed limit it takes thousands of steps.
+constexpr double kGivesWay = 1e-2;  // limit, times the natural map over the largest velocity: impulses are pushed by this part at most
+constexpr double kSharpest = 1e2;   // and the largest, over the first: products of it and rounding stay below 1e-7
+constexpr double kSofter = 1e-2;    // and the limit of a second try, over that of the first
+constexpr double kHopeless = 1e3;   // rise of the natural map that no step has come back from
 constexpr double kFine =
     1e-3;                  // of the target: a solution further from rounding than this is worth one step more, for steps add up to creep
 constexpr int kRises = 2;  // steps that may fail to halve it: a change of the active set costs one
@@ -41,10 +45,10 @@ double proximal_limit(const ReducedProblem& problem) {
 }
 
 bool iterate(const ReducedProblem& problem, ConeMemory& memory, int steps, double limit, double now) {
-  const double first = now;
+  const double first = now, sharpest = kSharpest * proximal_limit(problem);
   int rises = 0;
   for (int k = 0; k < steps && memory.budget > 0 && now > memory.floor; ++k) {
-    if (!newton_step(problem, memory, limit)) break;
+    if (!newton_step(problem, memory, std::max(limit, std::min(kGivesWay * memory.velocity / now, sharpest)))) break;
     const double last = now;
     now = evaluate(problem, memory);
     record(memory, ConePhase::newton, 0.0, now, 1.0);
@@ -63,7 +67,7 @@ void refine(const ReducedProblem& problem, ConeMemory& memory) {
     memory.beta = memory.best_beta;
     evaluate(problem, memory);
   }
-  iterate(problem, memory, 1, proximal_limit(problem), memory.best);
+  if (newton_step(problem, memory, proximal_limit(problem))) record(memory, ConePhase::newton, 0.0, evaluate(problem, memory), 1.0);
 }
 
 bool newton(const ReducedProblem& problem, ConeMemory& memory, int steps) {

@@ -15,12 +15,12 @@ constexpr int kFewContacts = 16;
 // The path, and the fall-back where it ends in rounding or is lost: further out, where paths are straighter, and closer to it. A width of 2
 // halves the steps that 1/2 takes where paths are straight; wider still, crooked ones are left more often than is saved.
 constexpr PathStart kPath{1.0, 2.0}, kFallback{3.0, 0.2};
-constexpr int kLongestPath = 500;      // steps; of 467 piles, walls and files the longest that led to a solution took 350
-constexpr double kPathEnd = 1e-14;     // ν over the size of the problem: rounding
-constexpr double kFirstNewton = 1e-6;  // natural map over the largest velocity from which Newton is tried,
-constexpr double kNewtonAgain = 0.1;   // and again whenever it has fallen to this part
-constexpr int kBeyondAcceptable = 80;  // factorisations that a point which is acceptable already is given to become a solution: of steps of
-                                       // piles next to none is one after more
+constexpr int kLongestPath = 500;                // steps; of 467 piles, walls and files the longest that led to a solution took 350
+constexpr int kBeyondAcceptable = kLongestPath;  // factorisations that an acceptable point is given to become a solution: of 1000 steps
+                                                 // of a robot that creeps 56 need more than 80, and one more than 250
+constexpr double kPathEnd = 1e-14;               // ν over the size of the problem: rounding
+constexpr double kFirstNewton = 1e-6;            // natural map over the largest velocity from which Newton is tried,
+constexpr double kNewtonAgain = 0.1;             // and again whenever it has fallen to this part
 
 // Largest free velocity over the contact's own scale (sqrt of an energy).
 double problem_size(const ReducedProblem& problem, const ConeMemory& memory) {
