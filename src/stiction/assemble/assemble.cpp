@@ -111,11 +111,11 @@ void add_row(const BoundedRow& row, ContactProblem& p, Eigen::Index& m) {
 
 constexpr double kBeyond = 1e-6;  // rad or m: what certified steps drift past a limit stays below it
 
-/// One side of a joint's range, `distance` away along `sign`; closer than kRestGap (rad or m) it is there, as contacts are: what it holds
+/// One side of a joint's range, `distance` away along `sign`; closer than rest_gap(h) (rad or m) it is there, as contacts are: what it holds
 /// together with contacts would else open by rounding. M_jj v is the most that it takes to bring the joint alone to speed v.
 void add_limit(std::uint64_t id, const Joint& joint, double sign, double distance, double h, ContactProblem& p, Eigen::Index& m) {
   const int column = joint.v - p.M.offset(joint.block);
-  add_row({id, joint.block, column, sign, distance > kRestGap ? -distance / h : 0.0, 0.0, kInfinity, RowKind::limit}, p, m);
+  add_row({id, joint.block, column, sign, distance > rest_gap(h) ? -distance / h : 0.0, 0.0, kInfinity, RowKind::limit}, p, m);
   if (distance >= -kBeyond) return;
   const double inertia = p.M.block(joint.block)(column, column);
   add_row({id + 1, joint.block, column, sign, std::min(-distance / h, kClosing), 0.0, inertia * kClosing, RowKind::limit}, p, m);
