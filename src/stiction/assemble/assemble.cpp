@@ -111,8 +111,8 @@ void add_row(const BoundedRow& row, ContactProblem& p, Eigen::Index& m) {
 
 constexpr double kBeyond = 1e-6;  // rad or m: what certified steps drift past a limit stays below it
 
-/// One side of a joint's range, `distance` away along `sign`; closer than rest_gap(h) (rad or m) it is there, as contacts are: what it holds
-/// together with contacts would else open by rounding. M_jj v is the most that it takes to bring the joint alone to speed v.
+/// One side of a joint's range, `distance` away along `sign`; closer than rest_gap(h) (rad or m) it is there, as contacts are: what it
+/// holds together with contacts would else open by rounding. M_jj v is the most that it takes to bring the joint alone to speed v.
 void add_limit(std::uint64_t id, const Joint& joint, double sign, double distance, double h, ContactProblem& p, Eigen::Index& m) {
   const int column = joint.v - p.M.offset(joint.block);
   add_row({id, joint.block, column, sign, distance > rest_gap(h) ? -distance / h : 0.0, 0.0, kInfinity, RowKind::limit}, p, m);
