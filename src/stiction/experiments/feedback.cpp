@@ -27,6 +27,20 @@ LargestStep largest_stable_step(const TryStep& attempt, int bisections) {
   return best;
 }
 
+std::optional<double> error_on_path(const Eigen::Ref<const Eigen::VectorXd>& before, const Eigen::Ref<const Eigen::VectorXd>& after,
+                                    double t, double h, const std::function<Eigen::VectorXd(double)>& wanted) {
+  constexpr int kPoints = 8;
+  constexpr double kLost = 0.5;
+  double sum = 0.0;
+  for (int i = 1; i <= kPoints; ++i) {
+    const double s = static_cast<double>(i) / kPoints;
+    const Eigen::VectorXd error = (before + s * (after - before) - wanted(t + s * h)).cwiseAbs();
+    if (!(error.maxCoeff() <= kLost)) return std::nullopt;
+    sum += error.mean();
+  }
+  return sum / kPoints;
+}
+
 void add_tracking_rows(ExperimentReport& report, const std::string& robot, const std::string& drive, const LargestStep& found,
                        const std::optional<PublishedTracking>& published, const std::optional<PublishedTracking>& published_base,
                        double base_seconds, const std::string& note) {

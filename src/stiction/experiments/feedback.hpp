@@ -11,6 +11,8 @@
 #include <functional>
 #include <optional>
 
+#include <Eigen/Core>
+
 #include "stiction/experiments/report.hpp"
 
 namespace stiction {
@@ -38,6 +40,11 @@ struct LargestStep {
 };
 inline constexpr double kLongestStep = 0.1;  ///< s [ZD-EF]
 LargestStep largest_stable_step(const TryStep& attempt, int bisections);
+
+/// Mean over joints and time of |wanted - q| (rad) on the straight path of a step from `before` to `after` that starts at t (s); nothing
+/// where a joint is 0.5 rad off.
+std::optional<double> error_on_path(const Eigen::Ref<const Eigen::VectorXd>& before, const Eigen::Ref<const Eigen::VectorXd>& after,
+                                    double t, double h, const std::function<Eigen::VectorXd(double time)>& wanted);
 
 /// The published row beside ours.
 struct PublishedTracking {

@@ -14,7 +14,6 @@ using Eigen::VectorXd;
 
 constexpr int kJoints = 6;
 constexpr double kAmplitude = 0.5, kRate = std::numbers::pi;  // rad, rad/s
-constexpr double kLost = 0.5;                                 // rad
 
 enum class ArmDrive { pd, pd_geared, servo, id_control, id_constraint };
 
@@ -64,7 +63,8 @@ class ArmRun {
     for (long k = 0; k < steps; ++k) {
       const State before = state_;
       if (!step(static_cast<double>(k) * h_)) return std::nullopt;
-      const std::optional<double> error = error_on_path(before, static_cast<double>(k) * h_);
+      const std::optional<double> error =
+          error_on_path(before.q, state_.q, static_cast<double>(k) * h_, h_, [](double t) { return wanted(t).q; });
       if (!error) return std::nullopt;
       sum += *error;
     }
@@ -108,19 +108,6 @@ class ArmRun {
       }
     }
     stepper_.set_drives(drives);
-  }
-
-  /// Mean over joints and some points of the step, which moves straight; nothing where a joint is lost.
-  std::optional<double> error_on_path(const State& before, double t) const {
-    constexpr int kPoints = 8;
-    double sum = 0.0;
-    for (int i = 1; i <= kPoints; ++i) {
-      const double s = static_cast<double>(i) / kPoints;
-      const VectorXd error = (before.q + s * (state_.q - before.q) - wanted(t + s * h_).q).cwiseAbs();
-      if (!(error.maxCoeff() <= kLost)) return std::nullopt;
-      sum += error.mean();
-    }
-    return sum / kPoints;
   }
 
   ArmDrive drive_;

@@ -24,7 +24,7 @@ using Eigen::VectorXd;
 constexpr double kFriction = 0.8, kTorqueLimit = 4.0;                 // N m, published
 constexpr double kSwing = 0.08, kSwingRate = 2.0 * std::numbers::pi;  // rad, rad/s
 constexpr double kSpeed = 0.2;                                        // m/s, published
-constexpr double kHeight = 0.14, kLost = 0.5;                         // m, rad
+constexpr double kHeight = 0.14;                                      // m
 constexpr double kTick = 1e-4;                                        // s, of the plan: the shortest step of a run
 
 enum class Motion { sway, trot };
@@ -102,7 +102,8 @@ class WalkRun {
       const StepReport report = step(t);
       if (!report.accepted || has_fallen()) return std::nullopt;
       out.at_tolerance += report.status == Status::solved ? 1 : 0;
-      const std::optional<double> error = error_on_path(before, t);
+      const std::optional<double> error =
+          error_on_path(before, state_.q.tail(kTrotJoints), t, h_, [this](double time) { return plan_.at(time); });
       if (!error) return std::nullopt;
       out.run.error += *error / static_cast<double>(out.steps);
       measure(out);
@@ -155,18 +156,6 @@ class WalkRun {
   bool has_fallen() const {
     const Eigen::Quaterniond rotation(state_.q[6], state_.q[3], state_.q[4], state_.q[5]);
     return !(state_.q[2] > 0.5 * kHeight && (rotation * Eigen::Vector3d::UnitZ()).z() > 0.5);
-  }
-
-  std::optional<double> error_on_path(const VectorXd& before, double t) const {
-    constexpr int kPoints = 8;
-    double sum = 0.0;
-    for (int i = 1; i <= kPoints; ++i) {
-      const double s = static_cast<double>(i) / kPoints;
-      const VectorXd error = (before + s * (state_.q.tail(kTrotJoints) - before) - plan_.at(t + s * h_)).cwiseAbs();
-      if (!(error.maxCoeff() <= kLost)) return std::nullopt;
-      sum += error.mean();
-    }
-    return sum / kPoints;
   }
 
   /// A foot slips from the step after that in which it landed.
