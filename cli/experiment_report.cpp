@@ -18,7 +18,7 @@ Json row_to_json(const ExperimentRow& row) {
   out["ours"] = row.ours.empty() ? Json() : Json(row.ours.back());
   const bool has_reference = row.source != Reference::none;
   out["published"] = row.source == Reference::published ? Json(row.reference) : Json();
-  if (row.source == Reference::own) out["own"] = row.reference;
+  out["own"] = row.source == Reference::own ? Json(row.reference) : Json();
   out["exact"] = row.source == Reference::closed_form ? Json(row.reference) : Json();
   out["error"] = has_reference && !row.ours.empty() ? Json(row.last_error()) : Json();
   out["error_is_relative"] = row.reference != 0.0;

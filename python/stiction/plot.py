@@ -27,7 +27,7 @@ def grouped(rows, key):
 
 
 def errors_of(row):
-    reference = row["exact"] if row["exact"] is not None else row["published"]
+    reference = next(row[key] for key in ("exact", "published", "own") if row.get(key) is not None)
     return [abs(ours - reference) / (abs(reference) or 1.0) for ours in row["ours_by_step"]]
 
 

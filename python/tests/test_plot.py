@@ -27,6 +27,7 @@ def rows_of_a_run():
 def test_errors_are_relative_unless_the_reference_is_zero():
     distance, creep, _ = rows_of_a_run()["rows"]
     assert plot.errors_of(distance) == pytest.approx([0.04, 0.02, 0.01])
+    assert plot.errors_of(distance | {"exact": None, "own": 2.0}) == plot.errors_of(distance)
     assert plot.errors_of(creep | {"ours_by_step": [3e-9]}) == [3e-9]
 
 
