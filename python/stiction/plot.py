@@ -60,18 +60,38 @@ def draw_solves(axes, rows):
     axes.set_title(f"error of single solves; dotted: tolerance {SOLVES:g}", fontsize=9)
 
 
+def draw_published(axes, rows):
+    """Ours and the published figure of each row, on one line."""
+    shown = [row for row in rows if row["ours"] and row["published"]]  # on a scale of logarithms
+    for k, row in enumerate(shown):
+        axes.semilogx([row["ours"], row["published"]], [k, k], "-", color="0.8")
+    axes.semilogx([row["ours"] for row in shown], range(len(shown)), "o", color="C0", label="ours")
+    axes.semilogx([row["published"] for row in shown], range(len(shown)), "x", color="C1", label="published")
+    names = [f"{row['example']}, {row['setting']}: {row['quantity']} ({row['unit'] or '1'})" for row in shown]
+    axes.set_yticks(range(len(shown)), names, fontsize=6)
+    axes.invert_yaxis()
+    axes.legend(fontsize=6)
+    axes.set_title("ours beside published", fontsize=9)
+
+
 def draw_report(pyplot, report):
     known = [row for row in report["rows"] if row["error"] is not None]
-    solves = [row for row in known if len(row["ours_by_step"]) == 1]
+    single = [row for row in known if len(row["ours_by_step"]) == 1]
+    wide = [
+        (draw_solves, [row for row in single if row["exact"] is not None]),
+        (draw_published, [row for row in single if row["published"] is not None]),
+    ]
+    wide = [(draw_rows, rows) for draw_rows, rows in wide if rows]
     runs = [row for row in known if len(row["ours_by_step"]) > 1 and all(error > SOLVES for error in errors_of(row))]
     panels = grouped(runs, "example")
     columns = 3
-    lines = 1 + math.ceil(len(panels) / columns)
+    lines = len(wide) + math.ceil(len(panels) / columns)
     figure = pyplot.figure(figsize=(14, 4.5 * lines), layout="constrained")
     grid = figure.add_gridspec(lines, columns)
-    draw_solves(figure.add_subplot(grid[0, :]), solves)
+    for line, (draw_rows, rows) in enumerate(wide):
+        draw_rows(figure.add_subplot(grid[line, :]), rows)
     for k, example in enumerate(panels):
-        axes = figure.add_subplot(grid[1 + k // columns, k % columns])
+        axes = figure.add_subplot(grid[len(wide) + k // columns, k % columns])
         draw_orders(axes, example, panels[example], report["steps"])
         axes.set_ylabel("error")
     return figure
