@@ -278,8 +278,9 @@ void add_feedback_quadruped(ExperimentReport& report, const ExperimentOptions& o
     if (row.drive == LegDrive::pd) base = found.run.seconds;
     add_tracking_rows(report, "quadruped, trot", row.name, found, row.published, kPublishedPd, base, row.note);
   }
-  add_accuracy(report, "every joint a sinusoid", sway, duration, h_reference, "feet are asked to slide");
-  add_accuracy(report, "trot", trot, duration, h_reference, "a foot swings for 75 ms");
+  add_accuracy(report, "every joint a sinusoid", sway, duration, h_reference,
+               "feet are asked to slide; one that bears nothing does not count");
+  add_accuracy(report, "trot", trot, duration, h_reference, "a foot swings for 75 ms, which steps of 50 ms and more do not see");
 }
 
 }  // namespace stiction
