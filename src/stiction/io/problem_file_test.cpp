@@ -26,10 +26,21 @@ namespace fs = std::filesystem;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+/// Of this process, for tests run side by side; gone when it ends.
+struct ScratchFolder {
+  const fs::path path = fs::path(testing::TempDir()) / ("stiction_io_test_" + std::to_string(getpid()));
+  ScratchFolder() { fs::create_directories(path); }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+};
+
 fs::path scratch(const std::string& name) {
-  const fs::path directory = fs::path(testing::TempDir()) / ("stiction_io_test_" + std::to_string(getpid()));  // tests run side by side
-  fs::create_directories(directory);
-  return directory / name;
+  static const ScratchFolder folder;
+  return folder.path / name;
 }
 
 fs::path write(const std::string& name, const std::string& bytes) {
