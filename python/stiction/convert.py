@@ -19,7 +19,7 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
     try:
         trajectory = Trajectory.load(parsed.run)
         trajectory.save(parsed.to)
-    except (FileError, ValueError) as error:
+    except (FileError, ValueError, ModuleNotFoundError) as error:
         print(f"stiction convert: {error}", file=sys.stderr)
         return 2
     size = pathlib.Path(parsed.to).stat().st_size

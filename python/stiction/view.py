@@ -17,7 +17,7 @@ import numpy as np
 
 import stiction
 
-from .trajectory import Trajectory
+from .trajectory import Trajectory, of_simulation
 
 if typing.TYPE_CHECKING:
     import viser
@@ -46,11 +46,7 @@ def run_of(source: str | os.PathLike, duration: float | None = None, floating: b
         if suffix in (".urdf", ".xml", ".mjcf")
         else stiction.World.from_scene(source)
     )
-    run = stiction.simulate(world, duration=duration)
-    with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder, "run.npz")
-        run.save(file)
-        return Trajectory.load(file)
+    return of_simulation(stiction.simulate(world, duration=duration))
 
 
 def robot_above_ground(file: str, floating: bool = False, clearance: float = 1e-3) -> stiction.World:

@@ -118,7 +118,6 @@ class WalkRun {
     const World world = ground_and_robot();
     StepOptions options;
     options.assemble.dt = h;
-    options.scheme = Scheme::semi_implicit_euler;
     return {world, make_scene(world, kFriction), options};
   }
 
