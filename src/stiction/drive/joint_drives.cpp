@@ -57,13 +57,6 @@ void validate(const World& world, const Drives& drives) {
   }
 }
 
-TorqueRange torque_range(double stall, double no_load, double speed) {
-  require_positive("stall", stall);
-  require_positive("no_load", no_load);
-  const double share = speed / no_load;
-  return {-stall * std::clamp(1.0 + share, 0.0, 1.0), stall * std::clamp(1.0 - share, 0.0, 1.0)};
-}
-
 std::uint64_t drive_row_id(int v) {
   constexpr std::uint64_t kDrives = std::uint64_t{1} << 48U;  // above the names of joint limits and loops (assemble.cpp)
   return kDrives + static_cast<std::uint64_t>(v);

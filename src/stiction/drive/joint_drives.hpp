@@ -38,13 +38,6 @@ struct Drives {
 /// Throws InvalidArgument on coordinates that are not of a joint with one, two velocity drives of one joint, numbers out of range.
 void validate(const World& world, const Drives& drives);
 
-/// [least, most] of a motor with this stall torque and no-load speed (both > 0): what drives its motion on falls linearly from stall at
-/// rest to zero at the no-load speed, what brakes it is stall at any speed.
-struct TorqueRange {
-  double least, most;
-};
-TorqueRange torque_range(double stall, double no_load, double speed);
-
 /// The joint whose first coordinate in v is this one; null where there is none.
 const Joint* joint_at(const World& world, int v);
 

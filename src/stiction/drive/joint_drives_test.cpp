@@ -27,20 +27,6 @@ std::string refusal(const Drives& drives) {
   return "";
 }
 
-TEST(Drives, TorqueRangeIsTheMotorsLine) {
-  const auto range = [](double speed) {
-    const TorqueRange r = torque_range(4.0, 20.0, speed);
-    return std::pair(r.least, r.most);
-  };
-  EXPECT_EQ(range(0.0), std::pair(-4.0, 4.0));
-  EXPECT_EQ(range(5.0), std::pair(-4.0, 3.0));
-  EXPECT_EQ(range(-5.0), std::pair(-3.0, 4.0));
-  EXPECT_EQ(range(20.0), std::pair(-4.0, 0.0));
-  EXPECT_EQ(range(50.0), std::pair(-4.0, 0.0));
-  EXPECT_THROW(torque_range(0.0, 1.0, 0.0), InvalidArgument);
-  EXPECT_THROW(torque_range(1.0, -1.0, 0.0), InvalidArgument);
-}
-
 TEST(Drives, JointsAreFoundByTheirCoordinate) {
   const World world = flying_hinge();
   ASSERT_NE(joint_at(world, 6), nullptr);
