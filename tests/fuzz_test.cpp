@@ -247,16 +247,18 @@ const std::vector<std::pair<const char*, void (*)(ContactProblem&)>> kDamage{
      }},
 };
 
-TEST(Fuzz, APointThatIsAcceptableIsTriedByNoSecondMethod) {
+// A step that may go on at an acceptable point still asks the fall-back for a solution: feet that wedge creep at 1e-6 and fall.
+TEST(Fuzz, AnAcceptablePointIsTriedByTheFallBackToo) {
   int hard = 0;
   for (unsigned seed = 0; seed < 150; ++seed) {
     const ContactProblem p = Generator(seed).problem();
     SolveOptions options;
     options.law = Law::coulomb_cone;
-    if (solve(p, options).fallbacks < 2) continue;  // one is the narrower path of the same method
+    const Solution strict = solve(p, options);
+    if (strict.fallbacks < 2 || strict.status != Status::solved) continue;  // one is the narrower path of the same method
     ++hard;
     options.acceptable = 1e9;
-    EXPECT_LE(solve(p, options).fallbacks, 1) << seed;
+    EXPECT_EQ(solve(p, options).status, Status::solved) << seed;
   }
   EXPECT_GT(hard, 0);
 }

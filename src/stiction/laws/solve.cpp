@@ -108,7 +108,7 @@ void decide_disc(StandardForm& form, const SolveOptions& options, SolveWorkspace
 void solve_coulomb(StandardForm& form, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
   solve_by_interior_point(form, options, w.interior, out);
   if (out.status == Status::solved || options.solver != Solver::automatic || form.compliance.size() > 0) return;
-  if (w.interior.solution.acceptable || out.iterations >= options.max_factorizations) return;
+  if (out.iterations >= options.max_factorizations) return;
   ++out.fallbacks;
   if (has_infinite_mu(form.problem)) {
     solve_by_holding(form, options, w.held, out);
