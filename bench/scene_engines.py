@@ -50,13 +50,19 @@ class Engine:
 class Stiction(Engine):
     """Law coulomb_cone; all options at their defaults."""
 
-    name, module = "stiction", "stiction"
+    name, module, law = "stiction", "stiction", None
     differs = "friction cone, smaller coefficient of a pair; rigid"
+
+    @staticmethod
+    def material(scene):
+        """Of every contact."""
+        return None
 
     def __init__(self, scene):
         import stiction
 
-        self.scene, self.world = scene, stiction.World(friction=scene.friction, gravity=(0, 0, -GRAVITY))
+        self.scene = scene
+        self.world = stiction.World(friction=scene.friction, gravity=(0, 0, -GRAVITY), material=self.material(scene))
         for k, (point, normal) in enumerate(scene.planes):
             w, x, y, z = plane_quaternion(normal)
             self.world.add_body(f"plane {k}", stiction.Shape.plane(), position=point, orientation=(x, y, z, w))
@@ -73,7 +79,7 @@ class Stiction(Engine):
                     com=(0, 0, 0),
                     velocity=body.velocity,
                 )
-            self.stepper = stiction.Stepper(self.world, dt=scene.dt)  # reads the meshes
+            self.stepper = stiction.Stepper(self.world, dt=scene.dt, law=self.law)  # reads the meshes
 
     @staticmethod
     def shape(shape, file):
@@ -107,6 +113,17 @@ class Stiction(Engine):
         """Of the contacts that this engine finds at these poses (m)."""
         q = np.hstack([positions, turns[:, [1, 2, 3, 0]]])
         return np.array(self.world.problem(q.ravel(), np.zeros(6 * len(q)), dt=self.scene.dt).gap)
+
+
+class StictionTodorov(Stiction):
+    """The law that MuJoCo has, as soft as its defaults: R a tenth of a contact's 1/m (solimp 0.9), T its solref."""
+
+    name, law = "stiction todorov", "todorov"
+    differs = "MuJoCo's law with its friction cone: R of 0.1 over the mean mass, T = 20 ms"
+
+    @staticmethod
+    def material(scene):
+        return {"regularization": 0.1 / np.mean([body.mass for body in scene.bodies]), "time_constant": 0.02}
 
 
 def mjcf(scene, cone):
@@ -384,4 +401,4 @@ class Ode(Engine):
         self.library.ode_free(self.scene)
 
 
-ENGINES = (MuJoCo, Stiction, MuJoCoElliptic, Bullet, Ode, Dart)  # times are measured against the first
+ENGINES = (MuJoCo, Stiction, MuJoCoElliptic, StictionTodorov, Bullet, Ode, Dart)  # times are measured against the first

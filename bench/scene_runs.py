@@ -165,7 +165,7 @@ def measure_scenes(scenes, limit, failing, tell):
             if reason := kind.missing() or kind.refuses(scene):
                 row["missing"] = reason
             else:
-                row = run(kind, scene, limit, failing if kind is Stiction else None)
+                row = run(kind, scene, limit, failing if issubclass(kind, Stiction) else None)
                 seconds = row.pop("seconds")
                 reference = seconds if kind is ENGINES[0] else reference
                 row |= times_beside(seconds, reference)
