@@ -54,6 +54,21 @@ void no_tangents(const ConstRowMap& rows, ConvexWorkspace& w) {
   w.y.setZero(rows.cols());
 }
 
+// Normals whose velocity the tangential rows settle: what is left of their rows is rounding, and no impulse on it is to be sought.
+// Velocities that are within rounding of 0 are 0.
+void drop_settled(const ConstRowMap& rows, double scale, RowMap& projected, GrowVector& q) {
+  for (Index i = 0; i < projected.rows(); ++i) {
+    if (projected.row(i).norm() > kRangeRounding * rows.row(3 * i).norm()) continue;
+    projected.row(i).setZero();
+    if (std::abs(q[i]) <= kContradiction * scale) q[i] = 0.0;
+  }
+}
+
+// Size of the free velocities (m/s).
+double velocity_size(const ReducedProblem& p) {
+  return p.u_free.size() == 0 ? 0.0 : std::max(p.u_free.cwiseAbs().maxCoeff(), p.offset.cwiseAbs().maxCoeff());
+}
+
 // The LCP in the normals on the complement of the tangential rows; then w.y is the whole change of motion.
 void solve_normals(const ReducedProblem& p, const ConstRowMap& rows, const SolverOptions& options, ConvexWorkspace& w) {
   const Index n = p.contacts(), left = rows.cols() - w.tangents.basis.rank();
@@ -68,6 +83,7 @@ void solve_normals(const ReducedProblem& p, const ConstRowMap& rows, const Solve
     projected = normal_rows;
   } else {
     projected.noalias() = normal_rows.lazyProduct(w.tangents.basis.complement());  // a blocked product would allocate
+    drop_settled(rows, velocity_size(p), projected, w.q);
   }
   if (!options.warm_start) w.lcp_solution.active.clear();
   const auto& method = options.solver == Solver::ppm ? ppm : goldfarb_idnani;
@@ -90,7 +106,7 @@ double slip_left(const ReducedProblem& p, const ConstRowMap& rows, const ConvexW
     for (Index j = 0; j < r; ++j) u += a[j] * w.y[j];
     worst = std::max(worst, std::abs(u));
   }
-  return worst / std::max({scale, p.u_free.cwiseAbs().maxCoeff(), p.offset.cwiseAbs().maxCoeff()});
+  return worst / std::max(scale, velocity_size(p));
 }
 
 // Rows close to the span of the others are left out at first: where the normals hold the body, they add nothing but impulses that
