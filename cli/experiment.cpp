@@ -11,6 +11,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/experiments/classics.hpp"
 #include "stiction/experiments/feedback.hpp"
+#include "stiction/experiments/grasp.hpp"
 #include "stiction/experiments/textbook.hpp"
 
 namespace stiction::cli {
@@ -29,6 +30,8 @@ void add_rows(CLI::App& sub, Session& session) {
 
 constexpr Entry kExperiments[] = {
     {"trot", "[ZD15]", "The trotting quadruped, Tables 3-5 on rigid ground", add_trot},
+    {"grasp", "[D14]", "Boxes held in a row between two grippers, Table I and the figure of their kinetic energy, and a stack",
+     add_rows<run_grasp>},
     {"alpha", "[G14]", "Iterations of JOR and SOR against their relaxation, Fig. 6", add_alpha},
     {"textbook", "[T-UA]", "Every worked example beside its closed form", add_rows<run_textbook>},
     {"classics", "-", "Scenes known in closed form: errors, orders of convergence, law by law and scheme by scheme",

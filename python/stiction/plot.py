@@ -74,6 +74,20 @@ def draw_published(axes, rows):
     axes.set_title("ours beside published", fontsize=9)
 
 
+def draw_figure(axes, figure):
+    """Curves that an experiment asks to be drawn, one colour each."""
+    for curve in figure["curves"]:
+        axes.plot(curve["x"], curve["y"], label=curve["name"], linewidth=1)
+    axes.set_xscale("log" if figure["log_x"] else "linear")
+    axes.set_yscale("log" if figure["log_y"] else "linear")
+    axes.set_xlabel(figure["x_label"])
+    axes.set_ylabel(figure["y_label"])
+    if figure["equal"]:
+        axes.set_aspect("equal", adjustable="datalim")
+    axes.set_title(figure["title"], fontsize=9)
+    axes.legend(fontsize=6)
+
+
 def draw_report(pyplot, report):
     known = [row for row in report["rows"] if row["error"] is not None]
     single = [row for row in known if len(row["ours_by_step"]) == 1]
@@ -82,6 +96,7 @@ def draw_report(pyplot, report):
         (draw_published, [row for row in single if row["published"] is not None]),
     ]
     wide = [(draw_rows, rows) for draw_rows, rows in wide if rows]
+    wide += [(draw_figure, figure) for figure in report.get("figures", [])]
     runs = [row for row in known if len(row["ours_by_step"]) > 1 and all(error > SOLVES for error in errors_of(row))]
     panels = grouped(runs, "example")
     columns = 3

@@ -43,6 +43,19 @@ def test_a_report_has_a_panel_of_solves_and_one_per_example_with_orders():
     assert files[0].getvalue() == files[1].getvalue()
 
 
+def test_figures_of_an_experiment_have_panels_of_their_own():
+    pytest.importorskip("matplotlib")
+    figure = {"title": "energy", "x_label": "step", "y_label": "J", "log_x": False, "log_y": True, "equal": False}
+    figure["curves"] = [
+        {"name": "no-slip", "x": [1, 2, 3], "y": [1e-3, 1e-4, 1e-5]},
+        {"name": "other", "x": [1], "y": [1]},
+    ]
+    axes = plot.draw(rows_of_a_run() | {"figures": [figure]}).axes[1]
+    assert axes.get_title() == "energy"
+    assert axes.get_yscale() == "log"
+    assert list(axes.lines[0].get_ydata()) == [1e-3, 1e-4, 1e-5]
+
+
 def test_the_command_draws_and_says_in_one_line_what_it_cannot(tmp_path):
     pytest.importorskip("matplotlib")
     file = tmp_path / "alpha.svg"

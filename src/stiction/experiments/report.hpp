@@ -40,9 +40,23 @@ struct ExperimentRow {
   std::optional<double> order() const;
 };
 
+struct Curve {
+  std::string name;
+  std::vector<double> x, y;  ///< as many of each
+};
+
+/// What --plot draws beside the rows: a published figure, redone.
+struct Figure {
+  std::string title, x_label, y_label;
+  bool log_x = false, log_y = false;
+  bool equal = false;  ///< one unit of x is as long as one of y
+  std::vector<Curve> curves;
+};
+
 struct ExperimentReport {
   std::vector<double> steps;  ///< s, descending; empty: no row has more than one figure
   std::vector<ExperimentRow> rows;
+  std::vector<Figure> figures;
   std::string legend;  ///< printed below the table
 };
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/random.hpp"
 #include "stiction/experiments/trot_control.hpp"
 #include "stiction/experiments/trot_measures.hpp"
 #include "stiction/plan/patrol.hpp"
@@ -52,17 +52,14 @@ Stepper make_stepper(const TrotRun& run, const World& world) {
   return {world, make_scene(world, friction_of_ground(run)), options};
 }
 
-// Uniform in [-1, 1], the same on every platform.
-double uniform(std::mt19937_64& random) { return 2.0 * std::ldexp(static_cast<double>(random() >> 11), -53) - 1.0; }
-
 // The standing posture, perturbed where the run has a seed, with the lowest foot on the ground.
 State make_start(const TrotRun& run, const World& world, const TrotPlanner& planner) {
   State state = initial_state(world);
   state.q.tail(kTrotJoints) = planner.standing_posture();
   if (run.seed == 0) return state;
-  std::mt19937_64 random(run.seed);
-  for (Index j = state.q.size() - kTrotJoints; j < state.q.size(); ++j) state.q[j] += kJointSpread * uniform(random);
-  const double yaw = kHeadingSpread * uniform(random);
+  Uniform random(run.seed);
+  for (Index j = state.q.size() - kTrotJoints; j < state.q.size(); ++j) state.q[j] += kJointSpread * random(-1.0, 1.0);
+  const double yaw = kHeadingSpread * random(-1.0, 1.0);
   state.q.segment<4>(3) << 0.0, 0.0, std::sin(0.5 * yaw), std::cos(0.5 * yaw);
   double lowest = 0.0;
   for (const Leg& leg : planner.legs()) {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <random>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/random.hpp"
 #include "stiction/model/dynamics.hpp"
 
 namespace stiction {
@@ -90,17 +90,6 @@ void difference_joint(const Joint& joint, const double* q0, const double* q1, do
   }
   Eigen::Map<Eigen::Vector3d>{w + joint.nv - 3} = angular;
 }
-
-/// Uniform in [0, 1), the same on every platform.
-class Uniform {
- public:
-  explicit Uniform(std::uint64_t seed) : bits_(seed) {}
-  double operator()() { return static_cast<double>(bits_() >> 11) * 0x1.0p-53; }
-  double operator()(double lower, double upper) { return lower + (upper - lower) * (*this)(); }
-
- private:
-  std::mt19937_64 bits_;
-};
 
 /// Shoemake's uniform rotation.
 Eigen::Quaterniond random_rotation(Uniform& uniform) {
