@@ -29,7 +29,7 @@ struct TrotCommand {
   int starts = 5;
   bool quick = false;
   std::optional<double> lookahead;
-  std::string log, model = "links.urdf";
+  std::string log, record, model = "links.urdf";
 };
 
 double parse_mu(const std::string& text) {
@@ -189,6 +189,7 @@ std::vector<TrotRun> plan_runs(const TrotCommand& c) {
   if (c.lookahead) run.setup.lookahead = *c.lookahead;
   run.duration = c.duration;
   run.log = c.log;
+  run.record = c.record;
   run.same_law = c.simulator == "same";
   for (const double mu : mus) {
     run.mu = mu;
@@ -233,8 +234,9 @@ int trot(TrotCommand command, const Session& session) {
   }
   if (command.starts < 1) throw InvalidArgument("--starts", "an integer >= 1", fmt::format("{}", command.starts));
   const std::vector<TrotRun> runs = plan_runs(command);
-  if (!command.log.empty() && (runs.size() > 1 || command.starts > 1)) {
-    throw InvalidArgument("--log", "one run (name --controller, --mu, --starts 1 and, for id-qp-*, --objective)",
+  if (!(command.log.empty() && command.record.empty()) && (runs.size() > 1 || command.starts > 1)) {
+    throw InvalidArgument(command.log.empty() ? "--record" : "--log",
+                          "one run (name --controller, --mu, --starts 1 and, for id-qp-*, --objective)",
                           fmt::format("{} runs", runs.size() * static_cast<std::size_t>(command.starts)));
   }
   Json rows = Json::array();
@@ -276,6 +278,7 @@ void add_trot(CLI::App& sub, Session& session) {
   sub.add_flag("--quick", command->quick, fmt::format("One start, {:g} s at most", kQuickDuration));
   sub.add_option("--lookahead", command->lookahead, "Of the inverse dynamics (s; default: the set-up's)");
   sub.add_option("--log", command->log, "CSV file, one row per step");
+  sub.add_option("--record", command->record, "File (.npz) of the whole run, for stiction view and stiction report");
   sub.add_option("--model", command->model, "The quadruped's URDF")->capture_default_str();
   sub.callback([command, &session] { session.run = [command, &session] { return trot(*command, session); }; });
 }

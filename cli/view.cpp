@@ -1,5 +1,4 @@
-// stiction view, stiction convert: hand over to the Python package of the same environment (python -m stiction.view,
-// stiction.convert).
+// stiction view, stiction convert: hand over to the Python package of the same environment (python -m stiction.view, ...).
 #include "cli/command.hpp"
 #include "cli/python.hpp"
 
@@ -16,7 +15,7 @@ void add(CLI::App& app, Session& session, const char* name, const char* about, c
 }  // namespace
 
 void add_view(CLI::App& app, Session& session) {
-  add(app, session, "view", "A scene, a robot or a recorded run in the browser, as a web page or as a picture", "stiction.view");
+  add(app, session, "view", "Scenes, robots and recorded runs in the browser, as a page, a picture or a film", "stiction.view");
 }
 
 void add_convert(CLI::App& app, Session& session) {

@@ -33,14 +33,20 @@ ARGUMENTS = (
     "--disable-extensions",
     "--remote-debugging-port=0",
 )
-# Until the page's canvas is opaque (viser fades it in once its light is there) and was drawn twice since.
+# Until the page has its runs, the canvas is opaque (viser fades it in once its light is there) and was drawn since.
 DRAWN = """new Promise(done => {
   let frames = 0;
   const next = () => {
-    const canvas = document.querySelector('canvas');
-    if (canvas && getComputedStyle(canvas).opacity == 1) ++frames;
+    const canvas = document.querySelector('#root canvas');
+    if (window.stiction?.page && canvas && getComputedStyle(canvas).opacity == 1) ++frames;
     frames > 2 ? done(frames) : requestAnimationFrame(next);
   };
+  next();
+})"""
+# Until what was asked for has been drawn: the page draws at the next frame, viser's client at the one after.
+SETTLED = """new Promise(done => {
+  let frames = 4;
+  const next = () => (--frames < 0 ? done() : requestAnimationFrame(next));
   next();
 })"""
 
@@ -94,19 +100,54 @@ class Browser:
         self._process.wait(self.patience)
         self._folder.cleanup()
 
-    def picture(self, page: str | os.PathLike, size: tuple[int, int]) -> bytes:
-        """The page, a file, drawn in this size (pixels), as PNG."""
+    def open(self, address: str | os.PathLike, size: tuple[int, int], density: float = 1.0) -> None:
+        """Shows a page of `stiction.page`, a file or an http address, until it is drawn. size: in pixels of its style
+        sheet, of which one is `density` pixels of the picture."""
+        if not str(address).startswith("http"):
+            page, hash_, fragment = os.fspath(address).partition("#")
+            address = pathlib.Path(page).resolve().as_uri() + hash_ + fragment
         self._send(
-            "Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1, mobile=False
+            "Emulation.setDeviceMetricsOverride",
+            width=size[0],
+            height=size[1],
+            deviceScaleFactor=density,
+            mobile=False,
         )
-        self._send("Page.navigate", url=pathlib.Path(page).resolve().as_uri())
-        self._send("Runtime.evaluate", expression=DRAWN, awaitPromise=True)
-        # On a busy machine the fade goes on after the canvas says that it is opaque: drawn is what no longer changes.
-        end, last = time.monotonic() + self.patience, ""
-        while (drawn := self._send("Page.captureScreenshot", format="png")["data"]) != last and time.monotonic() < end:
+        self._send("Page.navigate", url=str(address))
+        self.evaluate(DRAWN)
+        self.still_picture()
+
+    def evaluate(self, expression: str) -> typing.Any:
+        """The value of a JavaScript expression in the page, of a promise what it comes to."""
+        answer = self._send("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise ViewError(f"the page fails: {answer['exceptionDetails']}")
+        return answer["result"].get("value")
+
+    def seek(self, seconds: float) -> None:
+        """Shows the state at a time (s) and waits until it is drawn."""
+        self.evaluate(f"stiction.page.player.seek({seconds!r}); {SETTLED}")
+
+    def picture(self, form: str = "png") -> bytes:
+        """What the window shows, as PNG or as JPEG."""
+        return base64.b64decode(self._send("Page.captureScreenshot", format=form)["data"])
+
+    def still_picture(self) -> bytes:
+        """The picture, as PNG, once it no longer changes: viser's client fades in, and a busy machine draws late."""
+        end, last = time.monotonic() + self.patience, b""
+        while (drawn := self.picture()) != last and time.monotonic() < end:
             last = drawn
-            time.sleep(0.5)
-        return base64.b64decode(drawn)
+            time.sleep(0.2)
+        return drawn
+
+    def press(self, kind: str, x: float, y: float, buttons: int = 1) -> None:
+        """A mouse event: kind mousePressed, mouseMoved or mouseReleased, at a place in the window (pixels)."""
+        self._send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=buttons, clickCount=1)
+
+    def key(self, key: str) -> None:
+        """Presses and releases a key, by its name in JavaScript."""
+        for kind in ("keyDown", "keyUp"):
+            self._send("Input.dispatchKeyEvent", type=kind, key=key)
 
     def _address(self) -> str:
         """Where Chromium listens, which it says once it does."""

@@ -35,8 +35,12 @@ STEP_KEYS = (
     "at_acceptable",
     "saturated",
     "seconds",
+    "center_of_mass",
+    "signals",
+    "targets",
+    "reached",
 )
-CONTACT_KEYS = ("points", "frames", "impulses", "forces", "bodies", "gaps", "modes")
+CONTACT_KEYS = ("points", "frames", "impulses", "forces", "bodies", "gaps", "mu", "modes")
 WIDTHS = {"points": 3, "frames": 9, "impulses": 3, "forces": 3, "bodies": 2}
 INTEGERS = {"iterations", "sub_steps", "at_acceptable", "saturated", "bodies", "modes"}
 ARROW = 0.25  # m for the weight of all that moves
@@ -120,6 +124,10 @@ SCHEMAS = {
             at_acceptable=INTEGER,
             saturated=INTEGER,
             seconds=_array(NUMBER),
+            center_of_mass=_array(NUMBER),
+            signals=_array(NUMBER),
+            targets=_array(NUMBER),
+            reached=_array(NUMBER),
         ),
     ),
     "/contacts": (
@@ -131,6 +139,7 @@ SCHEMAS = {
             forces=ROWS,
             bodies=_array(_array(INTEGER)),
             gaps=_array(NUMBER),
+            mu=_array({"type": ["number", "null"]}),
             modes=_array(INTEGER),
         ),
     ),
@@ -221,10 +230,14 @@ def _arrows(trajectory, at, metres_per_newton):
 
 
 def _model(trajectory, arrays):
-    keys = [
-        k for k in arrays if k.startswith(("shape_", "mesh_")) or k in ("q_names", "v_names", "body_names", "body_mass")
-    ]
+    keys = [k for k in arrays if k.startswith(("shape_", "mesh_")) or k.endswith("_names") or k == "body_mass"]
     return {key: arrays[key].tolist() for key in keys}
+
+
+def _contacts(arrays, at):
+    """Those of one step; infinite friction, which JSON has no word for, is null."""
+    out = {key: arrays[f"contact_{key}"][at].tolist() for key in CONTACT_KEYS}
+    return out | {"mu": [mu if mu < float("inf") else None for mu in out["mu"]]}
 
 
 def write(path: str, trajectory: Trajectory) -> None:
@@ -275,7 +288,7 @@ def write(path: str, trajectory: Trajectory) -> None:
             put("/state", now, {"time": seconds, "q": trajectory.q[i].tolist(), "v": trajectory.v[i].tolist()})
             put("/step", now, {key: arrays[key][i].tolist() for key in STEP_KEYS})
             at = trajectory.contacts(i)
-            put("/contacts", now, {key: arrays[f"contact_{key}"][at].tolist() for key in CONTACT_KEYS})
+            put("/contacts", now, _contacts(arrays, at))
             arrows = _entity(
                 "contact forces", "world", stamp, arrows=_arrows(trajectory, at, ARROW / max(weight, 1e-9))
             )
@@ -321,7 +334,18 @@ def _arrays(messages, version):
     out["v"] = np.array([s["v"] for s in states], float).reshape(len(states), nv)
     for key in STEP_KEYS:
         out[key] = np.array([s[key] for s in steps], np.int64 if key in INTEGERS else float)
-    out["tau"], out["tau_desired"] = (out[key].reshape(len(steps), nv) for key in ("tau", "tau_desired"))
+    targets = 3 * len(model["target_names"])
+    widths = {
+        "tau": nv,
+        "tau_desired": nv,
+        "signals": len(model["signal_names"]),
+        "targets": targets,
+        "reached": targets,
+    }
+    for key, width in widths.items():
+        out[key] = out[key].reshape(len(steps), width)
+    for message in contacts:
+        message["mu"] = [float("inf") if mu is None else mu for mu in message["mu"]]
     for key in CONTACT_KEYS:
         rows = [row for message in contacts for row in message[key]]
         kind = np.int64 if key in INTEGERS else float
@@ -343,7 +367,7 @@ def _arrays(messages, version):
 
 
 def _column(key, value):
-    if key in ("shape_names", "shape_kinds", "body_names", "q_names", "v_names"):
+    if key == "shape_kinds" or key.endswith("_names"):
         return np.array(value, str)
     widths = {"shape_placements": 7, "shape_sizes": 3, "mesh_vertices": 3, "mesh_faces": 3}
     whole = key in ("shape_bodies", "mesh_faces", "mesh_vertex_offsets", "mesh_face_offsets")

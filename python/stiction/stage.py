@@ -1,22 +1,29 @@
-"""A recorded run drawn with viser: shapes, ground, contact points and force arrows, state by state."""
+"""One or two runs as a viser scene: what stands still, and the nodes that a page moves from state to state."""
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import io
 import math
+import typing
 
+import msgspec
 import numpy as np
 import trimesh
 import viser
+import zstandard
 
 from .trajectory import RecordedShape, Trajectory
+from .visuals import VisualShape
 
 GRAVITY = 9.81  # m/s², of the weight that the arrows are scaled by
-GROUND_COLOR, STATIC_COLOR, POINT_COLOR = (214, 218, 222), (150, 156, 162), (30, 30, 30)
-FORCE_COLOR, CUT_COLOR = (235, 70, 0), (190, 0, 110)
-BODY_COLORS = ((118, 150, 184), (158, 178, 196), (196, 178, 140), (140, 170, 140), (176, 146, 166), (150, 150, 190))
-LONGEST_ARROW = (
-    4.0  # in lengths of the arrow that stands for the whole weight; what is longer is cut and takes CUT_COLOR
-)
+GROUND_COLOR, STATIC_COLOR = (222, 226, 230), (172, 178, 186)
+BODY_COLORS = ((86, 124, 166), (140, 165, 190), (190, 170, 128), (126, 160, 128), (168, 132, 156), (132, 134, 182))
+OTHER_COLOR, OTHER_OPACITY = (224, 142, 74), 0.55  # of the second run's bodies
+PATH_COLORS = ((60, 66, 78), (196, 98, 16))
+LONGEST_ARROW = 4.0  # in lengths of the arrow that stands for the whole weight; what is longer is cut
+CONE_SIDES = 32
 
 
 def mesh_of(shape: RecordedShape) -> trimesh.Trimesh:
@@ -33,6 +40,15 @@ def mesh_of(shape: RecordedShape) -> trimesh.Trimesh:
     return trimesh.Trimesh(shape.vertices, shape.faces, process=False)
 
 
+def cone_mesh() -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (n, 3) and faces (m, 3) of a cone's side: apex at the origin, height and radius 1 along +z."""
+    angle = 2.0 * np.pi * np.arange(CONE_SIDES) / CONE_SIDES
+    rim = np.stack([np.cos(angle), np.sin(angle), np.ones(CONE_SIDES)], axis=1)
+    k = np.arange(CONE_SIDES)
+    faces = np.stack([np.zeros(CONE_SIDES, int), 1 + k, 1 + (k + 1) % CONE_SIDES], axis=1)
+    return np.concatenate([np.zeros((1, 3)), rim]), faces
+
+
 def round_number(value: float) -> float:
     """The number 1, 2 or 5 times a power of ten nearest below."""
     power = 10.0 ** math.floor(math.log10(value))
@@ -46,154 +62,219 @@ def rotate(quaternion: np.ndarray, points: np.ndarray) -> np.ndarray:
     return points + w * cross + np.cross(u, cross)
 
 
+def bounds_of(trajectory: Trajectory) -> np.ndarray:
+    """Lower and upper corner of what moves, of the fixed bodies where nothing does, at the end of the run (2, 3)."""
+    moving = trajectory.body_mass > 0.0
+    points = [np.zeros((0, 3))]
+    for shape in trajectory.shapes:
+        if shape.kind == "plane" or (moving.any() and not moving[shape.body]):
+            continue
+        corners = shape.placement[:3] + rotate(shape.placement[3:], trimesh.bounds.corners(mesh_of(shape).bounds))
+        pose = trajectory.body_poses[-1, shape.body]
+        points.append(pose[:3] + rotate(pose[3:], corners))
+    found = np.concatenate(points)
+    return np.stack([found.min(axis=0), found.max(axis=0)]) if len(found) else np.zeros((2, 3))
+
+
+@dataclasses.dataclass
+class DrawnRun:
+    """A run's part of the scene. bodies: indices of those drawn, in the order of `frames`, their nodes; ground: height
+    of its lowest contact point (m), on which the path of its centre of mass is drawn too."""
+
+    root: str
+    bodies: list[int]
+    frames: list[str]
+    collision: list[str]
+    visual: list[str]
+    weight: float
+    ground: float = 0.0
+    path: bool = False
+    opacity: float | None = None
+
+
 class Stage:
-    """Puts a trajectory into a viser scene; `show` moves it to a state."""
+    """The scene of runs as viser's messages.
 
-    def __init__(self, server: viser.ViserServer, trajectory: Trajectory) -> None:
-        self.scene, self.trajectory = server.scene, trajectory
-        self.moving = trajectory.body_mass > 0.0
-        self.bounds = self._bounds()
-        self.size = max(float(np.max(self.bounds[1] - self.bounds[0])), 1e-3)
-        self.newtons_per_meter = self._arrow_scale()
+    size: of what moves (m). newtons_per_meter: scale of the arrows, in which the whole weight is about as long as what
+    moves. messages: in order, as viser's client takes them, arrays in them being {"__binary_index": i, "dtype"};
+    buffers: those arrays' bytes. visuals: what the robots of the first run look like, beside what collides.
+    """
+
+    def __init__(self, trajectories: list[Trajectory], visuals: typing.Sequence[VisualShape] = ()) -> None:
+        first = trajectories[0]
+        corners = bounds_of(first)
+        self.middle = corners.mean(axis=0)
+        self.size = max(float(np.max(corners[1] - corners[0])), 1e-3)
+        weight = GRAVITY * float(first.body_mass.sum())
+        self.newtons_per_meter = 1.0 / round_number(self.size / weight) if weight > 0.0 else 1.0
         self.dot = 0.006 * self.size
-        self.scene.set_up_direction("+z")
-        self.frames = {body: self._add_body(body) for body in self._drawn_bodies()}
-        for index, shape in enumerate(trajectory.shapes):
-            self._add_shape(index, shape)
-        self.arrows = self._add_arrows("/forces", FORCE_COLOR)
-        self.cut_arrows = self._add_arrows("/forces_cut", CUT_COLOR)
-        self.points = self.scene.add_point_cloud(
-            "/contacts",
-            np.zeros((1, 3), np.float32),
-            POINT_COLOR,
-            point_size=1.5 * self.dot,
-            point_shape="circle",
-            visible=False,
-        )
-        self._aim_camera(server)
-        self.poses: dict[int, np.ndarray] = {}
-        self.forces_visible = True
-        self.show(0)
+        with contextlib.redirect_stdout(io.StringIO()):  # viser's own banner
+            server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
+        try:
+            self.scene = server.scene
+            self.scene.set_up_direction("+z")
+            self.scene.configure_default_lights(cast_shadow=True)
+            self.runs = [self._add_run(index, run, trajectories[:index]) for index, run in enumerate(trajectories)]
+            for k, shape in enumerate(visuals):
+                self._add_visual(k, shape)
+            self._aim_camera(server)
+            self.messages, self.buffers = _decode(server.get_scene_serializer().serialize())
+        finally:
+            with contextlib.redirect_stdout(io.StringIO()):
+                server.stop()
 
-    # ---- what stays ----
+    def _add_run(self, index: int, trajectory: Trajectory, earlier: list[Trajectory]) -> DrawnRun:
+        run = DrawnRun(f"/run{index}", [], [], [], [], GRAVITY * float(trajectory.body_mass.sum()))
+        self.scene.add_frame(run.root, show_axes=False)
+        moving = trajectory.body_mass > 0.0
+        shapes = [s for s in trajectory.shapes if moving[s.body] or not any(_has(other, s) for other in earlier)]
+        run.bodies = sorted({shape.body for shape in shapes})
+        for body in run.bodies:
+            name = trajectory.body_names[body].replace("/", "_")
+            run.frames.append(f"{run.root}/{body} {name}")
+            self.scene.add_frame(run.frames[-1], show_axes=False)
+        for k, shape in enumerate(shapes):
+            node = f"{run.frames[run.bodies.index(shape.body)]}/{k} {shape.name.replace('/', '_')}"
+            moves = bool(moving[shape.body])
+            color = BODY_COLORS[shape.body % len(BODY_COLORS)] if moves else STATIC_COLOR
+            if moves and index > 0:
+                self._add_shape(node, shape, OTHER_COLOR, opacity=OTHER_OPACITY)
+            else:
+                self._add_shape(node, shape, color)
+            if moves:
+                run.collision.append(node)
+        run.opacity = OTHER_OPACITY if index > 0 else None
+        run.ground = float(trajectory.contact_points[:, 2].min(initial=np.inf))
+        if not np.isfinite(run.ground):
+            run.ground = float(trajectory.center_of_mass[:, 2].min())
+        self._add_marks(run.root, index)
+        run.path = self._add_path(run, index, trajectory.center_of_mass)
+        return run
 
-    def _body_points(self, state: int, body: int) -> np.ndarray:
-        """Corners of the boxes around a body's shapes, in the world (n, 3)."""
-        pose = self.trajectory.body_poses[state, body]
-        corners = [np.zeros((1, 3))]
-        for shape in self.trajectory.shapes:
-            if shape.body == body and shape.kind != "plane":
-                box = trimesh.bounds.corners(mesh_of(shape).bounds)
-                corners.append(shape.placement[:3] + rotate(shape.placement[3:], box))
-        return pose[:3] + rotate(pose[3:], np.concatenate(corners))
+    def _add_visual(self, index: int, shape: VisualShape) -> None:
+        run = self.runs[0]
+        if shape.body not in run.bodies:  # a link that looks like something and collides with nothing
+            run.bodies.append(shape.body)
+            run.frames.append(f"{run.root}/{shape.body} visual")
+            self.scene.add_frame(run.frames[-1], show_axes=False)
+        run.visual.append(f"{run.frames[run.bodies.index(shape.body)]}/visual {index}")
+        self._add_shape(run.visual[-1], shape, shape.color)
 
-    def _bounds(self) -> np.ndarray:
-        """Lower and upper corner of what moves, at the end of the run (2, 3)."""
-        bodies = np.flatnonzero(self.moving)
-        if len(bodies) == 0:
-            bodies = np.arange(len(self.moving))
-        points = np.concatenate([self._body_points(-1, body) for body in bodies] or [np.zeros((1, 3))])
-        return np.stack([points.min(axis=0), points.max(axis=0)])
-
-    def _arrow_scale(self) -> float:
-        """Newtons that a metre of arrow stands for: the whole weight is an arrow about as long as what moves."""
-        weight = GRAVITY * float(self.trajectory.body_mass.sum())
-        return 1.0 / round_number(self.size / weight) if weight > 0.0 else 1.0
-
-    def _drawn_bodies(self) -> list[int]:
-        return sorted({shape.body for shape in self.trajectory.shapes})
-
-    def _add_body(self, body: int) -> viser.FrameHandle:
-        name = self.trajectory.body_names[body].replace("/", "_")
-        return self.scene.add_frame(f"/bodies/{body} {name}", show_axes=False)
-
-    def _add_shape(self, index: int, shape: RecordedShape) -> None:
+    def _add_shape(
+        self, node: str, shape: RecordedShape, color: tuple[int, int, int], opacity: float | None = None
+    ) -> None:
         x, y, z, w = shape.placement[3:]
         place = {"position": tuple(shape.placement[:3]), "wxyz": (w, x, y, z)}
-        name = f"{self.frames[shape.body].name}/{index} {shape.name.replace('/', '_')}"
         if shape.kind == "plane":
             extent, cell = 40.0 * round_number(self.size), 0.5 * round_number(self.size)
             self.scene.add_grid(
-                name,
+                node,
                 width=extent,
                 height=extent,
                 plane="xy",
                 cell_size=cell,
                 section_size=2 * cell,
-                cell_color=(200, 204, 208),
-                section_color=(176, 180, 186),
+                cell_color=(206, 210, 214),
+                section_color=(180, 185, 191),
                 plane_color=GROUND_COLOR,
-                plane_opacity=0.55,
+                plane_opacity=1.0,
+                shadow_opacity=0.25,
                 fade_distance=0.6 * extent,
                 **place,
             )
             return
         mesh = mesh_of(shape)
-        moving = self.moving[shape.body]
-        color = BODY_COLORS[shape.body % len(BODY_COLORS)] if moving else STATIC_COLOR
         self.scene.add_mesh_simple(
-            name,
+            node,
             mesh.vertices,
             mesh.faces,
             color=color,
             flat_shading=shape.kind in ("box", "mesh"),
             side="double",
-            opacity=0.75 if moving else None,
+            opacity=opacity,
             **place,
         )
 
-    def _add_arrows(self, name: str, color: tuple[int, int, int]) -> viser.ArrowsHandle:
-        return self.scene.add_arrows(
-            name,
+    def _add_marks(self, root: str, run: int) -> None:
+        """Arrows, cones, dots and lines, hidden until a state has some."""
+        turn, place = np.array([[1.0, 0, 0, 0]]), np.zeros((1, 3))
+        self.scene.add_arrows(
+            f"{root}/forces",
             np.zeros((1, 2, 3), np.float32),
-            color,
-            shaft_radius=0.6 * self.dot,
-            head_radius=1.6 * self.dot,
-            head_length=4.0 * self.dot,
+            np.zeros((1, 3), np.uint8),
+            shaft_radius=0.7 * self.dot,
+            head_radius=1.8 * self.dot,
+            head_length=4.5 * self.dot,
             visible=False,
+        )
+        batch = {"lod": "off", "cast_shadow": False, "receive_shadow": False, "visible": False}
+        self.scene.add_batched_meshes_simple(
+            f"{root}/cones",
+            *cone_mesh(),
+            turn,
+            place,
+            batched_scales=np.ones((1, 3)),
+            batched_colors=np.zeros((1, 3), np.uint8),
+            opacity=0.3,
+            side="double",
+            **batch,
+        )
+        ball = trimesh.creation.icosphere(subdivisions=2, radius=1.0)
+        self.scene.add_batched_meshes_simple(
+            f"{root}/balls",
+            ball.vertices,
+            ball.faces,
+            turn,
+            place,
+            batched_scales=np.ones(1),
+            batched_colors=np.zeros((1, 3), np.uint8),
+            **batch,
+        )
+        self._add_lines(f"{root}/lines", np.zeros((1, 2, 3)), PATH_COLORS[run])
+
+    def _add_path(self, run: DrawnRun, index: int, path: np.ndarray) -> bool:
+        """The path of the centre of mass and the same on the ground; whether there is one."""
+        path = path[:: max(1, len(path) // 500)]  # points enough for a smooth line
+        if len(path) < 2 or np.ptp(path, axis=0).max() == 0.0:
+            return False
+        both = [path, np.column_stack([path[:, :2], np.full(len(path), run.ground)])]
+        segments = np.concatenate([np.stack([line[:-1], line[1:]], axis=1) for line in both])
+        self._add_lines(f"{run.root}/path", segments, PATH_COLORS[index])
+        return True
+
+    def _add_lines(self, node: str, segments: np.ndarray, color: tuple[int, int, int]) -> None:
+        self.scene.add_line_segments(
+            node, segments.astype(np.float32), color, thickness=2.0, thickness_units="screen", visible=False
         )
 
     def _aim_camera(self, server: viser.ViserServer) -> None:
-        middle = self.bounds.mean(axis=0)
         server.initial_camera.fov = math.radians(45.0)
-        server.initial_camera.position = tuple(middle + 1.25 * self.size * np.array([1.0, -1.1, 0.55]))
-        server.initial_camera.look_at = tuple(middle)
+        server.initial_camera.position = tuple(self.middle + 1.35 * self.size * np.array([1.0, -1.1, 0.55]))
+        server.initial_camera.look_at = tuple(self.middle)
 
-    # ---- what changes ----
 
-    def arrows_of(self, state: int) -> tuple[np.ndarray, np.ndarray]:
-        """Tails and heads of the arrows of a state (n, 2, 3) m, and which of them are cut (n,)."""
-        at = self.trajectory.contacts(state)
-        points, forces = self.trajectory.contact_points[at], self.trajectory.contact_forces[at]
-        size = np.linalg.norm(forces, axis=1)
-        longest = LONGEST_ARROW * GRAVITY * float(self.trajectory.body_mass.sum())
-        carrying = size > 1e-6 * max(longest, 1e-300)
-        points, forces, size = points[carrying], forces[carrying], size[carrying]
-        cut = size > longest
-        forces = forces * np.where(cut, longest / np.maximum(size, 1e-300), 1.0)[:, None]
-        return np.stack([points, points + forces / self.newtons_per_meter], axis=1), cut
+def _has(trajectory: Trajectory, shape: RecordedShape) -> bool:
+    """Whether a run has this fixed shape too, in the same place."""
+    return any(
+        trajectory.body_mass[other.body] == 0.0
+        and other.kind == shape.kind
+        and np.array_equal(other.placement, shape.placement)
+        and np.array_equal(other.size, shape.size)
+        and np.array_equal(other.vertices, shape.vertices)
+        for other in trajectory.shapes
+    )
 
-    def show(self, state: int) -> None:
-        for body, frame in self.frames.items():
-            pose = self.trajectory.body_poses[state, body]
-            if body in self.poses and np.array_equal(self.poses[body], pose):
-                continue
-            self.poses[body] = pose
-            frame.position = tuple(pose[:3])
-            frame.wxyz = (pose[6], pose[3], pose[4], pose[5])
-        arrows, cut = self.arrows_of(state)
-        self._set(self.arrows, arrows[~cut], self.forces_visible)
-        self._set(self.cut_arrows, arrows[cut], self.forces_visible)
-        self._set(self.points, self.trajectory.contact_points[self.trajectory.contacts(state)], self.forces_visible)
 
-    @staticmethod
-    def _set(handle: viser.ArrowsHandle | viser.PointCloudHandle, points: np.ndarray, wanted: bool) -> None:
-        visible = wanted and len(points) > 0
-        if visible:
-            handle.points = points.astype(np.float32)
-        if handle.visible != visible:
-            handle.visible = visible
-
-    @property
-    def legend(self) -> str:
-        return f"1 m of arrow = {self.newtons_per_meter:g} N; arrows beyond {LONGEST_ARROW:g} times the weight are cut"
+def _decode(recording: bytes) -> tuple[list[dict], list[bytes]]:
+    """Messages and arrays of a viser recording (the format that its `StateSerializer.serialize` documents)."""
+    inner = zstandard.ZstdDecompressor().decompress(
+        recording[8:], max_output_size=int.from_bytes(recording[:8], "little")
+    )
+    end = 8 + int.from_bytes(inner[:8], "little")
+    content = msgspec.msgpack.decode(inner[8:end])
+    buffers = []
+    for length in content["binaryBufferLengths"]:
+        start = end + (-end) % 8  # aligned
+        end = start + length
+        buffers.append(inner[start:end])
+    return [message for _, message in content["messages"]], buffers

@@ -16,7 +16,7 @@ import numpy as np
 
 from ._core import FileError, Simulation, Stepper
 
-FORMAT, VERSION = "stiction trajectory", 2.0
+FORMAT, VERSION = "stiction trajectory", 3.0
 CONTACT_MODES = ("open", "stick", "slip")
 STAGES = ("update", "detect", "assemble", "solve", "project", "integrate")
 KINDS = ("sphere", "box", "capsule", "cylinder", "plane", "mesh")
@@ -49,11 +49,16 @@ class Trajectory:
     them; residual (k,), worst scaled one; penetration (k,), deepest before the step; iterations (k,) of the solver;
     sub_steps (k,); at_acceptable (k,), 1 where the tolerance was missed; saturated (k,), torques cut; seconds (k, 6),
     wall time of STAGES.
-    body_names (b,); body_mass (b,), 0 of static bodies; body_poses (k, b, 7): position and quaternion x y z w.
+    body_names (b,); body_mass (b,), 0 of static bodies; body_poses (k, b, 7): position and quaternion x y z w;
+    center_of_mass (k, 3) of all that moves.
     The contacts of state i are those from contact_offsets[i] to contact_offsets[i + 1], of the step that led to it:
     contact_points (c, 3); contact_frames (c, 3, 3), columns the normal and two tangents; contact_impulses (c, 3) in
     that frame; contact_forces (c, 3), the mean over the step, on the first body of contact_bodies (c, 2);
-    contact_gaps (c,), before the step; contact_modes (c,), indices of CONTACT_MODES.
+    contact_gaps (c,), before the step; contact_mu (c,), friction, may be infinite; contact_modes (c,), indices of
+    CONTACT_MODES.
+    What the program that drove the run says of each step: signals (k, s), whose signal_names end with their unit;
+    targets (k, t, 3) and reached (k, t, 3), where the points target_names were meant to be and where they were at the
+    start of the step.
     """
 
     time: np.ndarray
@@ -73,6 +78,7 @@ class Trajectory:
     body_names: list[str]
     body_mass: np.ndarray
     body_poses: np.ndarray
+    center_of_mass: np.ndarray
     contact_offsets: np.ndarray
     contact_points: np.ndarray
     contact_frames: np.ndarray
@@ -80,7 +86,13 @@ class Trajectory:
     contact_forces: np.ndarray
     contact_bodies: np.ndarray
     contact_gaps: np.ndarray
+    contact_mu: np.ndarray
     contact_modes: np.ndarray
+    signal_names: list[str]
+    signals: np.ndarray
+    target_names: list[str]
+    targets: np.ndarray
+    reached: np.ndarray
     shapes: list[RecordedShape]
 
     @classmethod
@@ -133,6 +145,8 @@ class Trajectory:
                 value = getattr(self, field.name)
                 out[field.name] = np.array(value, str) if isinstance(value, list) else value
         out["contact_frames"] = self.contact_frames.reshape(-1, 9)
+        for key in ("targets", "reached"):
+            out[key] = getattr(self, key).reshape(len(self.time), -1)
         vertex_offsets, face_offsets = (
             np.cumsum([0, *(len(getattr(s, name)) for s in self.shapes)]) for name in ("vertices", "faces")
         )
@@ -175,8 +189,8 @@ class _Reader:
     def fail(self, key: str, reason: str) -> None:
         raise FileError(f"{self.path}: {key}: {reason}")
 
-    def get(self, key: str, *shape: int | None, kind: str = "f") -> np.ndarray:
-        """The array of this shape (None: any extent) and kind of number; finite."""
+    def get(self, key: str, *shape: int | None, kind: str = "f", bounded: bool = True) -> np.ndarray:
+        """The array of this shape (None: any extent) and kind of number; finite unless it may be unbounded."""
         if key not in self.arrays:
             self.fail(key, "this array is missing")
         array = self.arrays[key]
@@ -187,8 +201,8 @@ class _Reader:
         ):
             wanted = tuple("any" if extent is None else extent for extent in shape)
             self.fail(key, f"expected shape {wanted}, got {array.shape}")
-        if kind == "f" and not np.isfinite(array).all():
-            self.fail(key, "expected finite numbers")
+        if kind == "f" and not (np.isfinite(array).all() if bounded else (array >= 0.0).all()):
+            self.fail(key, f"expected {'finite numbers' if bounded else 'numbers >= 0'}")
         return array
 
     def offsets(self, key: str, count: int, end: int) -> np.ndarray:
@@ -209,8 +223,10 @@ class _Reader:
         if self.get("version").item() != VERSION:
             self.fail("version", f"this program reads version {VERSION:g}, the file has {self.arrays['version']}")
         time = self.get("time", None)
-        names = self.get("body_names", None, kind="U").tolist()
-        q_names, v_names = (self.get(key, None, kind="U").tolist() for key in ("q_names", "v_names"))
+        names, q_names, v_names, signals, targets = (
+            self.get(key, None, kind="U").tolist()
+            for key in ("body_names", "q_names", "v_names", "signal_names", "target_names")
+        )
         states, bodies, nv = len(time), len(names), len(v_names)
         if states == 0:
             self.fail("time", "expected at least one state")
@@ -234,6 +250,7 @@ class _Reader:
             body_names=names,
             body_mass=self.get("body_mass", bodies),
             body_poses=self.get("body_poses", states, bodies, 7),
+            center_of_mass=self.get("center_of_mass", states, 3),
             contact_offsets=self.offsets("contact_offsets", states, contacts),
             contact_points=points,
             contact_frames=self.get("contact_frames", contacts, 9).reshape(contacts, 3, 3),
@@ -241,7 +258,13 @@ class _Reader:
             contact_forces=self.get("contact_forces", contacts, 3),
             contact_bodies=self.indices("contact_bodies", contacts, 2, end=bodies),
             contact_gaps=self.get("contact_gaps", contacts),
+            contact_mu=self.get("contact_mu", contacts, bounded=False),
             contact_modes=self.indices("contact_modes", contacts, end=len(CONTACT_MODES)),
+            signal_names=signals,
+            signals=self.get("signals", states, len(signals)),
+            target_names=targets,
+            targets=self.get("targets", states, 3 * len(targets)).reshape(states, len(targets), 3),
+            reached=self.get("reached", states, 3 * len(targets)).reshape(states, len(targets), 3),
             shapes=self.shapes(bodies),
         )
 

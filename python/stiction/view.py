@@ -1,16 +1,14 @@
-"""A scene, a robot or a recorded run in the browser, as a self-contained web page or as a picture: `stiction view`."""
+"""Scenes, robots and recorded runs in the browser, as a self-contained page, a picture or a film: `stiction view`."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import html
-import io
 import os
 import pathlib
 import sys
 import tempfile
-import time
+import threading
 import typing
 
 import numpy as np
@@ -20,15 +18,19 @@ import stiction
 from .trajectory import Trajectory, of_simulation
 
 if typing.TYPE_CHECKING:
-    import viser
-
-    from .stage import Stage
+    from .browser import Browser
+    from .visuals import VisualShape
 
 FRAMES_PER_SECOND = 30
 NO_VISER = (
     "stiction view needs the package viser, which is not installed here; this line installs it:\n"
     f"{sys.executable} -m pip install 'viser==1.1.1'"
 )
+NO_FFMPEG = (
+    "a film needs the package imageio-ffmpeg, which is not installed here; this line installs it:\n"
+    f"{sys.executable} -m pip install 'imageio-ffmpeg==0.8.1'"
+)
+ROBOT_FILES = (".urdf", ".xml", ".mjcf")
 
 
 def run_of(source: str | os.PathLike, duration: float | None = None, floating: bool = False) -> Trajectory:
@@ -41,12 +43,14 @@ def run_of(source: str | os.PathLike, duration: float | None = None, floating: b
     suffix = pathlib.Path(source).suffix
     if suffix in (".npz", ".mcap"):
         return Trajectory.load(source)
-    world = (
-        robot_above_ground(source, floating)
-        if suffix in (".urdf", ".xml", ".mjcf")
-        else stiction.World.from_scene(source)
-    )
-    return of_simulation(stiction.simulate(world, duration=duration))
+    return of_simulation(stiction.simulate(world_of(source, floating), duration=duration))
+
+
+def world_of(source: str, floating: bool = False) -> stiction.World:
+    """The world of a scene (.toml, or its name) or of a robot (URDF, MJCF) above a ground."""
+    if pathlib.Path(source).suffix in ROBOT_FILES:
+        return robot_above_ground(source, floating)
+    return stiction.World.from_scene(source)
 
 
 def robot_above_ground(file: str, floating: bool = False, clearance: float = 1e-3) -> stiction.World:
@@ -88,13 +92,6 @@ def _reach(shape: stiction.DrawnShape, direction: np.ndarray) -> float:
     return float((shape.vertices @ direction).max())
 
 
-def frames_of(trajectory: Trajectory, speed: float = 1.0) -> np.ndarray:
-    """States to show, one per 1/30 s of the window's clock, the last one included."""
-    start, end = trajectory.time[0], trajectory.time[-1]
-    clock = np.arange(start, end, speed / FRAMES_PER_SECOND)
-    return np.append(np.searchsorted(trajectory.time, clock - 1e-12), len(trajectory.time) - 1)
-
-
 def _import_viser() -> None:
     try:
         import viser  # noqa: F401
@@ -102,103 +99,99 @@ def _import_viser() -> None:
         raise ImportError(NO_VISER) from None
 
 
-def _make_stage(trajectory: Trajectory, port: int = 8080) -> tuple[viser.ViserServer, Stage]:
-    """A server that nobody but this machine reaches, with the run on its stage."""
-    _import_viser()
-    import viser
+def to_html(
+    *trajectories: Trajectory, names: typing.Sequence[str] = (), visuals: typing.Sequence[VisualShape] = ()
+) -> str:
+    """A web page that holds everything it shows: no server, no network.
 
-    from .stage import Stage
-
-    with contextlib.redirect_stdout(io.StringIO()):  # viser's own banner
-        server = viser.ViserServer(host="127.0.0.1", port=port, verbose=False)
-    return server, Stage(server, trajectory)
-
-
-def _with_caption(page: str, caption: str, plain: bool) -> str:
-    """The page with a line of text at its foot; plain: without the notices that viser shows."""
-    style = "position:fixed;left:12px;bottom:10px;z-index:9;padding:2px 6px;"
-    style += "font:13px sans-serif;color:#333;background:#ffffffb0"
-    hidden = (
-        "<style>.mantine-Notifications-root,.mantine-Notification-root{display:none!important}</style>" if plain else ""
-    )
-    if not plain:
-        style = style.replace("bottom:10px", "top:10px")  # the time-line is at the foot
-    end = page.rindex("</body>")
-    return f'{page[:end]}{hidden}<div style="{style}">{html.escape(caption)}</div>{page[end:]}'
-
-
-def to_html(trajectory: Trajectory, at: float | None = None, caption: str = "") -> str:
-    """A web page that holds everything it shows, with a time-line to play and scrub: no server, no network.
-
-    at: only the state at this time (s), without a time-line; None: the whole run.
-    caption: text at the page's edge, before the legend.
+    trajectories: one run, or two to compare. names: of the runs, as the page calls them. visuals: what the bodies of
+    the first run look like, beside what collides (`visuals_of`).
     """
-    server, stage = _make_stage(trajectory)
-    states = frames_of(trajectory) if at is None else [int(np.abs(trajectory.time - at).argmin())]
-    try:
-        stage.show(int(states[0]))
-        page = server.get_scene_serializer()
-        for state in states[1:]:
-            page.insert_sleep(1.0 / FRAMES_PER_SECOND)
-            stage.show(int(state))
-        return _with_caption(page.as_html(), " · ".join(filter(None, (caption, stage.legend))), plain=at is not None)
-    finally:
-        with contextlib.redirect_stdout(io.StringIO()):
-            server.stop()
-
-
-def to_png(
-    trajectory: Trajectory, file: str | os.PathLike, at: float | None = None, size: tuple[int, int] = (1280, 800)
-) -> None:
-    """A picture of one state, drawn by a headless Chromium. at: its time (s); None: the end of the run."""
-    at = float(trajectory.time[-1]) if at is None else at
     _import_viser()
+    from . import page
+
+    names = list(names) or [f"run {k + 1}" for k in range(len(trajectories))]
+    if not 1 <= len(trajectories) <= 2 or len(names) != len(trajectories):
+        raise ValueError(
+            f"expected one run or two and a name for each, got {len(trajectories)} runs, {len(names)} names"
+        )
+    return page.page_of(page.content_of(list(trajectories), names, visuals), " and ".join(names))
+
+
+def _opened(page: str, size: tuple[int, int], folder: str) -> Browser:
+    """A browser that shows the page without its controls."""
     from .browser import Browser
 
-    with Browser() as browser, tempfile.TemporaryDirectory() as folder:
-        page = pathlib.Path(folder, "page.html")
-        page.write_text(to_html(trajectory, at, caption=f"t = {at:.3g} s"), encoding="utf-8")
-        pathlib.Path(file).write_bytes(browser.picture(page, size))
-
-
-def play(trajectory: Trajectory, port: int = 8080) -> None:
-    """Shows the run in a window of the browser until interrupted: play, scrub, forces on and off."""
-    server, stage = _make_stage(trajectory, port)
-    states = frames_of(trajectory)
-    server.gui.configure_theme(show_logo=False, show_share_button=False)  # sharing would leave this machine
-    with server.gui.add_folder("Run"):
-        playing = server.gui.add_checkbox("play", True)
-        frame = server.gui.add_slider("frame", 0, max(len(states) - 1, 1), 1, 0)
-        speed = server.gui.add_dropdown("speed", ("1", "0.5", "0.25", "0.1", "2"))
-        forces = server.gui.add_checkbox("contact forces", True)
-        clock = server.gui.add_markdown("")
-        server.gui.add_markdown(stage.legend)
-
-    def draw(_: object = None) -> None:
-        state = int(states[min(int(frame.value), len(states) - 1)])
-        stage.forces_visible = forces.value
-        with server.atomic():
-            stage.show(state)
-        at = trajectory.contacts(state)
-        total = np.linalg.norm(trajectory.contact_forces[at], axis=1).sum() if at.stop > at.start else 0.0
-        clock.content = (
-            f"t = {trajectory.time[state]:.3f} s, {at.stop - at.start} contacts, forces {total:.4g} N in all"
-        )
-
-    frame.on_update(draw)
-    forces.on_update(draw)
-    draw()
-    print(f"stiction view: http://127.0.0.1:{server.get_port()} (Ctrl-C ends it)", flush=True)
+    file = pathlib.Path(folder, "page.html")
+    file.write_text(page, encoding="utf-8")
+    browser = Browser()
     try:
-        while True:
-            time.sleep(1.0 / (FRAMES_PER_SECOND * float(speed.value)))
-            if playing.value:
-                frame.value = (int(frame.value) + 1) % len(states)
-    except KeyboardInterrupt:
-        pass
+        browser.open(f"{file}#plain", size)
+    except BaseException:
+        browser.__exit__()
+        raise
+    return browser
+
+
+def to_png(page: str, file: str | os.PathLike, at: float | None = None, size: tuple[int, int] = (1280, 800)) -> None:
+    """A picture of one state of a page (`to_html`), drawn by a headless Chromium. at: its time (s); None: the end."""
+    with tempfile.TemporaryDirectory() as folder, _opened(page, size, folder) as browser:
+        browser.seek(1e9 if at is None else at)  # the page goes no further than the run
+        pathlib.Path(file).write_bytes(browser.still_picture())
+
+
+def to_mp4(page: str, file: str | os.PathLike, speed: float = 1.0, size: tuple[int, int] = (1280, 800)) -> None:
+    """A film of a page (`to_html`), drawn picture by picture by a headless Chromium.
+
+    speed: of the run's clock against the film's.
+    """
+    try:
+        import imageio_ffmpeg
+    except ImportError:
+        raise ImportError(NO_FFMPEG) from None
+    import imageio.v3 as imageio
+
+    rate = FRAMES_PER_SECOND
+    film = imageio_ffmpeg.write_frames(os.fspath(file), size, fps=rate, codec="libx264", quality=8, macro_block_size=2)
+    film.send(None)
+    try:
+        with tempfile.TemporaryDirectory() as folder, _opened(page, size, folder) as browser:
+            start, end = (browser.evaluate(f"stiction.page.player.{edge}") for edge in ("start", "end"))
+            for k in range(int((end - start) / speed * rate) + 1):
+                browser.seek(start + k * speed / rate)
+                film.send(np.ascontiguousarray(imageio.imread(browser.picture("jpeg"))))
     finally:
-        with contextlib.redirect_stdout(io.StringIO()):
-            server.stop()
+        film.close()
+
+
+def play(page: str, port: int = 8080) -> None:
+    """Serves a page (`to_html`) to the browsers of this machine until interrupted."""
+    from .serve import address_of, serve_page
+
+    with serve_page(page, port) as server:
+        print(f"stiction view: {address_of(server)} (Ctrl-C ends it)", flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            server.serve_forever()
+
+
+def play_live(world: stiction.World, port: int = 8080, name: str = "live", visuals: typing.Sequence = ()) -> None:
+    """Simulates a world in real time and serves the page that shows it, pushes it and pauses it, until interrupted."""
+    _import_viser()
+    from . import page
+    from .live import LiveRun
+    from .serve import address_of, serve_page
+
+    run = LiveRun(world)
+    content = page.content_of([run.start], [name], visuals, live=run)
+    with serve_page(page.page_of(content, name), port, run.stream) as server:
+        threading.Thread(target=run.run, daemon=True).start()
+        print(f"stiction view: {address_of(server)} (Ctrl-C ends it)", flush=True)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            run.stop()
 
 
 def positive(text: str) -> float:
@@ -214,37 +207,78 @@ positive.__name__ = "finite number > 0"  # what argparse calls it in a complaint
 def parser() -> argparse.ArgumentParser:
     out = argparse.ArgumentParser(prog="stiction view", description=__doc__.split(":")[0] + ".", allow_abbrev=False)
     out.add_argument(
-        "source",
+        "sources",
         metavar="SCENE|RUN",
-        help="scene (.toml, or a name that stiction scenes lists), robot (.urdf, .xml), or recorded run (.npz)",
+        nargs="+",
+        help="scene (.toml, or a name that stiction scenes lists), robot (.urdf, .xml), or recorded run (.npz, .mcap); "
+        "two are compared",
     )
     out.add_argument("--duration", type=positive, help="simulated time (s; default: the scene's, 1 for a robot)")
     out.add_argument("--floating", action="store_true", help="give a URDF a floating base")
+    out.add_argument("--live", action="store_true", help="simulate while it is looked at: pause, step, push, friction")
     out.add_argument(
-        "--html", metavar="FILE", help="write a self-contained web page with a time-line instead of opening a window"
+        "--robot", metavar="URDF", help="what the robot of a run or scene looks like (a URDF shows itself)"
     )
+    out.add_argument("--html", metavar="FILE", help="write a self-contained web page instead of serving it")
     out.add_argument("--png", metavar="FILE", help="write a picture, drawn by a headless Chromium")
     out.add_argument("--at", type=float, help="time of the picture (s; default: the end)")
+    out.add_argument("--mp4", metavar="FILE", help="write a film, drawn by a headless Chromium")
+    out.add_argument("--speed", type=positive, default=1.0, help="of the film (default: %(default)s)")
     out.add_argument(
-        "--port",
-        type=int,
-        default=8080,
-        help="of the window, which this machine alone can reach (default: %(default)s)",
+        "--size", type=size_of, default=(1280, 800), metavar="WxH", help="of picture and film (default: 1280x800)"
+    )
+    out.add_argument(
+        "--port", type=int, default=8080, help="of the page, which this machine alone can reach (default: %(default)s)"
     )
     return out
+
+
+def size_of(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    if not (int(width) > 0 and int(height) > 0):
+        raise ValueError(text)
+    return int(width), int(height)
+
+
+size_of.__name__ = "size like 1280x800"
+
+
+def _visuals(options: argparse.Namespace, trajectory: Trajectory) -> list[VisualShape]:
+    from .visuals import visuals_of
+
+    file = options.robot or options.sources[0]
+    return visuals_of(file, trajectory) if pathlib.Path(file).suffix == ".urdf" else []
+
+
+def _show_live(options: argparse.Namespace) -> None:
+    if len(options.sources) != 1 or pathlib.Path(options.sources[0]).suffix in (".npz", ".mcap"):
+        raise ValueError(f"--live: expected one scene or robot, got {' '.join(options.sources)}")
+    world = world_of(options.sources[0], options.floating)
+    start = of_simulation(stiction.simulate(world, duration=1e-3))
+    play_live(world, options.port, pathlib.Path(options.sources[0]).stem, _visuals(options, start))
+
+
+def _show(options: argparse.Namespace) -> None:
+    trajectories = [run_of(source, options.duration, options.floating) for source in options.sources]
+    names = [pathlib.Path(source).stem for source in options.sources]
+    if len(set(names)) < len(names):
+        names = options.sources
+    page = to_html(*trajectories, names=names, visuals=_visuals(options, trajectories[0]))
+    if options.html:
+        pathlib.Path(options.html).write_text(page, encoding="utf-8")
+    if options.png:
+        to_png(page, options.png, options.at, options.size)
+    if options.mp4:
+        to_mp4(page, options.mp4, options.speed, options.size)
+    if not (options.html or options.png or options.mp4):
+        play(page, options.port)
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         _import_viser()
-        trajectory = run_of(options.source, options.duration, options.floating)
-        if options.html:
-            pathlib.Path(options.html).write_text(to_html(trajectory), encoding="utf-8")
-        if options.png:
-            to_png(trajectory, options.png, options.at)
-        if not options.html and not options.png:
-            play(trajectory, options.port)
+        (_show_live if options.live else _show)(options)
     except (ImportError, RuntimeError, ValueError, OSError) as error:
         print(f"stiction view: {error}", file=sys.stderr)
         return 2

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import pathlib
 import subprocess
 import sys
 
@@ -185,3 +186,71 @@ def test_bad_files_are_named(trajectory, tmp_path):
     np.savez(tmp_path / "mode.npz", **arrays)
     with pytest.raises(stiction.FileError, match="contact_modes: expected indices"):
         stiction.Trajectory.load(tmp_path / "mode.npz")
+
+
+def test_friction_may_be_infinite_and_survives_both_formats(tmp_path):
+    world = stiction.World(friction=np.inf)
+    world.add_ground()
+    world.add_body("box", stiction.Shape.box((0.2, 0.2, 0.1)), mass=MASS, position=(0, 0, 0.05))
+    trajectory = of_simulation(stiction.simulate(world, duration=0.03, dt=DT))
+    assert np.isposinf(trajectory.contact_mu).all()
+    assert len(trajectory.contact_mu)
+    for suffix in (".npz", ".mcap"):
+        trajectory.save(tmp_path / f"run{suffix}")
+        same(stiction.Trajectory.load(tmp_path / f"run{suffix}"), trajectory)
+
+
+def test_friction_and_centre_of_mass_are_those_of_the_world(trajectory):
+    np.testing.assert_array_equal(trajectory.contact_mu, MU)
+    world = sliding_box()
+    for state in (0, -1):
+        np.testing.assert_allclose(
+            trajectory.center_of_mass[state], world.center_of_mass(trajectory.q[state]), atol=1e-14
+        )
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".mcap"])
+def test_a_trot_says_where_its_feet_were_to_be_and_what_was_predicted(tmp_path, suffix):
+    """Feet, the ends of the shanks, are found again in the poses; forces borne in the contacts of the ground."""
+    file = tmp_path / "trot.npz"
+    command = [
+        pathlib.Path(sys.executable).with_name("stiction"),
+        *[
+            "experiment",
+            "trot",
+            "--controller",
+            "id-qp-mu",
+            "--objective",
+            "anitescu",
+            "--mu",
+            "0.1",
+            "--starts",
+            "1",
+            "--duration",
+            "0.6",
+            "--quiet",
+        ],
+        *("--json", tmp_path / "rows.json", "--record", file),
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    trot = stiction.Trajectory.load(file)
+    trot.save(tmp_path / f"again{suffix}")
+    same(stiction.Trajectory.load(tmp_path / f"again{suffix}"), trot)
+    assert trot.target_names == ["LF_foot", "RF_foot", "LH_foot", "RH_foot"]
+    for k, foot in enumerate(trot.target_names):
+        shank = trot.body_names.index(foot.replace("foot", "shank"))
+        poses = trot.body_poses[:-1, shank]  # before the step that led to the next state
+        offset = np.array([0.1 if foot[1] == "F" else -0.1, 0.0, 0.0])
+        u, w = poses[:, 3:6], poses[:, 6:]
+        cross = 2.0 * np.cross(u, offset)
+        np.testing.assert_allclose(
+            trot.reached[1:, k], poses[:, :3] + offset + w * cross + np.cross(u, cross), atol=1e-9
+        )
+        borne = trot.signals[:, trot.signal_names.index(f"force simulated {foot} (N)")]
+        on_foot = (trot.contact_bodies == shank).any(axis=1)
+        normal = np.where(on_foot, np.einsum("ci,ci->c", trot.contact_forces, trot.contact_frames[:, :, 0]), 0.0)
+        sums = np.diff(np.append(0.0, np.cumsum(normal))[trot.contact_offsets])
+        np.testing.assert_allclose(borne, sums, atol=1e-9)
+    assert np.abs(trot.targets - trot.reached).max() < 0.05
+    predicted = trot.signals[:, [name.startswith("force predicted") for name in trot.signal_names]].sum(axis=1)
+    assert np.median(predicted[1:]) == pytest.approx(47.0882, rel=0.2)  # its weight

@@ -1,6 +1,9 @@
-"""What stiction view shows, against the run and in a real browser."""
+"""What stiction view shows, against the run; test_view_browser.py looks at it in a real browser."""
 
 import base64
+import dataclasses
+import gzip
+import json
 import pathlib
 import re
 import subprocess
@@ -13,7 +16,9 @@ import stiction
 from stiction import view
 from stiction.trajectory import Trajectory
 
-viser = pytest.importorskip("viser", reason="stiction view needs viser")
+pytest.importorskip("viser", reason="stiction view needs viser")
+
+from stiction import frames, page
 
 MASS, GRAVITY = 2.0, 9.81
 
@@ -40,11 +45,21 @@ def trajectory(box_run):
     return Trajectory.load(box_run[2])
 
 
+def header_of(data):
+    return json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+
+
 @pytest.fixture(scope="module")
-def stage(trajectory):
-    server, stage = view._make_stage(trajectory)
-    yield stage
-    server.stop()
+def content(trajectory):
+    """The header and the arrays of the page's content."""
+    data = page.content_of([trajectory], ["box"])
+    length, header = int.from_bytes(data[:8], "little"), header_of(data)
+
+    def array(at, *shape):
+        start = 8 + length + at["offset"]
+        return np.frombuffer(data[start : start + at["bytes"]], at["dtype"]).reshape(shape or -1)
+
+    return header, array
 
 
 def test_recording_holds_the_run(box_run, trajectory):
@@ -67,28 +82,53 @@ def test_forces_of_the_last_step_are_those_of_statics(trajectory):
     np.testing.assert_allclose(np.abs(trajectory.contact_points[at][:, :2]), 0.1, atol=1e-12)
 
 
-def test_arrows_are_the_forces_of_the_run_in_the_stated_scale(trajectory, stage):
-    state = len(trajectory.time) - 1
-    arrows, cut = stage.arrows_of(state)
-    at = trajectory.contacts(state)
-    np.testing.assert_allclose(arrows[:, 0], trajectory.contact_points[at])
-    np.testing.assert_allclose(
-        (arrows[:, 1] - arrows[:, 0]) * stage.newtons_per_meter, trajectory.contact_forces[at], atol=1e-12
-    )
-    assert not cut.any()
-    assert f"1 m of arrow = {stage.newtons_per_meter:g} N" in stage.legend
-    stage.show(state)
-    np.testing.assert_allclose(stage.arrows.points, arrows, rtol=1e-6)
-    assert stage.arrows.visible
-    stage.show(0)  # nothing led to the start
-    assert not stage.arrows.visible
+def test_the_page_holds_every_state_of_the_run(trajectory, content):
+    header, array = content
+    (run,) = header["runs"]
+    arrays = run["arrays"]
+    np.testing.assert_allclose(array(arrays["time"]), trajectory.time, rtol=1e-6)
+    poses = array(arrays["poses"], len(trajectory.time), len(run["bodies"]), 7)
+    for k, body in enumerate(run["bodies"]):
+        assert run["nodes"][k].endswith(trajectory.body_names[body])
+        np.testing.assert_allclose(poses[:, k, :3], trajectory.body_poses[:, body, :3], atol=1e-6)
+        np.testing.assert_allclose(np.roll(poses[:, k, 3:], -1, axis=1), trajectory.body_poses[:, body, 3:], atol=1e-6)
+    np.testing.assert_array_equal(array(arrays["offsets"]), trajectory.contact_offsets)
+    np.testing.assert_allclose(array(arrays["forces"], -1, 3), trajectory.contact_forces, rtol=1e-6)
+    np.testing.assert_array_equal(array(arrays["modes"]), trajectory.contact_modes)
+    nodes = {message["name"] for message in header["messages"] if "props" in message}
+    assert nodes >= {*run["nodes"], *run["collision"], "/run0/forces", "/run0/cones", "/run0/balls", "/run0/lines"}
 
 
-def test_bodies_stand_where_the_run_has_them(trajectory, stage):
-    stage.show(5)
-    for body, frame in stage.frames.items():
-        np.testing.assert_allclose(frame.position, trajectory.body_poses[5, body, :3], atol=1e-12)
-        np.testing.assert_allclose(np.roll(frame.wxyz, -1), trajectory.body_poses[5, body, 3:], atol=1e-12)
+def test_plots_are_of_the_run(trajectory, content):
+    header, array = content
+    charts = {chart["title"]: chart for chart in header["runs"][0]["charts"]}
+    force = charts[frames.FORCES]
+    np.testing.assert_allclose(array(force["time"]), trajectory.time[1:], rtol=1e-6)
+    weight = MASS * GRAVITY
+    np.testing.assert_allclose(array(force["values"]), weight, rtol=1e-6)  # the box alone stands on the ground
+    np.testing.assert_allclose(array(charts[frames.RESIDUAL]["values"]), trajectory.residual[1:], rtol=1e-6)
+
+
+def test_thinned_curves_keep_their_extremes():
+    time = np.arange(20001) / 1000.0
+    values = np.random.default_rng(0).normal(size=(len(time), 2))
+    values[12345, 1] = 99.0
+    thin_time, thin = frames.thinned(time, values)
+    assert len(thin_time) == len(thin) == 2 * frames.CURVE_POINTS
+    np.testing.assert_array_equal(thin.max(axis=0), values[1:].max(axis=0))
+    np.testing.assert_array_equal(thin.min(axis=0), values[1:].min(axis=0))
+    assert abs(thin_time[thin[:, 1].argmax()] - time[12345]) <= time[-1] / frames.CURVE_POINTS
+
+
+def test_long_runs_are_thinned_to_what_a_page_may_weigh(trajectory):
+    count = 400_000
+    bodies = list(range(len(trajectory.body_names)))
+    long = dataclasses.replace(trajectory, time=np.arange(count) / 1e3)
+    states = frames.states_of(long, bodies)
+    assert states[0] == 0
+    assert states[-1] == count - 1
+    assert 28 * len(bodies) * len(states) <= frames.STATES_BYTES
+    assert len(frames.states_of(trajectory, bodies)) == len(trajectory.time)
 
 
 def test_drawn_shapes_have_the_volume_of_the_shapes(trajectory):
@@ -114,13 +154,6 @@ def test_world_shapes_are_those_of_the_recording(box_run, trajectory):
         np.testing.assert_array_equal(ours.faces, theirs.faces)
 
 
-def test_frames_keep_the_clock(trajectory):
-    frames = view.frames_of(trajectory)
-    assert frames[0] == 0
-    assert frames[-1] == len(trajectory.time) - 1
-    np.testing.assert_allclose(trajectory.time[frames[:-1]], np.arange(len(frames) - 1) / 30, atol=0.01)
-
-
 @pytest.mark.parametrize("floating", [False, True])
 def test_robot_starts_just_clear_of_the_ground(checkout, floating):
     world = view.robot_above_ground(str(checkout / "models" / "links.urdf"), floating)
@@ -128,44 +161,15 @@ def test_robot_starts_just_clear_of_the_ground(checkout, floating):
     assert world.problem().contacts == 0 or min(world.problem().gap) > 0
 
 
-def test_page_is_self_contained_and_draws_without_complaint(trajectory, tmp_path):
-    page = view.to_html(trajectory, caption="box")
-    assert not re.search(r"""(src|href)=["']?https?://""", page)
-    assert "box · 1 m of arrow" in page
-    from stiction import browser
-
-    try:
-        browser.find_chromium()
-    except browser.ViewError as missing:
-        pytest.skip(str(missing))
-    file = tmp_path / "page.html"
-    file.write_text(page, encoding="utf-8")
-    with browser.Browser() as chromium:
-        picture = chromium.picture(file, (320, 200))
-        assert chromium.complaints == []
-        assert all(address.startswith(("file:", "data:", "blob:")) for address in chromium.requests)
-    assert picture.startswith(b"\x89PNG")
-    pixels = _pixels(picture)
-    assert np.unique(pixels.reshape(-1, 3), axis=0).shape[0] > 50  # something is drawn
-    orange = (pixels[..., 0] > 150) & (pixels[..., 2] < 0.55 * pixels[..., 0])
-    assert orange.any()  # the arrows of the forces
-
-
-def _pixels(png):
-    import io
-
-    from PIL import Image
-
-    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
-
-
 def test_command_writes_a_page(box_run, tmp_path):
     command = pathlib.Path(sys.executable).with_name("stiction")
     page = tmp_path / "page.html"
     done = subprocess.run([command, "view", box_run[2], "--html", page], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    scene = re.search(r'__VISER_EMBED_DATA__="([^"]+)"', page.read_text(encoding="utf-8"))
-    assert len(base64.b64decode(scene[1])) > 1000
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"""(src|href)=["']?https?://""", text)
+    data = re.search(r'id="stiction-data">([^<]+)<', text)
+    assert len(gzip.decompress(base64.b64decode(data[1]))) > 10_000
     unknown = subprocess.run(
         [command, "view", "nothing.npz", "--html", page], capture_output=True, text=True, check=False
     )
@@ -193,3 +197,40 @@ def test_damaged_recordings_are_refused_by_name(box_run, tmp_path, key):
     np.savez(file, **{**arrays, key: damaged})
     with pytest.raises(stiction.FileError, match=f"bad.npz: {key}"):
         Trajectory.load(file)
+
+
+URDF = """<robot name="arm">
+<material name="red"><color rgba="1 0 0 1"/></material>
+<link name="base"/>
+<link name="upper"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<visual><origin xyz="0 0 0.5" rpy="0 0 1.5707963267948966"/><geometry><box size="0.1 0.2 1"/></geometry>
+<material name="red"/></visual></link>
+<link name="tool"><visual><geometry>
+<mesh filename="package://arm/meshes/tool.stl" scale="2 2 2"/></geometry></visual></link>
+<joint name="elbow" type="continuous"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/></joint>
+<joint name="glue" type="fixed"><parent link="upper"/><child link="tool"/><origin xyz="0 0 1"/></joint>
+</robot>"""
+
+
+def test_visuals_of_a_urdf_stand_on_the_bodies_of_their_links(tmp_path):
+    import trimesh
+
+    from stiction.visuals import visuals_of
+
+    (tmp_path / "arm" / "meshes").mkdir(parents=True)
+    trimesh.creation.box(extents=(0.1, 0.1, 0.1)).export(tmp_path / "arm" / "meshes" / "tool.stl")
+    file = tmp_path / "arm" / "arm.urdf"
+    file.write_text(URDF)
+    trajectory = view.run_of(file, duration=0.01)
+    box, tool = visuals_of(file, trajectory)
+    upper = trajectory.body_names.index("upper")
+    assert (box.kind, box.body, box.color) == ("box", upper, (255, 0, 0))
+    np.testing.assert_allclose(box.placement, [0, 0, 0.5, 0, 0, np.sqrt(0.5), np.sqrt(0.5)], atol=1e-12)
+    assert (tool.kind, tool.body) == ("mesh", upper)
+    np.testing.assert_allclose(tool.placement[:3], [0, 0, 1])  # the tool is fixed at the end of the arm
+    np.testing.assert_allclose(np.ptp(tool.vertices, axis=0), 0.2)
+    (run,) = header_of(page.content_of([trajectory], ["arm"], [box, tool]))["runs"]
+    assert len(run["visual"]) == 2
+    (tmp_path / "arm" / "meshes" / "tool.stl").unlink()
+    with pytest.raises(stiction.FileError, match=r"tool\.stl"):
+        visuals_of(file, trajectory)

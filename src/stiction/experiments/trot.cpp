@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "stiction/base/random.hpp"
 #include "stiction/experiments/trot_control.hpp"
 #include "stiction/experiments/trot_measures.hpp"
+#include "stiction/experiments/trot_record.hpp"
 #include "stiction/plan/patrol.hpp"
 #include "stiction/sim/observers.hpp"
 
@@ -90,7 +92,9 @@ class Trot {
         simulation_(make_stepper(run, world_), make_start(run, world_, control_.planner())),
         measures_(world_, run),
         nothing_(VectorXd::Zero(world_.nv())),
-        sensed_(nothing_) {}
+        sensed_(nothing_) {
+    if (!run.record.empty()) record_.emplace(world_, simulation_.state());
+  }
 
   TrotResult run() {
     TrotResult result = describe();
@@ -108,6 +112,7 @@ class Trot {
     result.uncertified = summary.at_acceptable + (summary.stop == Stop::refused ? 1 : 0);
     result.waypoints = patrol_.reached();
     measures_.finish(control_, result);
+    if (record_) record_->save(run_.record);
     return result;
   }
 
@@ -142,6 +147,7 @@ class Trot {
 
   void measure(const StepTaken& step) {
     measures_.record(step, control_);
+    if (record_) record_->add(step, control_);
     sensed_.setZero();
     step.stepper.problem().J.add_transposed(step.stepper.solution().impulses, sensed_);
     sensed_ /= step.stepper.problem().dt;
@@ -154,6 +160,7 @@ class Trot {
   Simulation simulation_;
   Patrol patrol_{published_patrol()};
   TrotMeasures measures_;
+  std::optional<TrotRecord> record_;
   VectorXd nothing_, sensed_;
   double time_ = 0.0;  ///< s, start of the last step
 };

@@ -29,6 +29,7 @@ struct TrotRun {
   double dt = 1e-3;        ///< s, of simulator and controller
   std::uint64_t seed = 0;  ///< of the start's perturbation: joints by up to 0.01 rad, heading by up to 0.1 rad; 0 for none
   std::string log;         ///< CSV file, empty for none: state, plan and torques at the start of each step, forces of the step
+  std::string record;      ///< trajectory (.npz), empty for none, with the feet's targets and the forces predicted and borne
   /// Called now and then with the share done in [0, 1].
   std::function<void(double)> progress;
 };

@@ -1,5 +1,6 @@
 #include "stiction/record/trajectory.hpp"
 
+#include <algorithm>
 #include <fstream>
 
 #include "stiction/base/errors.hpp"
@@ -21,17 +22,20 @@ void append(std::vector<double>& out, const Eigen::Isometry3d& X) {
 
 void write_bodies(const World& world, const Trajectory& r, NpzWriter& out) {
   std::vector<std::string_view> names;
-  std::vector<double> poses, masses;
+  std::vector<double> poses, masses, centers;
   for (const Body& body : world.bodies()) names.push_back(body.name), masses.push_back(body.block < 0 ? 0.0 : body.mass);
+  const bool moves = std::ranges::any_of(masses, [](double mass) { return mass > 0.0; });
   WorldData data(world);
   for (std::size_t i = 0; i < r.time.size(); ++i) {
     const auto nq = static_cast<std::size_t>(world.nq());
     update_kinematics(world, Eigen::Map<const Eigen::VectorXd>(r.q.data() + i * nq, world.nq()), data);
     for (const Eigen::Isometry3d& X : data.X_WB) append(poses, X);
+    append(centers, moves ? center_of_mass(world, data) : Eigen::Vector3d(Eigen::Vector3d::Zero()));
   }
   out.words("body_names", names);
   out.rows("body_mass", masses, {});
   out.rows("body_poses", poses, {names.size(), 7});
+  out.rows("center_of_mass", centers, {3});
 }
 
 void write_names(const std::vector<std::string>& names, std::string_view key, NpzWriter& out) {
@@ -66,6 +70,16 @@ void write_contacts(const Trajectory& r, NpzWriter& out) {
   out.integers("contact_modes", r.contact_modes);
   out.integers("contact_bodies", bodies, {2});
   out.rows("contact_gaps", r.contact_gaps, {});
+  out.rows("contact_mu", r.contact_mu, {});
+}
+
+void write_extras(const Trajectory& r, NpzWriter& out) {
+  write_names(r.signal_names, "signal_names", out);
+  out.table("signals", r.signals, r.states(), r.signal_names.size());
+  write_names(r.target_names, "target_names", out);
+  for (const auto& [key, points] : {std::pair{"targets", &r.targets}, std::pair{"reached", &r.reached}}) {
+    out.table(key, *points, r.states(), 3 * r.target_names.size());
+  }
 }
 
 void write_shapes(const World& world, NpzWriter& out) {
@@ -118,6 +132,9 @@ void Trajectory::add_step(const State& state, const StepReport& report, const Ei
 void Trajectory::add(const State& state) {
   const Eigen::VectorXd none = Eigen::VectorXd::Zero(state.v.size());
   add_step(state, {}, none, none, 0);
+  signals.resize(states() * signal_names.size());
+  targets.resize(3 * states() * target_names.size());
+  reached.resize(targets.size());
 }
 
 void Trajectory::add(const State& state, const Stepper& stepper, const StepReport& report,
@@ -138,6 +155,7 @@ void Trajectory::add(const State& state, const Stepper& stepper, const StepRepor
     append(contact_impulses, impulse);
     append(contact_forces, frame * impulse / stepper.problem().dt);
     contact_gaps.push_back(contact.gap);
+    contact_mu.push_back(stepper.problem().mu[static_cast<Eigen::Index>(i)]);
     contact_modes.push_back(static_cast<int>(contact_mode(stepper.solution(), static_cast<int>(i))));
     contact_bodies.insert(contact_bodies.end(), {contact.body_a, contact.body_b});
   }
@@ -148,10 +166,11 @@ void save_trajectory(const std::filesystem::path& path, const World& world, cons
   NpzWriter out;
   const std::string_view format = "stiction trajectory";
   out.words("format", {&format, 1});
-  out.scalar("version", 2.0);
+  out.scalar("version", 3.0);
   write_states(world, trajectory, out);
   write_bodies(world, trajectory, out);
   write_contacts(trajectory, out);
+  write_extras(trajectory, out);
   write_shapes(world, out);
   const std::string bytes = out.archive();
   std::ofstream file(path, std::ios::binary);

@@ -2,20 +2,26 @@
 //
 // A numpy archive (.npz) of, for k states, b bodies, s shapes and c contacts in all; what belongs to a step stands in the row of the state
 // that it led to, and is zero in the first row:
-//   format, version      "stiction trajectory", 2
+//   format, version      "stiction trajectory", 3
 //   time q v             (k,) s, (k, nq), (k, nv)
 //   q_names v_names      (nq,) (nv,): of the coordinates
 //   tau tau_desired      (k, nv) N and N m: applied, and what the control had asked for before limits
 //   residual penetration (k,) worst scaled residual; deepest before the step (m)
 //   iterations sub_steps at_acceptable saturated  (k,) integers: of the solver; parts of the step; 1 where it missed the tolerance; torques
-//   cut seconds              (k, 6) wall time of the stages update, detect, assemble, solve, project, integrate body_names           (b,)
-//   body_mass            (b,) kg, 0 of static bodies
+//   cut
+//   seconds              (k, 6) wall time of the stages update, detect, assemble, solve, project, integrate
+//   body_names body_mass (b,), (b,) kg, 0 of static bodies
+//   center_of_mass       (k, 3) of all that moves (m), zero where nothing does
 //   body_poses           (k, b, 7): position and quaternion x y z w in the world
 //   contact_offsets      (k + 1,): the contacts of state i are [offsets[i], offsets[i + 1])
 //   contact_points contact_frames       (c, 3) m, (c, 9) rows of R_WC, whose columns are the normal and two tangents
 //   contact_impulses contact_forces     (c, 3) N s in the contact frame; (c, 3) N in world axes, on the first body of the pair
 //   contact_modes        (c,) 0 open, 1 stick, 2 slip
 //   contact_bodies contact_gaps         (c, 2) indices of bodies, (c,) m, before the step
+//   contact_mu           (c,) friction, infinity allowed
+//   signal_names signals (s,), (k, s): what the program that drove the run says of each step, in the unit that the name ends with
+//   target_names targets reached        (t,), (k, t, 3), (k, t, 3): where points were meant to be and where they were, at the start of the
+//   step (m, world)
 //   shape_names shape_kinds shape_bodies shape_placements shape_sizes    (s,), (s,), (s,), (s, 7), (s, 3): as in DrawnShape
 //   mesh_vertex_offsets mesh_vertices mesh_face_offsets mesh_faces       (s + 1,), (., 3), (s + 1,), (., 3): of shapes of kind "mesh"
 // Of a step taken in parts, contacts are those of the last part, with its impulses and mean forces.
@@ -23,6 +29,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "stiction/forward/step.hpp"
@@ -34,8 +41,10 @@ struct Trajectory {
   std::vector<double> residual, penetration, seconds;
   std::vector<int> iterations, sub_steps, at_acceptable, saturated;
   std::vector<std::int64_t> contact_offsets{0};
-  std::vector<double> contact_points, contact_frames, contact_impulses, contact_forces, contact_gaps;
+  std::vector<double> contact_points, contact_frames, contact_impulses, contact_forces, contact_gaps, contact_mu;
   std::vector<int> contact_modes, contact_bodies;
+  std::vector<std::string> signal_names, target_names;  ///< set before the first state; whoever sets them appends a row for every step
+  std::vector<double> signals, targets, reached;
 
   /// A state that no step led to.
   void add(const State& state);

@@ -1,0 +1,115 @@
+"""The numbers of a run as a page needs them: states to draw, and curves to plot beside them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from .trajectory import STAGES, Trajectory
+
+STATES_BYTES = 6e6  # of a run's states, before compression: a page of two long runs stays below 15 MB
+CURVE_POINTS = 1500  # pairs of least and largest value: more than a plot is wide in pixels
+# Titles of plots.
+FORCES, TORQUES = "Normal force, sum (N)", "Torque or force of joints (N m, N)"
+RESIDUAL, TIMES = "Residual, scaled", "Wall time per step (µs)"
+COUNTS, PENETRATION, CENTER = "Contacts, iterations", "Deepest penetration (mm)", "Centre of mass (m)"
+
+
+def states_of(trajectory: Trajectory, bodies: list[int]) -> np.ndarray:
+    """Indices of the states to keep: every one where they fit, else every n-th; the last one always."""
+    count = len(trajectory.time)
+    contact = 4 * (3 + 3 + 3 + 1) + 1
+    size = count * (28 * len(bodies) + 12 + 24 * len(trajectory.target_names)) + contact * len(trajectory.contact_mu)
+    stride = max(1, int(np.ceil(size / STATES_BYTES)))
+    return np.unique(np.append(np.arange(0, count, stride), count - 1))
+
+
+def drawn_states(trajectory: Trajectory, bodies: list[int], states: np.ndarray) -> dict[str, np.ndarray]:
+    """Arrays of the states: time (f,), poses (f, b, 7) with quaternion w x y z, contacts from offsets (f + 1,), ..."""
+    ranges = [trajectory.contacts(i) for i in states]
+    at = np.concatenate([np.arange(r.start, r.stop) for r in ranges]) if ranges else np.empty(0, int)
+    poses = trajectory.body_poses[states][:, bodies][:, :, [0, 1, 2, 6, 3, 4, 5]]
+    floats = {
+        "poses": poses,
+        "center": trajectory.center_of_mass[states],
+        "points": trajectory.contact_points[at],
+        "forces": trajectory.contact_forces[at],
+        "normals": trajectory.contact_frames[at, :, 0],
+        "mu": trajectory.contact_mu[at],
+        "targets": trajectory.targets[states],
+        "reached": trajectory.reached[states],
+    }
+    out = {key: array.astype(np.float32) for key, array in floats.items()}
+    out["time"] = trajectory.time[states].astype(np.float64)  # states are found by it
+    out["offsets"] = np.cumsum([0, *(r.stop - r.start for r in ranges)]).astype(np.uint32)
+    out["modes"] = trajectory.contact_modes[at].astype(np.uint8)
+    return out
+
+
+@dataclasses.dataclass
+class Chart:
+    """Curves over one time axis. log: on a logarithmic axis. shown: without being asked for."""
+
+    title: str
+    names: list[str]
+    values: np.ndarray  # (k, curves)
+    log: bool = False
+    shown: bool = True
+
+
+def charts_of(trajectory: Trajectory) -> list[Chart]:
+    """What there is to plot of a run, row by row of its states."""
+    out = []
+    predicted, simulated = (_signals(trajectory, f"force {kind} ") for kind in ("predicted", "simulated"))
+    total = normal_force(trajectory)[:, None]
+    if predicted and simulated:
+        both = np.stack([sum(simulated.values()), sum(predicted.values())], axis=1)
+        out.append(Chart(FORCES, ["simulated", "predicted"], both))
+        for foot in simulated:
+            name = foot.removesuffix(" (N)")
+            values = np.stack([simulated[foot], predicted[foot]], axis=1)
+            out.append(Chart(f"Normal force, {name} (N)", ["simulated", "predicted"], values, shown=False))
+    else:
+        out.append(Chart(FORCES, ["simulated"], total))
+    driven = np.flatnonzero(np.abs(trajectory.tau).max(axis=0) > 0.0)
+    if len(driven):
+        names = [trajectory.v_names[j] for j in driven]
+        out.append(Chart(TORQUES, names, trajectory.tau[:, driven]))
+    out.append(Chart(RESIDUAL, ["worst"], trajectory.residual[:, None], log=True))
+    step = 1e6 * trajectory.seconds
+    times = np.stack([step[:, STAGES.index("solve")], step.sum(axis=1)], axis=1)
+    names = ["solver", "whole step"]
+    if controller := _signals(trajectory, "controller"):
+        times, names = np.column_stack([times, *controller.values()]), [*names, "controller"]
+    out.append(Chart(TIMES, names, times, log=True))
+    counts = np.stack([np.diff(trajectory.contact_offsets), trajectory.iterations], axis=1)
+    out.append(Chart(COUNTS, ["contacts", "iterations"], counts.astype(float), shown=False))
+    out.append(Chart(PENETRATION, ["deepest"], 1e3 * trajectory.penetration[:, None], shown=False))
+    out.append(Chart(CENTER, ["x", "y", "z"], trajectory.center_of_mass, shown=False))
+    return out
+
+
+def normal_force(trajectory: Trajectory) -> np.ndarray:
+    """Sum of the normal contact forces of every state's step (k,) N."""
+    normal = np.einsum("ci,ci->c", trajectory.contact_forces, trajectory.contact_frames[:, :, 0])
+    return np.diff(np.append(0.0, np.cumsum(normal))[trajectory.contact_offsets])
+
+
+def _signals(trajectory: Trajectory, start: str) -> dict[str, np.ndarray]:
+    found = [(k, name) for k, name in enumerate(trajectory.signal_names) if name.startswith(start)]
+    return {name.removeprefix(start): trajectory.signals[:, k] for k, name in found}
+
+
+def thinned(time: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Curves of fewer points that look the same: least and largest value of each stretch. values (k, curves)."""
+    steps = len(time) - 1  # the first state was led to by no step
+    if steps < 1:
+        return time, values
+    time, values = time[1:], values[1:]
+    if steps <= 2 * CURVE_POINTS:
+        return time, values
+    edges = np.linspace(0, steps, CURVE_POINTS + 1).astype(int)[:-1]
+    least, most = np.minimum.reduceat(values, edges), np.maximum.reduceat(values, edges)
+    out = np.stack([least, most], axis=1).reshape(-1, values.shape[1])
+    return np.repeat(time[edges], 2), out

@@ -1,0 +1,222 @@
+"""A simulation that runs while it is looked at: paused, stepped, pushed and made slippery from the page."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import numpy as np
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.server import ServerConnection
+
+from . import _core, frames
+from .trajectory import STAGES, Trajectory, of_simulation
+
+FRAMES_PER_SECOND = 30
+SLOWEST_SLIP = 1e-4  # m/s: slower contacts are drawn as sticking
+PUSH_FREQUENCY, PUSH_DAMPING = 2.0 * np.pi * 1.5, 0.7  # rad/s, share of critical: the spring between body and mouse
+HOLD_TIME = 0.1  # s in which joints that are held return to their start
+
+
+class Push:
+    """A spring and a damper between a point of a body and the mouse, for the mass that the point has."""
+
+    def __init__(self, world: _core.World, body: str, point: np.ndarray, q: np.ndarray) -> None:
+        pose = world.pose(body, q)
+        self.world, self.body = world, body
+        self.local = pose[:3, :3].T @ (point - pose[:3, 3])
+        J = world.jacobian(body, q, self.local)[:3]
+        self.mass = 3.0 / max(np.trace(J @ np.linalg.solve(world.mass_matrix(q), J.T)), 1e-12)
+        self.target = point
+
+    def force(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        pose = self.world.pose(self.body, q)
+        away = self.target - (pose[:3, :3] @ self.local + pose[:3, 3])
+        speed = self.world.velocity(self.body, q, v, self.local)[:3]
+        return self.mass * PUSH_FREQUENCY * (PUSH_FREQUENCY * away - 2.0 * PUSH_DAMPING * speed)
+
+
+class LiveRun:
+    """A world that steps by itself in real time, and what a page may ask of it."""
+
+    def __init__(self, world: _core.World) -> None:
+        self.world = world
+        self.stepper = _core.Stepper(world)
+        self.report: _core.StepReport | None = None
+        self.running, self.speed, self.push, self.ended = True, 1.0, None, False
+        self.lock = threading.RLock()
+        self.frame, self.fresh = b"", threading.Condition()
+        self.joints = [joint for joint in world.joints if joint.v in set(world.actuated.tolist())]
+        self.hold = bool(self.joints)
+        self.start: Trajectory = of_simulation(_core.simulate(world, duration=self.stepper.dt))
+        self.bodies: list[int] = []
+        self.behind = 0.0  # s of simulated time that is due
+
+    # ---- what a page asks ----
+
+    def ask(self, request: dict) -> None:
+        """One request: run, step, restart, speed, friction, hold or push; unknown ones are ignored."""
+        with self.lock:
+            if "run" in request:
+                self.running = bool(request["run"])
+            if "speed" in request:
+                self.speed = min(max(float(request["speed"]), 0.01), 10.0)
+            if "hold" in request:
+                self.hold = bool(request["hold"]) and bool(self.joints)
+            if "friction" in request:
+                state = self.stepper.state
+                self.stepper = _core.Stepper(self.world, friction=max(float(request["friction"]), 0.0))
+                self.stepper.state = state
+            if "push" in request:
+                self._grab(request["push"])
+            if "restart" in request:
+                self.stepper.reset()
+                self.push = None
+                self._show()
+            if "step" in request:
+                self.step()
+                self._show()
+
+    def _grab(self, push: dict | None) -> None:
+        if push is None:
+            self.push = None
+            return
+        body = self.world.body_names[int(push["body"])]
+        if self.push is None or self.push.body != body:
+            self.push = Push(self.world, body, np.array(push["point"], float), self.stepper.q)
+        self.push.target = np.array(push["target"], float)
+
+    # ---- stepping ----
+
+    def step(self) -> bool:
+        """Takes a step; false where it was refused, which ends the run."""
+        q, v = self.stepper.q, self.stepper.v
+        if self.joints:
+            if self.hold:
+                start = self.world.initial_q
+                self.stepper.drive(velocity=[(start[j.q] - q[j.q]) / HOLD_TIME for j in self.joints])
+            else:
+                self.stepper.drive()
+        if self.push is not None:
+            self.stepper.apply_force(self.push.body, self.push.force(q, v), self.push.local)
+        self.report = self.stepper.step()
+        if not self.report.accepted:
+            self.running = False
+        return self.report.accepted
+
+    def advance(self, wall: float) -> None:
+        """Steps for `wall` seconds of the window's clock, or as long as that takes: what is too slow runs slower."""
+        deadline = time.monotonic() + wall
+        with self.lock:
+            if not self.running:
+                self.behind = 0.0
+                return
+            self.behind = min(self.behind + self.speed * wall, 2.0 * self.speed * wall + self.stepper.dt)
+            while self.behind >= self.stepper.dt and time.monotonic() < deadline and self.step():
+                self.behind -= self.stepper.dt
+            self._show()
+
+    # ---- what the page gets ----
+
+    def charts(self) -> list[frames.Chart]:
+        """Titles and names of the curves, in the order of `_values`."""
+        names = {frames.FORCES: ["simulated"]}
+        if self.joints:
+            names[frames.TORQUES] = [joint.name for joint in self.joints]
+        names |= {frames.RESIDUAL: ["worst"], frames.TIMES: ["solver", "whole step"]}
+        names |= {frames.COUNTS: ["contacts", "iterations"], frames.PENETRATION: ["deepest"]}
+        log, few = (frames.RESIDUAL, frames.TIMES), (frames.COUNTS, frames.PENETRATION)
+        return [
+            frames.Chart(title, curves, np.empty((0, len(curves))), title in log, title not in few)
+            for title, curves in names.items()
+        ]
+
+    def _values(self, contacts: _core.Contacts) -> list[float]:
+        report = self.report
+        seconds = report.seconds if report else dict.fromkeys(STAGES, 0.0)
+        force = float(np.einsum("ci,ci->", contacts.forces, contacts.frames[:, :, 0])) if len(contacts) else 0.0
+        torques = self.stepper.drive_torques.tolist() if self.joints else []
+        times = [1e6 * seconds["solve"], 1e6 * sum(seconds.values())]
+        last = [report.residual, report.iterations, report.penetration] if report else [0.0, 0, 0.0]
+        return [force, *torques, last[0], *times, len(contacts), last[1], 1e3 * last[2]]
+
+    def _show(self) -> None:
+        """The state now, as the numbers that the page's `receive` takes."""
+        q, contacts = self.stepper.q, self.stepper.contacts
+        poses = [_pose(self.world.pose(self.world.body_names[body], q)) for body in self.bodies]
+        impulse = np.linalg.norm(contacts.impulses, axis=1)
+        slip = np.linalg.norm(contacts.velocities[:, 1:], axis=1)
+        modes = np.where(impulse <= 1e-6 * impulse.max(initial=0.0), 0, np.where(slip <= SLOWEST_SLIP, 1, 2))
+        moves = self.start.body_mass.any()
+        parts = [
+            [self.stepper.time, len(contacts)],
+            *poses,
+            self.world.center_of_mass(q) if moves else np.zeros(3),
+            contacts.points,
+            contacts.forces,
+            contacts.frames[:, :, 0],
+            contacts.mu,
+            modes,
+            self._values(contacts),
+        ]
+        frame = np.concatenate([np.ravel(part) for part in parts]).astype("<f4").tobytes()
+        with self.fresh:
+            self.frame = frame
+            self.fresh.notify_all()
+
+    def run(self) -> None:
+        """Steps in real time until `stop`."""
+        with self.lock:
+            self._show()
+        pause = 1.0 / FRAMES_PER_SECOND
+        while not self.ended:
+            start = time.monotonic()
+            self.advance(pause)
+            time.sleep(max(0.0, pause - (time.monotonic() - start)))
+
+    def stop(self) -> None:
+        self.ended = True
+        with self.fresh:
+            self.fresh.notify_all()
+
+    def stream(self, connection: ServerConnection) -> None:
+        """Sends frames to a page, the latest one where it is slow, and does what it asks."""
+        threading.Thread(target=self._send, args=(connection,), daemon=True).start()
+        try:
+            for message in connection:
+                try:
+                    self.ask(json.loads(message))
+                except (ValueError, TypeError, KeyError, IndexError) as error:
+                    print(f"stiction view: the page asked {message!r}: {error}", flush=True)
+        except ConnectionClosed:
+            pass
+
+    def _send(self, connection: ServerConnection) -> None:
+        sent = b""
+        try:
+            while not self.ended:
+                with self.fresh:
+                    while self.frame is sent and not self.ended:
+                        self.fresh.wait()
+                    sent = self.frame
+                connection.send(sent)
+        except (ConnectionClosed, OSError):
+            pass
+
+
+def _pose(X: np.ndarray) -> np.ndarray:
+    """Position and quaternion w x y z of a pose (4, 4)."""
+    R, trace = X[:3, :3], np.trace(X[:3, :3])
+    parts = np.array([trace, R[0, 0], R[1, 1], R[2, 2]])
+    k = int(parts.argmax())  # the largest part: no division by what is nearly zero
+    if k == 0:
+        q = np.array([1.0 + trace, R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    else:
+        a, b, c = k - 1, k % 3, (k + 1) % 3
+        q = np.empty(4)
+        q[0] = R[c, b] - R[b, c]
+        q[1 + a] = 1.0 + R[a, a] - R[b, b] - R[c, c]
+        q[1 + b] = R[a, b] + R[b, a]
+        q[1 + c] = R[a, c] + R[c, a]
+    return np.concatenate([X[:3, 3], q / np.linalg.norm(q)])

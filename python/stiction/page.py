@@ -1,0 +1,107 @@
+"""The page that shows runs: viser's client, our own controls and plots, and the numbers, in one file."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import importlib.resources
+import json
+import os
+import pathlib
+import typing
+
+import numpy as np
+import viser
+
+from . import frames
+from .stage import LONGEST_ARROW, Stage
+from .trajectory import Trajectory
+from .visuals import VisualShape
+
+if typing.TYPE_CHECKING:
+    from .live import LiveRun
+
+SCRIPTS = ("data.js", "scene.js", "chart.js", "player.js", "live.js", "panel.js")  # in the order that they build on
+
+
+def part(name: str) -> str:
+    """A file of the page."""
+    return importlib.resources.files(__package__).joinpath("page", name).read_text(encoding="utf-8")
+
+
+class Packer:
+    """Arrays by name or number in one block of bytes."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self.size = 0
+
+    def add(self, data: np.ndarray | bytes, dtype: str | None = None) -> dict:
+        """Where the array lies: its offset, its bytes and its type."""
+        if isinstance(data, np.ndarray):
+            data, dtype = np.ascontiguousarray(data).tobytes(), np.dtype(data.dtype).str
+        padding = -self.size % 8
+        entry = {"offset": self.size + padding, "bytes": len(data), "dtype": dtype}
+        self.parts += [bytes(padding), data]
+        self.size = entry["offset"] + len(data)
+        return entry
+
+
+def content_of(
+    trajectories: list[Trajectory],
+    names: list[str],
+    visuals: typing.Sequence[VisualShape] = (),
+    live: LiveRun | None = None,
+) -> bytes:
+    """What the page's scripts read: 8 bytes of length, a JSON header, and the arrays that it points into.
+
+    visuals: of the first run. live: the simulation that goes on from the one run there is.
+    """
+    stage, packer = Stage(trajectories, visuals), Packer()
+    buffers = [packer.add(buffer) for buffer in stage.buffers]
+    runs = []
+    for trajectory, drawn, name in zip(trajectories, stage.runs, names, strict=True):
+        states = frames.states_of(trajectory, drawn.bodies)
+        arrays = frames.drawn_states(trajectory, drawn.bodies, states)
+        charts = []
+        for chart in live.charts() if live else frames.charts_of(trajectory):
+            time, values = (np.empty(0), chart.values) if live else frames.thinned(trajectory.time, chart.values)
+            curves = {"time": packer.add(time.astype(np.float32)), "values": packer.add(values.T.astype(np.float32))}
+            charts.append({"title": chart.title, "names": chart.names, "log": chart.log, "shown": chart.shown} | curves)
+        run = {"name": name, "root": drawn.root, "nodes": drawn.frames, "bodies": drawn.bodies}
+        run |= {"bodyNames": trajectory.body_names, "collision": drawn.collision, "visual": drawn.visual}
+        run |= {"ground": drawn.ground, "path": drawn.path, "opacity": drawn.opacity}
+        run |= {"weight": drawn.weight, "targetNames": trajectory.target_names, "charts": charts}
+        runs.append(run | {"arrays": {key: packer.add(array) for key, array in arrays.items()}})
+    if live:
+        live.bodies = stage.runs[0].bodies
+    header = {
+        "messages": stage.messages,
+        "buffers": buffers,
+        "runs": runs,
+        "live": {"holds": bool(live.joints)} if live else None,
+        "size": stage.size,
+        "dot": stage.dot,
+        "newtonsPerMeter": stage.newtons_per_meter,
+        "longestArrow": LONGEST_ARROW,
+    }
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return b"".join([len(text).to_bytes(8, "little"), text, *packer.parts])
+
+
+def page_of(content: bytes, title: str) -> str:
+    """The page that shows it; it needs neither server nor network."""
+    client = pathlib.Path(viser.__file__).parent / "client" / "build" / "index.html"
+    page = client.read_text(encoding="utf-8").replace("<title>Viser</title>", f"<title>{html.escape(title)}</title>")
+    data = base64.b64encode(gzip.compress(content, compresslevel=9, mtime=0)).decode("ascii")
+    scripts = "\n".join(part(name) for name in SCRIPTS)
+    head = f"<style>{part('style.css')}</style><script>{part('connection.js')}\n{scripts}</script>"
+    store = f'<script type="application/octet-stream" id="stiction-data">{data}</script>'
+    start, end = page.index("<link"), page.rindex("</body>")
+    return page[:start] + head + page[start:end] + part("body.html") + store + page[end:]
+
+
+def write(file: str | os.PathLike, page: str) -> None:
+    pathlib.Path(file).write_text(page, encoding="utf-8")

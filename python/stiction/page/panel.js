@@ -1,0 +1,168 @@
+// What the page is made of: the picture, the time-line, toggles, scales and plots, all of the time that the player shows.
+const TOGGLES = {
+  forces: ["Forces", true], cones: ["Friction cones", true], points: ["Contact points", true], center: ["Centre of mass", true],
+  feet: ["Desired feet", true], visuals: ["Visual meshes", true], clear: ["See through", false], shadows: ["Shadows", true], follow: ["Follow", false],
+  beside: ["Side by side", false],
+};
+
+class Page {
+  constructor(content) {
+    this.content = content;
+    this.player = new Player();
+    this.views = content.runs.map(run => new RunView(run, content));
+    this.options = { scale: 1, run: true };
+    this.charts = new Map();
+    this.counts = { frames: 0, since: performance.now() };
+    const runs = content.runs;
+    const has = {
+      feet: runs.some(run => run.targetNames.length > 0), visuals: runs.some(run => run.visual.length > 0), beside: runs.length > 1,
+    };
+    for (const key in TOGGLES) if (has[key] !== false) this.options[key] = TOGGLES[key][1];
+    if (!content.live) {
+      const center = this.views[0].states.center, last = center.length - 3;
+      this.options.follow = Math.hypot(center[last] - center[0], center[last + 1] - center[1]) > content.size;
+    }
+    this.build();
+    this.player.listeners.push(() => this.request());
+    this.player.rangeListeners.push(() => this.charts.forEach(chart => chart.draw()));
+    this.player.bound(Math.min(...this.views.map(view => view.states.times[0])), Math.max(...this.views.map(view => view.states.times.at(-1))));
+    this.player.seek(this.player.start);
+    if (content.live) {
+      this.live = new Live(content, this.player, this.views[0], () => this.charts.values());
+      stiction.send(this.live.bindings());
+    }
+  }
+
+  get(id) { return document.getElementById(id); }
+
+  build() {
+    const player = this.player, runs = this.content.runs;
+    this.get("title").textContent = runs.map(run => run.name).join(" and ");
+    this.tellLegend();
+    this.get("play").onclick = () => (this.live ? this.live.run(!this.live.running) : player.toggle());
+    this.get("back").onclick = () => this.step(-1);
+    this.get("forth").onclick = () => this.step(1);
+    this.get("line").oninput = event => { this.hold(); player.seek(Number(event.target.value)); };
+    this.get("speed").onchange = event => {
+      player.speed = Number(event.target.value);
+      if (this.live) this.live.say({ speed: player.speed });
+      event.target.blur();
+    };
+    for (const button of document.querySelectorAll("#bar button")) button.addEventListener("click", () => button.blur());
+    for (const key in TOGGLES) if (key in this.options) this.chip(this.get("show"), TOGGLES[key][0], this.options[key], on => { this.options[key] = on; this.request(); });
+    runs.slice(1).forEach((run, k) => this.chip(this.get("show"), run.name, true, on => { this.views[k + 1].hidden = !on; this.request(); }));
+    this.slider();
+    const titles = new Map(runs.flatMap(run => run.charts).map(chart => [chart.title, chart]));
+    for (const [title, chart] of titles) this.chip(this.get("plots"), title.replace(/ \(.*\)/, ""), chart.shown, on => this.plot(title, on));
+    if (innerWidth <= 720) document.querySelector("details").open = false;
+    window.addEventListener("keydown", event => this.key(event), true);
+  }
+
+  chip(parent, text, on, action) {
+    const chip = document.createElement("button");
+    chip.className = "chip";
+    chip.textContent = text;
+    const set = value => { chip.setAttribute("aria-pressed", value); action(value); };
+    chip.onclick = () => { set(chip.getAttribute("aria-pressed") !== "true"); chip.blur(); };
+    parent.append(chip);
+    set(on);
+  }
+
+  slider() {
+    const label = document.createElement("span"), input = document.createElement("input");
+    Object.assign(input, { type: "range", min: -3, max: 3, step: 0.5, value: 0, id: "scale" });
+    const tell = () => { label.innerHTML = `Length of arrows and cones <b>${short(2 ** Number(input.value))}×</b>`; };
+    tell();
+    input.oninput = () => { this.options.scale = 2 ** Number(input.value); tell(); this.tellLegend(); this.request(); };
+    this.get("scales").append(label, input);
+  }
+
+  tellLegend() {
+    const css = color => `rgb(${color.join()})`;
+    const dots = MODES.map(mode => `<i style="--dot:${css(mode.color)}">${mode.name}</i>`);
+    if (this.content.runs.some(run => run.targetNames.length)) dots.push(`<i style="--dot:${css(DESIRED)}">desired foot</i>`);
+    const scale = short(this.content.newtonsPerMeter / this.options.scale);
+    this.get("legend").innerHTML = `${dots.join("")}<em>1 m of arrow = ${scale} N; beyond ${this.content.longestArrow} weights cut, magenta</em>`;
+  }
+
+  plot(title, on) {
+    if (!on) {
+      this.charts.get(title)?.element.remove();
+      this.charts.delete(title);
+      return;
+    }
+    const found = this.content.runs.flatMap(run => run.charts.filter(chart => chart.title === title));
+    const chart = new Chart(this.get("charts"), title, found[0].names, found[0].log, this.player);
+    chart.runs = found;
+    this.charts.set(title, chart);
+    const order = [...new Set(this.content.runs.flatMap(run => run.charts.map(other => other.title)))];
+    for (const other of order) if (this.charts.has(other)) this.get("charts").append(this.charts.get(other).element);
+    chart.draw();
+  }
+
+  hold() { this.live ? this.live.run(false) : this.player.pause(); }
+
+  // To the state `count` further on than the one shown.
+  step(count) {
+    const times = this.views[0].states.times, index = lastUpTo(times, this.player.time + 1e-9) + count;
+    if (this.live && index >= times.length) return this.live.say({ step: true });
+    this.hold();
+    this.player.seek(times[Math.min(Math.max(index, 0), times.length - 1)]);
+  }
+
+  key(event) {
+    if (event.target.matches?.("input:not([type=range]), select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const many = event.shiftKey ? 10 : 1;
+    const actions = {
+      " ": () => this.get("play").onclick(), ArrowLeft: () => this.step(-many), ArrowRight: () => this.step(many),
+      Home: () => this.player.seek(this.player.start), End: () => this.player.seek(this.player.end),
+    };
+    if (!(event.key in actions)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();  // viser's client would move the camera
+    actions[event.key]();
+  }
+
+  // Draws once per frame of the screen, however often the time changes.
+  request() {
+    if (this.requested) return;
+    this.requested = true;
+    requestAnimationFrame(() => { this.requested = false; this.draw(); });
+  }
+
+  // Where a run stands: under the camera if it is followed, beside the first if they are compared so.
+  place(view, index, k) {
+    const center = view.states.at(index).center, start = this.views[0].states.at(0).center;
+    const moved = this.options.follow ? [start[0] - center[0], start[1] - center[1], 0] : [0, 0, 0];
+    if (this.options.beside && k > 0) moved[1] += 1.2 * this.content.size;
+    return moved;
+  }
+
+  draw() {
+    const { player, views } = this, messages = [];
+    views.forEach((view, k) => {
+      const index = lastUpTo(view.states.times, player.time + 1e-9);
+      view.moved = this.place(this.options.beside ? view : views[0], this.options.beside ? index : lastUpTo(views[0].states.times, player.time + 1e-9), k);
+      messages.push(...view.show(index, { ...this.options, run: !view.hidden }, view.moved));
+    });
+    if (this.shadows !== this.options.shadows) {
+      this.shadows = this.options.shadows;
+      messages.push({ type: "EnableLightsMessage", enabled: true, cast_shadow: this.shadows });
+    }
+    stiction.send(messages);
+    ++this.counts.frames;
+    const line = this.get("line");
+    Object.assign(line, { min: player.start, max: player.end, value: player.time });
+    this.get("clock").textContent = `${player.time.toFixed(3)} / ${player.end.toFixed(3)} s`;
+    this.get("play").textContent = (this.live ? this.live.running : player.playing) ? "❚❚" : "▶";
+    for (const chart of this.charts.values()) chart.drawCursor();
+  }
+}
+
+document.addEventListener("DOMContentLoaded", async () => {
+  if (location.hash === "#plain") document.body.classList.add("plain");
+  const content = await loadContent();
+  await stiction.ready;
+  stiction.send(content.messages);
+  stiction.page = new Page(content);
+});

@@ -1,0 +1,141 @@
+"""A simulation that runs while it is looked at, and the server that shows it: without a browser."""
+
+import json
+import threading
+import urllib.error
+import urllib.request
+
+import numpy as np
+import pytest
+
+import stiction
+from stiction.live import LiveRun, _pose
+
+pytest.importorskip("websockets", reason="stiction view needs viser, which brings it")
+
+from stiction.serve import address_of, serve_page
+
+MASS, GRAVITY = 2.0, 9.81
+
+
+@pytest.fixture
+def run():
+    world = stiction.World(friction=0.8)
+    world.add_ground()
+    world.add_body("box", stiction.Shape.box((0.2, 0.2, 0.1)), mass=MASS, position=(0, 0, 0.05))
+    run = LiveRun(world)
+    run.bodies = [world.body_names.index("box")]
+    return run
+
+
+def place(run):
+    return run.world.pose("box", run.stepper.q)[:3, 3]
+
+
+def test_it_steps_in_real_time_and_stands_still_when_told(run):
+    run.advance(0.05)
+    assert run.stepper.time == pytest.approx(0.05, abs=2 * run.stepper.dt)
+    run.ask({"run": False})
+    time = run.stepper.time
+    run.advance(0.05)
+    assert run.stepper.time == time
+    run.ask({"step": True})
+    assert run.stepper.time == pytest.approx(time + run.stepper.dt)
+    run.ask({"restart": True})
+    assert run.stepper.time == 0.0
+
+
+def test_a_frame_is_the_state_in_the_order_that_the_page_reads(run):
+    run.ask({"step": True})
+    numbers = np.frombuffer(run.frame, "<f4")
+    contacts = run.stepper.contacts
+    n = len(contacts)
+    assert numbers[0] == pytest.approx(run.stepper.time)
+    assert numbers[1] == n == 4
+    np.testing.assert_allclose(numbers[2:9], [0, 0, 0.05, 1, 0, 0, 0], atol=1e-6)
+    np.testing.assert_allclose(numbers[9:12], run.world.center_of_mass(run.stepper.q), atol=1e-6)
+    forces = numbers[12 + 3 * n : 12 + 6 * n].reshape(n, 3)
+    np.testing.assert_allclose(forces.sum(axis=0), [0, 0, MASS * GRAVITY], atol=1e-4)
+    curves = sum(len(chart.names) for chart in run.charts())
+    assert len(numbers) == 2 + 7 + 3 + 11 * n + curves
+    assert numbers[-curves] == pytest.approx(MASS * GRAVITY, rel=1e-6)
+
+
+def test_a_push_hangs_the_body_on_the_mouse(run):
+    """Lifted by a spring of frequency w to a target z, a body comes to rest g / w^2 below it."""
+    from stiction.live import PUSH_FREQUENCY
+
+    body = run.bodies[0]
+    run.ask({"push": {"body": body, "point": [0, 0, 0.05], "target": [0, 0, 1.0]}})
+    for _ in range(3000):
+        run.ask({"step": True})
+    assert place(run)[2] == pytest.approx(1.0 - GRAVITY / PUSH_FREQUENCY**2, abs=1e-3)
+    run.ask({"push": None})
+    for _ in range(1000):
+        run.ask({"step": True})
+    assert place(run)[2] == pytest.approx(0.05, abs=1e-3)
+
+
+def test_less_friction_lets_it_slide(run):
+    """Pushed with less than mu m g it stays; with friction taken away it goes."""
+    pull = {"push": {"body": run.bodies[0], "point": [0, 0, 0.0], "target": [0.02, 0, 0.0]}}
+    run.ask(pull)
+    for _ in range(100):
+        run.ask({"step": True})
+    assert abs(place(run)[0]) < 1e-6
+    run.ask({"friction": 0.0})
+    for _ in range(100):
+        run.ask({"step": True})
+    assert place(run)[0] > 1e-3
+
+
+def test_joints_are_held_until_they_are_let_go():
+    run = LiveRun(stiction.World.from_scene("quadruped"))
+    for _ in range(500):
+        assert run.step()
+    held = run.stepper.q[2]
+    assert held == pytest.approx(run.world.initial_q[2], abs=0.02)
+    run.ask({"hold": False})
+    for _ in range(500):
+        run.step()
+    assert run.stepper.q[2] < 0.7 * held
+
+
+def test_quaternions_are_those_of_the_rotations():
+    rng = np.random.default_rng(3)
+    for turn in [*rng.normal(size=(50, 4)), [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]]:
+        w, x, y, z = np.array(turn) / np.linalg.norm(turn)
+        S = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+        X = np.eye(4)
+        X[:3, :3] = np.eye(3) + 2 * w * S + 2 * S @ S
+        found = _pose(X)[3:]
+        assert abs(found @ [w, x, y, z]) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_the_server_is_this_machines_alone(run):
+    from websockets.exceptions import InvalidStatus
+    from websockets.sync.client import connect
+
+    with serve_page("<html>hello</html>", 0, run.stream) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        assert server.socket.getsockname()[0] == "127.0.0.1"
+        address = address_of(server)
+        assert urllib.request.urlopen(address).read() == b"<html>hello</html>"
+        for path, headers, status in (
+            ("", {"Host": "elsewhere.example"}, 403),
+            ("", {"Origin": "http://elsewhere.example"}, 403),
+            ("other", {}, 404),
+        ):
+            request = urllib.request.Request(address + path, headers=headers)
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(request)
+            assert refused.value.code == status
+        stream = address.replace("http", "ws") + "stream"
+        with pytest.raises(InvalidStatus):
+            connect(stream, origin="http://elsewhere.example")
+        run.ask({"run": False})
+        with connect(stream) as connection:
+            connection.send(json.dumps({"step": True}))
+            frame = np.frombuffer(connection.recv(timeout=30), "<f4")
+            assert frame[0] == pytest.approx(run.stepper.time)
+        run.stop()

@@ -1,0 +1,153 @@
+"""The page of stiction view in a real browser: what it draws, what it complains of, what it asks the network for."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+import stiction
+from stiction import view
+from stiction.trajectory import CONTACT_MODES, of_simulation
+
+pytest.importorskip("viser", reason="stiction view needs viser")
+
+from stiction import browser
+
+SIZE = (760, 300)  # small: a processor draws it
+MU, MASS, GRAVITY = 0.3, 2.0, 9.81
+ORANGE, BLUE = (232, 86, 0), (18, 104, 200)  # of contacts that slip and stick
+
+
+@pytest.fixture(scope="module")
+def trajectory():
+    """A box that slides, then sticks."""
+    world = stiction.World(friction=MU)
+    world.add_ground()
+    world.add_body("box", stiction.Shape.box((0.2, 0.2, 0.1)), mass=MASS, position=(0, 0, 0.05))
+    world.set_velocity("box", (1.0, 0, 0))
+    return of_simulation(stiction.simulate(world, duration=0.5, dt=0.01))
+
+
+@pytest.fixture(scope="module")
+def chromium(trajectory, tmp_path_factory):
+    """A browser that shows the run."""
+    try:
+        browser.find_chromium()
+    except browser.ViewError as missing:
+        pytest.skip(str(missing))
+    file = tmp_path_factory.mktemp("page") / "page.html"
+    file.write_text(view.to_html(trajectory, names=["box"]), encoding="utf-8")
+    with browser.Browser() as chromium:
+        chromium.open(file, SIZE)
+        yield chromium
+
+
+def pixels(chromium):
+    from PIL import Image
+
+    return np.asarray(Image.open(io.BytesIO(chromium.still_picture())).convert("RGB")).astype(int)
+
+
+def picture_at(chromium, seconds):
+    """The scene at a time, without the panel beside it, the legend above it and the axes in its corner."""
+    chromium.seek(seconds)
+    return pixels(chromium)[60:240, 80:350]
+
+
+def is_warm(picture):
+    return (picture[..., 0] > 150) & (picture[..., 2] < 0.55 * picture[..., 0])
+
+
+def test_it_draws_without_complaint_and_asks_nobody(chromium):
+    picture = picture_at(chromium, 0.1)
+    assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 50
+    assert chromium.complaints == []
+    assert chromium.requests
+    assert all(address.startswith(("file:", "data:", "blob:")) for address in chromium.requests)
+
+
+def test_the_picture_changes_with_time_and_its_colours_tell_slip_from_stick(chromium):
+    sliding, resting = picture_at(chromium, 0.1), picture_at(chromium, 0.5)
+    assert (np.abs(sliding - resting).max(axis=2) > 40).sum() > 200
+    assert is_warm(sliding).sum() > 20 * max(is_warm(resting).sum(), 1)
+    again = picture_at(chromium, 0.1)
+    assert (np.abs(sliding - again).max(axis=2) > 40).sum() < 20
+
+
+@pytest.mark.parametrize("seconds", [0.1, 0.2, 0.5])
+def test_arrows_are_the_forces_of_the_log_in_the_stated_scale(chromium, trajectory, seconds):
+    chromium.seek(seconds)
+    drawn = "(d => ({points: [...d.points], colors: [...d.colors]}))(stiction.page.views[0].drawn)"
+    drawn = json.loads(chromium.evaluate(f"JSON.stringify({drawn})"))
+    state = int(np.abs(trajectory.time - seconds).argmin())
+    at = trajectory.contacts(state)
+    arrows = np.reshape(drawn["points"], (-1, 2, 3))
+    newtons_per_meter = chromium.evaluate("stiction.page.content.newtonsPerMeter")
+    np.testing.assert_allclose(arrows[:, 0], trajectory.contact_points[at], atol=1e-6)
+    forces = newtons_per_meter * (arrows[:, 1] - arrows[:, 0])
+    np.testing.assert_allclose(forces, trajectory.contact_forces[at], atol=1e-4)
+    np.testing.assert_allclose(forces.sum(axis=0)[2], MASS * GRAVITY, rtol=1e-5)
+    color = {"slip": ORANGE, "stick": BLUE}[CONTACT_MODES[trajectory.contact_modes[at][0]]]
+    np.testing.assert_array_equal(np.reshape(drawn["colors"], (-1, 3)), np.tile(color, (len(arrows), 1)))
+    assert f"1 m of arrow = {newtons_per_meter:g} N" in chromium.evaluate(
+        "document.getElementById('legend').textContent"
+    )
+
+
+def test_cones_have_the_slope_of_the_friction_and_hold_the_forces(chromium, trajectory):
+    chromium.seek(0.1)
+    view_ = "stiction.page.views[0]"
+    cones = json.loads(
+        chromium.evaluate(
+            f"JSON.stringify((c => ({{n: c.count, s: [...c.batched_scales]}}))({view_}.cones({view_}.state, 1)))"
+        )
+    )
+    scales = np.reshape(cones["s"], (-1, 3))[: cones["n"]]
+    np.testing.assert_allclose(scales[:, 0], MU * scales[:, 2], rtol=1e-6)
+    at = trajectory.contacts(10)
+    newtons_per_meter = chromium.evaluate("stiction.page.content.newtonsPerMeter")
+    np.testing.assert_allclose(newtons_per_meter * scales[:, 2], trajectory.contact_forces[at][:, 2], rtol=1e-5)
+
+
+def test_keys_go_state_by_state_and_the_cursor_with_them(chromium, trajectory):
+    chromium.seek(0.1)
+    for key, state in (("ArrowRight", 11), ("ArrowRight", 12), ("ArrowLeft", 11), ("End", 50), ("Home", 0)):
+        chromium.key(key)
+        assert chromium.evaluate("stiction.page.player.time") == pytest.approx(trajectory.time[state], abs=1e-6)
+    chromium.seek(0.2)
+    shown = chromium.evaluate("[...stiction.page.charts.values()][0].values.textContent")
+    assert shown.split()[-1] == f"{MASS * GRAVITY:.4g}"
+    assert chromium.evaluate("document.getElementById('clock').textContent").startswith("0.200")
+
+
+def test_toggles_hide_what_they_name(chromium):
+    with_forces = picture_at(chromium, 0.1)
+    press = "[...document.querySelectorAll('.chip')].filter(c => c.textContent === {!r}).forEach(c => c.click())"
+    names = ("Forces", "Friction cones", "Contact points")
+    for name in names:
+        chromium.evaluate(press.format(name))
+    without = picture_at(chromium, 0.1)
+    for name in names:
+        chromium.evaluate(press.format(name))
+    assert is_warm(without).sum() < 0.1 * is_warm(with_forces).sum()
+    assert chromium.complaints == []
+
+
+def test_two_runs_stand_beside_each_other(trajectory, chromium, tmp_path):
+    world = stiction.World(friction=0.1)
+    world.add_ground()
+    world.add_body("box", stiction.Shape.box((0.2, 0.2, 0.1)), mass=MASS, position=(0, 0, 0.05))
+    world.set_velocity("box", (1.0, 0, 0))
+    other = of_simulation(stiction.simulate(world, duration=0.5, dt=0.01))
+    file = tmp_path / "two.html"
+    file.write_text(view.to_html(trajectory, other, names=["rough", "slick"]), encoding="utf-8")
+    with browser.Browser() as second:
+        second.open(file, SIZE)
+        second.seek(0.5)
+        places = "JSON.stringify(stiction.page.views.map(v => [...v.state.center]))"
+        ends = np.array(json.loads(second.evaluate(places)))
+        np.testing.assert_allclose(ends, [trajectory.center_of_mass[-1], other.center_of_mass[-1]], atol=1e-6)
+        assert second.evaluate("[...stiction.page.charts.values()][0].runs.length") == 2
+        assert second.evaluate("document.getElementById('title').textContent") == "rough and slick"
+        assert second.complaints == []

@@ -1,0 +1,26 @@
+// A trot as a trajectory that can be looked at: beside the states, where the plan wants the feet and what the controller predicts of them.
+#pragma once
+
+#include <filesystem>
+
+#include "stiction/experiments/trot_control.hpp"
+#include "stiction/record/trajectory.hpp"
+#include "stiction/sim/simulation.hpp"
+
+namespace stiction {
+
+class TrotRecord {
+ public:
+  /// The world must outlive it.
+  TrotRecord(const World& world, const State& start);
+  /// A step under `control`.
+  void add(const StepTaken& step, const TrotControl& control);
+  /// Throws FileError when the file cannot be written.
+  void save(const std::filesystem::path& file) const { save_trajectory(file, world_, trajectory_); }
+
+ private:
+  const World& world_;
+  Trajectory trajectory_;
+};
+
+}  // namespace stiction
