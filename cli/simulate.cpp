@@ -16,7 +16,7 @@ namespace stiction::cli {
 namespace {
 
 struct SimulateOptions {
-  std::string scene, log, dump, record, law, solver, scheme;
+  std::string scene, log, dump, record, law, solver, scheme, coordinates;
   std::optional<double> duration, dt, tolerance, acceptable;
   bool strict = false;
 };
@@ -28,7 +28,9 @@ struct Outcome {
 };
 
 Scene prepare_scene(const SimulateOptions& options) {
-  Scene scene = load_scene(options.scene);
+  std::optional<Coordinates> coordinates;
+  if (!options.coordinates.empty()) coordinates = coordinates_from_string(options.coordinates);
+  Scene scene = load_scene(options.scene, coordinates);
   if (!options.law.empty()) scene.options.contact.law = law_from_string(options.law);
   if (!options.solver.empty()) scene.options.contact.solver = solver_from_string(options.solver);
   if (!options.scheme.empty()) scene.options.scheme = scheme_from_string(options.scheme);
@@ -123,6 +125,8 @@ void add_simulate(CLI::App& app, Session& session) {
   sub.add_option("--law", options->law, "Contact law: " + law_names());
   sub.add_option("--solver", options->solver, "Solver: " + solver_names());
   sub.add_option("--scheme", options->scheme, "Time-integration scheme: " + scheme_names());
+  sub.add_option("--coordinates", options->coordinates,
+                 "Of the scene's robots: minimal, extended (limbs cut off), maximal (every joint cut)");
   sub.add_option("--tolerance", options->tolerance, "Largest scaled residual that a step aims at (default: the scene's)")
       ->check(positive_number());
   sub.add_option("--acceptable", options->acceptable, "Largest scaled residual that a step goes on with, counted (default: the scene's)")

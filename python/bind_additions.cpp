@@ -25,7 +25,8 @@ using JointValues = std::map<std::string, double>;
 void add_robot(WorldHandle& world, const Path& file, const std::string& name, std::optional<bool> floating, const MaybeArray& position,
                const MaybeArray& orientation, const JointValues& joints, const std::optional<std::vector<std::string>>& actuated,
                const std::vector<Path>& package_dirs, const std::optional<Path>& srdf, bool self_collision, bool filter_overlaps,
-               const std::string& keyframe, bool allow_impossible_inertia, const std::map<std::string, JointValues>& joint_settings) {
+               const std::string& keyframe, bool allow_impossible_inertia, const std::map<std::string, JointValues>& joint_settings,
+               const std::string& coordinates, const std::vector<std::string>& cut) {
   RobotOptions options;
   options.name = name;
   if (floating) options.base = *floating ? BaseKind::floating : BaseKind::fixed;
@@ -37,6 +38,8 @@ void add_robot(WorldHandle& world, const Path& file, const std::string& name, st
   options.filter_overlaps = filter_overlaps;
   options.keyframe = keyframe;
   options.allow_impossible_inertia = allow_impossible_inertia;
+  options.coordinates = coordinates_from_string(coordinates);
+  options.cut = cut;
   for (const auto& [joint, angle] : joints) options.joints[joint].position = angle;
   for (const auto& [joint, settings] : joint_settings) {
     const std::string argument = fmt::format("joint_settings['{}']", joint);
@@ -95,7 +98,8 @@ void bind_robots(nb::class_<WorldHandle>& world) {
   world.def("add_robot", &add_robot, "file"_a, "name"_a = "", "floating"_a = nb::none(), "position"_a = nb::none(),
             "orientation"_a = nb::none(), "joints"_a = JointValues{}, "actuated"_a = nb::none(), "package_dirs"_a = std::vector<Path>{},
             "srdf"_a = nb::none(), "self_collision"_a = true, "filter_overlaps"_a = true, "keyframe"_a = "",
-            "allow_impossible_inertia"_a = false, "joint_settings"_a = std::map<std::string, JointValues>{},
+            "allow_impossible_inertia"_a = false, "joint_settings"_a = std::map<std::string, JointValues>{}, "coordinates"_a = "minimal",
+            "cut"_a = std::vector<std::string>{},
             R"(Adds a robot from a URDF or MJCF file.
 
 floating: whether its base moves freely; None: fixed for a URDF, what the file says for an MJCF.
@@ -110,6 +114,9 @@ keyframe: start configuration by name: a <key> of an MJCF, a <group_state> of a 
 allow_impossible_inertia: inertias that no rigid body has are warnings, not errors, as long as the mass matrix is positive definite.
 joint_settings: {joint: {setting: value}} in place of what the file says, settings effort_limit, velocity_limit, dry_friction, damping,
 armature, stiffness, spring_reference in the units of `Joint`.
+coordinates: "minimal", those of the joints; "extended", the robot cut at joints named by `cut` (none: those of its root, the limbs) into
+parts that move freely; "maximal", cut at all of them. Cut joints are bilateral rows; `to_uncut` and `from_uncut` lead to the joints' state
+and back, `uncut_forces` takes their torques. Joints with damping, armature or stiffness cannot be cut.
 Raises FileError or ValueError.)");
 }
 

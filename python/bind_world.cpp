@@ -148,6 +148,7 @@ scene's (without such pairs the problem names none). Bounded rows hold joint lim
   bind_pairs(world);
   bind_description(world);
   bind_dynamics(world);
+  bind_cut_joints(world);
 }
 
 }  // namespace stiction::python

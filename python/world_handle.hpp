@@ -69,5 +69,7 @@ void bind_additions(nanobind::class_<WorldHandle>& world);
 void bind_pairs(nanobind::class_<WorldHandle>& world);
 /// Poses, Jacobians, inertia, forces and energies at a state.
 void bind_dynamics(nanobind::class_<WorldHandle>& world);
+/// States of cut robots and of the uncut ones.
+void bind_cut_joints(nanobind::class_<WorldHandle>& world);
 
 }  // namespace stiction::python

@@ -254,3 +254,29 @@ def test_hello_world(checkout):
     )
     np.testing.assert_allclose(predicted, simulated, atol=1e-6)
     assert predicted.sum() > 1.0
+
+
+def test_a_robot_cut_at_its_joints_has_the_state_of_the_whole_one(checkout):
+    def quadruped(**options):
+        world = stiction.World()
+        world.add_robot(str(checkout / "models" / "links.urdf"), floating=True, **options)
+        return world
+
+    whole, random = quadruped(), np.random.default_rng(1)
+    q = whole.initial_q
+    q[7:] = random.uniform(-0.5, 0.5, 12)
+    v, tau = random.normal(size=18), random.normal(size=18)
+    for options, nv, cuts in (
+        ({"coordinates": "extended"}, 38, 4),
+        ({"coordinates": "extended", "cut": ["LF_SHANK"]}, 23, 1),
+        ({"coordinates": "maximal"}, 78, 12),
+    ):
+        world = quadruped(**options)
+        assert (world.nv, len(world.cut_joints)) == (nv, cuts)
+        q_cut, v_cut = world.from_uncut(q, v)
+        np.testing.assert_allclose(world.energy(q_cut, v_cut), whole.energy(q, v), rtol=1e-12)
+        for got, expected in zip(world.to_uncut(q_cut, v_cut), (q, v), strict=True):
+            np.testing.assert_allclose(got, expected, atol=1e-12)
+        np.testing.assert_allclose(world.uncut_forces(tau, q_cut) @ v_cut, tau @ v, rtol=1e-12)
+    with pytest.raises(ValueError, match="coordinates: expected minimal, extended or maximal, got 'redundant'"):
+        quadruped(coordinates="redundant")

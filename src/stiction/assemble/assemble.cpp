@@ -6,6 +6,7 @@
 #include "stiction/assemble/equality_rows.hpp"
 #include "stiction/assemble/overlap_filter.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/model/cut_joints.hpp"
 
 namespace stiction {
 
@@ -91,69 +92,121 @@ enum class JointRow { lower, from_below, upper, from_above, friction };
 constexpr std::uint64_t kKinds = 8;                             // room for each joint's rows
 constexpr std::uint64_t kEqualities = std::uint64_t{1} << 32U;  // above the names of all joints' rows
 
+/// Where a joint's rows act: on its coordinate, or on the coordinates on both sides of a cut.
+struct JointPlace {
+  int block = -1, column = 0;
+  const CutJoint* cut = nullptr;
+};
+
 struct BoundedRow {
   std::uint64_t id;
-  int block, column;
+  JointPlace place;
   double sign, b, lo, hi;
   RowKind kind;
 };
 
-void add_row(const BoundedRow& row, ContactProblem& p, Eigen::Index& m) {
+/// What rows of joints are made from, and where they go.
+struct JointRows {
+  const World& world;
+  const WorldData& data;
+  ContactProblem& p;
+  Eigen::Index& m;
+};
+
+void add_side(const JointRows& rows, const CutJoint& cut, bool child, double sign) {
+  const int block = rows.world.bodies()[static_cast<std::size_t>(child ? cut.joint.body : cut.parent)].block;
+  if (block < 0) return;
+  RowMap entry = rows.p.J_b.add_entry(block);
+  Eigen::RowVectorXd::MapType row(entry.data(), entry.cols());
+  add_cut_row(rows.world, rows.data, cut, child, child ? sign : -sign, row);
+}
+
+void add_row(const BoundedRow& row, const JointRows& rows) {
+  ContactProblem& p = rows.p;
   p.J_b.add_group();
-  p.J_b.add_entry(row.block)(0, row.column) = row.sign;
-  p.b[m] = row.b;
-  p.lo[m] = row.lo;
-  p.hi[m] = row.hi;
+  if (row.place.cut == nullptr) {
+    p.J_b.add_entry(row.place.block)(0, row.place.column) = row.sign;
+  } else {
+    add_side(rows, *row.place.cut, true, row.sign);
+    add_side(rows, *row.place.cut, false, row.sign);
+  }
+  p.b[rows.m] = row.b;
+  p.lo[rows.m] = row.lo;
+  p.hi[rows.m] = row.hi;
   p.row_ids.push_back(row.id);
   p.row_kinds.push_back(row.kind);
-  ++m;
+  ++rows.m;
+}
+
+/// The most inertia that a joint moves: with all beyond it held to it.
+double inertia_at(const JointPlace& place, const JointRows& rows) {
+  if (place.cut == nullptr) return rows.p.M.block(place.block)(place.column, place.column);
+  const int block = rows.world.bodies()[static_cast<std::size_t>(place.cut->joint.body)].block;
+  Eigen::RowVectorXd along = Eigen::RowVectorXd::Zero(rows.p.M.block_size(block));
+  add_cut_row(rows.world, rows.data, *place.cut, true, 1.0, along);
+  return along.dot(rows.p.M.block(block) * along.transpose());  // the child is its block's root: its motion along the axis is `along`
 }
 
 constexpr double kBeyond = 1e-6;  // rad or m: what certified steps drift past a limit stays below it
 
 /// One side of a joint's range, `distance` away along `sign`; closer than rest_gap(h) (rad or m) it is there, as contacts are: what it
 /// holds together with contacts would else open by rounding. M_jj v is the most that it takes to bring the joint alone to speed v.
-void add_limit(std::uint64_t id, const Joint& joint, double sign, double distance, double h, ContactProblem& p, Eigen::Index& m) {
-  const int column = joint.v - p.M.offset(joint.block);
-  add_row({id, joint.block, column, sign, distance > rest_gap(h) ? -distance / h : 0.0, 0.0, kInfinity, RowKind::limit}, p, m);
+void add_limit(std::uint64_t id, const JointPlace& place, double sign, double distance, const JointRows& rows) {
+  const double h = rows.p.dt;
+  add_row({id, place, sign, distance > rest_gap(h) ? -distance / h : 0.0, 0.0, kInfinity, RowKind::limit}, rows);
   if (distance >= -kBeyond) return;
-  const double inertia = p.M.block(joint.block)(column, column);
-  add_row({id + 1, joint.block, column, sign, std::min(-distance / h, kClosing), 0.0, inertia * kClosing, RowKind::limit}, p, m);
+  add_row({id + 1, place, sign, std::min(-distance / h, kClosing), 0.0, inertia_at(place, rows) * kClosing, RowKind::limit}, rows);
+}
+
+/// Rows of joint number k (cut ones behind the others) at its position and rate.
+void add_joint(std::size_t k, const Joint& joint, const JointPlace& place, double q, double v, const AssembleOptions& options,
+               const JointRows& rows) {
+  const auto id = [&](JointRow kind) { return kKinds * k + static_cast<std::uint64_t>(kind); };
+  const double reach = options.limit_reach + 2.0 * options.dt * std::abs(v);
+  if (options.joint_limits) {
+    const double below = q - joint.lower, above = joint.upper - q;
+    if (below < reach) add_limit(id(JointRow::lower), place, 1.0, below, rows);
+    if (above < reach) add_limit(id(JointRow::upper), place, -1.0, above, rows);
+  }
+  const double friction = options.dt * joint.dry_friction;
+  if (options.dry_friction && friction > 0.0)
+    add_row({id(JointRow::friction), place, 1.0, 0.0, -friction, friction, RowKind::friction}, rows);
 }
 
 void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v, const AssembleOptions& options,
                          const WorldData& data, ContactProblem& p) {
-  const double h = options.dt;
   p.J_b.reset(1, world.block_sizes());
   p.row_kinds.clear();
-  const Eigen::Index most = 4 * std::ssize(world.joints()) + std::ssize(options.drives.velocity) + count_equality_rows(world);
+  const Eigen::Index joints = std::ssize(world.joints()) + std::ssize(world.cuts());
+  const Eigen::Index most = 4 * joints + std::ssize(options.drives.velocity) + count_equality_rows(world);
   p.b.resize(most);
   p.lo.resize(most);
   p.hi.resize(most);
   p.row_ids.clear();
   Eigen::Index m = 0;
+  const JointRows rows{world, data, p, m};
   for (std::size_t k = 0; k < world.joints().size(); ++k) {
     const Joint& joint = world.joints()[k];
-    if (joint.nv != 1) continue;
-    const auto id = [&](JointRow kind) { return kKinds * k + static_cast<std::uint64_t>(kind); };
-    const int column = joint.v - p.M.offset(joint.block);
-    const double reach = options.limit_reach + 2.0 * h * std::abs(v[joint.v]);
-    if (options.joint_limits) {
-      const double below = q[joint.q] - joint.lower, above = joint.upper - q[joint.q];
-      if (below < reach) add_limit(id(JointRow::lower), joint, 1.0, below, h, p, m);
-      if (above < reach) add_limit(id(JointRow::upper), joint, -1.0, above, h, p, m);
-    }
-    const double friction = h * joint.dry_friction;
-    if (options.dry_friction && friction > 0.0)
-      add_row({id(JointRow::friction), joint.block, column, 1.0, 0.0, -friction, friction, RowKind::friction}, p, m);
+    if (joint.nv == 1) add_joint(k, joint, {joint.block, joint.v - p.M.offset(joint.block)}, q[joint.q], v[joint.v], options, rows);
+  }
+  for (std::size_t c = 0; c < world.cuts().size(); ++c) {
+    const CutJoint& cut = world.cuts()[c];
+    if (cut.joint.nv != 1) continue;
+    add_joint(world.joints().size() + c, cut.joint, {.cut = &cut}, cut_position(world, data, cut), cut_rate(world, data, cut), options,
+              rows);
   }
   for (const VelocityDrive& drive : options.drives.velocity) {
     const int block = joint_at(world, drive.v)->block;
-    add_row(
-        {drive_row_id(drive.v), block, drive.v - p.M.offset(block), 1.0, drive.velocity, h * drive.least, h * drive.most, RowKind::motor},
-        p, m);
+    add_row({drive_row_id(drive.v),
+             {block, drive.v - p.M.offset(block)},
+             1.0,
+             drive.velocity,
+             p.dt * drive.least,
+             p.dt * drive.most,
+             RowKind::motor},
+            rows);
   }
-  add_equality_rows(world, data, q, v, p, m);
+  add_equality_rows(world, data, q, v, options.loop_recovery, p, m);
   for (std::uint64_t k = kEqualities; std::ssize(p.row_ids) < m; ++k) p.row_ids.push_back(k);
   p.b.resize(m);
   p.lo.resize(m);
@@ -172,12 +225,7 @@ double pair_restitution(const CollisionScene& scene, const DeclaredPair& pair) {
   return std::max(of(pair.a), of(pair.b));
 }
 
-}  // namespace
-
-CollisionScene make_scene(const World& world, double friction, std::span<const double> restitution) {
-  if (!restitution.empty()) {
-    require_size("restitution", static_cast<Eigen::Index>(restitution.size()), static_cast<Eigen::Index>(world.bodies().size()));
-  }
+CollisionScene unfiltered_scene(const World& world, double friction, std::span<const double> restitution) {
   std::vector<SceneGeometry> geometries;
   for (const CollisionGeometry& g : world.geometries()) {
     SceneGeometry out;
@@ -200,7 +248,23 @@ CollisionScene make_scene(const World& world, double friction, std::span<const d
     scene.declare_pair(pair.a, pair.b);
     if (pair.friction) scene.set_pair_material(pair.a, pair.b, *pair.friction, pair_restitution(scene, pair));
   }
-  filter_overlaps(world, scene);
+  return scene;
+}
+
+}  // namespace
+
+CollisionScene make_scene(const World& world, double friction, std::span<const double> restitution) {
+  if (!restitution.empty()) {
+    require_size("restitution", static_cast<Eigen::Index>(restitution.size()), static_cast<Eigen::Index>(world.bodies().size()));
+  }
+  CollisionScene scene = unfiltered_scene(world, friction, restitution);
+  if (world.cuts().empty()) {
+    filter_overlaps(world, find_overlaps(world, scene), scene);
+  } else {  // whose random configurations would tear the robot apart
+    const World uncut = world.uncut();
+    CollisionScene whole = unfiltered_scene(uncut, friction, {});
+    filter_overlaps(world, find_overlaps(uncut, whole), scene);
+  }
   return scene;
 }
 

@@ -4,7 +4,7 @@
 //                                                                      default at the end of the step, stable at any h
 //   J rows R_WCᵀ (J_A - J_B) per contact point                 add_contact_rows of model/dynamics.hpp
 //   bilateral rows of loops, welds and coupled joints        equality_rows.hpp
-//   bounded rows per joint: position limits within reach (λ >= 0, b = -distance/h), dry friction (|λ| <= h τ_f, b = 0),
+//   bounded rows per joint, cut ones too: position limits within reach (λ >= 0, b = -distance/h), dry friction (|λ| <= h τ_f, b = 0),
 //                            velocity drives (joint_drives.hpp; its servos go into M and p),
 //                            return from beyond a limit at 1 rad/s or m/s (0 <= λ <= M_jj 1 rad/s: it never fights what holds the joint)
 // Reads only `update`d data. No allocation once the sizes have been seen.
@@ -45,6 +45,7 @@ struct AssembleOptions {
   Drives drives;                            ///< of joints; in a Stepper those of set_drives
   double spring_ahead = 1.0;                ///< s: joint springs are taken this many h v⁺ from q; in a Stepper its scheme's
   double damping_share = 1.0;               ///< θ: joint damping is taken at v + θ (v⁺ - v); in a Stepper its scheme's
+  double loop_recovery = 1.0;               ///< γ in [0, 1]: share of a loop's error undone per step (equality_rows.hpp)
 };
 
 /// Every geometry of the world's bodies. `friction` is used where the file names none; `restitution` has one value per body, or is

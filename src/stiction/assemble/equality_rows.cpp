@@ -51,35 +51,52 @@ void add_relative_row(const World& world, const WorldData& data, const Equality&
 }
 
 void add_body_rows(const World& world, const WorldData& data, const Ref<const VectorXd>& v, const Equality& equality,
-                   const EqualityError& e, ContactProblem& p, Eigen::Index& m) {
+                   const EqualityError& e, double share, ContactProblem& p, Eigen::Index& m) {
   const MotionBound a = motion_bound(world, data, equality.body_a, e.p_A, v), b = motion_bound(world, data, equality.body_b, e.p_B, v);
   const double angular = a.angular + b.angular;
-  const Vector3d shift = correction(e.position, (a.linear + b.linear) * angular, p.dt);
-  for (int i = 0; i < 3; ++i) {
-    add_relative_row(world, data, equality, e, Vector6d::Unit(i), p);
-    bound(p, shift[i], m);
-  }
-  if (equality.kind != EqualityKind::weld) return;
+  const auto row = [&](const Vector3d& linear, const Vector3d& angular_part, const Vector3d& speed) {
+    Vector6d direction;
+    direction << linear, angular_part;
+    add_relative_row(world, data, equality, e, direction, p);
+    bound(p, share * (linear + angular_part).dot(speed), m);  // one of the two is zero
+  };
+  const Vector3d shift = correction(e.position, (a.linear + b.linear) * angular, p.dt), none = Vector3d::Zero();
+  const bool across = equality.kind == EqualityKind::slide, turns = equality.kind == EqualityKind::hinge;
+  for (int i = across ? 1 : 0; i < 3; ++i) row(across ? Vector3d(e.axes.col(i)) : Vector3d::Unit(i), none, shift);
+  if (equality.kind == EqualityKind::connect) return;
   const Vector3d turn = correction(e.rotation, angular * angular, p.dt);
-  for (int i = 0; i < 3; ++i) {
-    add_relative_row(world, data, equality, e, Vector6d::Unit(3 + i), p);
-    bound(p, turn[i], m);
-  }
+  for (int i = turns ? 1 : 0; i < 3; ++i) row(none, turns ? Vector3d(e.axes.col(i)) : Vector3d::Unit(i), turn);
 }
 
-void add_joint_row(const World& world, const Ref<const VectorXd>& v, const Equality& equality, const EqualityError& e, ContactProblem& p,
-                   Eigen::Index& m) {
+void add_joint_row(const World& world, const Ref<const VectorXd>& v, const Equality& equality, const EqualityError& e, double share,
+                   ContactProblem& p, Eigen::Index& m) {
   const Joint& a = joint_of(world, equality.joint_a);
   double curvature = 0.0;
   p.J_b.add_group();
   auto row = entry(p, a.block);
   row[a.v - p.M.offset(a.block)] = 1.0;
-  if (equality.joint_b >= 0) {  // of the same robot, so of the same block
+  if (equality.joint_b >= 0) {
     const Joint& b = joint_of(world, equality.joint_b);
-    row[b.v - p.M.offset(b.block)] = -e.slope;
+    auto other = b.block == a.block ? row : entry(p, b.block);
+    other[b.v - p.M.offset(b.block)] = -e.slope;
     curvature = std::abs(e.curvature) * v[b.v] * v[b.v];
   }
-  bound(p, correction(e.position, curvature, p.dt).x(), m);
+  bound(p, share * correction(e.position, curvature, p.dt).x(), m);
+}
+
+int rows_of(EqualityKind kind) {
+  switch (kind) {
+    case EqualityKind::joint:
+      return 1;
+    case EqualityKind::connect:
+      return 3;
+    case EqualityKind::hinge:
+    case EqualityKind::slide:
+      return 5;
+    case EqualityKind::weld:
+      return 6;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -87,19 +104,19 @@ void add_joint_row(const World& world, const Ref<const VectorXd>& v, const Equal
 int count_equality_rows(const World& world) {
   int rows = 0;
   for (const Equality& e : world.equalities()) {
-    rows += e.kind == EqualityKind::joint ? 1 : e.kind == EqualityKind::connect ? 3 : 6;
+    rows += rows_of(e.kind);
   }
   return rows;
 }
 
-void add_equality_rows(const World& world, const WorldData& data, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v,
+void add_equality_rows(const World& world, const WorldData& data, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v, double share,
                        ContactProblem& p, Eigen::Index& m) {
   for (const Equality& equality : world.equalities()) {
     const EqualityError e = equality_error(world, data, equality, q);
     if (equality.kind == EqualityKind::joint) {
-      add_joint_row(world, v, equality, e, p, m);
+      add_joint_row(world, v, equality, e, share, p, m);
     } else {
-      add_body_rows(world, data, v, equality, e, p, m);
+      add_body_rows(world, data, v, equality, e, share, p, m);
     }
   }
 }

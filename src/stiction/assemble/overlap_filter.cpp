@@ -136,8 +136,7 @@ std::vector<OverlappingLinks> find_overlaps(const World& world, CollisionScene& 
   return found;
 }
 
-void filter_overlaps(const World& world, CollisionScene& scene) {
-  const std::vector<OverlappingLinks> pairs = find_overlaps(world, scene);
+void filter_overlaps(const World& world, const std::vector<OverlappingLinks>& pairs, CollisionScene& scene) {
   for (const OverlappingLinks& p : pairs) {
     for (int a = 0; a < static_cast<int>(world.geometries().size()); ++a) {
       if (world.geometries()[static_cast<std::size_t>(a)].link != p.a) continue;

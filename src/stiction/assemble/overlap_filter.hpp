@@ -26,7 +26,7 @@ struct OverlappingLinks {
 /// In the order of the links' indices. Leaves the scene at the world's initial configuration.
 std::vector<OverlappingLinks> find_overlaps(const World& world, CollisionScene& scene);
 
-/// Disables what `find_overlaps` returns and says so in the scene's warnings.
-void filter_overlaps(const World& world, CollisionScene& scene);
+/// Disables them in the scene of the world and says so in its warnings.
+void filter_overlaps(const World& world, const std::vector<OverlappingLinks>& pairs, CollisionScene& scene);
 
 }  // namespace stiction

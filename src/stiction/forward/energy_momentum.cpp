@@ -114,14 +114,14 @@ void EnergyMomentum::close_loops(ContactProblem& p) const {
   }
 }
 
-void EnergyMomentum::start(const World& world, double h, const PhasePoint& from) {
+void EnergyMomentum::start(const World& world, double h, double loop_recovery, const PhasePoint& from) {
   update(world, from.q, from.v, start_);
   loops_.dt = h;
   loops_.J_b.reset(1, world.block_sizes());
   loops_.row_kinds.clear();
   for (GrowVector* x : {&loops_.b, &loops_.lo, &loops_.hi}) x->resize(count_equality_rows(world));
   Eigen::Index rows = 0;
-  add_equality_rows(world, start_, from.q, from.v, loops_, rows);
+  add_equality_rows(world, start_, from.q, from.v, loop_recovery, loops_, rows);
   for (int j = 0; j < rows; ++j) loops_.J_b.add_group_product(j, from.v, loops_.b.segment<1>(j));
   origin_ = from.v;
   for (Tree& tree : trees_) {

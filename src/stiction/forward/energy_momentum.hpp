@@ -31,8 +31,8 @@ class EnergyMomentum {
 
   explicit EnergyMomentum(const World& world);
 
-  /// Reads the start of a step.
-  void start(const World& world, double h, const PhasePoint& from);
+  /// Reads the start of a step. loop_recovery: that of AssembleOptions.
+  void start(const World& world, double h, double loop_recovery, const PhasePoint& from);
   /// Targets of the equality rows of a problem assembled at the midpoint.
   void close_loops(ContactProblem& problem) const;
   enum class Progress { settled, moved, diverged };

@@ -68,6 +68,8 @@ void validate(const World& world, Scheme scheme, const Drives& drives) {
 void validate(const StepOptions& options) {
   require_positive("assemble.dt", options.assemble.dt);
   validate(options.contact);
+  const double share = options.assemble.loop_recovery;
+  if (!(share >= 0.0 && share <= 1.0)) throw InvalidArgument("assemble.loop_recovery", "a number in [0, 1]", std::to_string(share));
   if (!(options.acceptable >= 0.0)) throw InvalidArgument("acceptable", "a number >= 0", std::to_string(options.acceptable));
   if (!(options.recovery >= 0.0 && options.recovery <= 1.0))
     throw InvalidArgument("recovery", "a number in [0, 1]", std::to_string(options.recovery));
@@ -120,7 +122,7 @@ void Stepper::update_at(const State& state) {
   row_of(options_.scheme).begin(world_, assemble_.dt, from_, velocity_, at_);
   update(world_, at_.q, at_.v, data_);
   ahead_ = at_.q;
-  if (implicit_) implicit_->start(world_, assemble_.dt, from_);
+  if (implicit_) implicit_->start(world_, assemble_.dt, assemble_.loop_recovery, from_);
 }
 
 void Stepper::detect() {

@@ -10,6 +10,14 @@ Eigen::Isometry3d frame(const WorldData& data, int body, const Eigen::Isometry3d
   return data.X_WB[static_cast<std::size_t>(body)] * X_BF;
 }
 
+Eigen::Matrix3d axes_along(const Eigen::Vector3d& axis) {
+  Eigen::Matrix3d axes;
+  axes.col(0) = axis;
+  axes.col(1) = axis.unitOrthogonal();
+  axes.col(2) = axis.cross(Eigen::Vector3d(axes.col(1)));
+  return axes;
+}
+
 EqualityError coupling_error(const World& world, const Equality& equality, const Eigen::Ref<const Eigen::VectorXd>& q) {
   const double x = equality.joint_b < 0 ? 0.0 : q[joint_of(world, equality.joint_b).q] - equality.reference_b;
   double value = 0.0, slope = 0.0, half_curvature = 0.0;
@@ -35,7 +43,14 @@ EqualityError equality_error(const World& world, const WorldData& data, const Eq
   e.p_A = A.translation();
   e.p_B = B.translation();
   e.position = e.p_A - e.p_B;
-  if (equality.kind == EqualityKind::weld) {
+  if (equality.kind == EqualityKind::hinge || equality.kind == EqualityKind::slide) e.axes = B.linear() * axes_along(equality.axis);
+  const Eigen::Vector3d axis = e.axes.col(0);
+  if (equality.kind == EqualityKind::hinge) e.rotation = axis.cross(Eigen::Vector3d(A.linear() * equality.axis));
+  if (equality.kind == EqualityKind::slide) {
+    e.position -= axis.dot(e.position) * axis;
+    e.p_B = e.p_A;
+  }
+  if (equality.kind == EqualityKind::weld || equality.kind == EqualityKind::slide) {
     const Eigen::AngleAxisd turn(Eigen::Matrix3d(A.linear() * B.linear().transpose()));
     e.rotation = turn.angle() * turn.axis();
   }

@@ -40,7 +40,7 @@ bool is_free(const World& world, int body) {
   const World::Impl& w = world.impl();
   if (body < 0 || body >= static_cast<int>(w.bodies.size())) return false;
   const int block = w.bodies[static_cast<std::size_t>(body)].block;
-  return block >= 0 && w.blocks[static_cast<std::size_t>(block)].robot < 0;
+  return block >= 0 && w.trees[static_cast<std::size_t>(block)] == nullptr;
 }
 
 /// Columns of a body's support and its motions; nothing for the world or a static body.

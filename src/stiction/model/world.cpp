@@ -39,6 +39,18 @@ std::string_view to_string(JointKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+std::string_view to_string(Coordinates coordinates) {
+  constexpr std::string_view names[] = {"minimal", "extended", "maximal"};
+  return names[static_cast<std::size_t>(coordinates)];
+}
+
+Coordinates coordinates_from_string(std::string_view name) {
+  for (const Coordinates c : {Coordinates::minimal, Coordinates::extended, Coordinates::maximal}) {
+    if (to_string(c) == name) return c;
+  }
+  throw InvalidArgument("coordinates", "minimal, extended or maximal", fmt::format("'{}'", name));
+}
+
 std::optional<double>& setting_named(JointSettings& settings, std::string_view name, std::string_view argument) {
   std::string known;
   for (const JointSettingField& field : kJointSettingFields) {
@@ -61,6 +73,8 @@ std::span<const Link> World::links() const { return impl_->links; }
 std::span<const Joint> World::joints() const { return impl_->joints; }
 std::span<const CollisionGeometry> World::geometries() const { return impl_->geometries; }
 std::span<const Equality> World::equalities() const { return impl_->equalities; }
+std::span<const CutJoint> World::cuts() const { return impl_->cuts; }
+World World::uncut() const { return impl_->uncut == nullptr ? *this : World(impl_->uncut); }
 std::span<const int> World::actuated() const { return impl_->actuated; }
 const Eigen::VectorXd& World::initial_configuration() const { return impl_->q0; }
 std::span<const std::pair<int, int>> World::excluded_geometries() const { return impl_->excluded; }

@@ -1,6 +1,6 @@
 // A world: robots (one Pinocchio model each), free rigid bodies and static bodies in one state, block by block.
 //
-//   q = (q_1, ..., q_K), v = (v_1, ..., v_K)     block k is a robot or a free body; M(q) = diag(M_1, ..., M_K)
+//   q = (q_1, ..., q_K), v = (v_1, ..., v_K)     block k is a robot, a part of one that is cut, or a free body; M(q) = diag(M_1, ..., M_K)
 //
 // Coordinates of a joint: one for a revolute or prismatic joint (a continuous joint is a revolute one without limits, so its angle
 // is one number, not a cosine and a sine); for a floating base or a free body 7 positions [x y z qx qy qz qw] and 6 velocities,
@@ -65,20 +65,29 @@ struct Body {
   Eigen::Vector3d lifted_com = Eigen::Vector3d::Zero();  ///< its centre in the body frame
 };
 
-/// connect: a point of body a stays on a point of body b. weld: a frame on a frame. joint: q_a - r_a = Σ c_k (q_b - r_b)^k.
-enum class EqualityKind { connect, weld, joint };
+/// connect: a point of body a stays on a point of body b. weld: a frame on a frame. hinge, slide: the same but for its turn about `axis`,
+/// or its shift along it. joint: q_a - r_a = Σ c_k (q_b - r_b)^k.
+enum class EqualityKind { connect, weld, joint, hinge, slide };
 
 /// What a file demands of two bodies or two joints of one robot beyond its tree: bilateral rows of every step.
 struct Equality {
   std::string name;
   EqualityKind kind = EqualityKind::connect;
   int robot = -1;
-  int body_a = -1, body_b = -1;                               ///< connect, weld; either may be static
+  int body_a = -1, body_b = -1;                               ///< all but joint; either may be static
   Eigen::Isometry3d X_AF = Eigen::Isometry3d::Identity();     ///< the frame (connect: its origin) in body a,
   Eigen::Isometry3d X_BF = Eigen::Isometry3d::Identity();     ///< and in body b
+  Eigen::Vector3d axis = Eigen::Vector3d::UnitZ();            ///< hinge, slide: unit, in the frame
   int joint_a = -1, joint_b = -1;                             ///< joint; joint_b = -1: q_a - r_a = c_0
   double reference_a = 0.0, reference_b = 0.0;                ///< r (rad or m)
   std::array<double, 5> polynomial{0.0, 1.0, 0.0, 0.0, 0.0};  ///< c_0 ... c_4
+};
+
+/// A joint that a robot was cut at (RobotOptions::coordinates). Its position and rate are found by model/cut_joints.hpp.
+struct CutJoint {
+  Joint joint;       ///< as in `World::uncut()`, q and v included; but for its body, the child, which is one of this world
+  int parent = -1;   ///< body
+  int equality = 0;  ///< whose rows hold it
 };
 
 /// A named frame of a file, fixed to a body.
@@ -111,7 +120,7 @@ struct DeclaredPair {
 struct Robot {
   std::string name;
   std::string file;  ///< "<text>" when loaded from text
-  int block = -1;    ///< -1: no moving joint
+  int block = -1;    ///< its first, -1: no moving joint
   bool floating = false;
   int first_body = 0, bodies = 0;
   int first_joint = 0, joints = 0;
@@ -154,6 +163,11 @@ class World {
   std::span<const Joint> joints() const;
   std::span<const CollisionGeometry> geometries() const;
   std::span<const Equality> equalities() const;
+  /// Of all robots, robot by robot, parents first.
+  std::span<const CutJoint> cuts() const;
+  /// The same world with no joint cut: this one where none is. Robots, links and geometries have the same numbers; bodies, joints and
+  /// coordinates need not.
+  World uncut() const;
   /// Velocity coordinates of the actuated joints, ascending.
   std::span<const int> actuated() const;
   /// Start state q (nq): poses and joint positions given to the builder.
@@ -181,6 +195,15 @@ class World {
 enum class FileFormat { urdf, mjcf };
 /// from_file: fixed for a URDF, what the MJCF says for an MJCF.
 enum class BaseKind { from_file, fixed, floating };
+
+/// Coordinates of a robot [G14, section "Description of the quadrupedal robot"].
+///   minimal   those of its joints, one block
+///   extended  cut at some joints into subsystems, each a block with a root that moves freely; a cut joint is five rows (spherical: three)
+///   maximal   cut at all: every body by itself
+enum class Coordinates { minimal, extended, maximal };
+std::string_view to_string(Coordinates coordinates);
+/// Throws InvalidArgument that lists the names known.
+Coordinates coordinates_from_string(std::string_view name);
 
 /// Overrides of what the file says about one joint.
 struct JointSettings {
@@ -223,6 +246,10 @@ struct RobotOptions {
   bool self_collision = true;  ///< links of the robot collide with each other
   /// Leave out the contacts of links that overlap at the start or touch in nearly every configuration (`make_scene`).
   bool filter_overlaps = true;
+  /// A joint with armature, damping or a spring is not cut (InvalidArgument): what they ask of the end of a step couples both its sides.
+  Coordinates coordinates = Coordinates::minimal;
+  /// extended: names of the joints that are cut; empty: those of the root body, the limbs.
+  std::vector<std::string> cut;
 };
 
 /// A shape with its placement in the body frame.

@@ -74,44 +74,69 @@ int add_block(World::Impl& world, const Eigen::VectorXd& q0, int nv, int robot, 
   return static_cast<int>(world.blocks.size()) - 1;
 }
 
-/// Coordinates that move each body: its joint's and its ancestors'.
-void add_supports(World::Impl& world, const RobotParts& parts) {
+/// Coordinates of its block that move each body: its joint's and its ancestors'.
+void add_supports(World::Impl& world, const RobotParts& parts, const std::vector<int>& first_v) {
   for (const int plan_of_body : parts.plan_of_body) {
     const auto begin = static_cast<std::ptrdiff_t>(world.support.size());
     for (int k = plan_of_body; k >= 0; k = parts.plans[static_cast<std::size_t>(k)].parent) {
       const Joint& joint = parts.joints[static_cast<std::size_t>(k)];
-      for (int i = 0; i < joint.nv; ++i) world.support.push_back(joint.v + i);
+      for (int i = 0; i < joint.nv; ++i) world.support.push_back(joint.v - first_v[static_cast<std::size_t>(k)] + i);
     }
     std::sort(world.support.begin() + begin, world.support.end());
     world.support_begin.push_back(static_cast<int>(world.support.size()));
   }
 }
 
-int commit(World::Impl& world, RobotParts parts, std::shared_ptr<const RobotTree> tree) {
+using Trees = std::vector<std::shared_ptr<const RobotTree>>;
+
+/// Of each block. One body that moves freely needs none; that its inertia is positive is checked all the same.
+Trees build_trees(const RobotParts& parts) {
+  Trees trees;
+  for (std::size_t b = 0; b < parts.first_plan.size() && !parts.plans.empty(); ++b) {
+    const RobotParts own = parts_of_block(parts, b);
+    trees.push_back(build_tree(own));
+    if (!parts.cuts.empty() && own.plans.size() == 1 && own.plans[0].kind == JointKind::free) trees.back() = nullptr;
+  }
+  return trees;
+}
+
+/// The robot's blocks behind the world's. `parts` gets their numbers: of each joint its block, of each plan the first coordinate of that.
+std::vector<int> add_blocks(World::Impl& world, RobotParts& parts, Trees trees, int robot, int first_moving_body) {
+  std::vector<int> first_v(parts.plans.size());
+  for (std::size_t b = 0; b < trees.size(); ++b) {
+    const std::size_t first = static_cast<std::size_t>(parts.first_plan[b]);
+    const std::size_t end = b + 1 < trees.size() ? static_cast<std::size_t>(parts.first_plan[b + 1]) : parts.plans.size();
+    const Joint &front = parts.joints[first], &back = parts.joints[end - 1];
+    const int block = add_block(world, parts.q0.segment(front.q, back.q + back.nq - front.q), back.v + back.nv - front.v, robot,
+                                first_moving_body + static_cast<int>(first), std::move(trees[b]));
+    for (std::size_t k = first; k < end; ++k) {
+      parts.joints[k].block = block;
+      first_v[k] = front.v;
+    }
+  }
+  return first_v;
+}
+
+int commit(World::Impl& world, RobotParts parts, Trees trees) {
   const int robot = static_cast<int>(world.robots.size()), first_body = static_cast<int>(world.bodies.size());
   const auto static_bodies = std::count(parts.plan_of_body.begin(), parts.plan_of_body.end(), -1);
-  int block = -1, q = 0, v = 0;
-  if (!parts.joints.empty()) {
-    const Joint& last = parts.joints.back();
-    q = world.nq;
-    v = world.nv;
-    block = add_block(world, parts.q0, last.v + last.nv, robot, first_body + static_cast<int>(static_bodies), std::move(tree));
-  }
-  parts.robot.block = block;
+  const int q = world.nq, v = world.nv;
+  const std::vector<int> first_v = add_blocks(world, parts, std::move(trees), robot, first_body + static_cast<int>(static_bodies));
+  parts.robot.block = parts.joints.empty() ? -1 : parts.joints.front().block;
   parts.robot.first_body = first_body;
   parts.robot.first_joint = static_cast<int>(world.joints.size());
   parts.robot.first_link = static_cast<int>(world.links.size());
-  add_supports(world, parts);
-  for (Body& body : parts.bodies) {
+  add_supports(world, parts, first_v);
+  for (std::size_t b = 0; b < parts.bodies.size(); ++b) {
+    Body& body = parts.bodies[b];
     body.robot = robot;
-    if (body.block >= 0) body.block = block;
+    if (parts.plan_of_body[b] >= 0) body.block = parts.joints[static_cast<std::size_t>(parts.plan_of_body[b])].block;
     if (body.block >= 0 && body.lifted_mass != 0.0) world.lifted.push_back(static_cast<int>(world.bodies.size()));
     world.bodies.push_back(body);
   }
   world.static_pose.insert(world.static_pose.end(), parts.static_pose.begin(), parts.static_pose.end());
   for (Joint& joint : parts.joints) {
     joint.robot = robot;
-    joint.block = block;
     joint.body += first_body;
     joint.q += q;
     joint.v += v;
@@ -133,6 +158,13 @@ int commit(World::Impl& world, RobotParts parts, std::shared_ptr<const RobotTree
   }
   for (const auto& [a, b] : parts.excluded) world.excluded.emplace_back(a + first_geometry, b + first_geometry);
   for (const DeclaredPair& d : parts.declared) world.declared.push_back({d.a + first_geometry, d.b + first_geometry, d.friction});
+  for (CutJoint& cut : parts.cuts) {
+    cut.joint.robot = robot;
+    cut.joint.body += first_body;
+    cut.parent += first_body;
+    cut.equality += static_cast<int>(world.equalities.size());
+    world.cuts.push_back(cut);
+  }
   for (Equality& equality : parts.equalities) {
     equality.robot = robot;
     if (equality.body_a >= 0) equality.body_a += first_body;
@@ -143,6 +175,24 @@ int commit(World::Impl& world, RobotParts parts, std::shared_ptr<const RobotTree
   }
   world.robots.push_back(std::move(parts.robot));
   return robot;
+}
+
+/// The robot cut, and whole in `uncut`, which all that comes later is added to as well.
+int commit_cut(World::Impl& world, RobotParts cut, RobotParts whole) {
+  Trees trees = build_trees(cut), uncut_trees = build_trees(whole);
+  if (world.uncut == nullptr) {
+    world.uncut = std::make_shared<World::Impl>(world);
+    for (int j = 0; j < static_cast<int>(world.joints.size()); ++j) world.uncut_joint.push_back(j);
+  }
+  const int first_joint = static_cast<int>(world.uncut->joints.size()), first_v = world.uncut->nv, first_q = world.uncut->nq;
+  for (const int j : cut.uncut_joint) world.uncut_joint.push_back(first_joint + j);
+  for (CutJoint& c : cut.cuts) {
+    c.joint.q += first_q;
+    c.joint.v += first_v;
+    c.joint.block = static_cast<int>(world.uncut->blocks.size());
+  }
+  commit(*world.uncut, std::move(whole), std::move(uncut_trees));
+  return commit(world, std::move(cut), std::move(trees));
 }
 
 int add_robot_description(World::Impl& world, const XmlElement& root, XmlDocuments& documents, const RobotOptions& options) {
@@ -158,8 +208,15 @@ int add_robot_description(World::Impl& world, const XmlElement& root, XmlDocumen
       throw InvalidArgument("options.name", "a name that no other robot has", fmt::format("'{}'", other.name));
     }
   }
-  std::shared_ptr<const RobotTree> tree = parts.joints.empty() ? nullptr : build_tree(parts);
-  return commit(world, std::move(parts), std::move(tree));
+  RobotParts cut = cut_at_joints(parts, options);
+  if (!cut.cuts.empty()) return commit_cut(world, std::move(cut), std::move(parts));
+  Trees trees = build_trees(parts);
+  if (world.uncut != nullptr) {
+    for (int j = 0; j < static_cast<int>(parts.joints.size()); ++j)
+      world.uncut_joint.push_back(static_cast<int>(world.uncut->joints.size()) + j);
+    commit(*world.uncut, parts, trees);
+  }
+  return commit(world, std::move(parts), std::move(trees));
 }
 
 /// One gravity for all: the user's, else that of the first file that names one; a file that disagrees gets a warning.
@@ -216,12 +273,9 @@ int WorldBuilder::add_robot_text(const std::string& text, const RobotOptions& op
   return add_robot_description(*impl_, documents.parse(text, "<text>"), documents, options);
 }
 
-int WorldBuilder::add_free_body(const FreeBody& body) {
-  require_new_name(*impl_, body.name);
-  require_free(body);
-  require_rigid("body.pose", body.pose);
-  require_shapes(body.shapes);
-  World::Impl& world = *impl_;
+namespace {
+
+int commit_free_body(World::Impl& world, const FreeBody& body) {
   const int self = static_cast<int>(world.bodies.size());
   Eigen::VectorXd q0(7);
   q0 << body.pose.translation(), Eigen::Quaterniond(body.pose.linear()).normalized().coeffs();
@@ -241,18 +295,43 @@ int WorldBuilder::add_free_body(const FreeBody& body) {
   return self;
 }
 
+}  // namespace
+
+int WorldBuilder::add_free_body(const FreeBody& body) {
+  require_new_name(*impl_, body.name);
+  require_free(body);
+  require_rigid("body.pose", body.pose);
+  require_shapes(body.shapes);
+  if (impl_->uncut != nullptr) {
+    impl_->uncut_joint.push_back(static_cast<int>(impl_->uncut->joints.size()));
+    commit_free_body(*impl_->uncut, body);
+  }
+  return commit_free_body(*impl_, body);
+}
+
 int WorldBuilder::add_static_body(const StaticBody& body) {
   require_new_name(*impl_, body.name);
   require_rigid("body.pose", body.pose);
   require_shapes(body.shapes);
+  if (impl_->uncut != nullptr) add_body(*impl_->uncut, body.name, body.pose, body.shapes);
   return add_body(*impl_, body.name, body.pose, body.shapes);
 }
 
 World WorldBuilder::build() const {
   auto world = std::make_shared<World::Impl>(*impl_);
-  std::sort(world->excluded.begin(), world->excluded.end());
-  world->excluded.erase(std::unique(world->excluded.begin(), world->excluded.end()), world->excluded.end());
-  settle_gravity(*world);
+  const auto settle = [](World::Impl& impl) {
+    std::sort(impl.excluded.begin(), impl.excluded.end());
+    impl.excluded.erase(std::unique(impl.excluded.begin(), impl.excluded.end()), impl.excluded.end());
+    settle_gravity(impl);
+  };
+  settle(*world);
+  if (world->uncut != nullptr) {
+    world->uncut = std::make_shared<World::Impl>(*world->uncut);
+    world->uncut->gravity = impl_->gravity;
+    world->uncut->gravity_given = impl_->gravity_given;
+    world->uncut->excluded = world->excluded;
+    settle(*world->uncut);
+  }
   World made(world);
   check_equalities(*world, made);
   return made;

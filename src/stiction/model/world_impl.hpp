@@ -23,7 +23,8 @@ struct JointPlan {
   std::string place;  ///< for errors
 };
 
-/// A robot before it joins a world: as the world's members, with indices counted from zero.
+/// A robot before it joins a world: as the world's members, with indices counted from zero. Plans, joints and the bodies that they move
+/// have one order, behind the static bodies.
 struct RobotParts {
   Robot robot;
   std::vector<Body> bodies;
@@ -37,6 +38,9 @@ struct RobotParts {
   std::vector<std::pair<int, int>> excluded;  ///< geometries
   std::vector<DeclaredPair> declared;
   Eigen::VectorXd q0;
+  std::vector<int> first_plan{0};  ///< of each block: one, or the subsystems of a robot that is cut
+  std::vector<CutJoint> cuts;
+  std::vector<int> uncut_joint;  ///< per joint, its index in the uncut robot; empty: the same
 };
 
 /// Applies the options to a description. Throws FileError, InvalidArgument.
@@ -48,6 +52,11 @@ void choose_pairs(const RobotDescription& description, RobotParts& parts);
 
 /// The joints for `update` (tree.hpp); checks that M is positive definite (FileError naming the joint's place otherwise).
 std::shared_ptr<const RobotTree> build_tree(const RobotParts& parts);
+
+/// The robot cut as the options say (cut_joints.cpp). Throws InvalidArgument on joints that cannot be cut.
+RobotParts cut_at_joints(const RobotParts& whole, const RobotOptions& options);
+/// Plans, joints and start of one of its blocks, counted from zero.
+RobotParts parts_of_block(const RobotParts& parts, std::size_t block);
 
 struct World::Impl {
   Eigen::Vector3d gravity{0.0, 0.0, -9.81};
@@ -62,6 +71,9 @@ struct World::Impl {
   std::vector<Joint> joints;
   std::vector<CollisionGeometry> geometries;
   std::vector<Equality> equalities;
+  std::vector<CutJoint> cuts;
+  std::shared_ptr<Impl> uncut;      ///< null where nothing is cut
+  std::vector<int> uncut_joint;     ///< per joint, its index in `uncut`, empty without it
   std::vector<int> sprung, lifted;  ///< joints with a spring; bodies with compensated gravity
   std::vector<int> actuated;
   std::vector<std::pair<int, int>> excluded;  ///< geometries, sorted once the world is built

@@ -10,6 +10,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/geometry/mass_properties.hpp"
+#include "stiction/model/cut_joints.hpp"
 #include "stiction/sim/model_path.hpp"
 #include "stiction/sim/scene_table.hpp"
 
@@ -19,6 +20,7 @@ namespace {
 
 using Eigen::Isometry3d;
 using Eigen::Vector3d;
+using Eigen::VectorXd;
 
 Shape read_shape(Table& t, const std::filesystem::path& folder) {
   const std::string kind = t.text("shape", "");
@@ -34,7 +36,8 @@ Shape read_shape(Table& t, const std::filesystem::path& folder) {
 /// Reads the tables in order; velocities and held joints are applied once the world is built.
 class SceneReader {
  public:
-  explicit SceneReader(const std::string& path) : path_(path), folder_(std::filesystem::path(path).parent_path()) {}
+  SceneReader(const std::string& path, std::optional<Coordinates> coordinates)
+      : path_(path), folder_(std::filesystem::path(path).parent_path()), coordinates_(coordinates) {}
 
   Scene read(const toml::table& root) {
     for (const auto& [key, node] : root) {
@@ -139,11 +142,14 @@ class SceneReader {
     scene_.options.contact.tolerance = t.number("tolerance", 1e-9);
     scene_.options.acceptable = t.number("acceptable", 1e-6);
     scene_.options.strict = t.flag("strict", false);
+    scene_.options.assemble.loop_recovery = t.number("loop_recovery", 1.0);
     if (t.has("gravity")) builder_.set_gravity(t.vector("gravity", Vector3d::Zero()));
     t.finish();
     if (!(scene_.options.assemble.dt > 0.0) || std::isinf(scene_.options.assemble.dt)) t.fail("dt", "expected a finite number > 0");
     if (!(scene_.duration > 0.0) || std::isinf(scene_.duration)) t.fail("duration", "expected a finite number > 0");
     if (!(scene_.options.acceptable >= 0.0)) t.fail("acceptable", "expected a number >= 0");
+    const double share = scene_.options.assemble.loop_recovery;
+    if (!(share >= 0.0 && share <= 1.0)) t.fail("loop_recovery", "expected a number in [0, 1]");
   }
 
   void read_robot(Table t) {
@@ -156,6 +162,12 @@ class SceneReader {
     options.filter_overlaps = t.flag("filter_overlaps", true);
     options.keyframe = t.text("keyframe", "");
     options.allow_impossible_inertia = t.flag("allow_impossible_inertia", false);
+    options.coordinates = coordinates_from_string(t.text("coordinates", "minimal"));
+    options.cut = t.texts("cut");
+    if (coordinates_) {
+      options.coordinates = *coordinates_;
+      if (*coordinates_ != Coordinates::extended) options.cut.clear();
+    }
     for (const auto& [joint, position] : t.numbers("joints")) options.joints[joint].position = position;
     for (auto& [joint, settings] : t.tables("joint_settings")) {
       for (const JointSettingField& field : kJointSettingFields) {
@@ -245,9 +257,10 @@ class SceneReader {
 
   void apply_held() {
     for (const auto& [robot, kp, kd] : held_robots_) {
-      for (const Joint& joint : scene_.world.joints()) {
+      const World uncut = scene_.world.uncut();
+      for (const Joint& joint : uncut.joints()) {
         if (joint.robot != robot || joint.nv != 1 || !joint.actuated) continue;
-        scene_.held.push_back({joint.q, joint.v, scene_.start.q[joint.q], kp, kd, joint.effort_limit});
+        scene_.held.push_back({joint.q, joint.v, uncut.initial_configuration()[joint.q], kp, kd, joint.effort_limit});
       }
     }
   }
@@ -262,6 +275,7 @@ class SceneReader {
   };
   const std::string& path_;
   std::filesystem::path folder_;
+  std::optional<Coordinates> coordinates_;
   WorldBuilder builder_;
   Scene scene_;
   double default_restitution_ = 0.0;
@@ -291,12 +305,22 @@ Stepper Scene::make_stepper(const StepOptions& other_options) const {
   return {world, *collision->scene, other_options};
 }
 
-void Scene::held_torques(const State& state, Eigen::VectorXd& tau) const {
+void Scene::held_torques(const State& state, VectorXd& tau) const {
   tau.setZero(world.nv());
-  for (const HeldJoint& joint : held) {
-    const double wanted = joint.kp * (joint.target - state.q[joint.q]) - joint.kd * state.v[joint.v];
-    tau[joint.v] = std::clamp(wanted, -joint.effort_limit, joint.effort_limit);
-  }
+  const auto hold = [this](const VectorXd& q, const VectorXd& v, VectorXd& out) {
+    for (const HeldJoint& joint : held) {
+      const double wanted = joint.kp * (joint.target - q[joint.q]) - joint.kd * v[joint.v];
+      out[joint.v] = std::clamp(wanted, -joint.effort_limit, joint.effort_limit);
+    }
+  };
+  if (world.cuts().empty()) return hold(state.q, state.v, tau);
+  if (held.empty()) return;
+  WorldData data(world);
+  update(world, state.q, state.v, data);
+  VectorXd q(world.uncut().nq()), v(world.uncut().nv()), wanted = VectorXd::Zero(world.uncut().nv());
+  to_uncut(world, data, state.q, state.v, q, v);
+  hold(q, v, wanted);
+  add_uncut_forces(world, data, wanted, tau);
 }
 
 void set_velocity(const World& world, int body, const Vector3d& linear, const Vector3d& angular, State& state) {
@@ -330,7 +354,7 @@ void set_inertia(FreeBody& body, std::optional<double> mass, std::optional<doubl
   if (inertia) body.inertia = *inertia;
 }
 
-Scene load_scene(const std::string& name) {
+Scene load_scene(const std::string& name, std::optional<Coordinates> coordinates) {
   const std::string path = model_path(name);
   toml::table root;
   try {
@@ -339,7 +363,7 @@ Scene load_scene(const std::string& name) {
     throw FileError(path, fmt::format("line {}", error.source().begin.line), error.description());
   }
   try {
-    return SceneReader(path).read(root);
+    return SceneReader(path, coordinates).read(root);
   } catch (const InvalidArgument& error) {
     throw FileError(path, "", error.what());
   }

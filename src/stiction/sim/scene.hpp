@@ -12,7 +12,7 @@ namespace stiction {
 
 /// A joint that a scene holds at a position by a proportional-derivative torque, within the joint's effort limit.
 struct HeldJoint {
-  int q = 0, v = 0;           ///< coordinates
+  int q = 0, v = 0;           ///< coordinates, of `world.uncut()` where robots are cut
   double target = 0.0;        ///< rad or m
   double kp = 0.0, kd = 0.0;  ///< N m/rad and N m s/rad, or N/m and N s/m
   double effort_limit = kInfinity;
@@ -34,7 +34,7 @@ struct Scene {
   /// Hulls and search trees are built by the first call for this world, and shared by the later ones and by copies of the scene.
   Stepper make_stepper() const { return make_stepper(options); }
   Stepper make_stepper(const StepOptions& other_options) const;
-  /// Torques (nv) of the held joints at a state.
+  /// Torques (nv) of the held joints at a state. Where robots are cut it allocates.
   void held_torques(const State& state, Eigen::VectorXd& tau) const;
 
   std::shared_ptr<CollisionCache> collision;  ///< made by the constructor, safe to share between threads
@@ -49,7 +49,8 @@ void set_velocity(const World& world, int body, const Eigen::Vector3d& linear, c
 void set_inertia(FreeBody& body, std::optional<double> mass, std::optional<double> density, const std::optional<Eigen::Vector3d>& com,
                  const std::optional<Eigen::Matrix3d>& inertia);
 
-/// `name`: a file, or a scene that comes with stiction (model_path.hpp). Throws FileError naming file, line and key.
-Scene load_scene(const std::string& name);
+/// `name`: a file, or a scene that comes with stiction (model_path.hpp). `coordinates`: of all its robots, in place of what it says.
+/// Throws FileError naming file, line and key.
+Scene load_scene(const std::string& name, std::optional<Coordinates> coordinates = {});
 
 }  // namespace stiction

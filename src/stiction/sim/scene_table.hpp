@@ -1,6 +1,7 @@
 // One table of a scene file. Internal to scene.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -75,6 +76,15 @@ class Table {
       if (!value || !std::isfinite(*value)) fail(key, "expected three finite numbers");
       out[static_cast<Eigen::Index>(i)] = *value;
     }
+    return out;
+  }
+  std::vector<std::string> texts(std::string_view key) {
+    used_.insert(std::string(key));
+    std::vector<std::string> out;
+    if (!has(key)) return out;
+    const toml::array* array = table_.get(key)->as_array();
+    for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) out.push_back(array->get(i)->value<std::string>().value_or(""));
+    if (array == nullptr || std::ranges::find(out, "") != out.end()) fail(key, "expected a list of texts");
     return out;
   }
   std::vector<std::pair<std::string, double>> numbers(std::string_view key) {

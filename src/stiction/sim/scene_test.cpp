@@ -194,6 +194,31 @@ TEST(Scene, NamesItsScheme) {
   std::filesystem::remove(path);
 }
 
+// The quadruped that stands under its joint hold, from one file in three sets of coordinates: it comes to rest in one posture.
+TEST(Scene, ARobotIsCutAsItSays) {
+  const std::string path = testing::TempDir() + "stiction_cut_test.toml";
+  std::ofstream(path) << "[[robot]]\nfile = \"links.urdf\"\nfloating = true\ncoordinates = \"extended\"\ncut = [\"LF_SHANK\"]\n"
+                      << "[simulation]\nloop_recovery = 0.5\n";
+  const Scene scene = load_scene(path);
+  EXPECT_EQ(scene.options.assemble.loop_recovery, 0.5);
+  EXPECT_EQ(scene.world.nv(), 17 + 6);
+  EXPECT_EQ(load_scene(path, Coordinates::maximal).world.nv(), 78);
+  std::ofstream(path) << "[[robot]]\nfile = \"links.urdf\"\ncut = \"LF_SHANK\"\n";
+  EXPECT_THROW(load_scene(path), FileError);
+  std::filesystem::remove(path);
+  const auto stood = [](Coordinates coordinates) {
+    const Scene own = load_scene("quadruped", coordinates);
+    Simulation simulation(own);
+    EXPECT_EQ(simulation.run({.duration = 0.5, .control = hold_joints(own)}).stop, Stop::duration);
+    return simulation.state().q;
+  };
+  const Eigen::VectorXd minimal = stood(Coordinates::minimal);
+  for (const Coordinates c : {Coordinates::extended, Coordinates::maximal}) {
+    const Eigen::VectorXd q = stood(c);
+    EXPECT_LE((q.head<7>() - minimal.head<7>()).norm(), 1e-4) << to_string(c);  // the base comes first
+  }
+}
+
 TEST(Scene, ThoseThatComeWithStictionRun) {
   for (const char* name : {"incline", "stack", "bounce", "quadruped"}) {
     const Scene scene = load_scene(std::string(STICTION_SOURCE_DIR "/models/scenes/") + name + ".toml");
