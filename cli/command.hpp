@@ -55,6 +55,7 @@ void add_solve(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
 void add_experiment(CLI::App& app, Session& session);
 void add_scenes(CLI::App& app, Session& session);
+void add_terrain(CLI::App& app, Session& session);
 void add_view(CLI::App& app, Session& session);
 void add_convert(CLI::App& app, Session& session);
 

@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
   add_compare(app, session);
   add_experiment(app, session);
   add_scenes(app, session);
+  add_terrain(app, session);
   add_view(app, session);
   add_convert(app, session);
   try {

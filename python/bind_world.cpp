@@ -145,6 +145,7 @@ q, v: None for the start; tau: None for zero; dt: None for the scene's, 1e-3 s w
 friction: replaces the coefficient of every contact; law: where a pair names a law of its own, that of all other contacts, None for the
 scene's (without such pairs the problem names none). Bounded rows hold joint limits and dry joint friction.)");
   bind_additions(world);
+  bind_terrain_addition(world);
   bind_pairs(world);
   bind_description(world);
   bind_dynamics(world);

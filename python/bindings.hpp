@@ -24,6 +24,7 @@ void bind_solve(nanobind::module_& m);
 void bind_compare(nanobind::module_& m);
 void bind_stepper(nanobind::module_& m);
 void bind_shapes(nanobind::module_& m);
+void bind_terrain(nanobind::module_& m);  ///< before the world
 void bind_world(nanobind::module_& m);
 void bind_drawn_shapes(nanobind::module_& m);  ///< after the world
 void bind_simulate(nanobind::module_& m);

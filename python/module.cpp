@@ -17,6 +17,7 @@ NB_MODULE(_core, m) {
   stiction::python::bind_solve(m);
   stiction::python::bind_compare(m);
   stiction::python::bind_shapes(m);
+  stiction::python::bind_terrain(m);
   stiction::python::bind_world(m);
   stiction::python::bind_drawn_shapes(m);
   stiction::python::bind_simulate(m);

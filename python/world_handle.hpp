@@ -65,6 +65,7 @@ class WorldHandle {
 
 /// Robots and bodies, and their start.
 void bind_additions(nanobind::class_<WorldHandle>& world);
+void bind_terrain_addition(nanobind::class_<WorldHandle>& world);
 /// Who collides with whom, and how.
 void bind_pairs(nanobind::class_<WorldHandle>& world);
 /// Poses, Jacobians, inertia, forces and energies at a state.

@@ -231,6 +231,35 @@ def test_numbers_that_make_no_sense_are_refused_by_name(arguments):
     assert arguments[-2].lstrip("-") in result.stderr
 
 
+def test_ground_from_a_seed_becomes_a_scene_that_runs(tmp_path):
+    scene, figures = tmp_path / "ground.toml", tmp_path / "figures.json"
+    options = [
+        "--seed",
+        7,
+        "--size",
+        1,
+        0.8,
+        "--cell",
+        0.05,
+        "--friction",
+        0.3,
+        0.6,
+        "--scene",
+        scene,
+        "--json",
+        figures,
+    ]
+    made = stiction("terrain", "facets", *options)
+    assert made.returncode == 0, made.stderr
+    ground = json.loads(figures.read_text())
+    assert ground["triangles"] == 2 * 20 * 16
+    assert 0.3 <= ground["patches"]["least"] <= ground["patches"]["most"] <= 0.6
+    run = stiction("simulate", scene, "--duration", 0.5)
+    assert run.returncode == 0, run.stderr
+    assert "status solved" in run.stdout
+    assert stiction("terrain", "hills", "--rise", 0.1).returncode == 2
+
+
 def test_experiments_are_listed_and_their_rows_have_a_reference(tmp_path):
     listed = stiction("experiment", "--list")
     assert listed.returncode == 0

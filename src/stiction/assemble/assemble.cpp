@@ -234,6 +234,7 @@ CollisionScene unfiltered_scene(const World& world, double friction, std::span<c
     out.placement = g.placement;
     out.shape = g.shape;
     out.friction = g.friction.value_or(friction);
+    out.patches = g.patches;
     out.type = g.type;
     out.mask = g.mask;
     out.frictionless = g.frictionless;

@@ -61,6 +61,7 @@ void require_pose(std::string_view name, const Eigen::Isometry3d& X) {
 struct CollisionScene::Impl {
   std::shared_ptr<const std::vector<SceneGeometry>> geometries;
   std::vector<Collider> colliders;
+  std::vector<Eigen::Isometry3d> X_WG;  ///< of geometries with patches of friction, kept up
   std::vector<int> planes;
   int bodies = 0;
   std::vector<Pair> disabled_geometries, declared;
@@ -89,6 +90,7 @@ struct CollisionScene::Impl {
     if (g.body < -1) throw InvalidArgument(name + ".body", "an index >= -1", fmt::format("{}", g.body));
     require_pose(name + ".placement", g.placement);
     require_material(name, g.friction, g.restitution);
+    validate(g.patches, name + ".patches");
     Collider& c = colliders.emplace_back(make_collider(g.shape, name));
     const bool only_fixed = c.kind == Kind::half_space || std::holds_alternative<HeightMap>(g.shape);
     if (only_fixed && !fixed(static_cast<int>(i))) {
@@ -100,7 +102,12 @@ struct CollisionScene::Impl {
     } else {
       broad_phase.boxes.emplace_back().id = static_cast<int>(i);
     }
-    c.place(g.placement);
+    place(i, g.placement);
+  }
+
+  void place(std::size_t i, const Eigen::Isometry3d& X) {
+    colliders[i].place(X);
+    if (!(*geometries)[i].patches.empty()) X_WG[i] = X;
   }
 
   bool enabled(int i, int j) const {
@@ -155,17 +162,28 @@ struct CollisionScene::Impl {
     }
   }
 
-  Material material(int i, int j) const {
-    if (!materials.empty()) {
-      const auto it = materials.find(ordered(i, j));
-      if (it != materials.end()) return it->second;
-    }
-    const SceneGeometry &a = geometry(i), &b = geometry(j);
-    return {a.frictionless && b.frictionless ? 0.0 : std::min(a.friction, b.friction), std::max(a.restitution, b.restitution)};
+  /// Of the pair, where it has its own.
+  const Material* own_material(int i, int j) const {
+    if (materials.empty()) return nullptr;
+    const auto it = materials.find(ordered(i, j));
+    return it == materials.end() ? nullptr : &it->second;
+  }
+
+  double friction_at(int i, const Eigen::Vector3d& p_W) const {
+    const SceneGeometry& g = geometry(i);
+    if (g.patches.empty()) return g.friction;
+    const Eigen::Isometry3d& X = X_WG[static_cast<std::size_t>(i)];
+    return g.patches.at(X.linear().transpose() * (p_W - X.translation()));
+  }
+
+  double friction_at(int i, int j, const Eigen::Vector3d& p_W) const {
+    if (geometry(i).frictionless && geometry(j).frictionless) return 0.0;
+    return std::min(friction_at(i, p_W), friction_at(j, p_W));
   }
 
   void emit(int a, int b, std::vector<ContactPoint>& contacts) const {
-    const Material m = material(a, b);
+    const Material* own = own_material(a, b);
+    const double restitution = own != nullptr ? own->restitution : std::max(geometry(a).restitution, geometry(b).restitution);
     const std::uint64_t pair = pair_name(static_cast<std::uint64_t>(a) + 1, static_cast<std::uint64_t>(b) + 1);
     for (const RawContact& c : found) {
       ContactPoint& p = contacts.emplace_back();
@@ -178,8 +196,8 @@ struct CollisionScene::Impl {
       contact_tangents(p.n, p.t1, p.t2);
       p.gap = c.gap;
       p.id = pair_name(pair, c.feature);
-      p.mu = m.mu;
-      p.restitution = m.restitution;
+      p.mu = own != nullptr ? own->mu : friction_at(a, b, c.p);
+      p.restitution = restitution;
     }
   }
 };
@@ -187,6 +205,7 @@ struct CollisionScene::Impl {
 CollisionScene::CollisionScene(std::vector<SceneGeometry> geometries) : impl_(std::make_unique<Impl>()) {
   impl_->geometries = std::make_shared<const std::vector<SceneGeometry>>(std::move(geometries));
   impl_->colliders.reserve(impl_->geometries->size());
+  impl_->X_WG.resize(impl_->geometries->size());
   for (std::size_t i = 0; i < impl_->geometries->size(); ++i) impl_->add(i);
 }
 CollisionScene::~CollisionScene() = default;
@@ -256,7 +275,7 @@ void CollisionScene::update_poses(std::span<const Eigen::Isometry3d> X_WB) {
   }
   for (std::size_t i = 0; i < impl_->geometries->size(); ++i) {
     const SceneGeometry& g = (*impl_->geometries)[i];
-    if (g.body >= 0) impl_->colliders[i].place(X_WB[static_cast<std::size_t>(g.body)] * g.placement);
+    if (g.body >= 0) impl_->place(i, X_WB[static_cast<std::size_t>(g.body)] * g.placement);
   }
 }
 

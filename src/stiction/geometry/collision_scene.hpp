@@ -8,7 +8,7 @@
 // In a pair, A is the geometry that moves when one of them is fixed, and the one with the lower index otherwise.
 // Surfaces are one-sided: the solid lies behind their triangles. A pair of two fixed geometries or of one body is never tested.
 // Which pairs: those whose flags fit and which are neither of one group nor disabled, and declared ones.
-// Pair material: mu = min(mu_A, mu_B), restitution = max(e_A, e_B), unless `set_pair_material` says otherwise.
+// Pair material: mu = min(mu_A, mu_B) at the point, restitution = max(e_A, e_B), unless `set_pair_material` says otherwise.
 // Cost: O(n log n + overlapping pairs). No allocation once the buffers have seen the worst case. One thread per scene.
 #pragma once
 
@@ -32,6 +32,7 @@ struct SceneGeometry {
   Eigen::Isometry3d placement = Eigen::Isometry3d::Identity();  ///< shape frame in the body frame
   Shape shape;
   double friction = 1.0;        ///< sliding friction, >= 0, infinity allowed
+  FrictionPatches patches;      ///< in place of friction, where there are any
   double restitution = 0.0;     ///< Newton restitution, in [0, 1]
   bool fixed = false;           ///< the body never moves (always so for body -1)
   unsigned type = 1, mask = 1;  ///< a and b may collide when a.type & b.mask or b.type & a.mask

@@ -101,7 +101,7 @@ struct Assembler {
     }
     add_inertial(made, link);
     for (const GeometryDescription& g : link.geometries) {
-      parts.geometries.push_back({g.name, made.body, made.X_BL * g.X_LG, g.shape, g.friction, g.type, g.mask, g.frictionless, i});
+      parts.geometries.push_back({g.name, made.body, made.X_BL * g.X_LG, g.shape, g.friction, {}, g.type, g.mask, g.frictionless, i});
     }
     parts.links.push_back(std::move(made));
   }

@@ -1,5 +1,6 @@
 #include "stiction/model/shape.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -81,5 +82,20 @@ std::string_view shape_name(const Shape& shape) {
 }
 
 void validate(const Shape& shape, std::string_view argument) { std::visit(Validator{argument}, shape); }
+
+double FrictionPatches::at(const Eigen::Vector3d& p) const {
+  const auto patch = [](double x, double size, Eigen::Index count) {
+    const double cell = std::floor((x / size + 0.5) * static_cast<double>(count));
+    return static_cast<Eigen::Index>(std::clamp(cell, 0.0, static_cast<double>(count - 1)));
+  };
+  return mu(patch(p.x(), size_x, mu.rows()), patch(p.y(), size_y, mu.cols()));
+}
+
+void validate(const FrictionPatches& patches, std::string_view argument) {
+  if (patches.empty()) return;
+  require_positive(fmt::format("{}.size_x", argument), patches.size_x);
+  require_positive(fmt::format("{}.size_y", argument), patches.size_y);
+  if (!(patches.mu.array() >= 0.0).all()) throw InvalidArgument(fmt::format("{}.mu", argument), "numbers >= 0", "one that is not");
+}
 
 }  // namespace stiction

@@ -63,6 +63,20 @@ struct MeshFile {
   bool convex = true;                               ///< collide its convex hull; otherwise its triangles
 };
 
+/// Friction by place: mu(i, j) is that of patch (i, j) of a grid over size_x by size_y (m) about the shape's origin, rows along its x,
+/// columns along its y; beyond it, that of the nearest patch. Without patches: none.
+struct FrictionPatches {
+  Eigen::MatrixXd mu;  ///< >= 0, infinity allowed
+  double size_x = 0.0, size_y = 0.0;
+
+  bool empty() const { return mu.size() == 0; }
+  /// At a point in the shape's frame; there are patches.
+  double at(const Eigen::Vector3d& p) const;
+};
+
+/// Throws InvalidArgument naming `argument` and the member; no patches are fine.
+void validate(const FrictionPatches& patches, std::string_view argument);
+
 using Shape = std::variant<Sphere, Box, Capsule, Cylinder, HalfSpace, ConvexMesh, TriangleMesh, HeightMap, MeshFile>;
 
 /// "sphere", "box", ...

@@ -106,6 +106,7 @@ struct CollisionGeometry {
   Eigen::Isometry3d placement = Eigen::Isometry3d::Identity();  ///< shape frame in the body frame
   Shape shape = {};
   std::optional<double> friction = std::nullopt;  ///< sliding friction where the file has it
+  FrictionPatches patches = {};                   ///< in place of it, where there are any
   unsigned type = 1, mask = 1;  ///< a and b may collide when a.type & b.mask or b.type & a.mask (MJCF contype, conaffinity)
   bool frictionless = false;    ///< so is a contact where both geometries are (MJCF condim 1)
   int link = -1;                ///< index into World::links; -1 for free and static bodies
@@ -257,6 +258,7 @@ struct BodyShape {
   Shape shape = {};
   Eigen::Isometry3d placement = Eigen::Isometry3d::Identity();
   std::optional<double> friction = std::nullopt;
+  FrictionPatches patches = {};  ///< in place of friction, where there are any
 };
 
 struct FreeBody {

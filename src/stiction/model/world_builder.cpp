@@ -27,6 +27,7 @@ void require_shapes(const std::vector<BodyShape>& shapes) {
     const std::string name = fmt::format("body.shapes[{}]", i);
     validate(shapes[i].shape, name);
     require_rigid(name + ".placement", shapes[i].placement);
+    validate(shapes[i].patches, name + ".patches");
     if (shapes[i].friction && !(*shapes[i].friction >= 0.0)) {
       throw InvalidArgument(name + ".friction", "a number >= 0", fmt::format("{}", *shapes[i].friction));
     }
@@ -56,7 +57,8 @@ int add_body(World::Impl& world, const std::string& name, const Eigen::Isometry3
   world.static_pose.push_back(static_pose);
   world.support_begin.push_back(static_cast<int>(world.support.size()));
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    world.geometries.push_back({fmt::format("{}_{}", name, i), self, shapes[i].placement, shapes[i].shape, shapes[i].friction});
+    world.geometries.push_back(
+        {fmt::format("{}_{}", name, i), self, shapes[i].placement, shapes[i].shape, shapes[i].friction, shapes[i].patches});
   }
   return self;
 }

@@ -4,12 +4,14 @@
 #include <filesystem>
 #include <mutex>
 #include <optional>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/geometry/mass_properties.hpp"
+#include "stiction/geometry/terrain.hpp"
 #include "stiction/model/cut_joints.hpp"
 #include "stiction/sim/model_path.hpp"
 #include "stiction/sim/scene_table.hpp"
@@ -42,7 +44,7 @@ class SceneReader {
   Scene read(const toml::table& root) {
     for (const auto& [key, node] : root) {
       if (key.str() != "simulation" && key.str() != "material" && key.str() != "robot" && key.str() != "body" && key.str() != "static" &&
-          key.str() != "pair") {
+          key.str() != "terrain" && key.str() != "pair") {
         throw FileError(path_, fmt::format("line {}", node.source().begin.line), fmt::format("unknown table [{}]", key.str()));
       }
     }
@@ -51,6 +53,7 @@ class SceneReader {
     for_each(root, "robot", [this](Table t) { read_robot(std::move(t)); });
     for_each(root, "body", [this](Table t) { read_body(std::move(t)); });
     for_each(root, "static", [this](Table t) { read_static(std::move(t)); });
+    for_each(root, "terrain", [this](Table t) { read_terrain(std::move(t)); });
     scene_.world = builder_.build();
     if (!dt_given_) scene_.options.assemble.dt = scene_.world.timestep().value_or(scene_.options.assemble.dt);
     for_each(root, "pair", [this](Table t) { read_pair(std::move(t)); });
@@ -248,6 +251,24 @@ class SceneReader {
     body.shapes = shapes_of(t);
     const double restitution = t.number("restitution", default_restitution_);
     t.finish();
+    set_restitution(builder_.add_static_body(body), restitution);
+  }
+
+  void read_terrain(Table t) {
+    TerrainOptions options;
+    options.kind = terrain_kind_from_string(t.text("kind", std::string(to_string(options.kind))));
+    options.seed = static_cast<std::uint64_t>(t.integer("seed", 1));
+    if (const auto size = t.two_numbers("size")) std::tie(options.size_x, options.size_y) = std::pair((*size)[0], (*size)[1]);
+    options.friction = t.two_numbers("friction");
+    for (const TerrainField& field : terrain_fields()) {
+      if (field.is_read(options.kind)) options.*field.member = t.number(field.name, options.*field.member);
+    }
+    StaticBody body;
+    body.name = t.text("name", "terrain");
+    body.pose = t.pose();
+    const double restitution = t.number("restitution", default_restitution_);
+    t.finish();
+    body.shapes = {make_terrain(options)};
     set_restitution(builder_.add_static_body(body), restitution);
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -85,6 +86,24 @@ class Table {
     const toml::array* array = table_.get(key)->as_array();
     for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) out.push_back(array->get(i)->value<std::string>().value_or(""));
     if (array == nullptr || std::ranges::find(out, "") != out.end()) fail(key, "expected a list of texts");
+    return out;
+  }
+  /// Two numbers, or one that stands for both.
+  std::optional<std::array<double, 2>> two_numbers(std::string_view key) {
+    used_.insert(std::string(key));
+    if (!has(key)) return {};
+    const toml::array* array = table_.get(key)->as_array();
+    if (array == nullptr) {
+      const double both = number(key, 0.0);
+      return std::array{both, both};
+    }
+    std::array<double, 2> out{};
+    if (array->size() != out.size()) fail(key, "expected a number or two");
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const auto value = array->get(i)->value<double>();
+      if (!value || !std::isfinite(*value)) fail(key, "expected finite numbers");
+      out[i] = *value;
+    }
     return out;
   }
   std::vector<std::pair<std::string, double>> numbers(std::string_view key) {

@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+
+import stiction
+
+
+def test_the_same_seed_makes_the_same_ground():
+    first, again, other = (
+        stiction.Terrain("rough", seed=s, size=(1, 0.5), cell=0.1, friction=(0.1, 1.5)) for s in (4, 4, 5)
+    )
+    points = [(0.31, 0.12), (-0.44, -0.2), (0.0, 0.0)]
+    assert [first.height_at(*p) for p in points] == [again.height_at(*p) for p in points]
+    assert [first.height_at(*p) for p in points] != [other.height_at(*p) for p in points]
+    assert first.patches.shape == (4, 2)
+    assert np.all((first.patches >= 0.1) & (first.patches <= 1.5))
+    assert first.height_at(0.6, 0.0) is None
+    assert stiction.Terrain("flat", friction=0.4).patches is None
+
+
+def test_a_contact_has_the_friction_of_its_patch():
+    ground = stiction.Terrain("stairs", seed=2, size=2, rise=0.1, run=0.5, friction=(0.2, 0.8))
+    for x, y in ((-0.8, 0.3), (0.1, -0.6), (0.9, 0.9)):
+        world = stiction.World(friction=2.0)
+        world.add_terrain(ground, position=(0.0, 0.0, 1.0))
+        z = 1.0 + ground.height_at(x, y)
+        world.add_body("ball", stiction.Shape.sphere(0.02), mass=1.0, position=(x, y, z + 0.02))
+        (mu,) = world.problem().mu
+        assert mu == ground.patches[int((x + 1.0) / 0.25), int((y + 1.0) / 0.25)]
+
+
+def test_what_a_kind_does_not_read_is_refused():
+    with pytest.raises(ValueError, match="rise"):
+        stiction.Terrain("hills", rise=0.1)
+    with pytest.raises(ValueError, match="swamp"):
+        stiction.Terrain("swamp")
+    with pytest.raises(ValueError, match="friction"):
+        stiction.Terrain("flat", friction=(0.5, 0.1))
