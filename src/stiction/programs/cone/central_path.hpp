@@ -9,7 +9,7 @@
 // positive pivots. One factorisation a step, and with it
 //     correction  G_w dw = -G              Newton to the path
 //     tangent     G_w dw/dν = -G_ν         along the path
-// A step is both together, as long as |G|_inf <= β ν allows, found by evaluating G alone (a tenth of a factorisation and less). β is the
+// A step is both together, as long as |G|_inf <= β ν allows, found by evaluating G alone. β is the
 // width of the neighbourhood: where no step is found from a point, and Newton does not lead back to the path from there, the point was too
 // far from it: the step to it is taken again in a narrower neighbourhood, and the steps before it where that does not help either. Where
 // contacts creep, a residual below ν is met thousands of ν away from the path; Newton from there creeps too, and only the way back helps.
@@ -118,36 +118,55 @@ class CentralPath {
     const int first = std::clamp(level_ - 1, 0, kLevels / 2);
     for (const Way& way : kWays) {
       if (way.correction == 0.0 && error_ > 0.5 * beta_ * nu_) continue;
-      for (level_ = first; level_ < kLevels; ++level_) {
-        const Trial t = attempt(way, length(level_));
-        if (!near(t)) continue;
-        remember();
-        if (level_ == first) {
-          lengthen(way, t);
-        } else {
-          accept(t);
-        }
-        beta_ = std::min(kWider * beta_, width_);
-        return true;
-      }
+      level_ = first;
+      Trial t = attempt(way, length(level_));
+      const bool long_enough = near(t);
+      if (!long_enough && !shorten(way, t)) continue;
+      remember();
+      if (long_enough) lengthen(way, t);
+      accept(t);
+      beta_ = std::min(kWider * beta_, width_);
+      return true;
     }
     return false;
   }
 
-  void lengthen(const Way& way, Trial best) {
+  // An evaluation costs as much as a factorisation where bodies are many, so lengths that the error's growth so far forbids are not tried,
+  // and none where a step of no length is too far from the path already.
+  bool shorten(const Way& way, Trial& t) {
+    const Trial none = way.correction == 0.0 ? Trial{nu_, error_} : attempt(way, 0.0);
+    if (!near(none)) return false;
+    do {
+      const Trial longer = t;
+      const double from = length(level_);
+      double part = 1.0;
+      do {
+        if (++level_ == kLevels) return false;
+        part = length(level_) / from;
+      } while (!near({nu_ + part * (longer.nu - nu_), none.error + cube(part) * std::max(0.0, longer.error - none.error)}));
+      t = attempt(way, length(level_));
+    } while (!near(t));
+    return true;
+  }
+
+  void lengthen(const Way& way, Trial& best) {
     while (level_ > 0) {
+      const double part = length(level_ - 1) / length(level_);
+      if (!near({std::max(kLeast * nu_, nu_ + part * (best.nu - nu_)), part * part * best.error})) return;
       std::swap(m_.kept, m_.trial);
       const Trial t = attempt(way, length(level_ - 1));
       if (!near(t)) {
         std::swap(m_.kept, m_.trial);
         evaluate(m_.trial, best.nu);
-        break;
+        return;
       }
       --level_;
       best = t;
     }
-    accept(best);
   }
+
+  // How the error grows with a step's length, found by counting: with the square, which Newton's remainder is, steps end too short.
+  static double cube(double x) { return x * x * x; }
 
   // Newton to the path from a point outside of the neighbourhood that has become narrower, where Newton converges.
   bool correct() {
