@@ -1,4 +1,4 @@
-// stiction view, stiction convert: hand over to the Python package of the same environment (python -m stiction.view, ...).
+// stiction view, plot, report, convert: hand over to the Python package of the same environment (python -m stiction.view, ...).
 #include "cli/command.hpp"
 #include "cli/python.hpp"
 
@@ -16,6 +16,8 @@ void add(CLI::App& app, Session& session, const char* name, const char* about, c
 
 void add_view(CLI::App& app, Session& session) {
   add(app, session, "view", "Scenes, robots and recorded runs in the browser, as a page, a picture or a film", "stiction.view");
+  add(app, session, "plot", "Figures of a recorded run or of an experiment, as SVG and PNG", "stiction.figures");
+  add(app, session, "report", "A web page about a recorded run: pictures, figures, residuals, the steps that were hard", "stiction.report");
 }
 
 void add_convert(CLI::App& app, Session& session) {

@@ -10,6 +10,7 @@ from .trajectory import STAGES, Trajectory
 
 STATES_BYTES = 6e6  # of a run's states, before compression: a page of two long runs stays below 15 MB
 CURVE_POINTS = 1500  # pairs of least and largest value: more than a plot is wide in pixels
+SIMULATED, PREDICTED = "simulated", "predicted"  # names of curves
 # Titles of plots.
 FORCES, TORQUES = "Normal force, sum (N)", "Torque or force of joints (N m, N)"
 RESIDUAL, TIMES = "Residual, scaled", "Wall time per step (µs)"
@@ -63,15 +64,15 @@ def charts_of(trajectory: Trajectory) -> list[Chart]:
     out = []
     predicted, simulated = (_signals(trajectory, f"force {kind} ") for kind in ("predicted", "simulated"))
     total = normal_force(trajectory)[:, None]
-    if predicted and simulated:
+    if predicted and simulated and any(force.any() for force in predicted.values()):
         both = np.stack([sum(simulated.values()), sum(predicted.values())], axis=1)
-        out.append(Chart(FORCES, ["simulated", "predicted"], both))
+        out.append(Chart(FORCES, [SIMULATED, PREDICTED], both))
         for foot in simulated:
             name = foot.removesuffix(" (N)")
             values = np.stack([simulated[foot], predicted[foot]], axis=1)
-            out.append(Chart(f"Normal force, {name} (N)", ["simulated", "predicted"], values, shown=False))
+            out.append(Chart(f"Normal force, {name} (N)", [SIMULATED, PREDICTED], values, shown=False))
     else:
-        out.append(Chart(FORCES, ["simulated"], total))
+        out.append(Chart(FORCES, [SIMULATED], total))
     driven = np.flatnonzero(np.abs(trajectory.tau).max(axis=0) > 0.0)
     if len(driven):
         names = [trajectory.v_names[j] for j in driven]

@@ -121,7 +121,7 @@ class LiveRun:
 
     def charts(self) -> list[frames.Chart]:
         """Titles and names of the curves, in the order of `_values`."""
-        names = {frames.FORCES: ["simulated"]}
+        names = {frames.FORCES: [frames.SIMULATED]}
         if self.joints:
             names[frames.TORQUES] = [joint.name for joint in self.joints]
         names |= {frames.RESIDUAL: ["worst"], frames.TIMES: ["solver", "whole step"]}

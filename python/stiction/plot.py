@@ -11,7 +11,7 @@ import math
 import sys
 
 NO_MATPLOTLIB = (
-    "stiction: --plot needs the package matplotlib, which is not installed here; this line installs it:\n"
+    "stiction: figures need the package matplotlib, which is not installed here; this line installs it:\n"
     f"{sys.executable} -m pip install 'matplotlib==3.11.2'"
 )
 SOLVES = 1e-9  # tolerance of the solves: errors below it say nothing of the step length
@@ -142,27 +142,35 @@ def draw_trot(pyplot, rows):
     return figure
 
 
-def draw(result):
-    """A matplotlib figure of what an experiment wrote."""
+def pyplot():
+    """matplotlib's, without a window; the same figure has the same bytes."""
     import matplotlib
 
     matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "stiction"  # the same figure, the same bytes
+    matplotlib.rcParams["svg.hashsalt"] = "stiction"
     from matplotlib import pyplot
 
+    return pyplot
+
+
+def draw(result):
+    """A matplotlib figure of what an experiment wrote."""
     if isinstance(result, list):
-        return draw_trot(pyplot, result)
-    return draw_alpha(pyplot, result) if "curves" in result else draw_report(pyplot, result)
+        return draw_trot(pyplot(), result)
+    return draw_alpha(pyplot(), result) if "curves" in result else draw_report(pyplot(), result)
+
+
+def save(figure, file):
+    """Writes a figure; the suffix says which format."""
+    figure.savefig(file, dpi=150, metadata={"Date": None} if str(file).endswith(".svg") else None)
 
 
 def main():
     (file,) = sys.argv[1:]
     try:
-        figure = draw(json.load(sys.stdin))
+        save(draw(json.load(sys.stdin)), file)
     except ModuleNotFoundError:
         sys.exit(NO_MATPLOTLIB)
-    try:
-        figure.savefig(file, metadata={"Date": None} if file.endswith(".svg") else None)
     except (OSError, ValueError) as error:  # a folder that is not there, a suffix that names no format
         sys.exit(f"stiction: {file}: {error}")
 

@@ -249,7 +249,7 @@ class Stage:
 
     def _aim_camera(self, server: viser.ViserServer) -> None:
         server.initial_camera.fov = math.radians(45.0)
-        server.initial_camera.position = tuple(self.middle + 1.35 * self.size * np.array([1.0, -1.1, 0.55]))
+        server.initial_camera.position = tuple(self.middle + 1.2 * self.size * np.array([1.0, -1.1, 0.55]))
         server.initial_camera.look_at = tuple(self.middle)
 
 

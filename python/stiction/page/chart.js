@@ -106,12 +106,14 @@ class Chart {
     context.beginPath();
     context.rect(LEFT, TOP, width - LEFT - RIGHT, tall);
     context.clip();
-    context.lineWidth = 1.2;
     context.lineJoin = "round";
-    this.runs.forEach(({ time, curves }, run) => {
-      context.setLineDash(run > 0 ? [4, 3] : []);
-      for (let k = curves.length - 1; k >= 0; --k) {  // the first on top
-        const curve = curves[k];
+    for (let run = this.runs.length - 1; run >= 0; --run) {  // the first on top
+      const { time, curves } = this.runs[run];
+      context.setLineDash(run > 0 ? [4, 2] : []);
+      curves.forEach((curve, k) => {
+        const broad = this.names[k] === "simulated" && curves.length > 1;  // pale, below what was predicted of it
+        context.lineWidth = broad ? 3 : 1.2;
+        context.globalAlpha = (broad ? 0.45 : 1) * (run > 0 ? 0.5 : 1);
         context.strokeStyle = CURVES[k % CURVES.length];
         context.beginPath();
         let pen = false;
@@ -122,8 +124,9 @@ class Chart {
           pen = true;
         }
         context.stroke();
-      }
-    });
+      });
+    }
+    context.globalAlpha = 1;
     context.restore();
     this.drawCursor();
   }

@@ -1,0 +1,142 @@
+"""Figures of a recorded run or of an experiment, as SVG and PNG: `stiction plot`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import typing
+
+import numpy as np
+
+from . import frames, plot
+from ._core import FileError
+from .trajectory import CONTACT_MODES, Trajectory
+
+MODE_COLORS = ("#96999f", "#1268c8", "#e85600")  # open, stick, slip: as stiction view draws them
+BINS = 800  # of the contact diagram, along time
+WIDTH, HEIGHT = 10.0, 2.1  # inches: of a panel
+
+
+def contact_diagram(trajectory: Trajectory) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """What each moving body does over time: names (b,), edges of time (n + 1,), modes (b, n), -1 without contact.
+
+    Of a stretch of time the liveliest mode: slip before stick before open.
+    """
+    steps = np.repeat(np.arange(len(trajectory.time)), np.diff(trajectory.contact_offsets))
+    last = len(trajectory.time) - 1
+    bins = min(BINS, max(last, 1))
+    bounds = np.arange(bins + 1) * last // bins  # states
+    at = np.searchsorted(bounds, steps - 1, side="right") - 1
+    moving = trajectory.body_mass > 0.0
+    modes = np.full((len(moving), bins), -1)
+    for side in (0, 1):
+        np.maximum.at(modes, (trajectory.contact_bodies[:, side], at), trajectory.contact_modes)
+    touching = np.flatnonzero(moving & (modes >= 0).any(axis=1))
+    return [trajectory.body_names[body] for body in touching], trajectory.time[bounds], modes[touching]
+
+
+def draw_chart(axes, trajectory: Trajectory, chart: frames.Chart) -> None:
+    time, values = frames.thinned(trajectory.time, chart.values)
+    for k, name in enumerate(chart.names):
+        broad = name == frames.SIMULATED and len(chart.names) > 1  # pale, below what was predicted of it
+        style = {"linewidth": 2.4, "alpha": 0.4} if broad else {"linewidth": 0.8}
+        axes.plot(time, values[:, k], color=f"C{k % 10}", linestyle="-" if k < 10 else "--", label=name, **style)
+    if len(chart.names) > 1:
+        axes.legend(fontsize=6, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    if chart.log and (chart.values > 0.0).any():
+        axes.set_yscale("log")
+    axes.set_title(chart.title, fontsize=9, loc="left")
+
+
+def draw_contacts(axes, trajectory: Trajectory) -> None:
+    from matplotlib.colors import BoundaryNorm, ListedColormap
+    from matplotlib.patches import Patch
+
+    names, edges, modes = contact_diagram(trajectory)
+    colors = ListedColormap(("#ffffff", *MODE_COLORS))
+    norm = BoundaryNorm(np.arange(-1.5, 3.0), colors.N)
+    rows = np.arange(len(names) + 1) - 0.5
+    axes.pcolormesh(edges, rows, modes, cmap=colors, norm=norm, rasterized=True)
+    axes.set_yticks(range(len(names)), names, fontsize=6)
+    axes.invert_yaxis()
+    patches = [Patch(color=color, label=mode) for color, mode in zip(MODE_COLORS, CONTACT_MODES, strict=True)]
+    axes.legend(handles=patches, fontsize=6, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    axes.set_title("Contacts", fontsize=9, loc="left")
+
+
+def figure_of(trajectory: Trajectory):
+    """A matplotlib figure of all there is to plot of a run, over its time."""
+    pyplot = plot.pyplot()
+    charts = frames.charts_of(trajectory)
+    touches = len(contact_diagram(trajectory)[0])
+    heights = [HEIGHT] * len(charts) + [max(HEIGHT, 0.16 * touches)] * bool(touches)
+    figure, panels = pyplot.subplots(
+        len(heights),
+        figsize=(WIDTH, sum(heights)),
+        height_ratios=heights,
+        layout="constrained",
+        sharex=True,
+        squeeze=False,
+    )
+    for axes, chart in zip(panels[:, 0], charts, strict=False):
+        draw_chart(axes, trajectory, chart)
+    if touches:
+        draw_contacts(panels[-1, 0], trajectory)
+    for axes in panels[:, 0]:
+        axes.grid(alpha=0.25, linewidth=0.5)
+        axes.tick_params(labelsize=7)
+        axes.margins(x=0)
+    panels[-1, 0].set_xlabel("time (s)", fontsize=8)
+    return figure
+
+
+def rows_of(experiment: str, options: typing.Sequence[str]) -> typing.Any:
+    """What an experiment of the command `stiction` writes as JSON; ValueError where it refuses."""
+    command = pathlib.Path(sys.executable).with_name("stiction")
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "rows.json")
+        call = [str(command), "experiment", experiment, *options, "--json", str(file)]
+        done = subprocess.run(call, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        if not file.exists():
+            raise ValueError(done.stderr.strip() or f"stiction experiment {experiment} wrote nothing")
+        return json.loads(file.read_text())
+
+
+def main(arguments: typing.Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="stiction plot", description="Figures of a recorded run or of an experiment, as SVG and PNG."
+    )
+    parser.add_argument(
+        "source",
+        metavar="RUN|EXPERIMENT",
+        help="trajectory (.npz, .mcap), or a name of stiction experiment --list",
+    )
+    parser.add_argument("--out", metavar="FOLDER", default=".", help="where the files go (default: here)")
+    options, rest = parser.parse_known_args(arguments)
+    source = pathlib.Path(options.source)
+    try:
+        if source.suffix in (".npz", ".mcap"):
+            if rest:
+                parser.error(f"unrecognized arguments: {' '.join(rest)}")
+            figure = figure_of(Trajectory.load(source))
+        else:
+            figure = plot.draw(rows_of(options.source, rest))
+        for suffix in (".svg", ".png"):
+            file = pathlib.Path(options.out, source.stem + suffix)
+            plot.save(figure, file)
+            print(file)
+    except ModuleNotFoundError:
+        print(plot.NO_MATPLOTLIB, file=sys.stderr)
+        return 2
+    except (FileError, ValueError, OSError) as error:
+        print(f"stiction plot: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

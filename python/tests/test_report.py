@@ -1,0 +1,129 @@
+"""stiction plot and stiction report: what they say of a run, against the run."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import stiction
+from stiction import figures, frames, report
+from stiction.trajectory import CONTACT_MODES, of_simulation
+
+pytest.importorskip("matplotlib")
+
+COMMAND = Path(sys.executable).with_name("stiction")
+MU, GRAVITY = 0.3, 9.81
+
+
+@pytest.fixture(scope="module")
+def trajectory():
+    """A box that slides until t = v / (mu g), then sticks."""
+    world = stiction.World(friction=MU)
+    world.add_ground()
+    world.add_body("box", stiction.Shape.box((0.2, 0.2, 0.1)), mass=2.0, position=(0, 0, 0.05))
+    world.set_velocity("box", (1.0, 0, 0))
+    return of_simulation(stiction.simulate(world, duration=0.5, dt=0.01))
+
+
+@pytest.fixture(scope="module")
+def file(trajectory, tmp_path_factory):
+    file = tmp_path_factory.mktemp("run") / "box.npz"
+    trajectory.save(file)
+    return file
+
+
+def test_the_contact_diagram_slides_then_sticks(trajectory):
+    names, edges, modes = figures.contact_diagram(trajectory)
+    assert names == ["box"]
+    assert len(edges) == modes.shape[1] + 1
+    stop, middle = 1.0 / (MU * GRAVITY), 0.5 * (edges[1:] + edges[:-1])
+    step = edges[1] - edges[0]
+    assert (modes[0][middle < stop - step] == CONTACT_MODES.index("slip")).all()
+    assert (modes[0][middle > stop + step] == CONTACT_MODES.index("stick")).all()
+
+
+def test_the_figure_has_the_curves_of_the_run(trajectory):
+    figure = figures.figure_of(trajectory)
+    panels = {axes.get_title(loc="left"): axes for axes in figure.axes}
+    force = panels[frames.FORCES].lines[0]
+    np.testing.assert_allclose(force.get_xdata(), trajectory.time[1:])
+    np.testing.assert_allclose(force.get_ydata(), 2.0 * GRAVITY, rtol=1e-9)
+    assert "Contacts" in panels
+
+
+def test_hard_steps_come_in_the_order_that_the_page_says(trajectory):
+    import dataclasses
+
+    count = len(trajectory.time)
+    iterations, parts, missed = (np.zeros(count, int) for _ in range(3))
+    iterations[7], iterations[9], parts[5], missed[3] = 50, 60, 4, 1
+    residual = np.full(count, 1e-12)
+    run = dataclasses.replace(
+        trajectory, iterations=iterations, sub_steps=parts, at_acceptable=missed, residual=residual
+    )
+    assert report.hardness(run)[:4].tolist() == [5, 3, 9, 7]
+    assert 0 not in report.hardness(run)
+
+
+def test_plot_writes_both_formats_of_a_run_and_of_an_experiment(file, tmp_path):
+    for source in ([file], ["alpha", "--quick", "--alpha", "0.5"]):
+        done = subprocess.run(
+            [COMMAND, "plot", *source, "--out", tmp_path], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    for name in ("box", "alpha"):
+        assert "<svg" in (tmp_path / f"{name}.svg").read_text()
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    again = tmp_path / "again"
+    again.mkdir()
+    subprocess.run([COMMAND, "plot", file, "--out", again], check=True, capture_output=True)
+    assert (again / "box.svg").read_bytes() == (tmp_path / "box.svg").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("source", "word"),
+    [(["absent.npz"], "no such file"), (["nonsense"], "nonsense"), (["alpha", "--nonsense"], "--nonsense")],
+)
+def test_plot_says_in_a_line_what_it_cannot(source, word):
+    done = subprocess.run([COMMAND, "plot", *source], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert word in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_report_is_one_page_that_says_what_the_run_did(file, tmp_path, trajectory):
+    page = tmp_path / "report.html"
+    command = [COMMAND, "report", file, "--html", page, "--no-pictures"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", f"{page}\n")
+    text = page.read_text()
+    assert not re.search(r"""(src|href)=["']?https?://""", text)
+    rows = {re.sub("<.*?>", "", cells[0]): cells[1:] for cells in map(cells_of, re.findall("<tr>.*?</tr>", text))}
+    assert rows["simulated time"] == ["0.5 s in 50 steps"]
+    assert rows["worst scaled residual"][-1] == report.number(trajectory.residual.max())
+    assert rows["mean normal force"] == [f"{2.0 * GRAVITY:.4g} N"]
+    hardest = report.hardness(trajectory)[0]
+    assert rows[f"{trajectory.time[hardest]:.6g}"][1] == str(trajectory.iterations[hardest])
+
+
+def cells_of(row):
+    return re.findall("<t[dh]>(.*?)</t[dh]>", row)
+
+
+def test_the_report_has_pictures_of_start_end_and_the_hardest_step(trajectory):
+    pytest.importorskip("viser", reason="pictures need viser")
+    from stiction import browser
+
+    try:
+        browser.find_chromium()
+    except browser.ViewError as missing:
+        pytest.skip(str(missing))
+    times = dict(report.picture_times(trajectory))
+    assert {0, len(trajectory.time) - 1, int(report.hardness(trajectory)[0])} <= set(times.values())
+    images = report.pictures(trajectory, size=(240, 150))
+    assert images.count("<img") == len(times)
+    assert "after the hardest step" in images
+    assert "1 m of arrow" in images
