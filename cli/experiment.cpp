@@ -10,6 +10,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/experiments/classics.hpp"
+#include "stiction/experiments/endurance.hpp"
 #include "stiction/experiments/feedback.hpp"
 #include "stiction/experiments/grasp.hpp"
 #include "stiction/experiments/textbook.hpp"
@@ -37,6 +38,8 @@ constexpr Entry kExperiments[] = {
     {"classics", "-", "Scenes known in closed form: errors, orders of convergence, law by law and scheme by scheme",
      add_rows<run_classics>},
     {"feedback", "[ZD-EF]", "Drives and the largest step that they are stable at, Tables I and II", add_rows<run_feedback>},
+    {"endurance", "-", "What must never end a run: push-overs, drops, mass ratios of a million, faces of 16 points, ten minutes in one go",
+     add_rows<run_endurance>, false},
     {"drop", "-", "Robots let go above the ground, unactuated: does every step make sense? (needs --robot)", add_drop, false},
 };
 
