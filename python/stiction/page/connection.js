@@ -20,3 +20,11 @@ stiction.ready = new Promise(resolve => {
 stiction.send = messages => {
   if (messages.length > 0) stiction.connection.onmessage({ data: { type: "message_batch", messages } });
 };
+
+// viser's client prevents the default action of a press that starts a drag, in a listener that it lets be passive: browsers refuse that, and
+// complain on the console.
+const addListener = EventTarget.prototype.addEventListener;
+EventTarget.prototype.addEventListener = function (type, listener, options) {
+  const active = type === "pointerdown" && options?.passive ? { ...options, passive: false } : options;
+  return addListener.call(this, type, listener, active);
+};
