@@ -30,7 +30,7 @@ void add_rows(CLI::App& sub, Session& session) {
 }
 
 constexpr Entry kExperiments[] = {
-    {"trot", "[ZD15]", "The trotting quadruped, Tables 3-5 on rigid ground", add_trot},
+    {"trot", "[ZD15]", "The trotting quadruped on rigid, compliant and hilly ground, Tables 3-5 and Figs. 11-13", add_trot},
     {"grasp", "[D14]", "Boxes held in a row between two grippers, Table I and the figure of their kinetic energy, and a stack",
      add_rows<run_grasp>},
     {"alpha", "[G14]", "Iterations of JOR and SOR against their relaxation, Fig. 6", add_alpha},

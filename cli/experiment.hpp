@@ -12,6 +12,8 @@ void add_alpha(CLI::App& sub, Session& session);
 void add_drop(CLI::App& sub, Session& session);
 void add_trot(CLI::App& sub, Session& session);
 
+nlohmann::ordered_json to_json(const Figure& figure);
+
 /// What an experiment found: to --json, and drawn to --plot.
 void write_result(const Session& session, const nlohmann::ordered_json& result);
 

@@ -28,23 +28,23 @@ Json row_to_json(const ExperimentRow& row) {
   return out;
 }
 
-Json figure_to_json(const Figure& figure) {
-  Json out{{"title", figure.title}, {"x_label", figure.x_label}, {"y_label", figure.y_label}, {"log_x", figure.log_x},
-           {"log_y", figure.log_y}, {"equal", figure.equal},     {"curves", Json::array()}};
-  for (const Curve& curve : figure.curves) out["curves"].push_back({{"name", curve.name}, {"x", curve.x}, {"y", curve.y}});
-  return out;
-}
-
 int print_report(const ExperimentReport& report, const Session& session) {
   if (session.prints_table()) fmt::print("{}", to_text(report));
   Json out{{"steps", report.steps}, {"rows", Json::array()}, {"figures", Json::array()}};
   for (const ExperimentRow& row : report.rows) out["rows"].push_back(row_to_json(row));
-  for (const Figure& figure : report.figures) out["figures"].push_back(figure_to_json(figure));
+  for (const Figure& figure : report.figures) out["figures"].push_back(to_json(figure));
   write_result(session, out);
   return kOk;
 }
 
 }  // namespace
+
+Json to_json(const Figure& figure) {
+  Json out{{"title", figure.title}, {"x_label", figure.x_label}, {"y_label", figure.y_label}, {"log_x", figure.log_x},
+           {"log_y", figure.log_y}, {"equal", figure.equal},     {"curves", Json::array()}};
+  for (const Curve& curve : figure.curves) out["curves"].push_back({{"name", curve.name}, {"x", curve.x}, {"y", curve.y}});
+  return out;
+}
 
 void write_result(const Session& session, const Json& result) {
   if (session.json) write_text(*session.json, result.dump(2));

@@ -1,4 +1,4 @@
-// stiction experiment trot: the trotting quadruped of [ZD15], Tables 3-5 on rigid ground, with the published figures beside ours.
+// stiction experiment trot: the trotting quadruped of [ZD15], Tables 3-5, Figs. 11-13, with the published figures beside ours.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -12,7 +12,7 @@
 #include "cli/experiment.hpp"
 #include "cli/progress.hpp"
 #include "stiction/base/errors.hpp"
-#include "stiction/experiments/trot.hpp"
+#include "stiction/experiments/trot_figures.hpp"
 #include "stiction/sim/model_path.hpp"
 
 namespace stiction::cli {
@@ -20,10 +20,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kQuickDuration = 5.0;  // s: the longest of which all rows take less than 40 s
+constexpr double kQuickDuration = 1.5;  // s: the longest of which all rows take less than 40 s
 
 struct TrotCommand {
-  std::vector<std::string> controllers;
+  std::vector<std::string> controllers, grounds;
   std::string mu, objective, setup = "ours", simulator = "paper";
   double duration = 30.0;
   int starts = 5;
@@ -92,8 +92,9 @@ Json row_to_json(const std::vector<TrotResult>& runs) {
   out["controller"] = first.controller;
   out["objective"] = first.objective;
   out["setup"] = first.setup;
+  out["ground"] = first.ground;
   out["simulator"] = first.simulator;
-  out["mu"] = number(first.mu);
+  out["mu"] = first.ground == to_string(TrotGround::hills) ? Json() : number(first.mu);  // of hills: by patch
   out["lookahead"] = first.lookahead;
   for (const Measure& m : kMeasures) {
     const MedianWorst x = median_worst(runs, m.member);
@@ -109,10 +110,10 @@ Json row_to_json(const std::vector<TrotResult>& runs) {
 }
 
 constexpr const char* kRow =
-    "{:<11} {:<8} {:>4}  {:>5} {:>5}  {:>20}  {:>18}  {:>24}  {:>20}  {:>12}  {:>9}  {:>9}  {:>20}  {:>18}  {:>24}  {:>7}\n";
+    "{:<9} {:<11} {:<8} {:>4}  {:>5} {:>5}  {:>20}  {:>18}  {:>24}  {:>20}  {:>12}  {:>9}  {:>9}  {:>20}  {:>18}  {:>24}  {:>7}\n";
 
 std::string table_header() {
-  return fmt::format(kRow, "controller", "program", "mu", "fell", "way", "|q - q_des| rad", "|v - v_des| rad/s", "force error %",
+  return fmt::format(kRow, "ground", "controller", "program", "mu", "fell", "way", "|q - q_des| rad", "|v - v_des| rad/s", "force error %",
                      "force error N", "of mean %", "landing %", "unique %", "|dtau/dt| N m/s", "|tau| N m", "fail/sat/repair/other",
                      "resid.");
 }
@@ -145,7 +146,8 @@ std::string table_row(const std::vector<TrotResult>& runs) {
   const PublishedTrot& p = first.published;
   const bool predicts = predicts_forces(trot_controller_from_string(first.controller));
   const auto mean_waypoints = static_cast<double>(total(runs, &TrotResult::waypoints)) / static_cast<double>(runs.size());
-  return fmt::format(kRow, first.controller, first.objective.empty() ? "-" : first.objective, first.mu,
+  return fmt::format(kRow, first.ground, first.controller, first.objective.empty() ? "-" : first.objective,
+                     first.ground == to_string(TrotGround::hills) ? "-" : fmt::format("{}", first.mu),
                      fmt::format("{}/{}", total(runs, &TrotResult::fell), runs.size()), fmt::format("{:.1f}", mean_waypoints),
                      cell(runs, &TrotResult::position_error, p.position_error, 4),
                      cell(runs, &TrotResult::velocity_error, p.velocity_error, 2),
@@ -163,34 +165,26 @@ std::string table_row(const std::vector<TrotResult>& runs) {
 constexpr const char* kLegend =
     "Median/worst of the starts, in brackets the published value [ZD15, Tables 3-5]; (-): not reported, or the robot fell. way: "
     "way-points\n"
-    "reached, mean. mu inf: ground and id-lcp-mu have 100, id-qp-mu 1.5, the others infinity. Force error: predicted against simulated\n"
-    "summed normal force, touchdown included, mean of the ratios step by step (of steps that bear a tenth of the weight), mean in N, and\n"
-    "that mean over the mean force; the same of landing steps, in which a foot starts to bear force, and without the steps counted under\n"
-    "other (unique). fail/sat/repair/other: control periods, of all starts, that fell back to the PID, met a torque limit, or had their\n"
-    "request replaced by one that the contacts allow; steps in which ground and controller (one law, one problem) moved differently, and\n"
-    "both points are certified: the law allows several motions. resid.: largest scaled residual of any accepted solve of both.";
+    "reached, mean. compliant: springs and dampers, 1 mm deep under the standing robot. hills: rigid, 3 cm high, mu uniform in [0.1, 1.5]\n"
+    "by patch, known to the controllers with mu. mu inf: ground and id-lcp-mu have 100, on compliant ground 1.5, id-qp-mu 1.5, the others\n"
+    "infinity. Force error: predicted against simulated summed normal force, touchdown included, mean of the ratios step by step (of "
+    "steps\n"
+    "that bear a tenth of the weight), mean in N, and that mean over the mean force; the same of landing steps, in which a foot starts to\n"
+    "bear force, and without the steps counted under other (unique). fail/sat/repair/other: control periods, of all starts, that fell "
+    "back\n"
+    "to the PID, met a torque limit, or had their request replaced by one that the contacts allow; steps in which ground and controller\n"
+    "(one law, one problem) moved differently, and both points are certified: the law allows several motions. resid.: largest scaled\n"
+    "residual of any accepted solve of both. Stage II: our stage I starts cold and leaves no chatter that stage II could take away.";
 
 // What would be the same run under another name is left out: no slip on ground that is Coulomb's, in the second table.
 bool is_repeated(const TrotRun& run) { return run.same_law && assumes_no_slip(run.controller) && !std::isinf(run.mu); }
 
-std::vector<TrotRun> plan_runs(const TrotCommand& c) {
-  if (c.simulator != "paper" && c.simulator != "same") {
-    throw InvalidArgument("--simulator", "paper or same", fmt::format("'{}'", c.simulator));
-  }
-  std::vector<TrotController> controllers;
-  for (const std::string& name : c.controllers) controllers.push_back(trot_controller_from_string(name));
-  if (controllers.empty()) controllers = all_trot_controllers();
+void add_runs_on(TrotGround ground, const TrotCommand& c, const std::vector<TrotController>& controllers, TrotRun run,
+                 std::vector<TrotRun>& runs) {
   std::vector<double> mus{0.1, INFINITY};
   if (!c.mu.empty()) mus = {parse_mu(c.mu)};
-  std::vector<TrotRun> runs;
-  TrotRun run;
-  run.model = model_path(c.model);
-  run.setup = trot_setup_from_string(c.setup);
-  if (c.lookahead) run.setup.lookahead = *c.lookahead;
-  run.duration = c.duration;
-  run.log = c.log;
-  run.record = c.record;
-  run.same_law = c.simulator == "same";
+  if (ground == TrotGround::hills) mus = {INFINITY};  // each patch has its own
+  run.ground = ground;
   for (const double mu : mus) {
     run.mu = mu;
     for (const TrotController controller : controllers) {
@@ -205,14 +199,38 @@ std::vector<TrotRun> plan_runs(const TrotCommand& c) {
       }
     }
   }
+}
+
+std::vector<TrotRun> plan_runs(const TrotCommand& c) {
+  if (c.simulator != "paper" && c.simulator != "same") {
+    throw InvalidArgument("--simulator", "paper or same", fmt::format("'{}'", c.simulator));
+  }
+  std::vector<TrotController> controllers;
+  for (const std::string& name : c.controllers) controllers.push_back(trot_controller_from_string(name));
+  if (controllers.empty()) controllers = all_trot_controllers();
+  std::vector<TrotGround> grounds;
+  for (const std::string& name : c.grounds) grounds.push_back(trot_ground_from_string(name));
+  if (grounds.empty()) grounds = c.simulator == "same" ? std::vector{TrotGround::rigid} : all_trot_grounds();
+  const bool plans_contacts = trot_setup_from_string(c.setup).plans_contacts;  // on the level, where none is named
+  if (c.grounds.empty() && plans_contacts) std::erase(grounds, TrotGround::hills);
+  std::vector<TrotRun> runs;
+  TrotRun run;
+  run.model = model_path(c.model);
+  run.setup = trot_setup_from_string(c.setup);
+  if (c.lookahead) run.setup.lookahead = *c.lookahead;
+  run.duration = c.duration;
+  run.log = c.log;
+  run.record = c.record;
+  run.same_law = c.simulator == "same";
+  for (const TrotGround ground : grounds) add_runs_on(ground, c, controllers, run, runs);
   return runs;
 }
 
 void print_title(const TrotCommand& c, const TrotRun& run, std::uint64_t seed) {
   fmt::print("set-up {}, look-ahead {} s, torque limit {} N m, contacts {}, ground: {}; {:g} s, {} perturbed starts (seeds {} to {})\n",
              run.setup.name, run.setup.lookahead, run.setup.torque_limit, run.setup.plans_contacts ? "as planned" : "as they are",
-             run.same_law ? "the controller's own law and friction" : "coulomb_pyramid, 4 edges (Stewart-Trinkle)", c.duration, c.starts,
-             seed, seed + static_cast<std::uint64_t>(c.starts) - 1);
+             run.same_law ? "the controller's own law and friction" : "coulomb_pyramid, 4 edges (Stewart-Trinkle), where it is rigid",
+             c.duration, c.starts, seed, seed + static_cast<std::uint64_t>(c.starts) - 1);
 }
 
 std::vector<TrotResult> run_starts(TrotRun run, const TrotCommand& c, const Session& session) {
@@ -227,6 +245,8 @@ std::vector<TrotResult> run_starts(TrotRun run, const TrotCommand& c, const Sess
   return results;
 }
 
+void print(const TrotClaim& c) { fmt::print("{}: {:.2g} (published {:g})\n", c.quantity, c.ours, c.published); }
+
 int trot(TrotCommand command, const Session& session) {
   if (command.quick) {
     command.duration = std::min(command.duration, kQuickDuration);
@@ -239,7 +259,9 @@ int trot(TrotCommand command, const Session& session) {
                           "one run (name --controller, --mu, --starts 1 and, for id-qp-*, --objective)",
                           fmt::format("{} runs", runs.size() * static_cast<std::size_t>(command.starts)));
   }
-  Json rows = Json::array();
+  Json out{{"rows", Json::array()}, {"claims", Json::array()}, {"figures", Json::array()}};
+  Json& rows = out["rows"];
+  std::vector<std::vector<TrotResult>> all;
   const bool table = session.prints_table();
   if (table && !runs.empty()) {
     print_title(command, runs.front(), session.seed);
@@ -251,13 +273,22 @@ int trot(TrotCommand command, const Session& session) {
     if (rows.empty()) print_warnings(results.front().warnings, session);  // one robot for all runs
     failed |= total(results, &TrotResult::uncertified) > 0;
     rows.push_back(row_to_json(results));
+    all.push_back(results);
     if (table) {
       fmt::print("{}", table_row(results));
       std::fflush(stdout);
     }
   }
   if (table) fmt::print("{}\n", kLegend);
-  write_result(session, rows);
+  const bool whole = command.controllers.empty() && command.simulator == "paper";
+  std::optional<TrotSmoothing> smoothing;
+  if (whole) smoothing = run_smoothing(runs.front(), session.seed);
+  for (const TrotClaim& c : trot_claims(all, smoothing)) {
+    out["claims"].push_back({{"quantity", c.quantity}, {"ours", c.ours}, {"published", c.published}});
+    if (table) print(c);
+  }
+  for (const Figure& figure : trot_figures(all, smoothing)) out["figures"].push_back(to_json(figure));
+  write_result(session, out);
   return failed ? kNumericalFailure : kOk;
 }
 
@@ -271,6 +302,7 @@ void add_trot(CLI::App& sub, Session& session) {
       ->capture_default_str();
   sub.add_option("--objective", command->objective, "Of the QP controllers: kinetic (the paper's) or anitescu (default: both)");
   sub.add_option("--mu", command->mu, "Friction of the ground, a number >= 0 or inf (default: 0.1, then inf)");
+  sub.add_option("--ground", command->grounds, "rigid, compliant or hills; may be repeated (default: all)");
   sub.add_option("--simulator", command->simulator, "Law of the ground: paper (Stewart-Trinkle) or same (the controller's own)")
       ->capture_default_str();
   sub.add_option("--duration", command->duration, "Simulated time (s)")->capture_default_str();

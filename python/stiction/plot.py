@@ -124,12 +124,20 @@ def draw_alpha(pyplot, sweep):
     return figure
 
 
-def draw_trot(pyplot, rows):
-    """Ours and published, side by side [ZD15, Tables 3 and 5]."""
-    figure, panels = pyplot.subplots(1, 2, figsize=(14, 6), layout="constrained")
-    names = [" ".join([row["controller"], row["objective"], f"μ {row['mu']}"]) for row in rows]
+def draw_trot(pyplot, trot):
+    """Ours and published, side by side [ZD15, Tables 3 and 5], and what figures there are."""
+    rows, figures = trot["rows"], trot["figures"]
+    lines = math.ceil(len(figures) / 2)
+    table = 2.0 + 0.25 * len(rows)  # inches
+    figure = pyplot.figure(figsize=(14, table + 6.0 * lines), layout="constrained")
+    grid = figure.add_gridspec(1 + lines, 2, height_ratios=[table] + [6.0] * lines)
+    for k, curves in enumerate(figures):
+        draw_figure(figure.add_subplot(grid[1 + k // 2, k % 2]), curves)
+    friction = ["by patch" if row["mu"] is None else f"μ {row['mu']}" for row in rows]
+    names = [" ".join([r["ground"], r["controller"], r["objective"], mu]) for r, mu in zip(rows, friction, strict=True)]
     titles = {"position_error": "mean joint error (rad)", "force_error_relative": "error of predicted normal force"}
-    for axes, (measure, title) in zip(panels, titles.items(), strict=True):
+    for column, (measure, title) in enumerate(titles.items()):
+        axes = figure.add_subplot(grid[0, column])
         published = [row["published"][measure] for row in rows]
         axes.barh(
             [k - 0.2 for k in range(len(rows))], [row[measure]["median"] for row in rows], 0.4, label="ours, median"
@@ -155,7 +163,7 @@ def pyplot():
 
 def draw(result):
     """A matplotlib figure of what an experiment wrote."""
-    if isinstance(result, list):
+    if "claims" in result:
         return draw_trot(pyplot(), result)
     return draw_alpha(pyplot(), result) if "curves" in result else draw_report(pyplot(), result)
 

@@ -56,6 +56,24 @@ def test_figures_of_an_experiment_have_panels_of_their_own():
     assert list(axes.lines[0].get_ydata()) == [1e-3, 1e-4, 1e-5]
 
 
+def test_the_trot_has_its_tables_and_figures_side_by_side():
+    pytest.importorskip("matplotlib")
+    row = {"ground": "rigid", "controller": "pid", "objective": "", "mu": 0.1}
+    for measure in ("position_error", "force_error_relative"):
+        row[measure] = {"median": 0.02, "worst": 0.03}
+    row["published"] = {"position_error": 0.09, "force_error_relative": None}
+    path = {"title": "path", "x_label": "x", "y_label": "y", "log_x": False, "log_y": False, "equal": True}
+    path["curves"] = [{"name": "pid", "x": [0, 1, 2], "y": [0, 1, 0]}]
+    rows = [row, row | {"ground": "hills", "mu": None}]
+    figure = plot.draw({"rows": rows, "claims": [], "figures": [path]})
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles == ["path", "mean joint error (rad)", "error of predicted normal force"]
+    assert [label.get_text() for label in figure.axes[1].get_yticklabels()] == [
+        "rigid pid  μ 0.1",
+        "hills pid  by patch",
+    ]
+
+
 def test_the_command_draws_and_says_in_one_line_what_it_cannot(tmp_path):
     pytest.importorskip("matplotlib")
     file = tmp_path / "alpha.svg"

@@ -1,6 +1,7 @@
 #include "stiction/experiments/trot.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -11,6 +12,7 @@
 #include "stiction/experiments/trot_control.hpp"
 #include "stiction/experiments/trot_measures.hpp"
 #include "stiction/experiments/trot_record.hpp"
+#include "stiction/geometry/terrain.hpp"
 #include "stiction/plan/patrol.hpp"
 #include "stiction/sim/observers.hpp"
 
@@ -23,16 +25,39 @@ using Eigen::VectorXd;
 
 constexpr double kPublishedLowFriction = 0.1;                // beside infinity
 constexpr double kStanceHeight = 0.14;                       // m, of the base above the ground's feet
+constexpr double kSmoothest = 0.1, kRoughest = 1.5;          // friction of the hills [ZD15, section 6.5]
 constexpr double kJointSpread = 0.01, kHeadingSpread = 0.1;  // rad, of perturbed starts
 
 // The ground has the law and the friction that the controller reckons with.
 bool is_same(const TrotRun& run) { return run.same_law && predicts_forces(run.controller); }
 
 double friction_of_ground(const TrotRun& run) {
+  if (run.ground == TrotGround::hills) return kRoughest;
+  if (run.ground == TrotGround::compliant) return std::min(run.mu, kHighCompliantFriction);
   return is_same(run) ? controller_friction(run.controller, run.mu) : ground_friction(run.mu);
 }
 
-Law law_of_ground(const TrotRun& run) { return is_same(run) ? controller_law(run.controller, run.objective) : Law::coulomb_pyramid; }
+Law law_of_ground(const TrotRun& run) {
+  if (run.ground == TrotGround::compliant) return Law::stick_slip_spring;
+  return is_same(run) ? controller_law(run.controller, run.objective) : Law::coulomb_pyramid;
+}
+
+BodyShape surface_of(const TrotRun& run) {
+  if (run.ground != TrotGround::hills) return {HalfSpace{}, Eigen::Isometry3d::Identity(), friction_of_ground(run)};
+  return make_terrain({.kind = TerrainKind::hills, .seed = run.terrain_seed, .friction = std::array{kSmoothest, kRoughest}});
+}
+
+/// Gives way by 1 mm under the standing robot [ZD15, section 6.5]; its published damping, and along the ground the same, of which the paper
+/// says nothing.
+ContactMaterial compliant_ground(const World& world) {
+  constexpr double kSink = 1e-3, kDamping = 100.0;  // m, N s/m
+  ContactMaterial material;
+  material.stiffness = world.robots()[0].mass * world.gravity().norm() / (kTrotLegs * kSink);
+  material.damping = kDamping;
+  material.stiffness_tangential = material.stiffness;
+  material.damping_tangential = kDamping;
+  return material;
+}
 
 World make_world(const TrotRun& run) {
   WorldBuilder builder;
@@ -42,7 +67,7 @@ World make_world(const TrotRun& run) {
   builder.add_robot(run.model, robot);
   StaticBody ground;
   ground.name = "ground";
-  ground.shapes.push_back({HalfSpace{}, Eigen::Isometry3d::Identity(), friction_of_ground(run)});
+  ground.shapes.push_back(surface_of(run));
   builder.add_static_body(ground);
   return builder.build();
 }
@@ -51,28 +76,43 @@ Stepper make_stepper(const TrotRun& run, const World& world) {
   StepOptions options;
   options.assemble.dt = run.dt;
   options.contact.law = law_of_ground(run);
+  if (run.ground == TrotGround::compliant) options.assemble.material = compliant_ground(world);
   return {world, make_scene(world, friction_of_ground(run)), options};
+}
+
+// Height of the highest point of the ground under a foot whose centre is at p in x and y (m).
+double ground_under(const Shape& surface, const Eigen::Vector3d& p) {
+  if (std::holds_alternative<HalfSpace>(surface)) return 0.0;
+  constexpr int kReach = 10;  // mm, the foot's radius
+  double highest = -kInfinity;
+  for (int i = -kReach; i <= kReach; ++i) {
+    for (int j = -kReach; j <= kReach; ++j) highest = std::max(highest, *terrain_height(surface, p.x() + 1e-3 * i, p.y() + 1e-3 * j));
+  }
+  return highest;
 }
 
 // The standing posture, perturbed where the run has a seed, with the lowest foot on the ground.
 State make_start(const TrotRun& run, const World& world, const TrotPlanner& planner) {
   State state = initial_state(world);
   state.q.tail(kTrotJoints) = planner.standing_posture();
-  if (run.seed == 0) return state;
-  Uniform random(run.seed);
-  for (Index j = state.q.size() - kTrotJoints; j < state.q.size(); ++j) state.q[j] += kJointSpread * random(-1.0, 1.0);
-  const double yaw = kHeadingSpread * random(-1.0, 1.0);
-  state.q.segment<4>(3) << 0.0, 0.0, std::sin(0.5 * yaw), std::cos(0.5 * yaw);
-  double lowest = 0.0;
+  double yaw = 0.0;
+  if (run.seed != 0) {
+    Uniform random(run.seed);
+    for (Index j = state.q.size() - kTrotJoints; j < state.q.size(); ++j) state.q[j] += kJointSpread * random(-1.0, 1.0);
+    yaw = kHeadingSpread * random(-1.0, 1.0);
+    state.q.segment<4>(3) << 0.0, 0.0, std::sin(0.5 * yaw), std::cos(0.5 * yaw);
+  }
+  const BodyShape surface = surface_of(run);
+  double height = -kInfinity;
   for (const Leg& leg : planner.legs()) {
     LegVector q(static_cast<Index>(leg.joints.size()));
     for (std::size_t k = 0; k < leg.joints.size(); ++k) q[static_cast<Index>(k)] = state.q[state.q.size() - kTrotJoints + leg.joints[k]];
     Eigen::Vector3d p;
     LegJacobian jacobian;
     leg.kinematics(q, p, jacobian);
-    lowest = std::min(lowest, p.z());
+    height = std::max(height, ground_under(surface.shape, Eigen::AngleAxisd(yaw, Eigen::Vector3d::UnitZ()) * p) - p.z());
   }
-  state.q[2] = kTrotFootRadius - lowest;
+  state.q[2] = kTrotFootRadius + height;
   return state;
 }
 
@@ -88,7 +128,7 @@ class Trot {
   explicit Trot(const TrotRun& run)
       : run_(run),
         world_(make_world(run)),
-        control_(world_, run.controller, run.objective, run.setup, run.mu, run.dt),
+        control_(world_, run),
         simulation_(make_stepper(run, world_), make_start(run, world_, control_.planner())),
         measures_(world_, run),
         nothing_(VectorXd::Zero(world_.nv())),
@@ -122,14 +162,14 @@ class Trot {
     result.controller = to_string(run_.controller);
     result.objective = is_qp(run_.controller) ? to_string(run_.objective) : "";
     result.setup = run_.setup.name;
+    result.ground = to_string(run_.ground);
     result.simulator = to_string(simulation_.stepper().options().contact.law);
     result.mu = run_.mu;
     result.lookahead = run_.setup.lookahead;
     result.seed = run_.seed;
     result.warnings = simulation_.warnings();
-    if (run_.mu == kPublishedLowFriction || std::isinf(run_.mu)) {
-      result.published = published_trot_results(result.controller, std::isinf(run_.mu));
-    }
+    const bool is_published = run_.ground != TrotGround::hills && (run_.mu == kPublishedLowFriction || std::isinf(run_.mu));
+    if (is_published) result.published = published_trot_results(result.controller, result.ground, std::isinf(run_.mu));
     return result;
   }
 
@@ -172,6 +212,11 @@ TrotResult run_trot(const TrotRun& run) {
   require_positive("duration", run.duration);
   require_positive("dt", run.dt);
   require_positive("lookahead", run.setup.lookahead);
+  if (run.ground == TrotGround::hills && run.setup.plans_contacts) {
+    throw InvalidArgument("setup", "one whose contacts are those of the simulator, on hills", std::string(run.setup.name));
+  }
+  if (run.ground != TrotGround::rigid && run.same_law)
+    throw InvalidArgument("same_law", "rigid, level ground", std::string(to_string(run.ground)));
   return Trot(run).run();
 }
 

@@ -1,9 +1,9 @@
-// The trotting quadruped of [ZD15, section 6]: models/links.urdf patrols between way-points on rigid ground.
+// The trotting quadruped of [ZD15, section 6]: models/links.urdf patrols between way-points on one of three grounds.
 //
 // Every controller (trot_setup.hpp) walks on the same ground, that of the paper's simulator: Stewart and Trinkle's, law coulomb_pyramid
-// with four edges, of friction mu. `same_law` has the controller's own law and friction there instead. Where mu is infinite, Coulomb's law
-// has kHighFriction. Errors are means over joints and time, forces sums of normals over the feet, as in Tables 3 to 5; trot_measures.hpp
-// says how. A run is one perturbed start; `median_worst` sums up several.
+// with four edges, of friction mu; on compliant ground springs and dampers (law stick_slip_spring). `same_law` has the controller's own law
+// and friction there instead. Where mu is infinite, Coulomb's law has kHighFriction. Errors are means over joints and time, forces sums of
+// normals over the feet, as in Tables 3 to 5; trot_measures.hpp says how. A run is one perturbed start; `median_worst` sums up several.
 #pragma once
 
 #include <cstdint>
@@ -23,19 +23,31 @@ struct TrotRun {
   TrotController controller = TrotController::id_lcp_mu;
   QpObjective objective = QpObjective::kinetic;
   TrotSetup setup = trot_setup_from_string("ours");
-  bool same_law = false;   ///< the ground follows the law and the friction that the controller reckons with
-  double mu = 0.1;         ///< of the ground, infinity allowed
-  double duration = 30.0;  ///< s
-  double dt = 1e-3;        ///< s, of simulator and controller
-  std::uint64_t seed = 0;  ///< of the start's perturbation: joints by up to 0.01 rad, heading by up to 0.1 rad; 0 for none
-  std::string log;         ///< CSV file, empty for none: state, plan and torques at the start of each step, forces of the step
-  std::string record;      ///< trajectory (.npz), empty for none, with the feet's targets and the forces predicted and borne
+  TrotGround ground = TrotGround::rigid;
+  std::uint64_t terrain_seed = 1;  ///< of the hills
+  bool stage_two = true;           ///< least torque among the forces that the law leaves open; false: as the solver finds them
+  bool same_law = false;           ///< the ground follows the law and the friction that the controller reckons with
+  double mu = 0.1;                 ///< of the ground, infinity allowed
+  double duration = 30.0;          ///< s
+  double dt = 1e-3;                ///< s, of simulator and controller
+  std::uint64_t seed = 0;          ///< of the start's perturbation: joints by up to 0.01 rad, heading by up to 0.1 rad; 0 for none
+  std::string log;                 ///< CSV file, empty for none: state, plan and torques at the start of each step, forces of the step
+  std::string record;              ///< trajectory (.npz), empty for none, with the feet's targets and the forces predicted and borne
   /// Called now and then with the share done in [0, 1].
   std::function<void(double)> progress;
 };
 
+/// Of the run, in windows of kTrotWindow.
+struct TrotTrace {
+  std::vector<double> time;            ///< s, their ends
+  std::vector<double> x, y;            ///< m, of the base at their ends
+  std::vector<double> position_error;  ///< rad, mean over joints and time
+  std::vector<double> torque_rate;     ///< N m/s, mean over joints, largest of the window
+};
+inline constexpr double kTrotWindow = 0.02;  ///< s: 150 of them per way-point's second make a curve, and steps are not aliased
+
 struct TrotResult {
-  std::string controller, objective, setup, simulator;
+  std::string controller, objective, setup, simulator, ground;
   double mu = 0.0, duration = 0.0;  ///< duration reached (s)
   double lookahead = 0.0;           ///< s
   std::uint64_t seed = 0;
@@ -62,6 +74,7 @@ struct TrotResult {
   long self_contacts = 0;       ///< steps in which links of the robot touched each other
   double controller_us_median = 0.0, controller_us_p99 = 0.0, controller_us_max = 0.0;  ///< inverse dynamics per call
   int waypoints = 0;                                                                    ///< reached
+  TrotTrace trace;
   PublishedTrot published;
   std::vector<std::string> warnings;  ///< of the robot's file, and links left out of collision
 };

@@ -59,8 +59,17 @@ void soften_contacts(const ContactProblem& p, double compliance, ContactProblem&
   }
 }
 
-TrotControl::TrotControl(const World& world, TrotController controller, QpObjective objective, const TrotSetup& setup, double mu, double dt)
-    : world_(world), controller_(controller), setup_(setup), mu_(controller_friction(controller, mu)), planner_(make_planner()) {
+TrotControl::TrotControl(const World& world, const TrotRun& run)
+    : world_(world),
+      controller_(run.controller),
+      setup_(run.setup),
+      mu_(controller_friction(run.controller, run.ground == TrotGround::compliant ? std::min(run.mu, kHighCompliantFriction) : run.mu)),
+      choice_(run.stage_two ? Choice::least_torque : Choice::warm_start),
+      senses_mu_(run.ground == TrotGround::hills),
+      planner_(make_planner()) {
+  const TrotSetup& setup = run.setup;
+  const TrotController controller = run.controller;
+  const double dt = run.dt;
   joints_.assign(world.actuated().begin(), world.actuated().end());
   require_size("actuated joints of the model", static_cast<Index>(joints_.size()), kTrotJoints);
   for (std::size_t f = 0; f < feet_.size(); ++f) {
@@ -74,8 +83,8 @@ TrotControl::TrotControl(const World& world, TrotController controller, QpObject
   foot_gains_ = PidGains::uniform(3 * Index{kTrotLegs}, gains.foot_kp, gains.foot_kv, gains.foot_ki);
   reference_options_ = {PidGains::uniform(kTrotJoints, setup.kp, setup.kv, 0.0), dt, setup.lookahead};
   validate(reference_options_);
-  inverse_options_.contact.law = controller_law(controller, objective);
-  if (controller == TrotController::id_qp_inf && objective == QpObjective::kinetic) softness_ = kTikhonov / world.robots()[0].mass;
+  inverse_options_.contact.law = controller_law(controller, run.objective);
+  if (controller == TrotController::id_qp_inf && run.objective == QpObjective::kinetic) softness_ = kTikhonov / world.robots()[0].mass;
   if (is_sensed(controller)) sensed_.emplace(world.nv(), controller == TrotController::id_sensed_1 ? 1 : 2);
   q_.setZero(kTrotJoints);
   v_ = tau_ = pid_torque_ = foot_torque_ = acceleration_ = q_;
@@ -165,7 +174,12 @@ void TrotControl::find_contacts(const TrotObservation& seen) {
       contacts_.push_back(c);
     }
   }
-  for (ContactPoint& c : contacts_) c.mu = mu_;
+  set_friction();
+}
+
+// Of the ground as the controller knows it: on patches that of the contact, elsewhere one for all.
+void TrotControl::set_friction() {
+  for (ContactPoint& c : contacts_) c.mu = senses_mu_ ? controller_friction(controller_, c.mu) : mu_;
 }
 
 void TrotControl::make_problem(const TrotObservation& seen) {
@@ -182,7 +196,7 @@ void TrotControl::make_problem(const TrotObservation& seen) {
 
 bool TrotControl::solve(ContactProblem& problem, bool limited) {
   // What the law leaves open goes to the least torque; where limits act, which stage II does not know, to the least impulse.
-  inverse_options_.choice = limited ? Choice::least_norm : Choice::least_torque;
+  inverse_options_.choice = limited && choice_ == Choice::least_torque ? Choice::least_norm : choice_;
   inverse_dynamics(problem, joints_, reference_.v, limited ? std::span<const double>(limits_) : std::span<const double>(), inverse_options_,
                    workspace_, inverse_);
   return inverse_.status == Status::solved;
@@ -197,6 +211,7 @@ bool TrotControl::solve_inverse() {
     problem = &soft_problem_;
   }
   for (const bool warm : {true, false}) {
+    if (warm && choice_ != Choice::least_torque) continue;  // the last forces would choose in place of stage II
     inverse_options_.contact.warm_start = warm;
     const bool within = solve(*problem, false) && (inverse_.tau.array().abs() <= limit_.array()).all();
     if (!within && !solve(*problem, true)) continue;

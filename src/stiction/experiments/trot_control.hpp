@@ -14,7 +14,7 @@
 #include "stiction/control/joint_control.hpp"
 #include "stiction/control/operational_space.hpp"
 #include "stiction/control/stabilizer.hpp"
-#include "stiction/experiments/trot_setup.hpp"
+#include "stiction/experiments/trot.hpp"
 #include "stiction/forward/step.hpp"
 #include "stiction/inverse/inverse_dynamics.hpp"
 #include "stiction/plan/trot_planner.hpp"
@@ -42,7 +42,7 @@ struct TrotCounts {
 /// Links' controllers over one world. The world must outlive it.
 class TrotControl {
  public:
-  TrotControl(const World& world, TrotController controller, QpObjective objective, const TrotSetup& setup, double mu, double dt);
+  TrotControl(const World& world, const TrotRun& run);
 
   /// Torques (12) at time t (s) for a commanded base velocity.
   const Eigen::VectorXd& update(double t, const PlanarTwist& command, const PlanarTwist& measured, const TrotObservation& seen);
@@ -68,6 +68,7 @@ class TrotControl {
   void feed_back(const TrotObservation& seen);
   void find_contacts(const TrotObservation& seen);
   void make_problem(const TrotObservation& seen);
+  void set_friction();
   bool solve(ContactProblem& problem, bool limited);
   bool solve_inverse();
   void read_forces();
@@ -76,6 +77,8 @@ class TrotControl {
   TrotController controller_;
   TrotSetup setup_;
   double mu_, softness_ = 0.0;
+  Choice choice_;   ///< of what the law leaves open
+  bool senses_mu_;  ///< friction is that of each contact
   std::vector<int> joints_;
   std::array<int, kTrotLegs> feet_{}, links_{};
   std::vector<double> limits_;

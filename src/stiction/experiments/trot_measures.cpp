@@ -11,6 +11,7 @@ namespace stiction {
 namespace {
 
 using Eigen::Index;
+using Eigen::VectorXd;
 
 std::vector<std::string> log_columns(const World& world) {
   std::vector<std::string> columns{"time"};
@@ -90,11 +91,27 @@ void TrotMeasures::record_forces(const Stepper& stepper, const TrotControl& cont
 void TrotMeasures::record(const StepTaken& step, const TrotControl& control) {
   const DesiredMotion& desired = control.planner().plan().joints;
   tracking_.add(control.q(), desired.q, control.v(), desired.v, control.torques(), dt_);
+  trace(step.state, control);
   record_forces(step.stepper, control);
   worst_residual_ = std::max(worst_residual_, step.stepper.solution().certificate.worst());
   if (control.predicted()) worst_residual_ = std::max(worst_residual_, control.inverse().certificate.worst());
   if (control.solved()) times_.push_back(control.microseconds());
   if (log_) write_log(step.before, step.stepper, control);
+}
+
+void TrotMeasures::trace(const State& state, const TrotControl& control) {
+  const VectorXd& torques = control.torques();
+  if (last_torques_.size() > 0) window_rate_.add((torques - last_torques_).cwiseAbs().mean() / dt_);
+  last_torques_ = torques;
+  window_error_.add((control.q() - control.planner().plan().joints.q).cwiseAbs().mean());
+  if (static_cast<double>(window_error_.count()) * dt_ < kTrotWindow - 0.5 * dt_) return;
+  trace_.time.push_back(state.time);
+  trace_.x.push_back(state.q[0]);
+  trace_.y.push_back(state.q[1]);
+  trace_.position_error.push_back(window_error_.mean());
+  trace_.torque_rate.push_back(window_rate_.maximum());
+  window_error_ = {};
+  window_rate_ = {};
 }
 
 void TrotMeasures::write_log(const State& start, const Stepper& stepper, const TrotControl& control) {
@@ -135,6 +152,7 @@ void TrotMeasures::finish(const TrotControl& control, TrotResult& result) {
   result.cold = counts.cold;
   result.saturated_steps = counts.saturated;
   result.repaired_steps = counts.repaired;
+  result.trace = trace_;
   if (times_.empty()) return;
   std::ranges::sort(times_);
   result.controller_us_median = times_[times_.size() / 2];

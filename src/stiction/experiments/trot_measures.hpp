@@ -29,6 +29,7 @@ class TrotMeasures {
   void finish(const TrotControl& control, TrotResult& result);
 
  private:
+  void trace(const State& state, const TrotControl& control);
   void record_forces(const Stepper& stepper, const TrotControl& control);
   bool is_other_motion(const Stepper& stepper, const InverseSolution& asked);
   void write_log(const State& start, const Stepper& stepper, const TrotControl& control);
@@ -40,6 +41,9 @@ class TrotMeasures {
   CertificateWorkspace certificate_workspace_;
   Certificate certificate_;
   std::vector<double> times_;
+  TrotTrace trace_;
+  Mean window_error_, window_rate_;  ///< of the window that the run is in
+  Eigen::VectorXd last_torques_;
   Eigen::Vector4d force_ = Eigen::Vector4d::Zero(), last_force_ = Eigen::Vector4d::Zero();
   double worst_residual_ = 0.0;
   long self_contacts_ = 0, ambiguous_ = 0;

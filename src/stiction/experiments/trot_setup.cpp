@@ -31,6 +31,8 @@ constexpr std::array kControllers{
     Controller{TrotController::id_lcp_inf, "id-lcp-inf", Law::no_slip, true, true},
 };
 
+constexpr std::array<std::string_view, 3> kGrounds{"rigid", "compliant", "hills"};  // in the order of TrotGround
+
 const Controller& row(TrotController id) { return *std::ranges::find(kControllers, id, &Controller::id); }
 
 }  // namespace
@@ -59,6 +61,14 @@ std::string_view to_string(TrotController controller) { return row(controller).n
 
 std::string_view to_string(QpObjective objective) { return objective == QpObjective::kinetic ? "kinetic" : "anitescu"; }
 
+std::string_view to_string(TrotGround ground) { return kGrounds[static_cast<std::size_t>(ground)]; }
+
+TrotGround trot_ground_from_string(std::string_view name) {
+  const auto at = std::ranges::find(kGrounds, name);
+  if (at == kGrounds.end()) throw InvalidArgument("ground", fmt::format("one of {}", fmt::join(kGrounds, ", ")), fmt::format("'{}'", name));
+  return static_cast<TrotGround>(at - kGrounds.begin());
+}
+
 TrotController trot_controller_from_string(std::string_view name) {
   std::vector<std::string_view> known;
   for (const Controller& c : kControllers) {
@@ -80,6 +90,8 @@ std::vector<TrotController> all_trot_controllers() {
   for (const Controller& c : kControllers) all.push_back(c.id);
   return all;
 }
+
+std::vector<TrotGround> all_trot_grounds() { return {TrotGround::rigid, TrotGround::compliant, TrotGround::hills}; }
 
 bool is_qp(TrotController c) { return row(c).law == Law::max_dissipation; }
 bool predicts_forces(TrotController c) { return row(c).predicts; }

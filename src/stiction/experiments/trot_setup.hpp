@@ -31,6 +31,10 @@ namespace stiction {
 enum class TrotController { pid, id_sensed_1, id_sensed_2, id_qp_mu, id_qp_inf, id_lcp_mu, id_lcp_inf };
 enum class QpObjective { kinetic, anitescu };
 
+/// What the robot walks on. compliant: springs and dampers that give way by 1 mm under the standing robot [ZD15, section 6.5]. hills: the
+/// height map of [ZD15, section 6.5], rigid, bumps of 3 cm at most, friction uniform in [0.1, 1.5] per patch.
+enum class TrotGround { rigid, compliant, hills };
+
 /// How a set-up feeds errors back to inverse dynamics.
 struct TrotSetup {
   std::string_view name;
@@ -60,10 +64,13 @@ const TrotSetup& trot_setup_from_string(std::string_view name);
 
 std::string_view to_string(TrotController controller);
 std::string_view to_string(QpObjective objective);
+std::string_view to_string(TrotGround ground);
 /// Throw InvalidArgument that lists the names known.
 TrotController trot_controller_from_string(std::string_view name);
 QpObjective qp_objective_from_string(std::string_view name);
+TrotGround trot_ground_from_string(std::string_view name);
 std::vector<TrotController> all_trot_controllers();
+std::vector<TrotGround> all_trot_grounds();
 
 bool is_qp(TrotController controller);
 /// Predicts contact forces: all but the PID and those that sense them.
@@ -75,6 +82,9 @@ Law controller_law(TrotController controller, QpObjective objective);
 /// Friction of the ground at mu = infinity: no foot of the trot slips at it, and Coulomb's law stays Coulomb's.
 inline constexpr double kHighFriction = 100.0;
 double ground_friction(double mu);
+/// The same of compliant ground, and what controllers reckon with there: the most of [ZD15, section 6.5]. From 10 on, Newton's method on the
+/// springs finds no step for some feet that lift off.
+inline constexpr double kHighCompliantFriction = 1.5;
 /// Friction that the controller reckons with on ground of friction mu: infinite for those that assume no slip.
 double controller_friction(TrotController controller, double mu);
 

@@ -114,6 +114,50 @@ TEST(Trot, AtHighFrictionOneLawDiffersOnlyWhereItAllowsSeveralMotions) {
   }
 }
 
+// Springs and dampers: 1 mm deep under the robot, which every inverse takes for rigid.
+TEST(Trot, WalksOnCompliantGroundThatTheControllerTakesForRigid) {
+  for (const double mu : {0.1, kInfinity}) {
+    for (const TrotController controller : {TrotController::id_lcp_mu, TrotController::id_qp_mu, TrotController::pid}) {
+      TrotRun run = short_run(controller, mu);
+      run.ground = TrotGround::compliant;
+      const TrotResult r = run_trot(run);
+      expect_walks(r);
+      EXPECT_EQ(r.simulator, "stick_slip_spring");
+      EXPECT_LE(r.position_error, 1.5 * *published_trot_results(to_string(controller), "rigid", std::isinf(mu)).position_error);
+      if (predicts_forces(controller)) {
+        EXPECT_GT(r.force_error_of_mean, 0.01);  // the law is another one
+      }
+    }
+  }
+}
+
+TEST(Trot, HillsAreWalkedWithTheFrictionOfEachPatch) {
+  TrotRun run = short_run(TrotController::id_lcp_mu, kInfinity);
+  run.ground = TrotGround::hills;
+  const TrotResult r = run_trot(run), again = run_trot(run);
+  expect_walks(r);
+  EXPECT_EQ(r.trace.x, again.trace.x);
+  EXPECT_FALSE(r.published.position_error);
+  EXPECT_LE(r.force_error_of_mean, 1e-3);  // one problem on both sides
+  run.terrain_seed = 2;
+  EXPECT_NE(run_trot(run).trace.x, r.trace.x);
+  run.setup = trot_setup_from_string("2014");
+  EXPECT_THROW(run_trot(run), InvalidArgument);
+}
+
+TEST(Trot, StageTwoActsAndTheTraceHasItsRates) {
+  TrotRun run = short_run(TrotController::id_qp_mu, 0.1);
+  const TrotResult with = run_trot(run);
+  run.stage_two = false;
+  const TrotResult without = run_trot(run);
+  expect_walks(without);
+  EXPECT_NE(with.trace.torque_rate, without.trace.torque_rate);
+  ASSERT_EQ(with.trace.time.size(), 100u);  // 2 s
+  double largest = 0.0;
+  for (const double rate : with.trace.torque_rate) largest = std::max(largest, rate);
+  EXPECT_DOUBLE_EQ(largest, with.torque_rate_max);
+}
+
 // Without limits, wedged feet ask for torques in proportion to mu, out of reach of the tolerance; those within 4 N m are found all the
 // same.
 TEST(Trot, WalksAtAnyFriction) {
