@@ -174,7 +174,8 @@ constexpr const char* kLegend =
     "back\n"
     "to the PID, met a torque limit, or had their request replaced by one that the contacts allow; steps in which ground and controller\n"
     "(one law, one problem) moved differently, and both points are certified: the law allows several motions. resid.: largest scaled\n"
-    "residual of any accepted solve of both. Stage II: our stage I starts cold and leaves no chatter that stage II could take away.";
+    "residual of any accepted solve of both. Torque rates at their largest are those of landings, with stage II and without;\n"
+    "between landings stage II has the lower ones (--plot).";
 
 // What would be the same run under another name is left out: no slip on ground that is Coulomb's, in the second table.
 bool is_repeated(const TrotRun& run) { return run.same_law && assumes_no_slip(run.controller) && !std::isinf(run.mu); }
@@ -256,7 +257,7 @@ int trot(TrotCommand command, const Session& session) {
   const std::vector<TrotRun> runs = plan_runs(command);
   if (!(command.log.empty() && command.record.empty()) && (runs.size() > 1 || command.starts > 1)) {
     throw InvalidArgument(command.log.empty() ? "--record" : "--log",
-                          "one run (name --controller, --mu, --starts 1 and, for id-qp-*, --objective)",
+                          "one run (name --ground, --controller, --mu, --starts 1 and, for id-qp-*, --objective)",
                           fmt::format("{} runs", runs.size() * static_cast<std::size_t>(command.starts)));
   }
   Json out{{"rows", Json::array()}, {"claims", Json::array()}, {"figures", Json::array()}};
