@@ -169,9 +169,12 @@ class MuJoCo(Engine):
         import mujoco
 
         self.step_once = mujoco.mj_step
-        self.model = mujoco.MjModel.from_xml_string(mjcf(scene, self.cone))
+        self.model = mujoco.MjModel.from_xml_string(self.xml(scene))
         self.data = mujoco.MjData(self.model)
         self.data.qvel.reshape(-1, 6)[:, :3] = [body.velocity for body in scene.bodies]
+
+    def xml(self, scene):
+        return mjcf(scene, self.cone)
 
     def step(self):
         self.step_once(self.model, self.data)
