@@ -50,7 +50,7 @@ class Engine:
 class Stiction(Engine):
     """Law coulomb_cone; all options at their defaults."""
 
-    name, module, law = "stiction", "stiction", None
+    name, module, law, scheme = "stiction", "stiction", None, None
     differs = "friction cone, smaller coefficient of a pair; rigid"
 
     @staticmethod
@@ -79,7 +79,9 @@ class Stiction(Engine):
                     com=(0, 0, 0),
                     velocity=body.velocity,
                 )
-            self.stepper = stiction.Stepper(self.world, dt=scene.dt, law=self.law)  # reads the meshes
+            self.stepper = stiction.Stepper(
+                self.world, dt=scene.dt, law=self.law, scheme=self.scheme
+            )  # reads the meshes
 
     @staticmethod
     def shape(shape, file):
