@@ -82,8 +82,9 @@ def engines():
 
 def measure(known, kind, dt, rounds):
     """Error at the end, and processor time of a step (s), the least of the rounds."""
-    times = []
+    times, engine = [], None
     for _ in range(rounds):
+        del engine  # Bullet is one world at a time
         engine = kind(known.scene(dt))
         start = engine.poses()[0][0]
         steps = round(DURATION / dt)
