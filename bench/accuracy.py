@@ -161,6 +161,7 @@ def draw(rows, file):
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "stiction"
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import NullFormatter
 
     names = list(dict.fromkeys(row["scene"] for row in rows))
     figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
@@ -175,6 +176,8 @@ def draw(rows, file):
         panel.set_title(name, fontsize=10)
         panel.set_xlabel("processor time of 1 s, over MuJoCo's at 1 ms")
         panel.set_ylabel("moved (m)" if "sticks" in name else "error of the way")
+        panel.set_xlim(0.05, 5.0)
+        panel.xaxis.set_minor_formatter(NullFormatter())
         panel.grid(alpha=0.3)
     axes.flat[0].legend(fontsize=8)
     figure.savefig(file, metadata={"Date": None})
