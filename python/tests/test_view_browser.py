@@ -229,3 +229,15 @@ def test_a_live_body_is_stepped_dragged_and_made_slippery(chromium, live):
         until(lambda: len(run.stepper.contacts) > 0 and (run.stepper.contacts.mu == 0.05).all(), window)
         assert window.complaints == []
         assert all(request.startswith((address, "data:", "blob:", "ws://127")) for request in window.requests)
+
+
+def test_a_film_has_a_picture_for_every_30th_of_a_second(chromium, trajectory, tmp_path):
+    ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="films need imageio-ffmpeg")
+    file, size = tmp_path / "box.mp4", (320, 200)
+    view.to_mp4(view.to_html(trajectory, names=["box"]), file, speed=3.0, size=size)
+    reader = ffmpeg.read_frames(str(file))
+    about = next(reader)
+    pictures = [np.frombuffer(frame, np.uint8).reshape(*size[::-1], 3).astype(int) for frame in reader]
+    assert (about["size"], about["fps"]) == (size, 30.0)
+    assert len(pictures) == 6  # 0.5 s at three times the speed, both ends included
+    assert differs(pictures[0], pictures[-1]) > 100
