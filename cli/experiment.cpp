@@ -13,6 +13,7 @@
 #include "stiction/experiments/endurance.hpp"
 #include "stiction/experiments/feedback.hpp"
 #include "stiction/experiments/grasp.hpp"
+#include "stiction/experiments/starleth.hpp"
 #include "stiction/experiments/textbook.hpp"
 
 namespace stiction::cli {
@@ -34,6 +35,7 @@ constexpr Entry kExperiments[] = {
     {"grasp", "[D14]", "Boxes held in a row between two grippers, Table I and the figure of their kinetic energy, and a stack",
      add_rows<run_grasp>},
     {"alpha", "[G14]", "Iterations of JOR and SOR against their relaxation, Fig. 6", add_alpha},
+    {"starleth", "[G14]", "Moreau's scheme on a quadruped in three sets of coordinates, Table 1, Figs. 5 and 7", add_rows<run_starleth>},
     {"textbook", "[T-UA]", "Every worked example beside its closed form", add_rows<run_textbook>},
     {"classics", "-", "Scenes known in closed form: errors, orders of convergence, law by law and scheme by scheme",
      add_rows<run_classics>},

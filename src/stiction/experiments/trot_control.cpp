@@ -15,13 +15,6 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-TrotPlanner make_planner() {
-  TrotOptions options;
-  options.nominal_feet = links_nominal_feet();
-  options.start_time = kTrotSettle;
-  return {links_legs(), options, links_standing_posture()};
-}
-
 Eigen::Matrix3d base_rotation(const State& state) {
   return Eigen::Quaterniond(state.q[6], state.q[3], state.q[4], state.q[5]).toRotationMatrix();
 }
@@ -33,6 +26,13 @@ constexpr double kFeltGap = 1e-4;
 bool is_sensed(TrotController c) { return c == TrotController::id_sensed_1 || c == TrotController::id_sensed_2; }
 
 }  // namespace
+
+TrotOptions links_trot() {
+  TrotOptions options;
+  options.nominal_feet = links_nominal_feet();
+  options.start_time = kTrotSettle;
+  return options;
+}
 
 void soften_contacts(const ContactProblem& p, double compliance, ContactProblem& soft) {
   const int nv = p.velocities(), added = 3 * p.contacts();
@@ -59,14 +59,14 @@ void soften_contacts(const ContactProblem& p, double compliance, ContactProblem&
   }
 }
 
-TrotControl::TrotControl(const World& world, const TrotRun& run)
+TrotControl::TrotControl(const World& world, const TrotRun& run, const TrotOptions& plan)
     : world_(world),
       controller_(run.controller),
       setup_(run.setup),
       mu_(controller_friction(run.controller, run.ground == TrotGround::compliant ? std::min(run.mu, kHighCompliantFriction) : run.mu)),
       choice_(run.stage_two ? Choice::least_torque : Choice::warm_start),
       senses_mu_(run.ground == TrotGround::hills),
-      planner_(make_planner()) {
+      planner_(links_legs(), plan, links_standing_posture()) {
   const TrotSetup& setup = run.setup;
   const TrotController controller = run.controller;
   const double dt = run.dt;

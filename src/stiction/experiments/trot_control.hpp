@@ -39,10 +39,13 @@ struct TrotCounts {
   long repaired = 0;   ///< periods whose desired velocities contradicted the contacts [ZD15, section 3.5]
 };
 
+/// The published plan: gait of [ZD15, section 6.6], after kTrotSettle.
+TrotOptions links_trot();
+
 /// Links' controllers over one world. The world must outlive it.
 class TrotControl {
  public:
-  TrotControl(const World& world, const TrotRun& run);
+  TrotControl(const World& world, const TrotRun& run, const TrotOptions& plan = links_trot());
 
   /// Torques (12) at time t (s) for a commanded base velocity.
   const Eigen::VectorXd& update(double t, const PlanarTwist& command, const PlanarTwist& measured, const TrotObservation& seen);

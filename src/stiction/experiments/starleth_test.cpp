@@ -1,0 +1,71 @@
+// The configurations of [G14, Table 1] stand, trot alike and stay together.
+#include "stiction/experiments/starleth_run.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+namespace stiction {
+namespace {
+
+StarlethTrial trial(const StarlethConfiguration& c, StarlethMotion motion, double duration, bool published_rule = false) {
+  StarlethPlan plan;
+  plan.motion = motion;
+  plan.duration = duration;
+  plan.published_rule = published_rule;
+  return run_starleth_trial(c, plan);
+}
+
+const StarlethConfiguration& named(std::string_view name) {
+  return *std::ranges::find(starleth_configurations(), name, &StarlethConfiguration::name);
+}
+
+TEST(Starleth, HasAllElevenConfigurations) {
+  EXPECT_EQ(starleth_configurations().size(), 11u);
+  EXPECT_EQ(std::ranges::count(starleth_configurations(), Coordinates::maximal, &StarlethConfiguration::coordinates), 4);
+  EXPECT_EQ(std::ranges::count(starleth_configurations(), true, &StarlethConfiguration::bilateral_by_prox), 4);
+}
+
+// On four feet: all bear, none sinks.
+TEST(Starleth, Stands) {
+  for (const char* name : {"HmJ", "HESD", "HMSP"}) {
+    const StarlethTrial t = trial(named(name), StarlethMotion::stand, 1.2);
+    EXPECT_EQ(t.failure, "") << name;
+    EXPECT_EQ(t.most_contacts, 4) << name;
+    EXPECT_LE(t.deepest, 1e-5) << name;
+    EXPECT_LE(t.tilt, 1e-2) << name;
+    EXPECT_LE(t.distance, 1e-3) << name;
+  }
+}
+
+TEST(Starleth, TrotsAlikeInAllCoordinates) {
+  const StarlethTrial minimal = trial(named("HmS"), StarlethMotion::trot, 1.4);
+  ASSERT_EQ(minimal.failure, "");
+  EXPECT_GE(minimal.distance, 0.08);
+  EXPECT_EQ(minimal.cycle.size(), 320u);
+  EXPECT_GE(*std::ranges::max_element(minimal.force), 4.8 * 9.81 / 3.0);  // two feet bear the weight
+  EXPECT_EQ(*std::ranges::min_element(minimal.force), 0.0);               // and swing
+  for (const char* name : {"HESD", "HESP", "HMSD", "HMSP"}) {
+    const StarlethTrial cut = trial(named(name), StarlethMotion::trot, 1.4);
+    ASSERT_EQ(cut.failure, "") << name;
+    EXPECT_NEAR(cut.distance, minimal.distance, 0.03 * minimal.distance) << name;
+    EXPECT_LE(cut.widest, 1e-4) << name;
+    EXPECT_LE(cut.tilt, 0.1) << name;
+  }
+}
+
+// Where bilateral rows are iterated on SOR is ahead [G14]; both face the same robot.
+TEST(Starleth, SorIsAheadInMaximalCoordinates) {
+  const StarlethTrial jor = trial(named("HMJP"), StarlethMotion::stand, 0.3), sor = trial(named("HMSP"), StarlethMotion::stand, 0.3);
+  EXPECT_LT(sor.iterations, 0.8 * jor.iterations) << jor.iterations;
+}
+
+TEST(Starleth, IsPushedOver) {
+  const StarlethTrial t = trial(named("HmS"), StarlethMotion::pushed_over, 2.0);
+  EXPECT_EQ(t.failure, "");
+  EXPECT_GE(t.tilt, 1.0);
+  EXPECT_GE(t.most_contacts, 3);
+}
+
+}  // namespace
+}  // namespace stiction
