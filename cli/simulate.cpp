@@ -16,7 +16,7 @@ namespace stiction::cli {
 namespace {
 
 struct SimulateOptions {
-  std::string scene, log, dump, record, law, solver, scheme, coordinates;
+  std::string scene, log, dump, record, law, solver, scheme, coordinates, integrator, impact_model, impact_order;
   std::optional<double> duration, dt, tolerance, acceptable;
   bool strict = false;
 };
@@ -34,6 +34,10 @@ Scene prepare_scene(const SimulateOptions& options) {
   if (!options.law.empty()) scene.options.contact.law = law_from_string(options.law);
   if (!options.solver.empty()) scene.options.contact.solver = solver_from_string(options.solver);
   if (!options.scheme.empty()) scene.options.scheme = scheme_from_string(options.scheme);
+  EventOptions& events = scene.options.events;
+  if (!options.integrator.empty()) events.integrator = integrator_from_string(options.integrator);
+  if (!options.impact_model.empty()) events.impact = impact_model_from_string(options.impact_model);
+  if (!options.impact_order.empty()) events.order = impact_order_from_string(options.impact_order);
   if (options.duration) scene.duration = *options.duration;
   if (options.dt) scene.options.assemble.dt = *options.dt;
   if (options.tolerance) scene.options.contact.tolerance = *options.tolerance;
@@ -125,6 +129,9 @@ void add_simulate(CLI::App& app, Session& session) {
   sub.add_option("--law", options->law, "Contact law: " + law_names());
   sub.add_option("--solver", options->solver, "Solver: " + solver_names());
   sub.add_option("--scheme", options->scheme, "Time-integration scheme: " + scheme_names());
+  sub.add_option("--integrator", options->integrator, "Of event_driven, between events: " + integrator_names());
+  sub.add_option("--impact-model", options->impact_model, "Of event_driven, restitution: " + impact_model_names());
+  sub.add_option("--impact-order", options->impact_order, "Of event_driven, impacts at one time: " + impact_order_names());
   sub.add_option("--coordinates", options->coordinates,
                  "Of the scene's robots: minimal, extended (limbs cut off), maximal (every joint cut)");
   sub.add_option("--tolerance", options->tolerance, "Largest scaled residual that a step aims at (default: the scene's)")

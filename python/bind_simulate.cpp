@@ -186,7 +186,7 @@ void bind_simulate(nb::module_& m) {
   constexpr const char* doc = R"(Runs a world, or a scene file, forward.
 
 duration, dt: s; None: the scene's, for a world built here 1 s and 1e-3 s. law, solver, tolerance: None for the scene's, for a world
-built here coulomb_cone, auto, 1e-9. acceptable, strict, edges, choice, friction, recovery, scheme: as of `Stepper`. controller: (t, q, v) -> tau (nv,), or one
+built here coulomb_cone, auto, 1e-9. acceptable, strict, edges, choice, friction, recovery, scheme, integrator, impact_model, impact_order: as of `Stepper`. controller: (t, q, v) -> tau (nv,), or one
 torque per driven joint (World.actuated), in N and N m, called before every step instead of the scene's held joints; torques of driven
 joints are cut to their effort limits (Simulation.saturated counts them). q, v: start, None for the scene's.
 A step that misses both is taken in halves, quarters and eighths; if that does not help, it ends the run and gives its status. dump: file (.json or .npz) for the last contact problem, of a run that ended early the one that
@@ -198,14 +198,17 @@ could not be solved (load_problem reads it).)";
                    const std::optional<Controller>& controller, const MaybeArray& q, const MaybeArray& v, std::optional<Text> solver,
                    std::optional<Real> tolerance, std::optional<Real> acceptable, std::optional<Flag> strict,
                    std::optional<std::filesystem::path> dump, std::optional<Integer> edges, std::optional<Text> choice,
-                   std::optional<Real> friction, std::optional<Real> recovery, std::optional<Text> scheme) {
-          const StepSettings step{dt, law, solver, tolerance, acceptable, strict, edges, choice, friction, recovery, scheme};
+                   std::optional<Real> friction, std::optional<Real> recovery, std::optional<Text> scheme, std::optional<Text> integrator,
+                   std::optional<Text> impact_model, std::optional<Text> impact_order) {
+          const StepSettings step{dt,     law,      solver,   tolerance, acceptable, strict,       edges,
+                                  choice, friction, recovery, scheme,    integrator, impact_model, impact_order};
           return simulate(scene_of(source), {duration, dump, step}, controller, q, v);
         },
         nb::arg(name), "duration"_a = nb::none(), "dt"_a = nb::none(), "law"_a = nb::none(), "controller"_a = nb::none(),
         "q"_a = nb::none(), "v"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(), "acceptable"_a = nb::none(),
         "strict"_a = nb::none(), "dump"_a = nb::none(), "edges"_a = nb::none(), "choice"_a = nb::none(), "friction"_a = nb::none(),
-        "recovery"_a = nb::none(), "scheme"_a = nb::none(), doc);
+        "recovery"_a = nb::none(), "scheme"_a = nb::none(), "integrator"_a = nb::none(), "impact_model"_a = nb::none(),
+        "impact_order"_a = nb::none(), doc);
   };
   add.operator()<WorldHandle&>("world", [](WorldHandle& world) { return world.scene(); });
   add.operator()<const std::filesystem::path&>("scene", [](const std::filesystem::path& path) { return load_scene(path.string()); });

@@ -289,9 +289,11 @@ void bind_stepper(nb::module_& m) {
 
 dt: s. law, solver, tolerance, edges, choice: as of `solve`. acceptable: largest scaled residual that a step above the tolerance may go
 on with; strict: none. recovery: share of a penetration that a step undoes, in [0, 1].
-scheme: time integration, one of SCHEMES (docs/schemes.md).
+scheme: time integration, one of SCHEMES (docs/schemes.md). Of event_driven: integrator between events ('symplectic_euler', 'rk4',
+'rk45'), impact_model ('newton', 'poisson') and impact_order ('simultaneous', 'sequential').
 friction: of every contact, whatever its shapes say. None: what the world's scene file says; for a world built here dt 1e-3,
-law coulomb_cone, solver auto, tolerance 1e-9, acceptable 1e-6, edges 4, choice warm_start, recovery 0.2, scheme semi_implicit_euler.
+law coulomb_cone, solver auto, tolerance 1e-9, acceptable 1e-6, edges 4, choice warm_start, recovery 0.2, scheme semi_implicit_euler, rk4, newton,
+simultaneous.
 effort_limits: cut the torques of driven joints to their effort limits (StepReport.saturated counts them).
 The world's bodies, hulls and start are shared; what is added to the world later is not in it. One step at a time: a second thread waits.)");
   stepper.def(
@@ -299,15 +301,17 @@ The world's bodies, hulls and start are shared; what is added to the world later
       [](StepperHandle* self, WorldHandle& world, std::optional<Real> dt, std::optional<Text> law, std::optional<Text> solver,
          std::optional<Real> tolerance, std::optional<Real> acceptable, std::optional<Flag> strict, std::optional<Integer> edges,
          std::optional<Text> choice, std::optional<Real> friction, std::optional<Real> recovery, const Flag& effort_limits,
-         std::optional<Text> scheme) {
+         std::optional<Text> scheme, std::optional<Text> integrator, std::optional<Text> impact_model, std::optional<Text> impact_order) {
         const Scene& scene = world.scene();
-        const StepOptions options =
-            read_step_options({dt, law, solver, tolerance, acceptable, strict, edges, choice, friction, recovery, scheme}, scene.options);
+        const StepSettings settings{dt,     law,      solver,   tolerance, acceptable, strict,       edges,
+                                    choice, friction, recovery, scheme,    integrator, impact_model, impact_order};
+        const StepOptions options = read_step_options(settings, scene.options);
         new (self) StepperHandle(scene, options, read_flag(effort_limits, "effort_limits"));
       },
       "world"_a, "dt"_a = nb::none(), "law"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(),
       "acceptable"_a = nb::none(), "strict"_a = nb::none(), "edges"_a = nb::none(), "choice"_a = nb::none(), "friction"_a = nb::none(),
-      "recovery"_a = nb::none(), "effort_limits"_a = true, "scheme"_a = nb::none());
+      "recovery"_a = nb::none(), "effort_limits"_a = true, "scheme"_a = nb::none(), "integrator"_a = nb::none(),
+      "impact_model"_a = nb::none(), "impact_order"_a = nb::none());
   bind_stepping(stepper);
   bind_values(stepper);
 }

@@ -11,6 +11,9 @@ StepOptions read_step_options(const StepSettings& s, StepOptions options) {
   if (s.law) options.contact.law = law_from_string(read_text(*s.law, "law"));
   if (s.solver) options.contact.solver = solver_from_string(read_text(*s.solver, "solver"));
   if (s.scheme) options.scheme = scheme_from_string(read_text(*s.scheme, "scheme"));
+  if (s.integrator) options.events.integrator = integrator_from_string(read_text(*s.integrator, "integrator"));
+  if (s.impact_model) options.events.impact = impact_model_from_string(read_text(*s.impact_model, "impact_model"));
+  if (s.impact_order) options.events.order = impact_order_from_string(read_text(*s.impact_order, "impact_order"));
   if (s.tolerance) options.contact.tolerance = read_real(*s.tolerance, "tolerance");
   if (s.acceptable) options.acceptable = read_real(*s.acceptable, "acceptable");
   if (s.strict) options.strict = read_flag(*s.strict, "strict");

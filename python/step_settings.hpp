@@ -14,7 +14,7 @@ struct StepSettings {
   std::optional<Integer> edges;
   std::optional<Text> choice;
   std::optional<Real> friction, recovery;
-  std::optional<Text> scheme;
+  std::optional<Text> scheme, integrator, impact_model, impact_order;
 };
 
 /// The scene's options with these in their place. Throws InvalidArgument or TypeError naming the argument.

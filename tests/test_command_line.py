@@ -96,6 +96,22 @@ def test_the_scheme_is_a_choice():
         run = stiction("simulate", "bounce", "--duration", 0.02, "--dt", 0.01, "--scheme", scheme, "--json", "--quiet")
         ends[scheme] = json.loads(run.stdout)["q"][2]
     assert ends["moreau_midpoint"] - ends["semi_implicit_euler"] == pytest.approx(0.5 * 9.81 * 0.02 * 0.01)
+    taken = stiction(
+        "simulate",
+        "bounce",
+        "--duration",
+        0.02,
+        "--dt",
+        0.01,
+        "--scheme",
+        "event_driven",
+        "--integrator",
+        "rk45",
+        "--json",
+        "--quiet",
+    )
+    assert json.loads(taken.stdout)["q"][2] == pytest.approx(ends["moreau_midpoint"], abs=1e-12)
+    assert "rk45" in stiction("simulate", "bounce", "--integrator", "rk5").stderr
     unknown = stiction("simulate", "bounce", "--scheme", "euler")
     assert unknown.returncode == 2
     assert "moreau_midpoint" in unknown.stderr

@@ -184,12 +184,31 @@ def test_the_scheme_is_a_choice():
             stepper.step()
     exact = 5.0 - 0.5 * GRAVITY * 0.1**2
     np.testing.assert_allclose(fall["semi_implicit_euler"].q[2], exact - 0.5 * GRAVITY * 0.1 * 0.01, atol=1e-12)
-    for name in ("moreau_midpoint", "energy_momentum"):
+    for name in ("moreau_midpoint", "energy_momentum", "event_driven"):
         np.testing.assert_allclose(fall[name].q[2], exact, atol=1e-12)  # a parabola is exact at second order
     run = stiction.simulate(ball, 0.1, dt=0.01, scheme="moreau_midpoint")
     np.testing.assert_allclose(run.q[-1], fall["moreau_midpoint"].q, atol=1e-15)
     rolled = stiction.rollout(ball, steps=10, dt=0.01, scheme="moreau_midpoint")
     np.testing.assert_array_equal(rolled.q[0, -1], fall["moreau_midpoint"].q)
+
+
+def test_impacts_are_taken_as_asked():
+    """Three balls in a row, elastic, the first one comes in at 1 m/s: at once (-1, 2, 2)/3, in turn (0, 0, 1)."""
+    cradle = stiction.World(gravity=(0, 0, 0))
+    for k in range(3):
+        cradle.add_body(
+            f"ball{k}", Shape.sphere(0.1), mass=1.0, position=(0.2 * k, 0, 0), restitution=1.0, friction=0.0
+        )
+    for order, expected in (("simultaneous", (-1 / 3, 2 / 3, 2 / 3)), ("sequential", (0.0, 0.0, 1.0))):
+        for model in ("newton", "poisson"):
+            stepper = stiction.Stepper(cradle, dt=0.01, scheme="event_driven", impact_order=order, impact_model=model)
+            v = np.zeros(18)
+            v[0] = 1.0
+            stepper.reset(v=v)
+            stepper.step()
+            np.testing.assert_allclose(stepper.v[[0, 6, 12]], expected, atol=1e-8)
+    with pytest.raises(ValueError, match=r"integrator.*rk45"):
+        stiction.Stepper(cradle, scheme="event_driven", integrator="rk5")
 
 
 def test_a_state_is_a_value():

@@ -92,6 +92,8 @@ enum class JointRow { lower, from_below, upper, from_above, friction };
 constexpr std::uint64_t kKinds = 8;                             // room for each joint's rows
 constexpr std::uint64_t kEqualities = std::uint64_t{1} << 32U;  // above the names of all joints' rows
 
+std::uint64_t row_id(std::size_t joint, JointRow kind) { return kKinds * joint + static_cast<std::uint64_t>(kind); }
+
 /// Where a joint's rows act: on its coordinate, or on the coordinates on both sides of a cut.
 struct JointPlace {
   int block = -1, column = 0;
@@ -161,7 +163,7 @@ void add_limit(std::uint64_t id, const JointPlace& place, double sign, double di
 /// Rows of joint number k (cut ones behind the others) at its position and rate.
 void add_joint(std::size_t k, const Joint& joint, const JointPlace& place, double q, double v, const AssembleOptions& options,
                const JointRows& rows) {
-  const auto id = [&](JointRow kind) { return kKinds * k + static_cast<std::uint64_t>(kind); };
+  const auto id = [&](JointRow kind) { return row_id(k, kind); };
   const double reach = options.limit_reach + 2.0 * options.dt * std::abs(v);
   if (options.joint_limits) {
     const double below = q - joint.lower, above = joint.upper - q;
@@ -298,5 +300,8 @@ void assemble(const World& world, const WorldData& data, const Ref<const VectorX
   p.v_prescribed.resize(0);
   assemble_joint_rows(world, q, v, options, data, p);
 }
+
+std::uint64_t limit_row_id(std::size_t joint, double sign) { return row_id(joint, sign > 0.0 ? JointRow::lower : JointRow::upper); }
+std::uint64_t friction_row_id(std::size_t joint) { return row_id(joint, JointRow::friction); }
 
 }  // namespace stiction

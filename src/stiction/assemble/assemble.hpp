@@ -64,4 +64,8 @@ void assemble_impulse(const World& world, const WorldData& data, const Eigen::Re
                       const Eigen::Ref<const Eigen::VectorXd>& v, const Eigen::Ref<const Eigen::VectorXd>& tau,
                       const AssembleOptions& options, ContactProblem& problem);
 
+/// Names of the rows of a joint: the end of its range on the side where `sign` q grows from, and its dry friction.
+std::uint64_t limit_row_id(std::size_t joint, double sign);
+std::uint64_t friction_row_id(std::size_t joint);
+
 }  // namespace stiction

@@ -2,8 +2,9 @@
 // One file each, named after the scheme; this is the table of them.
 //
 //   semi_implicit_euler   at the start; q⁺ = q ⊕ h v⁺                           first order
-//   moreau_midpoint       at half a step with v; q⁺ = q_M ⊕ (h/2) v⁺           first order in robots, second in free bodies [G14, Eqs.
-//   6-8]//   energy_momentum       at half a step, with w = (v + v⁺)/2; q⁺ = q ⊕ h w     second order, implicit (energy_momentum.hpp)
+//   moreau_midpoint       at half a step with v; q⁺ = q_M ⊕ (h/2) v⁺           first order, free bodies second [G14, Eqs. 6-8]
+//   energy_momentum       at half a step, with w = (v + v⁺)/2; q⁺ = q ⊕ h w     second order, implicit (energy_momentum.hpp)
+//   event_driven          from event to event by an integrator of order 1, 4, 5  impacts at events (event_driven.hpp)
 #pragma once
 
 #include <array>
@@ -15,8 +16,8 @@
 
 namespace stiction {
 
-enum class Scheme { semi_implicit_euler, moreau_midpoint, energy_momentum };
-inline constexpr std::array kSchemes{Scheme::semi_implicit_euler, Scheme::moreau_midpoint, Scheme::energy_momentum};
+enum class Scheme { semi_implicit_euler, moreau_midpoint, energy_momentum, event_driven };
+inline constexpr std::array kSchemes{Scheme::semi_implicit_euler, Scheme::moreau_midpoint, Scheme::energy_momentum, Scheme::event_driven};
 
 std::string_view to_string(Scheme scheme);
 /// Throws InvalidArgument that lists the names known.
@@ -29,7 +30,7 @@ struct PhasePoint {
   Eigen::VectorXd q, v;
 };
 
-/// What the stepper asks of a scheme. v_path (nv) is scratch.
+/// What the stepper asks of a scheme; of event_driven, for what is left of a step at velocity level. v_path (nv) is scratch.
 struct SchemeRow {
   std::string_view name;
   double spring_ahead;   ///< joint springs are taken where this many h v⁺ lead from the configuration at which all else is

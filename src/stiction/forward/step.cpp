@@ -13,6 +13,8 @@ namespace stiction {
 
 namespace {
 
+constexpr int kHalvings = 3;  // a step of an eighth that fails is no matter of its length
+
 using Clock = std::chrono::steady_clock;
 
 /// Adds the time since its construction or the end of the last stage to a stage.
@@ -65,11 +67,33 @@ void validate(const World& world, Scheme scheme, const Drives& drives) {
     throw InvalidArgument("drives.servos", "none under the scheme energy_momentum", fmt::format("{}", drives.servos.size()));
 }
 
+/// Laws that have an acceleration level, and worlds whose joints are all coordinates.
+void validate_events(const World& world, const StepOptions& options) {
+  if (options.scheme != Scheme::event_driven) return;
+  const auto require_fit = [](Law law) {
+    if (fits_events(law)) return;
+    throw InvalidArgument(
+        "law", "one of coulomb_cone, coulomb_pyramid, coulomb_ellipse, moreau, no_slip, viscous, frictionless under event_driven",
+        fmt::format("'{}'", to_string(law)));
+  };
+  require_fit(options.contact.law);
+  for (const PairMaterial& pair : options.assemble.pairs) require_fit(pair.law.value_or(options.contact.law));
+  const AssembleOptions& rows = options.assemble;
+  for (const CutJoint& cut : world.cuts()) {
+    const bool ends = rows.joint_limits && (std::isfinite(cut.joint.lower) || std::isfinite(cut.joint.upper));
+    if (cut.joint.nv == 1 && (ends || (rows.dry_friction && cut.joint.dry_friction > 0.0)))
+      throw InvalidArgument("scheme",
+                            "another than event_driven where a cut joint has limits or dry friction, whose events it does not know",
+                            fmt::format("joint '{}'", cut.joint.name));
+  }
+}
+
 void validate(const StepOptions& options) {
   require_positive("assemble.dt", options.assemble.dt);
   validate(options.contact);
   const double share = options.assemble.loop_recovery;
   if (!(share >= 0.0 && share <= 1.0)) throw InvalidArgument("assemble.loop_recovery", "a number in [0, 1]", std::to_string(share));
+  validate(options.events);
   if (!(options.acceptable >= 0.0)) throw InvalidArgument("acceptable", "a number >= 0", std::to_string(options.acceptable));
   if (!(options.recovery >= 0.0 && options.recovery <= 1.0))
     throw InvalidArgument("recovery", "a number in [0, 1]", std::to_string(options.recovery));
@@ -93,6 +117,7 @@ Stepper::Stepper(World world, CollisionScene scene, const StepOptions& options)
 
 void Stepper::set_options(const StepOptions& options) {
   validate(options);
+  validate_events(world_, options);
   validate(world_, options.scheme, options.assemble.drives);
   options_ = options;
   options_.assemble.law = options.contact.law;
@@ -100,6 +125,8 @@ void Stepper::set_options(const StepOptions& options) {
   options_.assemble.damping_share = row_of(options.scheme).damping_share;
   if (options.scheme != Scheme::energy_momentum) implicit_.reset();
   if (options.scheme == Scheme::energy_momentum && !implicit_) implicit_.emplace(world_);
+  if (options.scheme != Scheme::event_driven) events_.reset();
+  if (options.scheme == Scheme::event_driven && !events_) events_.emplace(world_);
   assemble_ = options_.assemble;
 }
 
@@ -311,13 +338,68 @@ bool Stepper::take_halved(const Torques& tau, double h, int halvings, bool prepa
   return take_halved(tau, 0.5 * h, halvings - 1, false, state, report) && take_halved(tau, 0.5 * h, halvings - 1, false, state, report);
 }
 
+// From event to event; what is left where these were too many, or a solve missed the tolerance, at velocity level.
+bool Stepper::take_events(const Torques& tau, State& state, StepReport& report) {
+  StageClock clock(report);
+  const double h = options_.assemble.dt;
+  SolveOptions contact = options_.contact;
+  contact.acceptable = options_.strict ? 0.0 : options_.acceptable;
+  next_.q = state.q;
+  next_.v = state.v;
+  const EventSetting setting{world_, scene_, reach_, options_.assemble, options_.recovery, contact, options_.events, tau};
+  const double left = events_->advance(setting, state.time, h, next_);
+  state.q = next_.q;
+  state.v = next_.v;
+  report.status = events_->status();
+  report.residual = events_->residual();
+  report.attempts = events_->solves();
+  report.iterations = events_->iterations();
+  report.sub_steps = events_->pieces();
+  report.deepest_penetration = events_->deepest();
+  report.without_events = left;
+  clock.end(Stage::solve);
+  if (left > 0.0) {
+    report.status = Status::solved;
+    cold_ = true;
+    if (!take_halved(tau, left, kHalvings, false, state, report)) return false;
+    events_->note(contacts_, problem_, solution_);
+    clock.restart();
+  }
+  show_end(tau, state, report);
+  clock.end(Stage::assemble);
+  return true;
+}
+
+// Contacts and rows at the end, with the impulses of the whole step.
+void Stepper::show_end(const Torques& tau, const State& state, const StepReport& report) {
+  assemble_.dt = options_.assemble.dt;
+  update_at(state);
+  detect();
+  events_->add_left(contacts_);
+  assemble_rows(tau, false);
+  const ContactProblem& p = problem_;
+  events_->impulses_of(contacts_, p, solution_);
+  solution_.v = p.v;
+  solution_.u.resize(p.J.rows());
+  p.J.multiply(p.v, solution_.u);
+  solution_.prescribed_impulses.resize(0);
+  solution_.multipliers.resize(0);
+  solution_.ray.clear();
+  solution_.status = report.status;
+  solution_.iterations = report.iterations;
+  solution_.fallbacks = 0;
+  solution_.certificate = events_->certificate();
+  const auto largest = [](const GrowVector& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; };
+  solution_.certificate.velocity_scale = std::max({largest(p.v), largest(solution_.u), p.dt * world_.gravity().norm()});
+  solution_.certificate.impulse_scale = std::max(largest(p.impulse), largest(solution_.impulses));
+}
+
 StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {
-  constexpr int kHalvings = 3;  // a step of an eighth that fails is no matter of its length
   StepReport report;
   report.status = Status::solved;
   start_ = state;
   start_springs_ = springs_;
-  report.accepted = take_halved(tau, options_.assemble.dt, kHalvings, prepared, state, report);
+  report.accepted = events_ ? take_events(tau, state, report) : take_halved(tau, options_.assemble.dt, kHalvings, prepared, state, report);
   if (report.accepted) {
     state.time += options_.assemble.dt;
   } else {

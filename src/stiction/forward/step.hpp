@@ -14,11 +14,13 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "stiction/assemble/assemble.hpp"
 #include "stiction/forward/contact_springs.hpp"
 #include "stiction/forward/energy_momentum.hpp"
+#include "stiction/forward/event_driven.hpp"
 #include "stiction/forward/position_correction.hpp"
 #include "stiction/forward/scheme.hpp"
 #include "stiction/laws/solve.hpp"
@@ -40,6 +42,7 @@ struct StepOptions {
   Scheme scheme = Scheme::semi_implicit_euler;
   double acceptable = 1e-6;           ///< largest scaled residual that a step may go on with; below contact.tolerance it has no say
   bool strict = false;                ///< only steps that meet contact.tolerance are taken
+  EventOptions events;                ///< of the scheme event_driven
   double recovery = 0.2;              ///< γ: share of a penetration undone per step, in [0, 1]
   double allowed_penetration = 1e-6;  ///< m, left alone
 };
@@ -54,7 +57,8 @@ struct StepReport {
   double residual = 0.0;                    ///< worst scaled residual of the solves that the step was taken with, or of the one that failed
   int attempts = 0;                         ///< solves tried
   int iterations = 0;                       ///< of all of them
-  int sub_steps = 0;                        ///< parts that the step was taken in: 1, or more where it was halved
+  int sub_steps = 0;                        ///< parts that the step was taken in: 1, or more where it was halved or cut at events
+  double without_events = 0.0;              ///< event_driven: s at its end that were taken at velocity level (event_driven.hpp)
   double deepest_penetration = 0.0;         ///< m, before the step; where the scheme takes gaps at the midpoint, there
   CorrectionReport correction;              ///< of positions; of a step taken in parts, the worst of each
   std::array<double, kStages> seconds{};    ///< wall time per stage
@@ -93,8 +97,11 @@ class Stepper {
   const std::vector<double>& reach() const { return reach_; }
   const std::vector<ContactPoint>& contacts() const { return contacts_; }
   /// Of the last `prepare` or `step`; of a step taken in parts, of the last part (`problem().dt` is its length).
+  /// Under event_driven these two are of the end of the step: contacts and rows there, with the impulses of the whole step.
   const ContactProblem& problem() const { return problem_; }
   const Solution& solution() const { return solution_; }
+  /// Of the last step, in their order; none but under event_driven.
+  std::span<const Event> events() const { return events_ ? std::span<const Event>(events_->events()) : std::span<const Event>(); }
 
  private:
   using Torques = Eigen::Ref<const Eigen::VectorXd>;
@@ -108,6 +115,8 @@ class Stepper {
   void project(StepReport& report);
   bool take(const Torques& tau, bool prepared, State& state, StepReport& report);
   bool take_halved(const Torques& tau, double h, int halvings, bool prepared, State& state, StepReport& report);
+  bool take_events(const Torques& tau, State& state, StepReport& report);
+  void show_end(const Torques& tau, const State& state, const StepReport& report);
   Law law_of(int contact) const;
   void start_gaps_of_moreau();
 
@@ -130,6 +139,7 @@ class Stepper {
   std::vector<std::uint64_t> last_ids_;  ///< of the contacts of the last step, in its order
   ContactSprings springs_, start_springs_;
   std::optional<EnergyMomentum> implicit_;  ///< of that scheme alone
+  std::optional<EventDriven> events_;       ///< the same
   bool cold_ = true;                        ///< nothing of an earlier step may enter the next one
 };
 

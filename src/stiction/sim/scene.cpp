@@ -44,12 +44,13 @@ class SceneReader {
   Scene read(const toml::table& root) {
     for (const auto& [key, node] : root) {
       if (key.str() != "simulation" && key.str() != "material" && key.str() != "robot" && key.str() != "body" && key.str() != "static" &&
-          key.str() != "terrain" && key.str() != "pair") {
+          key.str() != "terrain" && key.str() != "pair" && key.str() != "events") {
         throw FileError(path_, fmt::format("line {}", node.source().begin.line), fmt::format("unknown table [{}]", key.str()));
       }
     }
     if_there(root, "simulation", [this](Table t) { read_simulation(std::move(t)); });
     if_there(root, "material", [this](Table t) { read_material(std::move(t)); });
+    if_there(root, "events", [this](Table t) { read_events(std::move(t)); });
     for_each(root, "robot", [this](Table t) { read_robot(std::move(t)); });
     for_each(root, "body", [this](Table t) { read_body(std::move(t)); });
     for_each(root, "static", [this](Table t) { read_static(std::move(t)); });
@@ -153,6 +154,19 @@ class SceneReader {
     if (!(scene_.options.acceptable >= 0.0)) t.fail("acceptable", "expected a number >= 0");
     const double share = scene_.options.assemble.loop_recovery;
     if (!(share >= 0.0 && share <= 1.0)) t.fail("loop_recovery", "expected a number in [0, 1]");
+  }
+
+  void read_events(Table t) {
+    EventOptions& events = scene_.options.events;
+    events.integrator = integrator_from_string(t.text("integrator", std::string(to_string(events.integrator))));
+    events.impact = impact_model_from_string(t.text("impact_model", std::string(to_string(events.impact))));
+    events.order = impact_order_from_string(t.text("impact_order", std::string(to_string(events.order))));
+    events.time_tolerance = t.number("time_tolerance", events.time_tolerance);
+    events.rest_speed = t.number("rest_speed", events.rest_speed);
+    events.integration_tolerance = t.number("integration_tolerance", events.integration_tolerance);
+    events.most_events = t.integer("most_events", events.most_events);
+    t.finish();
+    validate(events);
   }
 
   void read_robot(Table t) {

@@ -194,6 +194,32 @@ TEST(Scene, NamesItsScheme) {
   std::filesystem::remove(path);
 }
 
+TEST(Scene, SaysHowEventsAreTaken) {
+  const std::string path = testing::TempDir() + "stiction_events_test.toml";
+  const auto events = [&](const std::string& text) {
+    std::ofstream(path) << "[simulation]\nscheme = \"event_driven\"\n[events]\n" << text;
+    return load_scene(path).options.events;
+  };
+  const EventOptions read = events("integrator = \"rk45\"\nimpact_model = \"poisson\"\nimpact_order = \"sequential\"\nmost_events = 7\n");
+  EXPECT_EQ(read.integrator, Integrator::rk45);
+  EXPECT_EQ(read.impact, ImpactModel::poisson);
+  EXPECT_EQ(read.order, ImpactOrder::sequential);
+  EXPECT_EQ(read.most_events, 7);
+  EXPECT_EQ(read.rest_speed, EventOptions{}.rest_speed);
+  const auto message = [&](const std::string& text) -> std::string {
+    try {
+      events(text);
+      return "";
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(message("integrator = \"rk5\"\n"), testing::AllOf(testing::HasSubstr("integrator"), testing::HasSubstr("rk45")));
+  EXPECT_THAT(message("rest_speed = 0.0\n"), testing::HasSubstr("rest_speed"));
+  EXPECT_THAT(message("tolerance = 1.0\n"), testing::HasSubstr("unknown key"));
+  std::filesystem::remove(path);
+}
+
 // The quadruped that stands under its joint hold, from one file in three sets of coordinates: it comes to rest in one posture.
 TEST(Scene, ARobotIsCutAsItSays) {
   const std::string path = testing::TempDir() + "stiction_cut_test.toml";

@@ -1,0 +1,337 @@
+#include "stiction/forward/event_driven.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/Cholesky>
+
+#include "stiction/assemble/equality_rows.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::Ref;
+using Eigen::Vector2d;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+constexpr double kAhead = 0.1;        // of the tolerance of time: nor is a gap one that closes before
+constexpr double kStill = 1e-9;       // m/s, rad/s: the tolerance of the solves; comes in no faster
+constexpr double kSlips = 1e-8;       // m/s, rad/s: slower is sticking
+constexpr double kRounding = 1e-14;   // m, rad: a drift is none
+constexpr double kDependent = 1e-10;  // of a row: what is left of it beside the others is rounding
+
+}  // namespace
+
+EventDriven::EventDriven(const World& world) : level_(world), data_(world) {
+  for (PhasePoint* x : {&start_, &at_}) {
+    x->q = world.initial_configuration();
+    x->v = VectorXd::Zero(world.nv());
+  }
+}
+
+void EventDriven::note_contact(const ContactPoint& point, const Vector3d& impulse) {
+  const auto found = std::ranges::find(contact_impulses_, point.id, [](const ContactImpulse& x) { return x.point.id; });
+  if (found == contact_impulses_.end()) {
+    contact_impulses_.push_back({point, impulse});
+  } else {
+    found->point = point;
+    found->impulse += impulse;
+  }
+}
+
+void EventDriven::note_row(std::uint64_t id, double impulse) {
+  const auto found = std::ranges::find(row_impulses_, id, &RowImpulse::id);
+  if (found == row_impulses_.end()) {
+    row_impulses_.push_back({id, impulse});
+  } else {
+    found->impulse += impulse;
+  }
+}
+
+void EventDriven::note(std::span<const ContactPoint> contacts, const ContactProblem& p, const Solution& s) {
+  const Index own = p.bounded_rows() - equality_impulses_.size();
+  for (std::size_t i = 0; i < contacts.size(); ++i) note_contact(contacts[i], s.impulses.segment<3>(3 * static_cast<Index>(i)));
+  for (Index j = 0; j < own; ++j) note_row(p.row_ids[static_cast<std::size_t>(j)], s.bounded_impulses[j]);
+  equality_impulses_ += s.bounded_impulses.tail(equality_impulses_.size());
+}
+
+void EventDriven::add_left(std::vector<ContactPoint>& contacts) const {
+  for (const ContactImpulse& x : contact_impulses_) {
+    if (std::ranges::find(contacts, x.point.id, &ContactPoint::id) == contacts.end()) contacts.push_back(x.point);
+  }
+}
+
+void EventDriven::impulses_of(std::span<const ContactPoint> contacts, const ContactProblem& p, Solution& s) const {
+  s.impulses.setZero(3 * p.contacts());
+  s.bounded_impulses.setZero(p.bounded_rows());
+  for (const ContactImpulse& x : contact_impulses_) {
+    const auto found = std::ranges::find(contacts, x.point.id, &ContactPoint::id);
+    if (found != contacts.end()) s.impulses.segment<3>(3 * (found - contacts.begin())) = x.impulse;
+  }
+  for (std::size_t j = 0; j < p.row_ids.size(); ++j) {
+    const auto found = std::ranges::find(row_impulses_, p.row_ids[j], &RowImpulse::id);
+    if (found != row_impulses_.end()) s.bounded_impulses[static_cast<Index>(j)] = found->impulse;
+  }
+  s.bounded_impulses.tail(equality_impulses_.size()) = equality_impulses_;
+}
+
+void EventDriven::note_piece(const EventSetting& setting, double s) {
+  const Tableau& t = tableau_of(setting.events.integrator);
+  for (int k = 0; k < t.stages; ++k) {
+    const Accelerations& a = accelerations_[static_cast<std::size_t>(k)];
+    const double share = s * t.b[static_cast<std::size_t>(k)];
+    if (share == 0.0) continue;
+    for (std::size_t i = 0; i < level_.contacts.size(); ++i) {
+      note_contact(level_.contacts[i].point, share * a.forces.segment<3>(3 * static_cast<Index>(i)));
+    }
+    for (std::size_t j = 0; j < level_.rows.size(); ++j) note_row(level_.rows[j].id, share * a.row_forces[static_cast<Index>(j)]);
+    equality_impulses_ += share * a.equality_forces;
+  }
+}
+
+// Limits that are reached and not left, and all that rubs or drives.
+void EventDriven::list_rows(const EventSetting& setting, const PhasePoint& x) {
+  level_.rows.clear();
+  const double rest = setting.events.rest_speed;
+  for (std::size_t k = 0; k < setting.world.joints().size(); ++k) {
+    const Joint& joint = setting.world.joints()[k];
+    if (joint.nv != 1) continue;
+    ClosedRow row;
+    row.v = joint.v;
+    row.q = joint.q;
+    row.block = joint.block;
+    for (const double sign : {1.0, -1.0}) {
+      row.place = sign > 0.0 ? joint.lower : joint.upper;
+      const double gap = sign * (x.q[joint.q] - row.place), speed = sign * x.v[joint.v];
+      if (!setting.assemble.joint_limits || !(gap <= kClosed + kAhead * setting.events.time_tolerance * std::max(-speed, 0.0)) ||
+          speed > rest)
+        continue;
+      row.kind = RowKind::limit;
+      row.id = limit_row_id(k, sign);
+      row.sign = sign;
+      row.lo = 0.0;
+      row.hi = kInfinity;
+      level_.rows.push_back(row);
+    }
+    if (!setting.assemble.dry_friction || !(joint.dry_friction > 0.0)) continue;
+    row.kind = RowKind::friction;
+    row.id = friction_row_id(k);
+    row.sign = 1.0;
+    row.lo = -joint.dry_friction;
+    row.hi = joint.dry_friction;
+    level_.rows.push_back(row);
+  }
+  for (const VelocityDrive& drive : setting.assemble.drives.velocity) {
+    const Joint* joint = joint_at(setting.world, drive.v);
+    level_.rows.push_back(
+        {RowKind::motor, drive_row_id(drive.v), drive.v, joint->q, joint->block, 1.0, drive.velocity, 0.0, drive.least, drive.most});
+  }
+  for (ClosedRow& row : level_.rows) {
+    const double slip = row.sign * x.v[row.v] - row.target;
+    if (row.kind == RowKind::limit || std::abs(slip) <= kSlips || std::ranges::find(stopped_, row.id) != stopped_.end()) continue;
+    row.mode = Mode::slides;
+    row.side = slip;
+  }
+}
+
+/// At which the contact closes without forces of others, by the last accelerations known (m/s²).
+double EventDriven::closing_acceleration(const EventSetting& setting, const ContactPoint& c) const {
+  if (!known_) return 0.0;
+  return -contact_velocity(setting.world, data_, c, level_.free())[0];
+}
+
+void EventDriven::note_impacts() {
+  for (std::size_t i = 0; i < impacts_.contacts.size(); ++i) {
+    note_contact(impacts_.contacts[i], impacts_.impulses().segment<3>(3 * static_cast<Index>(i)));
+  }
+  for (std::size_t j = 0; j < impacts_.rows.size(); ++j) note_row(impacts_.rows[j].id, impacts_.row_impulses()[static_cast<Index>(j)]);
+}
+
+EventDriven::Settled EventDriven::settle(const EventSetting& setting, double time, bool again, PhasePoint& x) {
+  const World& world = setting.world;
+  const double rest = setting.events.rest_speed;
+  update(world, x.q, x.v, data_);
+  setting.scene.update_poses(data_.X_WB);
+  setting.scene.detect(kTouchGap, found_);
+  impacts_.contacts.clear();
+  impacts_.rows.clear();
+  level_.contacts.clear();
+  bool coming = false;
+  for (const ContactPoint& c : found_) {
+    const Vector3d u = contact_velocity(world, data_, c, x.v);
+    if (c.gap > kClosed + kAhead * setting.events.time_tolerance * std::max(-u[0], 0.0) ||
+        !can_separate(world, data_, c.body_a, c.body_b, c.p_WC, c.n))
+      continue;
+    deepest_ = std::max(deepest_, -c.gap);
+    impacts_.contacts.push_back(c);
+    coming = coming || u[0] < -kStill;
+    if (u[0] > rest) continue;
+    ClosedContact closed;
+    closed.point = c;
+    const Vector2d slip = u.tail<2>();
+    const bool stopped = std::ranges::find(stopped_, c.id) != stopped_.end();
+    closed.mode = slip.norm() > kSlips && !stopped ? Mode::slides : Mode::sticks;
+    closed.slip = slip.norm();
+    if (closed.mode == Mode::slides) closed.along = slip / closed.slip;
+    level_.contacts.push_back(closed);
+  }
+  list_rows(setting, x);
+  stopped_.clear();
+  for (const ClosedRow& row : level_.rows) {
+    ClosedRow struck = row;
+    if (row.kind != RowKind::limit) {
+      struck.lo = std::isinf(row.lo) ? -kInfinity : 0.0;
+      struck.hi = std::isinf(row.hi) ? kInfinity : 0.0;
+    }
+    if (struck.lo == 0.0 && struck.hi == 0.0) continue;
+    impacts_.rows.push_back(struck);
+    const double slip = row.sign * x.v[row.v] - row.target;
+    coming = coming || (struck.hi > 0.0 && slip < -kStill) || (struck.lo < 0.0 && slip > kStill);
+  }
+  if (!coming) return Settled::resting;
+  for (const ContactPoint& c : impacts_.contacts) {
+    const double speed = -contact_velocity(world, data_, c, x.v)[0];
+    const double e = c.restitution;
+    if (speed > rest && (e == 0.0 || e * speed > rest)) {
+      events_.push_back({time, EventKind::impact, c.id, speed});
+    } else if (speed > kStill && !again) {
+      const double pull = closing_acceleration(setting, c);
+      events_.push_back({time + (pull > 0.0 && e < 1.0 ? 2.0 * e * speed / (pull * (1.0 - e)) : 0.0), EventKind::rest, c.id, speed});
+    }
+  }
+  for (const ClosedRow& row : impacts_.rows) {
+    const double speed = -row.sign * x.v[row.v];
+    if (row.kind == RowKind::limit && speed > kStill) events_.push_back({time, EventKind::impact, 0, speed});
+  }
+  if (!impacts_.meet(setting, data_, x.q, x.v)) return Settled::failed;
+  note_impacts();
+  return Settled::struck;
+}
+
+// Accelerations and modes as a piece begins. False where a solve failed; `struck`: an impulse has changed v.
+bool EventDriven::accelerate(const EventSetting& setting, double time, double left, PhasePoint& x, bool& struck) {
+  using Answer = AccelerationLevel::Answer;
+  struck = false;
+  level_.hold(setting, data_);
+  level_.piece = accelerations_piece_ = left;
+  const Answer answer = level_.evaluate(setting, x.q, x.v, accelerations_[0]);
+  if (answer == Answer::failed) return false;
+  known_ = true;
+  if (level_.holds_slip()) {
+    struck = impacts_.meet(setting, data_, x.q, x.v);
+  } else if (answer == Answer::none) {
+    struck = impacts_.jam(setting, data_, x.q, level_.free(), x.v);
+    if (struck) events_.push_back({time, EventKind::jam, 0, 0.0});
+  }
+  if (struck) note_impacts();
+  if (answer == Answer::none || level_.holds_slip()) return struck;
+  for (std::size_t i = 0; i < level_.contacts.size(); ++i) {
+    ClosedContact& c = level_.contacts[i];
+    if (level_.a(i)[0] > level_.small()) c.mode = Mode::leaves;
+    if (c.mode == Mode::sticks && level_.a(i).tail<2>().norm() > level_.small()) c.mode = Mode::starts;
+  }
+  for (std::size_t j = 0; j < level_.rows.size(); ++j) {
+    ClosedRow& r = level_.rows[j];
+    if (r.mode == Mode::sticks && std::abs(level_.row_a(j)) > level_.small())
+      r.mode = r.kind == RowKind::limit ? Mode::leaves : Mode::starts;
+  }
+  return true;
+}
+
+void EventDriven::log_changes(double time) {
+  for (std::size_t i = 0; i < level_.contacts.size(); ++i) {
+    const ClosedContact& c = level_.contacts[i];
+    if (c.mode == Mode::leaves) continue;
+    const Vector3d u = level_.u(i), a = level_.a(i);
+    if (a[0] > level_.small()) {
+      events_.push_back({time, EventKind::release, c.point.id, 0.0});
+    } else if (c.mode == Mode::slides && u.tail<2>().dot(c.along) <= 0.0) {
+      events_.push_back({time, EventKind::stick, c.point.id, 0.0});
+      stopped_.push_back(c.point.id);
+    } else if (c.mode == Mode::sticks && a.tail<2>().norm() > level_.small()) {
+      events_.push_back({time, EventKind::slip, c.point.id, 0.0});
+    }
+  }
+  for (std::size_t j = 0; j < level_.rows.size(); ++j) {
+    const ClosedRow& r = level_.rows[j];
+    if (r.mode == Mode::slides && r.side * level_.row_slip(j) <= 0.0) stopped_.push_back(r.id);
+  }
+}
+
+// L⁻ᵀ of the least-norm solution in the whitened coordinates L⁻¹ Aᵀ: the least kinetic energy.
+void EventDriven::least_change(const GrowVector& wanted) {
+  factors_ = level_.inertia();
+  GrowMatrix& rows = least_squares_.reset(holding_.cols(), holding_.rows());
+  rows = holding_;
+  for (int k = 0; k < factors_.blocks(); ++k) {
+    Eigen::Map<Eigen::MatrixXd> block = factors_.block(k);
+    Eigen::LLT<Ref<Eigen::MatrixXd>> llt(block);
+    block.triangularView<Eigen::Lower>().solveInPlace(rows.middleRows(factors_.offset(k), factors_.block_size(k)));
+  }
+  least_squares_.factor(kDependent);
+  least_squares_.solve(wanted, solution_);
+  for (int k = 0; k < factors_.blocks(); ++k) {
+    auto part = solution_.segment(factors_.offset(k), factors_.block_size(k));
+    std::as_const(factors_).block(k).transpose().triangularView<Eigen::Upper>().solveInPlace(part);
+  }
+}
+
+// Positions first: speeds of what turns depend on them.
+void EventDriven::project(const EventSetting& setting, PhasePoint& x) {
+  level_.holding_rows(setting, x.q, x.v, holding_, speeds_, gaps_);
+  if (holding_.cols() == 0) return;
+  if (gaps_.cwiseAbs().maxCoeff() > kRounding) {
+    least_change(gaps_);
+    integrate(setting.world, x.q, solution_, 1.0, x.q);
+    if (!evaluate(setting, x.q, x.v, end_)) return;
+    level_.holding_rows(setting, x.q, x.v, holding_, speeds_, gaps_);
+    if (holding_.cols() == 0) return;
+  }
+  least_change(speeds_);
+  x.v += solution_;
+}
+
+double EventDriven::advance(const EventSetting& setting, double time, double h, PhasePoint& x) {
+  events_.clear();
+  stopped_.clear();
+  contact_impulses_.clear();
+  row_impulses_.clear();
+  equality_impulses_.setZero(count_equality_rows(setting.world));
+  level_.status = impacts_.status = Status::solved;
+  level_.residual = impacts_.residual = deepest_ = 0.0;
+  level_.certificate = impacts_.certificate = Certificate{};
+  level_.solves = impacts_.solves = level_.iterations = impacts_.iterations = 0;
+  level_.cold = true;  // a step depends on its state alone
+  known_ = failed_ = false;
+  double left = h;
+  bool struck = false;
+  for (pieces_ = 0; pieces_ < setting.events.most_events && left > 0.0; ++pieces_) {
+    const double now = time + (h - left);
+    const Settled settled = settle(setting, now, struck, x);
+    if (settled == Settled::failed) return left;
+    struck = settled == Settled::struck;
+    if (struck) continue;
+    if (!accelerate(setting, now, left, x, struck)) return left;
+    if (struck) continue;
+    start_ = x;
+    double s = fit_error(setting, left);
+    s = clear_time(setting, s);
+    s = mode_time(setting, s);
+    if (failed_) return left;
+    if (at_time_ < 0.0) {
+      if (!cross(setting, s)) return left;
+    } else if (!holds_nothing(setting)) {
+      note_piece(setting, s);
+      log_changes(now + s);
+      project(setting, at_);
+    }
+    x = at_;
+    left = s < left ? left - s : 0.0;
+  }
+  return left;
+}
+
+}  // namespace stiction
