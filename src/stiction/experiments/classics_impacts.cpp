@@ -1,4 +1,5 @@
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -36,8 +37,12 @@ void add_bounce(ExperimentReport& report) {
       std::vector<double> figures;
       double last = 0.0, highest = 0.0;
       int at_rest = 0;
+      std::optional<double> rest;                      // where events are told
       while (run.state.time < 10.0 && at_rest < 10) {  // ten steps at rest: a turning point is one
         run.step();
+        for (const Event& event : run.stepper().events()) {
+          if (event.kind == EventKind::rest) rest = event.time;
+        }
         const double now = run.velocity(0).z(), z = run.position(0).z() - radius;
         highest = now > 0.0 || last > 0.0 ? std::max(highest, z) : 0.0;
         if (last > 0.0 && now <= 0.0 && figures.size() < 3) figures.push_back(highest);
@@ -45,7 +50,7 @@ void add_bounce(ExperimentReport& report) {
         last = now;
       }
       if (at_rest < 10) throw RunFailed("not at rest after 10 s");
-      figures.push_back(run.state.time - 10.0 * h);
+      figures.push_back(rest.value_or(run.state.time - 10.0 * h));
       return figures;
     });
   }
@@ -79,10 +84,20 @@ void add_cradle(ExperimentReport& report) {
                                  {"momentum", "kg m/s", speed},
                                  {"energy", "J", 0.5 * speed * speed}};
   };
-  const std::vector<LawChoice> laws{{"coulomb_cone", {}}, {"moreau", {.law = Law::moreau}}, {"anitescu", {.law = Law::anitescu}}};
+  const RunSetting poisson{.scheme = Scheme::event_driven, .events = {.impact = ImpactModel::poisson}};
+  const std::vector<LawChoice> laws{{"coulomb_cone", {}},
+                                    {"moreau", {.law = Law::moreau}},
+                                    {"anitescu", {.law = Law::anitescu}},
+                                    {"coulomb_cone, event_driven", {.scheme = Scheme::event_driven}},
+                                    {"coulomb_cone, event_driven, Poisson", poisson}};
   for (const LawChoice& law : laws) {
     add_solve(report, "cradle, balls touch: simultaneous", law.name, quantities(-1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0),
               [&] { return balls(0.0, law.setting); });
+  }
+  for (const ImpactModel model : {ImpactModel::newton, ImpactModel::poisson}) {
+    RunSetting setting{.scheme = Scheme::event_driven, .events = {.impact = model, .order = ImpactOrder::sequential}};
+    const std::string name = fmt::format("coulomb_cone, event_driven, {}", model == ImpactModel::newton ? "Newton" : "Poisson");
+    add_solve(report, "cradle, balls touch: one after another", name, quantities(0.0, 0.0, 1.0), [&] { return balls(0.0, setting); });
   }
   for (const LawChoice& law : laws) {
     add_solve(report, "cradle, 10 mm apart: one after another", law.name, quantities(0.0, 0.0, 1.0),
@@ -104,6 +119,7 @@ void add_rocking(ExperimentReport& report) {
   const double ratio = 1.0 - 1.5 * std::pow(std::sin(kSlenderness), 2), omega = 1.0, start = 0.1;
   std::vector<LawChoice> laws = rigid_laws();
   laws.push_back({"no_slip", {.law = Law::no_slip}});
+  laws.push_back({"coulomb_cone, event_driven", {.scheme = Scheme::event_driven}});
   for (const LawChoice& law : laws) {
     RunSetting setting = law.setting;
     setting.mu = 1.0;

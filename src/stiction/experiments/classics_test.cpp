@@ -90,6 +90,8 @@ void check_slides_converge_at_first_order(const Rows& all) {
 // An impact comes up to a step late or early: 3 mm of the fall at 1 ms and 4.4 m/s, and the share grows with every bounce.
 void check_bounces_are_off_by_a_share_of_a_step(const Rows& all) {
   expect_within(select(all, 12, [](const ExperimentRow& r) { return r.example == "bouncing ball"; }), 3e-2);
+  const auto located = [](const ExperimentRow& r) { return has(r.setting, "event_driven") && has(r.quantity, "Zeno"); };
+  expect_within(select(all, 2, located), 1e-9);
   expect_within(select(all, 30, [](const ExperimentRow& r) { return r.example.starts_with("cradle"); }), 1e-9);
 }
 

@@ -26,6 +26,7 @@ StepOptions step_options(const RunSetting& setting) {
   options.contact.edges = setting.edges;
   options.contact.align_edges = setting.align_edges;
   options.scheme = setting.scheme;
+  options.events = setting.events;
   return options;
 }
 

@@ -24,6 +24,7 @@ struct RunSetting {
   bool align_edges = false;
   std::optional<ContactMaterial> material = {};
   Scheme scheme = Scheme::semi_implicit_euler;
+  EventOptions events = {};
 };
 
 /// A world under way. Throws RunFailed, naming time and status, where a step is refused.
