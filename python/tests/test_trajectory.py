@@ -218,6 +218,8 @@ def test_a_trot_says_where_its_feet_were_to_be_and_what_was_predicted(tmp_path, 
         *[
             "experiment",
             "trot",
+            "--ground",
+            "rigid",
             "--controller",
             "id-qp-mu",
             "--objective",
