@@ -118,10 +118,12 @@ class Stiction(Engine):
 
 
 class StictionTodorov(Stiction):
-    """The law that MuJoCo has, as soft as its defaults: R a tenth of a contact's 1/m (solimp 0.9), T its solref."""
+    """The convex law that MuJoCo's is built on, about as soft as its defaults: R of solimp 0.9, T its solref."""
 
     name, law = "stiction todorov", "todorov"
-    differs = "MuJoCo's law with its friction cone: R of 0.1 over the mean mass, T = 20 ms"
+    differs = (
+        "the convex law that MuJoCo's is built on, about as soft: R of 0.1 over the mean mass, T = 20 ms"
+    )
 
     @staticmethod
     def material(scene):

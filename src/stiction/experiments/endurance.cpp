@@ -55,14 +55,19 @@ struct Tally {
   }
 };
 
-std::vector<double> with(std::vector<double> figures, std::initializer_list<double> more) {
-  figures.insert(figures.end(), more);
-  return figures;
+template <class T>
+std::vector<T> with(std::vector<T> list, std::initializer_list<T> more) {
+  list.insert(list.end(), more);
+  return list;
 }
 
-std::vector<Quantity> with(std::vector<Quantity> quantities, std::initializer_list<Quantity> more) {
-  quantities.insert(quantities.end(), more);
-  return quantities;
+/// Sum of the normal forces of the last step at points up to this height along `up` (N).
+double normal_force_below(const Run& run, const Vector3d& up, double height) {
+  double force = 0.0;
+  for (int i = 0; i < run.problem().contacts(); ++i) {
+    if (run.stepper().contacts()[static_cast<std::size_t>(i)].p_WC.dot(up) < height) force += run.solution().impulses[3 * i] / run.h();
+  }
+  return force;
 }
 
 Simulation robot_on_ground() {
@@ -181,13 +186,9 @@ void add_mass_ratios(ExperimentReport& report) {
                 builder.add_free_body(solid("upper", cube, upper, {0.0, 0.0, 1.5 * kSide}));
                 Run run(builder.build(), {.h = kStep});
                 run.until(1.0);
-                double ground = 0.0;  // total normal force less what the cubes bear between them, twice in the sum of all contacts
-                for (int i = 0; i < run.problem().contacts(); ++i) {
-                  const ContactPoint& c = run.stepper().contacts()[static_cast<std::size_t>(i)];
-                  if (c.p_WC.z() < 0.5 * kSide) ground += run.solution().impulses[3 * i] / kStep;
-                }
                 const Vector3d from(0.0, 0.0, 1.5 * kSide), to = run.position(1);
-                return std::vector<double>{ground, std::abs(to.z() - from.z()), (to - from).head<2>().norm()};
+                return std::vector<double>{normal_force_below(run, Vector3d::UnitZ(), 0.5 * kSide), std::abs(to.z() - from.z()),
+                                           (to - from).head<2>().norm()};
               });
   }
 }
@@ -221,13 +222,9 @@ void add_faces(ExperimentReport& report) {
               }
               Run run(builder.build(), {.h = kStep});
               run.until(5.0);
-              double moved = 0.0, force = 0.0;
+              double moved = 0.0;
               for (int k = 0; k < kPrisms; ++k) moved = std::max(moved, (run.position(k) - start[static_cast<std::size_t>(k)]).norm());
-              for (int i = 0; i < run.problem().contacts(); ++i) {
-                const ContactPoint& c = run.stepper().contacts()[static_cast<std::size_t>(i)];
-                if (c.p_WC.dot(normal) < kHalf) force += run.solution().impulses[3 * i] / kStep;
-              }
-              return std::vector<double>{static_cast<double>(run.problem().contacts()), force, moved};
+              return std::vector<double>{static_cast<double>(run.problem().contacts()), normal_force_below(run, normal, kHalf), moved};
             });
 }
 

@@ -44,6 +44,22 @@ bool fits_events(Law law) {
 Law acceleration_law(Law law) { return law == Law::viscous ? Law::frictionless : law == Law::moreau ? Law::coulomb_cone : law; }
 Law impact_law(Law law) { return law == Law::viscous ? Law::frictionless : law; }
 
+SolveOptions under(SolveOptions options, Law law) {
+  if (law != options.law) options.solver = Solver::automatic;
+  options.law = law;
+  return options;
+}
+
+void SolveTally::add(const Solution& solution) {
+  ++solves;
+  iterations += solution.iterations;
+  if (solution.status != Status::solved) status = solution.status;
+  const double worst = solution.certificate.worst();
+  if (!(worst > residual)) return;
+  residual = worst;
+  certificate = solution.certificate;
+}
+
 AccelerationLevel::AccelerationLevel(const World& world) : data_(world), ahead_(world), equalities_(count_equality_rows(world)) {
   q_ahead_ = world.initial_configuration();
   rest_ = VectorXd::Zero(world.nv());
@@ -240,9 +256,7 @@ AccelerationLevel::Answer AccelerationLevel::solve_law(const EventSetting& setti
     return Answer::found;
   }
   if (setting.contact.align_edges) r.edge_angle = edge_angle_;
-  SolveOptions options = setting.contact;
-  options.law = acceleration_law(options.law);
-  if (options.law != setting.contact.law) options.solver = Solver::automatic;
+  SolveOptions options = under(setting.contact, acceleration_law(setting.contact.law));
   options.max_factorizations = std::min(options.max_factorizations, kMostFactorizations);
   const double slide = kSlide * scale_;
   stiff_ = false;
@@ -254,17 +268,8 @@ AccelerationLevel::Answer AccelerationLevel::solve_law(const EventSetting& setti
     }
     options.warm_start = setting.contact.warm_start && !cold;
     solve(r, options, workspace_, solution_);
-    ++solves;
-    iterations += solution_.iterations;
-    const double worst = solution_.certificate.worst();
-    if (worst > residual) {
-      residual = worst;
-      certificate = solution_.certificate;
-    }
-    if (solution_.status != Status::solved) {
-      status = solution_.status;
-      if (!(worst <= setting.contact.acceptable)) return Answer::failed;
-    }
+    tally.add(solution_);
+    if (solution_.status != Status::solved && !(solution_.certificate.worst() <= setting.contact.acceptable)) return Answer::failed;
     cold = false;
     lambda_ = solution_.impulses;
     velocity_of(solution_.bounded_impulses);

@@ -37,6 +37,19 @@ struct EventSetting {
 bool fits_events(Law law);
 Law acceleration_law(Law law);
 Law impact_law(Law law);
+/// The options under this law, by its default solver where it is another.
+SolveOptions under(SolveOptions options, Law law);
+
+/// What the solves of a step came to.
+struct SolveTally {
+  Status status = Status::solved;  ///< of the last that missed the tolerance
+  double residual = 0.0;           ///< worst, scaled
+  Certificate certificate;         ///< of the solve with that residual
+  int solves = 0, iterations = 0;
+
+  void add(const Solution& solution);
+};
+
 /// Velocity N S T (m/s) of A against B at a contact point, at velocities v (nv) and the poses of `data`.
 Eigen::Vector3d contact_velocity(const World& world, const WorldData& data, const ContactPoint& c,
                                  const Eigen::Ref<const Eigen::VectorXd>& v);
@@ -81,7 +94,7 @@ class AccelerationLevel {
   void hold(const EventSetting& setting, const WorldData& data);
 
   enum class Answer { found, none, failed };
-  /// none: there are no forces (a jam). failed: the solver missed the tolerance; `status`, `residual` say by how much.
+  /// none: there are no forces (a jam). failed: the solver missed the tolerance; `tally` says by how much.
   Answer evaluate(const EventSetting& setting, const Eigen::Ref<const Eigen::VectorXd>& q, const Eigen::Ref<const Eigen::VectorXd>& v,
                   Accelerations& out);
 
@@ -108,10 +121,7 @@ class AccelerationLevel {
   double piece = 0.0;  ///< s, of the piece under way: slides slower than what it may change are stiff
   bool stiff() const { return stiff_; }
 
-  Status status = Status::solved;  ///< worst since it was set
-  double residual = 0.0;
-  Certificate certificate;  ///< of the solve with that residual
-  int solves = 0, iterations = 0;
+  SolveTally tally;
   bool cold = true;  ///< the next solve begins anew
 
  private:

@@ -300,10 +300,8 @@ double EventDriven::advance(const EventSetting& setting, double time, double h, 
   contact_impulses_.clear();
   row_impulses_.clear();
   equality_impulses_.setZero(count_equality_rows(setting.world));
-  level_.status = impacts_.status = Status::solved;
-  level_.residual = impacts_.residual = deepest_ = 0.0;
-  level_.certificate = impacts_.certificate = Certificate{};
-  level_.solves = impacts_.solves = level_.iterations = impacts_.iterations = 0;
+  level_.tally = impacts_.tally = {};
+  deepest_ = 0.0;
   level_.cold = true;  // a step depends on its state alone
   known_ = failed_ = false;
   double left = h;

@@ -30,11 +30,13 @@ class EventDriven {
   double advance(const EventSetting& setting, double time, double h, PhasePoint& x);
   const std::vector<Event>& events() const { return events_; }
   int pieces() const { return pieces_; }
-  Status status() const { return level_.status != Status::solved ? level_.status : impacts_.status; }
-  double residual() const { return std::max(level_.residual, impacts_.residual); }
-  const Certificate& certificate() const { return level_.residual >= impacts_.residual ? level_.certificate : impacts_.certificate; }
-  int solves() const { return level_.solves + impacts_.solves; }
-  int iterations() const { return level_.iterations + impacts_.iterations; }
+  Status status() const { return level_.tally.status != Status::solved ? level_.tally.status : impacts_.tally.status; }
+  double residual() const { return std::max(level_.tally.residual, impacts_.tally.residual); }
+  const Certificate& certificate() const {
+    return level_.tally.residual >= impacts_.tally.residual ? level_.tally.certificate : impacts_.tally.certificate;
+  }
+  int solves() const { return level_.tally.solves + impacts_.tally.solves; }
+  int iterations() const { return level_.tally.iterations + impacts_.tally.iterations; }
   double deepest() const { return deepest_; }
 
   /// Adds those of a solved step at velocity level to the impulses of the step.

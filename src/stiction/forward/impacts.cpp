@@ -80,22 +80,12 @@ void Impacts::assemble_problem(const EventSetting& setting, const WorldData& dat
 }
 
 bool Impacts::solve_problem(const EventSetting& setting, const ContactProblem& problem, double acceptable) {
-  SolveOptions options = setting.contact;
-  options.law = impact_law(options.law);
-  if (options.law != setting.contact.law) options.solver = Solver::automatic;
+  SolveOptions options = under(setting.contact, impact_law(setting.contact.law));
   options.acceptable = acceptable;
   options.warm_start = false;  // an impact is no continuation of anything
   solve(problem, options, workspace_, solution_);
-  ++solves;
-  iterations += solution_.iterations;
-  const double worst = solution_.certificate.worst();
-  if (worst > residual) {
-    residual = worst;
-    certificate = solution_.certificate;
-  }
-  if (solution_.status == Status::solved) return true;
-  status = solution_.status;
-  return worst <= acceptable;
+  tally.add(solution_);
+  return solution_.status == Status::solved || solution_.certificate.worst() <= acceptable;
 }
 
 // From v_c, with the impulses of compression in `compression_`.

@@ -31,10 +31,7 @@ class Impacts {
   const GrowVector& impulses() const { return impulses_; }
   const GrowVector& row_impulses() const { return row_impulses_; }
 
-  Status status = Status::solved;  ///< worst since it was set, as the others
-  double residual = 0.0;
-  Certificate certificate;
-  int solves = 0, iterations = 0;
+  SolveTally tally;
 
  private:
   static constexpr int kAll = -1;
