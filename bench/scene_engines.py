@@ -121,9 +121,7 @@ class StictionTodorov(Stiction):
     """The convex law that MuJoCo's is built on, about as soft as its defaults: R of solimp 0.9, T its solref."""
 
     name, law = "stiction todorov", "todorov"
-    differs = (
-        "the convex law that MuJoCo's is built on, about as soft: R of 0.1 over the mean mass, T = 20 ms"
-    )
+    differs = "the convex law that MuJoCo's is built on, about as soft: R of 0.1 over the mean mass, T = 20 ms"
 
     @staticmethod
     def material(scene):
