@@ -166,7 +166,7 @@ constexpr const char* kLegend =
     "Median/worst of the starts, in brackets the published value [ZD15, Tables 3-5]; (-): not reported, or the robot fell. way: "
     "way-points\n"
     "reached, mean. compliant: springs and dampers, 1 mm deep under the standing robot. hills: rigid, 3 cm high, mu uniform in [0.1, 1.5]\n"
-    "by patch, known to the controllers with mu. mu inf: ground and id-lcp-mu have 100, on compliant ground 1.5, id-qp-mu 1.5, the others\n"
+    "by patch, known to the controllers with mu. mu inf: ground and id-lcp-mu have 100, id-qp-mu 1.5, the others\n"
     "infinity. Force error: predicted against simulated summed normal force, touchdown included, mean of the ratios step by step (of "
     "steps\n"
     "that bear a tenth of the weight), mean in N, and that mean over the mean force; the same of landing steps, in which a foot starts to\n"

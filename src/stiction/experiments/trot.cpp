@@ -33,7 +33,6 @@ bool is_same(const TrotRun& run) { return run.same_law && predicts_forces(run.co
 
 double friction_of_ground(const TrotRun& run) {
   if (run.ground == TrotGround::hills) return kRoughest;
-  if (run.ground == TrotGround::compliant) return std::min(run.mu, kHighCompliantFriction);
   return is_same(run) ? controller_friction(run.controller, run.mu) : ground_friction(run.mu);
 }
 

@@ -63,7 +63,7 @@ TrotControl::TrotControl(const World& world, const TrotRun& run, const TrotOptio
     : world_(world),
       controller_(run.controller),
       setup_(run.setup),
-      mu_(controller_friction(run.controller, run.ground == TrotGround::compliant ? std::min(run.mu, kHighCompliantFriction) : run.mu)),
+      mu_(controller_friction(run.controller, run.mu)),
       choice_(run.stage_two ? Choice::least_torque : Choice::warm_start),
       senses_mu_(run.ground == TrotGround::hills),
       planner_(links_legs(), plan, links_standing_posture()) {

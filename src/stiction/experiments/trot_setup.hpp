@@ -82,9 +82,6 @@ Law controller_law(TrotController controller, QpObjective objective);
 /// Friction of the ground at mu = infinity: no foot of the trot slips at it, and Coulomb's law stays Coulomb's.
 inline constexpr double kHighFriction = 100.0;
 double ground_friction(double mu);
-/// The same of compliant ground, and what controllers reckon with there: the most of [ZD15, section 6.5]. From 10 on, Newton's method on
-/// the springs finds no step for some feet that lift off.
-inline constexpr double kHighCompliantFriction = 1.5;
 /// Friction that the controller reckons with on ground of friction mu: infinite for those that assume no slip.
 double controller_friction(TrotController controller, double mu);
 

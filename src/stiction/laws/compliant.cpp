@@ -12,9 +12,15 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
 constexpr int kNewton = 60;       // iterations per phase
-constexpr int kRenewals = 100;    // of frozen friction limits
 constexpr int kMultipliers = 60;  // updates of β
 constexpr double kWeight = 1e3;   // ρ G_jj of the bounded rows: each update of β shrinks its error about so much
+// Of the path in friction, its lengths in parts of |y| and rad:
+constexpr int kCorrections = 6;       // of a step, which then is halved
+constexpr double kOnPath = 1e-8;      // |F| at its points; only the last one is an answer
+constexpr double kFirstLength = 0.1;  // of steps; six degrees of friction
+constexpr double kLongest = 0.5;
+constexpr double kShortest = 1e-8;    // shorter ones have met a kink
+constexpr double kLeastCosine = 0.5;  // between tangents before and after a step, so that it does not leave for another branch
 
 void read_contacts(const LawTerms& terms, CompliantWorkspace& w) {
   w.contacts.clear();
@@ -24,7 +30,7 @@ void read_contacts(const LawTerms& terms, CompliantWorkspace& w) {
 void prepare(const ReducedProblem& p, CompliantWorkspace& w) {
   const int n = p.contacts(), m = p.bounded_rows();
   w.space.bind(p);
-  for (GrowVector* x : {&w.y, &w.trial, &w.step, &w.residual}) x->setZero(p.rank_bound());
+  for (GrowVector* x : {&w.y, &w.trial, &w.step, &w.residual, &w.before, &w.tangent, &w.by_angle}) x->setZero(p.rank_bound());
   for (GrowVector* x : {&w.u, &w.lambda}) x->setZero(3 * n);
   for (GrowVector* x : {&w.w, &w.beta, &w.multipliers, &w.weights, &w.active}) x->setZero(m);
   w.frozen.resize(n);
@@ -118,17 +124,138 @@ bool convex_newton(const ReducedProblem& p, CompliantWorkspace& w, int& iteratio
   return false;
 }
 
-// The limits frozen at the last λ_N, renewed until Newton with the true limits succeeds or they repeat.
-bool by_frozen_limits(const ReducedProblem& p, CompliantWorkspace& w, int& iterations) {
-  w.frozen.setZero();
-  for (int k = 0; k < kRenewals; ++k) {
-    if (!convex_newton(p, w, iterations)) return false;
-    w.frozen.setConstant(-1.0);
-    if (newton(p, w, iterations)) return true;
-    for (int i = 0; i < p.contacts(); ++i) w.frozen[i] = std::max(0.0, w.lambda[3 * i]);
+/// Where the path of follow_friction stands beside w.y and w.tangent (dy), |dy|²/unit² + dθ² = 1.
+struct OnPath {
+  double theta = 0.0, angle_rate = 1.0;  // rad; dθ along the path
+  double unit = 0.0;                     // of y
+};
+
+void set_friction(const LawTerms& terms, double theta, CompliantWorkspace& w) {
+  for (std::size_t i = 0; i < w.contacts.size(); ++i) w.contacts[i].mu = std::min(std::tan(theta), terms.contacts[i].constitutive.mu);
+}
+
+// dF/dθ at the point last evaluated: λ_T of contacts at the limit, and all that is regularised, is in proportion to μ. None at θ = 0.
+void differentiate_friction(const ReducedProblem& p, const LawTerms& terms, double theta, CompliantWorkspace& w) {
+  const double mu = std::tan(theta), rate = (1.0 + mu * mu) / mu;
+  w.by_angle_impulse.setZero(3 * p.contacts());
+  w.by_angle_beta.setZero(p.bounded_rows());
+  for (int i = 0; i < p.contacts(); ++i) {
+    const bool follows_load = w.D[9 * i + 3] != 0.0 || w.D[9 * i + 6] != 0.0;
+    if (!follows_load || mu > terms.contacts[static_cast<std::size_t>(i)].constitutive.mu) continue;
+    w.by_angle_impulse.segment<2>(3 * i + 1) = rate * w.lambda.segment<2>(3 * i + 1);
   }
+  w.space.gather(w.by_angle_impulse, w.by_angle_beta, w.by_angle);
+  w.by_angle = -w.by_angle;
+}
+
+// The tangent at the point last evaluated, at w.trial and `at`: θ grows where det dF/dy > 0, as it does at the beginning.
+bool find_tangent(const ReducedProblem& p, const LawTerms& terms, CompliantWorkspace& w, OnPath& at) {
+  differentiate_friction(p, terms, at.theta, w);
+  if (!w.residual.allFinite() || !w.space.factor(w.D, w.active)) return false;
+  w.step = -w.by_angle;
+  w.space.solve(w.step);
+  if (!w.step.allFinite()) return false;
+  at.angle_rate = (w.space.positive_determinant() ? 1.0 : -1.0) / std::hypot(w.step.norm() / at.unit, 1.0);
+  w.tangent = at.angle_rate * w.step;
+  return true;
+}
+
+void evaluate_at(const ReducedProblem& p, const LawTerms& terms, const OnPath& at, CompliantWorkspace& w) {
+  set_friction(terms, at.theta, w);
+  evaluate(p, w.trial, w);
+}
+
+bool is_angle(double theta) { return theta > 0.0 && theta < 0.5 * M_PI; }
+
+// Newton to the path from (w.trial, at.theta), in the plane across the tangent there. The number of its steps, or -1.
+int correct(const ReducedProblem& p, const LawTerms& terms, CompliantWorkspace& w, OnPath& at) {
+  const double square = at.unit * at.unit;
+  for (int k = 0; is_angle(at.theta) && w.trial.allFinite(); ++k) {
+    evaluate_at(p, terms, at, w);
+    if (w.residual.norm() <= kOnPath * at.unit) return k;
+    if (k == kCorrections || !newton_direction(w)) break;
+    differentiate_friction(p, terms, at.theta, w);
+    w.space.solve(w.by_angle);
+    const double turn = -w.tangent.dot(w.step) / (square * at.angle_rate - w.tangent.dot(w.by_angle));
+    at.theta += turn;
+    w.trial += w.step - turn * w.by_angle;
+  }
+  return -1;
+}
+
+// One step of this length along the path. The corrections that it took, or -1 when it was not taken.
+int advance(const ReducedProblem& p, const LawTerms& terms, double length, CompliantWorkspace& w, OnPath& at) {
+  OnPath next = at;
+  next.theta += length * at.angle_rate;
+  w.trial = w.y + length * w.tangent;
+  const int corrections = correct(p, terms, w, next);
+  if (corrections < 0) return -1;
+  w.before = w.tangent;
+  const bool goes_on =
+      find_tangent(p, terms, w, next) && w.before.dot(w.tangent) / (at.unit * at.unit) + next.angle_rate * at.angle_rate >= kLeastCosine;
+  if (!goes_on) {
+    w.tangent = w.before;
+    return -1;
+  }
+  w.y = w.trial;
+  at = next;
+  return corrections;
+}
+
+// Just beyond a kink of F the path follows the tangent of the other side.
+bool cross_kink(const ReducedProblem& p, const LawTerms& terms, CompliantWorkspace& w, OnPath& at) {
+  at.theta += 4.0 * kShortest * at.angle_rate;
+  w.trial = w.y + 4.0 * kShortest * w.tangent;
+  if (!is_angle(at.theta)) return false;
+  evaluate_at(p, terms, at, w);
+  if (!find_tangent(p, terms, w, at)) return false;
+  w.y = w.trial;
+  return true;
+}
+
+// Newton with the true friction from the last point of the path; w.y stays where it fails.
+bool finish_path(const ReducedProblem& p, const LawTerms& terms, double length, CompliantWorkspace& w, int& iterations) {
+  read_contacts(terms, w);
+  w.before = w.y;
+  w.y += length * w.tangent;
+  if (newton(p, w, iterations)) return true;
+  w.y = w.before;
+  return false;
+}
+
+// The point without friction, with limits frozen at nothing.
+bool begin_path(const ReducedProblem& p, CompliantWorkspace& w, int& iterations) {
+  w.frozen.setZero();
+  w.y.setZero();
+  const bool found = convex_newton(p, w, iterations);
   w.frozen.setConstant(-1.0);
-  evaluate(p, w.y, w);
+  w.tangent.setZero(p.rank_bound());
+  return found;
+}
+
+bool follow_friction(const ReducedProblem& p, const LawTerms& terms, int most, CompliantWorkspace& w, int& iterations) {
+  if (!begin_path(p, w, iterations)) return false;
+  double mu = 0.0, length = kFirstLength;
+  for (const ContactTerms& t : terms.contacts) mu = std::max(mu, t.constitutive.mu);
+  const double end = std::atan(mu), without_friction = std::max(w.y.norm(), 1e-300);
+  OnPath at;
+  while (iterations < most) {
+    at.unit = std::max(without_friction, w.y.norm());
+    if (at.theta + length * at.angle_rate >= end) {
+      length = (end - at.theta) / at.angle_rate;
+      if (finish_path(p, terms, length, w, iterations)) return true;
+      length *= 0.5;
+    } else {
+      const int corrections = advance(p, terms, length, w, at);
+      iterations += corrections < 0 ? kCorrections : corrections + 1;
+      if (corrections < 0) length *= 0.5;
+      if (corrections >= 0 && corrections <= 2) length = std::min(2.0 * length, kLongest);
+    }
+    if (length > kShortest) continue;
+    if (!cross_kink(p, terms, w, at)) return false;
+    ++iterations;
+    length = 64.0 * kShortest;
+  }
   return false;
 }
 
@@ -187,7 +314,11 @@ void solve_compliant(const ReducedProblem& p, const LawTerms& terms, const Solve
   bool found = false;
   out.iterations = 0;
   for (int k = 0; k < kMultipliers; ++k) {
-    found = newton(p, w, out.iterations) || by_frozen_limits(p, w, out.iterations);
+    found = newton(p, w, out.iterations) || follow_friction(p, terms, options.max_factorizations, w, out.iterations);
+    if (!found) {  // the best of the path is as good as any
+      read_contacts(terms, w);
+      evaluate(p, w.y, w);
+    }
     if (!found || natural_row_error(p, w) <= row_tolerance) break;
     w.multipliers = w.beta;
   }

@@ -2,11 +2,12 @@
 //
 //   F(y) = y - R_tᵀ f(R_t y + u_free) - B_tᵀ β = 0,   λ_i = f_i(u_i);     y as in problem/reduced.hpp, r equations whatever the contacts
 //   β = clamp(β - ρ w(y), lo, hi)                      bounded rows by the method of multipliers, exact in the limit
-// Newton on F with backtracking on |F|; (I + Rᵀ D R) δy = -F with D = -df/du, one factorisation per iteration. The friction limit μ λ_N of
-// the same step makes D nonsymmetric. Where that Newton stalls, the limits are frozen: F is then the gradient of a strictly convex
-// function, Newton with a line search on F·δy finds its only zero, and the limits are renewed until they repeat.
-// Stopping test: max |λ - f(u(λ))| <= tolerance x the largest impulse, evaluated from (λ, β) alone. Offsets c belong to rigid laws and are
-// not read. Contacts may follow different compliant laws. Cost per iteration n r² + r³.
+// Newton on F with backtracking on |F|; (I + Rᵀ D R) δy = -F with D = -df/du, one factorisation per iteration. Friction couples to the
+// load, so Newton stalls where feet wedge (det dF/dy changes sign). Then the path of zeros is followed from no friction, where F is the
+// gradient of a convex function, in the friction angle θ, μ_i = min(tan θ, own), by arclength through its folds and kinks. |y| is bounded
+// on it whatever μ, and θ = 0 has one zero, so it ends at the problem's own friction (Leray and Schauder; but for degenerate crossings).
+// Stopping test: max |λ - f(u(λ))| <= tolerance x the largest impulse, from (λ, β) alone. Offsets c of rigid laws are not read, contacts
+// may follow different compliant laws. Cost per iteration n r² + r³.
 #pragma once
 
 #include "stiction/laws/impulses.hpp"
@@ -20,10 +21,11 @@ namespace stiction {
 struct CompliantWorkspace {
   RSpace space;
   std::vector<CompliantContact> contacts;
-  GrowVector y, trial, step, residual;               ///< r
-  GrowVector u, lambda, frozen;                      ///< 3n, 3n, n; frozen < 0: the limit follows λ_N
-  GrowVector w, beta, multipliers, weights, active;  ///< m
-  GrowVector D;                                      ///< 9n, slopes
+  GrowVector y, trial, step, residual;                                    ///< r
+  GrowVector u, lambda, frozen;                                           ///< 3n, 3n, n; frozen < 0: the limit follows λ_N
+  GrowVector w, beta, multipliers, weights, active;                       ///< m
+  GrowVector before, tangent, by_angle, by_angle_impulse, by_angle_beta;  ///< of the path in friction
+  GrowVector D;                                                           ///< 9n, slopes
 };
 
 /// The family constitutive; terms of every contact of the problem.

@@ -5,8 +5,10 @@
 
 #include "stiction/base/allocation_counter.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/io/problem_file.hpp"
 #include "stiction/laws/solve.hpp"
 #include "stiction/laws/test_problems.hpp"
+#include "test_paths.hpp"
 
 namespace stiction {
 namespace {
@@ -246,6 +248,44 @@ TEST(Compliant, ContactsMayFollowDifferentCompliantLaws) {
                s.impulses.segment<3>(3 * i))
                   .norm(),
               1e-10);
+  }
+}
+
+// A contact whose sliding presses it into the ground (W_NT > 0, μ W_NT > W_NN: Painlevé's rod): slip has no balance of forces, and where
+// the spring holds, u = c + W λ and λ = -D u - h k (φ, 0, 0), D = h² k, are linear.
+TEST(StickSlipSpring, WedgesWhereSlipHasNoSolution) {
+  for (const double mu : {10.0, 30.0, 100.0}) {
+    for (const double coupling : {0.5, 0.9}) {
+      constexpr double kGap = -1e-4, kStiff = 1e6;
+      Eigen::Matrix3d W = Eigen::Matrix3d::Identity();
+      W(0, 1) = W(1, 0) = coupling;
+      ContactProblem p =
+          make_contact_problem(W.inverse(), Vector3d(0.05, 1.0, 0.0), MatrixXd::Identity(3, 3), VectorXd::Constant(1, mu), kDt);
+      p.gap[0] = kGap;
+      ContactMaterial m;
+      m.stiffness = m.stiffness_tangential = kStiff;
+      give_material(p, m);
+      const double D = kDt * kDt * kStiff;
+      const Vector3d expected =
+          (Eigen::Matrix3d::Identity() + D * W).inverse() * (-D * Vector3d(p.v) - Vector3d(kDt * kStiff * kGap, 0.0, 0.0));
+      ASSERT_GT(expected[0], 0.0);
+      ASSERT_LT(expected.tail<2>().norm(), mu * expected[0]);
+      const Solution s = solve(p, with(Law::stick_slip_spring));
+      EXPECT_EQ(s.status, Status::solved) << mu << " " << coupling;
+      EXPECT_LT((s.impulses - expected).norm(), 1e-12) << mu << " " << coupling;
+    }
+  }
+}
+
+// The trot on compliant ground: a foot that is about to lift off wedges instead, above a friction of 7.
+TEST(StickSlipSpring, IsSolvedAtAnyFrictionOfAFootAboutToLift) {
+  const AnyProblem file = load_problem(STICTION_SOURCE_DIR "/src/stiction/laws/test_data/lifting_foot.json");
+  ContactProblem p = std::get<ContactProblem>(file);
+  for (const double mu : {0.5, 3.0, 7.0, 8.0, 10.0, 30.0, 100.0, 1000.0}) {
+    p.mu.setConstant(mu);
+    const Solution s = solve(p, with(Law::stick_slip_spring));
+    EXPECT_EQ(s.status, Status::solved) << mu << " " << s.certificate.worst();
+    EXPECT_LT(s.iterations, 500) << mu;
   }
 }
 
