@@ -23,4 +23,5 @@ NB_MODULE(_core, m) {
   stiction::python::bind_simulate(m);
   stiction::python::bind_stepper(m);
   stiction::python::bind_rollout(m);
+  stiction::python::bind_batch(m);
 }

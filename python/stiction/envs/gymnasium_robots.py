@@ -1,0 +1,265 @@
+"""HalfCheetah, Ant and Humanoid from gymnasium's own MJCF files, with observation, reward and frame_skip of its v5.
+
+What differs is the engine: contacts are rigid, each step of the file's length is taken once (MuJoCo takes Ant and
+Humanoid by Runge-Kutta of fourth order), contact forces are means over the last step, and all that is observed is of
+one state, where MuJoCo's cinert, cvel and centre of mass lag the positions by a step.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import xml.etree.ElementTree as ElementTree
+
+import gymnasium
+import numpy as np
+
+import stiction
+
+from .env import Task
+
+ASSETS = pathlib.Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
+DENSITY = 1000.0  # MJCF's default (kg/m³)
+
+
+class GymnasiumRobot(Task):
+    """Torques at the file's actuators, in its order: action times gear, cut to the control range."""
+
+    def __init__(self, file, frame_skip, links, stepping):
+        self.file = ASSETS / file
+        if not self.file.exists():
+            raise FileNotFoundError(f"stiction.envs: {self.file} is not in this gymnasium")
+        self.frame_skip = frame_skip
+        self.world = stiction.World()
+        self.world.add_robot(self.file, name="robot")
+        self.dt = frame_skip * stiction.Stepper(self.world).dt
+        self.stepping = {"links": links} | stepping
+        tree = ElementTree.parse(self.file)
+        motors = tree.findall("actuator/motor")
+        given = tree.find("default/motor")
+        low, high = [], []
+        for motor in motors:
+            limits = motor.get("ctrlrange") or given.get("ctrlrange")
+            low.append(float(limits.split()[0]))
+            high.append(float(limits.split()[1]))
+        self.low, self.high = np.array(low), np.array(high)
+        at = {joint.name: i for i, joint in enumerate(j for j in self.world.joints if j.actuated)}
+        self.order = np.argsort([at[motor.get("joint")] for motor in motors])  # of the driven joints, their actuators
+        self.gear = np.array([float(motor.get("gear")) for motor in motors])
+        nq, nv = self.world.nq, self.world.nv
+        self.free = nq != nv
+        self.positions = np.arange(nq)
+        if self.free:
+            self.positions[3:7] = [6, 3, 4, 5]  # MuJoCo's quaternion begins with w
+        self.q0 = self.world.initial_q[self.positions]
+        names = {name: i for i, name in enumerate(self.world.link_names)}
+        # A nameless body is called by its number in the file, the world being 0.
+        bodies = [body.get("name") or f"body{i + 1}" for i, body in enumerate(tree.iterfind("worldbody//body"))]
+        self.bodies = np.array([names[name] for name in bodies])
+
+    def own(self, q, v):
+        """Our q and v of MuJoCo's, whose floating base has its linear velocity in world axes."""
+        if not self.free:
+            return q, v
+        q = q.copy()
+        q[self.positions] = q.copy()
+        q[3:7] /= np.linalg.norm(q[3:7])
+        turned = self.world.velocity_in_body_axes(np.concatenate((v[:3], np.zeros(len(v) - 3))), q)
+        return q, np.concatenate((turned[:3], v[3:]))
+
+    def command(self, actions):
+        return (actions * self.gear)[:, self.order]
+
+
+class HalfCheetah(GymnasiumRobot):
+    """Run to the right. 17 observed numbers, 6 torques, five steps of 10 ms."""
+
+    def __init__(
+        self, frame_skip=5, forward_reward_weight=1.0, ctrl_cost_weight=0.1, reset_noise_scale=0.1, **stepping
+    ):
+        super().__init__("half_cheetah.xml", frame_skip, None, stepping)
+        self.forward, self.effort, self.noise = forward_reward_weight, ctrl_cost_weight, reset_noise_scale
+        self.observed = self.world.nq + self.world.nv - 1
+
+    def start(self, random):
+        q = self.q0 + random.uniform(-self.noise, self.noise, self.world.nq)
+        return q, self.noise * random.standard_normal(self.world.nv), ()
+
+    def before(self, batch):
+        return batch.q[:, 0].copy()
+
+    def observe(self, batch, goals, actions):
+        return np.concatenate((batch.q[:, 1:], batch.v), axis=1)
+
+    def start_info(self, batch):
+        return {"x_position": batch.q[:, 0].copy()}
+
+    def reward(self, batch, goals, before, actions):
+        x = batch.q[:, 0].copy()
+        velocity = (x - before) / self.dt
+        forward, effort = self.forward * velocity, self.effort * np.einsum("ij,ij->i", actions, actions)
+        info = {"x_position": x, "x_velocity": velocity, "reward_forward": forward, "reward_ctrl": -effort}
+        return forward - effort, np.zeros(len(x), dtype=bool), info
+
+
+class Walker(GymnasiumRobot):
+    """What Ant and Humanoid share: a floating base, an upright range, a cost of contact forces."""
+
+    def place(self, batch):
+        """(k, 2) whose rate is rewarded."""
+        raise NotImplementedError
+
+    def before(self, batch):
+        return self.place(batch).copy()
+
+    def contact_cost(self, batch):
+        raise NotImplementedError
+
+    def start_info(self, batch):
+        q = batch.q[:, :2].copy()
+        return {"x_position": q[:, 0], "y_position": q[:, 1], "distance_from_origin": np.hypot(q[:, 0], q[:, 1])}
+
+    def reward(self, batch, goals, before, actions):
+        velocity = (self.place(batch) - before) / self.dt
+        z = batch.q[:, 2]
+        healthy = (z >= self.upright[0]) & (z <= self.upright[1])
+        forward, survive = self.forward * velocity[:, 0], healthy * self.healthy
+        effort, contact = self.effort * np.einsum("ij,ij->i", actions, actions), self.contact_cost(batch)
+        info = self.start_info(batch) | {
+            "x_velocity": velocity[:, 0],
+            "y_velocity": velocity[:, 1],
+            "reward_forward": forward,
+            "reward_ctrl": -effort,
+            "reward_contact": -contact,
+            "reward_survive": survive,
+        }
+        return forward + survive - (effort + contact), ~healthy & self.ends, info
+
+
+class Ant(Walker):
+    """Walk to the right on four legs. 105 observed numbers, 8 torques, five steps of 10 ms."""
+
+    def __init__(
+        self,
+        frame_skip=5,
+        forward_reward_weight=1.0,
+        ctrl_cost_weight=0.5,
+        contact_cost_weight=5e-4,
+        healthy_reward=1.0,
+        terminate_when_unhealthy=True,
+        healthy_z_range=(0.2, 1.0),
+        contact_force_range=(-1.0, 1.0),
+        reset_noise_scale=0.1,
+        **stepping,
+    ):
+        super().__init__("ant.xml", frame_skip, None, stepping)
+        self.forward, self.effort, self.contact = forward_reward_weight, ctrl_cost_weight, contact_cost_weight
+        self.healthy, self.ends, self.upright = healthy_reward, terminate_when_unhealthy, healthy_z_range
+        self.forces, self.noise = contact_force_range, reset_noise_scale
+        self.observed = self.world.nq + self.world.nv - 2 + 6 * len(self.bodies)
+
+    def start(self, random):
+        q = self.q0 + random.uniform(-self.noise, self.noise, self.world.nq)
+        return *self.own(q, self.noise * random.standard_normal(self.world.nv)), ()
+
+    def place(self, batch):
+        return batch.q[:, :2]
+
+    def contact_forces(self, batch):
+        wrenches = batch.wrenches[:, self.bodies].reshape(len(batch), -1)
+        return wrenches.clip(*self.forces)
+
+    def contact_cost(self, batch):
+        forces = self.contact_forces(batch)
+        return self.contact * np.einsum("ij,ij->i", forces, forces)
+
+    def observe(self, batch, goals, actions):
+        return np.concatenate((batch.q[:, self.positions[2:]], batch.v_world, self.contact_forces(batch)), axis=1)
+
+
+class Humanoid(Walker):
+    """Walk to the right on two legs. 348 observed numbers, 17 torques, five steps of 3 ms."""
+
+    def __init__(
+        self,
+        frame_skip=5,
+        forward_reward_weight=1.25,
+        ctrl_cost_weight=0.1,
+        contact_cost_weight=5e-7,
+        contact_cost_range=(-np.inf, 10.0),
+        healthy_reward=5.0,
+        terminate_when_unhealthy=True,
+        healthy_z_range=(1.0, 2.0),
+        reset_noise_scale=1e-2,
+        **stepping,
+    ):
+        super().__init__("humanoid.xml", frame_skip, None, stepping)
+        self.forward, self.effort, self.contact = forward_reward_weight, ctrl_cost_weight, contact_cost_weight
+        self.costs, self.healthy, self.ends = contact_cost_range, healthy_reward, terminate_when_unhealthy
+        self.upright, self.noise = healthy_z_range, reset_noise_scale
+        self.stepping["links"] = np.zeros((len(self.world.link_names), 13))
+        self.stepping["links"][self.bodies] = body_inertias(self.file)
+        self.observed = self.world.nq + self.world.nv - 2 + 22 * len(self.bodies) + self.world.nv - 6
+        self.limits = np.abs(self.gear * self.high)[self.order]
+
+    def start(self, random):
+        q = self.q0 + random.uniform(-self.noise, self.noise, self.world.nq)
+        return *self.own(q, random.uniform(-self.noise, self.noise, self.world.nv)), ()
+
+    def place(self, batch):
+        return batch.com[:, :2]
+
+    def contact_cost(self, batch):
+        wrenches = batch.wrenches.reshape(len(batch), -1)
+        return np.clip(self.contact * np.einsum("ij,ij->i", wrenches, wrenches), *self.costs)
+
+    def observe(self, batch, goals, actions):
+        runs = len(batch)
+        parts = (
+            *(batch.q[:, self.positions[2:]], batch.v_world),
+            batch.inertias[:, self.bodies].reshape(runs, -1),
+            batch.velocities[:, self.bodies].reshape(runs, -1),
+            np.clip(self.command(actions), -self.limits, self.limits),
+            batch.wrenches[:, self.bodies].reshape(runs, -1),
+        )
+        return np.concatenate(parts, axis=1)
+
+
+def body_inertias(file):
+    """(bodies, 13) mass, centre of mass and inertia about it in the body's frame, of the spheres and capsules of an
+    MJCF's bodies.
+    """
+    return np.array([solids(body) for body in ElementTree.parse(file).iterfind("worldbody//body")])
+
+
+def solids(body):
+    parts = [solid(geom) for geom in body.findall("geom")]
+    mass = sum(part[0] for part in parts)
+    com = sum(part[0] * part[1] for part in parts) / mass
+    inertia = np.zeros((3, 3))
+    for m, c, own in parts:
+        d = c - com
+        inertia += own + m * (d @ d * np.eye(3) - np.outer(d, d))
+    return np.concatenate(((mass,), com, inertia.ravel()))
+
+
+def solid(geom):
+    """Mass, centre and inertia about it of a sphere or of a capsule between two points."""
+    r = float(geom.get("size").split()[0])
+    ball = DENSITY * 4 / 3 * np.pi * r**3
+    if geom.get("type") == "sphere":
+        return ball, numbers(geom.get("pos", "0 0 0")), 0.4 * ball * r**2 * np.eye(3)
+    if geom.get("fromto") is None:
+        raise ValueError(
+            f"geom {geom.get('name')}: expected a sphere, or a capsule with fromto, got {geom.get('type')}"
+        )
+    ends = numbers(geom.get("fromto")).reshape(2, 3)
+    L = np.linalg.norm(ends[1] - ends[0])
+    rod = DENSITY * np.pi * r**2 * L
+    axial = rod * r**2 / 2 + 0.4 * ball * r**2
+    across = rod * (L**2 / 12 + r**2 / 4) + ball * (0.4 * r**2 + L**2 / 4 + 3 * L * r / 8)
+    a = (ends[1] - ends[0]) / L
+    return ball + rod, ends.mean(axis=0), across * np.eye(3) + (axial - across) * np.outer(a, a)
+
+
+def numbers(text):
+    return np.array([float(word) for word in text.split()])

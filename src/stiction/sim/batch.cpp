@@ -1,0 +1,185 @@
+#include "stiction/sim/batch.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "stiction/base/errors.hpp"
+
+namespace stiction {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+
+struct Batch::Run {
+  Run(const Stepper& stepper, const State& start) : simulation(stepper, start), data(stepper.world()) {}
+  Simulation simulation;
+  WorldData data;  ///< at the state
+  Eigen::VectorXd tau;
+};
+
+/// Threads that wait for work between calls. The caller works too.
+class Batch::Team {
+ public:
+  explicit Team(int others) {
+    for (int i = 0; i < others; ++i) threads_.emplace_back([this](const std::stop_token& stop) { wait_for_work(stop); });
+  }
+
+  /// work(i) for i in [0, count), shared out one by one. Rethrows the first of what they threw.
+  void run(int count, const std::function<void(int)>& work) {
+    std::unique_lock lock(mutex_);
+    work_ = &work;
+    next_ = 0;
+    count_ = count;
+    error_ = nullptr;
+    lock.unlock();
+    called_.notify_all();
+    lock.lock();
+    take(lock);
+    done_.wait(lock, [this] { return busy_ == 0; });
+    work_ = nullptr;
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void take(std::unique_lock<std::mutex>& lock) {
+    while (next_ < count_) {
+      const int i = next_++;
+      ++busy_;
+      lock.unlock();
+      std::exception_ptr error;
+      try {
+        (*work_)(i);
+      } catch (...) {
+        error = std::current_exception();
+      }
+      lock.lock();
+      --busy_;
+      if (error && !error_) error_ = error;
+    }
+  }
+  void wait_for_work(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (called_.wait(lock, stop, [this] { return next_ < count_; })) {
+      take(lock);
+      done_.notify_one();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable_any called_, done_;
+  const std::function<void(int)>* work_ = nullptr;
+  int next_ = 0, count_ = 0, busy_ = 0;
+  std::exception_ptr error_;
+  std::vector<std::jthread> threads_;  // last: they end first
+};
+
+Batch::Batch(const Stepper& stepper, const State& start, const BatchOptions& options) : links_(options.links) {
+  const World& of = stepper.world();
+  if (options.runs < 1) throw InvalidArgument("runs", "a number >= 1", fmt::format("{}", options.runs));
+  if (options.threads < 1) throw InvalidArgument("threads", "a number >= 1", fmt::format("{}", options.threads));
+  if (!links_.empty() && links_.size() != of.links().size())
+    throw InvalidArgument("links", fmt::format("{} inertias, one per link", of.links().size()), fmt::format("{}", links_.size()));
+  const auto columns = static_cast<Eigen::Index>(of.links().size());
+  const bool with_links = !links_.empty();
+  q.resize(options.runs, of.nq());
+  v.resize(options.runs, of.nv());
+  v_world.resize(options.runs, of.nv());
+  com.resize(options.runs, 3);
+  wrenches.setZero(options.runs, 6 * columns);
+  inertias.setZero(options.runs, with_links ? 10 * columns : 0);
+  velocities.setZero(options.runs, with_links ? 6 * columns : 0);
+  taken.assign(static_cast<std::size_t>(options.runs), 0);
+  for (int i = 0; i < options.runs; ++i) {
+    all_.push_back(std::make_unique<Run>(stepper, start));
+    restart(i, start);
+  }
+  team_ = std::make_unique<Team>(std::min(options.threads, options.runs) - 1);
+}
+
+Batch::~Batch() = default;
+
+const World& Batch::world() const { return all_.front()->simulation.world(); }
+
+void Batch::restart(int run, const State& state) {
+  if (run < 0 || run >= runs()) throw InvalidArgument("run", fmt::format("a number in [0, {})", runs()), fmt::format("{}", run));
+  all_[static_cast<std::size_t>(run)]->simulation.restart(state);
+  taken[static_cast<std::size_t>(run)] = 0;
+  look(run);
+}
+
+void Batch::step(int repeat, const Command& command) {
+  if (repeat < 1) throw InvalidArgument("repeat", "a number >= 1", fmt::format("{}", repeat));
+  team_->run(runs(), [&](int i) {
+    Run& run = *all_[static_cast<std::size_t>(i)];
+    int& count = taken[static_cast<std::size_t>(i)];
+    run.tau.setZero(world().nv());
+    command(i, run.simulation, run.tau);
+    count = 0;
+    while (count < repeat && run.simulation.step(run.tau).accepted) ++count;
+    look(i);
+  });
+}
+
+void Batch::look(int run) {
+  Run& r = *all_[static_cast<std::size_t>(run)];
+  const World& of = world();
+  const State& state = r.simulation.state();
+  update_kinematics(of, state.q, r.data);
+  q.row(run) = state.q.transpose();
+  v.row(run) = state.v.transpose();
+  v_world.row(run) = v.row(run);
+  for (const Joint& joint : of.joints()) {
+    if (joint.kind != JointKind::free) continue;
+    v_world.row(run).segment<3>(joint.v) =
+        (r.data.X_WB[static_cast<std::size_t>(joint.body)].linear() * state.v.segment<3>(joint.v)).transpose();
+  }
+  const Vector3d p_WC = of.nv() > 0 ? center_of_mass(of, r.data) : Vector3d::Zero().eval();
+  com.row(run) = p_WC.transpose();
+  wrenches.row(run).setZero();
+  if (taken[static_cast<std::size_t>(run)] > 0) add_contacts(run, p_WC);
+  if (!links_.empty()) look_at_links(run, p_WC);
+}
+
+void Batch::add_contacts(int run, const Vector3d& p_WC) {
+  const Stepper& stepper = all_[static_cast<std::size_t>(run)]->simulation.stepper();
+  const std::span<const CollisionGeometry> geometries = world().geometries();
+  const auto add = [&](int geometry, const Vector3d& force, const Vector3d& p_W) {
+    const int link = geometries[static_cast<std::size_t>(geometry)].link;
+    if (link < 0) return;
+    wrenches.row(run).segment<3>(6 * link) += (p_W - p_WC).cross(force).transpose();
+    wrenches.row(run).segment<3>(6 * link + 3) += force.transpose();
+  };
+  Eigen::Index at = 0;
+  for (const ContactPoint& contact : stepper.contacts()) {
+    const Vector3d force = contact.R_WC() * stepper.solution().impulses.segment<3>(at) / stepper.problem().dt;
+    add(contact.geometry_a, force, contact.p_WC);
+    add(contact.geometry_b, -force, contact.p_WC);
+    at += 3;
+  }
+}
+
+void Batch::look_at_links(int run, const Vector3d& p_WC) {
+  const Run& r = *all_[static_cast<std::size_t>(run)];
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const Link& link = world().links()[i];
+    const LinkInertia& own = links_[i];
+    const auto column = static_cast<Eigen::Index>(i);
+    const Eigen::Isometry3d X_WL = r.data.X_WB[static_cast<std::size_t>(link.body)] * link.X_BL;
+    const Vector3d c = X_WL * own.com - p_WC;
+    const Matrix3d I =
+        X_WL.linear() * own.inertia * X_WL.linear().transpose() + own.mass * (c.squaredNorm() * Matrix3d::Identity() - c * c.transpose());
+    auto inertia = inertias.row(run).segment<10>(10 * column);
+    inertia << I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2), own.mass * c.x(), own.mass * c.y(), own.mass * c.z(), own.mass;
+    const Vector6d V = body_velocity(world(), r.data, link.body, r.simulation.state().v);
+    const Vector3d w = V.tail<3>(), p_CB = r.data.X_WB[static_cast<std::size_t>(link.body)].translation() - p_WC;
+    velocities.row(run).segment<3>(6 * column) = w.transpose();
+    velocities.row(run).segment<3>(6 * column + 3) = (V.head<3>() - w.cross(p_CB)).transpose();
+  }
+}
+
+}  // namespace stiction

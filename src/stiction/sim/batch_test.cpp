@@ -1,0 +1,89 @@
+// Batches: each run bit for bit as alone, restarts, and what is read off the links against the equations.
+#include "stiction/sim/batch.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/sim/scene.hpp"
+
+namespace stiction {
+namespace {
+
+using Eigen::VectorXd;
+
+constexpr int kRuns = 5, kCalls = 12, kRepeat = 5;
+
+void push(int run, VectorXd& tau) { tau[0] = 2.0 * std::cos(static_cast<double>(run)); }
+
+TEST(Batch, HasTheBitsOfRunsOneByOneForAnyNumberOfThreads) {
+  const Scene scene = load_scene("stack");
+  State thrown = scene.start;
+  thrown.v[1] = 0.3;
+  std::vector<State> alone;
+  for (int i = 0; i < kRuns; ++i) {
+    Simulation simulation(scene.make_stepper(), i == 2 ? thrown : scene.start);
+    VectorXd tau = VectorXd::Zero(scene.world.nv());
+    push(i, tau);
+    for (int k = 0; k < kCalls * kRepeat; ++k) ASSERT_TRUE(simulation.step(tau).accepted);
+    alone.push_back(simulation.state());
+  }
+  for (const int threads : {1, 2, 4}) {
+    Batch batch(scene.make_stepper(), scene.start, {.runs = kRuns, .threads = threads});
+    batch.restart(2, scene.start);
+    for (int k = 0; k < 3; ++k) batch.step(1, [](int, const Simulation&, VectorXd& tau) { tau[2] = 1.0; });  // a past that leaves nothing
+    for (int i = 0; i < kRuns; ++i) batch.restart(i, i == 2 ? thrown : scene.start);
+    for (int k = 0; k < kCalls; ++k) batch.step(kRepeat, [](int i, const Simulation&, VectorXd& tau) { push(i, tau); });
+    for (int i = 0; i < kRuns; ++i) {
+      EXPECT_EQ(batch.q.row(i).transpose(), alone[static_cast<std::size_t>(i)].q) << threads;
+      EXPECT_EQ(batch.v.row(i).transpose(), alone[static_cast<std::size_t>(i)].v) << threads;
+    }
+    EXPECT_THAT(batch.taken, testing::Each(kRepeat));
+  }
+}
+
+// At rest the ground bears the weight, and its moment about the centre of mass is none.
+TEST(Batch, WrenchesOfARobotAtRestBearItsWeight) {
+  const Scene scene = load_scene("quadruped");
+  Batch batch(scene.make_stepper(), scene.start, {});
+  for (int k = 0; k < 1500; ++k) {
+    batch.step(1, [&](int, const Simulation& s, VectorXd& tau) { scene.held_torques(s.state(), tau); });
+  }
+  Eigen::Matrix<double, 6, 1> sum = Eigen::Matrix<double, 6, 1>::Zero();
+  for (Eigen::Index i = 0; i < batch.wrenches.cols() / 6; ++i) sum += batch.wrenches.row(0).segment<6>(6 * i).transpose();
+  const double weight = scene.world.robots()[0].mass * 9.81;
+  EXPECT_NEAR(sum[5], weight, 1e-3 * weight);
+  EXPECT_LT(sum.head<3>().norm(), 1e-3 * weight * 0.1);  // 0.1 m: half the stance
+}
+
+TEST(Batch, ARunThatIsRefusedStaysWhereItWas) {
+  const Scene scene = load_scene("stack");
+  Batch batch(scene.make_stepper(), scene.start, {.runs = 2, .threads = 2});
+  const auto command = [](int run, const Simulation&, VectorXd& tau) { tau[0] = run == 1 ? 1e308 : 0.0; };
+  batch.step(4, command);
+  EXPECT_EQ(batch.taken[0], 4);
+  EXPECT_LT(batch.taken[1], 4);
+  EXPECT_TRUE(batch.q.allFinite());
+}
+
+TEST(Batch, PassesOnWhatACommandThrowsAndSaysWhatDoesNotFit) {
+  const Scene scene = load_scene("stack");
+  Batch batch(scene.make_stepper(), scene.start, {.runs = 4, .threads = 3});
+  EXPECT_THROW(batch.step(1,
+                          [](int run, const Simulation&, VectorXd&) {
+                            if (run == 2) throw std::runtime_error("no");
+                          }),
+               std::runtime_error);
+  batch.step(1, [](int, const Simulation&, VectorXd&) {});
+  EXPECT_THAT(batch.taken, testing::Each(1));
+  EXPECT_THROW(batch.step(0, [](int, const Simulation&, VectorXd&) {}), InvalidArgument);
+  EXPECT_THROW(batch.restart(4, scene.start), InvalidArgument);
+  EXPECT_THROW(Batch(scene.make_stepper(), scene.start, {.runs = 0}), InvalidArgument);
+  EXPECT_THROW(Batch(scene.make_stepper(), scene.start, {.threads = 0}), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace stiction
