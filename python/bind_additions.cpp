@@ -100,7 +100,7 @@ void bind_robots(nb::class_<WorldHandle>& world) {
             "srdf"_a = nb::none(), "self_collision"_a = true, "filter_overlaps"_a = true, "keyframe"_a = "",
             "allow_impossible_inertia"_a = false, "joint_settings"_a = std::map<std::string, JointValues>{}, "coordinates"_a = "minimal",
             "cut"_a = std::vector<std::string>{},
-            R"(Adds a robot from a URDF or MJCF file.
+            R"(Adds a robot from a URDF or MJCF: its file, its text (which begins with <), or a pinocchio.Model (stiction.from_pinocchio).
 
 floating: whether its base moves freely; None: fixed for a URDF, what the file says for an MJCF.
 position (3,) (m), orientation [x y z w]: of the root link, at the start when floating.

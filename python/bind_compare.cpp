@@ -47,8 +47,8 @@ std::string describe(const CompareRow& row) {
 
 void bind_row(nb::module_& m) {
   nb::class_<CompareRow>(m, "CompareRow", "A law under a solver on the problem of a Comparison.")
-      .def_ro("law", &CompareRow::law)
-      .def_ro("solver", &CompareRow::solver)
+      .def_ro("law", &CompareRow::law, "Name of the law")
+      .def_ro("solver", &CompareRow::solver, "Name of the solver")
       .def_ro("is_default", &CompareRow::is_default, "The solver that 'auto' stands for")
       .def_ro("not_applicable", &CompareRow::not_applicable, "Why the row has no numbers; empty when it has")
       .def_prop_ro(
@@ -79,7 +79,7 @@ void bind_row(nb::module_& m) {
 
 void bind_comparison(nb::module_& m) {
   nb::class_<Comparison>(m, "Comparison", "The rows of `compare`, in the order of LAWS; prints as a table.")
-      .def_ro("rows", &Comparison::rows)
+      .def_ro("rows", &Comparison::rows, "List of CompareRow")
       .def_ro("contacts", &Comparison::contacts, "n, number of contacts")
       .def_prop_ro(
           "reference", [](const Comparison& c) { return std::string(to_string(c.reference)); },

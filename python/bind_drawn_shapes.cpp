@@ -29,7 +29,7 @@ Faces faces_of(nb::pointer_and_handle<DrawnShape> self) {
 
 void bind_drawn_shapes(nb::module_& m) {
   nb::class_<DrawnShape>(m, "DrawnShape", "A collision shape of a world. Lengths in m.")
-      .def_ro("name", &DrawnShape::name)
+      .def_ro("name", &DrawnShape::name, "Name of the shape")
       .def_ro("body", &DrawnShape::body, "Index into World.body_names")
       .def_ro("kind", &DrawnShape::kind, "sphere, box, capsule, cylinder, plane or mesh")
       .def_prop_ro(

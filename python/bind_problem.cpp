@@ -19,6 +19,16 @@ namespace stiction::python {
 
 namespace {
 
+/// Copies with everything that a pickle would not keep: blocks, contact points.
+template <class Problem, class Class>
+void bind_copies(Class& problem) {
+  problem
+      .def(
+          "copy", [](const Problem& p) { return Problem(p); }, "Another one with the same numbers.")
+      .def("__copy__", [](const Problem& p) { return Problem(p); })
+      .def("__deepcopy__", [](const Problem& p, nb::handle) { return Problem(p); });
+}
+
 using MaybeArray = std::optional<ArrayLike>;
 using MaybeObject = std::optional<nb::object>;
 using Path = std::filesystem::path;
@@ -109,12 +119,14 @@ void set_kinds_of_rows(ContactProblem& p, const std::vector<std::string>& names)
 
 void bind_contact_problem(nb::module_& m) {
   using namespace nb::literals;
-  nb::class_<ContactProblem>(m, "ContactProblem",
-                             R"(The contact problem of one step with n contacts, nv velocities and m bilateral or bounded rows:
+  nb::class_<ContactProblem> problem(m, "ContactProblem",
+                                     R"(The contact problem of one step with n contacts, nv velocities and m bilateral or bounded rows:
 
     M v+ = M v + impulse + J_b^T lambda_b + J^T lambda        and a contact law between lambda and J v+
 
-SI units. Vector properties are views: writing into them changes the problem, which is checked again by every solve.)")
+SI units. Vector properties are views: writing into them changes the problem, which is checked again by every solve.)");
+  bind_copies<ContactProblem>(problem);
+  problem
       .def(
           "__init__",
           [](ContactProblem* self, const ArrayLike& M, const ArrayLike& v, const ArrayLike& J, const ArrayLike& mu, double dt,
@@ -199,8 +211,10 @@ ConstMatrix point_view(nb::pointer_and_handle<WorldProblem> self) {
 
 void bind_world_problem(nb::module_& m) {
   static_assert(sizeof(ContactPoint) % sizeof(double) == 0);
-  nb::class_<WorldProblem, ContactProblem>(m, "WorldProblem", "The contact problem of a world's state, with where its contacts are.")
-      .def_prop_ro("positions", &point_view<&ContactPoint::p_WC>, "(n, 3) contact points, world (m)")
+  nb::class_<WorldProblem, ContactProblem> problem(m, "WorldProblem",
+                                                   "The contact problem of a world's state, with where its contacts are.");
+  bind_copies<WorldProblem>(problem);
+  problem.def_prop_ro("positions", &point_view<&ContactPoint::p_WC>, "(n, 3) contact points, world (m)")
       .def_prop_ro("normals", &point_view<&ContactPoint::n>, "(n, 3) unit normals from body B to body A, world")
       .def_prop_ro("tangents1", &point_view<&ContactPoint::t1>, "(n, 3) first tangents, world")
       .def_prop_ro("tangents2", &point_view<&ContactPoint::t2>, "(n, 3) second tangents, world")
@@ -226,7 +240,10 @@ Eigen::MatrixXd delassus(const ReducedProblem& p) {
 
 void bind_reduced_problem(nb::module_& m) {
   using namespace nb::literals;
-  nb::class_<ReducedProblem>(m, "ReducedProblem", "A problem known by its contacts alone: u = W lambda + q, u the contact velocities.")
+  nb::class_<ReducedProblem> problem(m, "ReducedProblem",
+                                     "A problem known by its contacts alone: u = W lambda + q, u the contact velocities.");
+  bind_copies<ReducedProblem>(problem);
+  problem
       .def(
           "__init__",
           [](ReducedProblem* self, const ArrayLike& W, const ArrayLike& q, const ArrayLike& mu, bool symmetric_part) {

@@ -66,9 +66,9 @@ std::vector<BodyShape> read_shapes(const ShapesObject& value, const char* argume
 }
 
 void bind_shapes(nb::module_& m) {
-  nb::class_<ShapeHandle>(m, "Shape", "A collision shape, centred at its frame's origin. Lengths in m.")
+  nb::class_<ShapeHandle>(m, "Shape", nb::dynamic_attr(), "A collision shape, centred at its frame's origin. Lengths in m.")
       .def_static(
-          "sphere", [](double radius) { return checked(Sphere{radius}); }, "radius"_a)
+          "sphere", [](double radius) { return checked(Sphere{radius}); }, "radius"_a, "radius: m.")
       .def_static(
           "box", [](const ArrayLike& size) { return checked(Box{0.5 * read_vector3(size, "size")}); }, "size"_a, "size: (3,) edge lengths.")
       .def_static(

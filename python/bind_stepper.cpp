@@ -198,7 +198,8 @@ void bind_state(nb::module_& m) {
       .def_prop_rw("q", array(&State::q), set(&State::q, "q"), "(nq,) configuration")
       .def_prop_rw("v", array(&State::v), set(&State::v, "v"), "(nv,) velocity")
       .def_rw("time", &State::time, "s")
-      .def("copy", [](const State& s) { return State(s); })
+      .def(
+          "copy", [](const State& s) { return State(s); }, "Another one with the same numbers.")
       .def("__getstate__", [](const State& s) { return nb::make_tuple(own_vector(s.q), own_vector(s.v), s.time); })
       .def("__setstate__",
            [](State& self, const nb::tuple& t) {
@@ -267,8 +268,12 @@ void bind_values(nb::class_<StepperHandle>& stepper) {
           "time", [](StepperHandle& s) { return locked(s, [&] { return s.state().time; }); }, "s")
       .def_prop_ro(
           "dt", [](const StepperHandle& s) { return s.stepper().options().assemble.dt; }, "s")
-      .def_prop_ro("law", [](const StepperHandle& s) { return std::string(to_string(s.stepper().options().contact.law)); })
-      .def_prop_ro("scheme", [](const StepperHandle& s) { return std::string(to_string(s.stepper().options().scheme)); })
+      .def_prop_ro(
+          "law", [](const StepperHandle& s) { return std::string(to_string(s.stepper().options().contact.law)); },
+          "Name of the contact law, one of LAWS")
+      .def_prop_ro(
+          "scheme", [](const StepperHandle& s) { return std::string(to_string(s.stepper().options().scheme)); },
+          "Name of the time integration, one of SCHEMES")
       .def_prop_ro("drive_torques", &drive_torques, nb::rv_policy::automatic,
                    "(len(World.actuated),) torques of the drives in the last step (N m or N): means over it, of servos those at its end")
       .def_prop_ro("contacts", &contacts, "Contacts of the last step, a copy; none before the first and after one that was refused.")

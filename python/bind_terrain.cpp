@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "arguments.hpp"
+#include "remember.hpp"
 #include "shape_handle.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/geometry/terrain.hpp"
@@ -34,8 +35,8 @@ void check_name(const TerrainOptions& options, const std::string& name) {
   throw InvalidArgument(name, fmt::format("for {}: {}", to_string(options.kind), known), "another name");
 }
 
-void make(BodyShape* self, const std::string& kind, std::uint64_t seed, const MaybeArray& size, const MaybeArray& friction,
-          const nb::kwargs& numbers) {
+void make(nb::pointer_and_handle<BodyShape> self, const std::string& kind, std::uint64_t seed, const MaybeArray& size,
+          const MaybeArray& friction, const nb::kwargs& numbers) {
   TerrainOptions options{.kind = terrain_kind_from_string(kind), .seed = seed};
   if (size) {
     const auto [x, y] = read_two(*size, "size");
@@ -50,13 +51,21 @@ void make(BodyShape* self, const std::string& kind, std::uint64_t seed, const Ma
       if (field.name == name) options.*field.member = read_real(nb::borrow<Real>(value), name.c_str());
     }
   }
-  new (self) BodyShape(make_terrain(options));
+  new (self.p) BodyShape(make_terrain(options));
+  nb::dict start;
+  start["kind"] = kind;
+  start["seed"] = seed;
+  if (size) start["size"] = *size;
+  if (friction) start["friction"] = *friction;
+  start.update(numbers);
+  remember_start(self.h, start);
 }
 
 }  // namespace
 
 void bind_terrain(nb::module_& m) {
-  nb::class_<BodyShape>(m, "Terrain", R"(Ground drawn from a seed: its surface, and its friction patch by patch. Lengths in m.
+  nb::class_<BodyShape>(m, "Terrain", nb::dynamic_attr(),
+                        R"(Ground drawn from a seed: its surface, and its friction patch by patch. Lengths in m.
 
 kind and its numbers (defaults in brackets):
 flat: z = 0. slope: rises along x at slope (0.2) rad. stairs: treads of run (0.25), each rise (0.1) above the last, along x.

@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "contact_laws.hpp"
+#include "remember.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/sim/model_path.hpp"
 #include "world_handle.hpp"
@@ -22,23 +23,23 @@ using MaybeArray = std::optional<ArrayLike>;
 
 void bind_joint(nb::module_& m) {
   nb::class_<Joint>(m, "Joint", "One joint of a robot, or the 6 degrees of freedom of a floating base or free body. SI units.")
-      .def_ro("name", &Joint::name)
+      .def_ro("name", &Joint::name, "Name in the robot's file")
       .def_prop_ro(
           "kind", [](const Joint& j) { return std::string(to_string(j.kind)); }, "revolute, prismatic, spherical or free")
       .def_ro("q", &Joint::q, "First coordinate in q")
       .def_ro("v", &Joint::v, "First coordinate in v")
-      .def_ro("nq", &Joint::nq)
-      .def_ro("nv", &Joint::nv)
-      .def_ro("lower", &Joint::lower)
-      .def_ro("upper", &Joint::upper)
-      .def_ro("velocity_limit", &Joint::velocity_limit)
-      .def_ro("effort_limit", &Joint::effort_limit)
-      .def_ro("dry_friction", &Joint::dry_friction)
-      .def_ro("damping", &Joint::damping)
-      .def_ro("armature", &Joint::armature)
-      .def_ro("stiffness", &Joint::stiffness)
-      .def_ro("spring_reference", &Joint::spring_reference)
-      .def_ro("actuated", &Joint::actuated)
+      .def_ro("nq", &Joint::nq, "Number of its coordinates in q")
+      .def_ro("nv", &Joint::nv, "Number of its coordinates in v")
+      .def_ro("lower", &Joint::lower, "Least position (rad or m); -inf: none")
+      .def_ro("upper", &Joint::upper, "Largest position (rad or m); inf: none")
+      .def_ro("velocity_limit", &Joint::velocity_limit, "Largest speed (rad/s or m/s)")
+      .def_ro("effort_limit", &Joint::effort_limit, "Largest torque or force (N m or N)")
+      .def_ro("dry_friction", &Joint::dry_friction, "N m or N")
+      .def_ro("damping", &Joint::damping, "N m s/rad or N s/m")
+      .def_ro("armature", &Joint::armature, "Reflected inertia of the rotor (kg m^2 or kg)")
+      .def_ro("stiffness", &Joint::stiffness, "Of its spring (N m/rad or N/m)")
+      .def_ro("spring_reference", &Joint::spring_reference, "Where the spring is at rest (rad or m)")
+      .def_ro("actuated", &Joint::actuated, "Whether a motor drives it")
       .def("__repr__", [](const Joint& j) { return "Joint('" + j.name + "', " + std::string(to_string(j.kind)) + ")"; });
 }
 
@@ -73,7 +74,9 @@ void bind_description(nb::class_<WorldHandle>& world) {
       .def_prop_ro(
           "joints", [](WorldHandle& w) { return std::vector<Joint>(w.world().joints().begin(), w.world().joints().end()); },
           "Joints in the order of their coordinates, free bodies included")
-      .def_prop_ro("joint_names", [](WorldHandle& w) { return names_of(w.world().joints(), [](const Joint& j) { return j.name; }); })
+      .def_prop_ro(
+          "joint_names", [](WorldHandle& w) { return names_of(w.world().joints(), [](const Joint& j) { return j.name; }); },
+          "Joints, floating bases and free bodies among them, in the order of `joints`")
       .def_prop_ro(
           "body_names", [](WorldHandle& w) { return names_of(w.world().bodies(), [](const Body& b) { return b.name; }); },
           "Bodies, the static ones too, in the order of their indices")
@@ -116,7 +119,7 @@ void bind_world(nb::module_& m) {
       },
       "Scenes that come with stiction: what each is about, by the name under which World.from_scene and simulate take it.");
   bind_joint(m);
-  nb::class_<WorldHandle> world(m, "World", R"(Robots, free rigid bodies and static bodies in one state (q, v).
+  nb::class_<WorldHandle> world(m, "World", nb::dynamic_attr(), R"(Robots, free rigid bodies and static bodies in one state (q, v).
 
 A floating base or free body has 7 positions [x y z qx qy qz qw] and 6 velocities, linear then angular, of its origin in its own axes,
 as in Pinocchio: `velocity_in_world_axes` turns them. Forces, Jacobians and velocities of named bodies are in world axes. Functions of a
@@ -124,10 +127,16 @@ state take q and v, None for the start.)");
   world
       .def(
           "__init__",
-          [](WorldHandle* self, const MaybeArray& gravity, double friction, const std::optional<nb::dict>& material) {
+          [](nb::pointer_and_handle<WorldHandle> self, const MaybeArray& gravity, double friction,
+             const std::optional<nb::dict>& material) {
             std::optional<ContactMaterial> all;
             if (material) all = read_materials(*material, 1)[0];
-            new (self) WorldHandle(gravity ? std::optional(read_vector3(*gravity, "gravity")) : std::nullopt, friction, all);
+            new (self.p) WorldHandle(gravity ? std::optional(read_vector3(*gravity, "gravity")) : std::nullopt, friction, all);
+            nb::dict start;  // for copies and pickles
+            if (gravity) start["gravity"] = *gravity;
+            start["friction"] = friction;
+            if (material) start["material"] = *material;
+            remember_start(self.h, start);
           },
           "gravity"_a = nb::none(), "friction"_a = 0.5, "material"_a = nb::none(),
           R"(gravity: (3,) (m/s^2), None: what a robot's file says, else (0, 0, -9.81); friction: of shapes that have none of their own.

@@ -24,7 +24,13 @@ void WorldHandle::set_restitution(int body, double restitution) {
   scene_.restitution.back() = restitution;
 }
 
-void WorldHandle::add_robot(const std::string& file, const RobotOptions& options) { builder().add_robot(file, options); }
+void WorldHandle::add_robot(const std::string& file, const RobotOptions& options) {
+  if (file.starts_with('<')) {
+    builder().add_robot_text(file, options);
+  } else {
+    builder().add_robot(file, options);
+  }
+}
 
 void WorldHandle::add_body(const FreeBody& body, double restitution, const Twist& twist) {
   const int index = builder().add_free_body(body);

@@ -20,6 +20,7 @@ class WorldHandle {
   WorldHandle(const std::optional<Eigen::Vector3d>& gravity, double friction, const std::optional<ContactMaterial>& material);
   explicit WorldHandle(Scene scene) : scene_(std::move(scene)) {}
 
+  /// `file`: its path, or its text.
   void add_robot(const std::string& file, const RobotOptions& options);
   /// Linear and angular velocity at the start, world axes (m/s, rad/s).
   struct Twist {

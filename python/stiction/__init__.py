@@ -42,7 +42,11 @@ from ._core import (
     simulate,
     solve,
 )
+from .copying import remember
+from .pinocchio_model import from_pinocchio
 from .trajectory import Trajectory
+
+remember()
 
 __all__ = [
     "LAWS",
@@ -78,6 +82,7 @@ __all__ = [
     "can_solve",
     "certifies_infeasibility",
     "compare",
+    "from_pinocchio",
     "indeterminacy",
     "inverse",
     "load_problem",

@@ -1,3 +1,4 @@
+import inspect
 import pathlib
 import re
 import subprocess
@@ -19,3 +20,29 @@ def test_stubs_speak_python():
     stub = (pathlib.Path(stiction.__file__).parent / "_core.pyi").read_text()
     assert "std::" not in stub
     assert "def solve(problem: ContactProblem | ReducedProblem, law: str" in stub
+
+
+def public(owner, name):
+    """(full name, object) of what is public in a module or class, methods and properties included."""
+    names = owner.__all__ if inspect.ismodule(owner) else [n for n in vars(owner) if not n.startswith("_")]
+    for n in names:
+        value = getattr(owner, n)
+        yield f"{name}.{n}", value
+        if inspect.isclass(value):
+            yield from public(value, f"{name}.{n}")
+
+
+def said(doc):
+    """What a docstring says beside the signature that nanobind begins it with."""
+    lines = (doc or "").splitlines()
+    return [
+        line for line in lines if line.strip() and not re.fullmatch(r"(\w+\(.*\)|\(self.*\))( -> .*)?", line.strip())
+    ]
+
+
+def test_every_public_name_has_a_docstring():
+    documented = {
+        name: value for name, value in public(stiction, "stiction") if callable(value) or isinstance(value, property)
+    }
+    assert len(documented) > 250
+    assert not [name for name, value in documented.items() if not said(value.__doc__)]

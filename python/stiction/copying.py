@@ -1,0 +1,124 @@
+"""Copies and pickles of worlds, shapes and problems.
+
+A world, a shape and a terrain are remembered as what was said to make them: a copy or an unpickled one says it again,
+and so has the same bits and can be added to. The files that robots and meshes were read from must be where they were.
+A problem is its numbers; a pickle keeps its matrices without their blocks, so that a solve of it may differ in the last
+bits; `copy` keeps them.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+
+from ._core import ContactProblem, ReducedProblem, Shape, Terrain, World, WorldProblem
+from .pinocchio_model import from_pinocchio, is_pinocchio, velocity_limits
+
+SAYINGS = (
+    *("add_robot", "add_body", "add_ground", "add_terrain"),
+    *("exclude", "set_pair", "set_velocity"),
+)
+SHAPES = ("sphere", "box", "capsule", "cylinder", "plane", "mesh", "height_map")
+PROBLEM = (
+    *("M", "v", "J", "mu", "dt", "impulse", "gap", "restitution", "J_b", "b", "lo", "hi"),
+    *("prescribed", "v_prescribed"),
+)
+SET_LATER = ("laws", "material", "ids", "row_ids", "row_kinds")
+
+
+def said_of(self):
+    """(method or None, args, kwargs) in their order; the first makes it."""
+    if "_said" not in self.__dict__:
+        if "_start" not in self.__dict__:
+            raise TypeError(f"{self!r}: expected one that was made from Python, not a part of another object")
+        self._said = [(None, (), self._start)]
+    return self._said
+
+
+def remembered(cls, name):
+    """A method of a world that is added to what was said of it once it has succeeded."""
+    method = getattr(cls, name)
+
+    @functools.wraps(method)
+    def said(self, *args, **kwargs):
+        out = method(self, *args, **kwargs)
+        said_of(self).append((name, *copy.deepcopy((args, kwargs))))
+        return out
+
+    setattr(cls, name, said)
+
+
+def remembered_maker(cls, name):
+    """A static method that makes one."""
+    method = getattr(cls, name)
+
+    @functools.wraps(method)
+    def made(*args, **kwargs):
+        out = method(*args, **kwargs)
+        out._said = [(name, *copy.deepcopy((args, kwargs)))]
+        return out
+
+    setattr(cls, name, staticmethod(made))
+
+
+def say_again(cls, said):
+    name, args, kwargs = said[0]
+    out = cls(*args, **kwargs) if name is None else getattr(cls, name)(*args, **kwargs)
+    for name, args, kwargs in said[1:]:
+        getattr(out, name)(*args, **kwargs)
+    return out
+
+
+def reduced(self):
+    return say_again, (type(self), list(said_of(self)))
+
+
+def copied(self):
+    """Another one of which the same was said, to be changed by itself."""
+    return say_again(type(self), said_of(self))
+
+
+def problem_of(numbers, later):
+    problem = ContactProblem(**numbers)
+    for name, value in later.items():
+        if len(value):
+            setattr(problem, name, value)
+    return problem
+
+
+def reduced_problem(self):
+    numbers = {name: getattr(self, name) for name in PROBLEM}
+    return problem_of, (numbers, {name: getattr(self, name) for name in SET_LATER})
+
+
+def taking_pinocchio(add_robot):
+    """World.add_robot for a pinocchio.Model, or that and a pinocchio.GeometryModel, too."""
+
+    @functools.wraps(add_robot)
+    def said(self, file, *args, **kwargs):
+        if is_pinocchio(file):
+            parts = file if isinstance(file, tuple) else (file,)
+            kwargs["joint_settings"] = velocity_limits(parts[0]) | kwargs.get("joint_settings", {})
+            file = from_pinocchio(*parts)
+        return add_robot(self, file, *args, **kwargs)
+
+    return said
+
+
+def remember():
+    for name in SAYINGS:
+        remembered(World, name)
+    World.add_robot = taking_pinocchio(World.add_robot)
+    remembered_maker(World, "from_scene")
+    for name in SHAPES:
+        remembered_maker(Shape, name)
+    for cls in (World, Shape, Terrain):
+        cls.__reduce__ = reduced
+    World.__copy__ = World.copy = copied
+    World.__deepcopy__ = lambda self, memo: copied(self)
+    for cls in (Shape, Terrain):  # nothing changes them
+        cls.__copy__ = lambda self: self
+        cls.__deepcopy__ = lambda self, memo: self
+    for cls in (ContactProblem, WorldProblem):
+        cls.__reduce__ = reduced_problem
+    ReducedProblem.__reduce__ = lambda self: (ReducedProblem, (self.W, self.q, self.mu))

@@ -1,0 +1,171 @@
+"""Copies and pickles have the bits of the original; pinocchio's models go over whole; python -m stiction."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import stiction
+
+
+def some_world():
+    world = stiction.World(gravity=(0.1, 0, -9.81), friction=0.4, material={"stiffness": 1e5})
+    world.add_ground(friction=0.7)
+    world.add_robot("models/links.urdf", floating=True, position=(0, 0, 0.2))
+    parts = [stiction.Shape.box((0.1, 0.1, 0.1)), (stiction.Shape.sphere(0.05), (0.1, 0, 0))]
+    world.add_body("box", parts, density=500.0, position=(0.5, 0, 0.2), velocity=(0.1, 0, 0))
+    world.add_terrain(stiction.Terrain("hills", seed=3), position=(0, 0, -1))
+    world.set_pair("box", friction=0.2)
+    world.exclude("box", "trunk")
+    return world
+
+
+WAYS = {
+    "copy": lambda x: x.copy(),
+    "copy.copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda x: pickle.loads(pickle.dumps(x)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_copied_world_has_the_bits_of_the_first_and_is_another_one(way):
+    world = some_world()
+    other = WAYS[way](world)
+    runs = [stiction.simulate(w, 0.05) for w in (world, other)]
+    np.testing.assert_array_equal(runs[0].q, runs[1].q)
+    other.add_body("late", stiction.Shape.sphere(0.1), mass=1.0)
+    assert other.nv == world.nv + 6
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_copied_scene_is_the_scene(way):
+    world = stiction.World.from_scene("stack")
+    other = WAYS[way](world)
+    np.testing.assert_array_equal(stiction.simulate(world, 0.05).q, stiction.simulate(other, 0.05).q)
+
+
+def test_what_failed_is_not_said_again():
+    world = stiction.World()
+    with pytest.raises(ValueError, match="mass"):
+        world.add_body("ball", stiction.Shape.sphere(0.1), mass=-1.0)
+    world.add_body("ball", stiction.Shape.sphere(0.1), mass=1.0)
+    assert pickle.loads(pickle.dumps(world)).nv == 6
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_copied_problem_is_solved_alike(way):
+    world = some_world()
+    problem = stiction.World.from_scene("stack").problem()
+    other = WAYS[way](problem)
+    for name in ("M", "J", "v", "mu", "ids", "gap", "J_b", "lo", "hi"):
+        np.testing.assert_array_equal(getattr(problem, name), getattr(other, name))
+    ours, theirs = (stiction.solve(p, law="anitescu") for p in (problem, other))
+    np.testing.assert_allclose(ours.v, theirs.v, atol=1e-9)
+    if way != "pickle":
+        np.testing.assert_array_equal(ours.impulses, theirs.impulses)
+        np.testing.assert_array_equal(problem.positions, other.positions)
+    rows = WAYS[way](world.problem())
+    assert list(rows.row_kinds) == list(world.problem().row_kinds)
+    other.v[:] = 0.0
+    assert world.problem().velocities == rows.velocities
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_copied_states_and_reduced_problems_are_others_with_the_same_numbers(way):
+    state = stiction.State(np.arange(3.0), np.ones(2), 0.5)
+    other = WAYS[way](state)
+    np.testing.assert_array_equal(state.q, other.q)
+    assert other.time == 0.5
+    other.q[0] = 7.0
+    assert state.q[0] == 0.0
+    A = np.random.default_rng(1).normal(size=(6, 6))
+    problem = stiction.ReducedProblem(A @ A.T, -np.ones(6), 0.5)
+    other = WAYS[way](problem)
+    np.testing.assert_allclose(other.W, problem.W, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(other.q, problem.q)
+
+
+def test_the_module_is_the_command():
+    def said(*words):
+        return subprocess.run(words, capture_output=True, text=True, check=False)
+
+    ours = said(sys.executable, "-m", "stiction", "scenes")
+    assert ours.returncode == 0, ours.stderr
+    assert "stack" in ours.stdout
+    assert said(sys.executable, "-m", "stiction", "simulate", "nothing.toml").returncode != 0
+
+
+def pinocchio_pair(example_robot, path, floating):
+    pin = pytest.importorskip("pinocchio", reason="needs pinocchio's Python bindings (pip install pin)")
+    file = example_robot(path)
+    root = [pin.JointModelFreeFlyer()] if floating else []
+    return pin, file, pin.buildModelFromUrdf(file, *root)
+
+
+@pytest.mark.parametrize(
+    ("path", "floating"),
+    [
+        ("ur_description/urdf/ur10_robot.urdf", False),
+        ("solo_description/robots/solo12.urdf", True),
+        ("talos_data/robots/talos_reduced.urdf", True),
+    ],
+)
+def test_a_pinocchio_model_has_its_dynamics(example_robot, path, floating):
+    pin, _, model = pinocchio_pair(example_robot, path, floating)
+    world = stiction.World()
+    world.add_robot(model)
+    assert (world.nq, world.nv) == (model.nq, model.nv)
+    assert world.joint_names == list(model.names[1:])
+    data = model.createData()
+    random = np.random.default_rng(4)
+    q = pin.integrate(model, pin.neutral(model), random.normal(size=model.nv))
+    v = random.normal(size=model.nv)
+    M = pin.crba(model, data, q)
+    M = np.triu(M) + np.triu(M, 1).T
+    np.testing.assert_allclose(world.mass_matrix(q), M, atol=1e-9 * np.abs(M).max())
+    bias = pin.nonLinearEffects(model, data, q, v)
+    np.testing.assert_allclose(world.bias(q, v), bias, atol=1e-9 * np.abs(bias).max())
+    for joint in world.joints:
+        if joint.nv == 1:
+            assert joint.effort_limit == pytest.approx(model.effortLimit[joint.v])
+            assert joint.velocity_limit == pytest.approx(model.velocityLimit[joint.v])
+            assert (joint.lower, joint.upper) == pytest.approx(
+                (model.lowerPositionLimit[joint.q], model.upperPositionLimit[joint.q])
+            )
+    pin.framesForwardKinematics(model, data, q)
+    for i, frame in enumerate(model.frames):
+        if frame.type.name == "BODY" and frame.name in world.link_names:
+            np.testing.assert_allclose(world.pose(frame.name, q), data.oMf[i].homogeneous, atol=1e-9)
+    again = pickle.loads(pickle.dumps(world))
+    np.testing.assert_array_equal(again.mass_matrix(q), world.mass_matrix(q))
+
+
+def test_a_pinocchio_model_collides_by_its_collision_model():
+    pin = pytest.importorskip("pinocchio", reason="needs pinocchio's Python bindings (pip install pin)")
+    file = "models/links.urdf"
+    model = pin.buildModelFromUrdf(file, pin.JointModelFreeFlyer())
+    shapes = pin.buildGeomFromUrdf(model, file, pin.GeometryType.COLLISION)
+    worlds = []
+    for robot in ((model, shapes), file):
+        world = stiction.World()
+        world.add_ground()
+        world.add_robot(robot, **({"floating": True} if robot == file else {}))
+        q = world.initial_q
+        q[:7] = 0, 0, 0.1, 0, 0, 0, 1
+        q[7:] = [0.3927, 0.7854, 1.5708, -0.3927, -0.7854, -1.5708, -0.3927, -0.7854, -1.5708, 0.3927, 0.7854, 1.5708]
+        order = np.argsort([joint.name for joint in world.joints[1:]])
+        worlds.append(sorted(np.round(world.problem(q).gap, 9)) if order.size == 12 else None)
+    assert worlds[0]
+    assert worlds[0] == worlds[1]
+
+
+def test_a_joint_of_pinocchio_that_has_no_like_here_is_named():
+    pin = pytest.importorskip("pinocchio", reason="needs pinocchio's Python bindings (pip install pin)")
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelPlanar(), pin.SE3.Identity(), "skate")
+    with pytest.raises(ValueError, match=r"'skate'.*got Planar"):
+        stiction.World().add_robot(model)
