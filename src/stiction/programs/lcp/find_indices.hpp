@@ -20,7 +20,7 @@
 #include <Eigen/Core>
 
 #include "stiction/base/blocks.hpp"
-#include "stiction/programs/lcp/row_basis.hpp"
+#include "stiction/base/row_basis.hpp"
 
 namespace stiction {
 

@@ -15,8 +15,8 @@
 #include <Eigen/Core>
 
 #include "stiction/base/blocks.hpp"
+#include "stiction/base/row_basis.hpp"
 #include "stiction/programs/lcp/lcp_solution.hpp"
-#include "stiction/programs/lcp/row_basis.hpp"
 
 namespace stiction {
 

@@ -17,7 +17,7 @@
 
 #include <vector>
 
-#include "stiction/programs/lcp/row_basis.hpp"
+#include "stiction/base/row_basis.hpp"
 #include "stiction/programs/mlcp/mlcp.hpp"
 
 namespace stiction {

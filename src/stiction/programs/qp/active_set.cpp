@@ -63,7 +63,8 @@ void ActiveSet::start(RowsView A, VectorView c, VectorView lo, VectorView hi, Ve
   inside_.reserve(static_cast<std::size_t>(r));
   barred_.assign(static_cast<std::size_t>(n), 0);
   any_barred_ = false;
-  qr_.reset(r);
+  basis_.reset(static_cast<int>(r));
+  projected_.resize(r);
   take_inside_entries();
 }
 
@@ -121,7 +122,8 @@ void ActiveSet::take_inside_entries() {
 }
 
 bool ActiveSet::try_inside(Eigen::Index j) {
-  if (!(norm_[j] > 0.0) || !qr_.append(A_.row_data(j), norm_[j], kDependent)) return false;
+  if (!(norm_[j] > 0.0) || !(basis_.project(A_.row_data(j), projected_.data()) > kDependent * norm_[j])) return false;
+  basis_.append(projected_.data());
   inside_.push_back(j);
   place(j) = Place::inside;
   outside_stale_ = outside_stale_ || x_[j] != 0.0;
@@ -130,7 +132,7 @@ bool ActiveSet::try_inside(Eigen::Index j) {
 
 void ActiveSet::leave(Eigen::Index k, Place where) {
   const Eigen::Index j = inside(k);
-  qr_.remove(k);
+  basis_.remove(static_cast<int>(k));
   inside_.erase(inside_.begin() + k);
   place(j) = where;
   outside_stale_ = outside_stale_ || x_[j] != 0.0;
@@ -222,10 +224,10 @@ void ActiveSet::drop_resting() {
 void ActiveSet::newton_direction() {
   const Eigen::Index k = inside_size();
   auto du = du_.head(k);
-  const auto Q = qr_.Q();
+  const auto Q = basis_.span();
   if (!c_.empty()) {
     for (Eigen::Index i = 0; i < k; ++i) work_[i] = cost(inside(i));
-    qr_.solve_transposed(work_.data());
+    basis_.solve_lower(work_.data());
   } else {
     work_.head(k).setZero();
   }
@@ -242,14 +244,14 @@ void ActiveSet::newton_direction() {
     factor.solveInPlace(du);
   }
   dx_.head(k) = du;
-  qr_.solve(dx_.data());
+  basis_.solve_upper(dx_.data());
 }
 
 /// Exact minimiser of φ along the Newton direction within [0, limit].
 double ActiveSet::step_length(double limit) {
   if (rows_.empty()) return std::min(1.0, limit);
   const Eigen::Index k = inside_size();
-  dy_.noalias() = qr_.Q() * du_.head(k);
+  dy_.noalias() = basis_.span() * du_.head(k);
   double slope = dy_.dot(y_ - target_);
   for (Eigen::Index i = 0; i < k; ++i) slope += cost(inside(i)) * dx_[i];
   return rows_.line_search(dy_, slope, dy_.squaredNorm(), limit);
@@ -366,8 +368,8 @@ ActiveSet::Place ActiveSet::place_of(Eigen::Index j) const {
 double ActiveSet::dependence(Eigen::Index j, double sign, double& noise) {
   const Eigen::Index k = inside_size();
   if (norm_[j] > 0.0) {
-    dx_.head(k) = -sign * qr_.projection();
-    qr_.solve(dx_.data());
+    dx_.head(k) = -sign * projected_.head(k);
+    basis_.solve_upper(dx_.data());
   } else {
     dx_.head(k).setZero();
   }

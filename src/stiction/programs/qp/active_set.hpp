@@ -2,7 +2,7 @@
 //
 //   minimise  φ(x) = 1/2 |y - t|² + cᵀx + Σ_i ω_i/2 max(0, δ_i - c_iᵀy)²,   y = Aᵀx,   lo <= x <= hi        (last term: penalty_rows.hpp)
 //
-//   inside set F   variables being solved for; their generators a_j (rows of A) are linearly independent, A_Fᵀ = Q R (thin_qr.hpp)
+//   inside set F   variables being solved for; their generators a_j (rows of A) are linearly independent, A_Fᵀ = Q R (row_basis.hpp)
 //   others         at lo, at hi, or `idle`: between the bounds, left where they are because nothing needs them or a_j depends on F
 //   z = ∂φ/∂y  r,  g = A z + c  n
 // settle   minimise over F: Newton direction R Δx_F = Δu, (I + QᵀHQ) Δu = -(Qᵀz + R⁻ᵀc_F), exact line search, and the first variable
@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "stiction/base/grow.hpp"
+#include "stiction/base/row_basis.hpp"
 #include "stiction/problem/solution.hpp"
 #include "stiction/programs/qp/penalty_rows.hpp"
-#include "stiction/programs/qp/thin_qr.hpp"
 #include "stiction/programs/qp/views.hpp"
 
 namespace stiction {
@@ -52,7 +52,7 @@ class ActiveSet {
   /// |a_j|, n.
   const GrowVector& norms() const { return norm_; }
   const GrowVector& direction() const { return direction_; }
-  const ThinQr& factor() const { return qr_; }
+  const RowBasis& factor() const { return basis_; }
   /// |t| + Σ |a_j||x_j| + norms of the penalty forces: what rounding in z is relative to.
   double scale() const { return scale_; }
   int pivots() const { return pivots_; }
@@ -94,6 +94,7 @@ class ActiveSet {
   GrowVector lo_, hi_, x_, y_, z_, gradient_, target_, norm_, inverse_norm_, direction_;
   GrowVector outside_;  // Σ over variables not in F of x_j a_j
   GrowVector du_, dx_, dy_, work_;
+  GrowVector projected_;  // the row that was last tried, in the coordinates of basis_
   GrowMatrix hessian_;
   double scale_ = 0.0, outside_scale_ = 0.0, target_scale_ = 0.0;
   double descent_ = 0.0;  // of the last settle, |Δu| over the scale
@@ -101,7 +102,7 @@ class ActiveSet {
   std::vector<Place> place_;
   std::vector<signed char> barred_;
   bool any_barred_ = false, outside_stale_ = false;
-  ThinQr qr_;
+  RowBasis basis_;  // of the generators of F
   PenaltyRows rows_;
   int pivots_ = 0;
 };

@@ -80,17 +80,17 @@ double first_order_update(const KineticQp& problem, KineticQpWorkspace& ws, doub
 
 /// μ of the active rows near ws.trial that makes the gradient on F vanish, free of the rounding that ω multiplies.
 void fit_multipliers(const KineticQp& problem, KineticQpWorkspace& ws) {
-  const ThinQr& factor = ws.engine.factor();
-  const Eigen::Index k = factor.size();
+  const RowBasis& factor = ws.engine.factor();
+  const Eigen::Index k = factor.rank();
   if (k == 0 || problem.C.empty()) return;
-  const auto Q = factor.Q();
+  const auto Q = factor.span();
   for (int pass = 0; pass < kCorrections; ++pass) {
     ws.z = ws.engine.y() - ws.engine.target();
     for (Eigen::Index i = 0; i < ws.trial.size(); ++i) ws.z -= ws.trial[i] * problem.C.row(i);
     ws.work.setZero(k);
     if (!problem.c.empty()) {
       for (Eigen::Index i = 0; i < k; ++i) ws.work[i] = problem.c[ws.engine.inside(i)];
-      factor.solve_transposed(ws.work.data());
+      factor.solve_lower(ws.work.data());
     }
     ws.work.noalias() += Q.transpose() * ws.z;
     ws.gram.setZero(k, k);

@@ -50,12 +50,12 @@ void compress(const RangeQp& problem, bool allowed, RangeQpWorkspace& ws) {
   const Eigen::Index w = problem.W.cols();
   const bool compressed =
       allowed && w >= kWide && problem.W.rows() > 2 * w && find_row_space(problem.W, w / 2, ws.basis, ws.coordinates, ws.scratch);
-  if (!compressed) ws.basis.resize(0, 0);
-  ws.target.resize(compressed ? ws.basis.cols() : w);
+  if (!compressed) ws.basis.reset(0);
+  ws.target.resize(compressed ? ws.basis.rank() : w);
   if (problem.t.empty()) {
     ws.target.setZero();
   } else if (compressed) {
-    ws.target.noalias() = ws.basis.transpose() * problem.t.map();
+    ws.target.noalias() = ws.basis.span().transpose() * problem.t.map();
   } else {
     ws.target = problem.t.map();
   }
@@ -64,7 +64,7 @@ void compress(const RangeQp& problem, bool allowed, RangeQpWorkspace& ws) {
 /// Stacks √ω E over W (or its coordinates) and starts the engine at x0.
 void stack(const RangeQp& problem, double stiffness, VectorView x0, RangeQpWorkspace& ws) {
   const Eigen::Index n = problem.W.rows(), w = ws.target.size(), p = equalities(problem);
-  const bool compressed = ws.basis.size() > 0;
+  const bool compressed = ws.basis.rank() > 0;
   ws.stacked.resize(p + w, n);
   ws.weight.setZero(p);
   double largest = 0.0;
@@ -112,7 +112,7 @@ double measure_defect(const RangeQp& problem, RangeQpWorkspace& ws) {
 /// scratch <- (B Bᵀ + ε)⁻¹ scratch, with B the equality rows of Q: B Bᵀ is what a change of ν does to √ω Eᵀx_F, and ε keeps ν where it
 /// is in directions that F does not determine.
 void solve_for_multipliers(RangeQpWorkspace& ws) {
-  const auto B = ws.engine.factor().Q().topRows(ws.weight.size());
+  const auto B = ws.engine.factor().span().topRows(ws.weight.size());
   ws.gram.resize(B.rows(), B.rows());
   ws.gram.noalias() = B.lazyProduct(B.transpose());
   ws.gram.diagonal().array() += kUndetermined;
@@ -127,8 +127,8 @@ void meet_equalities(const RangeQp& problem, RangeQpWorkspace& ws) {
     ws.scratch = ws.defect;
     solve_for_multipliers(ws);
     ws.step.resize(ws.engine.inside_size());
-    ws.step.noalias() = ws.engine.factor().Q().topRows(p).transpose().lazyProduct(ws.scratch);
-    ws.engine.factor().solve(ws.step.data());
+    ws.step.noalias() = ws.engine.factor().span().topRows(p).transpose().lazyProduct(ws.scratch);
+    ws.engine.factor().solve_upper(ws.step.data());
     if (ws.engine.advance_inside(ws.step.data()) == 1.0) ++full_steps;
     measure_defect(problem, ws);
   }
@@ -137,7 +137,7 @@ void meet_equalities(const RangeQp& problem, RangeQpWorkspace& ws) {
 /// ν near the first-order update that makes the gradient of the Lagrangian vanish on F, free of the rounding that ω multiplies.
 void fit_multipliers(RangeQpWorkspace& ws) {
   const Eigen::Index p = ws.weight.size(), w = ws.target.size();
-  const auto Q = ws.engine.factor().Q();
+  const auto Q = ws.engine.factor().span();
   ws.multiplier = ws.first_order;
   for (int pass = 0; pass < kCorrections && Q.cols() > 0 && p > 0; ++pass) {
     ws.step.resize(Q.cols());
@@ -293,7 +293,7 @@ Status range_qp(const RangeQp& problem, const QpOptions& options, RangeQpWorkspa
   solution.pivots = solution.sweeps = 0;
   solution.farkas.resize(0);
   solution.status = run(problem, options, true, ws, solution);
-  if (solution.status == Status::inaccurate && ws.basis.size() > 0) solution.status = run(problem, options, false, ws, solution);
+  if (solution.status == Status::inaccurate && ws.basis.rank() > 0) solution.status = run(problem, options, false, ws, solution);
   if (solution.status != Status::infeasible) solution.farkas.resize(0);
   if (solution.residual == kInfinity) return_rest(problem, ws, solution);
   solution.y.resize(problem.W.cols());

@@ -37,7 +37,8 @@ struct RangeQpWorkspace {
   ActiveSet dual;    ///< on E, for the multipliers
   QpResidualScratch residual;
   GrowMatrix stacked;             ///< (p + rank) x n, column j: √ω_k E_jk over the coordinates of W_j
-  GrowMatrix basis, coordinates;  ///< w x rank and n x rank when W is compressed, else empty
+  RowBasis basis;                 ///< of W's row space, when W is compressed, else empty
+  GrowMatrix coordinates;         ///< n x rank, W's rows in it
   GrowVector weight, level;       ///< p: √ω_k, √ω_k e_k
   GrowVector defect, multiplier;  ///< p: √ω_k (e - Eᵀx)_k, ν_k / √ω_k
   GrowVector first_order, updated, target, step, scratch, nu, x, gradient, dual_lo, dual_hi;

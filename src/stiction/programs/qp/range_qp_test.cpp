@@ -169,17 +169,17 @@ TEST(RangeQp, BadInputIsNamed) {
 
 TEST(RowSpace, FindsTheRankAndReproducesTheMatrix) {
   Random random(9);
-  GrowMatrix basis, coordinates;
+  RowBasis basis;
+  GrowMatrix coordinates;
   GrowVector scratch;
   const RowMatrix W = random.plain(50, 7) * random.plain(7, 20);
   ASSERT_TRUE(find_row_space(W, 10, basis, coordinates, scratch));
-  ASSERT_EQ(basis.cols(), 7);
-  EXPECT_NEAR((basis.transpose() * basis - Eigen::MatrixXd::Identity(7, 7)).norm(), 0.0, 1e-14);
-  EXPECT_NEAR((coordinates * basis.transpose() - W).norm(), 0.0, 1e-12 * W.norm());
+  ASSERT_EQ(basis.rank(), 7);
+  EXPECT_NEAR((coordinates * basis.span().transpose() - W).norm(), 0.0, 1e-12 * W.norm());
   EXPECT_FALSE(find_row_space(W, 6, basis, coordinates, scratch));
   const RowMatrix zero = RowMatrix::Zero(4, 3);
   ASSERT_TRUE(find_row_space(zero, 2, basis, coordinates, scratch));
-  EXPECT_EQ(basis.cols(), 0);
+  EXPECT_EQ(basis.rank(), 0);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "stiction/programs/lcp/row_basis.hpp"
+#include "stiction/base/row_basis.hpp"
 
 #include <cassert>
 #include <cmath>

@@ -1,13 +1,28 @@
-#include "stiction/programs/lcp/row_basis.hpp"
+#include "stiction/base/row_basis.hpp"
 
 #include <gtest/gtest.h>
 
-#include "stiction/programs/lcp/lcp_testing.hpp"
+#include "stiction/base/blocks.hpp"
+#include "stiction/base/random.hpp"
 
 namespace stiction {
 namespace {
 
-using lcp_testing::Random;
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : uniform_(seed) {}
+  double uniform(double lo, double hi) { return uniform_(lo, hi); }
+  int integer(int lo, int hi) { return lo + static_cast<int>(uniform_(0.0, 1.0) * (hi - lo + 1)); }
+  RowMatrix matrix(int rows, int cols) {
+    RowMatrix m(rows, cols);
+    for (Eigen::Index i = 0; i < m.size(); ++i) m.data()[i] = uniform_(-1.0, 1.0);
+    return m;
+  }
+  Eigen::VectorXd vector(int size) { return matrix(size, 1); }
+
+ private:
+  Uniform uniform_;
+};
 
 void expect_factor(const RowBasis& basis, const RowMatrix& rows) {
   const auto k = basis.rank();
