@@ -14,7 +14,7 @@ from .trajectory import Trajectory
 def main(arguments: typing.Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="stiction convert", description="A recorded run in another format.")
     parser.add_argument("run", help="trajectory (.npz or .mcap)")
-    parser.add_argument("to", help="file to write: .npz or .mcap")
+    parser.add_argument("to", help="file to write: .npz, .mcap or .rrd (a recording for Rerun)")
     parsed = parser.parse_args(arguments)
     try:
         trajectory = Trajectory.load(parsed.run)

@@ -2,7 +2,7 @@
 shows and `stiction convert` turns into another format.
 
 .npz: arrays by the names of `Trajectory`, as numpy.savez_compressed writes them. .mcap: a log of the same numbers, to
-the bit, that robotics viewers open (mcap_log.py).
+the bit, that robotics viewers open (mcap_log.py). .rrd: a recording for the viewer of Rerun (rerun_log.py).
 """
 
 from __future__ import annotations
@@ -106,16 +106,20 @@ class Trajectory:
         return _Reader(path, _read_npz(path)).trajectory()
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes .npz or .mcap, as the name ends; FileError when it cannot be written."""
+        """Writes .npz, .mcap or, to be looked at, .rrd, as the name ends; FileError when it cannot be written."""
         path = os.fspath(path)
         suffix = pathlib.Path(path).suffix
-        if suffix not in (".npz", ".mcap"):
-            raise ValueError(f"path: expected a name that ends in .npz or .mcap, got {path!r}")
+        if suffix not in (".npz", ".mcap", ".rrd"):
+            raise ValueError(f"path: expected a name that ends in .npz, .mcap or .rrd, got {path!r}")
         try:
             if suffix == ".mcap":
                 from . import mcap_log
 
                 mcap_log.write(path, self)
+            elif suffix == ".rrd":
+                from . import rerun_log
+
+                rerun_log.write(path, self)
             else:
                 np.savez_compressed(path, **self.arrays())
         except OSError as error:

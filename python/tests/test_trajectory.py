@@ -165,7 +165,7 @@ def test_the_command_converts(trajectory, tmp_path):
     same(stiction.Trajectory.load(tmp_path / "run.mcap"), trajectory)
     said = subprocess.run([*command, tmp_path / "run.npz", tmp_path / "run.csv"], capture_output=True, text=True)
     assert said.returncode == 2
-    assert "expected a name that ends in .npz or .mcap" in said.stderr
+    assert "expected a name that ends in .npz, .mcap or .rrd" in said.stderr
 
 
 def test_bad_files_are_named(trajectory, tmp_path):

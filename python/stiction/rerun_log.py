@@ -1,0 +1,111 @@
+"""Trajectories as Rerun recordings (rerun.io), for its viewer: `stiction convert RUN.npz RUN.rrd`, `rerun RUN.rrd`.
+
+entity                     what                                            at
+world/BODY                 pose of a body                                  every state
+world/BODY/SHAPE           a collision shape in the frame of its body      all times
+world/contacts             points, coloured open, stick, slip              every state
+world/forces               arrows of the forces on the first bodies        every state
+world/center_of_mass       a point                                         every state
+world/targets              points meant and reached, where there are any   every state
+plots/CHART/CURVE          what `stiction view` plots, one number          every state
+
+One time-line, `time`, is the run's own clock (s). Arrows are as long as in `stiction view`: 0.25 m for the weight of
+all that moves. A recording is for looking at: numbers of contacts are of single precision there, and it is not read
+again.
+"""
+
+from __future__ import annotations
+
+import typing
+
+import numpy as np
+
+from .frames import charts_of
+
+if typing.TYPE_CHECKING:
+    from .trajectory import Trajectory
+
+NO_RERUN = "a recording (.rrd) needs the package rerun-sdk, which is not installed here (pip install 'stiction[rerun]')"
+ARROW = 0.25  # m for the weight of all that moves
+GRAVITY = 9.81  # m/s², of that weight
+PLANE = 20.0  # m, side of the square that stands for an infinite plane
+COLORS = np.array(((150, 150, 150), (40, 140, 60), (220, 120, 30)), dtype=np.uint8)  # of CONTACT_MODES
+MEANT, REACHED = (60, 90, 200), (200, 60, 60)
+
+
+def write(path: str, trajectory: Trajectory) -> None:
+    """Raises ModuleNotFoundError without rerun-sdk, OSError where the file cannot be written."""
+    try:
+        import rerun
+    except ImportError:
+        raise ModuleNotFoundError(NO_RERUN) from None
+    with open(path, "wb"):  # says why it cannot be written, which Rerun does not
+        pass
+    recording = rerun.RecordingStream("stiction", recording_id="stiction", send_properties=False)
+    recording.save(path)
+    recording.log("world", rerun.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
+    names = [entity("world", name) for name in trajectory.body_names]
+    clock = rerun.TimeColumn("time", duration=trajectory.time)
+
+    def send(name, columns):
+        rerun.send_columns(name, [clock], columns, recording=recording)
+
+    for k, name in enumerate(names):
+        poses = trajectory.body_poses[:, k]
+        send(name, rerun.Transform3D.columns(translation=poses[:, :3], quaternion=poses[:, 3:]))
+    for i, shape in enumerate(trajectory.shapes):
+        name = entity(names[shape.body], f"{i}_{shape.name}")
+        for part in drawn(rerun, shape):
+            recording.log(name, part, static=True)
+    send_contacts(rerun, send, trajectory)
+    send("world/center_of_mass", rerun.Points3D.columns(positions=trajectory.center_of_mass))
+    for chart in charts_of(trajectory):
+        for curve, values in zip(chart.names, chart.values.T, strict=True):
+            send(entity(entity("plots", chart.title), curve), rerun.Scalars.columns(scalars=values))
+    recording.flush()
+    recording.disconnect()
+
+
+def entity(parent, name):
+    """A child's path: what a name has of characters with a meaning there becomes an underscore."""
+    return parent + "/" + "".join(c if c.isalnum() or c in "_-." else "_" for c in name)
+
+
+def send_contacts(rerun, send, trajectory):
+    counts = np.diff(trajectory.contact_offsets)
+    mass = trajectory.body_mass.sum()
+    scale = ARROW / (GRAVITY * mass) if mass > 0.0 else 0.0
+    colors = COLORS[trajectory.contact_modes]
+    points = rerun.Points3D.columns(positions=trajectory.contact_points, colors=colors)
+    send("world/contacts", points.partition(counts))
+    forces = scale * trajectory.contact_forces
+    arrows = rerun.Arrows3D.columns(vectors=forces, origins=trajectory.contact_points, colors=colors)
+    send("world/forces", arrows.partition(counts))
+    states, targets = trajectory.targets.shape[:2]
+    if targets:
+        both = np.concatenate((trajectory.targets, trajectory.reached), axis=1).reshape(-1, 3)
+        paint = np.tile(np.repeat((MEANT, REACHED), targets, axis=0), (states, 1)).astype(np.uint8)
+        columns = rerun.Points3D.columns(positions=both, colors=paint)
+        send("world/targets", columns.partition(np.full(states, 2 * targets)))
+
+
+def drawn(rerun, shape):
+    """A shape in its body's frame, as Rerun's components."""
+    place, turn = [shape.placement[:3]], [shape.placement[3:]]
+    radius, length = shape.size[:2]
+    if shape.kind == "sphere":
+        return [rerun.Ellipsoids3D(centers=place, quaternions=turn, radii=[radius])]
+    if shape.kind == "box":
+        return [rerun.Boxes3D(centers=place, quaternions=turn, sizes=[shape.size])]
+    if shape.kind == "plane":
+        return [rerun.Boxes3D(centers=place, quaternions=turn, sizes=[[PLANE, PLANE, 0.0]])]
+    if shape.kind == "cylinder":
+        return [rerun.Cylinders3D(centers=place, quaternions=turn, lengths=[length], radii=[radius])]
+    if shape.kind == "capsule":
+        # Rerun's begins at the centre of its lower cap, ours lies about its middle.
+        x, y, z, w = shape.placement[3:]
+        axis = np.array((2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)))
+        start = [shape.placement[:3] - 0.5 * length * axis]
+        return [rerun.Capsules3D(translations=start, quaternions=turn, lengths=[length], radii=[radius])]
+    pose = rerun.InstancePoses3D(translations=place, quaternions=turn)
+    return [rerun.Mesh3D(vertex_positions=shape.vertices, triangle_indices=shape.faces), pose]

@@ -1,0 +1,112 @@
+"""Recordings for Rerun, read back: bodies, shapes, contacts, forces and numbers where and when they were."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import stiction
+from stiction.trajectory import of_simulation
+
+rerun = pytest.importorskip("rerun", reason="needs rerun-sdk, pip install 'stiction[rerun]'")
+
+MASS, GRAVITY = 2.0, 9.81
+SHAPES = {
+    "pill": stiction.Shape.capsule(0.05, 0.2),
+    "can": stiction.Shape.cylinder(0.05, 0.2),
+    "ball": stiction.Shape.sphere(0.1),
+}
+
+
+@pytest.fixture(scope="module")
+def trajectory():
+    world = stiction.World(friction=0.3)
+    world.add_ground()
+    world.add_body("a box", stiction.Shape.box((0.2, 0.2, 0.1)), mass=MASS, position=(0, 0, 0.05), velocity=(1, 0, 0))
+    for i, (name, shape) in enumerate(SHAPES.items()):
+        world.add_body(name, shape, mass=1.0, position=(-2 - i, 1, 1))
+    world.add_body("hill", stiction.Shape.height_map([[0.1, 0.2], [0.1, 0.3]], 1.0, 1.0, 0.0), position=(9, 0, 0))
+    return of_simulation(stiction.simulate(world, 0.4, dt=0.01))
+
+
+@pytest.fixture(scope="module")
+def rows(trajectory, tmp_path_factory):
+    """{entity: {component: list of rows}}, times of temporal ones under `time` (ns)."""
+    file = tmp_path_factory.mktemp("rerun") / "run.rrd"
+    trajectory.save(file)
+    out = {}
+    for chunk in rerun.chunk.RrdReader(file).stream():
+        batch = chunk.to_record_batch()
+        of_entity = out.setdefault(chunk.entity_path, {})
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            of_entity.setdefault(name, []).extend(
+                column.to_pylist() if name != "time" else column.cast("int64").to_pylist()
+            )
+    return out
+
+
+def test_bodies_move_on_the_clock_of_the_run(trajectory, rows):
+    box = rows["/world/a_box"]
+    np.testing.assert_allclose(np.array(box["time"]) / 1e9, trajectory.time, atol=1e-9)
+    k = trajectory.body_names.index("a box")
+    np.testing.assert_allclose(
+        np.reshape(box["Transform3D:translation"], (-1, 3)), trajectory.body_poses[:, k, :3], atol=1e-6
+    )
+    np.testing.assert_allclose(
+        np.reshape(box["Transform3D:quaternion"], (-1, 4)), trajectory.body_poses[:, k, 3:], atol=1e-6
+    )
+
+
+def test_shapes_hang_on_their_bodies(rows):
+    def shape(body, component):
+        (entity,) = [name for name in rows if name.startswith(f"/world/{body}/")]
+        return np.ravel(rows[entity][component])
+
+    np.testing.assert_allclose(shape("a_box", "Boxes3D:half_sizes"), [0.1, 0.1, 0.05], atol=1e-7)
+    np.testing.assert_allclose(shape("ball", "Ellipsoids3D:half_sizes"), [0.1] * 3, atol=1e-7)
+    np.testing.assert_allclose(shape("can", "Cylinders3D:lengths"), [0.2], atol=1e-7)
+    np.testing.assert_allclose(shape("pill", "Capsules3D:translations"), [0, 0, -0.1], atol=1e-7)
+    assert len(shape("hill", "Mesh3D:triangle_indices")) >= 6
+
+
+def test_contacts_and_forces_are_those_of_every_state(trajectory, rows):
+    points, arrows = rows["/world/contacts"], rows["/world/forces"]
+    counts = np.diff(trajectory.contact_offsets)
+    assert [len(row or ()) for row in points["Points3D:positions"]] == counts.tolist()
+    assert [len(row or ()) for row in arrows["Arrows3D:vectors"]] == counts.tolist()
+    last = np.array(arrows["Arrows3D:vectors"][-1])
+    mass = trajectory.body_mass.sum()
+    expected = trajectory.contact_forces[trajectory.contacts(len(counts) - 1)].sum(axis=0)
+    np.testing.assert_allclose(last.sum(axis=0) * mass * GRAVITY / 0.25, expected, rtol=1e-5, atol=1e-5)
+    colors = {color for row in points["Points3D:colors"] for color in row or ()}
+    assert len(colors) >= 2  # it slides, then sticks
+
+
+def test_plots_have_their_numbers(trajectory, rows):
+    values = np.ravel(rows["/plots/Residual__scaled/worst"]["Scalars:scalars"])
+    np.testing.assert_array_equal(values, trajectory.residual)
+
+
+def test_the_command_converts_and_says_what_is_wrong(trajectory, tmp_path):
+    trajectory.save(tmp_path / "run.npz")
+
+    def convert(*words):
+        return subprocess.run(
+            [sys.executable, "-m", "stiction.convert", *words], capture_output=True, text=True, check=False
+        )
+
+    done = convert(tmp_path / "run.npz", tmp_path / "run.rrd")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run.rrd").stat().st_size > 1000
+    refused = convert(tmp_path / "run.npz", tmp_path / "nowhere" / "run.rrd")
+    assert refused.returncode == 2
+    assert "cannot be written" in refused.stderr
+
+
+def test_nothing_that_moves_and_no_contact(tmp_path):
+    world = stiction.World(gravity=(0, 0, 0))
+    world.add_body("ball", stiction.Shape.sphere(0.1), mass=1.0)
+    of_simulation(stiction.simulate(world, 0.01)).save(tmp_path / "still.rrd")
+    entities = {chunk.entity_path for chunk in rerun.chunk.RrdReader(tmp_path / "still.rrd").stream()}
+    assert "/world/ball" in entities
