@@ -1,4 +1,4 @@
-// stiction view, plot, report, convert: hand over to the Python package of the same environment (python -m stiction.view, ...).
+// stiction view, plot, report, convert, sweep: hand over to the Python package of the same environment (python -m stiction.view, ...).
 #include "cli/command.hpp"
 #include "cli/python.hpp"
 
@@ -21,7 +21,8 @@ void add_view(CLI::App& app, Session& session) {
 }
 
 void add_convert(CLI::App& app, Session& session) {
-  add(app, session, "convert", "A recorded run in another format: .npz, .mcap", "stiction.convert");
+  add(app, session, "convert", "A recorded run in another format: .npz, .mcap, .rrd", "stiction.convert");
+  add(app, session, "sweep", "An experiment at every point of a grid, on several processes or machines", "stiction.sweep");
 }
 
 }  // namespace stiction::cli

@@ -44,6 +44,7 @@ from ._core import (
 )
 from .copying import remember
 from .pinocchio_model import from_pinocchio
+from .sweep import sweep
 from .trajectory import Trajectory
 
 remember()
@@ -91,4 +92,5 @@ __all__ = [
     "scenes",
     "simulate",
     "solve",
+    "sweep",
 ]

@@ -1,0 +1,303 @@
+"""An experiment at every point of a grid, on workers of Dask: `stiction.sweep`, `stiction sweep`.
+
+    grid = {"mu": [0.1, 0.4], "controller": ["pid", "id-lcp-mu"]}
+    table = stiction.sweep("trot", grid, "trot.csv", fixed={"duration": 1.0})
+
+An experiment is a name of `stiction experiment --list`, run as the command does with `--json`, or a function of
+keyword arguments that returns a row {name: value} or a list of them. Every point is a run of its own on one thread,
+with nothing of the others in it, so its numbers do not depend on who ran it or when: they are those of a serial run,
+bit for bit.
+
+Points that are done are kept beside the results (`FILE.points`, one JSON line each) as they come; the same sweep
+started again runs the others only. A worker that dies loses nothing but time: its points are run by the rest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import inspect
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import sysconfig
+import typing
+
+from ._core import FileError
+
+Row = dict[str, typing.Any]
+Experiment = str | typing.Callable[..., Row | list[Row]]
+
+NO_DASK = "a sweep needs the package distributed, which is not installed here: pip install 'stiction[sweep]'"
+
+
+def sweep(
+    experiment: Experiment,
+    grid: typing.Mapping[str, typing.Sequence],
+    out: str | os.PathLike | None = None,
+    *,
+    fixed: typing.Mapping[str, typing.Any] | None = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    progress: bool = True,
+) -> list[Row]:
+    """Runs an experiment at all points of a grid; returns rows in the order of the grid, the last name fastest.
+
+    experiment: a name of `stiction experiment --list`, or a function of keyword arguments. grid: {argument: values}.
+    out: file of the rows, .csv or .parquet; a sweep that was stopped goes on from it; None: nothing is kept.
+    fixed: further arguments, the same everywhere. scheduler: address of a Dask scheduler ("tcp://host:8786"), whose
+    workers have stiction installed. None: workers on this machine (None: one per core; 0: here, one after the other,
+    without Dask), bound to 127.0.0.1; a script calls it under `if __name__ == "__main__":` then, since they start by
+    reading the script, too. progress: a bar on standard error.
+    A row has the arguments of its point and what the experiment said. Raises ValueError, FileError, and RuntimeError
+    with the point that failed.
+    """
+    points = points_of(experiment, grid, fixed or {})
+    suffix = None if out is None else pathlib.Path(out).suffix
+    if suffix not in (None, ".csv", ".parquet"):
+        raise ValueError(f"out: expected a name that ends in .csv or .parquet, got {os.fspath(out)!r}")
+    store = Store(experiment, out)
+    missing = [point for point in points if key_of(point) not in store.done]
+    bar = Bar(len(points), len(points) - len(missing), progress)
+    for point, rows in runs(experiment, missing, scheduler, workers):
+        store.add(point, rows)
+        bar.step()
+    bar.end()
+    table = [point | row for point in points for row in store.done[key_of(point)]]
+    if out is not None:
+        write(os.fspath(out), table)
+    return table
+
+
+def points_of(experiment: Experiment, grid: typing.Mapping[str, typing.Sequence], fixed: typing.Mapping) -> list[Row]:
+    """The points of a grid, each {argument: value}."""
+    for name, values in grid.items():
+        if isinstance(values, str) or not isinstance(values, typing.Iterable):
+            raise ValueError(f"grid[{name!r}]: expected a list of values, got {values!r}")
+        if name in fixed:
+            raise ValueError(f"fixed: expected arguments that are not in the grid, got {name!r}")
+    if not callable(experiment) and not isinstance(experiment, str):
+        raise ValueError(f"experiment: expected a name or a function, got {experiment!r}")
+    lists = {name: [plain(value) for value in values] for name, values in grid.items()}
+    return [dict(fixed) | dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
+
+
+def plain(value):
+    """Numbers of NumPy as Python's own."""
+    return value.item() if hasattr(value, "item") else value
+
+
+def key_of(point: Row) -> str:
+    return json.dumps(point, sort_keys=True)
+
+
+class Store:
+    """Rows of the points that are done, kept in a file where there is one."""
+
+    def __init__(self, experiment: Experiment, out: str | os.PathLike | None) -> None:
+        self.done: dict[str, list[Row]] = {}
+        self.file = None if out is None else pathlib.Path(os.fspath(out) + ".points")
+        self.head = {"experiment": name_of(experiment)}
+        if self.file is not None and self.file.exists():
+            self._read()
+
+    def _read(self) -> None:
+        head, *lines = self.file.read_text().splitlines() or ["{}"]
+        if json.loads(head) != self.head:
+            raise FileError(f"{self.file}: expected points of {self.head['experiment']}, got {head}; move it away")
+        whole = [line for line in lines if line.endswith("}")]  # a sweep that was killed may leave half a line
+        for line in whole:
+            kept = json.loads(line)
+            self.done[key_of(kept["point"])] = kept["rows"]
+        if len(whole) != len(lines):
+            self.file.write_text("\n".join([head, *whole]) + "\n")
+
+    def add(self, point: Row, rows: list[Row]) -> None:
+        self.done[key_of(point)] = rows
+        if self.file is None:
+            return
+        with open(self.file, "a") as file:
+            if file.tell() == 0:
+                print(json.dumps(self.head), file=file)
+            print(json.dumps({"point": point, "rows": rows}), file=file)
+
+
+def name_of(experiment: Experiment) -> str:
+    """What says whether kept points are of this experiment: of a function its name and its text."""
+    if isinstance(experiment, str):
+        return experiment
+    try:
+        text = inspect.getsource(experiment)
+    except OSError:
+        text = repr(experiment.__code__.co_code)
+    return f"{experiment.__qualname__} {hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def run_point(experiment: Experiment, point: Row) -> list[Row]:
+    """The rows of one point, as JSON has them: what a worker does."""
+    rows = run_command(experiment, point) if isinstance(experiment, str) else experiment(**point)
+    rows = [rows] if isinstance(rows, dict) else list(rows)
+    return json.loads(json.dumps([{name: plain(value) for name, value in row.items()} for row in rows]))
+
+
+def run_command(name: str, point: Row) -> list[Row]:
+    command = [
+        str(pathlib.Path(sysconfig.get_path("scripts")) / "stiction"),
+        "experiment",
+        name,
+        "--json",
+        "-",
+        "--quiet",
+    ]
+    for option, value in point.items():
+        flag = "--" + option.replace("_", "-")
+        command += [flag] if value is True else [] if value is False else [f"{flag}={value}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"stiction experiment {name} at {point}: {done.stderr.strip() or done.returncode}")
+    said = json.loads(done.stdout)
+    return [flat(row) for row in (said["rows"] if isinstance(said, dict) else said)]
+
+
+def flat(row: Row) -> Row:
+    """Objects within a row as columns NAME.KEY; lists, single runs with their wall times, are left out."""
+    out = {}
+    for name, value in row.items():
+        if isinstance(value, dict):
+            out |= {f"{name}.{key}": inner for key, inner in flat(value).items()}
+        elif not isinstance(value, list):
+            out[name] = value
+    return out
+
+
+def runs(experiment, points, scheduler, workers) -> typing.Iterator[tuple[Row, list[Row]]]:
+    """(point, rows) as they come."""
+    if not points:
+        return
+    if workers == 0 and scheduler is None:
+        for point in points:
+            yield point, run_point(experiment, point)
+        return
+    try:
+        import distributed
+    except ImportError:
+        raise ModuleNotFoundError(NO_DASK) from None
+    cluster = None
+    if scheduler is None:
+        cluster = distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
+        )
+    try:
+        with distributed.Client(scheduler or cluster) as client:
+            futures = {client.submit(run_point, experiment, point, pure=False): point for point in points}
+            for future in distributed.as_completed(futures):
+                yield futures[future], future.result()
+    finally:
+        if cluster is not None:
+            cluster.close()
+
+
+class Bar:
+    """Points done of all, on one line of standard error."""
+
+    def __init__(self, points: int, done: int, shown: bool) -> None:
+        self.points, self.done, self.shown = points, done, shown
+        self.draw()
+
+    def step(self) -> None:
+        self.done += 1
+        self.draw()
+
+    def draw(self) -> None:
+        if self.shown:
+            cells = 30 * self.done // max(self.points, 1)
+            print(
+                f"\r[{'=' * cells}{' ' * (30 - cells)}] {self.done}/{self.points}", end="", file=sys.stderr, flush=True
+            )
+
+    def end(self) -> None:
+        if self.shown:
+            print(file=sys.stderr)
+
+
+def write(path: str, table: list[Row]) -> None:
+    """Rows as .csv or .parquet; numbers with all their digits, what a row lacks empty."""
+    columns = list(dict.fromkeys(name for row in table for name in row))
+    try:
+        if path.endswith(".parquet"):
+            import pyarrow
+            import pyarrow.parquet
+
+            parts = {name: column([row.get(name) for row in table]) for name in columns}
+            pyarrow.parquet.write_table(pyarrow.table(parts), path)
+            return
+        with open(path, "w", newline="") as file:
+            writer = csv.DictWriter(file, columns, restval="")
+            writer.writeheader()
+            writer.writerows(table)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def column(values: list) -> list:
+    """Values of one type, as Parquet wants them: text where there is any, real numbers where not all are whole."""
+    kinds = {type(value) for value in values if value is not None}
+    kind = str if str in kinds else float if float in kinds else None
+    return values if kind is None else [None if value is None else kind(value) for value in values]
+
+
+def value_of(text: str):
+    """A number, inf for one, true, false, or the text."""
+    for read in (json.loads, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
+
+
+def main(arguments: typing.Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="stiction sweep",
+        description="An experiment at every point of a grid, on several processes or machines (Dask); resumable.",
+        epilog="stiction sweep trot --grid mu=0.1,0.4 --grid controller=pid,id-lcp-mu --set duration=1 --out trot.csv",
+    )
+    say = parser.add_argument
+    say("experiment", help="a name of stiction experiment --list")
+    say("--grid", action="append", default=[], metavar="OPTION=A,B,...", help="values of an option; may be repeated")
+    say("--set", action="append", default=[], metavar="OPTION=VALUE", help="an option at all points")
+    say("--out", required=True, help="file of the rows, .csv or .parquet; a sweep that was stopped goes on")
+    say("--scheduler", help="address of a Dask scheduler, tcp://HOST:PORT (default: this machine)")
+    say("--workers", type=int, help="processes on this machine (default: one per core; 0: none, one by one)")
+    say("--quiet", action="store_true", help="no progress bar")
+    parsed = parser.parse_args(arguments)
+    for given in (*parsed.grid, *parsed.set):
+        if "=" not in given:
+            parser.error(f"expected OPTION=VALUE, got {given!r}")
+    grids = (given.split("=", 1) for given in parsed.grid)
+    grid = {name: [value_of(word) for word in words.split(",")] for name, words in grids}
+    fixed = {name: value_of(word) for name, word in (s.split("=", 1) for s in parsed.set)}
+    try:
+        table = sweep(
+            *(parsed.experiment, grid, parsed.out),
+            fixed=fixed,
+            scheduler=parsed.scheduler,
+            workers=parsed.workers,
+            progress=not parsed.quiet,
+        )
+    except (FileError, ValueError, ModuleNotFoundError) as error:
+        print(f"stiction sweep: {error}", file=sys.stderr)
+        return 2
+    except RuntimeError as error:
+        print(f"stiction sweep: {error}", file=sys.stderr)
+        return 1
+    print(f"{parsed.out}: {len(table)} rows")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

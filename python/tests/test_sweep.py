@@ -1,0 +1,163 @@
+"""Sweeps: the numbers of a serial run whoever runs them, also where a worker is killed; going on from what is there."""
+
+import csv
+import importlib.util
+import json
+import pathlib
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import stiction
+
+needs_dask = pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None, reason="needs distributed, pip install 'stiction[sweep]'"
+)
+GRID = {"mu": [0.2, 0.4, 0.6, 0.8], "controller": ["pid", "id-lcp-mu"]}
+FIXED = {"duration": 0.2, "starts": 1, "ground": "rigid"}
+
+
+def square(x, y=0):
+    return {"sum": x * x + y, "third": x / 3}
+
+
+def test_rows_come_in_the_order_of_the_grid_with_all_their_digits(tmp_path):
+    out = tmp_path / "rows.csv"
+    rows = stiction.sweep(square, {"x": [1.5, 2], "y": [1, 2, 3]}, out, workers=0, progress=False)
+    assert [(row["x"], row["y"]) for row in rows] == [(x, y) for x in (1.5, 2) for y in (1, 2, 3)]
+    assert all(row["sum"] == row["x"] ** 2 + row["y"] for row in rows)
+    with out.open() as file:
+        assert [float(row["third"]) for row in csv.DictReader(file)] == [row["x"] / 3 for row in rows]
+
+
+def test_a_sweep_goes_on_from_the_points_that_are_there(tmp_path):
+    asked = []
+
+    def experiment(x):
+        asked.append(x)
+        if x == 3 and len(asked) == 3:
+            raise RuntimeError("stopped")
+        return [{"double": 2 * x}, {"double": -2 * x}]
+
+    out = tmp_path / "rows.csv"
+    with pytest.raises(RuntimeError, match="stopped"):
+        stiction.sweep(experiment, {"x": [1, 2, 3, 4]}, out, workers=0, progress=False)
+    with (tmp_path / "rows.csv.points").open("a") as file:
+        file.write('{"point": {"x": 4}, "ro')  # as where it was killed while it wrote
+    rows = stiction.sweep(experiment, {"x": [1, 2, 3, 4]}, out, workers=0, progress=False)
+    assert asked == [1, 2, 3, 3, 4]
+    assert [row["double"] for row in rows] == [2, -2, 4, -4, 6, -6, 8, -8]
+    stiction.sweep(experiment, {"x": [4, 2]}, out, workers=0, progress=False)
+    assert asked == [1, 2, 3, 3, 4]
+    with pytest.raises(stiction.FileError, match=r"expected points of"):
+        stiction.sweep(square, {"x": [1]}, out, workers=0, progress=False)
+
+
+def test_parquet_has_the_rows(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow, pip install 'stiction[sweep]'")
+
+    def experiment(x):
+        return {"mu": "inf" if x == 2 else x, "half": x / 2, "whole": x}
+
+    out = tmp_path / "rows.parquet"
+    stiction.sweep(experiment, {"x": [1, 2, 3]}, out, workers=0, progress=False)
+    table = parquet.read_table(out).to_pydict()
+    assert table["mu"] == ["1", "inf", "3"]
+    assert table["half"] == [0.5, 1.0, 1.5]
+    assert table["whole"] == [1, 2, 3]
+
+
+def test_arguments_that_do_not_fit_are_named(tmp_path):
+    for named, arguments in {
+        r"grid\['x'\]": {"grid": {"x": 3}},
+        r"grid\['y'\]": {"grid": {"y": "ab"}},
+        "out": {"grid": {"x": [1]}, "out": tmp_path / "rows.txt"},
+        "fixed": {"grid": {"x": [1]}, "fixed": {"x": 1}},
+    }.items():
+        with pytest.raises(ValueError, match=named):
+            stiction.sweep(square, workers=0, progress=False, **arguments)
+    with pytest.raises(RuntimeError, match=r"trot at .*skate"):
+        stiction.sweep("trot", {"controller": ["skate"]}, workers=0, progress=False)
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """The address of a scheduler on loopback, and its two workers."""
+    file = tmp_path / "scheduler.json"
+    run = [sys.executable, "-m", "distributed.cli.dask_"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+
+    def start(kind, *words):
+        command = [
+            *run[:2],
+            run[2] + kind,
+            "--scheduler-file",
+            str(file),
+            "--host",
+            "127.0.0.1",
+            "--no-dashboard",
+            *words,
+        ]
+        return subprocess.Popen(command, **quiet)
+
+    scheduler = start("scheduler", "--port", "0")
+    wait_for(file.exists)
+    workers = [start("worker", "--nthreads", "1", "--no-nanny", "--name", f"w{i}") for i in range(2)]
+    try:
+        yield json.loads(file.read_text())["address"], workers
+    finally:
+        for process in (*workers, scheduler):
+            process.kill()
+            process.wait()
+
+
+@needs_dask
+def test_a_killed_worker_loses_nothing_and_the_bits_are_those_of_a_serial_run(cluster, tmp_path):
+    import distributed
+
+    address, workers = cluster
+    assert address.startswith("tcp://127.0.0.1:")
+    with distributed.Client(address) as client:
+        client.wait_for_workers(2, timeout=60)
+    kept = tmp_path / "rows.csv.points"
+    grid, killed = GRID, []
+
+    def kill():
+        wait_for(lambda: kept.exists() and len(kept.read_text().splitlines()) > 1)
+        killed.append(len(kept.read_text().splitlines()) - 1)
+        workers[0].kill()
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    rows = stiction.sweep("trot", grid, tmp_path / "rows.csv", fixed=FIXED, scheduler=address, progress=False)
+    thread.join()
+    assert killed[0] < 8, "it was over before a worker could be killed"
+    assert workers[0].wait() != 0
+    assert rows == stiction.sweep("trot", grid, fixed=FIXED, workers=0, progress=False)
+
+
+@needs_dask
+def test_the_command_sweeps_on_workers_of_its_own(tmp_path):
+    out = tmp_path / "rows.csv"
+    words = ["--grid", "mu=0.3,inf", "--set", "controller=pid", "--set", "duration=0.1", "--set", "starts=1"]
+    command = [pathlib.Path(sys.executable).with_name("stiction"), "sweep", "trot", *words, "--set", "ground=rigid"]
+    done = subprocess.run(
+        [*command, "--workers", "1", "--out", out], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "2/2" in done.stderr
+    assert "2 rows" in done.stdout
+    assert out.read_text().count("\n") == 3
+    refused = subprocess.run([*command, "--out", tmp_path / "rows.xls"], capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert "expected a name that ends in .csv" in refused.stderr
