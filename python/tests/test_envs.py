@@ -2,6 +2,9 @@
 of a vector.
 """
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -185,3 +188,11 @@ def lifted(task, name):
     v = np.zeros(task.world.nv)
     v[0] = 0.5
     return q, v
+
+
+def test_the_training_example_learns_for_a_while(checkout, tmp_path):
+    pytest.importorskip("stable_baselines3", reason="needs stable-baselines3, which brings torch")
+    words = [sys.executable, checkout / "examples/train_biped.py", "--steps", "4096", "--every", "4096"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "4096 actions: reward" in done.stdout
