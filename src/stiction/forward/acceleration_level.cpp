@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "stiction/assemble/equality_rows.hpp"
+#include "stiction/laws/lowering.hpp"
 
 namespace stiction {
 
@@ -20,7 +21,7 @@ using Eigen::VectorXd;
 constexpr double kTurn = 1e-3;     // rad between poses of the difference: its error is 1e-13 of rate² |u|, and so is that of rounding
 constexpr double kAtRest = 1e-8;   // m/s, rad/s: below, J̇ v is 1e-16 rad/s times whatever turns
 constexpr double kSlide = 1e3;     // B, in accelerations of the free motion
-constexpr double kAligned = 1e-9;  // of B, what is across t̂ when the passes end: the tolerance of the solves
+constexpr double kAligned = 1e-8;  // rad, of a slip and its friction when the passes end: ten times the tolerance of the solves
 constexpr int kPasses = 8;         // each gains two digits or more where forces exist; a stiff slide, of first order, takes two
 constexpr int kMostFactorizations = 200;  // ten times what a solvable problem takes; where none exists there is another way on
 constexpr double kDetection = 1e-5;       // m: what is closed has drifted less than that from gap zero
@@ -31,18 +32,37 @@ const Isometry3d& pose_of(const WorldData& data, int body) {
   return body < 0 ? world : data.X_WB[static_cast<std::size_t>(body)];
 }
 
-bool has_friction(Law law, double mu) { return law != Law::frictionless && (mu > 0.0 || law == Law::no_slip); }
-
 double largest(const GrowVector& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; }
 
 }  // namespace
 
-bool fits_events(Law law) {
-  return law == Law::frictionless || law == Law::no_slip || law == Law::viscous || law == Law::coulomb_pyramid ||
-         law == Law::coulomb_cone || law == Law::coulomb_ellipse || law == Law::moreau;
+ContactTerms terms_of(Law law, double mu, const ContactMaterial& material) {
+  ContactState contact;
+  contact.mu = mu;
+  contact.material = &material;
+  contact.family = row_of(law).family;
+  ContactTerms terms;
+  row_of(law).lower(contact, terms);
+  return terms;
 }
-Law acceleration_law(Law law) { return law == Law::viscous ? Law::frictionless : law == Law::moreau ? Law::coulomb_cone : law; }
-Law impact_law(Law law) { return law == Law::viscous ? Law::frictionless : law; }
+
+bool fits_events(Law law) {
+  const LawRow& row = row_of(law);
+  return row.contact == ContactKind::rigid &&
+         (row.family == Family::coulomb || (row.family == Family::associated && row.section == Section::none));
+}
+
+Law impact_law(Law law) {
+  ContactMaterial material;
+  material.viscosity = 1.0;
+  return terms_of(law, 1.0, material).has_fixed_friction() ? Law::frictionless : law;
+}
+
+Law acceleration_law(Law law) {
+  const Law left = impact_law(law);
+  if (row_of(left).reads != Reads::velocity_before) return left;
+  return row_of(left).section == Section::polygon ? Law::coulomb_pyramid : Law::coulomb_cone;
+}
 
 SolveOptions under(SolveOptions options, Law law) {
   if (law != options.law) options.solver = Solver::automatic;
@@ -204,14 +224,17 @@ void AccelerationLevel::assemble_rows(const EventSetting& setting, const Ref<con
     const Index i = static_cast<Index>(k);
     const Law law = p.laws.empty() ? setting.contact.law : p.laws[k];
     along_[k].setZero();
-    viscosity_[k] = law == Law::viscous ? material_of(p.material, static_cast<int>(k)).viscosity : 0.0;
+    c.mu = p.mu[i];
+    const ContactTerms terms = terms_of(law, p.mu[i], material_of(p.material, static_cast<int>(k)));
+    const bool fixed = terms.has_fixed_friction();
+    viscosity_[k] = fixed ? 1.0 / terms.tangential_compliance : 0.0;
     const Vector3d friction = -viscosity_[k] * Vector3d(0.0, slip[0], slip[1]);
     if (viscosity_[k] > 0.0) p.J.add_group_transposed(static_cast<int>(k), friction, p.impulse);
-    if (!has_friction(acceleration_law(law), p.mu[i])) {
+    if (fixed || !(terms.mu > 0.0)) {
       c.mode = Mode::free;
       continue;
     }
-    if (law == Law::no_slip || std::isinf(p.mu[i])) {
+    if (std::isinf(terms.mu)) {
       c.mode = Mode::sticks;
       holds_slip_ = holds_slip_ || slip.norm() > setting.events.rest_speed;
       continue;
@@ -284,7 +307,7 @@ AccelerationLevel::Answer AccelerationLevel::solve_law(const EventSetting& setti
       const bool stiff = speed_[i] < piece * scale_;
       const Vector2d part = stiff ? Vector2d(along * along.dot(a)) : Vector2d(a - along * along.dot(a));
       settled = settled && (stiff ? pass > 0 : (part - c.known).norm() <= kAligned * slide);
-      c.known = part;
+      if (!(stiff && pass > 0)) c.known = part;
       stiff_ = stiff_ || stiff;
     }
     if (settled) break;
@@ -335,14 +358,14 @@ AccelerationLevel::Answer AccelerationLevel::evaluate(const EventSetting& settin
 }
 
 void AccelerationLevel::holding_rows(const EventSetting& setting, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v,
-                                     GrowMatrix& transposed, GrowVector& speeds, GrowVector& gaps) {
+                                     double recovery, GrowMatrix& transposed, GrowVector& speeds, GrowVector& gaps) {
   const ContactProblem& p = problem_;
   const Index most = 3 * std::ssize(bearing_) + p.bounded_rows();
   transposed.setZero(p.velocities(), most);
   speeds.resize(most);
   gaps.setZero(most);
   Index m = 0;
-  const auto closing = [&](double gap) { return gap < -kTouchGap ? -setting.recovery * gap : -gap; };
+  const auto closing = [&](double gap) { return gap < -kTouchGap ? -recovery * gap : -gap; };
   const auto add = [&](const BlockRows& from, int group, int row) {
     const Vector3d unit = Vector3d::Unit(row);
     from.add_group_transposed(group, unit.head(from.height()), transposed.col(m));

@@ -27,14 +27,18 @@ struct EventSetting {
   CollisionScene& scene;
   const std::vector<double>& reach;  ///< per body, farthest point of its shapes from its origin (m)
   const AssembleOptions& assemble;
-  double recovery;  ///< share of a penetration undone per piece
+  double recovery;  ///< share of a penetration undone per step
   const SolveOptions& contact;
   const EventOptions& events;
   Eigen::Ref<const Eigen::VectorXd> tau;
 };
 
-/// Laws that the scheme takes. moreau: Coulomb's, with its own impacts.
+/// What the law asks of a closed contact at rest, over a second: R_T is that of friction per slip (kg/s).
+ContactTerms terms_of(Law law, double mu, const ContactMaterial& material);
+/// True of rigid laws of Coulomb's kind, and of those whose cones are half lines and half spaces alone.
 bool fits_events(Law law);
+/// What is left for the solves: friction that the motion fixes is known, and a law that reads the velocity before is Coulomb's between
+/// impacts.
 Law acceleration_law(Law law);
 Law impact_law(Law law);
 /// The options under this law, by its default solver where it is another.
@@ -61,6 +65,7 @@ struct ClosedContact {
   Eigen::Vector3d p_A, p_B, n_B;                    ///< the point in both bodies' frames, its normal in B's
   Mode mode = Mode::free;                           ///< starts: no slip yet, an acceleration; free: no friction at all
   double slip = 0.0;                                ///< m/s, |u_T| as the piece begins
+  double mu = 0.0;                                  ///< as the law has it
   Eigen::Vector2d along = Eigen::Vector2d::Zero();  ///< t̂ then (slides)
   Eigen::Vector2d known = Eigen::Vector2d::Zero();  ///< a_⊥ last found; of a stiff slide a_∥
 };
@@ -115,7 +120,7 @@ class AccelerationLevel {
   /// and speed zero, tangents that stick, joints at limits, loops. Of what is deeper than kTouchGap only the share `recovery`. `transposed`
   /// is Aᵀ (nv x m), the others m.
   void holding_rows(const EventSetting& setting, const Eigen::Ref<const Eigen::VectorXd>& q, const Eigen::Ref<const Eigen::VectorXd>& v,
-                    GrowMatrix& transposed, GrowVector& speeds, GrowVector& gaps);
+                    double recovery, GrowMatrix& transposed, GrowVector& speeds, GrowVector& gaps);
   const BlockDiagonal& inertia() const { return problem_.M; }
 
   double piece = 0.0;  ///< s, of the piece under way: slides slower than what it may change are stiff

@@ -175,11 +175,13 @@ EventDriven::Settled EventDriven::settle(const EventSetting& setting, double tim
     const bool stopped = std::ranges::find(stopped_, c.id) != stopped_.end();
     closed.mode = slip.norm() > kSlips && !stopped ? Mode::slides : Mode::sticks;
     closed.slip = slip.norm();
+    if (std::ranges::find(released_, c.id) != released_.end() && u[0] >= -kStill) closed.mode = Mode::leaves;
     if (closed.mode == Mode::slides) closed.along = slip / closed.slip;
     level_.contacts.push_back(closed);
   }
   list_rows(setting, x);
   stopped_.clear();
+  released_.clear();
   for (const ClosedRow& row : level_.rows) {
     ClosedRow struck = row;
     if (row.kind != RowKind::limit) {
@@ -248,6 +250,7 @@ void EventDriven::log_changes(double time) {
     const Vector3d u = level_.u(i), a = level_.a(i);
     if (a[0] > level_.small()) {
       events_.push_back({time, EventKind::release, c.point.id, 0.0});
+      released_.push_back(c.point.id);
     } else if (c.mode == Mode::slides && u.tail<2>().dot(c.along) <= 0.0) {
       events_.push_back({time, EventKind::stick, c.point.id, 0.0});
       stopped_.push_back(c.point.id);
@@ -280,14 +283,14 @@ void EventDriven::least_change(const GrowVector& wanted) {
 }
 
 // Positions first: speeds of what turns depend on them.
-void EventDriven::project(const EventSetting& setting, PhasePoint& x) {
-  level_.holding_rows(setting, x.q, x.v, holding_, speeds_, gaps_);
+void EventDriven::project(const EventSetting& setting, double recovery, PhasePoint& x) {
+  level_.holding_rows(setting, x.q, x.v, recovery, holding_, speeds_, gaps_);
   if (holding_.cols() == 0) return;
   if (gaps_.cwiseAbs().maxCoeff() > kRounding) {
     least_change(gaps_);
     integrate(setting.world, x.q, solution_, 1.0, x.q);
     if (!evaluate(setting, x.q, x.v, end_)) return;
-    level_.holding_rows(setting, x.q, x.v, holding_, speeds_, gaps_);
+    level_.holding_rows(setting, x.q, x.v, recovery, holding_, speeds_, gaps_);
     if (holding_.cols() == 0) return;
   }
   least_change(speeds_);
@@ -297,6 +300,7 @@ void EventDriven::project(const EventSetting& setting, PhasePoint& x) {
 double EventDriven::advance(const EventSetting& setting, double time, double h, PhasePoint& x) {
   events_.clear();
   stopped_.clear();
+  released_.clear();
   contact_impulses_.clear();
   row_impulses_.clear();
   equality_impulses_.setZero(count_equality_rows(setting.world));
@@ -315,6 +319,8 @@ double EventDriven::advance(const EventSetting& setting, double time, double h, 
     if (!accelerate(setting, now, left, x, struck)) return left;
     if (struck) continue;
     start_ = x;
+    at_time_ = -1.0;
+    margins(x, accelerations_[0], low_margins_);
     double s = fit_error(setting, left);
     s = clear_time(setting, s);
     s = mode_time(setting, s);
@@ -324,7 +330,7 @@ double EventDriven::advance(const EventSetting& setting, double time, double h, 
     } else if (!holds_nothing(setting)) {
       note_piece(setting, s);
       log_changes(now + s);
-      project(setting, at_);
+      project(setting, s < left ? 0.0 : setting.recovery, at_);
     }
     x = at_;
     left = s < left ? left - s : 0.0;

@@ -4,12 +4,12 @@
 //   accelerate forces and modes of what stays closed (acceleration_level.hpp); where there are none, an impulse without collision
 //   advance    to the first event within the step: a gap that closes, a slide that stops, a stick that gives way, a contact that is left
 //   project    what drifted by the integrator's error is brought back, with the least kinetic energy: gaps, speeds, tangents, loops
-// Time of contact: conservative advancement on the gaps φ that collision gives. With A above every closing acceleration (twice that of the
-// bodies' points as the piece begins) φ stays open for t = (φ̇ + √(φ̇² + 2 A φ)) / A; the state is integrated from the piece's beginning to
-// there and asked again. No gap is passed over, as by a root bracketed at the step's ends one may be that closes and opens within; and t
-// is Newton's step on φ from the open side, so it converges quadratically where φ̇ < 0. Ends a hundredth of the tolerance before
-// contact.
-// Other events: the state at the end of the piece is not of the mode it began with; by halving, of a slip that stops by the secant.
+// Time of contact: the motion to the end of the piece gives gaps and their speeds at both ends; between them each gap is a cubic, whose
+// first root is the next end tried, from either side, until one arrives within a hundredth of the tolerance. A gap that closes and opens
+// within is seen by the cubic's least value; a piece turns by half a radian at most. Exact for parabolas, cubic convergence otherwise.
+// Other events: the state at the end of the piece is not of the mode it began with. The slip along its first direction, the force that is
+// left to hold or the acceleration that it would take, and gaps of what is left, change sign there: by the Illinois method.
+// What has just stopped or been left is taken so as the next piece begins.
 // Zeno: an approach u whose rebound ε u is below the rest speed ends without. The rebounds left would take 2 ε u / (a (1 - ε)) at the
 // closing acceleration a: the event `rest` has that time. The motion differs from that with all rebounds by the height of the next, (ε
 // u)²/2a. Work: at most `most_events` pieces; a step's rest, and what has no certified accelerations, is taken by the caller at velocity
@@ -57,6 +57,16 @@ class EventDriven {
     std::uint64_t id;
     double impulse;
   };
+  struct Gap {
+    std::uint64_t id;                 ///< of a contact or a limit
+    double gap, speed, acceleration;  ///< m, m/s, m/s² or rad; kClosed more where the speed is no more than that of rest
+    double ground;                    ///< where it counts from
+  };
+  struct Margin {
+    double value;
+    bool slip;  ///< m/s, else an acceleration (m/s²) or a gap (m)
+    bool passed() const { return slip ? value <= 0.0 : value < 0.0; }
+  };
   enum class Settled { resting, struck, failed };
   Settled settle(const EventSetting& setting, double time, bool again, PhasePoint& x);
   void list_rows(const EventSetting& setting, const PhasePoint& x);
@@ -66,15 +76,17 @@ class EventDriven {
                 Accelerations& out);
   bool flow(const EventSetting& setting, double s);
   double fit_error(const EventSetting& setting, double s);
+  void list_gaps(const EventSetting& setting, const PhasePoint& x, double left, const Eigen::VectorXd& v_dot, std::vector<Gap>& out);
+  double first_closing(double low, double high) const;
   double clear_time(const EventSetting& setting, double s);
-  double safe_time(const EventSetting& setting, const PhasePoint& at, double left);
   double mode_time(const EventSetting& setting, double s);
   bool holds_nothing(const EventSetting& setting) const;
+  void margins(const PhasePoint& x, const Accelerations& forces, std::vector<Margin>& out) const;
   bool changed(const EventSetting& setting, double s);
   bool cross(const EventSetting& setting, double s);
   void log_changes(double time);
   void least_change(const GrowVector& wanted);
-  void project(const EventSetting& setting, PhasePoint& x);
+  void project(const EventSetting& setting, double recovery, PhasePoint& x);
   void note_contact(const ContactPoint& point, const Eigen::Vector3d& impulse);
   void note_row(std::uint64_t id, double impulse);
   void note_piece(const EventSetting& setting, double s);
@@ -91,10 +103,10 @@ class EventDriven {
   double accelerations_piece_ = 0.0;  ///< s, with which those of the beginning were found
   double at_time_ = 0.0;              ///< of `at_`, since start_; negative where it is none
   std::vector<ContactPoint> found_;
-  std::vector<std::uint64_t> stopped_;  ///< contacts whose slide has just stopped
-  std::vector<double> closing_;         ///< per body, bound on the acceleration of its points (m/s²)
-  double least_slip_ = 0.0;             ///< of the slides at `at_`, along their first direction (m/s); above 0 while they last
-  bool only_slip_ = false;              ///< nothing else has changed
+  std::vector<std::uint64_t> stopped_;   ///< contacts and rows whose slide has just stopped
+  std::vector<std::uint64_t> released_;  ///< contacts that have just been left
+  std::vector<Gap> start_gaps_, low_gaps_, high_gaps_, middle_gaps_;
+  std::vector<Margin> margins_, low_margins_, high_margins_;
   std::vector<Event> events_;
   int pieces_ = 0;
   bool known_ = false;   ///< accelerations of this step

@@ -1,5 +1,6 @@
 // When the next event is: conservative advancement to contact, the time at which the modes of contact change.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "stiction/assemble/equality_rows.hpp"
@@ -9,26 +10,50 @@ namespace stiction {
 
 namespace {
 
+using Eigen::Index;
 using Eigen::Ref;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-constexpr double kSoon = 0.01;     // of the tolerance of time: advancement has arrived
-constexpr double kSafety = 2.0;    // accelerations grow by less than this within a piece
-constexpr double kLeast = 1e-13;   // s: a piece is longer
-constexpr int kAdvancements = 60;  // they converge quadratically, or linearly where a gap is grazed
-constexpr int kHalvings = 60;      // of the time of a change of mode
-constexpr double kKink = 1e-3;     // of a piece: forces are continuous where a stick gives way or a contact is left, so an error t of
-                                   // its time alters velocities by t²
+constexpr double kSoon = 0.01;    // of the tolerance of time: a contact has arrived
+constexpr double kTurn = 0.5;     // rad: over less, a gap is a cubic
+constexpr double kLeast = 1e-13;  // s: a piece is longer
+constexpr int kRootSteps = 60;    // of the time of an event: more than halving would take
+constexpr int kScalar = 60;       // halvings of a cubic's root, to rounding
+constexpr double kJump = 100.0;   // accelerations of the motion: a slip that changes faster jumps, as stiff slides come and go
+constexpr double kKink = 1e-3;    // of a piece: forces are continuous where a stick gives way or a contact is left, so an error t of
+                                  // its time alters velocities by t²
 
-double root(double gap, double speed, double acceleration) {
-  gap = std::max(gap, 0.0);
-  if (acceleration > 0.0) {
-    const double discriminant = std::sqrt(speed * speed + 2.0 * acceleration * gap);
-    return speed > 0.0 ? (speed + discriminant) / acceleration : discriminant > speed ? 2.0 * gap / (discriminant - speed) : 0.0;
+/// First x in (0, 1] at which the cubic with these values and slopes at 0 and 1 is no more above 0, as it is at 0.
+double first_root(double value_0, double slope_0, double value_1, double slope_1) {
+  const double d = value_1 - value_0;
+  const double c2 = 3.0 * d - 2.0 * slope_0 - slope_1, c3 = slope_0 + slope_1 - 2.0 * d;
+  const auto value = [&](double x) { return value_0 + x * (slope_0 + x * (c2 + x * c3)); };
+  // Turning points, in order: roots of slope_0 + 2 c2 x + 3 c3 x².
+  std::array<double, 3> ends{1.0, 1.0, 1.0};
+  const double discriminant = c2 * c2 - 3.0 * c3 * slope_0;
+  if (discriminant > 0.0) {
+    const double q = -(c2 + std::copysign(std::sqrt(discriminant), c2));
+    for (const double x : {c3 != 0.0 ? q / (3.0 * c3) : 1.0, q != 0.0 ? slope_0 / q : 1.0}) {
+      if (x > 0.0 && x < 1.0) ends[x < ends[0] ? (ends[1] = ends[0], 0) : 1] = x;
+    }
   }
-  return speed < 0.0 ? -gap / speed : kInfinity;
+  double low = 0.0;
+  for (double high : ends) {
+    if (value(high) > 0.0) {
+      low = high;
+      continue;
+    }
+    for (int k = 0; k < kScalar; ++k) {
+      const double middle = 0.5 * (low + high);
+      (value(middle) > 0.0 ? low : high) = middle;
+    }
+    return high;
+  }
+  return kInfinity;
 }
+
+double largest(const GrowVector& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; }
 
 }  // namespace
 
@@ -67,122 +92,194 @@ double EventDriven::fit_error(const EventSetting& setting, double s) {
   return s;
 }
 
-// A time after `at`, s into the piece, in which no gap that is open there closes.
-double EventDriven::safe_time(const EventSetting& setting, const PhasePoint& at, double left) {
+// Gaps that are open, of contacts and joints' ends, and may close within `left` of x. What lay deeper as the piece began counts from there,
+// and is open while it comes out: the normals of what overlaps turn at will.
+void EventDriven::list_gaps(const EventSetting& setting, const PhasePoint& x, double left, const VectorXd& v_dot, std::vector<Gap>& out) {
   const World& world = setting.world;
-  update_kinematics(world, at.q, data_);
+  const double rest = setting.events.rest_speed;
+  const bool first = &out == &start_gaps_;
+  update_kinematics(world, x.q, data_);
   double fastest = 0.0, sharpest = 0.0;
-  for (std::size_t b = 0; b < closing_.size(); ++b) {
-    const Vector6d V = body_velocity(world, data_, static_cast<int>(b), at.v);
-    fastest = std::max(fastest, V.head<3>().norm() + V.tail<3>().norm() * setting.reach[b]);
-    sharpest = std::max(sharpest, closing_[b]);
+  for (std::size_t b = 0; b < setting.reach.size(); ++b) {
+    const Vector6d V = body_velocity(world, data_, static_cast<int>(b), x.v), W = body_velocity(world, data_, static_cast<int>(b), v_dot);
+    const double linear = V.head<3>().norm(), angular = V.tail<3>().norm(), r = setting.reach[b];
+    fastest = std::max(fastest, linear + angular * r);
+    sharpest = std::max(sharpest, W.head<3>().norm() + W.tail<3>().norm() * r + angular * (linear + angular * r));
   }
-  double safe = kInfinity;
-  for (const Joint& joint : world.joints()) {
+  out.clear();
+  const auto add = [&](std::uint64_t id, double gap, double speed, double acceleration) {
+    const auto found = first ? start_gaps_.end() : std::ranges::find(start_gaps_, id, &Gap::id);
+    const double ground = first ? std::min(gap, 0.0) : found != start_gaps_.end() ? found->ground : 0.0;
+    const double open = gap - ground + (std::abs(speed) <= rest ? kClosed : 0.0);
+    out.push_back({id, ground < -kClosed && speed > 0.0 ? std::max(open, kClosed) : open, speed, acceleration, ground});
+  };
+  for (std::size_t k = 0; k < world.joints().size(); ++k) {
+    const Joint& joint = world.joints()[k];
     if (joint.nv != 1 || !setting.assemble.joint_limits) continue;
     for (const double sign : {1.0, -1.0}) {
       const double place = sign > 0.0 ? joint.lower : joint.upper;
       const bool closed = std::ranges::any_of(
           level_.rows, [&](const ClosedRow& r) { return r.kind == RowKind::limit && r.v == joint.v && r.sign == sign; });
-      if (closed || std::isinf(place)) continue;
-      const double pull = kSafety * std::abs(accelerations_[0].v_dot[joint.v]);
-      safe = std::min(safe, root(sign * (at.q[joint.q] - place), sign * at.v[joint.v], pull));
+      if (!closed && !std::isinf(place))
+        add(limit_row_id(k, sign), sign * (x.q[joint.q] - place), sign * x.v[joint.v], sign * v_dot[joint.v]);
     }
   }
   setting.scene.update_poses(data_.X_WB);
   setting.scene.detect(kTouchGap + 2.0 * left * (fastest + left * sharpest), found_);
   for (const ContactPoint& c : found_) {
-    const bool closed = std::ranges::any_of(level_.contacts, [&](const ClosedContact& x) { return x.point.id == c.id; });
-    if (closed) continue;
-    double pull = 0.0;
-    for (const int body : {c.body_a, c.body_b}) pull += body < 0 ? 0.0 : closing_[static_cast<std::size_t>(body)];
-    const double time = root(c.gap, contact_velocity(world, data_, c, at.v)[0], pull);
-    if (time < safe && can_separate(world, data_, c.body_a, c.body_b, c.p_WC, c.n)) safe = time;
+    const bool closed = std::ranges::any_of(level_.contacts, [&](const ClosedContact& y) { return y.point.id == c.id; });
+    if (closed || !can_separate(world, data_, c.body_a, c.body_b, c.p_WC, c.n)) continue;
+    add(c.id, c.gap, contact_velocity(world, data_, c, x.v)[0], contact_velocity(world, data_, c, v_dot)[0]);
   }
-  return safe;
 }
 
-// The first contact within s, or s.
+// First time after `low` at which one of these gaps closes, each a cubic between the ends; a parabola where it is known at one only, as
+// features of a shape come and go, and then to the width of a closed gap.
+double EventDriven::first_closing(double low, double high) const {
+  const double T = high - low;
+  double first = kInfinity;
+  for (const Gap& a : low_gaps_) {
+    const auto found = std::ranges::find(high_gaps_, a.id, &Gap::id);
+    const bool lost = found == high_gaps_.end();
+    const double gap = std::max(a.gap, 0.0) + (lost ? kClosed : 0.0);
+    const double value = lost ? gap + T * (a.speed + 0.5 * T * a.acceleration) : found->gap;
+    const double speed = lost ? a.speed + T * a.acceleration : found->speed;
+    first = std::min(first, low + T * first_root(gap, T * a.speed, value, T * speed));
+  }
+  for (const Gap& b : high_gaps_) {
+    if (b.gap > -kClosed || std::ranges::find(low_gaps_, b.id, &Gap::id) != low_gaps_.end()) continue;
+    first = std::min(first, b.speed < 0.0 ? std::max(high - b.gap / b.speed, low + 0.5 * T) : low + 0.5 * T);
+  }
+  return first;
+}
+
+// The first contact within s, or s: a root of the gaps, each iterate a flow from the piece's beginning.
 double EventDriven::clear_time(const EventSetting& setting, double s) {
-  const World& world = setting.world;
-  closing_.resize(setting.reach.size());
-  update_kinematics(world, start_.q, data_);
-  for (std::size_t b = 0; b < closing_.size(); ++b) {
-    const int body = static_cast<int>(b);
-    const Vector6d V = body_velocity(world, data_, body, start_.v), W = body_velocity(world, data_, body, accelerations_[0].v_dot);
-    const double linear = V.head<3>().norm(), angular = V.tail<3>().norm(), r = setting.reach[b];
-    closing_[b] = kSafety * (W.head<3>().norm() + W.tail<3>().norm() * r + angular * (linear + angular * r));
+  const VectorXd& last = accelerations_[static_cast<std::size_t>(tableau_of(setting.events.integrator).stages) - 1].v_dot;
+  const double tolerance = setting.events.time_tolerance;
+  const auto known_before = [&](std::uint64_t id) { return std::ranges::find(low_gaps_, id, &Gap::id) != low_gaps_.end(); };
+  const auto nearness = [&](const Gap& g) { return kSoon * tolerance * std::abs(g.speed); };
+  const auto closed = [&](const Gap& g) { return g.gap < -(known_before(g.id) ? nearness(g) : kClosed); };
+  const auto arrives = [&](const Gap& g) { return g.speed < 0.0 && g.gap <= nearness(g) && known_before(g.id); };
+  list_gaps(setting, start_, s, accelerations_[0].v_dot, start_gaps_);
+  low_gaps_ = start_gaps_;
+  double low = 0.0;
+  while (low < s) {
+    double turning = 0.0;
+    for (std::size_t b = 0; b < setting.reach.size(); ++b)
+      turning = std::max(turning, body_velocity(setting.world, data_, static_cast<int>(b), low > 0.0 ? at_.v : start_.v).tail<3>().norm());
+    double high = turning * (s - low) > kTurn ? low + kTurn / turning : s;
+    while (!flow(setting, high)) {  // there are no forces: to before that
+      high = 0.5 * (low + high);
+      if (high - low <= tolerance) return high;
+      s = high;
+    }
+    list_gaps(setting, at_, high - low, last, high_gaps_);
+    bool clear = false;
+    for (int k = 0; k < kRootSteps && high - low > 0.1 * tolerance && !clear; ++k) {
+      const double t = std::max(first_closing(low, high), low + kSoon * tolerance);
+      clear = !(t < high);
+      if (clear) break;
+      if (!flow(setting, t)) return t;  // as if something had changed: what has, is found next
+      list_gaps(setting, at_, high - low, last, middle_gaps_);
+      if (std::ranges::any_of(middle_gaps_, closed)) {
+        high = t;
+        std::swap(high_gaps_, middle_gaps_);
+        continue;
+      }
+      if (std::ranges::any_of(middle_gaps_, arrives)) return std::max(t, kLeast);
+      low = t;
+      std::swap(low_gaps_, middle_gaps_);
+    }
+    if (at_time_ != high && !flow(setting, high)) return high;
+    if (!clear || std::ranges::any_of(high_gaps_, arrives)) return std::max(high, kLeast);
+    low = high;
+    std::swap(low_gaps_, high_gaps_);
   }
-  double t = 0.0, safe = safe_time(setting, start_, s);
-  for (int k = 0; k < kAdvancements && safe > kSoon * setting.events.time_tolerance && t < s; ++k) {
-    if (t + safe >= s) return s;
-    t += safe;
-    if (!flow(setting, t)) return t;  // as if something had changed: what has, is found next
-    safe = safe_time(setting, at_, s - t);
-  }
-  return std::min(std::max(t, kLeast), s);
+  return s;
 }
 
 bool EventDriven::holds_nothing(const EventSetting& setting) const {
   return level_.contacts.empty() && level_.rows.empty() && count_equality_rows(setting.world) == 0;
 }
 
-// Whether the state s after the piece began is no more of its modes.
-bool EventDriven::changed(const EventSetting& setting, double s) {
-  only_slip_ = false;
-  if (!flow(setting, s)) return true;
-  if (holds_nothing(setting)) return false;
-  if (!evaluate(setting, at_.q, at_.v, end_)) return true;
+// How far every contact and row is from another mode at the last evaluation, with those forces: above 0 while it keeps its own; of
+// slides the slip along their first direction, of what is held the acceleration that it would take or the force that is left to hold it.
+void EventDriven::margins(const PhasePoint& x, const Accelerations& forces, std::vector<Margin>& out) const {
   const double small = level_.small();
-  bool other = false;
-  least_slip_ = kInfinity;
+  const double most = std::max(largest(forces.forces), largest(forces.row_forces)), mobility = most > 0.0 ? level_.scale() / most : 0.0;
+  const auto held = [&](double acceleration, double force_left) {
+    return Margin{acceleration > small ? small - acceleration : std::max(mobility * std::min(force_left, most), small), false};
+  };
+  const auto apart = [](double gap, double speed) { return Margin{(speed < 0.0 ? gap : std::abs(gap)) + kClosed, false}; };
+  out.clear();
   for (std::size_t i = 0; i < level_.contacts.size(); ++i) {
     const ClosedContact& c = level_.contacts[i];
-    const Vector3d u = level_.u(i), a = level_.a(i);
+    const Vector3d u = level_.u(i), a = level_.a(i), f = forces.forces.segment<3>(3 * static_cast<Index>(i));
     if (c.mode == Mode::leaves) {
-      other = other || (level_.points()[i].gap < -kClosed && u[0] < 0.0);
+      out.push_back(apart(level_.points()[i].gap, u[0]));
       continue;
     }
-    if (c.mode == Mode::slides) least_slip_ = std::min(least_slip_, u.tail<2>().dot(c.along));
-    other = other || a[0] > small || (c.mode == Mode::sticks && a.tail<2>().norm() > small);
+    out.push_back(held(a[0], f[0]));
+    if (c.mode == Mode::slides) out.push_back({u.tail<2>().dot(c.along), true});
+    if (c.mode == Mode::sticks) out.push_back(held(a.tail<2>().norm(), c.mu * f[0] - f.tail<2>().norm()));
   }
   for (std::size_t j = 0; j < level_.rows.size(); ++j) {
     const ClosedRow& r = level_.rows[j];
-    if (r.mode == Mode::slides) least_slip_ = std::min(least_slip_, r.side > 0.0 ? level_.row_slip(j) : -level_.row_slip(j));
-    other = other || (r.mode == Mode::sticks && std::abs(level_.row_a(j)) > small) ||
-            (r.mode == Mode::leaves && r.sign * (at_.q[r.q] - r.place) < -kClosed);
+    const double f = forces.row_forces[static_cast<Index>(j)];
+    if (r.mode == Mode::slides) out.push_back({r.side > 0.0 ? level_.row_slip(j) : -level_.row_slip(j), true});
+    if (r.mode == Mode::sticks) out.push_back(held(std::abs(level_.row_a(j)), std::min(r.hi - f, f - r.lo)));
+    if (r.mode == Mode::leaves) out.push_back(apart(r.sign * (x.q[r.q] - r.place), r.sign * x.v[r.v]));
   }
-  only_slip_ = !other && least_slip_ <= 0.0;
-  return other || least_slip_ <= 0.0;
+}
+
+// Whether the state s after the piece began is no more of its modes; by how much, in `margins_`, empty where there are no forces.
+bool EventDriven::changed(const EventSetting& setting, double s) {
+  margins_.clear();
+  if (at_time_ != s && !flow(setting, s)) return true;
+  if (holds_nothing(setting)) return false;
+  if (!evaluate(setting, at_.q, at_.v, end_)) return true;
+  margins(at_, end_, margins_);
+  return std::ranges::any_of(margins_, [](const Margin& m) { return m.passed(); });
 }
 
 // The time within s at which the modes change, from the side after it; s where they do not. The state is in `at_`.
+// The first root of the margins by regula falsi: the Illinois method [Dowell, Jarratt 1971], its guesses shifted by less than the width
+// to either side in turn, so that both ends close in; every third halves.
 double EventDriven::mode_time(const EventSetting& setting, double s) {
   if (!changed(setting, s) || failed_) return s;
-  double low = 0.0, high = s, low_slip = kInfinity, high_slip = least_slip_;
-  bool by_slip = only_slip_;
-  for (std::size_t i = 0; i < level_.contacts.size(); ++i) {
-    const ClosedContact& c = level_.contacts[i];
-    if (c.mode == Mode::slides) low_slip = std::min(low_slip, c.slip);
-  }
-  for (const ClosedRow& r : level_.rows) {
-    if (r.mode == Mode::slides) low_slip = std::min(low_slip, std::abs(r.side));
-  }
-  for (int k = 0; k < kHalvings && !failed_; ++k) {
+  double low = 0.0, high = s;
+  std::swap(high_margins_, margins_);
+  int same = 0;  // ends moved in a row: below 0 the lower
+  double low_weight = 1.0, high_weight = 1.0;
+  const double jump = kJump * std::max(level_.scale(), accelerations_[0].v_dot.cwiseAbs().maxCoeff());  // m/s²
+  for (int k = 0; k < kRootSteps && !failed_; ++k) {
+    const bool comparable = !high_margins_.empty() && high_margins_.size() == low_margins_.size();
+    bool by_slip = comparable;
+    double guess = kInfinity;
+    for (std::size_t i = 0; comparable && i < low_margins_.size(); ++i) {
+      const double ahead = low_margins_[i].value, behind = high_margins_[i].value;
+      if (!high_margins_[i].passed()) continue;
+      by_slip = by_slip && low_margins_[i].slip && ahead - behind < jump * (high - low);
+      if (ahead > 0.0) guess = std::min(guess, low + (high - low) * ahead * low_weight / (ahead * low_weight - behind * high_weight));
+    }
     const double width = by_slip ? 0.1 * setting.events.time_tolerance : std::max(setting.events.time_tolerance, kKink * s);
     if (high - low <= width) break;
     double middle = 0.5 * (low + high);
-    if (by_slip && k % 3 != 2 && std::isfinite(low_slip)) {  // the secant's root, from both sides
-      const double guess = low + (high - low) * low_slip / (low_slip - high_slip);
+    if (std::isfinite(guess) && k % 3 != 2)
       middle = std::clamp(guess + (k % 3 == 0 ? -0.4 : 0.4) * width, low + 0.1 * width, high - 0.1 * width);
-    }
     if (changed(setting, middle)) {
       high = middle;
-      by_slip = only_slip_;
-      high_slip = least_slip_;
+      std::swap(high_margins_, margins_);
+      same = std::max(same, 0) + 1;
+      high_weight = 1.0;
+      if (same > 1) low_weight *= 0.5;
     } else {
       low = middle;
-      low_slip = least_slip_;
+      std::swap(low_margins_, margins_);
+      same = std::min(same, 0) - 1;
+      low_weight = 1.0;
+      if (same < -1) high_weight *= 0.5;
     }
   }
   if (failed_) return s;

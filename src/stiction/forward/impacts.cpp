@@ -64,7 +64,8 @@ void Impacts::assemble_problem(const EventSetting& setting, const WorldData& dat
     if (!(-p.restitution[i] * speed > setting.events.rest_speed)) p.restitution[i] = 0.0;
     if (!(speed > setting.events.rest_speed)) continue;
     const Law law = p.laws.empty() ? setting.contact.law : p.laws[static_cast<std::size_t>(i)];
-    if (law != Law::no_slip) continue;  // its friction asks for no load, and would hold what leaves
+    if (!terms_of(law, p.mu[i], material_of(p.material, i)).is_half_space())
+      continue;  // its friction asks for no load, and would hold what leaves
     if (p.laws.empty()) p.laws.assign(taken_.size(), impact_law(setting.contact.law));
     p.laws[static_cast<std::size_t>(i)] = Law::frictionless;
   }
