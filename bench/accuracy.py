@@ -8,6 +8,7 @@ import dataclasses
 import time
 
 import numpy as np
+import simbenchmark
 from scene_engines import ENGINES, GRAVITY, MuJoCo, MuJoCoElliptic, Stiction, StictionTodorov, mjcf
 from scene_shapes import Body, Scene, Shape, quaternion_of, rotate
 from small_scenes import STEP, STIFF
@@ -17,7 +18,7 @@ DURATION = 1.0  # s
 
 
 class MuJoCoStiff(MuJoCo):
-    name = "MuJoCo stiff"
+    name, differs = "MuJoCo stiff", "elliptic cones, noslip, time constant of two steps"
 
     def xml(self, scene):
         geom = STIFF["geom"].replace(str(2.001 * STEP), str(2.001 * scene.dt))
@@ -27,6 +28,7 @@ class MuJoCoStiff(MuJoCo):
 
 class StictionMidpoint(Stiction):
     name, scheme = "stiction midpoint", "moreau_midpoint"
+    differs = "its scheme `moreau_midpoint`"
 
 
 @dataclasses.dataclass
@@ -114,6 +116,10 @@ def measure_accuracy(rounds, tell):
     return rows
 
 
+def measure_simbenchmark(tell):
+    return simbenchmark.measure_simbenchmark(engines(), tell)
+
+
 HEAD = (
     "scene | engine | error at " + ", ".join(f"{1e3 * dt:g}" for dt in STEPS) + " ms | time of a step at 1 ms, MuJoCo's"
 )
@@ -130,9 +136,12 @@ def accuracy_row(row):
 PAGE = """# Error against time per step
 
 Written by `bench/compare --only accuracy --markdown docs/benchmarks.md`: one body on a plane whose motion is known in
-closed form, one run of one program for all engines. Step lengths of {steps} ms; what every engine is like,
-[compare.md](compare.md) says; MuJoCo stiff: elliptic cones, noslip, time constant of two steps;
-stiction midpoint: its scheme `moreau_midpoint`.
+closed form, one run of one program for all engines. Step lengths of {steps} ms. What the engines are like, each at its
+defaults but for
+
+{engines}
+
+The bodies start in touch, which for engines with soft contacts is above where they rest.
 
 - *error*: of the position after 1 s, over the way known in closed form; of a box that should rest, how far it moved
   (m).
@@ -149,9 +158,36 @@ what does not halve is the contact model's.
 """
 
 
-def accuracy_page(rows, rounds):
+SIMBENCHMARK = """
+## SimBenchmark: rolling, bouncing, 666
+
+Of Kang and Hwangbo's benchmark ([SimBenchmark](https://leggedrobotics.github.io/SimBenchmark/)), with its metrics.
+
+- *rolling*: 25 balls on a plate that 150 N pull along the ground for 4 s at 60 degrees to the axes; the mean of
+  |v - v_known|² of the plate and of a ball, added. Where friction is a pyramid, it is weaker in that direction.
+- *bouncing*: 49 balls with restitution 1 for 20 s; the mean of (E / E_0 - 1)². A first-order step changes the energy of
+  free fall by half a step's way.
+- *666*: 216 balls without friction, dropped for 10 s; the mean of the sum of squares of all overlaps (m²).
+
+Errors are means over the steps; (to N %): the run met the limit of {limit:g} s of processor time, or its solver gave up
+there. Restitution is a coefficient of impacts, which soft contacts do not have.
+
+| {head} |
+| --- | --- | --- | --- |
+"""
+
+
+def accuracy_page(rows, balls, rounds):
     steps = ", ".join(f"{1e3 * dt:g}" for dt in STEPS)
-    return PAGE.format(steps=steps, rounds=rounds, head=HEAD) + "\n".join(map(accuracy_row, rows)) + "\n"
+    like = "\n".join(f"- {kind.name}: {kind.differs}" for kind in engines())
+    return (
+        PAGE.format(steps=steps, rounds=rounds, head=HEAD, engines=like)
+        + "\n".join(map(accuracy_row, rows))
+        + "\n"
+        + SIMBENCHMARK.format(head=simbenchmark.HEAD, limit=simbenchmark.LIMIT)
+        + "\n".join(simbenchmark.simbenchmark_row(row, balls) for row in balls)
+        + "\n"
+    )
 
 
 def draw(rows, file):

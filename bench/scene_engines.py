@@ -7,6 +7,7 @@ z); `velocities()`: linear in world axes (n, 3) and angular in body axes (n, 3).
 
 import ctypes
 import importlib.util
+import logging
 import os
 import pathlib
 import tempfile
@@ -38,12 +39,16 @@ def face_planes(shape):
 
 
 class Engine:
+    bounces = True  # has a coefficient of restitution
+
     @classmethod
     def missing(cls):
         return None if importlib.util.find_spec(cls.module) else f"no Python module {cls.module}"
 
     @classmethod
     def refuses(cls, scene):
+        if scene.restitution > 0 and not cls.bounces:
+            return "no restitution"
         return None
 
 
@@ -65,7 +70,14 @@ class Stiction(Engine):
         self.world = stiction.World(friction=scene.friction, gravity=(0, 0, -GRAVITY), material=self.material(scene))
         for k, (point, normal) in enumerate(scene.planes):
             w, x, y, z = plane_quaternion(normal)
-            self.world.add_body(f"plane {k}", stiction.Shape.plane(), position=point, orientation=(x, y, z, w))
+            self.world.add_body(
+                f"plane {k}",
+                stiction.Shape.plane(),
+                position=point,
+                orientation=(x, y, z, w),
+                friction=scene.friction_of(scene.plane_friction, "min"),
+                restitution=scene.restitution,
+            )
         with tempfile.TemporaryDirectory() as folder:
             for k, body in enumerate(scene.bodies):
                 w, *axis = body.quaternion
@@ -78,6 +90,8 @@ class Stiction(Engine):
                     inertia=inertia(body.shape, body.mass),
                     com=(0, 0, 0),
                     velocity=body.velocity,
+                    friction=scene.friction_of(body.friction, "min"),
+                    restitution=scene.restitution,
                 )
             self.stepper = stiction.Stepper(
                 self.world, dt=scene.dt, law=self.law, scheme=self.scheme
@@ -97,7 +111,11 @@ class Stiction(Engine):
         }[shape.kind]()
 
     def step(self):
-        return self.stepper.step()
+        if self.scene.push is None:
+            return self.stepper.step()
+        force = np.zeros(len(self.stepper.v))
+        force[:3] = rotate(self.poses()[1][0] * [1, -1, -1, -1], self.scene.push)  # in the body's axes
+        return self.stepper.step(force)
 
     def state(self):
         return self.stepper.q, self.stepper.v
@@ -138,7 +156,8 @@ def mjcf(scene, cone):
     assets, bodies = [], []
     for point, normal in scene.planes:
         bodies.append(
-            f'<geom type="plane" size="0 0 1" pos="{numbers(point)}" quat="{numbers(plane_quaternion(normal))}"/>'
+            f'<geom type="plane" size="0 0 1" pos="{numbers(point)}" quat="{numbers(plane_quaternion(normal))}" '
+            f'friction="{scene.friction_of(scene.plane_friction, "max")} 0 0"/>'
         )
     for k, body in enumerate(scene.bodies):
         if body.shape.kind == "mesh":
@@ -149,7 +168,8 @@ def mjcf(scene, cone):
             geom = geoms[body.shape.kind](body.shape)
         moments = inertia(body.shape, body.mass)[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
         bodies.append(
-            f'<body pos="{numbers(body.position)}" quat="{numbers(body.quaternion)}"><freejoint/><geom {geom}/>'
+            f'<body pos="{numbers(body.position)}" quat="{numbers(body.quaternion)}"><freejoint/><geom {geom} '
+            f'friction="{scene.friction_of(body.friction, "max")} 0 0"/>'
             f'<inertial pos="0 0 0" mass="{body.mass}" '
             f'fullinertia="{numbers(moments)}"/></body>'
         )
@@ -166,6 +186,7 @@ class MuJoCo(Engine):
 
     name, module, cone = "MuJoCo", "mujoco", "pyramidal"
     differs = "friction pyramid of four edges; soft contacts (solref 0.02 1, solimp 0.9 0.95 0.001)"
+    bounces = False
 
     def __init__(self, scene):
         import mujoco
@@ -174,6 +195,8 @@ class MuJoCo(Engine):
         self.model = mujoco.MjModel.from_xml_string(self.xml(scene))
         self.data = mujoco.MjData(self.model)
         self.data.qvel.reshape(-1, 6)[:, :3] = [body.velocity for body in scene.bodies]
+        if scene.push is not None:
+            self.data.xfrc_applied[1, :3] = scene.push
 
     def xml(self, scene):
         return mjcf(scene, self.cone)
@@ -209,8 +232,9 @@ class Bullet(Engine):
             plane = p.createMultiBody(
                 0, p.createCollisionShape(p.GEOM_PLANE, planeNormal=list(normal)), basePosition=list(point)
             )
-            p.changeDynamics(plane, -1, lateralFriction=scene.friction**0.5)
-        self.bodies = [self.add(body, scene) for body in scene.bodies]
+            friction = scene.friction_of(scene.plane_friction, "product")
+            p.changeDynamics(plane, -1, lateralFriction=friction, restitution=scene.restitution**0.5)
+        self.push, self.bodies = scene.push, [self.add(body, scene) for body in scene.bodies]
 
     def add(self, body, scene):
         p, shape = self.p, body.shape
@@ -226,7 +250,8 @@ class Bullet(Engine):
         p.changeDynamics(
             id_,
             -1,
-            lateralFriction=scene.friction**0.5,  # of a pair: the product
+            lateralFriction=scene.friction_of(body.friction, "product"),
+            restitution=scene.restitution**0.5,
             localInertiaDiagonal=list(np.diag(inertia(shape, body.mass))),
             linearDamping=0,
             angularDamping=0,
@@ -235,6 +260,9 @@ class Bullet(Engine):
         return id_
 
     def step(self):
+        if self.push is not None:
+            at = self.poses()[0][0]
+            self.p.applyExternalForce(self.bodies[0], -1, list(self.push), list(at), self.p.WORLD_FRAME)
         self.p.stepSimulation()
 
     def poses(self):
@@ -261,7 +289,7 @@ class Dart(Engine):
         if len(scene.bodies) > cls.MOST:
             return f"more than {cls.MOST} bodies"
         meshes = any(body.shape.kind == "mesh" for body in scene.bodies)
-        return "convex meshes are not handed to it" if meshes else None
+        return "convex meshes are not handed to it" if meshes else super().refuses(scene)
 
     def __init__(self, scene):
         import dartpy
@@ -276,20 +304,23 @@ class Dart(Engine):
         for k, (point, normal) in enumerate(scene.planes):
             skeleton = dartpy.dynamics.Skeleton(f"plane {k}")
             _, node = skeleton.createWeldJointAndBodyNodePair()
-            self.collide(node, dartpy.dynamics.PlaneShape(normal, float(normal @ point)), scene.friction)
+            friction = scene.friction_of(scene.plane_friction, "min")
+            plane = dartpy.dynamics.PlaneShape(normal, float(normal @ point))
+            self.collide(node, plane, friction, scene.restitution)
             skeleton.setMobile(False)
             self.world.addSkeleton(skeleton)
-        self.bodies = [self.add(f"body {k}", body, scene.friction) for k, body in enumerate(scene.bodies)]
+        self.push = scene.push
+        self.bodies = [self.add(f"body {k}", body, scene) for k, body in enumerate(scene.bodies)]
 
     @staticmethod
-    def collide(node, shape, friction):
+    def collide(node, shape, friction, restitution):
         holder = node.createShapeNode(shape)
         holder.createCollisionAspect()
         material = holder.createDynamicsAspect()
         material.setFrictionCoeff(friction)
-        material.setRestitutionCoeff(0.0)
+        material.setRestitutionCoeff(restitution)
 
-    def add(self, name, body, friction):
+    def add(self, name, body, scene):
         dynamics, size = self.dart.dynamics, body.shape.size
         skeleton = dynamics.Skeleton(name)
         joint, node = skeleton.createFreeJointAndBodyNodePair()
@@ -298,7 +329,7 @@ class Dart(Engine):
             "box": lambda: dynamics.BoxShape(size),
             "capsule": lambda: dynamics.CapsuleShape(size[0], size[1]),
         }[body.shape.kind]()
-        self.collide(node, shape, friction)
+        self.collide(node, shape, scene.friction_of(body.friction, "min"), scene.restitution)
         mass = dynamics.Inertia()
         mass.setMass(body.mass)
         mass.setMoment(inertia(body.shape, body.mass))
@@ -312,6 +343,8 @@ class Dart(Engine):
         return node
 
     def step(self):
+        if self.push is not None:
+            self.bodies[0].addExtForce(self.push)
         self.world.step()
 
     def poses(self):
@@ -346,6 +379,8 @@ class Ode(Engine):
 
     @classmethod
     def refuses(cls, scene):
+        if scene.plane_friction or scene.restitution > 0:
+            return "bench/ode_engine.cpp has one friction for all, and no restitution"
         for body in scene.bodies:
             if body.shape.kind == "mesh" and len({tuple(plane) for plane in face_planes(body.shape).round(9)}) < len(
                 body.shape.faces
@@ -406,4 +441,92 @@ class Ode(Engine):
         self.library.ode_free(self.scene)
 
 
-ENGINES = (MuJoCo, Stiction, MuJoCoElliptic, StictionTodorov, Bullet, Ode, Dart)  # times are measured against the first
+class Drake(Engine):
+    """Point contact, everything at its defaults but the contact solver. One multibody plant, its discrete update."""
+
+    name, module, approximation = "Drake SAP", "pydrake", "kSap"
+    differs = "convex SAP over friction cones, a pair's coefficient 2ab/(a + b); compliant at its default stiffness"
+    bounces = False
+
+    MOST = 400  # bodies of one plant, whose mass matrix is dense
+
+    @classmethod
+    def refuses(cls, scene):
+        if len(scene.bodies) > cls.MOST:
+            return f"more than {cls.MOST} bodies"
+        meshes = any(body.shape.kind == "mesh" for body in scene.bodies)
+        return "convex meshes are not handed to it" if meshes else super().refuses(scene)
+
+    def __init__(self, scene):
+        from pydrake import geometry, math
+        from pydrake.multibody import math as math_
+        from pydrake.multibody import plant as plants
+        from pydrake.multibody import tree
+        from pydrake.systems.analysis import Simulator
+        from pydrake.systems.framework import DiagramBuilder
+
+        self.geometry, self.math, self.tree = geometry, math, tree
+        logging.getLogger("drake").setLevel(logging.ERROR)  # half spaces and deformable bodies, at every one
+        builder = DiagramBuilder()
+        self.plant, _ = plants.AddMultibodyPlantSceneGraph(builder, time_step=scene.dt)
+        self.plant.set_discrete_contact_approximation(getattr(plants.DiscreteContactApproximation, self.approximation))
+        self.plant.mutable_gravity_field().set_gravity_vector([0, 0, -GRAVITY])
+        coulomb = lambda own: plants.CoulombFriction(*2 * [scene.friction_of(own, "harmonic")])  # noqa: E731
+        for k, (point, normal) in enumerate(scene.planes):
+            pose = geometry.HalfSpace.MakePose(normal, point)
+            self.plant.RegisterCollisionGeometry(
+                self.plant.world_body(), pose, geometry.HalfSpace(), f"plane {k}", coulomb(scene.plane_friction)
+            )
+        self.bodies = [self.add(f"body {k}", body, coulomb(body.friction)) for k, body in enumerate(scene.bodies)]
+        self.plant.Finalize()
+        self.simulator = Simulator(builder.Build())
+        self.context = self.plant.GetMyMutableContextFromRoot(self.simulator.get_mutable_context())
+        for own, body in zip(self.bodies, scene.bodies, strict=True):
+            turn = math.RotationMatrix(np.column_stack([rotate(body.quaternion, e) for e in np.eye(3)]))
+            self.plant.SetFreeBodyPose(self.context, own, math.RigidTransform(turn, body.position))
+            velocity = math_.SpatialVelocity(np.zeros(3), body.velocity)
+            self.plant.SetFreeBodySpatialVelocity(self.context, own, velocity)
+        self.steps, self.dt = 0, scene.dt
+        if scene.push is not None:
+            force = plants.ExternallyAppliedSpatialForce()
+            force.body_index = self.bodies[0].index()
+            force.F_Bq_W = math_.SpatialForce(np.zeros(3), scene.push)
+            self.plant.get_applied_spatial_force_input_port().FixValue(self.context, [force])
+        self.simulator.Initialize()
+
+    def add(self, name, body, friction):
+        i = inertia(body.shape, body.mass) / body.mass
+        unit = self.tree.UnitInertia(i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2])
+        own = self.plant.AddRigidBody(name, self.tree.SpatialInertia(body.mass, np.zeros(3), unit))
+        size = body.shape.size
+        shape = {
+            "sphere": lambda: self.geometry.Sphere(size[0]),
+            "box": lambda: self.geometry.Box(*size),
+            "capsule": lambda: self.geometry.Capsule(size[0], size[1]),
+        }[body.shape.kind]()
+        self.plant.RegisterCollisionGeometry(own, self.math.RigidTransform(), shape, name, friction)
+        return own
+
+    def step(self):
+        self.steps += 1
+        self.simulator.AdvanceTo(self.steps * self.dt)
+
+    def poses(self):
+        poses = [self.plant.EvalBodyPoseInWorld(self.context, own) for own in self.bodies]
+        turns = [pose.rotation().ToQuaternion().wxyz() for pose in poses]
+        return np.array([pose.translation() for pose in poses]), np.array(turns)
+
+    def velocities(self):
+        both = [self.plant.EvalBodySpatialVelocityInWorld(self.context, own) for own in self.bodies]
+        turns = self.poses()[1] * [1, -1, -1, -1]
+        return np.array([v.translational() for v in both]), rotate(turns, np.array([v.rotational() for v in both]))
+
+
+class DrakeTamsi(Drake):
+    name, approximation = "Drake TAMSI", "kTamsi"
+    MOST = 100  # beyond, its dense steps take a fifth of a second and more
+    differs = "TAMSI, implicit Coulomb friction with a stiction tolerance of 1 mm/s; compliant at its default stiffness"
+
+
+# Times are measured against the first.
+ENGINES = (MuJoCo, Stiction, MuJoCoElliptic, StictionTodorov, Bullet, Ode, Dart, Drake, DrakeTamsi)

@@ -23,11 +23,15 @@ class Body:
     position: np.ndarray  # (3,) of the centre of mass (m)
     quaternion: np.ndarray = dataclasses.field(default_factory=lambda: np.array([1.0, 0, 0, 0]))  # w x y z
     velocity: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(3))  # world (m/s)
+    friction: dict | None = None  # of its own, by the engine's rule of pairs: min, max, product, harmonic
 
 
 @dataclasses.dataclass
 class Scene:
-    """Bodies above planes (point, unit normal); friction of every contact, no restitution."""
+    """Bodies above planes (point, unit normal); friction and restitution of every contact.
+
+    plane_friction, and that of bodies: where pairs differ. push: constant force on the first body (3,) (N).
+    """
 
     name: str
     bodies: list
@@ -35,6 +39,15 @@ class Scene:
     duration: float
     friction: float
     planes: list = dataclasses.field(default_factory=lambda: [(np.zeros(3), np.array([0.0, 0, 1.0]))])
+    restitution: float = 0.0
+    plane_friction: dict | None = None
+    push: np.ndarray | None = None
+
+    def friction_of(self, own, rule):
+        """Of a body's or the planes' `own` that gives pairs their friction under an engine's rule."""
+        if own is not None:
+            return own[rule]
+        return self.friction**0.5 if rule == "product" else self.friction
 
 
 def rotate(q, v):
