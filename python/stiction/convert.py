@@ -7,7 +7,7 @@ import pathlib
 import sys
 import typing
 
-from ._core import FileError
+from . import command
 from .trajectory import Trajectory
 
 
@@ -16,15 +16,14 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
     parser.add_argument("run", help="trajectory (.npz or .mcap)")
     parser.add_argument("to", help="file to write: .npz, .mcap or .rrd (a recording for Rerun)")
     parsed = parser.parse_args(arguments)
-    try:
+
+    def convert() -> None:
         trajectory = Trajectory.load(parsed.run)
         trajectory.save(parsed.to)
-    except (FileError, ValueError, ModuleNotFoundError) as error:
-        print(f"stiction convert: {error}", file=sys.stderr)
-        return 2
-    size = pathlib.Path(parsed.to).stat().st_size
-    print(f"{parsed.to}: {len(trajectory.time)} states, {size / 1e6:.2g} MB")
-    return 0
+        size = pathlib.Path(parsed.to).stat().st_size
+        print(f"{parsed.to}: {len(trajectory.time)} states, {size / 1e6:.2g} MB")
+
+    return command.run("stiction convert", convert)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,7 @@ import typing
 
 import numpy as np
 
-from . import frames, plot
-from ._core import FileError
+from . import command, frames, plot
 from .trajectory import CONTACT_MODES, Trajectory
 
 MODE_COLORS = ("#96999f", "#1268c8", "#e85600")  # open, stick, slip: as stiction view draws them
@@ -96,10 +95,10 @@ def figure_of(trajectory: Trajectory):
 
 def rows_of(experiment: str, options: typing.Sequence[str]) -> typing.Any:
     """What an experiment of the command `stiction` writes as JSON; ValueError where it refuses."""
-    command = pathlib.Path(sys.executable).with_name("stiction")
+    program = pathlib.Path(sys.executable).with_name("stiction")
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "rows.json")
-        call = [str(command), "experiment", experiment, *options, "--json", str(file)]
+        call = [str(program), "experiment", experiment, *options, "--json", str(file)]
         done = subprocess.run(call, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         if not file.exists():
             raise ValueError(done.stderr.strip() or f"stiction experiment {experiment} wrote nothing")
@@ -118,7 +117,8 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
     parser.add_argument("--out", metavar="FOLDER", default=".", help="where the files go (default: here)")
     options, rest = parser.parse_known_args(arguments)
     source = pathlib.Path(options.source)
-    try:
+
+    def write() -> None:
         if source.suffix in (".npz", ".mcap"):
             if rest:
                 parser.error(f"unrecognized arguments: {' '.join(rest)}")
@@ -129,13 +129,8 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
             file = pathlib.Path(options.out, source.stem + suffix)
             plot.save(figure, file)
             print(file)
-    except ModuleNotFoundError:
-        print(plot.NO_MATPLOTLIB, file=sys.stderr)
-        return 2
-    except (FileError, ValueError, OSError) as error:
-        print(f"stiction plot: {error}", file=sys.stderr)
-        return 2
-    return 0
+
+    return command.run("stiction plot", write)
 
 
 if __name__ == "__main__":

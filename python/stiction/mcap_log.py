@@ -24,7 +24,6 @@ from ._core import FileError
 if typing.TYPE_CHECKING:
     from .trajectory import Trajectory
 
-NO_MCAP = "a log (.mcap) needs the package mcap, which is not installed here (pip install mcap)"
 STEP_KEYS = (
     "tau",
     "tau_desired",
@@ -242,10 +241,8 @@ def _contacts(arrays, at):
 
 def write(path: str, trajectory: Trajectory) -> None:
     """Raises ModuleNotFoundError where the package mcap is not installed, OSError where the file cannot be written."""
-    try:
-        from mcap.writer import Writer
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(NO_MCAP) from None
+    from mcap.writer import Writer
+
     arrays = trajectory.arrays()
     weight = 9.81 * float(trajectory.body_mass.sum())
     with open(path, "wb") as file:
@@ -298,10 +295,8 @@ def write(path: str, trajectory: Trajectory) -> None:
 
 def read(path: str) -> dict[str, np.ndarray]:
     """The arrays of a trajectory by name; FileError names the file and what is not as it should be."""
-    try:
-        from mcap.reader import make_reader
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(NO_MCAP) from None
+    from mcap.reader import make_reader
+
     messages: dict[str, list] = {topic: [] for topic in SCHEMAS if topic != "/scene"}
     version = ""
     try:

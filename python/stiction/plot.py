@@ -10,10 +10,10 @@ import json
 import math
 import sys
 
-NO_MATPLOTLIB = (
-    "stiction: figures need the package matplotlib, which is not installed here; this line installs it:\n"
-    f"{sys.executable} -m pip install 'matplotlib==3.11.2'"
-)
+import numpy as np
+
+from . import command
+
 SOLVES = 1e-9  # tolerance of the solves: errors below it say nothing of the step length
 LEAST = 1e-17  # where an error of 0 is drawn
 
@@ -113,11 +113,16 @@ def draw_report(pyplot, report):
 
 
 def draw_alpha(pyplot, sweep):
-    """Mean iterations against the relaxation, where every problem converged [G14, Fig. 6]."""
+    """Mean iterations against the relaxation, where every problem converged, and the published choice [G14, Fig. 6]."""
     figure, axes = pyplot.subplots(layout="constrained")
     for curve in sweep["curves"]:
         points = [point for point in curve["points"] if point["failures"] == 0]
-        axes.plot([p["alpha"] for p in points], [p["mean_iterations"] for p in points], label=curve["name"])
+        alphas, iterations = [p["alpha"] for p in points], [p["mean_iterations"] for p in points]
+        (line,) = axes.plot(alphas, iterations, label=curve["name"])
+        chosen = curve["published"]["chosen_alpha"]
+        if alphas and alphas[0] <= chosen <= alphas[-1]:
+            axes.plot(chosen, np.interp(chosen, alphas, iterations), "x", color=line.get_color())
+    axes.plot([], [], "x", color="0.4", label="α chosen in the paper")
     axes.set_xlabel("α")
     axes.set_ylabel("mean iterations")
     axes.legend()
@@ -142,7 +147,12 @@ def draw_trot(pyplot, trot):
         axes.barh(
             [k - 0.2 for k in range(len(rows))], [row[measure]["median"] for row in rows], 0.4, label="ours, median"
         )
-        axes.barh([k + 0.2 for k in range(len(rows))], [value or 0.0 for value in published], 0.4, label="published")
+        axes.barh(
+            [k + 0.2 for k in range(len(rows))],
+            [math.nan if value is None else value for value in published],
+            0.4,
+            label="published",
+        )
         axes.set_yticks(range(len(rows)), names, fontsize=7)
         axes.invert_yaxis()
         axes.set_title(title)
@@ -175,13 +185,8 @@ def save(figure, file):
 
 def main():
     (file,) = sys.argv[1:]
-    try:
-        save(draw(json.load(sys.stdin)), file)
-    except ModuleNotFoundError:
-        sys.exit(NO_MATPLOTLIB)
-    except (OSError, ValueError) as error:  # a folder that is not there, a suffix that names no format
-        sys.exit(f"stiction: {file}: {error}")
+    return command.run(f"stiction: {file}", lambda: save(draw(json.load(sys.stdin)), file))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -14,8 +14,7 @@ import typing
 
 import numpy as np
 
-from . import figures, frames, plot
-from ._core import FileError
+from . import command, figures, frames
 from .trajectory import CONTACT_MODES, STAGES, Trajectory
 
 HARDEST, PICTURES, PICTURE_SIZE = 12, 4, (800, 500)
@@ -191,23 +190,19 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     source = pathlib.Path(options.run)
     file = pathlib.Path(options.html or f"{source.stem}-report.html")
-    try:
+
+    def write() -> None:
         trajectory = Trajectory.load(source)
         images = '<p class="note">Left out.</p>'
         if not options.no_pictures:
             try:
                 images = pictures(trajectory, options.robot)
             except (RuntimeError, ImportError) as missing:
-                print(f"stiction report: without pictures: {missing}", file=sys.stderr)
+                print(f"stiction report: without pictures: {command.said(missing)}", file=sys.stderr)
         file.write_text(report(trajectory, source.stem, images), encoding="utf-8")
-    except ModuleNotFoundError:
-        print(plot.NO_MATPLOTLIB, file=sys.stderr)
-        return 2
-    except (FileError, ValueError, OSError) as error:
-        print(f"stiction report: {error}", file=sys.stderr)
-        return 2
-    print(file)
-    return 0
+        print(file)
+
+    return command.run("stiction report", write)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,6 @@ from .frames import charts_of
 if typing.TYPE_CHECKING:
     from .trajectory import Trajectory
 
-NO_RERUN = "a recording (.rrd) needs the package rerun-sdk, which is not installed here (pip install 'stiction[rerun]')"
 ARROW = 0.25  # m for the weight of all that moves
 GRAVITY = 9.81  # m/s², of that weight
 PLANE = 20.0  # m, side of the square that stands for an infinite plane
@@ -35,10 +34,8 @@ MEANT, REACHED = (60, 90, 200), (200, 60, 60)
 
 def write(path: str, trajectory: Trajectory) -> None:
     """Raises ModuleNotFoundError without rerun-sdk, OSError where the file cannot be written."""
-    try:
-        import rerun
-    except ImportError:
-        raise ModuleNotFoundError(NO_RERUN) from None
+    import rerun
+
     with open(path, "wb"):  # says why it cannot be written, which Rerun does not
         pass
     recording = rerun.RecordingStream("stiction", recording_id="stiction", send_properties=False)

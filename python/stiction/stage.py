@@ -183,6 +183,9 @@ class Stage:
                 **place,
             )
             return
+        if isinstance(shape, VisualShape) and shape.surface is not None:
+            self.scene.add_mesh_trimesh(node, shape.surface, **place)
+            return
         mesh = mesh_of(shape)
         self.scene.add_mesh_simple(
             node,
@@ -277,4 +280,14 @@ def _decode(recording: bytes) -> tuple[list[dict], list[bytes]]:
         start = end + (-end) % 8  # aligned
         end = start + length
         buffers.append(inner[start:end])
-    return [message for _, message in content["messages"]], buffers
+    return [_extracted(message, buffers) for _, message in content["messages"]], buffers
+
+
+def _extracted(value: typing.Any, buffers: list[bytes]) -> typing.Any:
+    """The value with bytes in it, as textured meshes have, moved to the buffers."""
+    if isinstance(value, bytes):
+        buffers.append(value)
+        return {"__binary_index": len(buffers) - 1, "dtype": "|u1"}
+    if isinstance(value, dict):
+        return {key: _extracted(item, buffers) for key, item in value.items()}
+    return [_extracted(item, buffers) for item in value] if isinstance(value, list | tuple) else value

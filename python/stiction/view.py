@@ -15,6 +15,7 @@ import numpy as np
 
 import stiction
 
+from . import command
 from .trajectory import Trajectory, of_simulation
 
 if typing.TYPE_CHECKING:
@@ -22,14 +23,6 @@ if typing.TYPE_CHECKING:
     from .visuals import VisualShape
 
 FRAMES_PER_SECOND = 30
-NO_VISER = (
-    "stiction view needs the package viser, which is not installed here; this line installs it:\n"
-    f"{sys.executable} -m pip install 'viser==1.1.1'"
-)
-NO_FFMPEG = (
-    "a film needs the package imageio-ffmpeg, which is not installed here; this line installs it:\n"
-    f"{sys.executable} -m pip install 'imageio-ffmpeg==0.8.1'"
-)
 ROBOT_FILES = (".urdf", ".xml", ".mjcf")
 
 
@@ -92,13 +85,6 @@ def _reach(shape: stiction.DrawnShape, direction: np.ndarray) -> float:
     return float((shape.vertices @ direction).max())
 
 
-def _import_viser() -> None:
-    try:
-        import viser  # noqa: F401
-    except ImportError:
-        raise ImportError(NO_VISER) from None
-
-
 def to_html(
     *trajectories: Trajectory, names: typing.Sequence[str] = (), visuals: typing.Sequence[VisualShape] = ()
 ) -> str:
@@ -107,7 +93,6 @@ def to_html(
     trajectories: one run, or two to compare. names: of the runs, as the page calls them. visuals: what the bodies of
     the first run look like, beside what collides (`visuals_of`).
     """
-    _import_viser()
     from . import page
 
     names = list(names) or [f"run {k + 1}" for k in range(len(trajectories))]
@@ -145,11 +130,8 @@ def to_mp4(page: str, file: str | os.PathLike, speed: float = 1.0, size: tuple[i
 
     speed: of the run's clock against the film's.
     """
-    try:
-        import imageio_ffmpeg
-    except ImportError:
-        raise ImportError(NO_FFMPEG) from None
     import imageio.v3 as imageio
+    import imageio_ffmpeg
 
     rate = FRAMES_PER_SECOND
     film = imageio_ffmpeg.write_frames(os.fspath(file), size, fps=rate, codec="libx264", quality=8, macro_block_size=2)
@@ -176,7 +158,6 @@ def play(page: str, port: int = 8080) -> None:
 
 def play_live(world: stiction.World, port: int = 8080, name: str = "live", visuals: typing.Sequence = ()) -> None:
     """Simulates a world in real time and serves the page that shows it, pushes it and pauses it, until interrupted."""
-    _import_viser()
     from . import page
     from .live import LiveRun
     from .serve import address_of, serve_page
@@ -276,13 +257,7 @@ def _show(options: argparse.Namespace) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
-    try:
-        _import_viser()
-        (_show_live if options.live else _show)(options)
-    except (ImportError, RuntimeError, ValueError, OSError) as error:
-        print(f"stiction view: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return command.run("stiction view", lambda: (_show_live if options.live else _show)(options))
 
 
 if __name__ == "__main__":

@@ -14,13 +14,18 @@ from ._core import FileError
 from .trajectory import RecordedShape, Trajectory
 
 PLAIN = (150, 158, 170)  # of what has no colour
+TEXTURE_PIXELS = 256  # a side at most: some robots have 40 pictures of 2048, and a page is to be sent to somebody
 
 
 @dataclasses.dataclass(frozen=True)
 class VisualShape(RecordedShape):
-    """A shape that is seen and does not collide. color: red, green, blue up to 255."""
+    """A shape that is seen and does not collide. color: red, green, blue up to 255.
+
+    surface: a mesh whose file has colours or a picture of its own, in the shape's frame; they take the place of color.
+    """
 
     color: tuple[int, int, int] = PLAIN
+    surface: trimesh.Trimesh | None = None
 
 
 def visuals_of(file: str | os.PathLike, trajectory: Trajectory) -> list[VisualShape]:
@@ -89,7 +94,31 @@ def _shape_of(geometry, file):
     except Exception as error:  # a reader per format, each with errors of its own
         raise FileError(f"{path}: {error}") from None
     vertices = mesh.vertices * _numbers(geometry.get("scale"), (1, 1, 1))
-    return shape | {"kind": "mesh", "vertices": vertices, "faces": np.asarray(mesh.faces)}
+    return shape | {
+        "kind": "mesh",
+        "vertices": vertices,
+        "faces": np.asarray(mesh.faces),
+        "surface": _colored(mesh, vertices),
+    }
+
+
+def _colored(mesh, vertices):
+    """The mesh with the colours or the texture of its file, at these vertices; None where it has neither."""
+    if mesh.visual.kind is None:
+        return None
+    out = mesh.copy()
+    out.vertices = vertices
+    if mesh.visual.kind == "texture":
+        material = out.visual.material
+        if hasattr(material, "to_pbr"):
+            material = out.visual.material = material.to_pbr()
+        if (picture := material.baseColorTexture) is not None:
+            picture = picture.convert("RGB")
+            picture.thumbnail((TEXTURE_PIXELS, TEXTURE_PIXELS))
+            material.baseColorTexture = picture
+        elif material.baseColorFactor is None:
+            return None
+    return out
 
 
 def _resource(name, file):

@@ -177,12 +177,6 @@ def test_command_writes_a_page(box_run, tmp_path):
     assert unknown.stderr == "stiction view: nothing.npz: no such file\n"
 
 
-def test_without_viser_it_says_what_to_install(box_run, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "viser", None)
-    assert view.main([str(box_run[2]), "--html", "unused.html"]) == 2
-    assert "pip install 'viser" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("key", ["time", "body_poses", "contact_offsets", "mesh_faces", "shape_kinds", "format"])
 def test_damaged_recordings_are_refused_by_name(box_run, tmp_path, key):
     arrays = dict(np.load(box_run[2]))

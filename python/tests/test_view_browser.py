@@ -169,6 +169,41 @@ def test_two_runs_stand_beside_each_other(trajectory, chromium, tmp_path):
         assert second.complaints == []
 
 
+TEXTURED = """<robot name="lamp"><link name="lamp"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<visual><geometry><mesh filename="lamp.obj"/></geometry></visual>
+<collision><geometry><sphere radius="0.05"/></geometry></collision></link></robot>"""
+
+
+def test_a_mesh_is_drawn_with_the_texture_of_its_file(chromium, tmp_path):
+    trimesh = pytest.importorskip("trimesh")
+    from PIL import Image
+
+    from stiction.visuals import TEXTURE_PIXELS, visuals_of
+
+    lamp = trimesh.creation.box(extents=(0.08, 0.08, 0.08))
+    picture = Image.new("RGB", (1024, 512), (20, 160, 30))  # green, which nothing else in the scene is
+    lamp.visual = trimesh.visual.TextureVisuals(uv=lamp.vertices[:, :2] + 0.5, image=picture)
+    lamp.export(tmp_path / "lamp.obj")
+    file = tmp_path / "lamp.urdf"
+    file.write_text(TEXTURED)
+    run = view.run_of(file, duration=0.01, floating=True)
+    (shape,) = visuals_of(file, run)
+    assert shape.surface.visual.material.baseColorTexture.size == (TEXTURE_PIXELS, TEXTURE_PIXELS // 2)
+    np.testing.assert_allclose(np.ptp(shape.surface.vertices, axis=0), 0.08)
+    page = tmp_path / "lamp.html"
+    page.write_text(view.to_html(run, names=["lamp"], visuals=[shape]), encoding="utf-8")
+    with browser.Browser() as window:
+        window.open(page, SIZE)
+        drawn = picture_at(window, 0.0, lambda drawn: is_green(drawn).sum() > 500)
+        assert is_green(drawn).sum() > 500
+        assert window.complaints == []
+
+
+def is_green(picture):
+    return picture[..., 1] > 1.5 * np.maximum(picture[..., 0], picture[..., 2])
+
+
 @pytest.fixture
 def live():
     """A simulation that stands still, and its address."""

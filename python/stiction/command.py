@@ -1,0 +1,42 @@
+"""What the subcommands of the package share: how they say what they lack and what they refuse."""
+
+from __future__ import annotations
+
+import re
+import sys
+import typing
+
+# What to install for a module that an extra of the package brings; pyproject.toml has the same versions.
+PACKAGES = {
+    "imageio_ffmpeg": "imageio-ffmpeg==0.8.1",
+    "matplotlib": "matplotlib==3.11.2",
+    "mcap": "mcap==1.6.0",
+    "msgspec": "viser==1.1.1",
+    "rerun": "rerun-sdk>=0.41",
+    "trimesh": "viser==1.1.1",
+    "viser": "viser==1.1.1",
+    "websockets": "viser==1.1.1",
+    "zstandard": "viser==1.1.1",
+}
+
+
+def said(error: Exception) -> str:
+    """An error in words; of a package that is not installed, with the line that installs it."""
+    module = (getattr(error, "name", None) or "").split(".")[0]
+    if not isinstance(error, ImportError) or module not in PACKAGES:
+        return str(error)
+    package = PACKAGES[module]
+    return (
+        f"this needs the package {re.split('[=>]', package)[0]}, which is not installed here; this line installs it:\n"
+        f"{sys.executable} -m pip install '{package}'"
+    )
+
+
+def run(name: str, work: typing.Callable[[], None]) -> int:
+    """The exit code of a subcommand: 2, and a line on standard error, for what is missing, unreadable or refused."""
+    try:
+        work()
+    except (ImportError, OSError, RuntimeError, ValueError) as error:
+        print(f"{name}: {said(error)}", file=sys.stderr)
+        return 2
+    return 0
