@@ -30,5 +30,6 @@ void bind_drawn_shapes(nanobind::module_& m);  ///< after the world
 void bind_simulate(nanobind::module_& m);
 void bind_rollout(nanobind::module_& m);
 void bind_batch(nanobind::module_& m);
+void bind_motion(nanobind::module_& m);
 
 }  // namespace stiction::python

@@ -24,4 +24,5 @@ NB_MODULE(_core, m) {
   stiction::python::bind_stepper(m);
   stiction::python::bind_rollout(m);
   stiction::python::bind_batch(m);
+  stiction::python::bind_motion(m);
 }

@@ -1,0 +1,258 @@
+// JointController and TrotPlanner: feedback on joints, and the walk that they are to follow.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arguments.hpp"
+#include "stiction/base/errors.hpp"
+#include "stiction/control/joint_control.hpp"
+#include "stiction/model/dynamics.hpp"
+#include "stiction/plan/trot_planner.hpp"
+#include "world_frames.hpp"
+#include "world_handle.hpp"
+
+namespace stiction::python {
+
+namespace {
+
+using namespace nb::literals;
+using MaybeArray = std::optional<ArrayLike>;
+
+struct ControllerHandle {
+  JointControlOptions options;
+  JointControlState state;
+  JointReference reference;
+  Eigen::VectorXd out;
+
+  DesiredMotion desired(const ArrayLike& q, const MaybeArray& v, const MaybeArray& a) const {
+    DesiredMotion motion(options.feedback.size());
+    motion.q = read_coordinates(q, "q_desired", motion.q);
+    motion.v = read_coordinates(v, "v_desired", motion.v);
+    motion.a = read_coordinates(a, "a_desired", motion.a);
+    return motion;
+  }
+  Eigen::VectorXd measured(const ArrayLike& value, const char* argument) const {
+    return read_coordinates(value, argument, Eigen::VectorXd::Zero(options.feedback.size()));
+  }
+};
+
+void make_controller(ControllerHandle* self, const Integer& joints, const ArrayLike& kp, const MaybeArray& kd, const MaybeArray& ki,
+                     const Real& dt, const std::optional<Real>& lookahead, double integral_limit) {
+  const Eigen::Index n = read_integer(joints, "joints");
+  if (n < 1) throw InvalidArgument("joints", "a number >= 1", fmt::format("{}", n));
+  JointControlOptions options;
+  options.feedback = {per_item(kp, "kp", n, 0.0), per_item(kd, "kd", n, 0.0), per_item(ki, "ki", n, 0.0), integral_limit};
+  require_size("kp", options.feedback.kp.size(), n);
+  require_size("kd", options.feedback.kv.size(), n);
+  require_size("ki", options.feedback.ki.size(), n);
+  options.dt = read_real(dt, "dt");
+  options.lookahead = lookahead ? read_real(*lookahead, "lookahead") : options.dt;
+  validate(options);
+  new (self) ControllerHandle{options, {}, {}, {}};
+}
+
+Vector torques(ControllerHandle& c, const ArrayLike& q, const ArrayLike& v, const ArrayLike& q_desired, const MaybeArray& v_desired) {
+  joint_pid(c.options, c.desired(q_desired, v_desired, {}), c.measured(q, "q"), c.measured(v, "v"), Eigen::VectorXd(), c.state, c.out);
+  return own_vector(c.out);
+}
+
+std::pair<Vector, Vector> reference(ControllerHandle& c, const ArrayLike& q, const ArrayLike& v, const ArrayLike& q_desired,
+                                    const MaybeArray& v_desired, const MaybeArray& a_desired) {
+  joint_reference(c.options, c.desired(q_desired, v_desired, a_desired), c.measured(q, "q"), c.measured(v, "v"), Eigen::VectorXd(), c.state,
+                  c.reference);
+  return {own_vector(c.reference.a), own_vector(c.reference.v)};
+}
+
+void bind_controller(nb::module_& m) {
+  nb::class_<ControllerHandle>(m, "JointController", R"(Proportional, integral and derivative feedback on n joints, with its memory.
+
+As torques: kp (q_desired - q) + kd (v_desired - v) + ki times the integral, gains in N m/rad, N m s/rad, N m/(rad s), or with N and m.
+As a reference for `inverse`: a = a_desired + the same, gains in 1/s^2, 1/s, 1/s^3, and v + lookahead a.)")
+      .def("__init__", &make_controller, "joints"_a, "kp"_a, "kd"_a = nb::none(), "ki"_a = nb::none(), "dt"_a = 1e-3,
+           "lookahead"_a = nb::none(), "integral_limit"_a = kInfinity,
+           "joints: n. kp, kd, ki: one number for all or (n,), >= 0. dt: control period (s). lookahead: of the reference (s), None: dt. "
+           "integral_limit: largest part of the integral in the unit of the answer.")
+      .def("torques", &torques, "q"_a, "v"_a, "q_desired"_a, "v_desired"_a = nb::none(),
+           "(n,) torques (N m or N) for measured q, v (n,) and desired ones; without limits. Integrates by one period.")
+      .def("reference", &reference, "q"_a, "v"_a, "q_desired"_a, "v_desired"_a = nb::none(), "a_desired"_a = nb::none(),
+           "Accelerations (n,) and velocities (n,) that the joints are to have; the second is what `inverse` takes. Integrates by one "
+           "period.")
+      .def(
+          "reset", [](ControllerHandle& c) { c.state = {}; }, "Forgets the integral.");
+}
+
+/// Foot and joints of a leg, from the world's own kinematics.
+struct LegOfWorld {
+  LegOfWorld(const World& of, const NamedFrame& foot_frame, std::vector<int> leg_joints)
+      : world(of), foot(foot_frame), joints(std::move(leg_joints)), data(of), q(of.initial_configuration()), J(3, block().nv) {}
+
+  const Block& block() const { return world.blocks()[static_cast<std::size_t>(world.bodies()[static_cast<std::size_t>(foot.body)].block)]; }
+  const Eigen::Isometry3d& base() const { return data.X_WB[static_cast<std::size_t>(block().body)]; }
+
+  void operator()(const LegVector& angles, Eigen::Vector3d& position, LegJacobian& jacobian) {
+    for (std::size_t i = 0; i < joints.size(); ++i)
+      q[world.joints()[static_cast<std::size_t>(joints[i])].q] = angles[static_cast<Eigen::Index>(i)];
+    update_kinematics(world, q, data);
+    const Eigen::Vector3d p_W = data.X_WB[static_cast<std::size_t>(foot.body)] * foot.X_BF.translation();
+    position = base().inverse() * p_W;
+    point_jacobian(world, data, foot.body, p_W, J);
+    jacobian.resize(3, static_cast<Eigen::Index>(joints.size()));
+    for (std::size_t i = 0; i < joints.size(); ++i) {
+      const int column = world.joints()[static_cast<std::size_t>(joints[i])].v - block().v;
+      jacobian.col(static_cast<Eigen::Index>(i)) = base().linear().transpose() * J.col(column);
+    }
+  }
+
+  World world;
+  NamedFrame foot;
+  std::vector<int> joints;  ///< indices into World::joints
+  WorldData data;
+  Eigen::VectorXd q;
+  Matrix3Xd J;
+};
+
+/// Driven joints whose motion moves the foot somewhere: in a configuration drawn at random no lever is zero.
+std::vector<int> joints_of(const World& world, const NamedFrame& foot, const std::string& name) {
+  const Body& body = world.bodies()[static_cast<std::size_t>(foot.body)];
+  if (body.block < 0) throw InvalidArgument("feet", "links that move", "'" + name + "', which stands still");
+  const Block& block = world.blocks()[static_cast<std::size_t>(body.block)];
+  WorldData data(world);
+  update_kinematics(world, random_configuration(world, 1), data);
+  Matrix3Xd J(3, block.nv);
+  point_jacobian(world, data, foot.body, data.X_WB[static_cast<std::size_t>(foot.body)] * foot.X_BF.translation(), J);
+  std::vector<int> out;
+  for (std::size_t j = 0; j < world.joints().size(); ++j) {
+    const Joint& joint = world.joints()[j];
+    if (joint.block == body.block && joint.actuated && joint.nv == 1 && J.col(joint.v - block.v).norm() > 1e-12)
+      out.push_back(static_cast<int>(j));
+  }
+  if (out.empty() || out.size() > static_cast<std::size_t>(kMaxLegJoints))
+    throw InvalidArgument("feet", fmt::format("feet that 1 to {} driven joints move", kMaxLegJoints),
+                          fmt::format("{} for '{}'", out.size(), name));
+  return out;
+}
+
+TrotPlanner make_planner(const World& world, const std::vector<std::string>& feet, const MaybeArray& nominal, GaitParameters gait,
+                         double start_time, double feedback) {
+  const std::span<const int> driven = world.actuated();
+  TrotOptions options;
+  options.gait = std::move(gait);
+  options.start_time = start_time;
+  options.feedback = feedback;
+  options.nominal_feet.resize(3, static_cast<Eigen::Index>(feet.size()));
+  Eigen::VectorXd posture(static_cast<Eigen::Index>(driven.size()));
+  for (const Joint& joint : world.joints()) {
+    const auto at = std::ranges::find(driven, joint.v);
+    if (joint.nv == 1 && at != driven.end()) posture[at - driven.begin()] = world.initial_configuration()[joint.q];
+  }
+  std::vector<Leg> legs;
+  for (std::size_t i = 0; i < feet.size(); ++i) {
+    const NamedFrame foot = frame_named(world, feet[i]);
+    const auto kinematics = std::make_shared<LegOfWorld>(world, foot, joints_of(world, foot, feet[i]));
+    const auto size = static_cast<Eigen::Index>(kinematics->joints.size());
+    Leg leg{{},
+            [kinematics](const LegVector& q, Eigen::Vector3d& p, LegJacobian& J) { (*kinematics)(q, p, J); },
+            LegVector(size),
+            LegVector(size)};
+    LegVector q(size);
+    for (Eigen::Index k = 0; k < size; ++k) {
+      const Joint& joint = world.joints()[static_cast<std::size_t>(kinematics->joints[static_cast<std::size_t>(k)])];
+      leg.joints.push_back(static_cast<int>(std::ranges::find(driven, joint.v) - driven.begin()));
+      leg.lower[k] = joint.lower;
+      leg.upper[k] = joint.upper;
+      q[k] = posture[leg.joints.back()];
+    }
+    Eigen::Vector3d at_start;
+    LegJacobian J;
+    leg.kinematics(q, at_start, J);
+    options.nominal_feet.col(static_cast<Eigen::Index>(i)) = at_start;
+    legs.push_back(std::move(leg));
+  }
+  if (nominal) {
+    const Numbers given(*nominal, "nominal_feet", 2);
+    const ConstRowMap rows = given.matrix();
+    if (rows.rows() != static_cast<Eigen::Index>(feet.size()) || rows.cols() != 3)
+      throw InvalidArgument("nominal_feet", fmt::format("shape ({}, 3)", feet.size()), fmt::format("({}, {})", rows.rows(), rows.cols()));
+    options.nominal_feet = rows.transpose();
+  }
+  return {std::move(legs), options, posture};
+}
+
+PlanarTwist read_twist(const MaybeArray& value, const char* argument) {
+  if (!value) return {};
+  const Eigen::Vector3d v = read_vector3(*value, argument);
+  return {v.x(), v.y(), v.z()};
+}
+
+Matrix feet_of(const Eigen::Matrix3Xd& columns) { return own_matrix(RowMatrix(columns.transpose())); }
+
+void bind_plan(nb::module_& m) {
+  nb::class_<TrotPlan>(m, "TrotPlan", "Where feet and joints are to be at one instant. Feet in the base's frame, joints as World.actuated.")
+      .def_prop_ro(
+          "q", [](const TrotPlan& p) { return own_vector(p.joints.q); }, nb::rv_policy::automatic, "(n,) joint positions (rad or m)")
+      .def_prop_ro(
+          "v", [](const TrotPlan& p) { return own_vector(p.joints.v); }, nb::rv_policy::automatic, "(n,) joint velocities")
+      .def_prop_ro(
+          "a", [](const TrotPlan& p) { return own_vector(p.joints.a); }, nb::rv_policy::automatic, "(n,) joint accelerations")
+      .def_prop_ro(
+          "feet", [](const TrotPlan& p) { return feet_of(p.foot_position); }, nb::rv_policy::automatic, "(legs, 3) feet (m)")
+      .def_prop_ro(
+          "foot_velocities", [](const TrotPlan& p) { return feet_of(p.foot_velocity); }, nb::rv_policy::automatic, "(legs, 3) m/s")
+      .def_prop_ro(
+          "stance", [](const TrotPlan& p) { return std::vector<bool>(p.stance.begin(), p.stance.end()); }, "legs flags: the foot stands")
+      .def_ro("distance", &TrotPlan::distance, "Largest distance from a foot's place that its joints' limits left (m)");
+}
+
+void bind_planner(nb::module_& m) {
+  nb::class_<TrotPlanner>(m, "TrotPlanner",
+                          R"(The trot of [ZD15, section 6.1]: a commanded planar velocity of the base in, feet and joints out.
+
+Stance feet move against the command, swing feet on splines to Raibert's footholds; inverse kinematics by damped least squares within limits.)")
+      .def(
+          "__init__",
+          [](TrotPlanner* self, WorldHandle& world, const std::vector<std::string>& feet, const MaybeArray& nominal_feet, double period,
+             double duty, const std::optional<std::vector<double>>& touchdown, double step_height, double start_time, double feedback) {
+            GaitParameters gait;
+            gait.period = period;
+            gait.duty_factor.assign(feet.size(), duty);
+            gait.touchdown = touchdown.value_or(published_trot().touchdown);
+            gait.step_height = step_height;
+            if (gait.touchdown.size() != feet.size())
+              throw InvalidArgument("touchdown", fmt::format("{} phases, one per foot", feet.size()),
+                                    fmt::format("{}", gait.touchdown.size()));
+            new (self) TrotPlanner(make_planner(world.world(), feet, nominal_feet, gait, start_time, feedback));
+          },
+          "world"_a, "feet"_a, "nominal_feet"_a = nb::none(), "period"_a = 0.3, "duty"_a = 0.75, "touchdown"_a = nb::none(),
+          "step_height"_a = 0.015, "start_time"_a = 0.0, "feedback"_a = 0.0,
+          R"(feet: names of links. nominal_feet: (legs, 3) their places at mid-stance in the base's frame (m), None: those of the start.
+period (s), duty (share of it in stance), touchdown (phases in [0, 1), None: the published trot of LF, RF, LH, RH), step_height (m).
+start_time: before it all feet stand (s). feedback: of the measured velocity on footholds (s).)")
+      .def(
+          "update",
+          [](TrotPlanner& p, double t, const ArrayLike& command, const MaybeArray& measured) {
+            return TrotPlan(p.update(t, read_twist(command, "command"), read_twist(measured, "measured")));
+          },
+          "t"_a, "command"_a, "measured"_a = nb::none(),
+          "The plan at time t (s, not before the last one) for a command (3,): v_x, v_y (m/s), yaw rate (rad/s), body axes.")
+      .def("reset", &TrotPlanner::reset, "t"_a = 0.0, "All feet at their nominal places, the clock at t (s).")
+      .def_prop_ro(
+          "standing_posture", [](const TrotPlanner& p) { return own_vector(p.standing_posture()); }, nb::rv_policy::automatic,
+          "(n,) joint positions with all feet at their nominal places (rad or m)");
+}
+
+}  // namespace
+
+void bind_motion(nb::module_& m) {
+  bind_controller(m);
+  bind_plan(m);
+  bind_planner(m);
+}
+
+}  // namespace stiction::python
