@@ -17,6 +17,7 @@ namespace {
 
 struct SimulateOptions {
   std::string scene, log, dump, record, law, solver, scheme, coordinates, integrator, impact_model, impact_order;
+  std::optional<int> sub_steps;
   std::optional<double> duration, dt, tolerance, acceptable;
   bool strict = false;
 };
@@ -40,6 +41,7 @@ Scene prepare_scene(const SimulateOptions& options) {
   if (!options.impact_order.empty()) events.order = impact_order_from_string(options.impact_order);
   if (options.duration) scene.duration = *options.duration;
   if (options.dt) scene.options.assemble.dt = *options.dt;
+  if (options.sub_steps) scene.options.sub_steps = *options.sub_steps;
   if (options.tolerance) scene.options.contact.tolerance = *options.tolerance;
   if (options.acceptable) scene.options.acceptable = *options.acceptable;
   if (options.strict) scene.options.strict = true;
@@ -126,6 +128,9 @@ void add_simulate(CLI::App& app, Session& session) {
       ->required();
   sub.add_option("--duration", options->duration, "Simulated time (s; default: the scene's)")->check(positive_number());
   sub.add_option("--dt", options->dt, "Step (s; default: the scene's)")->check(positive_number());
+  sub.add_option("--sub-steps", options->sub_steps,
+                 "Parts that a step is taken in, each with a solve of its own (default: the scene's, or 1)")
+      ->check(CLI::PositiveNumber);
   sub.add_option("--law", options->law, "Contact law: " + law_names());
   sub.add_option("--solver", options->solver, "Solver: " + solver_names());
   sub.add_option("--scheme", options->scheme, "Time-integration scheme: " + scheme_names());

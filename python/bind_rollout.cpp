@@ -201,10 +201,11 @@ void bind_rollout(nb::module_& m) {
          std::optional<Integer> threads, std::optional<Real> dt, std::optional<Text> law, std::optional<Text> solver,
          std::optional<Real> tolerance, std::optional<Real> acceptable, std::optional<Flag> strict, std::optional<Integer> edges,
          std::optional<Text> choice, std::optional<Real> friction, std::optional<Real> recovery, const Flag& effort_limits,
-         std::optional<Text> scheme, std::optional<Text> integrator, std::optional<Text> impact_model, std::optional<Text> impact_order) {
+         std::optional<Text> scheme, std::optional<Text> integrator, std::optional<Text> impact_model, std::optional<Text> impact_order,
+         std::optional<Integer> sub_steps) {
         const Scene& scene = world.scene();
-        const StepSettings settings{dt,     law,      solver,   tolerance, acceptable, strict,       edges,
-                                    choice, friction, recovery, scheme,    integrator, impact_model, impact_order};
+        const StepSettings settings{dt,       law,      solver, tolerance,  acceptable,   strict,       edges,    choice,
+                                    friction, recovery, scheme, integrator, impact_model, impact_order, sub_steps};
         const StepOptions options = read_step_options(settings, scene.options);
         return run(scene, options, {q, v, tau, steps, threads, read_flag(effort_limits, "effort_limits")});
       },
@@ -212,7 +213,7 @@ void bind_rollout(nb::module_& m) {
       "dt"_a = nb::none(), "law"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(), "acceptable"_a = nb::none(),
       "strict"_a = nb::none(), "edges"_a = nb::none(), "choice"_a = nb::none(), "friction"_a = nb::none(), "recovery"_a = nb::none(),
       "effort_limits"_a = true, "scheme"_a = nb::none(), "integrator"_a = nb::none(), "impact_model"_a = nb::none(),
-      "impact_order"_a = nb::none(),
+      "impact_order"_a = nb::none(), "sub_steps"_a = nb::none(),
       R"(Runs a world from k states under k sequences of torques, on threads, without the interpreter's lock.
 
 q: (nq,) or (k, nq) starts, v: (nv,) or (k, nv), None: the world's start. tau: (T, m) for all runs or (k, T, m), m = nv generalised forces

@@ -161,7 +161,7 @@ Arrays are views. Quantities of a step stand in the row of the state that it led
       .def_prop_ro("residual", &column<&SimulatedRun::residual>, "(k,) worst scaled residual of the certificate")
       .def_prop_ro("at_acceptable", &column<&SimulatedRun::at_acceptable, Counts>,
                    "(k,) 1 where the step missed the tolerance and went on because it met acceptable, else 0")
-      .def_prop_ro("sub_steps", &column<&SimulatedRun::sub_steps, Counts>, "(k,) parts that the step was taken in: 1 unless it was halved")
+      .def_prop_ro("sub_steps", &column<&SimulatedRun::sub_steps, Counts>, "(k,) parts that the step was taken in")
       .def_ro("steps_at_acceptable", &SimulatedRun::steps_at_acceptable, "number of steps that missed the tolerance and met acceptable")
       .def_prop_ro("penetration", &column<&SimulatedRun::penetration>, "(k,) deepest penetration before the step (m)")
       .def_prop_ro("seconds", &rows_of<&SimulatedRun::seconds, Matrix, kStages>,
@@ -186,7 +186,8 @@ void bind_simulate(nb::module_& m) {
   constexpr const char* doc = R"(Runs a world, or a scene file, forward.
 
 duration, dt: s; None: the scene's, for a world built here 1 s and 1e-3 s. law, solver, tolerance: None for the scene's, for a world
-built here coulomb_cone, auto, 1e-9. acceptable, strict, edges, choice, friction, recovery, scheme, integrator, impact_model, impact_order: as of `Stepper`. controller: (t, q, v) -> tau (nv,), or one
+built here coulomb_cone, auto, 1e-9. acceptable, strict, edges, choice, friction, recovery, scheme, integrator, impact_model, impact_order,
+sub_steps: as of `Stepper`. controller: (t, q, v) -> tau (nv,), or one
 torque per driven joint (World.actuated), in N and N m, called before every step instead of the scene's held joints; torques of driven
 joints are cut to their effort limits (Simulation.saturated counts them). q, v: start, None for the scene's.
 A step that misses both is taken in halves, quarters and eighths; if that does not help, it ends the run and gives its status. dump: file (.json or .npz) for the last contact problem, of a run that ended early the one that
@@ -199,16 +200,16 @@ could not be solved (load_problem reads it).)";
                    std::optional<Real> tolerance, std::optional<Real> acceptable, std::optional<Flag> strict,
                    std::optional<std::filesystem::path> dump, std::optional<Integer> edges, std::optional<Text> choice,
                    std::optional<Real> friction, std::optional<Real> recovery, std::optional<Text> scheme, std::optional<Text> integrator,
-                   std::optional<Text> impact_model, std::optional<Text> impact_order) {
-          const StepSettings step{dt,     law,      solver,   tolerance, acceptable, strict,       edges,
-                                  choice, friction, recovery, scheme,    integrator, impact_model, impact_order};
+                   std::optional<Text> impact_model, std::optional<Text> impact_order, std::optional<Integer> sub_steps) {
+          const StepSettings step{dt,       law,      solver, tolerance,  acceptable,   strict,       edges,    choice,
+                                  friction, recovery, scheme, integrator, impact_model, impact_order, sub_steps};
           return simulate(scene_of(source), {duration, dump, step}, controller, q, v);
         },
         nb::arg(name), "duration"_a = nb::none(), "dt"_a = nb::none(), "law"_a = nb::none(), "controller"_a = nb::none(),
         "q"_a = nb::none(), "v"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(), "acceptable"_a = nb::none(),
         "strict"_a = nb::none(), "dump"_a = nb::none(), "edges"_a = nb::none(), "choice"_a = nb::none(), "friction"_a = nb::none(),
         "recovery"_a = nb::none(), "scheme"_a = nb::none(), "integrator"_a = nb::none(), "impact_model"_a = nb::none(),
-        "impact_order"_a = nb::none(), doc);
+        "impact_order"_a = nb::none(), "sub_steps"_a = nb::none(), doc);
   };
   add.operator()<WorldHandle&>("world", [](WorldHandle& world) { return world.scene(); });
   add.operator()<const std::filesystem::path&>("scene", [](const std::filesystem::path& path) { return load_scene(path.string()); });

@@ -161,7 +161,7 @@ void bind_report(nb::module_& m) {
       .def_ro("accepted", &StepOutcome::accepted, "The state was advanced")
       .def_ro("iterations", &StepOutcome::iterations, "Pivots or iterations of the solver, all its attempts together")
       .def_prop_ro("at_acceptable", &StepOutcome::at_acceptable, "The step missed the tolerance and was taken because it met acceptable")
-      .def_ro("sub_steps", &StepOutcome::sub_steps, "Parts that the step was taken in: 1 unless it was halved, 0 when refused")
+      .def_ro("sub_steps", &StepOutcome::sub_steps, "Parts that the step was taken in, 0 when refused")
       .def_ro("residual", &StepOutcome::residual, "Worst scaled residual of the certificate")
       .def_ro("contacts", &StepOutcome::contacts, "Number of contact points")
       .def_ro("attempts", &StepOutcome::attempts, "Solves tried")
@@ -296,6 +296,7 @@ dt: s. law, solver, tolerance, edges, choice: as of `solve`. acceptable: largest
 on with; strict: none. recovery: share of a penetration that a step undoes, in [0, 1].
 scheme: time integration, one of SCHEMES (docs/schemes.md). Of event_driven: integrator between events ('symplectic_euler', 'rk4',
 'rk45'), impact_model ('newton', 'poisson') and impact_order ('simultaneous', 'sequential').
+sub_steps: parts of dt/n that a step is always taken in, each with contacts and a solve of its own, under the same torques; None: 1.
 friction: of every contact, whatever its shapes say. None: what the world's scene file says; for a world built here dt 1e-3,
 law coulomb_cone, solver auto, tolerance 1e-9, acceptable 1e-6, edges 4, choice warm_start, recovery 0.2, scheme semi_implicit_euler, rk4, newton,
 simultaneous.
@@ -306,17 +307,18 @@ The world's bodies, hulls and start are shared; what is added to the world later
       [](StepperHandle* self, WorldHandle& world, std::optional<Real> dt, std::optional<Text> law, std::optional<Text> solver,
          std::optional<Real> tolerance, std::optional<Real> acceptable, std::optional<Flag> strict, std::optional<Integer> edges,
          std::optional<Text> choice, std::optional<Real> friction, std::optional<Real> recovery, const Flag& effort_limits,
-         std::optional<Text> scheme, std::optional<Text> integrator, std::optional<Text> impact_model, std::optional<Text> impact_order) {
+         std::optional<Text> scheme, std::optional<Text> integrator, std::optional<Text> impact_model, std::optional<Text> impact_order,
+         std::optional<Integer> sub_steps) {
         const Scene& scene = world.scene();
-        const StepSettings settings{dt,     law,      solver,   tolerance, acceptable, strict,       edges,
-                                    choice, friction, recovery, scheme,    integrator, impact_model, impact_order};
+        const StepSettings settings{dt,       law,      solver, tolerance,  acceptable,   strict,       edges,    choice,
+                                    friction, recovery, scheme, integrator, impact_model, impact_order, sub_steps};
         const StepOptions options = read_step_options(settings, scene.options);
         new (self) StepperHandle(scene, options, read_flag(effort_limits, "effort_limits"));
       },
       "world"_a, "dt"_a = nb::none(), "law"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(),
       "acceptable"_a = nb::none(), "strict"_a = nb::none(), "edges"_a = nb::none(), "choice"_a = nb::none(), "friction"_a = nb::none(),
       "recovery"_a = nb::none(), "effort_limits"_a = true, "scheme"_a = nb::none(), "integrator"_a = nb::none(),
-      "impact_model"_a = nb::none(), "impact_order"_a = nb::none());
+      "impact_model"_a = nb::none(), "impact_order"_a = nb::none(), "sub_steps"_a = nb::none());
   bind_stepping(stepper);
   bind_values(stepper);
 }

@@ -17,6 +17,7 @@ StepOptions read_step_options(const StepSettings& s, StepOptions options) {
   if (s.tolerance) options.contact.tolerance = read_real(*s.tolerance, "tolerance");
   if (s.acceptable) options.acceptable = read_real(*s.acceptable, "acceptable");
   if (s.strict) options.strict = read_flag(*s.strict, "strict");
+  if (s.sub_steps) options.sub_steps = read_integer(*s.sub_steps, "sub_steps");
   if (s.edges) options.contact.edges = read_integer(*s.edges, "edges");
   if (s.choice) options.contact.choice = choice_from_string(read_text(*s.choice, "choice"));
   if (s.recovery) options.recovery = read_real(*s.recovery, "recovery");

@@ -15,6 +15,7 @@ struct StepSettings {
   std::optional<Text> choice;
   std::optional<Real> friction, recovery;
   std::optional<Text> scheme, integrator, impact_model, impact_order;
+  std::optional<Integer> sub_steps;
 };
 
 /// The scene's options with these in their place. Throws InvalidArgument or TypeError naming the argument.

@@ -165,7 +165,7 @@ class Run {
     }
     ++out_.steps;
     out_.at_acceptable += report.at_acceptable() ? 1 : 0;
-    out_.halved += report.sub_steps > 1 ? 1 : 0;
+    out_.halved += report.halved ? 1 : 0;
     for (std::size_t s = 0; s < kStages; ++s) out_.by_stage[s] += report.seconds[s];
     int bearing = 0;
     double force = 0.0;

@@ -94,6 +94,9 @@ void validate(const StepOptions& options) {
   const double share = options.assemble.loop_recovery;
   if (!(share >= 0.0 && share <= 1.0)) throw InvalidArgument("assemble.loop_recovery", "a number in [0, 1]", std::to_string(share));
   validate(options.events);
+  const int most = options.scheme == Scheme::event_driven ? 1 : 1'000'000;  // events cut a step as it is
+  if (options.sub_steps < 1 || options.sub_steps > most)
+    throw InvalidArgument("sub_steps", most == 1 ? "1 under event_driven" : "an integer from 1 to 1e6", std::to_string(options.sub_steps));
   if (!(options.acceptable >= 0.0)) throw InvalidArgument("acceptable", "a number >= 0", std::to_string(options.acceptable));
   if (!(options.recovery >= 0.0 && options.recovery <= 1.0))
     throw InvalidArgument("recovery", "a number in [0, 1]", std::to_string(options.recovery));
@@ -128,6 +131,7 @@ void Stepper::set_options(const StepOptions& options) {
   if (options.scheme != Scheme::event_driven) events_.reset();
   if (options.scheme == Scheme::event_driven && !events_) events_.emplace(world_);
   assemble_ = options_.assemble;
+  assemble_.dt = part();
 }
 
 void Stepper::set_drives(const Drives& drives) {
@@ -170,7 +174,7 @@ void Stepper::detect() {
 }
 
 void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau) {
-  assemble_.dt = options_.assemble.dt;
+  assemble_.dt = part();
   update_at(state);
   detect();
   assemble_rows(tau, false);
@@ -338,6 +342,13 @@ bool Stepper::take_halved(const Torques& tau, double h, int halvings, bool prepa
   return take_halved(tau, 0.5 * h, halvings - 1, false, state, report) && take_halved(tau, 0.5 * h, halvings - 1, false, state, report);
 }
 
+bool Stepper::take_parts(const Torques& tau, bool prepared, State& state, StepReport& report) {
+  for (int k = 0; k < options_.sub_steps; ++k) {
+    if (!take_halved(tau, part(), kHalvings, prepared && k == 0, state, report)) return false;
+  }
+  return true;
+}
+
 // From event to event; what is left where these were too many, or a solve missed the tolerance, at velocity level.
 bool Stepper::take_events(const Torques& tau, State& state, StepReport& report) {
   StageClock clock(report);
@@ -399,7 +410,8 @@ StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {
   report.status = Status::solved;
   start_ = state;
   start_springs_ = springs_;
-  report.accepted = events_ ? take_events(tau, state, report) : take_halved(tau, options_.assemble.dt, kHalvings, prepared, state, report);
+  report.accepted = events_ ? take_events(tau, state, report) : take_parts(tau, prepared, state, report);
+  report.halved = report.sub_steps > options_.sub_steps;
   if (report.accepted) {
     state.time += options_.assemble.dt;
   } else {

@@ -10,6 +10,8 @@
 // The certificate of a step aims at `contact.tolerance`. A step that misses it is solved again from a cold start, and goes on with the
 // better point when that meets `acceptable`; otherwise it is taken in halves, quarters and eighths. What still misses, or is not
 // finite, leaves the state as it was; `problem` is then the one that failed, and the report says so.
+// `sub_steps` n: a step is n steps of dt/n under the same torques and drives, for what is stiffer than the control is fast. Compliant
+// contacts are implicit, stable at any step; what they lose of their oscillation, 1 - (1 + (ω h/n)²)^(-1/2) a part, is what n is for.
 #pragma once
 
 #include <array>
@@ -43,6 +45,7 @@ struct StepOptions {
   double acceptable = 1e-6;           ///< largest scaled residual that a step may go on with; below contact.tolerance it has no say
   bool strict = false;                ///< only steps that meet contact.tolerance are taken
   EventOptions events;                ///< of the scheme event_driven
+  int sub_steps = 1;                  ///< parts of dt/n, each with contacts and a solve of its own, that a step is always taken in
   double recovery = 0.2;              ///< γ: share of a penetration undone per step, in [0, 1]
   double allowed_penetration = 1e-6;  ///< m, left alone
 };
@@ -57,7 +60,8 @@ struct StepReport {
   double residual = 0.0;                    ///< worst scaled residual of the solves that the step was taken with, or of the one that failed
   int attempts = 0;                         ///< solves tried
   int iterations = 0;                       ///< of all of them
-  int sub_steps = 0;                        ///< parts that the step was taken in: 1, or more where it was halved or cut at events
+  int sub_steps = 0;                        ///< parts that the step was taken in; 0: refused
+  bool halved = false;                      ///< in more parts than StepOptions::sub_steps: halved, or cut at events
   double without_events = 0.0;              ///< event_driven: s at its end that were taken at velocity level (event_driven.hpp)
   double deepest_penetration = 0.0;         ///< m, before the step; where the scheme takes gaps at the midpoint, there
   CorrectionReport correction;              ///< of positions; of a step taken in parts, the worst of each
@@ -115,6 +119,8 @@ class Stepper {
   void project(StepReport& report);
   bool take(const Torques& tau, bool prepared, State& state, StepReport& report);
   bool take_halved(const Torques& tau, double h, int halvings, bool prepared, State& state, StepReport& report);
+  bool take_parts(const Torques& tau, bool prepared, State& state, StepReport& report);
+  double part() const { return options_.assemble.dt / options_.sub_steps; }
   bool take_events(const Torques& tau, State& state, StepReport& report);
   void show_end(const Torques& tau, const State& state, const StepReport& report);
   Law law_of(int contact) const;

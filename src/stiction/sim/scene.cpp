@@ -146,11 +146,13 @@ class SceneReader {
     scene_.options.contact.tolerance = t.number("tolerance", 1e-9);
     scene_.options.acceptable = t.number("acceptable", 1e-6);
     scene_.options.strict = t.flag("strict", false);
+    scene_.options.sub_steps = t.integer("sub_steps", 1);
     scene_.options.assemble.loop_recovery = t.number("loop_recovery", 1.0);
     if (t.has("gravity")) builder_.set_gravity(t.vector("gravity", Vector3d::Zero()));
     t.finish();
     if (!(scene_.options.assemble.dt > 0.0) || std::isinf(scene_.options.assemble.dt)) t.fail("dt", "expected a finite number > 0");
     if (!(scene_.duration > 0.0) || std::isinf(scene_.duration)) t.fail("duration", "expected a finite number > 0");
+    if (scene_.options.sub_steps < 1) t.fail("sub_steps", "expected an integer >= 1");
     if (!(scene_.options.acceptable >= 0.0)) t.fail("acceptable", "expected a number >= 0");
     const double share = scene_.options.assemble.loop_recovery;
     if (!(share >= 0.0 && share <= 1.0)) t.fail("loop_recovery", "expected a number in [0, 1]");
