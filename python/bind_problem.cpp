@@ -175,6 +175,8 @@ Raises ValueError naming the argument.)")
       .def_prop_ro("b", &member_view<&ContactProblem::b>, "(m,) target velocities of the bounded rows")
       .def_prop_ro("lo", &member_view<&ContactProblem::lo>, "(m,) least impulses of the bounded rows (N s)")
       .def_prop_ro("hi", &member_view<&ContactProblem::hi>, "(m,) largest impulses of the bounded rows (N s)")
+      .def_prop_ro("row_compliance", &member_view<&ContactProblem::row_compliance>,
+                   "(m,) velocity that an impulse of its own adds to a bounded row ((m/s)/(N s)); empty: none")
       .def_prop_rw(
           "laws", [](const ContactProblem& p) { return write_laws(p.laws); },
           [](ContactProblem& p, const nb::object& value) { p.laws = read_laws(value, p.contacts()); },

@@ -1,6 +1,9 @@
 // Stepper: a world one step at a time, with its state, contacts and forces.
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <fmt/format.h>
 
@@ -110,26 +113,39 @@ Eigen::VectorXd per_joint(const MaybeArray& value, const char* argument, Eigen::
   return out;
 }
 
+/// Rows of joints' velocities: factors by name, and what their sum is.
+using CoupledJoints = std::vector<std::pair<std::map<std::string, double>, double>>;
+
 void drive(StepperHandle& s, const MaybeArray& velocity, const MaybeArray& position, const MaybeArray& kp, const MaybeArray& kd,
-           const MaybeArray& limits) {
+           const MaybeArray& limits, const MaybeArray& no_load, const CoupledJoints& coupled) {
   const World& world = s.stepper().world();
   const std::span<const int> driven = world.actuated();
   const auto joints = static_cast<Eigen::Index>(driven.size());
   Drives drives;
   if (position) {
-    if (limits) throw InvalidArgument("limits", "None with position: servos have no limits", "an array");
+    if (no_load) throw InvalidArgument("no_load", "None with position", "an array");
+    const Eigen::VectorXd most = per_joint(limits, "limits", joints, kInfinity);
     const Eigen::VectorXd q = per_joint(position, "position", joints, 0.0), v = per_joint(velocity, "velocity", joints, 0.0);
     const Eigen::VectorXd p = per_joint(kp, "kp", joints, 0.0), d = per_joint(kd, "kd", joints, 0.0);
-    for (Eigen::Index i = 0; i < joints; ++i) drives.servos.push_back({driven[static_cast<std::size_t>(i)], q[i], v[i], p[i], d[i]});
+    for (Eigen::Index i = 0; i < joints; ++i)
+      drives.servos.push_back({driven[static_cast<std::size_t>(i)], q[i], v[i], p[i], d[i], most[i]});
   } else if (velocity) {
     if (kp || kd) throw InvalidArgument(kp ? "kp" : "kd", "None without position", "an array");
     const Eigen::VectorXd v = per_joint(velocity, "velocity", joints, 0.0), most = per_joint(limits, "limits", joints, kInfinity);
-    const Eigen::VectorXd effort = effort_limits(world);
+    const Eigen::VectorXd effort = effort_limits(world), free_speed = per_joint(no_load, "no_load", joints, kInfinity);
     for (Eigen::Index i = 0; i < joints; ++i) {
       const int at = driven[static_cast<std::size_t>(i)];
       const double limit = limits ? most[i] : effort[at];
-      drives.velocity.push_back({at, v[i], -limit, limit});
+      drives.velocity.push_back({at, v[i], -limit, limit, free_speed[i]});
     }
+  } else if (kp || kd || limits || no_load) {
+    throw InvalidArgument("velocity", "one, or a position, beside kp, kd, limits or no_load", "None");
+  }
+  for (const auto& [factors, speed] : coupled) {
+    VelocityRow row;
+    for (const auto& [name, factor] : factors) row.terms.push_back({world.joints()[static_cast<std::size_t>(world.joint(name))].v, factor});
+    row.velocity = speed;
+    drives.rows.push_back(row);
   }
   locked(s, [&] { s.set_drives(drives); });
 }
@@ -140,7 +156,8 @@ Vector drive_torques(StepperHandle& s) {
     const Drives& drives = stepper.options().assemble.drives;
     Eigen::VectorXd out = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(stepper.world().actuated().size()));
     if (!s.has_contacts) return own_vector(out);  // no step was taken
-    if (!drives.velocity.empty()) velocity_drive_torques(drives, stepper.problem(), stepper.solution().bounded_impulses, out);
+    if (!drives.velocity.empty())
+      velocity_drive_torques(drives, stepper.problem(), stepper.solution().v, stepper.solution().bounded_impulses, out);
     if (!drives.servos.empty()) out = s.servo_torques();
     return own_vector(out);
   });
@@ -233,13 +250,15 @@ A step that is not solved leaves the state as it was and says so: look at the re
 body: name of a body or link. force (3,) (N) and torque (3,) (N m): world axes. point (3,) (m): where the force acts, in the frame of that
 body or link, with which it moves; None: the centre of mass of the body. Pushes add up; setting the state ends them.)")
       .def("drive", &drive, "velocity"_a = nb::none(), "position"_a = nb::none(), "kp"_a = nb::none(), "kd"_a = nb::none(),
-           "limits"_a = nb::none(),
+           "limits"_a = nb::none(), "no_load"_a = nb::none(), "coupled"_a = CoupledJoints{},
            R"(Drives of the driven joints (World.actuated) in later steps, until they are set again; without arguments: none.
 
 Each argument is one number for all or (len(World.actuated),). velocity alone (rad/s or m/s): joints are brought to it within the step, by
-torques within limits (N m or N; None: the effort limits of the robot's file), settled with contacts in one problem. position (rad or m)
-with kp, kd: proportional-derivative feedback taken at the end of the step, stable at any gain and without limits; velocity: its rate.
-Torques of `step` add to those of drives.)")
+torques within limits (N m or N; None: the effort limits of the robot's file), settled with contacts in one problem. no_load (rad/s or m/s):
+speed at which the torque in its direction has fallen to zero, on a line from `limits` at rest. position (rad or m) with kp, kd:
+proportional-derivative feedback taken at the end of the step, stable at any gain, cut to limits (None: none); velocity: its rate.
+coupled: pairs ({joint: factor, ...}, speed), each of which keeps the sum of factors times joint velocities at speed (belts, differentials),
+without regard to positions. Torques of `step` add to those of drives.)")
       .def("reset", &reset, "q"_a = nb::none(), "v"_a = nb::none(), "time"_a = 0.0,
            R"(Starts from (q, v, time), None for the world's start.
 

@@ -372,6 +372,37 @@ def test_servos_hold_a_position_at_any_gain_and_step():
     np.testing.assert_allclose(stepper.drive_torques, 1e5 * (goal - stepper.q) - 1e4 * stepper.v, rtol=1e-9, atol=1e-6)
 
 
+def test_servos_with_limits_end_on_the_clamped_line():
+    limit = np.array([40.0, 60.0, 50.0, 5.0, 5.0, 5.0])
+    goal = np.array([0.5, -1.2, 1.4, -1.0, 0.5, 0.3])
+    stepper = stiction.Stepper(hanging_arm(), dt=0.01)
+    stepper.drive(position=goal, kp=300.0, kd=20.0, limits=limit)
+    met = set()
+    for _ in range(150):
+        assert stepper.step().status == "solved"
+        free = 300.0 * (goal - stepper.q) - 20.0 * stepper.v
+        np.testing.assert_allclose(stepper.drive_torques, np.clip(free, -limit, limit), rtol=1e-9, atol=1e-6)
+        met |= set(np.sign(np.trunc(free / limit)))
+    assert 0.0 in met and len(met) > 1
+    # The torques are those that make this motion.
+    before, other = stepper.copy(), stiction.Stepper(hanging_arm(), dt=0.01, effort_limits=False)
+    other.reset(before.q, before.v)
+    assert stepper.step()
+    other.step(stepper.drive_torques)
+    np.testing.assert_allclose(other.v, stepper.v, atol=1e-9)
+
+
+def test_motors_keep_to_their_torque_speed_line_and_belts_to_their_ratio():
+    stepper = stiction.Stepper(hanging_arm(), dt=1e-3)
+    names = [joint.name for joint in hanging_arm().joints if joint.actuated]
+    stepper.drive(velocity=5.0, limits=20.0, no_load=4.0, coupled=[({names[4]: 1.0, names[5]: -2.0}, 0.0)])
+    for _ in range(20):
+        assert stepper.step().status == "solved"
+        line = 20.0 * (1.0 - stepper.v / 4.0)
+        np.testing.assert_allclose(stepper.drive_torques[:4], line[:4], atol=1e-6)
+        np.testing.assert_allclose(stepper.v[4], 2.0 * stepper.v[5], atol=1e-10)
+
+
 def test_drives_that_do_not_fit_are_named():
     stepper = stiction.Stepper(hanging_arm())
     for named, arguments in {
@@ -380,6 +411,11 @@ def test_drives_that_do_not_fit_are_named():
         r"drives.velocity\[0\].least": {"velocity": 0.0, "limits": -1.0},
         "kp": {"velocity": 0.0, "kp": 1.0},
         r"drives.servos\[0\].kd": {"position": 0.0, "kp": 1.0, "kd": np.nan},
+        r"drives.servos\[0\].limit": {"position": 0.0, "kp": 1.0, "limits": 0.0},
+        r"drives.velocity\[0\].no_load": {"velocity": 0.0, "limits": 1.0, "no_load": -1.0},
+        "no_load": {"position": 0.0, "no_load": 1.0},
+        "limits": {"limits": 1.0},
+        "joint": {"coupled": [({"elbow": 1.0}, 0.0)]},
     }.items():
         with pytest.raises(ValueError, match=named):
             stepper.drive(**arguments)

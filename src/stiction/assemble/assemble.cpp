@@ -180,11 +180,16 @@ void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const
   p.J_b.reset(1, world.block_sizes());
   p.row_kinds.clear();
   const Eigen::Index joints = std::ssize(world.joints()) + std::ssize(world.cuts());
-  const Eigen::Index most = 4 * joints + std::ssize(options.drives.velocity) + count_equality_rows(world);
+  const Eigen::Index most = 4 * joints + most_drive_rows(options.drives) + count_equality_rows(world);
   p.b.resize(most);
   p.lo.resize(most);
   p.hi.resize(most);
   p.row_ids.clear();
+  if (has_compliance(options.drives)) {
+    p.row_compliance.setZero(most);
+  } else {
+    p.row_compliance.resize(0);
+  }
   Eigen::Index m = 0;
   const JointRows rows{world, data, p, m};
   for (std::size_t k = 0; k < world.joints().size(); ++k) {
@@ -197,22 +202,13 @@ void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const
     add_joint(world.joints().size() + c, cut.joint, {.cut = &cut}, cut_position(world, data, cut), cut_rate(world, data, cut), options,
               rows);
   }
-  for (const VelocityDrive& drive : options.drives.velocity) {
-    const int block = joint_at(world, drive.v)->block;
-    add_row({drive_row_id(drive.v),
-             {block, drive.v - p.M.offset(block)},
-             1.0,
-             drive.velocity,
-             p.dt * drive.least,
-             p.dt * drive.most,
-             RowKind::motor},
-            rows);
-  }
+  add_drive_rows(world, options.drives, q, options.spring_ahead, p, m);
   add_equality_rows(world, data, q, v, options.loop_recovery, p, m);
   for (std::uint64_t k = kEqualities; std::ssize(p.row_ids) < m; ++k) p.row_ids.push_back(k);
   p.b.resize(m);
   p.lo.resize(m);
   p.hi.resize(m);
+  if (p.row_compliance.size() > 0) p.row_compliance.resize(m);
 }
 
 /// Geometries that never collide with each other share the number of their kinematic tree.
@@ -274,7 +270,7 @@ CollisionScene make_scene(const World& world, double friction, std::span<const d
 void assemble_impulse(const World& world, const WorldData& data, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v,
                       const Ref<const VectorXd>& tau, const AssembleOptions& options, ContactProblem& p) {
   p.impulse = p.dt * (tau - data.bias);
-  add_servo_impulse(world, options.drives, q, v, options.spring_ahead, p);
+  add_drive_impulse(world, options.drives, q, v, options.spring_ahead, p);
   for (const Joint& joint : world.joints()) {
     const double damping = joint.damping + options.spring_ahead * p.dt * joint.stiffness;
     if (damping != 0.0) p.impulse.segment(joint.v, joint.nv) -= p.dt * damping * v.segment(joint.v, joint.nv);
@@ -292,7 +288,7 @@ void assemble(const World& world, const WorldData& data, const Ref<const VectorX
   p.M = data.M;
   p.v = v;
   add_damping(world, options, p);
-  add_servo_inertia(world, options.drives, options.spring_ahead, p);
+  add_drive_inertia(world, options.drives, options.spring_ahead, p);
   assemble_impulse(world, data, q, v, tau, options, p);
   assemble_contacts(world, data, contacts, p);
   assemble_materials(contacts, options, p);

@@ -5,7 +5,7 @@
 //   J rows R_WCᵀ (J_A - J_B) per contact point                 add_contact_rows of model/dynamics.hpp
 //   bilateral rows of loops, welds and coupled joints        equality_rows.hpp
 //   bounded rows per joint, cut ones too: position limits within reach (λ >= 0, b = -distance/h), dry friction (|λ| <= h τ_f, b = 0),
-//                            velocity drives (joint_drives.hpp; its servos go into M and p),
+//                            drives (joint_drives.hpp; of them servos without limits go into M and p),
 //                            return from beyond a limit at 1 rad/s or m/s (0 <= λ <= M_jj 1 rad/s: it never fights what holds the joint)
 // Reads only `update`d data. No allocation once the sizes have been seen.
 #pragma once

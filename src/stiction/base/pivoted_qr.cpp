@@ -20,14 +20,14 @@ void PivotedQr::swap_columns(Index j, Index k) {
   std::swap(order_[static_cast<std::size_t>(j)], order_[static_cast<std::size_t>(k)]);
 }
 
-void PivotedQr::factor(double threshold) {
+void PivotedQr::factor(double threshold, double least) {
   const Index m = a_.rows(), n = a_.cols();
   order_.resize(static_cast<std::size_t>(n));
   std::iota(order_.begin(), order_.end(), Index{0});
   beta_.resize(std::min(m, n));
   square_.resize(n);
   rank_ = 0;
-  double largest = 0.0;
+  double largest = least;
   for (Index k = 0; k < std::min(m, n); ++k) {
     // Lengths are taken anew in every step: rows of closed loops are few, and a running update loses digits.
     Index pivot = k;

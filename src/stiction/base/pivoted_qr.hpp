@@ -15,7 +15,8 @@ class PivotedQr {
  public:
   /// m x n, unspecified entries, to be filled in before `factor`.
   GrowMatrix& reset(Eigen::Index rows, Eigen::Index cols);
-  void factor(double threshold);
+  /// Pivots are judged beside the largest one, or beside `least` where that is larger.
+  void factor(double threshold, double least = 0.0);
 
   Eigen::Index rows() const { return a_.rows(); }
   Eigen::Index cols() const { return a_.cols(); }

@@ -3,9 +3,16 @@
 //
 //   velocity drive   v⁺ - v_d = w,  λ in [h τ_least, h τ_most]: λ inside where w = 0, at the upper bound where w < 0, at the lower where
 //                    w > 0. One row of J_b; with infinite bounds a bilateral row: inverse dynamics as a constraint [ZD-EF, Eqs. 2-4].
-//   servo            τ = k_p (q_d - q - s h v⁺) + k_d (v_d - v⁺), taken at the end of the step as springs and dampers of joints are
+//   with a no-load   |τ + τ_most v⁺/v_0| <= τ_most: the torque-speed line of a motor at bounded voltage, at the end of the step. Its slope
+//   is speed v_0        a damper, M += h τ_most/v_0, p -= h v τ_most/v_0; the row's bounds stay ±h τ_most. servo            τ = k_p (q_d -
+//   q - s h v⁺) + k_d (v_d - v⁺), taken at the end of the step as springs and dampers of joints are
 //                    (assemble.hpp), so that no gain is too stiff for the step: M += h D, p += h (k_p (q_d - q) + k_d v_d - D v), D =
-//                    k_d + s h k_p. It has no torque limit.
+//                    k_d + s h k_p.
+//   with a limit     τ = clamp(that, -τ_most, τ_most), exact at v⁺ too: a bounded row v⁺ + λ/(h D) - (k_p (q_d - q) + k_d v_d)/D = w with
+//                    λ in ±h τ_most
+//   velocity row     Σ c_i v_i⁺ - v_d = w, λ in [h least, h most]: belts, gears, differentials, motions that are asked for, kept in
+//   velocity
+//                    alone, without an error in position to undo. Joint i feels c_i λ.
 // q_d and v_d are those of the end of the step. Gears are a joint's own: armature n² I_r, damping and dry friction (JointSettings).
 #pragma once
 
@@ -21,19 +28,35 @@ struct VelocityDrive {
   int v = 0;                                    ///< coordinate of a joint with one
   double velocity = 0.0;                        ///< rad/s or m/s
   double least = -kInfinity, most = kInfinity;  ///< N m or N, least <= 0 <= most
+  double no_load = kInfinity;                   ///< v_0 > 0, rad/s or m/s; where it is finite -least = most is
 };
 
 struct Servo {
   int v = 0;                              ///< as above
   double position = 0.0, velocity = 0.0;  ///< rad and rad/s, or m and m/s
   double kp = 0.0, kd = 0.0;              ///< N m/rad and N m s/rad, or N/m and N s/m; >= 0
+  double limit = kInfinity;               ///< N m or N, > 0
 };
 
-/// A joint has at most one velocity drive.
+struct VelocityRow {
+  struct Term {
+    int v = 0;  ///< as above
+    double factor = 1.0;
+  };
+  std::vector<Term> terms;                      ///< one or more, of different coordinates
+  double velocity = 0.0;                        ///< v_d
+  double least = -kInfinity, most = kInfinity;  ///< least <= 0 <= most, in the unit of a force that has λ's power
+};
+
+/// A joint has at most one velocity drive, and at most one servo with a limit.
 struct Drives {
   std::vector<VelocityDrive> velocity;
   std::vector<Servo> servos;
+  std::vector<VelocityRow> rows = {};
 };
+
+/// Whether any of what velocity drives without no-load speeds cannot express is asked for.
+bool has_more_than_velocities(const Drives& drives);
 
 /// Throws InvalidArgument on coordinates that are not of a joint with one, two velocity drives of one joint, numbers out of range.
 void validate(const World& world, const Drives& drives);
@@ -41,18 +64,29 @@ void validate(const World& world, const Drives& drives);
 /// The joint whose first coordinate in v is this one; null where there is none.
 const Joint* joint_at(const World& world, int v);
 
-/// The servos' D into the M of a problem whose rows and sizes are the world's; `ahead` is s.
-void add_servo_inertia(const World& world, const Drives& drives, double ahead, ContactProblem& problem);
+/// The D of servos without limits, and the slopes of torque-speed lines, into the M of a problem whose rows and sizes are the world's;
+/// `ahead` is s.
+void add_drive_inertia(const World& world, const Drives& drives, double ahead, ContactProblem& problem);
 /// Their part of the known impulse.
-void add_servo_impulse(const World& world, const Drives& drives, const Eigen::Ref<const Eigen::VectorXd>& q,
+void add_drive_impulse(const World& world, const Drives& drives, const Eigen::Ref<const Eigen::VectorXd>& q,
                        const Eigen::Ref<const Eigen::VectorXd>& v, double ahead, ContactProblem& problem);
 
-/// Name of the row of the velocity drive of a coordinate.
-std::uint64_t drive_row_id(int v);
+/// Most rows of J_b that the drives have.
+Eigen::Index most_drive_rows(const Drives& drives);
+/// Appends them from index m on to J_b, b, lo, hi and, where there is any, row_compliance, which have room for them, row_ids and row_kinds.
+void add_drive_rows(const World& world, const Drives& drives, const Eigen::Ref<const Eigen::VectorXd>& q, double ahead,
+                    ContactProblem& problem, Eigen::Index& m);
+/// Whether any of them has a compliance.
+bool has_compliance(const Drives& drives);
 
-/// Torques of the velocity drives (N m or N), mean over a step; problem and bounded impulses (m) are those of its solution.
-void velocity_drive_torques(const Drives& drives, const ContactProblem& problem, const Eigen::Ref<const Eigen::VectorXd>& bounded_impulses,
-                            Eigen::VectorXd& out);
+/// Name of the row of the velocity drive of a coordinate, and of the k-th velocity row.
+std::uint64_t drive_row_id(int v);
+std::uint64_t velocity_row_id(std::size_t k);
+
+/// Torques of the velocity drives (N m or N), mean over a step that led to v_plus; problem and bounded impulses (m) are those of its
+/// solution.
+void velocity_drive_torques(const Drives& drives, const ContactProblem& problem, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+                            const Eigen::Ref<const Eigen::VectorXd>& bounded_impulses, Eigen::VectorXd& out);
 /// Torques of the servos at the end of a step that started at q and led to v_plus.
 void servo_torques(const World& world, const Drives& drives, const Eigen::Ref<const Eigen::VectorXd>& q,
                    const Eigen::Ref<const Eigen::VectorXd>& v_plus, double h, double ahead, Eigen::VectorXd& out);

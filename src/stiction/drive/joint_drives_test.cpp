@@ -47,6 +47,14 @@ TEST(Drives, RefusalsNameWhatIsWrong) {
   EXPECT_THAT(refusal({{}, {{6, 1.0, 0.0, -1.0, 0.0}}}), testing::StartsWith("drives.servos[0].kp: "));
   EXPECT_THAT(refusal({{}, {{6, 1.0, 0.0, 1.0, INFINITY}}}), testing::StartsWith("drives.servos[0].kd: "));
   EXPECT_THAT(refusal({{}, {{6, NAN, 0.0, 1.0, 1.0}}}), testing::StartsWith("drives.servos[0].position: "));
+  EXPECT_THAT(refusal({{}, {{6, 0.0, 0.0, 1.0, 1.0, 0.0}}}), testing::StartsWith("drives.servos[0].limit: "));
+  EXPECT_THAT(refusal({{}, {{6, 0.0, 0.0, 1.0, 1.0, 2.0}, {6, 0.0, 0.0, 1.0, 1.0, 2.0}}}), testing::StartsWith("drives.servos[1].v: "));
+  EXPECT_THAT(refusal({{{6, 1.0, -2.0, 2.0, 0.0}}, {}}), testing::StartsWith("drives.velocity[0].no_load: "));
+  EXPECT_THAT(refusal({{{6, 1.0, -1.0, 2.0, 3.0}}, {}}), testing::StartsWith("drives.velocity[0].most: "));
+  EXPECT_THAT(refusal({{}, {}, {{{}}}}), testing::StartsWith("drives.rows[0].terms: "));
+  EXPECT_THAT(refusal({{}, {}, {{{{6, 1.0}, {6, 2.0}}}}}), testing::StartsWith("drives.rows[0].terms[1].v: "));
+  EXPECT_THAT(refusal({{}, {}, {{{{6, INFINITY}}}}}), testing::StartsWith("drives.rows[0].terms[0].factor: "));
+  EXPECT_THAT(refusal({{}, {}, {{{{6, 1.0}}, 0.0, 1.0, 2.0}}}), testing::StartsWith("drives.rows[0].least: "));
 }
 
 }  // namespace

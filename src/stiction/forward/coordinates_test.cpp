@@ -2,11 +2,13 @@
 #include <cmath>
 #include <numbers>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "stiction/forward/step.hpp"
 #include "stiction/model/cut_joints.hpp"
 #include "stiction/model/equality_error.hpp"
+#include "stiction/problem/reduced.hpp"
 #include "test_paths.hpp"
 
 namespace stiction {
@@ -189,6 +191,87 @@ World quadruped(Coordinates coordinates) {
   return builder.build();
 }
 
+/// Joints of the uncut robot as it stands.
+VectorXd bent_legs(const World& uncut) {
+  VectorXd start = uncut.initial_configuration();
+  for (const Joint& joint : uncut.joints()) {
+    if (joint.nv != 1) continue;
+    const double sign = joint.name.starts_with("LF") || joint.name.starts_with("RH") ? 1.0 : -1.0;
+    start[joint.q] = sign * std::numbers::pi / (joint.name.ends_with("HIP") ? 8.0 : joint.name.ends_with("THIGH") ? 4.0 : 2.0);
+  }
+  return start;
+}
+
+// From rest no joint has moved on and no product of rates is left out, so that a step ends in the same velocities of all points.
+TEST(Coordinates, AStepFromRestIsThatOfTheWholeRobot) {
+  const World whole = quadruped(Coordinates::minimal);
+  VectorXd start = bent_legs(whole);
+  Stepper sinking = stepper_for(whole, 1e-3);
+  for (State state = initial_state(whole); sinking.contacts().size() < 4 && start[2] > 0.0; start[2] -= 1e-3) {
+    state.q = start;
+    sinking.prepare(state, VectorXd::Zero(whole.nv()));
+  }
+  VectorXd tau = VectorXd::LinSpaced(whole.nv(), -0.05, 0.05);
+  tau.head<6>().setZero();
+  const auto step = [&](const World& world) {
+    State state = cut_state(world, start, VectorXd::Zero(whole.nv()));
+    WorldData data(world);
+    update(world, state.q, state.v, data);
+    VectorXd forces = VectorXd::Zero(world.nv());
+    add_uncut_forces(world, data, tau, forces);
+    Stepper stepper = stepper_for(world, 1e-3);
+    stepper.prepare(state, forces);
+    SolveOptions options;
+    options.law = Law::moreau;
+    return std::pair(solve(stepper.problem(), options), stepper.contacts().size());
+  };
+  const auto [expected, contacts] = step(whole);
+  ASSERT_EQ(expected.status, Status::solved);
+  ASSERT_GE(contacts, 4U);
+  EXPECT_GT(expected.v.norm(), 1e-3);
+  for (const Coordinates c : kCut) {
+    const auto [cut, cut_contacts] = step(quadruped(c));
+    ASSERT_EQ(cut.status, Status::solved) << to_string(c);
+    ASSERT_EQ(cut_contacts, contacts) << to_string(c);
+    EXPECT_EQ(cut.v.size(), c == Coordinates::extended ? 38 : 78);
+    EXPECT_LT((cut.u - expected.u).norm(), 1e-9) << to_string(c);
+    EXPECT_NEAR(cut.impulses.sum(), expected.impulses.sum(), 1e-9) << to_string(c);
+  }
+}
+
+/// Rods of 0.1 m, each hinged to the last, about y and z in turn; the first to the world.
+World chain(int links) {
+  std::string text = "<mujoco><worldbody>";
+  for (int i = 0; i < links; ++i) {
+    text += fmt::format(R"(<body pos="{} 0 0"><joint axis="0 {} {}"/><inertial pos="0.05 0 0" mass="0.1" diaginertia="1e-4 1e-4 1e-4"/>)",
+                        i == 0 ? 0.0 : 0.1, i % 2, 1 - i % 2);
+  }
+  for (int i = 0; i < links; ++i) text += "</body>";
+  RobotOptions options;
+  options.coordinates = Coordinates::maximal;
+  WorldBuilder builder;
+  builder.add_robot_text(text + "</worldbody></mujoco>", options);
+  return builder.build();
+}
+
+// Cut at every joint, a chain twice as long asks for twice the multiplications, and moves as its joints let it.
+TEST(Coordinates, CostsOfAMaximalChainAreLinear) {
+  const auto work = [](int links) {
+    const World world = chain(links);
+    Stepper stepper = stepper_for(world, 1e-3);
+    State state = initial_state(world);
+    EXPECT_EQ(stepper.step(VectorXd::Zero(world.nv()), state).status, Status::solved) << links;
+    Reduction reduction;
+    reduce(stepper.problem(), reduction);
+    EXPECT_EQ(reduction.reduced.rank_bound(), links);
+    EXPECT_EQ(reduction.coupled_sets, 1);
+    return reduction.coupled[0].null_space.work();
+  };
+  const double at_100 = work(100), at_200 = work(200), at_400 = work(400);
+  EXPECT_NEAR(at_400 - at_200, 2.0 * (at_200 - at_100), 1e-9 * at_400);
+  EXPECT_LE(at_400, 400 * 5e3);  // a front has two links' coordinates and two joints' rows
+}
+
 struct Stand {
   VectorXd q;    ///< of the joints
   double force;  ///< N
@@ -196,12 +279,7 @@ struct Stand {
 
 Stand stand(Coordinates coordinates, Scheme scheme, double h) {
   const World world = quadruped(coordinates), uncut = world.uncut();
-  VectorXd start = uncut.initial_configuration();
-  for (const Joint& joint : uncut.joints()) {
-    if (joint.nv != 1) continue;
-    const double sign = joint.name.starts_with("LF") || joint.name.starts_with("RH") ? 1.0 : -1.0;
-    start[joint.q] = sign * std::numbers::pi / (joint.name.ends_with("HIP") ? 8.0 : joint.name.ends_with("THIGH") ? 4.0 : 2.0);
-  }
+  const VectorXd start = bent_legs(uncut);
   const VectorXd hold = start;
   State state = cut_state(world, start, VectorXd::Zero(uncut.nv()));
   Stepper stepper = stepper_for(world, h, scheme);

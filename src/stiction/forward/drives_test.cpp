@@ -1,8 +1,12 @@
 // Drives in a step: closed forms of one joint, and a motor that is too weak.
+#include <algorithm>
+#include <array>
 #include <cmath>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "stiction/base/errors.hpp"
 #include "stiction/forward/step.hpp"
 
 namespace stiction {
@@ -26,7 +30,8 @@ Stepper slider(double h = kStep) {
 
 double torque(const Stepper& stepper) {
   VectorXd out;
-  velocity_drive_torques(stepper.options().assemble.drives, stepper.problem(), stepper.solution().bounded_impulses, out);
+  velocity_drive_torques(stepper.options().assemble.drives, stepper.problem(), stepper.solution().v, stepper.solution().bounded_impulses,
+                         out);
   return out[0];
 }
 
@@ -80,6 +85,135 @@ TEST(Servo, FollowsTheImplicitRecursionAtAnyGain) {
     VectorXd tau;
     servo_torques(stepper.world(), stepper.options().assemble.drives, VectorXd::Constant(1, before), state.v, kStep, 1.0, tau);
     ASSERT_NEAR(tau[0], kp * (target - x) + kd * (rate - v), 1e-6);
+  }
+}
+
+// τ = clamp(k_p (q_d - q - h v⁺) + k_d (v_d - v⁺), -τ_most, τ_most): at the v⁺ that it leads to. Two masses, each a problem of its own.
+TEST(Servo, WithALimitIsClampedWhereTheStepEnds) {
+  constexpr double kKp = 4e3, kKd = 60.0, kMost = 60.0;
+  WorldBuilder builder;
+  builder.set_gravity({0, 0, -kGravity});
+  for (const char* name : {"a", "b"}) {
+    builder.add_robot_text(fmt::format(R"(<mujoco model="{0}"><worldbody><body><joint name="{0}" type="slide" axis="0 0 1"/>
+        <geom size="0.1" mass="2" contype="0" conaffinity="0"/></body></worldbody></mujoco>)",
+                                       name));
+  }
+  const World world = builder.build();
+  StepOptions options;
+  options.assemble.dt = kStep;
+  Stepper stepper(world, make_scene(world, 0.5), options);
+  State state = initial_state(world);
+  Eigen::Vector2d x = Eigen::Vector2d::Zero(), v = x;
+  std::array<int, 3> clamped{};  // below, inside, above
+  for (int k = 0; k < 300; ++k) {
+    const double target = k < 100 ? 0.5 : -0.2;
+    stepper.set_drives({{}, {{0, target, 0.0, kKp, kKd, kMost}, {1, 0.5 * target, 0.1, kKp, kKd, 2.0 * kMost}}});
+    VectorXd expected(2);
+    const Eigen::Vector2d before = x;
+    for (int i = 0; i < 2; ++i) {
+      const double goal = (i == 0 ? 1.0 : 0.5) * target, rate = 0.1 * i, most = kMost * (1 + i);
+      const auto torque = [&](double speed) { return kKp * (goal - x[i] - kStep * speed) + kKd * (rate - speed); };
+      double after =
+          (kMass * v[i] + kStep * (kKp * (goal - x[i]) + kKd * rate - kMass * kGravity)) / (kMass + kStep * kKd + kStep * kStep * kKp);
+      const double free = torque(after);
+      if (std::abs(free) > most) after = v[i] + kStep * (std::copysign(most, free) / kMass - kGravity);
+      ++clamped[free < -most ? 0 : free > most ? 2 : 1];
+      expected[i] = std::clamp(torque(after), -most, most);
+      v[i] = after;
+      x[i] += kStep * after;
+    }
+    ASSERT_EQ(stepper.step(VectorXd::Zero(2), state).status, Status::solved);
+    ASSERT_LE((state.v - v).norm(), 1e-9) << k;
+    ASSERT_LE((state.q - x).norm(), 1e-9) << k;
+    VectorXd tau;
+    servo_torques(world, stepper.options().assemble.drives, before, state.v, kStep, 1.0, tau);
+    ASSERT_LE((tau - expected).norm(), 1e-6) << k;
+    ASSERT_NEAR(stepper.solution().bounded_impulses[0], kStep * expected[0], 1e-9);
+  }
+  for (const int times : clamped) EXPECT_GE(times, 5);
+}
+
+// A motor that is asked for more than it can runs up the line τ = τ_most (1 - v⁺/v_0): v tends to v_0 (1 - m g/τ_most); asked to stop, it
+// brakes with all that the line has, then holds the weight.
+TEST(VelocityDrive, WithANoLoadSpeedKeepsToTheTorqueSpeedLine) {
+  constexpr double kMost = 50.0, kFree = 1.5;
+  Stepper stepper = slider();
+  State state = initial_state(stepper.world());
+  stepper.set_drives({{{0, 10.0, -kMost, kMost, kFree}}, {}});
+  double v = 0.0;
+  for (int k = 0; k < 200; ++k) {
+    v = (kMass * v + kStep * (kMost - kMass * kGravity)) / (kMass + kStep * kMost / kFree);
+    ASSERT_TRUE(stepper.step(VectorXd::Zero(1), state).accepted);
+    ASSERT_NEAR(state.v[0], v, 1e-10) << k;
+    ASSERT_NEAR(torque(stepper), kMost * (1.0 - v / kFree), 1e-6) << k;
+  }
+  EXPECT_NEAR(v, kFree * (1.0 - kMass * kGravity / kMost), 1e-9);
+  stepper.set_drives({{{0, 0.0, -kMost, kMost, kFree}}, {}});
+  bool braked = false;
+  for (int k = 0; k < 50; ++k) {
+    const double with_all = (kMass * v + kStep * (-kMost - kMass * kGravity)) / (kMass + kStep * kMost / kFree);
+    v = std::max(0.0, with_all);
+    braked = braked || with_all > 0.0;
+    ASSERT_TRUE(stepper.step(VectorXd::Zero(1), state).accepted);
+    ASSERT_NEAR(state.v[0], v, 1e-10) << k;
+  }
+  EXPECT_TRUE(braked);
+  EXPECT_NEAR(torque(stepper), kMass * kGravity, 1e-8);
+}
+
+/// Masses of 2 kg and 3 kg on level slides.
+Stepper two_sliders() {
+  WorldBuilder builder;
+  builder.set_gravity(Eigen::Vector3d::Zero());
+  for (const char* mass : {"2", "3"}) {
+    builder.add_robot_text(fmt::format(R"(<mujoco model="m{0}"><worldbody><body><joint name="j{0}" type="slide" axis="1 0 0"/>
+        <geom size="0.1" mass="{0}" contype="0" conaffinity="0"/></body></worldbody></mujoco>)",
+                                       mass));
+  }
+  const World world = builder.build();
+  StepOptions options;
+  options.assemble.dt = kStep;
+  return {world, make_scene(world, 0.5), options};
+}
+
+// A belt v_1 = r v_2 makes one mass of two, m_1 + m_2/r² as the first one feels it; where the joints are does not matter to it.
+TEST(VelocityRow, IsABeltBetweenTwoJoints) {
+  constexpr double kRatio = 2.5, kForce = 7.0;
+  Stepper stepper = two_sliders();
+  State state = initial_state(stepper.world());
+  state.q << 0.3, -1.0;
+  stepper.set_drives({{}, {}, {{{{0, 1.0}, {1, -kRatio}}}}});
+  const VectorXd tau = Eigen::Vector2d(kForce, 0.0);
+  for (int k = 1; k <= 20; ++k) {
+    ASSERT_TRUE(stepper.step(tau, state).accepted);
+    ASSERT_NEAR(state.v[0], k * kStep * kForce / (2.0 + 3.0 / (kRatio * kRatio)), 1e-12);
+    ASSERT_NEAR(state.v[1], state.v[0] / kRatio, 1e-12);
+  }
+  EXPECT_NEAR(state.q[0] - 0.3, kRatio * (state.q[1] + 1.0), 1e-12);
+}
+
+// A bounded row is a motor between two joints: it brings the difference of their velocities to what is asked, no harder than it can.
+TEST(VelocityRow, BringsASumToASpeedWithinItsForce) {
+  constexpr double kSpeed = 0.4, kMost = 6.0;
+  Stepper stepper = two_sliders();
+  State state = initial_state(stepper.world());
+  stepper.set_drives({{}, {}, {{{{0, 1.0}, {1, -1.0}}, kSpeed, -kMost, kMost}}});
+  for (int k = 1; k <= 20; ++k) {
+    ASSERT_TRUE(stepper.step(VectorXd::Zero(2), state).accepted);
+    ASSERT_NEAR(state.v[0] - state.v[1], std::min(kSpeed, k * kStep * kMost * (1.0 / 2.0 + 1.0 / 3.0)), 1e-12);
+    ASSERT_NEAR(2.0 * state.v[0] + 3.0 * state.v[1], 0.0, 1e-12);
+  }
+}
+
+TEST(Drives, WhatASchemeCannotTakeIsRefused) {
+  const Stepper slide = slider();
+  StepOptions options = slide.options();
+  for (const Scheme scheme : {Scheme::energy_momentum, Scheme::event_driven}) {
+    options.scheme = scheme;
+    Stepper stepper(slide.world(), make_scene(slide.world(), 0.5), options);
+    EXPECT_THROW(stepper.set_drives({{{0, 1.0, -5.0, 5.0, 2.0}}, {}}), InvalidArgument);
+    EXPECT_THROW(stepper.set_drives({{}, {}, {{{{0, 1.0}}}}}), InvalidArgument);
+    EXPECT_THROW(stepper.set_drives({{}, {{0, 0.0, 0.0, 1.0, 1.0, 3.0}}}), InvalidArgument);
   }
 }
 

@@ -60,11 +60,14 @@ double detection_margin(const WorldData& data, const std::vector<double>& reach,
   return 4.0 * h * fastest + 20.0 * gravity * h * h + kTouchGap;
 }
 
-/// The energy-momentum scheme finds its bias without servos.
+/// The energy-momentum scheme finds its bias without servos, and event_driven its events without what has a slope or couples joints.
 void validate(const World& world, Scheme scheme, const Drives& drives) {
   validate(world, drives);
   if (!drives.servos.empty() && scheme == Scheme::energy_momentum)
     throw InvalidArgument("drives.servos", "none under the scheme energy_momentum", fmt::format("{}", drives.servos.size()));
+  if (has_more_than_velocities(drives) && (scheme == Scheme::energy_momentum || scheme == Scheme::event_driven))
+    throw InvalidArgument("drives", "no no-load speeds, servos with limits or velocity rows under this scheme",
+                          std::string(to_string(scheme)));
 }
 
 /// Laws that have an acceleration level, and worlds whose joints are all coordinates.

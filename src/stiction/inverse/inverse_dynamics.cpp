@@ -29,10 +29,12 @@ void add_limited_row(const ProblemView& p, int joint, double v_desired, double b
   rows.J_b.add_group();
   rows.J_b.add_entry(block)(0, joint - p.M.offset(block)) = 1.0;
   const Index m = rows.b.size();
-  for (GrowVector* x : {&rows.b, &rows.lo, &rows.hi}) x->resize(m + 1);  // keeps its entries: storage only grows at the end
+  for (GrowVector* x : {&rows.b, &rows.lo, &rows.hi, &rows.compliance})
+    x->resize(m + 1);  // keeps its entries: storage only grows at the end
   rows.b[m] = v_desired;
   rows.lo[m] = -bound;
   rows.hi[m] = bound;
+  rows.compliance[m] = 0.0;
   rows.kinds.push_back(RowKind::motor);
   if (std::ssize(rows.ids) == m) rows.ids.push_back(~static_cast<std::uint64_t>(joint));  // from the top: assembled names start at zero
 }
@@ -45,6 +47,8 @@ ProblemView with_request(const ProblemView& p, std::span<const int> joints, cons
   rows.b = p.b;
   rows.lo = p.lo;
   rows.hi = p.hi;
+  rows.compliance.resize(p.bounded_rows());
+  for (int j = 0; j < p.bounded_rows(); ++j) rows.compliance[j] = compliance(p, j);
   rows.ids = p.row_ids;
   rows.kinds.clear();
   for (int j = 0; j < p.bounded_rows(); ++j) rows.kinds.push_back(row_kind(p, j));
@@ -60,9 +64,26 @@ ProblemView with_request(const ProblemView& p, std::span<const int> joints, cons
     }
   }
   rows.v_prescribed.resize(prescribed);
-  return {
-      p.dt,     p.M,    p.v,     p.impulse, p.J,        p.mu,  p.restitution, p.gap, p.laws, p.material, rows.prescribed, rows.v_prescribed,
-      rows.J_b, rows.b, rows.lo, rows.hi,   rows.kinds, p.ids, rows.ids};
+  return {p.dt,
+          p.M,
+          p.v,
+          p.impulse,
+          p.J,
+          p.mu,
+          p.restitution,
+          p.gap,
+          p.laws,
+          p.material,
+          rows.prescribed,
+          rows.v_prescribed,
+          rows.J_b,
+          rows.b,
+          rows.lo,
+          rows.hi,
+          rows.compliance,
+          rows.kinds,
+          p.ids,
+          rows.ids};
 }
 
 // tau from the prescribed multipliers, then from the limited rows, in the order of `joints`.
@@ -103,9 +124,9 @@ bool nearest_consistent(const ProblemView& p, std::span<const int> joints, const
   for (int j = 0; j < p.bounded_rows(); ++j) {
     if (is_two_sided(p, j)) n.lo[j] = n.hi[j] = 0.0;
   }
-  const ProblemView nearest{p.dt,        n.M,        n.v,          n.impulse,      p.J,   p.mu, p.restitution, p.gap,
-                            p.laws,      p.material, n.prescribed, n.v_prescribed, p.J_b, p.b,  n.lo,          n.hi,
-                            p.row_kinds, p.ids,      p.row_ids};
+  const ProblemView nearest{
+      p.dt, n.M,  n.v,  n.impulse,        p.J,         p.mu,  p.restitution, p.gap, p.laws, p.material, n.prescribed, n.v_prescribed, p.J_b,
+      p.b,  n.lo, n.hi, p.row_compliance, p.row_kinds, p.ids, p.row_ids};
   SolveOptions kinematic = options.contact;
   kinematic.solver = Solver::automatic;
   if (kinematic.law != Law::no_slip) kinematic.law = Law::frictionless;

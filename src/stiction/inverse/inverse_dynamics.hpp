@@ -35,7 +35,7 @@ struct RequestRows {
   std::vector<int> prescribed;
   GrowVector v_prescribed;
   BlockRows J_b;
-  GrowVector b, lo, hi;
+  GrowVector b, lo, hi, compliance;
   std::vector<RowKind> kinds;
   std::vector<std::uint64_t> ids;
 };

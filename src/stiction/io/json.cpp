@@ -2,7 +2,7 @@
 //
 //   {"format": "stiction contact problem", "version": 1, "dt": h, "blocks": [sizes], "M": [rows of each block], "v": [], "impulse": [],
 //    "contacts": [{"mu", "restitution", "gap", "law", "material", "J": [{"block", "rows"}]}], "prescribed": [], "v_prescribed": [],
-//    "rows": [{"kind", "b", "lo", "hi", "J": [{"block", "rows"}]}]}
+//    "rows": [{"kind", "b", "lo", "hi", "compliance", "J": [{"block", "rows"}]}]}
 //   {"format": "stiction reduced problem", "version": 1, "dt": h, "blocks": [sizes],
 //    "velocity": m/s, "contacts": [{"mu", "offset", "closed", "law", "material", "gap", "u_before", "restitution", "edge_angle", "weight",
 //    "u_free", "Rt"}],
@@ -295,6 +295,10 @@ ContactProblem read_contact_problem(const Node& top) {
     p.hi[j] = row["hi"].number();
     read_id(row, j, p.row_ids);
     read_kind(row, j, p.row_kinds);
+    if (const auto value = row.find("compliance")) {
+      if (p.row_compliance.size() == 0) p.row_compliance.setZero(m);
+      p.row_compliance[j] = value->number();
+    }
     read_entries(row["J"], p.J_b);
   }
   return p;
@@ -403,8 +407,9 @@ std::string to_json(const ContactProblem& p) {
   out += objects("rows", p.bounded_rows(), [&](int j) {
     const std::string kind =
         p.row_kinds.empty() ? "" : fmt::format("\"kind\": \"{}\", ", to_string(p.row_kinds[static_cast<std::size_t>(j)]));
-    return fmt::format("{}\"b\": {}, \"lo\": {}, \"hi\": {},\n     \"J\": {}", id_of(p.row_ids, j) + kind, text(p.b[j]), text(p.lo[j]),
-                       text(p.hi[j]), entries(p.J_b, j));
+    const std::string soft = p.row_compliance.size() > 0 ? fmt::format("\"compliance\": {}, ", text(p.row_compliance[j])) : "";
+    return fmt::format("{}\"b\": {}, \"lo\": {}, \"hi\": {},{}\n     \"J\": {}", id_of(p.row_ids, j) + kind, text(p.b[j]), text(p.lo[j]),
+                       text(p.hi[j]), soft.empty() ? "" : " " + soft.substr(0, soft.size() - 1), entries(p.J_b, j));
   });
   return out + "\n}\n";
 }

@@ -328,6 +328,7 @@ ContactProblem read_contact_problem(const Arrays& in) {
   p.ids = read_ids(in, "ids", n);
   p.row_ids = read_ids(in, "row_ids", m);
   p.row_kinds = read_kinds(in, m);
+  if (in.has("row_compliance")) p.row_compliance = in.vector("row_compliance", m);
   p.lo = in.has("lo") ? in.vector("lo", m) : VectorXd::Constant(m, -kInfinity);
   p.hi = in.has("hi") ? in.vector("hi", m) : VectorXd::Constant(m, kInfinity);
   return p;
@@ -418,6 +419,7 @@ std::string to_npz(const ContactProblem& p) {
   out.vector("b", p.b);
   out.vector("lo", p.lo);
   out.vector("hi", p.hi);
+  if (p.row_compliance.size() > 0) out.vector("row_compliance", p.row_compliance);
   return out.archive();
 }
 

@@ -6,7 +6,7 @@
 //               saved from here, the members of ReducedProblem. Left out: impulse, gap, restitution = 0, no rows, dt = 1.
 //               `laws` (n names) and `material_FIELD` (n numbers each) where contacts have their own law or parameters;
 //               `ids` (n) and `row_ids` (m), names of contacts and rows, as words of decimal digits; `row_kinds` (m words), what the rows
-//               are.
+//               are; `row_compliance` (m).
 //   text        Siconos' friction-contact files: local, u = W r + q, and global, M v = H r + q, u = Hᵀ v + b (dense, block-sparse, sparse
 //               matrices). Plane problems (two rows per contact) gain a second tangent along which nothing moves.
 //   .hdf5       FCLIB: fclib_local (W, q, mu) and fclib_global (M v = H r + f, u = Hᵀ v + w), the latter condensed through a

@@ -152,6 +152,7 @@ void expect_same(const ContactProblem& a, const ContactProblem& b, bool same_ent
   expect_same_bits(a.b, b.b, "b");
   expect_same_bits(a.lo, b.lo, "lo");
   expect_same_bits(a.hi, b.hi, "hi");
+  expect_same_bits(a.row_compliance, b.row_compliance, "row_compliance");
 }
 
 void expect_same(const ReducedProblem& a, const ReducedProblem& b, bool same_entries) {
@@ -236,6 +237,7 @@ TEST_P(RoundTrip, Names) {
 TEST_P(RoundTrip, KindsOfRows) {
   ContactProblem p = awkward();
   p.impulse.setZero();
+  p.row_compliance = Eigen::Vector2d(0.0, 1.0 / 7.0);
   for (const auto& kinds : {std::vector{RowKind::motor, RowKind::limit}, {RowKind::friction, RowKind::equality}}) {
     p.row_kinds = kinds;
     const fs::path path = scratch(std::string("kinds") + GetParam());

@@ -135,6 +135,8 @@ void copy_rows(const ProblemView& p, const Islands& s, Part& part) {
   select(p.b, part.rows, to.b);
   select(p.lo, part.rows, to.lo);
   select(p.hi, part.rows, to.hi);
+  to.row_compliance.resize(0);
+  if (p.row_compliance.size() > 0) select(p.row_compliance, part.rows, to.row_compliance);
   select(p.row_kinds, part.rows, to.row_kinds);
   to.row_ids.clear();
   if (std::ssize(p.row_ids) == p.bounded_rows()) select(p.row_ids, part.rows, to.row_ids);

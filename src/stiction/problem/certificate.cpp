@@ -43,7 +43,7 @@ Scales measure_scales(const ProblemView& p, const Ref& offset, const GrowVector&
     s.impulse = std::max(s.impulse, inertia[p.prescribed[i]] * std::abs(p.v_prescribed[static_cast<Eigen::Index>(i)]));
   }
   for (int j = 0; j < p.bounded_rows(); ++j) {
-    const double moved = p.b[j] != 0.0 ? mobility(p.J_b, j, 0, inertia) : 0.0;
+    const double moved = p.b[j] != 0.0 ? mobility(p.J_b, j, 0, inertia) + compliance(p, j) : 0.0;
     if (moved > 0.0) s.impulse = std::max(s.impulse, std::abs(p.b[j]) / moved);
   }
   return s;
@@ -62,7 +62,7 @@ void check_rows(const ProblemView& p, const LawTerms& law, const Ref& v_plus, co
     if (bilateral) {
       raise(c.bilateral, std::abs(after[0] - p.b[j]), s.velocity);
     } else {
-      check_bounded_row(law, after[0] - p.b[j], lambda_b[j], p.lo[j], p.hi[j], s, c);
+      check_bounded_row(law, after[0] + compliance(p, j) * lambda_b[j] - p.b[j], lambda_b[j], p.lo[j], p.hi[j], s, c);
     }
   }
   for (std::size_t i = 0; i < p.prescribed.size(); ++i) {

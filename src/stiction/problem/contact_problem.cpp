@@ -77,6 +77,13 @@ void validate_bounded_rows(const ProblemView& p) {
       throw InvalidArgument(fmt::format("lo[{}], hi[{}]", j, j), "lo <= hi, lo < inf, hi > -inf", fmt::format("{}, {}", p.lo[j], p.hi[j]));
     }
   }
+  if (p.row_compliance.size() > 0) require_size("row_compliance", p.row_compliance.size(), m);
+  for (int j = 0; j < m; ++j) {
+    const double R = compliance(p, j);
+    if (!(R >= 0.0 && R < kInfinity) || (R > 0.0 && !is_two_sided(p, j)))
+      throw InvalidArgument(fmt::format("row_compliance[{}]", j), "a finite number >= 0, 0 where a bound is infinite",
+                            fmt::format("{}", R));
+  }
   if (!p.row_kinds.empty()) require_size("row_kinds", static_cast<Eigen::Index>(p.row_kinds.size()), m);
 }
 

@@ -2,7 +2,7 @@
 //
 //   M v⁺ = M v + p + E_Pᵀ λ_P + J_Bᵀ λ_B + Jᵀ λ                           momentum over the step [ZD15, Eq. 31]
 //   v⁺[prescribed] = v_prescribed,  λ_P free                              inverse-dynamics rows [ZD15, Eq. 32]
-//   J_B v⁺ - b = w,  λ_B ∈ [lo, hi]:  w = 0 inside, w >= 0 at lo, w <= 0 at hi
+//   J_B v⁺ + R λ_B - b = w,  λ_B ∈ [lo, hi]:  w = 0 inside, w >= 0 at lo, w <= 0 at hi
 //   law(λ_i ; J_i v⁺, μ_i, ε_i, φ_i)                                       per contact point i
 //
 // Forward and inverse dynamics, joint limits, dry joint friction, motors and torque limits differ only in the rows put in.
@@ -61,6 +61,7 @@ struct ContactProblem {
   BlockRows J_b;                          ///< m x nv further bilateral and bounded rows; column blocks as M's
   GrowVector b;                           ///< m, target velocities
   GrowVector lo, hi;                      ///< m, bounds of the rows' impulses (N s); (-inf, inf) is bilateral
+  GrowVector row_compliance;              ///< m, R >= 0 ((m/s)/(N s)), 0 where a bound is infinite; empty: all zero
   std::vector<RowKind> row_kinds;         ///< m; empty: as the bounds suggest, see row_kind
   std::vector<std::uint64_t> ids;         ///< n, name of each contact, the same from step to step; empty: known by position
   std::vector<std::uint64_t> row_ids;     ///< m, the same of the rows of J_b, names of their own
@@ -84,7 +85,7 @@ struct ProblemView {
   const std::vector<int>& prescribed;
   const GrowVector& v_prescribed;
   const BlockRows& J_b;
-  const GrowVector &b, &lo, &hi;
+  const GrowVector &b, &lo, &hi, &row_compliance;
   const std::vector<RowKind>& row_kinds;
   const std::vector<std::uint64_t>&ids, &row_ids;
 
@@ -93,14 +94,18 @@ struct ProblemView {
   int bounded_rows() const { return J_b.groups(); }
   /// The same step from another velocity and under another impulse.
   ProblemView with_momentum(const GrowVector& other_v, const GrowVector& other_impulse) const {
-    return {dt, M,  other_v, other_impulse, J,   mu,     restitution, gap, laws, material, prescribed, v_prescribed, J_b,
-            b,  lo, hi,      row_kinds,     ids, row_ids};
+    return {dt, M,  other_v, other_impulse,  J,         mu,  restitution, gap, laws, material, prescribed, v_prescribed, J_b,
+            b,  lo, hi,      row_compliance, row_kinds, ids, row_ids};
   }
 };
 
 inline ContactProblem::operator ProblemView() const {
-  return {dt, M, v, impulse, J, mu, restitution, gap, laws, material, prescribed, v_prescribed, J_b, b, lo, hi, row_kinds, ids, row_ids};
+  return {dt, M,  v,  impulse,        J,         mu,  restitution, gap, laws, material, prescribed, v_prescribed, J_b,
+          b,  lo, hi, row_compliance, row_kinds, ids, row_ids};
 }
+
+/// R of row j.
+inline double compliance(const ProblemView& problem, int j) { return problem.row_compliance.size() > 0 ? problem.row_compliance[j] : 0.0; }
 
 /// Both bounds of row j are infinite.
 bool is_bilateral(const ProblemView& problem, int j);

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/inertia_block.hpp"
+#include "stiction/problem/coupled_blocks.hpp"
 
 namespace stiction {
 
@@ -23,213 +21,13 @@ void classify_rows(const ProblemView& p, bool keep_bilateral, Reduction& red) {
   for (int j : p.prescribed) red.is_prescribed[static_cast<std::size_t>(j)] = 1;
 }
 
-int find_root(std::vector<int>& root, int k) {
-  const auto at = [&](int i) -> int& { return root[static_cast<std::size_t>(i)]; };
-  while (at(k) != k) k = at(k) = at(at(k));
-  return k;
-}
-
-// Root of each block of M once blocks that share a bilateral row are joined (union-find, the smallest index is the root).
-std::vector<int>& join_coupled_blocks(const ProblemView& p, Reduction& red) {
-  std::vector<int>& root = red.root;
-  root.resize(static_cast<std::size_t>(p.M.blocks()));
-  std::iota(root.begin(), root.end(), 0);
-  for (int row : red.bilateral) {
-    for (int e = p.J_b.entry_begin(row) + 1; e < p.J_b.entry_end(row); ++e) {
-      const int a = find_root(root, p.J_b.entry_block(e - 1)), b = find_root(root, p.J_b.entry_block(e));
-      root[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
-    }
-  }
-  for (int k = 0; k < p.M.blocks(); ++k) root[static_cast<std::size_t>(k)] = find_root(root, k);
-  return root;
-}
-
-void add_block(Reduction& red) {
-  if (red.spare.empty()) {
-    red.blocks.emplace_back();
-  } else {
-    red.blocks.push_back(std::move(red.spare.back()));
-    red.spare.pop_back();
-  }
-}
-
-// Free coordinates of block m of M, the last first, as the next ones of reduced block `to`.
-void append_coordinates(const ProblemView& p, int m, int to, Reduction& red) {
-  std::vector<int>& coordinates = red.blocks[static_cast<std::size_t>(to)].coordinates;
-  for (int j = p.M.offset(m) + p.M.block_size(m); j-- > p.M.offset(m);) {
-    const std::size_t s = static_cast<std::size_t>(j);
-    if (red.is_prescribed[s] != 0) continue;
-    red.block_of[s] = to;
-    red.index_in_block[s] = static_cast<int>(coordinates.size());
-    coordinates.push_back(j);
-  }
-}
-
-bool has_free_coordinates(const ProblemView& p, int m, const Reduction& red) {
-  const auto first = red.is_prescribed.begin() + p.M.offset(m);
-  return std::find(first, first + p.M.block_size(m), 0) != first + p.M.block_size(m);
-}
-
-// One reduced block per set of coupled blocks of M with any free coordinate, in the order in which the first of these comes. The root of a
-// set that has its block holds that block's complement.
-void collect_coordinates(const ProblemView& p, Reduction& red) {
-  std::vector<int>& root = join_coupled_blocks(p, red);
-  const std::size_t nv = static_cast<std::size_t>(p.velocities());
-  red.block_of.assign(nv, -1);
-  red.index_in_block.assign(nv, -1);
-  std::size_t used = 0;
-  for (int m = 0; m < p.M.blocks(); ++m) {
-    if (!has_free_coordinates(p, m, red)) continue;
-    int& place = root[static_cast<std::size_t>(root[static_cast<std::size_t>(m)])];
-    if (place >= 0) {
-      if (red.blocks.size() <= used) add_block(red);
-      red.blocks[used].coordinates.clear();
-      place = ~static_cast<int>(used++);
-    }
-    append_coordinates(p, m, ~place, red);
-  }
-  while (red.blocks.size() > used) {
-    red.spare.push_back(std::move(red.blocks.back()));
-    red.blocks.pop_back();
-  }
-}
-
-// Dense M over the coordinates of a reduced block, which come one block of M after the other.
-void gather_inertia(const ProblemView& p, const Reduction::Block& block, GrowMatrix& out) {
-  const std::vector<int>& coordinates = block.coordinates;
-  out.resize(static_cast<Index>(coordinates.size()), static_cast<Index>(coordinates.size()));
-  for (std::size_t begin = 0, end = 0; begin < coordinates.size(); begin = end) {
-    const int m = inertia_block(p.M, coordinates[begin]), first = p.M.offset(m), past = first + p.M.block_size(m);
-    while (end < coordinates.size() && coordinates[end] < past && coordinates[end] >= first) ++end;
-    if (begin == 0 && end < coordinates.size()) out.setZero();
-    const auto M = p.M.block(m);
-    for (std::size_t j = begin; j < end; ++j) {
-      const double* from = M.data() + (coordinates[j] - first) * M.rows();
-      double* to = out.data() + static_cast<Index>(j) * out.rows();
-      for (std::size_t i = begin; i < end; ++i) to[i] = from[coordinates[i] - first];
-    }
-  }
-}
-
-// The reduced block of an entry's columns, all of which belong to one block of M; -1 when they are prescribed.
-int reduced_block(const Reduction& red, const BlockRows& rows, int e) {
-  const int first = rows.col_offset(rows.entry_block(e)), width = rows.block_size(rows.entry_block(e));
-  for (int j = first; j < first + width; ++j) {
-    if (const int k = red.block_of[static_cast<std::size_t>(j)]; k >= 0) return k;
-  }
-  return -1;
-}
-
-// Each bilateral row goes to the block that it couples.
-void distribute_bilateral(const ProblemView& p, Reduction& red) {
-  for (Reduction::Block& block : red.blocks) block.bilateral.clear();
-  for (const int row : red.bilateral) {
-    int k = -1;
-    for (int e = p.J_b.entry_begin(row); e < p.J_b.entry_end(row) && k < 0; ++e) k = reduced_block(red, p.J_b, e);
-    if (k >= 0) red.blocks[static_cast<std::size_t>(k)].bilateral.push_back(row);
-  }
-}
-
-// Bilateral rows over the free coordinates of a block, as columns, and the velocities they ask of them.
-void gather_bilateral(const ProblemView& p, const Reduction& red, const Reduction::Block& block, GrowMatrix& columns, GrowVector& target) {
-  columns.setZero(static_cast<Index>(block.coordinates.size()), static_cast<Index>(block.bilateral.size()));
-  target.resize(columns.cols());
-  for (Index r = 0; r < columns.cols(); ++r) {
-    const int row = block.bilateral[static_cast<std::size_t>(r)];
-    target[r] = p.b[row];
-    for (int e = p.J_b.entry_begin(row); e < p.J_b.entry_end(row); ++e) {
-      const int first = p.J_b.col_offset(p.J_b.entry_block(e));
-      const auto entry = p.J_b.entry(e);
-      for (Index j = 0; j < entry.cols(); ++j) {
-        const std::size_t s = static_cast<std::size_t>(first + j);
-        if (red.is_prescribed[s] != 0) {
-          target[r] -= entry(0, j) * red.v_free[first + j];
-        } else {
-          columns(red.index_in_block[s], r) = entry(0, j);
-        }
-      }
-    }
-  }
-}
-
-// Null space Z of a block's bilateral rows, and the particular velocity that satisfies them (least squares when they clash).
-void eliminate_bilateral(const ProblemView& p, Reduction& red, Reduction::Block& block) {
-  constexpr double kDependent = 1e-10;
-  block.unit = block.bilateral.empty();
-  const Index c = static_cast<Index>(block.coordinates.size());
-  block.size = static_cast<int>(c);
-  if (block.unit) return;
-  LeastSquares& rows = red.bilateral_rows;
-  gather_bilateral(p, red, block, rows.reset(static_cast<Index>(block.bilateral.size()), c), red.scratch);
-  rows.factor(kDependent);
-  const Index rank = rows.rank();
-  block.Z.setZero(c, c - rank);
-  for (Index j = 0; j < c - rank; ++j) {
-    block.Z(rank + j, j) = 1.0;
-    rows.rows().apply(block.Z.col(j));
-  }
-  block.size = static_cast<int>(c - rank);
-  rows.solve(red.scratch, red.scratch2);
-  for (Index i = 0; i < c; ++i) red.v_free[block.coordinates[static_cast<std::size_t>(i)]] = red.scratch2[i];
-}
-
-void factor_block(const ProblemView& p, Reduction& red, Reduction::Block& block) {
-  GrowMatrix& to = block.cholesky.reset(block.size);
-  if (block.unit) {
-    gather_inertia(p, block, to);
-  } else {
-    // Column by column: a product of matrices would allocate.
-    GrowMatrix& M = red.scratch_matrix;
-    gather_inertia(p, block, M);
-    red.scratch.resize(M.rows());
-    for (Index j = 0; j < block.size; ++j) {
-      red.scratch.noalias() = M * block.Z.col(j);
-      to.col(j).noalias() = block.Z.transpose() * red.scratch;
-    }
-  }
-  block.cholesky.factor();
-  if (block.size != 6) return;
-  block.inverse.setIdentity();
-  for (int j = 0; j < 6; ++j) block.cholesky.solve_lower(block.inverse.col(j).data());
-}
-
-// y = L⁻¹ Zᵀ momentum[coordinates].
-void whiten(Reduction& red, const GrowVector& momentum, GrowVector& y) {
-  for (const Reduction::Block& block : red.blocks) {
-    double* part = y.data() + block.offset;
-    if (block.unit) {
-      for (std::size_t i = 0; i < block.coordinates.size(); ++i) part[i] = momentum.data()[block.coordinates[i]];
-    } else {
-      red.scratch.resize(static_cast<Index>(block.coordinates.size()));
-      for (std::size_t i = 0; i < block.coordinates.size(); ++i) red.scratch[static_cast<Index>(i)] = momentum[block.coordinates[i]];
-      y.segment(block.offset, block.size).noalias() = block.Z.transpose() * red.scratch;
-    }
-    block.cholesky.solve_lower(part);
-  }
-}
-
-// v[coordinates] += Z L⁻ᵀ y.
-void add_velocity(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& y, GrowVector& v) {
-  for (const Reduction::Block& block : red.blocks) {
-    red.scratch.resize(block.size);
-    std::copy_n(y.data() + block.offset, block.size, red.scratch.data());
-    block.cholesky.solve_upper(red.scratch.data());
-    if (!block.unit) {
-      red.scratch2.resize(block.Z.rows());
-      red.scratch2.noalias() = block.Z * red.scratch;
-    }
-    const double* change = (block.unit ? red.scratch : red.scratch2).data();
-    for (std::size_t i = 0; i < block.coordinates.size(); ++i) v.data()[block.coordinates[i]] += change[i];
-  }
-}
-
-// Rows x over `cols` coordinates from `first` on, among them all of a block with unit Z: y <- x L⁻ᵀ, which may take the place of x where
+// Rows x over `cols` coordinates from `first` on, among them all of an uncoupled block: y <- x L⁻ᵀ, which may take the place of x where
 // these are all. Six are multiplied by L⁻ᵀ without the chain of dependent operations of a substitution.
 void whiten_rows(const Reduction::Block& block, const double* x, int first, Index cols, Index count, GrowVector& scratch, double* y) {
   constexpr Index kAhead = 8;
   const int* c = block.coordinates.data();
   x -= first;
-  if (block.size == 6) {
+  if (block.size() == 6) {
     const auto& inverse = block.inverse;
     for (Index i = 0; i < count; ++i, x += cols, y += 6) {
       __builtin_prefetch(x + kAhead * cols);
@@ -238,11 +36,12 @@ void whiten_rows(const Reduction::Block& block, const double* x, int first, Inde
     }
     return;
   }
-  scratch.resize(block.size);
-  for (Index i = 0; i < count; ++i, x += cols, y += block.size) {
-    for (Index j = 0; j < block.size; ++j) scratch.data()[j] = x[c[j]];
+  const Index size = block.size();
+  scratch.resize(size);
+  for (Index i = 0; i < count; ++i, x += cols, y += size) {
+    for (Index j = 0; j < size; ++j) scratch.data()[j] = x[c[j]];
     block.cholesky.solve_lower(scratch.data());
-    std::copy_n(scratch.data(), block.size, y);
+    std::copy_n(scratch.data(), size, y);
   }
 }
 
@@ -260,42 +59,38 @@ void whiten_in_place(Reduction& red, BlockRows& rows) {
 void reduce_single_block(Reduction& red, const BlockRows& from, BlockRows& to) {
   const Reduction::Block& block = red.blocks[0];
   const ConstRowMap rows = from.single_block();
-  RowMap out = to.reset_single_block(3, block.size, from.groups());
+  RowMap out = to.reset_single_block(3, block.size(), from.groups());
   whiten_rows(block, rows.data(), 0, rows.cols(), rows.rows(), red.scratch, out.data());
 }
 
-// Least reduced block above `last` that group g touches; the number of blocks when there is none.
-int next_block(const Reduction& red, const BlockRows& from, int g, int last) {
-  int next = static_cast<int>(red.blocks.size());
+// Least block of reduced columns above `last` that group g touches; the number of these when there is none.
+int next_columns(const Reduction& red, const BlockRows& from, int g, int last) {
+  int next = static_cast<int>(red.block_sizes.size());
   for (int e = from.entry_begin(g); e < from.entry_end(g); ++e) {
-    if (const int k = reduced_block(red, from, e); k > last) next = std::min(next, k);
+    const int k = reduced_block(red, from, e);
+    if (k < 0) continue;
+    if (const int c = red.blocks[static_cast<std::size_t>(k)].columns; c > last) next = std::min(next, c);
   }
   return next;
 }
 
-// Group g of `from` (columns of M) becomes a group of `to` (reduced columns): rows Z, then L⁻¹ from the right. A single block is stored
-// by every group.
-void reduce_group(const Reduction& red, const BlockRows& from, int g, BlockRows& to) {
+// Group g of `from` (columns of M) becomes a group of `to` (reduced columns): L⁻ᵀ from the right, then Z where rows couple blocks. A single
+// block of columns is stored by every group.
+void reduce_group(Reduction& red, const BlockRows& from, int g, BlockRows& to) {
   to.add_group();
-  const int blocks = static_cast<int>(red.blocks.size());
-  for (int k = blocks == 1 ? 0 : next_block(red, from, g, -1); k < blocks; k = next_block(red, from, g, k)) {
-    const Reduction::Block& block = red.blocks[static_cast<std::size_t>(k)];
-    RowMap out = to.add_entry(k);
-    for (int e = from.entry_begin(g); e < from.entry_end(g); ++e) {
-      const auto entry = from.entry(e);
-      const int first = from.col_offset(from.entry_block(e));
-      for (Index j = 0; j < entry.cols(); ++j) {
-        const std::size_t s = static_cast<std::size_t>(first + j);
-        if (red.block_of[s] != k) continue;
-        const int place = red.index_in_block[s];
-        if (block.unit) {
-          out.col(place) += entry.col(j);
-        } else {
-          out.noalias() += entry.col(j) * block.Z.row(place);
-        }
-      }
+  const int columns = static_cast<int>(red.block_sizes.size()), blocks = static_cast<int>(red.blocks.size());
+  for (int c = columns == 1 ? 0 : next_columns(red, from, g, -1); c < columns; c = next_columns(red, from, g, c)) {
+    RowMap out = to.add_entry(c);
+    const int coupled = red.coupled_of[static_cast<std::size_t>(c)];
+    Reduction::Coupled* set = coupled < 0 ? nullptr : &red.coupled[static_cast<std::size_t>(coupled)];
+    const Index stride = set != nullptr ? set->coordinates : out.cols();
+    if (set != nullptr) red.scratch.setZero(from.height() * stride);
+    double* to_rows = set != nullptr ? red.scratch.data() : out.data();
+    for (int k = next_block(red, from, g, -1); k < blocks; k = next_block(red, from, g, k)) {
+      const Reduction::Block& block = red.blocks[static_cast<std::size_t>(k)];
+      if (block.columns == c) whiten_group(red, from, g, k, to_rows + (set != nullptr ? block.offset : 0), stride);
     }
-    for (Index i = 0; i < out.rows(); ++i) block.cholesky.solve_lower(out.data() + i * out.cols());
+    for (Index i = 0; set != nullptr && i < out.rows(); ++i) set->null_space.project(to_rows + i * stride, out.data() + i * out.cols());
   }
 }
 
@@ -304,10 +99,21 @@ void reduce_rows(Reduction& red, const BlockRows& from, BlockRows& to) {
     to = from;
     return whiten_in_place(red, to);
   }
-  if (from.groups() > 0 && from.is_single_block() && red.blocks.size() == 1 && red.blocks[0].unit)
+  if (from.groups() > 0 && from.is_single_block() && red.block_sizes.size() == 1 && red.coupled_sets == 0)
     return reduce_single_block(red, from, to);
   to.reset(from.height(), red.block_sizes);
   for (int i = 0; i < from.groups(); ++i) reduce_group(red, from, i, to);
+}
+
+// One column per compliant row: R λ is the velocity of a coordinate that nothing else moves. Gives their number.
+int add_compliant_columns(const ProblemView& p, Reduction& red) {
+  int columns = 0;
+  for (const int row : red.bounded) {
+    if (compliance(p, row) == 0.0) continue;
+    red.block_sizes.push_back(1);
+    ++columns;
+  }
+  return columns;
 }
 
 // A bounded row on prescribed coordinates alone has its velocity fixed: its impulse follows from the sign (friction of a driven
@@ -325,9 +131,10 @@ void settle_fixed_rows(const ProblemView& p, Reduction& red) {
     }
     Eigen::Matrix<double, 1, 1> w(-p.b[row]);
     p.J_b.add_group_product(row, red.v_free, w);
-    double impulse = std::clamp(0.0, p.lo[row], p.hi[row]);
-    if (w[0] > 0.0 && p.lo[row] != -kInfinity) impulse = p.lo[row];
-    if (w[0] < 0.0 && p.hi[row] != kInfinity) impulse = p.hi[row];
+    const double R = compliance(p, row);
+    double impulse = std::clamp(R > 0.0 ? -w[0] / R : 0.0, p.lo[row], p.hi[row]);
+    if (R == 0.0 && w[0] > 0.0 && p.lo[row] != -kInfinity) impulse = p.lo[row];
+    if (R == 0.0 && w[0] < 0.0 && p.hi[row] != kInfinity) impulse = p.hi[row];
     red.fixed.push_back(row);
     red.fixed_impulse.push_back(impulse);
     return true;
@@ -350,27 +157,18 @@ void reduce(const ProblemView& p, Reduction& red, const ReduceOptions& options) 
   const Index nv = p.velocities();
   ReducedProblem& out = red.reduced;
   classify_rows(p, options.keep_bilateral, red);
-  collect_coordinates(p, red);
-  red.eliminates = !p.prescribed.empty() || !red.bilateral.empty() || std::ssize(red.blocks) != p.M.blocks();
   red.v_free.setZero(nv);
   for (std::size_t i = 0; i < p.prescribed.size(); ++i) red.v_free[p.prescribed[i]] = p.v_prescribed[static_cast<Index>(i)];
-  red.block_sizes.clear();
-  int offset = 0;
-  distribute_bilateral(p, red);
-  for (Reduction::Block& block : red.blocks) {
-    eliminate_bilateral(p, red, block);
-    block.offset = offset;
-    offset += block.size;
-    red.block_sizes.push_back(block.size);
-  }
-  for (Reduction::Block& block : red.blocks) factor_block(p, red, block);
+  const int offset = couple_blocks(p, red) + add_compliant_columns(p, red);
+  red.eliminates = !p.prescribed.empty() || !red.bilateral.empty() || std::ssize(red.blocks) != p.M.blocks() ||
+                   red.block_sizes.size() != red.coupled_of.size();
 
-  // v_free = particular + Z L⁻ᵀ L⁻¹ Zᵀ (M v + p - M particular): the free directions take up what momentum is left. L⁻¹ Zᵀ M v_free is
-  // L⁻¹ Zᵀ (M v + p).
+  // v_free = particular + L⁻ᵀ Z Zᵀ L⁻¹ (M v + p - M particular): the free directions take up what momentum is left. Zᵀ L⁻¹ M v_free is
+  // Zᵀ L⁻¹ (M v + p).
   red.momentum.resize(nv);
   p.M.multiply(p.v, red.momentum);
   red.momentum += p.impulse;
-  out.y_free.resize(offset);
+  out.y_free.setZero(offset);
   whiten(red, red.momentum, out.y_free);
   red.y_momentum = out.y_free;
   if (red.eliminates) {
@@ -405,11 +203,13 @@ void reduce(const ProblemView& p, Reduction& red, const ReduceOptions& options) 
   out.w_free.resize(m);
   out.lo.resize(m);
   out.hi.resize(m);
+  int compliant = static_cast<int>(red.coupled_of.size());
   const bool named = std::ssize(p.row_ids) == p.bounded_rows();
   out.row_ids.resize(named ? red.bounded.size() : 0);
   for (Index j = 0; j < m; ++j) {
     const int row = red.bounded[static_cast<std::size_t>(j)];
     reduce_group(red, p.J_b, row, out.Bt);
+    if (const double R = compliance(p, row); R > 0.0) out.Bt.add_entry(compliant++)(0, 0) = std::sqrt(R);
     Eigen::Matrix<double, 1, 1> w(-p.b[row]);
     p.J_b.add_group_product(row, red.v_free, w);
     out.w_free[j] = w[0];
@@ -448,20 +248,15 @@ void momentum_left(const ProblemView& p, Reduction& red, const Eigen::Ref<const 
   left -= red.momentum_scratch;
 }
 
-// Least-norm impulses of a coupled block's bilateral rows that take up what is left of the momentum.
-void recover_block_bilateral(const ProblemView& p, Reduction& red, const Reduction::Block& block, GrowVector& lambda_b) {
-  const Index c = static_cast<Index>(block.coordinates.size()), k = static_cast<Index>(block.bilateral.size());
-  LeastSquares& columns = red.bilateral_rows;
-  gather_bilateral(p, red, block, red.scratch_matrix, red.scratch);
-  GrowMatrix& rows = columns.reset(c, k);
-  for (Index i = 0; i < c; ++i) {
-    for (Index j = 0; j < k; ++j) rows(j, i) = red.scratch_matrix(i, j);
+// Least-norm impulses of the bilateral rows that take up what is left of the momentum.
+void recover_coupled(Reduction& red, GrowVector& lambda_b) {
+  red.y_momentum.resize(red.reduced.rank_bound());
+  whiten_blocks(red, red.momentum, red.y_momentum);
+  for (int c = 0; c < red.coupled_sets; ++c) {
+    Reduction::Coupled& set = red.coupled[static_cast<std::size_t>(c)];
+    set.null_space.multipliers(set.x.data(), set.target);
+    for (Index r = 0; r < set.target.size(); ++r) lambda_b[set.bilateral[static_cast<std::size_t>(r)]] = set.target[r];
   }
-  columns.factor(std::numeric_limits<double>::epsilon() * static_cast<double>(std::min(c, k)));
-  red.scratch.resize(c);
-  for (Index i = 0; i < c; ++i) red.scratch[i] = red.momentum[block.coordinates[static_cast<std::size_t>(i)]];
-  columns.solve(red.scratch, red.scratch2);
-  for (Index r = 0; r < k; ++r) lambda_b[block.bilateral[static_cast<std::size_t>(r)]] = red.scratch2[r];
 }
 
 }  // namespace
@@ -473,9 +268,7 @@ void recover_bilateral(const ProblemView& p, Reduction& red, const Eigen::Ref<co
   for (int row : red.bilateral) lambda_b[row] = 0.0;
   momentum_left(p, red, v_plus, lambda, lambda_b, red.momentum);
   if (!red.bilateral.empty()) {
-    for (const Reduction::Block& block : red.blocks) {
-      if (!block.unit) recover_block_bilateral(p, red, block, lambda_b);
-    }
+    recover_coupled(red, lambda_b);
     momentum_left(p, red, v_plus, lambda, lambda_b, red.momentum);
   }
   for (std::size_t i = 0; i < p.prescribed.size(); ++i) lambda_prescribed[static_cast<Index>(i)] = red.momentum[p.prescribed[i]];

@@ -1,15 +1,18 @@
 // The contact problem after its bilateral rows are eliminated: what every law and solver sees.
 //
-//   y  = Σ R_i λ_i + Σ B_j β_j                    r, whitened change of velocity: v⁺ = v_free + Z L⁻ᵀ y,  ZᵀMZ = L Lᵀ
-//   u  = R_t y + u_free                          3n contact velocities (N S T);  G = R_t R_tᵀ = J Z (ZᵀMZ)⁻¹ ZᵀJᵀ, rank <= r
+//   y  = Σ R_i λ_i + Σ B_j β_j                    r, whitened change of velocity: v⁺ = v_free + L⁻ᵀ Z y,  M = L Lᵀ,  ZᵀZ = 1
+//   u  = R_t y + u_free                          3n contact velocities (N S T);  G = R_t R_tᵀ = J L⁻ᵀ Z Zᵀ L⁻¹ Jᵀ, rank <= r
 //   w  = B_t y + w_free                            m velocities of the bounded rows, minus their targets
-// with Z the null space of the bilateral rows (prescribed coordinates and rows with infinite bounds). For inverse dynamics of
+// with Z an orthonormal basis of the null space of J_B L⁻ᵀ, J_B the bilateral rows (those with infinite bounds), over the coordinates that
+// are not prescribed. For inverse dynamics of
 // a floating base r = 6 whatever the number of contacts; for K free bodies R_t is block-sparse with r = 6 K. Nothing here is
-// ever 3n x 3n. Cost of `reduce`: Σ_k r_k³/3 + n r_k², memory of the workspace is reused.
+// ever 3n x 3n. Bilateral rows are factored by fronts (base/null_space.hpp) in the coordinates that M's blocks whiten, so a robot cut at
+// its joints costs what its links do. Cost of `reduce`: Σ_k n_k³/6 over the blocks of M, plus the fronts, plus contacts times r; memory
+// of the workspace is reused.
 #pragma once
 
 #include "stiction/base/envelope_cholesky.hpp"
-#include "stiction/base/pivoted_qr.hpp"
+#include "stiction/base/null_space.hpp"
 #include "stiction/problem/contact_problem.hpp"
 
 namespace stiction {
@@ -30,14 +33,14 @@ struct ReducedProblem {
   GrowVector weight;         ///< n, trace(J_i M⁻¹ J_iᵀ)/3 (1/kg), see contact_weights.hpp; empty: of G in its place
   std::vector<Law> laws;     ///< n or empty, as in ContactProblem
   std::vector<ContactMaterial> material;  ///< n or empty, as in ContactProblem
-  BlockRows Bt;                           ///< m x r, bounded rows
+  BlockRows Bt;                           ///< m x r, bounded rows; one with compliance R has √R in a column of its own
   GrowVector w_free;                      ///< m, their velocity error J_b v - b without impulses
   GrowVector lo, hi;                      ///< m, bounds of their impulses
   std::vector<std::uint64_t> ids;         ///< n or empty, as in ContactProblem
   std::vector<std::uint64_t> row_ids;     ///< m or empty, as in ContactProblem
   BlockRows delassus;  ///< W itself, defect included, as blocks of 3 x 3, of a problem read as a large sparse W; no groups otherwise
   GrowMatrix defect;   ///< 3n x 3n or empty: W - R_t R_tᵀ of a problem read as a W that is not exactly symmetric semidefinite
-  GrowVector y_free;  ///< r, L⁻¹ Zᵀ M v_free: kinetic energy of v⁺ is |y + y_free|²/2 + const (kinetic-energy objective [ZD15, Eq. 63])
+  GrowVector y_free;  ///< r, Zᵀ Lᵀ v_free: kinetic energy of v⁺ is |y + y_free|²/2 + const (kinetic-energy objective [ZD15, Eq. 63])
 
   int contacts() const { return Rt.groups(); }
   int bounded_rows() const { return Bt.groups(); }
@@ -57,25 +60,34 @@ struct Reduction {
   std::vector<double> fixed_impulse;  ///< their impulses (N s)
   double bilateral_residual = 0.0;  ///< |J_B v_free - b|_inf over the bilateral rows (m/s): above rounding when they contradict each other
 
-  struct Block {                   ///< one block of reduced columns: the free directions of one or several coupled blocks of M
-    std::vector<int> coordinates;  ///< velocity coordinates involved, without the prescribed ones; of a block of M the last first, so that
-                                   ///< the leaves of a robot's tree come before what carries them and its factor has no fill
-    std::vector<int> bilateral;    ///< bilateral rows of J_b that touch them
-    int offset = 0, size = 0;      ///< columns of Rt
-    bool unit = true;              ///< Z selects `coordinates`; otherwise Z is the dense null space below
-    GrowMatrix Z;                  ///< coordinates x size, only when !unit
-    EnvelopeCholesky cholesky;     ///< L of ZᵀMZ
-    Eigen::Matrix<double, 6, 6> inverse;  ///< L⁻¹ where size is 6, as that of free bodies and of floating bases is
+  struct Block {                   ///< the free coordinates of one block of M, whitened: x = Lᵀ v
+    std::vector<int> coordinates;  ///< velocity coordinates without the prescribed ones, the last first, so that the leaves of a robot's
+                                   ///< tree come before what carries them and its factor has no fill
+    int columns = 0;               ///< block of reduced columns
+    int coupled = -1, member = 0;  ///< where bilateral rows touch it: place among `coupled`, and in its list of blocks
+    int offset = 0;                ///< of its coordinates among the columns of R_t, or among those of the coupled set
+    EnvelopeCholesky cholesky;     ///< L of M
+    Eigen::Matrix<double, 6, 6> inverse;  ///< L⁻¹ where there are 6 coordinates, as of free bodies and of floating bases
+    int size() const { return static_cast<int>(coordinates.size()); }
+  };
+  struct Coupled {                          ///< blocks that bilateral rows tie together
+    std::vector<int> sizes;                 ///< of its blocks
+    std::vector<int> bilateral;             ///< rows of J_b
+    int columns = 0, offset = 0, size = 0;  ///< block of reduced columns; its first column and width
+    int coordinates = 0;                    ///< of all its blocks
+    NullSpace null_space;                   ///< of the rows in whitened coordinates: orthonormal there, so that ZᵀMZ = 1
+    GrowVector x, target;                   ///< whitened velocities or momenta; what the rows ask of them
   };
   std::vector<Block> blocks, spare;  ///< spare: those of larger problems, kept for their memory
-  std::vector<int> block_of;         ///< nv: reduced block of a coordinate, -1 when prescribed
-  std::vector<int> index_in_block;   ///< nv: its place in Block::coordinates
-  std::vector<char> is_prescribed;   ///< nv
-  std::vector<int> root, block_sizes;
+  std::vector<Coupled> coupled;      ///< the first `coupled_sets` are in use
+  int coupled_sets = 0;
+  std::vector<int> coupled_of;      ///< of a block of reduced columns, -1 for one block of M alone
+  std::vector<int> block_of;        ///< nv: block of a coordinate, -1 when prescribed
+  std::vector<int> index_in_block;  ///< nv: its place in Block::coordinates
+  std::vector<char> is_prescribed;  ///< nv
+  std::vector<int> root, block_sizes, columns_of_root;
   bool eliminates = false;  ///< any coordinate or row; otherwise the reduced blocks are the blocks of M
-  GrowVector momentum, momentum_scratch, y_momentum, scratch, scratch2;
-  GrowMatrix scratch_matrix;
-  LeastSquares bilateral_rows;  ///< of one block
+  GrowVector momentum, momentum_scratch, y_momentum, scratch;
 };
 
 struct ReduceOptions {
@@ -88,7 +100,7 @@ struct ReduceOptions {
 /// Eliminates the bilateral rows. The problem must be valid (see `validate`). Redundant bilateral rows are allowed.
 void reduce(const ProblemView& problem, Reduction& reduction, const ReduceOptions& options = {});
 
-/// v⁺ = v_free + Z L⁻ᵀ (R λ + Bᵀ β); λ is 3n, β the bounded rows' impulses, v_plus resized to nv.
+/// v⁺ = v_free + L⁻ᵀ Z (R λ + Bᵀ β); λ is 3n, β the bounded rows' impulses, v_plus resized to nv.
 void recover_velocity(Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& beta,
                       GrowVector& v_plus);
 

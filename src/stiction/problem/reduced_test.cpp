@@ -192,6 +192,29 @@ TEST(Reduce, BoundedRowsStayAsRows) {
   EXPECT_NEAR((red.reduced.w_free - (C * red.v_free - p.b)).norm(), 0.0, 1e-12);
 }
 
+// R stands on the diagonal of the bounded rows' operator, and nothing else of the reduction knows of it.
+TEST(Reduce, CompliantRowsHaveTheirOwnColumns) {
+  ContactProblem p = three_bodies(5);
+  add_rows(p, MatrixXd::Random(3, 15), -0.5, 2.0);
+  Reduction red, stiff;
+  reduce(p, stiff);
+  p.row_compliance = Eigen::Vector3d(0.7, 0.0, 0.2);
+  validate(p);
+  reduce(p, red);
+  const MatrixXd M = p.M.to_dense(), C = p.J_b.to_dense(), Bt = red.reduced.Bt.to_dense(), Rt = red.reduced.Rt.to_dense();
+  const MatrixXd R = p.row_compliance.asDiagonal();
+  EXPECT_EQ(red.reduced.rank_bound(), 17);
+  EXPECT_NEAR((Bt * Bt.transpose() - C * M.inverse() * C.transpose() - R).norm(), 0.0, 1e-10);
+  EXPECT_NEAR((Rt.leftCols(15) - stiff.reduced.Rt.to_dense()).norm() + Rt.rightCols(2).norm(), 0.0, 1e-12);
+  GrowVector v, v_stiff;
+  const VectorXd lambda = VectorXd::Random(9), beta = VectorXd::Random(3);
+  recover_velocity(red, lambda, beta, v);
+  recover_velocity(stiff, lambda, beta, v_stiff);
+  EXPECT_NEAR((v - v_stiff).norm(), 0.0, 1e-12);
+  p.hi[0] = kInfinity;
+  EXPECT_THROW(validate(p), InvalidArgument);
+}
+
 TEST(Reduce, KineticEnergyGradient) {
   ContactProblem p = three_bodies(6);
   p.prescribed = {8};

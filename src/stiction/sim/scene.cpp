@@ -14,6 +14,7 @@
 #include "stiction/geometry/terrain.hpp"
 #include "stiction/model/cut_joints.hpp"
 #include "stiction/sim/model_path.hpp"
+#include "stiction/sim/scene_drives.hpp"
 #include "stiction/sim/scene_table.hpp"
 
 namespace stiction {
@@ -44,7 +45,7 @@ class SceneReader {
   Scene read(const toml::table& root) {
     for (const auto& [key, node] : root) {
       if (key.str() != "simulation" && key.str() != "material" && key.str() != "robot" && key.str() != "body" && key.str() != "static" &&
-          key.str() != "terrain" && key.str() != "pair" && key.str() != "events") {
+          key.str() != "terrain" && key.str() != "pair" && key.str() != "events" && key.str() != "drive" && key.str() != "coupled") {
         throw FileError(path_, fmt::format("line {}", node.source().begin.line), fmt::format("unknown table [{}]", key.str()));
       }
     }
@@ -59,6 +60,8 @@ class SceneReader {
     if (!dt_given_) scene_.options.assemble.dt = scene_.world.timestep().value_or(scene_.options.assemble.dt);
     for_each(root, "pair", [this](Table t) { read_pair(std::move(t)); });
     scene_.world = builder_.build();  // with what the pairs exclude
+    for_each(root, "drive", [this](Table t) { read_drive(std::move(t), scene_.world, scene_.options.assemble.drives); });
+    for_each(root, "coupled", [this](Table t) { read_coupled(std::move(t), scene_.world, scene_.options.assemble.drives); });
     scene_.start = initial_state(scene_.world);
     scene_.restitution = restitution_;
     scene_.restitution.resize(scene_.world.bodies().size(), 0.0);

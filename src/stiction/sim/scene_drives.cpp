@@ -1,0 +1,55 @@
+#include "stiction/sim/scene_drives.hpp"
+
+#include <algorithm>
+
+namespace stiction {
+
+namespace {
+
+int coordinate_of(const Table& t, const char* key, const World& world, const std::string& name) {
+  try {
+    return world.joints()[static_cast<std::size_t>(world.joint(name))].v;
+  } catch (const InvalidArgument&) {
+    t.fail(key, fmt::format("expected the name of one joint, got '{}'", name));
+  }
+}
+
+std::vector<int> coordinates_of(Table& t, const World& world) {
+  std::vector<int> out;
+  for (const std::string& name : t.texts("joints")) out.push_back(coordinate_of(t, "joints", world, name));
+  if (!t.has("joints")) out.assign(world.actuated().begin(), world.actuated().end());
+  return out;
+}
+
+}  // namespace
+
+void read_drive(Table t, const World& world, Drives& drives) {
+  const std::vector<int> joints = coordinates_of(t, world);
+  const bool servo = t.has("position");
+  const double position = t.number("position", 0.0), velocity = t.number("velocity", 0.0), no_load = t.number("no_load", kInfinity);
+  const double kp = t.number("kp", 0.0), kd = t.number("kd", 0.0);
+  const std::optional<double> limit = t.maybe_number("limit");
+  t.finish();
+  if (!servo && !t.has("velocity")) t.fail("velocity", "missing, and no position either");
+  if (servo && t.has("no_load")) t.fail("no_load", "expected none beside position");
+  if (!servo && (t.has("kp") || t.has("kd"))) t.fail(t.has("kp") ? "kp" : "kd", "expected none without position");
+  for (const int v : joints) {
+    const double most = limit.value_or(servo ? kInfinity : joint_at(world, v)->effort_limit);
+    if (servo) drives.servos.push_back({v, position, velocity, kp, kd, most});
+    if (!servo) drives.velocity.push_back({v, velocity, -most, most, no_load});
+  }
+  validate(world, drives);
+}
+
+void read_coupled(Table t, const World& world, Drives& drives) {
+  VelocityRow row;
+  for (const auto& [name, factor] : t.numbers("joints")) row.terms.push_back({coordinate_of(t, "joints", world, name), factor});
+  row.velocity = t.number("velocity", 0.0);
+  row.most = t.number("limit", kInfinity);
+  row.least = -row.most;
+  t.finish();
+  drives.rows.push_back(row);
+  validate(world, drives);
+}
+
+}  // namespace stiction
