@@ -10,6 +10,7 @@
 
 #include "cli/experiment.hpp"
 #include "stiction/experiments/alpha_sweep.hpp"
+#include "stiction/sim/scene.hpp"
 #include "stiction/sim/simulation.hpp"
 
 namespace stiction::cli {
@@ -72,12 +73,13 @@ void print_alpha_table(const AlphaSweep& sweep) {
 }
 
 int alpha(const AlphaCommand& command, const Session& session) {
-  Scene scene = load_scene(command.scene);
+  const Scene scene = load_scene(command.scene);
   print_warnings(Simulation(scene).warnings(), session);
-  if (command.duration) scene.duration = *command.duration;
-  if (command.quick) scene.duration = std::min(scene.duration, 0.25);
-  if (command.dt) scene.options.assemble.dt = *command.dt;
-  const AlphaSweep sweep = sweep_alpha(scene, command.options);
+  AlphaSweepOptions options = command.options;
+  options.duration = command.duration;
+  options.dt = command.dt;
+  if (command.quick) options.duration = std::min(command.duration.value_or(scene.duration), 0.25);
+  const AlphaSweep sweep = sweep_alpha(command.scene, options);
   if (session.prints_table()) print_alpha_table(sweep);
   nlohmann::ordered_json out;
   out["problems"] = sweep.problems;

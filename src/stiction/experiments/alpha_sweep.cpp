@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/experiments/cut_robot.hpp"
 #include "stiction/experiments/published.hpp"
+#include "stiction/model/cut_joints.hpp"
+#include "stiction/sim/scene.hpp"
 #include "stiction/sim/simulation.hpp"
 
 namespace stiction {
@@ -29,18 +30,38 @@ ReducedProblem moreau_problem(const ContactProblem& p, bool keep_bilateral) {
   return std::move(form.problem);
 }
 
-void take_problem(const Stepper& stepper, const VectorXd& tau, Problems& out) {
-  const ContactProblem& p = stepper.problem();
-  ReducedProblem minimal = moreau_problem(p, false);
-  if (minimal.contacts() == 0) return;
-  out.contacts += minimal.contacts();
-  out.minimal.push_back(std::move(minimal));
-  const auto cut = [&](Cut where) {
-    return moreau_problem(cut_robot(stepper.world(), stepper.data(), tau, stepper.contacts(), p, where), true);
-  };
-  out.extended.push_back(cut(Cut::extended));
-  out.maximal.push_back(cut(Cut::maximal));
+/// Moreau's law, nothing but loops among the rows of joints; duration and step as asked for.
+Scene prepared(const std::string& name, std::optional<Coordinates> coordinates, const AlphaSweepOptions& options) {
+  Scene scene = load_scene(name, coordinates);
+  if (options.duration) scene.duration = *options.duration;
+  if (options.dt) scene.options.assemble.dt = *options.dt;
+  scene.options.contact = SolveOptions{};
+  scene.options.contact.law = Law::moreau;
+  scene.options.assemble.joint_limits = scene.options.assemble.dry_friction = false;
+  return scene;
 }
+
+/// The robot cut apart, in which the whole one's steps are posed again.
+class CutRobot {
+ public:
+  CutRobot(const std::string& scene, Coordinates coordinates, const AlphaSweepOptions& options)
+      : stepper_(prepared(scene, coordinates, options).make_stepper()), state_(initial_state(stepper_.world())), data_(stepper_.world()) {}
+
+  ReducedProblem problem(const WorldData& whole, const State& state, const VectorXd& tau) {
+    const World& world = stepper_.world();
+    from_uncut(world, whole, state.q, state.v, state_.q, state_.v);
+    update(world, state_.q, state_.v, data_);
+    VectorXd forces = VectorXd::Zero(world.nv());
+    add_uncut_forces(world, data_, tau, forces);
+    stepper_.prepare(state_, forces);
+    return moreau_problem(stepper_.problem(), true);
+  }
+
+ private:
+  Stepper stepper_;
+  State state_;
+  WorldData data_;
+};
 
 // World force at the base's origin as generalised forces; the free joint's coordinates have body axes.
 void add_push(const World& world, const State& state, double force, VectorXd& tau) {
@@ -49,21 +70,25 @@ void add_push(const World& world, const State& state, double force, VectorXd& ta
   tau.segment<3>(base.v) += R.inverse() * Eigen::Vector3d(0.0, force, 0.0);
 }
 
-Problems collect(const Scene& scene, const AlphaSweepOptions& options) {
-  Scene copy = scene;
-  copy.options.contact = SolveOptions{};
-  copy.options.contact.law = Law::moreau;
-  copy.options.assemble.joint_limits = copy.options.assemble.dry_friction = false;
-  const long steps = std::lround(scene.duration / copy.options.assemble.dt);
+Problems collect(const std::string& name, const AlphaSweepOptions& options) {
+  const Scene scene = prepared(name, Coordinates::minimal, options);
+  CutRobot extended(name, Coordinates::extended, options), maximal(name, Coordinates::maximal, options);
+  const long steps = std::lround(scene.duration / scene.options.assemble.dt);
   Problems out;
   const auto control = [&](Simulation& simulation, VectorXd& tau) {
     const long k = simulation.steps();
     scene.held_torques(simulation.state(), tau);
     if (5 * k >= 2 * steps && 5 * k < 3 * steps) add_push(simulation.world(), simulation.state(), options.push, tau);
-    const Stepper& prepared = simulation.prepare(tau);
-    if (k % options.stride == 0) take_problem(prepared, tau, out);
+    const Stepper& stepper = simulation.prepare(tau);
+    if (k % options.stride != 0) return;
+    ReducedProblem minimal = moreau_problem(stepper.problem(), false);
+    if (minimal.contacts() == 0) return;
+    out.contacts += minimal.contacts();
+    out.minimal.push_back(std::move(minimal));
+    out.extended.push_back(extended.problem(stepper.data(), simulation.state(), tau));
+    out.maximal.push_back(maximal.problem(stepper.data(), simulation.state(), tau));
   };
-  out.steps = static_cast<int>(Simulation(copy).run({.duration = scene.duration, .control = control}).steps);
+  out.steps = static_cast<int>(Simulation(scene).run({.duration = scene.duration, .control = control}).steps);
   return out;
 }
 
@@ -122,7 +147,7 @@ void check(const AlphaSweepOptions& options) {
 
 }  // namespace
 
-AlphaSweep sweep_alpha(const Scene& scene, const AlphaSweepOptions& options) {
+AlphaSweep sweep_alpha(const std::string& scene, const AlphaSweepOptions& options) {
   check(options);
   const Problems problems = collect(scene, options);
   AlphaSweep out;

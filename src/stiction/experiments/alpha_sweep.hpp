@@ -3,7 +3,7 @@
 // solved once per α, scheme and set of coordinates, so that all face the same problems.
 //
 //   minimal    joint coordinates: only contacts are iterated on                                    HmJ, HmS
-//   extended   limbs cut from the base, bilateral rows iterated on too (cut_robot.hpp)             HEJP, HESP
+//   extended   limbs cut from the base, bilateral rows iterated on too                             HEJP, HESP
 //   maximal    every body by itself, likewise                                                      HMJP, HMSP
 // Eliminated bilateral rows (the paper's HEJD, HESD, HMJD, HMSD) leave the Delassus operator of the minimal coordinates, so here they are
 // the minimal columns. The stopping test is the published one, T_rel = T_abs.
@@ -13,17 +13,16 @@
 #include <string>
 #include <vector>
 
-#include "stiction/sim/scene.hpp"
-
 namespace stiction {
 
 struct AlphaSweepOptions {
   std::vector<double> alphas{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9};
-  double tolerance = 1e-6;    ///< T_rel = T_abs [G14]
-  int max_iterations = 2000;  ///< after which an iteration counts as not converging
-  double push = 1.0;          ///< N, sideways on the base during the middle fifth of the run
-  int stride = 10;            ///< every so many steps a problem is taken
-  bool warm_start = false;    ///< from the impulses of the problem before; false: from zero
+  double tolerance = 1e-6;             ///< T_rel = T_abs [G14]
+  int max_iterations = 2000;           ///< after which an iteration counts as not converging
+  double push = 1.0;                   ///< N, sideways on the base during the middle fifth of the run
+  int stride = 10;                     ///< every so many steps a problem is taken
+  std::optional<double> duration, dt;  ///< s; absent: the scene's
+  bool warm_start = false;             ///< from the impulses of the problem before; false: from zero
 };
 
 struct AlphaPoint {
@@ -49,7 +48,8 @@ struct AlphaSweep {
   double mean_contacts = 0.0;
 };
 
-/// The scene has one robot with a floating base. Throws InvalidArgument on options out of range or a scene that does not fit.
-AlphaSweep sweep_alpha(const Scene& scene, const AlphaSweepOptions& options);
+/// `scene`: name of a file, or of a scene that comes with stiction, with one robot on a floating base. Throws InvalidArgument on options
+/// out of range or a scene that does not fit.
+AlphaSweep sweep_alpha(const std::string& scene, const AlphaSweepOptions& options);
 
 }  // namespace stiction

@@ -71,18 +71,11 @@ double normal_force_below(const Run& run, const Vector3d& up, double height) {
 }
 
 Simulation robot_on_ground() {
-  WorldBuilder builder;
-  RobotOptions robot;
-  robot.base = BaseKind::floating;
-  robot.pose.translation().z() = 0.14 + kTrotFootRadius;  // feet touch the ground
-  builder.add_robot(model_path("links.urdf"), robot);
-  builder.add_static_body(plane("ground", Vector3d::UnitZ()));
-  const World world = builder.build();
+  constexpr double kFriction = 0.8;
+  const World world = links_on_ground(links_standing_posture(), kFriction);
   StepOptions options;
   options.assemble.dt = kStep;
-  State start = initial_state(world);
-  start.q.tail(kTrotJoints) = links_standing_posture();
-  return {{world, make_scene(world, 0.8), options}, start};
+  return {{world, make_scene(world, kFriction), options}, initial_state(world)};
 }
 
 Drives hold(const World& world) {

@@ -10,10 +10,9 @@
 #include <fmt/format.h>
 
 #include "stiction/experiments/feedback.hpp"
+#include "stiction/experiments/small_world.hpp"
 #include "stiction/experiments/trot_control.hpp"
 #include "stiction/forward/step.hpp"
-#include "stiction/problem/contact_mode.hpp"
-#include "stiction/sim/model_path.hpp"
 
 namespace stiction {
 namespace {
@@ -24,29 +23,38 @@ using Eigen::VectorXd;
 constexpr double kFriction = 0.8, kTorqueLimit = 4.0;                 // N m, published
 constexpr double kSwing = 0.08, kSwingRate = 2.0 * std::numbers::pi;  // rad, rad/s
 constexpr double kSpeed = 0.2;                                        // m/s, published
+constexpr double kPublishedPeriod = 0.3, kSlowPeriod = 1.2;           // s: the longer has swings of three of the longest steps
 constexpr double kHeight = 0.14;                                      // m
 constexpr double kTick = 1e-4;                                        // s, of the plan: the shortest step of a run
 
-enum class Motion { sway, trot };
+enum class Motion { sway, trot, slow_trot };
 enum class LegDrive { pd, id_control, id_constraint, servo };
 
 /// Joint positions at multiples of the tick: what is asked of a run does not depend on its step.
 class JointPlan {
  public:
-  JointPlan(Motion motion, double duration) {
+  JointPlan(Motion motion, double duration) : walks_(motion != Motion::sway) {
     TrotOptions options;
     options.nominal_feet = links_nominal_feet();
     options.start_time = kTrotSettle;
+    if (motion == Motion::slow_trot) options.gait.period = kSlowPeriod;
+    gait_ = options.gait;
     TrotPlanner planner(links_legs(), options, links_standing_posture());
     standing_ = planner.standing_posture();
     const long last = std::lround((duration + kLongestStep) / kTick) + 1;
     for (long k = 0; k <= last; ++k) {
       const double t = static_cast<double>(k) * kTick;
-      if (motion == Motion::trot) q_.push_back(planner.update(t, {kSpeed, 0.0, 0.0}).joints.q);
-      if (motion == Motion::sway) q_.emplace_back(standing_.array() + kSwing * standing_.array().sign() * (1.0 - std::cos(kSwingRate * t)));
+      if (walks_) q_.push_back(planner.update(t, {kSpeed * kPublishedPeriod / gait_.period, 0.0, 0.0}).joints.q);
+      if (!walks_) q_.emplace_back(standing_.array() + kSwing * standing_.array().sign() * (1.0 - std::cos(kSwingRate * t)));
     }
   }
   const VectorXd& standing() const { return standing_; }
+  /// Whether a foot is to be off the ground at any time of a step.
+  bool swings(int foot, double t, double h) const {
+    const double clock = t - kTrotSettle;
+    return walks_ && clock + h > 0.0 &&
+           (!in_stance(gait_, foot, std::max(clock, 0.0)) || time_to_liftoff(gait_, foot, std::max(clock, 0.0)) < h);
+  }
   VectorXd at(double t) const {
     const double place = t / kTick;
     const std::size_t k = std::min(static_cast<std::size_t>(place + 1e-6), q_.size() - 2);
@@ -54,30 +62,20 @@ class JointPlan {
   }
 
  private:
+  bool walks_;
+  GaitParameters gait_;
   VectorXd standing_;
   std::vector<VectorXd> q_;
 };
 
 struct Walk {
   TrackingRun run;
-  double slip = 0.0;          ///< m, path of a foot's contacts over the ground, mean of the feet
+  double slip = 0.0;          ///< m, path of a foot over the ground that it touches, mean of the feet
+  double dragged = 0.0;       ///< m, of it in steps in which the foot should swing
   double distance = 0.0;      ///< m, of the base in the plane
   std::vector<double> force;  ///< N, sum of normal forces of each step
   long at_tolerance = 0, steps = 0;
 };
-
-World ground_and_robot() {
-  WorldBuilder builder;
-  RobotOptions robot;
-  robot.base = BaseKind::floating;
-  robot.pose.translation().z() = kHeight + kTrotFootRadius;
-  builder.add_robot(model_path("links.urdf"), robot);
-  StaticBody ground;
-  ground.name = "ground";
-  ground.shapes.push_back({HalfSpace{}, Eigen::Isometry3d::Identity(), kFriction});
-  builder.add_static_body(ground);
-  return builder.build();
-}
 
 class WalkRun {
  public:
@@ -86,8 +84,8 @@ class WalkRun {
     joints_.assign(world.actuated().begin(), world.actuated().end());
     limits_.assign(joints_.size(), kTorqueLimit);
     state_ = initial_state(world);
-    state_.q.tail(kTrotJoints) = plan.standing();
     tau_.setZero(world.nv());
+    for (std::size_t f = 0; f < feet_.size(); ++f) feet_[f] = world.links()[static_cast<std::size_t>(world.link(kTrotFeet[f]))].body;
   }
 
   /// Nothing where it is not stable.
@@ -106,7 +104,7 @@ class WalkRun {
           error_on_path(before, state_.q.tail(kTrotJoints), t, h_, [this](double time) { return plan_.at(time); });
       if (!error) return std::nullopt;
       out.run.error += *error / static_cast<double>(out.steps);
-      measure(out);
+      measure(out, t);
     }
     out.run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     out.distance = (state_.q.head<2>() - start).norm();
@@ -114,8 +112,8 @@ class WalkRun {
   }
 
  private:
-  static Stepper make_stepper(double h) {
-    const World world = ground_and_robot();
+  Stepper make_stepper(double h) const {
+    const World world = links_on_ground(plan_.standing(), kFriction);
     StepOptions options;
     options.assemble.dt = h;
     return {world, make_scene(world, kFriction), options};
@@ -157,21 +155,27 @@ class WalkRun {
     return !(state_.q[2] > 0.5 * kHeight && (rotation * Eigen::Vector3d::UnitZ()).z() > 0.5);
   }
 
-  /// A foot slips from the step after that in which it landed.
-  void measure(Walk& out) {
+  /// A foot slips while it is on the ground, from the step after that in which it landed.
+  void measure(Walk& out, double t) {
     const Solution& solution = stepper_.solution();
-    const double dt = stepper_.problem().dt;
+    const ContactProblem& problem = stepper_.problem();
     double force = 0.0;
-    std::vector<std::uint64_t> bearing;
-    for (int i = 0; i < stepper_.problem().contacts(); ++i) {
+    std::vector<std::uint64_t> touching;
+    for (int i = 0; i < problem.contacts(); ++i) {
       const ContactPoint& contact = stepper_.contacts()[static_cast<std::size_t>(i)];
-      force += solution.impulses[3 * i] / dt * std::abs(contact.n.z());
-      if (contact_mode(solution, i) == ContactMode::open) continue;
-      bearing.push_back(contact.id);
-      if (std::ranges::find(bearing_, contact.id) == bearing_.end()) continue;
-      out.slip += h_ * solution.u.segment<2>(3 * i + 1).norm() / kTrotLegs;
+      force += solution.impulses[3 * i] / problem.dt * std::abs(contact.n.z());
+      if (problem.gap[i] + problem.dt * solution.u[3 * i] > kTouchGap) continue;
+      touching.push_back(contact.id);
+      if (std::ranges::find(touching_, contact.id) == touching_.end()) continue;
+      const double path = h_ * solution.u.segment<2>(3 * i + 1).norm() / kTrotLegs;
+      out.slip += path;
+      for (int f = 0; f < kTrotLegs; ++f) {
+        if ((contact.body_a == feet_[static_cast<std::size_t>(f)] || contact.body_b == feet_[static_cast<std::size_t>(f)]) &&
+            plan_.swings(f, t, h_))
+          out.dragged += path;
+      }
     }
-    bearing_ = bearing;
+    touching_ = touching;
     out.force.push_back(force);
   }
 
@@ -184,7 +188,8 @@ class WalkRun {
   std::vector<int> joints_;
   std::vector<double> limits_;
   VectorXd tau_;
-  std::vector<std::uint64_t> bearing_;  ///< contacts of the last step with an impulse
+  std::vector<std::uint64_t> touching_;  ///< contacts that the last step ended in
+  std::array<int, kTrotLegs> feet_{};    ///< their bodies
   InverseWorkspace workspace_;
   InverseSolution inverse_;
 };
@@ -218,9 +223,10 @@ void add_accuracy(ExperimentReport& report, const char* name, const JointPlan& p
     return;
   }
   const std::string against = fmt::format("reference: steps of {:g} ms", 1e3 * h_reference);
-  const double weight = ground_and_robot().robots()[0].mass * 9.81;
-  std::array<ExperimentRow, 6> rows{
+  const double weight = links_on_ground(plan.standing(), kFriction).robots()[0].mass * 9.81;
+  std::array<ExperimentRow, 7> rows{
       ExperimentRow{"quadruped", setting, "slip per foot", "m", reference->slip, Reference::own, {}, note},
+      ExperimentRow{"quadruped", setting, "of it where it should swing", "m", reference->dragged, Reference::own, {}, ""},
       ExperimentRow{"quadruped", setting, "way of the base", "m", reference->distance, Reference::own, {}, against},
       ExperimentRow{"quadruped", setting, "mean vertical force", "N", weight, Reference::closed_form, {}, "reference: the weight"},
       ExperimentRow{"quadruped", setting, "force, mean |difference|", "N", 0.0, Reference::own, {}, against + ", mean over each step"},
@@ -233,9 +239,13 @@ void add_accuracy(ExperimentReport& report, const char* name, const JointPlan& p
       fell += fmt::format(" {:g} ms", 1e3 * h);
       continue;
     }
-    const std::array figures{walk->slip,        walk->distance,
-                             mean(walk->force), force_error(*walk, h, *reference, h_reference),
-                             walk->run.error,   static_cast<double>(walk->steps - walk->at_tolerance)};
+    const std::array figures{walk->slip,
+                             walk->dragged,
+                             walk->distance,
+                             mean(walk->force),
+                             force_error(*walk, h, *reference, h_reference),
+                             walk->run.error,
+                             static_cast<double>(walk->steps - walk->at_tolerance)};
     for (std::size_t k = 0; k < rows.size(); ++k) rows[k].ours.push_back(figures[k]);
   }
   for (ExperimentRow& row : rows) {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "stiction/experiments/trot_control.hpp"
+#include "stiction/sim/model_path.hpp"
 #include "stiction/sim/scene.hpp"
 
 namespace stiction {
@@ -87,13 +89,31 @@ Eigen::Matrix3d rotation_to(const Eigen::Vector3d& normal) {
   return Eigen::Quaterniond::FromTwoVectors(Eigen::Vector3d::UnitZ(), normal).toRotationMatrix();
 }
 
-StaticBody plane(const std::string& name, const Eigen::Vector3d& normal, const Eigen::Vector3d& point) {
+StaticBody plane(const std::string& name, const Eigen::Vector3d& normal, const Eigen::Vector3d& point, std::optional<double> friction) {
   StaticBody body;
   body.name = name;
   body.pose.linear() = rotation_to(normal);
   body.pose.translation() = point;
-  body.shapes.push_back({HalfSpace{}});
+  body.shapes.push_back({HalfSpace{}, Eigen::Isometry3d::Identity(), friction});
   return body;
+}
+
+World links_on_ground(const Eigen::Ref<const Eigen::VectorXd>& posture, double friction, Coordinates coordinates, bool self_collision) {
+  RobotOptions robot;
+  robot.base = BaseKind::floating;
+  robot.pose.translation().z() = kTrotFootRadius - links_nominal_feet()(2, 0);
+  robot.self_collision = self_collision;
+  const std::string file = model_path("links.urdf");
+  WorldBuilder names;
+  names.add_robot(file, robot);
+  const World plain = names.build();
+  for (Eigen::Index j = 0; j < posture.size(); ++j)
+    robot.joints[joint_at(plain, plain.actuated()[static_cast<std::size_t>(j)])->name].position = posture[j];
+  robot.coordinates = coordinates;
+  WorldBuilder builder;
+  builder.add_robot(file, robot);
+  builder.add_static_body(plane("ground", Eigen::Vector3d::UnitZ(), Eigen::Vector3d::Zero(), friction));
+  return builder.build();
 }
 
 FreeBody solid(const std::string& name, const Shape& shape, double mass, const Eigen::Vector3d& position, const Eigen::Matrix3d& rotation) {

@@ -65,8 +65,13 @@ class Run {
 StepOptions step_options(const RunSetting& setting);
 Eigen::VectorXd vector(std::initializer_list<double> values);
 
-/// A plane through `point` with this unit normal.
-StaticBody plane(const std::string& name, const Eigen::Vector3d& normal, const Eigen::Vector3d& point = Eigen::Vector3d::Zero());
+/// A plane through `point` with this unit normal, and a friction of its own where one is given.
+StaticBody plane(const std::string& name, const Eigen::Vector3d& normal, const Eigen::Vector3d& point = Eigen::Vector3d::Zero(),
+                 std::optional<double> friction = {});
+/// The quadruped models/links.urdf with its joints at `posture` (12, rad) and its feet, where that is their nominal stand, on a plane of
+/// this friction.
+World links_on_ground(const Eigen::Ref<const Eigen::VectorXd>& posture, double friction, Coordinates coordinates = Coordinates::minimal,
+                      bool self_collision = true);
 /// The middle of the last interval of repeated halving in which `holds` turns from false (at `low`) to true (at `high`), or the other way:
 /// `low` is on the side that it has at `holds(low)`.
 double threshold(double low, double high, const std::function<bool(double)>& holds);

@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "stiction/experiments/small_world.hpp"
 #include "stiction/experiments/trot_control.hpp"
 #include "stiction/model/cut_joints.hpp"
 #include "stiction/model/equality_error.hpp"
-#include "stiction/sim/model_path.hpp"
 
 namespace stiction {
 
@@ -22,7 +22,6 @@ using Eigen::VectorXd;
 
 constexpr double kFriction = 0.8;                                        // [G14]
 constexpr double kStiffness = 30000.0, kDamping = 50.0, kWeight = 23.0;  // N/m, N s/m [G14], kg
-constexpr double kStandHeight = 0.14;                                    // m, of the base above the feet
 constexpr double kSpeed = 0.1;                                           // m/s
 constexpr double kFeedback = 1000.0, kFeedbackRate = 60.0;               // 1/s², 1/s: damped, and h k_v far below 1
 constexpr double kPush = 40.0, kPushStart = 0.5, kPushEnd = 0.7;         // N, s: 1.7 m/s, twice what tips it over
@@ -41,30 +40,10 @@ constexpr std::array kConfigurations{StarlethConfiguration{"Cm", false, Coordina
                                      StarlethConfiguration{"HMSD", true, Coordinates::maximal, Solver::sor, false, 1.0, 1600, 3.9},
                                      StarlethConfiguration{"HMSP", true, Coordinates::maximal, Solver::sor, true, 0.6, 800, 2.0}};
 
+/// Contacts are those with the ground [G14].
 World make_world(Coordinates coordinates) {
-  WorldBuilder builder;
-  RobotOptions robot;
-  robot.base = BaseKind::floating;
-  robot.pose.translation().z() = kStandHeight + kTrotFootRadius;
-  robot.coordinates = coordinates;
-  robot.self_collision = false;  // contacts are those with the ground [G14]
-  const VectorXd posture = TrotPlanner(links_legs(), links_trot(), links_standing_posture()).standing_posture();
-  const World plain = [&] {
-    WorldBuilder alone;
-    alone.add_robot(model_path("links.urdf"), robot);
-    return alone.build().uncut();
-  }();
-  for (Index j = 0; j < posture.size(); ++j) {
-    const int v = plain.actuated()[static_cast<std::size_t>(j)];
-    const auto joint = std::ranges::find(plain.joints(), v, &Joint::v);
-    robot.joints[joint->name].position = posture[j];
-  }
-  builder.add_robot(model_path("links.urdf"), robot);
-  StaticBody ground;
-  ground.name = "ground";
-  ground.shapes.push_back({HalfSpace{}, Eigen::Isometry3d::Identity(), kFriction});
-  builder.add_static_body(ground);
-  return builder.build();
+  const TrotPlanner planner(links_legs(), links_trot(), links_standing_posture());
+  return links_on_ground(planner.standing_posture(), kFriction, coordinates, false);
 }
 
 StepOptions step_options(const StarlethConfiguration& c, const StarlethPlan& plan, double mass) {
@@ -108,9 +87,9 @@ TrotRun controller() {
   return run;
 }
 
-class Run {
+class Trial {
  public:
-  Run(const StarlethConfiguration& configuration, const StarlethPlan& plan)
+  Trial(const StarlethConfiguration& configuration, const StarlethPlan& plan)
       : plan_(plan),
         world_(make_world(configuration.coordinates)),
         uncut_(world_.uncut()),
@@ -247,7 +226,7 @@ class Run {
 std::span<const StarlethConfiguration> starleth_configurations() { return kConfigurations; }
 
 StarlethTrial run_starleth_trial(const StarlethConfiguration& configuration, const StarlethPlan& plan) {
-  return Run(configuration, plan).run();
+  return Trial(configuration, plan).run();
 }
 
 }  // namespace stiction
