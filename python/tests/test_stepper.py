@@ -383,7 +383,8 @@ def test_servos_with_limits_end_on_the_clamped_line():
         free = 300.0 * (goal - stepper.q) - 20.0 * stepper.v
         np.testing.assert_allclose(stepper.drive_torques, np.clip(free, -limit, limit), rtol=1e-9, atol=1e-6)
         met |= set(np.sign(np.trunc(free / limit)))
-    assert 0.0 in met and len(met) > 1
+    assert 0.0 in met
+    assert len(met) > 1
     # The torques are those that make this motion.
     before, other = stepper.copy(), stiction.Stepper(hanging_arm(), dt=0.01, effort_limits=False)
     other.reset(before.q, before.v)
@@ -414,7 +415,7 @@ def test_drives_that_do_not_fit_are_named():
         r"drives.servos\[0\].limit": {"position": 0.0, "kp": 1.0, "limits": 0.0},
         r"drives.velocity\[0\].no_load": {"velocity": 0.0, "limits": 1.0, "no_load": -1.0},
         "no_load": {"position": 0.0, "no_load": 1.0},
-        "limits": {"limits": 1.0},
+        "one, or a position": {"limits": 1.0},
         "joint": {"coupled": [({"elbow": 1.0}, 0.0)]},
     }.items():
         with pytest.raises(ValueError, match=named):
