@@ -15,6 +15,7 @@
 #include "stiction/experiments/grasp.hpp"
 #include "stiction/experiments/starleth.hpp"
 #include "stiction/experiments/textbook.hpp"
+#include "stiction/experiments/walk.hpp"
 
 namespace stiction::cli {
 namespace {
@@ -34,6 +35,8 @@ constexpr Entry kExperiments[] = {
     {"trot", "[ZD15]", "The trotting quadruped on rigid, compliant and hilly ground, Tables 3-5 and Figs. 11-13", add_trot},
     {"grasp", "[D14]", "Boxes held in a row between two grippers, Table I and the figure of their kinetic energy, and a stack",
      add_rows<run_grasp>},
+    {"walk", "[D14]", "The quadruped over hills: time and pivots, no slip and viscous friction, Tables II and III", add_rows<run_walk>,
+     false},
     {"alpha", "[G14]", "Iterations of JOR and SOR against their relaxation, Fig. 6", add_alpha},
     {"starleth", "[G14]", "Moreau's scheme on a quadruped in three sets of coordinates, Table 1, Figs. 5 and 7", add_rows<run_starleth>},
     {"textbook", "[T-UA]", "Every worked example beside its closed form", add_rows<run_textbook>},

@@ -65,7 +65,7 @@ Law acceleration_law(Law law) {
 }
 
 SolveOptions under(SolveOptions options, Law law) {
-  if (law != options.law) options.solver = Solver::automatic;
+  if (!can_solve(law, options.solver)) options.solver = Solver::automatic;
   options.law = law;
   return options;
 }

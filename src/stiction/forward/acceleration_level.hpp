@@ -41,7 +41,7 @@ bool fits_events(Law law);
 /// impacts.
 Law acceleration_law(Law law);
 Law impact_law(Law law);
-/// The options under this law, by its default solver where it is another.
+/// The options under this law, by its default solver where theirs does not solve it.
 SolveOptions under(SolveOptions options, Law law);
 
 /// What the solves of a step came to.

@@ -71,8 +71,8 @@ constexpr unsigned bit(Solver solver) { return 1U << static_cast<unsigned>(solve
 
 // Sets of solvers in laws.def.
 constexpr unsigned kPivoting = bit(Solver::goldfarb_idnani) | bit(Solver::ppm), kActiveSet = bit(Solver::active_set),
-                   kInterior = bit(Solver::interior_point), kNewton = bit(Solver::newton),
-                   kLcp = bit(Solver::lemke) | bit(Solver::enumerate), kRowwise = bit(Solver::dantzig) | bit(Solver::pgs),
+                   kInterior = bit(Solver::interior_point), kNewton = bit(Solver::newton), kLemke = bit(Solver::lemke),
+                   kLcp = kLemke | bit(Solver::enumerate), kRowwise = bit(Solver::dantzig) | bit(Solver::pgs),
                    kProx = bit(Solver::jor) | bit(Solver::sor);
 
 constexpr std::array kRows{

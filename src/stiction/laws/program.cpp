@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/laws/normal_lemke.hpp"
 #include "stiction/problem/reduced_certificate.hpp"
 
 namespace stiction {
@@ -115,6 +116,7 @@ void require_rigid(const StandardForm& form, Solver solver) {
 }
 
 void solve_convex(const StandardForm& form, const SolveOptions& options, Solver solver, SolveWorkspace& w, Impulses& out) {
+  if (solver == Solver::lemke) return solve_normals_by_lemke(form, options, w.viscous, w.pyramid, out);
   if (is_viscous(form) && (is_pivoting(solver) || solver == Solver::active_set))
     return solve_viscous(form, options, solver, w.viscous, out);
   if (form.compliance.size() > 0 && solver != Solver::newton)
@@ -130,7 +132,8 @@ void solve_convex(const StandardForm& form, const SolveOptions& options, Solver 
 // The program of the family by this solver.
 void solve_program(const ReducedProblem& p, StandardForm& form, const SolveOptions& options, Solver solver, SolveWorkspace& w,
                    Impulses& out) {
-  if (is_pivoting(solver) && p.bounded_rows() > 0)
+  const bool normals_alone = is_pivoting(solver) || (solver == Solver::lemke && form.family == Family::associated);
+  if (normals_alone && p.bounded_rows() > 0)
     throw InvalidArgument("solver", "one that takes bounded rows, such as active_set", std::string(to_string(solver)));
   switch (form.family) {
     case Family::constitutive:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/laws/normal_lemke.hpp"
 #include "stiction/programs/lcp/goldfarb_idnani.hpp"
 #include "stiction/programs/lcp/ppm.hpp"
 
@@ -14,6 +15,7 @@ using Index = Eigen::Index;
 
 void measure_damping(const StandardForm& form, ViscousWorkspace& w) {
   w.damping.setZero(form.problem.contacts());
+  if (form.compliance.size() == 0) return;
   for (Index k = 0; k < w.damping.size(); ++k) {
     if (form.compliance[2 * k + 1] > 0.0) w.damping[k] = 1.0 / form.compliance[2 * k + 1];
   }
@@ -158,11 +160,14 @@ void refine(const ReducedProblem& p, const ConstRowMap& rows, bool pivoted, Visc
 
 }  // namespace
 
-void solve_viscous(const StandardForm& form, const SolverOptions& options, Solver solver, ViscousWorkspace& w, Impulses& out) {
-  constexpr int kRefinements = 2;
+namespace {
+
+constexpr int kRefinements = 2;
+
+// N̂ and what goes with it.
+void eliminate_friction(const StandardForm& form, const ConstRowMap& rows, ViscousWorkspace& w, Impulses& out) {
   const ReducedProblem& p = form.problem;
   const Index r = p.rank_bound();
-  const ConstRowMap rows = dense_rows(p.Rt, w.rows);
   out.lambda.setZero(3 * p.contacts());
   out.beta.setZero(p.bounded_rows());
   measure_damping(form, w);
@@ -173,13 +178,45 @@ void solve_viscous(const StandardForm& form, const SolverOptions& options, Solve
   factor(w.L);
   solve_lower(w.L, w.g.data());
   whiten_rows(p, rows, w);
-  solve_program(p, options, solver, w, out);
+}
+
+// Motion and friction from w.y_hat.
+void finish(const ReducedProblem& p, const ConstRowMap& rows, bool pivoted, ViscousWorkspace& w, Impulses& out) {
   w.y = w.y_hat;
   solve_upper(w.L, w.y.data());
   add_friction(p, rows, w, w.y, true, out);
-  for (int k = 0; k < kRefinements && out.status == Status::solved; ++k)
-    refine(p, rows, p.bounded_rows() == 0 && is_pivoting(solver), w, out);
+  for (int k = 0; k < kRefinements && out.status == Status::solved; ++k) refine(p, rows, pivoted, w, out);
   out.motion = w.y;
+}
+
+}  // namespace
+
+void solve_viscous(const StandardForm& form, const SolverOptions& options, Solver solver, ViscousWorkspace& w, Impulses& out) {
+  const ReducedProblem& p = form.problem;
+  const ConstRowMap rows = dense_rows(p.Rt, w.rows);
+  eliminate_friction(form, rows, w, out);
+  solve_program(p, options, solver, w, out);
+  finish(p, rows, p.bounded_rows() == 0 && is_pivoting(solver), w, out);
+}
+
+void solve_normals_by_lemke(const StandardForm& form, const SolverOptions& options, ViscousWorkspace& w, PyramidLcpWorkspace& lcp,
+                            Impulses& out) {
+  const ReducedProblem& p = form.problem;
+  const Index n = p.contacts(), r = p.rank_bound();
+  const ConstRowMap rows = dense_rows(p.Rt, w.rows);
+  eliminate_friction(form, rows, w, out);
+  const ConstRowMap normals(w.normals.data(), n, r);
+  lcp.M.resize(n, n);
+  lcp.M.noalias() = normals.lazyProduct(normals.transpose());  // a blocked product would allocate
+  lemke(lcp.M, w.q, {}, {.max_pivots = options.max_pivots}, lcp.lemke, lcp.solution);
+  out.status = lcp.solution.status;
+  out.iterations = lcp.solution.pivots;
+  w.y_hat = w.g;
+  for (Index i = 0; i < n && lcp.solution.z.size() == n; ++i) {
+    out.lambda[3 * i] = lcp.solution.z[i];
+    w.y_hat += lcp.solution.z[i] * normals.row(i).transpose();
+  }
+  finish(p, rows, false, w, out);
 }
 
 }  // namespace stiction
