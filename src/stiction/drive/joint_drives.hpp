@@ -3,16 +3,15 @@
 //
 //   velocity drive   v⁺ - v_d = w,  λ in [h τ_least, h τ_most]: λ inside where w = 0, at the upper bound where w < 0, at the lower where
 //                    w > 0. One row of J_b; with infinite bounds a bilateral row: inverse dynamics as a constraint [ZD-EF, Eqs. 2-4].
-//   with a no-load   |τ + τ_most v⁺/v_0| <= τ_most: the torque-speed line of a motor at bounded voltage, at the end of the step. Its slope
-//   is speed v_0        a damper, M += h τ_most/v_0, p -= h v τ_most/v_0; the row's bounds stay ±h τ_most. servo            τ = k_p (q_d -
-//   q - s h v⁺) + k_d (v_d - v⁺), taken at the end of the step as springs and dampers of joints are
-//                    (assemble.hpp), so that no gain is too stiff for the step: M += h D, p += h (k_p (q_d - q) + k_d v_d - D v), D =
-//                    k_d + s h k_p.
-//   with a limit     τ = clamp(that, -τ_most, τ_most), exact at v⁺ too: a bounded row v⁺ + λ/(h D) - (k_p (q_d - q) + k_d v_d)/D = w with
-//                    λ in ±h τ_most
-//   velocity row     Σ c_i v_i⁺ - v_d = w, λ in [h least, h most]: belts, gears, differentials, motions that are asked for, kept in
-//   velocity
-//                    alone, without an error in position to undo. Joint i feels c_i λ.
+//   with a no-load   |τ + τ_most v⁺/v_0| <= τ_most: the torque-speed line of a motor at bounded voltage, at the end of the step. Its
+//   speed v_0        slope is a damper, M += h τ_most/v_0, p -= h v τ_most/v_0; the row's bounds stay ±h τ_most.
+//   servo            τ = k_p (q_d - q - s h v⁺) + k_d (v_d - v⁺), taken at the end of the step as springs and dampers of joints are
+//                    (assemble.hpp), so that no gain is too stiff for the step: with D = k_d + s h k_p
+//                    M += h D, p += h (k_p (q_d - q) + k_d v_d - D v).
+//   with a limit     τ = clamp(that, -τ_most, τ_most), exact at v⁺ too: a row v⁺ + λ/(h D) - (k_p (q_d - q) + k_d v_d)/D = w with λ in
+//                    ±h τ_most.
+//   velocity row     Σ c_i v_i⁺ - v_d = w, λ in [h least, h most]: belts, gears, differentials, motions that are asked for, without an
+//                    error in position to undo. Joint i feels c_i λ.
 // q_d and v_d are those of the end of the step. Gears are a joint's own: armature n² I_r, damping and dry friction (JointSettings).
 #pragma once
 

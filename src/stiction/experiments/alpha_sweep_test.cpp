@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/problem/contact_problem.hpp"
 #include "test_paths.hpp"
 
 namespace stiction {
@@ -37,9 +38,9 @@ TEST(AlphaSweep, HasALimitAndIsFastestCloseToIt) {
         EXPECT_EQ(c.points[k].mean_iterations, fewest) << c.name;
       }
     }
-    // Past its limit; HMSP, whose limit is SOR's own of 2, all but.
+    // Past its limit; HMSP, whose limit is close to SOR's own of 2, all but.
     EXPECT_TRUE(c.points.back().failures > 0 || c.points.back().mean_iterations > 5.0 * fewest) << c.name;
-    EXPECT_EQ(*c.largest == options.alphas.back(), c.name == "HMSP") << c.name;
+    EXPECT_EQ(*c.largest >= 1.7, c.name == "HMSP") << c.name;
     EXPECT_GE(*c.fastest, 0.7 * *c.largest) << c.name;
     EXPECT_LT(fewest, 0.75 * c.points.front().mean_iterations) << c.name;
   }

@@ -34,8 +34,9 @@ TEST(Starleth, Stands) {
     EXPECT_EQ(t.failure, "") << name;
     EXPECT_EQ(t.most_contacts, 4) << name;
     EXPECT_LE(t.deepest, 1e-5) << name;
-    // Prox on the bilateral rows leaves a base that tips by 2 mrad over the feet that bear, which joints alone do not bring back.
-    if (!named(name).bilateral_by_prox) EXPECT_LE(std::abs(t.sinking_rate), 1e-5) << name;
+    if (!named(name).bilateral_by_prox) {  // iterated on, they are met to the iteration's tolerance alone
+      EXPECT_LE(std::abs(t.sinking_rate), 1e-5) << name;
+    }
     EXPECT_LE(t.tilt, 1e-2) << name;
     EXPECT_LE(t.distance, 1e-3) << name;
   }

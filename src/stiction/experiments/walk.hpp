@@ -1,8 +1,9 @@
 // The quadruped that walks over a map of hills [D14, section VII-B, Tables II and III]: how long the simulation takes, controls and
 // collision included.
 //
-//   Table II    symplectic Euler, no slip: the law of [Drumwright and Shell] at μ = 100 (max_dissipation) against no_slip by the modified
-//   PPM Table III   event-driven, fourth-order Runge-Kutta between events, viscous friction of 0.1 N s/m and no other: Lemke against the
+//   Table II    symplectic Euler, no slip: the law of [Drumwright and Shell] at μ = 100 (max_dissipation) against no_slip by the
+//               modified PPM
+//   Table III   event-driven, fourth-order Runge-Kutta between events, viscous friction of 0.1 N s/m and no other: Lemke against the
 //               modified PPM
 // Step 1 ms, 10 s. The robot, its gait and its controller are those of the experiment trot (its PID; the paper's are not published), the
 // hills are those of [ZD15]. Times are ratios, of the same machine and minute; pivots are per solve. A robot that falls ends its run: its
