@@ -95,7 +95,7 @@ void bind_comparison(nb::module_& m) {
           "index"_a, nb::rv_policy::reference_internal)
       .def(
           "__iter__",
-          [](const Comparison& c) { return nb::make_iterator(nb::type<Comparison>(), "RowIterator", c.rows.begin(), c.rows.end()); },
+          [](const Comparison& c) { return nb::make_iterator(nb::type<Comparison>(), "_RowIterator", c.rows.begin(), c.rows.end()); },
           nb::keep_alive<0, 1>())
       .def("__repr__", &to_text);
 }
