@@ -280,7 +280,6 @@ struct Stand {
 Stand stand(Coordinates coordinates, Scheme scheme, double h) {
   const World world = quadruped(coordinates), uncut = world.uncut();
   const VectorXd start = bent_legs(uncut);
-  const VectorXd hold = start;
   State state = cut_state(world, start, VectorXd::Zero(uncut.nv()));
   Stepper stepper = stepper_for(world, h, scheme);
   WorldData data(world);
@@ -292,7 +291,7 @@ Stand stand(Coordinates coordinates, Scheme scheme, double h) {
     update(world, state.q, state.v, data);
     to_uncut(world, data, state.q, state.v, q, v);
     for (const Joint& joint : uncut.joints()) {
-      if (joint.nv == 1) wanted[joint.v] = 20.0 * (hold[joint.q] - q[joint.q]) - 0.1 * v[joint.v];
+      if (joint.nv == 1) wanted[joint.v] = 20.0 * (start[joint.q] - q[joint.q]) - 0.1 * v[joint.v];
     }
     add_uncut_forces(world, data, wanted, tau);
     const StepReport report = stepper.step(tau, state);

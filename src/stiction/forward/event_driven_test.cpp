@@ -459,7 +459,8 @@ TEST(EventDriven, AHeapOfBoxesRunsOutOfNoPieces) {
   builder.add_static_body({"ground", Eigen::Isometry3d::Identity(), {{HalfSpace{}, Eigen::Isometry3d::Identity(), 0.5}}});
   for (int k = 0; k < kBoxes; ++k) {
     const double x = (k % 2) * 0.17 - 0.085 + 0.02 * draw(), y = ((k / 2) % 2) * 0.17 - 0.085 + 0.02 * draw();
-    FreeBody body = solid("box" + std::to_string(k), box, 1.0, Vector3d(x, y, 0.1 + 0.2 * (k / 4)), 0.5);
+    const int layer = k / 4;
+    FreeBody body = solid("box" + std::to_string(k), box, 1.0, Vector3d(x, y, 0.1 + 0.2 * layer), 0.5);
     Eigen::Vector4d turn;
     for (double& c : turn) c = draw();
     body.pose.linear() = Eigen::Quaterniond(turn.normalized()).toRotationMatrix();

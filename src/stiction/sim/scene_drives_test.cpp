@@ -18,16 +18,14 @@ constexpr double kStep = 0.01;
 /// Two shafts about x, of 0.02 and 0.05 kg m², without gravity.
 class SceneDrives : public testing::Test {
  protected:
-  SceneDrives() {
+  void SetUp() override {
     std::filesystem::create_directories(folder_);
     std::ofstream(folder_ / "shafts.xml") << R"(<mujoco><worldbody>
       <body><joint name="one" axis="1 0 0"/><inertial pos="0 0 0" mass="1" diaginertia="0.02 0.02 0.02"/></body>
       <body pos="0 1 0"><joint name="two" axis="1 0 0"/><inertial pos="0 0 0" mass="1" diaginertia="0.05 0.05 0.05"/></body>
       </worldbody><actuator><motor joint="one"/></actuator></mujoco>)";
   }
-  ~SceneDrives() override { std::filesystem::remove_all(folder_); }
-  SceneDrives(const SceneDrives&) = delete;
-  SceneDrives& operator=(const SceneDrives&) = delete;
+  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   Scene scene(const std::string& drives) const {
     std::ofstream(folder_ / "scene.toml") << "[simulation]\ndt = 0.01\ngravity = [0, 0, 0]\n[[robot]]\nfile = \"shafts.xml\"\n" << drives;
