@@ -16,7 +16,6 @@ extensions = ["myst_parser", "sphinx_design", "mathml"]
 myst_enable_extensions = ["dollarmath", "colon_fence", "attrs_block"]
 myst_heading_anchors = 4  # as GitHub names them, so that links lead to the same place in both
 html_math_renderer = "mathml"
-suppress_warnings = ["duplicate_declaration.cpp"]  # two rooms may each have a constant of one name
 default_role = "code"
 highlight_language = "text"
 

@@ -17,8 +17,8 @@ LargestStep largest_stable_step(const TryStep& attempt, int bisections) {
   };
   constexpr double kFirst = 1e-3;
   for (double h = kFirst; is_stable(h);) {
-    if (h == kLongestStep) return best;
-    h = std::min(2.0 * h, kLongestStep);
+    if (h == kLongestControlStep) return best;
+    h = std::min(2.0 * h, kLongestControlStep);
   }
   constexpr double kShortest = 1e-5;
   for (double h = 0.5 * kFirst; best.h == 0.0 && h >= kShortest; h *= 0.5) is_stable(h);

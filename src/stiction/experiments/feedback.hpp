@@ -38,7 +38,7 @@ struct LargestStep {
   double h = 0.0;  ///< s; 0: none that was tried
   TrackingRun run;
 };
-inline constexpr double kLongestStep = 0.1;  ///< s [ZD-EF]
+inline constexpr double kLongestControlStep = 0.1;  ///< s [ZD-EF]
 LargestStep largest_stable_step(const TryStep& attempt, int bisections);
 
 /// Mean over joints and time of |wanted - q| (rad) on the straight path of a step from `before` to `after` that starts at t (s); nothing

@@ -41,7 +41,7 @@ class JointPlan {
     gait_ = options.gait;
     TrotPlanner planner(links_legs(), options, links_standing_posture());
     standing_ = planner.standing_posture();
-    const long last = std::lround((duration + kLongestStep) / kTick) + 1;
+    const long last = std::lround((duration + kLongestControlStep) / kTick) + 1;
     for (long k = 0; k <= last; ++k) {
       const double t = static_cast<double>(k) * kTick;
       if (walks_) q_.push_back(planner.update(t, {kSpeed * kPublishedPeriod / gait_.period, 0.0, 0.0}).joints.q);

@@ -21,7 +21,7 @@ TEST(LargestStableStep, DoublesThenBisects) {
   EXPECT_LE(found.h, 0.0113);
   EXPECT_EQ(found.run.error, found.h);
   EXPECT_EQ(tried.size(), 5U + 10U);
-  EXPECT_EQ(largest_stable_step(stable_below(1.0), 10).h, kLongestStep);
+  EXPECT_EQ(largest_stable_step(stable_below(1.0), 10).h, kLongestControlStep);
   EXPECT_NEAR(largest_stable_step(stable_below(3e-4), 10).h, 3e-4, 2.5e-4 / (1 << 10));
   EXPECT_EQ(largest_stable_step(stable_below(0.0), 10).h, 0.0);
 }
