@@ -278,11 +278,10 @@ class Bullet(Engine):
         self.p.disconnect(self.client)
 
 
-class Dart(Engine):
-    name, module = "DART", "dartpy"
-    differs = "Dantzig's LCP over a friction pyramid, contacts of Bullet's collision; sleeping off"
+class DenseEngine(Engine):
+    """Engines whose step is cubic in the bodies, and which are handed no meshes here."""
 
-    MOST = 400  # bodies: beyond, one step of its dense LCP takes many minutes, which no clock between steps ends
+    MOST = 400  # bodies: beyond, a step takes minutes, which no clock between steps ends
 
     @classmethod
     def refuses(cls, scene):
@@ -290,6 +289,11 @@ class Dart(Engine):
             return f"more than {cls.MOST} bodies"
         meshes = any(body.shape.kind == "mesh" for body in scene.bodies)
         return "convex meshes are not handed to it" if meshes else super().refuses(scene)
+
+
+class Dart(DenseEngine):
+    name, module = "DART", "dartpy"
+    differs = "Dantzig's LCP over a friction pyramid, contacts of Bullet's collision; sleeping off"
 
     def __init__(self, scene):
         import dartpy
@@ -441,21 +445,12 @@ class Ode(Engine):
         self.library.ode_free(self.scene)
 
 
-class Drake(Engine):
+class Drake(DenseEngine):
     """Point contact, everything at its defaults but the contact solver. One multibody plant, its discrete update."""
 
     name, module, approximation = "Drake SAP", "pydrake", "kSap"
     differs = "convex SAP over friction cones, a pair's coefficient 2ab/(a + b); compliant at its default stiffness"
     bounces = False
-
-    MOST = 400  # bodies of one plant, whose mass matrix is dense
-
-    @classmethod
-    def refuses(cls, scene):
-        if len(scene.bodies) > cls.MOST:
-            return f"more than {cls.MOST} bodies"
-        meshes = any(body.shape.kind == "mesh" for body in scene.bodies)
-        return "convex meshes are not handed to it" if meshes else super().refuses(scene)
 
     def __init__(self, scene):
         from pydrake import geometry, math

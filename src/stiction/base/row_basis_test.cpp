@@ -34,6 +34,17 @@ void expect_factor(const RowBasis& basis, const RowMatrix& rows) {
   EXPECT_LT((basis.span() * R - rows.transpose()).norm(), 1e-12 * (1.0 + rows.norm()));
 }
 
+RowBasis basis_of(const RowMatrix& rows) {
+  RowBasis basis;
+  basis.reset(static_cast<int>(rows.cols()));
+  Eigen::VectorXd d(rows.cols());
+  for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+    basis.project(rows.row(i).data(), d.data());
+    basis.append(d.data());
+  }
+  return basis;
+}
+
 TEST(RowBasis, FollowsRandomAppendsAndRemovals) {
   Random random(1);
   for (const int r : {1, 2, 6, 19}) {
@@ -66,13 +77,7 @@ TEST(RowBasis, FollowsRandomAppendsAndRemovals) {
 TEST(RowBasis, TriangularSolvesInvertTheGramMatrix) {
   Random random(2);
   const RowMatrix rows = random.matrix(4, 6);
-  RowBasis basis;
-  basis.reset(6);
-  Eigen::VectorXd d(6);
-  for (int i = 0; i < 4; ++i) {
-    basis.project(rows.row(i).data(), d.data());
-    basis.append(d.data());
-  }
+  const RowBasis basis = basis_of(rows);
   const Eigen::VectorXd b = random.vector(4);
   Eigen::VectorXd x = b;
   basis.solve_lower(x.data());
@@ -80,18 +85,23 @@ TEST(RowBasis, TriangularSolvesInvertTheGramMatrix) {
   EXPECT_LT((rows * (rows.transpose() * x) - b).norm(), 1e-12);
 }
 
-TEST(RowBasis, DistanceOfADependentRowIsRounding) {
+TEST(RowBasis, ADependentRowHasNoDistanceAndSaysWhichOthersMakeIt) {
   Random random(3);
-  const RowMatrix rows = random.matrix(5, 6);
-  RowBasis basis;
-  basis.reset(6);
-  Eigen::VectorXd d(6);
-  for (int i = 0; i < 5; ++i) {
-    basis.project(rows.row(i).data(), d.data());
-    basis.append(d.data());
+  for (const int count : {3, 5}) {
+    const RowMatrix rows = random.matrix(count, 6);
+    const RowBasis basis = basis_of(rows);
+    const Eigen::VectorXd weights = random.vector(count);
+    const Eigen::VectorXd inside = rows.transpose() * weights;
+    EXPECT_LT(basis.distance(inside.data()), 1e-14 * inside.norm());
+    Eigen::VectorXd d(6);
+    EXPECT_LT(basis.project(inside.data(), d.data()), 1e-14 * inside.norm());
+    basis.solve_upper(d.data());
+    EXPECT_LT((d.head(count) - weights).norm(), 1e-12);
+    Eigen::VectorXd b = weights;
+    basis.solve_lower(b.data());
+    const Eigen::MatrixXd R = basis.triangle().triangularView<Eigen::Upper>();
+    EXPECT_LT((R.transpose() * b - weights).norm(), 1e-12);
   }
-  const Eigen::VectorXd inside = rows.transpose() * random.vector(5);
-  EXPECT_LT(basis.distance(inside.data()), 1e-14 * inside.norm());
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ const std::string kQuadruped = STICTION_SOURCE_DIR "/models/scenes/quadruped.tom
 TEST(AlphaSweep, HasALimitAndIsFastestCloseToIt) {
   AlphaSweepOptions options;
   options.duration = 0.3;
-  options.alphas = {0.2, 0.4, 0.6, 0.9, 1.2, 1.5, 1.7, 1.95};
+  options.alphas = {0.2, 0.4, 0.6, 0.9, 1.2, 1.5, 1.7, 1.9, 1.95};
   options.stride = 50;
   options.max_iterations = 1500;
   const AlphaSweep sweep = sweep_alpha(kQuadruped, options);
@@ -40,7 +40,7 @@ TEST(AlphaSweep, HasALimitAndIsFastestCloseToIt) {
     }
     // Past its limit; HMSP, whose limit is close to SOR's own of 2, all but.
     EXPECT_TRUE(c.points.back().failures > 0 || c.points.back().mean_iterations > 5.0 * fewest) << c.name;
-    EXPECT_EQ(*c.largest >= 1.7, c.name == "HMSP") << c.name;
+    EXPECT_EQ(*c.largest >= 1.9, c.name == "HMSP") << c.name;
     EXPECT_GE(*c.fastest, 0.7 * *c.largest) << c.name;
     EXPECT_LT(fewest, 0.75 * c.points.front().mean_iterations) << c.name;
   }

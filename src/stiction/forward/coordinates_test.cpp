@@ -1,6 +1,7 @@
 // Robots cut at their joints [G14] move as the uncut ones do, within the order of the scheme; loops close, by the share that is asked for.
 #include <cmath>
 #include <numbers>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -223,17 +224,18 @@ TEST(Coordinates, AStepFromRestIsThatOfTheWholeRobot) {
     stepper.prepare(state, forces);
     SolveOptions options;
     options.law = Law::moreau;
-    return std::pair(solve(stepper.problem(), options), stepper.contacts().size());
+    return std::tuple(solve(stepper.problem(), options), stepper.contacts().size(), stepper.problem().bounded_rows());
   };
-  const auto [expected, contacts] = step(whole);
+  const auto [expected, contacts, rows] = step(whole);
   ASSERT_EQ(expected.status, Status::solved);
   ASSERT_GE(contacts, 4U);
   EXPECT_GT(expected.v.norm(), 1e-3);
   for (const Coordinates c : kCut) {
-    const auto [cut, cut_contacts] = step(quadruped(c));
+    const auto [cut, cut_contacts, cut_rows] = step(quadruped(c));
     ASSERT_EQ(cut.status, Status::solved) << to_string(c);
     ASSERT_EQ(cut_contacts, contacts) << to_string(c);
     EXPECT_EQ(cut.v.size(), c == Coordinates::extended ? 38 : 78);
+    EXPECT_EQ(cut_rows - rows, c == Coordinates::extended ? 20 : 60);
     EXPECT_LT((cut.u - expected.u).norm(), 1e-9) << to_string(c);
     EXPECT_NEAR(cut.impulses.sum(), expected.impulses.sum(), 1e-9) << to_string(c);
   }

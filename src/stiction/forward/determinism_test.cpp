@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "stiction/forward/step.hpp"
+#include "stiction/forward/test_worlds.hpp"
 
 namespace stiction {
 namespace {
 
-using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 class EveryScheme : public testing::TestWithParam<Scheme> {};
@@ -21,23 +21,6 @@ State advanced(Stepper& stepper, State state, int steps) {
 
 /// In a heap of eight the impacts and slides of every millisecond are a hundred, which event_driven follows one by one.
 int heap_of(Scheme scheme) { return scheme == Scheme::event_driven ? 3 : 8; }
-
-/// Boxes askew above each other, so that they fall in a heap of several connected parts.
-World falling_boxes(int boxes) {
-  WorldBuilder builder;
-  builder.add_static_body({"ground", Eigen::Isometry3d::Identity(), {{HalfSpace{}}}});
-  for (int i = 0; i < boxes; ++i) {
-    FreeBody box;
-    box.name = "box" + std::to_string(i);
-    box.mass = 1.0 + 0.1 * i;
-    box.shapes.push_back({Box{Vector3d(0.1, 0.08, 0.05)}});
-    box.inertia = solid_inertia(box.shapes.front().shape, box.mass);
-    box.pose.translation() = Vector3d(0.3 * (i % 2) + 0.02 * i, 0.01 * i, 0.1 + 0.06 * i);
-    box.pose.linear() = Eigen::AngleAxisd(0.2 * i, Vector3d(1, 2, 1).normalized()).toRotationMatrix();
-    builder.add_free_body(box);
-  }
-  return builder.build();
-}
 
 TEST_P(EveryScheme, TheBitsDependOnNothingButTheInput) {
   const World world = falling_boxes(heap_of(GetParam()));

@@ -10,13 +10,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "stiction/forward/test_worlds.hpp"
 #include "stiction/sim/scene.hpp"
 #include "stiction/sim/simulation.hpp"
 
 namespace stiction {
 namespace {
 
-using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 /// FNV-1a of 64 bits over the bytes of numbers.
@@ -58,23 +58,9 @@ constexpr std::array kGolden{
     Golden{"heap_energy_momentum", "heap", Law::anitescu, Scheme::energy_momentum, 150, 0x4902340c3c2885b0ULL},
 };
 
-/// Boxes askew above each other, so that they fall in a heap of several connected parts.
 Scene heap() {
-  constexpr int kBoxes = 8;
-  WorldBuilder builder;
-  builder.add_static_body({"ground", Eigen::Isometry3d::Identity(), {{HalfSpace{}}}});
-  for (int i = 0; i < kBoxes; ++i) {
-    FreeBody box;
-    box.name = fmt::format("box{}", i);
-    box.mass = 1.0 + 0.1 * i;
-    box.shapes.push_back({Box{Vector3d(0.1, 0.08, 0.05)}});
-    box.inertia = solid_inertia(box.shapes.front().shape, box.mass);
-    box.pose.translation() = Vector3d(0.3 * (i % 2) + 0.02 * i, 0.01 * i, 0.1 + 0.06 * i);
-    box.pose.linear() = Eigen::AngleAxisd(0.2 * i, Vector3d(1, 2, 1).normalized()).toRotationMatrix();
-    builder.add_free_body(box);
-  }
   Scene scene;
-  scene.world = builder.build();
+  scene.world = falling_boxes(8);
   scene.start = initial_state(scene.world);
   scene.options.assemble.dt = 2e-3;
   return scene;

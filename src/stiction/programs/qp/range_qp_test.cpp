@@ -175,6 +175,7 @@ TEST(RowSpace, FindsTheRankAndReproducesTheMatrix) {
   const RowMatrix W = random.plain(50, 7) * random.plain(7, 20);
   ASSERT_TRUE(find_row_space(W, 10, basis, coordinates, scratch));
   ASSERT_EQ(basis.rank(), 7);
+  EXPECT_NEAR((basis.span().transpose() * basis.span() - Eigen::MatrixXd::Identity(7, 7)).norm(), 0.0, 1e-14);
   EXPECT_NEAR((coordinates * basis.span().transpose() - W).norm(), 0.0, 1e-12 * W.norm());
   EXPECT_FALSE(find_row_space(W, 6, basis, coordinates, scratch));
   const RowMatrix zero = RowMatrix::Zero(4, 3);
