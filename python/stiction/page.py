@@ -72,6 +72,7 @@ def content_of(
         run = {"name": name, "root": drawn.root, "nodes": drawn.frames, "bodies": drawn.bodies}
         run |= {"bodyNames": trajectory.body_names, "collision": drawn.collision, "visual": drawn.visual}
         run |= {"ground": drawn.ground, "path": drawn.path, "opacity": drawn.opacity}
+        run |= {"opacities": drawn.opacities, "movable": drawn.movable}
         run |= {"weight": drawn.weight, "targetNames": trajectory.target_names, "charts": charts}
         runs.append(run | {"arrays": {key: packer.add(array) for key, array in arrays.items()}})
     if live:

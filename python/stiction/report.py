@@ -132,8 +132,8 @@ def pictures(
 ) -> str:
     """Pictures of some states as <figure>s, drawn by a headless Chromium.
 
-    robot: a URDF that says what the bodies look like. Raises ViewError where there is no Chromium, ImportError without
-    viser.
+    robot: a URDF or an MJCF that says what the bodies look like. Raises ViewError where there is no Chromium,
+    ImportError without viser.
     """
     from . import view
     from .browser import Browser, find_chromium
@@ -185,7 +185,7 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
     )
     parser.add_argument("run", help="trajectory (.npz or .mcap)")
     parser.add_argument("--html", metavar="FILE", help="file to write (default: RUN-report.html)")
-    parser.add_argument("--robot", metavar="URDF", help="what the robot of the run looks like")
+    parser.add_argument("--robot", metavar="FILE", help="URDF or MJCF: what the robot of the run looks like")
     parser.add_argument("--no-pictures", action="store_true", help="leave the pictures out: they take a browser")
     options = parser.parse_args(arguments)
     source = pathlib.Path(options.run)

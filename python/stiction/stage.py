@@ -78,15 +78,19 @@ def bounds_of(trajectory: Trajectory) -> np.ndarray:
 
 @dataclasses.dataclass
 class DrawnRun:
-    """A run's part of the scene. bodies: indices of those drawn, in the order of `frames`, their nodes; ground: height
-    of its lowest contact point (m), on which the path of its centre of mass is drawn too."""
+    """A run's part of the scene. bodies: indices of those drawn, in the order of `frames`, their nodes; collision:
+    nodes of shapes that visuals take the place of; visual: theirs; movable: those of both that a drag may move;
+    opacities: of the visuals that let light through; ground: height of its lowest contact point (m), on which the path
+    of its centre of mass is drawn too."""
 
     root: str
-    bodies: list[int]
-    frames: list[str]
-    collision: list[str]
-    visual: list[str]
     weight: float
+    bodies: list[int] = dataclasses.field(default_factory=list)
+    frames: list[str] = dataclasses.field(default_factory=list)
+    collision: list[str] = dataclasses.field(default_factory=list)
+    visual: list[str] = dataclasses.field(default_factory=list)
+    movable: list[str] = dataclasses.field(default_factory=list)
+    opacities: dict[str, float] = dataclasses.field(default_factory=dict)
     ground: float = 0.0
     path: bool = False
     opacity: float | None = None
@@ -114,17 +118,23 @@ class Stage:
             self.scene = server.scene
             self.scene.set_up_direction("+z")
             self.scene.configure_default_lights(cast_shadow=True)
-            self.runs = [self._add_run(index, run, trajectories[:index]) for index, run in enumerate(trajectories)]
+            self.runs = []
+            dressed = {shape.body for shape in visuals}
+            for index, run in enumerate(trajectories):
+                self.runs.append(self._add_run(index, run, trajectories[:index], dressed))
             for k, shape in enumerate(visuals):
-                self._add_visual(k, shape)
+                self._add_visual(k, shape, bool(first.body_mass[shape.body] > 0.0))
             self._aim_camera(server)
             self.messages, self.buffers = _decode(server.get_scene_serializer().serialize())
         finally:
             with contextlib.redirect_stdout(io.StringIO()):
                 server.stop()
 
-    def _add_run(self, index: int, trajectory: Trajectory, earlier: list[Trajectory]) -> DrawnRun:
-        run = DrawnRun(f"/run{index}", [], [], [], [], GRAVITY * float(trajectory.body_mass.sum()))
+    def _add_run(
+        self, index: int, trajectory: Trajectory, earlier: list[Trajectory], dressed: typing.Collection[int]
+    ) -> DrawnRun:
+        """dressed: bodies of the first run that have visuals."""
+        run = DrawnRun(f"/run{index}", GRAVITY * float(trajectory.body_mass.sum()))
         self.scene.add_frame(run.root, show_axes=False)
         moving = trajectory.body_mass > 0.0
         shapes = [s for s in trajectory.shapes if moving[s.body] or not any(_has(other, s) for other in earlier)]
@@ -141,8 +151,10 @@ class Stage:
                 self._add_shape(node, shape, OTHER_COLOR, opacity=OTHER_OPACITY)
             else:
                 self._add_shape(node, shape, color)
-            if moves:
+            if moves or (index == 0 and shape.body in dressed and shape.kind != "plane"):
                 run.collision.append(node)
+            if moves:
+                run.movable.append(node)
         run.opacity = OTHER_OPACITY if index > 0 else None
         run.ground = float(trajectory.contact_points[:, 2].min(initial=np.inf))
         if not np.isfinite(run.ground):
@@ -151,14 +163,19 @@ class Stage:
         run.path = self._add_path(run, index, trajectory.center_of_mass)
         return run
 
-    def _add_visual(self, index: int, shape: VisualShape) -> None:
+    def _add_visual(self, index: int, shape: VisualShape, moves: bool) -> None:
         run = self.runs[0]
         if shape.body not in run.bodies:  # a link that looks like something and collides with nothing
             run.bodies.append(shape.body)
             run.frames.append(f"{run.root}/{shape.body} visual")
             self.scene.add_frame(run.frames[-1], show_axes=False)
-        run.visual.append(f"{run.frames[run.bodies.index(shape.body)]}/visual {index}")
-        self._add_shape(run.visual[-1], shape, shape.color)
+        node = f"{run.frames[run.bodies.index(shape.body)]}/visual {index}"
+        run.visual.append(node)
+        if moves:
+            run.movable.append(node)
+        if shape.opacity < 1.0:
+            run.opacities[node] = shape.opacity
+        self._add_shape(node, shape, shape.color, run.opacities.get(node))
 
     def _add_shape(
         self, node: str, shape: RecordedShape, color: tuple[int, int, int], opacity: float | None = None

@@ -197,9 +197,7 @@ def parser() -> argparse.ArgumentParser:
     out.add_argument("--duration", type=positive, help="simulated time (s; default: the scene's, 1 for a robot)")
     out.add_argument("--floating", action="store_true", help="give a URDF a floating base")
     out.add_argument("--live", action="store_true", help="simulate while it is looked at: pause, step, push, friction")
-    out.add_argument(
-        "--robot", metavar="URDF", help="what the robot of a run or scene looks like (a URDF shows itself)"
-    )
+    out.add_argument("--robot", metavar="FILE", help="URDF or MJCF that says what the robot of a run looks like")
     out.add_argument("--html", metavar="FILE", help="write a self-contained web page instead of serving it")
     out.add_argument("--png", metavar="FILE", help="write a picture, drawn by a headless Chromium")
     out.add_argument("--at", type=float, help="time of the picture (s; default: the end)")
@@ -228,7 +226,7 @@ def _visuals(options: argparse.Namespace, trajectory: Trajectory) -> list[Visual
     from .visuals import visuals_of
 
     file = options.robot or options.sources[0]
-    return visuals_of(file, trajectory) if pathlib.Path(file).suffix == ".urdf" else []
+    return visuals_of(file, trajectory) if pathlib.Path(file).suffix in ROBOT_FILES else []
 
 
 def _show_live(options: argparse.Namespace) -> None:

@@ -18,7 +18,7 @@ class Live {
 
   // Bodies can be dragged: viser's client says where the grabbed point and the pointer are.
   bindings() {
-    return this.content.runs[0].collision.map(name => ({
+    return this.content.runs[0].movable.map(name => ({
       type: "SetSceneNodeDragBindingsMessage", name, bindings: [{ button: "left", modifier: null }], owner: "",
     }));
   }

@@ -120,8 +120,10 @@ class RunView {
     for (const name of this.run.collision) messages.push(...this.visible(name, !visuals));
     if (this.clear !== options.clear) {
       this.clear = options.clear;
-      const opacity = options.clear ? 0.3 : this.run.opacity;
-      for (const name of [...this.run.visual, ...this.run.collision]) messages.push({ type: "SceneNodeUpdateMessage", name, updates: { opacity }, owner: "" });
+      for (const name of [...this.run.visual, ...this.run.collision]) {
+        const opacity = options.clear ? 0.3 : this.run.opacities[name] ?? this.run.opacity;
+        messages.push({ type: "SceneNodeUpdateMessage", name, updates: { opacity }, owner: "" });
+      }
     }
     this.drawn = this.arrows(state, options.scale);
     messages.push(...this.update("forces", options.forces && this.drawn.points.length > 0, this.drawn));

@@ -1,0 +1,161 @@
+"""What an MJCF looks like, against what MuJoCo's own viewer draws of it."""
+
+import pathlib
+
+import numpy as np
+import pytest
+
+import stiction
+from stiction import view
+
+pytest.importorskip("viser", reason="stiction view needs viser")
+
+import trimesh
+
+from stiction import page
+from stiction.visuals import visuals_of
+
+FILE = """<mujoco model="lamp"><compiler angle="radian" assetdir="parts"/>
+<default><geom rgba="0.2 0.4 0.6 1"/><mesh scale="0.5 0.25 2"/>
+<default class="seen"><geom contype="0" conaffinity="0" group="2" mass="0" material="paint"
+ rgba="0.5 0.5 0.5 1"/></default></default>
+<asset><mesh name="shade" file="shade.obj" refpos="0.01 0.02 0.03" refquat="0.8 0 0.6 0"/>
+<mesh name="wedge" vertex="0 0 0 1 0 0 0 1 0 0 0 1" scale="0.1 0.1 0.1"/>
+<texture name="green" type="2d" file="green.png"/>
+<material name="paint" rgba="0.1 0.9 0.3 1" texture="green"/><material name="glass" rgba="0.8 0.1 0.1 0.4"/></asset>
+<worldbody>
+<geom name="table" type="box" size="1 1 0.1" pos="0 0 -0.1"/>
+<geom class="seen" type="plane" size="0.3 0.2 0.1" pos="0 0 0.4" zaxis="1 2 2"/>
+<body name="stem" pos="0.1 0.2 0.5" euler="0.1 0.2 0.3"><joint type="slide" axis="0 0 1" pos="0.3 0.2 0.1"/>
+  <joint axis="0 1 0" pos="0.05 -0.02 0.1" ref="0.4"/>
+  <geom type="capsule" fromto="0 0 0 0.1 0.2 0.3" size="0.02"/>
+  <geom type="cylinder" size="0.03 0.1" group="3"/><geom type="sphere" size="0.02" rgba="1 0 0 0"/>
+  <geom class="seen" type="ellipsoid" size="0.1 0.05 0.03" material="glass" axisangle="1 2 3 0.7"/>
+  <frame pos="0 0 0.1" childclass="seen" xyaxes="0 1 0 -1 0 0">
+  <geom type="mesh" mesh="shade" pos="0.01 0.02 0.03"/></frame>
+  <body pos="0 0 0.4" quat="0.6 0 0.8 0" childclass="seen"><geom type="mesh" mesh="wedge" rgba="1 0.5 0 1"/>
+    <body pos="0 0.1 0"><joint axis="1 0 0" pos="0 0 0.05"/>
+    <geom type="box" size="0.1 0.05 0.02" contype="1" mass="1"/></body></body>
+</body>
+<body name="ball" pos="0.5 0 1"><freejoint/><geom size="0.1"/></body>
+</worldbody></mujoco>"""
+
+
+def lamp(folder):
+    """The file, its mesh with texture coordinates and its picture."""
+    from PIL import Image
+
+    (folder / "parts").mkdir()
+    shade = trimesh.creation.box(extents=(0.2, 0.3, 0.1))
+    uv = shade.vertices[:, :2] + 0.5
+    shade.visual = trimesh.visual.TextureVisuals(uv=uv, image=Image.new("RGB", (8, 8), (200, 0, 0)))
+    shade.export(folder / "parts" / "shade.obj")
+    Image.new("RGB", (1024, 512), (20, 160, 30)).save(folder / "parts" / "green.png")
+    file = folder / "lamp.xml"
+    file.write_text(FILE)
+    return file
+
+
+def corners(shape, pose):
+    """Bounds in the world of a shape drawn at the pose (7,) of its body: (2, 3)."""
+    from stiction.stage import mesh_of, rotate
+
+    placed = shape.placement[:3] + rotate(shape.placement[3:], np.asarray(mesh_of(shape).vertices))
+    world = pose[:3] + rotate(pose[3:], placed)
+    return np.array([world.min(axis=0), world.max(axis=0)])
+
+
+def drawn_by_mujoco(file):
+    """Bounds in the world and rgba of what MuJoCo draws at first, (k, 2, 3) and (k, 4); infinite planes left out."""
+    mujoco = pytest.importorskip("mujoco", reason="needs mujoco as the reference")
+    model = mujoco.MjModel.from_xml_path(str(file))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    scene = mujoco.MjvScene(model, maxgeom=500)
+    mujoco.mjv_updateScene(
+        model, data, mujoco.MjvOption(), None, mujoco.MjvCamera(), mujoco.mjtCatBit.mjCAT_ALL.value, scene
+    )
+    bounds, colors = [], []
+    for drawn in scene.geoms[: scene.ngeom]:
+        if drawn.objtype != mujoco.mjtObj.mjOBJ_GEOM:
+            continue
+        i = drawn.objid
+        size, kind = model.geom_size[i], mujoco.mjtGeom(int(model.geom_type[i])).name.removeprefix("mjGEOM_").lower()
+        if kind == "plane" and (not size[:2].all() or model.geom_contype[i] or model.geom_conaffinity[i]):
+            continue
+        R, p = data.geom_xmat[i].reshape(3, 3), data.geom_xpos[i]
+        if kind == "mesh":
+            mesh = model.geom_dataid[i]
+            first = model.mesh_vertadr[mesh]
+            points = model.mesh_vert[first : first + model.mesh_vertnum[mesh]] @ R.T
+            low, high = points.min(axis=0), points.max(axis=0)
+        else:  # the farthest that each reaches along the axes of the world
+            z = np.abs(R[:, 2])
+            reach = {
+                "sphere": np.full(3, size[0]),
+                "box": np.abs(R) @ size,
+                "ellipsoid": np.sqrt(R**2 @ size**2),
+                "capsule": size[0] + size[1] * z,
+                "cylinder": size[0] * np.sqrt(1 - np.minimum(z, 1) ** 2) + size[1] * z,
+                "plane": np.abs(R[:, :2]) @ size[:2],
+            }[kind]
+            low, high = -reach, reach
+        bounds.append([p + low, p + high])
+        colors.append(drawn.rgba.copy())
+    return np.array(bounds), np.array(colors)
+
+
+def agrees(file, roundness):
+    """That each shape lies where MuJoCo has it, in its colour; of round shapes to `roundness` of their size."""
+    world = stiction.World()
+    world.add_robot(str(file))
+    run = view.of_simulation(stiction.simulate(world, duration=1e-4, dt=1e-4))
+    shapes = visuals_of(file, run)
+    bounds, colors = drawn_by_mujoco(file)
+    assert len(shapes) == len(bounds) > 0
+    left = list(range(len(bounds)))  # MuJoCo lists a body's geoms before those of its children
+    for shape in shapes:
+        got = corners(shape, run.body_poses[0, shape.body])
+        color = np.array([*shape.color, 255 * shape.opacity])
+        off = [np.abs(got - bounds[k]).max() + 1e-3 * np.abs(color - 255 * colors[k]).max() for k in left]
+        k = left.pop(int(np.argmin(off)))
+        tolerance = 1e-5 + roundness * np.ptp(bounds[k], axis=0).max()
+        np.testing.assert_allclose(got, bounds[k], atol=tolerance, err_msg=shape.name)
+        np.testing.assert_allclose(color, 255 * colors[k], atol=0.6, err_msg=shape.name)
+    return shapes
+
+
+def test_shapes_stand_where_mujoco_draws_them(tmp_path):
+    shapes = agrees(lamp(tmp_path), roundness=0.02)
+    assert len(shapes) == 8
+    (shade,) = (shape for shape in shapes if shape.surface is not None)
+    assert shade.surface.visual.material.baseColorTexture.size == (256, 128)
+    np.testing.assert_allclose(shade.surface.vertices, shade.vertices)
+
+
+@pytest.mark.parametrize("name", ["ant", "half_cheetah", "humanoid", "pusher", "reacher", "walker2d", "swimmer"])
+def test_models_of_gymnasium_stand_where_mujoco_draws_them(name):
+    gymnasium = pytest.importorskip("gymnasium", reason="needs the models of gymnasium")
+    agrees(pathlib.Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / f"{name}.xml", roundness=0.02)
+
+
+def test_what_lets_light_through_does_so_again_and_what_is_fixed_is_not_dragged(tmp_path):
+    import json
+
+    file = lamp(tmp_path)
+    run = view.run_of(file, duration=0.01)
+    content = page.content_of([run], ["lamp"], visuals_of(file, run))
+    (drawn,) = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["runs"]
+    assert len(drawn["visual"]) == 8
+    assert list(drawn["opacities"].values()) == [0.4]
+    table = next(node for node in drawn["collision"] if "table" in node)
+    assert table not in drawn["movable"]
+    assert len(drawn["movable"]) == 6 + len([n for n in drawn["collision"] if n != table])
+
+
+def test_a_missing_mesh_is_named(tmp_path):
+    file = lamp(tmp_path)
+    run = view.run_of(file, duration=0.01)
+    (tmp_path / "parts" / "shade.obj").unlink()
+    with pytest.raises(stiction.FileError, match=r"shade\.obj"):
+        visuals_of(file, run)
