@@ -163,6 +163,12 @@ Vector drive_torques(StepperHandle& s) {
   });
 }
 
+nb::dict certificate_parts(const StepOutcome& report) {
+  nb::dict out;
+  for (std::size_t k = 0; k < kResiduals.size(); ++k) out[kResiduals[k].name] = report.certificate[k];
+  return out;
+}
+
 nb::dict stage_seconds(const StepOutcome& report) {
   nb::dict out;
   for (int i = 0; i < kStages; ++i)
@@ -180,6 +186,8 @@ void bind_report(nb::module_& m) {
       .def_prop_ro("at_acceptable", &StepOutcome::at_acceptable, "The step missed the tolerance and was taken because it met acceptable")
       .def_ro("sub_steps", &StepOutcome::sub_steps, "Parts that the step was taken in, 0 when refused")
       .def_ro("residual", &StepOutcome::residual, "Worst scaled residual of the certificate")
+      .def_prop_ro("certificate", &certificate_parts,
+                   "The worst scaled value of every residual of the certificate over the solves of the step, by the names of Certificate")
       .def_ro("contacts", &StepOutcome::contacts, "Number of contact points")
       .def_ro("attempts", &StepOutcome::attempts, "Solves tried")
       .def_ro("penetration", &StepOutcome::deepest_penetration, "Deepest penetration before the step (m)")

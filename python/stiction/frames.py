@@ -13,7 +13,8 @@ CURVE_POINTS = 1500  # pairs of least and largest value: more than a plot is wid
 SIMULATED, PREDICTED = "simulated", "predicted"  # names of curves
 # Titles of plots.
 FORCES, TORQUES = "Normal force, sum (N)", "Torque or force of joints (N m, N)"
-RESIDUAL, TIMES = "Residual, scaled", "Wall time per step (µs)"
+RESIDUAL, PARTS = "Residual, scaled", "Residual, scaled, by part of the certificate"
+TIMES = "Wall time per step (µs)"
 COUNTS, PENETRATION, CENTER = "Contacts, iterations", "Deepest penetration (mm)", "Centre of mass (m)"
 
 
@@ -78,6 +79,10 @@ def charts_of(trajectory: Trajectory) -> list[Chart]:
         names = [trajectory.v_names[j] for j in driven]
         out.append(Chart(TORQUES, names, trajectory.tau[:, driven]))
     out.append(Chart(RESIDUAL, ["worst"], trajectory.residual[:, None], log=True))
+    if worst := set(trajectory.worst_parts()) - {""}:  # those that ever were
+        chosen = [k for k, name in enumerate(trajectory.certificate_names) if name in worst]
+        names = [trajectory.certificate_names[k] for k in chosen]
+        out.append(Chart(PARTS, names, trajectory.certificate[:, chosen], log=True, shown=False))
     step = 1e6 * trajectory.seconds
     times = np.stack([step[:, STAGES.index("solve")], step.sum(axis=1)], axis=1)
     names = ["solver", "whole step"]

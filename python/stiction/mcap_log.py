@@ -28,6 +28,7 @@ STEP_KEYS = (
     "tau",
     "tau_desired",
     "residual",
+    "certificate",
     "penetration",
     "iterations",
     "sub_steps",
@@ -117,6 +118,7 @@ SCHEMAS = {
             tau=_array(NUMBER),
             tau_desired=_array(NUMBER),
             residual=NUMBER,
+            certificate=_array(NUMBER),
             penetration=NUMBER,
             iterations=INTEGER,
             sub_steps=INTEGER,
@@ -328,6 +330,8 @@ def _arrays(messages, version):
     out["q"] = np.array([s["q"] for s in states], float).reshape(len(states), len(model["q_names"]))
     out["v"] = np.array([s["v"] for s in states], float).reshape(len(states), nv)
     for key in STEP_KEYS:
+        if key == "certificate" and version < 4.0:
+            continue  # which had none
         out[key] = np.array([s[key] for s in steps], np.int64 if key in INTEGERS else float)
     targets = 3 * len(model["target_names"])
     widths = {

@@ -76,15 +76,42 @@ def residual_table(trajectory: Trajectory) -> str:
     return table(["of all steps", *(name for name, _ in SHARES)], body)
 
 
+def parts_table(trajectory: Trajectory) -> str:
+    """How the parts of the certificate are spread over the steps, those that were the worst most often first."""
+    worst = trajectory.worst_parts()[1:]
+    rows = [
+        [
+            name.replace("_", " "),
+            str(worst.count(name)),
+            *(number(np.percentile(values, share)) for _, share in SHARES),
+        ]
+        for name, values in zip(trajectory.certificate_names, trajectory.certificate[1:].T, strict=True)
+        if values.any()
+    ]
+    rows.sort(key=lambda row: -int(row[1]))
+    return table(["part of the certificate", "steps it was the worst in", *(name for name, _ in SHARES)], rows)
+
+
 def hard_table(trajectory: Trajectory) -> str:
-    header = ("led to t (s)", "residual", "iterations", "parts", "tolerance", "contacts", *CONTACT_MODES, "solver (µs)")
-    rows = []
+    header = (
+        "led to t (s)",
+        "residual",
+        "worst part",
+        "iterations",
+        "parts",
+        "tolerance",
+        "contacts",
+        *CONTACT_MODES,
+        "solver (µs)",
+    )
+    rows, worst = [], trajectory.worst_parts()
     for state in hardness(trajectory)[:HARDEST]:
         modes = trajectory.contact_modes[trajectory.contacts(state)]
         rows.append(
             [
                 f"{trajectory.time[state]:.6g}",
                 number(trajectory.residual[state]),
+                worst[state].replace("_", " "),
                 str(trajectory.iterations[state]),
                 str(trajectory.sub_steps[state]),
                 "missed" if trajectory.at_acceptable[state] else "met",
@@ -163,8 +190,11 @@ def report(trajectory: Trajectory, title: str, images: str) -> str:
         parts += ["<h2>Residuals and times</h2>", residual_table(trajectory)]
         parts.append(
             '<p class="note">The residual is the largest of the certificate, each part scaled by the size that the '
-            "problem gives it (docs/certificate.md).</p><h2>The steps that were hard</h2>"
+            "problem gives it (docs/certificate.md).</p>"
         )
+        if trajectory.certificate_names:
+            parts.append(parts_table(trajectory))
+        parts.append("<h2>The steps that were hard</h2>")
         parts.append(hard_table(trajectory))
         parts.append(
             '<p class="note">First those that were taken in several parts, then those that missed the tolerance, '

@@ -16,7 +16,8 @@ import numpy as np
 
 from ._core import FileError, Simulation, Stepper
 
-FORMAT, VERSION = "stiction trajectory", 3.0
+FORMAT, VERSION = "stiction trajectory", 4.0
+OLDEST = 3.0  # that is still read: without certificate
 CONTACT_MODES = ("open", "stick", "slip")
 STAGES = ("update", "detect", "assemble", "solve", "project", "integrate")
 KINDS = ("sphere", "box", "capsule", "cylinder", "plane", "mesh")
@@ -46,7 +47,8 @@ class Trajectory:
 
     time (k,); q (k, nq) and v (k, nv), whose coordinates have the names q_names and v_names.
     Of the step that led to a state, zero for the first: tau (k, nv) applied and tau_desired (k, nv), before limits cut
-    them; residual (k,), worst scaled one; penetration (k,), deepest before the step; iterations (k,) of the solver;
+    them; residual (k,), worst scaled one, and certificate (k, p), the worst of each of its parts certificate_names, of
+    which files of version 3 have none; penetration (k,), deepest before the step; iterations (k,) of the solver;
     sub_steps (k,); at_acceptable (k,), 1 where the tolerance was missed; saturated (k,), torques cut; seconds (k, 6),
     wall time of STAGES.
     body_names (b,); body_mass (b,), 0 of static bodies; body_poses (k, b, 7): position and quaternion x y z w;
@@ -69,6 +71,8 @@ class Trajectory:
     tau: np.ndarray
     tau_desired: np.ndarray
     residual: np.ndarray
+    certificate_names: list[str]
+    certificate: np.ndarray
     penetration: np.ndarray
     iterations: np.ndarray
     sub_steps: np.ndarray
@@ -128,6 +132,15 @@ class Trajectory:
     def contacts(self, state: int) -> slice:
         """The contacts of the step that led to a state."""
         return slice(int(self.contact_offsets[state]), int(self.contact_offsets[state + 1]))
+
+    def worst_parts(self) -> list[str]:
+        """The name of the part of the certificate that was the worst, state by state; "" where that is not recorded."""
+        if not self.certificate_names:
+            return [""] * len(self.time)
+        return [
+            self.certificate_names[k] if residual > 0.0 else ""
+            for k, residual in zip(self.certificate.argmax(axis=1), self.residual, strict=True)
+        ]
 
     def replay(self, stepper: Stepper) -> int | None:
         """Steps again from the first state under the torques applied; the first state that is not the same bit for bit.
@@ -224,14 +237,18 @@ class _Reader:
     def trajectory(self) -> Trajectory:
         if self.arrays.get("format", np.array("")).tolist() != [FORMAT]:
             self.fail("format", f"expected {FORMAT!r}, as stiction simulate --record writes it")
-        if self.get("version").item() != VERSION:
-            self.fail("version", f"this program reads version {VERSION:g}, the file has {self.arrays['version']}")
+        version = self.get("version").item()
+        if version not in (OLDEST, VERSION):
+            self.fail("version", f"this program reads versions {OLDEST:g} and {VERSION:g}, the file has {version:g}")
         time = self.get("time", None)
         names, q_names, v_names, signals, targets = (
             self.get(key, None, kind="U").tolist()
             for key in ("body_names", "q_names", "v_names", "signal_names", "target_names")
         )
         states, bodies, nv = len(time), len(names), len(v_names)
+        if version < VERSION:
+            self.arrays |= {"certificate_names": np.empty(0, str), "certificate": np.empty((states, 0))}
+        parts = self.get("certificate_names", None, kind="U").tolist()
         if states == 0:
             self.fail("time", "expected at least one state")
         points = self.get("contact_points", None, 3)
@@ -245,6 +262,8 @@ class _Reader:
             tau=self.get("tau", states, nv),
             tau_desired=self.get("tau_desired", states, nv),
             residual=self.get("residual", states),
+            certificate_names=parts,
+            certificate=self.get("certificate", states, len(parts)),
             penetration=self.get("penetration", states),
             iterations=self.get("iterations", states, kind="i"),
             sub_steps=self.get("sub_steps", states, kind="i"),

@@ -106,7 +106,32 @@ def test_the_report_is_one_page_that_says_what_the_run_did(file, tmp_path, traje
     assert rows["worst scaled residual"][-1] == report.number(trajectory.residual.max())
     assert rows["mean normal force"] == [f"{2.0 * GRAVITY:.4g} N"]
     hardest = report.hardness(trajectory)[0]
-    assert rows[f"{trajectory.time[hardest]:.6g}"][1] == str(trajectory.iterations[hardest])
+    row = rows[f"{trajectory.time[hardest]:.6g}"]
+    assert row[1] == trajectory.worst_parts()[hardest].replace("_", " ")
+    assert row[2] == str(trajectory.iterations[hardest])
+    counts = [int(cells[0]) for name, cells in rows.items() if name.replace(" ", "_") in trajectory.certificate_names]
+    assert sum(counts) == (trajectory.residual[1:] > 0.0).sum()
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_a_report_says_which_part_of_the_certificate_was_the_worst(trajectory):
+    import dataclasses
+
+    names, count = trajectory.certificate_names, len(trajectory.time)
+    certificate = np.full((count, len(names)), 1e-15)
+    certificate[0], certificate[1:, names.index("cone")] = 0.0, 1e-12
+    certificate[7, names.index("dissipation")] = 1e-8
+    residual, iterations = certificate.max(axis=1), np.zeros(count, int)
+    run = dataclasses.replace(trajectory, certificate=certificate, residual=residual, iterations=iterations)
+    rows = list(map(cells_of, re.findall("<tr>.*?</tr>", report.hard_table(run))))
+    assert rows[1][:3] == [f"{run.time[7]:.6g}", "1e-08", "dissipation"]
+    assert {row[2] for row in rows[2:]} == {"cone"}
+    parts = list(map(cells_of, re.findall("<tr>.*?</tr>", report.parts_table(run))))
+    assert parts[1][:3] == ["cone", str(count - 2), "1e-12"]
+    assert parts[2][:3] == ["dissipation", "1", "1e-15"]
+    chart = next(chart for chart in frames.charts_of(run) if chart.title == frames.PARTS)
+    assert chart.names == ["cone", "dissipation"]
+    np.testing.assert_array_equal(chart.values[:, 1], certificate[:, names.index("dissipation")])
 
 
 def cells_of(row):

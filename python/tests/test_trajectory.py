@@ -86,6 +86,45 @@ def test_a_run_without_contacts_or_coordinates_survives_too(tmp_path):
         same(stiction.Trajectory.load(tmp_path / f"none{suffix}"), trajectory)
 
 
+def test_the_parts_of_the_certificate_are_those_of_the_steps(trajectory):
+    """Of every step, its residual is the worst of them; a stepper says the same of the same steps."""
+    np.testing.assert_array_equal(trajectory.certificate.max(axis=1), trajectory.residual)
+    stepper = stiction.Stepper(sliding_box(), dt=DT)
+    for row, residual, worst in zip(trajectory.certificate, trajectory.residual, trajectory.worst_parts(), strict=True):
+        if residual > 0.0:
+            report = stepper.step()
+            assert report.certificate == dict(zip(trajectory.certificate_names, row, strict=True))
+            assert report.certificate[worst] == report.residual == residual
+        else:
+            assert worst == ""
+    assert {"momentum", "cone", "dissipation", "normal_complementarity"} <= set(trajectory.certificate_names)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".mcap"])
+def test_files_of_version_3_are_read_without_a_certificate(trajectory, tmp_path, suffix, monkeypatch):
+    from stiction import mcap_log
+    from stiction import trajectory as module
+
+    without = dataclasses.replace(trajectory, certificate_names=[], certificate=np.empty((len(trajectory.time), 0)))
+    file = tmp_path / f"run{suffix}"
+    with monkeypatch.context() as then:
+        then.setattr(module, "VERSION", 3.0)
+        if suffix == ".mcap":
+            then.setattr(mcap_log, "STEP_KEYS", tuple(key for key in mcap_log.STEP_KEYS if key != "certificate"))
+            without.save(file)
+        else:
+            arrays = without.arrays()
+            np.savez_compressed(file, **{key: arrays[key] for key in arrays if not key.startswith("certificate")})
+    read = stiction.Trajectory.load(file)
+    same(read, without)
+    assert read.worst_parts() == [""] * len(read.time)
+    with monkeypatch.context() as then:
+        then.setattr(module, "VERSION", 5.0)
+        trajectory.save(file)
+    with pytest.raises(stiction.FileError, match=f"run{suffix}: version: this program reads versions 3 and 4"):
+        stiction.Trajectory.load(file)
+
+
 def test_the_log_is_what_other_readers_expect(trajectory, tmp_path):
     file = tmp_path / "run.mcap"
     trajectory.save(file)

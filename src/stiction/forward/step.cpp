@@ -34,6 +34,11 @@ class StageClock {
   Clock::time_point start_ = Clock::now();
 };
 
+void note_worst(const Certificate& certificate, StepReport& report) {
+  for (std::size_t k = 0; k < kResiduals.size(); ++k)
+    report.certificate[k] = std::max(report.certificate[k], (certificate.*kResiduals[k].member).scaled);
+}
+
 std::vector<double> body_reach(const World& world, const CollisionScene& scene) {
   std::vector<double> reach(world.bodies().size(), 0.0);
   for (int i = 0; i < static_cast<int>(scene.geometries().size()); ++i) {
@@ -248,6 +253,7 @@ bool Stepper::solve_certified(StepReport& report) {
     if (!attempt() && warm_.certificate.worst() < solution_.certificate.worst()) std::swap(warm_, solution_);
   }
   report.residual = std::max(report.residual, solution_.certificate.worst());
+  note_worst(solution_.certificate, report);
   if (solution_.status == Status::solved) return true;
   report.status = solution_.status;
   return goes_on();
@@ -342,6 +348,7 @@ bool Stepper::take_halved(const Torques& tau, double h, int halvings, bool prepa
   // What was measured of the whole does not count for its halves; what was spent on it does.
   report.status = before.status;
   report.residual = before.residual;
+  report.certificate = before.certificate;
   return take_halved(tau, 0.5 * h, halvings - 1, false, state, report) && take_halved(tau, 0.5 * h, halvings - 1, false, state, report);
 }
 
@@ -366,6 +373,7 @@ bool Stepper::take_events(const Torques& tau, State& state, StepReport& report) 
   state.v = next_.v;
   report.status = events_->status();
   report.residual = events_->residual();
+  note_worst(events_->certificate(), report);
   report.attempts = events_->solves();
   report.iterations = events_->iterations();
   report.sub_steps = events_->pieces();

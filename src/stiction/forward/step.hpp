@@ -67,6 +67,9 @@ struct StepReport {
   CorrectionReport correction;              ///< of positions; of a step taken in parts, the worst of each
   std::array<double, kStages> seconds{};    ///< wall time per stage
 
+  /// Of the same solves as `residual`, the worst scaled value of every entry of kResiduals.
+  std::array<double, kResiduals.size()> certificate{};
+
   /// Taken, but above contact.tolerance.
   bool at_acceptable() const { return accepted && status != Status::solved; }
 };

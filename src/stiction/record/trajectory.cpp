@@ -52,6 +52,10 @@ void write_states(const World& world, const Trajectory& r, NpzWriter& out) {
   out.table("tau", r.tau, r.states(), nv);
   out.table("tau_desired", r.tau_desired, r.states(), nv);
   out.rows("residual", r.residual, {});
+  std::vector<std::string_view> parts;
+  for (const NamedResidual& part : kResiduals) parts.emplace_back(part.name);
+  out.words("certificate_names", parts);
+  out.table("certificate", r.certificate, r.states(), parts.size());
   out.rows("penetration", r.penetration, {});
   out.rows("seconds", r.seconds, {kStages});
   out.integers("iterations", r.iterations);
@@ -120,6 +124,7 @@ void Trajectory::add_step(const State& state, const StepReport& report, const Ei
   append(tau, applied);
   append(tau_desired, desired);
   residual.push_back(report.residual);
+  certificate.insert(certificate.end(), report.certificate.begin(), report.certificate.end());
   penetration.push_back(report.deepest_penetration);
   seconds.insert(seconds.end(), report.seconds.begin(), report.seconds.end());
   iterations.push_back(report.iterations);
@@ -166,7 +171,7 @@ void save_trajectory(const std::filesystem::path& path, const World& world, cons
   NpzWriter out;
   const std::string_view format = "stiction trajectory";
   out.words("format", {&format, 1});
-  out.scalar("version", 3.0);
+  out.scalar("version", 4.0);
   write_states(world, trajectory, out);
   write_bodies(world, trajectory, out);
   write_contacts(trajectory, out);

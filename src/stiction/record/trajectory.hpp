@@ -2,11 +2,12 @@
 //
 // A numpy archive (.npz) of, for k states, b bodies, s shapes and c contacts in all; what belongs to a step stands in the row of the state
 // that it led to, and is zero in the first row:
-//   format, version      "stiction trajectory", 3
+//   format, version      "stiction trajectory", 4
 //   time q v             (k,) s, (k, nq), (k, nv)
 //   q_names v_names      (nq,) (nv,): of the coordinates
 //   tau tau_desired      (k, nv) N and N m: applied, and what the control had asked for before limits
 //   residual penetration (k,) worst scaled residual; deepest before the step (m)
+//   certificate_names certificate   (p,), (k, p): its parts, the worst scaled value of each over the solves of the step (since version 4)
 //   iterations sub_steps at_acceptable saturated  (k,) integers: of the solver; parts of the step; 1 where it missed the tolerance; torques
 //   cut
 //   seconds              (k, 6) wall time of the stages update, detect, assemble, solve, project, integrate
@@ -38,7 +39,7 @@ namespace stiction {
 
 struct Trajectory {
   std::vector<double> time, q, v, tau, tau_desired;  ///< one row per state, one after the other
-  std::vector<double> residual, penetration, seconds;
+  std::vector<double> residual, certificate, penetration, seconds;
   std::vector<int> iterations, sub_steps, at_acceptable, saturated;
   std::vector<std::int64_t> contact_offsets{0};
   std::vector<double> contact_points, contact_frames, contact_impulses, contact_forces, contact_gaps, contact_mu;

@@ -2,6 +2,8 @@
 // (python/tests/test_view.py).
 #include "stiction/record/trajectory.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "stiction/problem/contact_mode.hpp"
@@ -43,7 +45,9 @@ TEST(Trajectory, ForcesOfAStepCarryTheWeight) {
     const StepReport report = stepper.step(none, state);
     ASSERT_TRUE(report.accepted);
     trajectory.add(state, stepper, report, none);
+    EXPECT_EQ(*std::ranges::max_element(report.certificate), report.residual);
   }
+  ASSERT_EQ(trajectory.certificate.size(), 6 * kResiduals.size());
   ASSERT_EQ(trajectory.contact_offsets, (std::vector<std::int64_t>{0, 0, 4, 8, 12, 16, 20}));
   EXPECT_EQ(trajectory.time.size(), 6U);
   EXPECT_EQ(trajectory.q.size(), 6U * 7U);
