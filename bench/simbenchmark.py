@@ -1,4 +1,4 @@
-"""Three tests of SimBenchmark (Kang and Hwangbo 2018) by their own metrics: rolling, bouncing and 666.
+"""Four tests of SimBenchmark (Kang and Hwangbo 2018) by their own metrics: rolling, bouncing, 666 and elastic 666.
 
 rolling: 5 x 5 balls of 1 kg on a plate of 10 kg, which 150 N pull along the ground, friction 0.4 below the plate and
 0.8 on it, 4 s. The plate slides and the balls roll; the error is the mean over the steps of |v - v_known|², of plate
@@ -7,6 +7,7 @@ bouncing: 7 x 7 balls of 10 kg fall from 5 m on the ground, restitution 1, no fr
 the steps of (E - E_0)² of the energy of all, here over E_0².
 666: 6 x 6 x 6 balls of 10 kg, 21 cm apart and up to 1 mm from their grid, fall from 1.1 m without friction, 10 s. The
 error is the mean over the steps of the sum of squares of all overlaps (m²).
+elastic 666: the same balls with restitution 1; the error is that of bouncing.
 """
 
 import time
@@ -48,12 +49,16 @@ def bouncing(dt):
     return Scene("SimBenchmark: bouncing", balls, dt, 20.0, 0.0, restitution=1.0)
 
 
-def balls_666(dt):
+def balls_666(dt, name="SimBenchmark: 666", restitution=0.0):
     rng = np.random.default_rng(42)
     grid = np.stack(np.meshgrid(*3 * [np.arange(6.0)], indexing="ij"), axis=-1).reshape(-1, 3)
     places = 0.21 * grid + 1e-3 * rng.random((216, 3)) + [0, 0, 1.101]
     balls = [Body(Shape("sphere", (RADIUS,)), 10.0, place) for place in places]
-    return Scene("SimBenchmark: 666", balls, dt, 10.0, 0.0)
+    return Scene(name, balls, dt, 10.0, 0.0, restitution=restitution)
+
+
+def elastic_666(dt):
+    return balls_666(dt, "SimBenchmark: elastic 666", restitution=1.0)
 
 
 def known_velocities():
@@ -107,7 +112,11 @@ class Bouncing:
         return (self.energy(engine) / self.start - 1.0) ** 2
 
 
-TESTS = (Rolling, Bouncing, Overlaps)
+class Elastic(Bouncing):
+    scene = staticmethod(elastic_666)
+
+
+TESTS = (Rolling, Bouncing, Overlaps, Elastic)
 STEPS = (16e-3, 8e-3, 4e-3)  # s
 
 

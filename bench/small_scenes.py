@@ -26,9 +26,15 @@ SCENES = ("box_slides", "box_sticks", "row_of_boxes", "solo12_stands")  # as ste
 STEPS = {"box_slides": 2000, "box_sticks": 2000, "row_of_boxes": 1000, "solo12_stands": 2000}
 
 DEFAULTS = {"option": "", "geom": ""}
+
+
+def stiff_geom(dt):
+    return f'solref="{2.001 * dt} 1" solimp="0.99 0.999 0.001"'
+
+
 STIFF = {
     "option": 'cone="elliptic" impratio="100" noslip_iterations="10" iterations="100" tolerance="1e-12"',
-    "geom": f'solref="{2.001 * STEP} 1" solimp="0.99 0.999 0.001"',
+    "geom": stiff_geom(STEP),
 }
 ENGINES = {"MuJoCo": DEFAULTS, "MuJoCo stiff": STIFF}
 
