@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "effort_limits.hpp"
+#include "remember.hpp"
 #include "step_settings.hpp"
 #include "stepper_handle.hpp"
 #include "stiction/base/errors.hpp"
@@ -271,8 +272,14 @@ without regard to positions. Torques of `step` add to those of drives.)")
            R"(Starts from (q, v, time), None for the world's start.
 
 What follows depends on these alone: springs of contacts are at rest, no impulse is kept to start from, no push goes on.)")
-      .def("__copy__", &copied)
-      .def("__deepcopy__", [](StepperHandle& s, nb::handle) { return copied(s); })
+      .def("_memory",
+           [](StepperHandle& s) {
+             const std::string bytes = locked(s, [&] { return s.memory(); });
+             return nb::bytes(bytes.data(), bytes.size());
+           })
+      .def("_remember", [](StepperHandle& s, const nb::bytes& bytes) { locked(s, [&] {
+                                                                         s.remember({bytes.c_str(), bytes.size()});
+                                                                       }); })
       .def("copy", &copied, "A stepper that goes on from here bit for bit as this one does; the world and its hulls are shared.");
 }
 
@@ -317,7 +324,7 @@ void bind_stepper(nb::module_& m) {
   bind_report(m);
   bind_state(m);
   bind_forward(m);
-  nb::class_<StepperHandle> stepper(m, "Stepper", R"(A world one step at a time.
+  nb::class_<StepperHandle> stepper(m, "Stepper", nb::dynamic_attr(), R"(A world one step at a time.
 
 dt: s. law, solver, tolerance, edges, choice: as of `solve`. acceptable: largest scaled residual that a step above the tolerance may go
 on with; strict: none. recovery: share of a penetration that a step undoes, in [0, 1].
@@ -331,16 +338,26 @@ effort_limits: cut the torques of driven joints to their effort limits (StepRepo
 The world's bodies, hulls and start are shared; what is added to the world later is not in it. One step at a time: a second thread waits.)");
   stepper.def(
       "__init__",
-      [](StepperHandle* self, WorldHandle& world, std::optional<Real> dt, std::optional<Text> law, std::optional<Text> solver,
-         std::optional<Real> tolerance, std::optional<Real> acceptable, std::optional<Flag> strict, std::optional<Integer> edges,
-         std::optional<Text> choice, std::optional<Real> friction, std::optional<Real> recovery, const Flag& effort_limits,
-         std::optional<Text> scheme, std::optional<Text> integrator, std::optional<Text> impact_model, std::optional<Text> impact_order,
-         std::optional<Integer> sub_steps) {
-        const Scene& scene = world.scene();
+      [](nb::pointer_and_handle<StepperHandle> self, nb::pointer_and_handle<WorldHandle> world, std::optional<Real> dt,
+         std::optional<Text> law, std::optional<Text> solver, std::optional<Real> tolerance, std::optional<Real> acceptable,
+         std::optional<Flag> strict, std::optional<Integer> edges, std::optional<Text> choice, std::optional<Real> friction,
+         std::optional<Real> recovery, const Flag& effort_limits, std::optional<Text> scheme, std::optional<Text> integrator,
+         std::optional<Text> impact_model, std::optional<Text> impact_order, std::optional<Integer> sub_steps) {
+        const Scene& scene = world.p->scene();
         const StepSettings settings{dt,       law,      solver, tolerance,  acceptable,   strict,       edges,    choice,
                                     friction, recovery, scheme, integrator, impact_model, impact_order, sub_steps};
         const StepOptions options = read_step_options(settings, scene.options);
-        new (self) StepperHandle(scene, options, read_flag(effort_limits, "effort_limits"));
+        new (self.p) StepperHandle(scene, options, read_flag(effort_limits, "effort_limits"));
+        nb::dict start;  // for pickles
+        const auto given = [&start](const char* name, const auto& value) {
+          if (value) start[name] = *value;
+        };
+        given("dt", dt), given("law", law), given("solver", solver), given("tolerance", tolerance), given("acceptable", acceptable);
+        given("strict", strict), given("edges", edges), given("choice", choice), given("friction", friction), given("recovery", recovery);
+        given("scheme", scheme), given("integrator", integrator), given("impact_model", impact_model), given("impact_order", impact_order);
+        given("sub_steps", sub_steps);
+        start["effort_limits"] = effort_limits;
+        remember_world(self.h, world.h, start);
       },
       "world"_a, "dt"_a = nb::none(), "law"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(),
       "acceptable"_a = nb::none(), "strict"_a = nb::none(), "edges"_a = nb::none(), "choice"_a = nb::none(), "friction"_a = nb::none(),

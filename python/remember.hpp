@@ -10,4 +10,11 @@ inline void remember_start(nanobind::handle self, const nanobind::dict& argument
   self.attr("_start") = nanobind::module_::import_("copy").attr("deepcopy")(arguments);
 }
 
+/// Of a stepper: its arguments, and its world as it is now, which may be added to later (`_said` is what was said of a world).
+inline void remember_world(nanobind::handle self, nanobind::handle world, const nanobind::dict& arguments) {
+  self.attr("_start") = arguments;
+  self.attr("_world") = world;
+  self.attr("_world_said") = nanobind::hasattr(world, "_said") ? nanobind::len(nanobind::object(world.attr("_said"))) : std::size_t{1};
+}
+
 }  // namespace stiction::python

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "effort_limits.hpp"
+#include "stiction/base/archive.hpp"
+#include "stiction/base/errors.hpp"
 
 namespace stiction::python {
 
@@ -23,6 +25,36 @@ StepperHandle::StepperHandle(const StepperHandle& other)
 void StepperHandle::set_state(const State& next) {
   simulation_.restart(next);
   wrenches_.clear();
+  has_contacts = false;
+}
+
+template <class Archive>
+void StepperHandle::carry(Archive& archive) {
+  Drives drives = stepper().options().assemble.drives;
+  archive(drives.velocity, drives.servos);
+  drives.rows.resize(archive.count(drives.rows.size(), sizeof(double)));
+  for (VelocityRow& row : drives.rows) archive(row.terms, row.velocity, row.least, row.most);
+  if constexpr (Archive::kReads) simulation_.set_drives(drives);
+  simulation_.carry(archive);
+  wrenches_.resize(archive.count(wrenches_.size(), sizeof(double)));
+  for (AppliedWrench& w : wrenches_) {
+    archive(w.body, w.until);
+    for (Eigen::Vector3d* x : {&w.p_B, &w.force, &w.moment}) archive(x->x(), x->y(), x->z());
+  }
+}
+
+std::string StepperHandle::memory() {
+  ByteWriter out;
+  carry(out);
+  return out.written;
+}
+
+void StepperHandle::remember(std::string_view bytes) {
+  ByteReader in(bytes);
+  carry(in);
+  const World& world = stepper().world();
+  if (!in.at_end() || state().q.size() != world.nq() || state().v.size() != world.nv())
+    throw InvalidArgument("bytes", "those of a stepper of this world", "others");
   has_contacts = false;
 }
 

@@ -3,6 +3,8 @@
 
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "contact_arrays.hpp"
@@ -34,6 +36,10 @@ class StepperHandle {
   StepOutcome step(const Eigen::Ref<const Eigen::VectorXd>& tau);
   void set_state(const State& state);
   void set_drives(const Drives& drives) { simulation_.set_drives(drives); }
+  /// All that later steps depend on beside world and options, as bytes, and back into a stepper of the same. Contacts and torques of drives
+  /// are none until it has stepped. Throws InvalidArgument on other bytes.
+  std::string memory();
+  void remember(std::string_view bytes);
   void apply(const AppliedWrench& wrench) { wrenches_.push_back(wrench); }
 
   /// Of the last step, which was taken.
@@ -47,6 +53,8 @@ class StepperHandle {
   std::mutex mutex;
 
  private:
+  template <class Archive>
+  void carry(Archive& archive);
   void add_wrenches();
 
   Simulation simulation_;

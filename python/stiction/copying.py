@@ -1,7 +1,8 @@
-"""Copies and pickles of worlds, shapes and problems.
+"""Copies and pickles of worlds, shapes, steppers and problems.
 
 A world, a shape and a terrain are remembered as what was said to make them: a copy or an unpickled one says it again,
 and so has the same bits and can be added to. The files that robots and meshes were read from must be where they were.
+A stepper is its world and options, said again, and what it remembers, so that it goes on with the same bits.
 A problem is its numbers; a pickle keeps its matrices without their blocks, so that a solve of it may differ in the last
 bits; `copy` keeps them.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import copy
 import functools
 
-from ._core import ContactProblem, ReducedProblem, Shape, Terrain, World, WorldProblem
+from ._core import ContactProblem, ReducedProblem, Shape, Stepper, Terrain, World, WorldProblem
 from .pinocchio_model import from_pinocchio, is_pinocchio, velocity_limits
 
 SAYINGS = (
@@ -78,6 +79,28 @@ def copied(self):
     return say_again(type(self), said_of(self))
 
 
+def stepper_of(world_said, options, memory):
+    stepper = Stepper(say_again(World, world_said), **options)
+    stepper._remember(memory)
+    return stepper
+
+
+def reduced_stepper(self):
+    return stepper_of, (said_of(self._world)[: self._world_said], self._start, self._memory())
+
+
+def copied_stepper(copied):
+    """Stepper.copy, with what pickles of the copy need."""
+
+    @functools.wraps(copied)
+    def said(self):
+        out = copied(self)
+        out.__dict__.update(self.__dict__)
+        return out
+
+    return said
+
+
 def problem_of(numbers, later):
     problem = ContactProblem(**numbers)
     for name, value in later.items():
@@ -119,6 +142,9 @@ def remember():
     for cls in (Shape, Terrain):  # nothing changes them
         cls.__copy__ = lambda self: self
         cls.__deepcopy__ = lambda self, memo: self
+    Stepper.copy = Stepper.__copy__ = copied_stepper(Stepper.copy)
+    Stepper.__deepcopy__ = lambda self, memo: self.copy()
+    Stepper.__reduce__ = reduced_stepper
     for cls in (ContactProblem, WorldProblem):
         cls.__reduce__ = reduced_problem
     ReducedProblem.__reduce__ = lambda self: (ReducedProblem, (self.W, self.q, self.mu))

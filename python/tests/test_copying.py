@@ -1,6 +1,8 @@
 """Copies and pickles have the bits of the original; pinocchio's models go over whole; python -m stiction."""
 
 import copy
+import hashlib
+import multiprocessing
 import pickle
 import subprocess
 import sys
@@ -169,3 +171,88 @@ def test_a_joint_of_pinocchio_that_has_no_like_here_is_named():
     model.addJoint(0, pin.JointModelPlanar(), pin.SE3.Identity(), "skate")
     with pytest.raises(ValueError, match=r"'skate'.*got Planar"):
         stiction.World().add_robot(model)
+
+
+LAW_SETTINGS = [
+    *({"law": law} for law in stiction.LAWS),
+    {"law": "coulomb_cone", "choice": "closest_to_last"},
+    {"law": "coulomb_pyramid", "choice": "least_norm", "edges": 6},
+    {"law": "frictionless", "solver": "lemke"},
+    *({"scheme": scheme} for scheme in stiction.SCHEMES),
+    {"sub_steps": 2, "recovery": 0.5, "friction": 0.2, "effort_limits": False},
+]
+
+
+def piled_up():
+    """A robot that is driven, on a heap of boxes, one of which slides; stacks stand apart, so that there are parts."""
+    world = stiction.World(friction=0.6, material={"stiffness": 1e5, "damping": 100.0, "stiffness_tangential": 1e5})
+    world.add_ground()
+    for k in range(2):
+        shape = stiction.Shape.box((0.3 - 0.02 * k, 0.3, 0.1))
+        world.add_body(f"box {k}", shape, mass=1.0, position=(0.01 * k, 0, 0.0499 + 0.0999 * k))
+    world.add_body("alone", stiction.Shape.box((0.2, 0.2, 0.2)), mass=1.0, position=(2, 0, 0.1))
+    world.add_body("ball", stiction.Shape.sphere(0.1), mass=1.0, position=(-2, 0, 0.1))
+    world.set_velocity("alone", (1.0, 0.2, 0))
+    world.set_velocity("ball", (1.0, 0, 0), (0, 3.0, 0))
+    return world
+
+
+def bits(stepper, steps):
+    """A digest of states and residuals of the next steps, under forces that change."""
+    out = hashlib.sha256()
+    for k in range(steps):
+        tau = np.zeros(len(stepper.v))
+        tau[6], tau[13] = 2.0 * np.sin(0.1 * k), np.cos(0.1 * k)
+        report = stepper.step(tau)
+        numbers = [*stepper.q, *stepper.v, stepper.time, report.residual, report.iterations]
+        out.update(np.array(numbers).tobytes())
+    return out.hexdigest()
+
+
+@pytest.mark.parametrize("settings", LAW_SETTINGS, ids=lambda s: "-".join(map(str, s.values())))
+def test_a_pickled_stepper_goes_on_with_the_same_bits(settings):
+    stepper = stiction.Stepper(piled_up(), dt=2e-3, **settings)
+    bits(stepper, 30)
+    stepper.apply_force("box 1", force=(3.0, 0, 0), duration=0.02)
+    pickled = pickle.dumps(stepper)
+    again = pickle.loads(pickled)
+    assert (again.dt, again.law, again.scheme, again.time) == (stepper.dt, stepper.law, stepper.scheme, stepper.time)
+    assert len(again.contacts) == 0
+    assert bits(again, 100) == bits(stepper, 100)
+    second = pickle.loads(pickle.dumps(stepper.copy()))
+    assert bits(second, 5) == bits(stepper, 5)
+
+
+def test_a_pickled_stepper_keeps_its_drives_and_the_world_that_it_was_made_of(checkout):
+    world = stiction.World()
+    world.add_ground()
+    world.add_robot(str(checkout / "models" / "biped.xml"))
+    stepper = stiction.Stepper(world, dt=1e-3)
+    world.add_body("later", stiction.Shape.sphere(0.1), mass=1.0, position=(3, 0, 1))
+    joints = len(world.actuated)
+    stepper.drive(position=np.full(joints, 0.1), kp=np.full(joints, 50.0), kd=np.full(joints, 2.0))
+    for _ in range(200):
+        assert stepper.step()
+    again = pickle.loads(pickle.dumps(stepper))
+    for _ in range(100):
+        assert stepper.step()
+        assert again.step()
+        np.testing.assert_array_equal(again.q, stepper.q)
+        np.testing.assert_array_equal(again.v, stepper.v)
+    np.testing.assert_array_equal(again.drive_torques, stepper.drive_torques)
+
+
+def test_a_stepper_goes_to_another_process_and_comes_back():
+    stepper = stiction.Stepper(piled_up(), dt=2e-3)
+    bits(stepper, 30)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        back = pool.apply_async(copy.copy, (stepper,)).get(timeout=60)
+    assert bits(back, 100) == bits(stepper, 100)
+
+
+@pytest.mark.parametrize("damage", [lambda memory: memory[:-1], lambda memory: memory + b"0", lambda memory: b""])
+def test_damaged_memory_of_a_stepper_is_refused(damage):
+    stepper = stiction.Stepper(piled_up())
+    bits(stepper, 3)
+    with pytest.raises(ValueError, match="bytes"):
+        stiction.Stepper(piled_up())._remember(damage(stepper._memory()))

@@ -20,6 +20,12 @@ class ContactSprings {
   void update(std::span<const ContactPoint> contacts, const ContactProblem& problem, Law law,
               const Eigen::Ref<const Eigen::VectorXd>& v_plus);
   void clear() { springs_.clear(); }
+  /// Writes or reads the elongations (base/archive.hpp).
+  template <class Archive>
+  void carry(Archive& archive) {
+    springs_.resize(archive.count(springs_.size(), sizeof(Spring)));
+    for (Spring& spring : springs_) archive(spring.id, spring.elongation.x(), spring.elongation.y(), spring.elongation.z());
+  }
 
  private:
   struct Spring {

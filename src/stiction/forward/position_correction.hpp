@@ -14,7 +14,7 @@
 // What is not undone stays for the next step.
 #pragma once
 
-#include "stiction/laws/solve.hpp"
+#include "stiction/laws/solve_memory.hpp"
 #include "stiction/model/dynamics.hpp"
 
 namespace stiction {
@@ -52,6 +52,12 @@ class PositionCorrection {
                        const std::vector<char>& takes_part, const CorrectionOptions& options, Eigen::Ref<Eigen::VectorXd> velocity);
   /// The next call starts cold.
   void reset() { cold_ = true; }
+  /// Writes or reads what the next call depends on (base/archive.hpp).
+  template <class Archive>
+  void carry(Archive& archive) {
+    archive(cold_);
+    stiction::carry(archive, workspace_);
+  }
 
  private:
   void pose(const ProblemView& problem, const CorrectionMotion& motion, const Eigen::Ref<const Eigen::VectorXd>& v_plus,

@@ -25,7 +25,7 @@
 #include "stiction/forward/event_driven.hpp"
 #include "stiction/forward/position_correction.hpp"
 #include "stiction/forward/scheme.hpp"
-#include "stiction/laws/solve.hpp"
+#include "stiction/laws/solve_memory.hpp"
 
 namespace stiction {
 
@@ -98,6 +98,16 @@ class Stepper {
   void prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau);
   /// Solves for tau (nv) and advances the state. `prepared`: `prepare` was just called at this state (any tau, the same drives).
   StepReport step(const Eigen::Ref<const Eigen::VectorXd>& tau, State& state, bool prepared = false);
+
+  /// Writes what the next step depends on beside options, drives and state, or reads it into a stepper of the same world and options, which
+  /// then goes on bit for bit (base/archive.hpp). Contacts, problem and solution of the last step are not in it.
+  template <class Archive>
+  void carry(Archive& archive) {
+    archive(cold_, last_ids_, solution_.impulses);
+    springs_.carry(archive);
+    correction_.carry(archive);
+    stiction::carry(archive, workspace_);
+  }
 
   const WorldData& data() const { return data_; }
   /// Per body, distance of the farthest point of its shapes from its origin (m).

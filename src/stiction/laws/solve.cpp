@@ -9,6 +9,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/laws/program.hpp"
+#include "stiction/laws/solve_memory.hpp"
 #include "stiction/problem/contact_checks.hpp"
 #include "stiction/problem/contact_weights.hpp"
 #include "stiction/problem/reduced_certificate.hpp"
@@ -258,12 +259,8 @@ void reduce_whole(const ProblemView& problem, const SolveOptions& options, const
 }
 
 void forget_positions(SolveWorkspace& w) {
-  w.convex.lcp_solution.active.clear();
-  w.viscous.lcp_solution.active.clear();
-  for (GrowVector* x : {&w.convex.qp_solution.x, &w.viscous.qp_solution.x, &w.box_rows.solution.x, &w.max_dissipation.solution.x,
-                        &w.max_dissipation.solution.mu, &w.choice.solution.lambda}) {
-    x->resize(0);
-  }
+  for (std::vector<int>* basis : remembered_bases(w)) basis->clear();
+  for (GrowVector* point : remembered_points(w)) point->resize(0);
 }
 
 void solve(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {

@@ -23,6 +23,12 @@ class NamedImpulses {
   /// Number of entries (of `count`) that are known; fills `impulses` (width x count), zero for the others.
   int recall(std::span<const std::uint64_t> ids, Eigen::Index count, GrowVector& impulses) const;
   void clear();
+  /// Writes or reads what is known (base/archive.hpp).
+  template <class Archive>
+  void carry(Archive& archive) {
+    archive(ids_, impulses_);
+    if constexpr (Archive::kReads) hash();
+  }
 
  private:
   std::size_t slot_of(std::uint64_t id) const;

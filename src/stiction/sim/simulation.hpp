@@ -63,6 +63,13 @@ class Simulation {
   const Stepper& prepare(const Eigen::Ref<const Eigen::VectorXd>& tau);
   /// Drives of later steps, until they are set again. Throws InvalidArgument.
   void set_drives(const Drives& drives);
+  /// Writes state and stepper, or reads them into a simulation of the same world and options, which then goes on bit for bit.
+  template <class Archive>
+  void carry(Archive& archive) {
+    archive(state_.q, state_.v, state_.time, steps_);
+    stepper_.carry(archive);
+    if constexpr (Archive::kReads) prepared_ = false;
+  }
   /// One step under tau (nv). One that is refused leaves the state as it was.
   StepReport step(const Eigen::Ref<const Eigen::VectorXd>& tau);
   /// Steps until the duration is over, a step is refused, or `until` says so. Throws InvalidArgument on a duration of no or more than 1e9
