@@ -74,9 +74,9 @@ TrotOptions gait(StarlethMotion motion) {
   return plan;
 }
 
-TrotRun controller() {
+TrotRun controller(bool hard) {
   TrotRun run;
-  run.controller = TrotController::id_lcp_mu;
+  run.controller = hard ? TrotController::id_lcp_mu : TrotController::pid;
   run.mu = kFriction;
   run.dt = kStarlethTick;
   run.setup.kp = kFeedback;
@@ -94,7 +94,7 @@ class Trial {
         world_(make_world(configuration.coordinates)),
         uncut_(world_.uncut()),
         stepper_(world_, make_scene(world_, kFriction), step_options(configuration, plan, world_.robots()[0].mass)),
-        control_(uncut_, controller(), gait(plan.motion)),
+        control_(uncut_, controller(configuration.hard), gait(plan.motion)),
         data_(world_),
         whole_(uncut_),
         state_(initial_state(world_)),
@@ -170,7 +170,7 @@ class Trial {
       out_.depth += report.deepest_penetration;
       ++settled_;
     }
-    if (state_.time < 0.5 * kStarlethTick + kSettled) height_ = foot_height();
+    if (state_.time < 0.5 * kStarlethTick + kSettled) sunk_ = foot_depth();
     out_.widest = std::max(out_.widest, opening());
   }
 
@@ -185,10 +185,11 @@ class Trial {
     return worst;
   }
 
-  double foot_height() {
+  // In the ground; a foot above it has not risen out of anything.
+  double foot_depth() {
     update_kinematics(world_, state_.q, data_);
     double sum = 0.0;
-    for (const int link : feet_) sum += link_pose(world_, data_, link).translation().z() / kTrotLegs;
+    for (const int link : feet_) sum += std::max(0.0, kTrotFootRadius - link_pose(world_, data_, link).translation().z()) / kTrotLegs;
     return sum;
   }
 
@@ -199,7 +200,7 @@ class Trial {
     out_.contacts /= static_cast<double>(std::max(1L, out_.steps));
     out_.depth /= static_cast<double>(std::max(1L, settled_));
     out_.opening_rate = (opening() - start_) / state_.time;
-    if (state_.time > kSettled) out_.sinking_rate = (height_ - foot_height()) / (state_.time - kSettled);
+    if (state_.time > kSettled) out_.sinking_rate = (foot_depth() - sunk_) / (state_.time - kSettled);
     const Eigen::Quaterniond R(Eigen::Vector4d(state_.q.segment<4>(3)));
     out_.tilt = std::acos(std::clamp((R * Vector3d::UnitZ()).z(), -1.0, 1.0));
     out_.distance = (state_.q.head<2>() - place_).norm();
@@ -216,7 +217,7 @@ class Trial {
   std::array<int, kTrotLegs> feet_{};
   VectorXd tau_, joint_tau_;
   Eigen::Vector2d place_;
-  double start_ = 0.0, height_ = 0.0;
+  double start_ = 0.0, sunk_ = 0.0;
   long in_contact_ = 0, settled_ = 0;
   StarlethTrial out_;
 };

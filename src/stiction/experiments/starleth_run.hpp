@@ -5,6 +5,9 @@
 //                12 hinges, hence 18, 38 and 78 coordinates. It touches the ground with all links, not with feet and joints alone.
 //   controller   inverse dynamics of the trot [ZD15] (id-lcp-mu, planned feet) in place of [G14, Ref. 22]. It knows joints only, whatever
 //                the coordinates, and is the same for all.
+//                On four feet its answer loads one diagonal or the other, in turn, and lifts the feet of the other by up to 0.3 mm: rigid
+//                ground returns just these forces. On springs it falls, as do the trot's other inverse dynamics, all of which take the
+//                ground for rigid: there (Cm) joint and foot PID of the trot walk.
 //   gait         period 0.8 s [G14]; in stance for 0.75 of it, which the paper leaves open
 //   tolerance    1e-3 of the certificate: velocities of contacts right to 1e-4 of those of the step. The paper ends where impulses change
 //                by less than 1e-6 N s, 1e-5 m/s of a foot of 0.1 kg: as much.
@@ -43,7 +46,7 @@ struct StarlethPlan {
   StarlethMotion motion = StarlethMotion::trot;
   double duration = 20.0;                      ///< s
   bool published_rule = true;                  ///< of contacts that bear; else gaps are known ahead
-  double recovery = 0.2, loop_recovery = 1.0;  ///< StepOptions::recovery and AssembleOptions::loop_recovery; 0 [G14]
+  double recovery = 0.0, loop_recovery = 1.0;  ///< StepOptions::recovery, and AssembleOptions::loop_recovery; both 0 in [G14]
 };
 
 struct StarlethTrial {
@@ -56,7 +59,7 @@ struct StarlethTrial {
   int most_contacts = 0;
   double opening_rate = 0.0;         ///< m/s, of the cut joint that opened most
   double widest = 0.0;               ///< m, that a cut joint was open
-  double sinking_rate = 0.0;         ///< m/s, mean over the feet from 1 s on, down
+  double sinking_rate = 0.0;         ///< m/s, at which the feet sink into the ground, mean over them from 1 s on
   double deepest = 0.0;              ///< m, penetration from 1 s on
   double depth = 0.0;                ///< m, that of the deepest contact, mean from 1 s on
   double tilt = 0.0;                 ///< rad, of the base at the end

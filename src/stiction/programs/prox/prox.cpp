@@ -1,8 +1,10 @@
 #include "stiction/programs/prox/prox.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "stiction/base/errors.hpp"
 
@@ -33,6 +35,13 @@ void check(const ReducedProblem& p, const ProxOptions& o) {
   if (o.edges < 0 || o.edges == 1 || o.edges == 2) throw InvalidArgument("edges", "0 or an integer >= 3", std::to_string(o.edges));
 }
 
+// Calls f(0), ..., f(Height - 1), written out at compile time: the rows of a contact go side by side, so that y is read and written once.
+template <int Height, class F>
+void for_rows(const F& f) {
+  [&]<int... k>(std::integer_sequence<int, k...>) { (f(k), ...); }
+  (std::make_integer_sequence<int, Height>{});
+}
+
 // u += R_g y.
 template <int Height>
 void add_velocity(const BlockRows& rows, int g, const double* y, double* u) {
@@ -40,24 +49,25 @@ void add_velocity(const BlockRows& rows, int g, const double* y, double* u) {
     const ConstRowMap entry = rows.entry(e);
     const double *a = entry.data(), *x = y + rows.col_offset(rows.entry_block(e));
     const Eigen::Index width = entry.cols();
-    for (int k = 0; k < Height; ++k, a += width) {
-      double sum = 0.0;
-      for (Eigen::Index j = 0; j < width; ++j) sum += a[j] * x[j];
-      u[k] += sum;
-    }
+    std::array<double, Height> sum{};
+    for (Eigen::Index j = 0; j < width; ++j) for_rows<Height>([&](int k) { sum[static_cast<std::size_t>(k)] += a[k * width + j] * x[j]; });
+    for_rows<Height>([&](int k) { u[k] += sum[static_cast<std::size_t>(k)]; });
   }
 }
 
 // y += R_gᵀ x.
 template <int Height>
 void add_impulse(const BlockRows& rows, int g, const double* x, double* y) {
+  if (std::all_of(x, x + Height, [](double value) { return value == 0.0; })) return;  // open contacts, and steps of those that rest
   for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
     const ConstRowMap entry = rows.entry(e);
     const double* a = entry.data();
     double* out = y + rows.col_offset(rows.entry_block(e));
     const Eigen::Index width = entry.cols();
-    for (int k = 0; k < Height; ++k, a += width) {
-      for (Eigen::Index j = 0; j < width; ++j) out[j] += x[k] * a[j];
+    for (Eigen::Index j = 0; j < width; ++j) {
+      double sum = out[j];
+      for_rows<Height>([&](int k) { sum += x[k] * a[k * width + j]; });
+      out[j] = sum;
     }
   }
 }
