@@ -77,6 +77,7 @@ def test_it_draws_without_complaint_and_asks_nobody(chromium):
     picture = picture_at(chromium, 0.1)
     assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 50
     assert chromium.complaints == []
+    assert chromium.evaluate("stiction.page.options.shadows") is False  # SwiftShader: no graphics processor
     assert chromium.requests
     assert all(address.startswith(("file:", "data:", "blob:")) for address in chromium.requests)
 

@@ -5,6 +5,14 @@ const TOGGLES = {
   beside: ["Side by side", false],
 };
 
+// Whether no graphics processor draws: Chromium's SwiftShader, Mesa's llvmpipe and softpipe, Windows' basic renderer.
+function drawnByProcessor() {
+  const context = document.createElement("canvas").getContext("webgl2"), names = context?.getExtension("WEBGL_debug_renderer_info");
+  const renderer = names ? context.getParameter(names.UNMASKED_RENDERER_WEBGL) : "";
+  context?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|softpipe|basic render/i.test(renderer);
+}
+
 class Page {
   constructor(content) {
     this.content = content;
@@ -18,6 +26,7 @@ class Page {
       feet: runs.some(run => run.targetNames.length > 0), visuals: runs.some(run => run.visual.length > 0), beside: runs.length > 1,
     };
     for (const key in TOGGLES) if (has[key] !== false) this.options[key] = TOGGLES[key][1];
+    if (drawnByProcessor() && location.hash !== "#plain") this.options.shadows = false;  // most of a picture's cost there; a still one has the time
     if (!content.live) {
       const center = this.views[0].states.center, last = center.length - 3;
       this.options.follow = Math.hypot(center[last] - center[0], center[last + 1] - center[1]) > content.size;
