@@ -33,6 +33,9 @@ img { box-sizing: border-box; width: 100%; }
 .legend i::before { content: "●"; color: var(--dot); margin-right: 4px; }
 .legend em { font-style: normal; }
 figcaption { font-size: 13px; color: #59616c; }
+@media (max-width: 600px) {
+  table { font-size: 12px; } th, td { padding-right: 7px; } th, td:first-child { white-space: normal; }
+}
 """
 
 
