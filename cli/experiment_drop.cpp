@@ -44,7 +44,7 @@ std::vector<std::string> find_files(const std::vector<std::string>& named) {
 /// Of the step that ended the run too.
 double worst_residual(const DropResult& r) { return std::max(r.run.worst_residual, r.run.last.residual); }
 
-nlohmann::ordered_json to_json(const DropResult& r) {
+nlohmann::ordered_json drop_to_json(const DropResult& r) {
   nlohmann::ordered_json out;
   out["robot"] = r.robot;
   out["file"] = r.file;
@@ -78,16 +78,16 @@ nlohmann::ordered_json to_json(const DropResult& r) {
   return out;
 }
 
-constexpr const char* kRow = "{:<28} {:>4} {:>8} {:>7} {:>18} {:>7} {:>7} {:>6} {:>9} {:>16} {:>9} {:>9} {:>8}\n";
+constexpr const char* kDropRow = "{:<28} {:>4} {:>8} {:>7} {:>18} {:>7} {:>7} {:>6} {:>9} {:>16} {:>9} {:>9} {:>8}\n";
 
 std::string header() {
-  return fmt::format(kRow, "robot", "nv", "contacts", "time", "base height m", "accept.", "retried", "halved", "residual", "penetration mm",
-                     "jump mm", "energy", "m/s");
+  return fmt::format(kDropRow, "robot", "nv", "contacts", "time", "base height m", "accept.", "retried", "halved", "residual",
+                     "penetration mm", "jump mm", "energy", "m/s");
 }
 
 std::string row(const DropResult& r) {
   return fmt::format(
-      kRow, std::filesystem::path(r.file).stem().string(), r.nv, r.run.contacts.maximum(),
+      kDropRow, std::filesystem::path(r.file).stem().string(), r.nv, r.run.contacts.maximum(),
       r.time > 0.0 && (r.run.stop == Stop::duration) ? fmt::format("{:.2f} s", r.time) : fmt::format("{:.2f} !", r.time),
       fmt::format("{:.3f} -> {:.3f}", r.height_start, r.height_end), r.run.at_acceptable, r.run.retried, r.run.halved,
       fmt::format("{:.1e}", worst_residual(r)),
@@ -95,7 +95,7 @@ std::string row(const DropResult& r) {
       fmt::format("{:.2g}", 1e3 * r.jump), fmt::format("{:.1e}", r.energy_rise / r.energy_scale), fmt::format("{:.1f}", r.fastest));
 }
 
-constexpr const char* kLegend =
+constexpr const char* kDropLegend =
     "time: reached, ! ended early. accept.: steps above the tolerance that went on. penetration: deepest at the start, over the run, at "
     "the\n"
     "end. jump: farthest that a body moved beyond its speed and the correction of positions. energy: largest rise over m g (highest\n"
@@ -108,7 +108,7 @@ bool run_one(const std::string& file, const DropCommand& command, bool table, co
     const DropResult result = drop(file, command.options, &failed);
     const bool ended = result.run.stop == Stop::refused;
     if (ended && !command.dump.empty()) save_problem(command.dump, failed);
-    rows.push_back(to_json(result));
+    rows.push_back(drop_to_json(result));
     print_warnings(result.warnings, session);
     if (table) fmt::print("{}", row(result));
     std::fflush(stdout);
@@ -136,7 +136,7 @@ int run_drop(DropCommand& command, const Session& session) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   bool good = true;
   for (const std::string& file : find_files(command.robots)) good &= run_one(file, command, table, session, rows);
-  if (table) fmt::print("{}\n", kLegend);
+  if (table) fmt::print("{}\n", kDropLegend);
   if (session.json) write_text(*session.json, rows.dump(2));
   return good ? kOk : kNumericalFailure;
 }

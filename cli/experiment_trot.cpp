@@ -109,13 +109,13 @@ Json row_to_json(const std::vector<TrotResult>& runs) {
   return out;
 }
 
-constexpr const char* kRow =
+constexpr const char* kTrotRow =
     "{:<9} {:<11} {:<8} {:>4}  {:>5} {:>5}  {:>20}  {:>18}  {:>24}  {:>20}  {:>12}  {:>9}  {:>9}  {:>20}  {:>18}  {:>24}  {:>7}\n";
 
 std::string table_header() {
-  return fmt::format(kRow, "ground", "controller", "program", "mu", "fell", "way", "|q - q_des| rad", "|v - v_des| rad/s", "force error %",
-                     "force error N", "of mean %", "landing %", "unique %", "|dtau/dt| N m/s", "|tau| N m", "fail/sat/repair/other",
-                     "resid.");
+  return fmt::format(kTrotRow, "ground", "controller", "program", "mu", "fell", "way", "|q - q_des| rad", "|v - v_des| rad/s",
+                     "force error %", "force error N", "of mean %", "landing %", "unique %", "|dtau/dt| N m/s", "|tau| N m",
+                     "fail/sat/repair/other", "resid.");
 }
 
 std::string rounded(double value, int digits) {
@@ -146,7 +146,7 @@ std::string table_row(const std::vector<TrotResult>& runs) {
   const PublishedTrot& p = first.published;
   const bool predicts = predicts_forces(trot_controller_from_string(first.controller));
   const auto mean_waypoints = static_cast<double>(total(runs, &TrotResult::waypoints)) / static_cast<double>(runs.size());
-  return fmt::format(kRow, first.ground, first.controller, first.objective.empty() ? "-" : first.objective,
+  return fmt::format(kTrotRow, first.ground, first.controller, first.objective.empty() ? "-" : first.objective,
                      first.ground == to_string(TrotGround::hills) ? "-" : fmt::format("{}", first.mu),
                      fmt::format("{}/{}", total(runs, &TrotResult::fell), runs.size()), fmt::format("{:.1f}", mean_waypoints),
                      cell(runs, &TrotResult::position_error, p.position_error, 4),
@@ -162,7 +162,7 @@ std::string table_row(const std::vector<TrotResult>& runs) {
                      fmt::format("{:.0e}", median_worst(runs, &TrotResult::worst_residual).worst));
 }
 
-constexpr const char* kLegend =
+constexpr const char* kTrotLegend =
     "Median/worst of the starts, in brackets the published value [ZD15, Tables 3-5]; (-): not reported, or the robot fell. way: "
     "way-points\n"
     "reached, mean. compliant: springs and dampers, 1 mm deep under the standing robot. hills: rigid, 3 cm high, mu uniform in [0.1, 1.5]\n"
@@ -280,7 +280,7 @@ int trot(TrotCommand command, const Session& session) {
       std::fflush(stdout);
     }
   }
-  if (table) fmt::print("{}\n", kLegend);
+  if (table) fmt::print("{}\n", kTrotLegend);
   const bool whole = command.controllers.empty() && command.simulator == "paper";
   std::optional<TrotSmoothing> smoothing;
   if (whole) smoothing = run_smoothing(runs.front(), session.seed);

@@ -39,4 +39,7 @@ nlohmann::ordered_json certificate_json(const Certificate& certificate);
 /// Rows that are promised, and rows that are not zero.
 std::string certificate_text(const Certificate& certificate, const Promises& promises = {});
 
+/// A vector as JSON takes it.
+inline std::vector<double> list(const Eigen::Ref<const Eigen::VectorXd>& x) { return {x.data(), x.data() + x.size()}; }
+
 }  // namespace stiction::cli

@@ -69,8 +69,6 @@ Answer answer(const Problem& problem, SolveOptions options, const SolveCommand& 
   return out;
 }
 
-std::vector<double> list(const Eigen::Ref<const Eigen::VectorXd>& x) { return {x.data(), x.data() + x.size()}; }
-
 /// `velocity` is v⁺, or the contact velocities of a problem without inertia.
 std::string to_json(const SolveCommand& command, const Answer& a) {
   const Solution& s = a.solution;

@@ -11,8 +11,6 @@
 namespace stiction::cli {
 namespace {
 
-std::vector<double> list(const Eigen::Ref<const Eigen::VectorXd>& x) { return {x.data(), x.data() + x.size()}; }
-
 std::string to_json(const LcpSolution& s) {
   nlohmann::ordered_json out;
   out["status"] = to_string(s.status);

@@ -1,6 +1,7 @@
-# stiction_room(NAME [LINKS target...] [PRIVATE_LINKS target...] [TEST_LINKS target...] [EXCLUDE regex])
+# stiction_room(NAME [APART] [LINKS target...] [PRIVATE_LINKS target...] [TEST_LINKS target...] [EXCLUDE regex])
 #   One folder, one static library `stiction_NAME` of every .cpp below it, and one test executable `NAME_tests` of every
-#   *_test.cpp. A room links only to the rooms that stand above it in src/stiction/CMakeLists.txt.
+#   *_test.cpp. A room links only to the rooms that stand above it in src/stiction/CMakeLists.txt. APART: its files are never compiled
+#   together, since each has constants of its own under the same short names.
 add_library(stiction_flags INTERFACE)
 target_compile_options(stiction_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror
                        -Wno-maybe-uninitialized)  # GCC 12 sees uninitialised members in every std::variant that is moved
@@ -44,8 +45,13 @@ if(STICTION_TESTS OR STICTION_BENCH)
 ]])
 endif()
 
+# Several files in one: what Eigen's, CLI11's and nanobind's templates cost is paid once for them.
+function(stiction_unite target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${STICTION_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+endfunction()
+
 function(stiction_room name)
-  cmake_parse_arguments(ROOM "" "EXCLUDE" "LINKS;PRIVATE_LINKS;TEST_LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "APART" "EXCLUDE" "LINKS;PRIVATE_LINKS;TEST_LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
@@ -58,6 +64,9 @@ function(stiction_room name)
     add_library(stiction_${name} STATIC ${sources})
     target_include_directories(stiction_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
     target_precompile_headers(stiction_${name} REUSE_FROM stiction_precompiled)
+    if(NOT ROOM_APART)
+      stiction_unite(stiction_${name})
+    endif()
     target_link_libraries(stiction_${name} PUBLIC ${ROOM_LINKS} Eigen3::Eigen PRIVATE ${ROOM_PRIVATE_LINKS} fmt::fmt stiction_flags)
   else()
     add_library(stiction_${name} INTERFACE)

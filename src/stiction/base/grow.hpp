@@ -77,4 +77,7 @@ class Grow : public Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Cols>> {
 using GrowVector = Grow<1>;
 using GrowMatrix = Grow<Eigen::Dynamic>;
 
+/// Largest entry without its sign; zero when there is none.
+inline double largest_entry(const Eigen::Ref<const Eigen::VectorXd>& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; }
+
 }  // namespace stiction

@@ -12,8 +12,6 @@ using Eigen::Matrix2d;
 using Eigen::Vector2d;
 using Eigen::Vector3d;
 
-constexpr double kStill = 1e-9;  // m/s, the tolerance of the solves: slower is at rest
-
 // --- Bouncing ball.
 void add_bounce(ExperimentReport& report) {
   const double height = 1.0, e = 0.8, radius = 0.1;

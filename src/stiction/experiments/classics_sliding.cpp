@@ -10,8 +10,7 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kMu = 0.5;
-constexpr double kStill = 1e-9;  // m/s, the tolerance of the solves: slower is at rest
+constexpr double kSlidingMu = 0.5;
 const Vector3d kHalf(0.1, 0.1, 0.05);
 
 double radians(double degrees) { return degrees * M_PI / 180.0; }
@@ -22,7 +21,7 @@ Vector3d incline_normal(double slope, double azimuth) {
 }
 
 Run box_on_incline(double slope, double azimuth, RunSetting setting) {
-  setting.mu = kMu;
+  setting.mu = kSlidingMu;
   const Vector3d n = incline_normal(slope, azimuth);
   WorldBuilder builder;
   builder.add_static_body(plane("incline", n));
@@ -41,17 +40,17 @@ double steepest_that_holds(bool between, const RunSetting& setting) {
 }
 
 void add_incline(ExperimentReport& report) {
-  const double gentle = std::atan(0.9 * kMu), steep = std::atan(1.5 * kMu);
-  const double a = kGravity * (std::sin(steep) - kMu * std::cos(steep));
+  const double gentle = std::atan(0.9 * kSlidingMu), steep = std::atan(1.5 * kSlidingMu);
+  const double a = kGravity * (std::sin(steep) - kSlidingMu * std::cos(steep));
   std::vector<LawChoice> laws = rigid_laws();
   for (LawChoice& law : soft_laws()) laws.push_back(std::move(law));
   for (const LawChoice& law : laws) {
     if (!law.setting.material) {
-      add_solve(report, "incline", law.name, {{"steepest that holds, tan θ", "", kMu}},
+      add_solve(report, "incline", law.name, {{"steepest that holds, tan θ", "", kSlidingMu}},
                 [&] { return std::vector<double>{steepest_that_holds(false, law.setting)}; });
     }
     if (law.name.ends_with("4 edges")) {
-      add_solve(report, "incline", law.name, {{"the same, down between two vertices", "", kMu, "a pyramid has μ cos 45° there"}},
+      add_solve(report, "incline", law.name, {{"the same, down between two vertices", "", kSlidingMu, "a pyramid has μ cos 45° there"}},
                 [&] { return std::vector<double>{steepest_that_holds(true, law.setting)}; });
     }
     add_solve(report, "incline", law.name, {{"creep in 1 s at tan θ = 0.9 μ", "m", 0.0}, {"acceleration at tan θ = 1.5 μ", "m/s²", a}},
@@ -69,13 +68,13 @@ void add_incline(ExperimentReport& report) {
 }
 
 // --- Sliding stop on level ground.
-struct Stop {
+struct SlidingStop {
   double distance, sideways, time;
 };
 
 /// The time of rest within the last step is where the speeds of the two steps before it point to.
-Stop slide_to_rest(double angle, double speed, RunSetting setting) {
-  setting.mu = kMu;
+SlidingStop slide_to_rest(double angle, double speed, RunSetting setting) {
+  setting.mu = kSlidingMu;
   Run run(on_ground(solid("box", Box{kHalf}, 1.0, Vector3d(0.0, 0.0, kHalf.z()))), setting);
   const Vector3d along(std::cos(angle), std::sin(angle), 0.0), across(-along.y(), along.x(), 0.0);
   run.set_velocity(0, speed * along, Vector3d::Zero());
@@ -96,7 +95,7 @@ Stop slide_to_rest(double angle, double speed, RunSetting setting) {
 }
 
 void add_sliding_stop(ExperimentReport& report) {
-  const double speed = 1.0, distance = speed * speed / (2.0 * kMu * kGravity), time = speed / (kMu * kGravity);
+  const double speed = 1.0, distance = speed * speed / (2.0 * kSlidingMu * kGravity), time = speed / (kSlidingMu * kGravity);
   std::vector<LawChoice> laws = rigid_laws();
   laws.push_back({"coulomb_pyramid, 4 edges aligned", {.law = Law::coulomb_pyramid, .align_edges = true}});
   laws.push_back({"coulomb_pyramid, 32 edges", {.law = Law::coulomb_pyramid, .edges = 32}});
@@ -110,7 +109,7 @@ void add_sliding_stop(ExperimentReport& report) {
              [&](double h) {
                RunSetting setting = law.setting;
                setting.h = h;
-               const Stop along = slide_to_rest(0.0, speed, setting), turned = slide_to_rest(radians(30.0), speed, setting);
+               const SlidingStop along = slide_to_rest(0.0, speed, setting), turned = slide_to_rest(radians(30.0), speed, setting);
                return std::vector<double>{along.distance, along.time, turned.distance, turned.time, turned.sideways};
              });
   }

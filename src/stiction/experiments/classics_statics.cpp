@@ -12,8 +12,6 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kStill = 1e-9;  // m/s and rad/s, the tolerance of the solves: slower is at rest
-
 // --- Box of w = 0.2 m, 0.4 m high, on an incline that grows steeper.
 void add_tipping(ExperimentReport& report) {
   const Vector3d half(0.1, 0.1, 0.2);

@@ -25,7 +25,7 @@ using Eigen::Index;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-constexpr double kStep = 1e-3;                          // s
+constexpr double kDropStep = 1e-3;                      // s
 constexpr double kStand = 0.3;                          // s until the robot stands
 constexpr double kSlowest = 1.5, kFastest = 3.0;        // m/s of the base, pushed: the robot is 0.2 m high, so all go over or far
 constexpr double kSpin = 8.0;                           // rad/s, largest
@@ -71,11 +71,11 @@ double normal_force_below(const Run& run, const Vector3d& up, double height) {
 }
 
 Simulation robot_on_ground() {
-  constexpr double kFriction = 0.8;
-  const World world = links_on_ground(links_standing_posture(), kFriction);
+  constexpr double kPushFriction = 0.8;
+  const World world = links_on_ground(links_standing_posture(), kPushFriction);
   StepOptions options;
-  options.assemble.dt = kStep;
-  return {{world, make_scene(world, kFriction), options}, initial_state(world)};
+  options.assemble.dt = kDropStep;
+  return {{world, make_scene(world, kPushFriction), options}, initial_state(world)};
 }
 
 Drives hold(const World& world) {
@@ -177,7 +177,7 @@ void add_mass_ratios(ExperimentReport& report) {
                 const Shape cube = Box{Vector3d::Constant(0.5 * kSide)};
                 builder.add_free_body(solid("lower", cube, lower, {0.0, 0.0, 0.5 * kSide}));
                 builder.add_free_body(solid("upper", cube, upper, {0.0, 0.0, 1.5 * kSide}));
-                Run run(builder.build(), {.h = kStep});
+                Run run(builder.build(), {.h = kDropStep});
                 run.until(1.0);
                 const Vector3d from(0.0, 0.0, 1.5 * kSide), to = run.position(1);
                 return std::vector<double>{normal_force_below(run, Vector3d::UnitZ(), 0.5 * kSide), std::abs(to.z() - from.z()),
@@ -213,7 +213,7 @@ void add_faces(ExperimentReport& report) {
                 body.shapes = {{prism(kCorners, kRadius, kHalf)}};  // as heavy all around as the cylinder
                 builder.add_free_body(body);
               }
-              Run run(builder.build(), {.h = kStep});
+              Run run(builder.build(), {.h = kDropStep});
               run.until(5.0);
               double moved = 0.0;
               for (int k = 0; k < kPrisms; ++k) moved = std::max(moved, (run.position(k) - start[static_cast<std::size_t>(k)]).norm());

@@ -119,15 +119,15 @@ class ArmRun {
   InverseSolution inverse_;
 };
 
-struct Row {
+struct ArmRow {
   ArmDrive drive;
   const char *name, *note;
   std::optional<PublishedTracking> published;
 };
 
-const PublishedTracking kPublishedPd{0.001, 1.01e-2, 357.0};
-const Row kRows[] = {
-    {ArmDrive::pd, "PD", "no gravity compensation", kPublishedPd},
+const PublishedTracking kPublishedArm{0.001, 1.01e-2, 357.0};
+const ArmRow kArmRows[] = {
+    {ArmDrive::pd, "PD", "no gravity compensation", kPublishedArm},
     {ArmDrive::pd_geared, "PD, geared", "rotors of 2e-4 kg m² behind 100:1, gains for them", PublishedTracking{0.05, 1.74e-1, 24.6}},
     {ArmDrive::id_control, "ID as control", "feedback 100 1/s², 20 1/s", PublishedTracking{0.05, 2.85e-2, 6.51}},
     {ArmDrive::id_constraint, "ID as constraint", "Drake's own PD at this step: 0.096 rad", PublishedTracking{0.10, 1.15e-1, 2.85}},
@@ -139,11 +139,11 @@ const Row kRows[] = {
 void add_feedback_arm(ExperimentReport& report, const ExperimentOptions& options) {
   const double duration = options.quick ? 2.0 : 5.0;
   double base = 0.0;
-  for (const Row& row : kRows) {
+  for (const ArmRow& row : kArmRows) {
     const TryStep attempt = [&](double h) { return ArmRun(row.drive, h).run(duration); };
     const LargestStep found = largest_stable_step(attempt, options.quick ? 3 : 7);
     if (row.drive == ArmDrive::pd) base = found.run.seconds;
-    add_tracking_rows(report, "UR10", row.name, found, row.published, kPublishedPd, base, row.note);
+    add_tracking_rows(report, "UR10", row.name, found, row.published, kPublishedArm, base, row.note);
   }
 }
 

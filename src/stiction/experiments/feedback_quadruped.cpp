@@ -20,7 +20,7 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double kFriction = 0.8, kTorqueLimit = 4.0;                 // N m, published
+constexpr double kTrotFriction = 0.8, kTorqueLimit = 4.0;             // N m, published
 constexpr double kSwing = 0.08, kSwingRate = 2.0 * std::numbers::pi;  // rad, rad/s
 constexpr double kSpeed = 0.2;                                        // m/s, published
 constexpr double kPublishedPeriod = 0.3, kSlowPeriod = 1.2;           // s: the longer has swings of three of the longest steps
@@ -77,9 +77,9 @@ struct Walk {
   long at_tolerance = 0, steps = 0;
 };
 
-class WalkRun {
+class LegRun {
  public:
-  WalkRun(const JointPlan& plan, LegDrive drive, double h) : plan_(plan), drive_(drive), stepper_(make_stepper(h)), h_(h) {
+  LegRun(const JointPlan& plan, LegDrive drive, double h) : plan_(plan), drive_(drive), stepper_(make_stepper(h)), h_(h) {
     const World& world = stepper_.world();
     joints_.assign(world.actuated().begin(), world.actuated().end());
     limits_.assign(joints_.size(), kTorqueLimit);
@@ -113,10 +113,10 @@ class WalkRun {
 
  private:
   Stepper make_stepper(double h) const {
-    const World world = links_on_ground(plan_.standing(), kFriction);
+    const World world = links_on_ground(plan_.standing(), kTrotFriction);
     StepOptions options;
     options.assemble.dt = h;
-    return {world, make_scene(world, kFriction), options};
+    return {world, make_scene(world, kTrotFriction), options};
   }
 
   StepReport step(double t) {
@@ -217,13 +217,13 @@ double mean(const std::vector<double>& x) {
 void add_accuracy(ExperimentReport& report, const char* name, const JointPlan& plan, double duration, double h_reference,
                   const std::string& note) {
   const std::string setting = fmt::format("ID as constraint, {}", name);
-  const std::optional<Walk> reference = WalkRun(plan, LegDrive::id_constraint, h_reference).run(duration);
+  const std::optional<Walk> reference = LegRun(plan, LegDrive::id_constraint, h_reference).run(duration);
   if (!reference) {
     report.rows.push_back({"quadruped", setting, "all", "", 0.0, Reference::none, {}, "the run of short steps fell"});
     return;
   }
   const std::string against = fmt::format("reference: steps of {:g} ms", 1e3 * h_reference);
-  const double weight = links_on_ground(plan.standing(), kFriction).robots()[0].mass * 9.81;
+  const double weight = links_on_ground(plan.standing(), kTrotFriction).robots()[0].mass * 9.81;
   std::array<ExperimentRow, 7> rows{
       ExperimentRow{"quadruped", setting, "slip per foot", "m", reference->slip, Reference::own, {}, note},
       ExperimentRow{"quadruped", setting, "of it where it should swing", "m", reference->dragged, Reference::own, {}, ""},
@@ -234,7 +234,7 @@ void add_accuracy(ExperimentReport& report, const char* name, const JointPlan& p
       ExperimentRow{"quadruped", setting, "steps not at 1e-9", "", 0.0, Reference::closed_form, {}, ""}};
   std::string fell;
   for (const double h : report.steps) {
-    const std::optional<Walk> walk = WalkRun(plan, LegDrive::id_constraint, h).run(duration);
+    const std::optional<Walk> walk = LegRun(plan, LegDrive::id_constraint, h).run(duration);
     if (!walk) {
       fell += fmt::format(" {:g} ms", 1e3 * h);
       continue;
@@ -257,15 +257,15 @@ void add_accuracy(ExperimentReport& report, const char* name, const JointPlan& p
   }
 }
 
-struct Row {
+struct LegRow {
   LegDrive drive;
   const char *name, *note;
   std::optional<PublishedTracking> published;
 };
 
-const PublishedTracking kPublishedPd{0.001, 3.80e-2, 24.84};
-const Row kRows[] = {
-    {LegDrive::pd, "PD", "", kPublishedPd},
+const PublishedTracking kPublishedLegs{0.001, 3.80e-2, 24.84};
+const LegRow kLegRows[] = {
+    {LegDrive::pd, "PD", "", kPublishedLegs},
     {LegDrive::id_control, "ID as control", "torques within 4 N m", PublishedTracking{0.004, 9.05e-3, 4.97}},
     {LegDrive::id_constraint, "ID as constraint", "torques within 4 N m; published: without limits, and skating",
      PublishedTracking{0.10, 5.10e-2, 2.54}},
@@ -278,14 +278,14 @@ void add_feedback_quadruped(ExperimentReport& report, const ExperimentOptions& o
   const double duration = options.quick ? 2.0 : 5.0, h_reference = options.quick ? 5e-4 : kTick;
   const JointPlan sway(Motion::sway, duration), trot(Motion::trot, duration);
   double base = 0.0;
-  for (const Row& row : kRows) {
+  for (const LegRow& row : kLegRows) {
     const TryStep attempt = [&](double h) -> std::optional<TrackingRun> {
-      const std::optional<Walk> walk = WalkRun(trot, row.drive, h).run(duration);
+      const std::optional<Walk> walk = LegRun(trot, row.drive, h).run(duration);
       return walk ? std::optional(walk->run) : std::nullopt;
     };
     const LargestStep found = largest_stable_step(attempt, options.quick ? 3 : 7);
     if (row.drive == LegDrive::pd) base = found.run.seconds;
-    add_tracking_rows(report, "quadruped, trot", row.name, found, row.published, kPublishedPd, base, row.note);
+    add_tracking_rows(report, "quadruped, trot", row.name, found, row.published, kPublishedLegs, base, row.note);
   }
   add_accuracy(report, "every joint a sinusoid", sway, duration, h_reference,
                "feet are asked to slide; one that bears nothing does not count");

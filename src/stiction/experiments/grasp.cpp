@@ -13,12 +13,11 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kStep = 0.01;       // s [D14, section VII-A]
+constexpr double kGraspStep = 0.01;  // s [D14, section VII-A]
 constexpr int kPublishedSteps = 10;  // of each trial of Table I
 constexpr int kPublishedBoxes = 2;   // three pairs of bodies, 36 contacts
 constexpr double kLost = 1e-3;       // m: a box that hangs so far below its place is no longer held
 constexpr double kTableFriction = 100.0;
-constexpr double kStill = 1e-9;  // m/s, the tolerance of the solves: slower is at rest
 
 GraspSetting no_slip(Solver solver, const std::string& name, bool corner_normals) {
   return {.name = name, .law = Law::no_slip, .solver = solver, .corner_normals = corner_normals};
@@ -40,7 +39,7 @@ struct Trial {
 };
 
 Trial hold(const GraspSetting& setting, int boxes, int steps, double jitter = 0.0, std::uint64_t seed = 1) {
-  HeldRow row(setting, boxes, kStep, jitter, seed);
+  HeldRow row(setting, boxes, kGraspStep, jitter, seed);
   Trial trial;
   const auto start = std::chrono::steady_clock::now();
   for (int k = 0; k < steps; ++k) {
@@ -54,7 +53,7 @@ Trial hold(const GraspSetting& setting, int boxes, int steps, double jitter = 0.
     trial.residual = std::max(trial.residual, row.solution().certificate.worst());
     trial.contacts = static_cast<int>(row.contacts().size());
     int bearing = 0;
-    for (int i = 0; i < trial.contacts; ++i) bearing += row.solution().impulses[3 * i] > 1e-9 * kGraspForce * kStep ? 1 : 0;
+    for (int i = 0; i < trial.contacts; ++i) bearing += row.solution().impulses[3 * i] > 1e-9 * kGraspForce * kGraspStep ? 1 : 0;
     trial.bearing.add(static_cast<double>(bearing) / (boxes + 1));
     trial.energy.push_back(row.relative_energy());
     trial.sag = row.sag();
@@ -180,10 +179,10 @@ void add_statics(ExperimentReport& report) {
       add_solve(report, "statics of the row", fmt::format("{}, {} boxes", to_string(law), boxes),
                 {{"gripper friction that holds", "", least}, {"force along the row at a gripper", "N", boxes * kGraspForce}}, [&] {
                   const auto holds = [&](double mu) {
-                    HeldRow row({.law = law, .mu = kTableFriction, .gripper_mu = mu}, boxes, kStep);
-                    return row.step() && row.sag() < kStill * kStep;
+                    HeldRow row({.law = law, .mu = kTableFriction, .gripper_mu = mu}, boxes, kGraspStep);
+                    return row.step() && row.sag() < kStill * kGraspStep;
                   };
-                  HeldRow row({.law = law, .mu = kTableFriction}, boxes, kStep);
+                  HeldRow row({.law = law, .mu = kTableFriction}, boxes, kGraspStep);
                   if (!row.step()) throw RunFailed("the first step is not solved");
                   return std::vector<double>{threshold(0.5 * least, 2.0 * least, holds), row.gripper_force(0).x()};
                 });
@@ -214,7 +213,7 @@ void add_stack(ExperimentReport& report, const ExperimentOptions& options) {
                   box.inertia = Eigen::Matrix3d::Identity();  // of the released script, in kg m²
                   builder.add_free_body(box);
                 }
-                RunSetting setting{.law = choice.law, .h = kStep, .mu = 1.0, .solver = choice.solver};
+                RunSetting setting{.law = choice.law, .h = kGraspStep, .mu = 1.0, .solver = choice.solver};
                 Run run(builder.build(), setting);
                 Mean distance;
                 double ground = 0.0;
@@ -226,7 +225,7 @@ void add_stack(ExperimentReport& report, const ExperimentOptions& options) {
                   const ContactPoint& contact = run.stepper().contacts()[i];
                   const Eigen::Index row = 3 * static_cast<Eigen::Index>(i);
                   const bool on_ground = run.world().bodies()[static_cast<std::size_t>(contact.body_b)].block < 0;
-                  if (on_ground) ground += run.solution().impulses[row] / kStep;
+                  if (on_ground) ground += run.solution().impulses[row] / kGraspStep;
                 }
                 return std::vector<double>{distance.mean(), ground};
               });

@@ -12,6 +12,7 @@
 namespace stiction {
 
 inline constexpr double kGravity = 9.81;  ///< m/s², the default of worlds
+inline constexpr double kStill = 1e-9;    ///< m/s and rad/s, the tolerance of the solves: slower is at rest
 
 /// Law, friction of every contact and step of a run.
 struct RunSetting {

@@ -13,10 +13,10 @@ using Eigen::Vector2d;
 using Eigen::Vector3d;
 
 // --- Compliant contact: a spring along the normal, friction μ λ_N min(1, slip/v_s).
-constexpr double kMass = 2.0, kMu = 0.5;
+constexpr double kPointMass = 2.0, kPointMu = 0.5;
 
 /// A point of 2 kg that slides along x and z, a sphere of 0.1 m with its lowest point on the ground.
-World sliding_point(double mass = kMass) {
+World sliding_point(double mass = kPointMass) {
   WorldBuilder builder;
   builder.add_static_body(plane("ground", Vector3d::UnitZ()));
   add_mjcf(builder, fmt::format(R"(<worldbody><body name="brick"><joint name="x" type="slide" axis="1 0 0"/>
@@ -27,7 +27,7 @@ World sliding_point(double mass = kMass) {
 }
 
 RunSetting compliant(double stiffness, double damping) {
-  RunSetting setting{.law = Law::regularized_stiction, .mu = kMu};
+  RunSetting setting{.law = Law::regularized_stiction, .mu = kPointMu};
   setting.material.emplace();
   setting.material->stiffness = stiffness;
   setting.material->damping = damping;
@@ -43,7 +43,7 @@ void add_compliant(ExperimentReport& report) {
     run.until(2.0);  // the damper's time constant d/k is 11 ms
     return std::vector<double>{-run.state.q[1]};
   });
-  const double pull = 0.4 * kMu * kMass * kGravity;
+  const double pull = 0.4 * kPointMu * kPointMass * kGravity;
   add_solve(report, "compliant contact", law,
             {{"creep under 0.4 of the friction limit", "m/s", 0.4e-2, "v_s = 10 mm/s times the share: held by a rigid law"},
              {"friction while it creeps", "N", -pull}},
@@ -52,7 +52,7 @@ void add_compliant(ExperimentReport& report) {
               for (int k = 0; k < 2000; ++k) run.step(Vector2d(pull, 0.0));
               return std::vector<double>{run.state.v[0], run.solution().impulses[1] / run.h()};
             });
-  add_solve(report, "compliant contact", law, {{"deceleration of a slide", "m/s²", -kMu * kGravity}}, [&] {
+  add_solve(report, "compliant contact", law, {{"deceleration of a slide", "m/s²", -kPointMu * kGravity}}, [&] {
     Run run(sliding_point(), compliant(1e5, 2e3));
     run.until(0.5);  // settled
     run.state.v[0] = 1.0;
@@ -139,7 +139,7 @@ void add_hybrid(ExperimentReport& report) {
              double opened = 0.0;
              while (run.state.time < 1.5 - 0.5 * h) {
                const double middle = run.state.time + 0.5 * h;
-               run.step(Vector2d(0.0, kMass * kGravity * middle));
+               run.step(Vector2d(0.0, kPointMass * kGravity * middle));
                if (opened == 0.0 && run.normal_force() == 0.0) opened = run.state.time - h;
              }
              return std::vector<double>{opened, run.state.q[1]};

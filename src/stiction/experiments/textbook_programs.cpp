@@ -51,7 +51,7 @@ void add_cart(ExperimentReport& report) {
 }
 
 // --- Brick on a plane, one contact, m = 2 kg, μ = 0.4, h = 10 ms.
-constexpr double kMass = 2.0, kMu = 0.4, kBrickStep = 1e-2;
+constexpr double kBrickMass = 2.0, kBrickMu = 0.4, kBrickStep = 1e-2;
 
 World brick() {
   WorldBuilder builder;
@@ -64,7 +64,7 @@ World brick() {
 
 Run brick_run(RunSetting setting, double speed) {
   setting.h = kBrickStep;
-  setting.mu = kMu;
+  setting.mu = kBrickMu;
   Run run(brick(), setting);
   run.state.v << speed, 0.0;
   return run;
@@ -76,11 +76,11 @@ struct BrickState {
 };
 
 void add_brick(ExperimentReport& report) {
-  const double limit = kMu * kMass * kGravity;
+  const double limit = kBrickMu * kBrickMass * kGravity;
   for (const BrickState& c : {BrickState{"slides on", 1.0, 3.0}, BrickState{"slides back", -1.0, 3.0}, BrickState{"stops", 0.03, 0.0},
                               BrickState{"is held against a pull", 0.0, 7.0}, BrickState{"is pulled off", 0.0, 9.0}}) {
-    const double stop = -(kMass * c.v / kBrickStep + c.u);  // the force that leaves no velocity
-    const double force = std::clamp(stop, -limit, limit), v = c.v + kBrickStep / kMass * (c.u + force);
+    const double stop = -(kBrickMass * c.v / kBrickStep + c.u);  // the force that leaves no velocity
+    const double force = std::clamp(stop, -limit, limit), v = c.v + kBrickStep / kBrickMass * (c.u + force);
     for (const auto& [law, solver] : {std::pair{Law::coulomb_pyramid, Solver::lemke}, std::pair{Law::coulomb_pyramid, Solver::enumerate},
                                       std::pair{Law::coulomb_cone, Solver::interior_point}}) {
       add_solve(report, "sliding brick (LCP with friction)", with_solver(law, solver),
@@ -96,28 +96,30 @@ void add_brick(ExperimentReport& report) {
 // --- Anitescu's step of the same brick at 1 m/s: φ + h (n - μ d) v' >= 0 is active, and nothing else.
 void add_anitescu(ExperimentReport& report) {
   const double v = 1.0, h = kBrickStep, fall = kGravity * h;
-  const double beta = kMass * (kMu * v + fall) / (1.0 + kMu * kMu);  // multiplier of the active constraint, λ = β (n - μ d)
-  const double along = v - kMu * beta / kMass, up = beta / kMass - fall;
-  const double objective = 0.5 * beta * beta * (1.0 + kMu * kMu) / kMass;  // of primal and dual
+  const double beta =
+      kBrickMass * (kBrickMu * v + fall) / (1.0 + kBrickMu * kBrickMu);  // multiplier of the active constraint, λ = β (n - μ d)
+  const double along = v - kBrickMu * beta / kBrickMass, up = beta / kBrickMass - fall;
+  const double objective = 0.5 * beta * beta * (1.0 + kBrickMu * kBrickMu) / kBrickMass;  // of primal and dual
   for (const auto& [solver, edges, what] : {std::tuple{Solver::newton, 0, "primal, disc"}, std::tuple{Solver::newton, 4, "primal, pyramid"},
                                             std::tuple{Solver::active_set, 4, "dual, pyramid"}, std::tuple{Solver::pgs, 4, "dual, pyramid"},
                                             std::tuple{Solver::interior_point, 0, "dual, disc"}}) {
-    add_solve(
-        report, "Anitescu's convex step", fmt::format("{} ({})", to_string(solver), what),
-        {{"v after", "m/s", along},
-         {"rises at", "m/s", up, "μ v: the relaxation glides"},
-         {"gap after", "m", h * kMu * along},
-         {"λ_N", "N s", beta},
-         {"primal objective", "J", objective},
-         {"dual objective", "J", -objective}},
-        [&, solver = solver, edges = edges] {
-          Run run = brick_run({.law = Law::anitescu, .solver = solver, .edges = edges}, v);
-          run.step();
-          const VectorXd lambda = run.solution().impulses.head(3);
-          const Vector2d free(v, -fall), change = run.state.v - free;
-          const double dual = 0.5 * (lambda[0] * lambda[0] + lambda[1] * lambda[1]) / kMass + lambda[0] * free[1] + lambda[1] * free[0];
-          return std::vector<double>{run.state.v[0], run.state.v[1], run.state.q[1], lambda[0], 0.5 * kMass * change.squaredNorm(), dual};
-        });
+    add_solve(report, "Anitescu's convex step", fmt::format("{} ({})", to_string(solver), what),
+              {{"v after", "m/s", along},
+               {"rises at", "m/s", up, "μ v: the relaxation glides"},
+               {"gap after", "m", h * kBrickMu * along},
+               {"λ_N", "N s", beta},
+               {"primal objective", "J", objective},
+               {"dual objective", "J", -objective}},
+              [&, solver = solver, edges = edges] {
+                Run run = brick_run({.law = Law::anitescu, .solver = solver, .edges = edges}, v);
+                run.step();
+                const VectorXd lambda = run.solution().impulses.head(3);
+                const Vector2d free(v, -fall), change = run.state.v - free;
+                const double dual =
+                    0.5 * (lambda[0] * lambda[0] + lambda[1] * lambda[1]) / kBrickMass + lambda[0] * free[1] + lambda[1] * free[0];
+                return std::vector<double>{
+                    run.state.v[0], run.state.v[1], run.state.q[1], lambda[0], 0.5 * kBrickMass * change.squaredNorm(), dual};
+              });
   }
 }
 
@@ -144,18 +146,19 @@ void add_todorov(ExperimentReport& report) {
     add_solve(report, "Todorov's program: cart and wall", "newton", rows(q, v), [&, q = q, v = v] { return push(q, v); });
   }
   const double speed = 1.0, fall = kGravity * h;
-  const double normal = (fall + kMu * speed) / ((1.0 / kMass + R) * (1.0 + kMu * kMu));  // along the cone's edge (1, -μ)
+  const double normal =
+      (fall + kBrickMu * speed) / ((1.0 / kBrickMass + R) * (1.0 + kBrickMu * kBrickMu));  // along the cone's edge (1, -μ)
   add_solve(report, "Todorov's program: sliding brick", "newton",
             {{"λ_N", "N s", normal},
-             {"λ_T", "N s", -kMu * normal},
-             {"v after", "m/s", speed - kMu * normal / kMass},
-             {"rises at", "m/s", normal / kMass - fall, "glides as Anitescu's step does, less R λ_N (1 + μ²)"}},
+             {"λ_T", "N s", -kBrickMu * normal},
+             {"v after", "m/s", speed - kBrickMu * normal / kBrickMass},
+             {"rises at", "m/s", normal / kBrickMass - fall, "glides as Anitescu's step does, less R λ_N (1 + μ²)"}},
             [&] {
               Run run = brick_run(setting, speed);
               run.step();
               return std::vector<double>{run.solution().impulses[0], run.solution().impulses[1], run.state.v[0], run.state.v[1]};
             });
-  const double load = fall / (1.0 / kMass + R);
+  const double load = fall / (1.0 / kBrickMass + R);
   add_solve(report, "Todorov's program: brick at rest", "newton", {{"λ_N", "N s", load}, {"sinks at", "m/s", -R * load, "softness: R λ_N"}},
             [&] {
               Run run = brick_run(setting, 0.0);

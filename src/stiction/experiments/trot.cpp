@@ -115,8 +115,6 @@ State make_start(const TrotRun& run, const World& world, const TrotPlanner& plan
   return state;
 }
 
-Eigen::Quaterniond base_rotation(const State& state) { return {state.q[6], state.q[3], state.q[4], state.q[5]}; }
-
 bool has_fallen(const State& state) {
   return state.q[2] < 0.5 * kStanceHeight || (base_rotation(state) * Eigen::Vector3d::UnitZ()).z() < 0.5 || !state.q.allFinite();
 }

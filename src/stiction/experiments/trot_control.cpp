@@ -15,10 +15,6 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-Eigen::Matrix3d base_rotation(const State& state) {
-  return Eigen::Quaterniond(state.q[6], state.q[3], state.q[4], state.q[5]).toRotationMatrix();
-}
-
 // m: a foot that the gait plans to stand counts as standing from here on. A controller that counts on the force of a foot in the air
 // presses it into the ground.
 constexpr double kFeltGap = 1e-4;
@@ -117,7 +113,7 @@ void TrotControl::track_feet(const TrotObservation& seen) {
 
 // Virtual forces of the feet that the gait plans to stand, into the torques and accelerations of the feedback.
 void TrotControl::stabilise(const TrotObservation& seen, Index stance) {
-  const Eigen::Matrix3d R_WB = base_rotation(seen.state);
+  const Eigen::Matrix3d R_WB = base_rotation(seen.state).toRotationMatrix();
   const Eigen::Matrix3d R_HB =
       Eigen::AngleAxisd(-planar_pose(seen.state.q.head<3>(), R_WB).yaw, Eigen::Vector3d::UnitZ()).toRotationMatrix() * R_WB;
   stance_point_.resize(3, stance);

@@ -25,6 +25,8 @@ inline constexpr int kTrotLegs = 4, kTrotJoints = 12;
 inline constexpr double kTrotFootRadius = 0.01, kTrotSettle = 0.2;  ///< m; s, before which all feet stand
 inline constexpr std::array<const char*, kTrotLegs> kTrotFeet{"LF_foot", "RF_foot", "LH_foot", "RH_foot"};
 
+inline Eigen::Quaterniond base_rotation(const State& state) { return {state.q[6], state.q[3], state.q[4], state.q[5]}; }
+
 /// What the controller knows of the state.
 struct TrotObservation {
   const WorldData& data;

@@ -18,11 +18,11 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double kStep = 1e-3, kDuration = 10.0;  // s [D14, section VII-B]
-constexpr double kTableFriction = 100.0;          // Table II
-constexpr double kViscosity = 0.1;                // N s/m, Table III
-constexpr double kHeight = 0.14, kReach = 0.2;    // m, of the base above its feet, and of the feet from it
-constexpr double kShare = 0.25;                   // of a quick run that the event-driven ones walk
+constexpr double kWalkStep = 1e-3, kDuration = 10.0;  // s [D14, section VII-B]
+constexpr double kTableFriction = 100.0;              // Table II
+constexpr double kViscosity = 0.1;                    // N s/m, Table III
+constexpr double kHeight = 0.14, kReach = 0.2;        // m, of the base above its feet, and of the feet from it
+constexpr double kShare = 0.25;                       // of a quick run that the event-driven ones walk
 constexpr double kContactsMean = 6.0, kContactsMost = 30.0;
 constexpr double kShell = 416.284, kPpm = 301.796;         // s, Table II
 constexpr double kLemke = 2936.36, kViscousPpm = 2139.73;  // s, Table III
@@ -57,7 +57,7 @@ TrotRun controller() {
 Stepper make_stepper(const WalkSetting& setting) {
   const World world = make_world();
   StepOptions options;
-  options.assemble.dt = kStep;
+  options.assemble.dt = kWalkStep;
   options.assemble.friction = setting.mu;
   options.assemble.material = ContactMaterial{};
   options.assemble.material->viscosity = kViscosity;
@@ -85,9 +85,9 @@ WalkRun walk(const WalkSetting& setting, double duration) {
   VectorXd tau = VectorXd::Zero(world.nv());
   const Eigen::Vector2d start = state.q.head<2>();
   const auto begin = std::chrono::steady_clock::now();
-  const long steps = std::lround(duration / kStep);
+  const long steps = std::lround(duration / kWalkStep);
   for (; out.steps < steps; ++out.steps) {
-    const double t = static_cast<double>(out.steps) * kStep;
+    const double t = static_cast<double>(out.steps) * kWalkStep;
     const Eigen::Quaterniond R(Eigen::Vector4d(state.q.segment<4>(3)));
     PlanarTwist command{};
     if (t >= kTrotSettle) command = patrol.update(t, planar_pose(state.q.head<3>(), R.toRotationMatrix()));

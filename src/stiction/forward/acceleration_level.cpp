@@ -22,7 +22,7 @@ constexpr double kTurn = 1e-3;     // rad between poses of the difference: its e
 constexpr double kAtRest = 1e-8;   // m/s, rad/s: below, J̇ v is 1e-16 rad/s times whatever turns
 constexpr double kSlide = 1e3;     // B, in accelerations of the free motion
 constexpr double kAligned = 1e-8;  // rad, of a slip and its friction when the passes end: ten times the tolerance of the solves
-constexpr int kPasses = 8;         // each gains two digits or more where forces exist; a stiff slide, of first order, takes two
+constexpr int kForcePasses = 8;    // each gains two digits or more where forces exist; a stiff slide, of first order, takes two
 constexpr int kMostFactorizations = 200;  // ten times what a solvable problem takes; where none exists there is another way on
 constexpr double kDetection = 1e-5;       // m: what is closed has drifted less than that from gap zero
 constexpr double kSteadySlip = 1e-8;      // m/s: below, what starts to slip has no direction yet but that of its acceleration
@@ -31,8 +31,6 @@ const Isometry3d& pose_of(const WorldData& data, int body) {
   static const Isometry3d world = Isometry3d::Identity();
   return body < 0 ? world : data.X_WB[static_cast<std::size_t>(body)];
 }
-
-double largest(const GrowVector& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; }
 
 }  // namespace
 
@@ -264,7 +262,7 @@ AccelerationLevel::Answer AccelerationLevel::solve_law(const EventSetting& setti
   u_free_ = r.u_free;
   for (int k = 0; k < n; ++k)
     u_free_.segment<3>(3 * k) += convective_.segment<3>(3 * static_cast<Index>(bearing_[static_cast<std::size_t>(k)]));
-  scale_ = std::max({setting.world.gravity().norm(), largest(u_free_), largest(r.w_free)});
+  scale_ = std::max({setting.world.gravity().norm(), largest_entry(u_free_), largest_entry(r.w_free)});
   lambda_.setZero(3 * n);
   scratch_.setZero(r.bounded_rows());
   const auto velocity_of = [&](const Ref<const VectorXd>& beta) {
@@ -283,7 +281,7 @@ AccelerationLevel::Answer AccelerationLevel::solve_law(const EventSetting& setti
   options.max_factorizations = std::min(options.max_factorizations, kMostFactorizations);
   const double slide = kSlide * scale_;
   stiff_ = false;
-  for (int pass = 0; pass < kPasses; ++pass) {
+  for (int pass = 0; pass < kForcePasses; ++pass) {
     r.u_free = u_free_;
     for (int k = 0; k < n; ++k) {
       const std::size_t i = static_cast<std::size_t>(k);

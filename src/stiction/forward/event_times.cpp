@@ -15,14 +15,14 @@ using Eigen::Ref;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-constexpr double kSoon = 0.01;    // of the tolerance of time: a contact has arrived
-constexpr double kTurn = 0.5;     // rad: over less, a gap is a cubic
-constexpr double kLeast = 1e-13;  // s: a piece is longer
-constexpr int kRootSteps = 60;    // of the time of an event: more than halving would take
-constexpr int kScalar = 60;       // halvings of a cubic's root, to rounding
-constexpr double kJump = 100.0;   // accelerations of the motion: a slip that changes faster jumps, as stiff slides come and go
-constexpr double kKink = 1e-3;    // of a piece: forces are continuous where a stick gives way or a contact is left, so an error t of
-                                  // its time alters velocities by t²
+constexpr double kSoon = 0.01;      // of the tolerance of time: a contact has arrived
+constexpr double kCubicTurn = 0.5;  // rad: over less, a gap is a cubic
+constexpr double kLeast = 1e-13;    // s: a piece is longer
+constexpr int kRootSteps = 60;      // of the time of an event: more than halving would take
+constexpr int kScalar = 60;         // halvings of a cubic's root, to rounding
+constexpr double kJump = 100.0;     // accelerations of the motion: a slip that changes faster jumps, as stiff slides come and go
+constexpr double kKink = 1e-3;      // of a piece: forces are continuous where a stick gives way or a contact is left, so an error t of
+                                    // its time alters velocities by t²
 
 /// First x in (0, 1] at which the cubic with these values and slopes at 0 and 1 is no more above 0, as it is at 0.
 double first_root(double value_0, double slope_0, double value_1, double slope_1) {
@@ -52,8 +52,6 @@ double first_root(double value_0, double slope_0, double value_1, double slope_1
   }
   return kInfinity;
 }
-
-double largest(const GrowVector& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; }
 
 }  // namespace
 
@@ -168,7 +166,7 @@ double EventDriven::clear_time(const EventSetting& setting, double s) {
     double turning = 0.0;
     for (std::size_t b = 0; b < setting.reach.size(); ++b)
       turning = std::max(turning, body_velocity(setting.world, data_, static_cast<int>(b), low > 0.0 ? at_.v : start_.v).tail<3>().norm());
-    double high = turning * (s - low) > kTurn ? low + kTurn / turning : s;
+    double high = turning * (s - low) > kCubicTurn ? low + kCubicTurn / turning : s;
     while (!flow(setting, high)) {  // there are no forces: to before that
       high = 0.5 * (low + high);
       if (high - low <= tolerance) return high;
@@ -207,7 +205,8 @@ bool EventDriven::holds_nothing(const EventSetting& setting) const {
 // slides the slip along their first direction, of what is held the acceleration that it would take or the force that is left to hold it.
 void EventDriven::margins(const PhasePoint& x, const Accelerations& forces, std::vector<Margin>& out) const {
   const double small = level_.small();
-  const double most = std::max(largest(forces.forces), largest(forces.row_forces)), mobility = most > 0.0 ? level_.scale() / most : 0.0;
+  const double most = std::max(largest_entry(forces.forces), largest_entry(forces.row_forces)),
+               mobility = most > 0.0 ? level_.scale() / most : 0.0;
   const auto held = [&](double acceleration, double force_left) {
     return Margin{acceleration > small ? small - acceleration : std::max(mobility * std::min(force_left, most), small), false};
   };

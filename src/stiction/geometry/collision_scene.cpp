@@ -26,10 +26,6 @@ void insert_sorted(std::vector<Pair>& list, Pair p) {
   if (at == list.end() || *at != p) list.insert(at, p);
 }
 
-struct Material {
-  double mu = 0.0, restitution = 0.0;
-};
-
 void require_material(std::string_view name, double mu, double restitution) {
   if (!(mu >= 0.0)) throw InvalidArgument(fmt::format("{}.friction", name), "a number >= 0 or infinity", fmt::format("{}", mu));
   if (!(restitution >= 0.0 && restitution <= 1.0)) {
@@ -59,6 +55,9 @@ void require_pose(std::string_view name, const Eigen::Isometry3d& X) {
 }  // namespace
 
 struct CollisionScene::Impl {
+  struct Material {
+    double mu = 0.0, restitution = 0.0;
+  };
   std::shared_ptr<const std::vector<SceneGeometry>> geometries;
   std::vector<Collider> colliders;
   std::vector<Eigen::Isometry3d> X_WG;  ///< of geometries with patches of friction, kept up

@@ -308,8 +308,6 @@ struct Touching {
   }
 };
 
-constexpr double kSquare = 1e-7;  // sine of the tilt below which an edge counts as square to n
-
 void touching_edges(const Convex& shape, const SupportPoint& at, const Vector3d& n, Touching& r) {
   for (int k : shape.core->neighbors_of(at.vertex)) {
     const Vector3d end = shape.world(k), e = end - at.point;

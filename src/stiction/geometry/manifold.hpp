@@ -35,6 +35,9 @@ constexpr std::uint64_t pair_name(std::uint64_t a, std::uint64_t b) {
   return x ^ (x >> 31);
 }
 
+/// Sine of the tilt below which an edge, a line or a disc counts as square to the normal.
+inline constexpr double kSquare = 1e-7;
+
 /// Where the routines of a pair put their points. `flip` when they see the pair the other way round.
 struct ContactSink {
   std::vector<RawContact>& contacts;

@@ -140,8 +140,6 @@ class Arc {
   Vector2d offset_, axis_;
 };
 
-constexpr double kSquare = 1e-7;  // sine of the tilt below which a line or disc counts as square to n
-
 /// Points of the cap's rim over the edge, seen along n.
 template <class F>
 void for_rim_crossings(const Convex& cylinder, double side, const Vector3d& a, const Vector3d& b, const Vector3d& n, const F& f) {

@@ -136,16 +136,6 @@ SparseMatrix read_matrix(const Hdf5File& in, const std::string& path) {
   return out;
 }
 
-// Rows of a contact in the plane become the first two of three; E maps dimension * n numbers to 3 n.
-SparseMatrix embedding(Index dimension, Index n) {
-  SparseMatrix E(3 * n, dimension * n);
-  std::vector<Eigen::Triplet<double>> ones;
-  for (Index k = 0; k < dimension * n; ++k)
-    ones.emplace_back(static_cast<int>(3 * (k / dimension) + k % dimension), static_cast<int>(k), 1.0);
-  E.setFromTriplets(ones.begin(), ones.end());
-  return E;
-}
-
 void require_shape(const Hdf5File& in, const std::string& path, Index rows, Index cols, Index expected_rows, Index expected_cols) {
   if (rows != expected_rows || cols != expected_cols) {
     in.fail(path, fmt::format("expected {} x {}, got {} x {}", expected_rows, expected_cols, rows, cols));
@@ -160,7 +150,7 @@ ReducedProblem read_local(const Hdf5File& in, const LoadOptions& options) {
   const Index rows = dimension * mu.size();
   require_shape(in, group + "/W", W.rows(), W.cols(), rows, rows);
   require_shape(in, group + "/vectors/q", q.size(), 1, rows, 1);
-  const SparseMatrix E = embedding(dimension, mu.size());
+  const SparseMatrix E = plane_rows(dimension, mu.size());
   return reduce_sparse(E * W * E.transpose(), E * q, mu, options.symmetric_part);
 }
 
@@ -176,7 +166,7 @@ ReducedProblem read_global(const Hdf5File& in) {
   require_shape(in, group + "/M", M.rows(), M.cols(), f.size(), f.size());
   require_shape(in, group + "/H", H.rows(), H.cols(), f.size(), rows);
   require_shape(in, group + "/vectors/w", w.size(), 1, rows, 1);
-  const SparseMatrix E = embedding(dimension, mu.size());
+  const SparseMatrix E = plane_rows(dimension, mu.size());
   return reduce_global(M, H * E.transpose(), f, E * w, mu, dimension == 3 ? 6 : 3);
 }
 

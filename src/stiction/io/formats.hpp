@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "stiction/io/problem_file.hpp"
+#include "stiction/problem/reduce_sparse.hpp"
 
 namespace stiction {
 
@@ -32,5 +33,9 @@ struct FclibSolution {
   Eigen::VectorXd v;  ///< generalised velocities
 };
 FclibSolution load_fclib_solution(const std::string& file);
+
+/// 3 n x dimension n: numbers of contacts in the plane (dimension 2) or in space (3) among three rows a contact; in the plane the second
+/// tangent is a row of zeros.
+SparseMatrix plane_rows(Eigen::Index dimension, Eigen::Index contacts);
 
 }  // namespace stiction

@@ -239,13 +239,6 @@ SparseMatrix sparse(const Entries& entries, Index rows, Index cols) {
   return out;
 }
 
-// Contact rows of a plane problem among ours: the second tangent is a row of zeros.
-SparseMatrix embedding(Index dimension, Index contacts) {
-  Entries ones;
-  for (Index k = 0; k < dimension * contacts; ++k) ones.add(3 * (k / dimension) + k % dimension, k, 1.0);
-  return sparse(ones, 3 * contacts, dimension * contacts);
-}
-
 VectorXd read_vector(Scanner& in, Index size, std::string_view what) {
   VectorXd out(size);
   for (double& x : out) x = in.finite(what);
@@ -265,7 +258,7 @@ ReducedProblem parse_siconos(const std::string& file, std::string_view text, con
   const Index dimension = in.integer("the dimension of a friction-contact problem", 2, 3);
   const Index n = in.integer("the number of contacts", 0, std::min(kMostContacts, in.most_numbers())), rows = dimension * n;
   const Entries first = read_matrix(in, kAnySize, kAnySize);
-  const SparseMatrix E = embedding(dimension, n);
+  const SparseMatrix E = plane_rows(dimension, n);
   if (!is_global(in, first.rows, rows, n)) {
     in.require_numbers(static_cast<double>(rows + n), "q and mu");
     const VectorXd q = read_vector(in, rows, "an entry of q"), mu = read_friction(in, n);
@@ -288,6 +281,12 @@ Lcp parse_siconos_lcp(const std::string& file, std::string_view text) {
   lcp.q.resize(n);
   for (Index i = 0; i < n; ++i) lcp.q[i] = in.finite("an entry of q");
   return lcp;
+}
+
+SparseMatrix plane_rows(Index dimension, Index contacts) {
+  Entries ones;
+  for (Index k = 0; k < dimension * contacts; ++k) ones.add(3 * (k / dimension) + k % dimension, k, 1.0);
+  return sparse(ones, 3 * contacts, dimension * contacts);
 }
 
 }  // namespace stiction

@@ -13,8 +13,6 @@ using Eigen::Vector3d;
 
 constexpr double kRounding = 1e-14;
 
-double largest(const GrowVector& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; }
-
 // Smallest velocity along a generator of the pyramid: g_N + μ min_j d_j·g_T; of what sticks at any force, g_N or -|g_T|.
 double least_generator_velocity(const Vector3d& g, double mu, int edges) {
   if (std::isinf(mu)) return std::min(g[0], -std::hypot(g[1], g[2]));
@@ -186,7 +184,7 @@ double optimality_residual(const StandardForm& form, const Impulses& out, double
   const int n = p.contacts(), m = p.bounded_rows();
   w.gradient.resize(3 * n);
   p.Rt.multiply(p.y_free, w.gradient);
-  const double gradient_scale = std::max({1e-300, velocity, largest(w.gradient)});  // of the program at rest
+  const double gradient_scale = std::max({1e-300, velocity, largest_entry(w.gradient)});  // of the program at rest
   impulse = std::max(1e-300, impulse);
   w.y.setZero(p.rank_bound());
   p.Rt.add_transposed(out.lambda, w.y);

@@ -45,12 +45,6 @@ Eigen::Isometry3d somewhere(const RobotParts& parts, std::size_t k) {
   return X;
 }
 
-Eigen::Matrix3d cross_matrix(const Eigen::Vector3d& r) {
-  Eigen::Matrix3d m;
-  m << 0.0, -r.z(), r.y(), r.z(), 0.0, -r.x(), -r.y(), r.x(), 0.0;
-  return m;
-}
-
 /// About the body's origin, linear above angular.
 Matrix6d spatial_inertia(const Inertial& body) {
   const Eigen::Matrix3d c = cross_matrix(body.com);

@@ -13,8 +13,6 @@ namespace {
 
 using ConstVector = Eigen::Ref<const Eigen::VectorXd>;
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
 const Equality& rows_of(const World& world, const CutJoint& cut) { return world.equalities()[index(cut.equality)]; }
 
 /// The joint's frames, fixed to child and parent, in the world.

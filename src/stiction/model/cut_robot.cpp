@@ -13,8 +13,6 @@ namespace stiction {
 
 namespace {
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
 /// Order of the plans in the cut robot, and where each block starts in it.
 struct Order {
   std::vector<int> plans;  ///< new -> old

@@ -19,14 +19,6 @@ namespace {
 
 using ConstVector = Eigen::Ref<const Eigen::VectorXd>;
 
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
-Eigen::Matrix3d cross_matrix(const Eigen::Vector3d& r) {
-  Eigen::Matrix3d m;
-  m << 0.0, -r.z(), r.y(), r.z(), 0.0, -r.x(), -r.y(), r.x(), 0.0;
-  return m;
-}
-
 void require_state(const World& world, const WorldData& data, const ConstVector& q) {
   require_size("data.bias (was the data made for this world?)", data.bias.size(), world.nv());
   require_size("data.X_WB (was the data made for this world?)", static_cast<Eigen::Index>(data.X_WB.size()),

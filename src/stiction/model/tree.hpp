@@ -15,6 +15,13 @@
 
 namespace stiction {
 
+/// r × as a matrix.
+inline Eigen::Matrix3d cross_matrix(const Eigen::Vector3d& r) {
+  Eigen::Matrix3d m;
+  m << 0.0, -r.z(), r.y(), r.z(), 0.0, -r.x(), -r.y(), r.x(), 0.0;
+  return m;
+}
+
 struct RobotTree {
   struct Node {
     JointPlan plan;

@@ -86,8 +86,6 @@ void check_constitutive(const CompliantContact& contact, const Vector3d& u, cons
 
 }  // namespace
 
-double largest_entry(const Eigen::Ref<const Eigen::VectorXd>& x) { return x.size() == 0 ? 0.0 : x.cwiseAbs().maxCoeff(); }
-
 void raise(Residual& r, double raw, double scale) {
   r.raw = std::max(r.raw, raw);
   r.scaled = std::max(r.scaled, raw / scale);

@@ -13,7 +13,6 @@ struct CertificateScales {
 };
 
 /// |x|_inf, 0 for an empty vector.
-double largest_entry(const Eigen::Ref<const Eigen::VectorXd>& x);
 
 /// Raises a residual to at least `raw` and `raw / scale`.
 void raise(Residual& residual, double raw, double scale);

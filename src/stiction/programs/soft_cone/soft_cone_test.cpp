@@ -25,8 +25,6 @@ std::vector<SoftContact> contacts_of(const ReducedProblem& p, double softness, b
   return contacts;
 }
 
-double largest_entry(const GrowVector& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; }
-
 // G + R = [R_t √R][R_t √R]ᵀ: a hard program with 3 n more columns, for a solver that knows no softness.
 ReducedProblem hardened(const ReducedProblem& p, const std::vector<SoftContact>& contacts) {
   const Eigen::Index n3 = p.Rt.rows(), r = p.Rt.cols(), m = p.bounded_rows();

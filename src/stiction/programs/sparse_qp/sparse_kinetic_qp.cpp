@@ -41,10 +41,8 @@ void measure_rows(const BlockRows& rows, GrowVector& norm) {
   for (int g = 0; g < rows.groups(); ++g) norm[g] = std::sqrt(rows.group_square(g));
 }
 
-double largest(const GrowVector& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; }
-
 double velocity_scale(const SparseKineticQp& p, const SparseKineticQpWorkspace& w) {
-  double scale = largest(p.y0);
+  double scale = largest_entry(p.y0);
   for (Index j = 0; j < p.c.size(); ++j) {
     if (w.a_norm[j] > 0.0) scale = std::max(scale, std::abs(p.c[j]) / w.a_norm[j]);
   }
@@ -77,7 +75,8 @@ double distance_to_rest(double x, double step, double lo, double hi) {
 
 double residual_at(const SparseKineticQp& p, const GrowVector& x, const GrowVector& mu, SparseKineticQpWorkspace& w) {
   follow(p, x, mu, w);
-  const double of_rows = std::max(w.scale, largest(w.y)), of_variables = std::max(of_rows, largest(w.z));  // multipliers excuse no row
+  const double of_rows = std::max(w.scale, largest_entry(w.y)),
+               of_variables = std::max(of_rows, largest_entry(w.z));  // multipliers excuse no row
   double worst = 0.0;
   const auto take = [&](double value) { worst = value <= worst ? worst : value; };  // a NaN is taken
   for (Index j = 0; j < x.size(); ++j) {
