@@ -221,11 +221,16 @@ void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const R
   solve(request, contact, w.solve, s);
   if (options.repair_inconsistent && slip_is_refused(request, contact, s)) {
     take_proof(s.ray, s.proof);
+    const bool by_parts = !w.solve.reduced_whole;
     reduce_whole(request, contact, s, w.solve);
     nearest_no_slip(p, w.solve.form, s, joints, v_desired, w.nearest_no_slip, w.v_desired);
     w.solve.choice.last = w.last;                           // not what the refused attempt left there
     with_request(p, joints, w.v_desired, tau_max, w.rows);  // which `request` reads
-    solve(request, contact, w.solve, s);
+    if (by_parts) {
+      solve(request, contact, w.solve, s);
+    } else {
+      solve_again(request, contact, w.solve, s);
+    }
     s.repaired = true;
   }
   reduce_whole(request, contact, s, w.solve);

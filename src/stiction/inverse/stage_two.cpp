@@ -11,6 +11,8 @@ using Eigen::Index;
 using Eigen::VectorXd;
 using Ref = Eigen::Ref<const VectorXd>;
 
+constexpr double kBelow = 1e-2, kFinest = 1e-13;  // tolerance of the program: two digits below the certificate's, no finer than its default
+
 // Friction of contacts whose tangents give way is fixed by the motion: only the normals are free, and what they meet is what friction
 // leaves.
 void split_off_friction(const LawTerms& law, const GrowVector& lambda, StageTwoWorkspace& w) {
@@ -133,7 +135,7 @@ Status stage_two(const ProblemView& p, const Reduction& reduction, const LawTerm
     qp.x0 = w.x0;
     qp.nu0 = w.nu0;
   }
-  const Status status = range_qp(qp, {.max_pivots = options.max_pivots}, w.qp, w.solution);
+  const Status status = range_qp(qp, {.tolerance = std::max(kFinest, kBelow * options.tolerance), .max_pivots = options.max_pivots}, w.qp, w.solution);
   if (status != Status::solved) return status;
   lambda = w.fixed;
   for (Index k = 0; k < count; ++k) {

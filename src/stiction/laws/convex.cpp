@@ -24,17 +24,23 @@ void find_candidates(const ReducedProblem& p, std::vector<int>& candidates) {
   }
 }
 
+void no_tangents(const ConstRowMap& rows, ConvexWorkspace& w) {
+  w.tangents.indices.clear();
+  w.tangents.nearest = 0.0;
+  w.tangents.basis.reset(static_cast<int>(rows.cols()));
+  w.y.setZero(rows.cols());
+}
+
 // Independent tangential rows of the half spaces, and y of least norm with u_T = 0 on them, refined once.
 void eliminate_tangents(const ReducedProblem& p, const ConstRowMap& rows, double distance, ConvexWorkspace& w) {
   find_candidates(p, w.candidates);
   w.y.setZero(rows.cols());
-  w.tangents.indices.clear();
-  w.tangents.nearest = 0.0;
-  if (w.candidates.empty()) return w.tangents.basis.reset(static_cast<int>(rows.cols()));
+  if (w.candidates.empty()) return no_tangents(rows, w);
   FindIndicesOptions options;
   options.own_tolerance = distance;
   options.preferred_tolerance = kWellApart;
-  find_indices(rows, w.candidates, options, w.tangents);
+  if (!w.same_rows || w.distance != distance) find_indices(rows, w.candidates, options, w.tangents);
+  w.distance = distance;
   const Index k = w.tangents.basis.rank();
   w.head.resize(k);
   for (int sweep = 0; sweep < 2; ++sweep) {
@@ -45,13 +51,6 @@ void eliminate_tangents(const ReducedProblem& p, const ConstRowMap& rows, double
     w.tangents.basis.solve_lower(w.head.data());
     w.y.noalias() += w.tangents.basis.span() * w.head;
   }
-}
-
-void no_tangents(const ConstRowMap& rows, ConvexWorkspace& w) {
-  w.tangents.indices.clear();
-  w.tangents.nearest = 0.0;
-  w.tangents.basis.reset(static_cast<int>(rows.cols()));
-  w.y.setZero(rows.cols());
 }
 
 // Normals whose velocity the tangential rows settle: what is left of their rows is rounding, and no impulse on it is to be sought.

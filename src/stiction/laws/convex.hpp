@@ -26,6 +26,8 @@ struct ConvexWorkspace {
   BoundedQpWorkspace qp;
   BoundedQpSolution qp_solution;
   IndependentRows tangents;
+  double distance = 0.0;   ///< that these are apart from each other
+  bool same_rows = false;  ///< R and the half spaces are those of the last solve: tangents found at the same distance stay
   LowRankLcpWorkspace lcp;
   LowRankLcpSolution lcp_solution;
   std::vector<int> candidates;

@@ -214,10 +214,8 @@ void reduce_for(const ProblemView& problem, const SolveOptions& options, SolveWo
   w.reduced_whole = true;
 }
 
-void solve_whole(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
-  require_solver(mix(problem.laws, options), options);
-  check_positions(problem, w);
-  reduce_for(problem, options, w);
+// `w.reduction` is the problem's.
+void solve_from_reduction(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   prepare(w.reduction.reduced, options, w);
   w.pyramid.outcome.clear();
   if (options.solver == Solver::enumerate) map_outcomes(problem, w.reduction, w.form, w.terms, w.pyramid.outcome);
@@ -228,7 +226,23 @@ void solve_whole(const ProblemView& problem, const SolveOptions& options, SolveW
   apply_choice(problem, options, w, solution);
 }
 
+void solve_whole(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+  require_solver(mix(problem.laws, options), options);
+  check_positions(problem, w);
+  reduce_for(problem, options, w);
+  solve_from_reduction(problem, options, w, solution);
+}
+
 }  // namespace
+
+void solve_again(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
+  if (!change_prescribed(problem, w.reduction)) return solve(problem, options, w, solution);
+  recall_start(problem, options, w);
+  w.convex.same_rows = true;
+  solve_from_reduction(problem, options, w, solution);
+  w.convex.same_rows = false;
+  w.start.keep(problem, solution.impulses, solution.bounded_impulses);
+}
 
 void solve(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   if (problem.laws.empty()) validate(options);

@@ -141,6 +141,34 @@ void settle_fixed_rows(const ProblemView& p, Reduction& red) {
   });
 }
 
+// v_free = particular + L⁻ᵀ Z Zᵀ L⁻¹ (M v + p - M particular): the free directions take up what momentum is left. Zᵀ L⁻¹ M v_free is
+// Zᵀ L⁻¹ (M v + p).
+void find_free_motion(const ProblemView& p, int columns, Reduction& red) {
+  ReducedProblem& out = red.reduced;
+  red.momentum.resize(p.velocities());
+  p.M.multiply(p.v, red.momentum);
+  red.momentum += p.impulse;
+  out.y_free.setZero(columns);
+  whiten(red, red.momentum, out.y_free);
+  red.y_momentum = out.y_free;
+  if (red.eliminates) {
+    red.momentum_scratch.resize(p.velocities());
+    p.M.multiply(red.v_free, red.momentum_scratch);
+    red.momentum -= red.momentum_scratch;
+    whiten(red, red.momentum, red.y_momentum);
+  }
+  add_velocity(red, red.y_momentum, red.v_free);
+  out.u_free.resize(p.J.rows());
+  p.J.multiply(red.v_free, out.u_free);
+  out.velocity =
+      std::max(p.v.size() > 0 ? p.v.lpNorm<Eigen::Infinity>() : 0.0, red.v_free.size() > 0 ? red.v_free.lpNorm<Eigen::Infinity>() : 0.0);
+}
+
+void place_prescribed(const ProblemView& p, Reduction& red) {
+  red.v_free.setZero(p.velocities());
+  for (std::size_t i = 0; i < p.prescribed.size(); ++i) red.v_free[p.prescribed[i]] = p.v_prescribed[static_cast<Index>(i)];
+}
+
 double bilateral_residual(const ProblemView& p, const Reduction& red) {
   double worst = 0.0;
   for (int row : red.bilateral) {
@@ -154,40 +182,18 @@ double bilateral_residual(const ProblemView& p, const Reduction& red) {
 }  // namespace
 
 void reduce(const ProblemView& p, Reduction& red, const ReduceOptions& options) {
-  const Index nv = p.velocities();
   ReducedProblem& out = red.reduced;
   classify_rows(p, options.keep_bilateral, red);
-  red.v_free.setZero(nv);
-  for (std::size_t i = 0; i < p.prescribed.size(); ++i) red.v_free[p.prescribed[i]] = p.v_prescribed[static_cast<Index>(i)];
-  const int offset = couple_blocks(p, red) + add_compliant_columns(p, red);
+  place_prescribed(p, red);
+  const int columns = couple_blocks(p, red) + add_compliant_columns(p, red);
   red.eliminates = !p.prescribed.empty() || !red.bilateral.empty() || std::ssize(red.blocks) != p.M.blocks() ||
                    red.block_sizes.size() != red.coupled_of.size();
-
-  // v_free = particular + L⁻ᵀ Z Zᵀ L⁻¹ (M v + p - M particular): the free directions take up what momentum is left. Zᵀ L⁻¹ M v_free is
-  // Zᵀ L⁻¹ (M v + p).
-  red.momentum.resize(nv);
-  p.M.multiply(p.v, red.momentum);
-  red.momentum += p.impulse;
-  out.y_free.setZero(offset);
-  whiten(red, red.momentum, out.y_free);
-  red.y_momentum = out.y_free;
-  if (red.eliminates) {
-    red.momentum_scratch.resize(nv);
-    p.M.multiply(red.v_free, red.momentum_scratch);
-    red.momentum -= red.momentum_scratch;
-    whiten(red, red.momentum, red.y_momentum);
-  }
-  add_velocity(red, red.y_momentum, red.v_free);
-
-  out.u_free.resize(p.J.rows());
-  p.J.multiply(red.v_free, out.u_free);  // before the rows are picked apart below: it brings J into the cache in order
+  find_free_motion(p, columns, red);  // before the rows are picked apart: J times v_free brings J into the cache in order
   reduce_rows(red, p.J, out.Rt);
   normal_offset(p, out.offset);
   out.mu = p.mu;
   find_closed(p, out.closed);
   out.dt = p.dt;
-  out.velocity =
-      std::max(p.v.size() > 0 ? p.v.lpNorm<Eigen::Infinity>() : 0.0, red.v_free.size() > 0 ? red.v_free.lpNorm<Eigen::Infinity>() : 0.0);
   out.gap = p.gap;
   out.edge_angle.resize(0);
   out.laws = p.laws;
@@ -218,6 +224,13 @@ void reduce(const ProblemView& p, Reduction& red, const ReduceOptions& options) 
     if (named) out.row_ids[static_cast<std::size_t>(j)] = p.row_ids[static_cast<std::size_t>(row)];
   }
   red.bilateral_residual = bilateral_residual(p, red);
+}
+
+bool change_prescribed(const ProblemView& p, Reduction& red) {
+  if (p.bounded_rows() > 0) return false;
+  place_prescribed(p, red);
+  find_free_motion(p, static_cast<int>(red.reduced.rank_bound()), red);
+  return true;
 }
 
 void recover_velocity(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& beta,

@@ -100,6 +100,10 @@ struct ReduceOptions {
 /// Eliminates the bilateral rows. The problem must be valid (see `validate`). Redundant bilateral rows are allowed.
 void reduce(const ProblemView& problem, Reduction& reduction, const ReduceOptions& options = {});
 
+/// The same for the problem that was reduced last, at other prescribed velocities: R stays. False, and nothing is done, where it has rows
+/// besides contacts.
+bool change_prescribed(const ProblemView& problem, Reduction& reduction);
+
 /// v⁺ = v_free + L⁻ᵀ Z (R λ + Bᵀ β); λ is 3n, β the bounded rows' impulses, v_plus resized to nv.
 void recover_velocity(Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& beta,
                       GrowVector& v_plus);
