@@ -108,6 +108,30 @@ TEST(NearestNoSlip, TheWayToTheNearestIsOrthogonalToWhatCanBeFollowed) {
   EXPECT_GE(orthogonal, 15);
 }
 
+// The second solve keeps what the refused one found of the rows. In a workspace that saw other robots, refused and not, it ends where the
+// nearest request asked for from the start ends.
+TEST(NearestNoSlip, WhatIsKeptOfTheRefusedAttemptIsThatOfTheSameRows) {
+  InverseWorkspace w;
+  InverseSolution s;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    std::mt19937 rng(seed);
+    ContactProblem p = random_robot(rng, 6 + 8, 3 + static_cast<int>(seed % 3), 0.5);
+    p.v.setZero();
+    std::vector<int> joints;
+    for (int j = 6; j < 14; ++j) joints.push_back(j);
+    inverse_dynamics(p, joints, VectorXd::Random(8), {}, no_slip(), w, s);
+    ASSERT_TRUE(s.repaired) << seed;
+    const InverseSolution direct = inverse_dynamics(p, joints, s.v.tail(8), {}, no_slip());
+    ASSERT_EQ(direct.status, Status::solved) << seed;
+    EXPECT_FALSE(direct.repaired) << seed;
+    EXPECT_LT((direct.v - s.v).norm(), 1e-9 * s.v.norm()) << seed;
+    EXPECT_LT((direct.tau - s.tau).norm(), 1e-6 * s.tau.norm()) << seed;
+    InverseSolution consistent;
+    inverse_dynamics(p, joints, s.v.tail(8), {}, no_slip(), w, consistent);
+    EXPECT_LT((direct.v - consistent.v).norm(), 1e-9 * s.v.norm()) << seed;
+  }
+}
+
 TEST(NearestNoSlip, AndTorqueLimitsAllocateNothingOnceTheSizesAreKnown) {
   if (!allocations_are_counted()) GTEST_SKIP() << "sanitizers own malloc in this build";
   std::mt19937 rng(7);
