@@ -13,6 +13,18 @@ from markup import escaped, markdown
 INTERNAL = re.compile(r"test_|_test|^random_")
 
 
+def split_declarators(text: str) -> list[str]:
+    """`double a, b` in two, at the commas outside `<>` and `()`."""
+    depth, parts = 0, [""]
+    for letter in text:
+        depth += (letter in "<(") - (letter in ">)")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts]
+
+
 class Scanner:
     """Declarations of one header in order: (kind, scope, declaration, comment, members)."""
 
@@ -138,7 +150,7 @@ class Scanner:
                 bare = inner
             kind = "function" if "(" in bare and "(*" not in bare else "member"
         if kind == "member":  # of several on one line each is an entry
-            first, *others = re.split(r", (?![^<(]*[>)])", re.sub(r"\s*(= ?[^,]*|\{[^}]*\})(?=,|$)", "", words))
+            first, *others = split_declarators(re.sub(r"\s*(= ?[^,]*|\{[^}]*\})(?=,|$)", "", words))
             kind_of = first.rsplit(" ", 1)[0]
             for words in [first, *(f"{kind_of} {other}" for other in others)]:
                 self.found.append((kind, [part for part in scope if part], words, text_of(comment), members))
