@@ -135,7 +135,8 @@ Status stage_two(const ProblemView& p, const Reduction& reduction, const LawTerm
     qp.x0 = w.x0;
     qp.nu0 = w.nu0;
   }
-  const Status status = range_qp(qp, {.tolerance = std::max(kFinest, kBelow * options.tolerance), .max_pivots = options.max_pivots}, w.qp, w.solution);
+  const Status status =
+      range_qp(qp, {.tolerance = std::max(kFinest, kBelow * options.tolerance), .max_pivots = options.max_pivots}, w.qp, w.solution);
   if (status != Status::solved) return status;
   lambda = w.fixed;
   for (Index k = 0; k < count; ++k) {

@@ -82,8 +82,8 @@ Solver choose_solver(const ReducedProblem& problem, const SolveOptions& options)
 /// Solves a valid problem (see `validate`); throws InvalidArgument on an option that does not fit the law.
 void solve(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
 
-/// The problem that the workspace solved last, not by its parts, by the same options at other prescribed velocities: what depends on its rows
-/// alone is kept.
+/// The problem that the workspace solved last, not by its parts, by the same options at other prescribed velocities: what depends on its
+/// rows alone is kept.
 void solve_again(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
 
 /// The same for a problem known only by its contacts, u = W λ + q: `v` and `prescribed_impulses` stay empty.
