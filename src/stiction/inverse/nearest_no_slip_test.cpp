@@ -30,6 +30,16 @@ ContactProblem two_feet() {
   return p;
 }
 
+const std::vector<int> kEightJoints{6, 7, 8, 9, 10, 11, 12, 13};
+
+/// Some robot with these joints on three to five contacts.
+ContactProblem robot_at_rest(unsigned seed) {
+  std::mt19937 rng(seed);
+  ContactProblem p = random_robot(rng, 6 + 8, 3 + static_cast<int>(seed % 3), 0.5);
+  p.v.setZero();
+  return p;
+}
+
 // Base speed -s keeps both feet where they are only when both sliders move at s. Asked for (a, b), the nearest is their mean.
 TEST(NearestNoSlip, OppositeVelocitiesOfTwoPlantedFeetMeetInTheMiddle) {
   const ContactProblem p = two_feet();
@@ -83,13 +93,9 @@ TEST(NearestNoSlip, ConsistentVelocitiesAreLeftAlone) {
 TEST(NearestNoSlip, TheWayToTheNearestIsOrthogonalToWhatCanBeFollowed) {
   int orthogonal = 0;
   for (unsigned seed = 1; seed <= 20; ++seed) {
-    std::mt19937 rng(seed);
-    ContactProblem p = random_robot(rng, 6 + 8, 3 + static_cast<int>(seed % 3), 0.5);
-    p.v.setZero();
-    std::vector<int> joints;
-    for (int j = 6; j < 14; ++j) joints.push_back(j);
+    const ContactProblem p = robot_at_rest(seed);
     const VectorXd desired = VectorXd::Random(8);
-    const InverseSolution s = inverse_dynamics(p, joints, desired, {}, no_slip());
+    const InverseSolution s = inverse_dynamics(p, kEightJoints, desired, {}, no_slip());
     ASSERT_EQ(s.status, Status::solved) << seed << " " << s.certificate.worst();
     ASSERT_TRUE(s.repaired) << seed;
     MatrixXd tangents(2 * p.contacts(), 14);
@@ -103,7 +109,7 @@ TEST(NearestNoSlip, TheWayToTheNearestIsOrthogonalToWhatCanBeFollowed) {
     EXPECT_GE(way.norm(), (nearest - desired).norm() - 1e-9) << seed;
     orthogonal += (followed.transpose() * way).norm() < 1e-9 * followed.norm() ? 1 : 0;
     ASSERT_FALSE(s.proof.empty());
-    EXPECT_TRUE(certifies_infeasibility(p, joints, desired, {}, no_slip().contact, s.proof)) << seed;
+    EXPECT_TRUE(certifies_infeasibility(p, kEightJoints, desired, {}, no_slip().contact, s.proof)) << seed;
   }
   EXPECT_GE(orthogonal, 15);
 }
@@ -114,20 +120,16 @@ TEST(NearestNoSlip, WhatIsKeptOfTheRefusedAttemptIsThatOfTheSameRows) {
   InverseWorkspace w;
   InverseSolution s;
   for (unsigned seed = 1; seed <= 20; ++seed) {
-    std::mt19937 rng(seed);
-    ContactProblem p = random_robot(rng, 6 + 8, 3 + static_cast<int>(seed % 3), 0.5);
-    p.v.setZero();
-    std::vector<int> joints;
-    for (int j = 6; j < 14; ++j) joints.push_back(j);
-    inverse_dynamics(p, joints, VectorXd::Random(8), {}, no_slip(), w, s);
+    const ContactProblem p = robot_at_rest(seed);
+    inverse_dynamics(p, kEightJoints, VectorXd::Random(8), {}, no_slip(), w, s);
     ASSERT_TRUE(s.repaired) << seed;
-    const InverseSolution direct = inverse_dynamics(p, joints, s.v.tail(8), {}, no_slip());
+    const InverseSolution direct = inverse_dynamics(p, kEightJoints, s.v.tail(8), {}, no_slip());
     ASSERT_EQ(direct.status, Status::solved) << seed;
     EXPECT_FALSE(direct.repaired) << seed;
     EXPECT_LT((direct.v - s.v).norm(), 1e-9 * s.v.norm()) << seed;
     EXPECT_LT((direct.tau - s.tau).norm(), 1e-6 * s.tau.norm()) << seed;
     InverseSolution consistent;
-    inverse_dynamics(p, joints, s.v.tail(8), {}, no_slip(), w, consistent);
+    inverse_dynamics(p, kEightJoints, s.v.tail(8), {}, no_slip(), w, consistent);
     EXPECT_LT((direct.v - consistent.v).norm(), 1e-9 * s.v.norm()) << seed;
   }
 }
