@@ -411,9 +411,8 @@ void Stepper::show_end(const Torques& tau, const State& state, const StepReport&
   solution_.iterations = report.iterations;
   solution_.fallbacks = 0;
   solution_.certificate = events_->certificate();
-  const auto largest = [](const GrowVector& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; };
-  solution_.certificate.velocity_scale = std::max({largest(p.v), largest(solution_.u), p.dt * world_.gravity().norm()});
-  solution_.certificate.impulse_scale = std::max(largest(p.impulse), largest(solution_.impulses));
+  solution_.certificate.velocity_scale = std::max({largest_entry(p.v), largest_entry(solution_.u), p.dt * world_.gravity().norm()});
+  solution_.certificate.impulse_scale = std::max(largest_entry(p.impulse), largest_entry(solution_.impulses));
 }
 
 StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {

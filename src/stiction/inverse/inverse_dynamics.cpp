@@ -246,8 +246,7 @@ void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const R
     read_torques(p, joints.size(), tau_max, s);
   }
   measure_shortfall(joints, v_desired, s);
-  const double speed =
-      std::max(s.v.size() > 0 ? s.v.cwiseAbs().maxCoeff() : 0.0, v_desired.size() > 0 ? v_desired.cwiseAbs().maxCoeff() : 0.0);
+  const double speed = std::max(largest_entry(s.v), largest_entry(v_desired));
   if (s.proof.empty() && options.prove_infeasible && (s.status != Status::solved || s.shortfall > kMissed * speed)) {
     find_request_proof(p, joints, v_desired, tau_max, options.contact, w.proof, s.proof);
   }

@@ -130,8 +130,8 @@ Supply measure_supply(const ProblemView& p, std::span<const int> joints, std::sp
 
 /// Size of the impulses of the step: M v, p and the desired change of momentum.
 double impulse_scale(const ProblemView& p, std::span<const int> joints, const Ref& v_desired) {
-  double scale = p.impulse.size() > 0 ? p.impulse.cwiseAbs().maxCoeff() : 0.0;
-  double velocity = p.v.size() > 0 ? p.v.cwiseAbs().maxCoeff() : 0.0;
+  double scale = largest_entry(p.impulse);
+  double velocity = largest_entry(p.v);
   if (!joints.empty()) velocity = std::max(velocity, v_desired.cwiseAbs().maxCoeff());
   for (int k = 0; k < p.M.blocks(); ++k) scale = std::max(scale, velocity * p.M.block(k).diagonal().maxCoeff());
   return std::max(scale, 1e-300);

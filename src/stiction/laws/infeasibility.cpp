@@ -83,7 +83,7 @@ double velocity_scale(const ProblemView& p) {
 
 // The same in y (kg^½ m/s).
 double motion_scale(const ReducedProblem& p) {
-  double scale = p.y_free.size() > 0 ? p.y_free.cwiseAbs().maxCoeff() : 0.0;
+  double scale = largest_entry(p.y_free);
   const auto take = [&](double velocity, const BlockRows& rows, int group) {
     const double square = rows.group_square(group);
     if (square > 0.0) scale = std::max(scale, std::abs(velocity) / std::sqrt(square));

@@ -233,14 +233,24 @@ void solve_whole(const ProblemView& problem, const SolveOptions& options, SolveW
   solve_from_reduction(problem, options, w, solution);
 }
 
+// For as long as it lives, also where a solve throws: tangents kept for other rows would be a wrong answer.
+struct SameRows {
+  explicit SameRows(ConvexWorkspace& w) : w_(w) { w_.same_rows = true; }
+  ~SameRows() { w_.same_rows = false; }
+  SameRows(const SameRows&) = delete;
+  SameRows& operator=(const SameRows&) = delete;
+
+ private:
+  ConvexWorkspace& w_;
+};
+
 }  // namespace
 
 void solve_again(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   if (!change_prescribed(problem, w.reduction)) return solve(problem, options, w, solution);
   recall_start(problem, options, w);
-  w.convex.same_rows = true;
+  const SameRows same_rows(w.convex);
   solve_from_reduction(problem, options, w, solution);
-  w.convex.same_rows = false;
   w.start.keep(problem, solution.impulses, solution.bounded_impulses);
 }
 

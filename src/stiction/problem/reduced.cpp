@@ -160,8 +160,7 @@ void find_free_motion(const ProblemView& p, int columns, Reduction& red) {
   add_velocity(red, red.y_momentum, red.v_free);
   out.u_free.resize(p.J.rows());
   p.J.multiply(red.v_free, out.u_free);
-  out.velocity =
-      std::max(p.v.size() > 0 ? p.v.lpNorm<Eigen::Infinity>() : 0.0, red.v_free.size() > 0 ? red.v_free.lpNorm<Eigen::Infinity>() : 0.0);
+  out.velocity = std::max(largest_entry(p.v), largest_entry(red.v_free));
 }
 
 void place_prescribed(const ProblemView& p, Reduction& red) {

@@ -131,7 +131,7 @@ class SoftNewton {
  private:
   // What rounding of u, divided by R, leaves in the gradient at best.
   double rounding() const {
-    const double size = w_.shift.size() > 0 ? w_.shift.cwiseAbs().maxCoeff() : 0.0;
+    const double size = largest_entry(w_.shift);
     double square = 0.0;
     for (Index k = 0; k < w_.softness.size(); ++k) square += w_.diagonal[k] / (w_.softness[k] * w_.softness[k]);
     return 0.5 * std::numeric_limits<double>::epsilon() * size * std::sqrt(square);
