@@ -1,15 +1,15 @@
-# stiction_room(NAME [APART] [LINKS target...] [PRIVATE_LINKS target...] [TEST_LINKS target...] [EXCLUDE regex])
+# stiction_room(NAME [LINKS target...] [PRIVATE_LINKS target...] [TEST_LINKS target...] [EXCLUDE regex])
 #   One folder, one static library `stiction_NAME` of every .cpp below it, and one test executable `NAME_tests` of every
-#   *_test.cpp. A room links only to the rooms that stand above it in src/stiction/CMakeLists.txt. APART: its files are never compiled
-#   together, since each has constants of its own under the same short names.
+#   *_test.cpp. A room links only to the rooms that stand above it in src/stiction/CMakeLists.txt. Files of a room are compiled together:
+#   names in their anonymous namespaces differ; a test keeps its own in a namespace called as its file.
 add_library(stiction_flags INTERFACE)
 target_compile_options(stiction_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror
                        -Wno-maybe-uninitialized)  # GCC 12 sees uninitialised members in every std::variant that is moved
 target_compile_definitions(stiction_flags INTERFACE _FILE_OFFSET_BITS=64)  # tinyxml2 asks for it, and a precompiled header must agree
 if(STICTION_SANITIZE)
-  # Null, alignment and vptr checks included; left out is what the address sanitizer finds too, for a fifth of the time to compile.
+  # Left out, for half of the time to compile, is what the address sanitizer and, for alignment, Eigen's assertions find too.
   target_compile_options(stiction_flags INTERFACE -fsanitize=${STICTION_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
-                         -fno-sanitize=object-size,pointer-overflow,nonnull-attribute,returns-nonnull-attribute)
+                         -fno-sanitize=null,alignment,object-size,pointer-overflow,nonnull-attribute,returns-nonnull-attribute)
   target_link_options(stiction_flags INTERFACE -fsanitize=${STICTION_SANITIZE})
   # The address sanitizer makes Eigen pad its allocations by hand, which the libraries that free them were not compiled for.
   add_compile_definitions(EIGEN_MALLOC_ALREADY_ALIGNED=1)
@@ -51,7 +51,7 @@ function(stiction_unite target)
 endfunction()
 
 function(stiction_room name)
-  cmake_parse_arguments(ROOM "APART" "EXCLUDE" "LINKS;PRIVATE_LINKS;TEST_LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "EXCLUDE" "LINKS;PRIVATE_LINKS;TEST_LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
@@ -64,9 +64,7 @@ function(stiction_room name)
     add_library(stiction_${name} STATIC ${sources})
     target_include_directories(stiction_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
     target_precompile_headers(stiction_${name} REUSE_FROM stiction_precompiled)
-    if(NOT ROOM_APART)
-      stiction_unite(stiction_${name})
-    endif()
+    stiction_unite(stiction_${name})
     target_link_libraries(stiction_${name} PUBLIC ${ROOM_LINKS} Eigen3::Eigen PRIVATE ${ROOM_PRIVATE_LINKS} fmt::fmt stiction_flags)
   else()
     add_library(stiction_${name} INTERFACE)
@@ -80,6 +78,7 @@ function(stiction_room name)
     target_include_directories(${name}_tests PRIVATE ${STICTION_TEST_PATHS})
     target_compile_options(${name}_tests PRIVATE ${STICTION_TEST_OPTIONS})
     target_precompile_headers(${name}_tests REUSE_FROM stiction_precompiled_tests)
+    stiction_unite(${name}_tests)
     gtest_discover_tests(${name}_tests TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES)
   endif()
 endfunction()

@@ -6,7 +6,7 @@
 #include "stiction/assemble/assemble.hpp"
 #include "stiction/model/dynamics.hpp"
 
-namespace stiction {
+namespace stiction::overlap_filter_test {
 namespace {
 
 using testing::ElementsAre;
@@ -123,4 +123,4 @@ TEST(OverlapFilter, IsTheSameEveryTime) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::overlap_filter_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace stiction {
+namespace stiction::archive_test {
 namespace {
 
 struct Kept {
@@ -55,4 +55,4 @@ TEST(Archive, RefusesACountBeyondTheBytes) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::archive_test

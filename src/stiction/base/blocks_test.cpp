@@ -4,7 +4,7 @@
 
 #include "stiction/base/grow.hpp"
 
-namespace stiction {
+namespace stiction::blocks_test {
 namespace {
 
 TEST(BlockRows, ProductsMatchDense) {
@@ -78,4 +78,4 @@ TEST(BlockRows, SingleBlockAtOnceIsTheSameAsEntryByEntry) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::blocks_test

@@ -8,7 +8,7 @@
 
 #include "stiction/base/allocation_counter.hpp"
 
-namespace stiction {
+namespace stiction::envelope_cholesky_test {
 namespace {
 
 using Eigen::Index;
@@ -85,4 +85,4 @@ TEST(EnvelopeCholeskyAllocation, NoneOnceGrown) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::envelope_cholesky_test

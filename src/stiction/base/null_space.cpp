@@ -4,13 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "stiction/base/index.hpp"
+
 namespace stiction {
 
 namespace {
 
 using Eigen::Index;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

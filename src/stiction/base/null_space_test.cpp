@@ -9,7 +9,7 @@
 
 #include "stiction/base/allocation_counter.hpp"
 
-namespace stiction {
+namespace stiction::null_space_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -174,4 +174,4 @@ TEST(NullSpaceAllocation, NoneOnceGrown) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::null_space_test

@@ -4,7 +4,7 @@
 
 #include "stiction/base/allocation_counter.hpp"
 
-namespace stiction {
+namespace stiction::pivoted_qr_test {
 namespace {
 
 using Eigen::Index;
@@ -93,4 +93,4 @@ TEST(LeastSquaresAllocation, NoneOnceGrown) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::pivoted_qr_test

@@ -5,7 +5,7 @@
 #include "stiction/base/blocks.hpp"
 #include "stiction/base/random.hpp"
 
-namespace stiction {
+namespace stiction::row_basis_test {
 namespace {
 
 class Random {
@@ -105,4 +105,4 @@ TEST(RowBasis, ADependentRowHasNoDistanceAndSaysWhichOthersMakeIt) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::row_basis_test

@@ -4,7 +4,7 @@
 
 #include "stiction/base/errors.hpp"
 
-namespace stiction {
+namespace stiction::utf8_test {
 namespace {
 
 TEST(Utf8, AcceptsWhatTheStandardCallsWellFormed) {
@@ -30,4 +30,4 @@ TEST(Errors, MessagesAreUtf8WhateverTheFileHolds) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::utf8_test

@@ -9,7 +9,7 @@
 #include "stiction/laws/test_problems.hpp"
 #include "stiction/problem/reduced_certificate.hpp"
 
-namespace stiction {
+namespace stiction::baselines_test {
 namespace {
 
 ReducedProblem reduced(const ContactProblem& problem) {
@@ -105,4 +105,4 @@ TEST(Baselines, WhatIsNotBuiltIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::baselines_test

@@ -10,7 +10,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/laws/test_problems.hpp"
 
-namespace stiction {
+namespace stiction::compare_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -176,4 +176,4 @@ TEST(Compare, NothingToTouchIsSolvedByEveryLaw) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::compare_test

@@ -10,7 +10,7 @@
 #include "stiction/control/stabilizer.hpp"
 #include "stiction/control/torque_limits.hpp"
 
-namespace stiction {
+namespace stiction::joint_control_test {
 namespace {
 
 const Eigen::VectorXd kNothing;
@@ -167,4 +167,4 @@ TEST(JointControl, APeriodDoesNotAllocate) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::joint_control_test

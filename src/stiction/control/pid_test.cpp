@@ -9,7 +9,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/control/torque_limits.hpp"
 
-namespace stiction {
+namespace stiction::pid_test {
 namespace {
 
 Eigen::VectorXd constant(double value) { return Eigen::VectorXd::Constant(1, value); }
@@ -137,4 +137,4 @@ TEST(TorqueLimits, RefuseNanAndLeaveTheTorquesAlone) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::pid_test

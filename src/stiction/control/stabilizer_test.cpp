@@ -8,7 +8,7 @@
 
 #include "stiction/base/errors.hpp"
 
-namespace stiction {
+namespace stiction::stabilizer_test {
 namespace {
 
 const Eigen::Vector3d kCenter(0.0, 0.0, 0.0);
@@ -204,4 +204,4 @@ TEST(Stabilizer, TorquesAndAccelerationsPressTheFeetDown) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::stabilizer_test

@@ -7,7 +7,7 @@
 
 #include "stiction/base/errors.hpp"
 
-namespace stiction {
+namespace stiction::joint_drives_test {
 namespace {
 
 /// A floating body of six coordinates that carries a hinge: coordinates 0 to 5 and 6.
@@ -58,4 +58,4 @@ TEST(Drives, RefusalsNameWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::joint_drives_test

@@ -7,7 +7,7 @@
 #include "stiction/problem/contact_problem.hpp"
 #include "test_paths.hpp"
 
-namespace stiction {
+namespace stiction::alpha_sweep_test {
 namespace {
 
 const std::string kQuadruped = STICTION_SOURCE_DIR "/models/scenes/quadruped.toml";
@@ -59,4 +59,4 @@ TEST(AlphaSweep, RelaxationsOutOfOrderAreRefused) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::alpha_sweep_test

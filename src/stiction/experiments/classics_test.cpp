@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace stiction {
+namespace stiction::classics_test {
 namespace {
 
 using Predicate = std::function<bool(const ExperimentRow&)>;
@@ -179,4 +179,4 @@ TEST(Classics, EveryRowIsItsClosedFormOrOffByWhatItsLawOrSchemeExplains) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::classics_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace stiction {
+namespace stiction::endurance_test {
 namespace {
 
 TEST(Endurance, NoRunEndsAndWhatIsKnownInClosedFormHolds) {
@@ -30,4 +30,4 @@ TEST(Endurance, NoRunEndsAndWhatIsKnownInClosedFormHolds) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::endurance_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace stiction {
+namespace stiction::feedback_test {
 namespace {
 
 TEST(LargestStableStep, DoublesThenBisects) {
@@ -66,4 +66,4 @@ TEST_F(Feedback, FeetBearTheWeightAtEveryStep) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::feedback_test

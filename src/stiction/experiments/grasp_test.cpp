@@ -5,7 +5,7 @@
 
 #include "stiction/experiments/small_world.hpp"
 
-namespace stiction {
+namespace stiction::grasp_test {
 namespace {
 
 constexpr double kStep = 0.01;
@@ -68,4 +68,4 @@ TEST(Grasp, EveryRowOfTheExperimentHasAFigureOrAReason) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::grasp_test

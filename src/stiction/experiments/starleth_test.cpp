@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace stiction {
+namespace stiction::starleth_test {
 namespace {
 
 StarlethTrial trial(const StarlethConfiguration& c, StarlethMotion motion, double duration, bool published_rule = false) {
@@ -79,4 +79,4 @@ TEST(Starleth, IsPushedOver) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::starleth_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace stiction {
+namespace stiction::textbook_test {
 namespace {
 
 TEST(Textbook, EveryRowIsItsClosedForm) {
@@ -59,4 +59,4 @@ TEST(Report, ARunThatFailsLeavesItsRowsWithTheReason) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::textbook_test

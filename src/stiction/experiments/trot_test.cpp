@@ -15,7 +15,7 @@
 #include "stiction/experiments/trot_control.hpp"
 #include "test_paths.hpp"
 
-namespace stiction {
+namespace stiction::trot_test {
 namespace {
 
 TrotRun short_run(TrotController controller, double mu, std::string_view setup = "ours", QpObjective objective = QpObjective::kinetic) {
@@ -290,4 +290,4 @@ TEST(Trot, BadOptionsNameTheArgument) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::trot_test

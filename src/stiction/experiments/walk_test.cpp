@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace stiction {
+namespace stiction::walk_test {
 namespace {
 
 // Signorini's condition under viscous friction has one motion, so both methods' distances are equal to the tolerance of the solves.
@@ -21,4 +21,4 @@ TEST(Walk, LemkeAndPivotingWalkTheSameWay) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::walk_test

@@ -4,7 +4,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/forward/step.hpp"
 
-namespace stiction {
+namespace stiction::compliant_step_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -166,4 +166,4 @@ TEST(CompliantStepErrors, AskForStiffness) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::compliant_step_test

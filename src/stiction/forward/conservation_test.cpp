@@ -8,7 +8,7 @@
 #include "stiction/forward/step.hpp"
 #include "test_paths.hpp"
 
-namespace stiction {
+namespace stiction::conservation_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -208,4 +208,4 @@ TEST_P(Conservation, GainsNothingFromContact) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::conservation_test

@@ -12,7 +12,7 @@
 #include "stiction/problem/reduced.hpp"
 #include "test_paths.hpp"
 
-namespace stiction {
+namespace stiction::coordinates_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -323,4 +323,4 @@ TEST(Coordinates, AQuadrupedLandsAndStandsAsInMinimalOnes) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::coordinates_test

@@ -4,7 +4,7 @@
 #include "stiction/forward/step.hpp"
 #include "stiction/forward/test_worlds.hpp"
 
-namespace stiction {
+namespace stiction::determinism_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -57,4 +57,4 @@ TEST_P(EveryScheme, ACopyGoesOnBitForBitAndSoDoesAChangeOfSchemeAndBack) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::determinism_test

@@ -9,7 +9,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/forward/step.hpp"
 
-namespace stiction {
+namespace stiction::drives_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -229,4 +229,4 @@ TEST(Drives, ThosePreparedAreThoseStepped) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::drives_test

@@ -17,10 +17,10 @@ using Eigen::Quaterniond;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-constexpr int kPasses = 40;          // at h |ω| = 1/2 they gain twelve digits
-constexpr double kRounding = 1e-15;  // of a block's momenta: below, a pass changes nothing
-constexpr double kStalled = 0.9;     // a pass that gains less than this gains nothing more
-constexpr double kResting = 1e-8;    // of the energy: joints that carry less of it cannot make up for the rounding of the whole
+constexpr int kPasses = 40;              // at h |ω| = 1/2 they gain twelve digits
+constexpr double kPassRounding = 1e-15;  // of a block's momenta: below, a pass changes nothing
+constexpr double kStalled = 0.9;         // a pass that gains less than this gains nothing more
+constexpr double kResting = 1e-8;        // of the energy: joints that carry less of it cannot make up for the rounding of the whole
 
 Quaterniond rotation(const Eigen::Ref<const VectorXd>& q, int first) { return Quaterniond(Eigen::Vector4d(q.segment<4>(first + 3))); }
 
@@ -232,7 +232,7 @@ double EnergyMomentum::correct(const ContactProblem& problem) {
     L.transpose().triangularView<Eigen::Upper>().solveInPlace(x);
     const auto v = forward_.segment(factors_.offset(k), factors_.block_size(k));
     const double whole = scale_[k] + twice_energy(problem.M.block(k), v);
-    if (!(square <= kRounding * kRounding * whole)) largest = std::max(largest, whole > 0.0 ? square / whole : kInfinity);
+    if (!(square <= kPassRounding * kPassRounding * whole)) largest = std::max(largest, whole > 0.0 ? square / whole : kInfinity);
     if (std::isnan(square)) return kInfinity;
   }
   for (const Tree& tree : trees_) {

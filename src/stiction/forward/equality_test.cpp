@@ -8,7 +8,7 @@
 #include "stiction/forward/step.hpp"
 #include "stiction/model/equality_error.hpp"
 
-namespace stiction {
+namespace stiction::equality_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -154,4 +154,4 @@ TEST(Equality, ALoopThatStartsOpenClosesWithoutAKick) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::equality_test

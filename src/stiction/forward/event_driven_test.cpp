@@ -11,7 +11,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/forward/step.hpp"
 
-namespace stiction {
+namespace stiction::event_driven_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -496,4 +496,4 @@ TEST(EventDriven, AStepOfTooManyEventsIsFinishedAtVelocityLevel) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::event_driven_test

@@ -13,8 +13,8 @@ Eigen::Quaterniond rotation(const Joint& joint, const Eigen::Ref<const VectorXd>
   return Eigen::Quaterniond(Eigen::Vector4d(q.segment<4>(joint.q + 3)));
 }
 
-constexpr int kMostNewton = 10;      // from ω it converges quadratically wherever h |ω| < 1, in two to four
-constexpr double kRounding = 1e-15;  // of |Iω|: below, the midpoint is as exact as its equation
+constexpr int kMostNewton = 10;              // from ω it converges quadratically wherever h |ω| < 1, in two to four
+constexpr double kMomentumRounding = 1e-15;  // of |Iω|: below, the midpoint is as exact as its equation
 
 /// m - ω for the midpoint m = (ω + ω')/2 of torque-free rotation: I m + (h/2) m × I m = I ω.
 Vector3d to_midpoint(const Eigen::Matrix3d& I, const Vector3d& omega, double h) {
@@ -22,7 +22,7 @@ Vector3d to_midpoint(const Eigen::Matrix3d& I, const Vector3d& omega, double h) 
   Vector3d m = omega;
   for (int k = 0; k < kMostNewton; ++k) {
     const Vector3d Im = I * m, residual = (Im - momentum) + 0.5 * h * m.cross(Im);
-    if (residual.squaredNorm() <= kRounding * kRounding * momentum.squaredNorm()) break;
+    if (residual.squaredNorm() <= kMomentumRounding * kMomentumRounding * momentum.squaredNorm()) break;
     Eigen::Matrix3d slope = I;
     for (int j = 0; j < 3; ++j) slope.col(j) += 0.5 * h * (Vector3d::Unit(j).cross(Im) + m.cross(Vector3d(I.col(j))));
     m -= slope.inverse() * residual;

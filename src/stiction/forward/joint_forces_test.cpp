@@ -5,7 +5,7 @@
 
 #include "stiction/forward/step.hpp"
 
-namespace stiction {
+namespace stiction::joint_forces_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -92,4 +92,4 @@ TEST(JointForces, InverseDynamicsCountsThem) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::joint_forces_test

@@ -5,7 +5,7 @@
 
 #include "stiction/forward/step.hpp"
 
-namespace stiction {
+namespace stiction::joint_limits_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -118,4 +118,4 @@ TEST(JointLimits, ACoupledJointTakesItsPartnerAlong) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::joint_limits_test

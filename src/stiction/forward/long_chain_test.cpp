@@ -8,7 +8,7 @@
 #include "stiction/assemble/overlap_filter.hpp"
 #include "stiction/forward/step.hpp"
 
-namespace stiction {
+namespace stiction::long_chain_test {
 namespace {
 
 constexpr int kLinks = 1000;
@@ -71,4 +71,4 @@ TEST(LongChain, OneOverlapIsFoundAmongAllPairs) {
 TEST(LongChain, IsNotSingularForBeingLong) { EXPECT_NO_THROW(chain(false, 1e-6)); }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::long_chain_test

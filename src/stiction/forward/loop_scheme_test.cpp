@@ -6,7 +6,7 @@
 
 #include "stiction/forward/step.hpp"
 
-namespace stiction {
+namespace stiction::loop_scheme_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -118,4 +118,4 @@ TEST_P(Loop, AParallelogramStaysClosed) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::loop_scheme_test

@@ -8,7 +8,7 @@ namespace stiction {
 namespace {
 
 using Motion = CorrectionMotion;
-using Ref = Eigen::Ref<const Eigen::VectorXd>;
+using ConstVector = Eigen::Ref<const Eigen::VectorXd>;
 
 constexpr double kSoftness = 1e-3;   // σ: a foot whose tangents are ten times as light as its normal loses a hundredth of its share
 constexpr double kOutOfReach = 2.0;  // in deepest penetrations: no shift closes a gap wider than this, as each side moves by one at most
@@ -33,7 +33,7 @@ double normal_weight(const BlockRows& rows, int i) {
 }
 
 /// Bound on the speed of any point of any body at velocities v (m/s).
-double fastest_point(const Motion& m, const Ref& v) {
+double fastest_point(const Motion& m, const ConstVector& v) {
   double fastest = 0.0;
   for (std::size_t b = 0; b < m.reach.size(); ++b) {
     const Vector6d V = body_velocity(m.world, m.data, static_cast<int>(b), v);
@@ -43,7 +43,7 @@ double fastest_point(const Motion& m, const Ref& v) {
 }
 
 /// Power against gravity at velocities v (W).
-double lifting_power(const Motion& m, const Ref& v) {
+double lifting_power(const Motion& m, const ConstVector& v) {
   double power = 0.0;
   for (std::size_t b = 0; b < m.reach.size(); ++b) {
     const Body& body = m.world.bodies()[b];
@@ -69,7 +69,7 @@ bool PositionCorrection::can_open(const Motion& motion, int i) {
   return fastest_point(motion, shift_) <= kLongestLever * normal;
 }
 
-void PositionCorrection::pose(const ProblemView& p, const Motion& motion, const Ref& v_plus, const std::vector<char>& takes_part,
+void PositionCorrection::pose(const ProblemView& p, const Motion& motion, const ConstVector& v_plus, const std::vector<char>& takes_part,
                               const CorrectionOptions& options, double deepest) {
   const Reduction& reduction = motion.reduction;
   problem_ = reduction.reduced;
@@ -108,8 +108,9 @@ void PositionCorrection::pose(const ProblemView& p, const Motion& motion, const 
   }
 }
 
-CorrectionReport PositionCorrection::add(const ProblemView& p, const Motion& motion, const Ref& v_plus, const std::vector<char>& takes_part,
-                                         const CorrectionOptions& options, Eigen::Ref<Eigen::VectorXd> velocity) {
+CorrectionReport PositionCorrection::add(const ProblemView& p, const Motion& motion, const ConstVector& v_plus,
+                                         const std::vector<char>& takes_part, const CorrectionOptions& options,
+                                         Eigen::Ref<Eigen::VectorXd> velocity) {
   CorrectionReport report;
   report.deepest = deepest_of(p, takes_part);
   report.asked = report.deepest > options.allowed && options.recovery > 0.0;

@@ -6,7 +6,7 @@
 
 #include "stiction/forward/step.hpp"
 
-namespace stiction {
+namespace stiction::position_correction_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -236,4 +236,4 @@ TEST(PositionCorrection, RandomBoxesComeOutAndNoCornerMovesFartherThanThePenetra
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::position_correction_test

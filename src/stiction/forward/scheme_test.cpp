@@ -10,7 +10,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/forward/step.hpp"
 
-namespace stiction {
+namespace stiction::scheme_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -387,4 +387,4 @@ TEST(Scheme, NamesGoBothWays) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::scheme_test

@@ -8,7 +8,7 @@
 
 #include "stiction/base/errors.hpp"
 
-namespace stiction {
+namespace stiction::step_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -424,4 +424,4 @@ TEST(Stepper, BadInputNamesTheArgument) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::step_test

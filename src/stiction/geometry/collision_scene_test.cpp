@@ -11,7 +11,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/geometry/pair_fixture.hpp"
 
-namespace stiction {
+namespace stiction::collision_scene_test {
 namespace {
 
 using Eigen::Isometry3d;
@@ -304,4 +304,4 @@ TEST(CollisionScene, NothingIsAllocatedAfterWarmUp) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::collision_scene_test

@@ -5,7 +5,7 @@
 
 #include "stiction/geometry/pair_fixture.hpp"
 
-namespace stiction {
+namespace stiction::convex_pairs_test {
 namespace {
 
 using Eigen::Isometry3d;
@@ -205,4 +205,4 @@ TEST(ConvexPairs, ManyVerticesOnAPlaneAreThinned) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::convex_pairs_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace stiction {
+namespace stiction::drawn_shape_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -53,4 +53,4 @@ TEST(DrawnShape, MeshesAreClosedAndOutwardSurfacesOfWhatCollides) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::drawn_shape_test

@@ -10,7 +10,7 @@
 
 #include "stiction/base/errors.hpp"
 
-namespace stiction {
+namespace stiction::mass_properties_test {
 namespace {
 
 /// Twelve triangles of a box, counter-clockwise from outside.
@@ -153,4 +153,4 @@ TEST(MassProperties, WhatIsNoSolidIsRefused) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::mass_properties_test

@@ -9,7 +9,7 @@
 #include "stiction/geometry/collider.hpp"
 #include "stiction/geometry/pair_fixture.hpp"
 
-namespace stiction {
+namespace stiction::mesh_file_test {
 namespace {
 
 using Eigen::Isometry3d;
@@ -145,4 +145,4 @@ TEST(Polytope, FacesThatAreNotConvexAreRefused) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::mesh_file_test

@@ -11,7 +11,7 @@
 #include "stiction/geometry/collider.hpp"
 #include "stiction/geometry/reference_shapes.hpp"
 
-namespace stiction {
+namespace stiction::reference_test {
 namespace {
 
 using Eigen::Isometry3d;
@@ -219,4 +219,4 @@ TEST(Reference, CoincidentCapsulesPushEachOtherOutSideways) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::reference_test

@@ -6,7 +6,7 @@
 #include "stiction/geometry/collider.hpp"
 #include "stiction/geometry/pair_fixture.hpp"
 
-namespace stiction {
+namespace stiction::signed_distance_test {
 namespace {
 
 using Eigen::Isometry3d;
@@ -98,4 +98,4 @@ TEST(SignedDistance, DerivativeIsTheNormalVelocity) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::signed_distance_test

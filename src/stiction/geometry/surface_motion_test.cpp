@@ -6,7 +6,7 @@
 
 #include "stiction/geometry/random_surfaces.hpp"
 
-namespace stiction {
+namespace stiction::surface_motion_test {
 namespace {
 
 using Eigen::Isometry3d;
@@ -65,4 +65,4 @@ TEST(SurfaceMotion, PlateMesh) { expect_continuous("plate mesh", 2); }
 TEST(SurfaceMotion, HeightMap) { expect_continuous("height map", 3); }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::surface_motion_test

@@ -6,7 +6,7 @@
 #include "stiction/geometry/pair_fixture.hpp"
 #include "stiction/geometry/surface.hpp"
 
-namespace stiction {
+namespace stiction::surface_pairs_test {
 namespace {
 
 using Eigen::Isometry3d;
@@ -305,4 +305,4 @@ TEST(SurfacePairs, DerivativeIsTheNormalVelocity) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::surface_pairs_test

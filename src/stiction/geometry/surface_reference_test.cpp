@@ -21,7 +21,7 @@
 #include "stiction/geometry/random_surfaces.hpp"
 #include "stiction/geometry/reference_shapes.hpp"
 
-namespace stiction {
+namespace stiction::surface_reference_test {
 namespace {
 
 using Eigen::Isometry3d;
@@ -327,4 +327,4 @@ TEST(SurfaceReference, PlateMeshes) { run("plate mesh", 2, poses_to_try(150)); }
 TEST(SurfaceReference, HeightMaps) { run("height map", 3, poses_to_try(150)); }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::surface_reference_test

@@ -6,7 +6,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/geometry/collision_scene.hpp"
 
-namespace stiction {
+namespace stiction::terrain_test {
 namespace {
 
 using Eigen::Isometry3d;
@@ -167,4 +167,4 @@ TEST(Terrain, RefusesWhatMakesNoGround) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::terrain_test

@@ -4,7 +4,7 @@
 #include "stiction/inverse/inverse_dynamics.hpp"
 #include "stiction/laws/test_problems.hpp"
 
-namespace stiction {
+namespace stiction::limits_test {
 namespace {
 
 using namespace testing_problems;
@@ -262,4 +262,4 @@ TEST(Infeasible, RandomRequestsAreMetOrProvedImpossibleAndNeverGarbage) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::limits_test

@@ -5,7 +5,7 @@
 #include "stiction/inverse/inverse_dynamics.hpp"
 #include "stiction/laws/test_problems.hpp"
 
-namespace stiction {
+namespace stiction::nearest_no_slip_test {
 namespace {
 
 using namespace testing_problems;
@@ -162,4 +162,4 @@ TEST(NearestNoSlip, AndTorqueLimitsAllocateNothingOnceTheSizesAreKnown) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::nearest_no_slip_test

@@ -4,7 +4,7 @@
 #include "stiction/inverse/inverse_dynamics.hpp"
 #include "stiction/laws/test_problems.hpp"
 
-namespace stiction {
+namespace stiction::no_slip_test {
 namespace {
 
 using namespace testing_problems;
@@ -106,4 +106,4 @@ TEST(ViscousInverse, TorquesGiveTheSameStepBack) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::no_slip_test

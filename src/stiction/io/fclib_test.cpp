@@ -15,7 +15,7 @@
 #include <hdf5.h>
 #endif
 
-namespace stiction {
+namespace stiction::fclib_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -219,4 +219,4 @@ TEST(Fclib, ErrorNamesTheMissingLibrary) {
 #endif
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::fclib_test

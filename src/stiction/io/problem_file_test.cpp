@@ -19,7 +19,7 @@
 #include "stiction/io/zip.hpp"
 #include "test_paths.hpp"
 
-namespace stiction {
+namespace stiction::problem_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -484,4 +484,4 @@ TEST(Npz, ImpossibleSizesAreRefusedBeforeMemoryIsAsked) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::problem_file_test

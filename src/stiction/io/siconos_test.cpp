@@ -12,7 +12,7 @@
 #include "stiction/io/formats.hpp"
 #include "test_paths.hpp"
 
-namespace stiction {
+namespace stiction::siconos_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -242,4 +242,4 @@ TEST(Collection, EveryLcpLoads) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::siconos_test

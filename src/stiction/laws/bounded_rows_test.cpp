@@ -6,7 +6,7 @@
 #include "stiction/laws/solve.hpp"
 #include "stiction/laws/test_problems.hpp"
 
-namespace stiction {
+namespace stiction::bounded_rows_test {
 namespace {
 
 using namespace testing_problems;
@@ -184,4 +184,4 @@ TEST(RowByRow, RefusesWhatHasNoBox) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::bounded_rows_test

@@ -10,7 +10,7 @@
 #include "stiction/laws/test_problems.hpp"
 #include "stiction/problem/indeterminacy.hpp"
 
-namespace stiction {
+namespace stiction::choice_test {
 namespace {
 
 using namespace testing_problems;
@@ -234,4 +234,4 @@ TEST(Choice, RefusesLeastTorqueForward) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::choice_test

@@ -10,7 +10,7 @@
 #include "stiction/laws/test_problems.hpp"
 #include "test_paths.hpp"
 
-namespace stiction {
+namespace stiction::compliant_test {
 namespace {
 
 using namespace testing_problems;
@@ -351,4 +351,4 @@ TEST(CompliantAllocation, NoneAfterWarmUp) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::compliant_test

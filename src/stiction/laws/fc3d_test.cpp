@@ -9,7 +9,7 @@
 #include "stiction/problem/reduced_certificate.hpp"
 #include "test_paths.hpp"
 
-namespace stiction {
+namespace stiction::fc3d_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -54,4 +54,4 @@ TEST(Fc3dFiles, ExactLawSolvesEveryProblem) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::fc3d_test

@@ -7,7 +7,7 @@
 #include "stiction/laws/solve.hpp"
 #include "stiction/laws/test_problems.hpp"
 
-namespace stiction {
+namespace stiction::held_contacts_test {
 namespace {
 
 using namespace testing_problems;
@@ -95,4 +95,4 @@ TEST(HeldContactsAllocation, NoneAfterWarmUp) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::held_contacts_test

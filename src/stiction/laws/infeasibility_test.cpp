@@ -6,7 +6,7 @@
 #include "stiction/laws/solve.hpp"
 #include "stiction/laws/test_problems.hpp"
 
-namespace stiction {
+namespace stiction::infeasibility_test {
 namespace {
 
 using namespace testing_problems;
@@ -317,4 +317,4 @@ TEST(Infeasibility, NoProofForFeasibleRandomProblems) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::infeasibility_test

@@ -10,7 +10,7 @@
 #include "stiction/laws/test_problems.hpp"
 #include "stiction/problem/certificate.hpp"
 
-namespace stiction {
+namespace stiction::islands_test {
 namespace {
 
 using namespace testing_problems;
@@ -311,4 +311,4 @@ TEST(WarmStart, AContactThatLeavesDoesNotDisturbTheOthers) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::islands_test

@@ -8,7 +8,7 @@
 #include "stiction/laws/test_problems.hpp"
 #include "stiction/problem/contact_problem.hpp"
 
-namespace stiction {
+namespace stiction::mindiff_test {
 namespace {
 
 using Eigen::Index;
@@ -109,4 +109,4 @@ TEST(Mindiff, StaysClosestInMotionAndTorque) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::mindiff_test

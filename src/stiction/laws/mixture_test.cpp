@@ -10,7 +10,7 @@
 #include "stiction/laws/test_problems.hpp"
 #include "test_paths.hpp"
 
-namespace stiction {
+namespace stiction::mixture_test {
 namespace {
 
 using namespace testing_problems;
@@ -125,4 +125,4 @@ TEST(Mixture, OfLawsWithoutACommonProgramIsRefused) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::mixture_test

@@ -8,7 +8,7 @@
 #include "stiction/laws/solve.hpp"
 #include "stiction/laws/test_problems.hpp"
 
-namespace stiction {
+namespace stiction::moreau_test {
 namespace {
 
 using namespace testing_problems;
@@ -183,4 +183,4 @@ TEST(Bilateral, ByProxAndByEliminationAgree) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::moreau_test

@@ -5,7 +5,7 @@
 #include "stiction/laws/solve.hpp"
 #include "stiction/laws/test_problems.hpp"
 
-namespace stiction {
+namespace stiction::pyramid_variants_test {
 namespace {
 
 using namespace testing_problems;
@@ -134,4 +134,4 @@ TEST(PyramidOptions, OnlyWhereTheyMeanSomething) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::pyramid_variants_test

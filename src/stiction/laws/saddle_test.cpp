@@ -6,7 +6,7 @@
 #include "stiction/laws/solve.hpp"
 #include "stiction/laws/test_problems.hpp"
 
-namespace stiction {
+namespace stiction::saddle_test {
 namespace {
 
 using namespace testing_problems;
@@ -267,4 +267,4 @@ TEST(ViscousAllocation, NoneOnceGrown) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::saddle_test

@@ -5,7 +5,7 @@
 #include "stiction/laws/solve.hpp"
 #include "stiction/laws/test_problems.hpp"
 
-namespace stiction {
+namespace stiction::soft_allocation_test {
 namespace {
 
 using namespace testing_problems;
@@ -69,4 +69,4 @@ TEST(RowsAllocation, NoneAfterWarmUpUnderAnyLaw) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::soft_allocation_test

@@ -7,7 +7,7 @@
 #include "stiction/laws/solve.hpp"
 #include "stiction/laws/test_problems.hpp"
 
-namespace stiction {
+namespace stiction::soft_convex_test {
 namespace {
 
 using namespace testing_problems;
@@ -336,4 +336,4 @@ TEST(SoftLaws, SapNeedsAStiffness) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::soft_convex_test

@@ -8,7 +8,7 @@
 #include "stiction/laws/test_problems.hpp"
 #include "stiction/problem/reduced_certificate.hpp"
 
-namespace stiction {
+namespace stiction::soft_polish_test {
 namespace {
 
 using namespace testing_problems;
@@ -72,4 +72,4 @@ TEST(SoftPolishAllocation, NoneAfterWarmUp) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::soft_polish_test

@@ -6,7 +6,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/laws/test_problems.hpp"
 
-namespace stiction {
+namespace stiction::solve_test {
 namespace {
 
 using namespace testing_problems;
@@ -235,4 +235,4 @@ TEST(Budget, BoundsFactorizationsPivotsAndSweeps) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::solve_test

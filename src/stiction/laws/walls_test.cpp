@@ -5,7 +5,7 @@
 #include "stiction/laws/solve.hpp"
 #include "stiction/laws/test_problems.hpp"
 
-namespace stiction {
+namespace stiction::walls_test {
 namespace {
 
 using namespace testing_problems;
@@ -173,4 +173,4 @@ TEST(HalfSpaces, NewtonSolvesViscousOfAnySize) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::walls_test

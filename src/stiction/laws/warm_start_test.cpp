@@ -8,7 +8,7 @@
 #include "stiction/laws/solve.hpp"
 #include "stiction/laws/test_problems.hpp"
 
-namespace stiction {
+namespace stiction::warm_start_test {
 namespace {
 
 using testing::ElementsAre;
@@ -77,4 +77,4 @@ TEST(NamedImpulses, NoAllocationOnceGrown) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::warm_start_test

@@ -8,7 +8,7 @@
 #include "stiction/model/robots_for_test.hpp"
 #include "stiction/model/world.hpp"
 
-namespace stiction {
+namespace stiction::bad_input_test {
 namespace {
 
 using testing::HasSubstr;
@@ -332,4 +332,4 @@ TEST(BadInput, ShapesAreChecked) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::bad_input_test

@@ -10,7 +10,7 @@
 #include "stiction/model/srdf.hpp"
 #include "stiction/model/world.hpp"
 
-namespace stiction {
+namespace stiction::collision_pairs_test {
 namespace {
 
 using testing::ElementsAre;
@@ -227,4 +227,4 @@ TEST(Srdf, ExampleRobotsFindTheirs) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::collision_pairs_test

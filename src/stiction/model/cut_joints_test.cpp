@@ -8,7 +8,7 @@
 #include "stiction/model/equality_error.hpp"
 #include "stiction/model/robots_for_test.hpp"
 
-namespace stiction {
+namespace stiction::cut_joints_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -192,4 +192,4 @@ TEST(CutJoints, SaysWhatCannotBeCut) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::cut_joints_test

@@ -8,7 +8,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/model/robots_for_test.hpp"
 
-namespace stiction {
+namespace stiction::dynamics_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -408,4 +408,4 @@ TEST(Configuration, RandomOnesAreWithinLimitsAndRepeatable) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::dynamics_test

@@ -9,7 +9,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/model/dynamics.hpp"
 
-namespace stiction {
+namespace stiction::mjcf_test {
 namespace {
 
 World load(const std::string& content, const RobotOptions& options = {}) {
@@ -305,4 +305,4 @@ TEST(Mjcf, OneWarningCountsTheElementsThatShareIt) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::mjcf_test

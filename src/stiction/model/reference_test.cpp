@@ -15,7 +15,7 @@
 #include "stiction/model/robots_for_test.hpp"
 #include "test_paths.hpp"
 
-namespace stiction {
+namespace stiction::reference_test {
 namespace {
 
 using ConstVector = Eigen::Ref<const Eigen::VectorXd>;
@@ -155,4 +155,4 @@ TEST(Reference, JointsComeInPinocchiosOrder) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::reference_test

@@ -12,7 +12,7 @@
 #include "stiction/model/inertia.hpp"
 #include "stiction/model/robots_for_test.hpp"
 
-namespace stiction {
+namespace stiction::world_test {
 namespace {
 
 World pendulum(const RobotOptions& options = {}) {
@@ -240,4 +240,4 @@ TEST(Inertia, JoinedHalvesAreTheWhole) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::world_test

@@ -6,7 +6,7 @@
 
 #include "stiction/base/errors.hpp"
 
-namespace stiction {
+namespace stiction::gait_test {
 namespace {
 
 constexpr int kLF = 0, kRF = 1, kLH = 2, kRH = 3;
@@ -93,4 +93,4 @@ TEST(Gait, RefusesBadParameters) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::gait_test

@@ -13,7 +13,7 @@
 #include "stiction/base/errors.hpp"
 #include "test_paths.hpp"
 
-namespace stiction {
+namespace stiction::inverse_kinematics_test {
 namespace {
 
 Eigen::Vector3d foot_of(const Leg& leg, const LegVector& q) {
@@ -240,4 +240,4 @@ TEST(InverseKinematics, RefusesBadInput) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::inverse_kinematics_test

@@ -8,7 +8,7 @@
 
 #include "stiction/base/errors.hpp"
 
-namespace stiction {
+namespace stiction::patrol_test {
 namespace {
 
 PatrolParameters without_ramps() {
@@ -99,4 +99,4 @@ TEST(Patrol, RefusesBadInput) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::patrol_test

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <Eigen/Geometry>
 
-namespace stiction {
+namespace stiction::planar_test {
 namespace {
 
 Eigen::Vector3d in_world(const PlanarPose& pose, const Eigen::Vector3d& point) {
@@ -59,4 +59,4 @@ TEST(Planar, PoseOfATiltedBaseKeepsItsHeading) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::planar_test

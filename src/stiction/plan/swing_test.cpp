@@ -6,7 +6,7 @@
 
 #include "stiction/base/errors.hpp"
 
-namespace stiction {
+namespace stiction::swing_test {
 namespace {
 
 const FootState kStart{{0.09, 0.10, -0.14}, {-0.2, 0.01, 0.0}, {}};
@@ -116,4 +116,4 @@ TEST(Swing, RefusesAnEmptyIntervalAndNan) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::swing_test

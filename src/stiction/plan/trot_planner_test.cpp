@@ -9,7 +9,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/plan/patrol.hpp"
 
-namespace stiction {
+namespace stiction::trot_planner_test {
 namespace {
 
 TrotOptions links_options() {
@@ -240,4 +240,4 @@ TEST(TrotPlanner, AnUpdateDoesNotAllocate) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::trot_planner_test

@@ -10,7 +10,7 @@
 #include "stiction/problem/reduced.hpp"
 #include "stiction/problem/test_terms.hpp"
 
-namespace stiction {
+namespace stiction::certificate_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -175,4 +175,4 @@ TEST(Energy, BalancesWithEveryKindOfRow) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::certificate_test

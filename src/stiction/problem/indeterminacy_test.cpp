@@ -12,7 +12,7 @@
 #include "stiction/problem/reduce_sparse.hpp"
 #include "stiction/problem/test_terms.hpp"
 
-namespace stiction {
+namespace stiction::indeterminacy_test {
 namespace {
 
 using Eigen::Matrix3d;
@@ -364,4 +364,4 @@ TEST(Indeterminacy, NothingToDetermine) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::indeterminacy_test

@@ -19,7 +19,7 @@ using Ref = Eigen::Ref<const VectorXd>;
 
 constexpr double kMostEntries = 2.5e8;  // of R_t
 
-void require_finite(std::string_view name, const SparseMatrix& matrix) {
+void require_finite_entries(std::string_view name, const SparseMatrix& matrix) {
   for (Index j = 0; j < matrix.outerSize(); ++j) {
     for (SparseMatrix::InnerIterator entry(matrix, j); entry; ++entry) {
       if (!std::isfinite(entry.value())) {
@@ -35,10 +35,10 @@ void check(const SparseMatrix& M, const SparseMatrix& H, const Ref& f, const Ref
   require_size("H.cols", H.cols(), 3 * mu.size());
   require_size("f", f.size(), M.rows());
   require_size("w", w.size(), H.cols());
-  require_finite("M", M);
-  require_finite("H", H);
-  stiction::require_finite("f", f);
-  stiction::require_finite("w", w);
+  require_finite_entries("M", M);
+  require_finite_entries("H", H);
+  require_finite("f", f);
+  require_finite("w", w);
   require_nonnegative("mu", mu, true);
   const SparseMatrix difference = M - SparseMatrix(M.transpose());
   if (!(difference.norm() <= 1e-9 * M.norm())) throw InvalidArgument("M", "a symmetric matrix", "an asymmetric one");

@@ -24,7 +24,7 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using Ref = Eigen::Ref<const MatrixXd>;
+using ConstMatrix = Eigen::Ref<const MatrixXd>;
 
 constexpr double kAsymmetry = 2e-2;   // of the largest entry: files of other projects have up to 1e-2
 constexpr double kIndefinite = 1e-6;  // of the largest eigenvalue, or of a unit diagonal
@@ -120,12 +120,12 @@ MatrixXd cut_eigenvalues(const MatrixXd& S) {
   return eigen.eigenvectors().rightCols(rank) * values.tail(rank).cwiseSqrt().asDiagonal();
 }
 
-struct Factor {
+struct PartialFactor {
   MatrixXd L, rest;  // S = L Lᵀ + rest
 };
 
 // Over the rows of S that are not zero; L has as many rows as S.
-Factor factor(const MatrixXd& S) {
+PartialFactor factor(const MatrixXd& S) {
   std::vector<Index> rows;
   for (Index i = 0; i < S.rows(); ++i) {
     if (!S.row(i).isZero(0.0)) rows.push_back(i);
@@ -140,7 +140,7 @@ Factor factor(const MatrixXd& S) {
     if (definite) part = scale.asDiagonal() * part;
   }
   if (!definite) part = cut_eigenvalues(dense);
-  Factor out{MatrixXd::Zero(S.rows(), part.cols()), MatrixXd::Zero(S.rows(), S.rows())};
+  PartialFactor out{MatrixXd::Zero(S.rows(), part.cols()), MatrixXd::Zero(S.rows(), S.rows())};
   for (std::size_t i = 0; i < rows.size(); ++i) out.L.row(rows[i]) = part.row(static_cast<Index>(i));
   MatrixXd rest = dense;
   rest.selfadjointView<Eigen::Lower>().rankUpdate(part, -1.0);
@@ -285,7 +285,8 @@ ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const Vecto
   return out;
 }
 
-ReducedProblem reduce_dense(const Ref& W, const Eigen::Ref<const VectorXd>& q, const Eigen::Ref<const VectorXd>& mu, bool symmetric_part) {
+ReducedProblem reduce_dense(const ConstMatrix& W, const Eigen::Ref<const VectorXd>& q, const Eigen::Ref<const VectorXd>& mu,
+                            bool symmetric_part) {
   return reduce_sparse(W.sparseView(), q, mu, symmetric_part);
 }
 

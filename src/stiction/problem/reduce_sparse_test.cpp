@@ -6,7 +6,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/reduced.hpp"
 
-namespace stiction {
+namespace stiction::reduce_sparse_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -89,4 +89,4 @@ TEST(ReduceDenseErrors, NameTheMatrix) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::reduce_sparse_test

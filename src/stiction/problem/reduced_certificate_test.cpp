@@ -6,7 +6,7 @@
 
 #include "stiction/base/errors.hpp"
 
-namespace stiction {
+namespace stiction::reduced_certificate_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -91,4 +91,4 @@ TEST(ReducedCertificate, RefusesWrongSizesAndNaN) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::reduced_certificate_test

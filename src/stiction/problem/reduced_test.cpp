@@ -15,7 +15,7 @@
 #include "stiction/problem/contact_subset.hpp"
 #include "stiction/problem/test_terms.hpp"
 
-namespace stiction {
+namespace stiction::reduced_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -323,4 +323,4 @@ TEST(NormalOffset, IsTheGapOverTheStepBeyondATenthOfAMicrometre) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::reduced_test

@@ -7,7 +7,7 @@
 #include "stiction/record/csv_log.hpp"
 #include "stiction/record/metrics.hpp"
 
-namespace stiction {
+namespace stiction::record_test {
 namespace {
 
 TEST(CsvLog, RoundTripsNumbersAndChecksWidth) {
@@ -52,4 +52,4 @@ TEST(ForceMetrics, RelativeToTheMeanForce) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::record_test

@@ -9,7 +9,7 @@
 #include "stiction/problem/contact_mode.hpp"
 #include "stiction/record/coordinate_names.hpp"
 
-namespace stiction {
+namespace stiction::trajectory_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -90,4 +90,4 @@ TEST(CoordinateNames, SeveralRobotsAreToldApart) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::trajectory_test

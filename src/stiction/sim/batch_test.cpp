@@ -10,7 +10,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/sim/scene.hpp"
 
-namespace stiction {
+namespace stiction::batch_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -86,4 +86,4 @@ TEST(Batch, PassesOnWhatACommandThrowsAndSaysWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::batch_test

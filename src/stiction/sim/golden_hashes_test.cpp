@@ -14,7 +14,7 @@
 #include "stiction/sim/scene.hpp"
 #include "stiction/sim/simulation.hpp"
 
-namespace stiction {
+namespace stiction::golden_hashes_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -131,4 +131,4 @@ TEST(GoldenHashes, DependOnNeitherThreadsNorRun) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::golden_hashes_test

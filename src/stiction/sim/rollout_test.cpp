@@ -12,7 +12,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/sim/scene.hpp"
 
-namespace stiction {
+namespace stiction::rollout_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -117,4 +117,4 @@ TEST(Rollout, SaysWhichArgumentDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::rollout_test

@@ -10,7 +10,7 @@
 #include "stiction/sim/scene.hpp"
 #include "stiction/sim/simulation.hpp"
 
-namespace stiction {
+namespace stiction::scene_drives_test {
 namespace {
 
 constexpr double kStep = 0.01;
@@ -82,4 +82,4 @@ TEST_F(SceneDrives, ErrorsNameTheKey) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::scene_drives_test

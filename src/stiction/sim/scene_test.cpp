@@ -11,7 +11,7 @@
 #include "stiction/sim/simulation.hpp"
 #include "test_paths.hpp"
 
-namespace stiction {
+namespace stiction::scene_test {
 namespace {
 
 std::string scene_file(const std::string& pairs) {
@@ -266,4 +266,4 @@ TEST(Scene, BallReboundsToTheSquareOfItsRestitution) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::scene_test

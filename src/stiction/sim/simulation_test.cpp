@@ -11,7 +11,7 @@
 #include "stiction/sim/observers.hpp"
 #include "stiction/sim/scene.hpp"
 
-namespace stiction {
+namespace stiction::simulation_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -212,4 +212,4 @@ TEST(Simulation, TheStateAloneIsNotTheWhole) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::simulation_test

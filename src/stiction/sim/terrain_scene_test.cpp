@@ -10,7 +10,7 @@
 #include "stiction/sim/simulation.hpp"
 #include "test_paths.hpp"
 
-namespace stiction {
+namespace stiction::terrain_scene_test {
 namespace {
 
 constexpr double kMass = 0.5, kRadius = 0.04;
@@ -150,4 +150,4 @@ TEST(TerrainScene, NumbersOfAnotherKindAreUnknownKeys) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::terrain_scene_test

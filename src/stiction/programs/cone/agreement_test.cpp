@@ -5,7 +5,7 @@
 
 #include "stiction/programs/cone/test_scenes.hpp"
 
-namespace stiction {
+namespace stiction::agreement_test {
 namespace {
 
 using test_scenes::Random;
@@ -111,4 +111,4 @@ TEST(Defect, EntersTheContactVelocities) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::agreement_test

@@ -8,7 +8,7 @@
 #include "stiction/programs/cone/cone.hpp"
 #include "stiction/programs/cone/test_scenes.hpp"
 
-namespace stiction {
+namespace stiction::allocation_test {
 namespace {
 
 using test_scenes::Random;
@@ -66,4 +66,4 @@ TEST(ConeAllocation, NoneOnAPathThatTurnsBack) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::allocation_test

@@ -4,14 +4,13 @@
 #include <bit>
 #include <cassert>
 
+#include "stiction/base/index.hpp"
 #include "stiction/programs/cone/dense_lu.hpp"
 #include "stiction/programs/cone/six.hpp"
 
 namespace stiction {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // C -= A B for column-major blocks, A m x k, B k x n.
 void subtract_product(const double* a, const double* b, double* c, int m, int k, int n) {

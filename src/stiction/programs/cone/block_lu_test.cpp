@@ -7,7 +7,7 @@
 #include "stiction/programs/cone/six.hpp"
 #include "stiction/programs/cone/test_scenes.hpp"
 
-namespace stiction {
+namespace stiction::block_lu_test {
 namespace {
 
 using test_scenes::Random;
@@ -186,4 +186,4 @@ TEST(BlockLu, SingularBlockIsReported) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::block_lu_test

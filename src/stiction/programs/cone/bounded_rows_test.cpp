@@ -5,7 +5,7 @@
 #include "stiction/programs/cone/cone.hpp"
 #include "stiction/programs/cone/test_scenes.hpp"
 
-namespace stiction {
+namespace stiction::bounded_rows_test {
 namespace {
 
 using test_scenes::Random;
@@ -148,4 +148,4 @@ TEST(ExactCone, AWarmStartThatLeadsNowhereCostsItsPolishAtMost) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::bounded_rows_test

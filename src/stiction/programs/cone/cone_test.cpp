@@ -13,7 +13,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/programs/cone/test_scenes.hpp"
 
-namespace stiction {
+namespace stiction::cone_test {
 namespace {
 
 using test_scenes::Random;
@@ -482,4 +482,4 @@ TEST(ConeOptions, SameInputSameBits) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::cone_test

@@ -1,15 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/base/index.hpp"
 #include "stiction/programs/cone/smooth_cones.hpp"
 
 namespace stiction {
-
-namespace {
-
-std::size_t at(Eigen::Index i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 void DiscCones::bind(const ReducedProblem& problem, const SectionShape&, bool relaxed, const GrowVector& scale, double soft) {
   contacts_.resize(at(problem.contacts()));

@@ -4,7 +4,7 @@
 #include "stiction/programs/cone/rspace.hpp"
 #include "stiction/programs/cone/test_scenes.hpp"
 
-namespace stiction {
+namespace stiction::matrix_space_test {
 namespace {
 
 using test_scenes::Random;
@@ -156,4 +156,4 @@ TEST(MatrixSpace, SolvesTheRelaxationAndPolygons) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::matrix_space_test

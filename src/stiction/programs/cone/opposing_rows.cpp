@@ -2,13 +2,12 @@
 #include <cmath>
 #include <utility>
 
+#include "stiction/base/index.hpp"
 #include "stiction/programs/cone/memory.hpp"
 
 namespace stiction {
 
 namespace {
-
-std::size_t at(Eigen::Index i) { return static_cast<std::size_t>(i); }
 
 bool is_lower_limit(const ReducedProblem& p, int j) { return p.lo[j] == 0.0 && p.hi[j] == kInfinity; }
 

@@ -8,7 +8,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/programs/cone/test_scenes.hpp"
 
-namespace stiction {
+namespace stiction::options_test {
 namespace {
 
 using test_scenes::Random;
@@ -119,4 +119,4 @@ TEST(ConeOptions, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::options_test

@@ -1,15 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/base/index.hpp"
 #include "stiction/programs/cone/smooth_cones.hpp"
 
 namespace stiction {
-
-namespace {
-
-std::size_t at(Eigen::Index i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 void PolygonCones::bind(const ReducedProblem& problem, const SectionShape& shape, bool relaxed, const GrowVector& scale, double soft) {
   shape_ = shape;

@@ -7,7 +7,7 @@
 
 #include "stiction/programs/cone/test_scenes.hpp"
 
-namespace stiction {
+namespace stiction::smooth_cones_test {
 namespace {
 
 using test_scenes::Random;
@@ -138,4 +138,4 @@ TEST(BoxRows, EliminationIsTheDerivative) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::smooth_cones_test

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/base/index.hpp"
+
 namespace stiction {
 
 namespace {
@@ -16,8 +18,6 @@ constexpr int kWarmMembers = 16;  // most contacts of the last solve that are ta
 constexpr int kWarmSteps = 4;
 constexpr int kPartIterations = 80;
 constexpr int kUnsolved = 3;  // rounds that may leave the part unsolved: the next set is another problem
-
-std::size_t at(Eigen::Index i) { return static_cast<std::size_t>(i); }
 
 void begin(const ReducedProblem& problem, const ConeMemory& memory, WorkingSet& set) {
   set.part.Rt.reset(3, problem.Rt.block_sizes());

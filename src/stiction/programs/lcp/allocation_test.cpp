@@ -9,7 +9,7 @@
 #include "stiction/programs/lcp/lemke.hpp"
 #include "stiction/programs/lcp/ppm.hpp"
 
-namespace stiction {
+namespace stiction::allocation_test {
 namespace {
 
 using lcp_testing::Lcp;
@@ -87,4 +87,4 @@ TEST(Allocations, MindiffMakesNone) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::allocation_test

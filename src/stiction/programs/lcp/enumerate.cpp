@@ -9,6 +9,7 @@
 #include <string>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/index.hpp"
 
 namespace stiction {
 
@@ -17,8 +18,6 @@ namespace {
 using ConstMatrix = Eigen::Ref<const Eigen::MatrixXd>;
 using ConstVector = Eigen::Ref<const Eigen::VectorXd>;
 using Mask = std::uint32_t;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 void require_small_lcp(const ConstMatrix& M, const ConstVector& q, const EnumerateOptions& options) {
   require_size("M.cols", M.cols(), M.rows());

@@ -5,7 +5,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/programs/lcp/lcp_testing.hpp"
 
-namespace stiction {
+namespace stiction::enumerate_test {
 namespace {
 
 using lcp_testing::all_solutions;
@@ -119,4 +119,4 @@ TEST(Mindiff, MeasuresTheUnknownsOfTheMlcp) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::enumerate_test

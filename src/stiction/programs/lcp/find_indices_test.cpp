@@ -5,7 +5,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/programs/lcp/lcp_testing.hpp"
 
-namespace stiction {
+namespace stiction::find_indices_test {
 namespace {
 
 using lcp_testing::Random;
@@ -127,4 +127,4 @@ TEST(FindIndices, RejectsBadInput) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::find_indices_test

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/index.hpp"
 
 namespace stiction {
 
@@ -13,8 +14,6 @@ using ConstRows = Eigen::Ref<const RowMatrix>;
 using ConstVector = Eigen::Ref<const Eigen::VectorXd>;
 
 constexpr double kRoundingProof = 1e-13, kFarBeyond = 1e6;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 class DualActiveSet : ActiveRows {
  public:

@@ -8,7 +8,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/programs/lcp/lcp_testing.hpp"
 
-namespace stiction {
+namespace stiction::goldfarb_idnani_test {
 namespace {
 
 using lcp_testing::all_solutions;
@@ -236,4 +236,4 @@ TEST(GoldfarbIdnani, RejectsBadInput) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::goldfarb_idnani_test

@@ -9,7 +9,7 @@
 #include "stiction/programs/lcp/lcp_testing.hpp"
 #include "test_paths.hpp"
 
-namespace stiction {
+namespace stiction::lcp_files_test {
 namespace {
 
 using lcp_testing::all_solutions;
@@ -117,4 +117,4 @@ TEST(LcpFiles, TextbookSolutions) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::lcp_files_test

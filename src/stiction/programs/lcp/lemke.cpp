@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/index.hpp"
 
 namespace stiction {
 
@@ -14,8 +15,6 @@ using ConstMatrix = Eigen::Ref<const Eigen::MatrixXd>;
 using ConstVector = Eigen::Ref<const Eigen::VectorXd>;
 
 using End = LemkePath::End;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 void require_lcp(const ConstMatrix& M, const ConstVector& q) {
   require_size("M.cols", M.cols(), M.rows());

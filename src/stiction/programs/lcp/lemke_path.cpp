@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/base/index.hpp"
+
 namespace stiction {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// d_i of covering vector k: ones, then spread over [1/8, 8] by an additive sequence that no problem is aligned with.
 double covering_entry(int k, int i) {

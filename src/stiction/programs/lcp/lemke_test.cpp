@@ -7,7 +7,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/programs/lcp/lcp_testing.hpp"
 
-namespace stiction {
+namespace stiction::lemke_test {
 namespace {
 
 using lcp_testing::all_solutions;
@@ -272,4 +272,4 @@ TEST(Lemke, RejectsBadInputAndTakesEmpty) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::lemke_test

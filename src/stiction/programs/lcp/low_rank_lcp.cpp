@@ -5,14 +5,9 @@
 #include <string>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/index.hpp"
 
 namespace stiction {
-
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 ActiveRows::ActiveRows(const Eigen::Ref<const RowMatrix>& A, const Eigen::Ref<const Eigen::VectorXd>& q, const LowRankLcpOptions& options,
                        LowRankLcpWorkspace& workspace, LowRankLcpSolution& solution)

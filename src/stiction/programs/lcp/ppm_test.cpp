@@ -5,7 +5,7 @@
 #include "stiction/programs/lcp/goldfarb_idnani.hpp"
 #include "stiction/programs/lcp/lcp_testing.hpp"
 
-namespace stiction {
+namespace stiction::ppm_test {
 namespace {
 
 using lcp_testing::Random;
@@ -77,4 +77,4 @@ TEST(Ppm, WhatItDoesNotSolveItDoesNotCallSolved) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::ppm_test

@@ -10,7 +10,7 @@
 #include "stiction/programs/mlcp/dantzig.hpp"
 #include "stiction/programs/mlcp/pgs.hpp"
 
-namespace stiction {
+namespace stiction::mlcp_test {
 namespace {
 
 using Eigen::Index;
@@ -356,4 +356,4 @@ TEST(MlcpAllocations, NoneOnceWarm) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::mlcp_test

@@ -7,7 +7,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/programs/cone/test_scenes.hpp"
 
-namespace stiction {
+namespace stiction::prox_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -257,4 +257,4 @@ TEST(ProxAllocation, NoneAfterWarmUp) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::prox_test

@@ -8,7 +8,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/programs/qp/qp_reference.hpp"
 
-namespace stiction {
+namespace stiction::bounded_qp_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -227,4 +227,4 @@ TEST(BoundedQp, PivotLimitIsReported) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::bounded_qp_test

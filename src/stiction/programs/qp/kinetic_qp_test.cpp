@@ -8,7 +8,7 @@
 #include "stiction/programs/qp/bounded_qp.hpp"
 #include "stiction/programs/qp/qp_reference.hpp"
 
-namespace stiction {
+namespace stiction::kinetic_qp_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -196,4 +196,4 @@ TEST(KineticQp, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::kinetic_qp_test

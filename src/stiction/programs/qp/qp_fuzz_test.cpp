@@ -10,7 +10,7 @@
 #include "stiction/programs/qp/qp_reference.hpp"
 #include "stiction/programs/qp/range_qp.hpp"
 
-namespace stiction {
+namespace stiction::qp_fuzz_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -173,4 +173,4 @@ TEST(QpAllocation, NoneOnceWarm) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::qp_fuzz_test

@@ -7,7 +7,7 @@
 #include "stiction/programs/qp/qp_reference.hpp"
 #include "stiction/programs/qp/row_space.hpp"
 
-namespace stiction {
+namespace stiction::range_qp_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -184,4 +184,4 @@ TEST(RowSpace, FindsTheRankAndReproducesTheMatrix) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::range_qp_test

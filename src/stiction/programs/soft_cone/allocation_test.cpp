@@ -5,7 +5,7 @@
 #include "stiction/programs/cone/test_scenes.hpp"
 #include "stiction/programs/soft_cone/soft_cone.hpp"
 
-namespace stiction {
+namespace stiction::allocation_test {
 namespace {
 
 TEST(SoftConeAllocation, NoneAfterWarmUp) {
@@ -36,4 +36,4 @@ TEST(SoftConeAllocation, NoneAfterWarmUp) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::allocation_test

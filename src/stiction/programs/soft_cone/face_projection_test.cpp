@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace stiction {
+namespace stiction::face_projection_test {
 namespace {
 
 using Eigen::Matrix3d;
@@ -98,4 +98,4 @@ TEST(FaceProjection, DerivativeAgreesWithFiniteDifferences) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::face_projection_test

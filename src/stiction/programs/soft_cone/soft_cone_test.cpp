@@ -6,7 +6,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/programs/cone/test_scenes.hpp"
 
-namespace stiction {
+namespace stiction::soft_cone_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -187,4 +187,4 @@ TEST(SoftCone, RefusesBadInput) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::soft_cone_test

@@ -9,7 +9,7 @@
 #include "stiction/problem/contact_problem.hpp"
 #include "stiction/programs/qp/kinetic_qp.hpp"
 
-namespace stiction {
+namespace stiction::sparse_kinetic_qp_test {
 namespace {
 
 using Eigen::Index;
@@ -151,4 +151,4 @@ TEST(SparseKineticQp, AllocationNoneOnceGrown) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::sparse_kinetic_qp_test
