@@ -18,7 +18,7 @@ constexpr double kProximal = 2e6;  // limit of the linearisation, over the redun
 constexpr double kGivesWay = 1e-2;  // limit, times the natural map over the largest velocity: impulses are pushed by this part at most
 constexpr double kSharpest = 1e2;   // and the largest, over the first: products of it and rounding stay below 1e-7
 constexpr double kSofter = 1e-2;    // and the limit of a second try, over that of the first
-constexpr double kHopeless = 1e3;   // rise of the natural map that no step has come back from
+constexpr double kHopeless = 1e3;   // rise of the natural map that no step has come back from, beyond the largest velocity
 constexpr double kFine =
     1e-3;                  // of the target: a solution further from rounding than this is worth one step more, for steps add up to creep
 constexpr int kRises = 2;  // steps that may fail to halve it: a change of the active set costs one
@@ -52,7 +52,7 @@ bool iterate(const ReducedProblem& problem, ConeMemory& memory, int steps, doubl
     const double last = now;
     now = evaluate(problem, memory);
     record(memory, ConePhase::newton, 0.0, now, 1.0);
-    if (!std::isfinite(now) || now > kHopeless * first) break;
+    if (!std::isfinite(now) || now > std::max(kHopeless * first, memory.velocity)) break;
     if (!(now < 0.5 * last) && (memory.best <= memory.target || ++rises > kRises)) break;
   }
   return memory.best <= memory.target;

@@ -14,8 +14,9 @@ constexpr double kRedundancy = 12;  // and contacts' equations per freedom
 constexpr int kSizePerFreedom = 4;  // contacts of the sets that memory is sized for
 constexpr int kRounds = 20;
 constexpr int kAddedPerRound = 3;
+constexpr int kOneBody = 6;       // freedoms of a body on three points: contacts join those one by one, and Newton has one change to find
 constexpr int kWarmMembers = 16;  // most contacts of the last solve that are taken up
-constexpr int kWarmSteps = 4;
+constexpr int kWarmSteps = 6;     // a right active set takes three, and every change of it one more
 constexpr int kPartIterations = 80;
 constexpr int kUnsolved = 3;  // rounds that may leave the part unsolved: the next set is another problem
 
@@ -89,8 +90,9 @@ double distance(const ReducedProblem& problem, int contact, int count, WorkingSe
 // The worst violators, each weighed by what its normal row adds to those before it.
 void add_violators(const ReducedProblem& problem, double least, WorkingSet& set) {
   const Eigen::Index r = problem.rank_bound();
+  const int most = set.members.empty() || r > kOneBody ? kAddedPerRound : 1;
   set.added.resize(kAddedPerRound * r);
-  for (int k = 0; k < kAddedPerRound; ++k) {
+  for (int k = 0; k < most; ++k) {
     int best = -1;
     double best_value = 0.0;
     for (int i = 0; i < problem.contacts(); ++i) {

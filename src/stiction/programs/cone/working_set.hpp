@@ -1,8 +1,8 @@
 // Many contacts on few freedoms: the law solved on a small set of contacts that grows.
 //
 //   repeat   solve the law on the contacts of the set; y = Σ R_i λ_i
-//            add the contacts outside whose condition at λ_i = 0 the motion violates, the worst first and of the others those whose
-//            normal rows differ most from the rows already added
+//            add contacts outside whose condition at λ_i = 0 the motion violates: to none three, the worst and those whose normal rows
+//            differ most from the rows already added, for a body stands on three; then the worst alone, where there is one body
 // A contact outside carries nothing, so an answer that no contact outside violates is one of the whole problem: it is checked there,
 // as every other answer is. Which of the many ways to share the load comes out differs from the interior point's: few contacts, not all.
 // r freedoms need about r contacts to hold them; cost: rounds (n r + small solves), rounds seldom above 6.
