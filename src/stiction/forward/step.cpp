@@ -8,6 +8,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/forward/free_motion.hpp"
+#include "stiction/forward/waiting_contacts.hpp"
 
 namespace stiction {
 
@@ -186,6 +187,7 @@ void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd
   update_at(state);
   detect();
   assemble_rows(tau, false);
+  if (leave_to_next_step(problem_, options_.contact.law, world_.gravity().norm(), contacts_)) assemble_rows(tau, false);
 }
 
 void Stepper::assemble_rows(const Torques& tau, bool prepared) {
@@ -311,6 +313,7 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
     clock.end(Stage::detect);
   }
   assemble_rows(tau, prepared);
+  if (!prepared && leave_to_next_step(problem_, options_.contact.law, world_.gravity().norm(), contacts_)) assemble_rows(tau, false);
   clock.end(Stage::assemble);
   bool solved = solve_certified(report);
   clock.end(Stage::solve);

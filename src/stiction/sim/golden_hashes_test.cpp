@@ -48,7 +48,7 @@ struct Golden {
 constexpr std::array kGolden{
     Golden{"box_on_incline", "incline", Law::coulomb_cone, Scheme::semi_implicit_euler, 300, 0x1d8c51e1748ed67ULL},
     Golden{"box_on_incline_midpoint", "incline", Law::coulomb_pyramid, Scheme::moreau_midpoint, 300, 0xc574b80ce522cb89ULL},
-    Golden{"ball_bounces", "bounce", Law::coulomb_cone, Scheme::semi_implicit_euler, 2000, 0xf585d6357ac4a120ULL},
+    Golden{"ball_bounces", "bounce", Law::coulomb_cone, Scheme::semi_implicit_euler, 2000, 0xcdd452ff8f5b48e0ULL},
     Golden{"ball_bounces_by_events", "bounce", Law::coulomb_cone, Scheme::event_driven, 300, 0x655a2787ea5ea38dULL},
     Golden{"stack", "stack", Law::coulomb_cone, Scheme::semi_implicit_euler, 200, 0x9e907d7c36266e7dULL},
     Golden{"stack_soft", "stack", Law::stick_slip_spring, Scheme::semi_implicit_euler, 200, 0x8cf8c7cceeb5e8cfULL},

@@ -1,0 +1,21 @@
+// Impacts that follow from others within one step.
+//
+// A contact with restitution takes part in a step that its velocity u_N before it closes, φ + h u_N <= 0, for Newton's law returns that
+// (`normal_offset`), or where it rests, slower and nearer than what gravity does in a step. Any other may touch within this step only where
+// an impact throws one body against the other. Held at the surface it would lose that velocity, so it waits for the next step, and bounces
+// by the velocity that it has then: impulses one after the other, as in a row of balls [Smith, Kaufman, Vouga, Tamstorf, Grinspun,
+// Reflections on Simultaneous Impact, 2012, sequential impulses]. Bodies overlap by h |u_N| at most until then.
+#pragma once
+
+#include <vector>
+
+#include "stiction/geometry/contact_point.hpp"
+#include "stiction/problem/contact_problem.hpp"
+
+namespace stiction {
+
+/// Takes from `contacts`, those of the problem in its order, what waits; true where any does. `law` where the problem has none per contact;
+/// gravity in m/s². Contacts of Moreau's law, which has a rule of its own, and soft ones, which have no restitution, stay.
+bool leave_to_next_step(const ContactProblem& problem, Law law, double gravity, std::vector<ContactPoint>& contacts);
+
+}  // namespace stiction
