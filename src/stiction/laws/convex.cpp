@@ -165,6 +165,7 @@ void solve_by_active_set(const StandardForm& form, const SolverOptions& options,
 void solve_by_pivoting(const ReducedProblem& p, const SolverOptions& options, ConvexWorkspace& w, Impulses& out) {
   assert(p.bounded_rows() == 0);
   const ConstRowMap rows = dense_rows(p.Rt, w.rows);
+  if (!w.same_rows) w.has_range = false;
   out.iterations = 0;
   bool slips = false;
   if (std::ranges::any_of(p.mu, [](double mu) { return std::isinf(mu); })) {
@@ -192,14 +193,15 @@ bool tangents_contradict(const ReducedProblem& p, ConvexWorkspace& w) {
   find_candidates(p, w.candidates);
   const Index count = static_cast<Index>(w.candidates.size()), r = rows.cols();
   if (count == 0) return false;
-  GrowMatrix& tangents = w.range.reset(count, r);
   w.slip.resize(count);
-  for (Index t = 0; t < count; ++t) {
-    const int row = w.candidates[static_cast<std::size_t>(t)];
-    tangents.row(t) = rows.row(row);
-    w.slip[t] = p.u_free[row];
+  for (Index t = 0; t < count; ++t) w.slip[t] = p.u_free[w.candidates[static_cast<std::size_t>(t)]];
+  if (!w.same_rows || !w.has_range) {
+    GrowMatrix& tangents = w.range.reset(count, r);
+    for (Index t = 0; t < count; ++t) tangents.row(t) = rows.row(w.candidates[static_cast<std::size_t>(t)]);
+    w.range.factor(kRangeRounding);
+    w.has_range = true;
+    ++w.factored_range;
   }
-  w.range.factor(kRangeRounding);
   w.range.apply_transposed(w.slip);
   w.slip.head(w.range.rank()).setZero();
   w.range.apply(w.slip);

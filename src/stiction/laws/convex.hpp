@@ -27,14 +27,16 @@ struct ConvexWorkspace {
   BoundedQpSolution qp_solution;
   IndependentRows tangents;
   double distance = 0.0;   ///< that these are apart from each other
-  bool same_rows = false;  ///< R and the half spaces are those of the last solve: tangents found at the same distance stay
+  bool same_rows = false;  ///< R and the half spaces are those of the last solve: tangents found at the same distance stay, and `range`
   LowRankLcpWorkspace lcp;
   LowRankLcpSolution lcp_solution;
   std::vector<int> candidates;
   std::vector<double> rows, normals;  ///< 3n x r when R_t has several blocks; n x (r - tangents)
   GrowVector q, y, head;
-  PivotedQr range;  ///< of the tangential rows of half spaces, `candidates`: see tangents_contradict
-  GrowVector slip;  ///< their velocities u_T that no motion removes
+  PivotedQr range;         ///< of the tangential rows of half spaces, `candidates`: see tangents_contradict
+  bool has_range = false;  ///< `range` is factored for the rows of the last solve
+  int factored_range = 0;  ///< times that it was, in all
+  GrowVector slip;         ///< their velocities u_T that no motion removes
 };
 
 /// Half lines, half spaces and polygons.
