@@ -47,7 +47,7 @@ endif()
 
 # Several files in one: what Eigen's, CLI11's and nanobind's templates cost is paid once for them.
 function(stiction_unite target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${STICTION_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${STICTION_UNITY} UNITY_BUILD_BATCH_SIZE 6 UNITY_BUILD_RELOCATABLE ON)
 endfunction()
 
 function(stiction_room name)

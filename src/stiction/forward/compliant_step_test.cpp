@@ -58,6 +58,23 @@ TEST_P(CompliantStep, ABoxSinksByItsShareOfTheWeight) {
   EXPECT_NEAR(0.05 - state.q[2], kMass * kG / (4.0 * rubber().stiffness), 1e-9);
 }
 
+// On 1e7 N/m the rounding of a velocity is 1e-12 of an impulse: Newton gets no further, and is not to search for another way.
+TEST_P(CompliantStep, StiffGroundIsSolvedToRoundingInAFewSteps) {
+  const World world = on_slope(Box{Vector3d(0.1, 0.1, 0.05)}, 0.05, 1.1 * std::atan(0.5), 0.5);
+  StepOptions options = options_with(GetParam());
+  ContactMaterial& ground = *options.assemble.material;
+  ground.stiffness = ground.stiffness_tangential = 1e7;
+  ground.damping = ground.damping_tangential = 1e3;
+  Stepper stepper(world, make_scene(world, 0.5), options);
+  State state = initial_state(world);
+  state.v << 0.3, 0.0, 0.0, 0.0, 0.5, 0.0;  // it slides and comes down on one edge
+  for (int k = 0; k < 400; ++k) {
+    const StepReport report = stepper.step(VectorXd::Zero(6), state);
+    ASSERT_EQ(report.status, Status::solved) << k;
+    ASSERT_LE(report.iterations, 15) << k;  // 20,000 where rounding is taken for a failure
+  }
+}
+
 TEST(SpringStep, ASlopeHoldsWithoutCreep) {
   const World world = on_slope(Box{Vector3d(0.1, 0.1, 0.05)}, 0.05, 0.2, 0.5);
   Stepper stepper(world, make_scene(world, 0.5), options_with(Law::stick_slip_spring));

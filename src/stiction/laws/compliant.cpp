@@ -11,9 +11,11 @@ using Eigen::Index;
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-constexpr int kNewton = 60;       // iterations per phase
-constexpr int kMultipliers = 60;  // updates of β
-constexpr double kWeight = 1e3;   // ρ G_jj of the bounded rows: each update of β shrinks its error about so much
+constexpr int kNewton = 60;            // iterations per phase
+constexpr double kRoundedOff = 1e-20;  // |F|² over what it was, or over |y|², below which it is rounding where it falls no more
+constexpr double kStalled = 0.25;      // a step of Newton that leaves more of |F|² than this does not converge
+constexpr int kMultipliers = 60;       // updates of β
+constexpr double kWeight = 1e3;        // ρ G_jj of the bounded rows: each update of β shrinks its error about so much
 // Of the path in friction, its lengths in parts of |y| and rad:
 constexpr int kCorrections = 6;       // of a step, which then is halved
 constexpr double kOnPath = 1e-8;      // |F| at its points; only the last one is an answer
@@ -75,11 +77,12 @@ bool is_zero(const CompliantWorkspace& w) {
   return w.residual.lpNorm<Eigen::Infinity>() <= 1e-15 * scale;
 }
 
-// Newton with backtracking on |F|². True when F vanishes or cannot be made smaller by rounding.
+// Newton with backtracking on |F|². True when F vanishes, or is ten digits below what it was and rounding keeps it from falling further.
 bool newton(const ReducedProblem& p, CompliantWorkspace& w, int& iterations) {
   evaluate(p, w.y, w);
   double merit = w.residual.squaredNorm();
   const double start = merit;
+  const auto is_rounding = [&] { return merit <= kRoundedOff * std::max(start, w.y.squaredNorm()); };
   for (int k = 0; k < kNewton; ++k) {
     if (is_zero(w)) return true;
     if (!newton_direction(w)) return false;
@@ -93,10 +96,12 @@ bool newton(const ReducedProblem& p, CompliantWorkspace& w, int& iterations) {
     }
     if (!(trial < merit)) {
       evaluate(p, w.y, w);
-      return merit <= 1e-20 * std::max(start, w.y.squaredNorm());
+      return is_rounding();
     }
+    const bool stalls = trial > kStalled * merit;
     w.y = w.trial;
     merit = trial;
+    if (stalls && is_rounding()) return true;
   }
   return false;
 }
