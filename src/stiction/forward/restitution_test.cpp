@@ -6,7 +6,7 @@
 
 #include "stiction/forward/step.hpp"
 
-namespace stiction {
+namespace stiction::restitution_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -188,4 +188,4 @@ TEST_P(Restitution, KeepsTheEnergyOfAGas) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::restitution_test
