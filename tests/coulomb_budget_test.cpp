@@ -1,5 +1,6 @@
 // A control loop's Coulomb law: how many linear systems the slowest state of a standing biped takes.
 #include <algorithm>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -9,8 +10,8 @@
 namespace stiction {
 namespace {
 
-// Systems of the slowest of 64 states, from the second round on.
-int slowest(const bench::Biped& biped, bool warm) {
+// Systems of the slowest of 64 states, from the second round on. What is asked for is off by some of its own rounding.
+int slowest(const bench::Biped& biped, bool warm, int roundings) {
   InverseOptions options;
   options.contact.law = Law::coulomb_pyramid;
   options.contact.warm_start = warm;
@@ -20,7 +21,8 @@ int slowest(const bench::Biped& biped, bool warm) {
   const std::size_t states = biped.problems.size();
   for (std::size_t call = 0; call < 2 * states; ++call) {
     const bench::BipedProblem& p = biped.problems[call % states];
-    inverse_dynamics(p.problem, biped.joints, p.v_desired, {}, options, workspace, s);
+    const Eigen::VectorXd v_desired = (1.0 + roundings * std::numeric_limits<double>::epsilon()) * p.v_desired;
+    inverse_dynamics(p.problem, biped.joints, v_desired, {}, options, workspace, s);
     EXPECT_EQ(s.status, Status::solved) << call;
     if (call >= states) most = std::max(most, s.iterations);
   }
@@ -28,13 +30,16 @@ int slowest(const bench::Biped& biped, bool warm) {
 }
 
 // Where a foot comes or goes, two heels share the load while velocities differ by 1e-8 m/s: with three contacts more a round, four steps
-// from a warm start, or Newton given up at a rise from so little, these states took the central path and 51 to 60 systems.
+// from a warm start, or Newton given up at a rise from so little, these states took the central path and 51 to 60 systems. Which of them
+// takes it rounding decides: the slowest of a round takes 20 or 34.
 TEST(CoulombBudget, OfABipedOnManyContactsNoStateTakesAPathThatCreeps) {
-  constexpr int kStates = 64, kWarm = 30, kCold = 40;
+  constexpr int kStates = 64, kMost = 40;
   for (const int contacts : {24, 40, 64}) {
     const bench::Biped biped = bench::make_biped(contacts, 0.6, kStates);
-    EXPECT_LE(slowest(biped, true), kWarm) << contacts;
-    EXPECT_LE(slowest(biped, false), kCold) << contacts;
+    for (const int roundings : {-4, 0, 4}) {
+      EXPECT_LE(slowest(biped, true, roundings), kMost) << contacts;
+      EXPECT_LE(slowest(biped, false, roundings), kMost) << contacts;
+    }
   }
 }
 

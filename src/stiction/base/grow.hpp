@@ -3,6 +3,7 @@
 // expression or an Eigen::Ref does.
 #pragma once
 
+#include <algorithm>
 #include <new>
 #include <utility>
 #include <vector>
@@ -20,7 +21,7 @@ class Grow : public Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Cols>> {
  public:
   Grow() : Map(nullptr, 0, Cols == Eigen::Dynamic ? 0 : Cols) {}
   explicit Grow(Eigen::Index rows, Eigen::Index cols = Cols == Eigen::Dynamic ? 0 : Cols) : Grow() { resize(rows, cols); }
-  Grow(const Grow& other) : Grow() { assign(other); }
+  Grow(const Grow& other) : Grow() { copy(other); }
   Grow(Grow&& other) noexcept : Grow() { swap(other); }
   template <class Derived>
   Grow(const Eigen::MatrixBase<Derived>& other) : Grow() {  // NOLINT(google-explicit-constructor): as Eigen's own
@@ -29,7 +30,7 @@ class Grow : public Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Cols>> {
   ~Grow() = default;
 
   Grow& operator=(const Grow& other) {
-    if (this != &other) assign(other);
+    if (this != &other) copy(other);
     return *this;
   }
   Grow& operator=(Grow&& other) noexcept {
@@ -44,7 +45,8 @@ class Grow : public Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Cols>> {
   }
 
   void resize(Eigen::Index rows, Eigen::Index cols = Cols == Eigen::Dynamic ? 0 : Cols) {
-    storage_.resize(static_cast<std::size_t>(rows * cols));
+    const auto entries = static_cast<std::size_t>(rows * cols);
+    if (entries > storage_.size()) storage_.resize(entries);  // never shrinks, which would fill it again when it grows
     reseat(rows, cols);
   }
   void setZero(Eigen::Index rows, Eigen::Index cols = Cols == Eigen::Dynamic ? 0 : Cols) {
@@ -53,11 +55,15 @@ class Grow : public Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Cols>> {
   }
   using Map::setZero;
   void reserve(Eigen::Index entries) {
-    storage_.reserve(static_cast<std::size_t>(entries));
+    if (const auto most = static_cast<std::size_t>(entries); most > storage_.size()) storage_.resize(most);
     reseat(this->rows(), this->cols());
   }
 
  private:
+  void copy(const Grow& other) {
+    resize(other.rows(), other.cols());
+    std::copy_n(other.data(), other.size(), storage_.data());
+  }
   template <class Derived>
   void assign(const Eigen::MatrixBase<Derived>& other) {
     if (other.rows() != this->rows() || other.cols() != this->cols()) resize(other.rows(), other.cols());

@@ -110,10 +110,19 @@ std::shared_ptr<const RobotTree> build_tree(const RobotParts& parts) {
   auto tree = std::make_shared<RobotTree>();
   for (std::size_t k = 0; k < parts.plans.size(); ++k) {
     const Joint& joint = parts.joints[k];
-    RobotTree::Node& node = tree->nodes.emplace_back(RobotTree::Node{parts.plans[k], joint.q, joint.v, joint.nv});
+    RobotTree::Node& node = tree->nodes.emplace_back();
+    node.plan = parts.plans[k];
+    node.q = joint.q;
+    node.v = joint.v;
+    node.nv = joint.nv;
     for (int axis = 0; axis < 3; ++axis) {
       if (node.plan.axis == Eigen::Vector3d::Unit(axis)) node.aligned = axis;
     }
+    const Inertial& body = node.plan.inertial;
+    node.upright = node.plan.placement.linear() == Eigen::Matrix3d::Identity();
+    node.massless = body.mass == 0.0 && body.inertia.isZero(0.0);
+    if (node.plan.parent >= 0) node.support = tree->nodes[static_cast<std::size_t>(node.plan.parent)].support;
+    for (int column = joint.v; column < joint.v + joint.nv; ++column) node.support.push_back(column);
   }
   return tree;
 }

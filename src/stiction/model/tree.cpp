@@ -62,64 +62,78 @@ void move_joint(const RobotTree::Node& node, const ConstVector& q, Matrix3d& R, 
 }
 
 /// V × U.
-Vector6d motion_cross(const Vector6d& V, const Vector6d& U) {
-  Vector6d out;
-  out.head<3>() = V.tail<3>().cross(U.head<3>()) + V.head<3>().cross(U.tail<3>());
-  out.tail<3>() = V.tail<3>().cross(U.tail<3>());
-  return out;
+SpatialVector motion_cross(const SpatialVector& V, const SpatialVector& U) {
+  return {V.angular.cross(U.linear) + V.linear.cross(U.angular), V.angular.cross(U.angular)};
 }
 
 /// V ×* f.
-Vector6d force_cross(const Vector6d& V, const Vector6d& f) {
-  Vector6d out;
-  out.head<3>() = V.tail<3>().cross(f.head<3>());
-  out.tail<3>() = V.tail<3>().cross(f.tail<3>()) + V.head<3>().cross(f.head<3>());
-  return out;
+SpatialVector force_cross(const SpatialVector& V, const SpatialVector& f) {
+  return {V.angular.cross(f.linear), V.angular.cross(f.angular) + V.linear.cross(f.linear)};
 }
 
 /// I U of the body or composite body.
-Vector6d times(const Part& part, const Vector6d& U) {
-  Vector6d out;
-  out.head<3>() = part.mass * U.head<3>() + U.tail<3>().cross(part.first);
-  out.tail<3>() = part.second * U.tail<3>() + part.first.cross(U.head<3>());
-  return out;
+SpatialVector times(const Part& part, const SpatialVector& U) {
+  return {part.mass * U.linear + U.angular.cross(part.first), part.second * U.angular + part.first.cross(U.linear)};
 }
 
+SpatialVector unit_motion(const TreeScratch& scratch, int column) {
+  return {scratch.S.col(column).head<3>(), scratch.S.col(column).tail<3>()};
+}
+
+/// c cᵀ and R I Rᵀ are symmetric: half of each is computed.
 void set_inertia(const Inertial& body, const Matrix3d& R, Part& part) {
   const Vector3d c = part.p + R * body.com;
   part.mass = body.mass;
   part.first = body.mass * c;
   const Matrix3d turned = R * body.inertia;
-  part.second.noalias() = turned * R.transpose();
-  part.second.noalias() -= part.first * c.transpose();
-  part.second.diagonal().array() += part.first.dot(c);
+  const auto set = [&](int i, int j, double diagonal) {
+    part.second(i, j) = part.second(j, i) = turned.row(i).dot(R.row(j)) - part.first[i] * c[j] + diagonal;
+  };
+  const double square = part.first.dot(c);
+  set(0, 0, square);
+  set(1, 1, square);
+  set(2, 2, square);
+  set(1, 0, 0.0);
+  set(2, 0, 0.0);
+  set(2, 1, 0.0);
 }
 
-void move_part(const RobotTree& tree, std::size_t k, const ConstVector& v, const Vector6d& base, TreeScratch& scratch) {
+void clear_inertia(Part& part) {
+  part.mass = 0.0;
+  part.first.setZero();
+  part.second.setZero();
+}
+
+void move_part(const RobotTree& tree, std::size_t k, const ConstVector& v, const Vector3d& gravity, TreeScratch& scratch) {
   const RobotTree::Node& node = tree.nodes[k];
   Part& part = scratch.parts[k];
-  Vector6d own = scratch.S.col(node.v) * v[node.v];
-  for (int i = 1; i < node.nv; ++i) own += scratch.S.col(node.v + i) * v[node.v + i];
+  SpatialVector own{Vector3d::Zero(), Vector3d::Zero()};
+  for (int c = node.v; c < node.v + node.nv; ++c) {
+    own.linear += scratch.S.col(c).head<3>() * v[c];
+    own.angular += scratch.S.col(c).tail<3>() * v[c];
+  }
   if (node.plan.parent < 0) {
     part.V = own;
-    part.A = base + motion_cross(part.V, own);
+    part.A = {-gravity, Vector3d::Zero()};
   } else {
     const Part& parent = scratch.parts[static_cast<std::size_t>(node.plan.parent)];
-    part.V = parent.V + own;
-    part.A = parent.A + motion_cross(part.V, own);
+    part.V = parent.V;
+    part.V += own;
+    part.A = parent.A;
   }
+  part.A += motion_cross(part.V, own);
 }
 
-// Column of M and entry of h of coordinate `column`, then those of its ancestors in the column.
-void add_column(const RobotTree& tree, std::size_t k, int column, const TreeScratch& scratch, Eigen::Ref<Eigen::MatrixXd> M) {
-  const Vector6d F = times(scratch.parts[k], scratch.S.col(column));
-  for (int j = static_cast<int>(k); j >= 0; j = tree.nodes[static_cast<std::size_t>(j)].plan.parent) {
-    const RobotTree::Node& node = tree.nodes[static_cast<std::size_t>(j)];
-    for (int row = node.v; row < node.v + node.nv; ++row) {
-      if (row > column) break;
-      M(row, column) = M(column, row) = scratch.S.col(row).dot(F);
-    }
+// Column of M and entry of h of a coordinate of node k, then those of its ancestors in the column.
+void add_column(const RobotTree::Node& node, const Part& part, int column, const TreeScratch& scratch, Eigen::Ref<Eigen::MatrixXd> M,
+                Eigen::Ref<Eigen::VectorXd> h) {
+  const SpatialVector s = unit_motion(scratch, column), F = times(part, s);
+  h[column] = s.linear.dot(part.f.linear) + s.angular.dot(part.f.angular);
+  for (const int row : node.support) {
+    if (row > column) break;
+    M(row, column) = M(column, row) = scratch.S.col(row).head<3>().dot(F.linear) + scratch.S.col(row).tail<3>().dot(F.angular);
   }
+  M(column, column) += node.plan.armature;
 }
 
 }  // namespace
@@ -133,14 +147,15 @@ void place(const RobotTree& tree, const ConstVector& q, TreeScratch& scratch, Ei
   Vector3d reference = Vector3d::Zero();  // of the first body's origin, once it is known
   for (std::size_t k = 0; k < tree.nodes.size(); ++k) {
     const RobotTree::Node& node = tree.nodes[k];
-    Matrix3d R = node.plan.placement.linear();
+    Matrix3d R;
     Vector3d p = node.plan.placement.translation();
     if (node.plan.parent >= 0) {
       const auto parent = static_cast<std::size_t>(node.plan.parent);
-      const Matrix3d R_parent = X_WB[parent].linear();
-      R = R_parent * R;
-      p = scratch.parts[parent].p + R_parent * p;
+      R = X_WB[parent].linear();
+      p = scratch.parts[parent].p + R * p;
+      if (!node.upright) R = R * node.plan.placement.linear();
     } else {
+      R = node.plan.placement.linear();
       if (k == 0) {
         reference = p;
         if (node.plan.kind == JointKind::free) reference += R * q.segment<3>(node.q);
@@ -152,30 +167,35 @@ void place(const RobotTree& tree, const ConstVector& q, TreeScratch& scratch, Ei
     X_WB[k].linear() = R;
     X_WB[k].translation() = reference + p;
   }
-  J_W = scratch.S;
-  for (Eigen::Index c = 0; c < J_W.cols(); ++c) J_W.col(c).head<3>() += reference.cross(Vector3d(J_W.col(c).tail<3>()));
+  J_W.resize(6, scratch.S.cols());
+  for (int c = 0; c < J_W.cols(); ++c) {
+    const SpatialVector s = unit_motion(scratch, c);
+    J_W.col(c).head<3>() = s.linear + reference.cross(s.angular);
+    J_W.col(c).tail<3>() = s.angular;
+  }
 }
 
 void add_dynamics(const RobotTree& tree, const ConstVector& v, const Vector3d& gravity, TreeScratch& scratch, const Eigen::Isometry3d* X_WB,
                   Vector6d* V_WB, Eigen::Ref<Eigen::MatrixXd> M, Eigen::Ref<Eigen::VectorXd> h) {
-  Vector6d base = Vector6d::Zero();
-  base.head<3>() = -gravity;
   for (std::size_t k = 0; k < tree.nodes.size(); ++k) {
+    const RobotTree::Node& node = tree.nodes[k];
     Part& part = scratch.parts[k];
-    move_part(tree, k, v, base, scratch);
-    set_inertia(tree.nodes[k].plan.inertial, X_WB[k].linear(), part);
-    part.f = times(part, part.A) + force_cross(part.V, times(part, part.V));
-    V_WB[k].head<3>() = part.V.head<3>() + part.V.tail<3>().cross(part.p);
-    V_WB[k].tail<3>() = part.V.tail<3>();
+    move_part(tree, k, v, gravity, scratch);
+    V_WB[k].head<3>() = part.V.linear + part.V.angular.cross(part.p);
+    V_WB[k].tail<3>() = part.V.angular;
+    if (node.massless) {
+      clear_inertia(part);
+      part.f = {Vector3d::Zero(), Vector3d::Zero()};
+    } else {
+      set_inertia(node.plan.inertial, X_WB[k].linear(), part);
+      part.f = force_cross(part.V, times(part, part.V));
+      part.f += times(part, part.A);
+    }
   }
   for (std::size_t k = tree.nodes.size(); k-- > 0;) {
     const RobotTree::Node& node = tree.nodes[k];
     const Part& part = scratch.parts[k];
-    for (int column = node.v; column < node.v + node.nv; ++column) {
-      h[column] = scratch.S.col(column).dot(part.f);
-      add_column(tree, k, column, scratch, M);
-      M(column, column) += node.plan.armature;
-    }
+    for (int column = node.v; column < node.v + node.nv; ++column) add_column(node, part, column, scratch, M, h);
     if (node.plan.parent < 0) continue;
     Part& parent = scratch.parts[static_cast<std::size_t>(node.plan.parent)];
     parent.f += part.f;

@@ -22,11 +22,25 @@ inline Eigen::Matrix3d cross_matrix(const Eigen::Vector3d& r) {
   return m;
 }
 
+/// In two halves: blocks of six numbers are copied by calls, vectors of three are not.
+struct SpatialVector {
+  Eigen::Vector3d linear, angular;
+
+  SpatialVector& operator+=(const SpatialVector& other) {
+    linear += other.linear;
+    angular += other.angular;
+    return *this;
+  }
+};
+
 struct RobotTree {
   struct Node {
     JointPlan plan;
     int q = 0, v = 0, nv = 0;  ///< in the robot's coordinates
     int aligned = -1;          ///< the coordinate axis that a revolute joint's axis is, -1: none
+    bool upright = false;      ///< the joint's frame is placed without a rotation
+    bool massless = false;
+    std::vector<int> support;  ///< coordinates that move the body, ascending
   };
   std::vector<Node> nodes;  ///< parents first
 };
@@ -35,7 +49,7 @@ struct RobotTree {
 struct TreeScratch {
   struct Part {
     Eigen::Vector3d p;       ///< joint frame from the reference point
-    Vector6d V, A, f;        ///< velocity, acceleration at v̇ = 0, force
+    SpatialVector V, A, f;   ///< velocity, acceleration at v̇ = 0, force
     double mass;             ///< of the composite body
     Eigen::Vector3d first;   ///< mass times centre from the reference point
     Eigen::Matrix3d second;  ///< inertia about the reference point
