@@ -64,7 +64,7 @@ class Physics:
             start = time.perf_counter()
             runs.runs.step(command, task.frame_skip)
             spent += time.perf_counter() - start
-            if task.reward(runs.batch, runs.goals, task.before(runs.batch), command)[1].any():
+            if np.any(task.reward(runs.batch, runs.goals, task.before(runs.batch), command)[1]):
                 self.env.reset()
         return spent / (RUNS * count)
 

@@ -52,6 +52,22 @@ def test_a_vector_has_the_bits_of_environments_one_by_one(name, threads):
                 np.testing.assert_array_equal(ours[i], alone)
 
 
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("runs", [None, 2])
+def test_what_a_step_gave_stays_as_it_was(name, runs):
+    """Views of the engine's arrays would go on with it."""
+    env = make(name) if runs is None else make_vec(name, runs, 1)
+    env.action_space.seed(2)
+    env.reset(seed=2)
+    seen, rewards, *_, info = env.step(env.action_space.sample())
+    given = [seen, rewards, *info.values()]
+    assert all(np.shape(value) == (() if runs is None else (runs,)) for value in given[1:])
+    kept = [np.array(value) for value in given]
+    assert not np.array_equal(env.step(env.action_space.sample())[0], seen)
+    for value, was in zip(given, kept, strict=True):
+        np.testing.assert_array_equal(value, was)
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "PushBox"])
 def test_rewards_are_the_sum_of_their_parts(name):
     env = make(name)
@@ -69,7 +85,7 @@ def test_a_step_is_that_of_a_stepper_under_the_same_torques():
     env.reset(seed=4)
     task, batch = env.unwrapped.task, env.unwrapped.runs.batch
     stepper = stiction.Stepper(task.world)
-    stepper.reset(batch.q[0], batch.v[0])
+    stepper.reset(batch.q, batch.v)
     action = np.linspace(-1, 1, 6)
     seen, *_ = env.step(action)
     for _ in range(5):
@@ -113,10 +129,10 @@ def test_a_finger_that_is_driven_at_the_box_brings_it_to_a_goal_behind_it():
     env = make("PushBox").unwrapped
     env.reset(seed=0)
     runs = env.runs
-    runs.goals[0] = 0.15, 0.0
+    runs.goals[:] = 0.15, 0.0
     runs.runs.restart(0)  # at the scene's start, the finger behind the box
     for _ in range(200):
-        v, x = runs.batch.v_world[0], runs.batch.q[0]
+        v, x = runs.batch.v_world, runs.batch.q
         _, _, there, _, info = env.step(np.clip([0.35 + 0.2 - v[0], -2 * x[1] - v[1]], -1, 1))
         if there:
             break

@@ -22,12 +22,23 @@ except ImportError as error:
     ) from error
 
 from .biped import Biped
-from .env import Task, TaskEnv, TaskVectorEnv
+from .env import Task, TaskEnv, TaskVectorEnv, column
 from .gymnasium_robots import Ant, HalfCheetah, Humanoid
 from .push_box import PushBox
 from .quadruped import Quadruped
 
-__all__ = ["Ant", "Biped", "HalfCheetah", "Humanoid", "PushBox", "Quadruped", "Task", "TaskEnv", "TaskVectorEnv"]
+__all__ = [
+    "Ant",
+    "Biped",
+    "HalfCheetah",
+    "Humanoid",
+    "PushBox",
+    "Quadruped",
+    "Task",
+    "TaskEnv",
+    "TaskVectorEnv",
+    "column",
+]
 
 for _task, _steps in (
     (HalfCheetah, 1000),

@@ -26,8 +26,8 @@ class Biped(FloatingRobot):
         return q, v, ()
 
     def reward(self, batch, goals, before, actions):
-        drift = np.einsum("ij,ij->i", batch.v[:, :2], batch.v[:, :2])
-        effort = 0.01 * np.einsum("ij,ij->i", actions, actions)
+        drift = np.vecdot(batch.v[..., :2], batch.v[..., :2])
+        effort = 0.01 * np.vecdot(actions, actions)
         down = self.fallen(batch, np.pi / 3, 0.5)
         still = ~down * np.exp(-2.0 * drift)
         return still - effort, down, {"reward_still": still, "reward_action": -effort}

@@ -15,7 +15,7 @@ import numpy as np
 
 import stiction
 
-from .env import Task
+from .env import Task, column
 
 ASSETS = pathlib.Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
 DENSITY = 1000.0  # MJCF's default (kg/m³)
@@ -44,7 +44,7 @@ class GymnasiumRobot(Task):
         self.low, self.high = np.array(low), np.array(high)
         at = {joint.name: i for i, joint in enumerate(j for j in self.world.joints if j.actuated)}
         self.order = np.argsort([at[motor.get("joint")] for motor in motors])  # of the driven joints, their actuators
-        self.gear = np.array([float(motor.get("gear")) for motor in motors])
+        self.gear = np.array([float(motor.get("gear")) for motor in motors])[self.order]
         nq, nv = self.world.nq, self.world.nv
         self.free = nq != nv
         self.positions = np.arange(nq)
@@ -55,6 +55,8 @@ class GymnasiumRobot(Task):
         # A nameless body is called by its number in the file, the world being 0.
         bodies = [body.get("name") or f"body{i + 1}" for i, body in enumerate(tree.iterfind("worldbody//body"))]
         self.bodies = np.array([names[name] for name in bodies])
+        # Where the 6 or 10 numbers of these bodies are in the row of all links'.
+        self.six, self.ten = ((n * self.bodies[:, None] + np.arange(n)).ravel() for n in (6, 10))
 
     def own(self, q, v):
         """Our q and v of MuJoCo's, whose floating base has its linear velocity in world axes."""
@@ -67,7 +69,7 @@ class GymnasiumRobot(Task):
         return q, np.concatenate((turned[:3], v[3:]))
 
     def command(self, actions):
-        return (actions * self.gear)[:, self.order]
+        return actions.take(self.order, -1) * self.gear
 
 
 class HalfCheetah(GymnasiumRobot):
@@ -85,48 +87,49 @@ class HalfCheetah(GymnasiumRobot):
         return q, self.noise * random.standard_normal(self.world.nv), ()
 
     def before(self, batch):
-        return batch.q[:, 0].copy()
+        return column(batch.q, 0)
 
     def observe(self, batch, goals, actions):
-        return np.concatenate((batch.q[:, 1:], batch.v), axis=1)
+        return np.concatenate((batch.q[..., 1:], batch.v), axis=-1)
 
     def start_info(self, batch):
-        return {"x_position": batch.q[:, 0].copy()}
+        return {"x_position": column(batch.q, 0)}
 
     def reward(self, batch, goals, before, actions):
-        x = batch.q[:, 0].copy()
+        x = column(batch.q, 0)
         velocity = (x - before) / self.dt
-        forward, effort = self.forward * velocity, self.effort * np.einsum("ij,ij->i", actions, actions)
+        forward, effort = self.forward * velocity, self.effort * np.vecdot(actions, actions)
         info = {"x_position": x, "x_velocity": velocity, "reward_forward": forward, "reward_ctrl": -effort}
-        return forward - effort, np.zeros(len(x), dtype=bool), info
+        return forward - effort, False, info
 
 
 class Walker(GymnasiumRobot):
     """What Ant and Humanoid share: a floating base, an upright range, a cost of contact forces."""
 
     def place(self, batch):
-        """(k, 2) whose rate is rewarded."""
+        """x and y (k,) whose rates are told, and that of x rewarded; new memory."""
         raise NotImplementedError
 
     def before(self, batch):
-        return self.place(batch).copy()
+        return self.place(batch)
 
     def contact_cost(self, batch):
         raise NotImplementedError
 
     def start_info(self, batch):
-        q = batch.q[:, :2].copy()
-        return {"x_position": q[:, 0], "y_position": q[:, 1], "distance_from_origin": np.hypot(q[:, 0], q[:, 1])}
+        x, y = column(batch.q, 0), column(batch.q, 1)
+        return {"x_position": x, "y_position": y, "distance_from_origin": np.hypot(x, y)}
 
     def reward(self, batch, goals, before, actions):
-        velocity = (self.place(batch) - before) / self.dt
-        z = batch.q[:, 2]
+        x, y = self.place(batch)
+        x_velocity, y_velocity = (x - before[0]) / self.dt, (y - before[1]) / self.dt
+        z = column(batch.q, 2)
         healthy = (z >= self.upright[0]) & (z <= self.upright[1])
-        forward, survive = self.forward * velocity[:, 0], healthy * self.healthy
-        effort, contact = self.effort * np.einsum("ij,ij->i", actions, actions), self.contact_cost(batch)
+        forward, survive = self.forward * x_velocity, healthy * self.healthy
+        effort, contact = self.effort * np.vecdot(actions, actions), self.contact_cost(batch)
         info = self.start_info(batch) | {
-            "x_velocity": velocity[:, 0],
-            "y_velocity": velocity[:, 1],
+            "x_velocity": x_velocity,
+            "y_velocity": y_velocity,
             "reward_forward": forward,
             "reward_ctrl": -effort,
             "reward_contact": -contact,
@@ -162,18 +165,18 @@ class Ant(Walker):
         return *self.own(q, self.noise * random.standard_normal(self.world.nv)), ()
 
     def place(self, batch):
-        return batch.q[:, :2]
+        return column(batch.q, 0), column(batch.q, 1)
 
     def contact_forces(self, batch):
-        wrenches = batch.wrenches[:, self.bodies].reshape(len(batch), -1)
-        return wrenches.clip(*self.forces)
+        return batch.wrenches.take(self.six, -1).clip(*self.forces)
 
     def contact_cost(self, batch):
         forces = self.contact_forces(batch)
-        return self.contact * np.einsum("ij,ij->i", forces, forces)
+        return self.contact * np.vecdot(forces, forces)
 
     def observe(self, batch, goals, actions):
-        return np.concatenate((batch.q[:, self.positions[2:]], batch.v_world, self.contact_forces(batch)), axis=1)
+        parts = (batch.q.take(self.positions[2:], -1), batch.v_world, self.contact_forces(batch))
+        return np.concatenate(parts, axis=-1)
 
 
 class Humanoid(Walker):
@@ -199,29 +202,27 @@ class Humanoid(Walker):
         self.stepping["links"] = np.zeros((len(self.world.link_names), 13))
         self.stepping["links"][self.bodies] = body_inertias(self.file)
         self.observed = self.world.nq + self.world.nv - 2 + 22 * len(self.bodies) + self.world.nv - 6
-        self.limits = np.abs(self.gear * self.high)[self.order]
+        self.limits = np.abs(self.gear * self.high[self.order])
 
     def start(self, random):
         q = self.q0 + random.uniform(-self.noise, self.noise, self.world.nq)
         return *self.own(q, random.uniform(-self.noise, self.noise, self.world.nv)), ()
 
     def place(self, batch):
-        return batch.com[:, :2]
+        return column(batch.com, 0), column(batch.com, 1)
 
     def contact_cost(self, batch):
-        wrenches = batch.wrenches.reshape(len(batch), -1)
-        return np.clip(self.contact * np.einsum("ij,ij->i", wrenches, wrenches), *self.costs)
+        cost = self.contact * np.vecdot(batch.wrenches, batch.wrenches)
+        return np.minimum(np.maximum(cost, self.costs[0]), self.costs[1])
 
     def observe(self, batch, goals, actions):
-        runs = len(batch)
         parts = (
-            *(batch.q[:, self.positions[2:]], batch.v_world),
-            batch.inertias[:, self.bodies].reshape(runs, -1),
-            batch.velocities[:, self.bodies].reshape(runs, -1),
-            np.clip(self.command(actions), -self.limits, self.limits),
-            batch.wrenches[:, self.bodies].reshape(runs, -1),
+            *(batch.q.take(self.positions[2:], -1), batch.v_world),
+            *(batch.inertias.take(self.ten, -1), batch.velocities.take(self.six, -1)),
+            self.command(actions).clip(-self.limits, self.limits),
+            batch.wrenches.take(self.six, -1),
         )
-        return np.concatenate(parts, axis=1)
+        return np.concatenate(parts, axis=-1)
 
 
 def body_inertias(file):

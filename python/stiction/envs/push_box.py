@@ -49,35 +49,28 @@ class PushBox(Task):
 
     def places(self, batch):
         """Finger and box (k, 2), world (m)."""
-        return batch.q[:, :2] + self.base, batch.q[:, self.box_q : self.box_q + 2]
+        return batch.q[..., :2] + self.base, batch.q[..., self.box_q : self.box_q + 2]
 
-    def distances(self, batch, goals):
-        finger, box = self.places(batch)
-        return np.linalg.norm(box - goals, axis=1), np.linalg.norm(finger - box, axis=1)
+    def distances(self, places, goals):
+        """Of the box from the goal, and of the finger from the box (k,) m."""
+        finger, box = places
+        far, reach = box - goals, finger - box
+        return np.sqrt(np.vecdot(far, far)), np.sqrt(np.vecdot(reach, reach))
 
     def before(self, batch):
         return [place.copy() for place in self.places(batch)]
 
     def observe(self, batch, goals, actions):
         finger, box = self.places(batch)
-        x, y, z, w = batch.q[:, self.box_q + 3 : self.box_q + 7].T
-        turn = np.stack((1 - 2 * (y * y + z * z), 2 * (x * y + w * z)), axis=1)
-        v = batch.v_world
-        parts = (
-            finger - box,
-            goals - box,
-            turn,
-            v[:, :2],
-            v[:, self.box_v : self.box_v + 2],
-            v[:, self.box_v + 5, None],
-            goals,
-        )
-        return np.concatenate(parts, axis=1)
+        x, y, z, w = batch.q[..., self.box_q + 3 : self.box_q + 7].T
+        turn = np.array((1 - 2 * (y * y + z * z), 2 * (x * y + w * z))).T
+        v, at = batch.v_world, self.box_v
+        parts = (finger - box, goals - box, turn, v[..., :2], v[..., at : at + 2], v[..., at + 5 : at + 6], goals)
+        return np.concatenate(parts, axis=-1)
 
     def reward(self, batch, goals, before, actions):
-        far, reach = self.distances(batch, goals)
-        was_far, was_reach = np.linalg.norm(before[1] - goals, axis=1), np.linalg.norm(before[0] - before[1], axis=1)
+        (far, reach), (was_far, was_reach) = self.distances(self.places(batch), goals), self.distances(before, goals)
         there = far < self.near
-        effort = 0.01 * np.einsum("ij,ij->i", actions, actions)
+        effort = 0.01 * np.vecdot(actions, actions)
         gain = 20.0 * (was_far - far) + 4.0 * (was_reach - reach)
         return gain - effort + 10.0 * there, there, {"distance": far, "is_success": there}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .env import column
 from .robot_task import FloatingRobot
 
 
@@ -27,10 +28,10 @@ class Quadruped(FloatingRobot):
         return *self.start_with(random, 0.05), random.uniform(self.lowest, self.highest)
 
     def reward(self, batch, goals, before, actions):
-        v = batch.v
-        off = v[:, :2] - goals[:, :2]
-        along = np.exp(-np.einsum("ij,ij->i", off, off) / 0.02)
-        turning = 0.5 * np.exp(-((v[:, 5] - goals[:, 2]) ** 2) / 0.2)
-        effort = 0.005 * np.einsum("ij,ij->i", actions, actions)
+        off = batch.v[..., :2] - goals[..., :2]
+        along = np.exp(-np.vecdot(off, off) / 0.02)
+        turn_off = column(batch.v, 5) - column(goals, 2)
+        turning = 0.5 * np.exp(-(turn_off * turn_off) / 0.2)
+        effort = 0.005 * np.vecdot(actions, actions)
         info = {"reward_velocity": along, "reward_yaw": turning, "reward_action": -effort}
         return along + turning - effort, self.fallen(batch, np.pi / 3, 0.06), info

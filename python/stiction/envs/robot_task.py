@@ -6,13 +6,13 @@ import numpy as np
 
 import stiction
 
-from .env import Task
+from .env import Task, column
 
 
 def down(quaternions):
     """(k, 3) world's -z in body axes, of quaternions (k, 4) x y z w: (0, 0, -1) where the body stands upright."""
     x, y, z, w = quaternions.T
-    return np.stack((2 * (w * y - x * z), -2 * (y * z + w * x), 2 * (x * x + y * y) - 1), axis=1)
+    return np.array((2 * (w * y - x * z), -2 * (y * z + w * x), 2 * (x * x + y * y) - 1)).T
 
 
 class FloatingRobot(Task):
@@ -40,8 +40,9 @@ class FloatingRobot(Task):
 
     def observe(self, batch, goals, actions):
         q, v = batch.q, batch.v
-        joints = q[:, self.joints_q] - self.q0[self.joints_q]
-        return np.concatenate((down(q[:, 3:7]), v[:, :6], goals, joints, v[:, self.joints_v], actions), axis=1)
+        joints = q.take(self.joints_q, -1) - self.q0[self.joints_q]
+        parts = (down(q[..., 3:7]), v[..., :6], goals, joints, v.take(self.joints_v, -1), actions)
+        return np.concatenate(parts, axis=-1)
 
     def start_with(self, random, spread):
         """The start posture with every joint off by up to `spread` (rad), and zero velocity."""
@@ -51,4 +52,4 @@ class FloatingRobot(Task):
 
     def fallen(self, batch, tilt, height):
         """Tilted by more than `tilt` (rad) or lower than `height` (m)."""
-        return (down(batch.q[:, 3:7])[:, 2] > -np.cos(tilt)) | (batch.q[:, 2] < height)
+        return (column(down(batch.q[..., 3:7]), 2) > -np.cos(tilt)) | (column(batch.q, 2) < height)
