@@ -124,9 +124,10 @@ class LiveRun:
         names = {frames.FORCES: [frames.SIMULATED]}
         if self.joints:
             names[frames.TORQUES] = [joint.name for joint in self.joints]
-        names |= {frames.RESIDUAL: ["worst"], frames.TIMES: ["solver", "whole step"]}
+        names |= {frames.RESIDUAL: ["worst"], frames.PARTS: self.start.certificate_names}
+        names |= {frames.TIMES: ["solver", "whole step"]}
         names |= {frames.COUNTS: ["contacts", "iterations"], frames.PENETRATION: ["deepest"]}
-        log, few = (frames.RESIDUAL, frames.TIMES), (frames.COUNTS, frames.PENETRATION)
+        log, few = (frames.RESIDUAL, frames.PARTS, frames.TIMES), (frames.COUNTS, frames.PENETRATION)
         return [
             frames.Chart(title, curves, np.empty((0, len(curves))), title in log, title not in few)
             for title, curves in names.items()
@@ -139,7 +140,9 @@ class LiveRun:
         torques = self.stepper.drive_torques.tolist() if self.joints else []
         times = [1e6 * seconds["solve"], 1e6 * sum(seconds.values())]
         last = [report.residual, report.iterations, report.penetration] if report else [0.0, 0, 0.0]
-        return [force, *torques, last[0], *times, len(contacts), last[1], 1e3 * last[2]]
+        certificate = report.certificate if report else {}
+        parts = [certificate.get(name, 0.0) for name in self.start.certificate_names]
+        return [force, *torques, last[0], *parts, *times, len(contacts), last[1], 1e3 * last[2]]
 
     def _show(self) -> None:
         """The state now, as the numbers that the page's `receive` takes."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import stiction
+from stiction import frames
 from stiction.live import LiveRun, _pose
 
 pytest.importorskip("websockets", reason="stiction view needs viser, which brings it")
@@ -59,6 +60,21 @@ def test_a_frame_is_the_state_in_the_order_that_the_page_reads(run):
     curves = sum(len(chart.names) for chart in run.charts())
     assert len(numbers) == 2 + 7 + 3 + 11 * n + curves
     assert numbers[-curves] == pytest.approx(MASS * GRAVITY, rel=1e-6)
+
+
+def test_the_parts_of_the_certificate_are_plotted_beside_the_times(run):
+    for _ in range(5):
+        run.ask({"step": True})
+        charts = run.charts()
+        titles = [chart.title for chart in charts]
+        assert titles.index(frames.TIMES) == titles.index(frames.PARTS) + 1
+        assert charts[titles.index(frames.PARTS)].shown
+        assert charts[titles.index(frames.PARTS)].names == list(run.report.certificate)
+        ends = np.cumsum([len(chart.names) for chart in charts])
+        curves = np.split(np.frombuffer(run.frame, "<f4")[-ends[-1] :], ends[:-1])
+        parts, (worst,) = (curves[titles.index(title)] for title in (frames.PARTS, frames.RESIDUAL))
+        np.testing.assert_allclose(parts, list(run.report.certificate.values()), rtol=1e-6)
+        assert worst == parts.max() > 0.0
 
 
 def test_a_push_hangs_the_body_on_the_mouse(run):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import stiction
-from stiction import view
+from stiction import frames, view
 from stiction.trajectory import CONTACT_MODES, of_simulation
 
 pytest.importorskip("viser", reason="stiction view needs viser")
@@ -244,6 +244,12 @@ def test_a_live_body_is_stepped_dragged_and_made_slippery(chromium, live):
         window.evaluate("[...document.querySelectorAll('#live button')].find(b => b.textContent === 'Step').click()")
         until(lambda: run.stepper.time > 0.0, window)
         until(lambda: window.evaluate("stiction.page.player.time") == pytest.approx(run.stepper.dt), window)
+        certificate = {name: value for name, value in run.report.certificate.items() if value > 0.0}
+        told = f"stiction.page.charts.get({frames.PARTS!r})"
+        until(lambda: window.evaluate(f"{told}.values.querySelectorAll('i').length") == len(certificate), window)
+        last = json.loads(window.evaluate(f"JSON.stringify({told}.runs[0].curves.map(curve => curve.at(-1)))"))
+        np.testing.assert_allclose(last, list(run.report.certificate.values()), rtol=1e-6)
+        assert all(name in window.evaluate(f"{told}.values.textContent") for name in certificate)
         x, y = json.loads(
             window.evaluate(
                 "JSON.stringify((r => [r.x + r.width / 2, r.y + r.height / 2])"

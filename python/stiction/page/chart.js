@@ -1,5 +1,5 @@
 // Curves over time on a canvas, with a cursor at the time that is shown. Pressing or dragging in it goes to that time; the wheel zooms.
-const CURVES = ["#1268c8", "#e85600", "#2a8f3c", "#b000a0", "#8a6d00", "#00909a", "#c4243b", "#5b56c9", "#6b8e23", "#9c5a2b", "#3c6e8f", "#777"];
+const CURVES = ["#1268c8", "#e85600", "#2a8f3c", "#b000a0", "#8a6d00", "#00909a", "#c4243b", "#5b56c9", "#6b8e23", "#9c5a2b", "#3c6e8f", "#777", "#e377c2"];
 const LEFT = 46, BOTTOM = 18, TOP = 6, RIGHT = 8;  // pixels around the axes
 
 // About `count` round numbers in [low, high].
@@ -142,6 +142,7 @@ class Chart {
       if (time.length === 0) return;
       const at = lastUpTo(time, this.player.time + 1e-9);
       curves.forEach((curve, k) => {
+        if (this.log && curves.length > 1 && !(curve[at] > 0)) return;  // a logarithmic axis has no place for it
         const color = CURVES[k % CURVES.length];
         parts.push(`<i style="color:${color}">${run > 0 ? "┅" : "━"} ${this.names[k]} <u>${short(curve[at])}</u></i>`);
       });
