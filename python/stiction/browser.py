@@ -43,6 +43,8 @@ DRAWN = """new Promise(done => {
   };
   next();
 })"""
+# Until a page that does nothing by itself is there.
+LOADED = "new Promise(done => (document.readyState === 'complete' ? done() : window.addEventListener('load', done)))"
 # Until what was asked for has been drawn: the page draws at the next frame, viser's client at the one after.
 SETTLED = """new Promise(done => {
   let frames = 4;
@@ -100,9 +102,10 @@ class Browser:
         self._process.wait(self.patience)
         self._folder.cleanup()
 
-    def open(self, address: str | os.PathLike, size: tuple[int, int], density: float = 1.0) -> None:
-        """Shows a page of `stiction.page`, a file or an http address, until it is drawn. size: in pixels of its style
-        sheet, of which one is `density` pixels of the picture."""
+    def open(self, address: str | os.PathLike, size: tuple[int, int], density: float = 1.0, drawn: str = DRAWN) -> None:
+        """Shows a page, a file or an http address, until it is drawn. size: in pixels of its style sheet, of which one
+        is `density` pixels of the picture. drawn: a promise in JavaScript that ends then; DRAWN is for `stiction.page`.
+        """
         if not str(address).startswith("http"):
             page, hash_, fragment = os.fspath(address).partition("#")
             address = pathlib.Path(page).resolve().as_uri() + hash_ + fragment
@@ -114,7 +117,7 @@ class Browser:
             mobile=False,
         )
         self._send("Page.navigate", url=str(address))
-        self.evaluate(DRAWN)
+        self.evaluate(drawn)
         self.still_picture()
 
     def evaluate(self, expression: str) -> typing.Any:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import functools
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,6 +21,8 @@ from .trajectory import CONTACT_MODES, Trajectory
 MODE_COLORS = ("#96999f", "#1268c8", "#e85600")  # open, stick, slip: as stiction view draws them
 BINS = 800  # of the contact diagram, along time
 WIDTH, HEIGHT = 10.0, 2.1  # inches: of a panel
+NARROW = 4.0  # inches: of a panel by itself, 384 pixels of a style sheet, about what a phone has
+LETTERS = 7  # points: the smallest of a panel by itself
 
 
 def contact_diagram(trajectory: Trajectory) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -38,20 +43,21 @@ def contact_diagram(trajectory: Trajectory) -> tuple[list[str], np.ndarray, np.n
     return [trajectory.body_names[body] for body in touching], trajectory.time[bounds], modes[touching]
 
 
-def draw_chart(axes, trajectory: Trajectory, chart: frames.Chart) -> None:
+def draw_chart(axes, trajectory: Trajectory, chart: frames.Chart) -> list:
+    """Draws it; what its legend is of, nothing where there is one curve."""
     time, values = frames.thinned(trajectory.time, chart.values)
     for k, name in enumerate(chart.names):
         broad = name == frames.SIMULATED and len(chart.names) > 1  # pale, below what was predicted of it
         style = {"linewidth": 2.4, "alpha": 0.4} if broad else {"linewidth": 0.8}
         axes.plot(time, values[:, k], color=f"C{k % 10}", linestyle="-" if k < 10 else "--", label=name, **style)
-    if len(chart.names) > 1:
-        axes.legend(fontsize=6, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     if chart.log and (chart.values > 0.0).any():
         axes.set_yscale("log")
     axes.set_title(chart.title, fontsize=9, loc="left")
+    return list(axes.lines) if len(chart.names) > 1 else []
 
 
-def draw_contacts(axes, trajectory: Trajectory) -> None:
+def draw_contacts(axes, trajectory: Trajectory) -> list:
+    """Draws the contact diagram; what its legend is of."""
     from matplotlib.colors import BoundaryNorm, ListedColormap
     from matplotlib.patches import Patch
 
@@ -62,18 +68,60 @@ def draw_contacts(axes, trajectory: Trajectory) -> None:
     axes.pcolormesh(edges, rows, modes, cmap=colors, norm=norm, rasterized=True)
     axes.set_yticks(range(len(names)), names, fontsize=6)
     axes.invert_yaxis()
-    patches = [Patch(color=color, label=mode) for color, mode in zip(MODE_COLORS, CONTACT_MODES, strict=True)]
-    axes.legend(handles=patches, fontsize=6, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     axes.set_title("Contacts", fontsize=9, loc="left")
+    return [Patch(color=color, label=mode) for color, mode in zip(MODE_COLORS, CONTACT_MODES, strict=True)]
+
+
+@dataclasses.dataclass
+class Panel:
+    """What is drawn on axes of its own. draw(axes) gives what the legend is of."""
+
+    title: str
+    height: float  # inches
+    draw: typing.Callable[[typing.Any], list]
+
+    @property
+    def slug(self) -> str:
+        """The title as part of a file's name, without its unit."""
+        words = re.findall(r"[a-z0-9]+", re.sub(r"\(.*?\)", "", self.title.lower()))
+        return "-".join(words)
+
+
+def panels_of(trajectory: Trajectory) -> list[Panel]:
+    """All there is to plot of a run, over its time."""
+    draw = functools.partial(draw_chart, trajectory=trajectory)
+    out = [Panel(chart.title, HEIGHT, functools.partial(draw, chart=chart)) for chart in frames.charts_of(trajectory)]
+    if touches := len(contact_diagram(trajectory)[0]):
+        contacts = functools.partial(draw_contacts, trajectory=trajectory)
+        out.append(Panel("Contacts", max(HEIGHT, 0.16 * touches), contacts))
+    return out
+
+
+def tidy(axes, letters: int) -> None:
+    axes.grid(alpha=0.25, linewidth=0.5)
+    axes.tick_params(labelsize=letters)
+    axes.margins(x=0)
+
+
+def narrow_figure(panel: Panel):
+    """A matplotlib figure of one panel, legible on a phone: its legend is below."""
+    figure, axes = plot.pyplot().subplots(figsize=(NARROW, panel.height), layout="constrained")
+    handles = panel.draw(axes)
+    tidy(axes, LETTERS)
+    axes.set_xlabel("time (s)", fontsize=LETTERS + 1)
+    if handles:
+        columns = 2 if max(len(handle.get_label()) for handle in handles) > 14 else 3
+        rows = -(-len(handles) // columns)
+        figure.set_figheight(panel.height + rows * 1.4 * LETTERS / 72.0)  # 72 points are an inch
+        figure.legend(handles=handles, fontsize=LETTERS, loc="outside lower left", ncols=columns, frameon=False)
+    return figure
 
 
 def figure_of(trajectory: Trajectory):
     """A matplotlib figure of all there is to plot of a run, over its time."""
-    pyplot = plot.pyplot()
-    charts = frames.charts_of(trajectory)
-    touches = len(contact_diagram(trajectory)[0])
-    heights = [HEIGHT] * len(charts) + [max(HEIGHT, 0.16 * touches)] * bool(touches)
-    figure, panels = pyplot.subplots(
+    drawn = panels_of(trajectory)
+    heights = [panel.height for panel in drawn]
+    figure, panels = plot.pyplot().subplots(
         len(heights),
         figsize=(WIDTH, sum(heights)),
         height_ratios=heights,
@@ -81,14 +129,10 @@ def figure_of(trajectory: Trajectory):
         sharex=True,
         squeeze=False,
     )
-    for axes, chart in zip(panels[:, 0], charts, strict=False):
-        draw_chart(axes, trajectory, chart)
-    if touches:
-        draw_contacts(panels[-1, 0], trajectory)
-    for axes in panels[:, 0]:
-        axes.grid(alpha=0.25, linewidth=0.5)
-        axes.tick_params(labelsize=7)
-        axes.margins(x=0)
+    for axes, panel in zip(panels[:, 0], drawn, strict=True):
+        if handles := panel.draw(axes):
+            axes.legend(handles=handles, fontsize=6, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+        tidy(axes, 7)
     panels[-1, 0].set_xlabel("time (s)", fontsize=8)
     return figure
 
@@ -115,6 +159,7 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
         help="trajectory (.npz, .mcap), or a name of stiction experiment --list",
     )
     parser.add_argument("--out", metavar="FOLDER", default=".", help="where the files go (default: here)")
+    parser.add_argument("--narrow", action="store_true", help="of a run: every plot by itself, legible on a phone")
     options, rest = parser.parse_known_args(arguments)
     source = pathlib.Path(options.source)
 
@@ -122,13 +167,21 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
         if source.suffix in (".npz", ".mcap"):
             if rest:
                 parser.error(f"unrecognized arguments: {' '.join(rest)}")
-            figure = figure_of(Trajectory.load(source))
+            trajectory = Trajectory.load(source)
+            if options.narrow:
+                drawn = ((f"{source.stem}-{panel.slug}", narrow_figure(panel)) for panel in panels_of(trajectory))
+            else:
+                drawn = [(source.stem, figure_of(trajectory))]
         else:
-            figure = plot.draw(rows_of(options.source, rest))
-        for suffix in (".svg", ".png"):
-            file = pathlib.Path(options.out, source.stem + suffix)
-            plot.save(figure, file)
-            print(file)
+            if options.narrow:
+                parser.error(f"--narrow: expected a run, got the experiment {options.source}")
+            drawn = [(source.stem, plot.draw(rows_of(options.source, rest)))]
+        for name, figure in drawn:
+            for suffix in (".svg", ".png"):
+                file = pathlib.Path(options.out, name + suffix)
+                plot.save(figure, file)
+                print(file)
+            plot.pyplot().close(figure)
 
     return command.run("stiction plot", write)
 

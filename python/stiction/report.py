@@ -14,27 +14,32 @@ import typing
 
 import numpy as np
 
-from . import command, figures, frames
+from . import command, figures, frames, plot
 from .trajectory import CONTACT_MODES, STAGES, Trajectory
 
 HARDEST, PICTURES, PICTURE_SIZE = 12, 4, (800, 500)
 SHARES = (("median", 50.0), ("90 %", 90.0), ("99 %", 99.0), ("worst", 100.0))
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #1d232b; max-width: 1000px; margin: 24px auto; padding: 0 16px; }
-h1 { font-size: 24px; margin: 0 0 4px; } h2 { font-size: 18px; margin: 32px 0 8px; }
+h1 { font-size: 24px; margin: 0 0 4px; overflow-wrap: anywhere; } h2 { font-size: 18px; margin: 32px 0 8px; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 13.5px; }
 th, td { padding: 4px 12px 4px 0; text-align: right; border-bottom: 1px solid #e3e7eb; white-space: nowrap; }
 th { color: #59616c; font-weight: 600; } th:first-child, td:first-child { text-align: left; }
 .wide { overflow-x: auto; } .note { color: #59616c; font-size: 13.5px; }
-.pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); gap: 12px; }
-figure { margin: 0; } img, svg { max-width: 100%; height: auto; border: 1px solid #e3e7eb; border-radius: 6px; }
-img { box-sizing: border-box; width: 100%; }
+.grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(var(--least), 100%), 1fr)); gap: 12px; }
+.pictures { --least: 300px; } .plots { --least: 400px; }
+figure { margin: 0; }
+img, svg { box-sizing: border-box; width: 100%; height: auto; border: 1px solid #e3e7eb; border-radius: 6px; }
 .legend i { font-style: normal; margin-right: 12px; }
 .legend i::before { content: "●"; color: var(--dot); margin-right: 4px; }
 .legend em { font-style: normal; }
 figcaption { font-size: 13px; color: #59616c; }
 @media (max-width: 600px) {
-  table { font-size: 12px; } th, td { padding-right: 7px; } th, td:first-child { white-space: normal; }
+  table { font-size: 11px; } th, td { padding-right: 5px; } th, td:first-child { white-space: normal; }
+  .wide { /* a shadow at the edge beyond which there is more, under the white that goes with the table's end */
+    background: linear-gradient(to left, #fff 50%, #fff0) right / 40px 100% no-repeat local,
+      linear-gradient(to left, #b8c0ca, #fff0) right / 14px 100% no-repeat scroll;
+  }
 }
 """
 
@@ -92,7 +97,7 @@ def parts_table(trajectory: Trajectory) -> str:
         if values.any()
     ]
     rows.sort(key=lambda row: -int(row[1]))
-    return table(["part of the certificate", "steps it was the worst in", *(name for name, _ in SHARES)], rows)
+    return table(["part of the certificate", "worst in steps", *(name for name, _ in SHARES)], rows)
 
 
 def hard_table(trajectory: Trajectory) -> str:
@@ -153,6 +158,7 @@ def summary(trajectory: Trajectory) -> str:
 def _svg(figure) -> str:
     out = io.StringIO()
     figure.savefig(out, format="svg", metadata={"Date": None})
+    plot.pyplot().close(figure)
     text = out.getvalue()
     return text[text.index("<svg") :]
 
@@ -183,7 +189,7 @@ def pictures(
             data = base64.b64encode(browser.still_picture()).decode("ascii")
             image = f'<img alt="{html.escape(caption)}" src="data:image/png;base64,{data}">'
             out.append(f"<figure>{image}<figcaption>{html.escape(caption)}</figcaption></figure>")
-    return f'<div class="pictures">{"".join(out)}</div><p class="note legend">{legend}</p>'
+    return f'<div class="grid pictures">{"".join(out)}</div><p class="note legend">{legend}</p>'
 
 
 def report(trajectory: Trajectory, title: str, images: str) -> str:
@@ -203,7 +209,8 @@ def report(trajectory: Trajectory, title: str, images: str) -> str:
             '<p class="note">First those that were taken in several parts, then those that missed the tolerance, '
             "then by iterations and residual.</p><h2>Over time</h2>"
         )
-        parts.append(_svg(figures.figure_of(trajectory)))
+        drawn = [f"<figure>{_svg(figures.narrow_figure(panel))}</figure>" for panel in figures.panels_of(trajectory)]
+        parts.append(f'<div class="grid plots">{"".join(drawn)}</div>')
     head = (
         f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{html.escape(title)}</title>'
     )

@@ -134,6 +134,42 @@ def test_a_report_says_which_part_of_the_certificate_was_the_worst(trajectory):
     np.testing.assert_array_equal(chart.values[:, 1], certificate[:, names.index("dissipation")])
 
 
+@pytest.mark.parametrize(("width", "letters"), [(390, 8.0), (320, 6.5)])  # pixels
+def test_a_phone_shows_the_whole_width_of_a_report_in_letters_that_can_be_read(trajectory, tmp_path, width, letters):
+    from stiction import browser
+
+    try:
+        browser.find_chromium()
+    except browser.ViewError as missing:
+        pytest.skip(str(missing))
+    pixel = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
+    images = f'<div class="grid pictures"><figure><img src="{pixel}"></figure></div>'
+    page = tmp_path / "report.html"
+    page.write_text(report.report(trajectory, "a_run_with_a_name_that_is_longer_than_the_page_is_wide", images))
+    with browser.Browser() as window:
+        window.open(page, (width, 844), drawn=browser.LOADED)
+        assert window.evaluate("innerWidth") == width
+        assert window.evaluate("document.documentElement.scrollWidth") <= width
+        right = "Math.max(...[...document.querySelectorAll('h1, .wide, .grid, img, svg')].map(e => %s))"
+        assert window.evaluate(right % "e.getBoundingClientRect().right") <= width
+        scale = "Math.min(...[...document.querySelectorAll('svg')].map(e => e.clientWidth / e.viewBox.baseVal.width))"
+        assert figures.LETTERS * window.evaluate(scale) >= letters
+        assert window.complaints == []
+
+
+def test_narrow_plots_are_files_of_their_own(file, tmp_path):
+    done = subprocess.run(
+        [COMMAND, "plot", file, "--narrow", "--out", tmp_path], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    names = {Path(line).name for line in done.stdout.splitlines()}
+    assert {"box-normal-force-sum.svg", "box-contacts.png", "box-wall-time-per-step.svg"} <= names
+    assert names == {entry.name for entry in tmp_path.iterdir()}
+    done = subprocess.run([COMMAND, "plot", "alpha", "--narrow"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "--narrow: expected a run" in done.stderr
+
+
 def cells_of(row):
     return re.findall("<t[dh]>(.*?)</t[dh]>", row)
 
