@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "stiction/base/dot.hpp"
 #include "stiction/base/errors.hpp"
 
 namespace stiction {
@@ -111,34 +112,71 @@ void measure_diagonal(const ReducedProblem& p, ProxWorkspace& w) {
   for (int j = 0; j < p.bounded_rows(); ++j) w.inverse_row[j] = inverse_or_zero(row_square(p.Bt, j, 0));
 }
 
-void gather(const ReducedProblem& p, const double* lambda, const double* beta, GrowVector& y) {
-  y.setZero(p.rank_bound());
-  for (int i = 0; i < p.contacts(); ++i) add_impulse<3>(p.Rt, i, lambda + 3 * i, y.data());
-  for (int j = 0; j < p.bounded_rows(); ++j) add_impulse<1>(p.Bt, j, beta + j, y.data());
+bool is_one_block(const BlockRows& rows) { return rows.groups() == 0 || rows.is_single_block(); }
+
+// G = (R_t, B_t)(R_t, B_t)ᵀ of one robot, where a row of it is shorter than one of R_t there and back.
+void form_matrix(const ReducedProblem& p, ProxWorkspace& w) {
+  const int contacts = 3 * p.contacts(), size = contacts + p.bounded_rows(), r = static_cast<int>(p.rank_bound());
+  w.by_matrix = p.Rt.blocks() == 1 && is_one_block(p.Rt) && is_one_block(p.Bt) && size < 2 * r;
+  if (!w.by_matrix) return;
+  w.matrix.resize(size, size);
+  const double *R = p.Rt.single_block().data(), *B = p.Bt.single_block().data();
+  const auto row = [&](int i) { return i < contacts ? R + i * r : B + (i - contacts) * r; };
+  for (int i = 0; i < size; ++i) {
+    for (int j = 0; j <= i; ++j) w.matrix(i, j) = w.matrix(j, i) = dot(row(i), row(j), r);
+  }
 }
 
-Vector3d contact_velocity(const ReducedProblem& p, int i, const GrowVector& y) {
+// y += the impulse x of contact i or row j.
+void add_contact_impulse(const ReducedProblem& p, const ProxWorkspace& w, int i, const double* x, GrowVector& y) {
+  if (!w.by_matrix) return add_impulse<3>(p.Rt, i, x, y.data());
+  y.segment<3>(3 * i) += Eigen::Map<const Vector3d>(x);
+}
+
+void add_row_impulse(const ReducedProblem& p, const ProxWorkspace& w, int j, double x, GrowVector& y) {
+  if (!w.by_matrix) return add_impulse<1>(p.Bt, j, &x, y.data());
+  y[3 * p.contacts() + j] += x;
+}
+
+void clear(const ReducedProblem& p, const ProxWorkspace& w, GrowVector& y) {
+  y.setZero(w.by_matrix ? 3 * p.contacts() + p.bounded_rows() : p.rank_bound());
+}
+
+void gather(const ReducedProblem& p, const double* lambda, const double* beta, ProxWorkspace& w) {
+  clear(p, w, w.y);
+  for (int i = 0; i < p.contacts(); ++i) add_contact_impulse(p, w, i, lambda + 3 * i, w.y);
+  for (int j = 0; j < p.bounded_rows(); ++j) add_row_impulse(p, w, j, beta[j], w.y);
+}
+
+double matrix_product(const ProxWorkspace& w, int row) { return dot(w.matrix.data() + row * w.y.size(), w.y.data(), w.y.size()); }
+
+Vector3d contact_velocity(const ReducedProblem& p, const ProxWorkspace& w, int i) {
   Vector3d u = p.u_free.segment<3>(3 * i);
   u[0] += p.offset[i];
-  add_velocity<3>(p.Rt, i, y.data(), u.data());
+  if (w.by_matrix) {
+    for (int k = 0; k < 3; ++k) u[k] += matrix_product(w, 3 * i + k);
+  } else {
+    add_velocity<3>(p.Rt, i, w.y.data(), u.data());
+  }
   return u;
 }
 
-double row_velocity(const ReducedProblem& p, int j, const GrowVector& y) {
-  double w = p.w_free[j];
-  add_velocity<1>(p.Bt, j, y.data(), &w);
-  return w;
+double row_velocity(const ReducedProblem& p, const ProxWorkspace& w, int j) {
+  double velocity = p.w_free[j];
+  if (w.by_matrix) return velocity + matrix_product(w, 3 * p.contacts() + j);
+  add_velocity<1>(p.Bt, j, w.y.data(), &velocity);
+  return velocity;
 }
 
 // Impulse of contact i or row j after one proximal step of relaxation α at y.
 Vector3d step_contact(const ReducedProblem& p, const ProxOptions& o, const ProxWorkspace& w, double alpha, int i, const Vector3d& lambda) {
-  const Vector3d u = contact_velocity(p, i, w.y);
+  const Vector3d u = contact_velocity(p, w, i);
   const double r_n = alpha * w.inverse_normal[i], r_t = alpha * w.inverse_tangent[i];
   return project_contact(o, w.shape, p.mu[i], {lambda[0] - r_n * u[0], lambda[1] - r_t * u[1], lambda[2] - r_t * u[2]});
 }
 
 double step_row(const ReducedProblem& p, const ProxWorkspace& w, double alpha, int j, double beta) {
-  return std::clamp(beta - alpha * w.inverse_row[j] * row_velocity(p, j, w.y), p.lo[j], p.hi[j]);
+  return std::clamp(beta - alpha * w.inverse_row[j] * row_velocity(p, w, j), p.lo[j], p.hi[j]);
 }
 
 // Largest |step| / (|λ| T_rel + T_abs) of the components: the test is met at <= 1. A NaN is taken, so that it ends the iteration.
@@ -159,18 +197,18 @@ class StepTest {
 
 double sweep_jacobi(const ReducedProblem& p, const ProxOptions& o, double alpha, double tighten, ProxWorkspace& w, ProxSolution& s) {
   StepTest test(o, tighten);
-  w.y_next.setZero(p.rank_bound());
+  clear(p, w, w.y_next);
   for (int i = 0; i < p.contacts(); ++i) {
     const Vector3d before = s.lambda.segment<3>(3 * i), after = step_contact(p, o, w, alpha, i, before);
     for (int k = 0; k < 3; ++k) test.add(before[k], after[k]);
     s.lambda.segment<3>(3 * i) = after;
-    add_impulse<3>(p.Rt, i, after.data(), w.y_next.data());
+    add_contact_impulse(p, w, i, after.data(), w.y_next);
   }
   for (int j = 0; j < p.bounded_rows(); ++j) {
     const double before = s.beta[j], after = step_row(p, w, alpha, j, before);
     test.add(before, after);
     s.beta[j] = after;
-    add_impulse<1>(p.Bt, j, &after, w.y_next.data());
+    add_row_impulse(p, w, j, after, w.y_next);
   }
   std::swap(w.y, w.y_next);
   return test.worst();
@@ -182,13 +220,13 @@ double sweep_gauss_seidel(const ReducedProblem& p, const ProxOptions& o, double 
     const Vector3d before = s.lambda.segment<3>(3 * i), after = step_contact(p, o, w, alpha, i, before), step = after - before;
     for (int k = 0; k < 3; ++k) test.add(before[k], after[k]);
     s.lambda.segment<3>(3 * i) = after;
-    add_impulse<3>(p.Rt, i, step.data(), w.y.data());
+    add_contact_impulse(p, w, i, step.data(), w.y);
   }
   for (int j = 0; j < p.bounded_rows(); ++j) {
     const double before = s.beta[j], after = step_row(p, w, alpha, j, before), step = after - before;
     test.add(before, after);
     s.beta[j] = after;
-    add_impulse<1>(p.Bt, j, &step, w.y.data());
+    add_row_impulse(p, w, j, step, w.y);
   }
   return test.worst();
 }
@@ -202,7 +240,7 @@ void start(const ReducedProblem& p, const ProxOptions& o, ProxWorkspace& w, Prox
   }
   for (int i = 0; i < p.contacts(); ++i) s.lambda.segment<3>(3 * i) = project_contact(o, w.shape, p.mu[i], s.lambda.segment<3>(3 * i));
   for (int j = 0; j < p.bounded_rows(); ++j) s.beta[j] = std::clamp(s.beta[j], p.lo[j], p.hi[j]);
-  gather(p, s.lambda.data(), s.beta.data(), w.y);
+  gather(p, s.lambda.data(), s.beta.data(), w);
 }
 
 double measure_residual(const ReducedProblem& p, const ProxOptions& o, const ProxWorkspace& w, const double* lambda, const double* beta) {
@@ -211,7 +249,7 @@ double measure_residual(const ReducedProblem& p, const ProxOptions& o, const Pro
   for (int i = 0; i < p.contacts(); ++i) {
     const Vector3d before = Eigen::Map<const Vector3d>(lambda + 3 * i), step = step_contact(p, o, w, 1.0, i, before) - before;
     const double g_n = inverse_or_zero(w.inverse_normal[i]), g_t = inverse_or_zero(w.inverse_tangent[i]);
-    take(g_n > 0.0 ? g_n * std::abs(step[0]) : std::max(0.0, -contact_velocity(p, i, w.y)[0]));
+    take(g_n > 0.0 ? g_n * std::abs(step[0]) : std::max(0.0, -contact_velocity(p, w, i)[0]));
     take(g_t * std::hypot(step[1], step[2]));
   }
   for (int j = 0; j < p.bounded_rows(); ++j) take(inverse_or_zero(w.inverse_row[j]) * std::abs(step_row(p, w, 1.0, j, beta[j]) - beta[j]));
@@ -245,7 +283,7 @@ void fail(const ReducedProblem& p, const ProxOptions& o, ProxWorkspace& w, ProxS
   s.lambda.setZero();
   s.beta.setZero();
   for (int j = 0; j < p.bounded_rows(); ++j) s.beta[j] = std::clamp(0.0, p.lo[j], p.hi[j]);
-  gather(p, s.lambda.data(), s.beta.data(), w.y);
+  gather(p, s.lambda.data(), s.beta.data(), w);
   s.residual = measure_residual(p, o, w, s.lambda.data(), s.beta.data());
   s.status = Status::numerical_error;
 }
@@ -255,6 +293,7 @@ void iterate(const ReducedProblem& p, const ProxOptions& o, ProxWorkspace& w, Pr
   check(p, o);
   w.shape.reset(o.edges);
   measure_diagonal(p, w);
+  form_matrix(p, w);
   start(p, o, w, s);
   Adaptation adaptation(o.adapt);
   double tighten = 1.0;
@@ -271,9 +310,9 @@ void iterate(const ReducedProblem& p, const ProxOptions& o, ProxWorkspace& w, Pr
       adaptation = Adaptation(true);
       continue;
     }
-    if (s.iterations % kRenewal == 0) gather(p, s.lambda.data(), s.beta.data(), w.y);  // sheds the rounding of the updates
+    if (s.iterations % kRenewal == 0) gather(p, s.lambda.data(), s.beta.data(), w);  // sheds the rounding of the updates
     if (change <= 1.0) {
-      gather(p, s.lambda.data(), s.beta.data(), w.y);
+      gather(p, s.lambda.data(), s.beta.data(), w);
       if (measure_residual(p, o, w, s.lambda.data(), s.beta.data()) <= o.velocity_tolerance) {
         s.status = Status::solved;
         break;
@@ -285,7 +324,7 @@ void iterate(const ReducedProblem& p, const ProxOptions& o, ProxWorkspace& w, Pr
   }
   s.iterations = std::min(s.iterations, o.max_iterations);
   if (!s.lambda.allFinite() || !s.beta.allFinite()) return fail(p, o, w, s);
-  gather(p, s.lambda.data(), s.beta.data(), w.y);
+  gather(p, s.lambda.data(), s.beta.data(), w);
   s.residual = measure_residual(p, o, w, s.lambda.data(), s.beta.data());
 }
 
@@ -306,7 +345,8 @@ double prox_residual(const ReducedProblem& p, const ProxOptions& o, ProxWorkspac
   require_size("beta", beta.size(), p.bounded_rows());
   w.shape.reset(o.edges);
   measure_diagonal(p, w);
-  gather(p, lambda.data(), beta.data(), w.y);
+  form_matrix(p, w);
+  gather(p, lambda.data(), beta.data(), w);
   return measure_residual(p, o, w, lambda.data(), beta.data());
 }
 

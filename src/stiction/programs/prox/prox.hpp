@@ -5,7 +5,8 @@
 //   β   = clamp(β - r_B w, lo, hi)                    infinite bounds: a bilateral row, the projection is the identity [G14, Eq. 14]
 //   r = α / G_ll, the larger of the two tangents' G_ll for r_T;   u = R_t y + u_free,  w = B_t y + w_free,  y = R_tᵀ λ + B_tᵀ β
 // JOR projects every contact and row at the same y; SOR updates y after each [G14, Eqs. 18-19], contacts first, then rows. The disc
-// takes the normal impulse just projected. G is never formed: one iteration costs two products with R_t, B_t, 12 r per contact.
+// takes the normal impulse just projected. One iteration costs two products with R_t and B_t, 12 r multiplications per contact, or, where
+// 3n + m rows of one robot are fewer than 2r, one with G, which is formed once.
 // Stopping test, every component: |λ^{k+1} - λ^k| <= |λ^k| T_rel + T_abs [G14], after at most `max_iterations`. The test bounds the step
 // and not the error, so a finite `velocity_tolerance` asks besides for a natural map below it and tightens T_rel and T_abs until then. α in
 // (0, 2); JOR converges for symmetric G up to 2 / the largest eigenvalue of diag(G)⁻¹ G, which shrinks with contacts that act on the same
@@ -41,7 +42,9 @@ struct ProxSolution {
 
 /// Memory of one solver, reused between calls.
 struct ProxWorkspace {
-  GrowVector y, y_next;                                     ///< r
+  GrowVector y, y_next;                                     ///< r; (λ, β) where G is formed
+  bool by_matrix = false;                                   ///< whether G is formed
+  GrowMatrix matrix;                                        ///< G, contacts first
   GrowVector inverse_normal, inverse_tangent, inverse_row;  ///< 1 / G_ll, 0 where an impulse moves nothing
   SectionShape shape;
 };

@@ -235,6 +235,32 @@ TEST_P(EveryScheme, RefusesBadOptionsAndOverflowStaysFinite) {
   EXPECT_TRUE(s.lambda.allFinite());
 }
 
+// The same coordinates as one block and as two, whose G is not formed: the same iterates but for rounding.
+TEST_P(EveryScheme, TheFormedMatrixTakesTheSameSteps) {
+  Random random(3);
+  for (const bool has_rows : {false, true}) {
+    ReducedProblem formed = test_scenes::random_problem(4, 18, random);
+    if (has_rows) {
+      formed.Bt = BlockRows::from_dense(1, MatrixXd::NullaryExpr(2, 18, [&] { return test_scenes::normal(random); }), std::vector{18});
+      formed.w_free = VectorXd::Constant(2, -1.0);
+      formed.lo = VectorXd::Zero(2);
+      formed.hi = VectorXd::Constant(2, kInfinity);
+    }
+    ReducedProblem split = formed;
+    split.Rt = BlockRows::from_dense(3, formed.Rt.single_block(), std::vector{9, 9});
+    split.Bt = BlockRows::from_dense(1, formed.Bt.to_dense(), std::vector{9, 9});
+    ProxWorkspace by_matrix, by_rows;
+    ProxSolution of_matrix, of_rows;
+    (GetParam() == Scheme::jor ? jor : sor)(formed, to(1e-9), by_matrix, of_matrix);
+    (GetParam() == Scheme::jor ? jor : sor)(split, to(1e-9), by_rows, of_rows);
+    EXPECT_TRUE(by_matrix.by_matrix && !by_rows.by_matrix);
+    EXPECT_EQ(of_matrix.status, Status::solved);
+    EXPECT_EQ(of_matrix.iterations, of_rows.iterations);
+    EXPECT_LT((of_matrix.lambda - of_rows.lambda).norm(), 1e-10 * of_rows.lambda.norm());
+    EXPECT_LE((of_matrix.beta - of_rows.beta).norm(), 1e-10 * of_rows.lambda.norm());
+  }
+}
+
 TEST(ProxAllocation, NoneAfterWarmUp) {
   if (!allocations_are_counted()) GTEST_SKIP() << "built without the counter";
   Random random(1);
