@@ -70,50 +70,61 @@ TEST(MatrixSpace, AnswersAsTheSpaceOfTheBodies) {
   }
 }
 
-ReducedProblem robot(int contacts, int freedom, Random& random) {
-  Eigen::MatrixXd rows(3 * contacts, freedom);
-  for (double& x : rows.reshaped()) x = test_scenes::normal(random);
+ReducedProblem robot(int contacts, int rows, int freedom, Random& random) {
+  const auto draw = [&](int count) {
+    return Eigen::MatrixXd::NullaryExpr(count, freedom, [&] { return test_scenes::normal(random); }).eval();
+  };
   ReducedProblem out;
-  out.Rt = BlockRows::from_dense(3, rows, std::span(&freedom, 1));
-  out.Bt.reset(1, std::span(&freedom, 1));
+  out.Rt = BlockRows::from_dense(3, draw(3 * contacts), std::span(&freedom, 1));
+  out.Bt = BlockRows::from_dense(1, draw(rows), std::span(&freedom, 1));
   return out;
 }
 
-// R (I + Rᵀ D R)⁻¹ Rᵀ dλ by Eigen's LU.
-Eigen::VectorXd reference_answer(const ReducedProblem& p, const GrowVector& D, const GrowVector& lambda) {
-  const Eigen::MatrixXd R = p.Rt.to_dense();
-  Eigen::MatrixXd middle = Eigen::MatrixXd::Zero(R.rows(), R.rows());
+// A (I + Aᵀ D A)⁻¹ Aᵀ x by Eigen's LU, A = (R, B), D of contacts then of rows.
+Eigen::VectorXd reference_answer(const ReducedProblem& p, const GrowVector& D, const GrowVector& d, const Eigen::VectorXd& x) {
+  Eigen::MatrixXd A(x.size(), p.Rt.cols());
+  A << p.Rt.to_dense(), p.Bt.to_dense();
+  Eigen::MatrixXd middle = Eigen::MatrixXd::Zero(x.size(), x.size());
   for (int i = 0; i < p.contacts(); ++i)
     middle.block<3, 3>(3 * i, 3 * i) = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(D.data() + 9 * i);
-  const Eigen::MatrixXd A = Eigen::MatrixXd::Identity(R.cols(), R.cols()) + R.transpose() * middle * R;
-  return R * A.partialPivLu().solve(R.transpose() * lambda);
+  middle.diagonal().tail(d.size()) = d;
+  const Eigen::MatrixXd left = Eigen::MatrixXd::Identity(A.cols(), A.cols()) + A.transpose() * middle * A;
+  return A * left.partialPivLu().solve(A.transpose() * x);
 }
 
-TEST(MatrixSpace, OfOneRobotOnFewContacts) {
+void expect_reference(RSpace& space, const ReducedProblem& p, const GrowVector& D, const GrowVector& d, const Eigen::VectorXd& x) {
+  const GrowVector lambda = x.head(3 * p.contacts()), beta = x.tail(d.size());
+  ASSERT_TRUE(space.factor(D, d));
+  GrowVector y(space.size()), du(lambda.size()), dw(beta.size());
+  space.gather(lambda, beta, y);
+  space.solve(y);
+  space.velocities(y, du, dw);
+  Eigen::VectorXd out(x.size());
+  out << du, dw;
+  EXPECT_LT((out - reference_answer(p, D, d, x)).norm(), 1e-12 * out.norm());
+}
+
+TEST(MatrixSpace, OfOneRobotOnFewContactsAndRows) {
+  struct Case {
+    int contacts, rows;
+  };
   Random random(35);
   RSpace space;
-  for (const int contacts : {4, 6, 9, 4, 4}) {  // 6 contacts: as many rows as freedoms; then others under the same D
-    const ReducedProblem p = robot(contacts, 18, random);
-    GrowVector D(9 * contacts), none(0), lambda(3 * contacts), du(3 * contacts);
+  for (const Case c : {Case{4, 0}, {6, 0}, {9, 0}, {4, 0}, {4, 0}, {4, 5}, {4, 6}, {0, 3}, {1, 1}}) {  // 18 rows: as many as freedoms
+    SCOPED_TRACE(testing::Message() << c.contacts << " contacts, " << c.rows << " rows");
+    const ReducedProblem p = robot(c.contacts, c.rows, 18, random);
+    GrowVector D(9 * c.contacts), d(c.rows);
     for (int k = 0; k < D.size(); ++k) D[k] = k % 4 == 0 ? 2.0 : 0.1 * (k % 9);
-    for (double& x : lambda) x = test_scenes::normal(random);
+    for (int k = 0; k < d.size(); ++k) d[k] = 0.5 * k;
+    const Eigen::VectorXd x = Eigen::VectorXd::NullaryExpr(3 * c.contacts + c.rows, [&] { return test_scenes::normal(random); });
     space.bind(p, true);
-    EXPECT_EQ(space.on_matrix(), contacts == 4);
+    EXPECT_EQ(space.on_matrix(), 3 * c.contacts + c.rows < 18);
     for (const bool again : {false, true}) {
-      ASSERT_TRUE(space.factor(D, none));
-      GrowVector y(space.size()), w(0);
-      space.gather(lambda, none, y);
-      space.solve(y);
-      space.velocities(y, du, w);
-      EXPECT_LT((du - reference_answer(p, D, lambda)).norm(), 1e-12 * du.norm()) << contacts << again;
+      SCOPED_TRACE(again);
+      expect_reference(space, p, D, d, x);
     }
-    D[0] = 7.0;
-    ASSERT_TRUE(space.factor(D, none));
-    GrowVector y(space.size()), w(0);
-    space.gather(lambda, none, y);
-    space.solve(y);
-    space.velocities(y, du, w);
-    EXPECT_LT((du - reference_answer(p, D, lambda)).norm(), 1e-12 * du.norm()) << contacts;
+    (c.contacts > 0 ? D : d)[0] = 7.0;
+    expect_reference(space, p, D, d, x);
   }
 }
 

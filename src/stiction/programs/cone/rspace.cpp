@@ -105,19 +105,19 @@ bool RSpace::bind_matrix() {
   return true;
 }
 
-// One robot on few contacts: their W is smaller than its own matrix. False when it is not.
+// One robot on few contacts and rows: their W is smaller than its own matrix. False when it is not.
 bool RSpace::bind_few() {
-  const BlockRows& R = problem_->Rt;
-  if (!R.is_single_block() || R.rows() == 0 || R.rows() >= R.cols()) return false;
-  if (problem_->Bt.groups() > 0 || problem_->defect.size() > 0) return false;
-  const int size = R.rows();
+  const BlockRows &R = problem_->Rt, &B = problem_->Bt;
+  const auto is_one_block = [](const BlockRows& rows) { return rows.groups() == 0 || rows.is_single_block(); };
+  const int contacts = R.rows(), size = contacts + B.rows(), n = R.cols();
+  if (R.blocks() != 1 || !is_one_block(R) || !is_one_block(B) || size == 0 || size >= n || problem_->defect.size() > 0) return false;
   clique_begin_.assign(1, 0);
   lu_.analyze(std::span(&size, 1), clique_begin_, {});
-  const double* rows = R.single_block().data();
-  const int n = R.cols();
+  const double *contact = R.single_block().data(), *bounded = B.single_block().data();
+  const auto row = [&](int i) { return i < contacts ? contact + i * n : bounded + (i - contacts) * n; };
   few_.resize(size, size);
   for (int j = 0; j < size; ++j) {
-    for (int i = 0; i <= j; ++i) few_(i, j) = few_(j, i) = dot(rows + i * n, rows + j * n, n);
+    for (int i = 0; i <= j; ++i) few_(i, j) = few_(j, i) = dot(row(i), row(j), n);
   }
   return true;
 }
@@ -173,7 +173,9 @@ void RSpace::find_used() {
 
 void RSpace::velocities(const GrowVector& y, GrowVector& u, GrowVector& w) const {
   if (unknowns_ == Unknowns::few_contacts) {
-    for (Eigen::Index i = 0; i < u.size(); ++i) u[i] = dot(few_.data() + i * few_.rows(), y.data(), y.size());
+    const auto product = [&](Eigen::Index row) { return dot(few_.data() + row * few_.rows(), y.data(), y.size()); };
+    for (Eigen::Index i = 0; i < u.size(); ++i) u[i] = product(i);
+    for (Eigen::Index j = 0; j < w.size(); ++j) w[j] = product(u.size() + j);
     return;
   }
   const bool wide = six::wide_vectors();
@@ -184,7 +186,9 @@ void RSpace::velocities(const GrowVector& y, GrowVector& u, GrowVector& w) const
 
 void RSpace::gather(const GrowVector& lambda, const GrowVector& beta, GrowVector& y) const {
   if (on_matrix()) {
-    y = lambda;
+    y.resize(lambda.size() + beta.size());
+    std::copy_n(lambda.data(), lambda.size(), y.data());
+    std::copy_n(beta.data(), beta.size(), y.data() + lambda.size());
     return;
   }
   y.setZero();
@@ -276,11 +280,16 @@ void RSpace::add_matrix(const GrowVector& D) {
   }
 }
 
-void RSpace::add_few(const GrowVector& D) {
-  const Eigen::Index n = few_.rows();
-  for (Eigen::Index i = 0; i < n; i += 3) {
-    const Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>> d(D.data() + 3 * i);
-    for (Eigen::Index j = 0; j < n; ++j) Eigen::Map<Eigen::Vector3d>(lu_.values() + j * n + i) += d * few_.col(j).segment<3>(i);
+void RSpace::add_few(const GrowVector& D, const GrowVector& d) {
+  const Eigen::Index n = few_.rows(), contacts = n - d.size();
+  for (Eigen::Index j = 0; j < n; ++j) {
+    const double* from = few_.data() + j * n;
+    double* to = lu_.values() + j * n;
+    const double* rows = D.data();
+    for (Eigen::Index i = 0; i < contacts; i += 3) {
+      for (int k = 0; k < 3; ++k, rows += 3) to[i + k] += rows[0] * from[i] + rows[1] * from[i + 1] + rows[2] * from[i + 2];
+    }
+    for (Eigen::Index i = contacts; i < n; ++i) to[i] += d[i - contacts] * from[i];
   }
 }
 
@@ -294,7 +303,7 @@ bool RSpace::factor(const GrowVector& D, const GrowVector& d) {
       add_matrix(D);
       break;
     case Unknowns::few_contacts:
-      add_few(D);
+      add_few(D, d);
       break;
     case Unknowns::bodies:
       // A panel of columns of the large blocks stays in the cache while all contacts add to it.

@@ -6,7 +6,8 @@
 //
 //   (I + D W) δy = rhs,   u = W y                            the determinant is the same; the rows of the system are those of D⁻¹ + W,
 //                                                            scaled, so diagonal pivots serve, and W may be singular
-// So it does, with W = R_t R_tᵀ dense, for a single block of columns that are more than the rows: a legged robot on its feet.
+// So it does for (λ, β), with W = (R_t, B_t)(R_t, B_t)ᵀ dense, for a single block of columns that are more than the rows: a legged robot
+// on its feet, some of its joints at their limits.
 // One block of columns is dense; several are factored by BlockLu over the graph of bodies. 6-column blocks run on fixed-size code.
 // Cost of `assemble`: 36 r flops per contact and block of 6; memory and the symbolic factorisation are kept between calls.
 #pragma once
@@ -22,13 +23,13 @@ class RSpace {
  public:
   /// Binds the problem, which must outlive the use of this object; `by_matrix`: on its W where that is cheaper.
   void bind(const ReducedProblem& problem, bool by_matrix = false);
-  /// y stands for λ, and |y|² for no energy.
+  /// y stands for λ, and β below it, and |y|² for no energy.
   bool on_matrix() const { return unknowns_ != Unknowns::bodies; }
   int size() const { return lu_.size(); }
 
-  /// u = R_t y, or W y (3n) and w = B_t y (m).
+  /// u = R_t y (3n) and w = B_t y (m), or both of W y.
   void velocities(const GrowVector& y, GrowVector& u, GrowVector& w) const;
-  /// y = R_tᵀ λ + B_tᵀ β, or λ.
+  /// y = R_tᵀ λ + B_tᵀ β, or (λ, β).
   void gather(const GrowVector& lambda, const GrowVector& beta, GrowVector& y) const;
   /// Builds and factors the matrix from D (9 per contact, row-major) and d (m), unless these are the last ones since `bind`. False when it
   /// is singular or not finite.
@@ -43,7 +44,7 @@ class RSpace {
   bool bind_matrix();
   bool bind_few();
   void add_matrix(const GrowVector& D);
-  void add_few(const GrowVector& D);
+  void add_few(const GrowVector& D, const GrowVector& d);
   void find_used();
   void add_contacts(const GrowVector& D, int first, int last);
   void add_contacts_narrow(const GrowVector& D, int first, int last);
