@@ -1,7 +1,7 @@
-"""What the bodies of an MJCF look like: its geoms in groups 0 to 2, which MuJoCo's own viewer shows.
+"""What the bodies of an MJCF look like: its geoms and sites in groups 0 to 2, which MuJoCo's own viewer shows.
 
-Left out: textures other than pictures on meshes with texture coordinates, skins, tendons, sites, and the planes that
-collide, which are drawn as ground.
+Pictures are drawn on meshes with texture coordinates, all other textures in their mean colour, without marks. Left out:
+skins, tendons, and the planes that collide, which are drawn as ground.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from .visuals import VisualShape, body_of, loaded, numbers, placement_of, small
 
 HIDDEN_GROUP = 3  # this group of geoms and those above it are not shown
 GREY = (0.5, 0.5, 0.5, 1.0)  # rgba of a geom that says nothing; one that has it takes its material's
+SITE_SIZE = (0.005, 0.005, 0.005)  # m, of a site that says nothing
+TEXTURE_COLORS = ((0.8, 0.8, 0.8), (0.5, 0.5, 0.5))  # rgb1 and rgb2 of a builtin texture that says nothing
 JOINTS = ("joint", "freejoint")
 transformations = trimesh.transformations
 
@@ -102,8 +104,9 @@ class _Reader:
     def _read_content(
         self, parent: ElementTree.Element, name: str, body: int | None, place: np.ndarray, childclass: str
     ) -> None:
-        """Geoms and bodies in an element. body: the run's, of that name in the file; place: of the element in it."""
-        colliding = 0
+        """Geoms, sites and bodies in an element. body: the run's, of that name in the file; place: of the element in
+        it."""
+        colliding = sites = 0
         for element in parent:
             inner = element.get("childclass", childclass)
             if element.tag == "geom":
@@ -112,6 +115,11 @@ class _Reader:
                 colliding += collides
                 if body is not None:
                     self._read_geom(element, own, collides, body, place, childclass)
+            elif element.tag == "site":
+                own = element.get("name") or f"{name}_site_{sites}"
+                sites += 1
+                if body is not None:
+                    self._read_geom(element, own, False, body, place, childclass)
             elif element.tag == "frame":
                 self._read_content(element, name, body, place @ self._pose(element, childclass), inner)
             elif element.tag == "body":
@@ -141,12 +149,15 @@ class _Reader:
     def _read_geom(
         self, geom: ElementTree.Element, name: str, collides: bool, body: int, place: np.ndarray, childclass: str
     ) -> None:
+        """geom: or a site."""
         find = functools.partial(self._find, geom, childclass=childclass)
         *color, opacity = self._rgba(geom, childclass)
         kind = find("type") or "sphere"
         if int(find("group") or 0) >= HIDDEN_GROUP or opacity == 0.0 or (kind == "plane" and collides):
             return
         size, pose = numbers(find("size")), self._pose(geom, childclass)
+        if geom.tag == "site":
+            size = np.concatenate((size, SITE_SIZE[len(size) :]))
         if text := find("fromto"):
             ends = numbers(text).reshape(2, 3)
             along = ends[1] - ends[0]
@@ -166,6 +177,8 @@ class _Reader:
             shape |= primitive
         else:
             return
+        if shape.get("surface") is None:
+            color = color * self._mean_color(find("material"))
         color = tuple(round(255 * min(part, 1.0)) for part in color)
         placement = placement_of(place @ pose)
         self.shapes.append(
@@ -208,30 +221,48 @@ class _Reader:
         self, mesh: trimesh.Trimesh, vertices: np.ndarray, faces: np.ndarray, material: str | None, rgba
     ) -> trimesh.Trimesh | None:
         """The mesh with its material's picture, where it has texture coordinates to put it on."""
-        texture = self._texture(material)
+        file = self._picture(material)
         uv = getattr(mesh.visual, "uv", None)
-        if texture is None or uv is None:
+        if file is None or uv is None:
             return None
         from PIL import Image
 
-        picture = small(Image.open(texture))
+        picture = small(Image.open(file))
         paint = trimesh.visual.material.PBRMaterial(
             baseColorTexture=picture, baseColorFactor=np.array(rgba), metallicFactor=0.0, roughnessFactor=0.9
         )
         visual = trimesh.visual.TextureVisuals(uv=uv, material=paint)
         return trimesh.Trimesh(vertices, faces, visual=visual, process=False)
 
-    def _texture(self, material: str | None) -> pathlib.Path | None:
-        """The picture of a material; None where it has none, or one that is wrapped around otherwise."""
+    def _texture(self, material: str | None) -> ElementTree.Element | None:
         asset = self.assets.get(("material", material))
         if asset is None:
             return None
         layer = next((layer for layer in asset.findall("layer") if layer.get("role") == "rgb"), None)
-        name = layer.get("texture") if layer is not None else self._find(asset, "texture")
-        texture = self.assets.get(("texture", name))
+        return self.assets.get(("texture", layer.get("texture") if layer is not None else self._find(asset, "texture")))
+
+    def _picture(self, material: str | None) -> pathlib.Path | None:
+        """The picture of a material; None where it has none, or one that is wrapped around otherwise."""
+        texture = self._texture(material)
         if texture is None or self._find(texture, "type") != "2d" or texture.get("file") is None:
             return None
         return self._resource("texturedir", texture.get("file"))
+
+    def _mean_color(self, material: str | None) -> np.ndarray:
+        """What a texture multiplies the colour by in the mean (3,); ones where there is none."""
+        texture = self._texture(material)
+        if texture is None:
+            return np.ones(3)
+        if (file := texture.get("file")) is not None:
+            from PIL import Image
+
+            picture = small(Image.open(self._resource("texturedir", file)))
+            return np.asarray(picture, float).mean(axis=(0, 1)) / 255.0
+        builtin = texture.get("builtin", "none")
+        if builtin == "none":
+            return np.ones(3)
+        one, two = (numbers(texture.get(key), own) for key, own in zip(("rgb1", "rgb2"), TEXTURE_COLORS, strict=True))
+        return one if builtin == "flat" else (one + two) / 2.0
 
 
 def _turn_of_z(direction: np.ndarray) -> np.ndarray:

@@ -17,18 +17,24 @@ from stiction.visuals import visuals_of
 
 FILE = """<mujoco model="lamp"><compiler angle="radian" assetdir="parts"/>
 <default><geom rgba="0.2 0.4 0.6 1"/><mesh scale="0.5 0.25 2"/>
-<default class="seen"><geom contype="0" conaffinity="0" group="2" mass="0" material="paint"
+<site rgba="0.1 0.2 0.9 1"/><default class="seen"><geom contype="0" conaffinity="0" group="2" mass="0" material="paint"
  rgba="0.5 0.5 0.5 1"/></default></default>
 <asset><mesh name="shade" file="shade.obj" refpos="0.01 0.02 0.03" refquat="0.8 0 0.6 0"/>
 <mesh name="wedge" vertex="0 0 0 1 0 0 0 1 0 0 0 1" scale="0.1 0.1 0.1"/>
 <texture name="green" type="2d" file="green.png"/>
+<texture name="tan" type="cube" builtin="flat" rgb1="0.8 0.6 0.4" width="64" height="64"/>
+<texture name="boards" type="cube" builtin="checker" rgb1="1 0.2 0" rgb2="0 0.4 0.6" width="64" height="64"/>
+<material name="skin" texture="tan" rgba="0.9 1 1 1"/><material name="chess" texture="boards"/>
 <material name="paint" rgba="0.1 0.9 0.3 1" texture="green"/><material name="glass" rgba="0.8 0.1 0.1 0.4"/></asset>
 <worldbody>
 <geom name="table" type="box" size="1 1 0.1" pos="0 0 -0.1"/>
 <geom class="seen" type="plane" size="0.3 0.2 0.1" pos="0 0 0.4" zaxis="1 2 2"/>
+<site pos="0.3 0 0.1"/><site type="box" size="0.02" rgba="0.5 0.5 0.5 1" material="skin" euler="0.3 0 0"/>
 <body name="stem" pos="0.1 0.2 0.5" euler="0.1 0.2 0.3"><joint type="slide" axis="0 0 1" pos="0.3 0.2 0.1"/>
   <joint axis="0 1 0" pos="0.05 -0.02 0.1" ref="0.4"/>
   <geom type="capsule" fromto="0 0 0 0.1 0.2 0.3" size="0.02"/>
+  <site name="tip" type="capsule" fromto="0 0 0 0.1 0.1 0" size="0.01"/><site group="3"/>
+  <geom type="box" size="0.02 0.03 0.04" rgba="0.5 0.5 0.5 1" material="chess"/>
   <geom type="cylinder" size="0.03 0.1" group="3"/><geom type="sphere" size="0.02" rgba="1 0 0 0"/>
   <geom class="seen" type="ellipsoid" size="0.1 0.05 0.03" material="glass" axisangle="1 2 3 0.7"/>
   <frame pos="0 0 0.1" childclass="seen" xyaxes="0 1 0 -1 0 0">
@@ -66,7 +72,9 @@ def corners(shape, pose):
 
 
 def drawn_by_mujoco(file):
-    """Bounds in the world and rgba of what MuJoCo draws at first, (k, 2, 3) and (k, 4); infinite planes left out."""
+    """Bounds in the world and rgba of what MuJoCo draws at first, (k, 2, 3) and (k, 4), with the mean of the frequent
+    colours of a texture that is wrapped around a shape; infinite planes left out.
+    """
     mujoco = pytest.importorskip("mujoco", reason="needs mujoco as the reference")
     model = mujoco.MjModel.from_xml_path(str(file))
     data = mujoco.MjData(model)
@@ -77,13 +85,15 @@ def drawn_by_mujoco(file):
     )
     bounds, colors = [], []
     for drawn in scene.geoms[: scene.ngeom]:
-        if drawn.objtype != mujoco.mjtObj.mjOBJ_GEOM:
+        if drawn.objtype not in (mujoco.mjtObj.mjOBJ_GEOM, mujoco.mjtObj.mjOBJ_SITE):
             continue
+        of = "geom" if drawn.objtype == mujoco.mjtObj.mjOBJ_GEOM else "site"
         i = drawn.objid
-        size, kind = model.geom_size[i], mujoco.mjtGeom(int(model.geom_type[i])).name.removeprefix("mjGEOM_").lower()
+        type_, size, material = (getattr(model, f"{of}_{key}")[i] for key in ("type", "size", "matid"))
+        kind = mujoco.mjtGeom(int(type_)).name.removeprefix("mjGEOM_").lower()
         if kind == "plane" and (not size[:2].all() or model.geom_contype[i] or model.geom_conaffinity[i]):
             continue
-        R, p = data.geom_xmat[i].reshape(3, 3), data.geom_xpos[i]
+        R, p = getattr(data, f"{of}_xmat")[i].reshape(3, 3), getattr(data, f"{of}_xpos")[i]
         if kind == "mesh":
             mesh = model.geom_dataid[i]
             first = model.mesh_vertadr[mesh]
@@ -102,6 +112,13 @@ def drawn_by_mujoco(file):
             low, high = -reach, reach
         bounds.append([p + low, p + high])
         colors.append(drawn.rgba.copy())
+        texture = model.mat_texid[material, mujoco.mjtTextureRole.mjTEXROLE_RGB] if material >= 0 else -1
+        painted = kind == "mesh" and model.mesh_texcoordadr[model.geom_dataid[i]] >= 0
+        if texture >= 0 and not painted:
+            first, pixels = model.tex_adr[texture], model.tex_height[texture] * model.tex_width[texture]
+            picture = model.tex_data[first : first + 3 * pixels].reshape(-1, 3)
+            found, counts = np.unique(picture, axis=0, return_counts=True)
+            colors[-1][:3] *= found[counts > 0.2 * pixels].mean(axis=0) / 255.0  # marks are fewer
     return np.array(bounds), np.array(colors)
 
 
@@ -127,7 +144,7 @@ def agrees(file, roundness):
 
 def test_shapes_stand_where_mujoco_draws_them(tmp_path):
     shapes = agrees(lamp(tmp_path), roundness=0.02)
-    assert len(shapes) == 8
+    assert len(shapes) == 12
     (shade,) = (shape for shape in shapes if shape.surface is not None)
     assert shade.surface.visual.material.baseColorTexture.size == (256, 128)
     np.testing.assert_allclose(shade.surface.vertices, shade.vertices)
@@ -146,11 +163,11 @@ def test_what_lets_light_through_does_so_again_and_what_is_fixed_is_not_dragged(
     run = view.run_of(file, duration=0.01)
     content = page.content_of([run], ["lamp"], visuals_of(file, run))
     (drawn,) = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["runs"]
-    assert len(drawn["visual"]) == 8
+    assert len(drawn["visual"]) == 12
     assert list(drawn["opacities"].values()) == [0.4]
     table = next(node for node in drawn["collision"] if "table" in node)
     assert table not in drawn["movable"]
-    assert len(drawn["movable"]) == 6 + len([n for n in drawn["collision"] if n != table])
+    assert len(drawn["movable"]) == 8 + len([n for n in drawn["collision"] if n != table])
 
 
 def test_a_missing_mesh_is_named(tmp_path):
