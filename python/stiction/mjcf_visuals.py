@@ -44,6 +44,7 @@ class _Reader:
             (e.tag, e.get("name") or pathlib.Path(e.get("file", "")).stem): e for e in root.iterfind("asset/*")
         }
         self.paired = {pair.get(end) for pair in root.iterfind("contact/pair") for end in ("geom1", "geom2")}
+        self.mean_color = functools.cache(self._mean_color)  # which reads pictures
         self.links = 1  # the world; bodies without a name are called by their number
         for world in root.findall("worldbody"):
             self._read_content(world, "world", body_of("world", trajectory), np.eye(4), "")
@@ -178,7 +179,7 @@ class _Reader:
         else:
             return
         if shape.get("surface") is None:
-            color = color * self._mean_color(find("material"))
+            color = color * self.mean_color(find("material"))
         color = tuple(round(255 * min(part, 1.0)) for part in color)
         placement = placement_of(place @ pose)
         self.shapes.append(

@@ -14,6 +14,19 @@ def checkout():
     return pathlib.Path(__file__).parents[2]
 
 
+@pytest.fixture(scope="session")
+def headless():
+    """stiction.browser; what needs it is left out, by name, where there is no Chromium."""
+    pytest.importorskip("websockets", reason="a browser is driven by websockets, which viser brings")
+    from stiction import browser
+
+    try:
+        browser.find_chromium()
+    except browser.ViewError as missing:
+        pytest.skip(str(missing))
+    return browser
+
+
 def point_on_incline(angle, speed=0.0, mu=0.3, dt=1e-3, mass=2.0):
     """A point mass on a plane inclined by `angle`: x up the slope, z its normal; contact rows z, x, y."""
     impulse = dt * mass * GRAVITY * np.array([-np.sin(angle), 0.0, -np.cos(angle)])

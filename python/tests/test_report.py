@@ -135,19 +135,15 @@ def test_a_report_says_which_part_of_the_certificate_was_the_worst(trajectory):
 
 
 @pytest.mark.parametrize(("width", "letters"), [(390, 8.0), (320, 6.5)])  # pixels
-def test_a_phone_shows_the_whole_width_of_a_report_in_letters_that_can_be_read(trajectory, tmp_path, width, letters):
-    from stiction import browser
-
-    try:
-        browser.find_chromium()
-    except browser.ViewError as missing:
-        pytest.skip(str(missing))
+def test_a_phone_shows_the_whole_width_of_a_report_in_letters_that_can_be_read(
+    trajectory, tmp_path, width, letters, headless
+):
     pixel = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
     images = f'<div class="grid pictures"><figure><img src="{pixel}"></figure></div>'
     page = tmp_path / "report.html"
     page.write_text(report.report(trajectory, "a_run_with_a_name_that_is_longer_than_the_page_is_wide", images))
-    with browser.Browser() as window:
-        window.open(page, (width, 844), drawn=browser.LOADED)
+    with headless.Browser() as window:
+        window.open(page, (width, 844), drawn=headless.LOADED)
         assert window.evaluate("innerWidth") == width
         assert window.evaluate("document.documentElement.scrollWidth") <= width
         right = "Math.max(...[...document.querySelectorAll('h1, .wide, .grid, img, svg')].map(e => %s))"
@@ -174,14 +170,8 @@ def cells_of(row):
     return re.findall("<t[dh]>(.*?)</t[dh]>", row)
 
 
-def test_the_report_has_pictures_of_start_end_and_the_hardest_step(trajectory):
+def test_the_report_has_pictures_of_start_end_and_the_hardest_step(trajectory, headless):
     pytest.importorskip("viser", reason="pictures need viser")
-    from stiction import browser
-
-    try:
-        browser.find_chromium()
-    except browser.ViewError as missing:
-        pytest.skip(str(missing))
     times = dict(report.picture_times(trajectory))
     assert {0, len(trajectory.time) - 1, int(report.hardness(trajectory)[0])} <= set(times.values())
     images = report.pictures(trajectory, size=(240, 150))

@@ -33,15 +33,11 @@ def trajectory():
 
 
 @pytest.fixture(scope="module")
-def chromium(trajectory, tmp_path_factory):
+def chromium(trajectory, tmp_path_factory, headless):
     """A browser that shows the run."""
-    try:
-        browser.find_chromium()
-    except browser.ViewError as missing:
-        pytest.skip(str(missing))
     file = tmp_path_factory.mktemp("page") / "page.html"
     file.write_text(view.to_html(trajectory, names=["box"]), encoding="utf-8")
-    with browser.Browser() as chromium:
+    with headless.Browser() as chromium:
         chromium.open(file, SIZE)
         yield chromium
 

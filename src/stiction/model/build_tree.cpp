@@ -121,8 +121,6 @@ std::shared_ptr<const RobotTree> build_tree(const RobotParts& parts) {
     const Inertial& body = node.plan.inertial;
     node.upright = node.plan.placement.linear() == Eigen::Matrix3d::Identity();
     node.massless = body.mass == 0.0 && body.inertia.isZero(0.0);
-    if (node.plan.parent >= 0) node.support = tree->nodes[static_cast<std::size_t>(node.plan.parent)].support;
-    for (int column = joint.v; column < joint.v + joint.nv; ++column) node.support.push_back(column);
   }
   return tree;
 }

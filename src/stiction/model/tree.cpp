@@ -125,15 +125,18 @@ void move_part(const RobotTree& tree, std::size_t k, const ConstVector& v, const
 }
 
 // Column of M and entry of h of a coordinate of node k, then those of its ancestors in the column.
-void add_column(const RobotTree::Node& node, const Part& part, int column, const TreeScratch& scratch, Eigen::Ref<Eigen::MatrixXd> M,
+void add_column(const RobotTree& tree, std::size_t k, int column, const TreeScratch& scratch, Eigen::Ref<Eigen::MatrixXd> M,
                 Eigen::Ref<Eigen::VectorXd> h) {
+  const Part& part = scratch.parts[k];
   const SpatialVector s = unit_motion(scratch, column), F = times(part, s);
   h[column] = s.linear.dot(part.f.linear) + s.angular.dot(part.f.angular);
-  for (const int row : node.support) {
-    if (row > column) break;
-    M(row, column) = M(column, row) = scratch.S.col(row).head<3>().dot(F.linear) + scratch.S.col(row).tail<3>().dot(F.angular);
+  for (int j = static_cast<int>(k); j >= 0; j = tree.nodes[static_cast<std::size_t>(j)].plan.parent) {
+    const RobotTree::Node& node = tree.nodes[static_cast<std::size_t>(j)];
+    for (int row = node.v; row < node.v + node.nv && row <= column; ++row) {
+      M(row, column) = M(column, row) = scratch.S.col(row).head<3>().dot(F.linear) + scratch.S.col(row).tail<3>().dot(F.angular);
+    }
   }
-  M(column, column) += node.plan.armature;
+  M(column, column) += tree.nodes[k].plan.armature;
 }
 
 }  // namespace
@@ -195,7 +198,7 @@ void add_dynamics(const RobotTree& tree, const ConstVector& v, const Vector3d& g
   for (std::size_t k = tree.nodes.size(); k-- > 0;) {
     const RobotTree::Node& node = tree.nodes[k];
     const Part& part = scratch.parts[k];
-    for (int column = node.v; column < node.v + node.nv; ++column) add_column(node, part, column, scratch, M, h);
+    for (int column = node.v; column < node.v + node.nv; ++column) add_column(tree, k, column, scratch, M, h);
     if (node.plan.parent < 0) continue;
     Part& parent = scratch.parts[static_cast<std::size_t>(node.plan.parent)];
     parent.f += part.f;

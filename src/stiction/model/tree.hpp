@@ -40,7 +40,6 @@ struct RobotTree {
     int aligned = -1;          ///< the coordinate axis that a revolute joint's axis is, -1: none
     bool upright = false;      ///< the joint's frame is placed without a rotation
     bool massless = false;
-    std::vector<int> support;  ///< coordinates that move the body, ascending
   };
   std::vector<Node> nodes;  ///< parents first
 };

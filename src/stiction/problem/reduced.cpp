@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/base/dot.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/coupled_blocks.hpp"
 
@@ -179,6 +180,21 @@ double bilateral_residual(const ProblemView& p, const Reduction& red) {
 }
 
 }  // namespace
+
+bool has_one_block(const ReducedProblem& p) {
+  const auto is_whole = [](const BlockRows& rows) { return rows.groups() == 0 || rows.is_single_block(); };
+  return p.Rt.blocks() == 1 && is_whole(p.Rt) && is_whole(p.Bt);
+}
+
+void dense_delassus(const ReducedProblem& p, GrowMatrix& out) {
+  const Index contacts = p.Rt.rows(), size = contacts + p.Bt.rows(), r = p.Rt.cols();
+  const double *R = p.Rt.single_block().data(), *B = p.Bt.single_block().data();
+  const auto row = [&](Index i) { return i < contacts ? R + i * r : B + (i - contacts) * r; };
+  out.resize(size, size);
+  for (Index j = 0; j < size; ++j) {
+    for (Index i = 0; i <= j; ++i) out(i, j) = out(j, i) = dot(row(i), row(j), r);
+  }
+}
 
 void reduce(const ProblemView& p, Reduction& red, const ReduceOptions& options) {
   ReducedProblem& out = red.reduced;

@@ -47,6 +47,11 @@ struct ReducedProblem {
   int rank_bound() const { return Rt.cols(); }
 };
 
+/// Whether all rows of R_t and B_t are stored whole, in the one block of columns: one robot.
+bool has_one_block(const ReducedProblem& problem);
+/// (R_t, B_t)(R_t, B_t)ᵀ of such a problem: (3n + m) square.
+void dense_delassus(const ReducedProblem& problem, GrowMatrix& out);
+
 /// Sizes and values of all members; throws InvalidArgument naming the member.
 void validate(const ReducedProblem& problem);
 

@@ -107,18 +107,11 @@ bool RSpace::bind_matrix() {
 
 // One robot on few contacts and rows: their W is smaller than its own matrix. False when it is not.
 bool RSpace::bind_few() {
-  const BlockRows &R = problem_->Rt, &B = problem_->Bt;
-  const auto is_one_block = [](const BlockRows& rows) { return rows.groups() == 0 || rows.is_single_block(); };
-  const int contacts = R.rows(), size = contacts + B.rows(), n = R.cols();
-  if (R.blocks() != 1 || !is_one_block(R) || !is_one_block(B) || size == 0 || size >= n || problem_->defect.size() > 0) return false;
+  const int size = problem_->Rt.rows() + problem_->Bt.rows();
+  if (size == 0 || size >= problem_->rank_bound() || problem_->defect.size() > 0 || !has_one_block(*problem_)) return false;
   clique_begin_.assign(1, 0);
   lu_.analyze(std::span(&size, 1), clique_begin_, {});
-  const double *contact = R.single_block().data(), *bounded = B.single_block().data();
-  const auto row = [&](int i) { return i < contacts ? contact + i * n : bounded + (i - contacts) * n; };
-  few_.resize(size, size);
-  for (int j = 0; j < size; ++j) {
-    for (int i = 0; i <= j; ++i) few_(i, j) = few_(j, i) = dot(row(i), row(j), n);
-  }
+  dense_delassus(*problem_, few_);
   return true;
 }
 

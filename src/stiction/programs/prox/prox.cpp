@@ -112,34 +112,25 @@ void measure_diagonal(const ReducedProblem& p, ProxWorkspace& w) {
   for (int j = 0; j < p.bounded_rows(); ++j) w.inverse_row[j] = inverse_or_zero(row_square(p.Bt, j, 0));
 }
 
-bool is_one_block(const BlockRows& rows) { return rows.groups() == 0 || rows.is_single_block(); }
-
-// G = (R_t, B_t)(R_t, B_t)ᵀ of one robot, where a row of it is shorter than one of R_t there and back.
+// G of one robot, where a row of it is shorter than one of R_t there and back.
 void form_matrix(const ReducedProblem& p, ProxWorkspace& w) {
-  const int contacts = 3 * p.contacts(), size = contacts + p.bounded_rows(), r = static_cast<int>(p.rank_bound());
-  w.by_matrix = p.Rt.blocks() == 1 && is_one_block(p.Rt) && is_one_block(p.Bt) && size < 2 * r;
-  if (!w.by_matrix) return;
-  w.matrix.resize(size, size);
-  const double *R = p.Rt.single_block().data(), *B = p.Bt.single_block().data();
-  const auto row = [&](int i) { return i < contacts ? R + i * r : B + (i - contacts) * r; };
-  for (int i = 0; i < size; ++i) {
-    for (int j = 0; j <= i; ++j) w.matrix(i, j) = w.matrix(j, i) = dot(row(i), row(j), r);
-  }
+  w.matrix.resize(0, 0);
+  if (3 * p.contacts() + p.bounded_rows() < 2 * p.rank_bound() && has_one_block(p)) dense_delassus(p, w.matrix);
 }
 
 // y += the impulse x of contact i or row j.
 void add_contact_impulse(const ReducedProblem& p, const ProxWorkspace& w, int i, const double* x, GrowVector& y) {
-  if (!w.by_matrix) return add_impulse<3>(p.Rt, i, x, y.data());
+  if (!w.by_matrix()) return add_impulse<3>(p.Rt, i, x, y.data());
   y.segment<3>(3 * i) += Eigen::Map<const Vector3d>(x);
 }
 
 void add_row_impulse(const ReducedProblem& p, const ProxWorkspace& w, int j, double x, GrowVector& y) {
-  if (!w.by_matrix) return add_impulse<1>(p.Bt, j, &x, y.data());
+  if (!w.by_matrix()) return add_impulse<1>(p.Bt, j, &x, y.data());
   y[3 * p.contacts() + j] += x;
 }
 
 void clear(const ReducedProblem& p, const ProxWorkspace& w, GrowVector& y) {
-  y.setZero(w.by_matrix ? 3 * p.contacts() + p.bounded_rows() : p.rank_bound());
+  y.setZero(w.by_matrix() ? 3 * p.contacts() + p.bounded_rows() : p.rank_bound());
 }
 
 void gather(const ReducedProblem& p, const double* lambda, const double* beta, ProxWorkspace& w) {
@@ -153,7 +144,7 @@ double matrix_product(const ProxWorkspace& w, int row) { return dot(w.matrix.dat
 Vector3d contact_velocity(const ReducedProblem& p, const ProxWorkspace& w, int i) {
   Vector3d u = p.u_free.segment<3>(3 * i);
   u[0] += p.offset[i];
-  if (w.by_matrix) {
+  if (w.by_matrix()) {
     for (int k = 0; k < 3; ++k) u[k] += matrix_product(w, 3 * i + k);
   } else {
     add_velocity<3>(p.Rt, i, w.y.data(), u.data());
@@ -163,7 +154,7 @@ Vector3d contact_velocity(const ReducedProblem& p, const ProxWorkspace& w, int i
 
 double row_velocity(const ReducedProblem& p, const ProxWorkspace& w, int j) {
   double velocity = p.w_free[j];
-  if (w.by_matrix) return velocity + matrix_product(w, 3 * p.contacts() + j);
+  if (w.by_matrix()) return velocity + matrix_product(w, 3 * p.contacts() + j);
   add_velocity<1>(p.Bt, j, w.y.data(), &velocity);
   return velocity;
 }

@@ -43,10 +43,11 @@ struct ProxSolution {
 /// Memory of one solver, reused between calls.
 struct ProxWorkspace {
   GrowVector y, y_next;                                     ///< r; (λ, β) where G is formed
-  bool by_matrix = false;                                   ///< whether G is formed
-  GrowMatrix matrix;                                        ///< G, contacts first
+  GrowMatrix matrix;                                        ///< G, contacts first; empty where it is not formed
   GrowVector inverse_normal, inverse_tangent, inverse_row;  ///< 1 / G_ll, 0 where an impulse moves nothing
   SectionShape shape;
+
+  bool by_matrix() const { return matrix.size() > 0; }
 };
 
 /// Over-relaxed Jacobi. Throws InvalidArgument when sizes disagree or options are out of range.

@@ -253,7 +253,7 @@ TEST_P(EveryScheme, TheFormedMatrixTakesTheSameSteps) {
     ProxSolution of_matrix, of_rows;
     (GetParam() == Scheme::jor ? jor : sor)(formed, to(1e-9), by_matrix, of_matrix);
     (GetParam() == Scheme::jor ? jor : sor)(split, to(1e-9), by_rows, of_rows);
-    EXPECT_TRUE(by_matrix.by_matrix && !by_rows.by_matrix);
+    EXPECT_TRUE(by_matrix.by_matrix() && !by_rows.by_matrix());
     EXPECT_EQ(of_matrix.status, Status::solved);
     EXPECT_EQ(of_matrix.iterations, of_rows.iterations);
     EXPECT_LT((of_matrix.lambda - of_rows.lambda).norm(), 1e-10 * of_rows.lambda.norm());
