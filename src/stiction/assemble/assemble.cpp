@@ -179,8 +179,9 @@ void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const
                          const WorldData& data, ContactProblem& p) {
   p.J_b.reset(1, world.block_sizes());
   p.row_kinds.clear();
-  const Eigen::Index joints = std::ssize(world.joints()) + std::ssize(world.cuts());
-  const Eigen::Index most = 4 * joints + most_drive_rows(options.drives) + count_equality_rows(world);
+  const std::span<const Joint> joints = world.joints();
+  const Eigen::Index most =
+      4 * (std::ssize(joints) + std::ssize(world.cuts())) + most_drive_rows(options.drives) + count_equality_rows(world);
   p.b.resize(most);
   p.lo.resize(most);
   p.hi.resize(most);
@@ -192,15 +193,14 @@ void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const
   }
   Eigen::Index m = 0;
   const JointRows rows{world, data, p, m};
-  for (std::size_t k = 0; k < world.joints().size(); ++k) {
-    const Joint& joint = world.joints()[k];
+  for (std::size_t k = 0; k < joints.size(); ++k) {
+    const Joint& joint = joints[k];
     if (joint.nv == 1) add_joint(k, joint, {joint.block, joint.v - p.M.offset(joint.block)}, q[joint.q], v[joint.v], options, rows);
   }
   for (std::size_t c = 0; c < world.cuts().size(); ++c) {
     const CutJoint& cut = world.cuts()[c];
     if (cut.joint.nv != 1) continue;
-    add_joint(world.joints().size() + c, cut.joint, {.cut = &cut}, cut_position(world, data, cut), cut_rate(world, data, cut), options,
-              rows);
+    add_joint(joints.size() + c, cut.joint, {.cut = &cut}, cut_position(world, data, cut), cut_rate(world, data, cut), options, rows);
   }
   add_drive_rows(world, options.drives, q, options.spring_ahead, p, m);
   add_equality_rows(world, data, q, v, options.loop_recovery, p, m);

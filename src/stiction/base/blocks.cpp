@@ -178,7 +178,10 @@ void BlockRows::add_group_transposed(int g, const Eigen::Ref<const Eigen::Vector
 
 double BlockRows::group_square(int g) const {
   double sum = 0.0;
-  for (int e = entry_begin(g); e < entry_end(g); ++e) sum += dot(entry(e).data(), entry(e).data(), entry(e).size());
+  for (int e = entry_begin(g); e < entry_end(g); ++e) {
+    const auto a = entry(e);
+    sum += dot(a.data(), a.data(), a.size());
+  }
   return sum;
 }
 

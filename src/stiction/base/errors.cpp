@@ -15,10 +15,8 @@ InvalidArgument::InvalidArgument(std::string_view argument, std::string_view exp
 FileError::FileError(std::string_view file, std::string_view place, std::string_view reason)
     : std::runtime_error(printable(place.empty() ? fmt::format("{}: {}", file, reason) : fmt::format("{}: {}: {}", file, place, reason))) {}
 
-void require_size(std::string_view argument, Eigen::Index actual, Eigen::Index expected) {
-  if (actual != expected) {
-    throw InvalidArgument(argument, fmt::format("size {}", expected), fmt::format("size {}", actual));
-  }
+void refuse_size(std::string_view argument, Eigen::Index actual, Eigen::Index expected) {
+  throw InvalidArgument(argument, fmt::format("size {}", expected), fmt::format("size {}", actual));
 }
 
 void require_finite(std::string_view argument, const Eigen::Ref<const Eigen::MatrixXd>& values) {

@@ -21,7 +21,10 @@ class FileError : public std::runtime_error {
   FileError(std::string_view file, std::string_view place, std::string_view reason);
 };
 
-void require_size(std::string_view argument, Eigen::Index actual, Eigen::Index expected);
+[[noreturn]] void refuse_size(std::string_view argument, Eigen::Index actual, Eigen::Index expected);
+inline void require_size(std::string_view argument, Eigen::Index actual, Eigen::Index expected) {
+  if (actual != expected) refuse_size(argument, actual, expected);
+}
 void require_finite(std::string_view argument, const Eigen::Ref<const Eigen::MatrixXd>& values);
 /// NaN fails; infinity passes when `allow_infinity`.
 void require_nonnegative(std::string_view argument, const Eigen::Ref<const Eigen::VectorXd>& values, bool allow_infinity = false);

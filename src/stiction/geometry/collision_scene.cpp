@@ -38,9 +38,8 @@ constexpr double kOrthonormal = 1e-6;
 /// `require_pose` without its message, which `update_poses` would build for every body of every step.
 bool is_pose(const Eigen::Isometry3d& X) {
   const Eigen::Vector3d p = X.translation(), x = X.linear().col(0), y = X.linear().col(1), z = X.linear().col(2);
-  const double lengths = std::abs(x.dot(x) - 1.0) + std::abs(y.dot(y) - 1.0) + std::abs(z.dot(z) - 1.0);
-  const double angles = std::abs(x.dot(y)) + std::abs(y.dot(z)) + std::abs(z.dot(x));
-  return lengths + angles <= kOrthonormal && std::isfinite(p.sum()) && x.cross(y).dot(z) > 0.0;  // false of a NaN
+  const double error = std::abs(x.dot(x) - 1.0) + std::abs(y.dot(y) - 1.0) + std::abs(x.dot(y)) + (x.cross(y) - z).cwiseAbs().sum();
+  return error <= kOrthonormal && std::isfinite(p.sum());  // false of a NaN
 }
 
 void require_pose(std::string_view name, const Eigen::Isometry3d& X) {

@@ -41,13 +41,14 @@ const ReducedProblem& in_cones(const StandardForm& form, InteriorWorkspace& w) {
 }
 
 // Contacts with rows above rounding; true when all have them.
-bool list_movable(const ReducedProblem& p, std::vector<int>& movable) {
+bool list_movable(const ReducedProblem& p, GrowVector& squares, std::vector<int>& movable) {
   constexpr double kRounding = 1e-24;  // of the mean square of a contact's rows
   movable.clear();
-  double sum = 0.0;
-  for (int i = 0; i < p.contacts(); ++i) sum += p.Rt.group_square(i);
+  squares.resize(p.contacts());
+  for (int i = 0; i < p.contacts(); ++i) squares[i] = p.Rt.group_square(i);
+  const double sum = squares.sum();
   for (int i = 0; i < p.contacts(); ++i) {
-    if (p.contacts() * p.Rt.group_square(i) > kRounding * sum) movable.push_back(i);
+    if (p.contacts() * squares[i] > kRounding * sum) movable.push_back(i);
   }
   return static_cast<int>(movable.size()) == p.contacts();
 }
@@ -89,7 +90,7 @@ void solve_cones(const ReducedProblem& p, const StandardForm& form, const Solver
 
 void solve_by_interior_point(const StandardForm& form, const SolverOptions& options, InteriorWorkspace& w, Impulses& out) {
   const ReducedProblem& cones = in_cones(form, w);
-  const bool all = list_movable(cones, w.movable.contacts);
+  const bool all = list_movable(cones, w.squares, w.movable.contacts);
   if (!all) select_contacts(cones, w.movable);
   take_start(form, options, all, out, w);
   solve_cones(all ? cones : w.movable.problem, form, options, w);

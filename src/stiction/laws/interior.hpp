@@ -22,6 +22,7 @@ namespace stiction {
 struct InteriorWorkspace {
   ReducedProblem problem;     ///< widened and with the rows of half spaces, where the standard form is not rigid and without them
   ContactSubset movable;      ///< of it, where others cannot be moved
+  GrowVector squares;         ///< of its contacts' rows
   std::vector<int> sizes;     ///< of its blocks of columns
   std::vector<int> sticking;  ///< half spaces whose tangential rows are among its bounded rows
   ConeWorkspace cone;

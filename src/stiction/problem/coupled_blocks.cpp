@@ -1,6 +1,7 @@
 #include "stiction/problem/coupled_blocks.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "stiction/problem/inertia_block.hpp"
@@ -59,10 +60,21 @@ bool has_free_coordinates(const ProblemView& p, int m, const Reduction& red) {
   return std::find(first, first + p.M.block_size(m), 0) != first + p.M.block_size(m);
 }
 
+// Whether the blocks are those of the last problem, as in most steps: they follow from these three.
+bool keeps_blocks(const ProblemView& p, Reduction& red) {
+  if (std::ranges::equal(red.last_sizes, p.M.sizes()) && red.last_root == red.root && red.last_prescribed == red.is_prescribed) return true;
+  red.last_sizes.assign(p.M.sizes().begin(), p.M.sizes().end());
+  red.last_root = red.root;
+  red.last_prescribed = red.is_prescribed;
+  return false;
+}
+
 // One block per block of M with any free coordinate. Reduced columns: one block per coupled set of them, in the order in which the first of
 // these comes.
 void collect_coordinates(const ProblemView& p, Reduction& red) {
   const std::vector<int>& root = join_coupled_blocks(p, red);
+  std::ranges::fill(red.coupled_of, -1);
+  if (keeps_blocks(p, red)) return;
   const std::size_t nv = static_cast<std::size_t>(p.velocities());
   red.block_of.assign(nv, -1);
   red.index_in_block.assign(nv, -1);
@@ -77,6 +89,7 @@ void collect_coordinates(const ProblemView& p, Reduction& red) {
     add_block(red);
     Reduction::Block& block = red.blocks.back();
     block.coordinates.clear();
+    block.inertia.resize(0, 0);
     append_coordinates(p, m, red);
     int& columns = red.columns_of_root[static_cast<std::size_t>(root[static_cast<std::size_t>(m)])];
     if (columns < 0) {
@@ -87,17 +100,16 @@ void collect_coordinates(const ProblemView& p, Reduction& red) {
   }
 }
 
-// M over the coordinates of a block.
-void gather_inertia(const ProblemView& p, const Reduction::Block& block, GrowMatrix& out) {
+// Of the inertia over a block's coordinates, from `first` on, what the factor reads: of column j the rows up to j.
+void gather_inertia(const Reduction::Block& block, int first, GrowMatrix& out) {
   const std::vector<int>& coordinates = block.coordinates;
-  const int m = inertia_block(p.M, coordinates[0]), first = p.M.offset(m);
-  const auto M = p.M.block(m);
   for (std::size_t j = 0; j < coordinates.size(); ++j) {
-    const double* from = M.data() + (coordinates[j] - first) * M.rows();
+    const double* from = block.inertia.data() + (coordinates[j] - first) * block.inertia.rows();
     double* to = out.data() + static_cast<Index>(j) * out.rows();
-    for (std::size_t i = 0; i < coordinates.size(); ++i) to[i] = from[coordinates[i] - first];
+    for (std::size_t i = 0; i <= j; ++i) to[i] = from[coordinates[i] - first];
   }
 }
+
 // Each bilateral row goes to the set of blocks that it couples; one on prescribed coordinates alone to none.
 void distribute_bilateral(const ProblemView& p, Reduction& red) {
   red.coupled_sets = 0;
@@ -133,8 +145,14 @@ void place_coupled_blocks(Reduction& red) {
   }
 }
 
+// The inertia of a free body in its own axes stays as it is, and so does its factor.
 void factor_block(const ProblemView& p, Reduction::Block& block) {
-  gather_inertia(p, block, block.cholesky.reset(block.size()));
+  const int m = inertia_block(p.M, block.coordinates[0]);
+  const auto M = p.M.block(m);
+  const std::size_t bytes = static_cast<std::size_t>(M.size()) * sizeof(double);
+  if (block.inertia.size() == M.size() && std::memcmp(block.inertia.data(), M.data(), bytes) == 0) return;
+  block.inertia = M;
+  gather_inertia(block, p.M.offset(m), block.cholesky.reset(block.size()));
   block.cholesky.factor();
   if (block.size() != 6) return;
   block.inverse.setIdentity();

@@ -71,6 +71,7 @@ struct Reduction {
     int columns = 0;               ///< block of reduced columns
     int coupled = -1, member = 0;  ///< where bilateral rows touch it: place among `coupled`, and in its list of blocks
     int offset = 0;                ///< of its coordinates among the columns of R_t, or among those of the coupled set
+    GrowMatrix inertia;            ///< its block of M
     EnvelopeCholesky cholesky;     ///< L of M
     Eigen::Matrix<double, 6, 6> inverse;  ///< L⁻¹ where there are 6 coordinates, as of free bodies and of floating bases
     int size() const { return static_cast<int>(coordinates.size()); }
@@ -91,7 +92,9 @@ struct Reduction {
   std::vector<int> index_in_block;  ///< nv: its place in Block::coordinates
   std::vector<char> is_prescribed;  ///< nv
   std::vector<int> root, block_sizes, columns_of_root;
-  bool eliminates = false;  ///< any coordinate or row; otherwise the reduced blocks are the blocks of M
+  std::vector<int> last_sizes, last_root;  ///< of M and its blocks, where `blocks` were last made
+  std::vector<char> last_prescribed;       ///< the same
+  bool eliminates = false;                 ///< any coordinate or row; otherwise the reduced blocks are the blocks of M
   GrowVector momentum, momentum_scratch, y_momentum, scratch;
 };
 

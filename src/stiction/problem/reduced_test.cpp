@@ -230,6 +230,29 @@ TEST(Reduce, KineticEnergyGradient) {
   EXPECT_NEAR(change, 0.5 * y.squaredNorm() + y.dot(red.reduced.y_free), 1e-10);
 }
 
+// What is kept of the last problem is not kept where the next one differs: in M, in what is prescribed, in what rows tie together.
+TEST(Reduce, ReusedReductionGivesTheBitsOfAFreshOne) {
+  std::vector<ContactProblem> problems{three_bodies(1), three_bodies(1), three_bodies(2),
+                                       three_bodies(2), three_bodies(2), three_bodies(1)};
+  problems[3].prescribed = {2, 7};
+  problems[3].v_prescribed = VectorXd::Random(2);
+  problems[4].prescribed = {3, 7};
+  problems[4].v_prescribed = VectorXd::Random(2);
+  MatrixXd across = MatrixXd::Random(2, 15);
+  across.leftCols(6).setZero();
+  add_rows(problems[5], across, -kInfinity, kInfinity);
+  problems.push_back(three_bodies(1));
+  Reduction reused;
+  for (const ContactProblem& p : problems) {
+    Reduction fresh;
+    reduce(p, reused);
+    reduce(p, fresh);
+    EXPECT_EQ(reused.v_free, fresh.v_free);
+    EXPECT_EQ(reused.reduced.Rt.to_dense(), fresh.reduced.Rt.to_dense());
+    EXPECT_EQ(reused.reduced.y_free, fresh.reduced.y_free);
+  }
+}
+
 TEST(ReduceDense, FactorsRankDeficientDelassus) {
   const MatrixXd R = MatrixXd::Random(9, 4), W = R * R.transpose();
   const ReducedProblem r = reduce_dense(W, VectorXd::Random(9), VectorXd::Constant(3, 0.4));
