@@ -1,4 +1,5 @@
-// One step of 1 ms of three small scenes, law coulomb_cone, all options at their defaults: from a state to the next, control included.
+// One step of 1 ms of three small scenes, law coulomb_cone, all options at their defaults but for the clock of its stages, which is off as
+// MuJoCo's is: from a state to the next, control included.
 //
 //   box_slides, box_sticks   1 kg, 0.2 m cube on an incline of 15°, μ = 0.2 and 0.5, 2 s
 //   row_of_boxes             four 1 kg, 0.1 m boxes held up by friction (μ = 0.5) between two 1 kg pushers that are pushed together with
@@ -41,6 +42,7 @@ struct SmallScene {
 Stepper stepper_for(const World& world, CollisionScene scene) {
   StepOptions options;
   options.assemble.dt = kStep;
+  options.timed = false;
   return {world, std::move(scene), options};
 }
 

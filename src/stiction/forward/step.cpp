@@ -1,13 +1,13 @@
 #include "stiction/forward/step.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/forward/free_motion.hpp"
+#include "stiction/forward/stage_clock.hpp"
 #include "stiction/forward/waiting_contacts.hpp"
 
 namespace stiction {
@@ -15,25 +15,6 @@ namespace stiction {
 namespace {
 
 constexpr int kHalvings = 3;  // a step of an eighth that fails is no matter of its length
-
-using Clock = std::chrono::steady_clock;
-
-/// Adds the time since its construction or the end of the last stage to a stage.
-class StageClock {
- public:
-  explicit StageClock(StepReport& report) : report_(report) {}
-  void end(Stage stage) {
-    const Clock::time_point now = Clock::now();
-    report_.seconds[static_cast<std::size_t>(stage)] += std::chrono::duration<double>(now - start_).count();
-    start_ = now;
-  }
-  /// Forgets the time since then, which another clock has told.
-  void restart() { start_ = Clock::now(); }
-
- private:
-  StepReport& report_;
-  Clock::time_point start_ = Clock::now();
-};
 
 void note_worst(const Certificate& certificate, StepReport& report) {
   for (std::size_t k = 0; k < kResiduals.size(); ++k)
@@ -121,6 +102,13 @@ std::string_view to_string(Stage stage) {
 }
 
 State initial_state(const World& world) { return {world.initial_configuration(), Eigen::VectorXd::Zero(world.nv()), 0.0}; }
+
+Stepper untimed(Stepper stepper) {
+  StepOptions options = stepper.options();
+  options.timed = false;
+  stepper.set_options(options);
+  return stepper;
+}
 
 Stepper::Stepper(World world, CollisionScene scene, const StepOptions& options)
     : world_(std::move(world)), scene_(std::move(scene)), data_(world_), reach_(body_reach(world_, scene_)) {
@@ -263,7 +251,7 @@ bool Stepper::solve_certified(StepReport& report) {
 
 // The problem again, as often as the forces that its answer calls for have moved.
 bool Stepper::solve_implicit(const Torques& tau, StepReport& report) {
-  StageClock clock(report);
+  StageClock clock(report, options_.timed);
   for (int solves = 1; solves < EnergyMomentum::kSolves; ++solves) {
     using Progress = EnergyMomentum::Progress;
     const Progress progress = implicit_->advance(world_, from_, tau, problem_, solution_, options_.contact.tolerance, at_, data_);
@@ -305,7 +293,7 @@ void Stepper::project(StepReport& report) {
 
 // One step of length assemble_.dt; false, with the state as it was, when it cannot be certified or would not stay finite.
 bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& report) {
-  StageClock clock(report);
+  StageClock clock(report, options_.timed);
   if (!prepared) {
     update_at(state);
     clock.end(Stage::update);
@@ -364,7 +352,7 @@ bool Stepper::take_parts(const Torques& tau, bool prepared, State& state, StepRe
 
 // From event to event; what is left where these were too many, or a solve missed the tolerance, at velocity level.
 bool Stepper::take_events(const Torques& tau, State& state, StepReport& report) {
-  StageClock clock(report);
+  StageClock clock(report, options_.timed);
   const double h = options_.assemble.dt;
   SolveOptions contact = options_.contact;
   contact.acceptable = options_.strict ? 0.0 : options_.acceptable;

@@ -48,6 +48,7 @@ struct StepOptions {
   int sub_steps = 1;                  ///< parts of dt/n, each with contacts and a solve of its own, that a step is always taken in
   double recovery = 0.2;              ///< γ: share of a penetration undone per step, in [0, 1]
   double allowed_penetration = 1e-6;  ///< m, left alone
+  bool timed = true;                  ///< StepReport::seconds is filled, at 0.15 µs a step for reading the clock
 };
 
 enum class Stage { update, detect, assemble, solve, project, integrate };
@@ -161,5 +162,8 @@ class Stepper {
   std::optional<EventDriven> events_;       ///< the same
   bool cold_ = true;                        ///< nothing of an earlier step may enter the next one
 };
+
+/// A copy that reads no clock, for loops that hand out no reports.
+Stepper untimed(Stepper stepper);
 
 }  // namespace stiction

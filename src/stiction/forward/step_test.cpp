@@ -211,6 +211,20 @@ INSTANTIATE_TEST_SUITE_P(Laws, EveryPersistentLaw,
                                          Law::todorov, Law::stick_slip_spring),
                          [](const auto& instance) { return std::string(to_string(instance.param)); });
 
+TEST(Stepper, ReadsTheClockWhereItIsTimedAndTakesTheSameSteps) {
+  const World world = box_on_ground(0.05);
+  Stepper timed = stepper_for(world, options_with(Law::coulomb_cone)), other = untimed(timed);
+  State a = initial_state(world), b = a;
+  const VectorXd tau = VectorXd::Zero(world.nv());
+  for (int k = 0; k < 5; ++k) {
+    const StepReport report = timed.step(tau, a), without = other.step(tau, b);
+    EXPECT_GT(report.seconds[static_cast<std::size_t>(Stage::solve)], 0.0);
+    for (const double s : without.seconds) EXPECT_EQ(s, 0.0);
+    EXPECT_EQ(a.q, b.q);
+    EXPECT_EQ(a.v, b.v);
+  }
+}
+
 TEST(Stepper, QuaternionsStayUnitAndFreeFlightKeepsItsMomentum) {
   const World world = box_on_ground(1e3);
   Stepper stepper = stepper_for(world, options_with(Law::coulomb_cone));

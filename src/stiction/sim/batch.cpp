@@ -16,7 +16,7 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
 struct Batch::Run {
-  Run(const Stepper& stepper, const State& start) : simulation(stepper, start), data(stepper.world()) {}
+  Run(const Stepper& stepper, const State& start) : simulation(untimed(stepper), start), data(stepper.world()) {}
   Simulation simulation;
   WorldData data;  ///< at the state
   Eigen::VectorXd tau;

@@ -101,12 +101,13 @@ Rollout rollout(const Stepper& stepper, const Starts& q, const Starts& v, int st
   out.worst_residual.resize(runs);
   Runs queue(q, v, options, out);
   const State start = initial_state(world);
+  const Stepper prototype = untimed(stepper);
   {
     std::vector<std::jthread> others;
     for (int thread = 1; thread < std::min(options.threads, out.runs); ++thread) {
-      others.emplace_back([&queue, simulation = Simulation(stepper, start)]() mutable { queue.work(simulation, false); });
+      others.emplace_back([&queue, simulation = Simulation(prototype, start)]() mutable { queue.work(simulation, false); });
     }
-    Simulation own(stepper, start);
+    Simulation own(prototype, start);
     queue.work(own, true);
   }
   queue.rethrow();
