@@ -11,6 +11,11 @@ using Eigen::Vector3d;
 using ConstVector = Eigen::Ref<const Eigen::VectorXd>;
 using Part = TreeScratch::Part;
 
+/// A x: inlined, where a function is called for the product of Eigen.
+[[gnu::always_inline]] inline Vector3d times(const Matrix3d& A, const Vector3d& x) {
+  return x[0] * A.col(0) + x[1] * A.col(1) + x[2] * A.col(2);
+}
+
 /// R turned by `angle` about its own axis number `axis`.
 void turn(int axis, double angle, Matrix3d& R) {
   const int i = (axis + 1) % 3, j = (axis + 2) % 3;
@@ -73,7 +78,7 @@ SpatialVector force_cross(const SpatialVector& V, const SpatialVector& f) {
 
 /// I U of the body or composite body.
 SpatialVector times(const Part& part, const SpatialVector& U) {
-  return {part.mass * U.linear + U.angular.cross(part.first), part.second * U.angular + part.first.cross(U.linear)};
+  return {part.mass * U.linear + U.angular.cross(part.first), times(part.second, U.angular) + part.first.cross(U.linear)};
 }
 
 SpatialVector unit_motion(const TreeScratch& scratch, int column) {
@@ -82,10 +87,11 @@ SpatialVector unit_motion(const TreeScratch& scratch, int column) {
 
 /// c cᵀ and R I Rᵀ are symmetric: half of each is computed.
 void set_inertia(const Inertial& body, const Matrix3d& R, Part& part) {
-  const Vector3d c = part.p + R * body.com;
+  const Vector3d c = part.p + times(R, body.com);
   part.mass = body.mass;
   part.first = body.mass * c;
-  const Matrix3d turned = R * body.inertia;
+  Matrix3d turned;
+  for (int j = 0; j < 3; ++j) turned.col(j) = times(R, body.inertia.col(j));
   const auto set = [&](int i, int j, double diagonal) {
     part.second(i, j) = part.second(j, i) = turned.row(i).dot(R.row(j)) - part.first[i] * c[j] + diagonal;
   };
@@ -125,8 +131,8 @@ void move_part(const RobotTree& tree, std::size_t k, const ConstVector& v, const
 }
 
 // Column of M and entry of h of a coordinate of node k, then those of its ancestors in the column.
-void add_column(const RobotTree& tree, std::size_t k, int column, const TreeScratch& scratch, Eigen::Ref<Eigen::MatrixXd> M,
-                Eigen::Ref<Eigen::VectorXd> h) {
+void add_column(const RobotTree& tree, std::size_t k, int column, const TreeScratch& scratch, Eigen::Ref<Eigen::MatrixXd>& M,
+                Eigen::Ref<Eigen::VectorXd>& h) {
   const Part& part = scratch.parts[k];
   const SpatialVector s = unit_motion(scratch, column), F = times(part, s);
   h[column] = s.linear.dot(part.f.linear) + s.angular.dot(part.f.angular);
