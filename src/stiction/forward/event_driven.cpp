@@ -176,12 +176,14 @@ EventDriven::Settled EventDriven::settle(const EventSetting& setting, double tim
     closed.mode = slip.norm() > kSlips && !stopped ? Mode::slides : Mode::sticks;
     closed.slip = slip.norm();
     if (std::ranges::find(released_, c.id) != released_.end() && u[0] >= -kStill) closed.mode = Mode::leaves;
+    if (closed.mode == Mode::sticks && std::ranges::find(started_, c.id) != started_.end()) closed.mode = Mode::starts;
     if (closed.mode == Mode::slides) closed.along = slip / closed.slip;
     level_.contacts.push_back(closed);
   }
   list_rows(setting, x);
   stopped_.clear();
   released_.clear();
+  started_.clear();
   for (const ClosedRow& row : level_.rows) {
     ClosedRow struck = row;
     if (row.kind != RowKind::limit) {
@@ -256,6 +258,7 @@ void EventDriven::log_changes(double time) {
       stopped_.push_back(c.point.id);
     } else if (c.mode == Mode::sticks && a.tail<2>().norm() > level_.small()) {
       events_.push_back({time, EventKind::slip, c.point.id, 0.0});
+      started_.push_back(c.point.id);
     }
   }
   for (std::size_t j = 0; j < level_.rows.size(); ++j) {
@@ -301,6 +304,7 @@ double EventDriven::advance(const EventSetting& setting, double time, double h, 
   events_.clear();
   stopped_.clear();
   released_.clear();
+  started_.clear();
   contact_impulses_.clear();
   row_impulses_.clear();
   equality_impulses_.setZero(count_equality_rows(setting.world));

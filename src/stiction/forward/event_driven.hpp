@@ -9,7 +9,7 @@
 // within is seen by the cubic's least value; a piece turns by half a radian at most. Exact for parabolas, cubic convergence otherwise.
 // Other events: the state at the end of the piece is not of the mode it began with. The slip along its first direction, the force that is
 // left to hold or the acceleration that it would take, and gaps of what is left, change sign there: by the Illinois method.
-// What has just stopped or been left is taken so as the next piece begins.
+// What has just stopped, given way or been left is taken so as the next piece begins.
 // Zeno: an approach u whose rebound ε u is below the rest speed ends without. The rebounds left would take 2 ε u / (a (1 - ε)) at the
 // closing acceleration a: the event `rest` has that time. The motion differs from that with all rebounds by the height of the next, (ε
 // u)²/2a. Work: at most `most_events` pieces; a step's rest, and what has no certified accelerations, is taken by the caller at velocity
@@ -105,6 +105,7 @@ class EventDriven {
   std::vector<ContactPoint> found_;
   std::vector<std::uint64_t> stopped_;   ///< contacts and rows whose slide has just stopped
   std::vector<std::uint64_t> released_;  ///< contacts that have just been left
+  std::vector<std::uint64_t> started_;   ///< contacts whose stick has just given way
   std::vector<Gap> start_gaps_, low_gaps_, high_gaps_, middle_gaps_;
   std::vector<Margin> margins_, low_margins_, high_margins_;
   std::vector<Event> events_;
