@@ -95,12 +95,16 @@ std::string to_json(const SolveCommand& command, const Answer& a) {
   return out.dump(2);
 }
 
+const char* name_of(ConePhase phase) {
+  if (phase == ConePhase::newton) return "newton";
+  return phase == ConePhase::path ? "path" : "smoothing";
+}
+
 void print(const std::vector<ConeRecord>& log) {
   if (log.empty()) return;
-  fmt::print("{:>6} {:8} {:>14} {:>18} {:>10}\n", "system", "phase", "product (J)", "natural map (m/s)", "step");
+  fmt::print("{:>6} {:9} {:>14} {:>18} {:>10}\n", "system", "phase", "product (J)", "natural map (m/s)", "step");
   for (const ConeRecord& r : log) {
-    fmt::print("{:>6} {:8} {:>14.2e} {:>18.2e} {:>10.2g}\n", r.iteration, r.phase == ConePhase::newton ? "newton" : "path", r.mean_product,
-               r.natural_map, r.step);
+    fmt::print("{:>6} {:9} {:>14.2e} {:>18.2e} {:>10.2g}\n", r.iteration, name_of(r.phase), r.mean_product, r.natural_map, r.step);
   }
 }
 

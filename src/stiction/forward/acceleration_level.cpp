@@ -288,7 +288,7 @@ AccelerationLevel::Answer AccelerationLevel::solve_law(const EventSetting& setti
       const std::size_t i = static_cast<std::size_t>(k);
       if (!along_[i].isZero(0.0)) r.u_free.segment<2>(3 * k + 1) += slip_seen(i, pass, slide);
     }
-    // Contacts that stick contradict each other in the last digits of J̇ v. Where the certificate counts residuals beside B, they need be no
+    // Contacts that stick contradict each other in their last digits. Where the certificate counts residuals beside B, they need be no
     // finer than accelerations are wanted, well below small(): Newton would chase those digits.
     const bool beside = largest_entry(r.u_free) > scale_;
     options.tolerance = setting.contact.tolerance * (beside ? std::max(1.0, kBeside * scale_) : 1.0);

@@ -30,6 +30,21 @@ void BoxRows::start(double t, double* w) const {
   }
 }
 
+void BoxRows::from_impulses(const GrowVector& beta, const GrowVector& v, double* w) const {
+  for (std::size_t j = 0; j < rows_.size(); ++j, w += kUnknowns) {
+    const Row& x = rows_[j];
+    const double b = beta.data()[j], speed = v.data()[j] / x.scale;
+    w[0] = w[1] = 0.0;
+    if (x.fixed) continue;
+    if (!x.has_lo && !x.has_hi) {
+      w[0] = x.scale * b;
+      continue;
+    }
+    if (x.has_lo) w[0] = x.scale * (b - x.lo) - (x.has_hi ? std::max(speed, 0.0) : speed);
+    if (x.has_hi) w[1] = x.scale * (x.hi - b) - (x.has_lo ? std::max(-speed, 0.0) : -speed);
+  }
+}
+
 void BoxRows::place(const double* w, double nu, GrowVector& beta) {
   for (std::size_t j = 0; j < rows_.size(); ++j, w += kUnknowns) {
     Row& x = rows_[j];

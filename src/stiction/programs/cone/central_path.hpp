@@ -22,7 +22,7 @@
 #include <cmath>
 #include <span>
 
-#include "stiction/programs/cone/memory.hpp"
+#include "stiction/programs/cone/smooth_equations.hpp"
 
 namespace stiction {
 
@@ -37,12 +37,8 @@ class CentralPath {
  public:
   /// Starts from the point whose impulses and velocities are all `size` (sqrt of an energy).
   CentralPath(const ReducedProblem& problem, ConeMemory& memory, Cones& cones, double size, double width)
-      : problem_(problem), m_(memory), cones_(cones), contacts_(cones.unknowns()), first_nu_(size), width_(width), beta_(width), nu_(size) {
-    const Eigen::Index unknowns = contacts_ + m_.boxes.unknowns();
-    for (GrowVector* v : {&m_.point, &m_.trial, &m_.kept, &m_.residual, &m_.first_residual, &m_.wanted, &m_.correction, &m_.tangent})
-      v->setZero(unknowns);
-    cones_.start(size, m_.point.data());
-    m_.boxes.start(size, m_.point.data() + contacts_);
+      : m_(memory), equations_(problem, memory, cones), first_nu_(size), width_(width), beta_(width), nu_(size) {
+    equations_.start(size, m_.point);
     evaluate(m_.point, nu_);
     m_.first_residual = m_.residual;
   }
@@ -54,14 +50,11 @@ class CentralPath {
 
   /// One factorisation and a step, or the way back to the last point. False when no step leads on.
   bool step() {
-    cones_.eliminate(m_.D);
-    m_.boxes.eliminate(m_.Db);
-    --m_.budget;
-    if (!m_.space.factor(m_.D, m_.Db)) return false;
+    if (!equations_.factor()) return false;
     set_residual(nu_, m_.wanted);
-    direction(0.0, m_.correction);
+    equations_.direction(0.0, m_.correction);
     m_.wanted = (-2.0 * nu_ / (first_nu_ * first_nu_)) * m_.first_residual;
-    direction(2.0 * nu_, m_.tangent);
+    equations_.direction(2.0 * nu_, m_.tangent);
     square_ = 1.0 + m_.tangent.squaredNorm();
     if (!std::isfinite(square_) || !m_.correction.allFinite()) return false;
     const bool forward = m_.space.positive_determinant();
@@ -217,12 +210,7 @@ class CentralPath {
 
   // G at w, and its largest entry.
   double evaluate(const GrowVector& w, double nu) {
-    cones_.place(w.data(), nu, m_.lambda);
-    m_.boxes.place(w.data() + contacts_, nu, m_.beta);
-    if (problem_.defect.size() > 0) update_shift(problem_, m_.lambda, m_);
-    ::stiction::place(problem_, m_);
-    cones_.residual(m_.u, problem_.offset, m_.residual.data());
-    m_.boxes.residual(m_.w, m_.residual.data() + contacts_);
+    equations_.evaluate(w, nu);
     set_residual(nu, m_.wanted);
     return m_.wanted.size() > 0 ? m_.wanted.lpNorm<Eigen::Infinity>() : 0.0;
   }
@@ -232,21 +220,8 @@ class CentralPath {
     G = m_.residual - (part * part) * m_.first_residual;
   }
 
-  // Solves G_w out = -wanted - (what a change p of the products asks).
-  void direction(double p, GrowVector& out) {
-    cones_.right_hand_side(p, m_.wanted.data(), m_.dlambda);
-    m_.boxes.right_hand_side(p, m_.wanted.data() + contacts_, m_.dbeta);
-    m_.space.gather(m_.dlambda, m_.dbeta, m_.dy);
-    m_.space.solve(m_.dy);
-    m_.space.velocities(m_.dy, m_.du, m_.dw);
-    cones_.recover(m_.wanted.data(), m_.D, m_.du, m_.dlambda, out.data());
-    m_.boxes.recover(p, m_.wanted.data() + contacts_, m_.Db, m_.dw, m_.dbeta, out.data() + contacts_);
-  }
-
-  const ReducedProblem& problem_;
   ConeMemory& m_;
-  Cones& cones_;
-  const Eigen::Index contacts_;  // their unknowns; those of the rows follow
+  SmoothEquations<Cones> equations_;
   const double first_nu_, width_;
   double beta_, nu_, error_ = 0.0, last_step_ = 0.0;
   std::array<double, kPathPoints> last_nu_{};

@@ -62,11 +62,10 @@ void prepare(const ReducedProblem& problem, const ConeOptions& options, int edge
   memory.path_scale = memory.scale.cwiseMax(std::sqrt(kStiffest * mean));
   memory.lambda.setZero(3 * n);
   memory.beta.setZero(m);
-  for (GrowVector* v :
-       {&memory.dlambda, &memory.u, &memory.du, &memory.hold_lambda, &memory.path_lambda, &memory.path_shift, &memory.best_lambda}) {
+  for (GrowVector* v : {&memory.dlambda, &memory.u, &memory.du, &memory.path_lambda, &memory.path_shift, &memory.best_lambda}) {
     v->resize(3 * n);
   }
-  for (GrowVector* v : {&memory.dbeta, &memory.w, &memory.dw, &memory.Db, &memory.hold_beta, &memory.path_beta, &memory.best_beta}) {
+  for (GrowVector* v : {&memory.dbeta, &memory.w, &memory.dw, &memory.Db, &memory.path_beta, &memory.best_beta}) {
     v->resize(m);
   }
   for (GrowVector* v : {&memory.y, &memory.dy}) v->resize(memory.space.size());

@@ -23,15 +23,15 @@
 
 namespace stiction {
 
-enum class ConePhase : char { newton, path };
+enum class ConePhase : char { newton, smoothing, path };
 
 /// One iteration, for those who want to watch.
 struct ConeRecord {
   int iteration;  ///< linear systems factored before it
   ConePhase phase;
-  double mean_product;  ///< ν² of the central path (J); 0 for Newton
+  double mean_product;  ///< ν², of every complementarity product of the smoothing and the path (J); 0 for Newton
   double natural_map;   ///< m/s
-  double step;          ///< Newton: its length; path: change of ν over ν, positive where the path turns back
+  double step;          ///< Newton and smoothing: part of Newton's step; path: change of ν over ν, positive where the path turns back
 };
 
 struct ConeOptions {

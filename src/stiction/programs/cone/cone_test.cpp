@@ -469,6 +469,34 @@ TEST(ConeOptions, WarmStartsAlongAMotionCostLessThanColdOnes) {
   }
 }
 
+// Each wall a little faster than the last solve's, so that a few contacts change their state.
+TEST(ConeOptions, SmoothingSolvesNineWarmStartsOfTenWithoutAPath) {
+  Random random(91);
+  for (const Law law : {Law::disc, Law::pyramid}) {
+    int solves = 0, without_path = 0;
+    for (int wall = 0; wall < 5; ++wall) {
+      ReducedProblem problem = test_scenes::brick_wall(32, random);
+      const Eigen::MatrixXd Rt = problem.Rt.to_dense();
+      Eigen::VectorXd push(Rt.cols());
+      ConeOptions options;
+      options.edges = edges_of(law);
+      ConeWorkspace workspace;
+      ConeSolution solution;
+      for (int step = 0; step < 10; ++step) {
+        for (double& x : push) x = 0.02 * test_scenes::normal(random);
+        problem.u_free += Rt * push;
+        options.warm_start = step > 0;
+        law == Law::disc ? exact_cone(problem, options, workspace, solution) : interior_point(problem, options, workspace, solution);
+        expect_solved(problem, law, solution);
+        if (step == 0) continue;
+        ++solves;
+        without_path += solution.paths == 0 ? 1 : 0;
+      }
+    }
+    EXPECT_GE(without_path, 9 * solves / 10) << edges_of(law);
+  }
+}
+
 TEST(ConeOptions, SameInputSameBits) {
   Random random(11);
   const ReducedProblem problem = test_scenes::brick_wall(9, random), other = test_scenes::brick_wall(3, random);

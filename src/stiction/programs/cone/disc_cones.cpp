@@ -27,6 +27,21 @@ void DiscCones::start(double t, double* w) const {
   }
 }
 
+void DiscCones::from_impulses(const GrowVector& lambda, const GrowVector& u, const GrowVector& offset, double* w) const {
+  for (std::size_t i = 0; i < contacts_.size(); ++i, w += kUnknowns) {
+    const Contact& c = contacts_[i];
+    const double* l = lambda.data() + 3 * i;
+    const double* v = u.data() + 3 * i;
+    const double s = c.friction ? std::sqrt(v[1] * v[1] + v[2] * v[2]) / c.scale : 0.0;
+    w[0] = c.scale * l[0] - (v[0] + offset.data()[i]) / c.scale + c.kappa * s;
+    w[1] = w[2] = w[3] = 0.0;
+    if (!c.friction) continue;
+    w[1] = c.mu * c.scale * l[0] - s;
+    w[2] = c.scale * l[1] - v[1] / c.scale;
+    w[3] = c.scale * l[2] - v[2] / c.scale;
+  }
+}
+
 void DiscCones::place(const double* w, double nu, GrowVector& lambda) {
   for (std::size_t i = 0; i < contacts_.size(); ++i, w += kUnknowns) {
     Contact& c = contacts_[i];

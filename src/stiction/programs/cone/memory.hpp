@@ -52,8 +52,7 @@ struct ConeMemory {
   GrowVector lambda, beta, y, u, w;                                  ///< current point
   GrowVector dlambda, dbeta, dy, du, dw;                             ///< its direction
   GrowVector D, Db;                                                  ///< 9n and m: eliminated contacts and rows
-  GrowVector hold_lambda, hold_beta;                                 ///< where Newton starts
-  GrowVector path_lambda, path_beta, path_shift;                     ///< point of the path to come back to
+  GrowVector path_lambda, path_beta, path_shift;                     ///< point that Newton began at, to come back to
   GrowVector point, trial, kept;                                     ///< unknowns of the path: now, of trials
   std::array<GrowVector, kPathPoints> last;                          ///< and before the last steps
   GrowVector residual, first_residual, wanted, correction, tangent;  ///< see central_path.hpp

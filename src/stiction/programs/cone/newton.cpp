@@ -2,7 +2,7 @@
 // curvature of the disc. The proximal term makes redundant contacts solvable; it changes the solution by nothing, because the right-hand
 // side is the exact residual, and it picks, among the impulses with the same motion, those next to where it started.
 // Velocities of redundant contacts agree to rounding alone (a sole's points are coplanar to 1e-12 m/s, no better), and what they disagree
-// by pushes the impulses by `limit` times that in every step: hence the division by the redundancy, and the softer second try.
+// by pushes the impulses by `limit` times that in every step: hence the division by the redundancy.
 #include <algorithm>
 #include <cmath>
 
@@ -17,7 +17,6 @@ constexpr double kProximal = 2e6;  // limit of the linearisation, over the redun
 // Fukushima 2001]: friction of contacts that creep turns by next to no velocity, and at a fixed limit it takes thousands of steps.
 constexpr double kGivesWay = 1e-2;  // limit, times the natural map over the largest velocity: impulses are pushed by this part at most
 constexpr double kSharpest = 1e2;   // and the largest, over the first: products of it and rounding stay below 1e-7
-constexpr double kSofter = 1e-2;    // and the limit of a second try, over that of the first
 constexpr double kHopeless = 1e3;   // rise of the natural map that no step has come back from, beyond the largest velocity
 constexpr double kFine =
     1e-3;                  // of the target: a solution further from rounding than this is worth one step more, for steps add up to creep
@@ -39,23 +38,8 @@ bool newton_step(const ReducedProblem& problem, ConeMemory& memory, double limit
   return true;
 }
 
-// Steps from the current point, whose natural map is `now`.
 double proximal_limit(const ReducedProblem& problem) {
   return kProximal / std::max(1.0, 3.0 * problem.contacts() / std::max(1, problem.rank_bound()));
-}
-
-bool iterate(const ReducedProblem& problem, ConeMemory& memory, int steps, double limit, double now) {
-  const double first = now, sharpest = kSharpest * proximal_limit(problem);
-  int rises = 0;
-  for (int k = 0; k < steps && memory.budget > 0 && now > memory.floor; ++k) {
-    if (!newton_step(problem, memory, std::max(limit, std::min(kGivesWay * memory.velocity / now, sharpest)))) break;
-    const double last = now;
-    now = evaluate(problem, memory);
-    record(memory, ConePhase::newton, 0.0, now, 1.0);
-    if (!std::isfinite(now) || now > std::max(kHopeless * first, memory.velocity)) break;
-    if (!(now < 0.5 * last) && (memory.best <= memory.target || ++rises > kRises)) break;
-  }
-  return memory.best <= memory.target;
 }
 
 }  // namespace
@@ -71,16 +55,18 @@ void refine(const ReducedProblem& problem, ConeMemory& memory) {
 }
 
 bool newton(const ReducedProblem& problem, ConeMemory& memory, int steps) {
-  const double now = evaluate(problem, memory);
+  double now = evaluate(problem, memory);
   if (memory.best <= memory.target || now <= memory.floor) return memory.best <= memory.target;
-  const double limit = proximal_limit(problem);
-  memory.hold_lambda = memory.lambda;
-  memory.hold_beta = memory.beta;
-  if (iterate(problem, memory, steps, limit, now)) return true;
-  memory.lambda = memory.hold_lambda;
-  memory.beta = memory.hold_beta;
-  place(problem, memory);
-  if (iterate(problem, memory, steps, kSofter * limit, now)) return true;
+  const double limit = proximal_limit(problem), first = now, sharpest = kSharpest * limit;
+  int rises = 0;
+  for (int k = 0; k < steps && memory.budget > 0 && now > memory.floor; ++k) {
+    if (!newton_step(problem, memory, std::max(limit, std::min(kGivesWay * memory.velocity / now, sharpest)))) break;
+    const double last = now;
+    now = evaluate(problem, memory);
+    record(memory, ConePhase::newton, 0.0, now, 1.0);
+    if (!std::isfinite(now) || now > std::max(kHopeless * first, memory.velocity)) break;
+    if (!(now < 0.5 * last) && (memory.best <= memory.target || ++rises > kRises)) break;
+  }
   return memory.best <= memory.accept;
 }
 

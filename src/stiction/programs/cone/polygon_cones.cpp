@@ -36,6 +36,31 @@ void PolygonCones::start(double t, double* w) const {
   }
 }
 
+// λ_T is shared by the two vertices of its sector; s = max_j -d_j·u_T.
+void PolygonCones::from_impulses(const GrowVector& lambda, const GrowVector& u, const GrowVector& offset, double* w) const {
+  for (std::size_t i = 0; i < contacts_.size(); ++i, w += k_ + 2) {
+    const Contact& c = contacts_[i];
+    const double* l = lambda.data() + 3 * i;
+    const double* v = u.data() + 3 * i;
+    std::fill(w, w + k_ + 2, 0.0);
+    w[0] = c.scale * l[0] - (v[0] + offset.data()[i]) / c.scale;
+    if (!c.friction) continue;
+    const Edge* edges = edges_.data() + i * at(k_);
+    double s = 0.0;
+    for (int j = 0; j < k_; ++j) s = std::max(s, -(edges[j].x * v[1] + edges[j].y * v[2]) / c.scale);
+    w[0] += c.kappa * s;
+    for (int j = 0; j < k_; ++j) w[2 + j] = -s - (edges[j].x * v[1] + edges[j].y * v[2]) / c.scale;
+    const Eigen::Vector2d tangential(l[1], l[2]);
+    const int first = shape_.sector(tangential).vertex % k_, second = (first + 1) % k_;
+    const Edge &a = edges[first], &b = edges[second];
+    const double det = a.x * b.y - a.y * b.x;
+    const double of_first = c.scale * (l[1] * b.y - l[2] * b.x) / det, of_second = c.scale * (a.x * l[2] - a.y * l[1]) / det;
+    w[2 + first] += of_first;
+    w[2 + second] += of_second;
+    w[1] = c.mu * c.scale * l[0] - of_first - of_second - s;
+  }
+}
+
 void PolygonCones::place(const double* w, double nu, GrowVector& lambda) {
   for (std::size_t i = 0; i < contacts_.size(); ++i, w += k_ + 2) {
     Contact& c = contacts_[i];

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "stiction/programs/cone/central_path.hpp"
+#include "stiction/programs/cone/smoothing_newton.hpp"
 
 namespace stiction {
 
@@ -18,6 +19,7 @@ constexpr PathStart kPath{1.0, 2.0}, kFallback{3.0, 0.2};
 constexpr int kLongestPath = 500;                // steps; of 467 piles, walls and files the longest that led to a solution took 350
 constexpr int kBeyondAcceptable = kLongestPath;  // factorisations that an acceptable point is given to become a solution: of 1000 steps
                                                  // of a robot that creeps 56 need more than 80, and one more than 250
+constexpr int kPatience = 12;                    // steps of the smoothing in which |r| halves, or it leads nowhere
 constexpr double kPathEnd = 1e-14;               // ν over the size of the problem: rounding
 constexpr double kFirstNewton = 1e-6;            // natural map over the largest velocity from which Newton is tried,
 constexpr double kNewtonAgain = 0.1;             // and again whenever it has fallen to this part
@@ -47,7 +49,9 @@ class Search {
 
  private:
   bool solve(bool warm) {
-    if (newton(problem_, m_, warm || problem_.contacts() <= kFewContacts ? kNewtonSteps : 0)) return true;
+    if (try_newton(problem_.contacts() <= kFewContacts ? kNewtonSteps : 0)) return true;
+    // A start further from the law than the largest velocity leads nowhere.
+    if (warm && judge(problem_, m_) <= m_.velocity && smooth()) return true;
     if (follow(kPath)) return true;
     // A convex problem has one path, which does not turn.
     return !m_.relaxed && !over() && follow(kFallback);
@@ -61,15 +65,34 @@ class Search {
   }
 
   // Newton from the current point, which stays when that fails.
-  bool try_newton() {
+  bool try_newton(int steps = kNewtonSteps) {
     m_.path_lambda = m_.lambda;
     m_.path_beta = m_.beta;
     m_.path_shift = m_.shift;
-    if (newton(problem_, m_, kNewtonSteps)) return true;
+    if (newton(problem_, m_, steps)) return true;
     m_.lambda = m_.path_lambda;
     m_.beta = m_.path_beta;
     m_.shift = m_.path_shift;
     place(problem_, m_);
+    return false;
+  }
+
+  // From the warm start.
+  bool smooth() {
+    SmoothingNewton<Cones> method(problem_, m_, cones_);
+    double next_try = kFirstNewton * m_.velocity, wanted = 0.5 * method.error();
+    for (int since = 0; since < kPatience && !over() && method.step(); ++since) {
+      const double now = judge(problem_, m_);
+      record(m_, ConePhase::smoothing, method.nu() * method.nu(), now, method.part());
+      if (m_.best <= m_.target) return true;
+      if (method.error() < wanted) {
+        wanted = 0.5 * method.error();
+        since = -1;
+      }
+      if (now >= next_try) continue;
+      next_try = kNewtonAgain * now;
+      if (try_newton()) return true;
+    }
     return false;
   }
 

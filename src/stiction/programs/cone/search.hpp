@@ -1,8 +1,10 @@
 // The one loop of the cone solvers: residuals, stop or not, factorisation, step.
 //
-//   1  semismooth Newton on the natural map from the start given, or from rest where the contacts are few
-//   2  the central path from its beginning (central_path.hpp), Newton again whenever the natural map has fallen tenfold near its end
-//   3  the declared fall-back: another path, which begins further out and is followed more closely
+//   1  semismooth Newton on the natural map from the start given, where the contacts are few
+//   2  smoothing Newton from a warm start (smoothing_newton.hpp)
+//   3  the central path from its beginning (central_path.hpp)
+//   4  the declared fall-back: another path, which begins further out and is followed more closely
+// In 2 to 4 Newton on the natural map ends the search, tried whenever that has fallen tenfold near its end.
 #pragma once
 
 #include "stiction/programs/cone/memory.hpp"

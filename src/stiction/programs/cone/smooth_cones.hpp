@@ -40,6 +40,8 @@ class DiscCones {
   int unknowns() const { return kUnknowns * static_cast<int>(contacts_.size()); }
   /// Unknowns of the point where λ_N and a are t.
   void start(double t, double* w) const;
+  /// Unknowns of these impulses and velocities, at ν = 0.
+  void from_impulses(const GrowVector& lambda, const GrowVector& u, const GrowVector& offset, double* w) const;
   /// The pairs of w at ν, and their λ.
   void place(const double* w, double nu, GrowVector& lambda);
   /// What the equations between the pairs leave at u.
@@ -68,6 +70,7 @@ class PolygonCones {
   void bind(const ReducedProblem& problem, const SectionShape& shape, bool relaxed, const GrowVector& scale, double soft);
   int unknowns() const { return (k_ + 2) * static_cast<int>(contacts_.size()); }
   void start(double t, double* w) const;
+  void from_impulses(const GrowVector& lambda, const GrowVector& u, const GrowVector& offset, double* w) const;
   void place(const double* w, double nu, GrowVector& lambda);
   void residual(const GrowVector& u, const GrowVector& offset, double* r) const;
   void eliminate(GrowVector& D);
@@ -100,6 +103,7 @@ class BoxRows {
   void bind(const ReducedProblem& problem, const GrowVector& scale, double soft);
   int unknowns() const { return kUnknowns * static_cast<int>(rows_.size()); }
   void start(double t, double* w) const;
+  void from_impulses(const GrowVector& beta, const GrowVector& v, double* w) const;
   void place(const double* w, double nu, GrowVector& beta);
   void residual(const GrowVector& v, double* r) const;
   void eliminate(GrowVector& D);

@@ -106,6 +106,67 @@ TEST(SmoothCones, FrictionLiesAgainstSlipWithTheProductOfThePath) {
   }
 }
 
+// At ν = 0 the pairs of w are projections, so impulses and velocities that obey the law come back as they are and leave nothing.
+template <class Cones>
+void expect_unknowns_of_a_solution(Cones& cones, const SectionShape& shape, const ReducedProblem& problem, const GrowVector& scale,
+                                   const ConeSolution& solution) {
+  cones.bind(problem, shape, false, scale, 0.0);
+  const GrowVector y = problem.Rt.to_dense().transpose() * solution.lambda, u = problem.Rt.to_dense() * y + problem.u_free;
+  GrowVector w(cones.unknowns()), r(cones.unknowns()), lambda(solution.lambda.size());
+  cones.from_impulses(solution.lambda, u, problem.offset, w.data());
+  cones.place(w.data(), 0.0, lambda);
+  cones.residual(u, problem.offset, r.data());
+  EXPECT_LT((lambda - solution.lambda).lpNorm<Eigen::Infinity>(), 1e-8);
+  EXPECT_LT(r.lpNorm<Eigen::Infinity>(), 1e-8);
+}
+
+TEST(SmoothCones, UnknownsOfASolutionGiveItBack) {
+  Random random(64);
+  for (int trial = 0; trial < 20; ++trial) {
+    const ReducedProblem problem = contacts_of_every_kind(random);
+    const GrowVector scale = random_vector(problem.contacts(), random).cwiseAbs() + GrowVector::Constant(problem.contacts(), 0.2);
+    ConeOptions options;
+    options.edges = 4 + trial % 3;
+    ConeWorkspace workspace;
+    ConeSolution disc, polygon;
+    exact_cone(problem, options, workspace, disc);
+    interior_point(problem, options, workspace, polygon);
+    ASSERT_EQ(disc.status, Status::solved);
+    ASSERT_EQ(polygon.status, Status::solved);
+    SectionShape shape;
+    shape.reset(0);
+    DiscCones discs;
+    expect_unknowns_of_a_solution(discs, shape, problem, scale, disc);
+    shape.reset(options.edges);
+    PolygonCones polygons;
+    expect_unknowns_of_a_solution(polygons, shape, problem, scale, polygon);
+  }
+}
+
+TEST(BoxRows, UnknownsOfASolutionGiveItBack) {
+  Random random(65);
+  ReducedProblem problem = test_scenes::random_problem(1, 6, random);
+  problem.Bt.reset(1, problem.Rt.block_sizes());
+  for (int j = 0; j < 6; ++j) problem.Bt.add_group();
+  const GrowVector scale = random_vector(6, random).cwiseAbs() + GrowVector::Constant(6, 0.2);
+  problem.w_free.setZero(6);
+  problem.lo.resize(6);
+  problem.hi.resize(6);
+  GrowVector beta(6), v(6);
+  problem.lo << -kInfinity, -0.4, -0.3, -0.3, -kInfinity, 0.5;  // at hi, at lo, within, at hi, free, held
+  problem.hi << 0.2, kInfinity, 0.9, 0.9, kInfinity, 0.5;
+  beta << 0.2, -0.4, 0.1, 0.9, 3.0, 0.5;
+  v << -1.5, 2.0, 0.0, -0.7, 0.0, 1.0;
+  BoxRows rows;
+  rows.bind(problem, scale, 0.0);
+  GrowVector w(12), r(12), back(6);
+  rows.from_impulses(beta, v, w.data());
+  rows.place(w.data(), 0.0, back);
+  rows.residual(v, r.data());
+  EXPECT_LT((back - beta).lpNorm<Eigen::Infinity>(), 1e-14);
+  EXPECT_LT(r.lpNorm<Eigen::Infinity>(), 1e-14);
+}
+
 TEST(BoxRows, EliminationIsTheDerivative) {
   Random random(63);
   for (int trial = 0; trial < 20; ++trial) {
