@@ -451,6 +451,27 @@ TEST(EventDriven, RefusesLawsThatHaveNoAccelerationLevel) {
   }
 }
 
+struct Totals {
+  long pieces = 0, solves = 0, iterations = 0;
+};
+
+// Steps of 2 ms from the start, each from event to event to its end and within the tolerance.
+Totals take_steps(const World& world, int steps) {
+  Stepper stepper = stepper_for(world, event_options(2e-3));
+  State state = initial_state(stepper.world());
+  Totals totals;
+  for (int k = 0; k < steps; ++k) {
+    const StepReport report = stepper.step(VectorXd::Zero(world.nv()), state);
+    EXPECT_TRUE(report.accepted) << k;
+    EXPECT_EQ(report.without_events, 0.0) << k;
+    EXPECT_LE(report.residual, stepper.options().contact.tolerance) << k;
+    totals.pieces += report.sub_steps;
+    totals.solves += report.attempts;
+    totals.iterations += report.iterations;
+  }
+  return totals;
+}
+
 // Boxes let fall in a heap, some of them into each other. Gaps that nearly close, and stay so, cut no pieces; a piece costs tens of solves.
 TEST(EventDriven, AHeapOfBoxesRunsOutOfNoPieces) {
   constexpr int kBoxes = 8, kSteps = 60;
@@ -468,39 +489,20 @@ TEST(EventDriven, AHeapOfBoxesRunsOutOfNoPieces) {
     body.pose.linear() = Eigen::Quaterniond(turn.normalized()).toRotationMatrix();
     builder.add_free_body(body);
   }
-  Stepper stepper = stepper_for(builder.build(), event_options(2e-3));
-  State state = initial_state(stepper.world());
-  long solves = 0, pieces = 0;
-  for (int k = 0; k < kSteps; ++k) {
-    const StepReport report = stepper.step(VectorXd::Zero(6 * kBoxes), state);
-    ASSERT_TRUE(report.accepted) << k;
-    EXPECT_EQ(report.without_events, 0.0) << k;
-    solves += report.attempts;
-    pieces += report.sub_steps;
-  }
-  fmt::print("[ heap     ] pieces a step: {:.1f}, solves a piece: {:.0f}\n", static_cast<double>(pieces) / kSteps,
-             static_cast<double>(solves) / static_cast<double>(pieces));
-  EXPECT_LT(solves, 200 * pieces);
+  const Totals heap = take_steps(builder.build(), kSteps);
+  fmt::print("[ heap     ] pieces a step: {:.1f}, solves a piece: {:.0f}\n", static_cast<double>(heap.pieces) / kSteps,
+             static_cast<double>(heap.solves) / static_cast<double>(heap.pieces));
+  EXPECT_LT(heap.solves, 200 * heap.pieces);
 }
 
 // Stacks that land on the corners of their faces: solves beside the slip that slides are told do not chase its rounding, which takes 6.7
 // systems a solve up to here. Later steps are chaotic: some of their solves contradict themselves, see docs/schemes.md.
 TEST(EventDriven, StacksThatLandTakeFewSystemsASolve) {
-  constexpr int kBoxes = 8, kSteps = 92;
-  Stepper stepper = stepper_for(falling_boxes(kBoxes), event_options(2e-3));
-  State state = initial_state(stepper.world());
-  long solves = 0, iterations = 0;
-  for (int k = 0; k < kSteps; ++k) {
-    const StepReport report = stepper.step(VectorXd::Zero(6 * kBoxes), state);
-    ASSERT_TRUE(report.accepted) << k;
-    EXPECT_EQ(report.without_events, 0.0) << k;
-    EXPECT_LE(report.residual, stepper.options().contact.tolerance) << k;
-    solves += report.attempts;
-    iterations += report.iterations;
-  }
-  fmt::print("[ stacks   ] solves a step: {:.0f}, systems a solve: {:.1f}\n", static_cast<double>(solves) / kSteps,
-             static_cast<double>(iterations) / static_cast<double>(solves));
-  EXPECT_LT(iterations, 5 * solves);
+  constexpr int kSteps = 92;
+  const Totals stacks = take_steps(falling_boxes(8), kSteps);
+  fmt::print("[ stacks   ] solves a step: {:.0f}, systems a solve: {:.1f}\n", static_cast<double>(stacks.solves) / kSteps,
+             static_cast<double>(stacks.iterations) / static_cast<double>(stacks.solves));
+  EXPECT_LT(stacks.iterations, 5 * stacks.solves);
 }
 
 // More rebounds than pieces: the step is whole all the same, the rest of it at velocity level, and says so.
