@@ -1,6 +1,7 @@
 // stiction solve FILE: one saved contact problem under a law, with its certificate.
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,9 @@
 namespace stiction::cli {
 namespace {
 
+// Contacts up to which the indeterminacy is sought unasked: its linear programs are dense, and from here on they outlast the solve.
+constexpr Eigen::Index kIndeterminacyContacts = 200;
+
 struct SolveCommand : ProblemOptions {
   bool intervals = false, symmetric_part = false, verbose = false;
 };
@@ -23,7 +27,7 @@ struct Answer {
   Solution solution;
   std::string_view solver;  ///< that ran
   double microseconds = 0.0;
-  Indeterminacy indeterminacy;
+  std::optional<Indeterminacy> indeterminacy;  ///< where it was sought
   Promises promises;
   std::vector<ConeRecord> log;  ///< of the solver interior_point
 };
@@ -62,9 +66,11 @@ Answer answer(const Problem& problem, SolveOptions options, const SolveCommand& 
   out.microseconds = 1e6 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const auto [reduced, largest] = reduced_of(problem, options, out.solution, workspace);
   out.solver = to_string(choose_solver(largest, options));
-  IndeterminacyOptions which;
-  which.normal_intervals = command.intervals;
-  out.indeterminacy = indeterminacy(reduced, lowered(reduced, options), workspace.impulses.lambda, workspace.impulses.beta, which);
+  if (command.intervals || reduced.contacts() <= kIndeterminacyContacts) {
+    IndeterminacyOptions which;
+    which.normal_intervals = command.intervals;
+    out.indeterminacy = indeterminacy(reduced, lowered(reduced, options), workspace.impulses.lambda, workspace.impulses.beta, which);
+  }
   out.promises = promises_of(problem, lowered(problem, options));
   return out;
 }
@@ -87,10 +93,12 @@ std::string to_json(const SolveCommand& command, const Answer& a) {
   out["bounded_impulses"] = list(s.bounded_impulses);
   if (s.multipliers.size() > 0) out["multipliers"] = list(s.multipliers);
   out["certificate"] = certificate_json(s.certificate);
-  out["indeterminacy"]["dimension"] = a.indeterminacy.dimension;
-  if (command.intervals) {
-    out["indeterminacy"]["normal_min"] = list(a.indeterminacy.normal_min);
-    out["indeterminacy"]["normal_max"] = list(a.indeterminacy.normal_max);
+  if (a.indeterminacy) {
+    out["indeterminacy"]["dimension"] = a.indeterminacy->dimension;
+    if (command.intervals) {
+      out["indeterminacy"]["normal_min"] = list(a.indeterminacy->normal_min);
+      out["indeterminacy"]["normal_max"] = list(a.indeterminacy->normal_max);
+    }
   }
   return out.dump(2);
 }
@@ -115,13 +123,15 @@ void print(const SolveCommand& command, const Answer& a) {
   fmt::print("{}: {} contacts, law {}, solver {}: {} after {} iterations, {:.1f} us\n", command.file, n, command.law, a.solver,
              to_string(s.status), s.iterations, a.microseconds);
   constexpr Eigen::Index kMostContacts = 40;  // a screen
-  fmt::print("{}", contact_table(s, a.indeterminacy, kMostContacts));
+  fmt::print("{}", contact_table(s, a.indeterminacy.value_or(Indeterminacy{}), kMostContacts));
   for (Eigen::Index j = 0; j < std::min(s.bounded_impulses.size(), kMostContacts); ++j) {
     fmt::print("{:>7}  row {:>3} {:>13.6g}\n", "", j, s.bounded_impulses[j]);
   }
   fmt::print("{}\n", certificate_text(s.certificate, a.promises));
-  if (a.indeterminacy.dimension > 0) {
-    fmt::print("other impulses give the same motion too: a set of dimension {}{}\n", a.indeterminacy.dimension,
+  if (!a.indeterminacy) {
+    fmt::print("--intervals: whether other impulses give the same motion too, which takes long for so many contacts\n");
+  } else if (a.indeterminacy->dimension > 0) {
+    fmt::print("other impulses give the same motion too: a set of dimension {}{}\n", a.indeterminacy->dimension,
                command.intervals ? "" : " (--intervals: how far each normal impulse can go)");
   }
 }

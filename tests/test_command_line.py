@@ -143,6 +143,25 @@ def test_solve_reports_everything_of_a_problem_known_by_its_contacts(contacts_on
     assert answer["certificate"]["natural_map"]["raw"] < 1e-9
 
 
+def test_solve_seeks_other_impulses_of_many_contacts_on_request(tmp_path):
+    """Every body has two contacts at one place: its normal impulse may go to either."""
+    many, few = tmp_path / "many.npz", tmp_path / "few.npz"
+    for file, bodies in ((many, 101), (few, 100)):
+        J = np.zeros((6 * bodies, 3 * bodies))
+        for k in range(bodies):
+            J[6 * k : 6 * k + 6, 3 * k : 3 * k + 3] = np.vstack([np.eye(3)] * 2)
+        W = J @ J.T
+        np.savez(file, W=W, q=J @ np.tile([-1.0, 0.0, 0.0], bodies), mu=np.full(2 * bodies, 0.5))
+    asked = json.loads(stiction("solve", few, "--law", "frictionless", "--json").stdout)
+    assert asked["indeterminacy"]["dimension"] == 100
+    assert "indeterminacy" not in json.loads(stiction("solve", many, "--law", "frictionless", "--json").stdout)
+    assert "--intervals" in stiction("solve", many, "--law", "frictionless").stdout
+    told = json.loads(stiction("solve", many, "--law", "frictionless", "--intervals", "--json").stdout)["indeterminacy"]
+    assert told["dimension"] == 101
+    assert told["normal_min"] == pytest.approx([0.0] * 202, abs=1e-9)
+    assert told["normal_max"] == pytest.approx([1.0] * 202, abs=1e-9)
+
+
 @pytest.mark.parametrize(("slip", "factor"), [("after", 1.0 / 1.25), ("before", 0.75)])
 def test_viscous_friction_of_a_problem_with_materials(tmp_path, slip, factor):
     """2 kg on the ground with 5 N s/m, h = 0.1 s: the slip falls by 1 + h c/m, or by h c/m of what it was."""

@@ -3,7 +3,7 @@
 //   1  semismooth Newton on the natural map from the start given, where the contacts are few
 //   2  smoothing Newton from a warm start (smoothing_newton.hpp)
 //   3  the central path from its beginning (central_path.hpp)
-//   4  the declared fall-back: another path, which begins further out and is followed more closely
+//   4  the declared fall-back: paths from other starts, followed more closely
 // In 2 to 4 Newton on the natural map ends the search, tried whenever that has fallen tenfold near its end.
 #pragma once
 
