@@ -71,8 +71,7 @@ inline Biped make_biped(int contacts, double mu, int count, double dt = 1e-3) {
   for (const char* side : {"left", "right"}) {
     const double bend[3] = {-0.4, 0.8, -0.4};
     for (int k = 0; k < 3; ++k)
-      q[world.joints()[static_cast<std::size_t>(world.joint("leg_" + std::string(side) + "_" + std::to_string(k + 3) + "_joint"))].q] =
-          bend[k];
+      q[world.joints()[world.joint("leg_" + std::string(side) + "_" + std::to_string(k + 3) + "_joint")].q] = bend[k];
   }
   std::mt19937 rng(1);
   std::normal_distribution<double> normal;
@@ -90,7 +89,7 @@ inline Biped make_biped(int contacts, double mu, int count, double dt = 1e-3) {
       const Eigen::Isometry3d X = link_pose(world, data, link);
       for (const Eigen::Vector3d& p : sole_points((contacts + 1 - foot) / 2)) {
         ContactPoint c;
-        c.body_a = world.links()[static_cast<std::size_t>(link)].body;
+        c.body_a = world.links()[link].body;
         c.p_WC = X * p;
         c.mu = mu;
         contact_tangents(c.n, c.t1, c.t2);

@@ -91,7 +91,7 @@ void soften(int contacts, BipedProblem& p) {
   m.viscosity = 1e3;
   m.friction_ratio = 0.5;
   m.friction_angle = 0.4;
-  p.problem.material.assign(static_cast<std::size_t>(contacts), m);
+  p.problem.material.assign(contacts, m);
   p.problem.gap.setConstant(-kPenetration);
 }
 
@@ -129,7 +129,7 @@ void run(benchmark::State& state, const Method& method, bool warm) {
   InverseWorkspace workspace;
   InverseSolution solution;
   std::vector<double> times;
-  times.reserve(static_cast<std::size_t>(state.max_iterations));
+  times.reserve(state.max_iterations);
   std::size_t k = 0;
   long failures = 0, repaired = 0, pivots = 0;
   std::size_t allocations = 0;

@@ -1,5 +1,5 @@
-// ODE (Open Dynamics Engine, libode-dev) behind a few C functions, for scene_engines.py: defaults of the engine, quick step, contacts of
-// dCollide; bodies of mass m with inertia about the centre of mass, no damping, never put to sleep.
+// ODE (Open Dynamics Engine, libode-dev) behind a few C functions, for scene_engines/ode.py: defaults of the engine, quick step, contacts
+// of dCollide; bodies of mass m with inertia about the centre of mass, no damping, never put to sleep.
 #include <array>
 #include <cstddef>
 #include <deque>
@@ -80,16 +80,14 @@ int ode_body(void* scene, double mass, const double* inertia, const double* pose
   return static_cast<int>(s.bodies.size()) - 1;
 }
 
-void ode_sphere(void* scene, int body, double radius) {
-  dGeomSetBody(dCreateSphere(of(scene).space, radius), of(scene).bodies[static_cast<std::size_t>(body)]);
-}
+void ode_sphere(void* scene, int body, double radius) { dGeomSetBody(dCreateSphere(of(scene).space, radius), of(scene).bodies[body]); }
 
 void ode_box(void* scene, int body, const double* edges) {
-  dGeomSetBody(dCreateBox(of(scene).space, edges[0], edges[1], edges[2]), of(scene).bodies[static_cast<std::size_t>(body)]);
+  dGeomSetBody(dCreateBox(of(scene).space, edges[0], edges[1], edges[2]), of(scene).bodies[body]);
 }
 
 void ode_capsule(void* scene, int body, double radius, double length) {
-  dGeomSetBody(dCreateCapsule(of(scene).space, radius, length), of(scene).bodies[static_cast<std::size_t>(body)]);
+  dGeomSetBody(dCreateCapsule(of(scene).space, radius, length), of(scene).bodies[body]);
 }
 
 // points (count, 3) from the centre of mass; planes (triangles, 4): outward normal and offset; corners (triangles, 4): 3 and three points.
@@ -99,7 +97,7 @@ void ode_convex(void* scene, int body, const double* points, int count, const do
   const Convex& convex = s.convexes.emplace_back(Convex{{planes, planes + 4 * m}, {points, points + 3 * n}, {corners, corners + 4 * m}});
   dGeomSetBody(dCreateConvex(s.space, convex.planes.data(), static_cast<unsigned>(m), convex.points.data(), static_cast<unsigned>(n),
                              convex.polygons.data()),
-               s.bodies[static_cast<std::size_t>(body)]);
+               s.bodies[body]);
 }
 
 void ode_step(void* scene, double dt) {

@@ -37,7 +37,7 @@ ContactProblem make_problem(Kind kind, int n, int seed) {
   material.dissipation = 1.0;
   material.dissipation_time = 1e-3;
   material.regularization = 1e-4;
-  p.material.assign(static_cast<std::size_t>(n), material);
+  p.material.assign(n, material);
   return p;
 }
 

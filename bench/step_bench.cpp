@@ -94,8 +94,8 @@ SmallScene row_of_boxes() {
     builder.add_robot_text(pusher(side), options);
   }
   const World world = builder.build();
-  const int left = world.joints()[static_cast<std::size_t>(world.joint("slide_-1"))].v;
-  const int right = world.joints()[static_cast<std::size_t>(world.joint("slide_1"))].v;
+  const int left = world.joints()[world.joint("slide_-1")].v;
+  const int right = world.joints()[world.joint("slide_1")].v;
   return {stepper_for(world, make_scene(world, 0.5)), initial_state(world), kSteps,
           [left, right](const State&, VectorXd& tau) {
             tau[left] = kPush;
@@ -115,8 +115,8 @@ constexpr double kFootRadius = 0.016;
 constexpr double kStiffness = 10.0, kDamping = 0.1;  // of the joints' control (N m, N m s)
 
 Vector3d foot_position(const World& world, const WorldData& data, const char* name) {
-  const Link& link = world.links()[static_cast<std::size_t>(world.link(name))];
-  return (data.X_WB[static_cast<std::size_t>(link.body)] * link.X_BL).translation();
+  const Link& link = world.links()[world.link(name)];
+  return (data.X_WB[link.body] * link.X_BL).translation();
 }
 
 // Spheres at the feet and the ground, whatever shapes the file has.
@@ -125,7 +125,7 @@ CollisionScene feet_on_ground(const World& world, double mu) {
   geometries[0].name = "ground";
   geometries[0].shape = HalfSpace{};
   for (const char* name : kFeet) {
-    const Link& link = world.links()[static_cast<std::size_t>(world.link(name))];
+    const Link& link = world.links()[world.link(name)];
     SceneGeometry& foot = geometries.emplace_back();
     foot.name = name;
     foot.body = link.body;

@@ -26,8 +26,8 @@ std::string contact_table(const Solution& solution, const Indeterminacy& indeter
   for (Eigen::Index i = 0; i < std::min(n, most); ++i) {
     const auto lambda = solution.impulses.segment<3>(3 * i);
     const auto u = solution.u.segment<3>(3 * i);
-    out += fmt::format("{:>7}  {:<7} {:>13.6g} {:>13.6g} {:>13.6g} {:>13.4g} {:>13.4g}", i, modes[static_cast<std::size_t>(i)], lambda[0],
-                       lambda[1], lambda[2], u[0], u.tail<2>().norm());
+    out += fmt::format("{:>7}  {:<7} {:>13.6g} {:>13.6g} {:>13.6g} {:>13.4g} {:>13.4g}", i, modes[i], lambda[0], lambda[1], lambda[2], u[0],
+                       u.tail<2>().norm());
     if (intervals) out += fmt::format(" {:>13.6g} {:>13.6g}", indeterminacy.normal_min[i], indeterminacy.normal_max[i]);
     out += '\n';
   }

@@ -41,7 +41,7 @@ std::string describe_json(const World& world) {
   for (const Joint& joint : world.joints()) {
     out["joints"].push_back({{"name", joint.name},
                              {"kind", to_string(joint.kind)},
-                             {"body", world.bodies()[static_cast<std::size_t>(joint.body)].name},
+                             {"body", world.bodies()[joint.body].name},
                              {"q", joint.q},
                              {"v", joint.v},
                              {"lower", finite_or_null(joint.lower)},
@@ -59,9 +59,8 @@ std::string describe_json(const World& world) {
   for (const Body& body : world.bodies()) out["bodies"].push_back({{"name", body.name}, {"mass", body.mass}});
   out["geometries"] = nlohmann::ordered_json::array();
   for (const CollisionGeometry& geometry : world.geometries()) {
-    out["geometries"].push_back({{"name", geometry.name},
-                                 {"body", world.bodies()[static_cast<std::size_t>(geometry.body)].name},
-                                 {"shape", shape_name(geometry.shape)}});
+    out["geometries"].push_back(
+        {{"name", geometry.name}, {"body", world.bodies()[geometry.body].name}, {"shape", shape_name(geometry.shape)}});
   }
   out["warnings"] = world.warnings();
   for (const std::string& warning : overlap_warnings(world)) out["warnings"].push_back(warning);

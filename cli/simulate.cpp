@@ -89,8 +89,7 @@ std::string to_json(const Outcome& o) {
   out["energy_start"] = o.energy_start;
   out["energy_end"] = o.energy_end;
   for (int s = 0; s < kStages; ++s) {
-    out["microseconds_per_step"][std::string(to_string(static_cast<Stage>(s)))] =
-        1e6 * o.run.seconds[static_cast<std::size_t>(s)] / std::max(1L, o.run.steps);
+    out["microseconds_per_step"][std::string(to_string(static_cast<Stage>(s)))] = 1e6 * o.run.seconds[s] / std::max(1L, o.run.steps);
   }
   return out.dump(2);
 }
@@ -104,7 +103,7 @@ void print(const Outcome& o, const Scene& scene) {
              o.run.contacts.mean(), o.run.contacts.maximum(), o.run.iterations.mean(), o.run.worst_residual, o.run.deepest_penetration);
   fmt::print("energy {:.6g} J -> {:.6g} J\n", o.energy_start, o.energy_end);
   for (const Block& block : scene.world.blocks()) {
-    const std::string& name = scene.world.bodies()[static_cast<std::size_t>(block.body)].name;
+    const std::string& name = scene.world.bodies()[block.body].name;
     const auto q = o.end.q.segment(block.q, block.nq);
     if (block.nq < 7) continue;
     fmt::print("{:<20} at ({: .6f}, {: .6f}, {: .6f}) m, speed {:.3e} m/s\n", name, q[0], q[1], q[2], o.end.v.segment<3>(block.v).norm());

@@ -51,7 +51,7 @@ struct BatchHandle {
     require_size("kp", p.size(), joints);
     require_size("kd", d.size(), joints);
     servos.emplace();
-    for (Eigen::Index i = 0; i < joints; ++i) servos->servos.push_back({driven[static_cast<std::size_t>(i)], 0.0, 0.0, p[i], d[i]});
+    for (Eigen::Index i = 0; i < joints; ++i) servos->servos.push_back({driven[i], 0.0, 0.0, p[i], d[i]});
   }
 
   void step(const ConstRowMap& command, int repeat) {

@@ -90,7 +90,7 @@ void bind_comparison(nb::module_& m) {
           [](const Comparison& c, std::ptrdiff_t i) -> const CompareRow& {
             const auto size = static_cast<std::ptrdiff_t>(c.rows.size());
             if (i < -size || i >= size) throw nb::index_error();
-            return c.rows[static_cast<std::size_t>(i < 0 ? i + size : i)];
+            return c.rows[i < 0 ? i + size : i];
           },
           "index"_a, nb::rv_policy::reference_internal)
       .def(

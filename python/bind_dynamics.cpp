@@ -43,15 +43,15 @@ Vector3d read_point(const MaybeArray& point) { return point ? read_vector3(*poin
 Matrix pose(WorldHandle& handle, const std::string& name, const MaybeArray& q) {
   const At at = configuration(handle, q);
   const NamedFrame frame = frame_named(at.world, name);
-  return own_matrix((at.data.X_WB[static_cast<std::size_t>(frame.body)] * frame.X_BF).matrix());
+  return own_matrix((at.data.X_WB[frame.body] * frame.X_BF).matrix());
 }
 
 RowMatrix dense_jacobian(const At& at, const std::string& name, const MaybeArray& point) {
   const NamedFrame frame = frame_named(at.world, name);
   RowMatrix J = RowMatrix::Zero(6, at.world.nv());
-  const int block = at.world.bodies()[static_cast<std::size_t>(frame.body)].block;
+  const int block = at.world.bodies()[frame.body].block;
   if (block < 0) return J;
-  const Block& columns = at.world.blocks()[static_cast<std::size_t>(block)];
+  const Block& columns = at.world.blocks()[block];
   Matrix6Xd part(6, columns.nv);
   frame_jacobian(at.world, at.data, frame.body, frame.world_point(at.data, read_point(point)), part);
   J.middleCols(columns.v, columns.nv) = part;
@@ -71,12 +71,12 @@ Vector generalized_force(WorldHandle& handle, const std::string& name, const May
                          const MaybeArray& point, const MaybeArray& q) {
   const At at = configuration(handle, q);
   const NamedFrame frame = frame_named(at.world, name);
-  const Vector3d com = at.world.bodies()[static_cast<std::size_t>(frame.body)].com;
+  const Vector3d com = at.world.bodies()[frame.body].com;
   const Vector3d p_B = point ? frame.X_BF * read_vector3(*point, "point") : com;
   const Vector3d f = force ? read_vector3(*force, "force") : Vector3d::Zero(),
                  m = torque ? read_vector3(*torque, "torque") : Vector3d::Zero();
   VectorXd tau = VectorXd::Zero(at.world.nv());
-  add_wrench(at.world, at.data, frame.body, at.data.X_WB[static_cast<std::size_t>(frame.body)] * p_B, f, m, tau);
+  add_wrench(at.world, at.data, frame.body, at.data.X_WB[frame.body] * p_B, f, m, tau);
   return own_vector(tau);
 }
 

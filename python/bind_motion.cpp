@@ -93,19 +93,18 @@ struct LegOfWorld {
   LegOfWorld(const World& of, const NamedFrame& foot_frame, std::vector<int> leg_joints)
       : world(of), foot(foot_frame), joints(std::move(leg_joints)), data(of), q(of.initial_configuration()), J(3, block().nv) {}
 
-  const Block& block() const { return world.blocks()[static_cast<std::size_t>(world.bodies()[static_cast<std::size_t>(foot.body)].block)]; }
-  const Eigen::Isometry3d& base() const { return data.X_WB[static_cast<std::size_t>(block().body)]; }
+  const Block& block() const { return world.blocks()[world.bodies()[foot.body].block]; }
+  const Eigen::Isometry3d& base() const { return data.X_WB[block().body]; }
 
   void operator()(const LegVector& angles, Eigen::Vector3d& position, LegJacobian& jacobian) {
-    for (std::size_t i = 0; i < joints.size(); ++i)
-      q[world.joints()[static_cast<std::size_t>(joints[i])].q] = angles[static_cast<Eigen::Index>(i)];
+    for (std::size_t i = 0; i < joints.size(); ++i) q[world.joints()[joints[i]].q] = angles[static_cast<Eigen::Index>(i)];
     update_kinematics(world, q, data);
-    const Eigen::Vector3d p_W = data.X_WB[static_cast<std::size_t>(foot.body)] * foot.X_BF.translation();
+    const Eigen::Vector3d p_W = data.X_WB[foot.body] * foot.X_BF.translation();
     position = base().inverse() * p_W;
     point_jacobian(world, data, foot.body, p_W, J);
     jacobian.resize(3, static_cast<Eigen::Index>(joints.size()));
     for (std::size_t i = 0; i < joints.size(); ++i) {
-      const int column = world.joints()[static_cast<std::size_t>(joints[i])].v - block().v;
+      const int column = world.joints()[joints[i]].v - block().v;
       jacobian.col(static_cast<Eigen::Index>(i)) = base().linear().transpose() * J.col(column);
     }
   }
@@ -120,13 +119,13 @@ struct LegOfWorld {
 
 /// Driven joints whose motion moves the foot somewhere: in a configuration drawn at random no lever is zero.
 std::vector<int> joints_of(const World& world, const NamedFrame& foot, const std::string& name) {
-  const Body& body = world.bodies()[static_cast<std::size_t>(foot.body)];
+  const Body& body = world.bodies()[foot.body];
   if (body.block < 0) throw InvalidArgument("feet", "links that move", "'" + name + "', which stands still");
-  const Block& block = world.blocks()[static_cast<std::size_t>(body.block)];
+  const Block& block = world.blocks()[body.block];
   WorldData data(world);
   update_kinematics(world, random_configuration(world, 1), data);
   Matrix3Xd J(3, block.nv);
-  point_jacobian(world, data, foot.body, data.X_WB[static_cast<std::size_t>(foot.body)] * foot.X_BF.translation(), J);
+  point_jacobian(world, data, foot.body, data.X_WB[foot.body] * foot.X_BF.translation(), J);
   std::vector<int> out;
   for (std::size_t j = 0; j < world.joints().size(); ++j) {
     const Joint& joint = world.joints()[j];
@@ -163,7 +162,7 @@ TrotPlanner make_planner(const World& world, const std::vector<std::string>& fee
             LegVector(size)};
     LegVector q(size);
     for (Eigen::Index k = 0; k < size; ++k) {
-      const Joint& joint = world.joints()[static_cast<std::size_t>(kinematics->joints[static_cast<std::size_t>(k)])];
+      const Joint& joint = world.joints()[kinematics->joints[k]];
       leg.joints.push_back(static_cast<int>(std::ranges::find(driven, joint.v) - driven.begin()));
       leg.lower[k] = joint.lower;
       leg.upper[k] = joint.upper;

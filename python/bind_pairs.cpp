@@ -41,7 +41,7 @@ std::vector<Names> collision_pairs(WorldHandle& world) {
   for (int a = 0; a < static_cast<int>(geometries.size()); ++a) {
     for (int b = a + 1; b < static_cast<int>(geometries.size()); ++b) {
       if (!scene.may_collide(a, b)) continue;
-      pairs.emplace_back(geometries[static_cast<std::size_t>(a)].name, geometries[static_cast<std::size_t>(b)].name);
+      pairs.emplace_back(geometries[a].name, geometries[b].name);
     }
   }
   return pairs;

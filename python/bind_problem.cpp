@@ -224,9 +224,7 @@ void bind_world_problem(nb::module_& m) {
           "bodies",
           [](const WorldProblem& p) {
             std::vector<std::pair<std::string, std::string>> names;
-            const auto name = [&](int body) {
-              return body < 0 ? std::string("world") : p.world.bodies()[static_cast<std::size_t>(body)].name;
-            };
+            const auto name = [&](int body) { return body < 0 ? std::string("world") : p.world.bodies()[body].name; };
             for (const ContactPoint& c : p.points) names.emplace_back(name(c.body_a), name(c.body_b));
             return names;
           },

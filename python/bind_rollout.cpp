@@ -86,7 +86,7 @@ class TorqueTable {
       out = row;
       return;
     }
-    for (Eigen::Index i = 0; i < columns_; ++i) out[world_.actuated()[static_cast<std::size_t>(i)]] = row[i];
+    for (Eigen::Index i = 0; i < columns_; ++i) out[world_.actuated()[i]] = row[i];
   }
 
   int steps = 0;

@@ -98,7 +98,7 @@ void apply_force(StepperHandle& s, const std::string& body, const MaybeArray& fo
   if (!(seconds >= 0.0)) throw InvalidArgument("duration", "a number >= 0 (s), infinity allowed", fmt::format("{}", seconds));
   AppliedWrench wrench;
   wrench.body = frame.body;
-  wrench.p_B = point ? frame.X_BF * read_vector3(*point, "point") : world.bodies()[static_cast<std::size_t>(frame.body)].com;
+  wrench.p_B = point ? frame.X_BF * read_vector3(*point, "point") : world.bodies()[frame.body].com;
   if (force) wrench.force = read_vector3(*force, "force");
   if (torque) wrench.moment = read_vector3(*torque, "torque");
   locked(s, [&] {
@@ -128,14 +128,13 @@ void drive(StepperHandle& s, const MaybeArray& velocity, const MaybeArray& posit
     const Eigen::VectorXd most = per_joint(limits, "limits", joints, kInfinity);
     const Eigen::VectorXd q = per_joint(position, "position", joints, 0.0), v = per_joint(velocity, "velocity", joints, 0.0);
     const Eigen::VectorXd p = per_joint(kp, "kp", joints, 0.0), d = per_joint(kd, "kd", joints, 0.0);
-    for (Eigen::Index i = 0; i < joints; ++i)
-      drives.servos.push_back({driven[static_cast<std::size_t>(i)], q[i], v[i], p[i], d[i], most[i]});
+    for (Eigen::Index i = 0; i < joints; ++i) drives.servos.push_back({driven[i], q[i], v[i], p[i], d[i], most[i]});
   } else if (velocity) {
     if (kp || kd) throw InvalidArgument(kp ? "kp" : "kd", "None without position", "an array");
     const Eigen::VectorXd v = per_joint(velocity, "velocity", joints, 0.0), most = per_joint(limits, "limits", joints, kInfinity);
     const Eigen::VectorXd effort = effort_limits(world), free_speed = per_joint(no_load, "no_load", joints, kInfinity);
     for (Eigen::Index i = 0; i < joints; ++i) {
-      const int at = driven[static_cast<std::size_t>(i)];
+      const int at = driven[i];
       const double limit = limits ? most[i] : effort[at];
       drives.velocity.push_back({at, v[i], -limit, limit, free_speed[i]});
     }
@@ -144,7 +143,7 @@ void drive(StepperHandle& s, const MaybeArray& velocity, const MaybeArray& posit
   }
   for (const auto& [factors, speed] : coupled) {
     VelocityRow row;
-    for (const auto& [name, factor] : factors) row.terms.push_back({world.joints()[static_cast<std::size_t>(world.joint(name))].v, factor});
+    for (const auto& [name, factor] : factors) row.terms.push_back({world.joints()[world.joint(name)].v, factor});
     row.velocity = speed;
     drives.rows.push_back(row);
   }
@@ -172,8 +171,7 @@ nb::dict certificate_parts(const StepOutcome& report) {
 
 nb::dict stage_seconds(const StepOutcome& report) {
   nb::dict out;
-  for (int i = 0; i < kStages; ++i)
-    out[std::string(to_string(static_cast<Stage>(i))).c_str()] = report.seconds[static_cast<std::size_t>(i)];
+  for (int i = 0; i < kStages; ++i) out[std::string(to_string(static_cast<Stage>(i))).c_str()] = report.seconds[i];
   return out;
 }
 

@@ -28,9 +28,7 @@ ConstVector column(nb::pointer_and_handle<ContactArrays> self) {
 }
 
 std::vector<std::pair<std::string, std::string>> names(const ContactArrays& contacts) {
-  const auto name = [&](int body) {
-    return body < 0 ? std::string("world") : contacts.world.bodies()[static_cast<std::size_t>(body)].name;
-  };
+  const auto name = [&](int body) { return body < 0 ? std::string("world") : contacts.world.bodies()[body].name; };
   std::vector<std::pair<std::string, std::string>> out;
   for (std::size_t i = 0; i < contacts.size(); ++i) out.emplace_back(name(contacts.bodies[2 * i]), name(contacts.bodies[2 * i + 1]));
   return out;

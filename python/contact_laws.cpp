@@ -58,20 +58,20 @@ ContactMaterial read_material(nb::handle value, Index contact) {
 }
 
 std::vector<ContactMaterial> read_columns(const nb::dict& columns, Index n) {
-  std::vector<ContactMaterial> out(static_cast<std::size_t>(n));
+  std::vector<ContactMaterial> out(n);
   for (const auto& [key, value] : columns) {
     const std::string name = text(key), where = "material." + name;
     if (name == "spring") {
       const Numbers pairs(nb::borrow<ArrayLike>(value), where.c_str(), 2);
       require_size(where + ".shape[0]", pairs.matrix().rows(), n);
       require_size(where + ".shape[1]", pairs.matrix().cols(), 2);
-      for (Index i = 0; i < n; ++i) out[static_cast<std::size_t>(i)].spring = {pairs.matrix()(i, 0), pairs.matrix()(i, 1)};
+      for (Index i = 0; i < n; ++i) out[i].spring = {pairs.matrix()(i, 0), pairs.matrix()(i, 1)};
       continue;
     }
     const MaterialField& field = field_named(name, "material");
     const Eigen::VectorXd numbers = per_item(nb::borrow<ArrayLike>(value), where.c_str(), n, 0.0);
     require_size(where, numbers.size(), n);
-    for (Index i = 0; i < n; ++i) out[static_cast<std::size_t>(i)].*field.member = numbers[i];
+    for (Index i = 0; i < n; ++i) out[i].*field.member = numbers[i];
   }
   return out;
 }
@@ -81,7 +81,7 @@ std::vector<ContactMaterial> read_columns(const nb::dict& columns, Index n) {
 std::vector<Law> read_laws(const nb::object& value, Index n) {
   std::vector<Law> out;
   if (nb::isinstance<nb::str>(value)) {
-    out.assign(static_cast<std::size_t>(n), law_from_string(text(value)));
+    out.assign(n, law_from_string(text(value)));
   } else {
     for (const nb::object& name : elements(value, "laws", "a law's name, or one per contact")) out.push_back(law_from_string(text(name)));
   }

@@ -61,7 +61,7 @@ void StepperHandle::remember(std::string_view bytes) {
 void StepperHandle::add_wrenches() {
   const WorldData& data = stepper().data();
   for (const AppliedWrench& w : wrenches_) {
-    const Eigen::Vector3d p_W = data.X_WB[static_cast<std::size_t>(w.body)] * w.p_B;
+    const Eigen::Vector3d p_W = data.X_WB[w.body] * w.p_B;
     add_wrench(stepper().world(), data, w.body, p_W, w.force, w.moment, tau_);
   }
 }

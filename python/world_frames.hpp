@@ -12,9 +12,7 @@ struct NamedFrame {
   Eigen::Isometry3d X_BF = Eigen::Isometry3d::Identity();
 
   /// A point of this frame in the world.
-  Eigen::Vector3d world_point(const WorldData& data, const Eigen::Vector3d& p_F) const {
-    return data.X_WB[static_cast<std::size_t>(body)] * (X_BF * p_F);
-  }
+  Eigen::Vector3d world_point(const WorldData& data, const Eigen::Vector3d& p_F) const { return data.X_WB[body] * (X_BF * p_F); }
 };
 
 /// Throws InvalidArgument when nothing, or more than one robot's part, has this name.
@@ -22,7 +20,7 @@ inline NamedFrame frame_named(const World& world, const std::string& name) {
   for (const Body& body : world.bodies()) {
     if (body.robot < 0 && body.name == name) return {world.body(name), Eigen::Isometry3d::Identity()};
   }
-  const Link& link = world.links()[static_cast<std::size_t>(world.link(name))];
+  const Link& link = world.links()[world.link(name)];
   return {link.body, link.X_BL};
 }
 

@@ -54,7 +54,7 @@ const Scene& WorldHandle::scene() {
 
 void WorldHandle::apply_velocities() {
   for (const auto& [body, twist] : twists_) stiction::set_velocity(scene_.world, body, twist.linear, twist.angular, scene_.start);
-  for (const auto& [joint, speed] : speeds_) scene_.start.v[scene_.world.joints()[static_cast<std::size_t>(joint)].v] = speed;
+  for (const auto& [joint, speed] : speeds_) scene_.start.v[scene_.world.joints()[joint].v] = speed;
 }
 
 void WorldHandle::set_velocity(const std::string& name, const Twist& twist) {
@@ -65,7 +65,7 @@ void WorldHandle::set_velocity(const std::string& name, const Twist& twist) {
 
 void WorldHandle::set_speed(const std::string& joint, double speed) {
   const int j = world().joint(joint);
-  if (world().joints()[static_cast<std::size_t>(j)].nv != 1) {
+  if (world().joints()[j].nv != 1) {
     throw InvalidArgument("velocity", "linear velocity (3,) of what has a free joint, a number for a joint with one coordinate",
                           "a number for '" + joint + "'");
   }

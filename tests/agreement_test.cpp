@@ -46,7 +46,7 @@ ContactProblem well_conditioned(Generator& random) {
   material.damping = material.damping_tangential = 50.0;
   material.dissipation_time = 0.01;
   material.regularization = 0.05;
-  p.material.assign(static_cast<std::size_t>(n), material);
+  p.material.assign(n, material);
   return p;
 }
 

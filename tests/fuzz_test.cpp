@@ -214,12 +214,12 @@ const std::vector<std::pair<const char*, void (*)(ContactProblem&)>> kDamage{
     {"material short", [](ContactProblem& p) { p.material.assign(static_cast<std::size_t>(p.contacts()) + 1, {}); }},
     {"stiffness negative",
      [](ContactProblem& p) {
-       p.material.assign(static_cast<std::size_t>(p.contacts()), {});
+       p.material.assign(p.contacts(), {});
        p.material[0].stiffness = -1.0;
      }},
     {"stiction speed zero",
      [](ContactProblem& p) {
-       p.material.assign(static_cast<std::size_t>(p.contacts()), {});
+       p.material.assign(p.contacts(), {});
        p.material[0].stiction_speed = 0.0;
      }},
     {"prescribed out of range",

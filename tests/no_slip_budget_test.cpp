@@ -21,7 +21,7 @@ TEST(NoSlipBudget, TheTangentsOfARefusedRequestAreFactoredOnce) {
   InverseWorkspace workspace;
   InverseSolution s;
   for (int state = 0; state < kStates; ++state) {
-    const bench::BipedProblem& p = biped.problems[static_cast<std::size_t>(state)];
+    const bench::BipedProblem& p = biped.problems[state];
     Eigen::VectorXd desired = p.v_desired;
     for (double& v : desired) v += normal(rng);
     const int before = workspace.solve.convex.factored_range;

@@ -21,7 +21,7 @@ TEST(StageTwoBudget, OfABipedOnFortyContactsNoStateTakesMorePivotsThanWeightsCan
   InverseSolution s;
   const int most = 2 * (6 + static_cast<int>(biped.joints.size()));
   for (int call = 0; call < kRounds * kStates; ++call) {
-    const bench::BipedProblem& p = biped.problems[static_cast<std::size_t>(call % kStates)];
+    const bench::BipedProblem& p = biped.problems[call % kStates];
     inverse_dynamics(p.problem, biped.joints, p.v_desired, {}, options, workspace, s);
     ASSERT_EQ(s.status, Status::solved) << call;
     EXPECT_TRUE(s.least_torque) << call;

@@ -69,7 +69,7 @@ TEST(Threads, SolveOneProblemBitForBit) {
 
 /// Boxes of growing mass on the ground, each by itself, thrown in different directions.
 ContactProblem boxes_apart(int count) {
-  const std::vector<int> sizes(static_cast<std::size_t>(count), 6);
+  const std::vector<int> sizes(count, 6);
   ContactProblem p;
   p.dt = 1e-3;
   p.M.reset(sizes);

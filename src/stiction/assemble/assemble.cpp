@@ -29,7 +29,7 @@ void add_damping(const World& world, const AssembleOptions& options, ContactProb
 void add_body_rows(const World& world, const WorldData& data, const ContactPoint& c, const Eigen::Matrix3d& R_WC, int body, double sign,
                    BlockRows& J) {
   if (body < 0) return;
-  const int block = world.bodies()[static_cast<std::size_t>(body)].block;
+  const int block = world.bodies()[body].block;
   if (block < 0) return;
   const int g = J.groups() - 1;
   for (int e = J.entry_begin(g); e < J.entry_end(g); ++e) {
@@ -49,7 +49,7 @@ void assemble_contacts(const World& world, const WorldData& data, std::span<cons
     for (const ContactPoint& c : contacts) p.ids.push_back(c.id);
   }
   for (Eigen::Index i = 0; i < n; ++i) {
-    const ContactPoint& c = contacts[static_cast<std::size_t>(i)];
+    const ContactPoint& c = contacts[i];
     const Eigen::Matrix3d R_WC = c.R_WC();
     p.J.add_group();
     add_body_rows(world, data, c, R_WC, c.body_a, 1.0, p.J);
@@ -116,7 +116,7 @@ struct JointRows {
 };
 
 void add_side(const JointRows& rows, const CutJoint& cut, bool child, double sign) {
-  const int block = rows.world.bodies()[static_cast<std::size_t>(child ? cut.joint.body : cut.parent)].block;
+  const int block = rows.world.bodies()[child ? cut.joint.body : cut.parent].block;
   if (block < 0) return;
   RowMap entry = rows.p.J_b.add_entry(block);
   Eigen::RowVectorXd::MapType row(entry.data(), entry.cols());
@@ -143,7 +143,7 @@ void add_row(const BoundedRow& row, const JointRows& rows) {
 /// The most inertia that a joint moves: with all beyond it held to it.
 double inertia_at(const JointPlace& place, const JointRows& rows) {
   if (place.cut == nullptr) return rows.p.M.block(place.block)(place.column, place.column);
-  const int block = rows.world.bodies()[static_cast<std::size_t>(place.cut->joint.body)].block;
+  const int block = rows.world.bodies()[place.cut->joint.body].block;
   Eigen::RowVectorXd along = Eigen::RowVectorXd::Zero(rows.p.M.block_size(block));
   add_cut_row(rows.world, rows.data, *place.cut, true, 1.0, along);
   return along.dot(rows.p.M.block(block) * along.transpose());  // the child is its block's root: its motion along the axis is `along`
@@ -214,12 +214,12 @@ void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const
 /// Geometries that never collide with each other share the number of their kinematic tree.
 int self_collision_group(const World& world, const CollisionGeometry& g) {
   if (g.link < 0) return -1;
-  const Link& link = world.links()[static_cast<std::size_t>(g.link)];
-  return world.robots()[static_cast<std::size_t>(link.robot)].self_collision ? -1 : link.tree;
+  const Link& link = world.links()[g.link];
+  return world.robots()[link.robot].self_collision ? -1 : link.tree;
 }
 
 double pair_restitution(const CollisionScene& scene, const DeclaredPair& pair) {
-  const auto of = [&](int g) { return scene.geometries()[static_cast<std::size_t>(g)].restitution; };
+  const auto of = [&](int g) { return scene.geometries()[g].restitution; };
   return std::max(of(pair.a), of(pair.b));
 }
 
@@ -237,8 +237,8 @@ CollisionScene unfiltered_scene(const World& world, double friction, std::span<c
     out.mask = g.mask;
     out.frictionless = g.frictionless;
     out.group = self_collision_group(world, g);
-    if (!restitution.empty()) out.restitution = restitution[static_cast<std::size_t>(g.body)];
-    out.fixed = world.bodies()[static_cast<std::size_t>(g.body)].block < 0;
+    if (!restitution.empty()) out.restitution = restitution[g.body];
+    out.fixed = world.bodies()[g.body].block < 0;
     geometries.push_back(std::move(out));
   }
   CollisionScene scene(std::move(geometries));

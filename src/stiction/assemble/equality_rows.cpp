@@ -12,8 +12,8 @@ using Eigen::Ref;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-const Body& body_of(const World& world, int body) { return world.bodies()[static_cast<std::size_t>(body)]; }
-const Joint& joint_of(const World& world, int joint) { return world.joints()[static_cast<std::size_t>(joint)]; }
+const Body& body_of(const World& world, int body) { return world.bodies()[body]; }
+const Joint& joint_of(const World& world, int joint) { return world.joints()[joint]; }
 
 /// -e/h. What is more than the drift of a step, h times `curvature` >= |J̇ v|, was open before and closes at kClosing.
 Vector3d correction(const Vector3d& e, double curvature, double h) {

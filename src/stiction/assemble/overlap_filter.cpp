@@ -28,8 +28,8 @@ struct Candidate {
 
 bool is_filtered(const World& world, const CollisionGeometry& g) {
   if (g.link < 0) return false;
-  const Link& link = world.links()[static_cast<std::size_t>(g.link)];
-  return link.tree >= 0 && world.robots()[static_cast<std::size_t>(link.robot)].filter_overlaps;
+  const Link& link = world.links()[g.link];
+  return link.tree >= 0 && world.robots()[link.robot].filter_overlaps;
 }
 
 bool is_declared(const World& world, int a, int b) {
@@ -40,8 +40,8 @@ bool is_declared(const World& world, int a, int b) {
 using Candidates = std::map<std::pair<int, int>, Candidate>;
 
 void add_touching(const World& world, CollisionScene& scene, std::vector<ContactPoint>& contacts, Candidates& found) {
-  const auto geometry = [&](int g) -> const CollisionGeometry& { return world.geometries()[static_cast<std::size_t>(g)]; };
-  const auto tree = [&](int g) { return world.links()[static_cast<std::size_t>(geometry(g).link)].tree; };
+  const auto geometry = [&](int g) -> const CollisionGeometry& { return world.geometries()[g]; };
+  const auto tree = [&](int g) { return world.links()[geometry(g).link].tree; };
   scene.detect(kTouch, contacts);
   for (const ContactPoint& c : contacts) {
     const auto [a, b] = std::minmax({c.geometry_a, c.geometry_b});
@@ -54,15 +54,15 @@ void add_touching(const World& world, CollisionScene& scene, std::vector<Contact
 std::vector<Candidate> with_shapes(const World& world, const CollisionScene& scene, Candidates found) {
   std::vector<std::vector<int>> on_link(world.links().size());
   for (int g = 0; g < static_cast<int>(world.geometries().size()); ++g) {
-    const int link = world.geometries()[static_cast<std::size_t>(g)].link;
-    if (link >= 0) on_link[static_cast<std::size_t>(link)].push_back(g);
+    const int link = world.geometries()[g].link;
+    if (link >= 0) on_link[link].push_back(g);
   }
   std::vector<Candidate> list;
   for (auto& [links, candidate] : found) {
     candidate.links.a = links.first;
     candidate.links.b = links.second;
-    for (const int i : on_link[static_cast<std::size_t>(links.first)]) {
-      for (const int j : on_link[static_cast<std::size_t>(links.second)]) {
+    for (const int i : on_link[links.first]) {
+      for (const int j : on_link[links.second]) {
         const auto [a, b] = std::minmax({i, j});
         if (scene.may_collide(a, b) && !is_declared(world, a, b)) candidate.shapes.emplace_back(a, b);
       }
@@ -90,10 +90,10 @@ double depth(const Candidate& c, CollisionScene& scene) {
 }
 
 std::string list_names(const World& world, const std::vector<OverlappingLinks>& pairs, int robot, bool always) {
-  const auto name = [&](int link) { return world.links()[static_cast<std::size_t>(link)].name; };
+  const auto name = [&](int link) { return world.links()[link].name; };
   std::string list;
   for (const OverlappingLinks& p : pairs) {
-    if (world.links()[static_cast<std::size_t>(p.a)].robot != robot || p.always != always) continue;
+    if (world.links()[p.a].robot != robot || p.always != always) continue;
     list += fmt::format("{}{} - {}", list.empty() ? "" : ", ", name(p.a), name(p.b));
     if (p.depth > 0.0) list += fmt::format(" ({:.1f} mm)", 1e3 * p.depth);
   }
@@ -139,15 +139,15 @@ std::vector<OverlappingLinks> find_overlaps(const World& world, CollisionScene& 
 void filter_overlaps(const World& world, const std::vector<OverlappingLinks>& pairs, CollisionScene& scene) {
   for (const OverlappingLinks& p : pairs) {
     for (int a = 0; a < static_cast<int>(world.geometries().size()); ++a) {
-      if (world.geometries()[static_cast<std::size_t>(a)].link != p.a) continue;
+      if (world.geometries()[a].link != p.a) continue;
       for (int b = 0; b < static_cast<int>(world.geometries().size()); ++b) {
-        const bool is_other = world.geometries()[static_cast<std::size_t>(b)].link == p.b;
+        const bool is_other = world.geometries()[b].link == p.b;
         if (is_other) scene.disable_geometries(a, b);
       }
     }
   }
   for (int r = 0; r < static_cast<int>(world.robots().size()); ++r) {
-    const std::string& name = world.robots()[static_cast<std::size_t>(r)].name;
+    const std::string& name = world.robots()[r].name;
     if (const std::string list = list_names(world, pairs, r, false); !list.empty()) {
       scene.warnings.push_back(fmt::format("{}: links that overlap at the start do not collide: {}", name, list));
     }

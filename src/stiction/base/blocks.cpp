@@ -62,12 +62,10 @@ void BlockDiagonal::reset(std::span<const int> sizes) {
   data_.assign(end, 0.0);
 }
 
-Eigen::Map<Eigen::MatrixXd> BlockDiagonal::block(int k) {
-  return {data_.data() + data_offsets_[static_cast<std::size_t>(k)], block_size(k), block_size(k)};
-}
+Eigen::Map<Eigen::MatrixXd> BlockDiagonal::block(int k) { return {data_.data() + data_offsets_[k], block_size(k), block_size(k)}; }
 
 Eigen::Map<const Eigen::MatrixXd> BlockDiagonal::block(int k) const {
-  return {data_.data() + data_offsets_[static_cast<std::size_t>(k)], block_size(k), block_size(k)};
+  return {data_.data() + data_offsets_[k], block_size(k), block_size(k)};
 }
 
 void BlockDiagonal::multiply(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const {

@@ -29,9 +29,9 @@ class BlockDiagonal {
   void reset(std::span<const int> sizes);
   int blocks() const { return static_cast<int>(sizes_.size()); }
   int size() const { return offsets_.empty() ? 0 : offsets_.back(); }
-  int block_size(int k) const { return sizes_[static_cast<std::size_t>(k)]; }
+  int block_size(int k) const { return sizes_[k]; }
   /// First row (and column) of block k.
-  int offset(int k) const { return offsets_[static_cast<std::size_t>(k)]; }
+  int offset(int k) const { return offsets_[k]; }
   std::span<const int> sizes() const { return sizes_; }
   Eigen::Map<Eigen::MatrixXd> block(int k);
   Eigen::Map<const Eigen::MatrixXd> block(int k) const;
@@ -70,20 +70,20 @@ class BlockRows {
   int rows() const { return groups() * height_; }
   int cols() const { return col_offsets_.back(); }
   int blocks() const { return static_cast<int>(block_sizes_.size()); }
-  int block_size(int k) const { return block_sizes_[static_cast<std::size_t>(k)]; }
-  int col_offset(int k) const { return col_offsets_[static_cast<std::size_t>(k)]; }
+  int block_size(int k) const { return block_sizes_[k]; }
+  int col_offset(int k) const { return col_offsets_[k]; }
   std::span<const int> block_sizes() const { return block_sizes_; }
 
   /// Entries of group g are [entry_begin(g), entry_begin(g + 1)).
-  int entry_begin(int g) const { return group_begin_[static_cast<std::size_t>(g)]; }
+  int entry_begin(int g) const { return group_begin_[g]; }
   int entry_end(int g) const { return group_begin_[static_cast<std::size_t>(g) + 1]; }
-  int entry_block(int e) const { return entries_[static_cast<std::size_t>(e)].block; }
+  int entry_block(int e) const { return entries_[e].block; }
   ConstRowMap entry(int e) const {
-    const Entry& x = entries_[static_cast<std::size_t>(e)];
+    const Entry& x = entries_[e];
     return {data_.data() + x.data, height_, block_size(x.block)};
   }
   RowMap entry(int e) {
-    const Entry& x = entries_[static_cast<std::size_t>(e)];
+    const Entry& x = entries_[e];
     return {data_.data() + x.data, height_, block_size(x.block)};
   }
   /// True when there is one block of columns and every group stores it: then `single_block` is the whole matrix.

@@ -25,7 +25,7 @@ void factor_in_panels(GrowMatrix& rows) {
 GrowMatrix& EnvelopeCholesky::reset(Index n) {
   rows_.resize(n, n);
   reciprocal_.resize(n);
-  first_.resize(static_cast<std::size_t>(n));
+  first_.resize(n);
   return rows_;
 }
 
@@ -35,7 +35,7 @@ void EnvelopeCholesky::factor() {
   for (Index i = 0; i < n; ++i) {
     Index first = 0;
     while (first < i && rows_(first, i) == 0.0) ++first;
-    first_[static_cast<std::size_t>(i)] = static_cast<int>(first);
+    first_[i] = static_cast<int>(first);
   }
   if (n >= kPanels) {
     factor_in_panels(rows_);
@@ -44,10 +44,10 @@ void EnvelopeCholesky::factor() {
   }
   for (Index i = 0; i < n; ++i) {
     double* row = rows_.data() + i * n;
-    const Index first = first_[static_cast<std::size_t>(i)];
+    const Index first = first_[i];
     for (Index j = first; j < i; ++j) {
       const double* other = rows_.data() + j * n;
-      const Index begin = std::max<Index>(first, first_[static_cast<std::size_t>(j)]);
+      const Index begin = std::max<Index>(first, first_[j]);
       row[j] = (row[j] - dot(row + begin, other + begin, j - begin)) * reciprocal_[j];
     }
     row[i] = std::sqrt(row[i] - dot(row + first, row + first, i - first));
@@ -60,7 +60,7 @@ void EnvelopeCholesky::solve_lower(double* x) const {
   Index start = 0;
   while (start < n && x[start] == 0.0) ++start;
   for (Index i = start; i < n; ++i) {
-    const Index begin = std::max<Index>(start, first_[static_cast<std::size_t>(i)]);
+    const Index begin = std::max<Index>(start, first_[i]);
     x[i] = (x[i] - dot(rows_.data() + i * n + begin, x + begin, i - begin)) * reciprocal_.data()[i];
   }
 }
@@ -70,7 +70,7 @@ void EnvelopeCholesky::solve_upper(double* x) const {
   for (Index i = n; i-- > 0;) {
     const double* row = rows_.data() + i * n;
     x[i] *= reciprocal_.data()[i];
-    for (Index k = first_[static_cast<std::size_t>(i)]; k < i; ++k) x[k] -= row[k] * x[i];
+    for (Index k = first_[i]; k < i; ++k) x[k] -= row[k] * x[i];
   }
 }
 

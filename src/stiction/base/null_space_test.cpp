@@ -17,7 +17,7 @@ using Eigen::VectorXd;
 using Pairs = std::vector<std::pair<int, int>>;  // blocks that five rows touch; the second is -1 for the fixed world
 
 const BlockRows& fill(NullSpace& space, int blocks, const Pairs& joints, int rows = 5) {
-  const std::vector<int> sizes(static_cast<std::size_t>(blocks), 6);
+  const std::vector<int> sizes(blocks, 6);
   BlockRows& A = space.reset(sizes);
   for (const auto& [a, b] : joints) {
     for (int i = 0; i < rows; ++i) {

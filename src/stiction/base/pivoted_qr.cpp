@@ -17,12 +17,12 @@ GrowMatrix& PivotedQr::reset(Index rows, Index cols) {
 void PivotedQr::swap_columns(Index j, Index k) {
   if (j == k) return;
   for (Index i = 0; i < a_.rows(); ++i) std::swap(a_(i, j), a_(i, k));
-  std::swap(order_[static_cast<std::size_t>(j)], order_[static_cast<std::size_t>(k)]);
+  std::swap(order_[j], order_[k]);
 }
 
 void PivotedQr::factor(double threshold, double least) {
   const Index m = a_.rows(), n = a_.cols();
-  order_.resize(static_cast<std::size_t>(n));
+  order_.resize(n);
   std::iota(order_.begin(), order_.end(), Index{0});
   beta_.resize(std::min(m, n));
   square_.resize(n);

@@ -22,7 +22,7 @@ class PivotedQr {
   Eigen::Index cols() const { return a_.cols(); }
   Eigen::Index rank() const { return rank_; }
   /// Column of A at place j.
-  Eigen::Index column(Eigen::Index j) const { return order_[static_cast<std::size_t>(j)]; }
+  Eigen::Index column(Eigen::Index j) const { return order_[j]; }
   /// R's entry, i <= j, columns in the order of the places.
   double r(Eigen::Index i, Eigen::Index j) const { return a_(i, j); }
   /// x <- Q x and x <- Qᵀ x (m entries).

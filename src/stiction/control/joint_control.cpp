@@ -54,12 +54,12 @@ void joint_pid(const JointControlOptions& options, const DesiredMotion& desired,
 
 SensedForces::SensedForces(Eigen::Index size, int delay) {
   if (delay < 1) throw InvalidArgument("delay", "at least 1", std::to_string(delay));
-  samples_.assign(static_cast<std::size_t>(delay), Eigen::VectorXd::Zero(size));
+  samples_.assign(delay, Eigen::VectorXd::Zero(size));
 }
 
 void SensedForces::push(const Ref& force) {
   require_size("force", force.size(), samples_.front().size());
-  samples_[static_cast<std::size_t>(next_)] = force;
+  samples_[next_] = force;
   next_ = (next_ + 1) % static_cast<int>(samples_.size());
 }
 

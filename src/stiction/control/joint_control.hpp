@@ -54,7 +54,7 @@ class SensedForces {
   /// Takes the generalised contact force Jᵀf (nv) that acted over the step just simulated.
   void push(const Eigen::Ref<const Eigen::VectorXd>& force);
   /// The force pushed `delay` pushes ago, counting the newest as 1.
-  const Eigen::VectorXd& delayed() const { return samples_[static_cast<std::size_t>(next_)]; }
+  const Eigen::VectorXd& delayed() const { return samples_[next_]; }
 
  private:
   std::vector<Eigen::VectorXd> samples_;

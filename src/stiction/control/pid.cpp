@@ -40,7 +40,7 @@ void pid(const PidGains& gains, const Eigen::Ref<const Eigen::VectorXd>& error, 
   require_size("state.integral", state.integral.size(), n);
 
   for (Eigen::Index i = 0; i < n; ++i) {
-    const bool winding_up = !saturation.empty() && saturation[static_cast<std::size_t>(i)] * error[i] > 0.0;
+    const bool winding_up = !saturation.empty() && saturation[i] * error[i] > 0.0;
     double& integral = state.integral[i];
     if (!winding_up) integral += dt * error[i];
     if (gains.ki[i] > 0.0) {

@@ -14,11 +14,11 @@ int clamp_torques(const Eigen::Ref<const Eigen::VectorXd>& limit, Eigen::Ref<Eig
   for (Eigen::Index i = 0; i < tau.size(); ++i) {
     if (std::isnan(tau[i])) throw InvalidArgument("tau[" + std::to_string(i) + "]", "a number", "nan");
   }
-  saturation.assign(static_cast<std::size_t>(tau.size()), 0);
+  saturation.assign(tau.size(), 0);
   int cut = 0;
   for (Eigen::Index i = 0; i < tau.size(); ++i) {
     if (std::abs(tau[i]) <= limit[i]) continue;
-    saturation[static_cast<std::size_t>(i)] = tau[i] > 0.0 ? 1 : -1;
+    saturation[i] = tau[i] > 0.0 ? 1 : -1;
     tau[i] = std::clamp(tau[i], -limit[i], limit[i]);
     ++cut;
   }

@@ -44,7 +44,7 @@ TEST(AlphaSweep, HasALimitAndIsFastestCloseToIt) {
     EXPECT_GE(*c.fastest, 0.7 * *c.largest) << c.name;
     EXPECT_LT(fewest, 0.75 * c.points.front().mean_iterations) << c.name;
   }
-  const auto iterations = [&](int curve) { return sweep.curves[static_cast<std::size_t>(curve)].points[2].mean_iterations; };  // α = 0.6
+  const auto iterations = [&](int curve) { return sweep.curves[curve].points[2].mean_iterations; };  // α = 0.6
   EXPECT_NEAR(iterations(1) / iterations(0), 1.0, 0.05);
   EXPECT_LT(iterations(3), 0.9 * iterations(2));
   EXPECT_LT(iterations(5), 0.95 * iterations(4));

@@ -69,7 +69,7 @@ void add_cradle(ExperimentReport& report) {
     run.until(0.1);
     std::vector<double> v(5, 0.0);
     for (int k = 0; k < 3; ++k) {
-      v[static_cast<std::size_t>(k)] = run.velocity(k).x();
+      v[k] = run.velocity(k).x();
       v[3] += run.velocity(k).x();
       v[4] += 0.5 * run.velocity(k).squaredNorm();
     }

@@ -138,7 +138,7 @@ void add_stack(ExperimentReport& report) {
           double worst = 0.0;
           for (int k = 0; k < kBoxes; ++k) {
             const double load = (kBoxes - k) * kGravity;
-            worst = std::max(worst, std::abs(force[static_cast<std::size_t>(k)] - load) / load);
+            worst = std::max(worst, std::abs(force[k] - load) / load);
           }
           return std::vector<double>{force.front(), force.back(), worst};
         });

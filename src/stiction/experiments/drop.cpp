@@ -50,10 +50,10 @@ double lowest(const World& world, const Eigen::VectorXd& q, double friction) {
   scene.update_poses(data.X_WB);
   std::vector<ContactPoint> points;
   scene.detect(kFar, points);
-  double gap = data.X_WB[static_cast<std::size_t>(first_moving(world))].translation().z();  // of a robot without shapes
+  double gap = data.X_WB[first_moving(world)].translation().z();  // of a robot without shapes
   bool any = false;
   for (const ContactPoint& c : points) {
-    const auto plane = [&](int g) { return std::holds_alternative<HalfSpace>(scene.geometries()[static_cast<std::size_t>(g)].shape); };
+    const auto plane = [&](int g) { return std::holds_alternative<HalfSpace>(scene.geometries()[g].shape); };
     if (!plane(c.geometry_a) && !plane(c.geometry_b)) continue;
     gap = any ? std::min(gap, c.gap) : c.gap;
     any = true;
@@ -117,7 +117,7 @@ class MotionWatch {
     }
     return top;
   }
-  double height() const { return after_.X_WB[static_cast<std::size_t>(first_moving(world_))].translation().z(); }
+  double height() const { return after_.X_WB[first_moving(world_)].translation().z(); }
 
  private:
   static double speed_of(const Vector6d& V, double reach) { return V.head<3>().norm() + reach * V.tail<3>().norm(); }

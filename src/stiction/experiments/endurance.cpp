@@ -65,7 +65,7 @@ std::vector<T> with(std::vector<T> list, std::initializer_list<T> more) {
 double normal_force_below(const Run& run, const Vector3d& up, double height) {
   double force = 0.0;
   for (int i = 0; i < run.problem().contacts(); ++i) {
-    if (run.stepper().contacts()[static_cast<std::size_t>(i)].p_WC.dot(up) < height) force += run.solution().impulses[3 * i] / run.h();
+    if (run.stepper().contacts()[i].p_WC.dot(up) < height) force += run.solution().impulses[3 * i] / run.h();
   }
   return force;
 }
@@ -82,8 +82,7 @@ Drives hold(const World& world) {
   const TrotPid gains;
   const VectorXd posture = links_standing_posture();
   Drives drives;
-  for (Index j = 0; j < kTrotJoints; ++j)
-    drives.servos.push_back({world.actuated()[static_cast<std::size_t>(j)], posture[j], 0.0, gains.joint_kp, gains.joint_kv});
+  for (Index j = 0; j < kTrotJoints; ++j) drives.servos.push_back({world.actuated()[j], posture[j], 0.0, gains.joint_kp, gains.joint_kv});
   return drives;
 }
 
@@ -216,7 +215,7 @@ void add_faces(ExperimentReport& report) {
               Run run(builder.build(), {.h = kDropStep});
               run.until(5.0);
               double moved = 0.0;
-              for (int k = 0; k < kPrisms; ++k) moved = std::max(moved, (run.position(k) - start[static_cast<std::size_t>(k)]).norm());
+              for (int k = 0; k < kPrisms; ++k) moved = std::max(moved, (run.position(k) - start[k]).norm());
               return std::vector<double>{static_cast<double>(run.problem().contacts()), normal_force_below(run, normal, kHalf), moved};
             });
 }

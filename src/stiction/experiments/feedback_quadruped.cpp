@@ -85,7 +85,7 @@ class LegRun {
     limits_.assign(joints_.size(), kTorqueLimit);
     state_ = initial_state(world);
     tau_.setZero(world.nv());
-    for (std::size_t f = 0; f < feet_.size(); ++f) feet_[f] = world.links()[static_cast<std::size_t>(world.link(kTrotFeet[f]))].body;
+    for (std::size_t f = 0; f < feet_.size(); ++f) feet_[f] = world.links()[world.link(kTrotFeet[f])].body;
   }
 
   /// Nothing where it is not stable.
@@ -126,7 +126,7 @@ class LegRun {
     if (drive_ == LegDrive::pd) {
       const VectorXd now = plan_.at(t), rate = (plan_.at(t + kTick) - now) / kTick;
       for (Index j = 0; j < kTrotJoints; ++j) {
-        const int v = joints_[static_cast<std::size_t>(j)];
+        const int v = joints_[j];
         tau_[v] = std::clamp(gains_.joint_kp * (now[j] - q[j]) + gains_.joint_kv * (rate[j] - state_.v[v]), -kTorqueLimit, kTorqueLimit);
       }
     } else if (drive_ == LegDrive::id_control) {
@@ -143,7 +143,7 @@ class LegRun {
   void set_drives(const VectorXd& q, const VectorXd& next, const VectorXd& rate) {
     Drives drives;
     for (Index j = 0; j < kTrotJoints; ++j) {
-      const int v = joints_[static_cast<std::size_t>(j)];
+      const int v = joints_[j];
       if (drive_ == LegDrive::servo) drives.servos.push_back({v, next[j], rate[j], gains_.joint_kp, gains_.joint_kv});
       if (drive_ == LegDrive::id_constraint) drives.velocity.push_back({v, (next[j] - q[j]) / h_, -kTorqueLimit, kTorqueLimit});
     }
@@ -162,7 +162,7 @@ class LegRun {
     double force = 0.0;
     std::vector<std::uint64_t> touching;
     for (int i = 0; i < problem.contacts(); ++i) {
-      const ContactPoint& contact = stepper_.contacts()[static_cast<std::size_t>(i)];
+      const ContactPoint& contact = stepper_.contacts()[i];
       force += solution.impulses[3 * i] / problem.dt * std::abs(contact.n.z());
       if (problem.gap[i] + problem.dt * solution.u[3 * i] > kTouchGap) continue;
       touching.push_back(contact.id);
@@ -170,9 +170,7 @@ class LegRun {
       const double path = h_ * solution.u.segment<2>(3 * i + 1).norm() / kTrotLegs;
       out.slip += path;
       for (int f = 0; f < kTrotLegs; ++f) {
-        if ((contact.body_a == feet_[static_cast<std::size_t>(f)] || contact.body_b == feet_[static_cast<std::size_t>(f)]) &&
-            plan_.swings(f, t, h_))
-          out.dragged += path;
+        if ((contact.body_a == feet_[f] || contact.body_b == feet_[f]) && plan_.swings(f, t, h_)) out.dragged += path;
       }
     }
     touching_ = touching;

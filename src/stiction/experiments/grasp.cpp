@@ -224,7 +224,7 @@ void add_stack(ExperimentReport& report, const ExperimentOptions& options) {
                 for (std::size_t i = 0; i < run.stepper().contacts().size(); ++i) {
                   const ContactPoint& contact = run.stepper().contacts()[i];
                   const Eigen::Index row = 3 * static_cast<Eigen::Index>(i);
-                  const bool on_ground = run.world().bodies()[static_cast<std::size_t>(contact.body_b)].block < 0;
+                  const bool on_ground = run.world().bodies()[contact.body_b].block < 0;
                   if (on_ground) ground += run.solution().impulses[row] / kGraspStep;
                 }
                 return std::vector<double>{distance.mean(), ground};

@@ -31,14 +31,14 @@ World row_of_boxes(int boxes) {
   return builder.build();
 }
 
-bool is_gripper(const World& world, int body) { return world.bodies()[static_cast<std::size_t>(body)].robot >= 0; }
+bool is_gripper(const World& world, int body) { return world.bodies()[body].robot >= 0; }
 
 CollisionScene scene_of(const World& world, const GraspSetting& setting) {
   CollisionScene scene = make_scene(world, setting.mu);
   const auto geometries = scene.geometries();
   for (int a = 0; a < static_cast<int>(geometries.size()); ++a) {
     for (int b = a + 1; b < static_cast<int>(geometries.size()); ++b) {
-      const int body_a = geometries[static_cast<std::size_t>(a)].body, body_b = geometries[static_cast<std::size_t>(b)].body;
+      const int body_a = geometries[a].body, body_b = geometries[b].body;
       const bool gripped = is_gripper(world, body_a) || is_gripper(world, body_b);
       scene.set_pair_material(a, b, gripped ? setting.gripper_mu.value_or(setting.mu) : setting.mu, 0.0);
     }
@@ -125,7 +125,7 @@ double HeldRow::relative_energy() const {
 }
 
 Eigen::Vector2d HeldRow::gripper_force(int gripper) const {
-  const int body = world_.joints()[static_cast<std::size_t>(gripper)].body;
+  const int body = world_.joints()[gripper].body;
   Vector3d force = Vector3d::Zero();
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     const ContactPoint& contact = contacts_[i];

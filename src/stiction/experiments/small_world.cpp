@@ -107,8 +107,7 @@ World links_on_ground(const Eigen::Ref<const Eigen::VectorXd>& posture, double f
   WorldBuilder names;
   names.add_robot(file, robot);
   const World plain = names.build();
-  for (Eigen::Index j = 0; j < posture.size(); ++j)
-    robot.joints[joint_at(plain, plain.actuated()[static_cast<std::size_t>(j)])->name].position = posture[j];
+  for (Eigen::Index j = 0; j < posture.size(); ++j) robot.joints[joint_at(plain, plain.actuated()[j])->name].position = posture[j];
   robot.coordinates = coordinates;
   WorldBuilder builder;
   builder.add_robot(file, robot);

@@ -131,8 +131,7 @@ class Trial {
     add_uncut_forces(world_, data_, joint_tau_, tau_);
     if (plan_.motion == StarlethMotion::pushed_over && t >= kPushStart && t < kPushEnd) {
       const int base = world_.joints()[0].body;
-      add_wrench(world_, data_, base, data_.X_WB[static_cast<std::size_t>(base)].translation(), kPush * Vector3d::UnitY(), Vector3d::Zero(),
-                 tau_);
+      add_wrench(world_, data_, base, data_.X_WB[base].translation(), kPush * Vector3d::UnitY(), Vector3d::Zero(), tau_);
     }
   }
 
@@ -148,10 +147,10 @@ class Trial {
     for (std::size_t s = 0; s < kStages; ++s) out_.by_stage[s] += report.seconds[s];
     int bearing = 0;
     double force = 0.0;
-    const int foot = world_.links()[static_cast<std::size_t>(feet_[0])].body;
+    const int foot = world_.links()[feet_[0]].body;
     for (int i = 0; i < stepper_.problem().contacts(); ++i) {
       const double impulse = stepper_.solution().impulses[3 * i];
-      const ContactPoint& contact = stepper_.contacts()[static_cast<std::size_t>(i)];
+      const ContactPoint& contact = stepper_.contacts()[i];
       bearing += impulse > 0.0 ? 1 : 0;
       if (contact.body_a == foot || contact.body_b == foot) force += impulse / stepper_.problem().dt;
     }
@@ -179,7 +178,7 @@ class Trial {
     double worst = 0.0;
     update_kinematics(world_, state_.q, data_);
     for (const CutJoint& cut : world_.cuts()) {
-      const Equality& rows = world_.equalities()[static_cast<std::size_t>(cut.equality)];
+      const Equality& rows = world_.equalities()[cut.equality];
       worst = std::max(worst, equality_error(world_, data_, rows, state_.q).position.norm());
     }
     return worst;

@@ -103,10 +103,10 @@ void TrotControl::track_feet(const TrotObservation& seen) {
   for (std::size_t f = 0; f < feet_.size(); ++f) {
     const Leg& leg = planner_.legs()[f];
     const Index row = 3 * static_cast<Index>(f);
-    for (Index k = 0; k < 3; ++k) q[k] = q_[leg.joints[static_cast<std::size_t>(k)]];
+    for (Index k = 0; k < 3; ++k) q[k] = q_[leg.joints[k]];
     leg.kinematics(q, p, J);
     foot_position_.segment<3>(row) = p;
-    for (Index k = 0; k < 3; ++k) foot_jacobian_.block<3, 1>(row, leg.joints[static_cast<std::size_t>(k)]) = J.col(k);
+    for (Index k = 0; k < 3; ++k) foot_jacobian_.block<3, 1>(row, leg.joints[k]) = J.col(k);
   }
   foot_velocity_.noalias() = foot_jacobian_.lazyProduct(v_);
 }

@@ -20,7 +20,7 @@ std::vector<std::string> log_columns(const World& world) {
   };
   const std::vector<std::string> velocities = velocity_names(world);
   std::vector<std::string> joints;
-  for (const int j : world.actuated()) joints.push_back(velocities[static_cast<std::size_t>(j)]);
+  for (const int j : world.actuated()) joints.push_back(velocities[j]);
   add("q", position_names(world));
   add("v", velocities);
   for (const char* kind : {"q_desired", "v_desired", "tau"}) add(kind, joints);
@@ -32,7 +32,7 @@ std::vector<std::string> log_columns(const World& world) {
 }
 
 bool is_self_contact(const World& world, const ContactPoint& c) {
-  const auto robot = [&](int body) { return body < 0 ? -1 : world.bodies()[static_cast<std::size_t>(body)].robot; };
+  const auto robot = [&](int body) { return body < 0 ? -1 : world.bodies()[body].robot; };
   return robot(c.body_a) >= 0 && robot(c.body_b) >= 0 && c.gap <= kTouchGap;
 }
 

@@ -30,7 +30,7 @@ constexpr double kSteadySlip = 1e-8;      // m/s: below, what starts to slip has
 
 const Isometry3d& pose_of(const WorldData& data, int body) {
   static const Isometry3d world = Isometry3d::Identity();
-  return body < 0 ? world : data.X_WB[static_cast<std::size_t>(body)];
+  return body < 0 ? world : data.X_WB[body];
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ void AccelerationLevel::find_points(const EventSetting& setting, const WorldData
 Vector3d contact_velocity(const World& world, const WorldData& data, const ContactPoint& c, const Ref<const VectorXd>& v) {
   Vector3d relative = Vector3d::Zero();
   for (const auto& [body, sign] : {std::pair(c.body_a, 1.0), std::pair(c.body_b, -1.0)}) {
-    if (body < 0 || world.bodies()[static_cast<std::size_t>(body)].block < 0) continue;
+    if (body < 0 || world.bodies()[body].block < 0) continue;
     const Vector6d V = body_velocity(world, data, body, v);
     const Vector3d arm = c.p_WC - pose_of(data, body).translation();
     relative += sign * (V.head<3>() + V.tail<3>().cross(arm));
@@ -261,8 +261,7 @@ AccelerationLevel::Answer AccelerationLevel::solve_law(const EventSetting& setti
   ReducedProblem& r = reduction_.reduced;
   const int n = r.contacts();
   u_free_ = r.u_free;
-  for (int k = 0; k < n; ++k)
-    u_free_.segment<3>(3 * k) += convective_.segment<3>(3 * static_cast<Index>(bearing_[static_cast<std::size_t>(k)]));
+  for (int k = 0; k < n; ++k) u_free_.segment<3>(3 * k) += convective_.segment<3>(3 * static_cast<Index>(bearing_[k]));
   scale_ = std::max({setting.world.gravity().norm(), largest_entry(u_free_), largest_entry(r.w_free)});
   lambda_.setZero(3 * n);
   scratch_.setZero(r.bounded_rows());
@@ -270,8 +269,7 @@ AccelerationLevel::Answer AccelerationLevel::solve_law(const EventSetting& setti
     recover_velocity(reduction_, lambda_, beta, v_dot_);
     a_.resize(3 * n);
     problem_.J.multiply(v_dot_, a_);
-    for (int k = 0; k < n; ++k)
-      a_.segment<3>(3 * k) += convective_.segment<3>(3 * static_cast<Index>(bearing_[static_cast<std::size_t>(k)]));
+    for (int k = 0; k < n; ++k) a_.segment<3>(3 * k) += convective_.segment<3>(3 * static_cast<Index>(bearing_[k]));
   };
   if (n + r.bounded_rows() == 0) {
     velocity_of(scratch_);

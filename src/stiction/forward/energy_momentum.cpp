@@ -60,8 +60,8 @@ auto inertia_of(const WorldData& data, const Tree& tree) {
 double potential(const World& world, const WorldData& data, const std::vector<int>& bodies, bool weight, const Vector3d& shift) {
   double energy = 0.0;
   for (const int b : bodies) {
-    const Body& body = world.bodies()[static_cast<std::size_t>(b)];
-    const Eigen::Isometry3d& X = data.X_WB[static_cast<std::size_t>(b)];
+    const Body& body = world.bodies()[b];
+    const Eigen::Isometry3d& X = data.X_WB[b];
     if (weight) energy -= body.mass * world.gravity().dot(X * body.com + shift);
     if (body.lifted_mass != 0.0) energy += body.lifted_mass * world.gravity().dot(X * body.lifted_com + shift);
   }
@@ -70,9 +70,9 @@ double potential(const World& world, const WorldData& data, const std::vector<in
 
 /// The first coordinate of its block that moves a body: that of its root.
 int root_of(const World& world, const WorldData& data, int body) {
-  const Block& block = world.blocks()[static_cast<std::size_t>(world.bodies()[static_cast<std::size_t>(body)].block)];
+  const Block& block = world.blocks()[world.bodies()[body].block];
   Matrix6Xd J(6, block.nv);
-  frame_jacobian(world, data, body, data.X_WB[static_cast<std::size_t>(body)].translation(), J);
+  frame_jacobian(world, data, body, data.X_WB[body].translation(), J);
   int first = 0;
   while (first + 1 < block.nv && J.col(first).isZero(0.0)) ++first;
   return block.v + first;
@@ -172,7 +172,7 @@ void EnergyMomentum::conserve_energy(const World& world, double h, const WorldDa
   const double after = 0.5 * twice_energy(inertia_of(end_, tree), last_.v.segment(tree.first, tree.size));
   double missing = after - tree.kinetic + potential_change - w.dot(rows_.segment(tree.first, tree.size));
   for (const int j : tree.sprung) {
-    const Joint& joint = world.joints()[static_cast<std::size_t>(j)];
+    const Joint& joint = world.joints()[j];
     missing += h * middle_.v[joint.v] * joint.stiffness * (middle_.q[joint.q] - joint.spring_reference);
   }
   const double carried = w_j.dot(y);
@@ -207,10 +207,10 @@ void EnergyMomentum::balance(const World& world, double h, const WorldData& data
   const Vector3d c = center(M), change_P = R_m.inverse() * Vector3d(after.linear - tree.momentum);
   Vector3d force = mass * (R_m.inverse() * world.gravity()), moment = c.cross(force);
   for (const int b : tree.bodies) {
-    const Body& body = world.bodies()[static_cast<std::size_t>(b)];
+    const Body& body = world.bodies()[b];
     if (body.lifted_mass == 0.0) continue;
     const Vector3d lift = R_m.inverse() * Vector3d(-body.lifted_mass * world.gravity());
-    const Vector3d arm = data.X_WB[static_cast<std::size_t>(b)] * body.lifted_com - middle_.q.segment<3>(tree.root_q);
+    const Vector3d arm = data.X_WB[b] * body.lifted_com - middle_.q.segment<3>(tree.root_q);
     force += lift;
     moment += Vector3d(R_m.inverse() * arm).cross(lift);
   }

@@ -100,8 +100,7 @@ TEST(Equality, TwoWeldedBodiesFallAsOne) {
   WorldData data(world);
   const Vector3d spin(1.0, 2.0, -0.5), c(0.4 / 3.0, 0.0, 3.0);
   for (const char* name : {"a", "b"}) {
-    const Joint& joint =
-        world.joints()[static_cast<std::size_t>(world.bodies()[static_cast<std::size_t>(world.body(name))].name == "a" ? 0 : 1)];
+    const Joint& joint = world.joints()[world.bodies()[world.body(name)].name == "a" ? 0 : 1];
     const Eigen::Quaterniond R(Eigen::Vector4d(state.q.segment<4>(joint.q + 3)));
     state.v.segment<3>(joint.v) = R.inverse() * spin.cross(Vector3d(state.q.segment<3>(joint.q)) - c);
     state.v.segment<3>(joint.v + 3) = R.inverse() * spin;

@@ -54,7 +54,7 @@ void EventDriven::note_row(std::uint64_t id, double impulse) {
 void EventDriven::note(std::span<const ContactPoint> contacts, const ContactProblem& p, const Solution& s) {
   const Index own = p.bounded_rows() - equality_impulses_.size();
   for (std::size_t i = 0; i < contacts.size(); ++i) note_contact(contacts[i], s.impulses.segment<3>(3 * static_cast<Index>(i)));
-  for (Index j = 0; j < own; ++j) note_row(p.row_ids[static_cast<std::size_t>(j)], s.bounded_impulses[j]);
+  for (Index j = 0; j < own; ++j) note_row(p.row_ids[j], s.bounded_impulses[j]);
   equality_impulses_ += s.bounded_impulses.tail(equality_impulses_.size());
 }
 
@@ -81,8 +81,8 @@ void EventDriven::impulses_of(std::span<const ContactPoint> contacts, const Cont
 void EventDriven::note_piece(const EventSetting& setting, double s) {
   const Tableau& t = tableau_of(setting.events.integrator);
   for (int k = 0; k < t.stages; ++k) {
-    const Accelerations& a = accelerations_[static_cast<std::size_t>(k)];
-    const double share = s * t.b[static_cast<std::size_t>(k)];
+    const Accelerations& a = accelerations_[k];
+    const double share = s * t.b[k];
     if (share == 0.0) continue;
     for (std::size_t i = 0; i < level_.contacts.size(); ++i) {
       note_contact(level_.contacts[i].point, share * a.forces.segment<3>(3 * static_cast<Index>(i)));

@@ -66,7 +66,7 @@ bool EventDriven::flow(const EventSetting& setting, double s) {
   double error = 0.0;
   level_.piece = s;
   const auto slope = [&](int stage, const VectorXd& q, const VectorXd& v, VectorXd& v_dot) {
-    Accelerations& a = accelerations_[static_cast<std::size_t>(stage)];
+    Accelerations& a = accelerations_[stage];
     const bool known = stage == 0 && !(level_.stiff() && accelerations_piece_ != s);
     if (!known && !evaluate(setting, q, v, a)) return false;
     if (stage == 0) accelerations_piece_ = s;

@@ -39,7 +39,7 @@ void add_convective(const World& world, ContactProblem& p) {
     const int first = p.M.offset(joint.block);
     p.impulse.segment(first, p.M.block_size(joint.block)).noalias() += p.M.block(joint.block).middleCols<3>(joint.v - first).lazyProduct(c);
     if (joint.robot >= 0) continue;
-    const Eigen::Matrix3d& I = world.bodies()[static_cast<std::size_t>(joint.body)].inertia;
+    const Eigen::Matrix3d& I = world.bodies()[joint.body].inertia;
     p.impulse.segment<3>(joint.v + 3) += 2.0 * (I * to_midpoint(I, omega, p.dt)) + p.dt * omega.cross(Vector3d(I * omega));
   }
 }

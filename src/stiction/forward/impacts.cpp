@@ -63,11 +63,11 @@ void Impacts::assemble_problem(const EventSetting& setting, const WorldData& dat
     const double speed = speed_in(p, i, v);
     if (!(-p.restitution[i] * speed > setting.events.rest_speed)) p.restitution[i] = 0.0;
     if (!(speed > setting.events.rest_speed)) continue;
-    const Law law = p.laws.empty() ? setting.contact.law : p.laws[static_cast<std::size_t>(i)];
+    const Law law = p.laws.empty() ? setting.contact.law : p.laws[i];
     if (!terms_of(law, p.mu[i], material_of(p.material, i)).is_half_space())
       continue;  // its friction asks for no load, and would hold what leaves
     if (p.laws.empty()) p.laws.assign(taken_.size(), impact_law(setting.contact.law));
-    p.laws[static_cast<std::size_t>(i)] = Law::frictionless;
+    p.laws[i] = Law::frictionless;
   }
   for (const ClosedRow& r : rows) {
     p.J_b.add_group();
@@ -126,8 +126,8 @@ bool Impacts::expand(const EventSetting& setting, VectorXd& v) {
     }
     e.J.add_entry(block)(0, 0) = 1.0;
     append(e.mu, p.mu[i]);
-    if (!e.laws.empty()) e.laws.push_back(p.laws[static_cast<std::size_t>(i)]);
-    if (!e.material.empty()) e.material.push_back(p.material[static_cast<std::size_t>(i)]);
+    if (!e.laws.empty()) e.laws.push_back(p.laws[i]);
+    if (!e.material.empty()) e.material.push_back(p.material[i]);
   }
   e.restitution.setZero(e.J.groups());
   e.gap.setZero(e.J.groups());

@@ -51,7 +51,7 @@ TEST(JointForces, ASpringSwingsByItsClosedFormToFirstOrder) {
     Stepper stepper = stepper_for(slider(40.0, 0.0), h);
     State state = initial_state(stepper.world());
     for (long i = 0; i < std::lround(T / h); ++i) stepper.step(VectorXd::Zero(1), state);
-    error[static_cast<std::size_t>(refine)] = std::abs(state.q[0] - 0.3 * (1.0 - std::cos(omega * T)));
+    error[refine] = std::abs(state.q[0] - 0.3 * (1.0 - std::cos(omega * T)));
   }
   EXPECT_LT(error[0], 2e-3);
   EXPECT_NEAR(std::log2(error[0] / error[1]), 1.0, 0.1);

@@ -77,7 +77,7 @@ TEST_P(Loop, AHeldRodKeepsItsEnergy) {
     ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
     worst = std::max(worst, std::abs(energy() - start) / start);
     update_kinematics(world, state.q, data);
-    open = std::max(open, (data.X_WB[static_cast<std::size_t>(world.body("rod"))] * Eigen::Vector3d(0, 0, 0.5 * kLength)).norm());
+    open = std::max(open, (data.X_WB[world.body("rod")] * Eigen::Vector3d(0, 0, 0.5 * kLength)).norm());
   }
   const bool events = GetParam() == Scheme::event_driven;
   EXPECT_LT(worst, events ? 1e-10 : GetParam() == Scheme::semi_implicit_euler ? 1e-2 : GetParam() == Scheme::moreau_midpoint ? 1e-4 : 1e-5);

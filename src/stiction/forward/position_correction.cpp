@@ -21,7 +21,7 @@ constexpr double kPlainShare = 0.1;  // of the normal in the mean of a contact's
 double deepest_of(const ProblemView& p, const std::vector<char>& takes_part) {
   double deepest = 0.0;
   for (int i = 0; i < p.contacts(); ++i) {
-    if (takes_part[static_cast<std::size_t>(i)] != 0) deepest = std::max(deepest, -p.gap[i]);
+    if (takes_part[i] != 0) deepest = std::max(deepest, -p.gap[i]);
   }
   return deepest;
 }
@@ -60,7 +60,7 @@ double lifting_power(const Motion& m, const ConstVector& v) {
 // Whether the least motion that opens contact i moves no point much farther than that.
 bool PositionCorrection::can_open(const Motion& motion, int i) {
   const double normal = normal_weight(problem_.Rt, i);
-  if (normal > kPlainShare * problem_.material[static_cast<std::size_t>(i)].regularization / kSoftness) return true;
+  if (normal > kPlainShare * problem_.material[i].regularization / kSoftness) return true;
   y_.setZero(problem_.rank_bound());
   const Eigen::Vector3d unit(1.0, 0.0, 0.0);  // as an expression it would be copied to the heap
   problem_.Rt.add_group_transposed(i, unit, y_);
@@ -76,7 +76,7 @@ void PositionCorrection::pose(const ProblemView& p, const Motion& motion, const 
   for (GrowVector* x : {&problem_.u_free, &problem_.w_free, &problem_.y_free, &problem_.gap, &problem_.restitution, &problem_.mu})
     x->setZero();
   problem_.laws.clear();
-  problem_.material.assign(static_cast<std::size_t>(p.contacts()), {});
+  problem_.material.assign(p.contacts(), {});
   const double rate = 1.0 / p.dt, far = kOutOfReach * rate * deepest;
   u_.resize(p.J.rows());
   p.J.multiply(v_plus, u_);
@@ -96,7 +96,7 @@ void PositionCorrection::pose(const ProblemView& p, const Motion& motion, const 
     c = std::min(c, far);
   }
   for (int j = 0; j < problem_.bounded_rows(); ++j) {
-    const int row = reduction.bounded[static_cast<std::size_t>(j)];
+    const int row = reduction.bounded[j];
     Eigen::Matrix<double, 1, 1> w(-p.b[row]);
     p.J_b.add_group_product(row, v_plus, w);
     const RowKind kind = row_kind(p, row);

@@ -24,9 +24,9 @@ void note_worst(const Certificate& certificate, StepReport& report) {
 std::vector<double> body_reach(const World& world, const CollisionScene& scene) {
   std::vector<double> reach(world.bodies().size(), 0.0);
   for (int i = 0; i < static_cast<int>(scene.geometries().size()); ++i) {
-    const SceneGeometry& g = scene.geometries()[static_cast<std::size_t>(i)];
+    const SceneGeometry& g = scene.geometries()[i];
     if (g.body < 0) continue;
-    double& r = reach[static_cast<std::size_t>(g.body)];
+    double& r = reach[g.body];
     r = std::max(r, g.placement.translation().norm() + scene.reach(i));
   }
   return reach;
@@ -192,7 +192,7 @@ void Stepper::assemble_rows(const Torques& tau, bool prepared) {
   springs_.load(contacts_, problem_);
 }
 
-Law Stepper::law_of(int i) const { return problem_.laws.empty() ? options_.contact.law : problem_.laws[static_cast<std::size_t>(i)]; }
+Law Stepper::law_of(int i) const { return problem_.laws.empty() ? options_.contact.law : problem_.laws[i]; }
 
 // Moreau's law goes half a step ahead itself (lowering.hpp).
 void Stepper::start_gaps_of_moreau() {

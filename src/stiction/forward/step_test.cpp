@@ -88,7 +88,7 @@ TEST(Stepper, TheFarEndOfAMeshIsSeenComing) {
   const std::string path = testing::TempDir() + "stiction_spinning_bar.obj";
   const World world = spinning_bar(path, 0.06);
   Stepper stepper = stepper_for(world, options_with(Law::frictionless));
-  EXPECT_NEAR(stepper.reach()[static_cast<std::size_t>(world.body("bar"))], Vector3d(kReach, 0.1, 0.1).norm(), 1e-6);
+  EXPECT_NEAR(stepper.reach()[world.body("bar")], Vector3d(kReach, 0.1, 0.1).norm(), 1e-6);
   State state = initial_state(world);
   state.v[4] = kSpin;
   ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);

@@ -57,7 +57,7 @@ TriangleMesh hull_triangles(const std::vector<Vector3d>& points, std::string_vie
   for (unsigned i = 0; i < convex->num_polygons; ++i) {
     const coal::Triangle& t = (*convex->polygons)[i];
     Eigen::Vector3i tri(static_cast<int>(t[0]), static_cast<int>(t[1]), static_cast<int>(t[2]));
-    const auto at = [&](int k) -> const Vector3d& { return mesh.vertices[static_cast<std::size_t>(tri[k])]; };
+    const auto at = [&](int k) -> const Vector3d& { return mesh.vertices[tri[k]]; };
     if ((at(1) - at(0)).cross(at(2) - at(0)).dot(at(0) - middle) < 0.0) std::swap(tri[1], tri[2]);
     mesh.triangles.push_back(tri);
   }

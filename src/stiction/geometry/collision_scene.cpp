@@ -72,8 +72,8 @@ struct CollisionScene::Impl {
   SurfaceScratch surface_scratch;
   Gjk gjk;
 
-  const SceneGeometry& geometry(int i) const { return (*geometries)[static_cast<std::size_t>(i)]; }
-  const Collider& collider(int i) const { return colliders[static_cast<std::size_t>(i)]; }
+  const SceneGeometry& geometry(int i) const { return (*geometries)[i]; }
+  const Collider& collider(int i) const { return colliders[i]; }
   bool fixed(int i) const { return geometry(i).fixed || geometry(i).body < 0; }
 
   void require_index(std::string_view name, int i) const {
@@ -170,7 +170,7 @@ struct CollisionScene::Impl {
   double friction_at(int i, const Eigen::Vector3d& p_W) const {
     const SceneGeometry& g = geometry(i);
     if (g.patches.empty()) return g.friction;
-    const Eigen::Isometry3d& X = X_WG[static_cast<std::size_t>(i)];
+    const Eigen::Isometry3d& X = X_WG[i];
     return g.patches.at(X.linear().transpose() * (p_W - X.translation()));
   }
 
@@ -273,7 +273,7 @@ void CollisionScene::update_poses(std::span<const Eigen::Isometry3d> X_WB) {
   }
   for (std::size_t i = 0; i < impl_->geometries->size(); ++i) {
     const SceneGeometry& g = (*impl_->geometries)[i];
-    if (g.body >= 0) impl_->place(i, X_WB[static_cast<std::size_t>(g.body)] * g.placement);
+    if (g.body >= 0) impl_->place(i, X_WB[g.body] * g.placement);
   }
 }
 

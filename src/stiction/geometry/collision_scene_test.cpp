@@ -279,8 +279,8 @@ TEST(CollisionScene, EveryPointIsFiniteAndWithinTheMargin) {
       EXPECT_TRUE(c.p_WC.allFinite() && c.n.allFinite());
       EXPECT_NEAR(c.n.norm(), 1.0, 1e-12);
       EXPECT_LE(c.gap, 0.01);
-      EXPECT_GT(c.gap, -0.5) << shape_name(scene.geometries()[static_cast<std::size_t>(c.geometry_a)].shape) << " on "
-                             << shape_name(scene.geometries()[static_cast<std::size_t>(c.geometry_b)].shape) << ", seed " << seed;
+      EXPECT_GT(c.gap, -0.5) << shape_name(scene.geometries()[c.geometry_a].shape) << " on "
+                             << shape_name(scene.geometries()[c.geometry_b].shape) << ", seed " << seed;
     }
   }
 }

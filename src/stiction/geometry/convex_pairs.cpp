@@ -41,7 +41,7 @@ void cylinder_on_plane(const Convex& shape, const Plane3& plane, ContactSink& si
   if (std::abs(along) > kSteep) {
     std::array<RimPoint, kCapCorners> corners;
     const int count = cap_corners(shape, along < 0.0 ? -1.0 : 1.0, -plane.n, corners);
-    for (int i = 0; i < count; ++i) add(corners[static_cast<std::size_t>(i)].p, corners[static_cast<std::size_t>(i)].name);
+    for (int i = 0; i < count; ++i) add(corners[i].p, corners[i].name);
     return;
   }
   for (double side : {-1.0, 1.0}) add(farthest_on_rim(shape, side, -plane.n), lowest_name(side));
@@ -216,7 +216,7 @@ void thin_out(std::vector<RawContact>& contacts, std::size_t first) {
     const double angle = 2.0 * std::numbers::pi * k / (kMaxPoints - 1);
     const Vector3d out = std::cos(angle) * t1 + std::sin(angle) * t2;
     const auto far = std::max_element(begin, contacts.end(), [&](const auto& x, const auto& y) { return out.dot(x.p) < out.dot(y.p); });
-    keep[static_cast<std::size_t>(k)] = static_cast<std::size_t>(far - begin);
+    keep[k] = static_cast<std::size_t>(far - begin);
   }
   std::sort(keep.begin(), keep.end());
   const auto last = std::unique(keep.begin(), keep.end());

@@ -19,15 +19,14 @@ int cap_corners(const Convex& cylinder, double side, const Vector3d& d, std::arr
   int count = 0;
   const auto lowest = [&] {
     if (!tilted) return;
-    corners[static_cast<std::size_t>(count++)] = {cylinder.X * Vector3d(r * local.x() / rho, r * local.y() / rho, z), lowest_name(side)};
+    corners[count++] = {cylinder.X * Vector3d(r * local.x() / rho, r * local.y() / rho, z), lowest_name(side)};
   };
   for (int i = 0; i < kCapPoints; ++i) {
     const double at = i * step;
     // The lowest point takes the place of a fixed one that it all but meets.
     const double apart = std::abs(std::remainder(angle - at, 2.0 * std::numbers::pi));
     if (!tilted || apart > 1e-6)
-      corners[static_cast<std::size_t>(count++)] = {cylinder.X * Vector3d(r * std::cos(at), r * std::sin(at), z),
-                                                    lowest_name(side) + 1 + i};
+      corners[count++] = {cylinder.X * Vector3d(r * std::cos(at), r * std::sin(at), z), lowest_name(side) + 1 + i};
     if (angle >= at && angle < at + step) lowest();
   }
   return count;

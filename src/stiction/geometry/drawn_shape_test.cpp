@@ -10,7 +10,7 @@ using Eigen::Vector3d;
 /// Volume inside a closed surface, by the divergence theorem; negative when its triangles turn the wrong way.
 double volume(const TriangleMesh& mesh) {
   double sum = 0.0;
-  const auto at = [&](int i) -> const Vector3d& { return mesh.vertices[static_cast<std::size_t>(i)]; };
+  const auto at = [&](int i) -> const Vector3d& { return mesh.vertices[i]; };
   for (const Eigen::Vector3i& t : mesh.triangles) sum += at(t[0]).dot(at(t[1]).cross(at(t[2]))) / 6.0;
   return sum;
 }

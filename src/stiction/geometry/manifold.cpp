@@ -33,8 +33,8 @@ struct Feature {
     const Vector2d d = q[1] - q[0];
     return z[0] + (z[1] - z[0]) * std::clamp(d.dot(at - q[0]) / d.squaredNorm(), 0.0, 1.0);
   }
-  std::uint64_t vertex(int i) const { return vertex_name(name[static_cast<std::size_t>(i)]); }
-  std::uint64_t edge(int i) const { return edge_name(name[static_cast<std::size_t>(i)], name[static_cast<std::size_t>((i + 1) % count)]); }
+  std::uint64_t vertex(int i) const { return vertex_name(name[i]); }
+  std::uint64_t edge(int i) const { return edge_name(name[i], name[(i + 1) % count]); }
 };
 
 /// Tangent plane at the nearest points.
@@ -69,7 +69,7 @@ void polytope_feature(const Convex& shape, const Vector3d& d, int vertex, const 
   int face = -1;
   double best = 0.3;  // a steeper face has no heights worth extrapolating
   for (int k : core.faces_of(vertex)) {
-    const double c = core.faces[static_cast<std::size_t>(k)].normal.dot(local);
+    const double c = core.faces[k].normal.dot(local);
     if (c > best + 1e-12) best = c, face = k;
   }
   if (face >= 0) {
@@ -79,7 +79,7 @@ void polytope_feature(const Convex& shape, const Vector3d& d, int vertex, const 
       const int v = loop[i * loop.size() / corners];
       plane.put(shape.world(v), v, f);
     }
-    plane.set_slope(shape.X.linear() * core.faces[static_cast<std::size_t>(face)].normal, f);
+    plane.set_slope(shape.X.linear() * core.faces[face].normal, f);
     return;
   }
   int other = -1;
@@ -98,7 +98,7 @@ void cylinder_feature(const Convex& shape, const Vector3d& d, const Plane& plane
   if (std::abs(along) > 0.6) {
     std::array<RimPoint, kCapCorners> corners;
     const int count = cap_corners(shape, side, d, corners);
-    for (int i = 0; i < count; ++i) plane.put(corners[static_cast<std::size_t>(i)].p, corners[static_cast<std::size_t>(i)].name, f);
+    for (int i = 0; i < count; ++i) plane.put(corners[i].p, corners[i].name, f);
     // Seen from outside its cap, the ring turns with the axis.
     if (side < 0.0) reverse(f);
     plane.set_slope(side * shape.axis(), f);
@@ -133,7 +133,7 @@ struct Corners {
   std::array<Corner, 2 * kMaxCorners + 4> at;  // only `count` of them are ever written
   int count = 0;
   void push(const Corner& c) {
-    if (count < static_cast<int>(at.size())) at[static_cast<std::size_t>(count++)] = c;
+    if (count < static_cast<int>(at.size())) at[count++] = c;
   }
 };
 
@@ -143,21 +143,21 @@ Corner crossing(const Corner& from, const Vector2d& q, const Feature& b, int j) 
   const int k = -1 - from.edge;
   const int shared = (k + 1) % b.count == j ? j : ((j + 1) % b.count == k ? k : -1);
   if (shared < 0) return {q, -1, j, 0};
-  return {b.q[static_cast<std::size_t>(shared)], -1, shared, 0};
+  return {b.q[shared], -1, shared, 0};
 }
 
 /// Sutherland-Hodgman: polygon A inside polygon B, both counter-clockwise, names kept.
 class Clipper {
  public:
   Clipper(const Feature& a, const Feature& b, double tolerance) {
-    for (int i = 0; i < a.count; ++i) out_->push({a.q[static_cast<std::size_t>(i)], i, -1, i});
+    for (int i = 0; i < a.count; ++i) out_->push({a.q[i], i, -1, i});
     for (int j = 0; j < b.count; ++j) cut(b, j, tolerance);
   }
   const Corners& corners() const { return *out_; }
 
  private:
   void cut(const Feature& b, int j, double tolerance) {
-    const Vector2d &from = b.q[static_cast<std::size_t>(j)], &to = b.q[static_cast<std::size_t>((j + 1) % b.count)];
+    const Vector2d &from = b.q[j], &to = b.q[(j + 1) % b.count];
     const Vector2d e = (to - from).normalized();
     next_->count = 0;
     const int count = out_->count;
@@ -166,7 +166,7 @@ class Clipper {
     const double first = hc;
     for (int i = 0; i < count; ++i) {
       const bool last = i + 1 == count;
-      const Corner &c = out_->at[static_cast<std::size_t>(i)], &d = out_->at[last ? 0 : static_cast<std::size_t>(i + 1)];
+      const Corner &c = out_->at[i], &d = out_->at[last ? 0 : static_cast<std::size_t>(i + 1)];
       const double hd = last ? first : cross(e, d.q - from);
       const bool in_c = hc >= -tolerance, in_d = hd >= -tolerance;
       if (in_c) next_->push(c);
@@ -194,8 +194,8 @@ SegmentClip clip_segment(const Feature& s, const Feature& f, double tolerance) {
   SegmentClip r;
   const Vector2d d = s.q[1] - s.q[0];
   for (int j = 0; j < f.count; ++j) {
-    const Vector2d& from = f.q[static_cast<std::size_t>(j)];
-    const Vector2d e = (f.q[static_cast<std::size_t>((j + 1) % f.count)] - from).normalized();
+    const Vector2d& from = f.q[j];
+    const Vector2d e = (f.q[(j + 1) % f.count] - from).normalized();
     const double h0 = cross(e, s.q[0] - from), h1 = h0 + cross(e, d);
     if (h0 < -tolerance && h1 < -tolerance) r.empty = true;
     if (h0 < -tolerance && h1 >= -tolerance && h0 / (h0 - h1) > r.t0) r.t0 = h0 / (h0 - h1), r.edge0 = j;
@@ -217,9 +217,9 @@ class Emitter {
 
   void point(const Vector2d& q, double za, double zb, std::uint64_t name_a, std::uint64_t name_b) {
     for (int i = 0; i < count_; ++i) {
-      if ((seen_[static_cast<std::size_t>(i)] - q).squaredNorm() < 1e-18) return;
+      if ((seen_[i] - q).squaredNorm() < 1e-18) return;
     }
-    if (count_ < static_cast<int>(seen_.size())) seen_[static_cast<std::size_t>(count_++)] = q;
+    if (count_ < static_cast<int>(seen_.size())) seen_[count_++] = q;
     const double gap = za - zb - a_.radius - b_.radius;
     least_ = std::min(least_, gap);
     const double middle = 0.5 * ((za - a_.radius) + (zb + b_.radius));
@@ -230,7 +230,7 @@ class Emitter {
     const Clipper clipper(fa_, fb_, tolerance);
     const Corners& corners = clipper.corners();
     for (int i = 0; i < corners.count; ++i) {
-      const Corner& c = corners.at[static_cast<std::size_t>(i)];
+      const Corner& c = corners.at[i];
       if (c.a >= 0 && c.b >= 0) {
         point(c.q, fa_.edge(c.a), fb_.edge(c.b));
       } else if (c.a >= 0) {
@@ -291,8 +291,8 @@ struct Touching {
   bool is_point() const { return count == 1 && disc == 0.0; }
   void add(const Vector3d& from, const Vector3d& to) {
     if (count + 2 > static_cast<int>(points.size())) return;
-    points[static_cast<std::size_t>(count++)] = from;
-    points[static_cast<std::size_t>(count++)] = to;
+    points[count++] = from;
+    points[count++] = to;
   }
   template <class F>
   void for_edges(const F& f) const {
@@ -315,7 +315,7 @@ void touching_edges(const Convex& shape, const SupportPoint& at, const Vector3d&
   }
   if (r.count < 4) return;
   for (int f : shape.core->faces_of(at.vertex)) {
-    if ((shape.X.linear() * shape.core->faces[static_cast<std::size_t>(f)].normal).cross(n).norm() > kSquare) continue;
+    if ((shape.X.linear() * shape.core->faces[f].normal).cross(n).norm() > kSquare) continue;
     const auto loop = shape.core->face_loop(f);
     r.count = 0;
     for (std::size_t i = 0; i < loop.size(); ++i) r.add(shape.world(loop[i]), shape.world(loop[(i + 1) % loop.size()]));
@@ -329,7 +329,7 @@ Touching touching_features(const Convex& shape, const SupportPoint& at, const Ve
     const Vector3d axis = shape.axis(), along = axis.dot(at.point - shape.center()) * axis;
     if (axis.cross(n).norm() < kSquare) {
       r.disc = shape.cylinder_radius;
-      r.points[static_cast<std::size_t>(r.count++)] = shape.center() + along;
+      r.points[r.count++] = shape.center() + along;
     } else if (std::abs(axis.dot(n)) < kSquare) {
       const Vector3d middle = at.point - along;
       r.add(middle - shape.cylinder_half * axis, middle + shape.cylinder_half * axis);
@@ -337,7 +337,7 @@ Touching touching_features(const Convex& shape, const SupportPoint& at, const Ve
   } else {
     touching_edges(shape, at, n, r);
   }
-  if (r.count == 0) r.points[static_cast<std::size_t>(r.count++)] = at.point;
+  if (r.count == 0) r.points[r.count++] = at.point;
   return r;
 }
 

@@ -31,7 +31,7 @@ class TemporaryMesh {
     out << "solid s\n";
     for (const auto& t : mesh.triangles) {
       out << "facet normal 0 0 0\nouter loop\n";
-      for (int k = 0; k < 3; ++k) out << "vertex " << mesh.vertices[static_cast<std::size_t>(t[k])].transpose() << '\n';
+      for (int k = 0; k < 3; ++k) out << "vertex " << mesh.vertices[t[k]].transpose() << '\n';
       out << "endloop\nendfacet\n";
     }
     out << "endsolid s\n";

@@ -23,12 +23,12 @@ struct Groups {
   std::vector<int> parent;
   explicit Groups(std::size_t n) : parent(n) { std::iota(parent.begin(), parent.end(), 0); }
   int find(int i) {
-    while (parent[static_cast<std::size_t>(i)] != i) i = parent[static_cast<std::size_t>(i)];
+    while (parent[i] != i) i = parent[i];
     return i;
   }
   void join(int a, int b) {
     const int ra = find(a), rb = find(b);
-    parent[static_cast<std::size_t>(std::max(ra, rb))] = std::min(ra, rb);
+    parent[std::max(ra, rb)] = std::min(ra, rb);
   }
 };
 
@@ -39,7 +39,7 @@ void assign_lists(std::size_t size, const Pairs& pairs, std::vector<int>& begin,
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
   items.resize(pairs.size());
   std::vector<int> next = begin;
-  for (const auto& [key, value] : pairs) items[static_cast<std::size_t>(next[static_cast<std::size_t>(key)]++)] = value;
+  for (const auto& [key, value] : pairs) items[next[key]++] = value;
 }
 
 /// Edges, neighbours and boxes from vertices, faces and loops.
@@ -94,16 +94,16 @@ std::vector<int> boundary_loop(const std::vector<std::pair<int, int>>& directed)
 void drop_collinear(std::span<const Eigen::Vector3d> vertices, std::vector<std::vector<int>>& loops) {
   std::vector<int> uses(vertices.size(), 0);
   for (const auto& loop : loops) {
-    for (int v : loop) ++uses[static_cast<std::size_t>(v)];
+    for (int v : loop) ++uses[v];
   }
   for (auto& loop : loops) {
     const std::vector<int> all = loop;
-    const auto at = [&](std::size_t i) -> const Eigen::Vector3d& { return vertices[static_cast<std::size_t>(all[i % all.size()])]; };
+    const auto at = [&](std::size_t i) -> const Eigen::Vector3d& { return vertices[all[i % all.size()]]; };
     loop.clear();
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Eigen::Vector3d before = at(i) - at(i + all.size() - 1), after = at(i + 1) - at(i);
       const bool straight = before.cross(after).norm() < 1e-9 * before.norm() * after.norm();
-      if (!straight || uses[static_cast<std::size_t>(all[i])] != 2) loop.push_back(all[i]);
+      if (!straight || uses[all[i]] != 2) loop.push_back(all[i]);
     }
   }
 }
@@ -111,9 +111,9 @@ void drop_collinear(std::span<const Eigen::Vector3d> vertices, std::vector<std::
 /// Newell's normal, area-weighted: exact for planar loops, stable for slivers.
 Eigen::Vector3d loop_normal(std::span<const Eigen::Vector3d> vertices, const std::vector<int>& loop) {
   Eigen::Vector3d sum = Eigen::Vector3d::Zero();
-  const Eigen::Vector3d& origin = vertices[static_cast<std::size_t>(loop[0])];
+  const Eigen::Vector3d& origin = vertices[loop[0]];
   for (std::size_t i = 1; i + 1 < loop.size(); ++i) {
-    sum += (vertices[static_cast<std::size_t>(loop[i])] - origin).cross(vertices[static_cast<std::size_t>(loop[i + 1])] - origin);
+    sum += (vertices[loop[i]] - origin).cross(vertices[loop[i + 1]] - origin);
   }
   return sum.normalized();
 }
@@ -137,13 +137,13 @@ void require_convex(const Polytope& p, std::string_view argument) {
 /// Keeps the vertices that some loop names, in their order.
 void compact(std::span<const Eigen::Vector3d> vertices, Polytope& p) {
   std::vector<int> index(vertices.size(), -1);
-  for (int v : p.loops) index[static_cast<std::size_t>(v)] = 0;
+  for (int v : p.loops) index[v] = 0;
   for (std::size_t v = 0; v < vertices.size(); ++v) {
     if (index[v] < 0) continue;
     index[v] = p.size();
     p.vertices.push_back(vertices[v]);
   }
-  for (int& v : p.loops) v = index[static_cast<std::size_t>(v)];
+  for (int& v : p.loops) v = index[v];
 }
 
 }  // namespace
@@ -193,7 +193,7 @@ Polytope make_box(const Eigen::Vector3d& h) {
     const int axis = f / 2;
     const Eigen::Vector3d n = (f % 2 == 0 ? 1.0 : -1.0) * Eigen::Vector3d::Unit(axis);
     p.faces.push_back({n, h[axis], 4 * f, 4});
-    p.loops.insert(p.loops.end(), quads[static_cast<std::size_t>(f)].begin(), quads[static_cast<std::size_t>(f)].end());
+    p.loops.insert(p.loops.end(), quads[f].begin(), quads[f].end());
   }
   finish(p);
   return p;
@@ -201,9 +201,7 @@ Polytope make_box(const Eigen::Vector3d& h) {
 
 Polytope make_polytope(std::span<const Eigen::Vector3d> vertices, std::span<const Eigen::Vector3i> triangles, std::string_view argument,
                        double angle) {
-  const auto corner = [&](const Eigen::Vector3i& t, int k) -> const Eigen::Vector3d& {
-    return vertices[static_cast<std::size_t>(t[k % 3])];
-  };
+  const auto corner = [&](const Eigen::Vector3i& t, int k) -> const Eigen::Vector3d& { return vertices[t[k % 3]]; };
   std::vector<Eigen::Vector3d> normals;
   std::map<std::pair<int, int>, int> left;
   for (std::size_t t = 0; t < triangles.size(); ++t) {
@@ -218,7 +216,7 @@ Polytope make_polytope(std::span<const Eigen::Vector3d> vertices, std::span<cons
     const auto other = left.find({key.second, key.first});
     if (other == left.end())
       throw InvalidArgument(argument, "a closed mesh", fmt::format("edge {}-{} with one triangle", key.first, key.second));
-    const Eigen::Vector3d &a = normals[static_cast<std::size_t>(t)], &b = normals[static_cast<std::size_t>(other->second)];
+    const Eigen::Vector3d &a = normals[t], &b = normals[other->second];
     // A sliver has no normal of its own: it joins whichever neighbour comes.
     const bool sliver = std::min(a.norm(), b.norm()) < 1e-12 * largest;
     if (sliver || (a.cross(b).norm() <= angle * a.norm() * b.norm() && a.dot(b) > 0.0)) groups.join(t, other->second);
@@ -243,7 +241,7 @@ Polytope make_polytope(std::span<const Eigen::Vector3d> vertices, std::span<cons
     face.begin = static_cast<int>(p.loops.size());
     face.count = static_cast<int>(loops[f].size());
     face.offset = -std::numeric_limits<double>::infinity();
-    for (int v : loops[f]) face.offset = std::max(face.offset, face.normal.dot(vertices[static_cast<std::size_t>(v)]));
+    for (int v : loops[f]) face.offset = std::max(face.offset, face.normal.dot(vertices[v]));
     p.loops.insert(p.loops.end(), loops[f].begin(), loops[f].end());
   }
   if (p.faces.size() < 4) throw InvalidArgument(argument, "a convex mesh with a volume", fmt::format("{} distinct faces", p.faces.size()));

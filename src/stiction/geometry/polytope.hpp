@@ -32,9 +32,9 @@ struct Polytope {
   Eigen::Vector3d box_center = Eigen::Vector3d::Zero(), box_half = Eigen::Vector3d::Zero();  ///< axis-aligned box
 
   int size() const { return static_cast<int>(vertices.size()); }
-  const Eigen::Vector3d& vertex(int i) const { return vertices[static_cast<std::size_t>(i)]; }
+  const Eigen::Vector3d& vertex(int i) const { return vertices[i]; }
   std::span<const int> face_loop(int f) const {
-    const Face& face = faces[static_cast<std::size_t>(f)];
+    const Face& face = faces[f];
     return {loops.data() + face.begin, static_cast<std::size_t>(face.count)};
   }
   std::span<const int> neighbors_of(int v) const { return part(neighbor_begin, neighbors, v); }

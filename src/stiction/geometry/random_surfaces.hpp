@@ -27,7 +27,7 @@ inline TriangleMesh star_mesh(Random& random, int times, double radius, double l
     std::map<std::pair<int, int>, int> middles;
     const auto middle = [&](int a, int b) {
       const auto [it, fresh] = middles.emplace(std::pair(std::min(a, b), std::max(a, b)), static_cast<int>(m.vertices.size()));
-      const Eigen::Vector3d sum = m.vertices[static_cast<std::size_t>(a)] + m.vertices[static_cast<std::size_t>(b)];
+      const Eigen::Vector3d sum = m.vertices[a] + m.vertices[b];
       if (fresh) m.vertices.push_back(sum.normalized());
       return it->second;
     };
@@ -79,7 +79,7 @@ inline TriangleMesh open_mesh(Random& random, const HeightMap& map) {
 inline TriangleMesh plate_mesh(Random& random) {
   constexpr std::array<int, 5> kMissing{0, 1 << 4, (1 << 4) + (1 << 5), (1 << 2) + (1 << 5) + (1 << 8),
                                         (1 << 4) + (1 << 5) + (1 << 7) + (1 << 8)};
-  const int missing = kMissing[static_cast<std::size_t>(pick(random, 5))];
+  const int missing = kMissing[pick(random, 5)];
   const Eigen::Vector3d cell(random(0.1, 0.3), random(0.1, 0.3), random(0.1, 0.3));
   const Eigen::Isometry3d X = random.pose(0.1);
   const auto solid = [&](int i, int j) { return i >= 0 && i < 3 && j >= 0 && j < 3 && (missing >> (3 * i + j) & 1) == 0; };

@@ -116,7 +116,7 @@ inline double signed_distance(const Placed& a, const Placed& b, Random& random, 
   std::partial_sort(all.begin(), all.begin() + kRefined, all.end(), better);
   double best = all[0].first;
   for (int k = 0; k < kRefined; ++k) {
-    auto [s, n] = all[static_cast<std::size_t>(k)];
+    auto [s, n] = all[k];
     double size = 0.05;
     for (int step = 0; step < kSteps; ++step, size *= 0.72) {
       for (int i = 0; i < kTries; ++i) {

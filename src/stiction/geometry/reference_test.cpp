@@ -29,7 +29,7 @@ int pairs_to_try(int quick) {
 Shape random_shape(Random& random, int kind, double size) {
   const auto extent = [&] {
     constexpr std::array<double, 5> kThin{1.0, 1.0, 1.0, 0.1, 1.0 / 300.0};
-    return size * random(0.5, 1.0) * kThin[static_cast<std::size_t>(pick(random, 5))];
+    return size * random(0.5, 1.0) * kThin[pick(random, 5)];
   };
   const double x = extent(), y = extent(), z = extent();
   if (kind == 0) return Sphere{x};
@@ -86,8 +86,8 @@ Case random_case(Random& random, const Solid& a, const Solid& b) {
   const std::array<double, 6> gaps{
       random(0.1, 1.0) * size,  std::pow(10.0, random(-9.0, -2.0)) * size, 0.0, 0.0, -std::pow(10.0, random(-9.0, -2.0)) * size,
       -random(0.02, 0.5) * size};
-  c.kind = kNames[static_cast<std::size_t>(kind)];
-  c.X_A = apart_along(a, {b, c.X_B}, R, d, gaps[static_cast<std::size_t>(kind)]);
+  c.kind = kNames[kind];
+  c.X_A = apart_along(a, {b, c.X_B}, R, d, gaps[kind]);
   // Past the middle of a face, too: the witness points then lie beside it.
   const Vector3d aside = d.unitOrthogonal(), other = d.cross(aside);
   if (pick(random, 2) == 0) c.X_A.translation() += random(-1.0, 1.0) * b.size * aside + random(-1.0, 1.0) * b.size * other;

@@ -71,7 +71,7 @@ class AxisSearch {
         continue;
       }
       for (int f : shape->core->faces_of(shape == &a_ ? at.a.vertex : at.b.vertex)) {
-        attempt(shape->X.linear() * shape->core->faces[static_cast<std::size_t>(f)].normal, at);
+        attempt(shape->X.linear() * shape->core->faces[f].normal, at);
       }
     }
   }

@@ -40,7 +40,7 @@ void add_triangles(const std::vector<Eigen::Vector3i>& triangles, const std::vec
   };
   std::vector<std::array<int, 3>> all;
   for (const auto& t : triangles) {
-    all.push_back({index[static_cast<std::size_t>(t[0])], index[static_cast<std::size_t>(t[1])], index[static_cast<std::size_t>(t[2])]});
+    all.push_back({index[t[0]], index[t[1]], index[t[2]]});
     largest = std::max(largest, twice_area(all.back()).norm());
   }
   for (const auto& v : all) {
@@ -57,13 +57,13 @@ void add_triangles(const std::vector<Eigen::Vector3i>& triangles, const std::vec
 void add_edges(Surface& s) {
   std::map<std::pair<int, int>, int> seen;
   for (int t = 0; t < static_cast<int>(s.triangles.size()); ++t) {
-    auto& tri = s.triangles[static_cast<std::size_t>(t)];
+    auto& tri = s.triangles[t];
     for (std::size_t k = 0; k < 3; ++k) {
       const int a = tri.v[k], b = tri.v[(k + 1) % 3];
       const auto [it, fresh] = seen.emplace(std::pair(std::min(a, b), std::max(a, b)), static_cast<int>(s.edges.size()));
       // Where more than two triangles meet, the third and later ones end in an edge of their own.
       if (!fresh && s.edge(it->second).right < 0) {
-        s.edges[static_cast<std::size_t>(it->second)].right = t;
+        s.edges[it->second].right = t;
         tri.edge[k] = it->second;
       } else {
         tri.edge[k] = static_cast<int>(s.edges.size());
@@ -117,7 +117,7 @@ void mark_edges(Surface& s) {
     e.bend = folded ? 1.0 : sine;
     e.convex = (sine > kFlat || folded) && height < 0.0;
     e.concave = (sine > kFlat || folded) && height > 0.0;
-    if (e.concave) s.triangles[static_cast<std::size_t>(e.left)].hollow = s.triangles[static_cast<std::size_t>(e.right)].hollow = true;
+    if (e.concave) s.triangles[e.left].hollow = s.triangles[e.right].hollow = true;
   }
 }
 
@@ -126,15 +126,15 @@ void mark_patches(Surface& s) {
   s.patch.resize(s.triangles.size());
   std::iota(s.patch.begin(), s.patch.end(), 0);
   const auto root = [&](int t) {
-    while (s.patch[static_cast<std::size_t>(t)] != t) t = s.patch[static_cast<std::size_t>(t)];
+    while (s.patch[t] != t) t = s.patch[t];
     return t;
   };
   for (const auto& e : s.edges) {
     if (e.convex || e.concave) continue;
     const int a = root(e.left), b = root(e.right);
-    s.patch[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+    s.patch[std::max(a, b)] = std::min(a, b);
   }
-  for (int t = 0; t < static_cast<int>(s.patch.size()); ++t) s.patch[static_cast<std::size_t>(t)] = root(t);
+  for (int t = 0; t < static_cast<int>(s.patch.size()); ++t) s.patch[t] = root(t);
 }
 
 /// Whether all edges at v fall away from some direction on the outside: d = outward + x t1 + y t2, the polygon of all (x, y) cut edge by
@@ -142,9 +142,9 @@ void mark_patches(Surface& s) {
 bool falls_away(const Surface& s, int v) {
   constexpr double kWidest = 1e3;  // up to 0.06 degrees short of a right angle to the outward direction
   using Eigen::Vector2d;
-  const double length = s.vertex_normal[static_cast<std::size_t>(v)].norm();
+  const double length = s.vertex_normal[v].norm();
   if (s.spokes_of(v).empty() || !(length > 0.0)) return false;
-  const Vector3d outward = s.vertex_normal[static_cast<std::size_t>(v)] / length, t1 = outward.unitOrthogonal(), t2 = outward.cross(t1);
+  const Vector3d outward = s.vertex_normal[v] / length, t1 = outward.unitOrthogonal(), t2 = outward.cross(t1);
   std::vector<Vector2d> left{{-kWidest, -kWidest}, {kWidest, -kWidest}, {kWidest, kWidest}, {-kWidest, kWidest}}, next;
   for (int k : s.spokes_of(v)) {
     const Vector3d e = (s.vertex(k) - s.vertex(v)).normalized();
@@ -179,13 +179,13 @@ void mark_vertices(Surface& s) {
     for (std::size_t k = 0; k < 3; ++k) {
       const Vector3d u = (s.vertex(t.v[(k + 1) % 3]) - s.vertex(t.v[k])).normalized();
       const Vector3d w = (s.vertex(t.v[(k + 2) % 3]) - s.vertex(t.v[k])).normalized();
-      s.vertex_normal[static_cast<std::size_t>(t.v[k])] += std::acos(std::clamp(u.dot(w), -1.0, 1.0)) * t.normal;
+      s.vertex_normal[t.v[k]] += std::acos(std::clamp(u.dot(w), -1.0, 1.0)) * t.normal;
     }
   }
   s.vertex_convex.assign(s.vertices.size(), 0);
   for (int v = 0; v < static_cast<int>(s.vertices.size()); ++v) {
     if (!falls_away(s, v)) continue;
-    s.vertex_convex[static_cast<std::size_t>(v)] = 1;
+    s.vertex_convex[v] = 1;
     s.convex_vertices.push_back(v);
   }
 }
@@ -205,9 +205,9 @@ class TreeBuilder {
     const int id = static_cast<int>(s_.nodes.size());
     Eigen::AlignedBox3d box, middles;
     for (int i = begin; i < begin + count; ++i) {
-      const int t = s_.order[static_cast<std::size_t>(i)];
+      const int t = s_.order[i];
       for (int v : s_.triangle(t).v) box.extend(s_.vertex(v));
-      middles.extend(centers_[static_cast<std::size_t>(t)]);
+      middles.extend(centers_[t]);
     }
     s_.nodes.push_back({box.min(), box.max(), -1, begin, count});
     if (count <= kLeafTriangles) return id;
@@ -215,12 +215,12 @@ class TreeBuilder {
     middles.sizes().maxCoeff(&axis);
     const auto first = s_.order.begin() + begin;
     std::nth_element(first, first + count / 2, first + count, [&](int a, int b) {
-      const double ca = centers_[static_cast<std::size_t>(a)][axis], cb = centers_[static_cast<std::size_t>(b)][axis];
+      const double ca = centers_[a][axis], cb = centers_[b][axis];
       return ca < cb || (ca == cb && a < b);
     });
     build(begin, count / 2);
     const int right = build(begin + count / 2, count - count / 2);
-    s_.nodes[static_cast<std::size_t>(id)].right = right;
+    s_.nodes[id].right = right;
     return id;
   }
 
@@ -248,7 +248,7 @@ Surface build(const std::vector<Vector3d>& vertices, const std::vector<Eigen::Ve
 Vector3d pseudo_normal(const Surface& s, const TrianglePoint& c, const Surface::Triangle& tri) {
   const auto k = static_cast<std::size_t>(c.k);
   if (c.region == TriangleRegion::face) return tri.normal;
-  if (c.region == TriangleRegion::vertex) return s.vertex_normal[static_cast<std::size_t>(tri.v[k])];
+  if (c.region == TriangleRegion::vertex) return s.vertex_normal[tri.v[k]];
   const Surface::Edge& e = s.edge(tri.edge[k]);
   // Beside an open border nothing is inside.
   return e.right < 0 ? Vector3d(Vector3d::Zero()) : Vector3d(s.triangle(e.left).normal + s.triangle(e.right).normal);
@@ -285,7 +285,7 @@ void Surface::query(const Vector3d& lower, const Vector3d& upper, std::vector<in
   stack[depth++] = 0;
   while (depth > 0) {
     const int id = stack[--depth];
-    const Node& node = nodes[static_cast<std::size_t>(id)];
+    const Node& node = nodes[id];
     if (!meets(node)) continue;
     if (node.right >= 0) {
       stack[depth++] = node.right;
@@ -293,7 +293,7 @@ void Surface::query(const Vector3d& lower, const Vector3d& upper, std::vector<in
       continue;
     }
     for (int i = node.begin; i < node.begin + node.count; ++i) {
-      const int t = order[static_cast<std::size_t>(i)];
+      const int t = order[i];
       const Vector3d &a = vertex(triangle(t).v[0]), &b = vertex(triangle(t).v[1]), &c = vertex(triangle(t).v[2]);
       const bool in =
           (a.cwiseMin(b).cwiseMin(c).array() <= upper.array()).all() && (a.cwiseMax(b).cwiseMax(c).array() >= lower.array()).all();
@@ -330,13 +330,12 @@ Surface make_surface(const HeightMap& map, std::string_view argument) {
     for (int i = rows - 1; i > 0; --i) border.push_back(at(i, cols - 1));
     for (int j = cols - 1; j > 0; --j) border.push_back(at(0, j));
     const int base = static_cast<int>(vertices.size()), n = static_cast<int>(border.size());
-    for (int v : border)
-      vertices.emplace_back(vertices[static_cast<std::size_t>(v)].x(), vertices[static_cast<std::size_t>(v)].y(), map.bottom);
+    for (int v : border) vertices.emplace_back(vertices[v].x(), vertices[v].y(), map.bottom);
     const int middle = static_cast<int>(vertices.size());
     vertices.emplace_back(0.0, 0.0, map.bottom);
     for (int k = 0; k < n; ++k) {
       const int next = (k + 1) % n;
-      quad(base + k, base + next, border[static_cast<std::size_t>(next)], border[static_cast<std::size_t>(k)]);
+      quad(base + k, base + next, border[next], border[k]);
       triangles.emplace_back(base + next, base + k, middle);
     }
   }

@@ -51,9 +51,9 @@ struct Surface {
   std::vector<int> order;
   Eigen::Vector3d box_center = Eigen::Vector3d::Zero(), box_half = Eigen::Vector3d::Zero();
 
-  const Eigen::Vector3d& vertex(int i) const { return vertices[static_cast<std::size_t>(i)]; }
-  const Triangle& triangle(int i) const { return triangles[static_cast<std::size_t>(i)]; }
-  const Edge& edge(int i) const { return edges[static_cast<std::size_t>(i)]; }
+  const Eigen::Vector3d& vertex(int i) const { return vertices[i]; }
+  const Triangle& triangle(int i) const { return triangles[i]; }
+  const Edge& edge(int i) const { return edges[i]; }
   std::span<const int> spokes_of(int v) const {
     const std::size_t k = static_cast<std::size_t>(v);
     return {spokes.data() + spoke_begin[k], static_cast<std::size_t>(spoke_begin[k + 1] - spoke_begin[k])};

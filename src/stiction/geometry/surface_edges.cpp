@@ -29,7 +29,7 @@ bool crosses_beyond(const FeatureSet::Edge& e, const Surface& s, const Surface::
   if (!(x >= 0.0 && x <= 1.0)) return false;
   const double beyond = std::max(-y, y - 1.0) * v.norm();
   const int end = y < 0.0 ? edge.a : edge.b;
-  if (s.vertex_convex[static_cast<std::size_t>(end)] || !(beyond > 0.0) || beyond > kBeyond * -distance) return false;
+  if (s.vertex_convex[end] || !(beyond > 0.0) || beyond > kBeyond * -distance) return false;
   p = e.a + x * u;
   return true;
 }

@@ -16,7 +16,7 @@ using Eigen::Vector3d;
 Vector3d into_face(const Polytope& core, int face, const Polytope::Edge& e) {
   if (face < 0) return Vector3d::Zero();
   const Vector3d along = (core.vertex(e.b) - core.vertex(e.a)).normalized();
-  return core.faces[static_cast<std::size_t>(face)].normal.cross(along);
+  return core.faces[face].normal.cross(along);
 }
 
 void collect_chords(const Convex& cylinder, const Eigen::Isometry3d& X, FeatureSet& f) {
@@ -61,8 +61,7 @@ void collect_features(const Convex& shape, const Eigen::Isometry3d& X, FeatureSe
     out.faces = 2;
     out.into_left = X.linear() * into_face(core, e.left_face, e);
     out.into_right = -(X.linear() * into_face(core, e.right_face, e));
-    const Vector3d &nl = core.faces[static_cast<std::size_t>(e.left_face)].normal,
-                   &nr = core.faces[static_cast<std::size_t>(e.right_face)].normal;
+    const Vector3d &nl = core.faces[e.left_face].normal, &nr = core.faces[e.right_face].normal;
     out.bend = nl.dot(nr) < 0.0 ? 1.0 : nl.cross(nr).norm();
   }
 }
@@ -91,7 +90,7 @@ void collect_convex(const Surface& s, const std::vector<int>& triangles, std::ve
   for (int t : triangles) {
     for (std::size_t k = 0; k < 3; ++k) {
       const Surface::Triangle& tri = s.triangle(t);
-      if (s.vertex_convex[static_cast<std::size_t>(tri.v[k])]) vertices.push_back(tri.v[k]);
+      if (s.vertex_convex[tri.v[k]]) vertices.push_back(tri.v[k]);
       if (s.edge(tri.edge[k]).convex) edges.push_back(tri.edge[k]);
     }
   }
@@ -102,7 +101,7 @@ void collect_convex(const Surface& s, const std::vector<int>& triangles, std::ve
 }
 
 bool in_vertex_cone(const Surface& s, int v, const Vector3d& n, double slack) {
-  const Vector3d& outward = s.vertex_normal[static_cast<std::size_t>(v)];
+  const Vector3d& outward = s.vertex_normal[v];
   if (n.dot(outward) < -slack * outward.norm()) return false;
   for (int k : s.spokes_of(v)) {
     const Vector3d e = s.vertex(k) - s.vertex(v);
@@ -119,7 +118,7 @@ bool in_edge_cone(const Surface& s, const Surface::Edge& e, const Vector3d& n, d
 
 bool rests(const FeatureSet& f, const FeatureSet::Vertex& v, const Vector3d& n, double slack) {
   for (int i = v.spoke_begin; i < v.spoke_begin + v.spoke_count; ++i) {
-    if (f.spokes[static_cast<std::size_t>(i)].dot(n) < -slack) return false;
+    if (f.spokes[i].dot(n) < -slack) return false;
   }
   return true;
 }

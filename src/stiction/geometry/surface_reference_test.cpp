@@ -309,7 +309,7 @@ void run(const char* what, int kind, int poses) {
         const std::array<double, 5> depths{-random(0.0, 0.9) * margin, 0.0, std::pow(10.0, random(-6.0, -4.0)), random(0.0, 0.03) * size,
                                            random(0.0, 0.1) * size};
         const int depth = pick(random, 5);
-        if (!lower(probe, X, d, depths[static_cast<std::size_t>(depth)])) continue;
+        if (!lower(probe, X, d, depths[depth])) continue;
         if (kind == 1 && !is_on_front(surface, probe, {solid, X}, d, margin)) continue;
         SCOPED_TRACE(::testing::Message() << shape_name(solid.shape) << " on " << what << ", number " << t.tried << ", " << depth);
         ++t.tried;

@@ -28,7 +28,7 @@ TrianglePoint over_triangle(const Surface& s, const Surface::Triangle& tri, cons
 
 /// p over a face of the polytope, seen along its normal.
 bool is_over(const Polytope& core, int face, const Vector3d& p) {
-  const Vector3d& n = core.faces[static_cast<std::size_t>(face)].normal;
+  const Vector3d& n = core.faces[face].normal;
   const auto loop = core.face_loop(face);
   for (std::size_t i = 0; i < loop.size(); ++i) {
     const Vector3d &a = core.vertex(loop[i]), &b = core.vertex(loop[(i + 1) % loop.size()]);
@@ -87,7 +87,7 @@ bool PointContacts::is_inside(const Vector3d& p) const {
 bool PointContacts::in_hollow(const TrianglePoint& c, const Surface::Triangle& tri, double height, const Vector3d& p) const {
   const auto k = static_cast<std::size_t>(c.k);
   if (c.region == TriangleRegion::edge && !s_.edge(tri.edge[k]).concave) return false;
-  if (c.region == TriangleRegion::vertex && s_.vertex_convex[static_cast<std::size_t>(tri.v[k])]) return false;
+  if (c.region == TriangleRegion::vertex && s_.vertex_convex[tri.v[k]]) return false;
   return (p - c.point).squaredNorm() <= 4.0 * height * height;
 }
 
@@ -104,7 +104,7 @@ void PointContacts::add_feature(const FeatureSet& f, const FeatureSet::Vertex& v
     add(v.p, n, distance, v.name, edge_name(edge.a, edge.b), true, true);
   } else {
     const int w = tri.v[k];
-    if (!s_.vertex_convex[static_cast<std::size_t>(w)] || !in_vertex_cone(s_, w, n, kStrict) || !rests(f, v, n, kStrict)) return;
+    if (!s_.vertex_convex[w] || !in_vertex_cone(s_, w, n, kStrict) || !rests(f, v, n, kStrict)) return;
     add(v.p, n, distance, v.name, vertex_name(w), true, true);
   }
 }
@@ -149,7 +149,7 @@ void PointContacts::rims(const Convex& cylinder) {
       std::array<RimPoint, kCapCorners> corners;
       const int count = cap_corners(cylinder, along < 0.0 ? -1.0 : 1.0, -tri.normal, corners);
       for (int i = 0; i < count; ++i) {
-        const RimPoint& c = corners[static_cast<std::size_t>(i)];
+        const RimPoint& c = corners[i];
         rim_point(cylinder, t, c.p, vertex_name(c.name), lowest);
       }
     } else {
@@ -198,7 +198,7 @@ void surface_vertices_on_polytope(const Convex& shape, const FeatureSet& f, cons
     int nearest = -1, touched = -1;  // faces least far inside: of all, and of those over the vertex with their normals in its cone
     double outside = -std::numeric_limits<double>::infinity(), touched_at = outside;
     for (int i = 0; i < static_cast<int>(core.faces.size()) && outside <= out.reach(); ++i) {
-      const Polytope::Face& face = core.faces[static_cast<std::size_t>(i)];
+      const Polytope::Face& face = core.faces[i];
       const double h = face.normal.dot(p) - face.offset;
       if (h > outside) outside = h, nearest = i;
       if (h > touched_at && in_vertex_cone(s, v, -(shape.X.linear() * face.normal), kStrict) && is_over(core, i, p))
@@ -206,7 +206,7 @@ void surface_vertices_on_polytope(const Convex& shape, const FeatureSet& f, cons
     }
     if (outside > out.reach()) continue;
     const auto add_face = [&](int i, double h) {
-      const Vector3d n = -(shape.X.linear() * core.faces[static_cast<std::size_t>(i)].normal);
+      const Vector3d n = -(shape.X.linear() * core.faces[i].normal);
       if (i == touched || in_vertex_cone(s, v, n, kSteep))
         out.add({w + h * n, n, h, face_name(i), vertex_name(v), i == touched, i == nearest});
     };

@@ -27,7 +27,7 @@ class PointContacts {
   bool is_inside(const Eigen::Vector3d& p) const;
   bool in_hollow(const TrianglePoint& c, const Surface::Triangle& tri, double height, const Eigen::Vector3d& p) const;
   bool hollow_between(int a, int b) const;
-  std::uint64_t patch_name(int t) const { return face_name(s_.patch[static_cast<std::size_t>(t)]); }
+  std::uint64_t patch_name(int t) const { return face_name(s_.patch[t]); }
 
   const Surface& s_;
   const std::vector<int>& triangles_;

@@ -232,7 +232,7 @@ std::optional<double> terrain_height(const Shape& shape, double x, double y) {
   if (mesh == nullptr) throw InvalidArgument("shape", "a height map or a triangle mesh", std::string(shape_name(shape)));
   std::optional<double> highest;
   for (const Eigen::Vector3i& t : mesh->triangles) {
-    const auto vertex = [&](int k) { return mesh->vertices[static_cast<std::size_t>(t[k])]; };
+    const auto vertex = [&](int k) { return mesh->vertices[t[k]]; };
     const std::optional<double> height = height_on(vertex(0), vertex(1), vertex(2), x, y);
     if (height) highest = std::max(highest.value_or(*height), *height);
   }

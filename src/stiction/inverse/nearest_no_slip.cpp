@@ -19,7 +19,7 @@ void list_rows(const StandardForm& form, const Solution& refused, std::vector<in
     if (std::isinf(form.problem.mu[k])) rows.insert(rows.end(), {3 * k + 1, 3 * k + 2});
   }
   for (int k = 0; k < form.problem.contacts(); ++k) {
-    if (refused.impulses[3 * form.contacts[static_cast<std::size_t>(k)]] > 0.0) rows.push_back(3 * k);
+    if (refused.impulses[3 * form.contacts[k]] > 0.0) rows.push_back(3 * k);
   }
 }
 
@@ -27,16 +27,16 @@ void list_rows(const StandardForm& form, const Solution& refused, std::vector<in
 void gather(const ProblemView& p, const StandardForm& form, const Solution& refused, std::span<const int> joints,
             NearestNoSlipWorkspace& w) {
   const ReducedProblem& reduced = form.problem;
-  w.joint.assign(static_cast<std::size_t>(p.velocities()), -1);
-  for (std::size_t i = 0; i < joints.size(); ++i) w.joint[static_cast<std::size_t>(joints[i])] = static_cast<int>(i);
+  w.joint.assign(p.velocities(), -1);
+  for (std::size_t i = 0; i < joints.size(); ++i) w.joint[joints[i]] = static_cast<int>(i);
   const Index count = static_cast<Index>(w.rows.size());
   GrowMatrix& base = w.base.reset(count, reduced.rank_bound());
   base.setZero();
   w.columns.setZero(count, static_cast<Index>(joints.size()));
   w.slip.resize(count);
   for (Index t = 0; t < count; ++t) {
-    const int place = w.rows[static_cast<std::size_t>(t)] / 3, row = w.rows[static_cast<std::size_t>(t)] % 3;
-    const int contact = form.contacts[static_cast<std::size_t>(place)];
+    const int place = w.rows[t] / 3, row = w.rows[t] % 3;
+    const int contact = form.contacts[place];
     w.slip[t] = refused.u[3 * contact + row] + (row == 0 ? reduced.offset[place] : 0.0);
     for (int e = reduced.Rt.entry_begin(place); e < reduced.Rt.entry_end(place); ++e) {
       const auto entry = reduced.Rt.entry(e);

@@ -90,7 +90,7 @@ TEST(ViscousInverse, TorquesGiveTheSameStepBack) {
       ContactProblem p = biped(rng, 1 + trial % 4, 0.0);
       ContactMaterial material;
       material.viscosity = 5.0 * (1 + trial);
-      p.material.assign(static_cast<std::size_t>(p.contacts()), material);
+      p.material.assign(p.contacts(), material);
       InverseOptions options;
       options.contact.law = Law::viscous;
       options.contact.viscous_slip = slip;

@@ -31,14 +31,14 @@ struct Contact {
 };
 
 Contact contact_of(const LawTerms& law, int i) {
-  const ContactTerms& t = law.contacts[static_cast<std::size_t>(i)];
+  const ContactTerms& t = law.contacts[i];
   if (!t.bears) return {false, false, Contact::Cone::none};
   const bool free_tangents = std::isinf(t.mu), gives_way = t.has_fixed_friction();
   const Contact::Cone cone = free_tangents || gives_way ? Contact::Cone::all : t.mu > 0.0 ? Contact::Cone::pyramid : Contact::Cone::normal;
   return {true, law.family == Family::associated && free_tangents && !gives_way, cone};
 }
 
-double offset_of(const LawTerms& law, int i) { return law.contacts[static_cast<std::size_t>(i)].offset[0]; }
+double offset_of(const LawTerms& law, int i) { return law.contacts[i].offset[0]; }
 
 /// The demands of the header comment are those of rigid contacts.
 bool is_covered(const LawTerms& law) {
@@ -48,7 +48,7 @@ bool is_covered(const LawTerms& law) {
 
 /// Largest g·λ / λ_N over the cone of unit normal impulse, the tangents' share only.
 double reach(const LawTerms& law, int i, const Vector3d& g) {
-  const ContactTerms& t = law.contacts[static_cast<std::size_t>(i)];
+  const ContactTerms& t = law.contacts[i];
   const Vector3d seen = cone_velocity(t, g);
   if (law.disc()) return t.mu * std::hypot(seen[1], seen[2]);
   double best = -kInfinity;
@@ -230,7 +230,7 @@ class Builder {
   void whiten() {
     for (int k = 0; k < p_.M.blocks(); ++k) {
       auto part = w_.row.segment(p_.M.offset(k), p_.M.block_size(k));
-      factors_[static_cast<std::size_t>(k)].matrixL().solveInPlace(part);
+      factors_[k].matrixL().solveInPlace(part);
     }
   }
 
@@ -249,7 +249,7 @@ void push_contact(Builder& b, const LawTerms& law, const Contact& contact, int i
     }
     return;
   }
-  const ContactTerms& t = law.contacts[static_cast<std::size_t>(i)];
+  const ContactTerms& t = law.contacts[i];
   const int edges = law.disc() ? kPolygon : law.edges;
   const double radius = law.disc() ? t.mu / std::cos(std::numbers::pi / kPolygon) : t.mu;
   for (int j = 0; j < edges; ++j) {

@@ -32,7 +32,7 @@ void split_off_friction(const LawTerms& law, const GrowVector& lambda, StageTwoW
 }
 
 const ContactTerms& term_of(const StageTwoWorkspace& w, const Generators::Variable& g) {
-  return w.terms.contacts[static_cast<std::size_t>(w.form.contacts[static_cast<std::size_t>(g.contact)])];
+  return w.terms.contacts[w.form.contacts[g.contact]];
 }
 
 // c = (M (v⁺ - v) - p - J_bᵀ λ_b)[prescribed], what torques and contacts together must supply; fixed friction is taken off.
@@ -66,24 +66,23 @@ void find_admissible(const ProblemView& problem, const ReducedProblem& p, const 
   const double tolerance = 1e-9 * std::max({1e-300, v_plus.cwiseAbs().maxCoeff(), p.u_free.cwiseAbs().maxCoeff(), p.offset.maxCoeff()});
   const Generators& g = w.generators;
   const auto velocity = [&](const Generators::Variable& v) {
-    const int i = w.form.contacts[static_cast<std::size_t>(v.contact)];
-    return law_velocity(w.terms.contacts[static_cast<std::size_t>(i)], w.u.segment<3>(3 * i), Eigen::Vector3d::Zero());
+    const int i = w.form.contacts[v.contact];
+    return law_velocity(w.terms.contacts[i], w.u.segment<3>(3 * i), Eigen::Vector3d::Zero());
   };
   for (int v = 0; v < g.contact_variables; ++v) {
-    const Generators::Variable& variable = g.variables[static_cast<std::size_t>(v)];
+    const Generators::Variable& variable = g.variables[v];
     if (is_admissible(w.form, variable, velocity(variable), tolerance)) w.admissible.push_back(v);
   }
   if (!is_polygonal_coulomb(w.form)) return;
   // A sliding contact keeps the edges that dissipate most.
   std::erase_if(w.admissible, [&](int v) {
-    const Generators::Variable& a = g.variables[static_cast<std::size_t>(v)];
+    const Generators::Variable& a = g.variables[v];
     const Eigen::Vector3d u = velocity(a);
     const auto slip = [&](const Generators::Variable& b) { return b.direction.tail<2>().dot(u.tail<2>()); };
     double least = slip(a);
-    for (int k = v; k >= 0 && g.variables[static_cast<std::size_t>(k)].contact == a.contact; --k)
-      least = std::min(least, slip(g.variables[static_cast<std::size_t>(k)]));
-    for (int k = v; k < g.contact_variables && g.variables[static_cast<std::size_t>(k)].contact == a.contact; ++k) {
-      least = std::min(least, slip(g.variables[static_cast<std::size_t>(k)]));
+    for (int k = v; k >= 0 && g.variables[k].contact == a.contact; --k) least = std::min(least, slip(g.variables[k]));
+    for (int k = v; k < g.contact_variables && g.variables[k].contact == a.contact; ++k) {
+      least = std::min(least, slip(g.variables[k]));
     }
     return slip(a) > least + tolerance;
   });
@@ -91,18 +90,16 @@ void find_admissible(const ProblemView& problem, const ReducedProblem& p, const 
 
 void gather_rows(const ProblemView& p, const ReducedProblem& reduced, StageTwoWorkspace& w) {
   const Index count = static_cast<Index>(w.admissible.size()), joints = static_cast<Index>(p.prescribed.size()), r = reduced.rank_bound();
-  w.joint_rows.assign(static_cast<std::size_t>(count * joints), 0.0);
-  w.motion_rows.resize(static_cast<std::size_t>(count * r));
+  w.joint_rows.assign(count * joints, 0.0);
+  w.motion_rows.resize(count * r);
   w.lambda.resize(p.velocities());
   for (Index k = 0; k < count; ++k) {
-    const int v = w.admissible[static_cast<std::size_t>(k)];
-    const Generators::Variable& variable = w.generators.variables[static_cast<std::size_t>(v)];
+    const int v = w.admissible[k];
+    const Generators::Variable& variable = w.generators.variables[v];
     std::copy_n(w.generators.storage.col(v).data(), r, w.motion_rows.data() + k * r);
     w.lambda.setZero();
-    add_contact_row(p.J, w.form.contacts[static_cast<std::size_t>(variable.contact)],
-                    contact_impulse(term_of(w, variable), variable.direction), w.lambda.data());
-    for (Index j = 0; j < joints; ++j)
-      w.joint_rows[static_cast<std::size_t>(k * joints + j)] = w.lambda[p.prescribed[static_cast<std::size_t>(j)]];
+    add_contact_row(p.J, w.form.contacts[variable.contact], contact_impulse(term_of(w, variable), variable.direction), w.lambda.data());
+    for (Index j = 0; j < joints; ++j) w.joint_rows[k * joints + j] = w.lambda[p.prescribed[j]];
   }
 }
 
@@ -127,7 +124,7 @@ Status stage_two(const ProblemView& p, const Reduction& reduction, const LawTerm
   qp.E = RowsView(w.motion_rows.data(), count, r, r);
   qp.e = w.y;
   w.lo.resize(count);
-  for (Index k = 0; k < count; ++k) w.lo[k] = w.generators.lo[w.admissible[static_cast<std::size_t>(k)]];
+  for (Index k = 0; k < count; ++k) w.lo[k] = w.generators.lo[w.admissible[k]];
   qp.lo = w.lo;
   w.x0 = w.solution.x;
   w.nu0 = w.solution.nu;
@@ -140,9 +137,8 @@ Status stage_two(const ProblemView& p, const Reduction& reduction, const LawTerm
   if (status != Status::solved) return status;
   lambda = w.fixed;
   for (Index k = 0; k < count; ++k) {
-    const Generators::Variable& v = w.generators.variables[static_cast<std::size_t>(w.admissible[static_cast<std::size_t>(k)])];
-    lambda.segment<3>(3 * w.form.contacts[static_cast<std::size_t>(v.contact)]) +=
-        w.solution.x[k] * contact_impulse(term_of(w, v), v.direction);
+    const Generators::Variable& v = w.generators.variables[w.admissible[k]];
+    lambda.segment<3>(3 * w.form.contacts[v.contact]) += w.solution.x[k] * contact_impulse(term_of(w, v), v.direction);
   }
   return Status::solved;
 }

@@ -67,7 +67,7 @@ class Hdf5File {
     const Handle space(H5Dget_space(set.get()), H5Sclose);
     const hssize_t count = H5Sget_simple_extent_npoints(space.get());
     if (count < 0 || static_cast<hsize_t>(count) > kMostNumbers) fail(path, "has an impossible size");
-    std::vector<double> out(static_cast<std::size_t>(count));
+    std::vector<double> out(count);
     if (count > 0 && H5Dread(set.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()) < 0) {
       fail(path, "cannot be read as numbers");
     }
@@ -109,8 +109,8 @@ void read_compressed(const Hdf5File& in, const std::string& path, Index outer_si
   for (Index j = 0; j < outer_size; ++j) {
     const Index end = in.as_index(path + "/p", begin[static_cast<std::size_t>(j) + 1], at, most);
     for (; at < end; ++at) {
-      const int k = static_cast<int>(in.as_index(path + "/i", inner[static_cast<std::size_t>(at)], 0, inner_size - 1));
-      const double x = value[static_cast<std::size_t>(at)];
+      const int k = static_cast<int>(in.as_index(path + "/i", inner[at], 0, inner_size - 1));
+      const double x = value[at];
       out.emplace_back(outer_is_row ? static_cast<int>(j) : k, outer_is_row ? k : static_cast<int>(j), x);
     }
   }

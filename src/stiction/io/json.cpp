@@ -80,9 +80,7 @@ std::string objects(std::string_view name, int count, Object object) {
 }
 
 // "law": ..., "material": {...}, as far as the problem has them.
-std::string id_of(const std::vector<std::uint64_t>& ids, int i) {
-  return ids.empty() ? "" : fmt::format("\"id\": {}, ", ids[static_cast<std::size_t>(i)]);
-}
+std::string id_of(const std::vector<std::uint64_t>& ids, int i) { return ids.empty() ? "" : fmt::format("\"id\": {}, ", ids[i]); }
 
 template <class Problem>
 std::string law_of(const Problem& p, int contact) {
@@ -405,8 +403,7 @@ std::string to_json(const ContactProblem& p) {
   });
   out += fmt::format(",\n  \"prescribed\": {},\n  \"v_prescribed\": {},\n", integers(p.prescribed), list(p.v_prescribed));
   out += objects("rows", p.bounded_rows(), [&](int j) {
-    const std::string kind =
-        p.row_kinds.empty() ? "" : fmt::format("\"kind\": \"{}\", ", to_string(p.row_kinds[static_cast<std::size_t>(j)]));
+    const std::string kind = p.row_kinds.empty() ? "" : fmt::format("\"kind\": \"{}\", ", to_string(p.row_kinds[j]));
     const std::string soft = p.row_compliance.size() > 0 ? fmt::format("\"compliance\": {}, ", text(p.row_compliance[j])) : "";
     return fmt::format("{}\"b\": {}, \"lo\": {}, \"hi\": {},{}\n     \"J\": {}", id_of(p.row_ids, j) + kind, text(p.b[j]), text(p.lo[j]),
                        text(p.hi[j]), soft.empty() ? "" : " " + soft.substr(0, soft.size() - 1), entries(p.J_b, j));
@@ -425,7 +422,7 @@ std::string to_json(const ReducedProblem& p) {
     if (p.edge_angle.size() > 0) extra += fmt::format("\"edge_angle\": {}, ", text(p.edge_angle[i]));
     if (p.weight.size() > 0) extra += fmt::format("\"weight\": {}, ", text(p.weight[i]));
     return fmt::format("\"mu\": {}, \"offset\": {}, \"closed\": {}, {}\"u_free\": {},\n     \"Rt\": {}", text(p.mu[i]), text(p.offset[i]),
-                       p.closed[static_cast<std::size_t>(i)] != 0 ? 1 : 0, extra, list(p.u_free.segment<3>(3 * i)), entries(p.Rt, i));
+                       p.closed[i] != 0 ? 1 : 0, extra, list(p.u_free.segment<3>(3 * i)), entries(p.Rt, i));
   });
   out += ",\n" + objects("rows", p.bounded_rows(), [&](int j) {
            return fmt::format("{}\"w_free\": {}, \"lo\": {}, \"hi\": {},\n     \"Bt\": {}", id_of(p.row_ids, j), text(p.w_free[j]),

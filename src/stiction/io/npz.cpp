@@ -242,7 +242,7 @@ BlockDiagonal split_inertia(const Arrays& in, const MatrixXd& M, std::span<const
   BlockDiagonal out(sizes);
   MatrixXd rest = M;
   for (int k = 0; k < out.blocks(); ++k) {
-    auto part = rest.block(out.offset(k), out.offset(k), sizes[static_cast<std::size_t>(k)], sizes[static_cast<std::size_t>(k)]);
+    auto part = rest.block(out.offset(k), out.offset(k), sizes[k], sizes[k]);
     out.block(k) = part;
     part.setZero();
   }
@@ -259,18 +259,18 @@ void read_laws(const Arrays& in, Problem& p) {
     p.laws.push_back(*found);
   }
   const auto material = [&]() -> std::vector<ContactMaterial>& {
-    p.material.resize(static_cast<std::size_t>(n));
+    p.material.resize(n);
     return p.material;
   };
   for (const MaterialField& field : kMaterialFields) {
     const std::string key = fmt::format("material_{}", field.name);
     if (!in.has(key)) continue;
     const VectorXd values = in.vector(key, n);
-    for (Index i = 0; i < n; ++i) material()[static_cast<std::size_t>(i)].*field.member = values[i];
+    for (Index i = 0; i < n; ++i) material()[i].*field.member = values[i];
   }
   if (!in.has("material_spring")) return;
   const MatrixXd spring = in.matrix("material_spring", n, 2);
-  for (Index i = 0; i < n; ++i) material()[static_cast<std::size_t>(i)].spring = {spring(i, 0), spring(i, 1)};
+  for (Index i = 0; i < n; ++i) material()[i].spring = {spring(i, 0), spring(i, 1)};
 }
 
 // Names are words: 64 bits are more than a float has.
@@ -351,10 +351,10 @@ ReducedProblem read_reduced_problem(const Arrays& in) {
   if (in.has("weight")) p.weight = in.vector("weight", n);
   if (in.has("velocity")) p.velocity = in.scalar("velocity");
   read_laws(in, p);
-  p.closed.assign(static_cast<std::size_t>(n), 1);
+  p.closed.assign(n, 1);
   if (in.has("closed")) {
     const VectorXd closed = in.vector("closed", n);
-    for (Index i = 0; i < n; ++i) p.closed[static_cast<std::size_t>(i)] = closed[i] != 0.0;
+    for (Index i = 0; i < n; ++i) p.closed[i] = closed[i] != 0.0;
   }
   p.Bt = BlockRows::from_dense(1, in.has("Bt") ? in.matrix("Bt", m, r) : MatrixXd(0, r), sizes);
   p.w_free = in.vector("w_free", m);
@@ -375,12 +375,10 @@ void add_laws(NpzWriter& out, const Problem& p) {
   if (p.material.empty()) return;
   const Index n = static_cast<Index>(p.material.size());
   for (const MaterialField& field : kMaterialFields) {
-    const GrowVector values = VectorXd::NullaryExpr(n, [&](Index i) { return p.material[static_cast<std::size_t>(i)].*field.member; });
+    const GrowVector values = VectorXd::NullaryExpr(n, [&](Index i) { return p.material[i].*field.member; });
     out.vector(fmt::format("material_{}", field.name), values);
   }
-  out.matrix("material_spring", MatrixXd::NullaryExpr(n, 2, [&](Index i, Index j) {
-               return p.material[static_cast<std::size_t>(i)].spring[static_cast<std::size_t>(j)];
-             }));
+  out.matrix("material_spring", MatrixXd::NullaryExpr(n, 2, [&](Index i, Index j) { return p.material[i].spring[j]; }));
 }
 
 }  // namespace

@@ -64,8 +64,7 @@ ContactProblem awkward() {
   ContactProblem p;
   p.dt = 1.0 / 3.0;
   p.M.reset(sizes);
-  for (int k = 0; k < 2; ++k)
-    p.M.block(k) = MatrixXd::Identity(sizes[static_cast<std::size_t>(k)], sizes[static_cast<std::size_t>(k)]) / 7.0;
+  for (int k = 0; k < 2; ++k) p.M.block(k) = MatrixXd::Identity(sizes[k], sizes[k]) / 7.0;
   p.M.block(1)(0, 1) = p.M.block(1)(1, 0) = 0.1 * 0.1;
   p.v = VectorXd::Random(5);
   p.v[0] = -0.0;
@@ -86,7 +85,7 @@ ContactProblem awkward() {
   p.J_b.reset(1, sizes);
   for (int j = 0; j < 2; ++j) {
     p.J_b.add_group();
-    p.J_b.add_entry(j) = MatrixXd::Random(1, sizes[static_cast<std::size_t>(j)]);
+    p.J_b.add_entry(j) = MatrixXd::Random(1, sizes[j]);
   }
   p.b = Eigen::Vector2d(0.2, 1e-5);
   p.lo = Eigen::Vector2d(-kInfinity, 0.0);

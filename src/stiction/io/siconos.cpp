@@ -150,7 +150,7 @@ void read_block_sparse(Scanner& in, Index rows, Index cols, Entries& out) {
   for (std::size_t r = 0; r + 1 < begin.size(); ++r) {
     for (Index k = begin[r]; k < begin[r + 1]; ++k) {
       in.integer("the number of a block", k, k);
-      const std::size_t c = static_cast<std::size_t>(block_col[static_cast<std::size_t>(k)]);
+      const std::size_t c = static_cast<std::size_t>(block_col[k]);
       read_block(in, row[r], row[r + 1] - row[r], col[c], col[c + 1] - col[c], out);
     }
   }

@@ -113,7 +113,7 @@ TEST(MaxDissipation, WithBoxesItIsTheLeastKineticEnergy) {
     for (int other = 0; other < 30; ++other) {
       VectorXd lambda = s.impulses, beta = s.bounded_impulses;
       for (int i = 0; i < p.contacts(); ++i) {
-        if (closed[static_cast<std::size_t>(i)] == 0) continue;
+        if (closed[i] == 0) continue;
         lambda[3 * i] = std::abs(lambda[3 * i] + 0.01 * normal(rng));
         lambda[3 * i + 1] = 0.4 * lambda[3 * i] * std::sin(static_cast<double>(other));
         lambda[3 * i + 2] = 0.0;
@@ -123,7 +123,7 @@ TEST(MaxDissipation, WithBoxesItIsTheLeastKineticEnergy) {
       momentum.tail(3) += beta;
       const VectorXd v = M.llt().solve(momentum), u = J * v;
       bool feasible = true;
-      for (int i = 0; i < p.contacts(); ++i) feasible = feasible && (closed[static_cast<std::size_t>(i)] == 0 || u[3 * i] >= 0.0);
+      for (int i = 0; i < p.contacts(); ++i) feasible = feasible && (closed[i] == 0 || u[3 * i] >= 0.0);
       if (!feasible) continue;
       ++compared;
       EXPECT_GE(v.dot(M * v), energy * (1.0 - 1e-9)) << trial;

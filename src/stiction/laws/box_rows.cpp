@@ -21,7 +21,7 @@ void require_box(const StandardForm& form, const SolverOptions& options) {
   }
   for (Index i = 0; i < p.mu.size(); ++i) {
     if (std::isinf(p.mu[i])) {
-      throw InvalidArgument(fmt::format("mu[{}]", form.contacts[static_cast<std::size_t>(i)]),
+      throw InvalidArgument(fmt::format("mu[{}]", form.contacts[i]),
                             fmt::format("a finite number with solver {} (or law no_slip)", to_string(options.solver)), "inf");
     }
   }
@@ -30,15 +30,15 @@ void require_box(const StandardForm& form, const SolverOptions& options) {
 /// Bounds of the friction rows as factors of their normal force, which stands before them.
 void bind_friction(const ReducedProblem& p, BoxRowsWorkspace& w) {
   Generators& g = w.generators;
-  w.normal.assign(static_cast<std::size_t>(g.size()), -1);
+  w.normal.assign(g.size(), -1);
   int normal = -1;
   for (int k = 0; k < g.contact_variables; ++k) {
-    const Generators::Variable& v = g.variables[static_cast<std::size_t>(k)];
+    const Generators::Variable& v = g.variables[k];
     if (v.direction[0] != 0.0) {
       normal = k;
       continue;
     }
-    w.normal[static_cast<std::size_t>(k)] = normal;
+    w.normal[k] = normal;
     g.hi[k] = p.mu[v.contact] * std::numbers::sqrt2 / 2.0;
     g.lo[k] = -g.hi[k];
   }

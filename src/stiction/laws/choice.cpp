@@ -77,9 +77,9 @@ void set_contacts(const StandardForm& form, const Ref& lambda, double softness, 
   w.shape.reset(form.edges);
   double tolerance = kResting * std::max(1e-300, w.u.cwiseAbs().maxCoeff());
   tolerance = std::max(tolerance, kResting * p.u_free.cwiseAbs().maxCoeff());
-  w.contacts.assign(static_cast<std::size_t>(p.contacts()), {});
+  w.contacts.assign(p.contacts(), {});
   for (int i = 0; i < p.contacts(); ++i) {
-    SoftContact& c = w.contacts[static_cast<std::size_t>(i)];
+    SoftContact& c = w.contacts[i];
     c.normal = c.tangential = softness;
     set_face(form, w.shape, p.mu[i], w.u.segment<3>(3 * i), tolerance, c);
   }
@@ -92,7 +92,7 @@ void set_target(const ReducedProblem& p, double softness, ChoiceWorkspace& w) {
   p.Rt.multiply(w.target, w.u);
   w.u += p.u_free;
   if (w.reference.size() > 0) w.u += softness * w.reference;
-  for (int i = 0; i < p.contacts(); ++i) w.contacts[static_cast<std::size_t>(i)].reference = w.u.segment<3>(3 * i);
+  for (int i = 0; i < p.contacts(); ++i) w.contacts[i].reference = w.u.segment<3>(3 * i);
 }
 
 // Largest |R_i λ_i|: the size of what must cancel.

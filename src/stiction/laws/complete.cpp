@@ -59,7 +59,7 @@ double energy_residual(const ReducedProblem& p, SolveWorkspace& w, const Certifi
   const Eigen::Index k = static_cast<Eigen::Index>(w.form.contacts.size()), m = p.bounded_rows();
   cone.multipliers.setZero(k + m);
   if (w.impulses.multipliers.size() > 0) {
-    for (Eigen::Index j = 0; j < k; ++j) cone.multipliers[j] = w.impulses.multipliers[w.form.contacts[static_cast<std::size_t>(j)]];
+    for (Eigen::Index j = 0; j < k; ++j) cone.multipliers[j] = w.impulses.multipliers[w.form.contacts[j]];
     cone.multipliers.tail(m) = w.impulses.multipliers.tail(m);
   }
   return optimality_residual(w.form, cone, certificate.velocity_scale, certificate.impulse_scale, w.max_dissipation);

@@ -52,7 +52,7 @@ void evaluate(const ReducedProblem& p, const GrowVector& y, CompliantWorkspace& 
   w.w += p.w_free;
   Matrix3d slope;
   for (int i = 0; i < p.contacts(); ++i) {
-    w.lambda.segment<3>(3 * i) = compliant_impulse(w.contacts[static_cast<std::size_t>(i)], w.u.segment<3>(3 * i), w.frozen[i], slope);
+    w.lambda.segment<3>(3 * i) = compliant_impulse(w.contacts[i], w.u.segment<3>(3 * i), w.frozen[i], slope);
     Eigen::Map<Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(w.D.data() + 9 * i) = slope;
   }
   for (int j = 0; j < p.bounded_rows(); ++j) {
@@ -146,7 +146,7 @@ void differentiate_friction(const ReducedProblem& p, const LawTerms& terms, doub
   w.by_angle_beta.setZero(p.bounded_rows());
   for (int i = 0; i < p.contacts(); ++i) {
     const bool follows_load = w.D[9 * i + 3] != 0.0 || w.D[9 * i + 6] != 0.0;
-    if (!follows_load || mu > terms.contacts[static_cast<std::size_t>(i)].constitutive.mu) continue;
+    if (!follows_load || mu > terms.contacts[i].constitutive.mu) continue;
     w.by_angle_impulse.segment<2>(3 * i + 1) = rate * w.lambda.segment<2>(3 * i + 1);
   }
   w.space.gather(w.by_angle_impulse, w.by_angle_beta, w.by_angle);
@@ -290,8 +290,7 @@ double constitutive_error(const ReducedProblem& p, CompliantWorkspace& w) {
   w.w += p.w_free;
   double worst = 0.0, largest = 1e-300;
   for (int i = 0; i < p.contacts(); ++i) {
-    const Vector3d lambda = w.lambda.segment<3>(3 * i),
-                   f = compliant_impulse(w.contacts[static_cast<std::size_t>(i)], w.u.segment<3>(3 * i));
+    const Vector3d lambda = w.lambda.segment<3>(3 * i), f = compliant_impulse(w.contacts[i], w.u.segment<3>(3 * i));
     worst = std::max(worst, (lambda - f).lpNorm<Eigen::Infinity>());
     largest = std::max({largest, lambda.lpNorm<Eigen::Infinity>(), f.lpNorm<Eigen::Infinity>()});
   }
@@ -302,8 +301,7 @@ double constitutive_error(const ReducedProblem& p, CompliantWorkspace& w) {
 // Every velocity is prescribed: the law says the rest.
 void solve_without_freedom(const ReducedProblem& p, CompliantWorkspace& w, Impulses& out) {
   w.u = p.u_free;
-  for (int i = 0; i < p.contacts(); ++i)
-    w.lambda.segment<3>(3 * i) = compliant_impulse(w.contacts[static_cast<std::size_t>(i)], w.u.segment<3>(3 * i));
+  for (int i = 0; i < p.contacts(); ++i) w.lambda.segment<3>(3 * i) = compliant_impulse(w.contacts[i], w.u.segment<3>(3 * i));
   out.status = Status::solved;
   out.lambda = w.lambda;
   out.beta = w.multipliers;

@@ -34,7 +34,7 @@ ContactMaterial rubber() {
   return m;
 }
 
-void give_material(ContactProblem& p, const ContactMaterial& m) { p.material.assign(static_cast<std::size_t>(p.contacts()), m); }
+void give_material(ContactProblem& p, const ContactMaterial& m) { p.material.assign(p.contacts(), m); }
 
 /// A particle over a slope: velocity (down the slope, across, normal), one contact with the rows N S T.
 class Particle {
@@ -244,9 +244,7 @@ TEST(Compliant, ContactsMayFollowDifferentCompliantLaws) {
   for (int i = 0; i < 4; ++i) {
     Vector3d u = Vector3d::Zero();
     p.J.add_group_product(i, s.v, u);
-    EXPECT_LT((compliant_impulse(lowered(p, with(Law::linear_penalty)).contacts[static_cast<std::size_t>(i)].constitutive, u) -
-               s.impulses.segment<3>(3 * i))
-                  .norm(),
+    EXPECT_LT((compliant_impulse(lowered(p, with(Law::linear_penalty)).contacts[i].constitutive, u) - s.impulses.segment<3>(3 * i)).norm(),
               1e-10);
   }
 }
@@ -319,10 +317,7 @@ TEST(Compliant, StandsBesideRigidContacts) {
     ASSERT_EQ(s.status, Status::solved) << trial << " " << s.certificate.worst();
     for (const int i : {0, 3}) {
       ContactTerms own;  // as the law says it of itself
-      row_of(p.laws[static_cast<std::size_t>(i)])
-          .lower(
-              {.mu = 0.5, .gap = p.gap[i], .dt = kDt, .material = &p.material[static_cast<std::size_t>(i)], .family = Family::constitutive},
-              own);
+      row_of(p.laws[i]).lower({.mu = 0.5, .gap = p.gap[i], .dt = kDt, .material = &p.material[i], .family = Family::constitutive}, own);
       const Vector3d expected = compliant_impulse(own.constitutive, s.u.segment<3>(3 * i)), found = s.impulses.segment<3>(3 * i);
       EXPECT_LT((expected - found).norm(), 1e-8 * s.certificate.impulse_scale) << trial << " " << i;
     }

@@ -45,7 +45,7 @@ void eliminate_tangents(const ReducedProblem& p, const ConstRowMap& rows, double
   w.head.resize(k);
   for (int sweep = 0; sweep < 2; ++sweep) {
     for (Index j = 0; j < k; ++j) {
-      const int row = w.tangents.indices[static_cast<std::size_t>(j)];
+      const int row = w.tangents.indices[j];
       w.head[j] = -p.u_free[row] - rows.row(row).dot(w.y);
     }
     w.tangents.basis.solve_lower(w.head.data());
@@ -76,7 +76,7 @@ void solve_normals(const ReducedProblem& p, const ConstRowMap& rows, const Solve
   w.q.resize(n);
   w.q.noalias() = normal_rows * w.y;
   for (Index i = 0; i < n; ++i) w.q[i] += p.u_free[3 * i] + p.offset[i];
-  w.normals.resize(static_cast<std::size_t>(n * left));
+  w.normals.resize(n * left);
   RowMap projected(w.normals.data(), n, left);
   if (w.tangents.indices.empty()) {
     projected = normal_rows;
@@ -141,7 +141,7 @@ void recover_tangents(const ConstRowMap& rows, ConvexWorkspace& w, Impulses& out
   w.head.resize(basis.rank());
   w.head.noalias() = basis.span().transpose() * w.y;
   basis.solve_upper(w.head.data());
-  for (Index j = 0; j < w.head.size(); ++j) out.lambda[w.tangents.indices[static_cast<std::size_t>(j)]] = w.head[j];
+  for (Index j = 0; j < w.head.size(); ++j) out.lambda[w.tangents.indices[j]] = w.head[j];
 }
 
 }  // namespace
@@ -194,10 +194,10 @@ bool tangents_contradict(const ReducedProblem& p, ConvexWorkspace& w) {
   const Index count = static_cast<Index>(w.candidates.size()), r = rows.cols();
   if (count == 0) return false;
   w.slip.resize(count);
-  for (Index t = 0; t < count; ++t) w.slip[t] = p.u_free[w.candidates[static_cast<std::size_t>(t)]];
+  for (Index t = 0; t < count; ++t) w.slip[t] = p.u_free[w.candidates[t]];
   if (!w.same_rows || !w.has_range) {
     GrowMatrix& tangents = w.range.reset(count, r);
-    for (Index t = 0; t < count; ++t) tangents.row(t) = rows.row(w.candidates[static_cast<std::size_t>(t)]);
+    for (Index t = 0; t < count; ++t) tangents.row(t) = rows.row(w.candidates[t]);
     w.range.factor(kRangeRounding);
     w.has_range = true;
     ++w.factored_range;

@@ -69,7 +69,7 @@ void make_generators(const ReducedProblem& p, GeneratorKind kind, int edges, Gen
   g.lo.resize(size);
   g.hi.resize(size);
   for (Eigen::Index v = 0; v < size; ++v) {
-    const Generators::Variable& variable = g.variables[static_cast<std::size_t>(v)];
+    const Generators::Variable& variable = g.variables[v];
     double* row = g.storage.col(v).data();
     std::fill_n(row, r, 0.0);
     if (variable.contact < 0) {
@@ -93,7 +93,7 @@ void expand(const ReducedProblem& p, const Generators& g, const Eigen::Ref<const
   lambda.setZero(3 * p.contacts());
   beta.setZero(p.bounded_rows());
   for (Eigen::Index v = 0; v < g.size(); ++v) {
-    const Generators::Variable& variable = g.variables[static_cast<std::size_t>(v)];
+    const Generators::Variable& variable = g.variables[v];
     if (variable.contact < 0) {
       beta[variable.row] = x[v];
     } else {

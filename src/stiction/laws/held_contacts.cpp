@@ -67,7 +67,7 @@ bool solve_by_holding(const StandardForm& form, const SolverOptions& options, He
   list_infinite(p, out, w);
   const int count = static_cast<int>(w.infinite.size());
   const auto change = [&](int k) {
-    if (k >= 0) w.is_held[static_cast<std::size_t>(k)] ^= 1;
+    if (k >= 0) w.is_held[k] ^= 1;
   };
   const int most = std::min(kBudget, options.max_factorizations - out.iterations);
   int budget = most;

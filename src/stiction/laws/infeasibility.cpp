@@ -18,7 +18,7 @@ using Row = Eigen::Matrix<double, 1, 1>;
 constexpr double kProofWork = 1e11;  // pivots times the square of the free velocities after which no proof is sought among the contacts
 constexpr int kDiscVertices = 64;    // of the disc's, among which a proof is sought
 
-const ContactTerms& term(const LawTerms& law, int i) { return law.contacts[static_cast<std::size_t>(i)]; }
+const ContactTerms& term(const LawTerms& law, int i) { return law.contacts[i]; }
 
 /// A sum and the sum of its terms' sizes, by which rounding is measured.
 struct Work {
@@ -161,7 +161,7 @@ bool blame_cones(const ReducedProblem& r, const LawTerms& rays, bool by_energy, 
     w.left.resize(3 * p.contacts());
     p.Rt.multiply(p.y_free, w.left);
     for (int v = 0; v < w.generators.contact_variables; ++v) {
-      const Generators::Variable& variable = w.generators.variables[static_cast<std::size_t>(v)];
+      const Generators::Variable& variable = w.generators.variables[v];
       w.generators.c[v] = variable.direction.dot(w.left.segment<3>(3 * variable.contact));
     }
   }

@@ -20,8 +20,6 @@ using Part = Islands::Part;
 // workspaces of the threads.
 constexpr int kOwnWorkspaces = 8;
 
-int at(const std::vector<int>& x, int i) { return x[static_cast<std::size_t>(i)]; }
-
 void join(const BlockRows& rows, DisjointSets& sets) {
   for (int g = 0; g < rows.groups(); ++g) {
     for (int e = rows.entry_begin(g) + 1; e < rows.entry_end(g); ++e) sets.join(rows.entry_block(e - 1), rows.entry_block(e));
@@ -31,13 +29,13 @@ void join(const BlockRows& rows, DisjointSets& sets) {
 // Marks the sets that a group touches.
 void mark(const BlockRows& rows, Islands& s) {
   for (int g = 0; g < rows.groups(); ++g) {
-    if (rows.entry_begin(g) < rows.entry_end(g)) s.local[static_cast<std::size_t>(s.sets.find(rows.entry_block(rows.entry_begin(g))))] = 1;
+    if (rows.entry_begin(g) < rows.entry_end(g)) s.local[s.sets.find(rows.entry_block(rows.entry_begin(g)))] = 1;
   }
 }
 
 // The part of a group of rows; of one without entries the last.
 int part_of(const BlockRows& rows, int g, const Islands& s) {
-  return rows.entry_begin(g) < rows.entry_end(g) ? at(s.part_of, rows.entry_block(rows.entry_begin(g))) : s.count - 1;
+  return rows.entry_begin(g) < rows.entry_end(g) ? s.part_of[rows.entry_block(rows.entry_begin(g))] : s.count - 1;
 }
 
 bool has_empty_group(const BlockRows& rows) {
@@ -61,12 +59,12 @@ void number_parts(const ProblemView& p, Islands& s) {
   bool rest = has_empty_group(p.J) || has_empty_group(p.J_b);
   for (int k = 0; k < p.M.blocks(); ++k) {
     const int root = s.sets.find(k);
-    if (at(s.local, root) == 0) {
+    if (s.local[root] == 0) {
       rest = true;
     } else if (root == k) {
-      s.part_of[static_cast<std::size_t>(k)] = s.count++;
+      s.part_of[k] = s.count++;
     } else {
-      s.part_of[static_cast<std::size_t>(k)] = at(s.part_of, root);
+      s.part_of[k] = s.part_of[root];
     }
   }
   if (!rest) return;
@@ -76,25 +74,25 @@ void number_parts(const ProblemView& p, Islands& s) {
 
 void copy_group(const BlockRows& from, int g, const Islands& s, BlockRows& to) {
   to.add_group();
-  for (int e = from.entry_begin(g); e < from.entry_end(g); ++e) to.add_entry(at(s.local, from.entry_block(e))) = from.entry(e);
+  for (int e = from.entry_begin(g); e < from.entry_end(g); ++e) to.add_entry(s.local[from.entry_block(e)]) = from.entry(e);
 }
 
 template <class T>
 void select(const std::vector<T>& from, const std::vector<int>& which, std::vector<T>& to) {
   to.clear();
   if (from.empty()) return;
-  for (const int i : which) to.push_back(from[static_cast<std::size_t>(i)]);
+  for (const int i : which) to.push_back(from[i]);
 }
 
 void select(const GrowVector& from, const std::vector<int>& which, GrowVector& to) {
   to.resize(static_cast<Index>(which.size()));
-  for (Index k = 0; k < to.size(); ++k) to[k] = from[which[static_cast<std::size_t>(k)]];
+  for (Index k = 0; k < to.size(); ++k) to[k] = from[which[k]];
 }
 
 // Three numbers per contact; empty stays empty.
 void select_triples(const GrowVector& from, const std::vector<int>& which, GrowVector& to) {
   to.resize(from.size() == 0 ? 0 : 3 * static_cast<Index>(which.size()));
-  for (Index k = 0; 3 * k < to.size(); ++k) to.segment<3>(3 * k) = from.segment<3>(3 * Index{which[static_cast<std::size_t>(k)]});
+  for (Index k = 0; 3 * k < to.size(); ++k) to.segment<3>(3 * k) = from.segment<3>(3 * Index{which[k]});
 }
 
 void copy_bodies(const ProblemView& p, Islands& s, Part& part) {
@@ -102,14 +100,14 @@ void copy_bodies(const ProblemView& p, Islands& s, Part& part) {
   std::vector<int>& sizes = s.sizes;
   sizes.clear();
   for (const int k : part.blocks) {
-    s.local[static_cast<std::size_t>(k)] = static_cast<int>(sizes.size());
+    s.local[k] = static_cast<int>(sizes.size());
     sizes.push_back(p.M.block_size(k));
   }
   to.M.reset(sizes);
   to.v.resize(to.M.size());
   to.impulse.resize(to.M.size());
   for (int k = 0; k < to.M.blocks(); ++k) {
-    const int from = at(part.blocks, k), first = p.M.offset(from), size = p.M.block_size(from);
+    const int from = part.blocks[k], first = p.M.offset(from), size = p.M.block_size(from);
     to.M.block(k) = p.M.block(from);
     to.v.segment(to.M.offset(k), size) = p.v.segment(first, size);
     to.impulse.segment(to.M.offset(k), size) = p.impulse.segment(first, size);
@@ -147,32 +145,32 @@ void copy_prescribed(const ProblemView& p, const Islands& s, Part& part) {
   to.prescribed.clear();
   select(p.v_prescribed, part.prescribed, to.v_prescribed);
   for (const int i : part.prescribed) {
-    const int coordinate = at(p.prescribed, i), block = inertia_block(p.M, coordinate);
-    to.prescribed.push_back(to.M.offset(at(s.local, block)) + coordinate - p.M.offset(block));
+    const int coordinate = p.prescribed[i], block = inertia_block(p.M, coordinate);
+    to.prescribed.push_back(to.M.offset(s.local[block]) + coordinate - p.M.offset(block));
   }
 }
 
 void copy_parts(const ProblemView& p, Islands& s) {
   for (int k = 0; k < s.count; ++k) {
-    Part& part = s.parts[static_cast<std::size_t>(k)];
+    Part& part = s.parts[k];
     part.problem.dt = p.dt;
     copy_bodies(p, s, part);
     copy_contacts(p, s, part);
     copy_rows(p, s, part);
     copy_prescribed(p, s, part);
   }
-  s.schedule.resize(static_cast<std::size_t>(s.count));
+  s.schedule.resize(s.count);
   std::iota(s.schedule.begin(), s.schedule.end(), 0);
-  const auto contacts = [&](int k) { return s.parts[static_cast<std::size_t>(k)].contacts.size(); };
+  const auto contacts = [&](int k) { return s.parts[k].contacts.size(); };
   std::ranges::sort(s.schedule, [&](int a, int b) { return contacts(a) != contacts(b) ? contacts(a) > contacts(b) : a < b; });
 }
 
 // The i-th of the schedule in a workspace of its own or in the shared one of its thread, which must not show what it was used for before.
 void solve_scheduled(int i, int thread, const SolveOptions& options, SolveWorkspace& w, SolvePart solve_part) {
   const bool own = i < kOwnWorkspaces;
-  SolveWorkspace& mine = w.workers[static_cast<std::size_t>(own ? i : kOwnWorkspaces + thread)];
+  SolveWorkspace& mine = w.workers[own ? i : kOwnWorkspaces + thread];
   if (!own) forget_positions(mine);
-  Part& part = w.islands.parts[static_cast<std::size_t>(at(w.islands.schedule, i))];
+  Part& part = w.islands.parts[w.islands.schedule[i]];
   select_triples(w.start.lambda, part.contacts, mine.start.lambda);
   mine.start.beta.resize(0);
   if (w.start.beta.size() > 0) select(w.start.beta, part.rows, mine.start.beta);
@@ -237,11 +235,11 @@ void add(const Certificate& part, Certificate& whole) {
 
 // Where it has numbers, one per entry or three.
 void scatter(const GrowVector& from, const std::vector<int>& which, GrowVector& to) {
-  for (Index k = 0; k < from.size(); ++k) to[which[static_cast<std::size_t>(k)]] = from[k];
+  for (Index k = 0; k < from.size(); ++k) to[which[k]] = from[k];
 }
 
 void scatter_triples(const GrowVector& from, const std::vector<int>& which, GrowVector& to) {
-  for (Index k = 0; 3 * k < from.size(); ++k) to.segment<3>(3 * Index{which[static_cast<std::size_t>(k)]}) = from.segment<3>(3 * k);
+  for (Index k = 0; 3 * k < from.size(); ++k) to.segment<3>(3 * Index{which[k]}) = from.segment<3>(3 * k);
 }
 
 // A ray of one part is one of the whole. That of a part without solution comes first.
@@ -272,11 +270,11 @@ void put_together(const ProblemView& p, const Islands& s, Solution& out) {
   out.ray.clear();
   out.iterations = out.fallbacks = 0;
   for (int k = 0; k < s.count; ++k) {
-    const Part& part = s.parts[static_cast<std::size_t>(k)];
+    const Part& part = s.parts[k];
     const Solution& from = part.solution;
     for (int b = 0; b < part.problem.M.blocks(); ++b) {
       const int size = part.problem.M.block_size(b);
-      out.v.segment(p.M.offset(at(part.blocks, b)), size) = from.v.segment(part.problem.M.offset(b), size);
+      out.v.segment(p.M.offset(part.blocks[b]), size) = from.v.segment(part.problem.M.offset(b), size);
     }
     scatter_triples(from.u, part.contacts, out.u);
     scatter_triples(from.impulses, part.contacts, out.impulses);
@@ -286,7 +284,7 @@ void put_together(const ProblemView& p, const Islands& s, Solution& out) {
       if (out.multipliers.size() == 0) out.multipliers.setZero(n + m);
       const Index own = static_cast<Index>(part.contacts.size());
       for (Index i = 0; i < from.multipliers.size(); ++i) {
-        const Index to = i < own ? Index{at(part.contacts, static_cast<int>(i))} : n + at(part.rows, static_cast<int>(i - own));
+        const Index to = i < own ? Index{part.contacts[static_cast<int>(i)]} : n + part.rows[static_cast<int>(i - own)];
         out.multipliers[to] = from.multipliers[i];
       }
     }
@@ -303,16 +301,16 @@ void put_together(const ProblemView& p, const Islands& s, Solution& out) {
 int find_islands(const ProblemView& p, Islands& s) {
   number_parts(p, s);
   if (s.count <= 1) return s.count;
-  if (s.parts.size() < static_cast<std::size_t>(s.count)) s.parts.resize(static_cast<std::size_t>(s.count));
-  const auto part = [&](int k) -> Part& { return s.parts[static_cast<std::size_t>(k)]; };
+  if (s.parts.size() < static_cast<std::size_t>(s.count)) s.parts.resize(s.count);
+  const auto part = [&](int k) -> Part& { return s.parts[k]; };
   for (int k = 0; k < s.count; ++k) {
     for (std::vector<int>* list : {&part(k).blocks, &part(k).contacts, &part(k).rows, &part(k).prescribed}) list->clear();
   }
-  for (int b = 0; b < p.M.blocks(); ++b) part(at(s.part_of, b)).blocks.push_back(b);
+  for (int b = 0; b < p.M.blocks(); ++b) part(s.part_of[b]).blocks.push_back(b);
   for (int i = 0; i < p.contacts(); ++i) part(part_of(p.J, i, s)).contacts.push_back(i);
   for (int j = 0; j < p.bounded_rows(); ++j) part(part_of(p.J_b, j, s)).rows.push_back(j);
   for (int i = 0; i < static_cast<int>(p.prescribed.size()); ++i) {
-    part(at(s.part_of, inertia_block(p.M, at(p.prescribed, i)))).prescribed.push_back(i);
+    part(s.part_of[inertia_block(p.M, p.prescribed[i])]).prescribed.push_back(i);
   }
   return s.count;
 }

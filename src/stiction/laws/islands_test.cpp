@@ -249,7 +249,7 @@ TEST(Islands, OneWithoutSolutionProvesItOfTheWhole) {
 
 TEST(Islands, ABadContactIsNamedAsTheProblemKnowsIt) {
   ContactProblem p = SideBySide(robots(5, 4)).problem;
-  p.material.assign(static_cast<std::size_t>(p.contacts()), {});
+  p.material.assign(p.contacts(), {});
   for (ContactMaterial& m : p.material) m.stiffness = 1e5;
   p.material.back().stiffness = 0.0;
   try {

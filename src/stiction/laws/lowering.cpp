@@ -119,7 +119,7 @@ template <class Problem, class Read>
 void lower_contacts(const Problem& p, const LawModel& model, const LawMix& law, Read read, LawTerms& terms) {
   terms.family = law.family;
   terms.edges = law.edges;
-  terms.contacts.resize(static_cast<std::size_t>(p.contacts()));
+  terms.contacts.resize(p.contacts());
   for (int i = 0; i < p.contacts(); ++i) {
     const std::size_t k = static_cast<std::size_t>(i);
     const Law own = p.laws.empty() ? model.law : p.laws[k];
@@ -143,7 +143,7 @@ LawTerms lowered(const ProblemView& p, const LawModel& model) {
   LawTerms terms;
   const auto read = [&](Law own, ContactState& c) -> Scheme {
     c.gap = p.gap[c.index];
-    c.closed = closed[static_cast<std::size_t>(c.index)] != 0;
+    c.closed = closed[c.index] != 0;
     if (row_of(own).reads == Reads::velocity_before) p.J.add_group_product(c.index, p.v, c.u_before);
     if (row_of(own).reads == Reads::weight) c.weight = weights[c.index];
     return {offset[c.index], p.restitution[c.index], turned ? angle[c.index] : 0.0};
@@ -158,7 +158,7 @@ void lower(const ReducedProblem& p, const LawModel& model, LawTerms& terms) {
   const auto read = [&](Law own, ContactState& c) -> Scheme {
     const int i = c.index;
     if (p.gap.size() > 0) c.gap = p.gap[i];
-    c.closed = p.closed[static_cast<std::size_t>(i)] != 0;
+    c.closed = p.closed[i] != 0;
     if (p.u_before.size() > 0) c.u_before = p.u_before.segment<3>(3 * i);
     if (row_of(own).reads == Reads::weight) c.weight = p.weight.size() > 0 ? p.weight[i] : p.Rt.group_square(i) / 3.0;
     return {p.offset[i], p.restitution.size() > 0 ? p.restitution[i] : 0.0, turned ? p.edge_angle[i] : 0.0};

@@ -42,7 +42,7 @@ void list_constraints(const ReducedProblem& p, MaxDissipationWorkspace& w) {
   }
   w.rhs.resize(static_cast<Index>(w.constraints.size()));
   for (Index k = 0; k < w.rhs.size(); ++k) {
-    const auto& c = w.constraints[static_cast<std::size_t>(k)];
+    const auto& c = w.constraints[k];
     w.rhs[k] = c.contact >= 0 ? -p.u_free[3 * c.contact] - p.offset[c.contact] : -c.sign * p.w_free[c.row];
   }
 }
@@ -51,7 +51,7 @@ void make_constraint_rows(const ReducedProblem& p, MaxDissipationWorkspace& w) {
   const Index size = w.rhs.size(), r = p.rank_bound();
   w.constraint_rows.resize(r, size);
   for (Index k = 0; k < size; ++k) {
-    const auto& c = w.constraints[static_cast<std::size_t>(k)];
+    const auto& c = w.constraints[k];
     w.y.setZero(r);
     if (c.contact >= 0) {
       const Vector3d normal(1.0, 0.0, 0.0);  // UnitX() would be copied to the heap
@@ -67,7 +67,7 @@ void make_constraint_rows(const ReducedProblem& p, MaxDissipationWorkspace& w) {
 void make_cost(const ReducedProblem& p, MaxDissipationWorkspace& w) {
   w.cost.setZero(w.generators.size());
   for (Index k = w.generators.contact_variables; k < w.generators.size(); ++k) {
-    const int row = w.generators.variables[static_cast<std::size_t>(k)].row;
+    const int row = w.generators.variables[k].row;
     double shift = 0.0, square = 0.0;
     for (int e = p.Bt.entry_begin(row); e < p.Bt.entry_end(row); ++e) {
       const ConstRowMap b = p.Bt.entry(e);
@@ -103,7 +103,7 @@ void make_sparse_program(const ReducedProblem& p, MaxDissipationWorkspace& w) {
   qp.hi.resize(size);
   qp.hi.setConstant(kInfinity);
   for (int k = 0; k < size; ++k) {
-    const Generators::Variable& variable = w.generators.variables[static_cast<std::size_t>(k)];
+    const Generators::Variable& variable = w.generators.variables[k];
     if (variable.contact >= 0) {
       add_contact_row(p.Rt, variable.contact, variable.direction, qp.A);
       if (!(variable.direction[0] > 0.0)) qp.lo[k] = -kInfinity;  // what sticks at any force

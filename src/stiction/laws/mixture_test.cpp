@@ -46,8 +46,8 @@ ContactProblem boxes(const std::vector<Law>& laws, double gap = 0.0) {
   ContactProblem p = make_contact_problem(M, one.v.replicate(k, 1), J, VectorXd::Constant(4 * k, 0.4), kDt);
   p.impulse = one.impulse.replicate(k, 1);
   p.gap.setConstant(gap);
-  for (int i = 0; i < 4 * k; ++i) p.laws.push_back(laws[static_cast<std::size_t>(i / 4)]);
-  p.material.assign(static_cast<std::size_t>(4 * k), material());
+  for (int i = 0; i < 4 * k; ++i) p.laws.push_back(laws[i / 4]);
+  p.material.assign(4 * k, material());
   return p;
 }
 

@@ -105,7 +105,7 @@ TEST_P(Moreau, InverseGivesBackTheForwardMotion) {
   for (int trial = 0; trial < 20; ++trial) {
     ContactProblem p = random_robot(rng, 14, 1 + trial % 3, 0.3);
     p.restitution.setConstant(0.4);
-    p.material.resize(static_cast<std::size_t>(p.contacts()));
+    p.material.resize(p.contacts());
     for (ContactMaterial& m : p.material) m.restitution_tangential = 0.3;
     ContactProblem inverse = p;
     for (int j = 6; j < 14; ++j) inverse.prescribed.push_back(j);

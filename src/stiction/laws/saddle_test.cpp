@@ -53,7 +53,7 @@ VectorXd saddle(const MatrixXd& A, const VectorXd& f, const MatrixXd& X, const V
       K.block(0, at, nv, 1) = -row.transpose();
       rhs[at] = value;
     };
-    for (Eigen::Index j = 0; j < k; ++j) add(nv + j, X.row(rows[static_cast<std::size_t>(j)]), d[rows[static_cast<std::size_t>(j)]]);
+    for (Eigen::Index j = 0; j < k; ++j) add(nv + j, X.row(rows[j]), d[rows[j]]);
     for (std::size_t j = 0; j < push.size(); ++j) add(nv + k + static_cast<Eigen::Index>(j), N.row(push[j]), -c[push[j]]);
     const Eigen::PartialPivLU<MatrixXd> lu(K);
     const VectorXd x = lu.solve(rhs);
@@ -105,7 +105,7 @@ TEST_P(Saddle, NoSlipFrictionlessAndViscousWithRedundantBilateralRows) {
     set_rows(p, rows.J_b, rows.b, -kInfinity, kInfinity);
     for (int k = 0; k < rows.select.rows(); ++k) p.prescribed.push_back(nv - 1 - k);
     p.v_prescribed = rows.target;
-    p.material.assign(static_cast<std::size_t>(n), viscous(20.0));
+    p.material.assign(n, viscous(20.0));
     const MatrixXd M = p.M.to_dense(), J = p.J.to_dense(), N = every_third(J, 0), S = every_third(J, 1), T = every_third(J, 2);
     const VectorXd f = M * p.v + p.impulse, c = VectorXd::Zero(n);
     const MatrixXd X = stack(rows.J_b, rows.select);
@@ -189,7 +189,7 @@ TEST(Viscous, ConditionsHoldToRoundingAndFrictionNeverPushes) {
       const int n = 1 + trial % 9;
       ContactProblem p = random_robot(rng, 9 + trial % 7, n, 0.5, 2e-3);
       const double c = std::pow(10.0, trial % 5);
-      p.material.assign(static_cast<std::size_t>(n), viscous(c));
+      p.material.assign(n, viscous(c));
       SolveOptions options = with(Law::viscous, trial % 2 == 0 ? Solver::goldfarb_idnani : Solver::active_set);
       options.viscous_slip = slip;
       const Solution s = solve(p, options);

@@ -16,7 +16,7 @@ TEST(SoftLawsAllocation, NoneAfterWarmUp) {
   std::vector<ContactProblem> problems;
   for (const int n : {12, 3, 8}) {
     problems.push_back(random_robot(rng, 12, n, 0.5));
-    problems.back().material.assign(static_cast<std::size_t>(n), {.stiffness = 1e4, .dissipation_time = 0.01, .regularization = 1e-3});
+    problems.back().material.assign(n, {.stiffness = 1e4, .dissipation_time = 0.01, .regularization = 1e-3});
   }
   for (const Law law : {Law::todorov, Law::sap, Law::anitescu, Law::no_slip, Law::coulomb_cone}) {
     SolveOptions options;
@@ -49,7 +49,7 @@ TEST(RowsAllocation, NoneAfterWarmUpUnderAnyLaw) {
     p.b.setZero(4);
     p.lo = Eigen::Vector4d(-kInfinity, -kInfinity, -kInfinity, -0.01);
     p.hi = Eigen::Vector4d(kInfinity, kInfinity, kInfinity, 0.02);
-    p.material.assign(static_cast<std::size_t>(n), {.viscosity = 5.0, .stiffness = 1e4, .dissipation_time = 0.01});
+    p.material.assign(n, {.viscosity = 5.0, .stiffness = 1e4, .dissipation_time = 0.01});
     problems.push_back(p);
   }
   for (const Law law : {Law::frictionless, Law::no_slip, Law::viscous, Law::coulomb_pyramid, Law::coulomb_cone, Law::anitescu, Law::sap,

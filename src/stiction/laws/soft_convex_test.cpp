@@ -24,7 +24,7 @@ SolveOptions with(Law law, Solver solver = Solver::automatic, int edges = 4) {
 
 GrowVector bounded(const ContactProblem& p, const Reduction& reduction, const Solution& s) {
   GrowVector beta(static_cast<Eigen::Index>(reduction.bounded.size()));
-  for (Eigen::Index j = 0; j < beta.size(); ++j) beta[j] = s.bounded_impulses[reduction.bounded[static_cast<std::size_t>(j)]];
+  for (Eigen::Index j = 0; j < beta.size(); ++j) beta[j] = s.bounded_impulses[reduction.bounded[j]];
   EXPECT_EQ(p.bounded_rows(), s.bounded_impulses.size());
   return beta;
 }
@@ -254,7 +254,7 @@ TEST(Gliding, AStartInContactIsThrownUp) {
 
 std::vector<ContactMaterial> random_material(std::mt19937& rng, int n) {
   std::uniform_real_distribution<double> uniform;
-  std::vector<ContactMaterial> out(static_cast<std::size_t>(n));
+  std::vector<ContactMaterial> out(n);
   for (ContactMaterial& m : out) {
     m.stiffness = std::pow(10.0, 3.0 + 4.0 * uniform(rng));
     m.dissipation_time = 0.1 * uniform(rng);
@@ -297,7 +297,7 @@ TEST(SoftLaws, VanishingSoftnessIsAnitescusDisc) {
   std::mt19937 rng(23);
   for (int trial = 0; trial < 20; ++trial) {
     ContactProblem p = random_robot(rng, 10, 1 + trial % 6, 0.4);
-    p.material.assign(static_cast<std::size_t>(p.contacts()), {});
+    p.material.assign(p.contacts(), {});
     const Solution hard = solve(p, with(Law::anitescu, Solver::newton, 0));
     for (const double softness : {0.0, 1e-14, 1e-11}) {
       for (ContactMaterial& m : p.material) m.regularization = softness;

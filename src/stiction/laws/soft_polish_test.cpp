@@ -15,7 +15,7 @@ using namespace testing_problems;
 
 ContactProblem softened(std::mt19937& rng, int n, double regularization) {
   ContactProblem p = random_robot(rng, 12, n, 0.5);
-  p.material.assign(static_cast<std::size_t>(n), {.stiffness = 1e4, .dissipation_time = 0.01, .regularization = regularization});
+  p.material.assign(n, {.stiffness = 1e4, .dissipation_time = 0.01, .regularization = regularization});
   if (n > 1) p.mu[1] = kInfinity;
   return p;
 }

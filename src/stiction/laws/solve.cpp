@@ -189,7 +189,7 @@ void check_positions(const Problem& problem, SolveWorkspace& w) {
 void place_start(const WarmStart& start, std::span<const int> bounded, Impulses& out) {
   out.lambda = start.lambda;
   out.beta.resize(start.beta.size() == 0 ? 0 : static_cast<Eigen::Index>(bounded.size()));
-  for (Eigen::Index j = 0; j < out.beta.size(); ++j) out.beta[j] = start.beta[bounded[static_cast<std::size_t>(j)]];
+  for (Eigen::Index j = 0; j < out.beta.size(); ++j) out.beta[j] = start.beta[bounded[j]];
 }
 
 template <class Problem>
@@ -270,13 +270,12 @@ void reduce_whole(const ProblemView& problem, const SolveOptions& options, const
   Impulses& to = w.impulses;
   to.lambda = solution.impulses;
   to.beta.resize(m);
-  for (Eigen::Index j = 0; j < m; ++j) to.beta[j] = solution.bounded_impulses[rows[static_cast<std::size_t>(j)]];
+  for (Eigen::Index j = 0; j < m; ++j) to.beta[j] = solution.bounded_impulses[rows[j]];
   to.motion.resize(0);
   to.ray.resize(0);
   to.multipliers.resize(solution.multipliers.size() == 0 ? 0 : n + m);
   if (to.multipliers.size() > 0) to.multipliers.head(n) = solution.multipliers.head(n);
-  for (Eigen::Index j = n; j < to.multipliers.size(); ++j)
-    to.multipliers[j] = solution.multipliers[n + rows[static_cast<std::size_t>(j - n)]];
+  for (Eigen::Index j = n; j < to.multipliers.size(); ++j) to.multipliers[j] = solution.multipliers[n + rows[j - n]];
   to.status = solution.status;
   to.iterations = solution.iterations;
   to.fallbacks = solution.fallbacks;

@@ -67,7 +67,7 @@ void assemble_implicit(const ReducedProblem& p, const ConstRowMap& rows, Viscous
 // N̂ and B̂, and the velocities of their rows at λ_N = β = 0.
 void whiten_rows(const ReducedProblem& p, const ConstRowMap& rows, ViscousWorkspace& w) {
   const Index n = p.contacts(), m = p.bounded_rows(), r = rows.cols();
-  w.normals.assign(static_cast<std::size_t>((n + m) * r), 0.0);
+  w.normals.assign((n + m) * r, 0.0);
   w.q.resize(n + m);
   w.lo.setZero(n + m);
   w.hi.resize(n + m);
@@ -141,14 +141,14 @@ void refine(const ReducedProblem& p, const ConstRowMap& rows, bool pivoted, Visc
     const Index k = static_cast<Index>(active.size());
     w.change.resize(k);
     for (Index j = 0; j < k; ++j) {
-      const Index i = active[static_cast<std::size_t>(j)];
+      const Index i = active[j];
       const Eigen::Map<const Eigen::VectorXd> row(w.normals.data() + i * rows.cols(), rows.cols());
       w.change[j] = -p.u_free[3 * i] - p.offset[i] - rows.row(3 * i).dot(w.y) - row.dot(w.residual);
     }
     w.lcp.basis.solve_lower(w.change.data());
     w.lcp.basis.solve_upper(w.change.data());
     for (Index j = 0; j < k; ++j) {
-      const Index i = active[static_cast<std::size_t>(j)];
+      const Index i = active[j];
       out.lambda[3 * i] = std::max(0.0, out.lambda[3 * i] + w.change[j]);
       w.residual += w.change[j] * Eigen::Map<const Eigen::VectorXd>(w.normals.data() + i * rows.cols(), rows.cols());
     }

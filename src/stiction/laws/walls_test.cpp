@@ -18,7 +18,7 @@ ContactProblem brick_wall(std::mt19937& rng, int width, double decades = 1.0) {
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform(0.0, 1.0);
   const int bricks = width * (width + 1) / 2;
-  const std::vector<int> sizes(static_cast<std::size_t>(bricks), 6);
+  const std::vector<int> sizes(bricks, 6);
   ContactProblem p;
   p.dt = kDt;
   p.M.reset(sizes);
@@ -47,7 +47,7 @@ ContactProblem brick_wall(std::mt19937& rng, int width, double decades = 1.0) {
   p.gap.setZero(n);
   ContactMaterial material;
   material.viscosity = 50.0;
-  p.material.assign(static_cast<std::size_t>(n), material);
+  p.material.assign(n, material);
   return p;
 }
 
@@ -164,7 +164,7 @@ TEST(HalfSpaces, NewtonSolvesViscousOfAnySize) {
   for (int trial = 0; trial < 30; ++trial) {
     const int n = 1 + trial % 6;
     ContactProblem p = random_robot(rng, 9 + trial % 7, n, 0.5, 2e-3);
-    p.material.assign(static_cast<std::size_t>(n), {});
+    p.material.assign(n, {});
     for (ContactMaterial& m : p.material) m.viscosity = std::pow(10.0, trial % 12 - 3);
     const Solution s = solve(p, with(Law::viscous, Solver::newton)), reference = solve(p, with(Law::viscous, Solver::goldfarb_idnani));
     EXPECT_EQ(s.status, Status::solved) << trial << " " << s.certificate.worst();

@@ -65,7 +65,7 @@ struct Assembler {
 
   /// The joint above a link, as the chosen base has it.
   JointDescription joint_above(int i) const {
-    const LinkDescription& link = description.links[static_cast<std::size_t>(i)];
+    const LinkDescription& link = description.links[i];
     JointDescription joint = link.joint;
     const bool is_root = link.parent < 0;
     if (is_root && is_floating_root()) {
@@ -84,13 +84,13 @@ struct Assembler {
   bool is_floating_root() const { return options.base == BaseKind::floating && description.root_may_float; }
 
   void add_link(int i) {
-    const LinkDescription& link = description.links[static_cast<std::size_t>(i)];
+    const LinkDescription& link = description.links[i];
     const JointDescription joint = joint_above(i);
     Link made{link.name, 0, 0, -1, Eigen::Isometry3d::Identity()};
     if (link.parent < 0) {
       made.body = joint.fixed ? add_body(i, nullptr, -1, options.pose) : add_body(i, &joint, -1, options.pose);
     } else {
-      const Link& parent = parts.links[static_cast<std::size_t>(link.parent)];
+      const Link& parent = parts.links[link.parent];
       if (joint.fixed) {
         made.body = parent.body;
         made.X_BL = parent.X_BL * joint.X_PJ * joint.X_JL;
@@ -109,7 +109,7 @@ struct Assembler {
   /// A static body at X in the world (joint null), or one moved by the joint at X in the parent body.
   int add_body(int link, const JointDescription* joint, int parent, const Eigen::Isometry3d& X) {
     const int self = static_cast<int>(parts.bodies.size());
-    parts.bodies.push_back({description.links[static_cast<std::size_t>(link)].name, 0, joint == nullptr ? -1 : 0});
+    parts.bodies.push_back({description.links[link].name, 0, joint == nullptr ? -1 : 0});
     parts.static_pose.push_back(joint == nullptr ? X : Eigen::Isometry3d::Identity());
     parts.plan_of_body.push_back(joint == nullptr ? -1 : static_cast<int>(parts.plans.size()));
     first_link.push_back(link);
@@ -120,10 +120,10 @@ struct Assembler {
   void add_joint(const JointDescription& d, int body, int parent, const Eigen::Isometry3d& X) {
     JointPlan plan;
     plan.kind = d.kind;
-    plan.parent = parent < 0 ? -1 : parts.plan_of_body[static_cast<std::size_t>(parent)];
-    plan.placement = plan.parent >= 0 || parent < 0 ? X : parts.static_pose[static_cast<std::size_t>(parent)] * X;
+    plan.parent = parent < 0 ? -1 : parts.plan_of_body[parent];
+    plan.placement = plan.parent >= 0 || parent < 0 ? X : parts.static_pose[parent] * X;
     plan.axis = d.axis;
-    plan.place = description.links[static_cast<std::size_t>(first_link[static_cast<std::size_t>(body)])].place;
+    plan.place = description.links[first_link[body]].place;
     Eigen::Isometry3d start = d.start;
     if (d.kind == JointKind::free && plan.parent < 0) {  // its coordinates are those of the body in the world
       start = plan.placement * d.start;
@@ -165,13 +165,13 @@ struct Assembler {
 
   void add_inertial(const Link& made, const LinkDescription& link) {
     parts.robot.mass += link.inertial.mass;
-    const int plan = parts.plan_of_body[static_cast<std::size_t>(made.body)];
+    const int plan = parts.plan_of_body[made.body];
     if (plan < 0) return;
-    Inertial& body = parts.plans[static_cast<std::size_t>(plan)].inertial;
+    Inertial& body = parts.plans[plan].inertial;
     const Inertial added = transformed(made.X_BL, link.inertial);
     body = body + added;
     if (link.gravity_compensation == 0.0) return;
-    Body& lifted = parts.bodies[static_cast<std::size_t>(made.body)];
+    Body& lifted = parts.bodies[made.body];
     const double share = link.gravity_compensation * added.mass, mass = lifted.lifted_mass + share;
     if (mass != 0.0) lifted.lifted_com = (lifted.lifted_mass * lifted.lifted_com + share * added.com) / mass;
     lifted.lifted_mass = mass;
@@ -180,7 +180,7 @@ struct Assembler {
   void finish_bodies() {
     for (std::size_t b = 0; b < parts.bodies.size(); ++b) {
       if (parts.plan_of_body[b] < 0) continue;
-      const JointPlan& plan = parts.plans[static_cast<std::size_t>(parts.plan_of_body[b])];
+      const JointPlan& plan = parts.plans[parts.plan_of_body[b]];
       parts.bodies[b].mass = plan.inertial.mass;
       parts.bodies[b].com = plan.inertial.com;
       parts.bodies[b].inertia = plan.inertial.inertia;
@@ -203,7 +203,7 @@ struct Assembler {
             description.file, plan.place,
             fmt::format("mass is zero, but joint '{}' moves this link: give it a mass, or fix the joint", parts.joints[k].name));
       }
-      if (has_mass[k] && plan.parent >= 0) has_mass[static_cast<std::size_t>(plan.parent)] = 1;
+      if (has_mass[k] && plan.parent >= 0) has_mass[plan.parent] = 1;
     }
   }
 
@@ -269,8 +269,8 @@ struct Assembler {
   void apply_pose(const PoseDescription& pose) {
     for (const auto& [name, position] : pose.positions) {
       const int j = joint_index(name);
-      if (j < 0 || parts.joints[static_cast<std::size_t>(j)].nv != 1) continue;
-      parts.q0[parts.joints[static_cast<std::size_t>(j)].q] = position;
+      if (j < 0 || parts.joints[j].nv != 1) continue;
+      parts.q0[parts.joints[j].q] = position;
     }
   }
 
@@ -345,7 +345,7 @@ struct Assembler {
         e.joint_b = joint_index(d.joint_b);
         follow(e);
       } else {
-        const Link &a = parts.links[static_cast<std::size_t>(d.link_a)], &b = parts.links[static_cast<std::size_t>(d.link_b)];
+        const Link &a = parts.links[d.link_a], &b = parts.links[d.link_b];
         e.body_a = a.body;
         e.body_b = b.body;
         e.X_AF = a.X_BL * e.X_AF;
@@ -357,10 +357,10 @@ struct Assembler {
 
   /// A joint that follows another one starts where that one says, unless the user has placed it.
   void follow(const Equality& e) {
-    const Joint& joint = parts.joints[static_cast<std::size_t>(e.joint_a)];
+    const Joint& joint = parts.joints[e.joint_a];
     const auto at = options.joints.find(joint.name);
     if (at != options.joints.end() && at->second.position) return;
-    const double x = e.joint_b < 0 ? 0.0 : parts.q0[parts.joints[static_cast<std::size_t>(e.joint_b)].q] - e.reference_b;
+    const double x = e.joint_b < 0 ? 0.0 : parts.q0[parts.joints[e.joint_b].q] - e.reference_b;
     double value = 0.0;
     for (std::size_t k = e.polynomial.size(); k-- > 0;) value = value * x + e.polynomial[k];
     parts.q0[joint.q] = e.reference_a + value;

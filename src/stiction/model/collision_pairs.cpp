@@ -14,13 +14,13 @@ struct PairChooser {
   const RobotDescription& description;
   RobotParts& parts;
 
-  const LinkDescription& described(int link) const { return description.links[static_cast<std::size_t>(link)]; }
+  const LinkDescription& described(int link) const { return description.links[link]; }
 
   /// The root link of a URDF, each child of the world of an MJCF, and all below it.
   void find_trees() {
     for (std::size_t i = 0; i < parts.links.size(); ++i) {
       const int self = static_cast<int>(i), parent = description.links[i].parent;
-      const int above = parent < 0 ? -1 : parts.links[static_cast<std::size_t>(parent)].tree;
+      const int above = parent < 0 ? -1 : parts.links[parent].tree;
       const bool is_world = parent < 0 && !description.root_may_float;
       parts.links[i].tree = is_world ? -1 : above < 0 ? self : above;
     }
@@ -38,7 +38,7 @@ struct PairChooser {
   std::vector<std::vector<int>> geometries_by(Member member, std::size_t count) const {
     std::vector<std::vector<int>> lists(count);
     for (std::size_t g = 0; g < parts.geometries.size(); ++g) {
-      lists[static_cast<std::size_t>(parts.geometries[g].*member)].push_back(static_cast<int>(g));
+      lists[parts.geometries[g].*member].push_back(static_cast<int>(g));
     }
     return lists;
   }
@@ -46,16 +46,16 @@ struct PairChooser {
   /// Per body, its link nearest the root: links come parents first.
   std::vector<int> root_links() const {
     std::vector<int> first(parts.bodies.size(), -1);
-    for (std::size_t i = parts.links.size(); i-- > 0;) first[static_cast<std::size_t>(parts.links[i].body)] = static_cast<int>(i);
+    for (std::size_t i = parts.links.size(); i-- > 0;) first[parts.links[i].body] = static_cast<int>(i);
     return first;
   }
 
   /// The body that this one is joined to; -1 for the root and for what floats.
   int parent_body(int body, const std::vector<int>& first_link) const {
-    const int plan = parts.plan_of_body[static_cast<std::size_t>(body)];
-    const int parent_link = described(first_link[static_cast<std::size_t>(body)]).parent;
-    if (plan < 0 || parent_link < 0 || parts.plans[static_cast<std::size_t>(plan)].kind == JointKind::free) return -1;
-    return parts.links[static_cast<std::size_t>(parent_link)].body;
+    const int plan = parts.plan_of_body[body];
+    const int parent_link = described(first_link[body]).parent;
+    if (plan < 0 || parent_link < 0 || parts.plans[plan].kind == JointKind::free) return -1;
+    return parts.links[parent_link].body;
   }
 
   void exclude_parents() {
@@ -63,14 +63,14 @@ struct PairChooser {
     const auto on_body = geometries_by(&CollisionGeometry::body, parts.bodies.size());
     const std::vector<int> first_link = root_links();
     const auto is_skipped = [&](int body) {
-      const bool is_empty = description.skips_empty_parent && on_body[static_cast<std::size_t>(body)].empty();
-      return is_empty || described(first_link[static_cast<std::size_t>(body)]).carries_joint;
+      const bool is_empty = description.skips_empty_parent && on_body[body].empty();
+      return is_empty || described(first_link[body]).carries_joint;
     };
     for (std::size_t b = 0; b < parts.bodies.size(); ++b) {
       int up = parent_body(static_cast<int>(b), first_link);
       while (up >= 0 && is_skipped(up)) up = parent_body(up, first_link);
-      if (up < 0 || (parts.bodies[static_cast<std::size_t>(up)].block < 0 && !description.excludes_static_parent)) continue;
-      exclude(on_body[static_cast<std::size_t>(up)], on_body[b]);
+      if (up < 0 || (parts.bodies[up].block < 0 && !description.excludes_static_parent)) continue;
+      exclude(on_body[up], on_body[b]);
     }
   }
 
@@ -113,8 +113,8 @@ namespace {
 
 std::vector<int> geometries_named(const World& world, std::string_view name) {
   const int body = world.body(name);
-  const Body& found_body = world.bodies()[static_cast<std::size_t>(body)];
-  const auto qualified = [&] { return world.robots()[static_cast<std::size_t>(found_body.robot)].name + "/" + found_body.name; };
+  const Body& found_body = world.bodies()[body];
+  const auto qualified = [&] { return world.robots()[found_body.robot].name + "/" + found_body.name; };
   const bool is_body = name == found_body.name || (found_body.robot >= 0 && name == qualified());
   const int link = is_body ? -1 : world.link(name);
   std::vector<int> found;

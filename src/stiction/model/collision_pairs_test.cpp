@@ -38,9 +38,7 @@ using NamedPairs = std::vector<std::pair<std::string, std::string>>;
 
 NamedPairs excluded(const World& world) {
   NamedPairs names;
-  const auto link = [&](int g) {
-    return world.links()[static_cast<std::size_t>(world.geometries()[static_cast<std::size_t>(g)].link)].name;
-  };
+  const auto link = [&](int g) { return world.links()[world.geometries()[g].link].name; };
   for (const auto& [a, b] : world.excluded_geometries()) names.emplace_back(link(a), link(b));
   return names;
 }
@@ -77,7 +75,7 @@ TEST(CollisionPairs, AllLinksOfAUrdfAreOneTree) {
 TEST(CollisionPairs, TreesOfAnMjcfAreTheChildrenOfItsWorld) {
   const World world = load(R"(<mujoco><worldbody><geom size="1"/><body name="a"><geom size="1"/><body name="b"><joint/>
       <geom size="1"/></body></body><body name="c"><freejoint/><geom size="1"/></body></worldbody></mujoco>)");
-  const auto tree = [&](const char* name) { return world.links()[static_cast<std::size_t>(world.link(name))].tree; };
+  const auto tree = [&](const char* name) { return world.links()[world.link(name)].tree; };
   EXPECT_EQ(tree("world"), -1);
   EXPECT_EQ(tree("a"), world.link("a"));
   EXPECT_EQ(tree("b"), world.link("a"));

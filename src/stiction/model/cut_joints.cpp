@@ -13,7 +13,7 @@ namespace {
 
 using ConstVector = Eigen::Ref<const Eigen::VectorXd>;
 
-const Equality& rows_of(const World& world, const CutJoint& cut) { return world.equalities()[index(cut.equality)]; }
+const Equality& rows_of(const World& world, const CutJoint& cut) { return world.equalities()[cut.equality]; }
 
 /// The joint's frames, fixed to child and parent, in the world.
 struct Frames {
@@ -23,7 +23,7 @@ struct Frames {
 
 Frames frames_of(const World& world, const WorldData& data, const CutJoint& cut) {
   const Equality& rows = rows_of(world, cut);
-  Frames f{data.X_WB[index(cut.joint.body)] * rows.X_AF, data.X_WB[index(cut.parent)] * rows.X_BF, {}};
+  Frames f{data.X_WB[cut.joint.body] * rows.X_AF, data.X_WB[cut.parent] * rows.X_BF, {}};
   f.axis = f.parent.linear() * rows.axis;
   return f;
 }
@@ -36,16 +36,16 @@ Vector6d unit_wrench(const CutJoint& cut, const Frames& f) {
 }
 
 Vector6d relative_motion(const WorldData& data, const CutJoint& cut, const Frames& f) {
-  const Vector6d &a = data.V_WB[index(cut.joint.body)], &b = data.V_WB[index(cut.parent)];
+  const Vector6d &a = data.V_WB[cut.joint.body], &b = data.V_WB[cut.parent];
   const auto at = [&](const Vector6d& V, int body) {
-    return Eigen::Vector3d(V.head<3>() + V.tail<3>().cross(f.child.translation() - data.X_WB[index(body)].translation()));
+    return Eigen::Vector3d(V.head<3>() + V.tail<3>().cross(f.child.translation() - data.X_WB[body].translation()));
   };
   Vector6d motion;
   motion << at(a, cut.joint.body) - at(b, cut.parent), a.tail<3>() - b.tail<3>();
   return motion;
 }
 
-bool is_cut(const World& uncut, const Joint& joint, int its_uncut) { return joint.kind != uncut.joints()[index(its_uncut)].kind; }
+bool is_cut(const World& uncut, const Joint& joint, int its_uncut) { return joint.kind != uncut.joints()[its_uncut].kind; }
 
 }  // namespace
 
@@ -80,7 +80,7 @@ void to_uncut(const World& world, const WorldData& data, const ConstVector& q, c
     const Joint& joint = world.joints()[j];
     const int its_uncut = same ? static_cast<int>(j) : world.impl().uncut_joint[j];
     if (is_cut(uncut, joint, its_uncut)) continue;
-    const Joint& to = uncut.joints()[index(its_uncut)];
+    const Joint& to = uncut.joints()[its_uncut];
     q_uncut.segment(to.q, to.nq) = q.segment(joint.q, joint.nq);
     v_uncut.segment(to.v, to.nv) = v.segment(joint.v, joint.nv);
   }
@@ -106,14 +106,14 @@ void from_uncut(const World& world, const WorldData& data, const ConstVector& q_
   for (std::size_t j = 0; j < world.joints().size(); ++j) {
     const Joint& joint = world.joints()[j];
     const int its_uncut = same ? static_cast<int>(j) : world.impl().uncut_joint[j];
-    const Joint& from = uncut.joints()[index(its_uncut)];
+    const Joint& from = uncut.joints()[its_uncut];
     if (!is_cut(uncut, joint, its_uncut)) {
       q.segment(joint.q, joint.nq) = q_uncut.segment(from.q, from.nq);
       v.segment(joint.v, joint.nv) = v_uncut.segment(from.v, from.nv);
       continue;
     }
-    const Eigen::Isometry3d& X = data.X_WB[index(from.body)];
-    const Vector6d& V = data.V_WB[index(from.body)];
+    const Eigen::Isometry3d& X = data.X_WB[from.body];
+    const Vector6d& V = data.V_WB[from.body];
     q.segment<7>(joint.q) << X.translation(), Eigen::Quaterniond(X.linear()).normalized().coeffs();
     v.segment<6>(joint.v) << X.linear().transpose() * V.head<3>(), X.linear().transpose() * V.tail<3>();
   }
@@ -127,7 +127,7 @@ void add_uncut_forces(const World& world, const WorldData& data, const ConstVect
   for (std::size_t j = 0; j < world.joints().size(); ++j) {
     const Joint& joint = world.joints()[j];
     const int its_uncut = same ? static_cast<int>(j) : world.impl().uncut_joint[j];
-    const Joint& from = uncut.joints()[index(its_uncut)];
+    const Joint& from = uncut.joints()[its_uncut];
     if (!is_cut(uncut, joint, its_uncut)) tau.segment(joint.v, joint.nv) += tau_uncut.segment(from.v, from.nv);
   }
   for (const CutJoint& cut : world.cuts()) {

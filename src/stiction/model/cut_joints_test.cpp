@@ -87,7 +87,7 @@ void expect_same(const World& world, const std::string& what) {
     from_uncut(world, whole, q_whole, v_whole, q, v);
     update(world, q, v, data);
     for (const CutJoint& cut : world.cuts()) {
-      const EqualityError error = equality_error(world, data, world.equalities()[static_cast<std::size_t>(cut.equality)], q);
+      const EqualityError error = equality_error(world, data, world.equalities()[cut.equality], q);
       EXPECT_LE(error.position.norm() + error.rotation.norm(), 1e-13) << what << " " << cut.joint.name;
     }
     for (const Body& body : world.bodies()) {  // wherever it is numbered
@@ -145,9 +145,9 @@ TEST(CutJoints, ARowIsTheRateOfThePosition) {
     EXPECT_NEAR(cut_rate(world, data, cut), numeric, 1e-8) << cut.joint.name;
     double along = 0.0;
     for (const bool child : {true, false}) {
-      const int block = world.bodies()[static_cast<std::size_t>(child ? cut.joint.body : cut.parent)].block;
+      const int block = world.bodies()[child ? cut.joint.body : cut.parent].block;
       if (block < 0) continue;
-      const Block& coordinates = world.blocks()[static_cast<std::size_t>(block)];
+      const Block& coordinates = world.blocks()[block];
       Eigen::RowVectorXd row = Eigen::RowVectorXd::Zero(coordinates.nv);
       add_cut_row(world, data, cut, child, child ? 1.0 : -1.0, row);
       along += row.dot(v.segment(coordinates.v, coordinates.nv));

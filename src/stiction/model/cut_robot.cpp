@@ -35,7 +35,7 @@ class Cutter {
     move_joints();
     move_equalities();
     for (std::size_t k = 0; k < order_.plans.size(); ++k) {
-      if (is_cut_[index(order_.plans[k])]) add_cut(static_cast<int>(k), order_.plans[k]);
+      if (is_cut_[order_.plans[k]]) add_cut(static_cast<int>(k), order_.plans[k]);
     }
     return std::move(out_);
   }
@@ -47,10 +47,10 @@ class Cutter {
     is_cut_.assign(whole_.plans.size(), false);
     for (std::size_t k = 0; k < whole_.plans.size(); ++k) {
       const int parent = whole_.plans[k].parent;
-      const bool of_root = parent < 0 || is_free_root(index(parent));
+      const bool of_root = parent < 0 || is_free_root(parent);
       is_cut_[k] = !is_free_root(k) && (options.coordinates == Coordinates::maximal || (options.cut.empty() && of_root));
     }
-    for (const std::string& name : options.cut) is_cut_[index(joint_named(name))] = true;
+    for (const std::string& name : options.cut) is_cut_[joint_named(name)] = true;
     for (std::size_t k = 0; k < whole_.plans.size(); ++k) {
       if (is_cut_[k]) require_simple(whole_.joints[k]);
     }
@@ -86,15 +86,15 @@ class Cutter {
     int blocks = 0;
     for (std::size_t k = 0; k < block.size(); ++k) {
       const int parent = whole_.plans[k].parent;
-      block[k] = parent < 0 || is_cut_[k] ? blocks++ : block[index(parent)];
+      block[k] = parent < 0 || is_cut_[k] ? blocks++ : block[parent];
       order_.plans.push_back(static_cast<int>(k));
     }
-    std::ranges::stable_sort(order_.plans, {}, [&](int k) { return block[index(k)]; });
+    std::ranges::stable_sort(order_.plans, {}, [&](int k) { return block[k]; });
     new_plan_.resize(block.size());
     for (std::size_t k = 0; k < order_.plans.size(); ++k) {
       const int old = order_.plans[k];
-      new_plan_[index(old)] = static_cast<int>(k);
-      if (k == 0 || block[index(old)] != block[index(order_.plans[k - 1])]) order_.first.push_back(static_cast<int>(k));
+      new_plan_[old] = static_cast<int>(k);
+      if (k == 0 || block[old] != block[order_.plans[k - 1]]) order_.first.push_back(static_cast<int>(k));
     }
   }
 
@@ -104,30 +104,30 @@ class Cutter {
     const int still = static_cast<int>(whole_.bodies.size() - whole_.plans.size());
     for (std::size_t b = 0; b < whole_.bodies.size(); ++b) {
       const int plan = whole_.plan_of_body[b];
-      new_body_[b] = plan < 0 ? static_cast<int>(b) : still + new_plan_[index(plan)];
+      new_body_[b] = plan < 0 ? static_cast<int>(b) : still + new_plan_[plan];
     }
   }
 
   void move_bodies() {
     for (std::size_t b = 0; b < whole_.bodies.size(); ++b) {
-      const std::size_t to = index(new_body_[b]);
+      const std::size_t to = new_body_[b];
       out_.bodies[to] = whole_.bodies[b];
       out_.static_pose[to] = whole_.static_pose[b];
-      out_.plan_of_body[to] = whole_.plan_of_body[b] < 0 ? -1 : new_plan_[index(whole_.plan_of_body[b])];
+      out_.plan_of_body[to] = whole_.plan_of_body[b] < 0 ? -1 : new_plan_[whole_.plan_of_body[b]];
     }
-    for (Link& link : out_.links) link.body = new_body_[index(link.body)];
-    for (CollisionGeometry& g : out_.geometries) g.body = new_body_[index(g.body)];
+    for (Link& link : out_.links) link.body = new_body_[link.body];
+    for (CollisionGeometry& g : out_.geometries) g.body = new_body_[g.body];
   }
 
   void move_joints() {
     int q = 0, v = 0;
     out_.q0.resize(0);
     for (std::size_t k = 0; k < order_.plans.size(); ++k) {
-      const std::size_t old = index(order_.plans[k]);
+      const std::size_t old = order_.plans[k];
       JointPlan& plan = out_.plans[k] = whole_.plans[old];
       Joint& joint = out_.joints[k] = whole_.joints[old];
-      joint.body = new_body_[index(joint.body)];
-      if (plan.parent >= 0) plan.parent = new_plan_[index(plan.parent)];
+      joint.body = new_body_[joint.body];
+      if (plan.parent >= 0) plan.parent = new_plan_[plan.parent];
       if (is_cut_[old]) set_free(plan, joint);
       joint.q = q;
       joint.v = v;
@@ -146,7 +146,7 @@ class Cutter {
     plan.kind = JointKind::free;
     plan.parent = -1;
     plan.placement.setIdentity();
-    Joint free{out_.bodies[index(joint.body)].name, JointKind::free, joint.robot, joint.block, joint.body};
+    Joint free{out_.bodies[joint.body].name, JointKind::free, joint.robot, joint.block, joint.body};
     free.nq = 7;
     free.nv = 6;
     free.upper = free.velocity_limit = free.effort_limit = std::numeric_limits<double>::infinity();
@@ -156,23 +156,23 @@ class Cutter {
 
   void move_equalities() {
     for (Equality& e : out_.equalities) {
-      for (int* body : {&e.body_a, &e.body_b}) *body = *body < 0 ? -1 : new_body_[index(*body)];
+      for (int* body : {&e.body_a, &e.body_b}) *body = *body < 0 ? -1 : new_body_[*body];
       for (int* joint : {&e.joint_a, &e.joint_b}) {
         if (*joint < 0) continue;
-        if (is_cut_[index(*joint)]) {
+        if (is_cut_[*joint]) {
           throw InvalidArgument("options.coordinates", "no cut at a joint that follows another one or is followed",
-                                fmt::format("'{}'", whole_.joints[index(*joint)].name));
+                                fmt::format("'{}'", whole_.joints[*joint].name));
         }
-        *joint = new_plan_[index(*joint)];
+        *joint = new_plan_[*joint];
       }
     }
   }
 
   void add_cut(int k, int old) {
-    const JointPlan& plan = whole_.plans[index(old)];
+    const JointPlan& plan = whole_.plans[old];
     CutJoint cut;
-    cut.joint = whole_.joints[index(old)];
-    cut.joint.body = out_.joints[index(k)].body;
+    cut.joint = whole_.joints[old];
+    cut.joint.body = out_.joints[k].body;
     cut.equality = static_cast<int>(out_.equalities.size());
     Equality rows;
     rows.name = cut.joint.name;
@@ -181,7 +181,7 @@ class Cutter {
     rows.body_a = cut.joint.body;
     rows.axis = plan.axis;
     if (plan.parent >= 0) {
-      rows.body_b = new_body_[index(whole_.joints[index(plan.parent)].body)];
+      rows.body_b = new_body_[whole_.joints[plan.parent].body];
       rows.X_BF = plan.placement;
     } else {
       rows.body_b = 0;  // what a robot that is not free stands on
@@ -213,8 +213,8 @@ RobotParts cut_at_joints(const RobotParts& whole, const RobotOptions& options) {
 RobotParts parts_of_block(const RobotParts& parts, std::size_t block) {
   RobotParts out;
   out.robot = parts.robot;
-  const std::size_t first = index(parts.first_plan[block]);
-  const std::size_t end = block + 1 < parts.first_plan.size() ? index(parts.first_plan[block + 1]) : parts.plans.size();
+  const std::size_t first = parts.first_plan[block];
+  const std::size_t end = block + 1 < parts.first_plan.size() ? parts.first_plan[block + 1] : parts.plans.size();
   for (std::size_t k = first; k < end; ++k) {
     out.plans.push_back(parts.plans[k]);
     out.joints.push_back(parts.joints[k]);

@@ -56,7 +56,7 @@ void free_body_bias(const Body& body, const Eigen::Matrix<double, 6, 6>& M, cons
 }
 
 void free_body_kinematics(const Block& block, const ConstVector& q, WorldData& data, Matrix6Xd& J) {
-  Eigen::Isometry3d& X = data.X_WB[index(block.body)];
+  Eigen::Isometry3d& X = data.X_WB[block.body];
   const Eigen::Vector3d p = q.segment<3>(block.q);
   const Eigen::Quaterniond r(Eigen::Vector4d(q.segment<4>(block.q + 3)));
   X.linear() = r.normalized().toRotationMatrix();
@@ -69,33 +69,32 @@ void free_body_kinematics(const Block& block, const ConstVector& q, WorldData& d
 }
 
 void robot_kinematics(const World& world, int k, const ConstVector& q, WorldData& data) {
-  const Block& block = world.blocks()[index(k)];
-  place(*world.impl().trees[index(k)], q.segment(block.q, block.nq), *data.impl->robots[index(k)], &data.X_WB[index(block.body)],
-        data.J_W[index(k)]);
+  const Block& block = world.blocks()[k];
+  place(*world.impl().trees[k], q.segment(block.q, block.nq), *data.impl->robots[k], &data.X_WB[block.body], data.J_W[k]);
 }
 
 void update_free_body(const World& world, int k, const ConstVector& q, const ConstVector& v, WorldData& data) {
-  const Block& block = world.blocks()[index(k)];
-  const Body& body = world.bodies()[index(block.body)];
-  free_body_kinematics(block, q, data, data.J_W[index(k)]);
-  const Eigen::Matrix3d R = data.X_WB[index(block.body)].linear();
+  const Block& block = world.blocks()[k];
+  const Body& body = world.bodies()[block.body];
+  free_body_kinematics(block, q, data, data.J_W[k]);
+  const Eigen::Matrix3d R = data.X_WB[block.body].linear();
   const Eigen::Matrix<double, 6, 6> M = data.M.block(k);
   const Vector6d V = v.segment<6>(block.v);
   free_body_bias(body, M, R.transpose() * world.gravity(), V, data.bias.segment<6>(block.v));
-  data.V_WB[index(block.body)] << R * V.head<3>(), R * V.tail<3>();
+  data.V_WB[block.body] << R * V.head<3>(), R * V.tail<3>();
 }
 
 void update_robot(const World& world, int k, const ConstVector& q, const ConstVector& v, WorldData& data) {
-  const Block& block = world.blocks()[index(k)];
+  const Block& block = world.blocks()[k];
   robot_kinematics(world, k, q, data);
-  add_dynamics(*world.impl().trees[index(k)], v.segment(block.v, block.nv), world.gravity(), *data.impl->robots[index(k)],
-               &data.X_WB[index(block.body)], &data.V_WB[index(block.body)], data.M.block(k), data.bias.segment(block.v, block.nv));
+  add_dynamics(*world.impl().trees[k], v.segment(block.v, block.nv), world.gravity(), *data.impl->robots[k], &data.X_WB[block.body],
+               &data.V_WB[block.body], data.M.block(k), data.bias.segment(block.v, block.nv));
 }
 
 double spring_energy(const World& world, const ConstVector& q) {
   double energy = 0.0;
   for (const int j : world.impl().sprung) {
-    const Joint& joint = world.joints()[index(j)];
+    const Joint& joint = world.joints()[j];
     energy += 0.5 * joint.stiffness * std::pow(q[joint.q] - joint.spring_reference, 2);
   }
   return energy;
@@ -103,7 +102,7 @@ double spring_energy(const World& world, const ConstVector& q) {
 
 void add_springs(const World& world, const ConstVector& q, WorldData& data) {
   for (const int j : world.impl().sprung) {
-    const Joint& joint = world.joints()[index(j)];
+    const Joint& joint = world.joints()[j];
     data.bias[joint.v] += joint.stiffness * (q[joint.q] - joint.spring_reference);
   }
 }
@@ -111,11 +110,11 @@ void add_springs(const World& world, const ConstVector& q, WorldData& data) {
 /// h += J_cᵀ m_c g: the weight of what is compensated, taken out again.
 void lift(const World& world, WorldData& data) {
   for (const int b : world.impl().lifted) {
-    const Body& body = world.bodies()[index(b)];
-    const Block& block = world.blocks()[index(body.block)];
+    const Body& body = world.bodies()[b];
+    const Block& block = world.blocks()[body.block];
     Vector6d weight = Vector6d::Zero();
     weight.head<3>() = body.lifted_mass * world.gravity();
-    add_wrench_row(world, data, b, data.X_WB[index(b)] * body.lifted_com, weight, data.bias.segment(block.v, block.nv).transpose());
+    add_wrench_row(world, data, b, data.X_WB[b] * body.lifted_com, weight, data.bias.segment(block.v, block.nv).transpose());
   }
 }
 
@@ -133,7 +132,7 @@ WorldData::WorldData(const World& world) : impl(std::make_unique<Impl>(world)) {
       impl->robots.push_back(std::make_unique<TreeScratch>(*w.trees[k]));
     } else {
       impl->robots.push_back(nullptr);
-      free_body_inertia(w.bodies[index(w.blocks[k].body)], M.block(static_cast<int>(k)));
+      free_body_inertia(w.bodies[w.blocks[k].body], M.block(static_cast<int>(k)));
     }
   }
 }
@@ -157,7 +156,7 @@ void update(const World& world, const ConstVector& q, const ConstVector& v, Worl
   require_size("v", v.size(), world.nv());
   if (!v.allFinite()) require_finite("v", v);
   for (int k = 0; k < static_cast<int>(world.blocks().size()); ++k) {
-    if (world.impl().trees[index(k)] != nullptr) {
+    if (world.impl().trees[k] != nullptr) {
       update_robot(world, k, q, v, data);
     } else {
       update_free_body(world, k, q, v, data);
@@ -171,8 +170,8 @@ void update(const World& world, const ConstVector& q, const ConstVector& v, Worl
 void update_kinematics(const World& world, const ConstVector& q, WorldData& data) {
   require_state(world, data, q);
   for (int k = 0; k < static_cast<int>(world.blocks().size()); ++k) {
-    if (world.impl().trees[index(k)] == nullptr) {
-      free_body_kinematics(world.blocks()[index(k)], q, data, data.J_W[index(k)]);
+    if (world.impl().trees[k] == nullptr) {
+      free_body_kinematics(world.blocks()[k], q, data, data.J_W[k]);
     } else {
       robot_kinematics(world, k, q, data);
     }

@@ -63,7 +63,7 @@ TEST(Dynamics, KineticEnergyIsThatOfTheBodies) {
   const World world = mixed_world();
   WorldData data(world);
   const VectorXd v = wave(world.nv(), 0.3);
-  double bodies = 0.5 * 0.3 * std::pow(v[world.joints()[static_cast<std::size_t>(world.joint("elbow"))].v], 2);  // the elbow's armature
+  double bodies = 0.5 * 0.3 * std::pow(v[world.joints()[world.joint("elbow")].v], 2);  // the elbow's armature
   update(world, random_configuration(world, 3), v, data);
   for (std::size_t b = 0; b < world.bodies().size(); ++b) {
     const Body& body = world.bodies()[b];
@@ -113,14 +113,14 @@ TEST(Dynamics, ADirectionThatNoJointMovesIsKnownAsSuch) {
   WorldData data(world);
   update_kinematics(world, VectorXd::Constant(2, 0.4), data);
   const int upper = world.body("upper"), lower = world.body("lower");
-  const Eigen::Isometry3d& X = data.X_WB[static_cast<std::size_t>(upper)];
+  const Eigen::Isometry3d& X = data.X_WB[upper];
   const Eigen::Vector3d axis = X.linear().col(1), along = X.linear().col(2), p = X * Eigen::Vector3d(0.1, 0.2, -0.5);
   EXPECT_TRUE(can_separate(world, data, upper, -1, p, along));
   EXPECT_TRUE(can_separate(world, data, -1, upper, p, X.linear().col(0)));
   EXPECT_FALSE(can_separate(world, data, upper, -1, p, axis));
   EXPECT_FALSE(can_separate(world, data, upper, -1, X * Eigen::Vector3d(0, 0.2, 0), along));
   EXPECT_TRUE(can_separate(world, data, upper, lower, p, along));
-  const Eigen::Vector3d elbow = data.X_WB[static_cast<std::size_t>(lower)].translation();
+  const Eigen::Vector3d elbow = data.X_WB[lower].translation();
   EXPECT_FALSE(can_separate(world, data, upper, lower, elbow, along));
 }
 
@@ -133,7 +133,7 @@ TEST(Dynamics, PointJacobianIsTheDerivativeOfAPointThroughIntegrate) {
   const Eigen::Vector3d p_B(0.2, -0.3, 0.4);
   for (std::size_t b = 0; b < world.bodies().size(); ++b) {
     if (world.bodies()[b].block < 0) continue;
-    const Block& block = world.blocks()[static_cast<std::size_t>(world.bodies()[b].block)];
+    const Block& block = world.blocks()[world.bodies()[b].block];
     const Eigen::Vector3d p_W = data.X_WB[b] * p_B;
     Matrix3Xd J(3, block.nv), difference(3, block.nv);
     point_jacobian(world, data, static_cast<int>(b), p_W, J);
@@ -155,7 +155,7 @@ TEST(Dynamics, FrameJacobianGivesTheBodysVelocityAndContactRowsItsPart) {
   const Eigen::Matrix3d R_WC = Eigen::AngleAxisd(1.1, Eigen::Vector3d(3, -1, 2).normalized()).toRotationMatrix();
   for (std::size_t b = 0; b < world.bodies().size(); ++b) {
     if (world.bodies()[b].block < 0) continue;
-    const Block& block = world.blocks()[static_cast<std::size_t>(world.bodies()[b].block)];
+    const Block& block = world.blocks()[world.bodies()[b].block];
     const VectorXd v_k = v.segment(block.v, block.nv);
     const int body = static_cast<int>(b);
     Matrix6Xd J(6, block.nv);
@@ -360,8 +360,8 @@ TEST(Dynamics, CenterOfMassOfAllAndOfOneRobot) {
   WorldData data(world);
   update_kinematics(world, world.initial_configuration(), data);
   const int pendulum = world.robot("double_pendulum");
-  const Eigen::Vector3d upper = data.X_WB[static_cast<std::size_t>(world.body("upper"))] * Eigen::Vector3d(0, 0, -0.5);
-  const Eigen::Vector3d lower = data.X_WB[static_cast<std::size_t>(world.body("lower"))] * Eigen::Vector3d(0.05, 0, -0.5);
+  const Eigen::Vector3d upper = data.X_WB[world.body("upper")] * Eigen::Vector3d(0, 0, -0.5);
+  const Eigen::Vector3d lower = data.X_WB[world.body("lower")] * Eigen::Vector3d(0.05, 0, -0.5);
   EXPECT_LT((center_of_mass(world, data, pendulum) - (upper + lower) / 2.0).norm(), 1e-14);
   double mass = 0.0;
   for (const Body& body : world.bodies()) mass += body.mass;

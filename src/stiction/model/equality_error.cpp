@@ -4,11 +4,9 @@ namespace stiction {
 
 namespace {
 
-const Joint& joint_of(const World& world, int joint) { return world.joints()[static_cast<std::size_t>(joint)]; }
+const Joint& joint_of(const World& world, int joint) { return world.joints()[joint]; }
 
-Eigen::Isometry3d frame(const WorldData& data, int body, const Eigen::Isometry3d& X_BF) {
-  return data.X_WB[static_cast<std::size_t>(body)] * X_BF;
-}
+Eigen::Isometry3d frame(const WorldData& data, int body, const Eigen::Isometry3d& X_BF) { return data.X_WB[body] * X_BF; }
 
 Eigen::Matrix3d axes_along(const Eigen::Vector3d& axis) {
   Eigen::Matrix3d axes;

@@ -66,7 +66,7 @@ std::ptrdiff_t open_edges(const TriangleMesh& surface) {
   std::map<std::array<double, 3>, int> places;
   std::map<std::pair<int, int>, int> edges;
   const auto id = [&](int vertex) {
-    const Eigen::Vector3d& p = surface.vertices[static_cast<std::size_t>(vertex)];
+    const Eigen::Vector3d& p = surface.vertices[vertex];
     return places.try_emplace({p.x(), p.y(), p.z()}, static_cast<int>(places.size())).first->second;
   };
   for (const Eigen::Vector3i& t : surface.triangles) {
@@ -88,7 +88,7 @@ struct Moments {
   explicit Moments(const TriangleMesh& surface) {
     for (const Eigen::Vector3i& t : surface.triangles) {
       Eigen::Matrix3d P;  // corners of a tetrahedron but the first vertex
-      for (int k = 0; k < 3; ++k) P.col(k) = surface.vertices[static_cast<std::size_t>(t[k])] - surface.vertices.front();
+      for (int k = 0; k < 3; ++k) P.col(k) = surface.vertices[t[k]] - surface.vertices.front();
       const double part = P.determinant() / 6.0;
       const Eigen::Vector3d sum = P.rowwise().sum();
       volume += part;

@@ -25,10 +25,10 @@ Support support_of(const World& world, const WorldData& data, int body, Eigen::I
   }
   const auto b = static_cast<std::size_t>(body);
   const int block = w.bodies[b].block;
-  require_size("J.cols", cols, block < 0 ? 0 : w.block_sizes[static_cast<std::size_t>(block)]);
+  require_size("J.cols", cols, block < 0 ? 0 : w.block_sizes[block]);
   if (block < 0) return {};
   const auto begin = static_cast<std::size_t>(w.support_begin[b]), end = static_cast<std::size_t>(w.support_begin[b + 1]);
-  return {std::span(w.support).subspan(begin, end - begin), &data.J_W[static_cast<std::size_t>(block)]};
+  return {std::span(w.support).subspan(begin, end - begin), &data.J_W[block]};
 }
 
 /// Velocity at p of a unit motion about the world's origin.
@@ -39,15 +39,15 @@ Eigen::Vector3d at_point(const Matrix6Xd& J, int column, const Eigen::Vector3d& 
 bool is_free(const World& world, int body) {
   const World::Impl& w = world.impl();
   if (body < 0 || body >= static_cast<int>(w.bodies.size())) return false;
-  const int block = w.bodies[static_cast<std::size_t>(body)].block;
-  return block >= 0 && w.trees[static_cast<std::size_t>(block)] == nullptr;
+  const int block = w.bodies[body].block;
+  return block >= 0 && w.trees[block] == nullptr;
 }
 
 /// Columns of a body's support and its motions; nothing for the world or a static body.
 Support support_of(const World& world, const WorldData& data, int body) {
   if (body < 0) return {};
-  const int block = world.bodies()[static_cast<std::size_t>(body)].block;
-  return support_of(world, data, body, block < 0 ? 0 : world.blocks()[static_cast<std::size_t>(block)].nv);
+  const int block = world.bodies()[body].block;
+  return support_of(world, data, body, block < 0 ? 0 : world.blocks()[block].nv);
 }
 
 /// Whether a coordinate of `support` that does not move the other body as well moves p along n, beyond the rounding of its two terms.
@@ -116,7 +116,7 @@ void add_contact_rows(const World& world, const WorldData& data, int body, const
                       double sign, Eigen::Ref<RowMatrix> rows) {
   require_size("rows.rows", rows.rows(), 3);
   if (is_free(world, body) && rows.cols() == 6 && rows.outerStride() == 6) {
-    return add_free_rows(data.X_WB[static_cast<std::size_t>(body)], p_W, R_WC, sign, rows.data());
+    return add_free_rows(data.X_WB[body], p_W, R_WC, sign, rows.data());
   }
   const Support support = support_of(world, data, body, rows.cols());
   Eigen::Matrix<double, 6, 3> wrenches;  // of unit forces along N, S, T at p_W, about the world's origin
@@ -134,7 +134,7 @@ Vector6d body_velocity(const World& world, const WorldData& data, int body, cons
   const Support support = support_of(world, data, body);
   if (support.J == nullptr) return V;
   const std::size_t b = static_cast<std::size_t>(body);
-  const int first = world.blocks()[static_cast<std::size_t>(world.bodies()[b].block)].v;
+  const int first = world.blocks()[world.bodies()[b].block].v;
   for (const int c : support.columns) V += v[first + c] * support.J->col(c);
   V.head<3>() += V.tail<3>().cross(data.X_WB[b].translation());
   return V;
@@ -149,9 +149,9 @@ bool can_separate(const World& world, const WorldData& data, int body_a, int bod
 void add_wrench(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, const Eigen::Vector3d& force,
                 const Eigen::Vector3d& moment, Eigen::Ref<Eigen::VectorXd> tau) {
   require_size("tau", tau.size(), world.nv());
-  const int block = body < 0 ? -1 : world.bodies()[static_cast<std::size_t>(body)].block;
+  const int block = body < 0 ? -1 : world.bodies()[body].block;
   if (block < 0) return;
-  const Block& coordinates = world.blocks()[static_cast<std::size_t>(block)];
+  const Block& coordinates = world.blocks()[block];
   Vector6d wrench;
   wrench << force, moment;
   add_wrench_row(world, data, body, p_W, wrench, tau.segment(coordinates.v, coordinates.nv).transpose());
@@ -167,9 +167,9 @@ void add_wrench_row(const World& world, const WorldData& data, int body, const E
 
 MotionBound motion_bound(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W,
                          const Eigen::Ref<const Eigen::VectorXd>& v) {
-  const int block = world.bodies()[static_cast<std::size_t>(body)].block;
+  const int block = world.bodies()[body].block;
   if (block < 0) return {};
-  const Block& coordinates = world.blocks()[static_cast<std::size_t>(block)];
+  const Block& coordinates = world.blocks()[block];
   const Support support = support_of(world, data, body, coordinates.nv);
   MotionBound bound;
   for (const int c : support.columns) {
@@ -185,8 +185,8 @@ Eigen::Isometry3d link_pose(const World& world, const WorldData& data, int link)
   if (link < 0 || link >= static_cast<int>(links.size())) {
     throw InvalidArgument("link", fmt::format("an index in [0, {})", links.size()), fmt::format("{}", link));
   }
-  const Link& l = links[static_cast<std::size_t>(link)];
-  return data.X_WB[static_cast<std::size_t>(l.body)] * l.X_BL;
+  const Link& l = links[link];
+  return data.X_WB[l.body] * l.X_BL;
 }
 
 double kinetic_energy(const World& world, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& v) {
@@ -204,8 +204,8 @@ double potential_energy(const World& world, const WorldData& data) {
   double mass = 0.0;
   Eigen::Vector3d moment = weighted_com(world, data, -1, mass);
   for (const int b : world.impl().lifted) {
-    const Body& body = world.bodies()[static_cast<std::size_t>(b)];
-    moment -= body.lifted_mass * (data.X_WB[static_cast<std::size_t>(b)] * body.lifted_com);
+    const Body& body = world.bodies()[b];
+    moment -= body.lifted_mass * (data.X_WB[b] * body.lifted_com);
   }
   return data.spring_energy - world.gravity().dot(moment);
 }

@@ -173,7 +173,7 @@ bool MjcfContext::is_limited(const XmlElement& element, const char* limited, con
 Eigen::Matrix3d MjcfContext::euler(const Eigen::Vector3d& angles) const {
   Eigen::Matrix3d R = Eigen::Matrix3d::Identity();
   for (int i = 0; i < 3; ++i) {
-    const char letter = euler_sequence_[static_cast<std::size_t>(i)];
+    const char letter = euler_sequence_[i];
     const bool moves_along = letter >= 'x';  // lower case: about the axes of the rotated frame
     const Eigen::Matrix3d step =
         Eigen::AngleAxisd(angle(angles[i]), Eigen::Vector3d::Unit(letter - (moves_along ? 'x' : 'X'))).toRotationMatrix();

@@ -22,7 +22,7 @@ void bound_inertia(double least, bool balance, Eigen::Matrix3d& inertia) {
 void apply_mass_settings(const MjcfContext& context, const std::vector<int>& bodies, RobotDescription& robot) {
   double total = 0.0;
   for (const int i : bodies) {
-    Inertial& body = robot.links[static_cast<std::size_t>(i)].inertial;
+    Inertial& body = robot.links[i].inertial;
     body.mass = std::max(body.mass, context.bound_mass);
     if (context.bound_inertia > 0.0 || context.balance_inertia) bound_inertia(context.bound_inertia, context.balance_inertia, body.inertia);
     total += body.mass;
@@ -30,7 +30,7 @@ void apply_mass_settings(const MjcfContext& context, const std::vector<int>& bod
   if (!(context.total_mass > 0.0) || total == 0.0) return;
   const double scale = context.total_mass / total;
   for (const int i : bodies) {
-    Inertial& body = robot.links[static_cast<std::size_t>(i)].inertial;
+    Inertial& body = robot.links[i].inertial;
     body.mass *= scale;
     body.inertia *= scale;
   }

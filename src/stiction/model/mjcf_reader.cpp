@@ -75,7 +75,7 @@ class MjcfReader {
     robot_.warnings.push_back(fmt::format("{}: {} (<{}>) is left out", place(e), what, e.Name()));
   }
 
-  LinkDescription& link(int i) { return robot_.links[static_cast<std::size_t>(i)]; }
+  LinkDescription& link(int i) { return robot_.links[i]; }
 
   /// Geoms, frames and bodies inside a body (its link) or the world; X_BF places the enclosing <frame> in the body.
   BodyInertia read_content(const std::vector<const XmlElement*>& elements, int self, const std::string& childclass, const Isometry& X_BF) {

@@ -18,8 +18,8 @@ World load(const std::string& content, const RobotOptions& options = {}) {
   return builder.build();
 }
 
-const Joint& joint(const World& world, const char* name) { return world.joints()[static_cast<std::size_t>(world.joint(name))]; }
-const Body& body(const World& world, const char* name) { return world.bodies()[static_cast<std::size_t>(world.body(name))]; }
+const Joint& joint(const World& world, const char* name) { return world.joints()[world.joint(name)]; }
+const Body& body(const World& world, const char* name) { return world.bodies()[world.body(name)]; }
 
 Eigen::Isometry3d placement(const World& world, const char* link, const Eigen::VectorXd& q) {
   WorldData data(world);
@@ -117,7 +117,7 @@ TEST(Mjcf, CollisionGeometry) {
   EXPECT_TRUE(std::holds_alternative<HalfSpace>(g[0].shape));
   EXPECT_EQ(g[0].name, "floor");
   EXPECT_EQ(g[0].placement.translation().z(), -1.0);
-  EXPECT_EQ(world.bodies()[static_cast<std::size_t>(g[0].body)].block, -1);
+  EXPECT_EQ(world.bodies()[g[0].body].block, -1);
   const HeightMap& field = std::get<HeightMap>(g[1].shape);
   ASSERT_EQ(field.heights.rows(), 3);
   EXPECT_NEAR(field.heights(0, 0), 0.3, 1e-15);  // x = -3, y = -2: the first sample of the last row, 3 of 5, times 0.5
@@ -227,7 +227,7 @@ TEST(Mjcf, SpringsPullToTheirReference) {
   EXPECT_NEAR(data.bias[0], 30.0 * 0.3, 1e-13);
   EXPECT_NEAR(data.bias[1], 2.0 * (1.0 - M_PI_2), 1e-13);
   EXPECT_NEAR(potential_energy(world, data), 15.0 * 0.09 + (1.0 - M_PI_2) * (1.0 - M_PI_2), 1e-13);
-  EXPECT_NEAR(data.X_WB[static_cast<std::size_t>(world.body("body1"))].translation().x(), 0.0, 1e-15);  // at ref the file's pose
+  EXPECT_NEAR(data.X_WB[world.body("body1")].translation().x(), 0.0, 1e-15);  // at ref the file's pose
 }
 
 TEST(Mjcf, GravityIsCompensatedBodyByBody) {

@@ -29,7 +29,7 @@ struct Reference {
   void set(const World& world, const Eigen::VectorXd& ours_q, const Eigen::VectorXd& ours_v) {
     q = Eigen::VectorXd::Zero(model.nq);
     v = Eigen::VectorXd::Zero(model.nv);
-    v_index.assign(static_cast<std::size_t>(world.nv()), -1);
+    v_index.assign(world.nv(), -1);
     for (const Joint& joint : world.joints()) {
       const std::string name = joint.kind == JointKind::free ? "root_joint" : joint.name;
       ASSERT_TRUE(model.existJointName(name)) << name;
@@ -40,7 +40,7 @@ struct Reference {
         q.segment(model.idx_qs[id], joint.nq) = ours_q.segment(joint.q, joint.nq);
       }
       v.segment(model.idx_vs[id], joint.nv) = ours_v.segment(joint.v, joint.nv);
-      for (int i = 0; i < joint.nv; ++i) v_index[static_cast<std::size_t>(joint.v + i)] = model.idx_vs[id] + i;
+      for (int i = 0; i < joint.nv; ++i) v_index[joint.v + i] = model.idx_vs[id] + i;
     }
   }
 };

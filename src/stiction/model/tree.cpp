@@ -122,7 +122,7 @@ void move_part(const RobotTree& tree, std::size_t k, const ConstVector& v, const
     part.V = own;
     part.A = {-gravity, Vector3d::Zero()};
   } else {
-    const Part& parent = scratch.parts[static_cast<std::size_t>(node.plan.parent)];
+    const Part& parent = scratch.parts[node.plan.parent];
     part.V = parent.V;
     part.V += own;
     part.A = parent.A;
@@ -136,8 +136,8 @@ void add_column(const RobotTree& tree, std::size_t k, int column, const TreeScra
   const Part& part = scratch.parts[k];
   const SpatialVector s = unit_motion(scratch, column), F = times(part, s);
   h[column] = s.linear.dot(part.f.linear) + s.angular.dot(part.f.angular);
-  for (int j = static_cast<int>(k); j >= 0; j = tree.nodes[static_cast<std::size_t>(j)].plan.parent) {
-    const RobotTree::Node& node = tree.nodes[static_cast<std::size_t>(j)];
+  for (int j = static_cast<int>(k); j >= 0; j = tree.nodes[j].plan.parent) {
+    const RobotTree::Node& node = tree.nodes[j];
     for (int row = node.v; row < node.v + node.nv && row <= column; ++row) {
       M(row, column) = M(column, row) = scratch.S.col(row).head<3>().dot(F.linear) + scratch.S.col(row).tail<3>().dot(F.angular);
     }
@@ -206,7 +206,7 @@ void add_dynamics(const RobotTree& tree, const ConstVector& v, const Vector3d& g
     const Part& part = scratch.parts[k];
     for (int column = node.v; column < node.v + node.nv; ++column) add_column(tree, k, column, scratch, M, h);
     if (node.plan.parent < 0) continue;
-    Part& parent = scratch.parts[static_cast<std::size_t>(node.plan.parent)];
+    Part& parent = scratch.parts[node.plan.parent];
     parent.f += part.f;
     parent.mass += part.mass;
     parent.first += part.first;

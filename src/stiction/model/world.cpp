@@ -17,7 +17,7 @@ int find(const std::vector<Item>& items, const std::vector<Robot>& robots, std::
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Item& item = items[i];
     const bool is_qualified = item.robot >= 0 && name.size() > item.name.size() && name.ends_with(item.name) &&
-                              name == fmt::format("{}/{}", robots[static_cast<std::size_t>(item.robot)].name, item.name);
+                              name == fmt::format("{}/{}", robots[item.robot].name, item.name);
     if (item.name != name && !is_qualified) continue;
     if (found >= 0) {
       throw InvalidArgument(what, "a unique name, or robot/name", fmt::format("'{}', which several robots have", name));
@@ -97,7 +97,7 @@ std::vector<std::string> World::warnings() const {
 
 int World::body(std::string_view name) const {
   if (const int b = find(impl_->bodies, impl_->robots, "body", name); b >= 0) return b;
-  return impl_->links[static_cast<std::size_t>(known(find(impl_->links, impl_->robots, "body", name), "body", name))].body;
+  return impl_->links[known(find(impl_->links, impl_->robots, "body", name), "body", name)].body;
 }
 
 int World::link(std::string_view name) const { return known(find(impl_->links, impl_->robots, "link", name), "link", name); }

@@ -80,9 +80,9 @@ int add_block(World::Impl& world, const Eigen::VectorXd& q0, int nv, int robot, 
 void add_supports(World::Impl& world, const RobotParts& parts, const std::vector<int>& first_v) {
   for (const int plan_of_body : parts.plan_of_body) {
     const auto begin = static_cast<std::ptrdiff_t>(world.support.size());
-    for (int k = plan_of_body; k >= 0; k = parts.plans[static_cast<std::size_t>(k)].parent) {
-      const Joint& joint = parts.joints[static_cast<std::size_t>(k)];
-      for (int i = 0; i < joint.nv; ++i) world.support.push_back(joint.v - first_v[static_cast<std::size_t>(k)] + i);
+    for (int k = plan_of_body; k >= 0; k = parts.plans[k].parent) {
+      const Joint& joint = parts.joints[k];
+      for (int i = 0; i < joint.nv; ++i) world.support.push_back(joint.v - first_v[k] + i);
     }
     std::sort(world.support.begin() + begin, world.support.end());
     world.support_begin.push_back(static_cast<int>(world.support.size()));
@@ -132,7 +132,7 @@ int commit(World::Impl& world, RobotParts parts, Trees trees) {
   for (std::size_t b = 0; b < parts.bodies.size(); ++b) {
     Body& body = parts.bodies[b];
     body.robot = robot;
-    if (parts.plan_of_body[b] >= 0) body.block = parts.joints[static_cast<std::size_t>(parts.plan_of_body[b])].block;
+    if (parts.plan_of_body[b] >= 0) body.block = parts.joints[parts.plan_of_body[b]].block;
     if (body.block >= 0 && body.lifted_mass != 0.0) world.lifted.push_back(static_cast<int>(world.bodies.size()));
     world.bodies.push_back(body);
   }
@@ -246,7 +246,7 @@ void check_equalities(World::Impl& impl, const World& world) {
     const EqualityError e = equality_error(world, data, equality, impl.q0);
     const double off = std::max(e.position.norm(), e.rotation.norm());
     if (off <= kClosed) continue;
-    Robot& robot = impl.robots[static_cast<std::size_t>(equality.robot)];
+    Robot& robot = impl.robots[equality.robot];
     robot.warnings.push_back(fmt::format("{}: equality '{}' does not hold in the start configuration: off by {:.3g} (m or rad)", robot.file,
                                          equality.name, off));
   }

@@ -12,8 +12,6 @@ namespace stiction {
 
 struct RobotTree;
 
-inline std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
 /// One joint, with the body that it moves.
 struct JointPlan {
   JointKind kind = JointKind::revolute;

@@ -23,8 +23,8 @@ World pendulum(const RobotOptions& options = {}) {
 
 TEST(World, JointsCarryWhatTheFileSays) {
   const World world = pendulum();
-  const Joint& shoulder = world.joints()[static_cast<std::size_t>(world.joint("shoulder"))];
-  const Joint& elbow = world.joints()[static_cast<std::size_t>(world.joint("elbow"))];
+  const Joint& shoulder = world.joints()[world.joint("shoulder")];
+  const Joint& elbow = world.joints()[world.joint("elbow")];
   EXPECT_EQ(shoulder.damping, 0.25);
   EXPECT_EQ(shoulder.dry_friction, 0.5);
   EXPECT_TRUE(std::isinf(shoulder.upper) && std::isinf(shoulder.lower) && std::isinf(shoulder.effort_limit));
@@ -42,7 +42,7 @@ TEST(World, SettingsOverrideTheFile) {
   options.joints["elbow"] = {0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.7};
   options.actuated = {"elbow"};
   const World world = pendulum(options);
-  const Joint& elbow = world.joints()[static_cast<std::size_t>(world.joint("p2/elbow"))];
+  const Joint& elbow = world.joints()[world.joint("p2/elbow")];
   EXPECT_EQ(elbow.effort_limit, 1.0);
   EXPECT_EQ(elbow.velocity_limit, 2.0);
   EXPECT_EQ(elbow.dry_friction, 3.0);
@@ -96,7 +96,7 @@ TEST(World, FixedLinksAreMergedAndStayNamed) {
   const World world = builder.build();
   const int foot = world.link("FL_FOOT");
   EXPECT_EQ(world.body("FL_FOOT"), world.body("FL_LOWER_LEG"));
-  EXPECT_GT(world.links()[static_cast<std::size_t>(foot)].X_BL.translation().norm(), 0.1);
+  EXPECT_GT(world.links()[foot].X_BL.translation().norm(), 0.1);
   EXPECT_EQ(world.bodies().size(), 13u);
   EXPECT_NEAR(world.robots()[0].mass, 2.5, 0.1);
 }
@@ -113,7 +113,7 @@ TEST(World, NamesAreQualifiedWhenTwoRobotsShareThem) {
   EXPECT_THROW(world.joint("elbow"), InvalidArgument);
   EXPECT_THROW(world.joint("wrist"), InvalidArgument);
   EXPECT_EQ(world.joint("right/elbow"), world.joint("left/elbow") + 2);
-  EXPECT_EQ(world.bodies()[static_cast<std::size_t>(world.body("right/upper"))].robot, 1);
+  EXPECT_EQ(world.bodies()[world.body("right/upper")].robot, 1);
   EXPECT_EQ(world.robot("right"), 1);
   EXPECT_EQ(world.blocks()[1].v, 2);
 }
@@ -137,7 +137,7 @@ TEST(World, GeometriesAreFixedToBodies) {
   EXPECT_EQ(world.geometries()[1].friction, 0.4);
 }
 
-int body_of(const World& world, int geometry) { return world.geometries()[static_cast<std::size_t>(geometry)].body; }
+int body_of(const World& world, int geometry) { return world.geometries()[geometry].body; }
 
 TEST(World, NeighboursAndOnlyTheyAreExcluded) {
   RobotOptions options;

@@ -13,7 +13,7 @@ namespace stiction {
 namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-double duty(const GaitParameters& gait, int leg) { return gait.duty_factor[static_cast<std::size_t>(leg)]; }
+double duty(const GaitParameters& gait, int leg) { return gait.duty_factor[leg]; }
 
 // Fraction of x, where a value just below the next integer counts as that integer.
 double cycle_fraction(double x) {
@@ -38,7 +38,7 @@ void validate(const GaitParameters& gait) {
   }
   require_size("duty_factor", static_cast<Eigen::Index>(gait.duty_factor.size()), gait.legs());
   for (int leg = 0; leg < gait.legs(); ++leg) {
-    const double touchdown = gait.touchdown[static_cast<std::size_t>(leg)];
+    const double touchdown = gait.touchdown[leg];
     if (!(duty(gait, leg) > 0.0 && duty(gait, leg) <= 1.0)) {
       throw InvalidArgument(fmt::format("duty_factor[{}]", leg), "a number in (0, 1]", fmt::format("{}", duty(gait, leg)));
     }
@@ -50,9 +50,7 @@ void validate(const GaitParameters& gait) {
 
 double phase(const GaitParameters& gait, double t) { return cycle_fraction(t / gait.period); }
 
-double leg_phase(const GaitParameters& gait, int leg, double t) {
-  return cycle_fraction(t / gait.period - gait.touchdown[static_cast<std::size_t>(leg)]);
-}
+double leg_phase(const GaitParameters& gait, int leg, double t) { return cycle_fraction(t / gait.period - gait.touchdown[leg]); }
 
 bool in_stance(const GaitParameters& gait, int leg, double t) {
   return duty(gait, leg) >= 1.0 || leg_phase(gait, leg, t) < duty(gait, leg) - kPhaseTolerance;

@@ -38,11 +38,11 @@ double projected_gradient(const Leg& leg, const LegVector& q, const LegJacobian&
 LegVector damped_step(const LegJacobian& J, const Eigen::Vector3d& e, double lambda2, const Frozen& frozen) {
   Eigen::Matrix3d A = lambda2 * Eigen::Matrix3d::Identity();
   for (Eigen::Index i = 0; i < J.cols(); ++i) {
-    if (!frozen[static_cast<std::size_t>(i)]) A += J.col(i) * J.col(i).transpose();
+    if (!frozen[i]) A += J.col(i) * J.col(i).transpose();
   }
   const Eigen::Vector3d w = A.ldlt().solve(e);
   LegVector step(J.cols());
-  for (Eigen::Index i = 0; i < J.cols(); ++i) step[i] = frozen[static_cast<std::size_t>(i)] ? 0.0 : J.col(i).dot(w);
+  for (Eigen::Index i = 0; i < J.cols(); ++i) step[i] = frozen[i] ? 0.0 : J.col(i).dot(w);
   return step;
 }
 
@@ -54,8 +54,8 @@ LegVector feasible_step(const Leg& leg, const LegVector& q, const LegJacobian& J
     step = damped_step(J, e, lambda2, frozen);
     bool changed = false;
     for (Eigen::Index i = 0; i < q.size(); ++i) {
-      if (frozen[static_cast<std::size_t>(i)] || !blocked(leg, q, i, step[i])) continue;
-      frozen[static_cast<std::size_t>(i)] = changed = true;
+      if (frozen[i] || !blocked(leg, q, i, step[i])) continue;
+      frozen[i] = changed = true;
     }
     if (!changed) break;
   }

@@ -66,12 +66,12 @@ PlanarTwist Patrol::update(double t, const PlanarPose& pose) {
   time_ = t;
 
   const int count = static_cast<int>(parameters_.waypoints.size());
-  const auto distance = [&] { return (parameters_.waypoints[static_cast<std::size_t>(target_)] - Eigen::Vector2d(pose.x, pose.y)).norm(); };
+  const auto distance = [&] { return (parameters_.waypoints[target_] - Eigen::Vector2d(pose.x, pose.y)).norm(); };
   for (int passed = 0; passed < count && distance() <= parameters_.tolerance; ++passed) {
     target_ = (target_ + 1) % count;
     ++reached_;
   }
-  const PlanarTwist wanted = wanted_twist(parameters_, pose, parameters_.waypoints[static_cast<std::size_t>(target_)]);
+  const PlanarTwist wanted = wanted_twist(parameters_, pose, parameters_.waypoints[target_]);
   command_.vx = approach(command_.vx, wanted.vx, parameters_.acceleration.x(), dt);
   command_.vy = approach(command_.vy, wanted.vy, parameters_.acceleration.y(), dt);
   command_.yaw_rate = approach(command_.yaw_rate, wanted.yaw_rate, parameters_.acceleration.z(), dt);

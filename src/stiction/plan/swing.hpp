@@ -35,9 +35,9 @@ class SwingCurve {
   FootState at(double time) const;
 
   double start_time() const { return knot_[0]; }
-  double end_time() const { return knot_[static_cast<std::size_t>(pieces_)]; }
+  double end_time() const { return knot_[pieces_]; }
   double apex_time() const { return apex_time_; }
-  const Eigen::Vector3d& end_position() const { return position_[static_cast<std::size_t>(pieces_)]; }
+  const Eigen::Vector3d& end_position() const { return position_[pieces_]; }
 
  private:
   void fit(double start_time, const Eigen::Vector3d& x0, const Eigen::Vector3d& v0, double end_time, const FootState& end);

@@ -13,7 +13,7 @@ namespace stiction {
 namespace {
 
 void require_joints(const std::vector<Leg>& legs, Eigen::Index count) {
-  std::vector<char> used(static_cast<std::size_t>(count), 0);
+  std::vector<char> used(count, 0);
   for (std::size_t l = 0; l < legs.size(); ++l) {
     const Leg& leg = legs[l];
     const auto m = static_cast<Eigen::Index>(leg.joints.size());
@@ -24,10 +24,10 @@ void require_joints(const std::vector<Leg>& legs, Eigen::Index count) {
     require_size(fmt::format("legs[{}].upper", l), leg.upper.size(), m);
     if (!leg.kinematics) throw InvalidArgument(fmt::format("legs[{}].kinematics", l), "a function", "none");
     for (const int joint : leg.joints) {
-      if (joint < 0 || joint >= count || used[static_cast<std::size_t>(joint)] != 0) {
+      if (joint < 0 || joint >= count || used[joint] != 0) {
         throw InvalidArgument(fmt::format("legs[{}].joints", l), fmt::format("distinct indices below {}", count), fmt::format("{}", joint));
       }
-      used[static_cast<std::size_t>(joint)] = 1;
+      used[joint] = 1;
     }
   }
 }

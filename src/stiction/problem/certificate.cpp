@@ -118,7 +118,7 @@ void certify(const ProblemView& p, const LawTerms& law, const Ref& v_plus, const
   for (int i = 0; i < p.contacts(); ++i) {
     add_rest_impulse(law, i, s);
     const double push = push_of(law, i, w.offset[i]);
-    if (push > 0.0) add_push(law.contacts[static_cast<std::size_t>(i)], push, mobility(p.J, i, 0, w.difference), s);
+    if (push > 0.0) add_push(law.contacts[i], push, mobility(p.J, i, 0, w.difference), s);
   }
   add_reached_limits(p.lo, p.hi, lambda_b, s);
   take_scales(s, std::max({largest_entry(lambda), largest_entry(lambda_b), largest_entry(lambda_p)}), c);

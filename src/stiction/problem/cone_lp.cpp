@@ -31,7 +31,7 @@ void ConeLp::start_from(const std::vector<WeightedRay>& start) {
   const Index k = A_.rows();
   b_.setZero(k);
   for (const WeightedRay& w : start) b_ += w.weight * (columns_of(w.contact) * w.ray);
-  basis_.assign(static_cast<std::size_t>(k), Column{});
+  basis_.assign(k, Column{});
   const VectorXd sign = b_.unaryExpr([](double v) { return v < 0.0 ? -1.0 : 1.0; });
   A_ = sign.asDiagonal() * A_;
   b_ = b_.cwiseAbs();
@@ -42,7 +42,7 @@ void ConeLp::start_from(const std::vector<WeightedRay>& start) {
     // Prices of max -Σ artificials: those in the basis cost -1.
     dual_.setZero(k);
     for (Index i = 0; i < k; ++i) {
-      if (basis_[static_cast<std::size_t>(i)].contact < 0) dual_ -= inverse_.row(i).transpose();
+      if (basis_[i].contact < 0) dual_ -= inverse_.row(i).transpose();
     }
     double best = 1e-11 * largest;
     const WeightedRay* entering = nullptr;
@@ -58,7 +58,7 @@ void ConeLp::start_from(const std::vector<WeightedRay>& start) {
   }
   // What rounding left on artificials is not part of b.
   for (Index i = 0; i < k; ++i) {
-    if (basis_[static_cast<std::size_t>(i)].contact < 0) x_[i] = 0.0;
+    if (basis_[i].contact < 0) x_[i] = 0.0;
   }
   pivots_ = 0;
 }
@@ -81,7 +81,7 @@ void ConeLp::price(const VectorXd& cost, Candidate& best) {
   best.reduced_cost = 0.0;
   reduced_cost_ = 0.0;
   for (int i = 0; i < static_cast<int>(cones_.size()); ++i) {
-    const ContactCone& cone = cones_[static_cast<std::size_t>(i)];
+    const ContactCone& cone = cones_[i];
     if (cone.empty()) continue;
     const Vector3d reduced = cost.segment<3>(3 * i) - columns_of(i).transpose() * dual_;
     if (cone.disc) {
@@ -104,7 +104,7 @@ int ConeLp::leaving_row(const VectorXd& alpha) const {
   double step = std::numeric_limits<double>::infinity();
   const auto limits = [&](Index i) {
     // An artificial at zero may move neither way; in phase one it only falls.
-    const bool artificial = basis_[static_cast<std::size_t>(i)].contact < 0;
+    const bool artificial = basis_[i].contact < 0;
     return artificial && x_[i] <= 0.0 ? std::abs(alpha[i]) > smallest : alpha[i] > smallest;
   };
   for (Index i = 0; i < k; ++i) {
@@ -146,7 +146,7 @@ bool ConeLp::enter(const Column& column) {
   const VectorXd pivot_row = inverse_.row(row) / entering_[row];
   inverse_.noalias() -= entering_ * pivot_row.transpose();
   inverse_.row(row) = pivot_row.transpose();
-  basis_[static_cast<std::size_t>(row)] = column;
+  basis_[row] = column;
   ++pivots_;
   if (++since_refactor_ > kRefactorAfter) refactor();
   return true;
@@ -158,7 +158,7 @@ void ConeLp::refactor() {
   const Index k = A_.rows();
   MatrixXd basis = MatrixXd::Zero(k, k);
   for (Index i = 0; i < k; ++i) {
-    const Column& column = basis_[static_cast<std::size_t>(i)];
+    const Column& column = basis_[i];
     if (column.contact >= 0) {
       basis.col(i) = columns_of(column.contact) * column.ray;
     } else {
@@ -170,7 +170,7 @@ void ConeLp::refactor() {
   if (!inverse.allFinite()) return;
   inverse_ = inverse;
   const VectorXd x = inverse_ * b_;
-  for (Index i = 0; i < k; ++i) x_[i] = basis_[static_cast<std::size_t>(i)].contact >= 0 ? std::max(x[i], 0.0) : x_[i];
+  for (Index i = 0; i < k; ++i) x_[i] = basis_[i].contact >= 0 ? std::max(x[i], 0.0) : x_[i];
 }
 
 ConeLp::Outcome ConeLp::maximise(const VectorXd& cost, double gap, int max_pivots) {

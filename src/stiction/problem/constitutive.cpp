@@ -108,7 +108,7 @@ std::array<double, 2> next_spring(const CompliantContact& c, const Vector3d& u) 
     square += wish * wish;
   }
   if (std::sqrt(square) <= friction_limit(c.mu, lambda[0])) return s;
-  for (int k = 0; k < 2; ++k) s[static_cast<std::size_t>(k)] = -lambda[k + 1] / (c.dt * m.stiffness_tangential);
+  for (int k = 0; k < 2; ++k) s[k] = -lambda[k + 1] / (c.dt * m.stiffness_tangential);
   return s;
 }
 

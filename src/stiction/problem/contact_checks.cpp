@@ -108,7 +108,7 @@ void take_scales(const Scales& s, double largest_impulse, Certificate& c) {
 }
 
 double push_of(const LawTerms& law, int i, double offset) {
-  const ContactTerms& t = law.contacts[static_cast<std::size_t>(i)];
+  const ContactTerms& t = law.contacts[i];
   const double push = -t.offset[0];
   return law.family != Family::constitutive && t.bears && push > std::abs(offset) ? push : 0.0;
 }
@@ -121,13 +121,12 @@ void add_push(const ContactTerms& t, double push, double mobility, Scales& s) {
 
 void add_rest_impulse(const LawTerms& law, int i, Scales& s) {
   if (law.family != Family::constitutive) return;
-  s.impulse =
-      std::max(s.impulse, largest_entry(compliant_impulse(law.contacts[static_cast<std::size_t>(i)].constitutive, Vector3d::Zero())));
+  s.impulse = std::max(s.impulse, largest_entry(compliant_impulse(law.contacts[i].constitutive, Vector3d::Zero())));
 }
 
 void check_contact(const LawTerms& law, const SectionShape& shape, int i, const Vector3d& u_contact, const Vector3d& impulse,
                    const Scales& s, Certificate& c) {
-  const ContactTerms& t = law.contacts[static_cast<std::size_t>(i)];
+  const ContactTerms& t = law.contacts[i];
   if (law.family == Family::constitutive) return check_constitutive(t.constitutive, u_contact, impulse, s, c);
   if (!t.bears) return raise(c.cone, impulse.lpNorm<Eigen::Infinity>(), s.impulse);
   const Vector3d lambda = cone_impulse(t, impulse), u = law_velocity(t, u_contact, lambda);

@@ -39,7 +39,7 @@ void require_one_per_contact(std::string_view argument, std::size_t size, std::p
 
 const ContactMaterial& material_of(const std::vector<ContactMaterial>& material, int i) {
   static const ContactMaterial none;
-  return material.empty() ? none : material[static_cast<std::size_t>(i)];
+  return material.empty() ? none : material[i];
 }
 
 void validate_contact_laws(std::span<const Law> laws, std::span<const ContactMaterial> material, std::ptrdiff_t contacts) {

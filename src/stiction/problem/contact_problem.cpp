@@ -50,13 +50,13 @@ void validate_contacts(const ProblemView& p) {
 void validate_prescribed(const ProblemView& p) {
   require_size("v_prescribed", p.v_prescribed.size(), static_cast<Eigen::Index>(p.prescribed.size()));
   require_finite("v_prescribed", p.v_prescribed);
-  std::vector<char> seen(static_cast<std::size_t>(p.velocities()), 0);
+  std::vector<char> seen(p.velocities(), 0);
   for (std::size_t i = 0; i < p.prescribed.size(); ++i) {
     const int j = p.prescribed[i];
     if (j < 0 || j >= p.velocities()) {
       throw InvalidArgument(fmt::format("prescribed[{}]", i), fmt::format("an index in [0, {})", p.velocities()), fmt::format("{}", j));
     }
-    if (std::exchange(seen[static_cast<std::size_t>(j)], 1) != 0) {
+    if (std::exchange(seen[j], 1) != 0) {
       throw InvalidArgument(fmt::format("prescribed[{}]", i), "each coordinate at most once", fmt::format("{} again", j));
     }
   }
@@ -155,7 +155,7 @@ bool is_bilateral(const ProblemView& p, int j) { return p.lo[j] == -kInfinity &&
 bool is_two_sided(const ProblemView& p, int j) { return std::isfinite(p.lo[j]) && std::isfinite(p.hi[j]); }
 
 RowKind row_kind(const ProblemView& p, int j) {
-  if (!p.row_kinds.empty()) return p.row_kinds[static_cast<std::size_t>(j)];
+  if (!p.row_kinds.empty()) return p.row_kinds[j];
   return is_bilateral(p, j) ? RowKind::equality : is_two_sided(p, j) ? RowKind::motor : RowKind::limit;
 }
 
@@ -186,11 +186,11 @@ void edge_angles(const ProblemView& p, GrowVector& angles) {
 }
 
 void find_closed(const ProblemView& p, std::vector<char>& closed) {
-  closed.resize(static_cast<std::size_t>(p.contacts()));
+  closed.resize(p.contacts());
   for (int i = 0; i < p.contacts(); ++i) {
     Eigen::Vector3d u = Eigen::Vector3d::Zero();
     if (p.gap[i] > kTouchGap) p.J.add_group_product(i, p.v, u);
-    closed[static_cast<std::size_t>(i)] = p.gap[i] + p.dt * std::min(u[0], 0.0) <= kTouchGap;
+    closed[i] = p.gap[i] + p.dt * std::min(u[0], 0.0) <= kTouchGap;
   }
 }
 

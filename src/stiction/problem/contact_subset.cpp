@@ -38,8 +38,7 @@ void select_delassus(const ReducedProblem& p, const std::vector<int>& contacts, 
   to.defect.resize(3 * n, 3 * n);
   for (Eigen::Index k = 0; k < n; ++k) {
     for (Eigen::Index l = 0; l < n; ++l) {
-      to.defect.block<3, 3>(3 * k, 3 * l) =
-          p.defect.block<3, 3>(3 * contacts[static_cast<std::size_t>(k)], 3 * contacts[static_cast<std::size_t>(l)]);
+      to.defect.block<3, 3>(3 * k, 3 * l) = p.defect.block<3, 3>(3 * contacts[k], 3 * contacts[l]);
     }
   }
 }
@@ -54,14 +53,14 @@ void select_contacts(const ReducedProblem& p, ContactSubset& subset) {
   to.closed.resize(contacts.size());
   to.ids.resize(p.ids.empty() ? 0 : contacts.size());
   for (Eigen::Index k = 0; k < n; ++k) {
-    const int i = contacts[static_cast<std::size_t>(k)];
+    const int i = contacts[k];
     to.Rt.add_group();
     for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) to.Rt.add_entry(p.Rt.entry_block(e)) = p.Rt.entry(e);
     to.u_free.segment<3>(3 * k) = p.u_free.segment<3>(3 * i);
     to.offset[k] = p.offset[i];
     to.mu[k] = p.mu[i];
-    to.closed[static_cast<std::size_t>(k)] = p.closed[static_cast<std::size_t>(i)];
-    if (!p.ids.empty()) to.ids[static_cast<std::size_t>(k)] = p.ids[static_cast<std::size_t>(i)];
+    to.closed[k] = p.closed[i];
+    if (!p.ids.empty()) to.ids[k] = p.ids[i];
   }
   select_delassus(p, contacts, to);
   copy_common(p, to);

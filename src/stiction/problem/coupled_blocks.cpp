@@ -13,7 +13,7 @@ namespace {
 using Index = Eigen::Index;
 
 int find_root(std::vector<int>& root, int k) {
-  const auto at = [&](int i) -> int& { return root[static_cast<std::size_t>(i)]; };
+  const auto at = [&](int i) -> int& { return root[i]; };
   while (at(k) != k) k = at(k) = at(at(k));
   return k;
 }
@@ -21,15 +21,15 @@ int find_root(std::vector<int>& root, int k) {
 // Root of each block of M once blocks that share a bilateral row are joined (union-find, the smallest index is the root).
 std::vector<int>& join_coupled_blocks(const ProblemView& p, Reduction& red) {
   std::vector<int>& root = red.root;
-  root.resize(static_cast<std::size_t>(p.M.blocks()));
+  root.resize(p.M.blocks());
   std::iota(root.begin(), root.end(), 0);
   for (int row : red.bilateral) {
     for (int e = p.J_b.entry_begin(row) + 1; e < p.J_b.entry_end(row); ++e) {
       const int a = find_root(root, p.J_b.entry_block(e - 1)), b = find_root(root, p.J_b.entry_block(e));
-      root[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+      root[std::max(a, b)] = std::min(a, b);
     }
   }
-  for (int k = 0; k < p.M.blocks(); ++k) root[static_cast<std::size_t>(k)] = find_root(root, k);
+  for (int k = 0; k < p.M.blocks(); ++k) root[k] = find_root(root, k);
   return root;
 }
 
@@ -91,7 +91,7 @@ void collect_coordinates(const ProblemView& p, Reduction& red) {
     block.coordinates.clear();
     block.inertia.resize(0, 0);
     append_coordinates(p, m, red);
-    int& columns = red.columns_of_root[static_cast<std::size_t>(root[static_cast<std::size_t>(m)])];
+    int& columns = red.columns_of_root[root[m]];
     if (columns < 0) {
       columns = static_cast<int>(red.coupled_of.size());
       red.coupled_of.push_back(-1);
@@ -117,27 +117,27 @@ void distribute_bilateral(const ProblemView& p, Reduction& red) {
     int k = -1;
     for (int e = p.J_b.entry_begin(row); e < p.J_b.entry_end(row) && k < 0; ++e) k = reduced_block(red, p.J_b, e);
     if (k < 0) continue;
-    const int columns = red.blocks[static_cast<std::size_t>(k)].columns;
-    int& set = red.coupled_of[static_cast<std::size_t>(columns)];
+    const int columns = red.blocks[k].columns;
+    int& set = red.coupled_of[columns];
     if (set < 0) {
       set = red.coupled_sets++;
       if (std::ssize(red.coupled) < red.coupled_sets) red.coupled.emplace_back();
-      Reduction::Coupled& coupled = red.coupled[static_cast<std::size_t>(set)];
+      Reduction::Coupled& coupled = red.coupled[set];
       coupled.columns = columns;
       coupled.sizes.clear();
       coupled.bilateral.clear();
       coupled.coordinates = 0;
     }
-    red.coupled[static_cast<std::size_t>(set)].bilateral.push_back(row);
+    red.coupled[set].bilateral.push_back(row);
   }
 }
 
 // Coupled blocks are numbered within their sets, where their coordinates follow each other.
 void place_coupled_blocks(Reduction& red) {
   for (Reduction::Block& block : red.blocks) {
-    block.coupled = red.coupled_of[static_cast<std::size_t>(block.columns)];
+    block.coupled = red.coupled_of[block.columns];
     if (block.coupled < 0) continue;
-    Reduction::Coupled& set = red.coupled[static_cast<std::size_t>(block.coupled)];
+    Reduction::Coupled& set = red.coupled[block.coupled];
     block.member = static_cast<int>(set.sizes.size());
     block.offset = set.coordinates;
     set.sizes.push_back(block.size());
@@ -166,13 +166,13 @@ void eliminate_bilateral(const ProblemView& p, Reduction& red, Reduction::Couple
   set.target.resize(std::ssize(set.bilateral));
   const int blocks = static_cast<int>(red.blocks.size());
   for (Index r = 0; r < set.target.size(); ++r) {
-    const int row = set.bilateral[static_cast<std::size_t>(r)];
+    const int row = set.bilateral[r];
     Eigen::Matrix<double, 1, 1> prescribed(0.0);
     p.J_b.add_group_product(row, red.v_free, prescribed);  // v_free has the prescribed velocities alone, so far
     set.target[r] = p.b[row] - prescribed[0];
     rows.add_group();
     for (int k = next_block(red, p.J_b, row, -1); k < blocks; k = next_block(red, p.J_b, row, k)) {
-      RowMap entry = rows.add_entry(red.blocks[static_cast<std::size_t>(k)].member);
+      RowMap entry = rows.add_entry(red.blocks[k].member);
       whiten_group(red, p.J_b, row, k, entry.data(), entry.cols());
     }
   }
@@ -183,7 +183,7 @@ void eliminate_bilateral(const ProblemView& p, Reduction& red, Reduction::Couple
 }
 
 double* whitened(Reduction& red, const Reduction::Block& block, GrowVector& y) {
-  return (block.coupled < 0 ? y : red.coupled[static_cast<std::size_t>(block.coupled)].x).data() + block.offset;
+  return (block.coupled < 0 ? y : red.coupled[block.coupled].x).data() + block.offset;
 }
 
 // v[coordinates] += L⁻ᵀ x of a block.
@@ -198,15 +198,15 @@ void add_block_velocity(Reduction& red, const Reduction::Block& block, const dou
 int place_columns(const ProblemView& p, Reduction& red) {
   red.block_sizes.assign(red.coupled_of.size(), 0);
   for (int c = 0; c < red.coupled_sets; ++c) {
-    Reduction::Coupled& set = red.coupled[static_cast<std::size_t>(c)];
+    Reduction::Coupled& set = red.coupled[c];
     eliminate_bilateral(p, red, set);
-    red.block_sizes[static_cast<std::size_t>(set.columns)] = set.size;
+    red.block_sizes[set.columns] = set.size;
   }
   for (const Reduction::Block& block : red.blocks) {
     if (block.coupled < 0) {
-      red.block_sizes[static_cast<std::size_t>(block.columns)] = block.size();
+      red.block_sizes[block.columns] = block.size();
     } else {
-      add_block_velocity(red, block, red.coupled[static_cast<std::size_t>(block.coupled)].x.data() + block.offset, red.v_free);
+      add_block_velocity(red, block, red.coupled[block.coupled].x.data() + block.offset, red.v_free);
     }
   }
   int offset = 0, placed = 0;  // columns come in the order of their first blocks
@@ -215,8 +215,8 @@ int place_columns(const ProblemView& p, Reduction& red) {
       if (block.coupled < 0)
         block.offset = offset;
       else
-        red.coupled[static_cast<std::size_t>(block.coupled)].offset = offset;
-      offset += red.block_sizes[static_cast<std::size_t>(placed++)];
+        red.coupled[block.coupled].offset = offset;
+      offset += red.block_sizes[placed++];
     }
   }
   return offset;
@@ -227,13 +227,13 @@ int place_columns(const ProblemView& p, Reduction& red) {
 int reduced_block(const Reduction& red, const BlockRows& rows, int e) {
   const int first = rows.col_offset(rows.entry_block(e)), width = rows.block_size(rows.entry_block(e));
   for (int j = first; j < first + width; ++j) {
-    if (const int k = red.block_of[static_cast<std::size_t>(j)]; k >= 0) return k;
+    if (const int k = red.block_of[j]; k >= 0) return k;
   }
   return -1;
 }
 
 void whiten_group(const Reduction& red, const BlockRows& from, int g, int k, double* to, Index stride) {
-  const Reduction::Block& block = red.blocks[static_cast<std::size_t>(k)];
+  const Reduction::Block& block = red.blocks[k];
   for (int e = from.entry_begin(g); e < from.entry_end(g); ++e) {
     const auto entry = from.entry(e);
     const int first = from.col_offset(from.entry_block(e));
@@ -265,18 +265,18 @@ void whiten_blocks(Reduction& red, const GrowVector& momentum, GrowVector& y) {
 void whiten(Reduction& red, const GrowVector& momentum, GrowVector& y) {
   whiten_blocks(red, momentum, y);
   for (int c = 0; c < red.coupled_sets; ++c) {
-    Reduction::Coupled& set = red.coupled[static_cast<std::size_t>(c)];
+    Reduction::Coupled& set = red.coupled[c];
     set.null_space.project(set.x.data(), y.data() + set.offset);
   }
 }
 
 void add_velocity(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& y, GrowVector& v) {
   for (int c = 0; c < red.coupled_sets; ++c) {
-    Reduction::Coupled& set = red.coupled[static_cast<std::size_t>(c)];
+    Reduction::Coupled& set = red.coupled[c];
     set.null_space.expand(y.data() + set.offset, set.x.data());
   }
   for (const Reduction::Block& block : red.blocks) {
-    const double* from = block.coupled < 0 ? y.data() : red.coupled[static_cast<std::size_t>(block.coupled)].x.data();
+    const double* from = block.coupled < 0 ? y.data() : red.coupled[block.coupled].x.data();
     add_block_velocity(red, block, from + block.offset, v);
   }
 }

@@ -14,7 +14,7 @@ class DisjointSets {
 
   /// Every element is a set of its own; memory is kept.
   void reset(int size) {
-    parent_.resize(static_cast<std::size_t>(size));
+    parent_.resize(size);
     std::iota(parent_.begin(), parent_.end(), 0);
   }
 
@@ -34,18 +34,18 @@ class DisjointSets {
     std::vector<std::vector<int>> out;
     std::vector<int> place(parent_.size(), -1);
     for (int i = 0; i < static_cast<int>(parent_.size()); ++i) {
-      int& set = place[static_cast<std::size_t>(find(i))];
+      int& set = place[find(i)];
       if (set < 0) {
         set = static_cast<int>(out.size());
         out.emplace_back();
       }
-      out[static_cast<std::size_t>(set)].push_back(i);
+      out[set].push_back(i);
     }
     return out;
   }
 
  private:
-  int& parent(int i) { return parent_[static_cast<std::size_t>(i)]; }
+  int& parent(int i) { return parent_[i]; }
   std::vector<int> parent_;
 };
 

@@ -134,7 +134,7 @@ MatrixXd range(const MatrixXd& columns) {
 MatrixXd span(const ContactCone& cone) {
   if (cone.disc) return Matrix3d::Identity();
   MatrixXd rays(3, static_cast<Index>(cone.generators.size()));
-  for (Index j = 0; j < rays.cols(); ++j) rays.col(j) = cone.generators[static_cast<std::size_t>(j)].normalized();
+  for (Index j = 0; j < rays.cols(); ++j) rays.col(j) = cone.generators[j].normalized();
   return range(rays);
 }
 
@@ -164,8 +164,7 @@ void decompose(const ContactCone& cone, const Vector3d& lambda, int contact, std
     const int edges = static_cast<int>(cone.generators.size());
     const double side = 2.0 * std::numbers::pi / edges, angle = std::atan2(lambda[2], lambda[1]);
     const int j = static_cast<int>(std::floor(angle / side)) + edges;
-    const Vector3d &a = cone.generators[static_cast<std::size_t>(j % edges)],
-                   &b = cone.generators[static_cast<std::size_t>((j + 1) % edges)];
+    const Vector3d &a = cone.generators[j % edges], &b = cone.generators[(j + 1) % edges];
     const double area = a[1] * b[2] - a[2] * b[1];
     double alpha = std::max(0.0, (lambda[1] * b[2] - lambda[2] * b[1]) / area),
            beta = std::max(0.0, (a[1] * lambda[2] - a[2] * lambda[1]) / area);
@@ -211,8 +210,7 @@ Set describe(const ReducedProblem& p, const StandardForm& form, const LawTerms& 
   for (int k = 0; k < p.contacts(); ++k) {
     Vector3d seen = u.segment<3>(3 * k);
     seen[0] += p.offset[k];
-    set.cones.push_back(
-        face(law, law.contacts[static_cast<std::size_t>(form.contacts[static_cast<std::size_t>(k)])], seen, tolerance * velocity));
+    set.cones.push_back(face(law, law.contacts[form.contacts[k]], seen, tolerance * velocity));
     decompose(set.cones.back(), lambda.segment<3>(3 * k) / set.scale, k, set.start);
   }
   return set;
@@ -286,7 +284,7 @@ void find_intervals(Set set, const IndeterminacyOptions& options, const VectorXd
   cost.setZero();
   for (Index i = 0; i < n; ++i) {
     out.normal_min[i] = out.normal_max[i] = point[3 * i];
-    if (out.dimension == 0 || out.face_dimension[static_cast<std::size_t>(i)] == 0) continue;
+    if (out.dimension == 0 || out.face_dimension[i] == 0) continue;
     for (const double sign : {-1.0, 1.0}) {
       cost[3 * i] = sign;
       const ConeLp::Outcome outcome = lp.maximise(cost, options.gap, options.max_pivots);

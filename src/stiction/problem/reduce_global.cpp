@@ -64,12 +64,12 @@ Bodies find_bodies(const SparseMatrix& M, int per_body) {
   for (int j = 0; runs && j < static_cast<int>(M.rows()); ++j) sets.join(j, j - j % per_body);
   Bodies out;
   out.coordinates = sets.sets();
-  out.body_of.resize(static_cast<std::size_t>(M.rows()));
+  out.body_of.resize(M.rows());
   out.place.resize(out.body_of.size());
   for (std::size_t k = 0; k < out.coordinates.size(); ++k) {
     for (std::size_t i = 0; i < out.coordinates[k].size(); ++i) {
-      out.body_of[static_cast<std::size_t>(out.coordinates[k][i])] = static_cast<int>(k);
-      out.place[static_cast<std::size_t>(out.coordinates[k][i])] = static_cast<int>(i);
+      out.body_of[out.coordinates[k][i]] = static_cast<int>(k);
+      out.place[out.coordinates[k][i]] = static_cast<int>(i);
     }
   }
   return out;
@@ -83,7 +83,7 @@ void factor(const SparseMatrix& M, const std::vector<int>& body, const std::vect
   for (const int j : body) {
     for (SparseMatrix::InnerIterator entry(M, j); entry; ++entry) {
       if (entry.value() == 0.0) continue;
-      entries.emplace_back(place[static_cast<std::size_t>(entry.row())], place[static_cast<std::size_t>(j)], entry.value());
+      entries.emplace_back(place[entry.row()], place[j], entry.value());
     }
   }
   SparseMatrix part(static_cast<Index>(body.size()), static_cast<Index>(body.size()));
@@ -105,7 +105,7 @@ std::vector<int> touched(const SparseMatrix& H, int contact, const std::vector<i
   std::vector<int> bodies;
   for (int c = 0; c < 3; ++c) {
     for (SparseMatrix::InnerIterator entry(H, 3 * contact + c); entry; ++entry) {
-      if (entry.value() != 0.0) bodies.push_back(body_of[static_cast<std::size_t>(entry.row())]);
+      if (entry.value() != 0.0) bodies.push_back(body_of[entry.row()]);
     }
   }
   std::ranges::sort(bodies);
@@ -121,8 +121,8 @@ std::vector<std::vector<int>> assign_blocks(const SparseMatrix& H, int contacts,
   for (int i = 0; i < contacts; ++i) {
     touching.push_back(touched(H, i, bodies.body_of));
     for (const int body : touching.back()) {
-      bodies.block_of[static_cast<std::size_t>(body)] = 0;
-      entries += 3.0 * static_cast<double>(bodies.coordinates[static_cast<std::size_t>(body)].size());
+      bodies.block_of[body] = 0;
+      entries += 3.0 * static_cast<double>(bodies.coordinates[body].size());
     }
   }
   if (entries > kMostEntries) {
@@ -142,7 +142,7 @@ void factor_bodies(const SparseMatrix& M, const Ref& f, const Bodies& bodies, st
   VectorXd momentum;
   for (std::size_t k = 0; k < bodies.coordinates.size(); ++k) {
     if (bodies.block_of[k] < 0) continue;
-    Factor& llt = factors[static_cast<std::size_t>(bodies.block_of[k])];
+    Factor& llt = factors[bodies.block_of[k]];
     factor(M, bodies.coordinates[k], bodies.place, llt);
     momentum = f(bodies.coordinates[k]);
     whiten(llt, momentum);
@@ -157,7 +157,7 @@ void add_contact(const SparseMatrix& H, int contact, const std::vector<int>& tou
   Rt.add_group();
   VectorXd column;
   for (const int body : touching) {
-    const int block = bodies.block_of[static_cast<std::size_t>(body)];
+    const int block = bodies.block_of[body];
     RowMap out = Rt.add_entry(block);
     for (int c = 0; c < 3; ++c) {
       column.setZero(Rt.block_size(block));
@@ -165,7 +165,7 @@ void add_contact(const SparseMatrix& H, int contact, const std::vector<int>& tou
         const std::size_t row = static_cast<std::size_t>(entry.row());
         if (bodies.body_of[row] == body) column[bodies.place[row]] += entry.value();
       }
-      whiten(factors[static_cast<std::size_t>(block)], column);
+      whiten(factors[block], column);
       out.row(c) = column.transpose();
     }
   }
@@ -185,12 +185,12 @@ ReducedProblem reduce_global(const SparseMatrix& M, const SparseMatrix& H, const
   out.y_free.resize(out.Rt.cols());
   std::vector<Factor> factors(bodies.widths.size());
   factor_bodies(M, f, bodies, factors, out.y_free);
-  for (int i = 0; i < n; ++i) add_contact(H, i, touching[static_cast<std::size_t>(i)], bodies, factors, out.Rt);
+  for (int i = 0; i < n; ++i) add_contact(H, i, touching[i], bodies, factors, out.Rt);
   out.u_free.resize(3 * n);
   out.Rt.multiply(out.y_free, out.u_free);
   out.u_free += w;
   out.offset.setZero(n);
-  out.closed.assign(static_cast<std::size_t>(n), 1);
+  out.closed.assign(n, 1);
   out.mu = mu;
   out.Bt.reset(1, bodies.widths);
   return out;

@@ -160,7 +160,7 @@ MatrixXd extract(const SparseMatrix& W, const std::vector<int>& set, const std::
     for (int c = 0; c < 3; ++c) {
       for (SparseMatrix::InnerIterator entry(W, 3 * set[k] + c); entry; ++entry) {
         if (entry.value() == 0.0) continue;
-        part(3 * place[static_cast<std::size_t>(entry.row() / 3)] + entry.row() % 3, 3 * static_cast<Index>(k) + c) = entry.value();
+        part(3 * place[entry.row() / 3] + entry.row() % 3, 3 * static_cast<Index>(k) + c) = entry.value();
       }
     }
   }
@@ -252,14 +252,14 @@ ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const Vecto
   std::vector<double> y_free;
   std::vector<int> widths, block_of(n, -1), place(n, 0);
   for (const std::vector<int>& set : coupled_sets(W)) {
-    for (std::size_t k = 0; k < set.size(); ++k) place[static_cast<std::size_t>(set[k])] = static_cast<int>(k);
+    for (std::size_t k = 0; k < set.size(); ++k) place[set[k]] = static_cast<int>(k);
     const MatrixXd part = extract(W, set, place);
     check_symmetry(part, scale);
     const MatrixXd S = 0.5 * part + 0.5 * part.transpose();
     auto [L, rest] = factor(S);
     keep_defect(part - S + rest, scale, set, W.rows(), out.defect);
     if (L.cols() == 0) continue;
-    for (const int i : set) block_of[static_cast<std::size_t>(i)] = static_cast<int>(factors.size());
+    for (const int i : set) block_of[i] = static_cast<int>(factors.size());
     widths.push_back(static_cast<int>(L.cols()));
     const VectorXd y = whitened(L, q, set);
     y_free.insert(y_free.end(), y.begin(), y.end());
@@ -270,7 +270,7 @@ ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const Vecto
   for (std::size_t i = 0; i < n; ++i) {
     out.Rt.add_group();
     if (block_of[i] >= 0) {
-      out.Rt.add_entry(block_of[i]) = factors[static_cast<std::size_t>(block_of[i])].middleRows(3 * place[i], 3);
+      out.Rt.add_entry(block_of[i]) = factors[block_of[i]].middleRows(3 * place[i], 3);
     } else if (widths.size() == 1) {
       out.Rt.add_entry(0).setZero();  // keeps the single block contiguous
     }

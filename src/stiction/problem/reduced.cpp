@@ -18,8 +18,8 @@ void classify_rows(const ProblemView& p, bool keep_bilateral, Reduction& red) {
   red.bilateral.clear();
   red.bounded.clear();
   for (int j = 0; j < p.bounded_rows(); ++j) (is_bilateral(p, j) && !keep_bilateral ? red.bilateral : red.bounded).push_back(j);
-  red.is_prescribed.assign(static_cast<std::size_t>(p.velocities()), 0);
-  for (int j : p.prescribed) red.is_prescribed[static_cast<std::size_t>(j)] = 1;
+  red.is_prescribed.assign(p.velocities(), 0);
+  for (int j : p.prescribed) red.is_prescribed[j] = 1;
 }
 
 // Rows x over `cols` coordinates from `first` on, among them all of an uncoupled block: y <- x L⁻ᵀ, which may take the place of x where
@@ -51,8 +51,7 @@ void whiten_in_place(Reduction& red, BlockRows& rows) {
   for (int e = 0; e < rows.entry_begin(rows.groups()); ++e) {
     const int k = rows.entry_block(e);
     const auto entry = rows.entry(e);
-    whiten_rows(red.blocks[static_cast<std::size_t>(k)], entry.data(), rows.col_offset(k), entry.cols(), entry.rows(), red.scratch,
-                rows.entry(e).data());
+    whiten_rows(red.blocks[k], entry.data(), rows.col_offset(k), entry.cols(), entry.rows(), red.scratch, rows.entry(e).data());
   }
 }
 
@@ -70,7 +69,7 @@ int next_columns(const Reduction& red, const BlockRows& from, int g, int last) {
   for (int e = from.entry_begin(g); e < from.entry_end(g); ++e) {
     const int k = reduced_block(red, from, e);
     if (k < 0) continue;
-    if (const int c = red.blocks[static_cast<std::size_t>(k)].columns; c > last) next = std::min(next, c);
+    if (const int c = red.blocks[k].columns; c > last) next = std::min(next, c);
   }
   return next;
 }
@@ -82,13 +81,13 @@ void reduce_group(Reduction& red, const BlockRows& from, int g, BlockRows& to) {
   const int columns = static_cast<int>(red.block_sizes.size()), blocks = static_cast<int>(red.blocks.size());
   for (int c = columns == 1 ? 0 : next_columns(red, from, g, -1); c < columns; c = next_columns(red, from, g, c)) {
     RowMap out = to.add_entry(c);
-    const int coupled = red.coupled_of[static_cast<std::size_t>(c)];
-    Reduction::Coupled* set = coupled < 0 ? nullptr : &red.coupled[static_cast<std::size_t>(coupled)];
+    const int coupled = red.coupled_of[c];
+    Reduction::Coupled* set = coupled < 0 ? nullptr : &red.coupled[coupled];
     const Index stride = set != nullptr ? set->coordinates : out.cols();
     if (set != nullptr) red.scratch.setZero(from.height() * stride);
     double* to_rows = set != nullptr ? red.scratch.data() : out.data();
     for (int k = next_block(red, from, g, -1); k < blocks; k = next_block(red, from, g, k)) {
-      const Reduction::Block& block = red.blocks[static_cast<std::size_t>(k)];
+      const Reduction::Block& block = red.blocks[k];
       if (block.columns == c) whiten_group(red, from, g, k, to_rows + (set != nullptr ? block.offset : 0), stride);
     }
     for (Index i = 0; set != nullptr && i < out.rows(); ++i) set->null_space.project(to_rows + i * stride, out.data() + i * out.cols());
@@ -127,7 +126,7 @@ void settle_fixed_rows(const ProblemView& p, Reduction& red) {
       const int first = p.J_b.col_offset(p.J_b.entry_block(e));
       const auto entry = p.J_b.entry(e);
       for (Index j = 0; j < entry.cols(); ++j) {
-        if (entry(0, j) != 0.0 && red.is_prescribed[static_cast<std::size_t>(first + j)] == 0) return false;
+        if (entry(0, j) != 0.0 && red.is_prescribed[first + j] == 0) return false;
       }
     }
     Eigen::Matrix<double, 1, 1> w(-p.b[row]);
@@ -228,7 +227,7 @@ void reduce(const ProblemView& p, Reduction& red, const ReduceOptions& options) 
   const bool named = std::ssize(p.row_ids) == p.bounded_rows();
   out.row_ids.resize(named ? red.bounded.size() : 0);
   for (Index j = 0; j < m; ++j) {
-    const int row = red.bounded[static_cast<std::size_t>(j)];
+    const int row = red.bounded[j];
     reduce_group(red, p.J_b, row, out.Bt);
     if (const double R = compliance(p, row); R > 0.0) out.Bt.add_entry(compliant++)(0, 0) = std::sqrt(R);
     Eigen::Matrix<double, 1, 1> w(-p.b[row]);
@@ -236,7 +235,7 @@ void reduce(const ProblemView& p, Reduction& red, const ReduceOptions& options) 
     out.w_free[j] = w[0];
     out.lo[j] = p.lo[row];
     out.hi[j] = p.hi[row];
-    if (named) out.row_ids[static_cast<std::size_t>(j)] = p.row_ids[static_cast<std::size_t>(row)];
+    if (named) out.row_ids[j] = p.row_ids[row];
   }
   red.bilateral_residual = bilateral_residual(p, red);
 }
@@ -281,9 +280,9 @@ void recover_coupled(Reduction& red, GrowVector& lambda_b) {
   red.y_momentum.resize(red.reduced.rank_bound());
   whiten_blocks(red, red.momentum, red.y_momentum);
   for (int c = 0; c < red.coupled_sets; ++c) {
-    Reduction::Coupled& set = red.coupled[static_cast<std::size_t>(c)];
+    Reduction::Coupled& set = red.coupled[c];
     set.null_space.multipliers(set.x.data(), set.target);
-    for (Index r = 0; r < set.target.size(); ++r) lambda_b[set.bilateral[static_cast<std::size_t>(r)]] = set.target[r];
+    for (Index r = 0; r < set.target.size(); ++r) lambda_b[set.bilateral[r]] = set.target[r];
   }
 }
 

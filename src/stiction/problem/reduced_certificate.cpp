@@ -28,7 +28,7 @@ CertificateScales measure_scales(const ReducedProblem& p, const LawTerms& law, c
     const double push = push_of(law, i, p.offset[i]);
     double mobility = 0.0;
     for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i) && push > 0.0; ++e) mobility += p.Rt.entry(e).row(0).squaredNorm();
-    if (push > 0.0) add_push(law.contacts[static_cast<std::size_t>(i)], push, mobility, s);
+    if (push > 0.0) add_push(law.contacts[i], push, mobility, s);
   }
   for (const double delassus : {mean_diagonal(p.Rt), mean_diagonal(p.Bt)}) {
     if (delassus > 0.0) s.impulse = std::max(s.impulse, s.velocity / delassus);

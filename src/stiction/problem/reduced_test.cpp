@@ -33,7 +33,7 @@ ContactProblem three_bodies(unsigned seed) {
   ContactProblem p;
   p.dt = 0.01;
   p.M.reset(sizes);
-  for (int k = 0; k < 3; ++k) p.M.block(k) = random_spd(sizes[static_cast<std::size_t>(k)]);
+  for (int k = 0; k < 3; ++k) p.M.block(k) = random_spd(sizes[k]);
   p.v = VectorXd::Random(15);
   p.impulse = VectorXd::Random(15);
   MatrixXd J = MatrixXd::Random(9, 15);
@@ -125,7 +125,7 @@ TEST(Reduce, CoupledBodiesThatAreNoNeighbours) {
   ContactProblem p;
   p.dt = 0.01;
   p.M.reset(sizes);
-  for (int k = 0; k < 6; ++k) p.M.block(k) = random_spd(sizes[static_cast<std::size_t>(k)]);
+  for (int k = 0; k < 6; ++k) p.M.block(k) = random_spd(sizes[k]);
   p.v = VectorXd::Random(15);
   p.impulse = VectorXd::Random(15);
   p.J = BlockRows::from_dense(3, MatrixXd::Random(9, 15), sizes);
@@ -151,7 +151,7 @@ TEST(Reduce, PrescribedCoordinates) {
   p.prescribed = {14, 2, 7};
   p.v_prescribed = Eigen::Vector3d(0.3, -0.2, 0.9);
   MatrixXd C = MatrixXd::Zero(3, 15);
-  for (int i = 0; i < 3; ++i) C(i, p.prescribed[static_cast<std::size_t>(i)]) = 1.0;
+  for (int i = 0; i < 3; ++i) C(i, p.prescribed[i]) = 1.0;
   expect_reduction_matches(p, C, p.v_prescribed, 12);
 }
 

@@ -42,7 +42,7 @@ void list_contacts(const LawTerms& terms, StandardForm& form) {
   form.compliance.resize(compliant ? 2 * static_cast<Index>(form.contacts.size()) : 0);
   if (!knows) return;
   form.known.setZero(3 * n);
-  for (const int i : form.contacts) form.known.segment<2>(3 * i + 1) = terms.contacts[static_cast<std::size_t>(i)].known;
+  for (const int i : form.contacts) form.known.segment<2>(3 * i + 1) = terms.contacts[i].known;
 }
 
 }  // namespace
@@ -78,8 +78,8 @@ void make_standard_form(const ReducedProblem& p, const LawTerms& terms, Standard
   out.mu.resize(n);
   out.closed.assign(form.contacts.size(), 1);
   for (Index k = 0; k < n; ++k) {
-    const int i = form.contacts[static_cast<std::size_t>(k)];
-    const ContactTerms& t = terms.contacts[static_cast<std::size_t>(i)];
+    const int i = form.contacts[k];
+    const ContactTerms& t = terms.contacts[i];
     if (t.turned) {
       turn_entries(p.Rt, i, t, out.Rt);
     } else if (!same_rows) {
@@ -104,7 +104,7 @@ void expand_impulses(const StandardForm& form, const LawTerms& terms, const Eige
   lambda.setZero(3 * static_cast<Index>(terms.contacts.size()));
   for (std::size_t k = 0; k < form.contacts.size(); ++k) {
     const int i = form.contacts[k];
-    const ContactTerms& t = terms.contacts[static_cast<std::size_t>(i)];
+    const ContactTerms& t = terms.contacts[i];
     lambda.segment<3>(3 * i) = contact_impulse(t, cone_impulses.segment<3>(3 * static_cast<Index>(k)));
     if (linear) lambda.segment<2>(3 * i + 1) -= t.known;
   }
@@ -115,8 +115,7 @@ void collect_impulses(const StandardForm& form, const LawTerms& terms, const Eig
   cone_impulses.resize(3 * static_cast<Index>(form.contacts.size()));
   for (std::size_t k = 0; k < form.contacts.size(); ++k) {
     const int i = form.contacts[k];
-    cone_impulses.segment<3>(3 * static_cast<Index>(k)) =
-        cone_impulse(terms.contacts[static_cast<std::size_t>(i)], lambda.segment<3>(3 * i));
+    cone_impulses.segment<3>(3 * static_cast<Index>(k)) = cone_impulse(terms.contacts[i], lambda.segment<3>(3 * i));
   }
 }
 

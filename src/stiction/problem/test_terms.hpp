@@ -28,7 +28,7 @@ LawTerms terms_of(const Problem& p, const TestLaw& law = {}) {
   for (int i = 0; i < p.contacts(); ++i) {
     ContactTerms t;
     t.coulomb = law.family == Family::coulomb;
-    t.mu = law.needs_contact && closed[static_cast<std::size_t>(i)] == 0 ? 0.0 : (law.friction >= 0.0 ? law.friction : p.mu[i]);
+    t.mu = law.needs_contact && closed[i] == 0 ? 0.0 : (law.friction >= 0.0 ? law.friction : p.mu[i]);
     t.offset[0] = offset[i];
     out.contacts.push_back(t);
   }

@@ -55,19 +55,19 @@ ContactProblem brick_wall(int bricks, double ratio, Uniform uniform, Normal norm
     p.impulse[6 * b + 2] = -9.81 * p.dt * mass;
   }
   const auto centre = [&](int b) {
-    const Brick& at = layout[static_cast<std::size_t>(b)];
+    const Brick& at = layout[b];
     return Eigen::Vector3d(2.0 * half[0] * at.column, 0.0, (2 * at.row + 1) * half[2]);
   };
   const auto find = [&](int row, double column) {
     for (int b = 0; b < bricks; ++b) {
-      const Brick& at = layout[static_cast<std::size_t>(b)];
+      const Brick& at = layout[b];
       if (at.row == row && std::abs(at.column - column) < 0.1) return b;
     }
     return -1;
   };
   p.J.reset(3, sizes);
   for (int b = 0; b < bricks; ++b) {
-    const auto [row, column] = layout[static_cast<std::size_t>(b)];
+    const auto [row, column] = layout[b];
     for (const int side : {-1, 1}) {
       const int below = row == 0 ? -1 : find(row - 1, column + 0.5 * side);
       for (const int depth : {-1, 1}) {

@@ -12,9 +12,9 @@ constexpr std::string_view kPosition[] = {"x", "y", "z", "qx", "qy", "qz", "qw"}
 constexpr std::string_view kVelocity[] = {"vx", "vy", "vz", "wx", "wy", "wz"};
 
 std::string name_of(const World& world, const Joint& joint) {
-  const std::string& name = joint.kind == JointKind::free ? world.bodies()[static_cast<std::size_t>(joint.body)].name : joint.name;
+  const std::string& name = joint.kind == JointKind::free ? world.bodies()[joint.body].name : joint.name;
   if (joint.robot < 0 || world.robots().size() < 2) return name;
-  return fmt::format("{}/{}", world.robots()[static_cast<std::size_t>(joint.robot)].name, name);
+  return fmt::format("{}/{}", world.robots()[joint.robot].name, name);
 }
 
 /// The last `count` of `parts`, a free joint's: a spherical joint has the rotational ones.

@@ -93,7 +93,7 @@ Batch::Batch(const Stepper& stepper, const State& start, const BatchOptions& opt
   wrenches.setZero(options.runs, 6 * columns);
   inertias.setZero(options.runs, with_links ? 10 * columns : 0);
   velocities.setZero(options.runs, with_links ? 6 * columns : 0);
-  taken.assign(static_cast<std::size_t>(options.runs), 0);
+  taken.assign(options.runs, 0);
   for (int i = 0; i < options.runs; ++i) {
     all_.push_back(std::make_unique<Run>(stepper, start));
     restart(i, start);
@@ -107,16 +107,16 @@ const World& Batch::world() const { return all_.front()->simulation.world(); }
 
 void Batch::restart(int run, const State& state) {
   if (run < 0 || run >= runs()) throw InvalidArgument("run", fmt::format("a number in [0, {})", runs()), fmt::format("{}", run));
-  all_[static_cast<std::size_t>(run)]->simulation.restart(state);
-  taken[static_cast<std::size_t>(run)] = 0;
+  all_[run]->simulation.restart(state);
+  taken[run] = 0;
   look(run);
 }
 
 void Batch::step(int repeat, const Command& command) {
   if (repeat < 1) throw InvalidArgument("repeat", "a number >= 1", fmt::format("{}", repeat));
   team_->run(runs(), [&](int i) {
-    Run& run = *all_[static_cast<std::size_t>(i)];
-    int& count = taken[static_cast<std::size_t>(i)];
+    Run& run = *all_[i];
+    int& count = taken[i];
     run.tau.setZero(world().nv());
     command(i, run.simulation, run.tau);
     count = 0;
@@ -126,7 +126,7 @@ void Batch::step(int repeat, const Command& command) {
 }
 
 void Batch::look(int run) {
-  Run& r = *all_[static_cast<std::size_t>(run)];
+  Run& r = *all_[run];
   const World& of = world();
   const State& state = r.simulation.state();
   update_kinematics(of, state.q, r.data);
@@ -135,21 +135,20 @@ void Batch::look(int run) {
   v_world.row(run) = v.row(run);
   for (const Joint& joint : of.joints()) {
     if (joint.kind != JointKind::free) continue;
-    v_world.row(run).segment<3>(joint.v) =
-        (r.data.X_WB[static_cast<std::size_t>(joint.body)].linear() * state.v.segment<3>(joint.v)).transpose();
+    v_world.row(run).segment<3>(joint.v) = (r.data.X_WB[joint.body].linear() * state.v.segment<3>(joint.v)).transpose();
   }
   const Vector3d p_WC = of.nv() > 0 ? center_of_mass(of, r.data) : Vector3d::Zero().eval();
   com.row(run) = p_WC.transpose();
   wrenches.row(run).setZero();
-  if (taken[static_cast<std::size_t>(run)] > 0) add_contacts(run, p_WC);
+  if (taken[run] > 0) add_contacts(run, p_WC);
   if (!links_.empty()) look_at_links(run, p_WC);
 }
 
 void Batch::add_contacts(int run, const Vector3d& p_WC) {
-  const Stepper& stepper = all_[static_cast<std::size_t>(run)]->simulation.stepper();
+  const Stepper& stepper = all_[run]->simulation.stepper();
   const std::span<const CollisionGeometry> geometries = world().geometries();
   const auto add = [&](int geometry, const Vector3d& force, const Vector3d& p_W) {
-    const int link = geometries[static_cast<std::size_t>(geometry)].link;
+    const int link = geometries[geometry].link;
     if (link < 0) return;
     wrenches.row(run).segment<3>(6 * link) += (p_W - p_WC).cross(force).transpose();
     wrenches.row(run).segment<3>(6 * link + 3) += force.transpose();
@@ -164,19 +163,19 @@ void Batch::add_contacts(int run, const Vector3d& p_WC) {
 }
 
 void Batch::look_at_links(int run, const Vector3d& p_WC) {
-  const Run& r = *all_[static_cast<std::size_t>(run)];
+  const Run& r = *all_[run];
   for (std::size_t i = 0; i < links_.size(); ++i) {
     const Link& link = world().links()[i];
     const LinkInertia& own = links_[i];
     const auto column = static_cast<Eigen::Index>(i);
-    const Eigen::Isometry3d X_WL = r.data.X_WB[static_cast<std::size_t>(link.body)] * link.X_BL;
+    const Eigen::Isometry3d X_WL = r.data.X_WB[link.body] * link.X_BL;
     const Vector3d c = X_WL * own.com - p_WC;
     const Matrix3d I =
         X_WL.linear() * own.inertia * X_WL.linear().transpose() + own.mass * (c.squaredNorm() * Matrix3d::Identity() - c * c.transpose());
     auto inertia = inertias.row(run).segment<10>(10 * column);
     inertia << I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2), own.mass * c.x(), own.mass * c.y(), own.mass * c.z(), own.mass;
     const Vector6d V = body_velocity(world(), r.data, link.body, r.simulation.state().v);
-    const Vector3d w = V.tail<3>(), p_CB = r.data.X_WB[static_cast<std::size_t>(link.body)].translation() - p_WC;
+    const Vector3d w = V.tail<3>(), p_CB = r.data.X_WB[link.body].translation() - p_WC;
     velocities.row(run).segment<3>(6 * column) = w.transpose();
     velocities.row(run).segment<3>(6 * column + 3) = (V.head<3>() - w.cross(p_CB)).transpose();
   }

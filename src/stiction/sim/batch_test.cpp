@@ -38,8 +38,8 @@ TEST(Batch, HasTheBitsOfRunsOneByOneForAnyNumberOfThreads) {
     for (int i = 0; i < kRuns; ++i) batch.restart(i, i == 2 ? thrown : scene.start);
     for (int k = 0; k < kCalls; ++k) batch.step(kRepeat, [](int i, const Simulation&, VectorXd& tau) { push(i, tau); });
     for (int i = 0; i < kRuns; ++i) {
-      EXPECT_EQ(batch.q.row(i).transpose(), alone[static_cast<std::size_t>(i)].q) << threads;
-      EXPECT_EQ(batch.v.row(i).transpose(), alone[static_cast<std::size_t>(i)].v) << threads;
+      EXPECT_EQ(batch.q.row(i).transpose(), alone[i].q) << threads;
+      EXPECT_EQ(batch.v.row(i).transpose(), alone[i].v) << threads;
     }
     EXPECT_THAT(batch.taken, testing::Each(kRepeat));
   }

@@ -246,7 +246,7 @@ class SceneReader {
   void set_restitution(int body, double value) {
     if (restitution_.size() <= static_cast<std::size_t>(body))
       restitution_.resize(static_cast<std::size_t>(body) + 1, default_restitution_);
-    restitution_[static_cast<std::size_t>(body)] = value;
+    restitution_[body] = value;
   }
 
   void read_body(Table t) {
@@ -366,7 +366,7 @@ void Scene::held_torques(const State& state, VectorXd& tau) const {
 void set_velocity(const World& world, int body, const Vector3d& linear, const Vector3d& angular, State& state) {
   const auto at = std::ranges::find_if(world.joints(), [&](const Joint& j) { return j.body == body && j.kind == JointKind::free; });
   if (at == world.joints().end()) {
-    const std::string& name = world.bodies()[static_cast<std::size_t>(body)].name;
+    const std::string& name = world.bodies()[body].name;
     throw InvalidArgument("velocity", "a free body or a floating base", fmt::format("'{}'", name));
   }
   const Eigen::Quaterniond R(Eigen::Vector4d(state.q.segment<4>(at->q + 3)));

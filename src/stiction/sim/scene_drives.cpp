@@ -8,7 +8,7 @@ namespace {
 
 int coordinate_of(const Table& t, const char* key, const World& world, const std::string& name) {
   try {
-    return world.joints()[static_cast<std::size_t>(world.joint(name))].v;
+    return world.joints()[world.joint(name)].v;
   } catch (const InvalidArgument&) {
     t.fail(key, fmt::format("expected the name of one joint, got '{}'", name));
   }

@@ -44,7 +44,7 @@ position = [0.0, 1.0, 0.05]
 
 double speed_along_x(const Simulation& simulation, int body) {
   const World& world = simulation.world();
-  return simulation.state().v[world.blocks()[static_cast<std::size_t>(world.bodies()[static_cast<std::size_t>(body)].block)].v];
+  return simulation.state().v[world.blocks()[world.bodies()[body].block].v];
 }
 
 // The sledge is body 0, the block body 1.
@@ -113,7 +113,7 @@ TEST(SceneBodies, MassIsThatOfTheShapes) {
     EXPECT_EQ(scene.world.geometries()[2].friction, 0.3);
     EXPECT_EQ(scene.world.geometries()[3].friction, 0.7);
     EXPECT_EQ(scene.start.v[12], 1.0);
-    return scene.world.bodies()[static_cast<std::size_t>(scene.world.body("two"))];
+    return scene.world.bodies()[scene.world.body("two")];
   };
   const Body solid = body("density = 500.0\n");
   EXPECT_NEAR(solid.mass, 2.0, 1e-12);

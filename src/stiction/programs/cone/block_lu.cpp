@@ -4,7 +4,6 @@
 #include <bit>
 #include <cassert>
 
-#include "stiction/base/index.hpp"
 #include "stiction/programs/cone/dense_lu.hpp"
 #include "stiction/programs/cone/six.hpp"
 
@@ -43,37 +42,37 @@ void BlockLu::analyze(std::span<const int> sizes, std::span<const int> clique_be
 
 void BlockLu::order(std::span<const int> clique_begin, std::span<const int> clique_blocks) {
   const int count = blocks();
-  const std::size_t words = (at(count) + 63) / 64;
-  adjacency_.assign(at(count) * words, 0);
-  const auto set = [&](int i, int j) { adjacency_[at(i) * words + at(j) / 64] |= std::uint64_t{1} << (j % 64); };
+  const std::size_t words = (count + 63) / 64;
+  adjacency_.assign(count * words, 0);
+  const auto set = [&](int i, int j) { adjacency_[i * words + j / 64] |= std::uint64_t{1} << (j % 64); };
   for (std::size_t g = 0; g + 1 < clique_begin.size(); ++g) {
     for (int a = clique_begin[g]; a < clique_begin[g + 1]; ++a) {
       for (int b = clique_begin[g]; b < clique_begin[g + 1]; ++b) {
-        if (clique_blocks[at(a)] != clique_blocks[at(b)]) set(clique_blocks[at(a)], clique_blocks[at(b)]);
+        if (clique_blocks[a] != clique_blocks[b]) set(clique_blocks[a], clique_blocks[b]);
       }
     }
   }
-  const auto row = [&](int i) { return std::span(adjacency_).subspan(at(i) * words, words); };
+  const auto row = [&](int i) { return std::span(adjacency_).subspan(i * words, words); };
   const auto recount = [&](int i) {
     int degree = 0;
     for (std::uint64_t word : row(i)) degree += std::popcount(word);
-    degree_[at(i)] = degree;
+    degree_[i] = degree;
   };
-  degree_.resize(at(count));
+  degree_.resize(count);
   for (int i = 0; i < count; ++i) recount(i);
-  eliminated_.assign(at(count), 0);
-  sequence_.resize(at(count));
-  position_.resize(at(count));
+  eliminated_.assign(count, 0);
+  sequence_.resize(count);
+  position_.resize(count);
   upper_begin_.assign(1, 0);
   upper_.clear();
   for (int step = 0; step < count; ++step) {
     int best = -1;
     for (int i = 0; i < count; ++i) {
-      if (!eliminated_[at(i)] && (best < 0 || degree_[at(i)] < degree_[at(best)])) best = i;
+      if (!eliminated_[i] && (best < 0 || degree_[i] < degree_[best])) best = i;
     }
-    eliminated_[at(best)] = 1;
-    sequence_[at(step)] = best;
-    position_[at(best)] = step;
+    eliminated_[best] = 1;
+    sequence_[step] = best;
+    position_[best] = step;
     const auto pivot_row = row(best);
     const std::size_t first = upper_.size();
     for (std::size_t w = 0; w < words; ++w) {
@@ -85,8 +84,8 @@ void BlockLu::order(std::span<const int> clique_begin, std::span<const int> cliq
       const int q = upper_[e].q;
       const auto target = row(q);
       for (std::size_t w = 0; w < words; ++w) target[w] |= pivot_row[w];
-      target[at(q) / 64] &= ~(std::uint64_t{1} << (q % 64));
-      target[at(best) / 64] &= ~(std::uint64_t{1} << (best % 64));
+      target[q / 64] &= ~(std::uint64_t{1} << (q % 64));
+      target[best / 64] &= ~(std::uint64_t{1} << (best % 64));
       recount(q);
     }
     upper_begin_.push_back(static_cast<int>(upper_.size()));
@@ -95,17 +94,17 @@ void BlockLu::order(std::span<const int> clique_begin, std::span<const int> cliq
 
 void BlockLu::allocate_values() {
   std::ptrdiff_t end = 0;
-  diagonal_.resize(at(blocks()));
+  diagonal_.resize(blocks());
   pivot_begin_.assign(1, 0);
   for (int p = 0; p < blocks(); ++p) {
     const int size_p = size_at(p);
-    diagonal_[at(p)] = end;
+    diagonal_[p] = end;
     end += std::ptrdiff_t{size_p} * size_p;
     pivot_begin_.push_back(pivot_begin_.back() + size_p);
   }
   for (int p = 0; p < blocks(); ++p) {
-    const auto list = std::span(upper_).subspan(at(upper_begin_[at(p)]), at(upper_begin_[at(p) + 1] - upper_begin_[at(p)]));
-    for (Upper& u : list) u.q = position_[at(u.q)];
+    const auto list = std::span(upper_).subspan(upper_begin_[p], upper_begin_[p + 1] - upper_begin_[p]);
+    for (Upper& u : list) u.q = position_[u.q];
     std::ranges::sort(list, {}, &Upper::q);
     for (Upper& u : list) {
       u.upper = end;
@@ -113,23 +112,23 @@ void BlockLu::allocate_values() {
       end = u.lower + std::ptrdiff_t{size_at(p)} * size_at(u.q);
     }
   }
-  values_.resize(static_cast<std::size_t>(end));
-  pivots_.resize(at(offsets_.back()));
-  scratch_.resize(at(offsets_.back()));
+  values_.resize(end);
+  pivots_.resize(offsets_.back());
+  scratch_.resize(offsets_.back());
 }
 
 void BlockLu::find_destinations() {
   destinations_.clear();
   for (int p = 0; p < blocks(); ++p) {
-    const int begin = upper_begin_[at(p)], end = upper_begin_[at(p) + 1];
+    const int begin = upper_begin_[p], end = upper_begin_[p + 1];
     for (int a = begin; a < end; ++a) {
-      const int qa = upper_[at(a)].q;
-      destinations_.push_back(diagonal_[at(qa)]);
-      int place = upper_begin_[at(qa)];
+      const int qa = upper_[a].q;
+      destinations_.push_back(diagonal_[qa]);
+      int place = upper_begin_[qa];
       for (int b = a + 1; b < end; ++b) {
-        while (upper_[at(place)].q != upper_[at(b)].q) ++place;
-        destinations_.push_back(upper_[at(place)].upper);
-        destinations_.push_back(upper_[at(place)].lower);
+        while (upper_[place].q != upper_[b].q) ++place;
+        destinations_.push_back(upper_[place].upper);
+        destinations_.push_back(upper_[place].lower);
       }
     }
   }
@@ -139,17 +138,17 @@ double BlockLu::work() const {
   double sum = 0.0;
   for (int p = 0; p < blocks(); ++p) {
     double reached = size_at(p);
-    for (int e = upper_begin_[at(p)]; e < upper_begin_[at(p) + 1]; ++e) reached += size_at(upper_[at(e)].q);
+    for (int e = upper_begin_[p]; e < upper_begin_[p + 1]; ++e) reached += size_at(upper_[e].q);
     sum += size_at(p) * reached * reached;
   }
   return sum;
 }
 
 std::ptrdiff_t BlockLu::block_offset(int row, int column) const {
-  const int p = position_[at(row)], q = position_[at(column)];
-  if (p == q) return diagonal_[at(p)];
+  const int p = position_[row], q = position_[column];
+  if (p == q) return diagonal_[p];
   const int first = std::min(p, q), second = std::max(p, q);
-  const auto begin = upper_.begin() + upper_begin_[at(first)], end = upper_.begin() + upper_begin_[at(first) + 1];
+  const auto begin = upper_.begin() + upper_begin_[first], end = upper_.begin() + upper_begin_[first + 1];
   const auto found = std::lower_bound(begin, end, second, [](const Upper& u, int value) { return u.q < value; });
   assert(found != end && found->q == second);
   return p < q ? found->upper : found->lower;
@@ -159,7 +158,7 @@ void BlockLu::set_identity() {
   std::ranges::fill(values_, 0.0);
   for (int p = 0; p < blocks(); ++p) {
     const int n = size_at(p);
-    for (int i = 0; i < n; ++i) values_[static_cast<std::size_t>(diagonal_[at(p)] + std::ptrdiff_t{i} * n + i)] = 1.0;
+    for (int i = 0; i < n; ++i) values_[diagonal_[p] + std::ptrdiff_t{i} * n + i] = 1.0;
   }
 }
 
@@ -168,11 +167,11 @@ bool BlockLu::factor_blocks() {
   const std::ptrdiff_t* destination = destinations_.data();
   for (int p = 0; p < blocks(); ++p) {
     const int n = size_at(p);
-    double* diagonal = v + diagonal_[at(p)];
-    int* pivot = pivots_.data() + pivot_begin_[at(p)];
+    double* diagonal = v + diagonal_[p];
+    int* pivot = pivots_.data() + pivot_begin_[p];
     if (!dense_lu::factor(diagonal, n, pivot)) return false;
-    const Upper* begin = upper_.data() + upper_begin_[at(p)];
-    const Upper* end = upper_.data() + upper_begin_[at(p) + 1];
+    const Upper* begin = upper_.data() + upper_begin_[p];
+    const Upper* end = upper_.data() + upper_begin_[p + 1];
     for (const Upper* u = begin; u != end; ++u) {
       dense_lu::solve_lower(diagonal, n, pivot, v + u->upper, size_at(u->q));
       dense_lu::solve_upper_right(diagonal, n, v + u->lower, size_at(u->q));
@@ -195,11 +194,11 @@ STICTION_INLINE bool BlockLu::factor_sixes() {
   double* v = values_.data();
   const std::ptrdiff_t* destination = destinations_.data();
   for (int p = 0; p < blocks(); ++p) {
-    double* diagonal = v + diagonal_[at(p)];
+    double* diagonal = v + diagonal_[p];
     int* pivot = pivots_.data() + 6 * p;
     if (!six::factor(diagonal, pivot)) return false;
-    const Upper* begin = upper_.data() + upper_begin_[at(p)];
-    const Upper* end = upper_.data() + upper_begin_[at(p) + 1];
+    const Upper* begin = upper_.data() + upper_begin_[p];
+    const Upper* end = upper_.data() + upper_begin_[p + 1];
     for (const Upper* u = begin; u != end; ++u) {
       six::transpose(v + u->upper);
       six::solve_lower_rows(diagonal, pivot, v + u->upper);
@@ -223,17 +222,17 @@ STICTION_INLINE void BlockLu::solve_sixes(double* x) const {
   const double* v = values_.data();
   for (int p = 0; p < blocks(); ++p) {
     double* xp = x + 6 * p;
-    dense_lu::solve_lower(v + diagonal_[at(p)], 6, pivots_.data() + 6 * p, xp, 1);
-    for (int e = upper_begin_[at(p)]; e < upper_begin_[at(p) + 1]; ++e) {
-      six::subtract_columns(v + upper_[at(e)].lower, xp, x + 6 * upper_[at(e)].q);
+    dense_lu::solve_lower(v + diagonal_[p], 6, pivots_.data() + 6 * p, xp, 1);
+    for (int e = upper_begin_[p]; e < upper_begin_[p + 1]; ++e) {
+      six::subtract_columns(v + upper_[e].lower, xp, x + 6 * upper_[e].q);
     }
   }
   for (int p = blocks() - 1; p >= 0; --p) {
     double* xp = x + 6 * p;
-    for (int e = upper_begin_[at(p)]; e < upper_begin_[at(p) + 1]; ++e) {
-      six::subtract_rows(v + upper_[at(e)].upper, x + 6 * upper_[at(e)].q, xp);
+    for (int e = upper_begin_[p]; e < upper_begin_[p + 1]; ++e) {
+      six::subtract_rows(v + upper_[e].upper, x + 6 * upper_[e].q, xp);
     }
-    dense_lu::solve_upper(v + diagonal_[at(p)], 6, xp);
+    dense_lu::solve_upper(v + diagonal_[p], 6, xp);
   }
 }
 
@@ -245,8 +244,8 @@ bool BlockLu::positive_determinant() const {
   for (int p = 0; p < blocks(); ++p) {
     const int n = size_at(p);
     for (int k = 0; k < n; ++k) {
-      if (pivots_[at(pivot_begin_[at(p)] + k)] != k) positive = !positive;
-      if (values_[static_cast<std::size_t>(diagonal_[at(p)] + std::ptrdiff_t{k} * n + k)] < 0.0) positive = !positive;
+      if (pivots_[pivot_begin_[p] + k] != k) positive = !positive;
+      if (values_[diagonal_[p] + std::ptrdiff_t{k} * n + k] < 0.0) positive = !positive;
     }
   }
   return positive;
@@ -261,33 +260,33 @@ void BlockLu::solve_blocks(double* x) const {
   const double* v = values_.data();
   for (int p = 0; p < blocks(); ++p) {
     const int n = size_at(p);
-    double* xp = x + pivot_begin_[at(p)];
-    dense_lu::solve_lower(v + diagonal_[at(p)], n, pivots_.data() + pivot_begin_[at(p)], xp, 1);
-    for (int e = upper_begin_[at(p)]; e < upper_begin_[at(p) + 1]; ++e) {
-      const Upper& u = upper_[at(e)];
+    double* xp = x + pivot_begin_[p];
+    dense_lu::solve_lower(v + diagonal_[p], n, pivots_.data() + pivot_begin_[p], xp, 1);
+    for (int e = upper_begin_[p]; e < upper_begin_[p + 1]; ++e) {
+      const Upper& u = upper_[e];
       const int nq = size_at(u.q);
-      Eigen::Map<Eigen::VectorXd>(x + pivot_begin_[at(u.q)], nq).noalias() -=
+      Eigen::Map<Eigen::VectorXd>(x + pivot_begin_[u.q], nq).noalias() -=
           Eigen::Map<const Eigen::MatrixXd>(v + u.lower, nq, n).lazyProduct(Eigen::Map<const Eigen::VectorXd>(xp, n));
     }
   }
   for (int p = blocks() - 1; p >= 0; --p) {
     const int n = size_at(p);
-    double* xp = x + pivot_begin_[at(p)];
-    for (int e = upper_begin_[at(p)]; e < upper_begin_[at(p) + 1]; ++e) {
-      const Upper& u = upper_[at(e)];
+    double* xp = x + pivot_begin_[p];
+    for (int e = upper_begin_[p]; e < upper_begin_[p + 1]; ++e) {
+      const Upper& u = upper_[e];
       const int nq = size_at(u.q);
-      Eigen::Map<Eigen::VectorXd>(xp, n).noalias() -= Eigen::Map<const Eigen::MatrixXd>(v + u.upper, n, nq)
-                                                          .lazyProduct(Eigen::Map<const Eigen::VectorXd>(x + pivot_begin_[at(u.q)], nq));
+      Eigen::Map<Eigen::VectorXd>(xp, n).noalias() -=
+          Eigen::Map<const Eigen::MatrixXd>(v + u.upper, n, nq).lazyProduct(Eigen::Map<const Eigen::VectorXd>(x + pivot_begin_[u.q], nq));
     }
-    dense_lu::solve_upper(v + diagonal_[at(p)], n, xp);
+    dense_lu::solve_upper(v + diagonal_[p], n, xp);
   }
 }
 
 void BlockLu::solve(Eigen::Ref<Eigen::VectorXd> x) const {
   double* work = scratch_.data();
   for (int p = 0; p < blocks(); ++p) {
-    const int n = size_at(p), from = offsets_[at(sequence_[at(p)])];
-    std::copy_n(x.data() + from, n, work + pivot_begin_[at(p)]);
+    const int n = size_at(p), from = offsets_[sequence_[p]];
+    std::copy_n(x.data() + from, n, work + pivot_begin_[p]);
   }
   if (!uniform6_) {
     solve_blocks(work);
@@ -297,8 +296,8 @@ void BlockLu::solve(Eigen::Ref<Eigen::VectorXd> x) const {
     solve_sixes_narrow(work);
   }
   for (int p = 0; p < blocks(); ++p) {
-    const int n = size_at(p), to = offsets_[at(sequence_[at(p)])];
-    std::copy_n(work + pivot_begin_[at(p)], n, x.data() + to);
+    const int n = size_at(p), to = offsets_[sequence_[p]];
+    std::copy_n(work + pivot_begin_[p], n, x.data() + to);
   }
 }
 

@@ -60,7 +60,7 @@ class BlockLu {
   void solve_sixes(double* x) const;
   void solve_sixes_narrow(double* x) const;
   void solve_sixes_wide(double* x) const;
-  int size_at(int position) const { return sizes_[static_cast<std::size_t>(sequence_[static_cast<std::size_t>(position)])]; }
+  int size_at(int position) const { return sizes_[sequence_[position]]; }
 
   int version_ = 0;
   bool uniform6_ = false;

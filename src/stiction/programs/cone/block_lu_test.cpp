@@ -29,14 +29,14 @@ Eigen::MatrixXd fill(BlockLu& lu, const Pattern& pattern, Random& random) {
   for (std::size_t g = 0; g + 1 < pattern.begin.size(); ++g) {
     for (int a = pattern.begin[g]; a < pattern.begin[g + 1]; ++a) {
       for (int b = pattern.begin[g]; b < pattern.begin[g + 1]; ++b) {
-        const int i = pattern.blocks[static_cast<std::size_t>(a)], j = pattern.blocks[static_cast<std::size_t>(b)];
-        const int m = pattern.sizes[static_cast<std::size_t>(i)], n = pattern.sizes[static_cast<std::size_t>(j)];
+        const int i = pattern.blocks[a], j = pattern.blocks[b];
+        const int m = pattern.sizes[i], n = pattern.sizes[j];
         Eigen::MatrixXd value(m, n);
         for (int r = 0; r < m; ++r) {
           for (int c = 0; c < n; ++c) value(r, c) = test_scenes::normal(random) + (i == j && r == c ? 20.0 : 0.0);
         }
         Eigen::Map<Eigen::MatrixXd>(lu.block(i, j), m, n) += value;
-        dense.block(offset[static_cast<std::size_t>(i)], offset[static_cast<std::size_t>(j)], m, n) += value;
+        dense.block(offset[i], offset[j], m, n) += value;
       }
     }
   }
@@ -81,7 +81,7 @@ TEST(BlockLu, LargeBlocksAreEliminatedInPanels) {
     Eigen::MatrixXd dense = fill(lu, pattern, random);
     int offset = 0;
     for (int b = 0; b < 3; ++b) {
-      const int size = pattern.sizes[static_cast<std::size_t>(b)];
+      const int size = pattern.sizes[b];
       for (int k = 0; k < size; ++k) {
         lu.block(b, b)[k * size + k] += shift;
         dense(offset + k, offset + k) += shift;

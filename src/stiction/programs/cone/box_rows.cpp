@@ -7,10 +7,10 @@
 namespace stiction {
 
 void BoxRows::bind(const ReducedProblem& problem, const GrowVector& scale, double soft) {
-  rows_.resize(static_cast<std::size_t>(problem.bounded_rows()));
+  rows_.resize(problem.bounded_rows());
   soft_ = soft;
   for (int j = 0; j < problem.bounded_rows(); ++j) {
-    Row& x = rows_[static_cast<std::size_t>(j)];
+    Row& x = rows_[j];
     x.lo = problem.lo[j];
     x.hi = problem.hi[j];
     x.scale = scale[j];

@@ -53,7 +53,7 @@ struct ConeSolution {
   int iterations = 0;        ///< linear systems factored
   double natural_map = 0.0;  ///< m/s, of the returned point
   bool acceptable = false;   ///< natural_map is within that of `acceptable`
-  int paths = 0;             ///< central paths followed: 0 where Newton sufficed, 2 where the fall-back was needed
+  int paths = 0;             ///< central paths followed: 0 where Newton sufficed, more than 1 where paths were lost
 };
 
 struct ConeMemory;

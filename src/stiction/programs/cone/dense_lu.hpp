@@ -56,7 +56,7 @@ inline bool factor(double* a, int n, int* pivot) {
       std::array<double, kPanel> factors{};
       for (int k = begin; k < end; ++k) {
         const double factor = target[k];
-        factors[static_cast<std::size_t>(k - begin)] = -factor;
+        factors[k - begin] = -factor;
         for (int i = k + 1; i < end; ++i) target[i] -= factor * a[std::ptrdiff_t{k} * n + i];
       }
       if (end - begin == kPanel) panels::add<kPanel, 1>(a + std::ptrdiff_t{begin} * n + end, n, factors, n - end, target + end);

@@ -1,16 +1,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stiction/base/index.hpp"
 #include "stiction/programs/cone/smooth_cones.hpp"
 
 namespace stiction {
 
 void DiscCones::bind(const ReducedProblem& problem, const SectionShape&, bool relaxed, const GrowVector& scale, double soft) {
-  contacts_.resize(at(problem.contacts()));
+  contacts_.resize(problem.contacts());
   soft_ = soft;
   for (int i = 0; i < problem.contacts(); ++i) {
-    Contact& c = contacts_[at(i)];
+    Contact& c = contacts_[i];
     c.mu = std::min(problem.mu[i], kInteriorInfinity);
     c.kappa = relaxed ? c.mu : 0.0;
     c.friction = c.mu > 0.0;

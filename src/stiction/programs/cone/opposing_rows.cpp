@@ -2,7 +2,6 @@
 #include <cmath>
 #include <utility>
 
-#include "stiction/base/index.hpp"
 #include "stiction/programs/cone/memory.hpp"
 
 namespace stiction {
@@ -27,7 +26,7 @@ bool opposite(const BlockRows& rows, int j, int k, double size) {
 void pair_rows(const ReducedProblem& p, double width, OpposingRows& rows) {
   constexpr double kSameSize = 1e-12;
   const int m = p.bounded_rows();
-  rows.partner.assign(at(m), -1);
+  rows.partner.assign(m, -1);
   rows.order.clear();
   for (int j = 0; j < m; ++j) {
     if (is_lower_limit(p, j) && p.Bt.group_square(j) > 0.0) rows.order.push_back(j);
@@ -36,12 +35,12 @@ void pair_rows(const ReducedProblem& p, double width, OpposingRows& rows) {
   for (std::size_t a = 0; a < rows.order.size(); ++a) {
     const int j = rows.order[a];
     const double size = p.Bt.group_square(j);
-    for (std::size_t b = a + 1; b < rows.order.size() && rows.partner[at(j)] < 0; ++b) {
+    for (std::size_t b = a + 1; b < rows.order.size() && rows.partner[j] < 0; ++b) {
       const int k = rows.order[b];
       if (p.Bt.group_square(k) > (1.0 + kSameSize) * size) break;
-      if (rows.partner[at(k)] >= 0 || std::abs(p.w_free[j] + p.w_free[k]) > width || !opposite(p.Bt, j, k, size)) continue;
-      rows.partner[at(j)] = k;
-      rows.partner[at(k)] = j;
+      if (rows.partner[k] >= 0 || std::abs(p.w_free[j] + p.w_free[k]) > width || !opposite(p.Bt, j, k, size)) continue;
+      rows.partner[j] = k;
+      rows.partner[k] = j;
     }
   }
 }
@@ -49,7 +48,7 @@ void pair_rows(const ReducedProblem& p, double width, OpposingRows& rows) {
 void add_row(const ReducedProblem& p, int j, OpposingRows& rows) {
   const Eigen::Index row = static_cast<Eigen::Index>(rows.kept.size());
   ReducedProblem& out = rows.merged;
-  const int other = rows.partner[at(j)];
+  const int other = rows.partner[j];
   out.Bt.add_group();
   for (int e = p.Bt.entry_begin(j); e < p.Bt.entry_end(j); ++e) out.Bt.add_entry(p.Bt.entry_block(e)) = p.Bt.entry(e);
   for (GrowVector* x : {&out.w_free, &out.lo, &out.hi}) x->resize(row + 1);  // keeps its entries
@@ -70,7 +69,7 @@ bool merge_opposing_rows(const ReducedProblem& p, double width, OpposingRows& ro
   for (GrowVector* x : {&rows.merged.w_free, &rows.merged.lo, &rows.merged.hi}) x->resize(0);
   rows.kept.clear();
   for (int j = 0; j < p.bounded_rows(); ++j) {
-    const int other = rows.partner[at(j)];
+    const int other = rows.partner[j];
     if (other < 0 || j < other) add_row(p, j, rows);
   }
   return true;
@@ -79,7 +78,7 @@ bool merge_opposing_rows(const ReducedProblem& p, double width, OpposingRows& ro
 void split_opposing_rows(const OpposingRows& rows, const GrowVector& merged, GrowVector& beta) {
   beta.setZero(static_cast<Eigen::Index>(rows.partner.size()));
   for (std::size_t r = 0; r < rows.kept.size(); ++r) {
-    const int j = rows.kept[r], other = rows.partner[at(j)];
+    const int j = rows.kept[r], other = rows.partner[j];
     const double value = merged[static_cast<Eigen::Index>(r)];
     beta[value >= 0.0 || other < 0 ? j : other] = other < 0 ? value : std::abs(value);
   }

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stiction/base/index.hpp"
 #include "stiction/programs/cone/smooth_cones.hpp"
 
 namespace stiction {
@@ -10,16 +9,16 @@ void PolygonCones::bind(const ReducedProblem& problem, const SectionShape& shape
   shape_ = shape;
   k_ = shape.edges();
   soft_ = soft;
-  contacts_.resize(at(problem.contacts()));
-  edges_.resize(contacts_.size() * at(k_));
+  contacts_.resize(problem.contacts());
+  edges_.resize(contacts_.size() * k_);
   for (int i = 0; i < problem.contacts(); ++i) {
-    Contact& c = contacts_[at(i)];
+    Contact& c = contacts_[i];
     c.mu = std::min(problem.mu[i], kInteriorInfinity);
     c.kappa = relaxed ? c.mu : 0.0;
     c.friction = c.mu > 0.0;
     c.scale = scale[i];
     for (int j = 0; j < k_; ++j) {
-      Edge& edge = edges_[at(i * k_ + j)];
+      Edge& edge = edges_[i * k_ + j];
       edge.x = shape.vertex(j)[0];
       edge.y = shape.vertex(j)[1];
     }
@@ -45,7 +44,7 @@ void PolygonCones::from_impulses(const GrowVector& lambda, const GrowVector& u, 
     std::fill(w, w + k_ + 2, 0.0);
     w[0] = c.scale * l[0] - (v[0] + offset.data()[i]) / c.scale;
     if (!c.friction) continue;
-    const Edge* edges = edges_.data() + i * at(k_);
+    const Edge* edges = edges_.data() + i * k_;
     double s = 0.0;
     for (int j = 0; j < k_; ++j) s = std::max(s, -(edges[j].x * v[1] + edges[j].y * v[2]) / c.scale);
     w[0] += c.kappa * s;
@@ -71,7 +70,7 @@ void PolygonCones::place(const double* w, double nu, GrowVector& lambda) {
     if (!c.friction) continue;
     c.slip.place(w[1], nu);
     const double* each = w + 2;
-    for (Edge *e = edges_.data() + i * at(k_), *end = e + k_; e != end; ++e) {
+    for (Edge *e = edges_.data() + i * k_, *end = e + k_; e != end; ++e) {
       e->pair.place(*each++, nu);
       l[1] += e->pair.x * e->x;
       l[2] += e->pair.x * e->y;
@@ -91,7 +90,7 @@ void PolygonCones::residual(const GrowVector& u, const GrowVector& offset, doubl
     r[0] += c.kappa * c.slip.z;
     double sum = 0.0;
     double* each = r + 2;
-    for (const Edge *e = edges_.data() + i * at(k_), *end = e + k_; e != end; ++e) {
+    for (const Edge *e = edges_.data() + i * k_, *end = e + k_; e != end; ++e) {
       sum += e->pair.x;
       *each++ = e->pair.z - c.slip.z - (e->x * v[1] + e->y * v[2]) / c.scale;
     }
@@ -113,7 +112,7 @@ void PolygonCones::eliminate(GrowVector& D) {
     }
     double q = 0.0, h11 = 0.0, h12 = 0.0, h22 = 0.0;
     c.g1 = c.g2 = 0.0;
-    for (Edge *e = edges_.data() + i * at(k_), *end = e + k_; e != end; ++e) {
+    for (Edge *e = edges_.data() + i * k_, *end = e + k_; e != end; ++e) {
       e->soft = e->pair.z + soft_ * e->pair.x;
       e->q = e->pair.x / e->soft;
       const double qx = e->q * e->x, qy = e->q * e->y;
@@ -153,7 +152,7 @@ void PolygonCones::right_hand_side(double p, const double* r, GrowVector& d) {
     }
     double sum = 0.0, v1 = 0.0, v2 = 0.0;
     const double* each = r + 2;
-    for (Edge *e = edges_.data() + i * at(k_), *end = e + k_; e != end; ++e) {
+    for (Edge *e = edges_.data() + i * k_, *end = e + k_; e != end; ++e) {
       e->d = p / e->soft + e->q * *each++;
       sum += e->d;
       v1 += e->d * e->x;
@@ -181,7 +180,7 @@ void PolygonCones::recover(const double* r, const GrowVector& D, const GrowVecto
       ds = c.s0 + c.inverse * (c.mu * c.q * v[0] - c.g1 * v[1] - c.g2 * v[2]) * inv;
       dw[1] = c.c - c.qt * ds - ds;
       for (int j = 0; j < k_; ++j) {
-        const Edge& e = edges_[i * at(k_) + at(j)];
+        const Edge& e = edges_[i * k_ + j];
         const double step = ds + (e.x * v[1] + e.y * v[2]) * inv;
         dw[j + 2] = e.d - e.q * step - (step - r[j + 2]);
       }

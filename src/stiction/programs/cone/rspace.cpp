@@ -207,7 +207,7 @@ STICTION_INLINE void RSpace::add_contacts(const GrowVector& D, int first, int la
     for (int a = begin; a < past; ++a) {
       const double* left = rows.entry(a).data();
       const std::ptrdiff_t m = rows.block_size(rows.entry_block(a));
-      const Used rows_used = used_[static_cast<std::size_t>(a)];
+      const Used rows_used = used_[a];
       for (int b = begin; b < past; ++b) {
         const double* right = rows.entry(b).data();
         const std::ptrdiff_t n = rows.block_size(rows.entry_block(b));
@@ -216,7 +216,7 @@ STICTION_INLINE void RSpace::add_contacts(const GrowVector& D, int first, int la
           if (first == 0) six::add_triple_product(left, d, right, target);
           continue;
         }
-        const Used used = used_[static_cast<std::size_t>(b)];
+        const Used used = used_[b];
         const int end = std::min(used.past, last), height = rows_used.past - rows_used.begin;
         const auto times = [&](int row, int j) {
           return d[3 * row] * right[j] + d[3 * row + 1] * right[n + j] + d[3 * row + 2] * right[2 * n + j];
@@ -268,7 +268,7 @@ void RSpace::add_matrix(const GrowVector& D) {
     const Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>> d(D.data() + 9 * i);
     for (int e = W.entry_begin(i); e < W.entry_end(i); ++e) {
       const Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>> block(W.entry(e).data());
-      Eigen::Map<Eigen::Matrix3d>(lu_.values() + places_[static_cast<std::size_t>(e)]) += d.lazyProduct(block);
+      Eigen::Map<Eigen::Matrix3d>(lu_.values() + places_[e]) += d.lazyProduct(block);
     }
   }
 }

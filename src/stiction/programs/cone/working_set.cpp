@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stiction/base/index.hpp"
-
 namespace stiction {
 
 namespace {
@@ -28,7 +26,7 @@ void begin(const ReducedProblem& problem, const ConeMemory& memory, WorkingSet& 
   set.part.hi = problem.hi;
   set.part.velocity = memory.velocity;
   set.members.clear();
-  set.inside.assign(at(problem.contacts()), 0);
+  set.inside.assign(problem.contacts(), 0);
   set.solution.lambda.resize(0);
   set.solution.beta = memory.beta;
 }
@@ -46,7 +44,7 @@ void add(const ReducedProblem& problem, int contact, WorkingSet& set) {
   part.u_free.segment<3>(3 * k) = problem.u_free.segment<3>(3 * contact);
   set.solution.lambda.segment<3>(3 * k).setZero();
   set.members.push_back(contact);
-  set.inside[at(contact)] = 1;
+  set.inside[contact] = 1;
 }
 
 // Sizes all memory for sets that are seldom outgrown: which sets a solve passes through depends on its warm start.
@@ -67,9 +65,9 @@ double measure(const ReducedProblem& problem, const ConeMemory& memory, WorkingS
   set.violation.resize(problem.contacts());
   double worst = 0.0;
   for (int i = 0; i < problem.contacts(); ++i) {
-    set.violation[i] = set.inside[at(i)] != 0 ? 0.0
-                                              : contact_natural_map(memory.shape, memory.relaxed, problem.mu[i], problem.offset[i],
-                                                                    memory.rho, Eigen::Vector3d::Zero(), memory.u.segment<3>(3 * i));
+    set.violation[i] = set.inside[i] != 0 ? 0.0
+                                          : contact_natural_map(memory.shape, memory.relaxed, problem.mu[i], problem.offset[i], memory.rho,
+                                                                Eigen::Vector3d::Zero(), memory.u.segment<3>(3 * i));
     worst = std::max(worst, set.violation[i]);
   }
   return worst;
@@ -96,7 +94,7 @@ void add_violators(const ReducedProblem& problem, double least, WorkingSet& set)
     int best = -1;
     double best_value = 0.0;
     for (int i = 0; i < problem.contacts(); ++i) {
-      if (set.inside[at(i)] != 0 || set.violation[i] <= least) continue;
+      if (set.inside[i] != 0 || set.violation[i] <= least) continue;
       const double value = k == 0 ? set.violation[i] : set.violation[i] * distance(problem, i, k, set);
       if (value > best_value) best_value = value, best = i;
     }

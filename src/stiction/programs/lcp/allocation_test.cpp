@@ -44,7 +44,7 @@ TEST(Allocations, LemkeMakesNone) {
   LcpSolution solution;
   EXPECT_EQ(allocations_after_first(22,
                                     [&](int k) {
-                                      const Lcp& p = problems[static_cast<std::size_t>(k)];
+                                      const Lcp& p = problems[k];
                                       lemke(p.M, p.q, {}, {}, workspace, solution);
                                       lemke(p.M, p.q, warm, {}, workspace, solution);
                                     }),
@@ -62,9 +62,7 @@ TEST(Allocations, PivotingMethodsMakeNone) {
   for (const auto& method : {goldfarb_idnani, ppm}) {
     LowRankLcpWorkspace workspace;
     LowRankLcpSolution solution;
-    const auto solve = [&](int k) {
-      method(rows[static_cast<std::size_t>(k)], offsets[static_cast<std::size_t>(k)], solution.active, {}, workspace, solution);
-    };
+    const auto solve = [&](int k) { method(rows[k], offsets[k], solution.active, {}, workspace, solution); };
     EXPECT_EQ(allocations_after_first(20, solve), 0u);
   }
 }

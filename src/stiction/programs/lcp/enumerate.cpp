@@ -9,7 +9,6 @@
 #include <string>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/base/index.hpp"
 
 namespace stiction {
 
@@ -36,9 +35,9 @@ class Search {
     ws_.z.resize(n_);
     ws_.w.resize(n_);
     ws_.row_norm = M.cwiseAbs().rowwise().sum();
-    ws_.support.reserve(at(n_));
-    ws_.columns.resize(at(n_));
-    ws_.rows.reserve(at(n_));
+    ws_.support.reserve(n_);
+    ws_.columns.resize(n_);
+    ws_.rows.reserve(n_);
     ws_.system.reserve(Eigen::Index{n_} * (n_ + 1));
   }
 
@@ -117,9 +116,9 @@ Search::Outcome Search::solve(int& nullity) {
   ws_.system.resize(m, k + 1);
   auto& s = ws_.system;
   for (int i = 0; i < m; ++i) {
-    const int row = ws_.rows[at(i)];
+    const int row = ws_.rows[i];
     const double scale = ws_.row_norm[row] > 0.0 ? 1.0 / ws_.row_norm[row] : 1.0;
-    for (int j = 0; j < k; ++j) s(i, j) = scale * M_(row, ws_.support[at(j)]);
+    for (int j = 0; j < k; ++j) s(i, j) = scale * M_(row, ws_.support[j]);
     s(i, k) = -scale * q_[row];
   }
   const double size_q = m == 0 ? 0.0 : s.col(k).lpNorm<Eigen::Infinity>();
@@ -133,7 +132,7 @@ Search::Outcome Search::solve(int& nullity) {
     if (!(pivot > kSingular * first)) break;
     s.row(rank).swap(s.row(rank + p));
     s.col(rank).swap(s.col(rank + c));
-    std::swap(ws_.columns[at(rank)], ws_.columns[at(rank + static_cast<int>(c))]);
+    std::swap(ws_.columns[rank], ws_.columns[rank + static_cast<int>(c)]);
     for (int i = rank + 1; i < m; ++i) {
       const double factor = s(i, rank) / s(rank, rank);
       if (factor != 0.0) s.row(i).tail(k - rank) -= factor * s.row(rank).tail(k - rank);
@@ -147,8 +146,8 @@ Search::Outcome Search::solve(int& nullity) {
   ws_.z.setZero();
   for (int i = k - 1; i >= 0; --i) {
     double x = s(i, k);
-    for (int j = i + 1; j < k; ++j) x -= s(i, j) * ws_.z[ws_.support[at(ws_.columns[at(j)])]];
-    ws_.z[ws_.support[at(ws_.columns[at(i)])]] = x / s(i, i);
+    for (int j = i + 1; j < k; ++j) x -= s(i, j) * ws_.z[ws_.support[ws_.columns[j]]];
+    ws_.z[ws_.support[ws_.columns[i]]] = x / s(i, i);
   }
   return Outcome::unique;
 }
@@ -173,10 +172,10 @@ bool Search::is_solution() {
 bool Search::is_new() {
   const double slack = 1e-7 * ws_.z.lpNorm<Eigen::Infinity>();
   for (int c = 0; c < found_; ++c) {
-    const Eigen::Map<const Eigen::VectorXd> known(ws_.vertices.data() + at(c) * at(n_), n_);
+    const Eigen::Map<const Eigen::VectorXd> known(ws_.vertices.data() + c * n_, n_);
     if ((known - ws_.z).lpNorm<Eigen::Infinity>() <= slack) return false;
   }
-  ws_.vertices.resize(at(found_) * at(n_));
+  ws_.vertices.resize(found_ * n_);
   ws_.vertices.insert(ws_.vertices.end(), ws_.z.data(), ws_.z.data() + n_);
   ++found_;
   return true;
@@ -213,7 +212,7 @@ double mindiff(const ConstMatrix& M, const ConstVector& q, const ConstMatrix& T,
   solution.w.setZero(q.size());
   solution.ray.resize(0);
   solution.active.clear();
-  solution.active.reserve(at(static_cast<int>(q.size())));
+  solution.active.reserve(q.size());
   search.run([&] {
     workspace.x = c - x0;
     workspace.x.noalias() += T * workspace.z;

@@ -68,7 +68,7 @@ void find_indices(const Eigen::Ref<const RowMatrix>& A, std::span<const int> can
                   IndependentRows& result) {
   const int n = static_cast<int>(A.rows()), r = static_cast<int>(A.cols());
   result.indices.clear();
-  result.indices.reserve(static_cast<std::size_t>(r));
+  result.indices.reserve(r);
   result.basis.reset(r);
   result.scratch.resize(r);
   if (candidates.empty()) {
@@ -80,7 +80,7 @@ void find_indices(const Eigen::Ref<const RowMatrix>& A, std::span<const int> can
     if (i < 0 || i >= n) throw InvalidArgument("candidates", "row indices below " + std::to_string(n), std::to_string(i));
   }
   select(
-      A, static_cast<int>(candidates.size()), [&](int t) { return candidates[static_cast<std::size_t>(t)]; }, options, result);
+      A, static_cast<int>(candidates.size()), [&](int t) { return candidates[t]; }, options, result);
 }
 
 }  // namespace stiction

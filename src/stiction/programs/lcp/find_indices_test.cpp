@@ -100,7 +100,7 @@ TEST(FindIndices, FactorProjectsOnTheComplement) {
   const IndependentRows rows = find(A);
   EXPECT_LT((A * rows.basis.complement()).norm(), 1e-13 * A.norm());
   RowMatrix chosen(3, 6);
-  for (int j = 0; j < 3; ++j) chosen.row(j) = A.row(rows.indices[static_cast<std::size_t>(j)]);
+  for (int j = 0; j < 3; ++j) chosen.row(j) = A.row(rows.indices[j]);
   const Eigen::MatrixXd R = rows.basis.triangle().triangularView<Eigen::Upper>();
   EXPECT_LT((rows.basis.span() * R - chosen.transpose()).norm(), 1e-13 * A.norm());
   EXPECT_LT((R.transpose() * R - chosen * chosen.transpose()).norm(), 1e-12 * A.squaredNorm());

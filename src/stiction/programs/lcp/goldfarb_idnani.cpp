@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/base/index.hpp"
 
 namespace stiction {
 
@@ -54,7 +53,7 @@ int DualActiveSet::blocking_position(int p, double& step) const {
   step = kInfinity;
   for (int j = 0; j < rank(); ++j) {
     const double speed = ws_.direction[j];
-    if (!(speed * ws_.inverse_norm[p] > kSmallest * ws_.inverse_norm[ws_.active[at(j)]])) continue;
+    if (!(speed * ws_.inverse_norm[p] > kSmallest * ws_.inverse_norm[ws_.active[j]])) continue;
     const double reach = std::max(ws_.z_active[j], 0.0) / speed;
     if (reach < step) {
       step = reach;
@@ -87,7 +86,7 @@ DualActiveSet::Step DualActiveSet::enter(int p) {
     if (solution_.pivots >= max_pivots_) return Step::pivot_limit;
     for (int j = 0; j < k; ++j) {
       ws_.z_active[j] -= step * ws_.direction[j];
-      solution_.y -= step * ws_.direction[j] * row_vector(ws_.active[at(j)]);
+      solution_.y -= step * ws_.direction[j] * row_vector(ws_.active[j]);
     }
     solution_.y += step * row_vector(p);
     drop(blocking);
@@ -100,7 +99,7 @@ Status DualActiveSet::give_up(int p) {
   GrowVector& u = solution_.ray;
   u.setZero(n_);
   u[p] = 1.0;
-  for (int j = 0; j < rank() && !is_null(p); ++j) u[ws_.active[at(j)]] = std::max(-ws_.direction[j], 0.0);
+  for (int j = 0; j < rank() && !is_null(p); ++j) u[ws_.active[j]] = std::max(-ws_.direction[j], 0.0);
   u /= u.maxCoeff();
   double product = 0.0, terms = 0.0, lengths = 0.0;
   ws_.d.setZero();

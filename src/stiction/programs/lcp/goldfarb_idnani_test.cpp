@@ -122,7 +122,7 @@ TEST(GoldfarbIdnani, EveryWarmStartLeadsToTheSameMotion) {
     const RowMatrix A = random.integers(n, 6, -2, 2);
     const Eigen::VectorXd q = A * random.vector(6);
     const LowRankLcpSolution cold = solve(A, q);
-    std::vector<int> warm(static_cast<std::size_t>(random.integer(0, 20)));
+    std::vector<int> warm(random.integer(0, 20));
     for (int& i : warm) i = random.integer(-2, n + 1);
     const LowRankLcpSolution s = solve(A, q, warm);
     expect_solves(A, q, s);
@@ -153,7 +153,7 @@ TEST(GoldfarbIdnani, PermutingRowsLeavesTheMotion) {
     const Eigen::VectorXd q = A * random.vector(6);
     std::vector<int> order(n);
     std::iota(order.begin(), order.end(), 0);
-    for (int i = n - 1; i > 0; --i) std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(random.integer(0, i))]);
+    for (int i = n - 1; i > 0; --i) std::swap(order[i], order[random.integer(0, i)]);
     const LowRankLcpSolution s = solve(A, q), permuted = solve(RowMatrix(A(order, Eigen::all)), q(order));
     EXPECT_EQ(permuted.status, Status::solved);
     EXPECT_LT((s.y - permuted.y).norm(), 1e-12 * (1.0 + s.y.norm()));

@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/base/index.hpp"
 
 namespace stiction {
 
@@ -74,17 +73,16 @@ bool solve_by_lu(const ConstMatrix& M, const ConstVector& q, LemkeWorkspace& ws)
   const int k = static_cast<int>(ws.support.size());
   RowMap block = ws.lu.reset(k);
   for (int i = 0; i < k; ++i) {
-    const int si = ws.support[at(i)];
-    for (int j = 0; j < k; ++j)
-      block(i, j) = ws.equilibration.scale[si] * M(si, ws.support[at(j)]) * ws.equilibration.scale[ws.support[at(j)]];
+    const int si = ws.support[i];
+    for (int j = 0; j < k; ++j) block(i, j) = ws.equilibration.scale[si] * M(si, ws.support[j]) * ws.equilibration.scale[ws.support[j]];
   }
   if (!ws.lu.factor()) return false;
   ws.z.setZero();
   ws.defect.resize(k);
   refine(M, q, ws, [&] {
-    for (int i = 0; i < k; ++i) ws.defect[i] = -ws.equilibration.scale[ws.support[at(i)]] * ws.w[ws.support[at(i)]];
+    for (int i = 0; i < k; ++i) ws.defect[i] = -ws.equilibration.scale[ws.support[i]] * ws.w[ws.support[i]];
     ws.lu.solve(ws.defect.data());
-    for (int i = 0; i < k; ++i) ws.z[ws.support[at(i)]] += ws.equilibration.scale[ws.support[at(i)]] * ws.defect[i];
+    for (int i = 0; i < k; ++i) ws.z[ws.support[i]] += ws.equilibration.scale[ws.support[i]] * ws.defect[i];
   });
   return true;
 }
@@ -159,11 +157,11 @@ void start(const ConstMatrix& M, LemkeWorkspace& ws, LcpSolution& solution) {
     require_finite("M", M);
     throw InvalidArgument("M", "entries that can be scaled to 1", "a row or column out of range");
   }
-  ws.path.reserve(static_cast<int>(n));
+  ws.path.reserve(n);
   for (auto* vector : {&ws.z, &ws.w, &ws.defect}) vector->reserve(n);
-  ws.support.reserve(at(static_cast<int>(n)));
-  ws.lu.reserve(static_cast<int>(n));
-  solution.active.reserve(at(static_cast<int>(n)));
+  ws.support.reserve(n);
+  ws.lu.reserve(n);
+  solution.active.reserve(n);
   solution.active.clear();
   solution.z.setZero(n);
   solution.w.setZero(n);

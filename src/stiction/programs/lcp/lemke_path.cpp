@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stiction/base/index.hpp"
-
 namespace stiction {
 
 namespace {
@@ -25,15 +23,15 @@ void add_scaled(double a, const double* __restrict x, double* __restrict y, int 
 }  // namespace
 
 void LemkePath::reserve(int n) {
-  inverse_.reserve(at(n + 1) * at(n + 1));
-  for (auto* list : {&rows_, &columns_, &row_place_, &column_place_, &ties_}) list->reserve(at(2 * n + 1));
+  inverse_.reserve((n + 1) * (n + 1));
+  for (auto* list : {&rows_, &columns_, &row_place_, &column_place_, &ties_}) list->reserve(2 * n + 1);
   for (auto* vector : {&covering_, &q_, &x_, &w_, &dx_, &dw_, &u_, &v_}) vector->reserve(n + 1);
 }
 
 void LemkePath::reset(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::Ref<const Eigen::VectorXd>& q,
                       const Equilibration& equilibration, const LemkePathOptions& options) {
   n_ = static_cast<int>(q.size());
-  stride_ = at(n_ + 1);
+  stride_ = n_ + 1;
   M_ = M.data();
   outer_ = M.outerStride();
   equilibration_ = &equilibration;
@@ -41,8 +39,8 @@ void LemkePath::reset(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::R
   inverse_.resize(stride_ * stride_);
   rows_.clear();
   columns_.clear();
-  row_place_.assign(at(n_), -1);
-  column_place_.assign(at(n_ + 1), -1);
+  row_place_.assign(n_, -1);
+  column_place_.assign(n_ + 1, -1);
   for (auto* vector : {&x_, &dx_, &u_, &v_}) vector->resize(n_ + 1);
   dw_.resize(n_);
   covering_.resize(n_);
@@ -73,10 +71,10 @@ int LemkePath::first_row() const {
 void LemkePath::find_direction(int entering) {
   const int m = size();
   if (entering < n_) {
-    const int r = row_place_[at(entering)];
+    const int r = row_place_[entering];
     for (int c = 0; c < m; ++c) dx_[c] = inverse_row(c)[r];
   } else {
-    for (int r = 0; r < m; ++r) v_[r] = entry(rows_[at(r)], entering - n_);
+    for (int r = 0; r < m; ++r) v_[r] = entry(rows_[r], entering - n_);
     const Eigen::Map<const Eigen::VectorXd> column(v_.data(), m);
     for (int c = 0; c < m; ++c) dx_[c] = -Eigen::Map<const Eigen::VectorXd>(inverse_row(c), m).dot(column);
   }
@@ -90,7 +88,7 @@ void LemkePath::refine_direction(int entering) {
   const int m = size();
   double defect = 0.0;
   for (int r = 0; r < m; ++r) {
-    const int row = rows_[at(r)], place = column_place_[at(row)];
+    const int row = rows_[r], place = column_place_[row];
     v_[r] = dw_[row] - (row == entering ? 1.0 : 0.0);
     v_[r] += options_.eps * ((place >= 0 ? dx_[place] : 0.0) + (entering == n_ + row ? 1.0 : 0.0));
     defect = std::max(defect, std::abs(v_[r]));
@@ -107,8 +105,8 @@ void LemkePath::refine_point() {
   const int m = size();
   double defect = 0.0;
   for (int r = 0; r < m; ++r) {
-    const int place = column_place_[at(rows_[at(r)])];
-    v_[r] = w_[rows_[at(r)]] + (place >= 0 ? options_.eps * x_[place] : 0.0);
+    const int place = column_place_[rows_[r]];
+    v_[r] = w_[rows_[r]] + (place >= 0 ? options_.eps * x_[place] : 0.0);
     defect = std::max(defect, std::abs(v_[r]));
   }
   if (m == 0 || defect <= kAccurate) return;
@@ -125,7 +123,7 @@ void LemkePath::accumulate_columns(int entering) {
   double along_covering = entering == 2 * n_ ? 1.0 : 0.0;
   dw_.setZero();
   for (int c = 0; c < size(); ++c) {
-    const int column = columns_[at(c)];
+    const int column = columns_[c];
     if (column == n_) {
       along_covering += dx_[c];
     } else if (dx_[c] != 0.0) {
@@ -141,7 +139,7 @@ void LemkePath::collect_ties() {
   ties_.clear();
   double largest = dx_.head(size()).cwiseAbs().sum() > 0.0 ? dx_.head(size()).lpNorm<Eigen::Infinity>() : 0.0;
   for (int i = 0; i < n_; ++i) {
-    if (row_place_[at(i)] < 0) largest = std::max(largest, std::abs(dw_[i]));
+    if (row_place_[i] < 0) largest = std::max(largest, std::abs(dw_[i]));
   }
   const double smallest = options_.pivot_tolerance * largest;
   double bound = kInfinity;
@@ -154,7 +152,7 @@ void LemkePath::collect_ties() {
     bound = std::min(bound, (std::max(x, 0.0) + options_.tie_tolerance) / speed);
   };
   for (int i = 0; i < n_; ++i) {
-    if (row_place_[at(i)] < 0) visit(i);
+    if (row_place_[i] < 0) visit(i);
   }
   for (const int column : columns_) visit(n_ + column);
   std::erase_if(ties_, [&](int var) { return value(var) > bound * decrease(var); });
@@ -174,7 +172,7 @@ int LemkePath::leaving_variable() {
 /// The order in which q + (δ, δ², ...) would break the tie: least row of B⁻¹ over its pivot, column by column.
 void LemkePath::keep_lexicographic_least() {
   for (int j = 0; j < n_ && ties_.size() > 1; ++j) {
-    const int r = row_place_[at(j)];
+    const int r = row_place_[j];
     if (r >= 0) {
       keep_least_of_row(r);
     } else {
@@ -193,16 +191,16 @@ void LemkePath::keep_least_of_row(int r) {
   }
   std::size_t kept = 0;
   for (int i = 0; i < k; ++i) {
-    if (u_[i] - least <= kRelative * (std::abs(u_[i]) + std::abs(least)) + kAbsolute) ties_[kept++] = ties_[at(i)];
+    if (u_[i] - least <= kRelative * (std::abs(u_[i]) + std::abs(least)) + kAbsolute) ties_[kept++] = ties_[i];
   }
   ties_.resize(kept);
 }
 
 /// Entry of B⁻¹ in the row of a basic variable and the column of row r of R: -P for z, -[M' d] P for w.
 double LemkePath::lexicographic_entry(int var, int r) const {
-  if (var >= n_) return -inverse_row(column_place_[at(var - n_)])[r];
+  if (var >= n_) return -inverse_row(column_place_[var - n_])[r];
   double sum = 0.0;
-  for (int c = 0; c < size(); ++c) sum -= entry(var, columns_[at(c)]) * inverse_row(c)[r];
+  for (int c = 0; c < size(); ++c) sum -= entry(var, columns_[c]) * inverse_row(c)[r];
   return sum;
 }
 
@@ -231,15 +229,15 @@ void LemkePath::exchange(int entering, int leaving) {
     append(leaving, entering - n_);
     x_[size() - 1] = step;
   } else if (entering >= n_) {
-    const int place = column_place_[at(leaving - n_)];
+    const int place = column_place_[leaving - n_];
     replace_column(place, entering - n_);
     x_[place] = step;
   } else {
-    const int place = row_place_[at(entering)];
+    const int place = row_place_[entering];
     if (leaving < n_) {
       replace_row(place, leaving);
     } else {
-      remove(place, column_place_[at(leaving - n_)]);
+      remove(place, column_place_[leaving - n_]);
     }
     w_[entering] = step;
   }
@@ -248,7 +246,7 @@ void LemkePath::exchange(int entering, int leaving) {
 /// u = [M' d]_{row, C} P.
 void LemkePath::left_row(int row) {
   u_.setZero();
-  for (int c = 0; c < size(); ++c) add_scaled(entry(row, columns_[at(c)]), inverse_row(c), u_.data(), size());
+  for (int c = 0; c < size(); ++c) add_scaled(entry(row, columns_[c]), inverse_row(c), u_.data(), size());
 }
 
 /// S grows by a row and a column; v = P S_column = -dx, and the Schur complement is dw of the row.
@@ -264,8 +262,8 @@ void LemkePath::append(int row, int column) {
   double* last = inverse_row(m);
   for (int r = 0; r < m; ++r) last[r] = -u_[r] / schur;
   last[m] = 1.0 / schur;
-  row_place_[at(row)] = m;
-  column_place_[at(column)] = m;
+  row_place_[row] = m;
+  column_place_[column] = m;
   rows_.push_back(row);
   columns_.push_back(column);
 }
@@ -277,9 +275,9 @@ void LemkePath::replace_column(int place, int column) {
   for (int c = 0; c < m; ++c) {
     if (c != place) add_scaled(dx_[c], pivot_row, inverse_row(c), m);
   }
-  column_place_[at(columns_[at(place)])] = -1;
-  column_place_[at(column)] = place;
-  columns_[at(place)] = column;
+  column_place_[columns_[place]] = -1;
+  column_place_[column] = place;
+  columns_[place] = column;
 }
 
 void LemkePath::replace_row(int place, int row) {
@@ -292,9 +290,9 @@ void LemkePath::replace_row(int place, int row) {
     line[place] /= pivot;
     add_scaled(-line[place], u_.data(), line, m);
   }
-  row_place_[at(rows_[at(place)])] = -1;
-  row_place_[at(row)] = place;
-  rows_[at(place)] = row;
+  row_place_[rows_[place]] = -1;
+  row_place_[row] = place;
+  rows_[place] = row;
 }
 
 /// Deletes a row and a column of S; the last ones take their places.
@@ -308,34 +306,34 @@ void LemkePath::remove(int row_place, int column_place) {
   std::copy_n(inverse_row(last), size(), inverse_row(column_place));
   for (int c = 0; c < last; ++c) inverse_row(c)[row_place] = inverse_row(c)[last];
   x_[column_place] = x_[last];
-  row_place_[at(rows_[at(last)])] = row_place;
-  row_place_[at(rows_[at(row_place)])] = -1;
-  rows_[at(row_place)] = rows_[at(last)];
+  row_place_[rows_[last]] = row_place;
+  row_place_[rows_[row_place]] = -1;
+  rows_[row_place] = rows_[last];
   rows_.pop_back();
-  column_place_[at(columns_[at(last)])] = column_place;
-  column_place_[at(columns_[at(column_place)])] = -1;
-  columns_[at(column_place)] = columns_[at(last)];
+  column_place_[columns_[last]] = column_place;
+  column_place_[columns_[column_place]] = -1;
+  columns_[column_place] = columns_[last];
   columns_.pop_back();
 }
 
 void LemkePath::support(std::vector<int>& indices) const {
   indices.clear();
   for (int j = 0; j < n_; ++j) {
-    if (column_place_[at(j)] >= 0) indices.push_back(j);
+    if (column_place_[j] >= 0) indices.push_back(j);
   }
 }
 
 void LemkePath::solution(Eigen::Ref<Eigen::VectorXd> z) const {
   z.setZero();
-  for (int c = 0; c < size(); ++c) z[columns_[at(c)]] = size_q_ * equilibration_->scale[columns_[at(c)]] * x_[c];
+  for (int c = 0; c < size(); ++c) z[columns_[c]] = size_q_ * equilibration_->scale[columns_[c]] * x_[c];
 }
 
 void LemkePath::correct(const Eigen::Ref<const Eigen::VectorXd>& w, Eigen::Ref<Eigen::VectorXd> z) {
   const int m = size();
-  for (int r = 0; r < m; ++r) v_[r] = equilibration_->scale[rows_[at(r)]] * w[rows_[at(r)]];
+  for (int r = 0; r < m; ++r) v_[r] = equilibration_->scale[rows_[r]] * w[rows_[r]];
   const Eigen::Map<const Eigen::VectorXd> defect(v_.data(), m);
   for (int c = 0; c < m; ++c) {
-    const int column = columns_[at(c)];
+    const int column = columns_[c];
     z[column] -= equilibration_->scale[column] * Eigen::Map<const Eigen::VectorXd>(inverse_row(c), m).dot(defect);
   }
 }
@@ -343,7 +341,7 @@ void LemkePath::correct(const Eigen::Ref<const Eigen::VectorXd>& w, Eigen::Ref<E
 void LemkePath::ray(Eigen::Ref<Eigen::VectorXd> u) const {
   u.setZero();
   for (int c = 0; c < size(); ++c) {
-    if (columns_[at(c)] < n_) u[columns_[at(c)]] = equilibration_->scale[columns_[at(c)]] * std::max(dx_[c], 0.0);
+    if (columns_[c] < n_) u[columns_[c]] = equilibration_->scale[columns_[c]] * std::max(dx_[c], 0.0);
   }
   if (entering_ >= n_ && entering_ < 2 * n_) u[entering_ - n_] = equilibration_->scale[entering_ - n_];
   const double largest = u.maxCoeff();

@@ -61,8 +61,8 @@ class LemkePath {
   const double* inverse_row(int c) const { return inverse_.data() + static_cast<std::size_t>(c) * stride_; }
   double entry(int i, int column) const;
   double lexicographic_entry(int var, int r) const;
-  double value(int var) const { return var < n_ ? w_[var] : x_[column_place_[static_cast<std::size_t>(var - n_)]]; }
-  double decrease(int var) const { return var < n_ ? -dw_[var] : -dx_[column_place_[static_cast<std::size_t>(var - n_)]]; }
+  double value(int var) const { return var < n_ ? w_[var] : x_[column_place_[var - n_]]; }
+  double decrease(int var) const { return var < n_ ? -dw_[var] : -dx_[column_place_[var - n_]]; }
 
   int first_row() const;
   void find_direction(int entering);

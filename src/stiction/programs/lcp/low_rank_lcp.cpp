@@ -5,7 +5,6 @@
 #include <string>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/base/index.hpp"
 
 namespace stiction {
 
@@ -27,7 +26,7 @@ ActiveRows::ActiveRows(const Eigen::Ref<const RowMatrix>& A, const Eigen::Ref<co
   ws_.z_active.resize(0);
   ws_.correction.reserve(r_);
   ws_.active.clear();
-  ws_.active.reserve(at(r_));
+  ws_.active.reserve(r_);
   ws_.basis.reset(r_);
   solution_.y.setZero(r_);
   solution_.w.resize(n_);
@@ -89,17 +88,17 @@ void ActiveRows::solve_active() {
   ws_.z_active.setZero();
   solution_.y.setZero();
   for (int sweep = 0; sweep < 2; ++sweep) {
-    for (int j = 0; j < k; ++j) ws_.correction[j] = -q_[ws_.active[at(j)]] - row_vector(ws_.active[at(j)]).dot(solution_.y);
+    for (int j = 0; j < k; ++j) ws_.correction[j] = -q_[ws_.active[j]] - row_vector(ws_.active[j]).dot(solution_.y);
     ws_.basis.solve_lower(ws_.correction.data());
     ws_.basis.solve_upper(ws_.correction.data());
     for (int j = 0; j < k; ++j) {
       ws_.z_active[j] += ws_.correction[j];
-      solution_.y += ws_.correction[j] * row_vector(ws_.active[at(j)]);
+      solution_.y += ws_.correction[j] * row_vector(ws_.active[j]);
     }
   }
   constexpr double kRounding = 2e-15;
   double terms = 0.0;
-  for (int j = 0; j < k; ++j) terms += std::abs(ws_.z_active[j]) / ws_.inverse_norm[ws_.active[at(j)]];
+  for (int j = 0; j < k; ++j) terms += std::abs(ws_.z_active[j]) / ws_.inverse_norm[ws_.active[j]];
   length_ = solution_.y.norm() + kRounding / options_.tolerance * terms;
 }
 
@@ -136,14 +135,14 @@ Status ActiveRows::finish() {
     solution_.w[i] = std::max(solution_.w[i], 0.0);
   }
   for (int j = 0; j < rank(); ++j) {
-    const int i = ws_.active[at(j)];
+    const int i = ws_.active[j];
     const double size = std::abs(q_[i]) + length_ / ws_.inverse_norm[i];
     solution_.z[i] = std::max(ws_.z_active[j], 0.0);
     residual = std::max(residual, solution_.w[i] / size);
     solution_.w[i] = 0.0;
   }
   solution_.residual = residual;
-  solution_.active.reserve(at(r_));
+  solution_.active.reserve(r_);
   solution_.active.assign(ws_.active.begin(), ws_.active.end());
   return residual <= 2.0 * options_.tolerance ? Status::solved : Status::inaccurate;
 }

@@ -32,7 +32,7 @@ bool DenseLu::factor(double tolerance) {
     if (!(pivot > smallest)) return false;
     if (offset != 0) {
       a.row(k).swap(a.row(k + offset));
-      std::swap(order_[static_cast<std::size_t>(k)], order_[static_cast<std::size_t>(k + offset)]);
+      std::swap(order_[k], order_[k + offset]);
     }
     for (int i = k + 1; i < size_; ++i) {
       if (a(i, k) == 0.0) continue;
@@ -46,7 +46,7 @@ bool DenseLu::factor(double tolerance) {
 void DenseLu::solve(double* x) const {
   const ConstRowMap a(entries_.data(), size_, size_);
   Eigen::Map<Eigen::VectorXd> y(permuted_.data(), size_);
-  for (int i = 0; i < size_; ++i) y[i] = x[order_[static_cast<std::size_t>(i)]];
+  for (int i = 0; i < size_; ++i) y[i] = x[order_[i]];
   for (int i = 1; i < size_; ++i) y[i] -= a.row(i).head(i).dot(y.head(i));
   for (int i = size_ - 1; i >= 0; --i) {
     y[i] = (y[i] - a.row(i).tail(size_ - i - 1).dot(y.tail(size_ - i - 1))) / a(i, i);

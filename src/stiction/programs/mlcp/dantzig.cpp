@@ -32,7 +32,7 @@ struct Event {
   }
 };
 
-Place& place(DantzigWorkspace& ws, Index i) { return ws.place[static_cast<std::size_t>(i)]; }
+Place& place(DantzigWorkspace& ws, Index i) { return ws.place[i]; }
 
 Place place_at(const DantzigWorkspace& ws, Index i) {
   if (ws.lo[i] == ws.hi[i]) return Place::fixed;
@@ -89,7 +89,7 @@ bool aim(const Mlcp& p, DantzigWorkspace& ws, Index i, double sign) {
     return true;
   }
   for (Index c = 0; c < k; ++c) {
-    const double weight = ws.norms[ws.clamped[static_cast<std::size_t>(c)]];
+    const double weight = ws.norms[ws.clamped[c]];
     if (std::abs(ws.dx[c]) * weight <= kDependent * ws.norms[i]) ws.dx[c] = 0.0;  // rounding, and must not stop the slide
   }
   return false;
@@ -108,7 +108,7 @@ Event first_event(const Mlcp& p, const DantzigWorkspace& ws, Index i, double sig
   if (!moves) return event;
   const double noise = kNoise * ws.dy.norm();
   for (Index k = 0; k < p.size(); ++k) {
-    const Place at = ws.place[static_cast<std::size_t>(k)];
+    const Place at = ws.place[k];
     const double toward = at == Place::lower ? -ws.dw[k] : at == Place::upper ? ws.dw[k] : 0.0;
     if (k == i || toward <= noise * ws.norms[k]) continue;
     event.offer(std::max(0.0, at == Place::lower ? ws.w[k] : -ws.w[k]) / toward, Event::Kind::joins, k);
@@ -176,12 +176,12 @@ Status drive(const Mlcp& p, Index i, double tolerance, int limit, DantzigWorkspa
 /// w_C = 0 to rounding: Δx_C = -(T ᵀT)⁻¹ w_C, clipped to the bounds.
 void refine(const Mlcp& p, DantzigWorkspace& ws) {
   const Index k = ws.basis.rank();
-  for (Index c = 0; c < k; ++c) ws.dx[c] = -ws.w[ws.clamped[static_cast<std::size_t>(c)]];
+  for (Index c = 0; c < k; ++c) ws.dx[c] = -ws.w[ws.clamped[c]];
   ws.basis.solve_lower(ws.dx.data());
   ws.basis.solve_upper(ws.dx.data());
   if (!ws.dx.head(k).allFinite()) return;
   for (Index c = 0; c < k; ++c) {
-    const Index i = ws.clamped[static_cast<std::size_t>(c)];
+    const Index i = ws.clamped[c];
     ws.x[i] = std::clamp(ws.x[i] + ws.dx[c], ws.lo[i], ws.hi[i]);
   }
   refresh(p, ws);
@@ -234,8 +234,8 @@ void start(const Mlcp& p, DantzigWorkspace& ws, MlcpSolution& s) {
   for (GrowVector* v : {&ws.y, &ws.d, &ws.dx, &ws.dy}) v->resize(r);
   ws.x.setZero(n);
   if (!p.x0.empty()) ws.x = p.x0.map();
-  ws.place.resize(static_cast<std::size_t>(n));
-  ws.clamped.reserve(static_cast<std::size_t>(r));
+  ws.place.resize(n);
+  ws.clamped.reserve(r);
   ws.order.clear();
   for (const bool friction : {false, true}) {
     for (Index i = 0; i < n; ++i) {

@@ -30,7 +30,7 @@ struct Mlcp {
   VectorView x0 = {};                ///< n or empty; starting point, clipped to the bounds
 
   Eigen::Index size() const { return R.rows(); }
-  int normal_of(Eigen::Index i) const { return normal.empty() ? -1 : normal[static_cast<std::size_t>(i)]; }
+  int normal_of(Eigen::Index i) const { return normal.empty() ? -1 : normal[i]; }
   /// Bounds of row i at x.
   double lower(Eigen::Index i, const GrowVector& x) const { return normal_of(i) < 0 ? lo[i] : lo[i] * std::max(0.0, x[normal_of(i)]); }
   double upper(Eigen::Index i, const GrowVector& x) const { return normal_of(i) < 0 ? hi[i] : hi[i] * std::max(0.0, x[normal_of(i)]); }

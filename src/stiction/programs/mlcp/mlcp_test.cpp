@@ -100,11 +100,11 @@ Problem random_contacts(unsigned seed, int contacts, int r, double mu) {
   p.q = product(p.R, start);
   p.lo = VectorXd::Constant(n, -mu);
   p.hi = VectorXd::Constant(n, mu);
-  p.normal.assign(static_cast<std::size_t>(n), -1);
+  p.normal.assign(n, -1);
   for (int i = 0; i < contacts; ++i) {
     p.lo[3 * i] = 0.0;
     p.hi[3 * i] = kInfinity;
-    p.normal[static_cast<std::size_t>(3 * i + 1)] = p.normal[static_cast<std::size_t>(3 * i + 2)] = 3 * i;
+    p.normal[3 * i + 1] = p.normal[3 * i + 2] = 3 * i;
   }
   return p;
 }
@@ -114,7 +114,7 @@ double violation(const Problem& p, const VectorXd& x) {
   const VectorXd w = product(p.R, product(p.R, x, true)) + p.q;
   double worst = 0.0;
   for (Index i = 0; i < x.size(); ++i) {
-    const int j = p.normal.empty() ? -1 : p.normal[static_cast<std::size_t>(i)];
+    const int j = p.normal.empty() ? -1 : p.normal[i];
     const double low = j < 0 ? p.lo[i] : p.lo[i] * x[j], high = j < 0 ? p.hi[i] : p.hi[i] * x[j];
     worst = std::max(worst, std::abs(x[i] - std::min(high, std::max(low, x[i] - w[i]))));
   }
@@ -124,7 +124,7 @@ double violation(const Problem& p, const VectorXd& x) {
 /// Solves the square system in place by elimination with full pivoting; false when it is singular.
 bool eliminate(Eigen::MatrixXd& K, VectorXd& b) {
   const Index n = b.size();
-  std::vector<Index> column(static_cast<std::size_t>(n));
+  std::vector<Index> column(n);
   for (Index k = 0; k < n; ++k) {
     Index row = 0, col = 0;
     const double pivot = K.bottomRightCorner(n - k, n - k).cwiseAbs().maxCoeff(&row, &col);
@@ -132,7 +132,7 @@ bool eliminate(Eigen::MatrixXd& K, VectorXd& b) {
     K.row(k).swap(K.row(k + row));
     std::swap(b[k], b[k + row]);
     K.col(k).swap(K.col(k + col));
-    column[static_cast<std::size_t>(k)] = k + col;
+    column[k] = k + col;
     for (Index i = 0; i < n; ++i) {
       if (i == k) continue;
       const double factor = K(i, k) / K(k, k);
@@ -141,7 +141,7 @@ bool eliminate(Eigen::MatrixXd& K, VectorXd& b) {
     }
   }
   for (Index k = 0; k < n; ++k) b[k] /= K(k, k);
-  for (Index k = n - 1; k >= 0; --k) std::swap(b[k], b[column[static_cast<std::size_t>(k)]]);
+  for (Index k = n - 1; k >= 0; --k) std::swap(b[k], b[column[k]]);
   return true;
 }
 
@@ -164,7 +164,7 @@ bool enumerate(const Problem& p, VectorXd& x) {
       const double bound = free ? 0.0 : code % 3 == 1 ? p.lo[i] : p.hi[i];
       finite = std::isfinite(bound);
       K(i, i) = 1.0;
-      const int j = p.normal.empty() ? -1 : p.normal[static_cast<std::size_t>(i)];
+      const int j = p.normal.empty() ? -1 : p.normal[i];
       if (j < 0) {
         x[i] = bound;
       } else {

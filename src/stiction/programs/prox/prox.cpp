@@ -51,8 +51,8 @@ void add_velocity(const BlockRows& rows, int g, const double* y, double* u) {
     const double *a = entry.data(), *x = y + rows.col_offset(rows.entry_block(e));
     const Eigen::Index width = entry.cols();
     std::array<double, Height> sum{};
-    for (Eigen::Index j = 0; j < width; ++j) for_rows<Height>([&](int k) { sum[static_cast<std::size_t>(k)] += a[k * width + j] * x[j]; });
-    for_rows<Height>([&](int k) { u[k] += sum[static_cast<std::size_t>(k)]; });
+    for (Eigen::Index j = 0; j < width; ++j) for_rows<Height>([&](int k) { sum[k] += a[k * width + j] * x[j]; });
+    for_rows<Height>([&](int k) { u[k] += sum[k]; });
   }
 }
 

@@ -60,8 +60,8 @@ void ActiveSet::start(RowsView A, VectorView c, VectorView lo, VectorView hi, Ve
   gradient_.resize(n);
   target_.setZero(r);
   inside_.clear();
-  inside_.reserve(static_cast<std::size_t>(r));
-  barred_.assign(static_cast<std::size_t>(n), 0);
+  inside_.reserve(r);
+  barred_.assign(n, 0);
   any_barred_ = false;
   basis_.reset(static_cast<int>(r));
   projected_.resize(r);
@@ -76,7 +76,7 @@ void ActiveSet::read_bounds(VectorView lo, VectorView hi, VectorView x0) {
   lo_.resize(n);
   hi_.resize(n);
   x_.resize(n);
-  place_.resize(static_cast<std::size_t>(n));
+  place_.resize(n);
   for (Eigen::Index j = 0; j < n; ++j) {
     const double low = lo.empty() ? 0.0 : lo[j], high = hi.empty() ? kInfinity : hi[j], at = x0.empty() ? 0.0 : x0[j];
     if (!(low <= high) || low == kInfinity || high == -kInfinity) {
@@ -299,8 +299,8 @@ Eigen::Index ActiveSet::price(double tolerance) const {
   double steepest = 0.0;
   for (Eigen::Index j = 0; j < size(); ++j) {
     const double g = gradient_[j];
-    const double score = inverse_norm_[j] * steepness(place_[static_cast<std::size_t>(j)], g);
-    if (!(score > steepest) || barred_[static_cast<std::size_t>(j)] != 0) continue;
+    const double score = inverse_norm_[j] * steepness(place_[j], g);
+    if (!(score > steepest) || barred_[j] != 0) continue;
     if (!(std::abs(g) > tolerance * (norm_[j] * scale_ + std::abs(cost(j))))) continue;
     steepest = score;
     best = j;
@@ -348,7 +348,7 @@ Status ActiveSet::enter(Eigen::Index j, double tolerance) {
 
 void ActiveSet::bar_unless_descended(Eigen::Index j) {
   if (descent_ <= kSettled) {
-    barred_[static_cast<std::size_t>(j)] = 1;
+    barred_[j] = 1;
     any_barred_ = true;
   } else {
     allow_all();

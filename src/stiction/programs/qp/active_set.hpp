@@ -58,12 +58,12 @@ class ActiveSet {
   int pivots() const { return pivots_; }
   Eigen::Index size() const { return A_.rows(); }
   Eigen::Index inside_size() const { return static_cast<Eigen::Index>(inside_.size()); }
-  Eigen::Index inside(Eigen::Index k) const { return inside_[static_cast<std::size_t>(k)]; }
+  Eigen::Index inside(Eigen::Index k) const { return inside_[k]; }
 
  private:
   enum class Place : signed char { lower, upper, idle, inside, fixed };
 
-  Place& place(Eigen::Index j) { return place_[static_cast<std::size_t>(j)]; }
+  Place& place(Eigen::Index j) { return place_[j]; }
   Place place_of(Eigen::Index j) const;
   double cost(Eigen::Index j) const { return c_.empty() ? 0.0 : c_[j]; }
   void read_bounds(VectorView lo, VectorView hi, VectorView x0);

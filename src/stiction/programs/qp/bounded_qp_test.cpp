@@ -159,7 +159,7 @@ TEST(BoundedQp, MotionDoesNotDependOnTheOrder) {
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), std::mt19937(seed));
     RowMatrix A = scene.A;
-    for (int i = 0; i < 80; ++i) A.row(i) = scene.A.row(order[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < 80; ++i) A.row(i) = scene.A.row(order[i]);
     ASSERT_EQ(bounded_qp({.A = scene.A, .t = t}, {}, ws, s), Status::solved);
     ASSERT_EQ(bounded_qp({.A = A, .t = t}, {}, ws, permuted), Status::solved);
     EXPECT_NEAR((s.y - permuted.y).norm(), 0.0, 1e-13 * t.norm());

@@ -15,8 +15,8 @@ void PenaltyRows::reset(RowsView C, double stiffness) {
   slack_.setZero(m);
   level_.setZero(m);
   hessian_.setZero(C.cols(), C.cols());
-  active_.assign(static_cast<std::size_t>(m), 0);
-  kinks_.reserve(static_cast<std::size_t>(m));
+  active_.assign(m, 0);
+  kinks_.reserve(m);
   for (Eigen::Index i = 0; i < m; ++i) {
     norm_[i] = C.row(i).norm();
     weight_[i] = norm_[i] > 0.0 ? stiffness / (norm_[i] * norm_[i]) : 0.0;
@@ -33,7 +33,7 @@ double PenaltyRows::evaluate(const Eigen::Ref<const Eigen::VectorXd>& y) {
   for (Eigen::Index i = 0; i < size(); ++i) {
     slack_[i] = level_[i] - C_.row(i).dot(y);
     const signed char now = slack_[i] > 0.0 && weight_[i] > 0.0 ? 1 : 0;
-    signed char& was = active_[static_cast<std::size_t>(i)];
+    signed char& was = active_[i];
     if (now == was) continue;
     const double signed_weight = now != 0 ? weight_[i] : -weight_[i];
     for (Eigen::Index b = 0; b < C_.cols(); ++b) hessian_.col(b) += (signed_weight * C_.row(i)[b]) * C_.row(i);

@@ -23,7 +23,7 @@ class PenaltyRows {
   double weight(Eigen::Index i) const { return weight_[i]; }
   double norm(Eigen::Index i) const { return norm_[i]; }
   double slack(Eigen::Index i) const { return slack_[i]; }
-  bool active(Eigen::Index i) const { return active_[static_cast<std::size_t>(i)] != 0; }
+  bool active(Eigen::Index i) const { return active_[i] != 0; }
   double force(Eigen::Index i) const { return active(i) ? weight_[i] * slack_[i] : 0.0; }
   GrowVector& level() { return level_; }
   const GrowMatrix& hessian() const { return hessian_; }

@@ -53,9 +53,9 @@ double enumerate(const DenseQp& qp, Eigen::VectorXd& best_x) {
       K.topLeftCorner(n, n) = qp.H;
       rhs.head(n) = -qp.f;
       for (Eigen::Index i = 0; i < k; ++i) {
-        K.row(n + i).head(n) = rows[static_cast<std::size_t>(i)].transpose();
-        K.col(n + i).head(n) = rows[static_cast<std::size_t>(i)];
-        rhs[n + i] = sides[static_cast<std::size_t>(i)];
+        K.row(n + i).head(n) = rows[i].transpose();
+        K.col(n + i).head(n) = rows[i];
+        rhs[n + i] = sides[i];
       }
       const Eigen::VectorXd x = K.completeOrthogonalDecomposition().solve(rhs).head(n);
       if (!x.allFinite() || !feasible(qp, x, 1e-9)) continue;

@@ -59,7 +59,7 @@ void measure_diagonal(const ReducedProblem& p, SoftConeWorkspace& w) {
 double velocity_scale(const ReducedProblem& p, const Contacts& contacts, bool rows) {
   double scale = 1e-300;
   for (int i = 0; i < p.contacts(); ++i) {
-    const SoftContact& c = contacts[static_cast<std::size_t>(i)];
+    const SoftContact& c = contacts[i];
     scale = std::max(scale, (p.u_free.segment<3>(3 * i) - c.reference).cwiseAbs().maxCoeff());
   }
   if (rows && p.w_free.size() > 0) scale = std::max(scale, p.w_free.cwiseAbs().maxCoeff());
@@ -75,7 +75,7 @@ class SoftNewton {
   bool raise(double proximity) {
     bool any = rows_ > 0;
     for (int i = 0; i < p_.contacts(); ++i) {
-      const SoftContact& c = contacts_[static_cast<std::size_t>(i)];
+      const SoftContact& c = contacts_[i];
       const double own[2] = {c.normal, c.tangential};
       for (int k = 0; k < 2; ++k) {
         w_.softness[2 * i + k] = std::max(own[k], proximity * w_.diagonal[2 * i + k]);
@@ -92,7 +92,7 @@ class SoftNewton {
     for (int i = 0; i < p_.contacts(); ++i) {
       const double n = w_.hard[2 * i], t = w_.hard[2 * i + 1];
       const Vector3d own = w_.lambda.segment<3>(3 * i), taken(n * own[0], t * own[1], t * own[2]);
-      w_.shift.segment<3>(3 * i) = p_.u_free.segment<3>(3 * i) - contacts_[static_cast<std::size_t>(i)].reference - taken;
+      w_.shift.segment<3>(3 * i) = p_.u_free.segment<3>(3 * i) - contacts_[i].reference - taken;
     }
     if (p_.defect.size() > 0) w_.shift.noalias() += p_.defect * w_.lambda;
     w_.row_shift = p_.w_free - w_.hard_rows.cwiseProduct(w_.beta);
@@ -147,7 +147,7 @@ class SoftNewton {
   void impulses(double step, GrowVector& lambda, GrowVector& beta, bool derivative) {
     Matrix3d block;
     for (int i = 0; i < p_.contacts(); ++i) {
-      if (is_half_line(contacts_[static_cast<std::size_t>(i)])) {
+      if (is_half_line(contacts_[i])) {
         normal_impulse(i, step, lambda, derivative);
         continue;
       }
@@ -155,8 +155,7 @@ class SoftNewton {
       Vector3d x = -w_.u.segment<3>(3 * i);
       if (step != 0.0) x -= step * w_.du.segment<3>(3 * i);
       const Vector3d scaled(x[0] / metric.normal, x[1] / metric.tangential, x[2] / metric.tangential);
-      lambda.segment<3>(3 * i) =
-          project_face(w_.shape, contacts_[static_cast<std::size_t>(i)], metric, scaled, derivative ? &block : nullptr);
+      lambda.segment<3>(3 * i) = project_face(w_.shape, contacts_[i], metric, scaled, derivative ? &block : nullptr);
       if (derivative) Eigen::Map<Matrix3d>(w_.D.data() + 9 * i) = block;  // symmetric
     }
     for (int j = 0; j < p_.bounded_rows(); ++j) {
@@ -253,7 +252,7 @@ bool proves_infeasible(const ReducedProblem& p, const Contacts& contacts, double
   db = w.beta - w.beta_round;
   double size = 0.0, pushed = 0.0, weight = 0.0;
   for (int i = 0; i < p.contacts(); ++i) {
-    const SoftContact& c = contacts[static_cast<std::size_t>(i)];
+    const SoftContact& c = contacts[i];
     const Vector3d d = dl.segment<3>(3 * i);
     size = std::max(size, d.cwiseAbs().maxCoeff() * std::sqrt(w.diagonal[2 * i]));
     if ((d - project_face(w.shape, c, {}, d, nullptr)).norm() > 1e-9 * d.norm()) return false;
@@ -288,7 +287,7 @@ double measured_natural_map(const ReducedProblem& p, const Contacts& contacts, c
   if (p.defect.size() > 0) w.du.noalias() += p.defect * lambda;
   double worst = 0.0;
   for (int i = 0; i < p.contacts(); ++i) {
-    const SoftContact& c = contacts[static_cast<std::size_t>(i)];
+    const SoftContact& c = contacts[i];
     const Vector3d l = lambda.segment<3>(3 * i), soft(c.normal * l[0], c.tangential * l[1], c.tangential * l[2]);
     const Vector3d u = w.du.segment<3>(3 * i) + p.u_free.segment<3>(3 * i) - c.reference + soft;
     if (std::isinf(c.mu) && c.face == SoftContact::Face::cone) {  // a half space: its directions need no common ρ

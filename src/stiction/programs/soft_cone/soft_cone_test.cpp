@@ -16,7 +16,7 @@ using test_scenes::Random;
 using test_scenes::uniform;
 
 std::vector<SoftContact> contacts_of(const ReducedProblem& p, double softness, bool polygon) {
-  std::vector<SoftContact> contacts(static_cast<std::size_t>(p.contacts()));
+  std::vector<SoftContact> contacts(p.contacts());
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     contacts[i].mu = p.mu[static_cast<Eigen::Index>(i)];
     contacts[i].normal = contacts[i].tangential = softness;
