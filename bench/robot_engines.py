@@ -18,7 +18,7 @@ from small_scenes import STIFF, stiff_geom
 
 
 class RobotEngine:
-    like = None  # the engine of scene_engines.py, whose module this is, and whose name unless it has its own
+    like = None  # the engine of scene_engines, whose module this is, and whose name unless it has its own
 
     def __init_subclass__(cls):
         cls.name = cls.__dict__.get("name", cls.like.name)

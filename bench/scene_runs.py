@@ -1,4 +1,4 @@
-"""Runs of scenes (pile_scenes.py) in engines (scene_engines.py), measured alike, and their table."""
+"""Runs of scenes (pile_scenes.py) in engines (scene_engines), measured alike, and their table."""
 
 import time
 

@@ -66,7 +66,7 @@ class Scene {
     wet.restitution_tangential = 0.2;
     problem.material.assign(points.size(), wet);
     joints.assign(world.actuated().begin(), world.actuated().end());
-    if (robot.driven > 0) joints.resize(static_cast<std::size_t>(robot.driven));
+    if (robot.driven > 0) joints.resize(robot.driven);
     desired.resize(static_cast<Eigen::Index>(joints.size()));
     for (std::size_t i = 0; i < joints.size(); ++i) desired[static_cast<Eigen::Index>(i)] = v[joints[i]] + 1e-3 * 5.0 * normal(rng);
   }

@@ -12,9 +12,16 @@ BENCH = pathlib.Path(__file__).parents[1] / "bench"
 sys.path.insert(0, str(BENCH))
 
 from pile_scenes import bin_of, card_house, scenes, wall_and_ball  # noqa: E402
-from scene_engines import ENGINES, GRAVITY, MuJoCo, Ode, Stiction, rotate  # noqa: E402
+from scene_engines import ENGINES, GRAVITY, MuJoCo, Ode, Stiction  # noqa: E402
 from scene_runs import EnergyRise, Meter, run, table_row, times_beside  # noqa: E402
-from scene_shapes import Shape, inertia, mesh, random_quaternion, volume  # noqa: E402
+from scene_shapes import (  # noqa: E402
+    Shape,
+    inertia,
+    mesh,
+    random_quaternion,
+    rotate,
+    volume,
+)
 
 
 def sampled_moments(shape, inside, half, rng):
