@@ -1,6 +1,7 @@
 #include "stiction/geometry/separation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <coal/narrowphase/gjk.h>
@@ -39,8 +40,31 @@ class AxisSearch {
   }
 
  private:
+  /// Edges at a support, from there: as many as fit.
+  struct Edges {
+    std::array<Vector3d, 16> along;
+    int count = 0;
+
+    void take(const Convex& shape, const SupportPoint& at) {
+      count = 0;
+      if (shape.is_cylinder()) return;
+      for (int k : shape.core->neighbors_of(at.vertex)) {
+        if (count == static_cast<int>(along.size())) break;
+        along[count++] = shape.world(k) - at.point;
+      }
+    }
+    /// How much farther along n than the support one of their ends is.
+    double farthest(const Vector3d& n) const {
+      double most = 0.0;
+      for (int i = 0; i < count; ++i) most = std::max(most, n.dot(along[i]));
+      return most;
+    }
+  };
+
   void try_round() {
     const Axis at = best_;
+    edges_a_.take(a_, at.a);
+    edges_b_.take(b_, at.b);
     try_faces(at);
     try_edge_pairs(at);
     if (a_.is_cylinder() || b_.is_cylinder()) try_curved(at);
@@ -49,13 +73,18 @@ class AxisSearch {
 
   /// Takes the direction if it separates better; the sign is that of the current best.
   void attempt(Vector3d n, const Axis& at) {
-    const double length = n.norm();
-    if (!(length > 0.0)) return;
-    n /= n.dot(at.n) < 0.0 ? -length : length;
-    // The supports at hand bound s(n) from above. Curved features make s flat at its maximum, so its value tells n to 1e-8 only: an axis
-    // that solves its own condition is preferred to the first direction when they tie.
+    const double square = n.squaredNorm();
+    if (!(square > 0.0)) return;
+    if (n.dot(at.n) < 0.0) n = -n;
+    // Curved features make s flat at its maximum, so its value tells n to 1e-8 only: an axis that solves its own condition is preferred to
+    // the first direction when they tie.
     const double needed = best_.separation + (raw_ ? -1.0 : 1.0) * 1e-14 * scale_;
-    if (n.dot(at.a.point - at.b.point) <= needed) return;
+    const double least = needed * std::abs(needed) * square;
+    const auto too_low = [least](double bound) { return bound * std::abs(bound) <= least; };
+    // Any two points of the shapes bound s(n) from above: the supports at hand, and their neighbours, which leave one axis in ten.
+    const double bound = n.dot(at.a.point - at.b.point);
+    if (too_low(bound) || too_low(bound - edges_a_.farthest(-n) - edges_b_.farthest(n))) return;
+    n /= std::sqrt(square);
     const SupportPoint pa = support(a_, -n, std::max(at.a.vertex, 0)), pb = support(b_, n, std::max(at.b.vertex, 0));
     const double s = n.dot(pa.point - pb.point);
     if (s <= needed) return;
@@ -78,19 +107,18 @@ class AxisSearch {
 
   /// Calls f with every edge at the support, from there; a cylinder's side counts as one.
   template <class F>
-  void for_edges(const Convex& shape, const SupportPoint& at, const F& f) {
+  void for_edges(const Convex& shape, const Edges& edges, const SupportPoint& at, const F& f) {
     if (shape.is_cylinder()) {
       f(shape.axis());
       return;
     }
-    for (int k : shape.core->neighbors_of(at.vertex)) {
-      f(shape.world(k) - at.point);
-    }
+    for (int i = 0; i < edges.count; ++i) f(edges.along[i]);
+    for (int k : shape.core->neighbors_of(at.vertex).subspan(edges.count)) f(shape.world(k) - at.point);
   }
 
   void try_edge_pairs(const Axis& at) {
-    for_edges(a_, at.a, [&](const Vector3d& u) {
-      for_edges(b_, at.b, [&](const Vector3d& v) {
+    for_edges(a_, edges_a_, at.a, [&](const Vector3d& u) {
+      for_edges(b_, edges_b_, at.b, [&](const Vector3d& v) {
         const Vector3d n = u.cross(v);
         if (n.squaredNorm() > 1e-12 * u.squaredNorm() * v.squaredNorm()) attempt(n, at);
       });
@@ -120,8 +148,8 @@ class AxisSearch {
     if (a_.is_cylinder() && b_.is_cylinder()) {
       ascend(at);
     }
-    for_edges(a_, at.a, [&](const Vector3d& e) { try_arc(e.normalized(), at); });
-    for_edges(b_, at.b, [&](const Vector3d& e) { try_arc(e.normalized(), at); });
+    for_edges(a_, edges_a_, at.a, [&](const Vector3d& e) { try_arc(e.normalized(), at); });
+    for_edges(b_, edges_b_, at.b, [&](const Vector3d& e) { try_arc(e.normalized(), at); });
   }
 
   void try_cylinder(const Convex& cylinder, const Convex& other, const SupportPoint& at_other, double sign, const Axis& at) {
@@ -194,6 +222,7 @@ class AxisSearch {
   }
 
   const Convex &a_, &b_;
+  Edges edges_a_, edges_b_;  // at the supports that a round starts from
   Axis best_;
   double scale_ = 1.0;
   bool raw_ = true;  ///< the best is still the first direction

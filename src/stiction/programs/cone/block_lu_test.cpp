@@ -104,13 +104,15 @@ TEST(BlockLu, KernelsOfSixAreTheProductsTheyStandFor) {
   using Square = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
   const Block a = Block::Random(), c = Block::Random();
   const RowBlock b = RowBlock::Random();
-  Block product = c, sum = c, transposed = a;
+  Block product = c, sum = c, normal = c, transposed = a;
   six::subtract_product(a.data(), b.data(), product.data());
   EXPECT_LE((product - (c - a * b)).norm(), 1e-14);
   const Rows l = Rows::Random(), r = Rows::Random();
   const Square d = Square::Random();
   six::add_triple_product(l.data(), d.data(), r.data(), sum.data());
   EXPECT_LE((sum - (c + l.transpose() * d * r)).norm(), 1e-14);
+  six::add_normal_product(l.data(), d(0, 0), r.data(), normal.data());
+  EXPECT_LE((normal - (c + d(0, 0) * l.row(0).transpose() * r.row(0))).norm(), 1e-14);
   six::transpose(transposed.data());
   EXPECT_EQ(transposed, a.transpose());
   const Eigen::Matrix<double, 6, 1> x = Eigen::Matrix<double, 6, 1>::Random();

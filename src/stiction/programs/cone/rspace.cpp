@@ -199,8 +199,9 @@ STICTION_INLINE void RSpace::add_contacts(const GrowVector& D, int first, int la
   const double* d = D.data();
   for (int g = 0; g < rows.groups(); ++g, d += 9) {
     const int begin = rows.entry_begin(g), past = rows.entry_end(g);
-    // A compliant contact that is open, as most are where overlap is undone.
-    if (std::all_of(d, d + 9, [](double x) { return x == 0.0; })) {
+    // Of compliant contacts without friction, as those are where overlap is undone, most are open.
+    const bool normal_alone = std::all_of(d + 1, d + 9, [](double x) { return x == 0.0; });
+    if (normal_alone && d[0] == 0.0) {
       place += single ? 0 : (past - begin) * (past - begin);
       continue;
     }
@@ -213,7 +214,8 @@ STICTION_INLINE void RSpace::add_contacts(const GrowVector& D, int first, int la
         const std::ptrdiff_t n = rows.block_size(rows.entry_block(b));
         double* target = values + (single ? 0 : *place++);
         if (m == 6 && n == 6) {
-          if (first == 0) six::add_triple_product(left, d, right, target);
+          if (first > 0) continue;
+          normal_alone ? six::add_normal_product(left, d[0], right, target) : six::add_triple_product(left, d, right, target);
           continue;
         }
         const Used used = used_[b];

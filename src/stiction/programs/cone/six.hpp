@@ -108,6 +108,18 @@ STICTION_INLINE void add_triple_product(const double* l, const double* d, const 
   }
 }
 
+/// The same where D has its first entry alone.
+STICTION_INLINE void add_normal_product(const double* l, double d, const double* r, double* c) {
+  Vector row;
+  load(l, row);
+  for (int j = 0; j < 6; ++j, c += 6) {
+    Vector column;
+    load(c, column);
+    add(row, d * r[j], column);
+    store(column, c);
+  }
+}
+
 /// y -= A x.
 STICTION_INLINE void subtract_columns(const double* a, const double* x, double* y) {
   Vector sum;

@@ -20,6 +20,7 @@ using Contacts = std::vector<SoftContact>;
 using Ref = Eigen::Ref<const Eigen::VectorXd>;
 
 constexpr double kLeastProximity = 1e-7;    // below it rounding of u, divided by δ, is worse than slow rounds
+constexpr double kSoft = 0.1;               // of δ: from here on softness of its own, divided by which rounding of u stays below 1e-12
 constexpr double kSlowRound = 0.2;          // a round that gains less lowers δ
 constexpr double kFinestTolerance = 1e-13;  // Newton's gradient over the size of its terms
 
@@ -71,14 +72,15 @@ class SoftNewton {
   SoftNewton(const ReducedProblem& p, const Contacts& contacts, const SoftConeOptions& options, SoftConeWorkspace& w)
       : p_(p), contacts_(contacts), options_(options), w_(w), rows_(options.bounded_rows ? p.bounded_rows() : 0) {}
 
-  /// Softness with hard rows raised to `proximity` G_ii. True when anything was raised.
+  /// Softness with that of hard rows raised to `proximity` G_ii. True when anything was raised.
   bool raise(double proximity) {
     bool any = rows_ > 0;
     for (int i = 0; i < p_.contacts(); ++i) {
       const SoftContact& c = contacts_[i];
       const double own[2] = {c.normal, c.tangential};
       for (int k = 0; k < 2; ++k) {
-        w_.softness[2 * i + k] = std::max(own[k], proximity * w_.diagonal[2 * i + k]);
+        const double raised = proximity * w_.diagonal[2 * i + k];
+        w_.softness[2 * i + k] = own[k] < kSoft * raised ? raised : own[k];
         w_.hard[2 * i + k] = w_.softness[2 * i + k] - own[k];
         any = any || w_.hard[2 * i + k] > 0.0;
       }

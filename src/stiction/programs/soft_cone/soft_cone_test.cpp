@@ -58,6 +58,22 @@ void add_rows(ReducedProblem& p, int m, Random& random) {
   }
 }
 
+TEST(SoftCone, SoftRowsTakeOneRound) {
+  // Softer than a tenth of the first proximity: Newton alone, which frictionless contacts end in finitely many steps.
+  const ReducedProblem p =
+      test_scenes::reduced_problem(MatrixXd::Identity(3, 3), MatrixXd::Identity(3, 3), Vector3d(-2.0, 0.0, 0.0), VectorXd::Zero(1), {3});
+  SoftConeOptions options;
+  for (const double softness : {0.2 * options.proximity, 2.0 * options.proximity}) {
+    SoftConeWorkspace w;
+    SoftConeSolution s;
+    soft_cone(p, contacts_of(p, softness, false), options, w, s);
+    EXPECT_EQ(s.status, Status::solved);
+    EXPECT_NEAR(s.lambda[0], 2.0 / (1.0 + softness), 1e-12);  // rounding of u over the softness
+    EXPECT_EQ(s.rounds, 1);
+    EXPECT_EQ(s.iterations, 1);
+  }
+}
+
 TEST(SoftCone, OneSphereInClosedForm) {
   // G = 1/m I: falling at 2 m/s with softness R, λ_N = 2 / (1/m + R).
   const double mass = 3.0, softness = 0.2;
