@@ -32,9 +32,12 @@ class AxisSearch {
 
   Axis run() {
     for (int round = 0; round < kMaxRounds; ++round) {
+      const int a = best_.a.vertex, b = best_.b.vertex;
       improved_ = false;
       try_round();
-      if (!improved_) break;
+      // The features at the same two vertices give the same axes; at a cylinder's support they turn with the axis.
+      const bool same = a == best_.a.vertex && b == best_.b.vertex && a >= 0 && b >= 0;
+      if (!improved_ || same) break;
     }
     return best_;
   }
