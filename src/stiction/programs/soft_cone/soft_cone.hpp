@@ -7,10 +7,10 @@
 // piecewise smooth gradient y - R_tᵀ λ(y); its Hessian I + Σ R_iᵀ D_i R_i, D_i = R_i⁻½ P' R_i⁻½, is r x r and block-sparse. Line search:
 // root of the derivative along the step, O(n) an evaluation. [Todorov 2014; Castro, Permenter, Han 2022, section IV].
 // Hard rows (R_i below a tenth of `proximity` times G_ii; the bounded rows, which are exact) take part by proximal points: R_i is raised by
-// δ and û_i by δ λ_i of the last round, whose limit is the hard program. For R = 0 this is the method of multipliers on min ½|y|² s.t. u -
-// û ∈ K*, the primal of Anitescu's step. Infeasible: λ grows along a direction of the recession cone, which is checked. Stopping test:
-// natural map |λ - P_K(λ - ρ (u + R λ - û))|_inf / ρ <= tolerance * velocity scale, from (λ, β) alone. Departs from the sources in using no
-// Delassus approximation and in the hard rows. Cost per iteration: n r² + r³, or the block-sparse one.
+// δ and û_i by δ λ_i of the last round, whose limit is the hard program. For R = 0 this is the method of multipliers on
+// min ½|y|² s.t. u - û ∈ K*, the primal of Anitescu's step. Infeasible: λ grows along a direction of the recession cone, which is checked.
+// Stopping test: natural map |λ - P_K(λ - ρ (u + R λ - û))|_inf / ρ <= tolerance * velocity scale, from (λ, β) alone.
+// Departs from the sources in using no Delassus approximation and in the hard rows. Cost per iteration: n r² + r³, or the block-sparse one.
 #pragma once
 
 #include <vector>
