@@ -92,7 +92,28 @@ bool take_warm_start(const ConeOptions& options, const ConeSolution& solution, C
   return true;
 }
 
-void report(const ConeOptions& options, const ConeMemory& memory, bool solved, ConeSolution& solution) {
+// A wide cone hides from the natural map what friction exceeds it by, μ² times as much. The nearest points of the cones do not exceed them,
+// and are taken where the natural map allows.
+bool settle_on_cones(const ReducedProblem& problem, ConeMemory& memory, bool solved) {
+  double most = 0.0;
+  memory.lambda = memory.best_lambda;
+  for (int i = 0; i < problem.contacts(); ++i) {
+    if (!(problem.mu[i] > 1.0) || problem.mu[i] == kInfinity) continue;
+    const Eigen::Vector3d lambda = memory.lambda.segment<3>(3 * i), nearest = memory.shape.project(problem.mu[i], lambda);
+    most = std::max(most, problem.mu[i] * std::abs(nearest[0] - lambda[0]));
+    memory.lambda.segment<3>(3 * i) = nearest;
+  }
+  if (most <= memory.accept * memory.rho) return solved;
+  memory.beta = memory.best_beta;
+  const double reached = memory.best, now = evaluate(problem, memory);
+  if (now > std::max(reached, memory.acceptable)) return solved;
+  memory.best = now;
+  memory.best_lambda = memory.lambda;
+  return now <= memory.accept;
+}
+
+void report(const ReducedProblem& problem, const ConeOptions& options, ConeMemory& memory, bool solved, ConeSolution& solution) {
+  if (std::isfinite(memory.best)) solved = settle_on_cones(problem, memory, solved);
   solution.iterations = options.max_iterations - memory.budget;
   solution.lambda = memory.best_lambda;
   solution.beta = memory.best_beta;
@@ -139,11 +160,11 @@ void solve(const ReducedProblem& problem, const ConeOptions& options, int edges,
   if (!suits_working_set(problem)) return solve_whole(problem, options, edges, memory, solution);
   prepare(problem, options, edges, memory);
   take_warm_start(options, solution, memory);
-  if (solve_on_working_set(problem, options, edges, memory, set)) return report(options, memory, true, solution);
+  if (solve_on_working_set(problem, options, edges, memory, set)) return report(problem, options, memory, true, solution);
   // The part's best point is a poor start: its active set is what the whole problem did not accept.
   memory.lambda.setZero();
   memory.beta.setZero();
-  report(options, memory, search(problem, edges, memory, false), solution);
+  report(problem, options, memory, search(problem, edges, memory, false), solution);
 }
 
 constexpr double kNoRoom = 1e-6;  // of the largest velocity: opposing rows closer than this are one while the active set is sought
@@ -235,13 +256,13 @@ void record(ConeMemory& memory, ConePhase phase, double product, double natural_
 void solve_whole(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, ConeSolution& solution) {
   prepare(problem, options, edges, memory);
   const bool warm = take_warm_start(options, solution, memory);
-  report(options, memory, search(problem, edges, memory, warm), solution);
+  report(problem, options, memory, search(problem, edges, memory, warm), solution);
 }
 
 bool refine(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, int steps, ConeSolution& solution) {
   prepare(problem, options, edges, memory);
   const bool solved = take_warm_start(options, solution, memory) && newton(problem, memory, steps);
-  report(options, memory, solved, solution);
+  report(problem, options, memory, solved, solution);
   return solved;
 }
 

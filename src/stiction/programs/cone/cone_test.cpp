@@ -509,5 +509,25 @@ TEST(ConeOptions, SameInputSameBits) {
   }
 }
 
+TEST(Cone, FrictionIsWithinAWideCone) {
+  // What friction exceeds the cone by is μ² times what the natural map sees of it: at this start, which sticks, 1e-7 N s and 1e-13 m/s.
+  const double mu = 1e3;
+  const Eigen::Vector3d start(1e-3, 1.0 + 1e-7, 0.0);
+  const ReducedProblem problem = test_scenes::reduced_problem(Eigen::MatrixXd::Identity(3, 3), Eigen::MatrixXd::Identity(3, 3), -start,
+                                                              Eigen::VectorXd::Constant(1, mu), {3});
+  ConeOptions options;
+  options.warm_start = true;
+  ConeWorkspace workspace;
+  for (const int edges : {0, 4}) {
+    ConeSolution solution;
+    solution.lambda = start;
+    options.edges = edges;
+    edges == 0 ? exact_cone(problem, options, workspace, solution) : interior_point(problem, options, workspace, solution);
+    EXPECT_EQ(solution.status, Status::solved);
+    EXPECT_LE(solution.lambda.tail<2>().norm() - mu * solution.lambda[0], 1e-15);
+    EXPECT_LE((solution.lambda - start).norm(), 1e-7);
+  }
+}
+
 }  // namespace
 }  // namespace stiction::cone_test
