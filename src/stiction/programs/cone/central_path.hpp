@@ -81,6 +81,7 @@ class CentralPath {
   static constexpr int kCautious = 6;     // level after a turn: 0.5
   static constexpr double kBack = 8.0;    // longest step backwards, over ν: a path that turns back seldom goes far
   static constexpr double kLeast = 1e-3;  // of ν in one step: the boldest one
+  static constexpr int kPatience = 12;    // steps of the smoothing that do as much (search.cpp)
   static constexpr double kNarrower = 0.25, kWider = 2.0, kNarrowest = 0.01;  // changes of β, and where it ends
 
   double length(int level) const {
@@ -116,6 +117,7 @@ class CentralPath {
       const bool long_enough = near(t);
       if (!long_enough && !shorten(way, t)) continue;
       remember();
+      wanted_error_ = kInfinity;
       if (long_enough) lengthen(way, t);
       accept(t);
       beta_ = std::min(kWider * beta_, width_);
@@ -194,10 +196,15 @@ class CentralPath {
     return true;
   }
 
-  // Damped Newton to the path at this ν.
+  // Damped Newton to the path at this ν, as long as that halves the error in so many steps: where it creeps, the path is lost.
   bool approach() {
     constexpr int kHalvings = 12;
     constexpr double kDecrease = 0.2;  // of what Newton promises
+    if (error_ < wanted_error_) {
+      wanted_error_ = 0.5 * error_;
+      approaches_ = 0;
+    }
+    if (++approaches_ > kPatience) return false;
     double part = 1.0;
     for (int k = 0; k < kHalvings; ++k, part *= 0.5) {
       const Trial t = attempt({part, false}, 0.0);
@@ -229,6 +236,8 @@ class CentralPath {
   double square_ = 1.0;                      // 1 + |tangent|²
   int level_ = 4;                            // of the last step
   bool forward_ = true;
+  double wanted_error_ = kInfinity;  // of `approach`, since the last step along the path
+  int approaches_ = 0;
 };
 
 }  // namespace stiction
