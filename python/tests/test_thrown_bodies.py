@@ -45,6 +45,7 @@ def test_thrown_bodies_are_solved_and_stay(friction):
         for k in range(steps):
             report = stepper.step()
             assert report.accepted, (seed, k, report.status)
+            assert report.certificate["cone"] <= 1e-9, (seed, k)
             missed += report.at_acceptable
         assert np.abs(stepper.v.reshape(-1, 6)[:, :3]).max() < 20.0, seed
         assert stepper.q.reshape(-1, 7)[:, 2].min() > 0.0, seed

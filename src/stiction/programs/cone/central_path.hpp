@@ -81,7 +81,7 @@ class CentralPath {
   static constexpr int kCautious = 6;     // level after a turn: 0.5
   static constexpr double kBack = 8.0;    // longest step backwards, over ν: a path that turns back seldom goes far
   static constexpr double kLeast = 1e-3;  // of ν in one step: the boldest one
-  static constexpr int kPatience = 40;    // of ten problems of a dense pile 12 leave seven unsolved, 40 four, no limit four
+  static constexpr int kPatience = 40;    // of ten problems of a dense pile 12 leave seven unsolved, 40 and 100 four
   static constexpr double kNarrower = 0.25, kWider = 2.0, kNarrowest = 0.01;  // changes of β, and where it ends
 
   double length(int level) const {

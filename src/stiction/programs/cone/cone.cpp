@@ -95,12 +95,15 @@ bool take_warm_start(const ConeOptions& options, const ConeSolution& solution, C
 // A wide cone hides from the natural map what friction exceeds it by, μ² times as much. The nearest points of the cones do not exceed them,
 // and are taken where the natural map allows.
 bool settle_on_cones(const ReducedProblem& problem, ConeMemory& memory, bool solved) {
+  const auto is_wide = [](double mu) { return mu > 1.0 && mu != kInfinity; };
+  if (std::ranges::none_of(problem.mu, is_wide)) return solved;
   double most = 0.0;
   memory.lambda = memory.best_lambda;
   for (int i = 0; i < problem.contacts(); ++i) {
-    if (!(problem.mu[i] > 1.0) || problem.mu[i] == kInfinity) continue;
-    const Eigen::Vector3d lambda = memory.lambda.segment<3>(3 * i), nearest = memory.shape.project(problem.mu[i], lambda);
-    most = std::max(most, problem.mu[i] * std::abs(nearest[0] - lambda[0]));
+    const double mu = problem.mu[i];
+    if (!is_wide(mu)) continue;
+    const Eigen::Vector3d lambda = memory.lambda.segment<3>(3 * i), nearest = memory.shape.project(mu, lambda);
+    most = std::max(most, mu * std::abs(nearest[0] - lambda[0]));
     memory.lambda.segment<3>(3 * i) = nearest;
   }
   if (most <= memory.accept * memory.rho) return solved;

@@ -11,78 +11,14 @@
 #include <Eigen/SVD>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/programs/cone/test_scenes.hpp"
+#include "stiction/programs/cone/cone_testing.hpp"
 
 namespace stiction::cone_test {
 namespace {
 
+using namespace cone_testing;
+using cone_testing::kLaws, cone_testing::Law;  // not those of problems
 using test_scenes::Random;
-
-enum class Law { disc, pyramid, octagon, relaxed_disc, relaxed_pyramid };
-constexpr Law kLaws[] = {Law::disc, Law::pyramid, Law::octagon, Law::relaxed_disc, Law::relaxed_pyramid};
-
-int edges_of(Law law) { return law == Law::octagon ? 8 : (law == Law::pyramid || law == Law::relaxed_pyramid ? 4 : 0); }
-bool relaxed(Law law) { return law == Law::relaxed_disc || law == Law::relaxed_pyramid; }
-
-ConeSolution solve(const ReducedProblem& problem, Law law, ConeWorkspace& workspace) {
-  ConeOptions options;
-  options.edges = edges_of(law);
-  options.relaxed = relaxed(law);
-  ConeSolution solution;
-  if (edges_of(law) == 0) {
-    exact_cone(problem, options, workspace, solution);
-  } else {
-    interior_point(problem, options, workspace, solution);
-  }
-  return solution;
-}
-
-ConeSolution solve(const ReducedProblem& problem, Law law) {
-  ConeWorkspace workspace;
-  return solve(problem, law, workspace);
-}
-
-Eigen::VectorXd velocities(const ReducedProblem& problem, const ConeSolution& solution) {
-  const Eigen::MatrixXd Rt = problem.Rt.to_dense();
-  Eigen::VectorXd y = Rt.transpose() * solution.lambda;
-  if (problem.bounded_rows() > 0) y += problem.Bt.to_dense().transpose() * solution.beta;
-  return Rt * y + problem.u_free;
-}
-
-// Largest violation of the law's conditions at any contact, written out one by one; impulses in units of velocity / mean diag G.
-double violation(const ReducedProblem& problem, Law law, const ConeSolution& solution) {
-  const Eigen::VectorXd u = velocities(problem, solution);
-  const double rho = 1.0 / std::max(problem.Rt.to_dense().rowwise().squaredNorm().mean(), 1e-300);
-  const int k = edges_of(law);
-  double worst = 0.0;
-  for (int i = 0; i < problem.contacts(); ++i) {
-    const double mu = problem.mu[i], normal = solution.lambda[3 * i] / rho, a = u[3 * i] + problem.offset[i];
-    const Eigen::Vector2d t = solution.lambda.segment<2>(3 * i + 1) / rho, slip = u.segment<2>(3 * i + 1);
-    double section = t.norm() - mu * normal, dissipation = 0.0;  // > 0: outside the section; dissipation short of its maximum
-    double speed = slip.norm();
-    if (k > 0) {
-      section = speed = -kInfinity;
-      for (int j = 0; j < k; ++j) {
-        const double angle = 2.0 * std::numbers::pi * j / k, half = angle + std::numbers::pi / k;
-        speed = std::max(speed, -slip.dot(Eigen::Vector2d(std::cos(angle), std::sin(angle))));
-        section = std::max(section, t.dot(Eigen::Vector2d(std::cos(half), std::sin(half))) - mu * normal * std::cos(std::numbers::pi / k));
-      }
-    }
-    const double size = std::max({1.0, normal, slip.norm(), std::abs(a)});
-    dissipation = (slip.dot(t) + mu * normal * speed) / size;
-    const double gap = relaxed(law) ? a - mu * speed : a;
-    const double open = relaxed(law) ? (a * normal + slip.dot(t)) / size : a * normal / size;
-    for (double value : {section, -normal, -gap, std::abs(open), relaxed(law) ? 0.0 : dissipation}) worst = std::max(worst, value);
-  }
-  return worst;
-}
-
-void expect_solved(const ReducedProblem& problem, Law law, const ConeSolution& solution, double tolerance = 1e-9) {
-  EXPECT_EQ(solution.status, Status::solved) << "law " << static_cast<int>(law) << " natural map " << solution.natural_map;
-  EXPECT_TRUE(solution.lambda.allFinite());
-  EXPECT_LE(violation(problem, law, solution), tolerance) << "law " << static_cast<int>(law);
-  EXPECT_NEAR(natural_map(problem, edges_of(law), relaxed(law), solution.lambda, solution.beta), solution.natural_map, 1e-15);
-}
 
 // A box of 1 kg on four points of a plane inclined along `direction` by `slope`, after a step of gravity of length h from `velocity`.
 ReducedProblem box_on_incline(double slope, double direction, double mu, const Eigen::Vector3d& velocity, double h = 0.01) {
@@ -426,77 +362,6 @@ TEST(ConeDegenerate, ContactThatNothingCanMove) {
   }
 }
 
-TEST(ConeOptions, WarmStartFromTheSolutionNeedsNoIteration) {
-  Random random(8);
-  for (Law law : kLaws) {
-    const ReducedProblem problem = test_scenes::brick_wall(6, random);
-    ConeSolution solution = solve(problem, law);
-    expect_solved(problem, law, solution);
-    const int cold = solution.iterations;
-    ConeWorkspace workspace;
-    ConeOptions options;
-    options.edges = edges_of(law);
-    options.relaxed = relaxed(law);
-    options.warm_start = true;
-    edges_of(law) == 0 ? exact_cone(problem, options, workspace, solution) : interior_point(problem, options, workspace, solution);
-    EXPECT_EQ(solution.status, Status::solved);
-    EXPECT_LE(solution.iterations, std::min(cold, 2));
-  }
-}
-
-TEST(ConeOptions, WarmStartsAlongAMotionCostLessThanColdOnes) {
-  constexpr int kSteps = 64;
-  for (Law law : {Law::disc, Law::pyramid}) {
-    Random random(12);
-    ReducedProblem problem = test_scenes::flat_feet(40, random, 0.6);
-    const Eigen::VectorXd from = problem.u_free, to = test_scenes::flat_feet(40, random, 0.6).u_free;
-    ConeOptions options;
-    options.edges = edges_of(law);
-    options.warm_start = true;
-    ConeWorkspace workspace;
-    ConeSolution warm;
-    int warm_total = 0, cold_total = 0;
-    for (int k = 0; k < kSteps; ++k) {
-      const double phase = 2.0 * std::numbers::pi * k / kSteps;
-      problem.u_free = 0.5 * (1.0 + std::cos(phase)) * from + 0.5 * (1.0 - std::cos(phase)) * to;
-      law == Law::disc ? exact_cone(problem, options, workspace, warm) : interior_point(problem, options, workspace, warm);
-      expect_solved(problem, law, warm);
-      const ConeSolution cold = solve(problem, law);
-      warm_total += warm.iterations;
-      cold_total += cold.iterations;
-    }
-    EXPECT_LT(warm_total, cold_total) << edges_of(law);
-  }
-}
-
-// Each wall a little faster than the last solve's, so that a few contacts change their state.
-TEST(ConeOptions, SmoothingSolvesNineWarmStartsOfTenWithoutAPath) {
-  Random random(91);
-  for (const Law law : {Law::disc, Law::pyramid}) {
-    int solves = 0, without_path = 0;
-    for (int wall = 0; wall < 5; ++wall) {
-      ReducedProblem problem = test_scenes::brick_wall(32, random);
-      const Eigen::MatrixXd Rt = problem.Rt.to_dense();
-      Eigen::VectorXd push(Rt.cols());
-      ConeOptions options;
-      options.edges = edges_of(law);
-      ConeWorkspace workspace;
-      ConeSolution solution;
-      for (int step = 0; step < 10; ++step) {
-        for (double& x : push) x = 0.02 * test_scenes::normal(random);
-        problem.u_free += Rt * push;
-        options.warm_start = step > 0;
-        law == Law::disc ? exact_cone(problem, options, workspace, solution) : interior_point(problem, options, workspace, solution);
-        expect_solved(problem, law, solution);
-        if (step == 0) continue;
-        ++solves;
-        without_path += solution.paths == 0 ? 1 : 0;
-      }
-    }
-    EXPECT_GE(without_path, 9 * solves / 10) << edges_of(law);
-  }
-}
-
 TEST(ConeOptions, SameInputSameBits) {
   Random random(11);
   const ReducedProblem problem = test_scenes::brick_wall(9, random), other = test_scenes::brick_wall(3, random);
@@ -506,26 +371,6 @@ TEST(ConeOptions, SameInputSameBits) {
     solve(other, law, workspace);
     const ConeSolution again = solve(problem, law, workspace);
     EXPECT_TRUE((first.lambda.array() == again.lambda.array()).all());
-  }
-}
-
-TEST(Cone, FrictionIsWithinAWideCone) {
-  // What friction exceeds the cone by is μ² times what the natural map sees of it: at this start, which sticks, 1e-7 N s and 1e-13 m/s.
-  const double mu = 1e3;
-  const Eigen::Vector3d start(1e-3, 1.0 + 1e-7, 0.0);
-  const ReducedProblem problem = test_scenes::reduced_problem(Eigen::MatrixXd::Identity(3, 3), Eigen::MatrixXd::Identity(3, 3), -start,
-                                                              Eigen::VectorXd::Constant(1, mu), {3});
-  ConeOptions options;
-  options.warm_start = true;
-  ConeWorkspace workspace;
-  for (const int edges : {0, 4}) {
-    ConeSolution solution;
-    solution.lambda = start;
-    options.edges = edges;
-    edges == 0 ? exact_cone(problem, options, workspace, solution) : interior_point(problem, options, workspace, solution);
-    EXPECT_EQ(solution.status, Status::solved);
-    EXPECT_LE(solution.lambda.tail<2>().norm() - mu * solution.lambda[0], 1e-15);
-    EXPECT_LE((solution.lambda - start).norm(), 1e-7);
   }
 }
 
