@@ -2,12 +2,63 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <utility>
+
+#include "stiction/base/wide_vectors.hpp"
 
 namespace stiction {
 
 using Eigen::Index;
+
+namespace {
+
+STICTION_INLINE void load(const double* from, Four& x) { std::memcpy(&x, from, sizeof x); }
+STICTION_INLINE double sum_of(const Four& x) { return (x[0] + x[1]) + (x[2] + x[3]); }
+
+// x <- x - β (x_0 + v·x_below) (1, v), n numbers below x_0; returns |x_below|² of the result.
+STICTION_INLINE double reflect_in_place(double beta, const double* v, Index n, double* x) {
+  double* below = x + 1;
+  Four sum{}, other{}, a, b;
+  Index i = 0;
+  for (; i + 8 <= n; i += 8) {
+    load(v + i, a);
+    load(below + i, b);
+    sum += a * b;
+    load(v + i + 4, a);
+    load(below + i + 4, b);
+    other += a * b;
+  }
+  double along = x[0];
+  for (Index j = i; j < n; ++j) along += v[j] * below[j];
+  along = beta * (along + sum_of(sum + other));
+  x[0] -= along;
+  sum = other = Four{};
+  for (Index j = 0; j < i; j += 8) {
+    load(v + j, a);
+    load(below + j, b);
+    b -= a * along;
+    sum += b * b;
+    std::memcpy(below + j, &b, sizeof b);
+    load(v + j + 4, a);
+    load(below + j + 4, b);
+    b -= a * along;
+    other += b * b;
+    std::memcpy(below + j + 4, &b, sizeof b);
+  }
+  double square = 0.0;
+  for (; i < n; ++i) {
+    below[i] -= v[i] * along;
+    square += below[i] * below[i];
+  }
+  return square + sum_of(sum + other);
+}
+
+double reflect_narrow(double beta, const double* v, Index n, double* x) { return reflect_in_place(beta, v, n, x); }
+STICTION_WIDE double reflect_wide(double beta, const double* v, Index n, double* x) { return reflect_in_place(beta, v, n, x); }
+
+}  // namespace
 
 GrowMatrix& PivotedQr::reset(Index rows, Index cols) {
   a_.resize(rows, cols);
@@ -18,6 +69,7 @@ void PivotedQr::swap_columns(Index j, Index k) {
   if (j == k) return;
   for (Index i = 0; i < a_.rows(); ++i) std::swap(a_(i, j), a_(i, k));
   std::swap(order_[j], order_[k]);
+  std::swap(square_[j], square_[k]);
 }
 
 void PivotedQr::factor(double threshold, double least) {
@@ -28,15 +80,15 @@ void PivotedQr::factor(double threshold, double least) {
   square_.resize(n);
   rank_ = 0;
   double largest = least;
+  for (Index j = 0; j < n; ++j) square_[j] = a_.col(j).squaredNorm();
   for (Index k = 0; k < std::min(m, n); ++k) {
-    // Lengths are taken anew in every step: rows of closed loops are few, and a running update loses digits.
+    // Lengths are those of what is left of the columns: a running update would lose digits.
     Index pivot = k;
-    for (Index j = k; j < n; ++j) {
-      square_[j] = a_.col(j).tail(m - k).squaredNorm();
+    for (Index j = k + 1; j < n; ++j) {
       if (square_[j] > square_[pivot]) pivot = j;
     }
     swap_columns(k, pivot);
-    const double length = std::sqrt(square_[pivot]);
+    const double length = std::sqrt(square_[k]);
     largest = std::max(largest, length);
     if (!(length > threshold * largest)) return;
     ++rank_;
@@ -45,17 +97,14 @@ void PivotedQr::factor(double threshold, double least) {
     beta_[k] = 1.0 + std::abs(first) / length;
     a_.col(k).tail(m - k - 1) /= first + signed_length;
     a_(k, k) = -signed_length;
-    for (Index j = k + 1; j < n; ++j) reflect(k, a_.data() + j * m);
+    for (Index j = k + 1; j < n; ++j) square_[j] = reflect(k, a_.data() + j * m);
   }
 }
 
-void PivotedQr::reflect(Index k, double* x) const {
+double PivotedQr::reflect(Index k, double* x) const {
+  const double* v = a_.data() + k * a_.rows() + k + 1;
   const Index tail = a_.rows() - k - 1;
-  const Eigen::Map<const Eigen::VectorXd> v(a_.data() + k * a_.rows() + k + 1, tail);
-  Eigen::Map<Eigen::VectorXd> below(x + k + 1, tail);
-  const double along = beta_[k] * (x[k] + v.dot(below));
-  x[k] -= along;
-  below -= along * v;
+  return wide_vectors() ? reflect_wide(beta_[k], v, tail, x + k) : reflect_narrow(beta_[k], v, tail, x + k);
 }
 
 void PivotedQr::apply(Eigen::Ref<Eigen::VectorXd> x) const {

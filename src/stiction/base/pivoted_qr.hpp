@@ -31,7 +31,8 @@ class PivotedQr {
 
  private:
   void swap_columns(Eigen::Index j, Eigen::Index k);
-  void reflect(Eigen::Index k, double* x) const;
+  /// x <- H_k x; |x|² of its entries after k.
+  double reflect(Eigen::Index k, double* x) const;
 
   GrowMatrix a_;     // R above the diagonal, reflectors v (v_k = 1 not stored) below it
   GrowVector beta_;  // H_k = I - beta_k v vᵀ

@@ -253,7 +253,7 @@ bool BlockLu::positive_determinant() const {
 
 bool BlockLu::factor() {
   if (!uniform6_) return factor_blocks();
-  return six::wide_vectors() ? factor_sixes_wide() : factor_sixes_narrow();
+  return wide_vectors() ? factor_sixes_wide() : factor_sixes_narrow();
 }
 
 void BlockLu::solve_blocks(double* x) const {
@@ -290,7 +290,7 @@ void BlockLu::solve(Eigen::Ref<Eigen::VectorXd> x) const {
   }
   if (!uniform6_) {
     solve_blocks(work);
-  } else if (six::wide_vectors()) {
+  } else if (wide_vectors()) {
     solve_sixes_wide(work);
   } else {
     solve_sixes_narrow(work);

@@ -171,7 +171,7 @@ void RSpace::velocities(const GrowVector& y, GrowVector& u, GrowVector& w) const
     for (Eigen::Index j = 0; j < w.size(); ++j) w[j] = product(u.size() + j);
     return;
   }
-  const bool wide = six::wide_vectors();
+  const bool wide = wide_vectors();
   const BlockRows& rows = on_matrix() ? problem_->delassus : problem_->Rt;
   (wide ? multiply_wide<3> : multiply_narrow<3>)(rows, y.data(), u.data());
   if (!on_matrix()) (wide ? multiply_wide<1> : multiply_narrow<1>)(problem_->Bt, y.data(), w.data());
@@ -185,7 +185,7 @@ void RSpace::gather(const GrowVector& lambda, const GrowVector& beta, GrowVector
     return;
   }
   y.setZero();
-  const bool wide = six::wide_vectors();
+  const bool wide = wide_vectors();
   (wide ? add_transposed_wide<3> : add_transposed_narrow<3>)(problem_->Rt, lambda.data(), y.data());
   (wide ? add_transposed_wide<1> : add_transposed_narrow<1>)(problem_->Bt, beta.data(), y.data());
 }
@@ -303,7 +303,7 @@ bool RSpace::factor(const GrowVector& D, const GrowVector& d) {
     case Unknowns::bodies:
       // A panel of columns of the large blocks stays in the cache while all contacts add to it.
       for (int first = 0; first < largest_; first += kPanel) {
-        six::wide_vectors() ? add_contacts_wide(D, first, first + kPanel) : add_contacts_narrow(D, first, first + kPanel);
+        wide_vectors() ? add_contacts_wide(D, first, first + kPanel) : add_contacts_narrow(D, first, first + kPanel);
       }
       if (problem_->Bt.groups() > 0) add_rows(d);
       break;

@@ -1,34 +1,16 @@
 // Kernels on blocks of six, the velocities of a free body, as vectors of 4 + 2 numbers. Blocks are column-major unless said otherwise.
 //
-// The functions are inlined where they are called, so the same source serves a caller that is compiled for every processor and one that
-// carries STICTION_WIDE, compiled for 256-bit vectors with fused multiply-add and called where `wide_vectors()` is true. No other file
-// is compiled for more than the baseline, and nothing but plain numbers goes in or out.
+// Inlined into callers that are built twice (base/wide_vectors.hpp).
 #pragma once
 
 #include <cmath>
 #include <cstring>
 #include <utility>
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define STICTION_WIDE __attribute__((target("avx2,fma")))
-#else
-#define STICTION_WIDE
-#endif
-#define STICTION_INLINE inline __attribute__((always_inline))
+#include "stiction/base/wide_vectors.hpp"
 
 namespace stiction::six {
 
-/// True when this processor runs what STICTION_WIDE marks.
-inline bool wide_vectors() {
-#if defined(__x86_64__) && defined(__GNUC__)
-  static const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return wide;
-#else
-  return false;
-#endif
-}
-
-using Four = double __attribute__((vector_size(32)));
 using Two = double __attribute__((vector_size(16)));
 struct Vector {
   Four head;

@@ -1,0 +1,28 @@
+// Inner loops built twice: for every x86-64 processor, and for 256-bit vectors with fused multiply-add.
+//
+// What STICTION_INLINE marks is inlined where it is called, so one source serves a caller compiled for the baseline and one that carries
+// STICTION_WIDE, called where `wide_vectors()` is true. Nothing but plain numbers goes in or out: Eigen's types have another layout there.
+#pragma once
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define STICTION_WIDE __attribute__((target("avx2,fma")))
+#else
+#define STICTION_WIDE
+#endif
+#define STICTION_INLINE inline __attribute__((always_inline))
+
+namespace stiction {
+
+/// True when this processor runs what STICTION_WIDE marks.
+inline bool wide_vectors() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  static const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return wide;
+#else
+  return false;
+#endif
+}
+
+using Four = double __attribute__((vector_size(32)));
+
+}  // namespace stiction
