@@ -163,19 +163,16 @@ std::string table_row(const std::vector<TrotResult>& runs) {
 }
 
 constexpr const char* kTrotLegend =
-    "Median/worst of the starts, in brackets the published value [ZD15, Tables 3-5]; (-): not reported, or the robot fell. way: "
-    "way-points\n"
-    "reached, mean. compliant: springs and dampers, 1 mm deep under the standing robot. hills: rigid, 3 cm high, mu uniform in [0.1, 1.5]\n"
-    "by patch, known to the controllers with mu. mu inf: ground and id-lcp-mu have 100, id-qp-mu 1.5, the others\n"
-    "infinity. Force error: predicted against simulated summed normal force, touchdown included, mean of the ratios step by step (of "
-    "steps\n"
-    "that bear a tenth of the weight), mean in N, and that mean over the mean force; the same of landing steps, in which a foot starts to\n"
-    "bear force, and without the steps counted under other (unique). fail/sat/repair/other: control periods, of all starts, that fell "
-    "back\n"
-    "to the PID, met a torque limit, or had their request replaced by one that the contacts allow; steps in which ground and controller\n"
-    "(one law, one problem) moved differently, and both points are certified: the law allows several motions. resid.: largest scaled\n"
-    "residual of any accepted solve of both. Torque rates at their largest are those of landings, with stage II and without;\n"
-    "between landings stage II has the lower ones (--plot).";
+    R"(Median/worst of the starts, in brackets the published value [ZD15, Tables 3-5]; (-): not reported, or the robot fell. way: way-points
+reached, mean. compliant: springs and dampers, 1 mm deep under the standing robot. hills: rigid, 3 cm high, mu uniform in [0.1, 1.5]
+by patch, known to the controllers with mu. mu inf: ground and id-lcp-mu have 100, id-qp-mu 1.5, the others infinity, where the convex
+QP (anitescu) is no slip: its row is id-lcp-inf. Force error: predicted against simulated summed normal force, touchdown included,
+mean of the ratios step by step (of steps that bear a tenth of the weight), mean in N, and that mean over the mean force; the same of
+landing steps, in which a foot starts to bear force, and without the steps counted under other (unique). fail/sat/repair/other:
+control periods, of all starts, that fell back to the PID, met a torque limit, or had their request replaced by one that the contacts
+allow; steps in which ground and controller (one law, one problem) moved differently, and both points are certified: the law allows
+several motions. resid.: largest scaled residual of any accepted solve of both. Torque rates at their largest are those of landings,
+with stage II and without; between landings stage II has the lower ones (--plot).)";
 
 // What would be the same run under another name is left out: no slip on ground that is Coulomb's, in the second table.
 bool is_repeated(const TrotRun& run) { return run.same_law && assumes_no_slip(run.controller) && !std::isinf(run.mu); }
@@ -192,7 +189,7 @@ void add_runs_on(TrotGround ground, const TrotCommand& c, const std::vector<Trot
       run.controller = controller;
       if (run.same_law && !predicts_forces(controller)) continue;
       std::vector<QpObjective> objectives{QpObjective::kinetic};
-      if (is_qp(controller) && c.objective.empty()) objectives = {QpObjective::kinetic, QpObjective::anitescu};
+      if (controller == TrotController::id_qp_mu && c.objective.empty()) objectives.push_back(QpObjective::anitescu);
       if (!c.objective.empty()) objectives = {qp_objective_from_string(c.objective)};
       for (const QpObjective objective : objectives) {
         run.objective = objective;
@@ -301,7 +298,8 @@ void add_trot(CLI::App& sub, Session& session) {
                  "pid, id-sensed-1, id-sensed-2, id-qp-mu, id-qp-inf, id-lcp-mu or id-lcp-inf; may be repeated (default: all)");
   sub.add_option("--setup", command->setup, "Gains, look-ahead, contacts and limits: 2014, 2015, paper (as published) or ours")
       ->capture_default_str();
-  sub.add_option("--objective", command->objective, "Of the QP controllers: kinetic (the paper's) or anitescu (default: both)");
+  sub.add_option("--objective", command->objective,
+                 "Of the QP controllers: kinetic (the paper's) or anitescu (default: both, of id-qp-inf kinetic alone)");
   sub.add_option("--mu", command->mu, "Friction of the ground, a number >= 0 or inf (default: 0.1, then inf)");
   sub.add_option("--ground", command->grounds, "rigid, compliant or hills; may be repeated (default: all)");
   sub.add_option("--simulator", command->simulator, "Law of the ground: paper (Stewart-Trinkle) or same (the controller's own)")
