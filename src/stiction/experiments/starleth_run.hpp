@@ -9,8 +9,8 @@
 //                ground returns just these forces. On springs it falls, as do the trot's other inverse dynamics, all of which take the
 //                ground for rigid: there (Cm) joint and foot PID of the trot walk.
 //   gait         period 0.8 s [G14]; in stance for 0.75 of it, which the paper leaves open
-//   tolerance    1e-3 of the certificate: velocities of contacts right to 1e-4 of those of the step. The paper ends where impulses change
-//                by less than 1e-6 N s, 1e-5 m/s of a foot of 0.1 kg: as much.
+//   tolerance    1e-6 of the certificate, and up to 1e-4 a step goes on: velocities of contacts right to 1e-4 of those of the step. The
+//                paper ends where impulses change by less than 1e-6 N s, 1e-5 m/s of a foot of 0.1 kg.
 //   contacts     published: those closed at the midpoint bear (law moreau) [G14, Eq. 7]. Or gaps known ahead (law coulomb_cone, the same
 //                scheme): a foot lifted by rounding is closed again within its step, where the published rule lets it go for one.
 //   compliant    Alg. 1 (law stick_slip_spring), its constants scaled by the robots' masses (23 kg [G14, Ref. 15])
