@@ -26,7 +26,7 @@ constexpr double kSpeed = 0.1;                                           // m/s
 constexpr double kFeedback = 1000.0, kFeedbackRate = 60.0;               // 1/s², 1/s: damped, and h k_v far below 1
 constexpr double kPush = 40.0, kPushStart = 0.5, kPushEnd = 0.7;         // N, s: 1.7 m/s, twice what tips it over
 constexpr double kSettled = 1.0;                                         // s, from which on drift is measured
-constexpr double kTolerance = 1e-6, kAcceptable = 1e-4;  // the latter: a step that an iteration leaves short is still a step
+constexpr double kAcceptable = 1e-4;                                     // a step that an iteration leaves short is still a step
 
 constexpr std::array kConfigurations{StarlethConfiguration{"Cm", false, Coordinates::minimal, Solver::automatic, false, 0.0, 8900, 11.5},
                                      StarlethConfiguration{"HmJ", true, Coordinates::minimal, Solver::jor, false, 0.6, 5400, 13.5},
@@ -56,7 +56,7 @@ StepOptions step_options(const StarlethConfiguration& c, const StarlethPlan& pla
   options.contact.solver = c.solver;
   if (c.hard) options.contact.alpha = c.alpha;
   options.contact.bilateral_by_prox = c.bilateral_by_prox;
-  options.contact.tolerance = kTolerance;
+  options.contact.tolerance = plan.tolerance;
   options.acceptable = kAcceptable;
   if (!c.hard) {
     ContactMaterial spring;

@@ -47,6 +47,7 @@ struct StarlethPlan {
   double duration = 20.0;                      ///< s
   bool published_rule = true;                  ///< of contacts that bear; else gaps are known ahead
   double recovery = 0.0, loop_recovery = 1.0;  ///< StepOptions::recovery, and AssembleOptions::loop_recovery; both 0 in [G14]
+  double tolerance = 1e-6;                     ///< of the certificate
 };
 
 struct StarlethTrial {

@@ -40,6 +40,18 @@ TEST(Starleth, Stands) {
   }
 }
 
+// What sinks in [G14] (750 um/min) and here is what the iteration leaves, not the scheme's.
+TEST(Starleth, StandsWithoutDriftAtATightTolerance) {
+  StarlethPlan plan;
+  plan.motion = StarlethMotion::stand;
+  plan.duration = 20.0;
+  plan.tolerance = 1e-9;
+  const StarlethTrial t = run_starleth_trial(named("HmJ"), plan);
+  EXPECT_EQ(t.failure, "");
+  EXPECT_LE(std::abs(t.sinking_rate), 1e-6 / 60.0);
+  EXPECT_LE(t.deepest, 1e-6);
+}
+
 TEST(Starleth, TrotsAlikeInAllCoordinates) {
   const StarlethTrial minimal = trial(named("HmS"), StarlethMotion::trot, 1.4);
   ASSERT_EQ(minimal.failure, "");
