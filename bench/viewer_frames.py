@@ -1,16 +1,24 @@
-"""What a picture of `stiction view` costs while a run plays, and who pays: python bench/viewer_frames.py RUN.npz
+"""How long `stiction view` takes to open and what a picture costs while a run plays, and who pays.
 
-In a headless Chromium that draws with the processor (SwiftShader), at 1280 x 800. Printed per picture: wall time, the
-page's own scripts (state to messages, plots), all scripts (viser's client and three.js as well), the processor time of
-the process that draws, and the draw calls.
+python bench/viewer_frames.py RUN.npz       opening, then playing
+python bench/viewer_frames.py SCENE         opening of stiction view SCENE --live
+
+In a headless Chromium that draws with the processor (SwiftShader), at 1280 x 800. Printed of opening: seconds from the
+address to each stage, and what the drawing process has spent by then. Printed per picture: wall time, the page's own
+scripts (state to messages, plots), all scripts (viser's client and three.js as well), the processor time of the process
+that draws, and the draw calls.
 """
 
 import argparse
+import json
 import pathlib
+import subprocess
+import sys
 import tempfile
+import time
 
 from stiction import view
-from stiction.browser import Browser
+from stiction.browser import DRAWN, Browser
 from stiction.trajectory import Trajectory
 from stiction.visuals import visuals_of
 
@@ -33,6 +41,26 @@ COUNT = """(() => {
     spent.own += performance.now() - start;
     ++spent.pictures;
   };
+})()"""
+# Notes when the page gets to each stage, its shader programs, and the longest that it was stuck.
+OPEN = """(() => {
+  const opened = window.opened = { stages: {}, programs: 0, stuck: 0 };
+  const link = WebGL2RenderingContext.prototype.linkProgram;
+  WebGL2RenderingContext.prototype.linkProgram = function (...program) {
+    ++opened.programs;
+    return link.apply(this, program);
+  };
+  let last = 0;
+  const look = now => {
+    const canvas = document.querySelector("#root canvas[data-engine]");
+    const { connection, page } = window.stiction ?? {};
+    const reached = { "client runs": connection, "scene sent": page, "canvas shown": canvas?.style.opacity == 1 };
+    for (const stage in reached) if (reached[stage]) opened.stages[stage] ??= now / 1000;
+    opened.stuck = Math.max(opened.stuck, (now - last) / 1000);
+    last = now;
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
 })()"""
 PLAY = """new Promise(done => {
   Object.assign(spent, { own: 0, pictures: 0, calls: 0, triangles: 0 });
@@ -91,6 +119,38 @@ def measure(page: pathlib.Path, size: tuple[int, int], seconds: float, before: s
         }
 
 
+def opening(address: str, size: tuple[int, int]) -> dict[str, float]:
+    """Seconds from asking for a page until it is drawn."""
+    with Browser() as browser:
+        browser._send("Page.addScriptToEvaluateOnNewDocument", source=OPEN)
+        browser.resize(size)
+        processes, start = processor_seconds(browser._process.pid), time.monotonic()
+        browser._send("Page.navigate", url=address)
+        browser.evaluate(DRAWN)
+        browser.picture()
+        drawn = time.monotonic() - start
+        spent = processor_seconds(browser._process.pid).get("gpu-process", 0.0) - processes.get("gpu-process", 0.0)
+        opened = json.loads(browser.evaluate("JSON.stringify(opened)"))
+        return opened["stages"] | {
+            "drawn": drawn,
+            "longest stuck": opened["stuck"],
+            "drawing process": spent,
+            "programs": opened["programs"],
+        }
+
+
+def opening_live(scene: str, size: tuple[int, int]) -> dict[str, float]:
+    """The same of `stiction view SCENE --live`, and what its server takes to be there."""
+    start = time.monotonic()
+    command = [sys.executable, "-m", "stiction", "view", scene, "--live", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            address = server.stdout.readline().split()[2]
+            return {"server": time.monotonic() - start} | opening(address, size)
+        finally:
+            server.terminate()
+
+
 def _scripts(browser: Browser) -> float:
     metrics = {metric["name"]: metric["value"] for metric in browser._send("Performance.getMetrics")["metrics"]}
     return metrics["ScriptDuration"]
@@ -106,21 +166,29 @@ CASES = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split(":")[0])
-    parser.add_argument("run")
+    parser.add_argument("source", metavar="RUN|SCENE")
     parser.add_argument("--robot")
     parser.add_argument("--size", type=view.size_of, default=(1280, 800))
     parser.add_argument("--seconds", type=float, default=8.0, help="of playing, per row")
     options = parser.parse_args()
-    trajectory = Trajectory.load(options.run)
+    if pathlib.Path(options.source).suffix not in (".npz", ".mcap"):
+        _print({"opening (s)": opening_live(options.source, options.size)}.items())
+        return
+    trajectory = Trajectory.load(options.source)
     visuals = visuals_of(options.robot, trajectory) if options.robot else []
     with tempfile.TemporaryDirectory() as folder:
         page = pathlib.Path(folder, "page.html")
         page.write_text(view.to_html(trajectory, names=["run"], visuals=visuals), encoding="utf-8")
-        for number, (name, before) in enumerate(CASES.items()):
-            row = measure(page, options.size, options.seconds, before)
-            if number == 0:
-                print(f"{'':24}" + "".join(f"{key:>20}" for key in row))
-            print(f"{name:24}" + "".join(f"{value:20.1f}" for value in row.values()), flush=True)
+        _print({"opening (s)": opening(page.as_uri(), options.size)}.items())
+        _print((name, measure(page, options.size, options.seconds, before)) for name, before in CASES.items())
+
+
+def _print(rows) -> None:
+    """A table of rows, each printed when it is there."""
+    for number, (name, row) in enumerate(rows):
+        if number == 0:
+            print(f"{'':24}" + "".join(f"{key:>20}" for key in row))
+        print(f"{name:24}" + "".join(f"{value:20.2f}" for value in row.values()), flush=True)
 
 
 if __name__ == "__main__":

@@ -33,11 +33,11 @@ ARGUMENTS = (
     "--disable-extensions",
     "--remote-debugging-port=0",
 )
-# Until the page has its runs, the canvas is opaque (viser fades it in once its light is there) and was drawn since.
+# Until the page has its runs, three.js' canvas is opaque (pale before the page's lights are there) and was drawn since.
 DRAWN = """new Promise(done => {
   let frames = 0;
   const next = () => {
-    const canvas = document.querySelector('#root canvas');
+    const canvas = document.querySelector('#root canvas[data-engine]');
     if (window.stiction?.page && canvas && getComputedStyle(canvas).opacity == 1) ++frames;
     frames > 2 ? done(frames) : requestAnimationFrame(next);
   };
@@ -109,6 +109,13 @@ class Browser:
         if not str(address).startswith("http"):
             page, hash_, fragment = os.fspath(address).partition("#")
             address = pathlib.Path(page).resolve().as_uri() + hash_ + fragment
+        self.resize(size, density)
+        self._send("Page.navigate", url=str(address))
+        self.evaluate(drawn)
+        self.still_picture()
+
+    def resize(self, size: tuple[int, int], density: float = 1.0) -> None:
+        """Gives the window a size, as `open` does."""
         self._send(
             "Emulation.setDeviceMetricsOverride",
             width=size[0],
@@ -116,9 +123,6 @@ class Browser:
             deviceScaleFactor=density,
             mobile=False,
         )
-        self._send("Page.navigate", url=str(address))
-        self.evaluate(drawn)
-        self.still_picture()
 
     def evaluate(self, expression: str) -> typing.Any:
         """The value of a JavaScript expression in the page, of a promise what it comes to."""

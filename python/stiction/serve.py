@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http
+import logging
 import typing
 
 from websockets.datastructures import Headers
@@ -32,7 +33,8 @@ def serve_page(page: str, port: int, stream: typing.Callable[[ServerConnection],
         headers = Headers([("Content-Type", "text/html; charset=utf-8"), ("Content-Length", str(len(body)))])
         return Response(http.HTTPStatus.OK.value, "OK", headers, body)
 
-    server = serve(stream or (lambda _: None), HOST, port, process_request=answer, compression=None)
+    quiet = logging.Logger(__name__, logging.CRITICAL)  # browsers open connections that they then do not use
+    server = serve(stream or (lambda _: None), HOST, port, process_request=answer, compression=None, logger=quiet)
     return server
 
 

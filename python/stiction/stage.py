@@ -18,6 +18,8 @@ from .trajectory import RecordedShape, Trajectory
 from .visuals import VisualShape
 
 GRAVITY = 9.81  # m/s², of the weight that the arrows are scaled by
+SKY_COLOR, BELOW_COLOR = (255, 255, 255), (90, 88, 100)  # of the light from the sky and from across it
+BRIGHTEST = (0.8, 0.3, 0.8)  # direction to the middle of the sky: aslant, so that the sides of a box differ
 GROUND_COLOR, STATIC_COLOR = (222, 226, 230), (172, 178, 186)
 BODY_COLORS = ((86, 124, 166), (140, 165, 190), (190, 170, 128), (126, 160, 128), (168, 132, 156), (132, 134, 182))
 OTHER_COLOR, OTHER_OPACITY = (224, 142, 74), 0.55  # of the second run's bodies
@@ -117,7 +119,7 @@ class Stage:
         try:
             self.scene = server.scene
             self.scene.set_up_direction("+z")
-            self.scene.configure_default_lights(cast_shadow=True)
+            self._light()
             self.runs = []
             dressed = {shape.body for shape in visuals}
             for index, run in enumerate(trajectories):
@@ -129,6 +131,15 @@ class Stage:
         finally:
             with contextlib.redirect_stdout(io.StringIO()):
                 server.stop()
+
+    def _light(self) -> None:
+        """A sun, whose shadows the page turns on, and a sky. Not viser's picture of one: where a processor draws, that
+        takes longer than all else to open, and doubles what a picture takes."""
+        self.scene.configure_default_lights(cast_shadow=False)
+        self.scene.configure_environment_map(None)
+        self.scene.add_light_hemisphere(
+            "/sky", sky_color=SKY_COLOR, ground_color=BELOW_COLOR, intensity=3.0, position=BRIGHTEST
+        )
 
     def _add_run(
         self, index: int, trajectory: Trajectory, earlier: list[Trajectory], dressed: typing.Collection[int]
@@ -204,13 +215,18 @@ class Stage:
             self.scene.add_mesh_trimesh(node, shape.surface, **place)
             return
         mesh = mesh_of(shape)
+        # Of an open surface both sides are drawn, and would throw their shadow on themselves: ground only gets shadows,
+        # what looks like something and does not collide only throws them.
+        closed, looks = mesh.is_volume, isinstance(shape, VisualShape)
         self.scene.add_mesh_simple(
             node,
             mesh.vertices,
             mesh.faces,
             color=color,
             flat_shading=shape.kind in ("box", "mesh"),
-            side="double",
+            side="front" if closed else "double",
+            cast_shadow=closed or looks,
+            receive_shadow=closed or not looks,
             opacity=opacity,
             **place,
         )

@@ -128,6 +128,20 @@ def test_quaternions_are_those_of_the_rotations():
         assert abs(found @ [w, x, y, z]) == pytest.approx(1.0, abs=1e-12)
 
 
+def test_a_connection_that_asks_for_nothing_is_no_event(run, caplog):
+    """Browsers open some ahead of need."""
+    import socket
+    import time
+
+    with serve_page("<html></html>", 0, run.stream) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        host, port = server.socket.getsockname()
+        socket.create_connection((host, port)).close()
+        time.sleep(0.3)
+        assert urllib.request.urlopen(address_of(server)).status == 200
+    assert caplog.records == []
+
+
 def test_the_server_is_this_machines_alone(run):
     from websockets.exceptions import InvalidStatus
     from websockets.sync.client import connect

@@ -99,6 +99,32 @@ def test_the_page_holds_every_state_of_the_run(trajectory, content):
     assert nodes >= {*run["nodes"], *run["collision"], "/run0/forces", "/run0/cones", "/run0/balls", "/run0/lines"}
 
 
+def test_no_picture_of_a_sky_lights_the_scene(content):
+    """A processor takes longer to blur one than for all the rest of opening."""
+    messages = {message["type"]: message for message in content[0]["messages"]}
+    assert messages["EnvironmentMapMessage"]["hdri_data"] is None
+    assert messages["HemisphereLightMessage"]["props"]["intensity"] > 0.0
+    assert messages["EnableLightsMessage"]["cast_shadow"] is False
+
+
+def test_open_surfaces_throw_no_shadow_on_themselves():
+    from stiction.visuals import VisualShape
+
+    run = view.run_of("terrain", duration=0.01)
+    box, ground = (next(s for s in run.shapes if s.name.startswith(name)) for name in ("box", "terrain"))
+    fields = {key: getattr(ground, key) for key in ("kind", "size", "placement", "vertices", "faces")}
+    looks = VisualShape(name="sheet", body=box.body, **fields)
+    meshes = [m for m in header_of(page.content_of([run], ["run"], [looks]))["messages"] if m["type"] == "MeshMessage"]
+    drawn = {message["name"].split("/")[-1]: message["props"] for message in meshes}
+    sides = {
+        name.split(" ")[-1]: (props["side"], props["cast_shadow"], props["receive_shadow"])
+        for name, props in drawn.items()
+    }
+    assert sides[box.name] == ("front", True, True)
+    assert sides[ground.name] == ("double", False, True)
+    assert sides["0"] == ("double", True, False)  # the visual
+
+
 def test_plots_are_of_the_run(trajectory, content):
     header, array = content
     charts = {chart["title"]: chart for chart in header["runs"][0]["charts"]}

@@ -134,6 +134,33 @@ def test_keys_go_state_by_state_and_the_cursor_with_them(chromium, trajectory):
     assert chromium.evaluate("document.getElementById('clock').textContent").startswith("0.200")
 
 
+def test_a_plot_is_drawn_once_and_its_cursor_goes_on(chromium):
+    """Numbers above a plot wrap now and then; to draw its curves anew then would cost more than the scene."""
+    chart = "[...stiction.page.charts.values()][0]"
+    wrap = f"""new Promise(done => {{
+      const chart = {chart};
+      let drawn = 0;
+      chart.draw = () => ++drawn;
+      chart.values.innerHTML = "1<br>2<br>3";
+      requestAnimationFrame(() => requestAnimationFrame(() => {{ delete chart.draw; done(drawn); }}));
+    }})"""
+    assert chromium.evaluate(wrap) == 0
+    places = []
+    for seconds in (0.1, 0.4):
+        chromium.seek(seconds)
+        places.append(
+            chromium.evaluate(
+                f"{chart}.cursor.getBoundingClientRect().x - {chart}.canvas.getBoundingClientRect().x"
+                f" - {chart}.xOf({seconds})"
+            )
+        )
+    np.testing.assert_allclose(places, -0.5, atol=0.01)
+    chromium.evaluate("stiction.page.player.zoom(0.1, 0.5); 0")
+    chromium.seek(0.5)
+    assert chromium.evaluate(f"{chart}.cursor.hidden")
+    chromium.evaluate("stiction.page.player.zoom(null); 0")
+
+
 def test_toggles_hide_what_they_name(chromium):
     with_forces = picture_at(chromium, 0.1, lambda picture: is_warm(picture).sum() > 40)
     press = "[...document.querySelectorAll('.chip')].filter(c => c.textContent === {!r}).forEach(c => c.click())"

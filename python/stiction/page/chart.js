@@ -23,34 +23,35 @@ class Chart {
     Object.assign(this, { title, names, log, player, runs: [], range: null });
     this.element = document.createElement("figure");
     this.element.className = "chart";
-    this.element.innerHTML = "<figcaption><b></b><span></span></figcaption><div><canvas></canvas><canvas></canvas></div>";
+    this.element.innerHTML = "<figcaption><b></b><span></span></figcaption><div><canvas></canvas><hr></div>";
     this.element.querySelector("b").textContent = title;
     this.values = this.element.querySelector("span");
-    [this.back, this.front] = this.element.querySelectorAll("canvas");
+    [this.canvas, this.cursor] = this.element.querySelector("div").children;
     parent.append(this.element);
-    const seek = event => player.seek(this.timeAt(event.clientX - this.front.getBoundingClientRect().left));
-    this.front.addEventListener("pointerdown", event => {
-      this.front.setPointerCapture(event.pointerId);
+    const seek = event => player.seek(this.timeAt(event.clientX - this.canvas.getBoundingClientRect().left));
+    this.canvas.addEventListener("pointerdown", event => {
+      this.canvas.setPointerCapture(event.pointerId);
       player.pause();
       seek(event);
     });
-    this.front.addEventListener("pointermove", event => event.buttons && seek(event));
-    this.front.addEventListener("wheel", event => {
+    this.canvas.addEventListener("pointermove", event => event.buttons && seek(event));
+    this.canvas.addEventListener("wheel", event => {
       if (!event.ctrlKey && !event.shiftKey) return;
       event.preventDefault();
-      const at = this.timeAt(event.clientX - this.front.getBoundingClientRect().left);
+      const at = this.timeAt(event.clientX - this.canvas.getBoundingClientRect().left);
       player.zoom(at, Math.exp(0.002 * (event.deltaY || event.deltaX)));
     }, { passive: false });
-    this.front.addEventListener("dblclick", () => player.zoom(null));
-    new ResizeObserver(() => this.draw()).observe(this.element);
+    this.canvas.addEventListener("dblclick", () => player.zoom(null));
+    new ResizeObserver(() => this.draw()).observe(this.canvas);  // not the whole: its numbers wrap otherwise in every picture
   }
 
-  get wide() { return Math.max(this.back.clientWidth - LEFT - RIGHT, 1); }
+  get wide() { return Math.max(this.canvas.clientWidth - LEFT - RIGHT, 1); }
   timeAt(x) { return this.from + (this.to - this.from) * Math.min(Math.max((x - LEFT) / this.wide, 0), 1); }
   xOf(time) { return LEFT + this.wide * (time - this.from) / (this.to - this.from); }
 
-  context(canvas) {
-    const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+  // The canvas, wiped.
+  context() {
+    const { canvas } = this, ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
     canvas.width = Math.max(1, Math.round(ratio * width));
     canvas.height = Math.max(1, Math.round(ratio * height));
     const context = canvas.getContext("2d");
@@ -81,7 +82,7 @@ class Chart {
   draw() {
     if (this.element.offsetParent === null) return;
     [this.from, this.to] = this.player.range;
-    const [context, width, height] = this.context(this.back);
+    const [context, width, height] = this.context();
     const [low, high] = this.limits(), tall = height - TOP - BOTTOM;
     const y = value => TOP + tall * (high - (this.log ? Math.log10(value) : value)) / (high - low);
     this.yOf = y;
@@ -133,10 +134,9 @@ class Chart {
 
   drawCursor() {
     if (!this.yOf || this.element.offsetParent === null) return;
-    const [context, , height] = this.context(this.front);
     const x = this.xOf(this.player.time);
-    context.fillStyle = "#111";
-    if (x >= LEFT - 1 && x <= LEFT + this.wide + 1) context.fillRect(x - 0.5, TOP, 1, height - TOP - BOTTOM);
+    this.cursor.hidden = x < LEFT - 1 || x > LEFT + this.wide + 1;
+    this.cursor.style.transform = `translateX(${x - 0.5}px)`;
     const parts = [];
     this.runs.forEach(({ time, curves }, run) => {
       if (time.length === 0) return;
