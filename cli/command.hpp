@@ -26,6 +26,7 @@ enum Exit : int { kOk = 0, kNumericalFailure = 1, kBadInput = 2, kInternalError 
 struct Session {
   std::optional<std::string> json;  ///< --json [FILE]: "-" is standard output
   std::optional<std::string> plot;  ///< --plot FILE, of experiments that have a figure
+  bool narrow = false;              ///< --narrow: every plot of the figure by itself
   std::uint64_t seed = 1;           ///< --seed
   bool quiet = false;               ///< --quiet: no progress bar, no table, no warnings
   std::function<int()> run;

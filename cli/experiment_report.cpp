@@ -49,7 +49,9 @@ Json to_json(const Figure& figure) {
 void write_result(const Session& session, const Json& result) {
   if (session.json) write_text(*session.json, result.dump(2));
   if (!session.plot) return;
-  if (run_python("--plot", "stiction.plot", {*session.plot}, result.dump()) != 0) {
+  std::vector<std::string> arguments{*session.plot};
+  if (session.narrow) arguments.emplace_back("--narrow");
+  if (run_python("--plot", "stiction.plot", arguments, result.dump()) != 0) {
     throw FileError(*session.plot, "", "the figure was not drawn");
   }
 }

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import functools
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -21,8 +19,6 @@ from .trajectory import CONTACT_MODES, Trajectory
 MODE_COLORS = ("#96999f", "#1268c8", "#e85600")  # open, stick, slip: as stiction view draws them
 BINS = 800  # of the contact diagram, along time
 WIDTH, HEIGHT = 10.0, 2.1  # inches: of a panel
-NARROW = 4.0  # inches: of a panel by itself, 384 pixels of a style sheet, about what a phone has
-LETTERS = 7  # points: the smallest of a panel by itself
 
 
 def contact_diagram(trajectory: Trajectory) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -52,7 +48,7 @@ def draw_chart(axes, trajectory: Trajectory, chart: frames.Chart) -> list:
         axes.plot(time, values[:, k], color=f"C{k % 10}", linestyle="-" if k < 10 else "--", label=name, **style)
     if chart.log and (chart.values > 0.0).any():
         axes.set_yscale("log")
-    axes.set_title(chart.title, fontsize=9, loc="left")
+    axes.margins(x=0)
     return list(axes.lines) if len(chart.names) > 1 else []
 
 
@@ -68,53 +64,18 @@ def draw_contacts(axes, trajectory: Trajectory) -> list:
     axes.pcolormesh(edges, rows, modes, cmap=colors, norm=norm, rasterized=True)
     axes.set_yticks(range(len(names)), names, fontsize=6)
     axes.invert_yaxis()
-    axes.set_title("Contacts", fontsize=9, loc="left")
     return [Patch(color=color, label=mode) for color, mode in zip(MODE_COLORS, CONTACT_MODES, strict=True)]
 
 
-@dataclasses.dataclass
-class Panel:
-    """What is drawn on axes of its own. draw(axes) gives what the legend is of."""
-
-    title: str
-    height: float  # inches
-    draw: typing.Callable[[typing.Any], list]
-
-    @property
-    def slug(self) -> str:
-        """The title as part of a file's name, without its unit."""
-        words = re.findall(r"[a-z0-9]+", re.sub(r"\(.*?\)", "", self.title.lower()))
-        return "-".join(words)
-
-
-def panels_of(trajectory: Trajectory) -> list[Panel]:
+def panels_of(trajectory: Trajectory) -> list[plot.Panel]:
     """All there is to plot of a run, over its time."""
+    panel = functools.partial(plot.Panel, x_label="time (s)")
     draw = functools.partial(draw_chart, trajectory=trajectory)
-    out = [Panel(chart.title, HEIGHT, functools.partial(draw, chart=chart)) for chart in frames.charts_of(trajectory)]
+    out = [panel(chart.title, HEIGHT, functools.partial(draw, chart=chart)) for chart in frames.charts_of(trajectory)]
     if touches := len(contact_diagram(trajectory)[0]):
         contacts = functools.partial(draw_contacts, trajectory=trajectory)
-        out.append(Panel("Contacts", max(HEIGHT, 0.16 * touches), contacts))
+        out.append(panel("Contacts", max(HEIGHT, 0.16 * touches), contacts))
     return out
-
-
-def tidy(axes, letters: int) -> None:
-    axes.grid(alpha=0.25, linewidth=0.5)
-    axes.tick_params(labelsize=letters)
-    axes.margins(x=0)
-
-
-def narrow_figure(panel: Panel):
-    """A matplotlib figure of one panel, legible on a phone: its legend is below."""
-    figure, axes = plot.pyplot().subplots(figsize=(NARROW, panel.height), layout="constrained")
-    handles = panel.draw(axes)
-    tidy(axes, LETTERS)
-    axes.set_xlabel("time (s)", fontsize=LETTERS + 1)
-    if handles:
-        columns = 2 if max(len(handle.get_label()) for handle in handles) > 14 else 3
-        rows = -(-len(handles) // columns)
-        figure.set_figheight(panel.height + rows * 1.4 * LETTERS / 72.0)  # 72 points are an inch
-        figure.legend(handles=handles, fontsize=LETTERS, loc="outside lower left", ncols=columns, frameon=False)
-    return figure
 
 
 def figure_of(trajectory: Trajectory):
@@ -132,7 +93,7 @@ def figure_of(trajectory: Trajectory):
     for axes, panel in zip(panels[:, 0], drawn, strict=True):
         if handles := panel.draw(axes):
             axes.legend(handles=handles, fontsize=6, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
-        tidy(axes, 7)
+        plot.tidy(axes, panel)
     panels[-1, 0].set_xlabel("time (s)", fontsize=8)
     return figure
 
@@ -159,7 +120,7 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
         help="trajectory (.npz, .mcap), or a name of stiction experiment --list",
     )
     parser.add_argument("--out", metavar="FOLDER", default=".", help="where the files go (default: here)")
-    parser.add_argument("--narrow", action="store_true", help="of a run: every plot by itself, legible on a phone")
+    parser.add_argument("--narrow", action="store_true", help="every plot by itself, legible on a phone")
     options, rest = parser.parse_known_args(arguments)
     source = pathlib.Path(options.source)
 
@@ -168,20 +129,14 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
             if rest:
                 parser.error(f"unrecognized arguments: {' '.join(rest)}")
             trajectory = Trajectory.load(source)
-            if options.narrow:
-                drawn = ((f"{source.stem}-{panel.slug}", narrow_figure(panel)) for panel in panels_of(trajectory))
-            else:
-                drawn = [(source.stem, figure_of(trajectory))]
+            panels, wide = panels_of(trajectory), functools.partial(figure_of, trajectory)
         else:
-            if options.narrow:
-                parser.error(f"--narrow: expected a run, got the experiment {options.source}")
-            drawn = [(source.stem, plot.draw(rows_of(options.source, rest)))]
-        for name, figure in drawn:
-            for suffix in (".svg", ".png"):
-                file = pathlib.Path(options.out, name + suffix)
-                plot.save(figure, file)
-                print(file)
-            plot.pyplot().close(figure)
+            result = rows_of(options.source, rest)
+            panels, wide = plot.panels_of(result), functools.partial(plot.draw, result)
+        name = pathlib.Path(options.out, source.stem)
+        drawn = plot.narrow_figures(name, panels) if options.narrow else [(name, wide())]
+        for file in plot.save_all(drawn, (".svg", ".png")):
+            print(file)
 
     return command.run("stiction plot", write)
 

@@ -1,14 +1,21 @@
 """The figure of an experiment from its JSON: `stiction experiment NAME --plot FIGURE.svg`.
 
-python -m stiction.plot FIGURE.svg < rows.json       the suffix says which format; needs matplotlib
+python -m stiction.plot [--narrow] FIGURE.svg < rows.json       the suffix says which format; needs matplotlib
 """
 
 from __future__ import annotations
 
+import argparse
+import dataclasses
+import functools
 import itertools
 import json
 import math
+import pathlib
+import re
 import sys
+import textwrap
+import typing
 
 import numpy as np
 
@@ -16,6 +23,91 @@ from . import command
 
 SOLVES = 1e-9  # tolerance of the solves: errors below it say nothing of the step length
 LEAST = 1e-17  # where an error of 0 is drawn
+WIDTH = 14.0  # inches: of a figure of all panels
+NARROW = 4.0  # inches: of a panel by itself, 384 pixels of a style sheet, about what a phone has
+LETTERS = 7  # points: the smallest
+TITLE = 9  # points
+LINE = 1.4 * LETTERS / 72.0  # inches: of a line of a legend
+ROW, NARROW_ROW = (
+    0.16,
+    0.21,
+)  # inches: of a row with its name before it, and of one with its name above it, but for the name
+NAME = 66  # characters: of a line of a name above its row
+
+
+@dataclasses.dataclass
+class Panel:
+    """What is drawn on axes of its own. draw(axes) gives what the legend is of.
+
+    share: of a figure's width, in sixths; the legend of a panel narrower than a half is below it. narrow_height: by
+    itself; None: the same.
+    """
+
+    title: str
+    height: float  # inches
+    draw: typing.Callable[[typing.Any], list]
+    share: int = 6
+    narrow_height: float | None = None
+    x_label: str = ""  # where the draw function sets none
+
+    @property
+    def slug(self) -> str:
+        """The title as part of a file's name, without units and sources."""
+        words = re.findall(r"[a-z0-9]+", re.sub(r"\(.*?\)|\[.*?\]", "", self.title.lower()))
+        return "-".join(words)
+
+
+def is_narrow(axes) -> bool:
+    return axes.figure.get_figwidth() <= NARROW
+
+
+def tidy(axes, panel: Panel) -> None:
+    """Title, grid and letters of drawn axes."""
+    width = axes.figure.get_figwidth() * (1.0 if is_narrow(axes) else panel.share / 6.0)
+    lines = textwrap.wrap(panel.title, round(13.5 * width))
+    axes.set_title("\n".join(lines), fontsize=TITLE, loc="left")
+    axes.grid(alpha=0.25, linewidth=0.5)
+    axes.tick_params(labelsize=LETTERS, which="both")
+    for label in (axes.xaxis.label, axes.yaxis.label):
+        label.set_fontsize(LETTERS + 1)
+        label.set_text(textwrap.fill(label.get_text(), round(12 * width)))
+
+
+def narrow_figure(panel: Panel):
+    """A matplotlib figure of one panel, legible on a phone: its legend is below."""
+    height = panel.narrow_height or panel.height
+    figure, axes = pyplot().subplots(figsize=(NARROW, height), layout="constrained")
+    handles = panel.draw(axes)
+    if panel.x_label:
+        axes.set_xlabel(panel.x_label)
+    tidy(axes, panel)
+    if handles:
+        longest = max(len(handle.get_label()) for handle in handles)
+        columns = 3 if longest <= 14 else 2 if longest <= 30 else 1
+        figure.set_figheight(height + -(-len(handles) // columns) * LINE)
+        figure.legend(handles=handles, fontsize=LETTERS, loc="outside lower left", ncols=columns, frameon=False)
+    return figure
+
+
+def named_rows(title: str, draw: typing.Callable[[typing.Any], list], names: list[str], share: int = 6) -> Panel:
+    """A panel of rows at 0, 1, ... from the top, with their names before them, or above them where there is no room.
+
+    draw(axes): draws the rows, gives what the legend is of.
+    """
+    wrapped = [textwrap.fill(name, NAME) for name in names]
+
+    def draw_named(axes) -> list:
+        handles = draw(axes)
+        axes.set_ylim(len(names) - 0.5, -0.75)
+        axes.set_yticks([] if is_narrow(axes) else range(len(names)), [] if is_narrow(axes) else names)
+        at = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "xytext": (0, 4)}
+        for k, name in enumerate(wrapped if is_narrow(axes) else []):
+            axes.annotate(name, (0.01, k), va="bottom", fontsize=LETTERS, linespacing=1.0, **at).set_in_layout(False)
+        return handles
+
+    lines = max(name.count("\n") + 1 for name in wrapped)
+    row = NARROW_ROW + lines * LETTERS / 72.0
+    return Panel(title, max(1.5, 0.6 + ROW * len(names)), draw_named, share, narrow_height=0.5 + row * len(names))
 
 
 def grouped(rows, key):
@@ -31,7 +123,7 @@ def errors_of(row):
     return [abs(ours - reference) / (abs(reference) or 1.0) for ours in row["ours_by_step"]]
 
 
-def draw_orders(axes, example, rows, steps):
+def draw_orders(axes, rows, steps):
     """Error against step length: a colour per setting, a mark per quantity, and a line of first order."""
     colors = {setting: f"C{k % 10}" for k, setting in enumerate(grouped(rows, "setting"))}
     marks = dict(zip(grouped(rows, "quantity"), itertools.cycle("os^vDP*X"), strict=False))
@@ -42,80 +134,84 @@ def draw_orders(axes, example, rows, steps):
     names = [axes.plot([], [], color=color, label=setting)[0] for setting, color in colors.items()]
     names += [axes.plot([], [], mark, color="0.4", label=quantity)[0] for quantity, mark in marks.items()]
     names += axes.plot([], [], ":", color="0.5", label="first order")
-    axes.legend(handles=names, fontsize=5, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
-    axes.set_title(example, fontsize=9)
     axes.set_xticks(steps, [f"{1e3 * step:g} ms" for step in steps])
     axes.set_xticks([], minor=True)
+    axes.set_ylabel("error")
+    return names
 
 
-def draw_solves(axes, rows):
+def draw_solves(axes, examples):
     """Errors of rows that no step length enters, one line of dots per example."""
-    examples = grouped(rows, "example")
-    for k, example in enumerate(examples):
-        errors = [max(row["error"], LEAST) for row in examples[example]]
+    for k, rows in enumerate(examples.values()):
+        errors = [max(row["error"], LEAST) for row in rows]
         axes.semilogx(errors, [k] * len(errors), ".", color="C0", alpha=0.5)
     axes.axvline(SOLVES, color="0.5", linestyle=":")
-    axes.set_yticks(range(len(examples)), examples, fontsize=6)
-    axes.invert_yaxis()
-    axes.set_title(f"error of single solves; dotted: tolerance {SOLVES:g}", fontsize=9)
+    return []
 
 
-def draw_published(axes, rows):
-    """Ours and the published figure of each row, on one line."""
-    shown = [row for row in rows if row["ours"] and row["published"]]  # on a scale of logarithms
-    for k, row in enumerate(shown):
-        axes.semilogx([row["ours"], row["published"]], [k, k], "-", color="0.8")
-    axes.semilogx([row["ours"] for row in shown], range(len(shown)), "o", color="C0", label="ours")
-    axes.semilogx([row["published"] for row in shown], range(len(shown)), "x", color="C1", label="published")
-    names = [f"{row['example']}, {row['setting']}: {row['quantity']} ({row['unit'] or '1'})" for row in shown]
-    axes.set_yticks(range(len(shown)), names, fontsize=6)
-    axes.invert_yaxis()
-    axes.legend(fontsize=6)
-    axes.set_title("ours beside published", fontsize=9)
+def draw_beside(axes, ours, published, label="ours"):
+    """Ours and the published figure of each row, on one line; nothing of what is None or no more than 0."""
+    both = [
+        np.array([value if value and value > 0.0 else math.nan for value in values]) for values in (ours, published)
+    ]
+    rows = np.arange(len(ours))
+    axes.semilogx(np.stack(both), np.stack([rows, rows]), "-", color="0.8")
+    marks = zip(both, ("o", "x"), ("C0", "C1"), (label, "published"), strict=True)
+    return [
+        axes.semilogx(values, rows, mark, color=color, markersize=4, label=name)[0]
+        for values, mark, color, name in marks
+    ]
 
 
 def draw_figure(axes, figure):
     """Curves that an experiment asks to be drawn, one colour each."""
+    from matplotlib.ticker import LogFormatter
+
     for curve in figure["curves"]:
         axes.plot(curve["x"], curve["y"], label=curve["name"], linewidth=1)
     axes.set_xscale("log" if figure["log_x"] else "linear")
     axes.set_yscale("log" if figure["log_y"] else "linear")
+    if figure["log_x"]:  # 2, 4, 10 rather than powers of ten
+        axes.xaxis.set_major_formatter(LogFormatter())
+        axes.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(2.0, 0.4)))
     axes.set_xlabel(figure["x_label"])
     axes.set_ylabel(figure["y_label"])
     if figure["equal"]:
         axes.set_aspect("equal", adjustable="datalim")
-    axes.set_title(figure["title"], fontsize=9)
-    axes.legend(fontsize=6)
+    return list(axes.lines)
 
 
-def draw_report(pyplot, report):
+def panels_of_report(report):
     known = [row for row in report["rows"] if row["error"] is not None]
     single = [row for row in known if len(row["ours_by_step"]) == 1]
-    wide = [
-        (draw_solves, [row for row in single if row["exact"] is not None]),
-        (draw_published, [row for row in single if row["published"] is not None]),
+    exact = grouped([row for row in single if row["exact"] is not None], "example")
+    published = [row for row in single if row["ours"] and row["published"]]  # on a scale of logarithms
+    out = []
+    if exact:
+        title = f"error of single solves; dotted: tolerance {SOLVES:g}"
+        out.append(named_rows(title, functools.partial(draw_solves, examples=exact), list(exact)))
+    if published:
+        units = [f" ({row['unit']})" if row["unit"] else "" for row in published]
+        names = [
+            f"{row['example']}, {row['setting']}: {row['quantity']}{unit}"
+            for row, unit in zip(published, units, strict=True)
+        ]
+        both = {key: [row[key] for row in published] for key in ("ours", "published")}
+        out.append(named_rows("ours beside published", functools.partial(draw_beside, **both), names))
+    out += [
+        Panel(figure["title"], 4.0, functools.partial(draw_figure, figure=figure), narrow_height=3.0)
+        for figure in report.get("figures", [])
     ]
-    wide = [(draw_rows, rows) for draw_rows, rows in wide if rows]
-    wide += [(draw_figure, figure) for figure in report.get("figures", [])]
     runs = [row for row in known if len(row["ours_by_step"]) > 1 and all(error > SOLVES for error in errors_of(row))]
-    panels = grouped(runs, "example")
-    columns = 3
-    lines = len(wide) + math.ceil(len(panels) / columns)
-    figure = pyplot.figure(figsize=(14, 4.5 * lines), layout="constrained")
-    grid = figure.add_gridspec(lines, columns)
-    for line, (draw_rows, rows) in enumerate(wide):
-        draw_rows(figure.add_subplot(grid[line, :]), rows)
-    for k, example in enumerate(panels):
-        axes = figure.add_subplot(grid[len(wide) + k // columns, k % columns])
-        draw_orders(axes, example, panels[example], report["steps"])
-        axes.set_ylabel("error")
-    return figure
+    for example, rows in grouped(runs, "example").items():
+        draw = functools.partial(draw_orders, rows=rows, steps=report["steps"])
+        out.append(Panel(example, 4.0, draw, share=2, narrow_height=3.0))
+    return out
 
 
-def draw_alpha(pyplot, sweep):
+def draw_alpha(axes, curves):
     """Mean iterations against the relaxation, where every problem converged, and the published choice [G14, Fig. 6]."""
-    figure, axes = pyplot.subplots(layout="constrained")
-    for curve in sweep["curves"]:
+    for curve in curves:
         points = [point for point in curve["points"] if point["failures"] == 0]
         alphas, iterations = [p["alpha"] for p in points], [p["mean_iterations"] for p in points]
         (line,) = axes.plot(alphas, iterations, label=curve["name"])
@@ -125,39 +221,34 @@ def draw_alpha(pyplot, sweep):
     axes.plot([], [], "x", color="0.4", label="α chosen in the paper")
     axes.set_xlabel("α")
     axes.set_ylabel("mean iterations")
-    axes.legend()
-    return figure
+    return [line for line in axes.lines if not line.get_label().startswith("_")]
 
 
-def draw_trot(pyplot, trot):
+def panels_of_trot(trot):
     """Ours and published, side by side [ZD15, Tables 3 and 5], and what figures there are."""
-    rows, figures = trot["rows"], trot["figures"]
-    lines = math.ceil(len(figures) / 2)
-    table = 2.0 + 0.25 * len(rows)  # inches
-    figure = pyplot.figure(figsize=(14, table + 6.0 * lines), layout="constrained")
-    grid = figure.add_gridspec(1 + lines, 2, height_ratios=[table] + [6.0] * lines)
-    for k, curves in enumerate(figures):
-        draw_figure(figure.add_subplot(grid[1 + k // 2, k % 2]), curves)
+    rows, out = trot["rows"], []
     friction = ["by patch" if row["mu"] is None else f"μ {row['mu']}" for row in rows]
-    names = [" ".join([r["ground"], r["controller"], r["objective"], mu]) for r, mu in zip(rows, friction, strict=True)]
+    names = [
+        " ".join(filter(None, [r["ground"], r["controller"], r["objective"], mu]))
+        for r, mu in zip(rows, friction, strict=True)
+    ]
     titles = {"position_error": "mean joint error (rad)", "force_error_relative": "error of predicted normal force"}
-    for column, (measure, title) in enumerate(titles.items()):
-        axes = figure.add_subplot(grid[0, column])
-        published = [row["published"][measure] for row in rows]
-        axes.barh(
-            [k - 0.2 for k in range(len(rows))], [row[measure]["median"] for row in rows], 0.4, label="ours, median"
-        )
-        axes.barh(
-            [k + 0.2 for k in range(len(rows))],
-            [math.nan if value is None else value for value in published],
-            0.4,
-            label="published",
-        )
-        axes.set_yticks(range(len(rows)), names, fontsize=7)
-        axes.invert_yaxis()
-        axes.set_title(title)
-        axes.legend()
-    return figure
+    for measure, title in titles.items():
+        both = {"ours": [row[measure]["median"] for row in rows], "published": [r["published"][measure] for r in rows]}
+        draw = functools.partial(draw_beside, label="ours, median", **both)
+        out.append(named_rows(title, draw, names, share=3))
+    for figure in trot["figures"]:
+        draw = functools.partial(draw_figure, figure=figure)
+        out.append(Panel(figure["title"], 5.0, draw, share=3, narrow_height=3.0))
+    return out
+
+
+def panels_of(result):
+    """What there is to draw of an experiment, by what it wrote."""
+    if "curves" in result:
+        draw = functools.partial(draw_alpha, curves=result["curves"])
+        return [Panel("mean iterations, where all problems converged", 4.8, draw, share=3, narrow_height=3.0)]
+    return panels_of_trot(result) if "claims" in result else panels_of_report(result)
 
 
 def pyplot():
@@ -171,11 +262,35 @@ def pyplot():
     return pyplot
 
 
+def lines_of(panels):
+    """Panels that stand side by side, as many as there is room for."""
+    lines, left = [], 0
+    for panel in panels:
+        if panel.share > left:
+            lines.append([])
+            left = 6
+        lines[-1].append(panel)
+        left -= panel.share
+    return lines
+
+
 def draw(result):
     """A matplotlib figure of what an experiment wrote."""
-    if "claims" in result:
-        return draw_trot(pyplot(), result)
-    return draw_alpha(pyplot(), result) if "curves" in result else draw_report(pyplot(), result)
+    lines = lines_of(panels_of(result))
+    heights = [max(panel.height for panel in line) for line in lines]
+    columns = max((sum(panel.share for panel in line) for line in lines), default=6)
+    figure = pyplot().figure(figsize=(WIDTH * columns / 6.0, sum(heights, 0.0) or 1.0), layout="constrained")
+    grid = figure.add_gridspec(max(len(lines), 1), columns, height_ratios=heights or None)
+    for line, panels in enumerate(lines):
+        at = 0
+        for panel in panels:
+            axes = figure.add_subplot(grid[line, at : at + panel.share])
+            at += panel.share
+            place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.1), "ncols": 2} if panel.share < 3 else {}
+            if handles := panel.draw(axes):
+                axes.legend(handles=handles, fontsize=LETTERS - 1, **place)
+            tidy(axes, panel)
+    return figure
 
 
 def save(figure, file):
@@ -183,9 +298,35 @@ def save(figure, file):
     figure.savefig(file, dpi=150, metadata={"Date": None} if str(file).endswith(".svg") else None)
 
 
+def save_all(figures, suffixes):
+    """Writes figures by the files' names without suffix, and gives the files; a figure is gone then."""
+    for name, figure in figures:
+        for suffix in suffixes:
+            file = pathlib.Path(f"{name}{suffix}")
+            save(figure, file)
+            yield file
+        pyplot().close(figure)
+
+
+def narrow_figures(name, panels):
+    """Every panel by itself, beside its file's name without suffix."""
+    return ((f"{name}-{panel.slug}", narrow_figure(panel)) for panel in panels)
+
+
 def main():
-    (file,) = sys.argv[1:]
-    return command.run(f"stiction: {file}", lambda: save(draw(json.load(sys.stdin)), file))
+    parser = argparse.ArgumentParser(prog="python -m stiction.plot", description="The figure of an experiment.")
+    parser.add_argument("--narrow", action="store_true")
+    parser.add_argument("file", type=pathlib.Path)
+    options = parser.parse_args()
+
+    def write():
+        result, file = json.load(sys.stdin), options.file
+        if options.narrow:
+            list(save_all(narrow_figures(file.with_suffix(""), panels_of(result)), [file.suffix]))
+        else:
+            save(draw(result), file)
+
+    return command.run(f"stiction: {options.file}", write)
 
 
 if __name__ == "__main__":

@@ -209,7 +209,7 @@ def report(trajectory: Trajectory, title: str, images: str) -> str:
             '<p class="note">First those that were taken in several parts, then those that missed the tolerance, '
             "then by iterations and residual.</p><h2>Over time</h2>"
         )
-        drawn = [f"<figure>{_svg(figures.narrow_figure(panel))}</figure>" for panel in figures.panels_of(trajectory)]
+        drawn = [f"<figure>{_svg(plot.narrow_figure(panel))}</figure>" for panel in figures.panels_of(trajectory)]
         parts.append(f'<div class="grid plots">{"".join(drawn)}</div>')
     head = (
         f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{html.escape(title)}</title>'

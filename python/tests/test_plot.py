@@ -1,4 +1,5 @@
 import io
+import itertools
 import json
 import pathlib
 import subprocess
@@ -24,6 +25,10 @@ def rows_of_a_run():
     }
 
 
+def titles_of(figure):
+    return [axes.get_title(loc="left") for axes in figure.axes]
+
+
 def test_errors_are_relative_unless_the_reference_is_zero():
     distance, creep, _ = rows_of_a_run()["rows"]
     assert plot.errors_of(distance) == pytest.approx([0.04, 0.02, 0.01])
@@ -34,7 +39,7 @@ def test_errors_are_relative_unless_the_reference_is_zero():
 def test_a_report_has_a_panel_of_solves_and_one_per_example_with_orders():
     pytest.importorskip("matplotlib")
     figure = plot.draw(rows_of_a_run())
-    assert [axes.get_title() for axes in figure.axes][1:] == ["slide"]
+    assert titles_of(figure)[1:] == ["slide"]
     first = figure.axes[1].lines[0]
     assert list(first.get_ydata()) == pytest.approx([0.04, 0.02, 0.01])
     files = [io.BytesIO(), io.BytesIO()]
@@ -51,7 +56,7 @@ def test_figures_of_an_experiment_have_panels_of_their_own():
         {"name": "other", "x": [1], "y": [1]},
     ]
     axes = plot.draw(rows_of_a_run() | {"figures": [figure]}).axes[1]
-    assert axes.get_title() == "energy"
+    assert axes.get_title(loc="left") == "energy"
     assert axes.get_yscale() == "log"
     assert list(axes.lines[0].get_ydata()) == [1e-3, 1e-4, 1e-5]
 
@@ -66,12 +71,38 @@ def test_the_trot_has_its_tables_and_figures_side_by_side():
     path["curves"] = [{"name": "pid", "x": [0, 1, 2], "y": [0, 1, 0]}]
     rows = [row, row | {"ground": "hills", "mu": None}]
     figure = plot.draw({"rows": rows, "claims": [], "figures": [path]})
-    titles = [axes.get_title() for axes in figure.axes]
-    assert titles == ["path", "mean joint error (rad)", "error of predicted normal force"]
-    assert [label.get_text() for label in figure.axes[1].get_yticklabels()] == [
-        "rigid pid  μ 0.1",
-        "hills pid  by patch",
+    assert titles_of(figure) == ["mean joint error (rad)", "error of predicted normal force", "path"]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
+        "rigid pid μ 0.1",
+        "hills pid by patch",
     ]
+
+
+def test_what_is_drawn_narrow_has_letters_that_fit_beside_each_other():
+    Text = pytest.importorskip("matplotlib.text").Text
+    result = rows_of_a_run()
+    long = {"published": 3.0, "setting": "no-slip friction, an active-set quadratic program, 12 contacts per pair"}
+    single = [row | long | {"example": f"boxes {k}"} for k, row in enumerate(2 * result["rows"][:1])]
+    result["rows"] += [row | {"ours_by_step": row["ours_by_step"][:1]} for row in single]
+    panels = plot.panels_of(result)
+    assert [panel.slug for panel in panels] == [
+        "error-of-single-solves-dotted-tolerance-1e-09",
+        "ours-beside-published",
+        "slide",
+    ]
+    for panel in panels:
+        figure = plot.narrow_figure(panel)
+        figure.draw_without_rendering()
+        (axes,) = figure.axes
+        texts = [child for child in axes.get_children() if isinstance(child, Text)]  # title and names of rows
+        texts += figure.legends[0].texts if figure.legends else []
+        places = [text.get_window_extent() for text in texts if text.get_text()]
+        assert all(text.get_fontsize() >= plot.LETTERS for text in texts)
+        assert all(place.x0 >= 0.0 and place.x1 <= figure.bbox.width for place in places)
+        for one, other in itertools.combinations(places, 2):
+            assert not one.overlaps(other)
+        assert figure.get_figwidth() == plot.NARROW
+        assert axes.bbox.width > 0.7 * figure.bbox.width  # the names do not take the plot's room
 
 
 def test_the_command_draws_and_says_in_one_line_what_it_cannot(tmp_path):
@@ -97,6 +128,17 @@ def test_the_command_draws_and_says_in_one_line_what_it_cannot(tmp_path):
     )
     assert drawn.returncode == 0, drawn.stderr
     assert "<svg" in file.read_text()
+    narrow = subprocess.run(
+        [COMMAND, "plot", "alpha", "--narrow", "--out", tmp_path, "--quick", "--quiet", "--alpha", "0.5"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert narrow.returncode == 0, narrow.stderr
+    names = [pathlib.Path(line).name for line in narrow.stdout.splitlines()]
+    stem = "alpha-mean-iterations-where-all-problems-converged"
+    assert names == [f"{stem}.svg", f"{stem}.png"]
+    assert all((tmp_path / name).exists() for name in names)
     curves = json.loads((tmp_path / "a").read_text())["curves"]
     assert all(curve["published"]["chosen_alpha"] for curve in curves)
     refused = subprocess.run(
