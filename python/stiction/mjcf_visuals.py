@@ -1,11 +1,12 @@
 """What the bodies of an MJCF look like: its geoms and sites in groups 0 to 2, which MuJoCo's own viewer shows.
 
-Pictures are drawn on meshes with texture coordinates, all other textures in their mean colour, without marks. Left out:
-skins, tendons, and the planes that collide, which are drawn as ground.
+Textures are drawn on meshes that have coordinates for them and on all but meshes; on the other meshes in their mean
+colour. Left out: skins, tendons, and the planes that collide, which are drawn as ground.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import pathlib
 import typing
@@ -14,14 +15,15 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import trimesh
 
+from . import mjcf_textures
 from ._core import FileError
+from .stage import mesh_of
 from .trajectory import Trajectory
-from .visuals import VisualShape, body_of, loaded, numbers, placement_of, small
+from .visuals import VisualShape, body_of, loaded, numbers, placement_of
 
 HIDDEN_GROUP = 3  # this group of geoms and those above it are not shown
 GREY = (0.5, 0.5, 0.5, 1.0)  # rgba of a geom that says nothing; one that has it takes its material's
 SITE_SIZE = (0.005, 0.005, 0.005)  # m, of a site that says nothing
-TEXTURE_COLORS = ((0.8, 0.8, 0.8), (0.5, 0.5, 0.5))  # rgb1 and rgb2 of a builtin texture that says nothing
 JOINTS = ("joint", "freejoint")
 transformations = trimesh.transformations
 
@@ -44,7 +46,7 @@ class _Reader:
             (e.tag, e.get("name") or pathlib.Path(e.get("file", "")).stem): e for e in root.iterfind("asset/*")
         }
         self.paired = {pair.get(end) for pair in root.iterfind("contact/pair") for end in ("geom1", "geom2")}
-        self.mean_color = functools.cache(self._mean_color)  # which reads pictures
+        self.picture = functools.cache(self._picture)  # which reads files
         self.links = 1  # the world; bodies without a name are called by their number
         for world in root.findall("worldbody"):
             self._read_content(world, "world", body_of("world", trajectory), np.eye(4), "")
@@ -178,15 +180,15 @@ class _Reader:
             shape |= primitive
         else:
             return
-        if shape.get("surface") is None:
-            color = color * self.mean_color(find("material"))
+        shape |= {"placement": placement_of(place @ pose), "opacity": float(opacity)}
+        out = VisualShape(name=f"{name}_visual", body=body, **shape)
+        if kind not in ("mesh", "hfield"):
+            out = self._painted(out, kind, size, find("material"), (*color, opacity))
+        picture = self.picture(find("material"))
+        if out.surface is None and picture is not None:
+            color = color * picture.reshape(-1, 3).mean(axis=0)
         color = tuple(round(255 * min(part, 1.0)) for part in color)
-        placement = placement_of(place @ pose)
-        self.shapes.append(
-            VisualShape(
-                name=f"{name}_visual", body=body, placement=placement, color=color, opacity=float(opacity), **shape
-            )
-        )
+        self.shapes.append(dataclasses.replace(out, color=color))
 
     def _rgba(self, geom: ElementTree.Element, childclass: str) -> np.ndarray:
         rgba = numbers(self._find(geom, "rgba", childclass), GREY)
@@ -215,55 +217,46 @@ class _Reader:
         scale = numbers(self._find(asset, "scale"), (1, 1, 1))
         vertices = ((mesh.vertices - numbers(asset.get("refpos"), (0, 0, 0))) @ reference) * scale
         faces = np.asarray(mesh.faces)[:, :: -1 if np.prod(scale) < 0 else 1]  # a mirrored one is turned inside out
-        surface = self._painted(mesh, vertices, faces, material, rgba)
+        surface = self._painted_mesh(mesh, vertices, faces, material, rgba)
         return {"kind": "mesh", "size": np.zeros(3), "vertices": vertices, "faces": faces, "surface": surface}
 
-    def _painted(
+    def _painted_mesh(
         self, mesh: trimesh.Trimesh, vertices: np.ndarray, faces: np.ndarray, material: str | None, rgba
     ) -> trimesh.Trimesh | None:
-        """The mesh with its material's picture, where it has texture coordinates to put it on."""
-        file = self._picture(material)
-        uv = getattr(mesh.visual, "uv", None)
-        if file is None or uv is None:
+        """The mesh with its material's 2d texture, where it has coordinates to put it on."""
+        picture, uv = self.picture(material), getattr(mesh.visual, "uv", None)
+        if picture is None or picture.ndim != 3 or uv is None:
             return None
-        from PIL import Image
-
-        picture = small(Image.open(file))
-        paint = trimesh.visual.material.PBRMaterial(
-            baseColorTexture=picture, baseColorFactor=np.array(rgba), metallicFactor=0.0, roughnessFactor=0.9
-        )
-        visual = trimesh.visual.TextureVisuals(uv=uv, material=paint)
+        visual = mjcf_textures.visual_of(uv, picture, np.array(rgba))
         return trimesh.Trimesh(vertices, faces, visual=visual, process=False)
 
-    def _texture(self, material: str | None) -> ElementTree.Element | None:
+    def _painted(self, shape: VisualShape, kind: str, size: np.ndarray, material: str | None, rgba) -> VisualShape:
+        """A shape that MuJoCo calls `kind`, of half sizes, with its material's texture unless that is of one colour."""
+        picture = self.picture(material)
+        if picture is None or (picture == picture.reshape(-1, 3)[0]).all():
+            return shape
+        asset, mesh = self.assets["material", material], mesh_of(shape)
+        half = _half_sizes(kind, size)
+        units = mjcf_textures.units_of(kind, half, mesh.triangles)
+        if (self._find(asset, "texuniform") or "false") == "true":
+            units = units * half
+        repeat = numbers(self._find(asset, "texrepeat"), (1, 1))
+        flat = kind in ("box", "plane")
+        return dataclasses.replace(
+            shape, surface=mjcf_textures.painted(mesh, units, flat, picture, repeat, np.array(rgba))
+        )
+
+    def _picture(self, material: str | None) -> np.ndarray | None:
+        """The pixels of a material's texture (`mjcf_textures.picture_of`); None where it has none."""
         asset = self.assets.get(("material", material))
         if asset is None:
             return None
         layer = next((layer for layer in asset.findall("layer") if layer.get("role") == "rgb"), None)
-        return self.assets.get(("texture", layer.get("texture") if layer is not None else self._find(asset, "texture")))
-
-    def _picture(self, material: str | None) -> pathlib.Path | None:
-        """The picture of a material; None where it has none, or one that is wrapped around otherwise."""
-        texture = self._texture(material)
-        if texture is None or self._find(texture, "type") != "2d" or texture.get("file") is None:
-            return None
-        return self._resource("texturedir", texture.get("file"))
-
-    def _mean_color(self, material: str | None) -> np.ndarray:
-        """What a texture multiplies the colour by in the mean (3,); ones where there is none."""
-        texture = self._texture(material)
+        name = layer.get("texture") if layer is not None else self._find(asset, "texture")
+        texture = self.assets.get(("texture", name))
         if texture is None:
-            return np.ones(3)
-        if (file := texture.get("file")) is not None:
-            from PIL import Image
-
-            picture = small(Image.open(self._resource("texturedir", file)))
-            return np.asarray(picture, float).mean(axis=(0, 1)) / 255.0
-        builtin = texture.get("builtin", "none")
-        if builtin == "none":
-            return np.ones(3)
-        one, two = (numbers(texture.get(key), own) for key, own in zip(("rgb1", "rgb2"), TEXTURE_COLORS, strict=True))
-        return one if builtin == "flat" else (one + two) / 2.0
+            return None
+        return mjcf_textures.picture_of(texture, functools.partial(self._resource, "texturedir"))
 
 
 def _turn_of_z(direction: np.ndarray) -> np.ndarray:
@@ -272,6 +265,15 @@ def _turn_of_z(direction: np.ndarray) -> np.ndarray:
     across = np.cross([0.0, 0.0, 1.0], z)
     sine = np.linalg.norm(across)
     return transformations.rotation_matrix(np.arctan2(sine, z[2]), across if sine > 1e-10 else [1.0, 0.0, 0.0])
+
+
+def _half_sizes(kind: str, size: np.ndarray) -> np.ndarray:
+    """Along x, y and z (3,), of a capsule without its caps."""
+    if kind == "sphere":
+        return np.full(3, size[0])
+    if kind in ("capsule", "cylinder"):
+        return np.array([size[0], size[0], size[1]])
+    return np.array([*size[:2], 1.0]) if kind == "plane" else size[:3]
 
 
 def _primitive(kind: str, size: np.ndarray) -> dict | None:

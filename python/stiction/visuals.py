@@ -142,10 +142,10 @@ def _colored(mesh, vertices):
     return out
 
 
-def small(picture: PIL.Image.Image) -> PIL.Image.Image:
-    """The picture with its longer side cut to TEXTURE_PIXELS."""
+def small(picture: PIL.Image.Image, pixels: int = TEXTURE_PIXELS) -> PIL.Image.Image:
+    """The picture with its longer side cut to `pixels`."""
     picture = picture.convert("RGB")
-    picture.thumbnail((TEXTURE_PIXELS, TEXTURE_PIXELS))
+    picture.thumbnail((pixels, pixels))
     return picture
 
 

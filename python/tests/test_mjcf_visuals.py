@@ -1,5 +1,6 @@
 """What an MJCF looks like, against what MuJoCo's own viewer draws of it."""
 
+import functools
 import pathlib
 
 import numpy as np
@@ -24,11 +25,26 @@ FILE = """<mujoco model="lamp"><compiler angle="radian" assetdir="parts"/>
 <texture name="green" type="2d" file="green.png"/>
 <texture name="tan" type="cube" builtin="flat" rgb1="0.8 0.6 0.4" width="64" height="64"/>
 <texture name="boards" type="cube" builtin="checker" rgb1="1 0.2 0" rgb2="0 0.4 0.6" width="64" height="64"/>
+<texture name="sky" type="cube" builtin="gradient" rgb1="0.2 0.9 0.4" rgb2="0.7 0 0.3" width="40" height="40"/>
+<texture name="tiles" type="2d" builtin="checker" rgb1="0.1 0.2 0.3" rgb2="0.9 0.7 0.5" mark="edge" markrgb="1 1 1"
+ width="60" height="30"/>
+<texture name="glow" type="2d" builtin="gradient" rgb1="1 0.9 0.4" rgb2="0.1 0 0.3" mark="cross" markrgb="0 1 0"
+ width="50" height="50"/>
+<texture name="dice" type="cube" file="dice.png" gridsize="2 3" gridlayout="RLUDFB"/>
+<material name="sky" texture="sky"/><material name="dice" texture="dice" texuniform="true"/>
+<material name="tiles" texture="tiles" texrepeat="3 2" texuniform="true"/>
+<material name="glow" texture="glow" texrepeat="2.5 1.7"/>
 <material name="skin" texture="tan" rgba="0.9 1 1 1"/><material name="chess" texture="boards"/>
 <material name="paint" rgba="0.1 0.9 0.3 1" texture="green"/><material name="glass" rgba="0.8 0.1 0.1 0.4"/></asset>
 <worldbody>
 <geom name="table" type="box" size="1 1 0.1" pos="0 0 -0.1"/>
-<geom class="seen" type="plane" size="0.3 0.2 0.1" pos="0 0 0.4" zaxis="1 2 2"/>
+<geom class="seen" type="plane" size="0.3 0.2 0.1" pos="0 0 0.4" zaxis="1 2 2" material="glow"/>
+<geom class="seen" type="plane" size="0.3 0.2 0.1" pos="0 1 0.4" material="tiles"/>
+<geom class="seen" type="sphere" size="0.1" pos="1 0 0.4" material="sky"/>
+<geom class="seen" type="ellipsoid" size="0.1 0.2 0.3" pos="1 1 0.4" material="dice"/>
+<geom class="seen" type="capsule" size="0.1 0.3" pos="2 1 0.4" material="dice"/>
+<geom class="seen" type="cylinder" size="0.1 0.3" pos="2 0 0.4" material="chess"/>
+<geom class="seen" type="box" size="0.1 0.3 0.2" pos="3 0 0.4" material="glow"/>
 <site pos="0.3 0 0.1"/><site type="box" size="0.02" rgba="0.5 0.5 0.5 1" material="skin" euler="0.3 0 0"/>
 <body name="stem" pos="0.1 0.2 0.5" euler="0.1 0.2 0.3"><joint type="slide" axis="0 0 1" pos="0.3 0.2 0.1"/>
   <joint axis="0 1 0" pos="0.05 -0.02 0.1" ref="0.4"/>
@@ -57,6 +73,8 @@ def lamp(folder):
     shade.visual = trimesh.visual.TextureVisuals(uv=uv, image=Image.new("RGB", (8, 8), (200, 0, 0)))
     shade.export(folder / "parts" / "shade.obj")
     Image.new("RGB", (1024, 512), (20, 160, 30)).save(folder / "parts" / "green.png")
+    dice = np.kron(np.random.default_rng(1).integers(0, 256, (8, 12, 3)), np.ones((4, 4, 1)))
+    Image.fromarray(dice.astype(np.uint8)).save(folder / "parts" / "dice.png")
     file = folder / "lamp.xml"
     file.write_text(FILE)
     return file
@@ -72,8 +90,8 @@ def corners(shape, pose):
 
 
 def drawn_by_mujoco(file):
-    """Bounds in the world and rgba of what MuJoCo draws at first, (k, 2, 3) and (k, 4), with the mean of the frequent
-    colours of a texture that is wrapped around a shape; infinite planes left out.
+    """Bounds in the world and rgba of what MuJoCo draws at first, (k, 2, 3) and (k, 4), and a function per shape that
+    tells the colour of a point in its frame, None where it is the same all over; infinite planes left out.
     """
     mujoco = pytest.importorskip("mujoco", reason="needs mujoco as the reference")
     model = mujoco.MjModel.from_xml_path(str(file))
@@ -83,7 +101,7 @@ def drawn_by_mujoco(file):
     mujoco.mjv_updateScene(
         model, data, mujoco.MjvOption(), None, mujoco.MjvCamera(), mujoco.mjtCatBit.mjCAT_ALL.value, scene
     )
-    bounds, colors = [], []
+    bounds, colors, paints = [], [], []
     for drawn in scene.geoms[: scene.ngeom]:
         if drawn.objtype not in (mujoco.mjtObj.mjOBJ_GEOM, mujoco.mjtObj.mjOBJ_SITE):
             continue
@@ -114,12 +132,55 @@ def drawn_by_mujoco(file):
         colors.append(drawn.rgba.copy())
         texture = model.mat_texid[material, mujoco.mjtTextureRole.mjTEXROLE_RGB] if material >= 0 else -1
         painted = kind == "mesh" and model.mesh_texcoordadr[model.geom_dataid[i]] >= 0
+        paints.append(None)
         if texture >= 0 and not painted:
-            first, pixels = model.tex_adr[texture], model.tex_height[texture] * model.tex_width[texture]
-            picture = model.tex_data[first : first + 3 * pixels].reshape(-1, 3)
-            found, counts = np.unique(picture, axis=0, return_counts=True)
-            colors[-1][:3] *= found[counts > 0.2 * pixels].mean(axis=0) / 255.0  # marks are fewer
-    return np.array(bounds), np.array(colors)
+            first, height, width = (getattr(model, f"tex_{key}")[texture] for key in ("adr", "height", "width"))
+            picture = model.tex_data[first : first + 3 * height * width].reshape(height, width, 3) / 255.0
+            if kind == "mesh" or np.ptp(picture, axis=(0, 1)).max() == 0.0:
+                colors[-1][:3] *= picture.mean(axis=(0, 1))
+                continue
+            is_cube = model.tex_type[texture] != mujoco.mjtTexture.mjTEXTURE_2D
+            repeat, uniform = model.mat_texrepeat[material], bool(model.mat_texuniform[material])
+            paints[-1] = functools.partial(
+                color_at, kind, size, picture * drawn.rgba[:3], is_cube, repeat, bool(uniform)
+            )
+    return np.array(bounds), np.array(colors), paints
+
+
+def color_at(kind, size, picture, is_cube, repeat, uniform, point):
+    """What OpenGL shows there [OpenGL 2.1 specification, 2.11.4 and table 3.19] with MuJoCo's planes and scales."""
+    half = {"sphere": size[[0, 0, 0]], "capsule": size[[0, 0, 1]], "cylinder": size[[0, 0, 1]]}.get(kind, size)
+    x, y, z = point / np.where(half > 0.0, half, 1.0)
+    if kind == "capsule" and abs(z) > 1.0:
+        z = (point[2] - np.sign(z) * size[1]) / size[0]
+    if uniform:
+        x, y, z = np.array([x, y, z]) * half
+    if not is_cube:
+        s, t = 0.5 * repeat[0] * x - 0.5, -0.5 * repeat[1] * y - 0.5
+        row, column = (int(part % 1.0 * count) for part, count in zip((t, s), picture.shape, strict=False))
+        return picture[row, column]
+    largest = np.abs([x, y, z]).argmax()
+    face, s, t = {
+        (0, True): (0, -z, -y),
+        (0, False): (1, z, -y),
+        (1, True): (2, x, z),
+        (1, False): (3, x, -z),
+        (2, True): (4, x, -y),
+        (2, False): (5, -x, -y),
+    }[largest, bool([x, y, z][largest] > 0.0)]
+    n, scale = picture.shape[1], max(abs(x), abs(y), abs(z))
+    row, column = (min(int(0.5 * (part / scale + 1.0) * n), n - 1) for part in (t, s))
+    return picture[(face * n if len(picture) > n else 0) + row, column]
+
+
+def differs_from(paint, surface):
+    """Largest difference of colours (k,) in a surface's triangles, off their middles, which lie on edges of colours."""
+    inside = np.array([0.513, 0.307, 0.18])
+    image = np.asarray(surface.visual.material.baseColorTexture.convert("RGB"), float) / 255.0
+    u, v = (inside @ surface.visual.uv[surface.faces]).T % 1.0
+    shown = image[((1.0 - v) * image.shape[0]).astype(int) % image.shape[0], (u * image.shape[1]).astype(int)]
+    seen = np.array([paint(point) for point in inside @ surface.triangles])
+    return np.abs(shown - np.clip(seen, 0.0, 1.0)).max(axis=1)
 
 
 def agrees(file, roundness):
@@ -128,7 +189,7 @@ def agrees(file, roundness):
     world.add_robot(str(file))
     run = view.of_simulation(stiction.simulate(world, duration=1e-4, dt=1e-4))
     shapes = visuals_of(file, run)
-    bounds, colors = drawn_by_mujoco(file)
+    bounds, colors, paints = drawn_by_mujoco(file)
     assert len(shapes) == len(bounds) > 0
     left = list(range(len(bounds)))  # MuJoCo lists a body's geoms before those of its children
     for shape in shapes:
@@ -139,13 +200,18 @@ def agrees(file, roundness):
         tolerance = 1e-5 + roundness * np.ptp(bounds[k], axis=0).max()
         np.testing.assert_allclose(got, bounds[k], atol=tolerance, err_msg=shape.name)
         np.testing.assert_allclose(color, 255 * colors[k], atol=0.6, err_msg=shape.name)
+        assert (paints[k] is None) or shape.surface is not None, shape.name
+        if paints[k] is not None:
+            assert np.quantile(differs_from(paints[k], shape.surface), 0.95) < 0.03, shape.name  # but for edges
     return shapes
 
 
 def test_shapes_stand_where_mujoco_draws_them(tmp_path):
     shapes = agrees(lamp(tmp_path), roundness=0.02)
-    assert len(shapes) == 12
-    (shade,) = (shape for shape in shapes if shape.surface is not None)
+    assert len(shapes) == 18
+    (shade,) = (
+        shape for shape in shapes if shape.surface is not None and shape.kind == "mesh" and len(shape.faces) == 12
+    )
     assert shade.surface.visual.material.baseColorTexture.size == (256, 128)
     np.testing.assert_allclose(shade.surface.vertices, shade.vertices)
 
@@ -163,7 +229,7 @@ def test_what_lets_light_through_does_so_again_and_what_is_fixed_is_not_dragged(
     run = view.run_of(file, duration=0.01)
     content = page.content_of([run], ["lamp"], visuals_of(file, run))
     (drawn,) = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["runs"]
-    assert len(drawn["visual"]) == 12
+    assert len(drawn["visual"]) == 18
     assert list(drawn["opacities"].values()) == [0.4]
     table = next(node for node in drawn["collision"] if "table" in node)
     assert table not in drawn["movable"]
