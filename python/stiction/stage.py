@@ -26,6 +26,7 @@ OTHER_COLOR, OTHER_OPACITY = (224, 142, 74), 0.55  # of the second run's bodies
 PATH_COLORS = ((60, 66, 78), (196, 98, 16))
 LONGEST_ARROW = 4.0  # in lengths of the arrow that stands for the whole weight; what is longer is cut
 CONE_SIDES = 32
+FARTHEST = 10.0  # in sizes of what moves: a run that goes farther is not shown whole
 
 
 def mesh_of(shape: RecordedShape) -> trimesh.Trimesh:
@@ -64,18 +65,32 @@ def rotate(quaternion: np.ndarray, points: np.ndarray) -> np.ndarray:
     return points + w * cross + np.cross(u, cross)
 
 
-def bounds_of(trajectory: Trajectory) -> np.ndarray:
-    """Lower and upper corner of what moves, of the fixed bodies where nothing does, at the end of the run (2, 3)."""
+def bounds_of(trajectory: Trajectory, states: typing.Iterable[int] = (-1,)) -> np.ndarray:
+    """Lower and upper corner of what moves, of the fixed bodies where nothing does, in states of the run (2, 3)."""
     moving = trajectory.body_mass > 0.0
     points = [np.zeros((0, 3))]
     for shape in trajectory.shapes:
         if shape.kind == "plane" or (moving.any() and not moving[shape.body]):
             continue
         corners = shape.placement[:3] + rotate(shape.placement[3:], trimesh.bounds.corners(mesh_of(shape).bounds))
-        pose = trajectory.body_poses[-1, shape.body]
-        points.append(pose[:3] + rotate(pose[3:], corners))
+        points += [pose[:3] + rotate(pose[3:], corners) for pose in trajectory.body_poses[list(states), shape.body]]
     found = np.concatenate(points)
     return np.stack([found.min(axis=0), found.max(axis=0)]) if len(found) else np.zeros((2, 3))
+
+
+def view_of(trajectory: Trajectory) -> tuple[np.ndarray, float]:
+    """What the camera looks at (3,) and how large that is (m): where the run goes, of one that the page follows (or
+    that goes too far for one picture) its start.
+    """
+    last, path = len(trajectory.time) - 1, trajectory.center_of_mass
+    start, whole = (
+        bounds_of(trajectory, [0]),
+        bounds_of(trajectory, np.linspace(0, last, min(last, 50) + 1).astype(int)),
+    )
+    size = [float(np.ptp(corners, axis=0).max()) for corners in (start, bounds_of(trajectory), whole)]
+    follows = np.hypot(*(path[-1] - path[0])[:2]) > size[1]
+    shown, reach = (start, size[0]) if follows or size[2] > FARTHEST * max(size[:2]) else (whole, size[2])
+    return shown.mean(axis=0), max(reach, 1e-3)
 
 
 @dataclasses.dataclass
@@ -109,7 +124,6 @@ class Stage:
     def __init__(self, trajectories: list[Trajectory], visuals: typing.Sequence[VisualShape] = ()) -> None:
         first = trajectories[0]
         corners = bounds_of(first)
-        self.middle = corners.mean(axis=0)
         self.size = max(float(np.max(corners[1] - corners[0])), 1e-3)
         weight = GRAVITY * float(first.body_mass.sum())
         self.newtons_per_meter = 1.0 / round_number(self.size / weight) if weight > 0.0 else 1.0
@@ -126,7 +140,7 @@ class Stage:
                 self.runs.append(self._add_run(index, run, trajectories[:index], dressed))
             for k, shape in enumerate(visuals):
                 self._add_visual(k, shape, bool(first.body_mass[shape.body] > 0.0))
-            self._aim_camera(server)
+            self._aim_camera(server, *view_of(first))
             self.messages, self.buffers = _decode(server.get_scene_serializer().serialize())
         finally:
             with contextlib.redirect_stdout(io.StringIO()):
@@ -283,10 +297,10 @@ class Stage:
             node, segments.astype(np.float32), color, thickness=2.0, thickness_units="screen", visible=False
         )
 
-    def _aim_camera(self, server: viser.ViserServer) -> None:
+    def _aim_camera(self, server: viser.ViserServer, middle: np.ndarray, size: float) -> None:
         server.initial_camera.fov = math.radians(45.0)
-        server.initial_camera.position = tuple(self.middle + 1.2 * self.size * np.array([1.0, -1.1, 0.55]))
-        server.initial_camera.look_at = tuple(self.middle)
+        server.initial_camera.position = tuple(middle + 1.2 * size * np.array([1.0, -1.1, 0.55]))
+        server.initial_camera.look_at = tuple(middle)
 
 
 def _has(trajectory: Trajectory, shape: RecordedShape) -> bool:

@@ -99,6 +99,32 @@ def test_the_page_holds_every_state_of_the_run(trajectory, content):
     assert nodes >= {*run["nodes"], *run["collision"], "/run0/forces", "/run0/cones", "/run0/balls", "/run0/lines"}
 
 
+@pytest.mark.parametrize("scene", ["bounce", "biped"])
+def test_the_camera_sees_all_of_a_run_that_stays(scene):
+    run = view.run_of(scene, duration=1.0)
+    messages = {m["type"]: m for m in header_of(page.content_of([run], ["run"]))["messages"]}
+    eye, aim = (
+        np.array(messages[f"SetCamera{kind}Message"][key])
+        for kind, key in (("Position", "position"), ("LookAt", "look_at"))
+    )
+    bodies = run.body_poses[:, run.body_mass > 0.0, :3].reshape(-1, 3)
+    along = (aim - eye) / np.linalg.norm(aim - eye)
+    far = (bodies - eye) @ along
+    off = np.linalg.norm(bodies - eye - far[:, None] * along, axis=1)
+    assert (off < np.tan(messages["SetCameraFovMessage"]["fov"] / 2.0) * far).all()
+
+
+def test_the_camera_looks_where_a_run_starts_that_the_page_follows():
+    from stiction.stage import view_of
+
+    world = stiction.World(friction=0.0)
+    world.add_ground()
+    world.add_body("box", stiction.Shape.box((0.2, 0.2, 0.2)), mass=1.0, position=(1, 2, 0.1))
+    world.set_velocity("box", (3.0, 0, 0))
+    middle, size = view_of(view.of_simulation(stiction.simulate(world, duration=0.2, dt=0.01)))
+    np.testing.assert_allclose([*middle, size], [1, 2, 0.1, 0.2], atol=1e-6)
+
+
 def test_no_picture_of_a_sky_lights_the_scene(content):
     """A processor takes longer to blur one than for all the rest of opening."""
     messages = {message["type"]: message for message in content[0]["messages"]}
