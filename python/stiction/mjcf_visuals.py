@@ -1,7 +1,8 @@
 """What the bodies of an MJCF look like: its geoms and sites in groups 0 to 2, which MuJoCo's own viewer shows.
 
 Textures are drawn on meshes that have coordinates for them and on all but meshes; on the other meshes in their mean
-colour. Left out: skins, tendons, and the planes that collide, which are drawn as ground.
+colour. Tendons are straight from site to site, and do not wrap around geoms. Left out: skins, and the planes that
+collide, which are drawn as ground.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from . import mjcf_textures
 from ._core import FileError
 from .stage import mesh_of
 from .trajectory import Trajectory
-from .visuals import VisualShape, body_of, loaded, numbers, placement_of
+from .visuals import VisualShape, VisualTendon, body_of, loaded, numbers, placement_of
 
 HIDDEN_GROUP = 3  # this group of geoms and those above it are not shown
 GREY = (0.5, 0.5, 0.5, 1.0)  # rgba of a geom that says nothing; one that has it takes its material's
@@ -28,14 +29,20 @@ JOINTS = ("joint", "freejoint")
 transformations = trimesh.transformations
 
 
-def shapes_of(file: pathlib.Path, root: ElementTree.Element, trajectory: Trajectory) -> list[VisualShape]:
-    """The shapes that the file shows, on the bodies of a run with that robot; FileError where a mesh is missing."""
-    return _Reader(file, root, trajectory).shapes
+def shapes_of(
+    file: pathlib.Path, root: ElementTree.Element, trajectory: Trajectory
+) -> list[VisualShape | VisualTendon]:
+    """The shapes and tendons that the file shows, on the bodies of a run with that robot; FileError where a mesh is
+    missing.
+    """
+    reader = _Reader(file, root, trajectory)
+    return reader.shapes + reader.tendons(root)
 
 
 class _Reader:
     def __init__(self, file: pathlib.Path, root: ElementTree.Element, trajectory: Trajectory) -> None:
         self.file, self.trajectory, self.shapes = file, trajectory, []
+        self.sites: dict[str, tuple[int, np.ndarray]] = {}  # bodies and places on them
         self._include(root)
         self.compiler = {key: text for element in root.findall("compiler") for key, text in element.items()}
         self.classes: dict[str, tuple[str | None, dict]] = {}
@@ -75,10 +82,11 @@ class _Reader:
     def _find(self, element: ElementTree.Element, key: str, childclass: str = "") -> str | None:
         """An element's own attribute, else what its default class says."""
         name = element.get("class") or childclass or self.main
+        tag = "tendon" if element.tag == "spatial" else element.tag
         value = element.get(key)
         while value is None and name in self.classes:
             name, elements = self.classes[name]
-            value = elements[element.tag].get(key) if element.tag in elements else None
+            value = elements[tag].get(key) if tag in elements else None
         return value
 
     def _pose(self, element: ElementTree.Element, childclass: str) -> np.ndarray:
@@ -104,6 +112,34 @@ class _Reader:
         out[:3, 3] = numbers(find("pos"), (0, 0, 0))
         return out
 
+    def _placed(self, geom: ElementTree.Element, childclass: str) -> np.ndarray:
+        """Where a geom or a site is, which may say so by its two ends."""
+        if not (text := self._find(geom, "fromto", childclass)):
+            return self._pose(geom, childclass)
+        ends = numbers(text).reshape(2, 3)
+        out = _turn_of_z(ends[1] - ends[0])
+        out[:3, 3] = ends.mean(axis=0)
+        return out
+
+    def tendons(self, root: ElementTree.Element) -> list[VisualTendon]:
+        """The spatial tendons, straight from site to site, a tendon for each side of a pulley."""
+        out = []
+        for tendon in root.iterfind("tendon/spatial"):
+            color = self._rgba(tendon, "")
+            if int(self._find(tendon, "group") or 0) >= HIDDEN_GROUP or color[3] == 0.0:
+                continue
+            branches: list[list] = [[]]
+            for part in tendon:
+                if part.tag == "pulley":
+                    branches.append([])
+                elif part.tag == "site" and part.get("site") in self.sites:
+                    branches[-1].append(self.sites[part.get("site")])
+            rgb = tuple(round(255 * min(part, 1.0)) for part in color[:3])
+            for branch in (branch for branch in branches if len(branch) > 1):
+                bodies, points = zip(*branch, strict=True)
+                out.append(VisualTendon(list(bodies), np.array(points), rgb))
+        return out
+
     def _read_content(
         self, parent: ElementTree.Element, name: str, body: int | None, place: np.ndarray, childclass: str
     ) -> None:
@@ -122,6 +158,7 @@ class _Reader:
                 own = element.get("name") or f"{name}_site_{sites}"
                 sites += 1
                 if body is not None:
+                    self.sites[own] = body, (place @ self._placed(element, childclass))[:3, 3]
                     self._read_geom(element, own, False, body, place, childclass)
             elif element.tag == "frame":
                 self._read_content(element, name, body, place @ self._pose(element, childclass), inner)
@@ -158,15 +195,11 @@ class _Reader:
         kind = find("type") or "sphere"
         if int(find("group") or 0) >= HIDDEN_GROUP or opacity == 0.0 or (kind == "plane" and collides):
             return
-        size, pose = numbers(find("size")), self._pose(geom, childclass)
+        size, pose = numbers(find("size")), self._placed(geom, childclass)
         if geom.tag == "site":
             size = np.concatenate((size, SITE_SIZE[len(size) :]))
         if text := find("fromto"):
-            ends = numbers(text).reshape(2, 3)
-            along = ends[1] - ends[0]
-            pose = _turn_of_z(along)
-            pose[:3, 3] = ends.mean(axis=0)
-            half = np.linalg.norm(along) / 2.0
+            half = np.linalg.norm(np.diff(numbers(text).reshape(2, 3), axis=0)) / 2.0
             size = np.array([size[0], half] if kind in ("capsule", "cylinder") else [size[0], size[0], half])
         shape = {"vertices": np.empty((0, 3)), "faces": np.empty((0, 3), int)}
         if kind == "mesh":

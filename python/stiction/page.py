@@ -17,7 +17,7 @@ import viser
 from . import frames
 from .stage import LONGEST_ARROW, Stage
 from .trajectory import Trajectory
-from .visuals import VisualShape
+from .visuals import VisualShape, VisualTendon
 
 if typing.TYPE_CHECKING:
     from .live import LiveRun
@@ -51,7 +51,7 @@ class Packer:
 def content_of(
     trajectories: list[Trajectory],
     names: list[str],
-    visuals: typing.Sequence[VisualShape] = (),
+    visuals: typing.Sequence[VisualShape | VisualTendon] = (),
     live: LiveRun | None = None,
 ) -> bytes:
     """What the page's scripts read: 8 bytes of length, a JSON header, and the arrays that it points into.
@@ -72,7 +72,7 @@ def content_of(
         run = {"name": name, "root": drawn.root, "nodes": drawn.frames, "bodies": drawn.bodies}
         run |= {"bodyNames": trajectory.body_names, "collision": drawn.collision, "visual": drawn.visual}
         run |= {"ground": drawn.ground, "path": drawn.path, "opacity": drawn.opacity}
-        run |= {"opacities": drawn.opacities, "movable": drawn.movable}
+        run |= {"opacities": drawn.opacities, "movable": drawn.movable, "tendons": drawn.tendons}
         run |= {"weight": drawn.weight, "targetNames": trajectory.target_names, "charts": charts}
         runs.append(run | {"arrays": {key: packer.add(array) for key, array in arrays.items()}})
     if live:

@@ -15,7 +15,7 @@ import viser
 import zstandard
 
 from .trajectory import RecordedShape, Trajectory
-from .visuals import VisualShape
+from .visuals import VisualShape, VisualTendon
 
 GRAVITY = 9.81  # m/s², of the weight that the arrows are scaled by
 SKY_COLOR, BELOW_COLOR = (255, 255, 255), (90, 88, 100)  # of the light from the sky and from across it
@@ -89,15 +89,17 @@ def view_of(trajectory: Trajectory) -> tuple[np.ndarray, float]:
     )
     size = [float(np.ptp(corners, axis=0).max()) for corners in (start, bounds_of(trajectory), whole)]
     follows = np.hypot(*(path[-1] - path[0])[:2]) > size[1]
-    shown, reach = (start, size[0]) if follows or size[2] > FARTHEST * max(size[:2]) else (whole, size[2])
-    return shown.mean(axis=0), max(reach, 1e-3)
+    shown = start if follows or size[2] > FARTHEST * max(size[:2]) else whole
+    sides = np.ptp(shown, axis=0)
+    return shown.mean(axis=0), max(float(sides.max()), 0.8 * float(np.linalg.norm(sides)), 1e-3)
 
 
 @dataclasses.dataclass
 class DrawnRun:
     """A run's part of the scene. bodies: indices of those drawn, in the order of `frames`, their nodes; collision:
     nodes of shapes that visuals take the place of; visual: theirs; movable: those of both that a drag may move;
-    opacities: of the visuals that let light through; ground: height of its lowest contact point (m), on which the path
+    opacities: of the visuals that let light through; tendons: their color and, by the places of their bodies in
+    `bodies`, their points; ground: height of its lowest contact point (m), on which the path
     of its centre of mass is drawn too."""
 
     root: str
@@ -108,6 +110,7 @@ class DrawnRun:
     visual: list[str] = dataclasses.field(default_factory=list)
     movable: list[str] = dataclasses.field(default_factory=list)
     opacities: dict[str, float] = dataclasses.field(default_factory=dict)
+    tendons: list[dict] = dataclasses.field(default_factory=list)
     ground: float = 0.0
     path: bool = False
     opacity: float | None = None
@@ -121,7 +124,10 @@ class Stage:
     buffers: those arrays' bytes. visuals: what the robots of the first run look like, beside what collides.
     """
 
-    def __init__(self, trajectories: list[Trajectory], visuals: typing.Sequence[VisualShape] = ()) -> None:
+    def __init__(
+        self, trajectories: list[Trajectory], visuals: typing.Sequence[VisualShape | VisualTendon] = ()
+    ) -> None:
+        shapes = [visual for visual in visuals if isinstance(visual, VisualShape)]
         first = trajectories[0]
         corners = bounds_of(first)
         self.size = max(float(np.max(corners[1] - corners[0])), 1e-3)
@@ -135,11 +141,14 @@ class Stage:
             self.scene.set_up_direction("+z")
             self._light()
             self.runs = []
-            dressed = {shape.body for shape in visuals}
+            dressed = {shape.body for shape in shapes}
             for index, run in enumerate(trajectories):
                 self.runs.append(self._add_run(index, run, trajectories[:index], dressed))
-            for k, shape in enumerate(visuals):
+            for k, shape in enumerate(shapes):
                 self._add_visual(k, shape, bool(first.body_mass[shape.body] > 0.0))
+            for tendon in (visual for visual in visuals if isinstance(visual, VisualTendon)):
+                places = [self._place_of(body) for body in tendon.bodies]
+                self.runs[0].tendons.append({"color": tendon.color, "bodies": places, "points": tendon.points.tolist()})
             self._aim_camera(server, *view_of(first))
             self.messages, self.buffers = _decode(server.get_scene_serializer().serialize())
         finally:
@@ -188,13 +197,18 @@ class Stage:
         run.path = self._add_path(run, index, trajectory.center_of_mass)
         return run
 
-    def _add_visual(self, index: int, shape: VisualShape, moves: bool) -> None:
+    def _place_of(self, body: int) -> int:
+        """Index of a body among those drawn of the first run."""
         run = self.runs[0]
-        if shape.body not in run.bodies:  # a link that looks like something and collides with nothing
-            run.bodies.append(shape.body)
-            run.frames.append(f"{run.root}/{shape.body} visual")
+        if body not in run.bodies:  # a link that looks like something and collides with nothing
+            run.bodies.append(body)
+            run.frames.append(f"{run.root}/{body} visual")
             self.scene.add_frame(run.frames[-1], show_axes=False)
-        node = f"{run.frames[run.bodies.index(shape.body)]}/visual {index}"
+        return run.bodies.index(body)
+
+    def _add_visual(self, index: int, shape: VisualShape, moves: bool) -> None:
+        run, place = self.runs[0], self._place_of(shape.body)
+        node = f"{run.frames[place]}/visual {index}"
         run.visual.append(node)
         if moves:
             run.movable.append(node)

@@ -20,7 +20,7 @@ from .trajectory import Trajectory, of_simulation
 
 if typing.TYPE_CHECKING:
     from .browser import Browser
-    from .visuals import VisualShape
+    from .visuals import VisualShape, VisualTendon
 
 FRAMES_PER_SECOND = 30
 ROBOT_FILES = (".urdf", ".xml", ".mjcf")
@@ -86,7 +86,9 @@ def _reach(shape: stiction.DrawnShape, direction: np.ndarray) -> float:
 
 
 def to_html(
-    *trajectories: Trajectory, names: typing.Sequence[str] = (), visuals: typing.Sequence[VisualShape] = ()
+    *trajectories: Trajectory,
+    names: typing.Sequence[str] = (),
+    visuals: typing.Sequence[VisualShape | VisualTendon] = (),
 ) -> str:
     """A web page that holds everything it shows: no server, no network.
 
@@ -222,7 +224,7 @@ def size_of(text: str) -> tuple[int, int]:
 size_of.__name__ = "size like 1280x800"
 
 
-def _visuals(options: argparse.Namespace, trajectory: Trajectory) -> list[VisualShape]:
+def _visuals(options: argparse.Namespace, trajectory: Trajectory) -> list[VisualShape | VisualTendon]:
     from .visuals import visuals_of
 
     file = options.robot or options.sources[0]

@@ -34,7 +34,16 @@ class VisualShape(RecordedShape):
     surface: trimesh.Trimesh | None = None
 
 
-def visuals_of(file: str | os.PathLike, trajectory: Trajectory) -> list[VisualShape]:
+@dataclasses.dataclass(frozen=True)
+class VisualTendon:
+    """A line that is straight between points of bodies. bodies: indices (n,); points: in their frames (n, 3) m."""
+
+    bodies: list[int]
+    points: np.ndarray
+    color: tuple[int, int, int] = PLAIN
+
+
+def visuals_of(file: str | os.PathLike, trajectory: Trajectory) -> list[VisualShape | VisualTendon]:
     """What a URDF or an MJCF shows, on the bodies of a run with that robot; FileError where a mesh is missing."""
     file = pathlib.Path(file)
     try:

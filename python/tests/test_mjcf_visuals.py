@@ -1,6 +1,7 @@
 """What an MJCF looks like, against what MuJoCo's own viewer draws of it."""
 
 import functools
+import itertools
 import pathlib
 
 import numpy as np
@@ -14,7 +15,7 @@ pytest.importorskip("viser", reason="stiction view needs viser")
 import trimesh
 
 from stiction import page
-from stiction.visuals import visuals_of
+from stiction.visuals import VisualShape, VisualTendon, visuals_of
 
 FILE = """<mujoco model="lamp"><compiler angle="radian" assetdir="parts"/>
 <default><geom rgba="0.2 0.4 0.6 1"/><mesh scale="0.5 0.25 2"/>
@@ -45,7 +46,7 @@ FILE = """<mujoco model="lamp"><compiler angle="radian" assetdir="parts"/>
 <geom class="seen" type="capsule" size="0.1 0.3" pos="2 1 0.4" material="dice"/>
 <geom class="seen" type="cylinder" size="0.1 0.3" pos="2 0 0.4" material="chess"/>
 <geom class="seen" type="box" size="0.1 0.3 0.2" pos="3 0 0.4" material="glow"/>
-<site pos="0.3 0 0.1"/><site type="box" size="0.02" rgba="0.5 0.5 0.5 1" material="skin" euler="0.3 0 0"/>
+<site name="hook" pos="0.3 0 0.1"/><site type="box" size="0.02" rgba="0.5 0.5 0.5 1" material="skin" euler="0.3 0 0"/>
 <body name="stem" pos="0.1 0.2 0.5" euler="0.1 0.2 0.3"><joint type="slide" axis="0 0 1" pos="0.3 0.2 0.1"/>
   <joint axis="0 1 0" pos="0.05 -0.02 0.1" ref="0.4"/>
   <geom type="capsule" fromto="0 0 0 0.1 0.2 0.3" size="0.02"/>
@@ -59,8 +60,11 @@ FILE = """<mujoco model="lamp"><compiler angle="radian" assetdir="parts"/>
     <body pos="0 0.1 0"><joint axis="1 0 0" pos="0 0 0.05"/>
     <geom type="box" size="0.1 0.05 0.02" contype="1" mass="1"/></body></body>
 </body>
-<body name="ball" pos="0.5 0 1"><freejoint/><geom size="0.1"/></body>
-</worldbody></mujoco>"""
+<body name="ball" pos="0.5 0 1"><freejoint/><geom size="0.1"/><site name="eye" pos="0.1 0.2 0" group="4"/></body>
+</worldbody>
+<tendon><spatial rgba="0.9 0.1 0.4 1"><site site="hook"/><site site="tip"/><pulley divisor="2"/><site site="tip"/>
+<site site="eye"/><site site="hook"/></spatial><spatial group="3"><site site="hook"/><site site="eye"/></spatial>
+<spatial><site site="eye"/><site site="tip"/></spatial></tendon></mujoco>"""
 
 
 def lamp(folder):
@@ -183,12 +187,17 @@ def differs_from(paint, surface):
     return np.abs(shown - np.clip(seen, 0.0, 1.0)).max(axis=1)
 
 
-def agrees(file, roundness):
-    """That each shape lies where MuJoCo has it, in its colour; of round shapes to `roundness` of their size."""
+def run_at_its_place(file):
+    """A run of the robot where its file has it, not lifted off the ground."""
     world = stiction.World()
     world.add_robot(str(file))
-    run = view.of_simulation(stiction.simulate(world, duration=1e-4, dt=1e-4))
-    shapes = visuals_of(file, run)
+    return view.of_simulation(stiction.simulate(world, duration=1e-4, dt=1e-4))
+
+
+def agrees(file, roundness):
+    """That each shape lies where MuJoCo has it, in its colour; of round shapes to `roundness` of their size."""
+    run = run_at_its_place(file)
+    shapes = [shape for shape in visuals_of(file, run) if isinstance(shape, VisualShape)]
     bounds, colors, paints = drawn_by_mujoco(file)
     assert len(shapes) == len(bounds) > 0
     left = list(range(len(bounds)))  # MuJoCo lists a body's geoms before those of its children
@@ -220,6 +229,31 @@ def test_shapes_stand_where_mujoco_draws_them(tmp_path):
 def test_models_of_gymnasium_stand_where_mujoco_draws_them(name):
     gymnasium = pytest.importorskip("gymnasium", reason="needs the models of gymnasium")
     agrees(pathlib.Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / f"{name}.xml", roundness=0.02)
+
+
+def test_tendons_are_those_that_mujoco_draws(tmp_path):
+    from stiction.stage import rotate
+
+    mujoco = pytest.importorskip("mujoco", reason="needs mujoco as the reference")
+    file = lamp(tmp_path)
+    run = run_at_its_place(file)
+    ours = []
+    for tendon in (visual for visual in visuals_of(file, run) if isinstance(visual, VisualTendon)):
+        poses = run.body_poses[0][tendon.bodies]
+        ends = [pose[:3] + rotate(pose[3:], point) for pose, point in zip(poses, tendon.points, strict=True)]
+        ours += [
+            [*np.array(pair).mean(axis=0), np.linalg.norm(pair[1] - pair[0]), *tendon.color]
+            for pair in itertools.pairwise(ends)
+        ]
+    model = mujoco.MjModel.from_xml_path(str(file))
+    data, scene = mujoco.MjData(model), mujoco.MjvScene(model, maxgeom=500)
+    mujoco.mj_forward(model, data)
+    shown = mujoco.mjtCatBit.mjCAT_ALL.value
+    mujoco.mjv_updateScene(model, data, mujoco.MjvOption(), None, mujoco.MjvCamera(), shown, scene)
+    drawn = [geom for geom in scene.geoms[: scene.ngeom] if geom.objtype == mujoco.mjtObj.mjOBJ_TENDON]
+    theirs = [[*geom.pos, 2.0 * geom.size[2], *np.round(255 * geom.rgba[:3])] for geom in drawn]
+    assert len(ours) == 4
+    np.testing.assert_allclose(sorted(ours), sorted(theirs), atol=1e-3)
 
 
 def test_what_lets_light_through_does_so_again_and_what_is_fixed_is_not_dragged(tmp_path):

@@ -228,6 +228,35 @@ def is_green(picture):
     return picture[..., 1] > 1.5 * np.maximum(picture[..., 0], picture[..., 2])
 
 
+TENDON = """<mujoco><worldbody><site name="top" pos="0 0 1"/><body name="ball" pos="0.3 0 1" euler="0 0 90"><freejoint/>
+<geom size="0.1"/><site name="eye" pos="0.1 0 0.05"/></body></worldbody>
+<tendon><spatial rgba="0 0.6 0 1"><site site="top"/><site site="eye"/></spatial></tendon></mujoco>"""
+
+
+def test_a_tendon_goes_with_its_bodies(chromium, tmp_path):
+    from stiction.visuals import visuals_of
+
+    file = tmp_path / "tendon.xml"
+    file.write_text(TENDON)
+    run = view.run_of(file, duration=0.1)
+    page = tmp_path / "tendon.html"
+    page.write_text(view.to_html(run, names=["run"], visuals=visuals_of(file, run)), encoding="utf-8")
+    with browser.Browser() as window:
+        window.open(page, SIZE)
+        window.seek(0.1)
+        lines = "stiction.page.views[0].marks(stiction.page.views[0].state, stiction.page.options, true)[1]"
+        drawn = json.loads(window.evaluate(f"JSON.stringify({lines})"))
+        (tendon,) = [line["ends"] for line in drawn if line["color"] == [0, 153, 0]]
+        ball = run.body_poses[-1, run.body_names.index("ball"), :3]
+        top = [0.0, 0.0, run.body_poses[0, run.body_names.index("ball"), 2]]  # as high as the ball is at first
+        np.testing.assert_allclose(tendon, [*top, *(ball + np.array([0.0, 0.1, 0.05]))], atol=1e-5)
+        window.evaluate("stiction.page.options.visuals = false; 0")
+        assert (0, 153, 0) not in [
+            tuple(line["color"]) for line in json.loads(window.evaluate(f"JSON.stringify({lines})"))
+        ]
+        assert window.complaints == []
+
+
 @pytest.fixture
 def live():
     """A simulation that stands still, and its address."""

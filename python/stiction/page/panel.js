@@ -23,7 +23,7 @@ class Page {
     this.counts = { frames: 0, since: performance.now() };
     const runs = content.runs;
     const has = {
-      feet: runs.some(run => run.targetNames.length > 0), visuals: runs.some(run => run.visual.length > 0), beside: runs.length > 1,
+      feet: runs.some(run => run.targetNames.length > 0), visuals: runs.some(run => run.visual.length + run.tendons.length > 0), beside: runs.length > 1,
     };
     for (const key in TOGGLES) if (has[key] !== false) this.options[key] = TOGGLES[key][1];
     if (drawnByProcessor() && location.hash !== "#plain") this.options.shadows = false;  // most of a picture's cost there; a still one has the time

@@ -8,6 +8,12 @@ const CUT = [196, 0, 110];  // of arrows that are longer than the longest
 const PATHS = [[60, 66, 78], [196, 98, 16]], DESIRED = [176, 0, 158], ACTUAL = [24, 24, 24];  // of centres of mass, of feet
 const STEEPEST = 5;         // friction beyond which a cone is as good as flat and is not drawn
 
+// A point of a body in the world. pose: position, quaternion w x y z.
+function placed([px, py, pz, w, x, y, z], [a, b, c]) {
+  const u = 2 * (y * c - z * b), v = 2 * (z * a - x * c), t = 2 * (x * b - y * a);
+  return [px + a + w * u + y * t - z * v, py + b + w * v + z * u - x * t, pz + c + w * t + x * v - y * u];
+}
+
 class RunView {
   constructor(run, content) {
     Object.assign(this, { run, content, states: new States(run), shown: {}, clear: false });
@@ -82,6 +88,10 @@ class RunView {
       ball(state.center, 2.2 * dot, color);
       ball(below, 1.4 * dot, color);
       line(state.center, below, color);
+    }
+    for (const tendon of options.visuals ? this.run.tendons : []) {
+      const ends = tendon.points.map((point, k) => placed(state.poses.subarray(7 * tendon.bodies[k], 7 * tendon.bodies[k] + 7), point));
+      for (let k = 1; k < ends.length; ++k) line(ends[k - 1], ends[k], tendon.color);
     }
     for (let k = 0; options.feet && moving && k < this.states.aims; ++k) {
       ball(triple(state.targets, k), 2.4 * dot, DESIRED);
