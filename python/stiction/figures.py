@@ -119,7 +119,9 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
         metavar="RUN|EXPERIMENT",
         help="trajectory (.npz, .mcap), or a name of stiction experiment --list",
     )
-    parser.add_argument("--out", metavar="FOLDER", default=".", help="where the files go (default: here)")
+    parser.add_argument(
+        "--out", metavar="FOLDER", default=".", help="where the files go, made where there is none (default: here)"
+    )
     parser.add_argument("--narrow", action="store_true", help="every plot by itself, legible on a phone")
     options, rest = parser.parse_known_args(arguments)
     source = pathlib.Path(options.source)
@@ -133,6 +135,7 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
         else:
             result = rows_of(options.source, rest)
             panels, wide = plot.panels_of(result), functools.partial(plot.draw, result)
+        pathlib.Path(options.out).mkdir(parents=True, exist_ok=True)
         name = pathlib.Path(options.out, source.stem)
         drawn = plot.narrow_figures(name, panels) if options.narrow else [(name, wide())]
         for file in plot.save_all(drawn, (".svg", ".png")):

@@ -313,7 +313,7 @@ class Stage:
 
     def _aim_camera(self, server: viser.ViserServer, middle: np.ndarray, size: float) -> None:
         server.initial_camera.fov = math.radians(45.0)
-        server.initial_camera.position = tuple(middle + 1.2 * size * np.array([1.0, -1.1, 0.55]))
+        server.initial_camera.position = tuple(middle + 1.15 * size * np.array([1.0, -1.1, 0.55]))
         server.initial_camera.look_at = tuple(middle)
 
 

@@ -155,12 +155,12 @@ def test_a_phone_shows_the_whole_width_of_a_report_in_letters_that_can_be_read(
 
 def test_narrow_plots_are_files_of_their_own(file, tmp_path):
     done = subprocess.run(
-        [COMMAND, "plot", file, "--narrow", "--out", tmp_path], capture_output=True, text=True, check=False
+        [COMMAND, "plot", file, "--narrow", "--out", tmp_path / "new"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     names = {Path(line).name for line in done.stdout.splitlines()}
     assert {"box-normal-force-sum.svg", "box-contacts.png", "box-wall-time-per-step.svg"} <= names
-    assert names == {entry.name for entry in tmp_path.iterdir()}
+    assert names == {entry.name for entry in (tmp_path / "new").iterdir()}
 
 
 def cells_of(row):
