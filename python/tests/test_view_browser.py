@@ -161,6 +161,17 @@ def test_a_plot_is_drawn_once_and_its_cursor_goes_on(chromium):
     chromium.evaluate("stiction.page.player.zoom(null); 0")
 
 
+def test_numbers_above_a_plot_keep_their_places(chromium):
+    chart = "[...stiction.page.charts.values()][0]"
+    widths = chromium.evaluate(
+        f"""[0, 1, -0.001234, -12345.678, -1.2345e-12].map(value => {{
+          {chart}.values.innerHTML = `<i><u>${{short(value)}}</u></i>`;
+          return {chart}.values.querySelector("u").getBoundingClientRect().width;
+        }})"""
+    )
+    assert widths == [60] * 5
+
+
 def test_toggles_hide_what_they_name(chromium):
     with_forces = picture_at(chromium, 0.1, lambda picture: is_warm(picture).sum() > 40)
     press = "[...document.querySelectorAll('.chip')].filter(c => c.textContent === {!r}).forEach(c => c.click())"
