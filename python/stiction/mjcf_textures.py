@@ -19,8 +19,8 @@ from .visuals import TEXTURE_PIXELS, numbers, small
 if typing.TYPE_CHECKING:
     import xml.etree.ElementTree as ElementTree
 
-# The attributes that name a cube's files, and the letters of its gridlayout, in the order of its faces.
-FACES = {"fileright": "R", "fileleft": "L", "fileup": "U", "filedown": "D", "filefront": "F", "fileback": "B"}
+# A cube's faces in their order: the attributes that name their files, the letters of a gridlayout.
+FACES, LETTERS = ("fileright", "fileleft", "fileup", "filedown", "filefront", "fileback"), "RLUDFB"
 # Of each face: the axes along its columns and rows, with their signs.
 SIDES = (
     ((2, -1), (1, -1)),
@@ -68,9 +68,9 @@ def _faces_of_grid(texture: ElementTree.Element, pixels: np.ndarray, missing: np
         return np.stack([pixels[:n, :n]] * 6)
     out = np.broadcast_to(missing, (6, n, n, 3)).copy()
     for square, letter in enumerate(texture.get("gridlayout", "")[: rows * columns]):
-        if letter in "RLUDFB":
+        if letter in LETTERS:
             row, column = n * (square // columns), n * (square % columns)
-            out["RLUDFB".index(letter)] = pixels[row : row + n, column : column + n]
+            out[LETTERS.index(letter)] = pixels[row : row + n, column : column + n]
     return out
 
 

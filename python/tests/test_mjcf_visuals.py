@@ -32,7 +32,9 @@ FILE = """<mujoco model="lamp"><compiler angle="radian" assetdir="parts"/>
 <texture name="glow" type="2d" builtin="gradient" rgb1="1 0.9 0.4" rgb2="0.1 0 0.3" mark="cross" markrgb="0 1 0"
  width="50" height="50"/>
 <texture name="dice" type="cube" file="dice.png" gridsize="2 3" gridlayout="RLUDFB"/>
-<material name="sky" texture="sky"/><material name="dice" texture="dice" texuniform="true"/>
+<texture name="half" type="cube" fileup="side.png" fileleft="side.png" rgb1="0.3 0.5 0.1" hflip="true"/>
+<material name="half" texture="half"/><material name="sky" texture="sky"/>
+<material name="dice" texture="dice" texuniform="true"/>
 <material name="tiles" texture="tiles" texrepeat="3 2" texuniform="true"/>
 <material name="glow" texture="glow" texrepeat="2.5 1.7"/>
 <material name="skin" texture="tan" rgba="0.9 1 1 1"/><material name="chess" texture="boards"/>
@@ -46,6 +48,7 @@ FILE = """<mujoco model="lamp"><compiler angle="radian" assetdir="parts"/>
 <geom class="seen" type="capsule" size="0.1 0.3" pos="2 1 0.4" material="dice"/>
 <geom class="seen" type="cylinder" size="0.1 0.3" pos="2 0 0.4" material="chess"/>
 <geom class="seen" type="box" size="0.1 0.3 0.2" pos="3 0 0.4" material="glow"/>
+<geom class="seen" type="box" size="0.1 0.3 0.2" pos="3 1 0.4" material="half"/>
 <site name="hook" pos="0.3 0 0.1"/><site type="box" size="0.02" rgba="0.5 0.5 0.5 1" material="skin" euler="0.3 0 0"/>
 <body name="stem" pos="0.1 0.2 0.5" euler="0.1 0.2 0.3"><joint type="slide" axis="0 0 1" pos="0.3 0.2 0.1"/>
   <joint axis="0 1 0" pos="0.05 -0.02 0.1" ref="0.4"/>
@@ -79,6 +82,7 @@ def lamp(folder):
     Image.new("RGB", (1024, 512), (20, 160, 30)).save(folder / "parts" / "green.png")
     dice = np.kron(np.random.default_rng(1).integers(0, 256, (8, 12, 3)), np.ones((4, 4, 1)))
     Image.fromarray(dice.astype(np.uint8)).save(folder / "parts" / "dice.png")
+    Image.fromarray(dice.astype(np.uint8)).crop((0, 0, 16, 16)).save(folder / "parts" / "side.png")
     file = folder / "lamp.xml"
     file.write_text(FILE)
     return file
@@ -217,7 +221,7 @@ def agrees(file, roundness):
 
 def test_shapes_stand_where_mujoco_draws_them(tmp_path):
     shapes = agrees(lamp(tmp_path), roundness=0.02)
-    assert len(shapes) == 18
+    assert len(shapes) == 19
     (shade,) = (
         shape for shape in shapes if shape.surface is not None and shape.kind == "mesh" and len(shape.faces) == 12
     )
@@ -263,7 +267,7 @@ def test_what_lets_light_through_does_so_again_and_what_is_fixed_is_not_dragged(
     run = view.run_of(file, duration=0.01)
     content = page.content_of([run], ["lamp"], visuals_of(file, run))
     (drawn,) = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["runs"]
-    assert len(drawn["visual"]) == 18
+    assert len(drawn["visual"]) == 19
     assert list(drawn["opacities"].values()) == [0.4]
     table = next(node for node in drawn["collision"] if "table" in node)
     assert table not in drawn["movable"]
