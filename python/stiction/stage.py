@@ -78,16 +78,17 @@ def bounds_of(trajectory: Trajectory, states: typing.Iterable[int] = (-1,)) -> n
     return np.stack([found.min(axis=0), found.max(axis=0)]) if len(found) else np.zeros((2, 3))
 
 
-def view_of(trajectory: Trajectory) -> tuple[np.ndarray, float]:
-    """What the camera looks at (3,) and how large that is (m): where the run goes, of one that the page follows (or
-    that goes too far for one picture) its start.
+def view_of(trajectories: list[Trajectory]) -> tuple[np.ndarray, float]:
+    """What the camera looks at (3,) and how large that is (m): where the runs go; where the first one starts if the
+    page follows it, or if they go too far for one picture.
     """
-    last, path = len(trajectory.time) - 1, trajectory.center_of_mass
-    start, whole = (
-        bounds_of(trajectory, [0]),
-        bounds_of(trajectory, np.linspace(0, last, min(last, 50) + 1).astype(int)),
-    )
-    size = [float(np.ptp(corners, axis=0).max()) for corners in (start, bounds_of(trajectory), whole)]
+    first, wholes = trajectories[0], []
+    for trajectory in trajectories:
+        last = len(trajectory.time) - 1
+        wholes.append(bounds_of(trajectory, np.linspace(0, last, min(last, 50) + 1).astype(int)))
+    whole = np.stack([np.min(wholes, axis=0)[0], np.max(wholes, axis=0)[1]])
+    start, path = bounds_of(first, [0]), first.center_of_mass
+    size = [float(np.ptp(corners, axis=0).max()) for corners in (start, bounds_of(first), whole)]
     follows = np.hypot(*(path[-1] - path[0])[:2]) > size[1]
     shown = start if follows or size[2] > FARTHEST * max(size[:2]) else whole
     sides = np.ptp(shown, axis=0)
@@ -149,7 +150,7 @@ class Stage:
             for tendon in (visual for visual in visuals if isinstance(visual, VisualTendon)):
                 places = [self._place_of(body) for body in tendon.bodies]
                 self.runs[0].tendons.append({"color": tendon.color, "bodies": places, "points": tendon.points.tolist()})
-            self._aim_camera(server, *view_of(first))
+            self._aim_camera(server, *view_of(trajectories))
             self.messages, self.buffers = _decode(server.get_scene_serializer().serialize())
         finally:
             with contextlib.redirect_stdout(io.StringIO()):

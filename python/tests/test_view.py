@@ -121,8 +121,11 @@ def test_the_camera_looks_where_a_run_starts_that_the_page_follows():
     world.add_ground()
     world.add_body("box", stiction.Shape.box((0.2, 0.2, 0.2)), mass=1.0, position=(1, 2, 0.1))
     world.set_velocity("box", (3.0, 0, 0))
-    middle, size = view_of(view.of_simulation(stiction.simulate(world, duration=0.2, dt=0.01)))
+    far, near = (view.of_simulation(stiction.simulate(world, duration=T, dt=0.01)) for T in (0.2, 0.05))
+    middle, size = view_of([far])
     np.testing.assert_allclose([*middle, size], [1, 2, 0.1, 0.16 * np.sqrt(3)], atol=1e-6)
+    middle, size = view_of([near, far])
+    np.testing.assert_allclose([*middle, size], [1.3, 2, 0.1, 0.8], atol=1e-6)  # whole: the first stays, both are seen
 
 
 def test_no_picture_of_a_sky_lights_the_scene(content):

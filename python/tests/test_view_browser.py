@@ -201,6 +201,8 @@ def test_two_runs_stand_beside_each_other(trajectory, chromium, tmp_path):
         np.testing.assert_allclose(ends, [trajectory.center_of_mass[-1], other.center_of_mass[-1]], atol=1e-6)
         assert second.evaluate("[...stiction.page.charts.values()][0].runs.length") == 2
         assert second.evaluate("document.getElementById('title').textContent") == "rough and slick"
+        told = second.evaluate("[...stiction.page.charts.values()][0].values.textContent")
+        assert told.split() == ["━", "rough", f"{MASS * GRAVITY:.4g}", "┅", "slick", f"{MASS * GRAVITY:.4g}"]
         assert second.complaints == []
 
 

@@ -138,13 +138,15 @@ class Chart {
     this.cursor.hidden = x < LEFT - 1 || x > LEFT + this.wide + 1;
     this.cursor.style.transform = `translateX(${x - 0.5}px)`;
     const parts = [];
-    this.runs.forEach(({ time, curves }, run) => {
+    const several = this.runs.length > 1;
+    this.runs.forEach(({ time, curves, run: name }, run) => {
       if (time.length === 0) return;
       const at = lastUpTo(time, this.player.time + 1e-9);
+      const label = k => (several ? (curves.length > 1 ? `${name}: ${this.names[k]}` : name) : this.names[k]);
       curves.forEach((curve, k) => {
         if (this.log && curves.length > 1 && !(curve[at] > 0)) return;  // a logarithmic axis has no place for it
         const color = CURVES[k % CURVES.length];
-        parts.push(`<i style="color:${color}">${run > 0 ? "┅" : "━"} ${this.names[k]} <u>${short(curve[at])}</u></i>`);
+        parts.push(`<i style="color:${color}">${run > 0 ? "┅" : "━"} ${label(k)} <u>${short(curve[at])}</u></i>`);
       });
     });
     this.values.innerHTML = parts.join(" ");

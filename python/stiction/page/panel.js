@@ -100,7 +100,7 @@ class Page {
       this.charts.delete(title);
       return;
     }
-    const found = this.content.runs.flatMap(run => run.charts.filter(chart => chart.title === title));
+    const found = this.content.runs.flatMap(run => run.charts.filter(chart => chart.title === title).map(chart => Object.assign(chart, { run: run.name })));
     const chart = new Chart(this.get("charts"), title, found[0].names, found[0].log, this.player);
     chart.runs = found;
     this.charts.set(title, chart);
