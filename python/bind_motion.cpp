@@ -91,21 +91,35 @@ As a reference for `inverse`: a = a_desired + the same, gains in 1/s^2, 1/s, 1/s
 /// Foot and joints of a leg, from the world's own kinematics.
 struct LegOfWorld {
   LegOfWorld(const World& of, const NamedFrame& foot_frame, std::vector<int> leg_joints)
-      : world(of), foot(foot_frame), joints(std::move(leg_joints)), data(of), q(of.initial_configuration()), J(3, block().nv) {}
+      : world(of), foot(foot_frame), joints(std::move(leg_joints)), data(of), q(of.initial_configuration()), J(6, block().nv) {}
 
   const Block& block() const { return world.blocks()[world.bodies()[foot.body].block]; }
   const Eigen::Isometry3d& base() const { return data.X_WB[block().body]; }
 
   void operator()(const LegVector& angles, Eigen::Vector3d& position, LegJacobian& jacobian) {
+    position = base().inverse() * at(angles);
+    pick<0>(jacobian);
+  }
+  void turn(const LegVector& angles, Eigen::Matrix3d& rotation, LegJacobian& angular) {
+    at(angles);
+    rotation = base().linear().transpose() * data.X_WB[foot.body].linear() * foot.X_BF.linear();
+    pick<3>(angular);
+  }
+  /// The foot in the world, with J there.
+  Eigen::Vector3d at(const LegVector& angles) {
     for (std::size_t i = 0; i < joints.size(); ++i) q[world.joints()[joints[i]].q] = angles[static_cast<Eigen::Index>(i)];
     update_kinematics(world, q, data);
     const Eigen::Vector3d p_W = data.X_WB[foot.body] * foot.X_BF.translation();
-    position = base().inverse() * p_W;
-    point_jacobian(world, data, foot.body, p_W, J);
-    jacobian.resize(3, static_cast<Eigen::Index>(joints.size()));
+    frame_jacobian(world, data, foot.body, p_W, J);
+    return p_W;
+  }
+  /// Three rows of J from this on, in the base's axes.
+  template <int Row>
+  void pick(LegJacobian& rows) const {
+    rows.resize(3, static_cast<Eigen::Index>(joints.size()));
     for (std::size_t i = 0; i < joints.size(); ++i) {
       const int column = world.joints()[joints[i]].v - block().v;
-      jacobian.col(static_cast<Eigen::Index>(i)) = base().linear().transpose() * J.col(column);
+      rows.col(static_cast<Eigen::Index>(i)) = base().linear().transpose() * J.col(column).segment<3>(Row);
     }
   }
 
@@ -114,7 +128,7 @@ struct LegOfWorld {
   std::vector<int> joints;  ///< indices into World::joints
   WorldData data;
   Eigen::VectorXd q;
-  Matrix3Xd J;
+  Matrix6Xd J;  ///< linear, angular
 };
 
 /// Driven joints whose motion moves the foot somewhere: in a configuration drawn at random no lever is zero.
@@ -139,12 +153,13 @@ std::vector<int> joints_of(const World& world, const NamedFrame& foot, const std
 }
 
 TrotPlanner make_planner(const World& world, const std::vector<std::string>& feet, const MaybeArray& nominal, GaitParameters gait,
-                         double start_time, double feedback) {
+                         double start_time, double feedback, double foot_radius) {
   const std::span<const int> driven = world.actuated();
   TrotOptions options;
   options.gait = std::move(gait);
   options.start_time = start_time;
   options.feedback = feedback;
+  options.foot_radius = foot_radius;
   options.nominal_feet.resize(3, static_cast<Eigen::Index>(feet.size()));
   Eigen::VectorXd posture(static_cast<Eigen::Index>(driven.size()));
   for (const Joint& joint : world.joints()) {
@@ -159,7 +174,8 @@ TrotPlanner make_planner(const World& world, const std::vector<std::string>& fee
     Leg leg{{},
             [kinematics](const LegVector& q, Eigen::Vector3d& p, LegJacobian& J) { (*kinematics)(q, p, J); },
             LegVector(size),
-            LegVector(size)};
+            LegVector(size),
+            [kinematics](const LegVector& q, Eigen::Matrix3d& R, LegJacobian& W) { kinematics->turn(q, R, W); }};
     LegVector q(size);
     for (Eigen::Index k = 0; k < size; ++k) {
       const Joint& joint = world.joints()[kinematics->joints[k]];
@@ -217,7 +233,8 @@ Stance feet move against the command, swing feet on splines to Raibert's foothol
       .def(
           "__init__",
           [](TrotPlanner* self, WorldHandle& world, const std::vector<std::string>& feet, const MaybeArray& nominal_feet, double period,
-             double duty, const std::optional<std::vector<double>>& touchdown, double step_height, double start_time, double feedback) {
+             double duty, const std::optional<std::vector<double>>& touchdown, double step_height, double start_time, double feedback,
+             double foot_radius) {
             GaitParameters gait;
             gait.period = period;
             gait.duty_factor.assign(feet.size(), duty);
@@ -226,13 +243,14 @@ Stance feet move against the command, swing feet on splines to Raibert's foothol
             if (gait.touchdown.size() != feet.size())
               throw InvalidArgument("touchdown", fmt::format("{} phases, one per foot", feet.size()),
                                     fmt::format("{}", gait.touchdown.size()));
-            new (self) TrotPlanner(make_planner(world.world(), feet, nominal_feet, gait, start_time, feedback));
+            new (self) TrotPlanner(make_planner(world.world(), feet, nominal_feet, gait, start_time, feedback, foot_radius));
           },
           "world"_a, "feet"_a, "nominal_feet"_a = nb::none(), "period"_a = 0.3, "duty"_a = 0.75, "touchdown"_a = nb::none(),
-          "step_height"_a = 0.015, "start_time"_a = 0.0, "feedback"_a = 0.0,
+          "step_height"_a = 0.015, "start_time"_a = 0.0, "feedback"_a = 0.0, "foot_radius"_a = 0.0,
           R"(feet: names of links. nominal_feet: (legs, 3) their places at mid-stance in the base's frame (m), None: those of the start.
 period (s), duty (share of it in stance), touchdown (phases in [0, 1), None: the published trot of LF, RF, LH, RH), step_height (m).
-start_time: before it all feet stand (s). feedback: of the measured velocity on footholds (s).)")
+start_time: before it all feet stand (s). feedback: of the measured velocity on footholds (s). foot_radius: of spherical feet about the
+links' origins, which roll while they stand (m); 0: the links' origins stand still.)")
       .def(
           "update",
           [](TrotPlanner& p, double t, const ArrayLike& command, const MaybeArray& measured) {

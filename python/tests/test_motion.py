@@ -67,6 +67,21 @@ def test_joints_put_the_feet_where_the_plan_says(world):
     assert swung.all()
 
 
+def test_feet_that_roll_have_no_speed_where_they_touch_the_ground(world):
+    planner = stiction.TrotPlanner(world, FEET, foot_radius=0.01)
+    command = np.array([0.1, 0.02, 0.3])
+    for t in np.arange(0.0, 0.6, 0.01):
+        plan = planner.update(t, command)
+        q, v = with_joints(world, plan.q), np.zeros(world.nv)
+        v[world.actuated] = plan.v
+        turn = np.linalg.inv(world.pose("trunk", q))[:3, :3]
+        for i in np.flatnonzero(plan.stance):
+            linear, angular = np.split(world.velocity(FEET[i], q, v), 2)
+            lowest = turn @ linear + np.cross(turn @ angular, [0, 0, -0.01])
+            base = np.array([*command[:2], 0]) + np.cross([0, 0, command[2]], plan.feet[i])
+            np.testing.assert_allclose(lowest + base, 0.0, atol=1e-8)
+
+
 def test_the_quadruped_trots_forward_under_plan_and_feedback(world):
     planner = stiction.TrotPlanner(world, FEET, start_time=0.2)
     control = stiction.JointController(12, kp=20.0, kd=0.3)

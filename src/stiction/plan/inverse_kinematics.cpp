@@ -87,21 +87,21 @@ LegVector solve_rates(const LegJacobian& J, const Eigen::Vector3d& rhs, double t
 }
 
 // J̇ q̇ by a central difference along q̇.
-Eigen::Vector3d jacobian_drift(const Leg& leg, const LegVector& q, const LegVector& v, double joint_step) {
+Eigen::Vector3d jacobian_drift(const Leg& leg, const FootRoll& roll, const LegVector& q, const LegVector& v, double joint_step) {
   const double fastest = v.cwiseAbs().maxCoeff();
   if (fastest == 0.0) return Eigen::Vector3d::Zero();
   const double step = joint_step / fastest;
   Eigen::Vector3d position;
   LegJacobian after, before;
-  leg.kinematics(q + step * v, position, after);
-  leg.kinematics(q - step * v, position, before);
+  rolled_ground(leg, roll, q + step * v, position, after);
+  rolled_ground(leg, roll, q - step * v, position, before);
   return (after - before).lazyProduct(v) / (2.0 * step);
 }
 
 }  // namespace
 
 InverseKinematicsSolution inverse_kinematics(const Leg& leg, const Eigen::Vector3d& target, const LegVector& q0,
-                                             const InverseKinematicsOptions& options) {
+                                             const InverseKinematicsOptions& options, const FootRoll& roll) {
   require_leg(leg, q0);
   require_finite("target", target);
   require_finite("q0", q0);
@@ -109,7 +109,7 @@ InverseKinematicsSolution inverse_kinematics(const Leg& leg, const Eigen::Vector
   solution.q = clamped(leg, q0);
   Eigen::Vector3d position;
   LegJacobian J;
-  leg.kinematics(solution.q, position, J);
+  rolled_ground(leg, roll, solution.q, position, J);
   Eigen::Vector3d error = target - position;
   solution.distance = error.norm();
   double damping = kInitialDamping;
@@ -125,7 +125,7 @@ InverseKinematicsSolution inverse_kinematics(const Leg& leg, const Eigen::Vector
     const LegVector trial = clamped(leg, solution.q + feasible_step(leg, solution.q, J, error, damping * J.squaredNorm()));
     Eigen::Vector3d trial_position;
     LegJacobian trial_J;
-    leg.kinematics(trial, trial_position, trial_J);
+    rolled_ground(leg, roll, trial, trial_position, trial_J);
     const double distance = (target - trial_position).norm();
     if (!(distance < solution.distance)) {
       damping *= 10.0;
@@ -140,16 +140,26 @@ InverseKinematicsSolution inverse_kinematics(const Leg& leg, const Eigen::Vector
 }
 
 void joint_rates(const Leg& leg, const LegVector& q, const Eigen::Vector3d& velocity, const Eigen::Vector3d& acceleration,
-                 const InverseKinematicsOptions& options, LegVector& v, LegVector& a) {
+                 const InverseKinematicsOptions& options, LegVector& v, LegVector& a, const FootRoll& roll) {
   require_leg(leg, q);
   require_finite("velocity", velocity);
   require_finite("acceleration", acceleration);
   Eigen::Vector3d position;
   LegJacobian J;
-  leg.kinematics(q, position, J);
+  rolled_ground(leg, roll, q, position, J);
   v = solve_rates(J, velocity, options.singular_value);
-  const Eigen::Vector3d drift = jacobian_drift(leg, q, v, options.difference_step);
+  const Eigen::Vector3d drift = jacobian_drift(leg, roll, q, v, options.difference_step);
   a = solve_rates(J, acceleration - drift, options.singular_value);
+}
+
+void foot_rates(const Leg& leg, const LegVector& q, const LegVector& v, const LegVector& a, const InverseKinematicsOptions& options,
+                Eigen::Vector3d& velocity, Eigen::Vector3d& acceleration) {
+  require_leg(leg, q);
+  Eigen::Vector3d position;
+  LegJacobian J;
+  leg.kinematics(q, position, J);
+  velocity = J.lazyProduct(v);
+  acceleration = J.lazyProduct(a) + jacobian_drift(leg, {}, q, v, options.difference_step);
 }
 
 }  // namespace stiction

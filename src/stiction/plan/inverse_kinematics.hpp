@@ -7,6 +7,7 @@
 // Quadratic convergence near a regular solution. Cost per iteration: one evaluation of p, J and a 3 x 3 solve. No allocation.
 //
 // Velocity and acceleration:  J q̇ = ẋ,   J q̈ = ẍ - J̇ q̇,   J̇ by central differences of J along q̇.
+// Of a foot that rolls, p and J are those of the ground under it (leg_kinematics.hpp, rolled_ground), and so are target, ẋ and ẍ.
 // Away from singularities (least singular value above `singular_value`) these are exact, nearer they are damped smoothly
 // [Nakamura & Hanafusa 1986].
 #pragma once
@@ -33,10 +34,13 @@ struct InverseKinematicsSolution {
 
 /// Joint positions from a start q0 (clamped to the limits first). Throws InvalidArgument on sizes and non-finite values.
 InverseKinematicsSolution inverse_kinematics(const Leg& leg, const Eigen::Vector3d& target, const LegVector& q0,
-                                             const InverseKinematicsOptions& options = {});
+                                             const InverseKinematicsOptions& options = {}, const FootRoll& roll = {});
 
 /// Joint velocity and acceleration for a foot velocity and acceleration at q.
 void joint_rates(const Leg& leg, const LegVector& q, const Eigen::Vector3d& velocity, const Eigen::Vector3d& acceleration,
-                 const InverseKinematicsOptions& options, LegVector& v, LegVector& a);
+                 const InverseKinematicsOptions& options, LegVector& v, LegVector& a, const FootRoll& roll = {});
+/// The other way round: velocity and acceleration of the foot's centre (m/s, m/s²).
+void foot_rates(const Leg& leg, const LegVector& q, const LegVector& v, const LegVector& a, const InverseKinematicsOptions& options,
+                Eigen::Vector3d& velocity, Eigen::Vector3d& acceleration);
 
 }  // namespace stiction

@@ -37,6 +37,33 @@ void SerialChain::operator()(const LegVector& q, Eigen::Vector3d& position, LegJ
   }
 }
 
+void SerialChain::turn(const LegVector& q, Eigen::Matrix3d& rotation, LegJacobian& angular) const {
+  const std::size_t m = joints.size();
+  require_size("q", q.size(), static_cast<Eigen::Index>(m));
+  angular.setZero(3, static_cast<Eigen::Index>(m));
+  rotation.setIdentity();
+  for (std::size_t i = 0; i < m; ++i) {
+    const ChainJoint& joint = joints[i];
+    const auto column = static_cast<Eigen::Index>(i);
+    rotation = (rotation * joint.rotation).eval();
+    if (!joint.revolute) continue;
+    angular.col(column) = rotation * joint.axis;
+    rotation = (rotation * Eigen::AngleAxisd(q[column], joint.axis)).eval();
+  }
+}
+
+void rolled_ground(const Leg& leg, const FootRoll& roll, const LegVector& q, Eigen::Vector3d& point, LegJacobian& jacobian) {
+  leg.kinematics(q, point, jacobian);
+  if (roll.radius == 0.0) return;
+  Eigen::Matrix3d R;
+  LegJacobian W;
+  leg.rotation(q, R, W);
+  const Eigen::AngleAxisd turned(R * roll.from.transpose());
+  const Eigen::Vector3d up = roll.radius * Eigen::Vector3d::UnitZ();
+  point -= turned.angle() * turned.axis().cross(up);
+  for (Eigen::Index i = 0; i < W.cols(); ++i) jacobian.col(i) -= Eigen::Vector3d(W.col(i)).cross(up);
+}
+
 void validate(const SerialChain& chain) {
   if (chain.joints.empty() || chain.joints.size() > static_cast<std::size_t>(kMaxLegJoints)) {
     throw InvalidArgument("joints", fmt::format("1 to {} joints", kMaxLegJoints), fmt::format("{}", chain.joints.size()));
@@ -68,6 +95,7 @@ Leg links_leg(bool front, bool left, int first_joint) {
   chain.foot_offset << 0.10 * sx, 0.0, 0.0;
   Leg leg;
   leg.joints = {first_joint, first_joint + 1, first_joint + 2};
+  leg.rotation = [chain](const LegVector& q, Eigen::Matrix3d& R, LegJacobian& W) { chain.turn(q, R, W); };
   leg.kinematics = std::move(chain);
   const bool bends_positive = front == left;
   leg.lower = Eigen::Vector3d(-1.57, -2.1, bends_positive ? -0.1 : -2.7);

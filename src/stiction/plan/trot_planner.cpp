@@ -32,6 +32,13 @@ void require_joints(const std::vector<Leg>& legs, Eigen::Index count) {
   }
 }
 
+void require_roll(const std::vector<Leg>& legs, double radius) {
+  if (!(radius >= 0.0) || std::isinf(radius)) throw InvalidArgument("foot_radius", "a finite number >= 0", fmt::format("{}", radius));
+  for (std::size_t l = 0; radius > 0.0 && l < legs.size(); ++l) {
+    if (!legs[l].rotation) throw InvalidArgument(fmt::format("legs[{}].rotation", l), "a function, as feet roll", "none");
+  }
+}
+
 LegVector gather(const std::vector<int>& joints, const Eigen::VectorXd& all) {
   LegVector some(static_cast<Eigen::Index>(joints.size()));
   for (std::size_t i = 0; i < joints.size(); ++i) some[static_cast<Eigen::Index>(i)] = all[joints[i]];
@@ -70,6 +77,7 @@ TrotPlanner::TrotPlanner(std::vector<Leg> legs, TrotOptions options, const Eigen
   require_finite("nominal_feet", options_.nominal_feet);
   require_finite("q_start", q_start);
   require_joints(legs_, q_start.size());
+  require_roll(legs_, options_.foot_radius);
   state_.resize(legs_.size());
   for (std::size_t l = 0; l < legs_.size(); ++l) {
     const Eigen::Vector3d foot = options_.nominal_feet.col(static_cast<Eigen::Index>(l));
@@ -130,8 +138,7 @@ bool TrotPlanner::start_swing(std::size_t l, const PlanarTwist& command, const P
     if (lift_off > time_ + tolerance) return false;
     clock = lift_off - options_.start_time;
   }
-  leg.foot = standing_on_ground(ground_point_after(leg.foot.position, command, lift_off - leg.time), command);
-  leg.time = lift_off;
+  stand_until(l, lift_off, command);
   leg.swing = SwingCurve(lift_off, leg.foot, lift_off + time_to_touchdown(options_.gait, index, clock),
                          touchdown_state(l, command, measured), options_.gait.step_height);
   leg.swing_start = lift_off;
@@ -144,7 +151,39 @@ FootState TrotPlanner::touchdown_state(std::size_t l, const PlanarTwist& command
   Eigen::Vector3d place = foothold(nominal, command, stance_duration(options_.gait, static_cast<int>(l)));
   place.x() += options_.feedback * (measured.vx - command.vx);
   place.y() += options_.feedback * (measured.vy - command.vy);
-  return standing_on_ground(place, command);
+  if (options_.foot_radius == 0.0) return standing_on_ground(place, command);
+  const LegVector q = inverse_kinematics(legs_[l], place, state_[l].q, options_.kinematics).q;
+  return standing(l, place, q, command);
+}
+
+// Standing with the centre there and the joints at q. The ground under a centre that rolls over it moves as that of another place.
+FootState TrotPlanner::standing(std::size_t l, const Eigen::Vector3d& centre, const LegVector& q, const PlanarTwist& command) const {
+  FootState state = standing_on_ground(centre, command);
+  const FootRoll roll{options_.foot_radius};
+  if (roll.radius == 0.0) return state;
+  LegVector v, a;
+  Eigen::Vector3d acceleration;
+  const Eigen::Vector3d ground = state.velocity;
+  joint_rates(legs_[l], q, ground, state.acceleration, options_.kinematics, v, a, roll);
+  foot_rates(legs_[l], q, v, a, options_.kinematics, state.velocity, acceleration);
+  state.acceleration.head<2>() = command.yaw_rate * Eigen::Vector2d(state.velocity.y(), -state.velocity.x());
+  joint_rates(legs_[l], q, ground, state.acceleration, options_.kinematics, v, a, roll);
+  foot_rates(legs_[l], q, v, a, options_.kinematics, state.velocity, state.acceleration);
+  return state;
+}
+
+void TrotPlanner::stand_until(std::size_t l, double time, const PlanarTwist& command) {
+  LegPlan& leg = state_[l];
+  Eigen::Vector3d centre = ground_point_after(leg.foot.position, command, time - leg.time);
+  if (options_.foot_radius > 0.0) {
+    FootRoll roll{options_.foot_radius};
+    LegJacobian J;
+    legs_[l].rotation(leg.q, roll.from, J);
+    leg.q = reached(inverse_kinematics(legs_[l], centre, leg.q, options_.kinematics, roll));
+    legs_[l].kinematics(leg.q, centre, J);
+  }
+  leg.foot = standing(l, centre, leg.q, command);
+  leg.time = time;
 }
 
 void TrotPlanner::replan_swing(std::size_t l, const PlanarTwist& command, const PlanarTwist& measured) {
@@ -168,6 +207,9 @@ void TrotPlanner::update_foot(std::size_t l, const PlanarTwist& command, const P
         leg.foot.position = leg.swing.end_position();
         leg.time = leg.swing.end_time();
         leg.swinging = false;
+        if (options_.foot_radius > 0.0) {
+          leg.q = reached(inverse_kinematics(legs_[l], leg.foot.position, leg.q, options_.kinematics));
+        }
       }
       if (leg.swinging || !start_swing(l, command, measured)) break;
     }
@@ -175,7 +217,7 @@ void TrotPlanner::update_foot(std::size_t l, const PlanarTwist& command, const P
       replan_swing(l, command, measured);
       leg.foot = leg.swing.at(time_);
     } else {
-      leg.foot = standing_on_ground(ground_point_after(leg.foot.position, command, time_ - leg.time), command);
+      stand_until(l, time_, command);
     }
     leg.time = time_;
   }
@@ -186,12 +228,16 @@ void TrotPlanner::update_foot(std::size_t l, const PlanarTwist& command, const P
   plan_.stance[l] = leg.swinging ? 0 : 1;
 }
 
+// Its joints, once the plan says how well it got there.
+LegVector TrotPlanner::reached(const InverseKinematicsSolution& solution) {
+  if (solution.status != Status::solved) plan_.status = solution.status;
+  plan_.distance = std::max(plan_.distance, solution.distance);
+  return solution.q;
+}
+
 void TrotPlanner::solve_joints(std::size_t l) {
   LegPlan& leg = state_[l];
-  const InverseKinematicsSolution ik = inverse_kinematics(legs_[l], leg.foot.position, leg.q, options_.kinematics);
-  if (ik.status != Status::solved) plan_.status = ik.status;
-  plan_.distance = std::max(plan_.distance, ik.distance);
-  leg.q = ik.q;
+  leg.q = reached(inverse_kinematics(legs_[l], leg.foot.position, leg.q, options_.kinematics));
   LegVector v, a;
   joint_rates(legs_[l], leg.q, leg.foot.velocity, leg.foot.acceleration, options_.kinematics, v, a);
   scatter(legs_[l].joints, leg.q, plan_.joints.q);

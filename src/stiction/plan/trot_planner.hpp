@@ -1,7 +1,8 @@
 // The planner of [ZD15, section 6.1] (Fig. 4): commanded planar base velocity in, desired motion of feet and joints out.
 //
 // Per leg and update:
-//   stance  the foot stays on the ground: ẋ = -(v + ω × x), integrated exactly over the time since the last update
+//   stance  the foot stays on the ground: ẋ = -(v + ω × x), integrated exactly over the time since the last update; the
+//           centre of a foot that rolls moves over the ground by ω_foot × r ẑ besides (foot_radius)
 //   swing   a velocity-clamped cubic spline from lift-off to the foothold (swing.hpp), replanned when the foothold moves
 //   joints  inverse kinematics of the foot, then J q̇ = ẋ, J q̈ = ẍ - J̇ q̇ (inverse_kinematics.hpp)
 // Foothold, after Raibert: the foot lands half of the coming stance ahead of its nominal place, so that it passes the nominal
@@ -25,6 +26,9 @@ struct TrotOptions {
   GaitParameters gait = published_trot();
   Eigen::Matrix3Xd nominal_feet;  ///< 3 x legs, foot places in the base frame at mid-stance (m)
   double start_time = 0.0;        ///< s; before it all feet stand
+  /// r (m) of spherical feet that roll while they stand; nominal feet and the legs' kinematics are of their centres. 0 moves the centres
+  /// as if they were fixed to the ground, as [ZD15] does, so that the surface slides by r times the angle that the leg turns by.
+  double foot_radius = 0.0;
   double feedback = 0.0;          ///< k_r (s), Raibert's velocity feedback; 0 plans from the command alone
   double replan_distance = 1e-4;  ///< m: the swing is replanned when its foothold moved further than this
   double replan_until = 0.8;      ///< fraction of the swing after which the foothold is final
@@ -80,7 +84,10 @@ class TrotPlanner {
   bool start_swing(std::size_t leg, const PlanarTwist& command, const PlanarTwist& measured);
   void replan_swing(std::size_t leg, const PlanarTwist& command, const PlanarTwist& measured);
   FootState touchdown_state(std::size_t leg, const PlanarTwist& command, const PlanarTwist& measured) const;
+  FootState standing(std::size_t leg, const Eigen::Vector3d& centre, const LegVector& q, const PlanarTwist& command) const;
+  void stand_until(std::size_t leg, double time, const PlanarTwist& command);
   void solve_joints(std::size_t leg);
+  LegVector reached(const InverseKinematicsSolution& solution);
 
   std::vector<Leg> legs_;
   TrotOptions options_;

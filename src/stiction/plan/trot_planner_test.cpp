@@ -49,6 +49,83 @@ TEST(TrotPlanner, StanceFeetStayPutInTheWorld) {
   EXPECT_GT(checked, 8000);
 }
 
+// A leg that turns by θ and lengthens under a hip at height H above the centre of its foot: v t = H tan θ + r θ, the first by the lean of
+// the leg, the second by the way that the sphere has rolled.
+TEST(TrotPlanner, ARollingFootFollowsTheClosedForm) {
+  SerialChain chain;
+  chain.joints = {{Eigen::Vector3d::Zero(), Eigen::Matrix3d::Identity(), Eigen::Vector3d::UnitY(), true},
+                  {Eigen::Vector3d::Zero(), Eigen::Matrix3d::Identity(), -Eigen::Vector3d::UnitZ(), false}};
+  Leg leg{{0, 1}, chain, Eigen::Vector2d(-1.5, 0.01), Eigen::Vector2d(1.5, 1.0), {}};
+  constexpr double kH = 0.14, kRadius = 0.03, kV = 0.2;
+  TrotOptions options;
+  options.gait = {1.0, {1.0}, {0.0}, 0.0};
+  options.nominal_feet = Eigen::Vector3d(0.0, 0.0, -kH);
+  options.foot_radius = kRadius;
+  const Eigen::Vector2d upright(0.0, kH);
+  EXPECT_THROW(TrotPlanner({leg}, options, upright), InvalidArgument);  // no rotation
+  leg.rotation = [chain](const LegVector& q, Eigen::Matrix3d& R, LegJacobian& W) { chain.turn(q, R, W); };
+  TrotPlanner planner({leg}, options, upright);
+  for (double t = 0.0; t < 0.6; t += 0.013) {
+    const TrotPlan& plan = planner.update(t, {kV, 0.0, 0.0});
+    ASSERT_EQ(plan.status, Status::solved);
+    const double theta = plan.joints.q[0];
+    EXPECT_NEAR(kH * std::tan(theta) + kRadius * theta, kV * t, 1e-9);
+    EXPECT_NEAR(plan.joints.q[1] * std::cos(theta), kH, 1e-9);
+    EXPECT_NEAR(plan.joints.v[0], kV / (kH / std::pow(std::cos(theta), 2) + kRadius), 1e-8);
+    EXPECT_NEAR(plan.foot_velocity(0, 0), -kV + kRadius * plan.joints.v[0], 1e-8);
+  }
+  EXPECT_GT(planner.plan().joints.q[0], 0.5);
+}
+
+// The surface of a foot in stance has no speed over the ground, and the finite turn between two updates carries its centre as far.
+TEST(TrotPlanner, RollingFeetDoNotSlide) {
+  constexpr double kRadius = 0.01, kStep = 0.001;
+  TrotOptions options = links_options();
+  options.foot_radius = kRadius;
+  TrotPlanner planner = links_planner(options), sliding = links_planner();
+  const PlanarTwist command{0.2, 0.05, 0.5};
+  const Eigen::Vector3d up = kRadius * Eigen::Vector3d::UnitZ();
+  Eigen::Matrix3Xd before = Eigen::Matrix3Xd::Zero(3, 4);
+  std::vector<Eigen::Matrix3d> turn(4);
+  std::vector<char> stood(4, 0);
+  double path = 0.0, slid = 0.0;
+  for (int k = 0; k <= 1000; ++k) {
+    const TrotPlan& plan = planner.update(kStep * k, command);
+    ASSERT_EQ(plan.status, Status::solved);
+    const auto surface = [&](const TrotPlan& p, std::size_t l) {
+      LegVector q(3), v(3);
+      for (int i = 0; i < 3; ++i) q[i] = p.joints.q[planner.legs()[l].joints[i]];
+      for (int i = 0; i < 3; ++i) v[i] = p.joints.v[planner.legs()[l].joints[i]];
+      Eigen::Vector3d centre;
+      Eigen::Matrix3d R;
+      LegJacobian J, W;
+      planner.legs()[l].kinematics(q, centre, J);
+      planner.legs()[l].rotation(q, R, W);
+      turn[l] = Eigen::AngleAxisd(planner.commanded_pose().yaw, Eigen::Vector3d::UnitZ()) * R;
+      return Eigen::Vector3d(J * v - (W * v).cross(up) - ground_point_velocity(centre, command));
+    };
+    const TrotPlan& other = sliding.update(kStep * k, command);
+    const std::vector<Eigen::Matrix3d> last = turn;
+    for (std::size_t l = 0; l < 4; ++l) {
+      const auto column = static_cast<Eigen::Index>(l);
+      if (plan.stance[l] != 0) slid += kStep * surface(other, l).norm();
+      const Eigen::Vector3d speed = surface(plan, l), foot = in_world(planner.commanded_pose(), plan.foot_position.col(column));
+      if (plan.stance[l] != 0) {
+        EXPECT_LT(speed.norm(), 1e-8) << k;
+      }
+      if (plan.stance[l] != 0 && stood[l] != 0) {
+        const Eigen::AngleAxisd turned(turn[l] * last[l].transpose());
+        const Eigen::Vector3d rolled = turned.angle() * turned.axis().cross(up);
+        path += (foot - before.col(column) - rolled).norm();
+      }
+      before.col(column) = foot;
+    }
+    stood = plan.stance;
+  }
+  EXPECT_LT(path, 1e-5);   // m in 3 s of stance: what a base that turns within updates of 1 ms leaves
+  EXPECT_GT(slid, 0.015);  // fixed centres
+}
+
 TEST(TrotPlanner, FootPassesItsNominalPlaceAtMidStance) {
   TrotPlanner planner = links_planner();
   const PlanarTwist command{0.2, 0.05, 0.5};
@@ -82,10 +159,15 @@ TEST(TrotPlanner, ReplanningKeepsFeetAndJointsContinuous) {
 }
 
 // The published patrol commands, joint motion against differences of itself between events.
-TEST(TrotPlanner, JointRatesAreDerivativesOfJointPositions) {
+class RatesOfFeet : public testing::TestWithParam<double> {};  // their radius
+INSTANTIATE_TEST_SUITE_P(TrotPlanner, RatesOfFeet, testing::Values(0.0, 0.01));
+
+TEST_P(RatesOfFeet, JointRatesAreDerivativesOfJointPositions) {
   const double h = 1e-4;
   const PlanarTwist command{0.2, 0.03, 0.3};
-  TrotPlanner planner = links_planner();
+  TrotOptions options = links_options();
+  options.foot_radius = GetParam();
+  TrotPlanner planner = links_planner(options);
   std::vector<DesiredMotion> motion;
   std::vector<std::vector<char>> stance;
   for (int k = 0; k <= 6000; ++k) {
@@ -107,6 +189,21 @@ TEST(TrotPlanner, JointRatesAreDerivativesOfJointPositions) {
   EXPECT_GT(checked, 2500);
   EXPECT_LT(worst_velocity, 1e-3);
   EXPECT_LT(worst_acceleration, 0.5);  // of accelerations up to 1e3 rad/s²
+}
+
+TEST_P(RatesOfFeet, AnUpdateDoesNotAllocate) {
+  ASSERT_TRUE(allocations_are_counted());
+  TrotOptions options = links_options();
+  options.foot_radius = GetParam();
+  TrotPlanner planner = links_planner(options);
+  Patrol patrol(published_patrol());
+  planner.update(0.0, patrol.update(0.0, {}));
+  const std::size_t before = allocation_count();
+  for (int k = 1; k <= 2000; ++k) {
+    const double t = 0.001 * k;
+    planner.update(t, patrol.update(t, planner.commanded_pose()));
+  }
+  EXPECT_EQ(allocation_count(), before);
 }
 
 TEST(TrotPlanner, ThePublishedPatrolStaysWithinReachAndLimits) {
@@ -224,19 +321,9 @@ TEST(TrotPlanner, RefusesBadInput) {
   std::vector<Leg> legs = links_legs();
   legs[1].joints[0] = 0;  // shared with another leg
   EXPECT_THROW(TrotPlanner(legs, links_options(), links_standing_posture()), InvalidArgument);
-}
-
-TEST(TrotPlanner, AnUpdateDoesNotAllocate) {
-  ASSERT_TRUE(allocations_are_counted());
-  TrotPlanner planner = links_planner();
-  Patrol patrol(published_patrol());
-  planner.update(0.0, patrol.update(0.0, {}));
-  const std::size_t before = allocation_count();
-  for (int k = 1; k <= 2000; ++k) {
-    const double t = 0.001 * k;
-    planner.update(t, patrol.update(t, planner.commanded_pose()));
-  }
-  EXPECT_EQ(allocation_count(), before);
+  TrotOptions options = links_options();
+  options.foot_radius = -0.01;
+  EXPECT_THROW(links_planner(options), InvalidArgument);
 }
 
 }  // namespace
