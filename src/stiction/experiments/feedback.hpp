@@ -4,6 +4,7 @@
 //   servo               the same at its end (drive/joint_drives.hpp)
 //   ID as control       τ of inverse dynamics, contacts included, handed to the simulator                      [ZD-EF, Fig. 2a]
 //   ID as constraint    velocity drives in the simulator's own contact problem, torque limits included         [ZD-EF, Fig. 2b, Eq. 2]
+//   in parts            the same, joints measured once a step, contacts solved several times along the plan
 // A run is stable when every step is taken and no joint is ever 0.5 rad off; the largest stable step is found from 1 ms by doubling, then
 // by bisection, up to 0.1 s. Errors are means over joints and time of |q_d - q| along the path that the robot moves on, within steps too.
 #pragma once

@@ -57,12 +57,29 @@ TEST_F(Feedback, DrivesOfTheNextStepAreStableWhereThoseOfTheLastAreNot) {
 
 // The weight over a run that ends as low as it began; every step solved, none at `acceptable`.
 TEST_F(Feedback, FeetBearTheWeightAtEveryStep) {
-  for (const char* setting : {"ID as constraint, every joint a sinusoid", "ID as constraint, trot"}) {
+  for (const char* setting : {"ID as constraint, every joint a sinusoid", "ID as constraint, trot", "ID as constraint, trot, feet roll",
+                              "ID as constraint, trot, feet roll, parts of 1 ms"}) {
     const ExperimentRow& force = row("quadruped", setting, "mean vertical force");
     ASSERT_EQ(force.ours.size(), report().steps.size()) << setting;
     for (std::size_t k = 0; k < force.ours.size(); ++k) EXPECT_LT(force.error(k), 0.01) << setting << k;
     for (const double missed : row("quadruped", setting, "steps not at 1e-9").ours) EXPECT_EQ(missed, 0.0) << setting;
   }
+}
+
+// The problem that the paper leaves open. Control once in 0.1 s: feet slip as far as under control at 4 ms, less than half a percent of the
+// way where they roll, and bear what they bear in the run of short steps.
+TEST_F(Feedback, PartsOfLongStepsDoNotSkate) {
+  const ExperimentRow& published = row("quadruped", "ID as constraint, trot, parts of 1 ms", "slip per foot");
+  const std::string rolls = "ID as constraint, trot, feet roll, parts of 1 ms";
+  const ExperimentRow &share = row("quadruped", rolls, "slip over way"),
+                      &whole = row("quadruped", "ID as constraint, trot", "slip over way");
+  for (std::size_t k = 0; k < report().steps.size(); ++k) {
+    EXPECT_LT(published.error(k), 0.05) << k;
+    EXPECT_LT(share.ours[k], 0.005) << k;
+  }
+  EXPECT_GT(whole.ours[0], 1.0);  // in one part a step of 0.1 s skates
+  EXPECT_LT(row("quadruped", rolls, "force, mean |difference|").ours[0], 0.02);
+  EXPECT_LT(row("quadruped", rolls, "mean joint error").ours[0], 1e-4);
 }
 
 }  // namespace
