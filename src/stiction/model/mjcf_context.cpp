@@ -1,5 +1,7 @@
 #include "stiction/model/mjcf_context.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <string_view>
@@ -38,6 +40,14 @@ Eigen::Matrix3d from_axes(const Attribute& a) {
   R.col(1) = unit(a, y - R.col(0) * R.col(0).dot(y));
   R.col(2) = R.col(0).cross(R.col(1));
   return R;
+}
+
+/// Elements of one kind share their defaults: all that act on joints and tendons are actuators.
+std::string kind_of_default(const XmlElement& element) {
+  constexpr std::array<std::string_view, 10> actuators = {"general", "motor",    "position", "velocity", "intvelocity",
+                                                          "damper",  "cylinder", "muscle",   "adhesion", "dcmotor"};
+  const std::string_view name = element.Name();
+  return std::ranges::find(actuators, name) != actuators.end() ? "general" : std::string(name);
 }
 
 }  // namespace
@@ -125,14 +135,13 @@ void MjcfContext::read_defaults(const XmlElement& element, const std::string& pa
   const std::string name = a ? text(a) : main_class_;
   if (parent.empty()) main_class_ = name;
   if (!parent.empty() && classes_.contains(name)) fail(element, fmt::format("second default class '{}'", name));
-  Class& entry = classes_[name];
-  entry.parent = parent;
+  Class entry = parent.empty() ? classes_[name] : classes_[parent];
   for (const XmlElement* e : children(element)) {
-    if (std::string_view(e->Name()) == "default") {
-      read_defaults(*e, name);
-    } else {
-      entry.elements[e->Name()] = e;
-    }
+    if (std::string_view(e->Name()) != "default") entry[kind_of_default(*e)].push_back(e);
+  }
+  classes_[name] = std::move(entry);
+  for (const XmlElement* e : children(element)) {
+    if (std::string_view(e->Name()) == "default") read_defaults(*e, name);
   }
 }
 
@@ -147,19 +156,46 @@ void MjcfContext::read_assets() {
   }
 }
 
-Attribute MjcfContext::find(const XmlElement& element, const char* name, const std::string& childclass) const {
-  if (const Attribute own = attribute(element, name)) return own;
-  const Attribute own_class = attribute(element, "class");
-  std::string at = own_class ? own_class.text : childclass.empty() ? main_class_ : childclass;
-  if (own_class && !classes_.contains(at)) fail(element, fmt::format("unknown default class '{}'", at));
-  while (!at.empty()) {
-    const auto entry = classes_.find(at);
-    if (entry == classes_.end()) break;
-    const auto e = entry->second.elements.find(element.Name());
-    if (e != entry->second.elements.end()) {
-      if (const Attribute a = attribute(*e->second, name)) return a;
+std::vector<MjcfElement> MjcfContext::framed(const std::vector<const XmlElement*>& elements, const std::string& childclass) {
+  std::vector<MjcfElement> list;
+  add_framed(elements, childclass, Eigen::Isometry3d::Identity(), list);
+  return list;
+}
+
+void MjcfContext::add_framed(const std::vector<const XmlElement*>& elements, const std::string& childclass, const Eigen::Isometry3d& X_BF,
+                             std::vector<MjcfElement>& list) {
+  for (const XmlElement* e : elements) {
+    if (std::string_view(e->Name()) == "frame") {
+      add_framed(children(*e), class_inside(*e, childclass), X_BF * pose(*e, childclass), list);
+    } else {
+      list.push_back({e, X_BF, childclass});
     }
-    at = entry->second.parent;
+  }
+}
+
+std::string MjcfContext::class_inside(const XmlElement& element, const std::string& inherited) const {
+  const Attribute a = attribute(element, "childclass");
+  if (!a) return inherited;
+  if (!classes_.contains(text(a))) fail(element, fmt::format("unknown default class '{}'", a.text));
+  return a.text;
+}
+
+/// The element, then those of its default class, nearest first.
+std::vector<const XmlElement*> MjcfContext::with_defaults(const XmlElement& element, const std::string& childclass) const {
+  std::vector<const XmlElement*> list{&element};
+  const Attribute own_class = attribute(element, "class");
+  const std::string name = own_class ? own_class.text : childclass.empty() ? main_class_ : childclass;
+  const auto entry = classes_.find(name);
+  if (own_class && entry == classes_.end() && name != main_class_) fail(element, fmt::format("unknown default class '{}'", name));
+  if (entry == classes_.end()) return list;
+  const auto defaults = entry->second.find(kind_of_default(element));
+  if (defaults != entry->second.end()) list.insert(list.end(), defaults->second.rbegin(), defaults->second.rend());
+  return list;
+}
+
+Attribute MjcfContext::find(const XmlElement& element, const char* name, const std::string& childclass) const {
+  for (const XmlElement* e : with_defaults(element, childclass)) {
+    if (const Attribute a = attribute(*e, name)) return a;
   }
   return {&element, name, nullptr};
 }
@@ -185,19 +221,25 @@ Eigen::Matrix3d MjcfContext::euler(const Eigen::Vector3d& angles) const {
 Eigen::Isometry3d MjcfContext::pose(const XmlElement& element, const std::string& childclass) const {
   Eigen::Isometry3d X = Eigen::Isometry3d::Identity();
   X.translation() = vector3_or(find(element, "pos", childclass), Eigen::Vector3d::Zero());
-  if (const Attribute a = find(element, "quat", childclass)) {
-    const Eigen::Vector4d q = vector4(a);
-    if (!(q.norm() > 1e-12)) fail(element, "quat is zero");
-    X.linear() = Eigen::Quaterniond(q[0], q[1], q[2], q[3]).normalized().toRotationMatrix();
-  } else if (const Attribute b = find(element, "axisangle", childclass)) {
-    const Eigen::Vector4d v = vector4(b);
-    X.linear() = Eigen::AngleAxisd(angle(v[3]), unit(b, v.head<3>())).toRotationMatrix();
-  } else if (const Attribute c = find(element, "euler", childclass)) {
-    X.linear() = euler(vector3(c));
-  } else if (const Attribute d = find(element, "xyaxes", childclass)) {
-    X.linear() = from_axes(d);
-  } else if (const Attribute z = find(element, "zaxis", childclass)) {
-    X.linear() = rotation_of_z(unit(z, vector3(z)));
+  // An element's own orientation replaces that of its class, in whichever notation.
+  for (const XmlElement* e : with_defaults(element, childclass)) {
+    if (const Attribute a = attribute(*e, "quat")) {
+      const Eigen::Vector4d q = vector4(a);
+      if (!(q.norm() > 1e-12)) fail(element, "quat is zero");
+      X.linear() = Eigen::Quaterniond(q[0], q[1], q[2], q[3]).normalized().toRotationMatrix();
+    } else if (const Attribute b = attribute(*e, "axisangle")) {
+      const Eigen::Vector4d v = vector4(b);
+      X.linear() = Eigen::AngleAxisd(angle(v[3]), unit(b, v.head<3>())).toRotationMatrix();
+    } else if (const Attribute c = attribute(*e, "euler")) {
+      X.linear() = euler(vector3(c));
+    } else if (const Attribute d = attribute(*e, "xyaxes")) {
+      X.linear() = from_axes(d);
+    } else if (const Attribute z = attribute(*e, "zaxis")) {
+      X.linear() = rotation_of_z(unit(z, vector3(z)));
+    } else {
+      continue;
+    }
+    break;
   }
   return X;
 }

@@ -14,6 +14,13 @@
 
 namespace stiction {
 
+/// An element in a body or the world: the placement of the <frame>s around it, and the default class in force.
+struct MjcfElement {
+  const XmlElement* element = nullptr;
+  Eigen::Isometry3d X_BF = Eigen::Isometry3d::Identity();
+  std::string childclass;
+};
+
 class MjcfContext {
  public:
   MjcfContext(const XmlElement& root, XmlDocuments& documents, const RobotOptions& robot_options);
@@ -22,6 +29,11 @@ class MjcfContext {
   std::vector<const XmlElement*> children(const XmlElement& element);
   /// Children of all top-level sections of this name.
   std::vector<const XmlElement*> section(const char* name);
+
+  /// The elements of a body or the world in order, <frame> replaced by what it holds.
+  std::vector<MjcfElement> framed(const std::vector<const XmlElement*>& elements, const std::string& childclass);
+  /// The default class in force inside a body or frame.
+  std::string class_inside(const XmlElement& element, const std::string& inherited) const;
 
   /// An element's own attribute, else what its default class says for elements of its kind; `childclass` is the class in force.
   Attribute find(const XmlElement& element, const char* name, const std::string& childclass) const;
@@ -48,14 +60,15 @@ class MjcfContext {
 
  private:
   static constexpr double kDegree = 0.017453292519943295;
-  struct Class {
-    std::string parent;
-    std::map<std::string, const XmlElement*> elements;
-  };
+  /// Elements of a default class by kind, those of the classes around it first; the last one that has an attribute counts.
+  using Class = std::map<std::string, std::vector<const XmlElement*>>;
 
   void read_compiler();
   void read_defaults(const XmlElement& element, const std::string& parent);
   void read_assets();
+  void add_framed(const std::vector<const XmlElement*>& elements, const std::string& childclass, const Eigen::Isometry3d& X_BF,
+                  std::vector<MjcfElement>& list);
+  std::vector<const XmlElement*> with_defaults(const XmlElement& element, const std::string& childclass) const;
   Eigen::Matrix3d euler(const Eigen::Vector3d& angles) const;
 
   const XmlElement& root_;

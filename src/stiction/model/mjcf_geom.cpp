@@ -41,7 +41,7 @@ class GeomReader {
 
   Attribute find(const char* name) const { return context_.find(geom_, name, childclass_); }
 
-  /// Placement in the body; a `fromto` geom gets its middle and its z along the segment.
+  /// Placement in the body; a `fromto` geom gets its middle and, as in MuJoCo, its z from the second end to the first.
   Eigen::Isometry3d placement() {
     const Attribute a = find("fromto");
     if (!a) return context_.pose(geom_, childclass_);
@@ -52,7 +52,7 @@ class GeomReader {
     if (!(half_segment_ > 0.0)) fail(geom_, "fromto: both ends are the same point");
     Eigen::Isometry3d X = Eigen::Isometry3d::Identity();
     X.translation() = (from + to) / 2.0;
-    X.linear() = rotation_of_z((to - from).normalized());
+    X.linear() = rotation_of_z((from - to).normalized());
     return X;
   }
 

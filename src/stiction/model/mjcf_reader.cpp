@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -39,9 +40,9 @@ class MjcfReader {
 
   RobotDescription read() {
     find_paired_geoms();
-    read_content(context_.section("worldbody"), 0, "", Isometry::Identity());
+    read_content(context_.framed(context_.section("worldbody"), ""), 0);
     if (robot_.links.size() == 1 && robot_.links[0].geometries.empty()) fail(root_, "<worldbody> is missing or empty");
-    for (const XmlElement* e : context_.section("actuator")) read_actuator(*e);
+    read_actuators();
     for (const XmlElement* e : context_.section("contact")) read_contact(*e);
     for (const XmlElement* e : context_.section("option")) {
       const Attribute filter = attribute(*e, "filterparent");
@@ -77,32 +78,24 @@ class MjcfReader {
 
   LinkDescription& link(int i) { return robot_.links[i]; }
 
-  /// Geoms, frames and bodies inside a body (its link) or the world; X_BF places the enclosing <frame> in the body.
-  BodyInertia read_content(const std::vector<const XmlElement*>& elements, int self, const std::string& childclass, const Isometry& X_BF) {
+  /// Geoms, sites and bodies inside a body (its link) or the world.
+  BodyInertia read_content(const std::vector<MjcfElement>& elements, int self) {
     BodyInertia sum;
-    for (const XmlElement* e : elements) {
-      const std::string_view kind = e->Name();
-      if (kind == "geom") add_geom(*e, self, childclass, X_BF, sum);
-      if (kind == "frame") {
-        const BodyInertia inner = read_content(context_.children(*e), self, class_of(*e, childclass), X_BF * context_.pose(*e, childclass));
-        sum.from_geoms = sum.from_geoms + inner.from_geoms;
-        if (inner.mesh != nullptr) sum.mesh = inner.mesh;
-      }
-      if (kind == "body") add_body(*e, self, childclass, X_BF);
-      if (kind == "site") add_site(*e, self, childclass, X_BF);
+    for (const MjcfElement& e : elements) {
+      const std::string_view kind = e.element->Name();
+      if (kind == "geom") add_geom(e, self, sum);
+      if (kind == "body") add_body(e, self);
+      if (kind == "site") add_site(e, self);
       if (kind == "replicate" || kind == "attach" || kind == "composite" || kind == "flexcomp") {
-        fail(*e, fmt::format("<{}> is not supported", kind));
+        fail(*e.element, fmt::format("<{}> is not supported", kind));
       }
     }
     return sum;
   }
 
-  static std::string class_of(const XmlElement& e, const std::string& inherited) {
-    const Attribute a = attribute(e, "childclass");
-    return a ? text(a) : inherited;
-  }
-
-  void add_geom(const XmlElement& e, int self, const std::string& childclass, const Isometry& X_BF, BodyInertia& sum) {
+  void add_geom(const MjcfElement& placed, int self, BodyInertia& sum) {
+    const auto& [element, X_BF, childclass] = placed;
+    const XmlElement& e = *element;
     const char* name = e.Attribute("name");
     MjcfGeom geom = read_geom(e, context_, childclass, X_BF, name != nullptr && paired_.contains(name), robot_.warnings);
     const double group = number_or(context_.find(e, "group", childclass), 0.0);
@@ -115,32 +108,35 @@ class MjcfReader {
     link(self).geometries.push_back(std::move(geom.geometry));
   }
 
-  void add_site(const XmlElement& e, int self, const std::string& childclass, const Isometry& X_BF) {
-    const Attribute name = attribute(e, "name");
-    if (name && !context_.find(e, "fromto", childclass)) places_.sites[name.text] = {self, X_BF * context_.pose(e, childclass)};
+  void add_site(const MjcfElement& placed, int self) {
+    const auto& [e, X_BF, childclass] = placed;
+    const Attribute name = attribute(*e, "name");
+    if (name && !context_.find(*e, "fromto", childclass)) places_.sites[name.text] = {self, X_BF * context_.pose(*e, childclass)};
   }
 
-  void add_body(const XmlElement& e, int parent, const std::string& inherited, const Isometry& X_PF) {
-    const std::string childclass = class_of(e, inherited);
+  void add_body(const MjcfElement& placed, int parent) {
+    const auto& [element, X_PF, inherited] = placed;
+    const XmlElement& e = *element;
+    const std::string childclass = context_.class_inside(e, inherited);
     const Attribute named = attribute(e, "name");
     const std::string name = named ? text(named) : fmt::format("body{}", robot_.links.size());
     const Isometry X_PB = X_PF * context_.pose(e, childclass);
-    const std::vector<const XmlElement*> elements = context_.children(e);
-    const int self = add_links(e, name, elements, parent, childclass, X_PB);
+    const std::vector<MjcfElement> elements = context_.framed(context_.children(e), childclass);
+    const int self = add_links(e, name, elements, parent, X_PB);
     places_.bodies[name] = {self, places_.bodies.at(link(parent).name).X * X_PB};
     bodies_.push_back(self);
     link(self).gravity_compensation = number_or(attribute(e, "gravcomp"), 0.0);
-    const BodyInertia sum = read_content(elements, self, childclass, Isometry::Identity());
-    link(self).inertial = body_inertia(e, elements, sum, childclass);
+    const BodyInertia sum = read_content(elements, self);
+    link(self).inertial = body_inertia(e, elements, sum);
   }
 
   /// One link per joint: all but the last are massless and carry the joints in turn. Returns the body's own link.
-  int add_links(const XmlElement& e, const std::string& name, const std::vector<const XmlElement*>& elements, int parent,
-                const std::string& childclass, const Isometry& X_PB) {
+  int add_links(const XmlElement& e, const std::string& name, const std::vector<MjcfElement>& elements, int parent, const Isometry& X_PB) {
     const std::string where = fmt::format("line {}, body '{}'", e.GetLineNum(), name);
-    std::vector<const XmlElement*> joints;
-    for (const XmlElement* j : elements) {
-      if (std::string_view(j->Name()) == "joint" || std::string_view(j->Name()) == "freejoint") joints.push_back(j);
+    std::vector<MjcfElement> joints;
+    for (const MjcfElement& j : elements) {
+      const std::string_view kind = j.element->Name();
+      if (kind == "joint" || kind == "freejoint") joints.push_back(j);
     }
     if (const Attribute mocap = attribute(e, "mocap"); mocap && std::string_view(mocap.text) == "true") {
       robot_.warnings.push_back(fmt::format("{}: mocap body '{}' stands still", place(e), name));
@@ -149,10 +145,11 @@ class MjcfReader {
     Eigen::Vector3d anchor = Eigen::Vector3d::Zero();
     for (std::size_t k = 0; k < joints.size(); ++k) {
       const bool is_last = k + 1 == joints.size();
-      JointDescription joint = read_joint(*joints[k], fmt::format("{}_joint{}", name, k), childclass);
-      const Eigen::Vector3d at = vector3_or(context_.find(*joints[k], "pos", childclass), Eigen::Vector3d::Zero());
+      const auto& [element, X_BF, childclass] = joints[k];
+      JointDescription joint = read_joint(joints[k], fmt::format("{}_joint{}", name, k));
+      const Eigen::Vector3d at = X_BF * vector3_or(context_.find(*element, "pos", childclass), Eigen::Vector3d::Zero());
       if (joint.kind == JointKind::free) {
-        if (parent != 0 || joints.size() > 1) fail(*joints[k], "a free joint must be the only joint of a body of the world");
+        if (parent != 0 || joints.size() > 1) fail(*element, "a free joint must be the only joint of a body of the world");
         joint.start = X_PB;
       } else {
         joint.X_PJ = X * translation(at - anchor) * joint.X_PJ;
@@ -172,7 +169,9 @@ class MjcfReader {
     return static_cast<int>(robot_.links.size()) - 1;
   }
 
-  JointDescription read_joint(const XmlElement& e, const std::string& fallback_name, const std::string& childclass) {
+  JointDescription read_joint(const MjcfElement& placed, const std::string& fallback_name) {
+    const XmlElement& e = *placed.element;
+    const std::string& childclass = placed.childclass;
     const auto find = [&](const char* name) { return context_.find(e, name, childclass); };
     JointDescription joint;
     const Attribute name = attribute(e, "name"), type = find("type");
@@ -195,10 +194,13 @@ class MjcfReader {
     joint.armature = nonnegative(find("armature"));
     const double stiffness = nonnegative(find("stiffness"));
     if (joint.kind == JointKind::revolute || joint.kind == JointKind::prismatic) {
-      read_axis_and_range(e, childclass, joint);
+      read_axis_and_range(placed, joint);
       joint.stiffness = stiffness;
-    } else if (stiffness > 0.0) {
-      robot_.warnings.push_back(fmt::format("{}: stiffness of a {} joint is left out", place(e), kind));
+      return joint;
+    }
+    if (stiffness > 0.0) robot_.warnings.push_back(fmt::format("{}: stiffness of a {} joint is left out", place(e), kind));
+    if (joint.kind == JointKind::spherical && context_.is_limited(e, "limited", "range", childclass)) {
+      robot_.warnings.push_back(fmt::format("{}: range of a {} joint is left out", place(e), kind));
     }
     return joint;
   }
@@ -209,13 +211,15 @@ class MjcfReader {
     return value;
   }
 
-  void read_axis_and_range(const XmlElement& e, const std::string& childclass, JointDescription& joint) {
+  void read_axis_and_range(const MjcfElement& placed, JointDescription& joint) {
+    const XmlElement& e = *placed.element;
+    const std::string& childclass = placed.childclass;
     const bool is_hinge = joint.kind == JointKind::revolute;
     const auto find = [&](const char* name) { return context_.find(e, name, childclass); };
     const auto coordinate = [&](double x) { return is_hinge ? context_.angle(x) : x; };
     const Eigen::Vector3d axis = vector3_or(find("axis"), Eigen::Vector3d::UnitZ());
     if (!(axis.norm() > 1e-10)) fail(e, "axis is zero");
-    joint.axis = axis.normalized();
+    joint.axis = placed.X_BF.linear() * axis.normalized();
     // The file's pose is that of the coordinate `ref`, so coordinate zero is turned or shifted back by it.
     const double ref = coordinate(number_or(find("ref"), 0.0));
     joint.reference = ref;
@@ -248,19 +252,20 @@ class MjcfReader {
     return std::max(std::abs(low), std::abs(high));
   }
 
-  Inertial body_inertia(const XmlElement& e, const std::vector<const XmlElement*>& elements, const BodyInertia& sum,
-                        const std::string& childclass) {
-    const auto at = std::find_if(elements.begin(), elements.end(), [](const auto* x) { return std::string_view(x->Name()) == "inertial"; });
+  Inertial body_inertia(const XmlElement& e, const std::vector<MjcfElement>& elements, const BodyInertia& sum) {
+    const auto at = std::ranges::find_if(elements, [](const MjcfElement& x) { return std::string_view(x.element->Name()) == "inertial"; });
     const bool from_geoms = context_.inertia_from_geom.value_or(at == elements.end());
-    if (!from_geoms) return at == elements.end() ? Inertial{} : read_inertial(**at, childclass);
-    if (sum.mesh != nullptr && !context_.inertia_from_geom.has_value()) {
-      fail(e,
-           fmt::format("has no <inertial>, and the mass of its mesh at line {} is not computed: add <inertial>", sum.mesh->GetLineNum()));
+    if (!from_geoms) return at == elements.end() ? Inertial{} : read_inertial(*at);
+    if (sum.mesh != nullptr) {
+      const std::string_view advice = context_.inertia_from_geom ? " and leave inertiafromgeom to \"auto\"" : "";
+      fail(e, fmt::format("the mass of its mesh at line {} is not computed: add <inertial>{}", sum.mesh->GetLineNum(), advice));
     }
     return sum.from_geoms;
   }
 
-  Inertial read_inertial(const XmlElement& e, const std::string& childclass) {
+  Inertial read_inertial(const MjcfElement& placed) {
+    const auto& [element, X_BF, childclass] = placed;
+    const XmlElement& e = *element;
     require(e, "pos");
     Inertial local;
     local.mass = number(require(e, "mass"));
@@ -272,27 +277,49 @@ class MjcfReader {
     } else if (const Attribute diagonal = attribute(e, "diaginertia")) {
       local.inertia = vector3(diagonal).asDiagonal();
     }
-    return transformed(context_.pose(e, childclass), local);
+    return transformed(X_BF * context_.pose(e, childclass), local);
   }
 
-  void read_actuator(const XmlElement& e) {
-    const Attribute target = attribute(e, "joint");
-    if (!target) return leave_out(e, "an actuator that drives no joint");
-    const auto at = std::find_if(robot_.links.begin(), robot_.links.end(),
-                                 [&](const LinkDescription& l) { return !l.joint.fixed && l.joint.name == target.text; });
-    if (at == robot_.links.end()) fail(e, fmt::format("drives the unknown joint '{}'", target.text));
-    JointDescription& joint = at->joint;
-    const Attribute gear = context_.find(e, "gear", "");
-    const std::vector<double> gears = gear ? numbers(gear) : std::vector<double>{1.0};
-    if (gears.empty()) fail(e, "gear: expected a number");
-    const double ratio = std::abs(gears[0]);
-    double effort = std::numeric_limits<double>::infinity();
-    if (context_.is_limited(e, "forcelimited", "forcerange", "")) effort = ratio * largest(e, context_.find(e, "forcerange", ""));
-    if (std::string_view(e.Name()) == "motor" && context_.is_limited(e, "ctrllimited", "ctrlrange", "")) {
-      effort = std::min(effort, ratio * largest(e, context_.find(e, "ctrlrange", "")));
+  /// Actuators of one joint add up, within the joint's own limit.
+  void read_actuators() {
+    std::map<JointDescription*, double> efforts;
+    for (const XmlElement* e : context_.section("actuator")) {
+      const Attribute target = attribute(*e, "joint");
+      if (!target) {
+        leave_out(*e, "an actuator that drives no joint");
+        continue;
+      }
+      const auto at = std::ranges::find_if(robot_.links, [&](const auto& l) { return !l.joint.fixed && l.joint.name == target.text; });
+      if (at == robot_.links.end()) fail(*e, fmt::format("drives the unknown joint '{}'", target.text));
+      JointDescription& joint = at->joint;
+      if (joint.kind == JointKind::free || joint.kind == JointKind::spherical) leave_out(*e, "an actuator of a free or ball joint");
+      joint.actuated = true;
+      efforts[&joint] += effort(*e);
     }
-    joint.effort_limit = std::min(joint.effort_limit, effort);
-    joint.actuated = true;
+    for (const auto& [joint, effort] : efforts) joint->effort_limit = std::min(joint->effort_limit, effort);
+  }
+
+  /// Largest torque or force of an actuator at its joint.
+  double effort(const XmlElement& e) {
+    const auto find = [&](const char* name) { return context_.find(e, name, ""); };
+    const auto first = [&](const char* name) {
+      const Attribute a = find(name);
+      const std::vector<double> values = a ? numbers(a) : std::vector<double>{1.0};
+      if (values.empty()) fail(e, fmt::format("{}: expected a number", name));
+      return std::abs(values[0]);
+    };
+    const double ratio = first("gear");
+    double most = std::numeric_limits<double>::infinity();
+    if (context_.is_limited(e, "forcelimited", "forcerange", "")) most = ratio * largest(e, find("forcerange"));
+    // A motor's control is its force, as is that of a <general> that says nothing of other dynamics.
+    const bool is_general = std::string_view(e.Name()) == "general";
+    const auto is = [&](const char* name, std::string_view value) { return !find(name) || find(name).text == value; };
+    const bool is_motor =
+        std::string_view(e.Name()) == "motor" || (is_general && is("gaintype", "fixed") && is("biastype", "none") && is("dyntype", "none"));
+    if (is_motor && context_.is_limited(e, "ctrllimited", "ctrlrange", "")) {
+      most = std::min(most, ratio * (is_general ? first("gainprm") : 1.0) * largest(e, find("ctrlrange")));
+    }
+    return most;
   }
 
   void find_paired_geoms() {

@@ -125,7 +125,7 @@ TEST(Mjcf, CollisionGeometry) {
   EXPECT_EQ(field.size_x, 6.0);
   EXPECT_EQ(field.bottom, -0.1);
   EXPECT_NEAR(std::get<Capsule>(g[2].shape).half_length, 1.0, 1e-15);
-  EXPECT_LT((g[2].placement.linear().col(2) - Eigen::Vector3d::UnitX()).norm(), 1e-14);
+  EXPECT_LT((g[2].placement.linear().col(2) + Eigen::Vector3d::UnitX()).norm(), 1e-14);
   EXPECT_EQ(g[2].placement.translation().x(), 1.0);
   EXPECT_EQ(std::get<ConvexMesh>(g[3].shape).vertices[1].x(), 2.0);
   EXPECT_EQ(g[4].placement.translation().z(), 3.0);
@@ -292,6 +292,71 @@ TEST(Mjcf, EqualitiesHoldInThePoseOfTheFile) {
   EXPECT_NEAR(world.initial_configuration()[joint(world, "i").q], M_PI / 6.0, 1e-15);
   EXPECT_NEAR(world.initial_configuration()[joint(world, "j").q], 0.1, 1e-15);
   EXPECT_EQ(world.warnings().size(), 3u);  // "j" does not start in the pose in which the file is written
+}
+
+// A frame around joints and <inertial> moves their anchors, axes and poses; it does not move the body.
+TEST(Mjcf, FramesHoldJointsAndInertia) {
+  const World world =
+      load(R"(<worldbody><body name="b"><frame pos="1 0 0" euler="0 0 90"><frame pos="0 1 0"><joint name="j" axis="1 0 0" pos="0 0 2"/>
+      <inertial pos="0.5 0 0" mass="1" diaginertia="1 2 2"/></frame></frame></body>
+      <body name="c" pos="0 0 5"><frame pos="1 0 0"><freejoint/></frame><geom size="1"/></body></worldbody>)");
+  ASSERT_EQ(world.nv(), 7);
+  EXPECT_EQ(world.initial_configuration()[joint(world, "c_joint0").q], 0.0);
+  Eigen::VectorXd q = world.initial_configuration();
+  q[0] = M_PI_2;  // about y through (0, 0, 2)
+  EXPECT_LT((placement(world, "b", q) * Eigen::Vector3d::Zero() - Eigen::Vector3d(-2, 0, 2)).norm(), 1e-14);
+  EXPECT_LT((body(world, "b").com - Eigen::Vector3d(0, 0.5, -2)).norm() + std::abs(body(world, "b").inertia(1, 1) - 1.0), 1e-14);
+}
+
+TEST(Mjcf, SeveralDefaultSectionsAddUp) {
+  const World world = load(R"(<default><joint damping="1" armature="1"/><default class="a"><joint frictionloss="3"/></default></default>
+    <default><joint armature="2"/></default>
+    <worldbody><body><joint name="main"/><geom size="1"/></body><body><joint name="a" class="a"/><geom size="1"/></body></worldbody>)");
+  EXPECT_EQ(joint(world, "main").damping, 1.0);
+  EXPECT_EQ(joint(world, "main").armature, 2.0);
+  EXPECT_EQ(joint(world, "a").armature, 1.0);  // a class has what the classes around it had said before it
+  EXPECT_EQ(joint(world, "a").dry_friction, 3.0);
+}
+
+TEST(Mjcf, ActuatorsOfEveryKindShareDefaultsAndAddUp) {
+  const World world = load(R"(<default><general ctrlrange="-2 2"/><motor gear="10"/><position forcerange="-3 3"/></default>
+    <worldbody><body><joint name="a"/><geom size="1"/></body><body><joint name="b"/><geom size="1"/></body>
+      <body><joint name="c"/><geom size="1"/></body><body><joint name="d" type="ball"/><geom size="1"/></body></worldbody>
+    <actuator><motor joint="a" forcelimited="false"/><general joint="a" gear="1" gainprm="4" forcelimited="false"/>
+      <general joint="b" biastype="affine" gear="1"/><motor joint="c"/><motor joint="c"/><motor joint="d"/></actuator>)");
+  EXPECT_EQ(joint(world, "a").effort_limit, 20.0 + 8.0);
+  EXPECT_EQ(joint(world, "b").effort_limit, 3.0);
+  EXPECT_EQ(joint(world, "c").effort_limit, 40.0);
+  EXPECT_EQ(world.actuated().size(), 3u);
+  EXPECT_EQ(world.warnings()[0], "m: <text>:5: an actuator of a free or ball joint (<motor>) is left out");
+}
+
+TEST(Mjcf, AnOwnOrientationReplacesThatOfTheClass) {
+  const World world =
+      load(R"(<default><geom quat="0 1 0 0"/></default><worldbody><body><joint/><geom type="box" size="1 2 3" euler="0 0 90"/>
+      <geom type="box" size="1 2 3" zaxis="1 0 0"/><geom type="box" size="1 2 3"/></body></worldbody>)");
+  const auto g = world.geometries();
+  EXPECT_LT((g[0].placement.linear().col(0) - Eigen::Vector3d::UnitY()).norm(), 1e-14);
+  EXPECT_LT((g[1].placement.linear().col(2) - Eigen::Vector3d::UnitX()).norm(), 1e-14);
+  EXPECT_LT((g[2].placement.linear().col(2) + Eigen::Vector3d::UnitZ()).norm(), 1e-14);
+}
+
+// MuJoCo's z axis of a `fromto` runs from the second end to the first, which turns the section of a box.
+TEST(Mjcf, SectionOfABoxBetweenTwoPoints) {
+  const World world = load(R"(<worldbody><body><joint/><geom type="box" fromto="0 0 0 0.3 0.2 0.1" size="0.05"/></body></worldbody>)");
+  Eigen::Matrix3d mujoco;
+  mujoco << 0.12267, -0.58489, -0.80178, -0.58489, 0.61007, -0.53452, 0.80178, 0.53452, -0.26726;
+  EXPECT_TRUE(world.geometries()[0].placement.linear().isApprox(mujoco, 1e-5)) << world.geometries()[0].placement.linear();
+}
+
+TEST(Mjcf, WhatCannotBeReadIsRefusedOrSaid) {
+  EXPECT_THROW(load(R"(<worldbody><body childclass="none"><joint/><geom size="1"/></body></worldbody>)"), FileError);
+  EXPECT_THROW(load(R"(<worldbody><frame childclass="none"><geom size="1"/></frame></worldbody>)"), FileError);
+  EXPECT_THROW(load(R"(<compiler inertiafromgeom="true"/><asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><worldbody><body>
+      <joint/><geom type="mesh" mesh="m"/><geom size="1"/></body></worldbody>)"),
+               FileError);
+  const World world = load(R"(<worldbody><body><joint type="ball" range="0 30"/><geom size="1"/></body></worldbody>)");
+  EXPECT_EQ(world.warnings(), std::vector<std::string>{"m: <text>:1: range of a ball joint is left out"});
 }
 
 TEST(Mjcf, OneWarningCountsTheElementsThatShareIt) {
