@@ -323,7 +323,7 @@ double EventDriven::advance(const EventSetting& setting, double time, double h, 
     if (!accelerate(setting, now, left, x, struck)) return left;
     if (struck) continue;
     start_ = x;
-    at_time_ = -1.0;
+    at_time_ = end_time_ = -1.0;
     margins(x, accelerations_[0], low_margins_);
     double s = fit_error(setting, left);
     s = clear_time(setting, s);

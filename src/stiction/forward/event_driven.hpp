@@ -75,6 +75,7 @@ class EventDriven {
   bool evaluate(const EventSetting& setting, const Eigen::Ref<const Eigen::VectorXd>& q, const Eigen::Ref<const Eigen::VectorXd>& v,
                 Accelerations& out);
   bool flow(const EventSetting& setting, double s);
+  double excess(const EventSetting& setting, double s);
   double fit_error(const EventSetting& setting, double s);
   void list_gaps(const EventSetting& setting, const PhasePoint& x, double left, const Eigen::VectorXd& v_dot, std::vector<Gap>& out);
   double first_closing(double low, double high) const;
@@ -102,6 +103,7 @@ class EventDriven {
   double error_ = 0.0;                ///< of the last flow, rk45
   double accelerations_piece_ = 0.0;  ///< s, with which those of the beginning were found
   double at_time_ = 0.0;              ///< of `at_`, since start_; negative where it is none
+  double end_time_ = -1.0;            ///< of `end_`, the accelerations there and of the level's state; negative where they are others
   std::vector<ContactPoint> found_;
   std::vector<std::uint64_t> stopped_;   ///< contacts and rows whose slide has just stopped
   std::vector<std::uint64_t> released_;  ///< contacts that have just been left

@@ -373,6 +373,37 @@ TEST(EventDriven, EnergyStaysThroughElasticImpacts) {
   EXPECT_NEAR(energy(), start, 1e-6 * start);
 }
 
+// A disc that rolls on its rim, next to flat: its point of contact runs around the rim in a few milliseconds. rk4 cuts its pieces where it
+// does not resolve that; uncut ones of 1 ms bring in 29 % of energy, of 20 ms nine times what there was.
+TEST(EventDriven, ADiscOnItsRimGainsNoEnergy) {
+  const Cylinder disc{0.1, 0.025};
+  WorldBuilder builder;
+  builder.add_static_body({"ground", Eigen::Isometry3d::Identity(), {{HalfSpace{}, Eigen::Isometry3d::Identity(), 0.0}}});
+  builder.add_free_body(solid("disc", disc, 0.8, Vector3d::Zero(), 0.0));
+  const World world = builder.build();
+  for (const double h : {1e-3, 1e-2, 2e-2}) {
+    Stepper stepper = stepper_for(world, event_options(h));
+    State state = initial_state(world);
+    const Eigen::AngleAxisd tilt(0.03, Vector3d::UnitX());
+    state.q.tail<4>() = Eigen::Quaterniond(tilt).coeffs();
+    state.q[2] = 0.025 * std::cos(0.03) + 0.1 * std::sin(0.03);
+    state.v << 0.0, 0.0, 0.0, -6.0, -5.0, 7.0;
+    state.v.head<3>() = tilt.inverse() * Vector3d(0.0, 0.0, -0.1 * std::cos(0.03) * 6.0);  // the lowest point at rest
+    WorldData data(world);
+    const auto energy = [&] {
+      update(world, state.q, state.v, data);
+      return kinetic_energy(world, data, state.v) + potential_energy(world, data);
+    };
+    const double start = energy();
+    double most = start;
+    for (int k = 0; k * h < 0.1; ++k) {
+      EXPECT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
+      most = std::max(most, energy());
+    }
+    EXPECT_LT(most - start, 1e-3 * start) << h;
+  }
+}
+
 // tan θ = 2, μ = 1.5 > 4/3, sliding into the lean: no forces. The tip is caught, u = 0, by G λ = -u.
 TEST(EventDriven, APainleveRodIsCaughtByAnImpulseWithoutCollision) {
   const double speed = 1.0, h = 1e-4;

@@ -21,6 +21,8 @@ constexpr double kLeast = 1e-13;    // s: a piece is longer
 constexpr int kRootSteps = 60;      // of the time of an event: more than halving would take
 constexpr int kScalar = 60;         // halvings of a cubic's root, to rounding
 constexpr double kJump = 100.0;     // accelerations of the motion: a slip that changes faster jumps, as stiff slides come and go
+constexpr double kResolved = 1e-5;  // of a body's speed: what rk4 may err by in a piece; a disc that rolls on its rim gains energy beyond
+constexpr double kShortest = 1e-3;  // of a piece: rk4 cuts it no shorter
 constexpr double kKink = 1e-3;      // of a piece: forces are continuous where a stick gives way or a contact is left, so an error t of
                                     // its time alters velocities by t²
 
@@ -63,7 +65,9 @@ bool EventDriven::evaluate(const EventSetting& setting, const Ref<const VectorXd
 
 // The state s after the piece began, in `at_`; the accelerations at the beginning are known.
 bool EventDriven::flow(const EventSetting& setting, double s) {
+  if (at_time_ == s) return true;
   double error = 0.0;
+  end_time_ = -1.0;
   level_.piece = s;
   const auto slope = [&](int stage, const VectorXd& q, const VectorXd& v, VectorXd& v_dot) {
     Accelerations& a = accelerations_[stage];
@@ -79,13 +83,34 @@ bool EventDriven::flow(const EventSetting& setting, double s) {
   return found;
 }
 
-// The longest piece up to s whose error rk45 estimates to be within the tolerance.
+// Of the last flow, by the integrator's own estimate, over what is allowed: above 1 it is too much.
+double EventDriven::excess(const EventSetting& setting, double s) {
+  if (setting.events.integrator == Integrator::rk45) return error_ / setting.events.integration_tolerance;
+  if (!evaluate(setting, at_.q, at_.v, end_)) return 0.0;
+  end_time_ = s;
+  // Of order three: the accelerations of the end in the place of the last stage's.
+  double worst = 0.0;
+  const BlockDiagonal& M = level_.inertia();
+  for (int k = 0; k < M.blocks(); ++k) {
+    const auto part = [&](const VectorXd& x) { return x.segment(M.offset(k), M.block_size(k)); };
+    const double error = s / 6.0 * (part(accelerations_[3].v_dot) - part(end_.v_dot)).cwiseAbs().maxCoeff();
+    const double speed = std::max(part(start_.v).cwiseAbs().maxCoeff(), part(at_.v).cwiseAbs().maxCoeff());
+    worst = std::max(worst, error / (kResolved * speed + setting.events.rest_speed));
+  }
+  return worst;
+}
+
+// The longest piece up to s that the integrator resolves.
 double EventDriven::fit_error(const EventSetting& setting, double s) {
-  const double tolerance = setting.events.integration_tolerance;
-  while (setting.events.integrator == Integrator::rk45 && s > kLeast && !failed_) {
+  if (setting.events.integrator == Integrator::symplectic_euler) return s;
+  const bool strict = setting.events.integrator == Integrator::rk45;
+  const double least = strict ? kLeast : kShortest * s, power = strict ? 0.2 : 0.25;
+  while (s > least && !failed_) {
     const bool found = flow(setting, s);
-    if (found && error_ <= tolerance) break;
-    s *= found ? std::clamp(0.9 * std::pow(tolerance / error_, 0.2), 0.1, 0.9) : 0.5;
+    if (!found && !strict) break;  // there are no forces: to where is found next
+    const double over = found ? excess(setting, s) : 1.0;
+    if (found && over <= 1.0) break;
+    s *= found ? std::clamp(0.9 * std::pow(over, -power), 0.1, 0.9) : 0.5;
   }
   return s;
 }
@@ -237,7 +262,8 @@ bool EventDriven::changed(const EventSetting& setting, double s) {
   margins_.clear();
   if (at_time_ != s && !flow(setting, s)) return true;
   if (holds_nothing(setting)) return false;
-  if (!evaluate(setting, at_.q, at_.v, end_)) return true;
+  if (end_time_ != s && !evaluate(setting, at_.q, at_.v, end_)) return true;
+  end_time_ = s;
   margins(at_, end_, margins_);
   return std::ranges::any_of(margins_, [](const Margin& m) { return m.passed(); });
 }
