@@ -108,7 +108,7 @@ void add_compare(CLI::App& app, Session& session) {
   sub.add_option("--repetitions", command->options.repetitions, "Timed runs per row")->capture_default_str();
   sub.add_flag("--baselines", command->options.baselines, "Also the solvers of other projects that this build has");
   sub.add_option("--steps", command->steps, "Of a scene: steps to take under its own law; the last one's contact problem is compared")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   sub.callback([command, &session] { session.run = [command, &session] { return run(*command, session); }; });
 }

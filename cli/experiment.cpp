@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/experiments/classics.hpp"
@@ -61,6 +62,7 @@ int list(const CLI::App& experiment) {
 void add_experiment(CLI::App& app, Session& session) {
   CLI::App& experiment = *app.add_subcommand("experiment", "A published experiment, with the published figures beside ours");
   experiment.require_subcommand(0, 1);
+  experiment.allow_extras();  // a name that is none: the callback says so
   auto lists = std::make_shared<bool>(false);
   experiment.add_flag("--list", *lists, "Name, paper and content of every experiment");
   for (const Entry& e : kExperiments) {
@@ -74,6 +76,11 @@ void add_experiment(CLI::App& app, Session& session) {
   }
   experiment.callback([&experiment, &session, lists] {
     if (!experiment.get_subcommands().empty()) return;
+    if (const std::vector<std::string> rest = experiment.remaining(); !rest.empty()) {
+      std::vector<std::string_view> names;
+      for (const Entry& e : kExperiments) names.emplace_back(e.name);
+      throw CLI::ValidationError("experiment", fmt::format("expected one of {}, got '{}'", fmt::join(names, ", "), rest.front()));
+    }
     if (!*lists) throw CLI::RequiredError("An experiment (stiction experiment --list)");
     session.run = [&experiment] { return list(experiment); };
   });

@@ -129,7 +129,7 @@ void add_simulate(CLI::App& app, Session& session) {
   sub.add_option("--dt", options->dt, "Step (s; default: the scene's)")->check(positive_number());
   sub.add_option("--sub-steps", options->sub_steps,
                  "Parts that a step is taken in, each with a solve of its own (default: the scene's, or 1)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   sub.add_option("--law", options->law, "Contact law: " + law_names());
   sub.add_option("--solver", options->solver, "Solver: " + solver_names());
   sub.add_option("--scheme", options->scheme, "Time-integration scheme: " + scheme_names());

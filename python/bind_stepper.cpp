@@ -114,6 +114,13 @@ Eigen::VectorXd per_joint(const MaybeArray& value, const char* argument, Eigen::
   return out;
 }
 
+/// Of motors: they have two directions.
+Eigen::VectorXd read_limits(const MaybeArray& limits, Eigen::Index joints) {
+  const Eigen::VectorXd most = per_joint(limits, "limits", joints, kInfinity);
+  if (!(most.array() >= 0.0).all()) throw InvalidArgument("limits", "numbers >= 0, infinity allowed", fmt::format("{}", most.minCoeff()));
+  return most;
+}
+
 /// Rows of joints' velocities: factors by name, and what their sum is.
 using CoupledJoints = std::vector<std::pair<std::map<std::string, double>, double>>;
 
@@ -125,13 +132,13 @@ void drive(StepperHandle& s, const MaybeArray& velocity, const MaybeArray& posit
   Drives drives;
   if (position) {
     if (no_load) throw InvalidArgument("no_load", "None with position", "an array");
-    const Eigen::VectorXd most = per_joint(limits, "limits", joints, kInfinity);
+    const Eigen::VectorXd most = read_limits(limits, joints);
     const Eigen::VectorXd q = per_joint(position, "position", joints, 0.0), v = per_joint(velocity, "velocity", joints, 0.0);
     const Eigen::VectorXd p = per_joint(kp, "kp", joints, 0.0), d = per_joint(kd, "kd", joints, 0.0);
     for (Eigen::Index i = 0; i < joints; ++i) drives.servos.push_back({driven[i], q[i], v[i], p[i], d[i], most[i]});
   } else if (velocity) {
     if (kp || kd) throw InvalidArgument(kp ? "kp" : "kd", "None without position", "an array");
-    const Eigen::VectorXd v = per_joint(velocity, "velocity", joints, 0.0), most = per_joint(limits, "limits", joints, kInfinity);
+    const Eigen::VectorXd v = per_joint(velocity, "velocity", joints, 0.0), most = read_limits(limits, joints);
     const Eigen::VectorXd effort = effort_limits(world), free_speed = per_joint(no_load, "no_load", joints, kInfinity);
     for (Eigen::Index i = 0; i < joints; ++i) {
       const int at = driven[i];

@@ -60,6 +60,8 @@ def sweep(
     suffix = None if out is None else pathlib.Path(out).suffix
     if suffix not in (None, ".csv", ".parquet"):
         raise ValueError(f"out: expected a name that ends in .csv or .parquet, got {os.fspath(out)!r}")
+    if out is not None and not pathlib.Path(out).parent.is_dir():
+        raise FileError(f"{os.fspath(out)}: its folder does not exist")
     store = Store(experiment, out)
     missing = [point for point in points if key_of(point) not in store.done]
     bar = Bar(len(points), len(points) - len(missing), progress)

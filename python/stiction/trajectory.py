@@ -11,6 +11,7 @@ import dataclasses
 import os
 import pathlib
 import tempfile
+import zipfile
 
 import numpy as np
 
@@ -189,6 +190,8 @@ def of_simulation(run: Simulation) -> Trajectory:
 
 
 def _read_npz(path: str) -> dict[str, np.ndarray]:
+    if os.path.isfile(path) and not zipfile.is_zipfile(path):
+        raise FileError(f"{path}: not a trajectory (.npz): no zip archive")
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {key: archive[key] for key in archive.files}

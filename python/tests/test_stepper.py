@@ -409,7 +409,7 @@ def test_drives_that_do_not_fit_are_named():
     for named, arguments in {
         "velocity": {"velocity": [1.0, 2.0]},
         "limits": {"velocity": 0.0, "limits": np.ones(3)},
-        r"drives.velocity\[0\].least": {"velocity": 0.0, "limits": -1.0},
+        "^limits: expected numbers >= 0": {"velocity": 0.0, "limits": -1.0},
         "kp": {"velocity": 0.0, "kp": 1.0},
         r"drives.servos\[0\].kd": {"position": 0.0, "kp": 1.0, "kd": np.nan},
         r"drives.servos\[0\].limit": {"position": 0.0, "kp": 1.0, "limits": 0.0},

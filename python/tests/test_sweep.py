@@ -79,6 +79,8 @@ def test_arguments_that_do_not_fit_are_named(tmp_path):
     }.items():
         with pytest.raises(ValueError, match=named):
             stiction.sweep(square, workers=0, progress=False, **arguments)
+    with pytest.raises(stiction.FileError, match="its folder does not exist"):
+        stiction.sweep(square, {"x": [1]}, out=tmp_path / "none" / "rows.csv", workers=0, progress=False)
     with pytest.raises(RuntimeError, match=r"trot at .*skate"):
         stiction.sweep("trot", {"controller": ["skate"]}, workers=0, progress=False)
 

@@ -1,6 +1,7 @@
 """Trajectories: what they hold, to and from files to the bit, and replayed."""
 
 import dataclasses
+import itertools
 import json
 import pathlib
 import subprocess
@@ -77,10 +78,10 @@ def test_files_give_back_every_bit(trajectory, tmp_path, suffix):
     same(stiction.Trajectory.load(file), trajectory)
 
 
-def test_a_run_without_contacts_or_coordinates_survives_too(tmp_path):
-    world = stiction.World()
-    world.add_ground()
-    for suffix in (".npz", ".mcap"):
+def test_a_run_without_contacts_coordinates_or_bodies_survives_too(tmp_path):
+    ground = stiction.World()
+    ground.add_ground()
+    for world, suffix in itertools.product((stiction.World(), ground), (".npz", ".mcap")):
         trajectory = of_simulation(stiction.simulate(world, duration=0.002))
         trajectory.save(tmp_path / f"none{suffix}")
         same(stiction.Trajectory.load(tmp_path / f"none{suffix}"), trajectory)
@@ -216,6 +217,9 @@ def test_bad_files_are_named(trajectory, tmp_path):
         file.write_bytes(content)
         with pytest.raises(stiction.FileError, match=f"{name}.mcap"):
             stiction.Trajectory.load(file)
+    (tmp_path / "text.npz").write_text("no archive")
+    with pytest.raises(stiction.FileError, match="no zip archive"):
+        stiction.Trajectory.load(tmp_path / "text.npz")
     with pytest.raises(stiction.FileError, match="no such file"):
         stiction.Trajectory.load(tmp_path / "nothing.mcap")
     with pytest.raises(stiction.FileError, match="cannot be written"):

@@ -16,9 +16,10 @@ using Eigen::MatrixXd;
 using Eigen::Vector2d;
 using Eigen::Vector3d;
 
-constexpr double kDepth = 0.5;                                    // m: what moves by less in a step does not fall through
-constexpr double kHillsPerArea = 1000.0 / 9.0;                    // 1/m² [ZD15]
-constexpr double kHillVariance = 0.005, kVarianceSpread = 0.25;   // m² and share of it [ZD15]
+constexpr double kDepth = 0.5;                                   // m: what moves by less in a step does not fall through
+constexpr double kHillsPerArea = 1000.0 / 9.0;                   // 1/m² [ZD15]
+constexpr double kHillVariance = 0.005, kVarianceSpread = 0.25;  // m² and share of it [ZD15]
+constexpr double kMostTreads = 1e5;
 constexpr double kMostSamples = 4e6;                              // some hundred bytes of triangles and boxes each
 constexpr std::uint64_t kFrictionStream = 0x9E3779B97F4A7C15ULL;  // apart from the seeds of the ground, 1, 2, ...
 
@@ -49,6 +50,8 @@ void validate(const TerrainOptions& o) {
     const double samples = (o.size_x / length + 1.0) * (o.size_y / length + 1.0);
     if (!(samples <= kMostSamples)) throw InvalidArgument(name, "at most 4e6 of them", fmt::format("{:.3g} m: {:.3g}", length, samples));
   }
+  const double treads = o.size_x / o.run;
+  if (!(treads <= kMostTreads)) throw InvalidArgument("run", "at most 1e5 of them", fmt::format("{:.3g} m: {:.3g}", o.run, treads));
 }
 
 /// Of the length that divides a side.

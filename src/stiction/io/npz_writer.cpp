@@ -4,6 +4,7 @@
 #include <bit>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stiction/base/utf8.hpp"
 
@@ -51,7 +52,11 @@ void NpzWriter::rows(std::string_view key, std::span<const double> values, std::
 }
 
 void NpzWriter::table(std::string_view key, std::span<const double> values, std::size_t count, std::size_t width) {
-  add(key, "<f8", false, fmt::format("{}, {}", count, width), values.data(), values.size_bytes());
+  table(key, values, count, {width});
+}
+
+void NpzWriter::table(std::string_view key, std::span<const double> values, std::size_t count, std::initializer_list<std::size_t> shape) {
+  add(key, "<f8", false, fmt::format("{}, {}", count, fmt::join(shape, ", ")), values.data(), values.size_bytes());
 }
 
 void NpzWriter::integers(std::string_view key, std::span<const int> values) {

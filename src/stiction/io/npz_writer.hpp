@@ -20,7 +20,8 @@ class NpzWriter {
   void matrix(std::string_view key, const Eigen::MatrixXd& values);
   /// Rows of numbers one after the other; `shape` is that of a row.
   void rows(std::string_view key, std::span<const double> values, std::initializer_list<std::size_t> shape);
-  /// `count` rows of `width` numbers, which may be none.
+  /// `count` rows of this shape or width, which may be none.
+  void table(std::string_view key, std::span<const double> values, std::size_t count, std::initializer_list<std::size_t> shape);
   void table(std::string_view key, std::span<const double> values, std::size_t count, std::size_t width);
   void integers(std::string_view key, std::span<const int> values);
   void integers(std::string_view key, std::span<const std::int64_t> values, std::initializer_list<std::size_t> shape = {});

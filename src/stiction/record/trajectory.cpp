@@ -34,7 +34,7 @@ void write_bodies(const World& world, const Trajectory& r, NpzWriter& out) {
   }
   out.words("body_names", names);
   out.rows("body_mass", masses, {});
-  out.rows("body_poses", poses, {names.size(), 7});
+  out.table("body_poses", poses, r.states(), {names.size(), 7});
   out.rows("center_of_mass", centers, {3});
 }
 
