@@ -288,7 +288,7 @@ void assemble(const World& world, const WorldData& data, const Ref<const VectorX
   p.M = data.M;
   p.v = v;
   add_damping(world, options, p);
-  add_drive_inertia(world, options.drives, options.spring_ahead, p);
+  add_drive_inertia(world, options.drives, options.spring_ahead, options.damping_share, p);
   assemble_impulse(world, data, q, v, tau, options, p);
   assemble_contacts(world, data, contacts, p);
   assemble_materials(contacts, options, p);

@@ -132,7 +132,7 @@ void add_terms(const World& world, const VelocityRow& row, ContactProblem& p) {
 std::uint64_t drive_row_id(int v) { return kDrives + static_cast<std::uint64_t>(v); }
 std::uint64_t velocity_row_id(std::size_t k) { return kRows + k; }
 
-void add_drive_inertia(const World& world, const Drives& drives, double ahead, ContactProblem& p) {
+void add_drive_inertia(const World& world, const Drives& drives, double ahead, double share, ContactProblem& p) {
   const auto add = [&](int v, double damping) {
     const int block = joint_at(world, v)->block, local = v - p.M.offset(block);
     p.M.block(block)(local, local) += p.dt * damping;
@@ -141,7 +141,7 @@ void add_drive_inertia(const World& world, const Drives& drives, double ahead, C
     if (slope(drive) > 0.0) add(drive.v, slope(drive));
   }
   for (const Servo& servo : drives.servos) {
-    if (!is_limited(servo)) add(servo.v, servo_damping(servo, p.dt, ahead));
+    if (!is_limited(servo)) add(servo.v, share * servo.kd + ahead * p.dt * servo.kp);
   }
 }
 

@@ -7,7 +7,7 @@
 //   speed v_0        slope is a damper, M += h τ_most/v_0, p -= h v τ_most/v_0; the row's bounds stay ±h τ_most.
 //   servo            τ = k_p (q_d - q - s h v⁺) + k_d (v_d - v⁺), taken at the end of the step as springs and dampers of joints are
 //                    (assemble.hpp), so that no gain is too stiff for the step: with D = k_d + s h k_p
-//                    M += h D, p += h (k_p (q_d - q) + k_d v_d - D v).
+//                    M += h D, p += h (k_p (q_d - q) + k_d v_d - D v). Schemes that take damping at v + θ (v⁺ - v) have θ k_d in M.
 //   with a limit     τ = clamp(that, -τ_most, τ_most), exact at v⁺ too: a row v⁺ + λ/(h D) - (k_p (q_d - q) + k_d v_d)/D = w with λ in
 //                    ±h τ_most.
 //   velocity row     Σ c_i v_i⁺ - v_d = w, λ in [h least, h most]: belts, gears, differentials, motions that are asked for, without an
@@ -64,8 +64,8 @@ void validate(const World& world, const Drives& drives);
 const Joint* joint_at(const World& world, int v);
 
 /// The D of servos without limits, and the slopes of torque-speed lines, into the M of a problem whose rows and sizes are the world's;
-/// `ahead` is s.
-void add_drive_inertia(const World& world, const Drives& drives, double ahead, ContactProblem& problem);
+/// `ahead` is s, `share` θ.
+void add_drive_inertia(const World& world, const Drives& drives, double ahead, double share, ContactProblem& problem);
 /// Their part of the known impulse.
 void add_drive_impulse(const World& world, const Drives& drives, const Eigen::Ref<const Eigen::VectorXd>& q,
                        const Eigen::Ref<const Eigen::VectorXd>& v, double ahead, ContactProblem& problem);

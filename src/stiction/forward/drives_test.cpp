@@ -89,6 +89,25 @@ TEST(Servo, FollowsTheImplicitRecursionAtAnyGain) {
 }
 
 // τ = clamp(k_p (q_d - q - h v⁺) + k_d (v_d - v⁺), -τ_most, τ_most): at the v⁺ that it leads to. Two masses, each a problem of its own.
+// m x'' = k_p (x_d - x) + k_d (v_d - x') - m g, critically damped.
+TEST(Servo, BetweenEventsIsThatOfItsEquation) {
+  constexpr double rate = 6.0, duration = 0.3, goal = 0.1, speed = 0.2;
+  Stepper stepper = slider();
+  StepOptions options = stepper.options();
+  options.scheme = Scheme::event_driven;
+  stepper.set_options(options);
+  State state = initial_state(stepper.world());
+  const double kp = kMass * rate * rate, kd = 2.0 * kMass * rate;
+  Drives drives;
+  drives.servos.push_back({0, goal, speed, kp, kd});
+  stepper.set_drives(drives);
+  while (state.time < duration - 0.5 * kStep) ASSERT_TRUE(stepper.step(VectorXd::Zero(1), state).accepted);
+  const double rest = goal + (kd * speed - kMass * kGravity) / kp;
+  const double a = -rest, b = rate * a;  // x = rest + (a + b t) exp(-rate t)
+  EXPECT_NEAR(state.q[0], rest + (a + b * duration) * std::exp(-rate * duration), 1e-8);
+  EXPECT_NEAR(state.v[0], (b - rate * (a + b * duration)) * std::exp(-rate * duration), 1e-7);
+}
+
 TEST(Servo, WithALimitIsClampedWhereTheStepEnds) {
   constexpr double kKp = 4e3, kKd = 60.0, kMost = 60.0;
   WorldBuilder builder;
