@@ -134,6 +134,15 @@ Vector3d contact_velocity(const World& world, const WorldData& data, const Conta
   return {c.n.dot(relative), c.t1.dot(relative), c.t2.dot(relative)};
 }
 
+// The rows of closed loops at these poses, as over a step of a second.
+void AccelerationLevel::list_loops(const World& world, const WorldData& data, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v) {
+  loops_.J_b.reset(1, world.block_sizes());
+  loops_.row_kinds.clear();
+  for (GrowVector* x : {&loops_.b, &loops_.lo, &loops_.hi}) x->resize(equalities_);
+  Index count = 0;
+  add_equality_rows(world, data, q, v, 1.0, loops_, count);
+}
+
 // J̇ v of contacts and loops.
 void AccelerationLevel::differentiate(const EventSetting& setting, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v) {
   convective_.setZero(3 * std::ssize(contacts));
@@ -157,11 +166,7 @@ void AccelerationLevel::differentiate(const EventSetting& setting, const Ref<con
       convective_.segment<3>(3 * static_cast<Index>(i)) += share * contact_velocity(setting.world, ahead_, points_[i], v);
     }
     if (equalities_ == 0) continue;
-    loops_.J_b.reset(1, setting.world.block_sizes());
-    loops_.row_kinds.clear();
-    for (GrowVector* x : {&loops_.b, &loops_.lo, &loops_.hi}) x->resize(equalities_);
-    Index count = 0;
-    add_equality_rows(setting.world, ahead_, q_ahead_, v, 1.0, loops_, count);
+    list_loops(setting.world, ahead_, q_ahead_, v);
     for (int j = 0; j < equalities_; ++j) {
       Eigen::Matrix<double, 1, 1> speed_now(0.0);
       loops_.J_b.add_group_product(j, v, speed_now);
@@ -390,10 +395,7 @@ void AccelerationLevel::holding_rows(const EventSetting& setting, const Ref<cons
     if (r.kind == RowKind::limit) gaps[m - 1] = closing(r.sign * (q[r.q] - r.place));
   }
   if (equalities_ > 0) {
-    loops_.J_b.reset(1, setting.world.block_sizes());
-    loops_.row_kinds.clear();
-    Index count = 0;
-    add_equality_rows(setting.world, data_, q, v, 1.0, loops_, count);
+    list_loops(setting.world, data_, q, v);
     for (int j = 0; j < equalities_; ++j) {
       add(loops_.J_b, j, 0);
       gaps[m - 1] = loops_.b[j];  // over a second: all of it

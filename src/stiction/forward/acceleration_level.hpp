@@ -133,6 +133,8 @@ class AccelerationLevel {
   static constexpr double kSmall = 1e-6;  // a thousand times the tolerance of the solves
 
   void find_points(const EventSetting& setting, const WorldData& data, double margin);
+  void list_loops(const World& world, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& q,
+                  const Eigen::Ref<const Eigen::VectorXd>& v);
   void differentiate(const EventSetting& setting, const Eigen::Ref<const Eigen::VectorXd>& q, const Eigen::Ref<const Eigen::VectorXd>& v);
   void assemble_rows(const EventSetting& setting, const Eigen::Ref<const Eigen::VectorXd>& q, const Eigen::Ref<const Eigen::VectorXd>& v);
   void add_rows(const Eigen::Ref<const Eigen::VectorXd>& v);

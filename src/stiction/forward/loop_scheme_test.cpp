@@ -60,6 +60,22 @@ TEST_P(Loop, AHeldRodSwingsAtTheOrderOfItsScheme) {
   EXPECT_NEAR(order, promised, 0.1);
 }
 
+// A loop that leaves nothing free: it stands, and its rows are there although nothing moves.
+TEST_P(Loop, WhatALoopHoldsRests) {
+  WorldBuilder builder;
+  builder.add_robot_text(
+      R"(<mujoco><worldbody><body><joint name="j" type="slide" axis="0 0 1"/><geom size="0.1" contype="0" conaffinity="0"/></body>
+      </worldbody><equality><joint joint1="j"/></equality></mujoco>)");
+  const World world = builder.build();
+  StepOptions options;
+  options.scheme = GetParam();
+  Stepper stepper(world, make_scene(world, 0.5), options);
+  State state = initial_state(world);
+  for (int k = 0; k < 10; ++k) EXPECT_TRUE(stepper.step(VectorXd::Zero(1), state).accepted);
+  EXPECT_EQ(state.q[0], 0.0);
+  EXPECT_EQ(state.v[0], 0.0);
+}
+
 TEST_P(Loop, AHeldRodKeepsItsEnergy) {
   const World world = held_rod();
   StepOptions options;
