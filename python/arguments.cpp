@@ -31,7 +31,10 @@ int read_integer(const Integer& value, const char* argument) {
   if (PyIndex_Check(value.ptr()) == 0 || PyBool_Check(value.ptr()) != 0) throw_type_error(argument, "an int", value);
   int overflow = 0;
   const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
-  if (!index.is_valid()) nb::raise_python_error();
+  if (!index.is_valid()) {
+    PyErr_Clear();
+    throw_type_error(argument, "an int", value);
+  }
   const long x = PyLong_AsLongAndOverflow(index.ptr(), &overflow);
   if (overflow != 0 || x < std::numeric_limits<int>::min() || x > std::numeric_limits<int>::max())
     throw InvalidArgument(argument, "an integer of 32 bits", nb::str(index).c_str());

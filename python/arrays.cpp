@@ -12,19 +12,29 @@ namespace stiction::python {
 
 namespace {
 
-/// numpy.asarray(value) as a C-contiguous array of `type`, without a copy where it is one.
-nb::object as_array(const ArrayLike& value, const char* argument, const char* type) {
-  using namespace nb::literals;
+/// What NumPy refuses is an error that names the argument.
+template <class Function>
+nb::object named(const char* argument, Function&& function) {
   try {
-    const nb::object array = nb::module_::import_("numpy").attr("asarray")(value);
-    if (nb::cast<std::size_t>(array.attr("size")) == 0) {
-      return array.attr("astype")(type);  // an empty list has the type of floats
-    }
-    return array.attr("astype")(type, "order"_a = "C", "casting"_a = "same_kind", "copy"_a = false);
+    return function();
   } catch (const nb::python_error& error) {
     if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
     throw InvalidArgument(argument, "an array of numbers", nb::str(error.value()).c_str());
   }
+}
+
+nb::object as_given(const ArrayLike& value, const char* argument) {
+  return named(argument, [&] { return nb::object(nb::module_::import_("numpy").attr("asarray")(value)); });
+}
+
+/// numpy.asarray(value) as a C-contiguous array of `type`, without a copy where it is one.
+nb::object as_array(const ArrayLike& value, const char* argument, const char* type) {
+  using namespace nb::literals;
+  const nb::object array = as_given(value, argument);
+  return named(argument, [&] {
+    if (nb::cast<std::size_t>(array.attr("size")) == 0) return nb::object(array.attr("astype")(type));  // an empty list has that of floats
+    return nb::object(array.attr("astype")(type, "order"_a = "C", "casting"_a = "same_kind", "copy"_a = false));
+  });
 }
 
 }  // namespace
@@ -42,7 +52,7 @@ Numbers::Numbers(const ArrayLike& value, const char* argument, std::size_t dimen
 
 Eigen::VectorXd per_item(const std::optional<ArrayLike>& value, const char* argument, Eigen::Index size, double fallback) {
   if (!value) return Eigen::VectorXd::Constant(size, fallback);
-  const bool scalar = nb::cast<int>(nb::module_::import_("numpy").attr("ndim")(*value)) == 0;
+  const bool scalar = nb::cast<int>(as_given(*value, argument).attr("ndim")) == 0;
   const Numbers numbers(*value, argument, scalar ? 0 : 1);
   if (scalar) return Eigen::VectorXd::Constant(size, numbers.vector()[0]);
   return numbers.vector();
@@ -64,7 +74,7 @@ Eigen::Vector3d read_vector3(const ArrayLike& value, const char* argument) {
 }
 
 std::vector<int> read_indices(const ArrayLike& value, const char* argument) {
-  const nb::object given = nb::module_::import_("numpy").attr("asarray")(value);
+  const nb::object given = as_given(value, argument);
   if (nb::cast<std::string>(given.attr("dtype").attr("kind")) == "b")
     throw InvalidArgument(argument, "indices (numpy.flatnonzero makes them of a mask)", "a boolean mask");
   const auto array = nb::cast<nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu>>(as_array(value, argument, "int64"));

@@ -297,6 +297,7 @@ def test_threads_take_turns():
         ({"scheme": "euler"}, "scheme", ValueError),
         ({"tolerance": float("nan")}, "tolerance", ValueError),
         ({"edges": 2}, "edges", ValueError),
+        ({"edges": np.zeros(2)}, "edges", TypeError),
         ({"friction": -0.1}, "friction", ValueError),
         ({"recovery": 1.5}, "recovery", ValueError),
         ({"choice": "least_torque"}, "choice", ValueError),
@@ -408,6 +409,7 @@ def test_drives_that_do_not_fit_are_named():
     stepper = stiction.Stepper(hanging_arm())
     for named, arguments in {
         "velocity": {"velocity": [1.0, 2.0]},
+        "^velocity: expected an array of numbers": {"velocity": [[1.0, 2.0], [3.0]]},
         "limits": {"velocity": 0.0, "limits": np.ones(3)},
         "^limits: expected numbers >= 0": {"velocity": 0.0, "limits": -1.0},
         "kp": {"velocity": 0.0, "kp": 1.0},
