@@ -207,17 +207,17 @@ double EventDriven::clear_time(const EventSetting& setting, double s) {
       list_gaps(setting, at_, high - low, last, middle_gaps_);
       if (std::ranges::any_of(middle_gaps_, closed)) {
         high = t;
-        std::swap(high_gaps_, middle_gaps_);
+        high_gaps_ = middle_gaps_;
         continue;
       }
       if (std::ranges::any_of(middle_gaps_, arrives)) return std::max(t, kLeast);
       low = t;
-      std::swap(low_gaps_, middle_gaps_);
+      low_gaps_ = middle_gaps_;
     }
     if (at_time_ != high && !flow(setting, high)) return high;
     if (!clear || std::ranges::any_of(high_gaps_, arrives)) return std::max(high, kLeast);
     low = high;
-    std::swap(low_gaps_, high_gaps_);
+    low_gaps_ = high_gaps_;
   }
   return s;
 }
@@ -274,7 +274,7 @@ bool EventDriven::changed(const EventSetting& setting, double s) {
 double EventDriven::mode_time(const EventSetting& setting, double s) {
   if (!changed(setting, s) || failed_) return s;
   double low = 0.0, high = s;
-  std::swap(high_margins_, margins_);
+  high_margins_ = margins_;
   int same = 0;  // ends moved in a row: below 0 the lower
   double low_weight = 1.0, high_weight = 1.0;
   const double jump = kJump * std::max(level_.scale(), accelerations_[0].v_dot.cwiseAbs().maxCoeff());  // m/s²
@@ -295,13 +295,13 @@ double EventDriven::mode_time(const EventSetting& setting, double s) {
       middle = std::clamp(guess + (k % 3 == 0 ? -0.4 : 0.4) * width, low + 0.1 * width, high - 0.1 * width);
     if (changed(setting, middle)) {
       high = middle;
-      std::swap(high_margins_, margins_);
+      high_margins_ = margins_;
       same = std::max(same, 0) + 1;
       high_weight = 1.0;
       if (same > 1) low_weight *= 0.5;
     } else {
       low = middle;
-      std::swap(low_margins_, margins_);
+      low_margins_ = margins_;
       same = std::min(same, 0) - 1;
       low_weight = 1.0;
       if (same < -1) high_weight *= 0.5;
