@@ -15,14 +15,6 @@ namespace {
 
 constexpr double kAccepted = 10.0;  // residual over tolerance up to which a solve counts as solved
 
-/// After an overflow: x nearest to zero.
-void return_rest(const BoundedQp& problem, BoundedQpSolution& solution) {
-  for (Eigen::Index j = 0; j < solution.x.size(); ++j) {
-    solution.x[j] = std::clamp(0.0, problem.lo.empty() ? 0.0 : problem.lo[j], problem.hi.empty() ? kInfinity : problem.hi[j]);
-  }
-  solution.y.noalias() = problem.A.map().transpose() * solution.x;
-}
-
 }  // namespace
 
 Status bounded_qp(const BoundedQp& problem, const QpOptions& options, BoundedQpWorkspace& workspace, BoundedQpSolution& solution) {
@@ -36,7 +28,8 @@ Status bounded_qp(const BoundedQp& problem, const QpOptions& options, BoundedQpW
   solution.x = engine.x();
   solution.y = engine.y();
   if (!solution.y.allFinite() || !solution.x.allFinite()) {
-    return_rest(problem, solution);
+    set_nearest_to_zero(problem.A.rows(), problem.lo, problem.hi, solution.x);
+    solution.y.noalias() = problem.A.map().transpose() * solution.x;
     status = Status::numerical_error;
   }
   solution.direction = engine.direction();

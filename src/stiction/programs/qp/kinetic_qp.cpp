@@ -6,25 +6,15 @@
 #include <Eigen/Cholesky>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/contact_problem.hpp"
+#include "stiction/programs/qp/multipliers.hpp"
 
 namespace stiction {
 
 namespace {
 
-constexpr double kStiffness = 1e3;  // ω_i |c_i|²
-constexpr double kStiffer = 30.0;   // factor on it when the multipliers converge slowly
-constexpr double kStiffest = 1e9;
-constexpr double kSlow = 0.2;           // a sweep should reduce the defect at least by this
-constexpr double kEngine = 1e-14;       // tolerance of the inner active set
-constexpr double kUndetermined = 1e-9;  // relative eigenvalue below which a direction of Cᵀμ counts as not held by the active rows
-constexpr int kCorrections = 2;
-constexpr double kAimed = 1.0;         // residual over tolerance at which a solve stops
-constexpr double kAccepted = 100.0;    // residual over tolerance up to which it counts as solved when it can get no further
-constexpr double kCertificate = 1e-9;  // relative tolerance of a proof of infeasibility
-constexpr double kMet = 1e-12;         // relative defect of the rows below which stiffness would only raise rounding
-constexpr int kSweeps = 60;
-constexpr int kStalled = 3;  // sweeps without progress after which an accepted residual is final
+using Eigen::Index;
+
+constexpr double kRowStiffness = 1e3;  // ω_i |c_i|²
 
 void check(const KineticQp& problem, const QpOptions& options) {
   require_positive("tolerance", options.tolerance);
@@ -36,160 +26,123 @@ void check(const KineticQp& problem, const QpOptions& options) {
   require_finite_entries("y0", problem.y0);
   require_finite_entries("d", problem.d);
   require_finite_entries("mu0", problem.mu0);
-  for (Eigen::Index i = 0; i < problem.C.rows(); ++i) require_finite_entries("C", VectorView(problem.C.row_data(i), problem.C.cols()));
+  for (Index i = 0; i < problem.C.rows(); ++i) require_finite_entries("C", VectorView(problem.C.row_data(i), problem.C.cols()));
 }
 
-double low(const KineticQp& problem, Eigen::Index j) { return problem.lo.empty() ? 0.0 : problem.lo[j]; }
-double high(const KineticQp& problem, Eigen::Index j) { return problem.hi.empty() ? kInfinity : problem.hi[j]; }
-
-void start(const KineticQp& problem, double stiffness, KineticQpWorkspace& ws) {
-  const bool at_rest = is_zero(problem.y0) && is_zero(problem.c) && (problem.d.empty() || problem.d.map().maxCoeff() <= 0.0);
-  ws.engine.start(problem.A, problem.c, problem.lo, problem.hi, at_rest ? VectorView() : problem.x0);
-  if (!problem.y0.empty()) ws.engine.target() = -problem.y0.map();
-  ws.engine.rows().reset(problem.C, stiffness);
-  ws.mu.setZero(problem.C.rows());
-  if (!problem.mu0.empty()) ws.mu = problem.mu0.map().cwiseMax(0.0);
-}
-
-void set_levels(const KineticQp& problem, KineticQpWorkspace& ws) {
-  PenaltyRows& rows = ws.engine.rows();
-  for (Eigen::Index i = 0; i < rows.size(); ++i) {
-    rows.level()[i] = problem.d[i] + (rows.weight(i) > 0.0 ? ws.mu[i] / rows.weight(i) : 0.0);
+class KineticMultipliers {
+ public:
+  KineticMultipliers(const KineticQp& problem, const QpOptions& options, KineticQpWorkspace& workspace, KineticQpSolution& solution)
+      : problem_(problem), options_(options), ws_(workspace), solution_(solution), rows_(workspace.engine.rows()) {
+    const bool at_rest = is_zero(problem.y0) && is_zero(problem.c) && (problem.d.empty() || problem.d.map().maxCoeff() <= 0.0);
+    ws_.engine.start(problem.A, problem.c, problem.lo, problem.hi, at_rest ? VectorView() : problem.x0);
+    if (!problem.y0.empty()) ws_.engine.target() = -problem.y0.map();
+    rows_.reset(problem.C, kRowStiffness);
+    ws_.mu.setZero(problem.C.rows());
+    if (!problem.mu0.empty()) ws_.mu = problem.mu0.map().cwiseMax(0.0);
   }
-}
 
-/// First-order update of μ into ws.trial; returns the largest |μ_new - μ| |c_i| / ω_i relative to the terms of the row.
-double first_order_update(const KineticQp& problem, KineticQpWorkspace& ws, double& norm) {
-  const PenaltyRows& rows = ws.engine.rows();
-  const double reach = ws.engine.y().norm() + ws.engine.target().norm();
-  double worst = 0.0;
-  norm = 0.0;
-  ws.trial.resize(rows.size());
-  for (Eigen::Index i = 0; i < rows.size(); ++i) {
-    ws.trial[i] = rows.force(i);
-    if (rows.weight(i) == 0.0) {
-      if (problem.d[i] > 0.0) worst = 1.0;
-      continue;
+  Status minimise() {
+    for (Index i = 0; i < rows_.size(); ++i) {
+      rows_.level()[i] = problem_.d[i] + (rows_.weight(i) > 0.0 ? ws_.mu[i] / rows_.weight(i) : 0.0);
     }
-    const double defect = std::abs(ws.trial[i] - ws.mu[i]) / rows.weight(i);
-    if (defect > 0.0) worst = std::max(worst, defect / (rows.norm(i) * reach + std::abs(problem.d[i])));
-    norm = std::max(norm, defect / rows.norm(i));
+    return ws_.engine.minimise(multipliers::kEngine, options_.max_pivots);
   }
-  return worst;
-}
 
-/// μ of the active rows near ws.trial that makes the gradient on F vanish, free of the rounding that ω multiplies.
-void fit_multipliers(const KineticQp& problem, KineticQpWorkspace& ws) {
-  const RowBasis& factor = ws.engine.factor();
-  const Eigen::Index k = factor.rank();
-  if (k == 0 || problem.C.empty()) return;
-  const auto Q = factor.span();
-  for (int pass = 0; pass < kCorrections; ++pass) {
-    ws.z = ws.engine.y() - ws.engine.target();
-    for (Eigen::Index i = 0; i < ws.trial.size(); ++i) ws.z -= ws.trial[i] * problem.C.row(i);
-    ws.work.setZero(k);
-    if (!problem.c.empty()) {
-      for (Eigen::Index i = 0; i < k; ++i) ws.work[i] = problem.c[ws.engine.inside(i)];
-      factor.solve_lower(ws.work.data());
+  /// The defect of a row is |μ_new - μ| |c_i| / ω_i.
+  multipliers::Defect update() {
+    const double reach = ws_.engine.y().norm() + ws_.engine.target().norm();
+    multipliers::Defect largest{0.0, 0.0};
+    ws_.first_order.resize(rows_.size());
+    for (Index i = 0; i < rows_.size(); ++i) {
+      ws_.first_order[i] = rows_.force(i);
+      if (rows_.weight(i) == 0.0) {
+        if (problem_.d[i] > 0.0) largest.relative = 1.0;
+        continue;
+      }
+      const double defect = std::abs(ws_.first_order[i] - ws_.mu[i]) / rows_.weight(i);
+      if (defect > 0.0) largest.relative = std::max(largest.relative, defect / (rows_.norm(i) * reach + std::abs(problem_.d[i])));
+      largest.size = std::max(largest.size, defect / rows_.norm(i));
     }
-    ws.work.noalias() += Q.transpose() * ws.z;
-    ws.gram.setZero(k, k);
-    for (Eigen::Index l = 0; l < k; ++l) {
-      ws.z.noalias() = ws.engine.rows().hessian() * Q.col(l);
-      ws.gram.col(l).noalias() = Q.transpose() * ws.z;
-    }
-    ws.gram.diagonal().array() += kUndetermined * ws.gram.diagonal().maxCoeff() + 1e-300;
-    Eigen::Ref<Eigen::MatrixXd> in_place(ws.gram);
-    Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>>(in_place).solveInPlace(ws.work);
-    ws.z.noalias() = Q * ws.work;
-    for (Eigen::Index i = 0; i < ws.trial.size(); ++i) {
-      if (ws.trial[i] > 0.0) ws.trial[i] = std::max(0.0, ws.trial[i] + ws.engine.rows().weight(i) * problem.C.row(i).dot(ws.z));
-    }
+    return largest;
   }
-}
 
-void keep_best(const KineticQp& problem, KineticQpWorkspace& ws, KineticQpSolution& solution) {
-  const double residual = qp_residual(problem, ws.engine.x(), ws.trial, ws.residual, ws.gradient).worst();
-  if (!(residual < solution.residual)) return;
-  solution.residual = residual;
-  solution.x = ws.engine.x();
-  solution.y = ws.engine.y();
-  solution.mu = ws.trial;
-  solution.gradient = ws.gradient;
-}
-
-/// True when the change of μ proves that no x within the bounds has C Aᵀx >= d.
-bool proves_infeasible(const KineticQp& problem, KineticQpWorkspace& ws, GrowVector& farkas) {
-  farkas.setZero(ws.mu.size());
-  for (Eigen::Index i = 0; i < farkas.size(); ++i) {
-    if (ws.engine.rows().weight(i) > 0.0 || problem.d[i] <= 0.0) continue;
-    farkas[i] = 1.0;  // a row of zeros
-    return true;
-  }
-  farkas = (ws.trial - ws.mu).cwiseMax(0.0);
-  const double norm = farkas.size() == 0 ? 0.0 : farkas.maxCoeff();
-  if (!(norm > 0.0)) return false;
-  farkas *= 1.0 / norm;
-  ws.z.setZero(problem.A.cols());
-  double size = 0.0, gap = farkas.dot(problem.d.map()), terms = farkas.dot(problem.d.map().cwiseAbs());
-  for (Eigen::Index i = 0; i < farkas.size(); ++i) {
-    ws.z += farkas[i] * problem.C.row(i);
-    size += farkas[i] * ws.engine.rows().norm(i);
-  }
-  for (Eigen::Index j = 0; j < problem.A.rows(); ++j) {
-    const double slope = problem.A.row(j).dot(ws.z), bound = slope > 0.0 ? high(problem, j) : low(problem, j);
-    if (std::isfinite(bound)) {
-      gap -= slope * bound;
-      terms += std::abs(slope * bound);
-    } else if (std::abs(slope) > kCertificate * ws.engine.norms()[j] * size) {
-      return false;
+  /// True when the change of μ proves that no x within the bounds has C Aᵀx >= d.
+  bool proves_infeasible() {
+    GrowVector& farkas = solution_.farkas;
+    farkas.setZero(ws_.mu.size());
+    for (Index i = 0; i < farkas.size(); ++i) {
+      if (rows_.weight(i) > 0.0 || problem_.d[i] <= 0.0) continue;
+      farkas[i] = 1.0;  // a row of zeros
+      return true;
     }
+    farkas = (ws_.first_order - ws_.mu).cwiseMax(0.0);
+    const double norm = farkas.size() == 0 ? 0.0 : farkas.maxCoeff();
+    if (!(norm > 0.0)) return false;
+    farkas *= 1.0 / norm;
+    ws_.z.setZero(problem_.A.cols());
+    double size = 0.0;
+    for (Index i = 0; i < farkas.size(); ++i) {
+      ws_.z += farkas[i] * problem_.C.row(i);
+      size += farkas[i] * rows_.norm(i);
+    }
+    return multipliers::exceeds_reach(
+        farkas.dot(problem_.d.map()), farkas.dot(problem_.d.map().cwiseAbs()), problem_.A.rows(), problem_.lo, problem_.hi,
+        [&](Index j) { return problem_.A.row(j).dot(ws_.z); }, [&](Index j) { return ws_.engine.norms()[j] * size; });
   }
-  return gap > kCertificate * terms;
-}
 
-Status run(const KineticQp& problem, const QpOptions& options, KineticQpWorkspace& ws, KineticQpSolution& solution) {
-  double stiffness = kStiffness, last = kInfinity;
-  start(problem, stiffness, ws);
-  for (int sweep = 0, stalled = 0; sweep < kSweeps && !(stalled >= kStalled && solution.residual <= kAccepted * options.tolerance);
-       ++sweep) {
-    ++solution.sweeps;
-    set_levels(problem, ws);
-    const Status status = ws.engine.minimise(kEngine, options.max_pivots);
-    double norm = 0.0;
-    const double defect = first_order_update(problem, ws, norm);
-    solution.pivots = ws.engine.pivots();
-    if (status == Status::solved && sweep > 1 && defect > kCertificate && proves_infeasible(problem, ws, solution.farkas))
-      return Status::infeasible;
-    ws.first_order = ws.trial;
-    const double before = solution.residual;
-    fit_multipliers(problem, ws);
-    keep_best(problem, ws, solution);
-    if (status != Status::solved) return status;
-    if (solution.residual <= kAimed * options.tolerance) return Status::solved;
-    stalled = solution.residual < 0.5 * before ? 0 : stalled + 1;
-    ws.mu = ws.first_order;
-    if (norm > kSlow * last && defect > kMet && stiffness < kStiffest) {
-      stiffness *= kStiffer;
-      ws.engine.rows().stiffen(kStiffer);
-      last = kInfinity;
-    } else {
-      last = norm;
+  void offer() {
+    fit();
+    const double residual = qp_residual(problem_, ws_.engine.x(), ws_.trial, ws_.residual, ws_.gradient).worst();
+    if (!(residual < solution_.residual)) return;
+    solution_.residual = residual;
+    solution_.x = ws_.engine.x();
+    solution_.y = ws_.engine.y();
+    solution_.mu = ws_.trial;
+    solution_.gradient = ws_.gradient;
+  }
+
+  void go_on() { ws_.mu = ws_.first_order; }
+  void stiffen(double factor) { rows_.stiffen(factor); }
+  int pivots() const { return ws_.engine.pivots(); }
+
+ private:
+  /// μ of the active rows near the first-order update that makes the gradient on F vanish, free of the rounding that ω multiplies.
+  void fit() {
+    ws_.trial = ws_.first_order;
+    const RowBasis& factor = ws_.engine.factor();
+    const Index k = factor.rank();
+    if (k == 0 || problem_.C.empty()) return;
+    const auto Q = factor.span();
+    for (int pass = 0; pass < multipliers::kCorrections; ++pass) {
+      ws_.z = ws_.engine.y() - ws_.engine.target();
+      for (Index i = 0; i < ws_.trial.size(); ++i) ws_.z -= ws_.trial[i] * problem_.C.row(i);
+      ws_.work.setZero(k);
+      if (!problem_.c.empty()) {
+        for (Index i = 0; i < k; ++i) ws_.work[i] = problem_.c[ws_.engine.inside(i)];
+        factor.solve_lower(ws_.work.data());
+      }
+      ws_.work.noalias() += Q.transpose() * ws_.z;
+      ws_.gram.setZero(k, k);
+      for (Index l = 0; l < k; ++l) {
+        ws_.z.noalias() = rows_.hessian() * Q.col(l);
+        ws_.gram.col(l).noalias() = Q.transpose() * ws_.z;
+      }
+      ws_.gram.diagonal().array() += multipliers::kUndetermined * ws_.gram.diagonal().maxCoeff() + 1e-300;
+      Eigen::Ref<Eigen::MatrixXd> in_place(ws_.gram);
+      Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>>(in_place).solveInPlace(ws_.work);
+      ws_.z.noalias() = Q * ws_.work;
+      for (Index i = 0; i < ws_.trial.size(); ++i) {
+        if (ws_.trial[i] > 0.0) ws_.trial[i] = std::max(0.0, ws_.trial[i] + rows_.weight(i) * problem_.C.row(i).dot(ws_.z));
+      }
     }
   }
-  return solution.residual <= kAccepted * options.tolerance ? Status::solved : Status::inaccurate;
-}
 
-/// After an overflow: x nearest to zero.
-void return_rest(const KineticQp& problem, KineticQpWorkspace& ws, KineticQpSolution& solution) {
-  solution.x.setZero(problem.A.rows());
-  for (Eigen::Index j = 0; j < solution.x.size(); ++j) solution.x[j] = std::clamp(0.0, low(problem, j), high(problem, j));
-  solution.y.resize(problem.A.cols());
-  solution.y.noalias() = problem.A.map().transpose() * solution.x;
-  solution.mu.setZero(problem.C.rows());
-  qp_residual(problem, solution.x, solution.mu, ws.residual, solution.gradient);
-  if (solution.status != Status::infeasible) solution.status = Status::numerical_error;
-}
+  const KineticQp& problem_;
+  const QpOptions& options_;
+  KineticQpWorkspace& ws_;
+  KineticQpSolution& solution_;
+  PenaltyRows& rows_;
+};
 
 }  // namespace
 
@@ -197,8 +150,8 @@ Status kinetic_qp(const KineticQp& problem, const QpOptions& options, KineticQpW
   check(problem, options);
   solution.pivots = solution.sweeps = 0;
   solution.residual = kInfinity;
-  solution.farkas.resize(0);
-  solution.status = run(problem, options, ws, solution);
+  KineticMultipliers method(problem, options, ws, solution);
+  solution.status = multipliers::iterate(method, options.tolerance, kRowStiffness, solution);
   if (solution.status == Status::inaccurate && !(problem.x0.empty() && problem.mu0.empty())) {
     KineticQp cold = problem;
     cold.x0 = cold.mu0 = {};
@@ -206,7 +159,14 @@ Status kinetic_qp(const KineticQp& problem, const QpOptions& options, KineticQpW
   }
   if (solution.status != Status::infeasible) solution.farkas.resize(0);
   solution.direction = ws.engine.direction();
-  if (solution.residual == kInfinity) return_rest(problem, ws, solution);
+  if (solution.residual == kInfinity) {  // an overflow, or infeasible
+    set_nearest_to_zero(problem.A.rows(), problem.lo, problem.hi, solution.x);
+    solution.y.resize(problem.A.cols());
+    solution.y.noalias() = problem.A.map().transpose() * solution.x;
+    solution.mu.setZero(problem.C.rows());
+    qp_residual(problem, solution.x, solution.mu, ws.residual, solution.gradient);
+    if (solution.status != Status::infeasible) solution.status = Status::numerical_error;
+  }
   return solution.status;
 }
 

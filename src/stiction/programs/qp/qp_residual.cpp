@@ -50,9 +50,6 @@ Sizes measure(RowsView A, VectorView t, VectorView x, QpResidualScratch& scratch
   return sizes;
 }
 
-double lower(VectorView lo, Eigen::Index j) { return lo.empty() ? 0.0 : lo[j]; }
-double upper(VectorView hi, Eigen::Index j) { return hi.empty() ? kInfinity : hi[j]; }
-
 /// Residual of Eᵀx = e; gradient -= E ν, and the sizes of those terms are added to `sizes`.
 void add_equalities(const RangeQp& problem, VectorView x, VectorView nu, double x_scale, double slope, QpResidual& r, GrowVector& gradient,
                     GrowVector& sizes) {
@@ -95,7 +92,8 @@ QpResidual qp_residual(const BoundedQp& problem, VectorView x, QpResidualScratch
   for (Eigen::Index j = 0; j < x.size(); ++j) {
     const double cost = problem.c.empty() ? 0.0 : problem.c[j];
     gradient[j] += cost;
-    r.add(x[j], lower(problem.lo, j), upper(problem.hi, j), sizes.variable, gradient[j], scratch.norms[j] * sizes.terms + std::abs(cost));
+    r.add(x[j], bound_below(problem.lo, j), bound_above(problem.hi, j), sizes.variable, gradient[j],
+          scratch.norms[j] * sizes.terms + std::abs(cost));
   }
   return r;
 }
@@ -109,7 +107,7 @@ QpResidual qp_residual(const RangeQp& problem, VectorView x, VectorView nu, QpRe
   scratch.norms *= sizes.terms;
   add_equalities(problem, x, nu, sizes.variable, slope, r, gradient, scratch.norms);
   for (Eigen::Index j = 0; j < x.size(); ++j) {
-    r.add(x[j], lower(problem.lo, j), upper(problem.hi, j), sizes.variable, gradient[j], scratch.norms[j]);
+    r.add(x[j], bound_below(problem.lo, j), bound_above(problem.hi, j), sizes.variable, gradient[j], scratch.norms[j]);
   }
   return r;
 }
@@ -138,7 +136,7 @@ QpResidual qp_residual(const KineticQp& problem, VectorView x, VectorView mu, Qp
   for (Eigen::Index j = 0; j < x.size(); ++j) {
     const double cost = problem.c.empty() ? 0.0 : problem.c[j];
     gradient[j] += cost;
-    r.add(x[j], lower(problem.lo, j), upper(problem.hi, j), sizes.variable, gradient[j],
+    r.add(x[j], bound_below(problem.lo, j), bound_above(problem.hi, j), sizes.variable, gradient[j],
           scratch.norms[j] * (sizes.terms + start) + std::abs(cost));
   }
   return r;

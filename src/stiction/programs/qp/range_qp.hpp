@@ -5,10 +5,7 @@
 // Stage II of inverse dynamics [ZD15, section 5.1.4, Eqs. 96-106]: x are weights of friction-pyramid edges, E maps them to the motion
 // that stage I found, Wᵀx - t are the joint impulses τ h. Departs from the paper: it searches over x itself, and not over the null
 // space of ZᵀAZ, which costs O(n³) to compute; constraints 102 and 103 hold because Eᵀx = e keeps the motion.
-// Method: multipliers [Hestenes 1969, Powell 1969] with the bounded active set inside, on the stacked generators [√ω E, W]. With F
-// settled, ν and x_F follow from one linear solve (Newton's method on ν); when that leaves the bounds, the first-order update, which
-// always converges, is used. No assumption of nondegeneracy on E is needed, unlike in a primal method.
-// When W is wider than twice its rank, it is first compressed onto an orthonormal basis of its row space.
+// Method: multipliers (multipliers.hpp) on the stacked generators [√ω E, W].
 // Stopping test: as bounded_qp, plus |Eᵀx - e| <= tolerance (|E|ᵀ|x| + |e|).
 // x is unique only in (Eᵀx, Wᵀx); the point returned depends on x0 and nu0 and on nothing else.
 #pragma once
@@ -34,16 +31,12 @@ struct RangeQp {
 
 struct RangeQpWorkspace {
   ActiveSet engine;  ///< on the stacked generators
-  ActiveSet dual;    ///< on E, for the multipliers
   QpResidualScratch residual;
-  GrowMatrix stacked;             ///< (p + rank) x n, column j: √ω_k E_jk over the coordinates of W_j
-  RowBasis basis;                 ///< of W's row space, when W is compressed, else empty
-  GrowMatrix coordinates;         ///< n x rank, W's rows in it
-  GrowVector weight, level;       ///< p: √ω_k, √ω_k e_k
-  GrowVector defect, multiplier;  ///< p: √ω_k (e - Eᵀx)_k, ν_k / √ω_k
-  GrowVector first_order, updated, target, step, scratch, nu, x, gradient, dual_lo, dual_hi;
+  GrowMatrix stacked;                          ///< (p + w) x n, column j: √ω_k E_jk over W_j
+  GrowVector weight, level;                    ///< p: √ω_k, √ω_k e_k
+  GrowVector defect, multiplier, first_order;  ///< p: √ω_k (e - Eᵀx)_k, ν_k / √ω_k
+  GrowVector step, scratch, nu, x, gradient;
   GrowMatrix gram;       ///< p x p
-  bool flat = false;     ///< W is zero, and so is ν
   double typical = 0.0;  ///< √ω_k |E_k| X: size of the terms of an equality, see qp_residual.hpp
 };
 

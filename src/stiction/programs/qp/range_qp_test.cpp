@@ -5,7 +5,6 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/programs/qp/bounded_qp.hpp"
 #include "stiction/programs/qp/qp_reference.hpp"
-#include "stiction/programs/qp/row_space.hpp"
 
 namespace stiction::range_qp_test {
 namespace {
@@ -99,7 +98,7 @@ TEST(RangeQp, SecondStageKeepsTheMotionAndLowersTheTorques) {
   RangeQpWorkspace ws;
   RangeQpSolution s;
   for (unsigned seed = 0; seed < 60; ++seed) {
-    const int joints = seed % 3 == 0 ? 12 : seed % 3 == 1 ? 24 : 38;  // the wider ones are compressed
+    const int joints = seed % 3 == 0 ? 12 : seed % 3 == 1 ? 24 : 38;
     const reference::BipedScene scene = reference::biped(40, seed, joints);
     const VectorXd t = -scene.y0, tau = VectorXd::Constant(joints, 0.3);
     ASSERT_EQ(bounded_qp({.A = scene.A, .t = t}, {}, stage_one, first), Status::solved);
@@ -165,22 +164,6 @@ TEST(RangeQp, BadInputIsNamed) {
   EXPECT_THROW(range_qp({.W = W, .E = W, .e = e}, {}, ws, s), InvalidArgument);
   EXPECT_THROW(range_qp({.W = W, .t = e}, {}, ws, s), InvalidArgument);
   EXPECT_THROW(range_qp({.W = W, .E = W, .e = two, .nu0 = e}, {}, ws, s), InvalidArgument);
-}
-
-TEST(RowSpace, FindsTheRankAndReproducesTheMatrix) {
-  Random random(9);
-  RowBasis basis;
-  GrowMatrix coordinates;
-  GrowVector scratch;
-  const RowMatrix W = random.plain(50, 7) * random.plain(7, 20);
-  ASSERT_TRUE(find_row_space(W, 10, basis, coordinates, scratch));
-  ASSERT_EQ(basis.rank(), 7);
-  EXPECT_NEAR((basis.span().transpose() * basis.span() - Eigen::MatrixXd::Identity(7, 7)).norm(), 0.0, 1e-14);
-  EXPECT_NEAR((coordinates * basis.span().transpose() - W).norm(), 0.0, 1e-12 * W.norm());
-  EXPECT_FALSE(find_row_space(W, 6, basis, coordinates, scratch));
-  const RowMatrix zero = RowMatrix::Zero(4, 3);
-  ASSERT_TRUE(find_row_space(zero, 2, basis, coordinates, scratch));
-  EXPECT_EQ(basis.rank(), 0);
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <Eigen/Core>
 
 #include "stiction/base/blocks.hpp"
+#include "stiction/base/grow.hpp"
+#include "stiction/problem/contact_problem.hpp"
 
 namespace stiction {
 
@@ -61,6 +63,12 @@ class RowsView {
   const double* data_ = nullptr;
   Eigen::Index rows_ = 0, cols_ = 0, stride_ = 0;
 };
+
+/// Bounds that are left out: zero below, none above.
+inline double bound_below(VectorView lo, Eigen::Index j) { return lo.empty() ? 0.0 : lo[j]; }
+inline double bound_above(VectorView hi, Eigen::Index j) { return hi.empty() ? kInfinity : hi[j]; }
+/// x of n entries within the bounds, nearest to zero.
+void set_nearest_to_zero(Eigen::Index n, VectorView lo, VectorView hi, GrowVector& x);
 
 inline bool is_zero(VectorView v) { return v.empty() || v.map().isZero(0.0); }
 /// Throws InvalidArgument naming the first entry that is NaN or infinite.
