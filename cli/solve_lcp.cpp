@@ -48,7 +48,7 @@ int solve_lcp(const ProblemOptions& options, const Session& session) {
   DecideLcpWorkspace workspace;
   LcpSolution solution;
   if (options.solver == "lemke") {
-    lemke(lcp.M, lcp.q, {}, how.lemke, workspace.lemke, solution);
+    lemke(lcp.M, lcp.q, how.lemke, workspace.lemke, solution);
   } else {
     decide_lcp(lcp.M, lcp.q, how, workspace, solution);
   }

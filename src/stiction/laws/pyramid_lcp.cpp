@@ -156,7 +156,7 @@ void solve_pyramid_lcp(const StandardForm& form, const SolverOptions& options, P
     mindiff(w.M, w.q, w.T, w.c, w.last_outcome, {}, w.enumerate, w.solution);
     if (w.solution.status == Status::solved) w.last_outcome = w.T * w.solution.z + w.c;
   } else {
-    lemke(w.M, w.q, {}, {.max_pivots = options.max_pivots}, w.lemke, w.solution);
+    lemke(w.M, w.q, {.max_pivots = options.max_pivots}, w.lemke, w.solution);
   }
   out.status = w.solution.status;
   out.iterations = w.solution.pivots;

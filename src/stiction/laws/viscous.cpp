@@ -208,7 +208,7 @@ void solve_normals_by_lemke(const StandardForm& form, const SolverOptions& optio
   const ConstRowMap normals(w.normals.data(), n, r);
   lcp.M.resize(n, n);
   lcp.M.noalias() = normals.lazyProduct(normals.transpose());  // a blocked product would allocate
-  lemke(lcp.M, w.q, {}, {.max_pivots = options.max_pivots}, lcp.lemke, lcp.solution);
+  lemke(lcp.M, w.q, {.max_pivots = options.max_pivots}, lcp.lemke, lcp.solution);
   out.status = lcp.solution.status;
   out.iterations = lcp.solution.pivots;
   w.y_hat = w.g;

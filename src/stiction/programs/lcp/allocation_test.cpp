@@ -39,14 +39,12 @@ TEST(Allocations, LemkeMakesNone) {
   // Rays and fall-backs too: no solution, and -1 on the diagonal.
   problems.push_back({Eigen::MatrixXd::Zero(10, 10), -Eigen::VectorXd::Ones(10)});
   problems.push_back({random.matrix(10, 10), random.vector(10)});
-  const std::vector<int> warm{0, 1, 2, 5, 7};
   LemkeWorkspace workspace;
   LcpSolution solution;
   EXPECT_EQ(allocations_after_first(22,
                                     [&](int k) {
                                       const Lcp& p = problems[k];
-                                      lemke(p.M, p.q, {}, {}, workspace, solution);
-                                      lemke(p.M, p.q, warm, {}, workspace, solution);
+                                      lemke(p.M, p.q, {}, workspace, solution);
                                     }),
             0u);
 }

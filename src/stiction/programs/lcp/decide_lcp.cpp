@@ -6,7 +6,7 @@ namespace stiction {
 
 void decide_lcp(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::Ref<const Eigen::VectorXd>& q, const DecideLcpOptions& options,
                 DecideLcpWorkspace& w, LcpSolution& solution) {
-  lemke(M, q, {}, options.lemke, w.lemke, solution);
+  lemke(M, q, options.lemke, w.lemke, solution);
   if (solution.status == Status::solved) return;
   if (solution.infeasible) {
     solution.status = Status::infeasible;

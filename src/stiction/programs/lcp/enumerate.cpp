@@ -228,7 +228,6 @@ double mindiff(const ConstMatrix& M, const ConstVector& q, const ConstMatrix& T,
   solution.status = solution.infeasible ? Status::infeasible : Status::solved;
   solution.residual = solution.infeasible ? kInfinity : lcp_residual(M, q, solution.z);
   solution.pivots = static_cast<int>(std::min<Eigen::Index>(search.bases(), std::numeric_limits<int>::max()));
-  solution.regularisation = 0.0;
   return closest;
 }
 

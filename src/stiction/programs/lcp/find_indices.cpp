@@ -52,8 +52,8 @@ void select(const Eigen::Ref<const RowMatrix>& A, int count, RowAt row_at, const
   if (!std::isfinite(largest)) {
     throw InvalidArgument("A", "finite rows of representable length", std::to_string(largest));
   }
-  constexpr double kStep = 1e-3;
-  const double floor = options.largest_tolerance * std::sqrt(largest);
+  constexpr double kStep = 1e-3, kNoise = 1e-12;
+  const double floor = kNoise * std::sqrt(largest);
   double tolerance = std::max(options.own_tolerance, options.preferred_tolerance);
   sweep(A, count, row_at, floor, tolerance, result);
   while (tolerance > options.own_tolerance && result.nearest > options.own_tolerance && result.basis.rank() < A.cols()) {

@@ -7,7 +7,7 @@
 // Departs from it: no Cholesky factorisation of a Gram matrix, whose success says nothing about rank within rounding;
 // instead row i is taken when its distance from the span of the rows before exceeds both
 //   own_tolerance |a_i|        (a row is judged by its own size, whatever its units), and
-//   largest_tolerance max_j |a_j|   (rows that are rounding noise beside the others are passed over).
+//   1e-12 max_j |a_j|   (rows that are rounding noise beside the others are passed over).
 // The distance is measured on an orthonormal basis of the complement (row_basis.hpp), exact to rounding. With `preferred_tolerance`,
 // rows that stand farther out than that go first, in order, and nearer ones follow by factors of 1000: the same rank, a far better
 // conditioned subset where the greedy order would take two nearly parallel rows.
@@ -26,7 +26,6 @@ namespace stiction {
 
 struct FindIndicesOptions {
   double own_tolerance = 1e-10;
-  double largest_tolerance = 1e-12;
   double preferred_tolerance = 0.0;  ///< relative to |a_i| as own_tolerance is; up to own_tolerance: rows strictly in order
 };
 

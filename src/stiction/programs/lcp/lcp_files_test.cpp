@@ -35,7 +35,7 @@ Lcp read(const std::filesystem::path& path) {
 LcpSolution solve(const Lcp& lcp) {
   LemkeWorkspace workspace;
   LcpSolution solution;
-  lemke(lcp.M, lcp.q, {}, {}, workspace, solution);
+  lemke(lcp.M, lcp.q, {}, workspace, solution);
   return solution;
 }
 

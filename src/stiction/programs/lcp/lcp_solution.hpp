@@ -24,9 +24,8 @@ struct LcpSolution {
   GrowVector w;             ///< n
   std::vector<int> active;  ///< indices whose z is in the basis (the "non-basic" set B̄ of [ZD15]), the next solve's warm start
   Status status = Status::numerical_error;
-  double residual = 0.0;        ///< see the file comment; below the solver's tolerance when solved
-  int pivots = 0;               ///< changes of the basis by one index
-  double regularisation = 0.0;  ///< eps of M + eps I that led to the answer, 0 when none was needed
+  double residual = 0.0;  ///< see the file comment; below the solver's tolerance when solved
+  int pivots = 0;         ///< changes of the basis by one index
   /// n; when no solution was found along a ray: u >= 0, scaled to |u|_inf = 1. Empty otherwise.
   GrowVector ray;
   /// The ray proves that no z >= 0 has M z + q >= 0: Mᵀu <= 0 and q·u < 0 hold to rounding (Farkas).

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "stiction/base/errors.hpp"
 
@@ -52,9 +51,8 @@ double basis_defect(const ConstVector& q, const LemkeWorkspace& ws) {
   return std::isfinite(defect) ? defect : kInfinity;
 }
 
-/// z_S <- z_S + correction until w_S = 0 to rounding; `correct` maps ws.defect (-w_S in place) to the correction of z_S.
-template <class Correct>
-void refine(const ConstMatrix& M, const ConstVector& q, LemkeWorkspace& ws, Correct correct) {
+/// z_S <- z_S - M_SS⁻¹ w_S until w_S = 0 to rounding.
+void refine(const ConstMatrix& M, const ConstVector& q, LemkeWorkspace& ws) {
   constexpr int kSweeps = 6;
   constexpr double kRounding = 4e-16;
   double previous = kInfinity;
@@ -63,90 +61,44 @@ void refine(const ConstMatrix& M, const ConstVector& q, LemkeWorkspace& ws, Corr
     const double defect = basis_defect(q, ws);
     if (defect <= kRounding || defect > 0.5 * previous) return;
     previous = defect;
-    correct();
+    ws.path.correct(ws.w, ws.z);
   }
   evaluate(M, q, ws);
 }
 
-/// Solves the basis `ws.support` by LU; false when M_SS is singular.
-bool solve_by_lu(const ConstMatrix& M, const ConstVector& q, LemkeWorkspace& ws) {
-  const int k = static_cast<int>(ws.support.size());
-  RowMap block = ws.lu.reset(k);
-  for (int i = 0; i < k; ++i) {
-    const int si = ws.support[i];
-    for (int j = 0; j < k; ++j) block(i, j) = ws.equilibration.scale[si] * M(si, ws.support[j]) * ws.equilibration.scale[ws.support[j]];
-  }
-  if (!ws.lu.factor()) return false;
-  ws.z.setZero();
-  ws.defect.resize(k);
-  refine(M, q, ws, [&] {
-    for (int i = 0; i < k; ++i) ws.defect[i] = -ws.equilibration.scale[ws.support[i]] * ws.w[ws.support[i]];
-    ws.lu.solve(ws.defect.data());
-    for (int i = 0; i < k; ++i) ws.z[ws.support[i]] += ws.equilibration.scale[ws.support[i]] * ws.defect[i];
-  });
-  return true;
-}
-
-/// Follows one path and offers the basis it ends in, or keeps its ray.
-End follow(const ConstMatrix& M, const ConstVector& q, const LemkePathOptions& options, double tolerance, LemkeWorkspace& ws,
-           LcpSolution& solution) {
+/// Follows one path and offers the basis it ends in, refined on the original M, or keeps its ray.
+End follow(const ConstMatrix& M, const ConstVector& q, const LemkePathOptions& options, LemkeWorkspace& ws, LcpSolution& solution) {
   ws.path.reset(M, q, ws.equilibration, options);
   const End end = ws.path.run(solution.pivots);
-  if (end == End::ray && options.eps == 0.0 && !solution.infeasible) {
+  if (end == End::ray && !solution.infeasible) {
     solution.ray.resize(q.size());
     ws.path.ray(solution.ray);
     solution.infeasible = is_farkas_ray(M, q, solution.ray);
   }
   if (end != End::basis) return end;
   ws.path.support(ws.support);
-  const double before = solution.residual;
-  if (options.eps == 0.0) {
-    ws.path.solution(ws.z);
-    refine(M, q, ws, [&] { ws.path.correct(ws.w, ws.z); });
-    offer(M, q, ws, solution);
-  }
-  if (solution.residual > tolerance && solve_by_lu(M, q, ws)) offer(M, q, ws, solution);
-  if (solution.residual < before) solution.regularisation = options.eps;
+  ws.path.solution(ws.z);
+  refine(M, q, ws);
+  offer(M, q, ws, solution);
   return end;
 }
 
 bool solved(const LcpSolution& solution, const LemkeOptions& options) { return solution.residual <= options.tolerance; }
 
-/// The trivial solution and the warm start; true when one of them solves the problem.
-bool solve_without_path(const ConstMatrix& M, const ConstVector& q, std::span<const int> warm, const LemkeOptions& options,
-                        LemkeWorkspace& ws, LcpSolution& solution) {
-  const int n = static_cast<int>(q.size());
-  ws.support.clear();
-  ws.z.setZero(n);
-  offer(M, q, ws, solution);
-  if (q.size() == 0 || q.minCoeff() >= 0.0) return true;
-  std::copy_if(warm.begin(), warm.end(), std::back_inserter(ws.support), [&](int j) { return j >= 0 && j < n; });
-  std::sort(ws.support.begin(), ws.support.end());
-  ws.support.erase(std::unique(ws.support.begin(), ws.support.end()), ws.support.end());
-  if (ws.support.empty() || !solve_by_lu(M, q, ws)) return false;
-  offer(M, q, ws, solution);
-  return solved(solution, options);
-}
-
 End follow_paths(const ConstMatrix& M, const ConstVector& q, const LemkeOptions& options, LemkeWorkspace& ws, LcpSolution& solution) {
-  const int n = static_cast<int>(q.size());
+  const int usual = 200 + 10 * static_cast<int>(q.size());
   LemkePathOptions path;
-  path.pivot_tolerance = options.pivot_tolerance;
-  path.tie_tolerance = options.tie_tolerance;
-  path.max_pivots = options.max_pivots > 0 ? options.max_pivots : 200 + 10 * n;
-  const End first = follow(M, q, path, options.tolerance, ws, solution);
-  const auto done = [&] { return !options.fall_back || solved(solution, options) || solution.infeasible; };
-  path.max_pivots = std::min(path.max_pivots, 200 + 10 * n);
+  path.max_pivots = options.max_pivots > 0 ? options.max_pivots : usual;
+  const End first = follow(M, q, path, ws, solution);
+  const double tie = path.tie_tolerance;
+  path.max_pivots = std::min(path.max_pivots, usual);
   path.pivot_tolerance *= 0.01;
-  for (int k = 0; k < 8 && !done(); ++k) {
+  for (int k = 0; k < 8 && !solved(solution, options) && !solution.infeasible; ++k) {
     path.covering = k / 2;
     path.rule = k % 2 == 0 ? TieRule::largest_pivot : TieRule::lexicographic;
-    path.tie_tolerance = options.tie_tolerance * (k % 2 == 0 ? 10.0 : 1e-3);
-    follow(M, q, path, options.tolerance, ws, solution);
+    path.tie_tolerance = tie * (k % 2 == 0 ? 10.0 : 1e-3);
+    follow(M, q, path, ws, solution);
   }
-  path.covering = 0;
-  path.rule = TieRule::lexicographic;
-  for (path.eps = 1e-14; path.eps < 2e-4 && !done(); path.eps *= 10.0) follow(M, q, path, options.tolerance, ws, solution);
   return first;
 }
 
@@ -158,9 +110,8 @@ void start(const ConstMatrix& M, LemkeWorkspace& ws, LcpSolution& solution) {
     throw InvalidArgument("M", "entries that can be scaled to 1", "a row or column out of range");
   }
   ws.path.reserve(n);
-  for (auto* vector : {&ws.z, &ws.w, &ws.defect}) vector->reserve(n);
+  for (auto* vector : {&ws.z, &ws.w}) vector->reserve(n);
   ws.support.reserve(n);
-  ws.lu.reserve(n);
   solution.active.reserve(n);
   solution.active.clear();
   solution.z.setZero(n);
@@ -168,7 +119,6 @@ void start(const ConstMatrix& M, LemkeWorkspace& ws, LcpSolution& solution) {
   solution.ray.reserve(n);
   solution.ray.resize(0);
   solution.residual = kInfinity;
-  solution.regularisation = 0.0;
   solution.infeasible = false;
   solution.pivots = 0;
 }
@@ -178,18 +128,19 @@ void withdraw(const ConstMatrix& M, const ConstVector& q, LemkeWorkspace& ws, Lc
   ws.support.clear();
   ws.z.setZero();
   solution.residual = kInfinity;
-  solution.regularisation = 0.0;
   offer(M, q, ws, solution);
 }
 
 }  // namespace
 
-void lemke(const ConstMatrix& M, const ConstVector& q, std::span<const int> warm, const LemkeOptions& options, LemkeWorkspace& ws,
-           LcpSolution& solution) {
+void lemke(const ConstMatrix& M, const ConstVector& q, const LemkeOptions& options, LemkeWorkspace& ws, LcpSolution& solution) {
   require_lcp(M, q);
   start(M, ws, solution);
+  ws.support.clear();
+  ws.z.setZero(q.size());
+  offer(M, q, ws, solution);
   End end = End::basis;
-  if (!solve_without_path(M, q, warm, options, ws, solution)) end = follow_paths(M, q, options, ws, solution);
+  if (q.size() > 0 && q.minCoeff() < 0.0) end = follow_paths(M, q, options, ws, solution);
   if (solved(solution, options)) {
     solution.status = Status::solved;
     solution.infeasible = false;

@@ -55,7 +55,7 @@ void LemkePath::reset(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::R
 double LemkePath::entry(int i, int column) const {
   if (column == n_) return covering_[i];
   const GrowVector& scale = equilibration_->scale;
-  return scale[i] * M_[outer_ * column + i] * scale[column] + (i == column ? options_.eps : 0.0);
+  return scale[i] * M_[outer_ * column + i] * scale[column];
 }
 
 /// z0 rises until every w is non-negative: the row of least q / d, the last of equals (lexicographically, unit rows).
@@ -88,9 +88,7 @@ void LemkePath::refine_direction(int entering) {
   const int m = size();
   double defect = 0.0;
   for (int r = 0; r < m; ++r) {
-    const int row = rows_[r], place = column_place_[row];
-    v_[r] = dw_[row] - (row == entering ? 1.0 : 0.0);
-    v_[r] += options_.eps * ((place >= 0 ? dx_[place] : 0.0) + (entering == n_ + row ? 1.0 : 0.0));
+    v_[r] = dw_[rows_[r]] - (rows_[r] == entering ? 1.0 : 0.0);
     defect = std::max(defect, std::abs(v_[r]));
   }
   if (m == 0 || defect <= kAccurate * dx_.head(m).lpNorm<Eigen::Infinity>()) return;
@@ -105,8 +103,7 @@ void LemkePath::refine_point() {
   const int m = size();
   double defect = 0.0;
   for (int r = 0; r < m; ++r) {
-    const int place = column_place_[rows_[r]];
-    v_[r] = w_[rows_[r]] + (place >= 0 ? options_.eps * x_[place] : 0.0);
+    v_[r] = w_[rows_[r]];
     defect = std::max(defect, std::abs(v_[r]));
   }
   if (m == 0 || defect <= kAccurate) return;
@@ -117,7 +114,7 @@ void LemkePath::refine_point() {
   w_ += dw_;
 }
 
-/// dw = [M' d]_C dx_C + the entering column, without the term eps: it only meets rows in R, where w stays zero.
+/// dw = [M' d]_C dx_C + the entering column.
 void LemkePath::accumulate_columns(int entering) {
   const GrowVector& scale = equilibration_->scale;
   double along_covering = entering == 2 * n_ ? 1.0 : 0.0;

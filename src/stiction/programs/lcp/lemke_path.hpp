@@ -1,4 +1,4 @@
-// One path of Lemke's method on the equilibrated problem  w = M' z + d z0 + q',  M' = D M D + eps I,  q' = D q / |D q|_inf.
+// One path of Lemke's method on the equilibrated problem  w = M' z + d z0 + q',  M' = D M D,  q' = D q / |D q|_inf.
 //
 // Revised form: of the basis only the small part is kept that is not a unit matrix. With R the rows whose w is nonbasic and
 // C the basic z's, z0 among them, |R| = |C| = m,
@@ -25,7 +25,6 @@ enum class TieRule { lexicographic, largest_pivot };
 /// What tells one path from another.
 struct LemkePathOptions {
   TieRule rule = TieRule::lexicographic;
-  double eps = 0.0;  ///< Tikhonov term
   int covering = 0;  ///< which covering vector d; 0 is all ones
   int max_pivots = 0;
   double pivot_tolerance = 1e-10;  ///< smallest pivot, relative to the largest entry of the direction

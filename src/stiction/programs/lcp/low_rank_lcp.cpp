@@ -34,7 +34,6 @@ ActiveRows::ActiveRows(const Eigen::Ref<const RowMatrix>& A, const Eigen::Ref<co
   solution_.ray.resize(0);
   solution_.infeasible = false;
   solution_.pivots = 0;
-  solution_.regularisation = 0.0;
   measure_rows();
 }
 

@@ -16,6 +16,7 @@ constexpr double kDependent = 1e-11;  // relative distance from the span of C be
 constexpr double kNoise = 1e-12;      // relative Δw below which a finished row is not in the way
 constexpr double kAccepted = 10.0;    // residual over tolerance that counts as solved
 constexpr int kPlainRounds = 4;       // rounds without friction rows; further ones only repair rounding
+constexpr int kFrictionRounds = 60;   // rounds with friction rows
 constexpr int kStalled = 6;           // rounds without progress after which the best point is final
 
 /// What stops a drive.
@@ -263,7 +264,7 @@ Status dantzig(const Mlcp& p, const DantzigOptions& options, DantzigWorkspace& w
   require_positive("tolerance", options.tolerance);
   start(p, ws, s);
   const bool friction = std::any_of(p.normal.begin(), p.normal.end(), [](int j) { return j >= 0; });
-  const int rounds = friction ? options.max_rounds : kPlainRounds;
+  const int rounds = friction ? kFrictionRounds : kPlainRounds;
   const double accepted = kAccepted * options.tolerance;
   Status status = Status::solved;
   for (int stalled = 0; s.sweeps < rounds && stalled < kStalled && s.residual > accepted;) {

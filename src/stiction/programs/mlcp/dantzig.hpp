@@ -25,7 +25,6 @@ namespace stiction {
 struct DantzigOptions {
   double tolerance = 1e-13;  ///< |w_i| relative to its terms below which a row counts as at rest
   int max_pivots = 0;        ///< of one round; 0: 20 (n + r) + 200
-  int max_rounds = 60;       ///< with friction rows; 4 suffice without
 };
 
 struct DantzigWorkspace {

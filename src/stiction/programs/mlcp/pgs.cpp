@@ -11,6 +11,8 @@ namespace {
 
 using Eigen::Index;
 
+constexpr int kCheckEvery = 8;  // sweeps; a test costs as much as one
+
 /// A row of zeros has w = q: x goes to the bound that allows its sign. False when there is none.
 bool settle_zero_row(const Mlcp& p, Index i, GrowVector& x) {
   const double bound = p.q[i] < 0.0 ? p.upper(i, x) : p.q[i] > 0.0 ? p.lower(i, x) : x[i];
@@ -55,7 +57,7 @@ Status pgs(const Mlcp& p, const PgsOptions& options, PgsWorkspace& ws, MlcpSolut
   while (s.status == Status::iteration_limit) {
     if (s.residual <= options.tolerance) s.status = Status::solved;
     if (s.status == Status::solved || s.sweeps >= options.max_sweeps) break;
-    for (int k = 0; k < options.check_every && s.status == Status::iteration_limit; ++k, ++s.sweeps) {
+    for (int k = 0; k < kCheckEvery && s.status == Status::iteration_limit; ++k, ++s.sweeps) {
       if (!sweep(p, ws, s)) s.status = Status::infeasible;
     }
     s.residual = mlcp_residual(p, ws.norms, ws.x, ws.y, ws.w);

@@ -329,16 +329,4 @@ void sor(const ReducedProblem& problem, const ProxOptions& options, ProxWorkspac
   iterate(problem, options, workspace, solution, sweep_gauss_seidel);
 }
 
-double prox_residual(const ReducedProblem& p, const ProxOptions& o, ProxWorkspace& w, const Eigen::Ref<const Eigen::VectorXd>& lambda,
-                     const Eigen::Ref<const Eigen::VectorXd>& beta) {
-  check(p, o);
-  require_size("lambda", lambda.size(), 3 * p.contacts());
-  require_size("beta", beta.size(), p.bounded_rows());
-  w.shape.reset(o.edges);
-  measure_diagonal(p, w);
-  form_matrix(p, w);
-  gather(p, lambda.data(), beta.data(), w);
-  return measure_residual(p, o, w, lambda.data(), beta.data());
-}
-
 }  // namespace stiction

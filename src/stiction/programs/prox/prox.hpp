@@ -36,7 +36,7 @@ struct ProxSolution {
   GrowVector beta;                          ///< m, impulses of the rows of B_t (N s)
   Status status = Status::numerical_error;  ///< solved, iteration_limit, or numerical_error (diverged; the impulses are zero)
   int iterations = 0;
-  double residual = 0.0;  ///< m/s, natural map of the returned point, see `prox_residual`
+  double residual = 0.0;  ///< m/s, largest |x - prox(x - ξ/G_ll)| G_ll over normals, tangents and rows of the returned point
   double alpha = 0.0;     ///< with which it ended
 };
 
@@ -55,9 +55,5 @@ void jor(const ReducedProblem& problem, const ProxOptions& options, ProxWorkspac
 
 /// Over-relaxed Gauss-Seidel. Throws as `jor`.
 void sor(const ReducedProblem& problem, const ProxOptions& options, ProxWorkspace& workspace, ProxSolution& solution);
-
-/// Largest |x - prox(x - ξ/G_ll)| G_ll over normals, tangents and rows (m/s) at the impulses (lambda, beta); 0 solves the inclusions.
-double prox_residual(const ReducedProblem& problem, const ProxOptions& options, ProxWorkspace& workspace,
-                     const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& beta);
 
 }  // namespace stiction
