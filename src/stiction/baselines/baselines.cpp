@@ -112,7 +112,7 @@ using QpSolver = peers::Answer (*)(const MatrixXd&, const VectorXd&, double, int
   anitescu.law = Law::anitescu;
   anitescu.edges = options.edges;
   make_standard_form(p, lowered(p, anitescu), form);
-  make_generators(form.problem, GeneratorKind::free_tangents, form.edges, g);
+  make_generators(form.problem, GeneratorKind::cone, form.edges, g);
   const MatrixXd A = g.storage.transpose();
   peers::Answer answer = solver(A, g.c, options.tolerance, options.max_iterations);
   GrowVector lambda, beta;

@@ -8,6 +8,7 @@
 #include <Eigen/Cholesky>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/laws/generators.hpp"
 #include "stiction/laws/lowering.hpp"
 
 namespace stiction {
@@ -53,8 +54,7 @@ double reach(const LawTerms& law, int i, const Vector3d& g) {
   if (law.disc()) return t.mu * std::hypot(seen[1], seen[2]);
   double best = -kInfinity;
   for (int j = 0; j < law.edges; ++j) {
-    const double angle = 2.0 * std::numbers::pi * j / law.edges;
-    best = std::max(best, std::cos(angle) * seen[1] + std::sin(angle) * seen[2]);
+    best = std::max(best, section_vertex(j, law.edges).dot(seen.tail<2>()));
   }
   return t.mu * best;
 }
@@ -253,8 +253,8 @@ void push_contact(Builder& b, const LawTerms& law, const Contact& contact, int i
   const int edges = law.disc() ? kPolygon : law.edges;
   const double radius = law.disc() ? t.mu / std::cos(std::numbers::pi / kPolygon) : t.mu;
   for (int j = 0; j < edges; ++j) {
-    const double angle = 2.0 * std::numbers::pi * j / edges;
-    b.add_contact(i, contact_impulse(t, {1.0, radius * std::cos(angle), radius * std::sin(angle)}));
+    const Eigen::Vector2d d = radius * section_vertex(j, edges);
+    b.add_contact(i, contact_impulse(t, {1.0, d[0], d[1]}));
     b.push(0.0, kInfinity);
   }
 }

@@ -113,7 +113,7 @@ Status stage_two(const ProblemView& p, const Reduction& reduction, const LawTerm
   split_off_friction(terms, lambda, w);
   reduced.Rt.add_transposed(w.free_part, w.y);
   make_standard_form(reduced, w.terms, w.form);
-  make_generators(w.form.problem, GeneratorKind::free_tangents, terms.disc() ? options.edges : terms.edges, w.generators);
+  make_generators(w.form.problem, GeneratorKind::cone, terms.disc() ? options.edges : terms.edges, w.generators);
   torque_target(p, v_plus, lambda_b, w);
   find_admissible(p, reduced, v_plus, w);
   gather_rows(p, reduced, w);

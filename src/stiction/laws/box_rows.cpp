@@ -50,7 +50,7 @@ void solve_by_box_rows(const StandardForm& form, const SolverOptions& options, B
   const ReducedProblem& p = form.problem;
   const bool box = form.family == Family::coulomb;
   if (box) require_box(form, options);
-  make_generators(p, box ? GeneratorKind::box : GeneratorKind::free_tangents, form.edges, w.generators);
+  make_generators(p, box ? GeneratorKind::box : GeneratorKind::cone, form.edges, w.generators);
   const Generators& g = w.generators;
   if (box) bind_friction(p, w);
   Mlcp mlcp;

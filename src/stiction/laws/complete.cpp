@@ -34,21 +34,10 @@ void explain_failure(const Problem& problem, SolveWorkspace& w, Solution& soluti
   if (solution.status == Status::infeasible) solution.status = Status::inaccurate;  // a solver's word that nobody can check
 }
 
-// Velocities this far beyond the problem's own meet contradicting conditions to any relative tolerance.
-bool flies_off(const ReducedProblem& p, const Solution& solution) {
-  constexpr double kFar = 1e9;
-  return solution.status == Status::solved && p.velocity > 0.0 && solution.v.size() > 0 &&
-         solution.v.lpNorm<Eigen::Infinity>() > kFar * p.velocity;
-}
-
-// No impulses, but those that a row's bounds demand.
-void take_rest(const ReducedProblem& p, Impulses& out) {
-  out.lambda.setZero(3 * p.contacts());
-  out.beta.resize(p.bounded_rows());
-  for (Eigen::Index j = 0; j < out.beta.size(); ++j) out.beta[j] = std::clamp(0.0, p.lo[j], p.hi[j]);
-  out.motion.resize(0);
-  out.multipliers.setZero(out.multipliers.size());
-  out.status = Status::inaccurate;
+// `solved` when the certificate is within the tolerance, else what the solver said or `inaccurate`.
+Status certified_status(Status solver, const Certificate& certificate, double tolerance) {
+  if (certificate.worst() <= tolerance) return Status::solved;
+  return solver == Status::solved ? Status::inaccurate : solver;
 }
 
 // The optimality conditions of the energy's program, which only it can check.
@@ -105,10 +94,6 @@ void complete(const ProblemView& problem, const SolveOptions& options, SolveWork
   certify(problem, w.terms, solution.v, solution.impulses, solution.bounded_impulses, solution.prescribed_impulses, w.certificate,
           solution.certificate);
   conclude(w.reduction.reduced, options, w, solution);
-  if (flies_off(w.reduction.reduced, solution) && find_proof(problem, w, solution.ray)) {
-    take_rest(w.reduction.reduced, w.impulses);
-    return complete(problem, options, w, solution);
-  }
   explain_failure(problem, w, solution);
 }
 
@@ -121,11 +106,6 @@ void complete(const ReducedProblem& problem, const SolveOptions& options, SolveW
   certify(problem, w.terms, solution.impulses, solution.bounded_impulses, w.certificate, solution.certificate);
   conclude(problem, options, w, solution);
   explain_failure(problem, w, solution);
-}
-
-Status certified_status(Status solver, const Certificate& certificate, double tolerance) {
-  if (certificate.worst() <= tolerance) return Status::solved;
-  return solver == Status::solved ? Status::inaccurate : solver;
 }
 
 }  // namespace stiction

@@ -148,7 +148,7 @@ void recover_tangents(const ConstRowMap& rows, ConvexWorkspace& w, Impulses& out
 
 void solve_by_active_set(const StandardForm& form, const SolverOptions& options, ConvexWorkspace& w, Impulses& out) {
   const ReducedProblem& p = form.problem;
-  make_generators(p, GeneratorKind::free_tangents, form.edges, w.generators);
+  make_generators(p, GeneratorKind::cone, form.edges, w.generators);
   const Generators& g = w.generators;
   BoundedQp qp;
   qp.A = RowsView(g.storage.data(), g.size(), p.rank_bound(), p.rank_bound());

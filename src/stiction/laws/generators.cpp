@@ -10,31 +10,34 @@ namespace {
 
 using Eigen::Vector3d;
 
-void add_variable(Generators& g, int contact, int row, const Vector3d& direction) { g.variables.push_back({contact, row, direction}); }
-
 void add_contact_variables(const ReducedProblem& p, int i, GeneratorKind kind, int edges, Generators& g) {
   const double mu = p.mu[i];
-  const bool pyramid = kind != GeneratorKind::box && mu > 0.0 && !std::isinf(mu);
-  if (!pyramid) add_variable(g, i, -1, Vector3d::UnitX());
-  if (mu == 0.0) return;
-  if (pyramid) {
+  const auto add = [&](const Vector3d& direction) { g.variables.push_back({i, -1, direction}); };
+  if (kind == GeneratorKind::cone && mu > 0.0 && !std::isinf(mu)) {
     for (int j = 0; j < edges; ++j) {
-      const double angle = 2.0 * std::numbers::pi * j / edges;
-      add_variable(g, i, -1, {1.0, mu * std::cos(angle), mu * std::sin(angle)});
+      const Eigen::Vector2d d = section_vertex(j, edges);
+      add({1.0, mu * d[0], mu * d[1]});
     }
-  } else if (kind == GeneratorKind::box) {
+    return;
+  }
+  add(Vector3d::UnitX());
+  if (mu == 0.0) return;
+  if (kind == GeneratorKind::box) {
     constexpr double half = std::numbers::sqrt2 / 2.0;
-    add_variable(g, i, -1, {0.0, half, half});
-    add_variable(g, i, -1, {0.0, -half, half});
+    add({0.0, half, half});
+    add({0.0, -half, half});
   } else {
-    for (const int k : {1, 2}) {
-      add_variable(g, i, -1, Vector3d::Unit(k));
-      if (kind == GeneratorKind::split_tangents) add_variable(g, i, -1, -Vector3d::Unit(k));
-    }
+    add(Vector3d::UnitY());
+    add(Vector3d::UnitZ());
   }
 }
 
 }  // namespace
+
+Eigen::Vector2d section_vertex(int j, int edges) {
+  const double angle = 2.0 * std::numbers::pi * j / edges;
+  return {std::cos(angle), std::sin(angle)};
+}
 
 void add_contact_row(const BlockRows& Rt, int contact, const Vector3d& direction, double* row) {
   for (int e = Rt.entry_begin(contact); e < Rt.entry_end(contact); ++e) {
@@ -58,7 +61,14 @@ void list_generators(const ReducedProblem& p, GeneratorKind kind, int edges, Gen
   g.variables.clear();
   for (int i = 0; i < p.contacts(); ++i) add_contact_variables(p, i, kind, edges, g);
   g.contact_variables = g.size();
-  for (int j = 0; j < p.bounded_rows(); ++j) add_variable(g, -1, j, Vector3d::Zero());
+  for (int j = 0; j < p.bounded_rows(); ++j) g.variables.push_back({-1, j, Vector3d::Zero()});
+  g.lo.resize(g.size());
+  g.hi.resize(g.size());
+  for (Eigen::Index v = 0; v < g.size(); ++v) {
+    const Generators::Variable& variable = g.variables[v];
+    g.lo[v] = variable.contact < 0 ? p.lo[variable.row] : variable.direction[0] > 0.0 ? 0.0 : -kInfinity;
+    g.hi[v] = variable.contact < 0 ? p.hi[variable.row] : kInfinity;
+  }
 }
 
 void make_generators(const ReducedProblem& p, GeneratorKind kind, int edges, Generators& g) {
@@ -66,8 +76,6 @@ void make_generators(const ReducedProblem& p, GeneratorKind kind, int edges, Gen
   const Eigen::Index size = g.size(), r = p.rank_bound();
   g.storage.resize(r, size);
   g.c.resize(size);
-  g.lo.resize(size);
-  g.hi.resize(size);
   for (Eigen::Index v = 0; v < size; ++v) {
     const Generators::Variable& variable = g.variables[v];
     double* row = g.storage.col(v).data();
@@ -77,14 +85,10 @@ void make_generators(const ReducedProblem& p, GeneratorKind kind, int edges, Gen
         Eigen::Map<Eigen::RowVectorXd>(row + p.Bt.col_offset(p.Bt.entry_block(e)), p.Bt.entry(e).cols()) += p.Bt.entry(e);
       }
       g.c[v] = p.w_free[variable.row];
-      g.lo[v] = p.lo[variable.row];
-      g.hi[v] = p.hi[variable.row];
       continue;
     }
     add_contact_row(p.Rt, variable.contact, variable.direction, row);
     g.c[v] = variable.direction.dot(p.u_free.segment<3>(3 * variable.contact)) + variable.direction[0] * p.offset[variable.contact];
-    g.lo[v] = variable.direction[0] > 0.0 || kind == GeneratorKind::split_tangents ? 0.0 : -kInfinity;
-    g.hi[v] = kInfinity;
   }
 }
 

@@ -2,7 +2,7 @@
 //
 //   λ = D x,  lo <= x <= hi;   rows a_j = D_jᵀ R_t of A (variables x r),   c_j = D_jᵀ (u_free + offset e_N)
 // Per contact of a problem in standard form: μ = 0 has e_N; a pyramid with k edges has e_N + μ (cos 2πj/k e_S + sin 2πj/k e_T), whose conic
-// hull it is; μ = ∞ has e_N and both tangents. Bounded rows follow with their box. Cost: variables x r.
+// hull it is; μ = ∞ has e_N >= 0 and both tangents, free. Bounded rows follow with their box. Cost: variables x r.
 #pragma once
 
 #include <vector>
@@ -11,10 +11,9 @@
 
 namespace stiction {
 
-/// How what sticks at any force (μ = ∞) enters, and what friction is. free_tangents: e_N >= 0 and free e_S, e_T. split_tangents:
-/// nonnegative e_N, ±e_S, ±e_T, for programs without free variables. box: e_N and the free tangents (±e_S + e_T)/√2 of every contact with
-/// friction, for programs that bound these by the normal force.
-enum class GeneratorKind { free_tangents, split_tangents, box };
+/// cone: as above. box: e_N and the free tangents (±e_S + e_T)/√2 of every contact with friction, for programs that bound these by the
+/// normal force.
+enum class GeneratorKind { cone, box };
 
 struct Generators {
   GrowMatrix storage;  ///< r x variables, Aᵀ
@@ -30,10 +29,13 @@ struct Generators {
   int size() const { return static_cast<int>(variables.size()); }
 };
 
+/// Vertex j of the section, d_j = (cos 2πj/k, sin 2πj/k).
+Eigen::Vector2d section_vertex(int j, int edges);
+
 /// Fills `out` for all contacts; `edges` of the pyramids.
 void make_generators(const ReducedProblem& problem, GeneratorKind kind, int edges, Generators& out);
 
-/// The variables alone, without rows, for programs that keep them sparse.
+/// The variables and their bounds alone, without rows and c, for programs that keep these sparse.
 void list_generators(const ReducedProblem& problem, GeneratorKind kind, int edges, Generators& out);
 
 /// λ (3n) and β from the variables x.

@@ -156,7 +156,7 @@ void take_recession(const LawTerms& law, LawTerms& out) {
 bool blame_cones(const ReducedProblem& r, const LawTerms& rays, bool by_energy, InfeasibilityWorkspace& w, GrowVector& nu) {
   make_standard_form(r, rays, w.form);
   const ReducedProblem& p = w.form.problem;
-  make_generators(p, GeneratorKind::free_tangents, rays.disc() ? kDiscVertices : rays.edges, w.generators);
+  make_generators(p, GeneratorKind::cone, rays.disc() ? kDiscVertices : rays.edges, w.generators);
   if (by_energy) {
     w.left.resize(3 * p.contacts());
     p.Rt.multiply(p.y_free, w.left);

@@ -61,8 +61,6 @@ Choice choice_from_string(std::string_view name) {
 
 bool is_polygonal(Law law) { return row_of(law).section == Section::polygon || row_of(law).section == Section::either; }
 
-bool is_compliant(Law law) { return row_of(law).family == Family::constitutive; }
-
 std::string solver_names() { return fmt::format("{}", fmt::join(kSolverNames, ", ")); }
 
 namespace {

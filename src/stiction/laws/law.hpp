@@ -97,7 +97,5 @@ struct SolveOptions : LawModel, SolverOptions {};
 bool can_solve(Law law, Solver solver);
 /// True for the laws whose friction section is a polygon of `edges` edges.
 bool is_polygonal(Law law);
-/// True for the laws λ = f(u).
-bool is_compliant(Law law);
 
 }  // namespace stiction

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace stiction {
 
@@ -18,8 +17,7 @@ double least_generator_velocity(const Vector3d& g, double mu, int edges) {
   if (std::isinf(mu)) return std::min(g[0], -std::hypot(g[1], g[2]));
   double least = kInfinity;
   for (int j = 0; j < edges; ++j) {
-    const double angle = 2.0 * std::numbers::pi * j / edges;
-    least = std::min(least, std::cos(angle) * g[1] + std::sin(angle) * g[2]);
+    least = std::min(least, section_vertex(j, edges).dot(g.tail<2>()));
   }
   return g[0] + mu * least;
 }
@@ -96,21 +94,13 @@ void add_bounded_row(const BlockRows& Bt, int j, double sign, BlockRows& to) {
 
 void make_sparse_program(const ReducedProblem& p, MaxDissipationWorkspace& w) {
   SparseKineticQp& qp = w.sparse;
-  const int size = w.generators.size();
   qp.A.reset(1, p.Rt.block_sizes());
   qp.C.reset(1, p.Rt.block_sizes());
-  qp.lo.setZero(size);
-  qp.hi.resize(size);
-  qp.hi.setConstant(kInfinity);
-  for (int k = 0; k < size; ++k) {
-    const Generators::Variable& variable = w.generators.variables[k];
+  for (const Generators::Variable& variable : w.generators.variables) {
     if (variable.contact >= 0) {
       add_contact_row(p.Rt, variable.contact, variable.direction, qp.A);
-      if (!(variable.direction[0] > 0.0)) qp.lo[k] = -kInfinity;  // what sticks at any force
     } else {
       add_bounded_row(p.Bt, variable.row, 1.0, qp.A);
-      qp.lo[k] = p.lo[variable.row];
-      qp.hi[k] = p.hi[variable.row];
     }
   }
   for (const auto& c : w.constraints) {
@@ -121,6 +111,8 @@ void make_sparse_program(const ReducedProblem& p, MaxDissipationWorkspace& w) {
     }
   }
   qp.c = w.cost;
+  qp.lo = w.generators.lo;
+  qp.hi = w.generators.hi;
   qp.d = w.rhs;
   qp.y0 = p.y_free;
 }
@@ -136,7 +128,7 @@ void set_impulses(const ReducedProblem& p, const GrowVector& x, const GrowVector
 
 void solve_sparse(const StandardForm& form, const SolverOptions& /*options*/, MaxDissipationWorkspace& w, Impulses& out) {
   const ReducedProblem& p = form.problem;
-  list_generators(p, GeneratorKind::free_tangents, form.edges, w.generators);
+  list_generators(p, GeneratorKind::cone, form.edges, w.generators);
   make_cost(p, w);
   list_constraints(p, w);
   make_sparse_program(p, w);
@@ -148,7 +140,7 @@ void solve_sparse(const StandardForm& form, const SolverOptions& /*options*/, Ma
 
 void solve_dense(const StandardForm& form, const SolverOptions& options, MaxDissipationWorkspace& w, Impulses& out) {
   const ReducedProblem& p = form.problem;
-  make_generators(p, GeneratorKind::split_tangents, form.edges, w.generators);
+  make_generators(p, GeneratorKind::cone, form.edges, w.generators);
   const Index r = p.rank_bound();
   make_cost(p, w);
   list_constraints(p, w);

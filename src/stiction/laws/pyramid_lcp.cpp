@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/laws/generators.hpp"
@@ -14,9 +13,9 @@ namespace {
 using Eigen::Index;
 using Eigen::Vector3d;
 
-Vector3d edge_direction(int j, int edges) {
-  const double angle = 2.0 * std::numbers::pi * j / edges;
-  return {0.0, std::cos(angle), std::sin(angle)};
+Vector3d edge_direction(Index j, Index edges) {
+  const Eigen::Vector2d d = section_vertex(static_cast<int>(j), static_cast<int>(edges));
+  return {0.0, d[0], d[1]};
 }
 
 void require_finite_mu(const ReducedProblem& p) {
@@ -51,7 +50,7 @@ void build_pyramid_lcp(const ReducedProblem& p, int edges, PyramidLcpWorkspace& 
     w.q[i] = u[0] + p.offset[i];
     for (Index j = 0; j < k; ++j) {
       const Index f = n + i * k + j;
-      const Vector3d d = edge_direction(static_cast<int>(j), edges);
+      const Vector3d d = edge_direction(j, edges);
       add_contact_row(p.Rt, static_cast<int>(i), d, w.directions.col(f).data());
       w.q[f] = d.dot(u);
       w.M(f, slip + i) = 1.0;
@@ -134,8 +133,7 @@ void build_outcome(const ReducedProblem& p, Index k, PyramidLcpWorkspace& w) {
   }
   for (Index i = 0; i < n; ++i) {
     w.T.col(i) = map.contacts.col(3 * i);
-    for (Index j = 0; j < k; ++j)
-      w.T.col(n + i * k + j) = map.contacts.middleCols(3 * i, 3) * edge_direction(static_cast<int>(j), static_cast<int>(k));
+    for (Index j = 0; j < k; ++j) w.T.col(n + i * k + j) = map.contacts.middleCols(3 * i, 3) * edge_direction(j, k);
   }
   for (Index j = 0; j < m; ++j) {
     const Side side = side_of(p, j);
@@ -160,22 +158,20 @@ void solve_pyramid_lcp(const StandardForm& form, const SolverOptions& options, P
   }
   out.status = w.solution.status;
   out.iterations = w.solution.pivots;
+  const auto take = [&](const GrowVector& z, GrowVector& lambda) {
+    for (Index i = 0; i < n; ++i) {
+      lambda[3 * i] = z[i];
+      for (Index j = 0; j < k; ++j) lambda.segment<3>(3 * i) += z[n + i * k + j] * edge_direction(j, k);
+    }
+  };
   out.lambda.setZero(3 * n);
   out.beta.setZero(m);
   if (w.solution.ray.size() == w.q.size()) {
     out.ray.setZero(3 * n);
-    for (Index i = 0; i < n; ++i) {
-      out.ray[3 * i] = w.solution.ray[i];
-      for (Index j = 0; j < k; ++j)
-        out.ray.segment<3>(3 * i) += w.solution.ray[n + i * k + j] * edge_direction(static_cast<int>(j), form.edges);
-    }
+    take(w.solution.ray, out.ray);
   }
   if (w.solution.z.size() != w.q.size()) return;
-  for (Index i = 0; i < n; ++i) {
-    out.lambda[3 * i] = w.solution.z[i];
-    for (Index j = 0; j < k; ++j)
-      out.lambda.segment<3>(3 * i) += w.solution.z[n + i * k + j] * edge_direction(static_cast<int>(j), form.edges);
-  }
+  take(w.solution.z, out.lambda);
   for (Index j = 0; j < m; ++j) {
     const Side side = side_of(p, j);
     out.beta[j] = side.base + side.sign * w.solution.z[rows + j];

@@ -89,9 +89,6 @@ void solve_again(const ProblemView& problem, const SolveOptions& options, SolveW
 /// The same for a problem known only by its contacts, u = W λ + q: `v` and `prescribed_impulses` stay empty.
 void solve(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
 
-/// `solved` when the certificate is within the tolerance, else what the solver said or `inaccurate`.
-Status certified_status(Status solver, const Certificate& certificate, double tolerance);
-
 /// Brings reduction, impulses, terms and form of the workspace to those of the whole problem, where `solve` went by its parts; terms and
 /// form only where one program takes all its laws.
 void reduce_whole(const ProblemView& problem, const SolveOptions& options, const Solution& solution, SolveWorkspace& workspace);
