@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/problem/inertia_block.hpp"
 
 namespace stiction {
 
@@ -18,14 +19,8 @@ constexpr double kMissed = 1e-8;  // shortfall relative to the speeds from which
 
 bool is_limited(std::span<const double> tau_max, std::size_t i) { return !tau_max.empty() && std::isfinite(tau_max[i]); }
 
-int block_of(const ProblemView& p, int coordinate) {
-  int block = 0;
-  while (coordinate >= p.M.offset(block) + p.M.block_size(block)) ++block;
-  return block;
-}
-
 void add_limited_row(const ProblemView& p, int joint, double v_desired, double bound, RequestRows& rows) {
-  const int block = block_of(p, joint);
+  const int block = inertia_block(p.M, joint);
   rows.J_b.add_group();
   rows.J_b.add_entry(block)(0, joint - p.M.offset(block)) = 1.0;
   const Index m = rows.b.size();
@@ -115,7 +110,7 @@ bool nearest_consistent(const ProblemView& p, std::span<const int> joints, const
   n.v = p.v;
   n.impulse.setZero(p.velocities());
   for (std::size_t i = 0; i < joints.size(); ++i) {
-    const int block = block_of(p, joints[i]), local = joints[i] - p.M.offset(block);
+    const int block = inertia_block(p.M, joints[i]), local = joints[i] - p.M.offset(block);
     n.M.block(block)(local, local) = 1.0;
     n.v[joints[i]] = v_desired[static_cast<Index>(i)];
   }

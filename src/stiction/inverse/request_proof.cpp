@@ -10,6 +10,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/laws/generators.hpp"
 #include "stiction/laws/lowering.hpp"
+#include "stiction/problem/inertia_block.hpp"
 
 namespace stiction {
 
@@ -187,99 +188,46 @@ bool certifies_infeasibility(const ProblemView& p, std::span<const int> joints, 
 
 namespace {
 
-/// Rows of the two systems of kinetic_qp, whitened by L of M = L Lᵀ: generators of impulses and demands on velocities look alike.
-class Builder {
- public:
-  Builder(const ProblemView& p, RequestProofWorkspace& w, Index impulses, Index demands) : p_(p), w_(w) {
-    w.generators.setZero(impulses, p.velocities());
-    w.constraints.setZero(demands, p.velocities());
-    for (GrowVector* v : {&w.lo, &w.hi}) v->setZero(impulses);
-    w.d.setZero(demands);
-    for (int k = 0; k < p.M.blocks(); ++k) factors_.emplace_back(p.M.block(k));
-    w.v0 = p.v + solve_inertia(p, p.impulse);
-    w.row.setZero(p.velocities());
+/// The problem with the driven joints among its rows, none of which give way.
+ProblemView with_joint_rows(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
+                            RequestProofWorkspace& w) {
+  const Index m = p.bounded_rows(), driven = static_cast<Index>(joints.size());
+  w.J_b = p.J_b;
+  w.b = p.b;
+  w.lo = p.lo;
+  w.hi = p.hi;
+  for (GrowVector* x : {&w.b, &w.lo, &w.hi}) x->resize(m + driven);  // keeps its entries
+  for (std::size_t k = 0; k < joints.size(); ++k) {
+    const int block = inertia_block(p.M, joints[k]);
+    w.J_b.add_group();
+    w.J_b.add_entry(block)(0, joints[k] - p.M.offset(block)) = 1.0;
+    const Index row = m + static_cast<Index>(k);
+    w.b[row] = v_desired[static_cast<Index>(k)];
+    w.hi[row] = limit(p, tau_max, k);
+    w.lo[row] = -w.hi[row];
   }
-
-  GrowVector& row() { return w_.row; }
-  void add_contact(int i, const Vector3d& direction) { p_.J.add_group_transposed(i, direction, w_.row); }
-  void add_bounded(int j) { p_.J_b.add_group_transposed(j, Eigen::Matrix<double, 1, 1>(1.0), w_.row); }
-  /// The row as a generator with bounds; clears the row.
-  void push(double lo, double hi) {
-    whiten();
-    w_.generators.row(impulses_) = w_.row.transpose();
-    w_.lo[impulses_] = lo;
-    w_.hi[impulses_++] = hi;
-    w_.row.setZero();
-  }
-  /// The demand row · v⁺ >= target, and its opposite when it is an equation; clears the row.
-  void demand(double target, bool equation) {
-    const double rest = target - w_.row.dot(w_.v0);
-    whiten();
-    w_.d[demands_] = rest;
-    w_.constraints.row(demands_++) = w_.row.transpose();
-    if (equation) {
-      w_.d[demands_] = -rest;
-      w_.constraints.row(demands_++) = -w_.row.transpose();
-    }
-    w_.row.setZero();
-  }
-  Index impulses() const { return impulses_; }
-  Index demands() const { return demands_; }
-
- private:
-  void whiten() {
-    for (int k = 0; k < p_.M.blocks(); ++k) {
-      auto part = w_.row.segment(p_.M.offset(k), p_.M.block_size(k));
-      factors_[k].matrixL().solveInPlace(part);
-    }
-  }
-
-  const ProblemView& p_;
-  RequestProofWorkspace& w_;
-  std::vector<Eigen::LLT<Eigen::MatrixXd>> factors_;
-  Index impulses_ = 0, demands_ = 0;
-};
-
-void push_contact(Builder& b, const LawTerms& law, const Contact& contact, int i) {
-  if (contact.cone == Contact::Cone::none) return;
-  if (contact.cone != Contact::Cone::pyramid) {
-    for (int k = 0; k < (contact.cone == Contact::Cone::all ? 3 : 1); ++k) {
-      b.add_contact(i, Vector3d::Unit(k));
-      b.push(k == 0 ? 0.0 : -kInfinity, kInfinity);
-    }
-    return;
-  }
-  const ContactTerms& t = law.contacts[i];
-  const int edges = law.disc() ? kPolygon : law.edges;
-  const double radius = law.disc() ? t.mu / std::cos(std::numbers::pi / kPolygon) : t.mu;
-  for (int j = 0; j < edges; ++j) {
-    const Eigen::Vector2d d = radius * section_vertex(j, edges);
-    b.add_contact(i, contact_impulse(t, {1.0, d[0], d[1]}));
-    b.push(0.0, kInfinity);
-  }
+  static const std::vector<RowKind> no_kinds;
+  static const std::vector<std::uint64_t> no_ids;
+  static const GrowVector rigid;
+  return {p.dt,   p.M,      p.v,   p.impulse, p.J,  p.mu, p.restitution, p.gap,    p.laws, p.material,
+          w.none, w.v_none, w.J_b, w.b,       w.lo, w.hi, rigid,         no_kinds, p.ids,  no_ids};
 }
 
-/// z of the demands in the order in which they were added.
-void read_multipliers(const ProblemView& p, std::span<const int> joints, const LawTerms& law, const GrowVector& farkas, RequestProof& z) {
-  z.contacts.setZero(p.J.rows());
-  z.rows.setZero(p.bounded_rows());
-  z.joints.resize(static_cast<Index>(joints.size()));
-  Index k = 0;
-  const auto equation = [&] {
-    k += 2;
-    return farkas[k - 2] - farkas[k - 1];
-  };
-  for (int i = 0; i < p.contacts(); ++i) {
-    const Contact c = contact_of(law, i);
-    if (c.separates) z.contacts[3 * i] = farkas[k++];
-    if (!c.sticks) continue;
-    for (int t : {1, 2}) z.contacts[3 * i + t] = equation();
+/// Demands of the law, of one-sided and bilateral rows and of the joints; equations are two.
+void list_demands(const ProblemView& request, int joint_rows, const LawTerms& law, const StandardForm& form,
+                  std::vector<RequestProofWorkspace::Demand>& demands) {
+  demands.clear();
+  for (int k = 0; k < form.problem.contacts(); ++k) {
+    demands.push_back({k, 0, -1, 1.0});
+    if (!contact_of(law, form.contacts[k]).sticks) continue;
+    for (const int axis : {1, 2}) demands.insert(demands.end(), {{k, axis, -1, 1.0}, {k, axis, -1, -1.0}});
   }
-  for (int j = 0; j < p.bounded_rows(); ++j) {
-    if (is_two_sided(p, j)) continue;
-    z.rows[j] = is_bilateral(p, j) ? equation() : p.hi[j] == kInfinity ? farkas[k++] : -farkas[k++];
+  for (int j = 0; j < request.bounded_rows(); ++j) {
+    const bool equation = j >= joint_rows || is_bilateral(request, j);
+    if (!equation && is_two_sided(request, j)) continue;
+    if (equation || request.hi[j] == kInfinity) demands.push_back({-1, 0, j, 1.0});
+    if (equation || request.hi[j] != kInfinity) demands.push_back({-1, 0, j, -1.0});
   }
-  for (Index j = 0; j < z.joints.size(); ++j) z.joints[j] = equation();
 }
 
 }  // namespace
@@ -289,43 +237,54 @@ bool find_request_proof(const ProblemView& p, std::span<const int> joints, const
   z.clear();
   const LawTerms law = lowered(p, model);
   if (!is_covered(law)) return false;
-  const Index n = p.contacts(), m = p.bounded_rows(), driven = static_cast<Index>(joints.size());
-  Builder b(p, w, n * std::max({3, law.edges, kPolygon}) + m + driven, 5 * n + 2 * m + 2 * driven);
-  for (int i = 0; i < p.contacts(); ++i) {
-    const Contact c = contact_of(law, i);
-    push_contact(b, law, c, i);
-    if (c.separates) {
-      b.add_contact(i, Vector3d::UnitX());
-      b.demand(-offset_of(law, i), false);
-    }
-    for (int t = 1; t < 3 && c.sticks; ++t) {
-      b.add_contact(i, Vector3d::Unit(t));
-      b.demand(0.0, true);
-    }
+  const int m = p.bounded_rows();
+  const ProblemView request = with_joint_rows(p, joints, v_desired, tau_max, w);
+  reduce(request, w.reduction, {.keep_bilateral = true});
+  make_standard_form(w.reduction.reduced, law, w.form);
+  ReducedProblem& reduced = w.form.problem;
+  if (law.disc()) {  // the polygon around the disc
+    for (double& mu : reduced.mu) mu /= std::cos(std::numbers::pi / kPolygon);
   }
-  for (int j = 0; j < p.bounded_rows(); ++j) {
-    b.add_bounded(j);
-    b.push(p.lo[j], p.hi[j]);
-    if (is_two_sided(p, j)) continue;
-    const double sign = p.hi[j] == kInfinity ? 1.0 : -1.0;
-    b.add_bounded(j);
-    b.row() *= sign;
-    b.demand(sign * p.b[j], is_bilateral(p, j));
-  }
-  for (std::size_t k = 0; k < joints.size(); ++k) {
-    b.row()[joints[k]] = 1.0;
-    b.push(-limit(p, tau_max, k), limit(p, tau_max, k));
-    b.row()[joints[k]] = 1.0;
-    b.demand(v_desired[static_cast<Index>(k)], true);
+  make_generators(reduced, GeneratorKind::cone, law.disc() ? kPolygon : law.edges, w.generators);
+  list_demands(request, m, law, w.form, w.demands);
+  w.place.assign(request.bounded_rows(), -1);
+  for (std::size_t row = 0; row < w.reduction.bounded.size(); ++row) w.place[w.reduction.bounded[row]] = static_cast<int>(row);
+  const Index r = reduced.rank_bound(), count = static_cast<Index>(w.demands.size());
+  w.constraints.setZero(count, r);
+  w.d.resize(count);
+  for (Index k = 0; k < count; ++k) {
+    const RequestProofWorkspace::Demand& demand = w.demands[k];
+    w.y.setZero(r);
+    if (demand.contact >= 0) {
+      reduced.Rt.add_group_transposed(demand.contact, Vector3d(demand.sign * Vector3d::Unit(demand.axis)), w.y);
+      const double offset = demand.axis == 0 ? reduced.offset[demand.contact] : 0.0;
+      w.d[k] = -demand.sign * (reduced.u_free[3 * demand.contact + demand.axis] + offset);
+    } else if (const int row = w.place[demand.row]; row >= 0) {
+      reduced.Bt.add_group_transposed(row, Eigen::Matrix<double, 1, 1>(demand.sign), w.y);
+      w.d[k] = -demand.sign * reduced.w_free[row];
+    } else {
+      w.d[k] = demand.sign * request.b[demand.row];  // a row of zeros
+    }
+    w.constraints.row(k) = w.y.transpose();
   }
   KineticQp qp;
-  qp.A = RowsView(w.generators.data(), b.impulses(), p.velocities(), p.velocities());
-  qp.C = RowsView(w.constraints.data(), b.demands(), p.velocities(), p.velocities());
-  qp.lo = VectorView(w.lo.data(), b.impulses());
-  qp.hi = VectorView(w.hi.data(), b.impulses());
-  qp.d = VectorView(w.d.data(), b.demands());
-  if (kinetic_qp(qp, {}, w.qp, w.solution) != Status::infeasible || w.solution.farkas.size() != b.demands()) return false;
-  read_multipliers(p, joints, law, w.solution.farkas, z);
+  qp.A = RowsView(w.generators.storage.data(), w.generators.size(), r, r);
+  qp.C = w.constraints;
+  qp.lo = w.generators.lo;
+  qp.hi = w.generators.hi;
+  qp.d = w.d;
+  if (kinetic_qp(qp, {}, w.qp, w.solution) != Status::infeasible || w.solution.farkas.size() != count) return false;
+  w.y.setZero(3 * reduced.contacts());
+  z.rows.setZero(m);
+  z.joints.setZero(static_cast<Index>(joints.size()));
+  for (Index k = 0; k < count; ++k) {
+    const RequestProofWorkspace::Demand& demand = w.demands[k];
+    double& to = demand.contact >= 0 ? w.y[3 * demand.contact + demand.axis]
+                 : demand.row < m    ? z.rows[demand.row]
+                                     : z.joints[demand.row - m];
+    to += demand.sign * w.solution.farkas[k];
+  }
+  expand_impulses(w.form, law, w.y, z.contacts, true);
   if (certifies_infeasibility(p, joints, v_desired, tau_max, model, z)) return true;
   z.clear();
   return false;

@@ -14,8 +14,10 @@
 
 #include <span>
 
+#include "stiction/laws/generators.hpp"
 #include "stiction/laws/law.hpp"
 #include "stiction/problem/contact_problem.hpp"
+#include "stiction/problem/standard_form.hpp"
 #include "stiction/programs/qp/kinetic_qp.hpp"
 
 namespace stiction {
@@ -41,8 +43,20 @@ bool certifies_infeasibility(const ProblemView& problem, std::span<const int> jo
                              std::span<const double> tau_max, const LawModel& law, const RequestProof& z);
 
 struct RequestProofWorkspace {
-  RowMatrix generators, constraints;
-  GrowVector lo, hi, d, v0, row;
+  /// A demand on velocities, of a contact's axis or of a row, or its opposite.
+  struct Demand {
+    int contact, axis, row;  ///< contact of the standard form and its axis, or -1 and the row
+    double sign;
+  };
+  BlockRows J_b;  ///< with a row per driven joint
+  GrowVector b, lo, hi, v_none;
+  std::vector<int> none, place;  ///< of a row: that of Bt, -1 where it moves nothing
+  Reduction reduction;
+  StandardForm form;
+  Generators generators;
+  std::vector<Demand> demands;
+  RowMatrix constraints;
+  GrowVector d, y;
   KineticQpWorkspace qp;
   KineticQpSolution solution;
 };
