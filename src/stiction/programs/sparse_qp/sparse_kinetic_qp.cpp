@@ -15,11 +15,9 @@ namespace {
 
 using Eigen::Index;
 
-constexpr double kFraction = 0.995;     // of the way to the bounds
-constexpr double kEarlyFraction = 0.9;  // the same until the mean product has fallen to kEarly of its first value
-constexpr double kEarly = 1e-4;
-constexpr double kFree = 1e8;    // D of a variable without bounds, over 1/|a_j|²: a proximal step
-constexpr double kPolish = 1e6;  // the same of the polish's rows; a step leaves 1/kPolish of the error
+constexpr double kFraction = 0.995;  // of the way to the bounds
+constexpr double kFree = 1e8;        // D of a variable without bounds, over 1/|a_j|²: a proximal step
+constexpr double kPolish = 1e6;      // the same of the polish's rows; a step leaves 1/kPolish of the error
 constexpr int kPolishSteps = 8;
 constexpr int kRises = 3;
 constexpr double kFirstPolish = 1e-7;  // mean product over its first value at which the sets are first tried
@@ -200,7 +198,7 @@ class Interior {
     const double affine = std::min(1.0, direction(0.0, false));
     const double ratio = count_ > 0 ? std::clamp(mean_product(affine) / mean_, 0.0, 1.0) : 0.0;
     const double reach = direction(ratio * ratio * ratio * mean_, true);
-    const double length = std::min(1.0, (mean_ > kEarly * first_ ? kEarlyFraction : kFraction) * reach);
+    const double length = std::min(1.0, kFraction * reach);
     if (!std::isfinite(length) || !w_.dx.allFinite() || !w_.dmu.allFinite()) return -1.0;
     w_.x += length * w_.dx;
     w_.z_lo += length * w_.dz_lo;
