@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/laws/normal_lemke.hpp"
 #include "stiction/problem/reduced_certificate.hpp"
 
 namespace stiction {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stiction/laws/normal_lemke.hpp"
 #include "stiction/programs/lcp/goldfarb_idnani.hpp"
 #include "stiction/programs/lcp/ppm.hpp"
 

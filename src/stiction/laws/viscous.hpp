@@ -12,6 +12,7 @@
 #include "stiction/laws/generators.hpp"
 #include "stiction/laws/impulses.hpp"
 #include "stiction/laws/law.hpp"
+#include "stiction/laws/pyramid_lcp.hpp"
 #include "stiction/problem/standard_form.hpp"
 #include "stiction/programs/lcp/low_rank_lcp.hpp"
 #include "stiction/programs/qp/bounded_qp.hpp"
@@ -31,5 +32,11 @@ struct ViscousWorkspace {
 
 /// Solver goldfarb_idnani or ppm (no bounded rows), or active_set. Half spaces have R_T > 0, contacts no R_N.
 void solve_viscous(const StandardForm& form, const SolverOptions& options, Solver solver, ViscousWorkspace& workspace, Impulses& impulses);
+
+/// The same LCP in the normals by Lemke's method, which [D14, Table III] sets beside the modified PPM; half lines alone too, no bounded
+/// rows. Of the workspace of polygons' LCPs the matrix, the method's memory and its solution. Cost n² r for the dense matrix N̂ N̂ᵀ and that
+/// of programs/lcp/lemke.hpp.
+void solve_normals_by_lemke(const StandardForm& form, const SolverOptions& options, ViscousWorkspace& workspace, PyramidLcpWorkspace& lcp,
+                            Impulses& impulses);
 
 }  // namespace stiction

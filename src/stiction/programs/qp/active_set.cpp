@@ -279,15 +279,6 @@ void ActiveSet::stop_at_bound(Eigen::Index k, double toward) {
   ++pivots_;
 }
 
-double ActiveSet::advance_inside(const double* dx) {
-  Eigen::Index blocking = -1;
-  const double alpha = limit_along(dx, 1.0, blocking);
-  for (Eigen::Index k = 0; k < inside_size(); ++k) x_[inside(k)] += alpha * dx[k];
-  if (blocking >= 0) stop_at_bound(blocking, dx[blocking]);
-  refresh();
-  return blocking >= 0 ? alpha : 1.0;
-}
-
 void ActiveSet::compute_gradient() {
   multiply(A_, z_, gradient_);
   if (!c_.empty()) gradient_ += c_.map();

@@ -41,9 +41,6 @@ class ActiveSet {
 
   /// Minimises from the current point. solved; infeasible when unbounded (`direction` is the proof), iteration_limit, numerical_error.
   Status minimise(double tolerance, int max_pivots);
-  /// Moves x_F along dx (inside_size entries) by the largest step <= 1 within the bounds and returns it; when it is below one, the
-  /// variable that reached its bound has left F.
-  double advance_inside(const double* dx);
 
   const GrowVector& x() const { return x_; }
   const GrowVector& y() const { return y_; }
