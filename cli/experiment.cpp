@@ -62,7 +62,6 @@ int list(const CLI::App& experiment) {
 void add_experiment(CLI::App& app, Session& session) {
   CLI::App& experiment = *app.add_subcommand("experiment", "A published experiment, with the published figures beside ours");
   experiment.require_subcommand(0, 1);
-  experiment.allow_extras();  // a name that is none: the callback says so
   auto lists = std::make_shared<bool>(false);
   experiment.add_flag("--list", *lists, "Name, paper and content of every experiment");
   for (const Entry& e : kExperiments) {
@@ -74,6 +73,7 @@ void add_experiment(CLI::App& app, Session& session) {
     }
     e.add(sub, session);
   }
+  experiment.allow_extras();  // a name that is none: the callback says so; after the subcommands, which would inherit it
   experiment.callback([&experiment, &session, lists] {
     if (!experiment.get_subcommands().empty()) return;
     if (const std::vector<std::string> rest = experiment.remaining(); !rest.empty()) {
