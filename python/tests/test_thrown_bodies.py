@@ -39,7 +39,7 @@ def thrown(seed, friction):
 
 # Some paths are lost, by the luck of rounding: of 40,000 steps 4, 4 and 49 on one machine. With friction that left its
 # cones it was 1 in 125.
-@pytest.mark.parametrize(("friction", "share"), [(0.5, 1e-3), (3.0, 1e-3), (1000.0, 3e-3)])
+@pytest.mark.parametrize(("friction", "share"), [(0.5, 1e-3), (3.0, 1e-3), (1000.0, 2.5e-3)])
 def test_thrown_bodies_are_solved_and_stay(friction, share):
     seeds, steps, missed = 60, 200, 0
     for seed in range(seeds):
