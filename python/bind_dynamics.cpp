@@ -1,6 +1,8 @@
 // What a world's state implies: poses, velocities, Jacobians, inertia, forces, energies.
+#include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 
 #include "arrays.hpp"
 #include "stiction/base/errors.hpp"
@@ -40,9 +42,17 @@ At motion(WorldHandle& handle, const MaybeArray& q, const MaybeArray& v) {
 
 Vector3d read_point(const MaybeArray& point) { return point ? read_vector3(*point, "point") : Vector3d::Zero(); }
 
-Matrix pose(WorldHandle& handle, const std::string& name, const MaybeArray& q) {
+/// Of a body or link by name, or of the body of an index.
+NamedFrame frame_of(const World& world, const std::variant<int, std::string>& which) {
+  if (const auto* name = std::get_if<std::string>(&which)) return frame_named(world, *name);
+  const int body = std::get<int>(which), count = static_cast<int>(world.bodies().size());
+  if (body < 0 || body >= count) throw InvalidArgument("name", fmt::format("a body in [0, {})", count), std::to_string(body));
+  return {body, Eigen::Isometry3d::Identity()};
+}
+
+Matrix pose(WorldHandle& handle, const std::variant<int, std::string>& which, const MaybeArray& q) {
   const At at = configuration(handle, q);
-  const NamedFrame frame = frame_named(at.world, name);
+  const NamedFrame frame = frame_of(at.world, which);
   return own_matrix((at.data.X_WB[frame.body] * frame.X_BF).matrix());
 }
 
@@ -116,7 +126,12 @@ Vector differed(WorldHandle& handle, const ArrayLike& q0, const ArrayLike& q1) {
 }
 
 void bind_kinematics(nb::class_<WorldHandle>& world) {
-  world.def("pose", &pose, "name"_a, "q"_a = nb::none(), "(4, 4) pose of a body or link in the world at q (None: initial_q).")
+  world
+      .def("pose", &pose, "name"_a, "q"_a = nb::none(),
+           R"((4, 4) pose of a body or link in the world at q (None: initial_q).
+
+name: as its file names it, or an index into `body_names`: the frame of that body in `DrawnShape` and `Trajectory`, whose origin is on its
+joint where an MJCF has put its own elsewhere.)")
       .def("jacobian", &jacobian, "name"_a, "q"_a = nb::none(), "point"_a = nb::none(),
            R"((6, nv) Jacobian of a body or link: jacobian @ v is `velocity`, world axes.
 

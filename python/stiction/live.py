@@ -147,7 +147,7 @@ class LiveRun:
     def _show(self) -> None:
         """The state now, as the numbers that the page's `receive` takes."""
         q, contacts = self.stepper.q, self.stepper.contacts
-        poses = [_pose(self.world.pose(self.world.body_names[body], q)) for body in self.bodies]
+        poses = [_pose(self.world.pose(body, q)) for body in self.bodies]
         impulse = np.linalg.norm(contacts.impulses, axis=1)
         slip = np.linalg.norm(contacts.velocities[:, 1:], axis=1)
         modes = np.where(impulse <= 1e-6 * impulse.max(initial=0.0), 0, np.where(slip <= SLOWEST_SLIP, 1, 2))

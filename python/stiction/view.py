@@ -65,7 +65,7 @@ def lowest_point(world: stiction.World) -> float:
     for shape in world.shapes:
         if shape.kind == "plane":
             continue
-        pose = world.pose(world.body_names[shape.body]) @ shape.placement
+        pose = world.pose(shape.body) @ shape.placement
         up = pose[2, :3]  # the world's z axis in the shape's frame
         heights.append(pose[2, 3] - _reach(shape, -up))
     return min(heights[1:], default=0.0)

@@ -14,11 +14,12 @@ import pytest
 
 import stiction
 from stiction import view
-from stiction.trajectory import Trajectory
+from stiction.trajectory import Trajectory, of_simulation
 
 pytest.importorskip("viser", reason="stiction view needs viser")
 
 from stiction import frames, page
+from stiction.live import LiveRun
 
 MASS, GRAVITY = 2.0, 9.81
 
@@ -214,6 +215,25 @@ def test_robot_starts_just_clear_of_the_ground(checkout, floating):
     world = view.robot_above_ground(str(checkout / "models" / "links.urdf"), floating)
     assert view.lowest_point(world) == pytest.approx(1e-3)
     assert world.problem().contacts == 0 or min(world.problem().gap) > 0
+
+
+def test_shapes_of_a_body_whose_joint_is_elsewhere_are_where_they_are(tmp_path):
+    file = tmp_path / "arm.xml"
+    file.write_text("""<mujoco><worldbody><body name="a" pos="0 0 2"><joint name="j" pos="0 0 0.5" axis="0 1 0"/>
+        <geom name="g" size="0.1" pos="0 0 -1"/></body></worldbody></mujoco>""")
+    world = stiction.World()
+    world.add_robot(file)
+    assert view.lowest_point(world) == pytest.approx(0.9)
+    q, (ball,) = np.array([np.pi / 2]), world.shapes
+    np.testing.assert_allclose((world.pose(ball.body, q) @ ball.placement)[:3, 3], [-1.5, 0, 2.5], atol=1e-14)
+    np.testing.assert_allclose(world.pose("a", q)[:3, 3], [-0.5, 0, 2.5], atol=1e-14)
+    with pytest.raises(ValueError, match="body in"):
+        world.pose(len(world.body_names))
+    trajectory = of_simulation(stiction.simulate(world, duration=1e-3))
+    run = LiveRun(world)
+    run.bodies = [ball.body]
+    run.ask({"step": True})
+    np.testing.assert_allclose(np.frombuffer(run.frame, "<f4")[2:5], trajectory.body_poses[1, ball.body, :3], atol=1e-6)
 
 
 def test_command_writes_a_page(box_run, tmp_path):

@@ -75,6 +75,18 @@ TEST(Dynamics, KineticEnergyIsThatOfTheBodies) {
   EXPECT_NEAR(kinetic_energy(world, data, v), bodies, 1e-12 * bodies);
 }
 
+// Its velocity is in axes that turn, and its momentum, armature included, stands still in the world's.
+TEST(Dynamics, ArmatureOfAFloatingBaseFliesStraight) {
+  WorldBuilder builder;
+  builder.add_robot_text(R"(<mujoco><option gravity="0 0 0"/><worldbody><body name="a"><joint type="free" armature="10"/>
+    <geom type="box" size="0.1 0.2 0.3" mass="3"/></body></worldbody></mujoco>)");
+  const World world = builder.build();
+  WorldData data(world);
+  const VectorXd v = wave(6, 0.3);
+  update(world, random_configuration(world, 5), v, data);
+  EXPECT_LT((data.bias.head<3>() - 13.0 * v.tail<3>().head<3>().cross(v.head<3>())).norm(), 1e-13);
+}
+
 TEST(Dynamics, VelocitiesAreTimeDerivativesOfPlacements) {
   const World world = mixed_world();
   WorldData data(world), ahead(world), behind(world);

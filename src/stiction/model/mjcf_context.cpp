@@ -32,6 +32,13 @@ std::vector<double> exactly(const Attribute& a, std::size_t count) {
   return values;
 }
 
+/// Of a quaternion [w x y z].
+Eigen::Matrix3d rotation_of(const Attribute& a) {
+  const Eigen::Vector4d q = vector4(a);
+  if (!(q.norm() > 1e-12)) fail(*a.element, fmt::format("{} is zero", a.name));
+  return Eigen::Quaterniond(q[0], q[1], q[2], q[3]).normalized().toRotationMatrix();
+}
+
 Eigen::Matrix3d from_axes(const Attribute& a) {
   const std::vector<double> v = exactly(a, 6);
   Eigen::Matrix3d R;
@@ -103,7 +110,10 @@ std::vector<const XmlElement*> MjcfContext::section(const char* name) {
 void MjcfContext::read_compiler() {
   for (const XmlElement* e : children(root_)) {
     if (std::string_view(e->Name()) != "compiler") continue;
-    if (const Attribute a = attribute(*e, "angle")) degrees = std::string_view(a.text) != "radian";
+    if (const Attribute a = attribute(*e, "angle")) {
+      degrees = std::string_view(a.text) == "degree";
+      if (!degrees && std::string_view(a.text) != "radian") fail(*e, fmt::format("angle=\"{}\": expected degree or radian", a.text));
+    }
     autolimits = boolean(attribute(*e, "autolimits"), autolimits);
     if (const Attribute a = attribute(*e, "eulerseq")) euler_sequence_ = a.text;
     if (const Attribute a = attribute(*e, "assetdir")) mesh_folder_ = a.text;
@@ -180,7 +190,6 @@ std::string MjcfContext::class_inside(const XmlElement& element, const std::stri
   return a.text;
 }
 
-/// The element, then those of its default class, nearest first.
 std::vector<const XmlElement*> MjcfContext::with_defaults(const XmlElement& element, const std::string& childclass) const {
   std::vector<const XmlElement*> list{&element};
   const Attribute own_class = attribute(element, "class");
@@ -200,10 +209,17 @@ Attribute MjcfContext::find(const XmlElement& element, const char* name, const s
   return {&element, name, nullptr};
 }
 
-bool MjcfContext::is_limited(const XmlElement& element, const char* limited, const char* range, const std::string& childclass) const {
-  const Attribute a = find(element, limited, childclass);
-  if (a && std::string_view(a.text) != "auto") return boolean(a, false);
-  return autolimits && find(element, range, childclass);
+std::optional<std::pair<double, double>> MjcfContext::limits(const XmlElement& element, const char* limited, const char* range,
+                                                             const std::string& childclass) const {
+  const Attribute a = find(element, limited, childclass), r = find(element, range, childclass);
+  const bool is_auto = !a || std::string_view(a.text) == "auto";
+  if (is_auto ? !r : !boolean(a, false)) return {};
+  if (!r) fail(element, fmt::format("attribute '{}' is missing", range));
+  const std::vector<double> v = exactly(r, 2);
+  if (is_auto && v[0] == v[1]) return {};  // as in MuJoCo: "0 0" takes the range of a class away
+  if (!(v[0] < v[1])) fail(element, fmt::format("{}=\"{}\": expected low and high", range, r.text));
+  if (is_auto && !autolimits) fail(element, fmt::format("{} is given and {} is not, which autolimits=\"false\" asks for", range, limited));
+  return std::pair(v[0], v[1]);
 }
 
 Eigen::Matrix3d MjcfContext::euler(const Eigen::Vector3d& angles) const {
@@ -223,10 +239,12 @@ Eigen::Isometry3d MjcfContext::pose(const XmlElement& element, const std::string
   X.translation() = vector3_or(find(element, "pos", childclass), Eigen::Vector3d::Zero());
   // An element's own orientation replaces that of its class, in whichever notation.
   for (const XmlElement* e : with_defaults(element, childclass)) {
+    constexpr std::array notations{"quat", "axisangle", "euler", "xyaxes", "zaxis"};
+    if (std::ranges::count_if(notations, [&](const char* name) { return e->Attribute(name) != nullptr; }) > 1) {
+      fail(*e, "more than one orientation");
+    }
     if (const Attribute a = attribute(*e, "quat")) {
-      const Eigen::Vector4d q = vector4(a);
-      if (!(q.norm() > 1e-12)) fail(element, "quat is zero");
-      X.linear() = Eigen::Quaterniond(q[0], q[1], q[2], q[3]).normalized().toRotationMatrix();
+      X.linear() = rotation_of(a);
     } else if (const Attribute b = attribute(*e, "axisangle")) {
       const Eigen::Vector4d v = vector4(b);
       X.linear() = Eigen::AngleAxisd(angle(v[3]), unit(b, v.head<3>())).toRotationMatrix();
@@ -244,23 +262,35 @@ Eigen::Isometry3d MjcfContext::pose(const XmlElement& element, const std::string
   return X;
 }
 
-Shape MjcfContext::mesh(const XmlElement& geom, const std::string& name) const {
+// A vertex v of the file is S Rᵀ (v - p) in the geom: p refpos, R refquat, S the scale's diagonal. That is Rᵀ S' (v - p) with
+// S' = R S Rᵀ, which has to be a diagonal too for a mesh that stays in its file.
+std::pair<Shape, Eigen::Isometry3d> MjcfContext::mesh(const XmlElement& geom, const std::string& name) const {
   const auto at = meshes_.find(name);
   if (at == meshes_.end()) fail(geom, fmt::format("unknown mesh '{}'", name));
   const XmlElement& e = *at->second;
   const Eigen::Vector3d scale = vector3_or(find(e, "scale", ""), Eigen::Vector3d::Ones());
   if ((scale.array() == 0.0).any()) fail(e, "scale has a zero");
+  const Attribute turn = attribute(e, "refquat");
+  const Eigen::Vector3d p = vector3_or(attribute(e, "refpos"), Eigen::Vector3d::Zero());
+  const Eigen::Matrix3d R = turn ? rotation_of(turn) : Eigen::Matrix3d(Eigen::Matrix3d::Identity());
   if (const Attribute vertices = attribute(e, "vertex")) {
     const std::vector<double> v = numbers(vertices);
     if (v.size() < 12 || v.size() % 3 != 0) fail(e, "vertex: expected three numbers per vertex and at least four vertices");
     ConvexMesh hull;
-    for (std::size_t i = 0; i < v.size(); i += 3) hull.vertices.push_back(scale.cwiseProduct(Eigen::Vector3d(v[i], v[i + 1], v[i + 2])));
-    return hull;
+    for (std::size_t i = 0; i < v.size(); i += 3) {
+      hull.vertices.push_back(scale.cwiseProduct(R.transpose() * (Eigen::Vector3d(v[i], v[i + 1], v[i + 2]) - p)));
+    }
+    return {hull, Eigen::Isometry3d::Identity()};
   }
   const std::string uri = text(require(e, "file"));
   const std::string path = find_resource((std::filesystem::path(mesh_folder_) / uri).string(), file, options.package_dirs);
   if (path.empty()) fail(e, fmt::format("mesh file '{}' is not found", uri));
-  return MeshFile{path, scale, options.convex_meshes};
+  const Eigen::Matrix3d S = R * scale.asDiagonal() * R.transpose();
+  if (!S.isDiagonal(1e-12)) fail(e, "refquat beside a scale that differs along axes which it mixes is not supported");
+  Eigen::Isometry3d X_GM = Eigen::Isometry3d::Identity();
+  X_GM.linear() = R.transpose();
+  X_GM.translation() = -R.transpose() * S * p;
+  return {MeshFile{path, S.diagonal(), options.convex_meshes}, X_GM};
 }
 
 HeightMap MjcfContext::height_field(const XmlElement& geom, const std::string& name) const {

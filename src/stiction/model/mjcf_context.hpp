@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Geometry>
@@ -37,16 +38,21 @@ class MjcfContext {
 
   /// An element's own attribute, else what its default class says for elements of its kind; `childclass` is the class in force.
   Attribute find(const XmlElement& element, const char* name, const std::string& childclass) const;
-  /// Whether a limit holds: `limited` "true", "false", or "auto", which means that `range` is given.
-  bool is_limited(const XmlElement& element, const char* limited, const char* range, const std::string& childclass) const;
+  /// The element, then those of its default class, nearest first.
+  std::vector<const XmlElement*> with_defaults(const XmlElement& element, const std::string& childclass) const;
+  /// Low and high of a limit that holds: `limited` is "true", or "auto" with a `range` that is not empty. An error where the compiler's
+  /// autolimits="false" leaves that open.
+  std::optional<std::pair<double, double>> limits(const XmlElement& element, const char* limited, const char* range,
+                                                  const std::string& childclass) const;
 
   /// pos with quat, axisangle, euler, xyaxes or zaxis.
   Eigen::Isometry3d pose(const XmlElement& element, const std::string& childclass) const;
   /// An angle of the file in radians.
   double angle(double value) const { return degrees ? value * kDegree : value; }
 
-  /// Collision shape of a mesh or height-field asset.
-  Shape mesh(const XmlElement& geom, const std::string& name) const;
+  /// Collision shape of a mesh asset and its place in the geom's frame, which refpos and refquat move.
+  std::pair<Shape, Eigen::Isometry3d> mesh(const XmlElement& geom, const std::string& name) const;
+  /// Collision shape of a height-field asset.
   HeightMap height_field(const XmlElement& geom, const std::string& name) const;
 
   const RobotOptions& options;
@@ -68,7 +74,6 @@ class MjcfContext {
   void read_assets();
   void add_framed(const std::vector<const XmlElement*>& elements, const std::string& childclass, const Eigen::Isometry3d& X_BF,
                   std::vector<MjcfElement>& list);
-  std::vector<const XmlElement*> with_defaults(const XmlElement& element, const std::string& childclass) const;
   Eigen::Matrix3d euler(const Eigen::Vector3d& angles) const;
 
   const XmlElement& root_;

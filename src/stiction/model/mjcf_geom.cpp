@@ -16,6 +16,7 @@ struct Solid {
   double volume = 0.0;                                     ///< m³, 0 for what has no mass (plane, height field) or no formula (mesh)
   Eigen::Vector3d unit_inertia = Eigen::Vector3d::Zero();  ///< principal moments per kilogram
   bool is_mesh = false;
+  Eigen::Isometry3d X_GS = Eigen::Isometry3d::Identity();  ///< the shape in the geom's frame
 };
 
 /// Vertices of a polyhedron inscribed in an ellipsoid, for the hull to be taken.
@@ -60,7 +61,11 @@ class GeomReader {
     const Attribute type = find("type");
     const std::string_view kind = type ? type.text : "sphere";
     const Attribute mesh = find("mesh");
-    if (kind == "mesh") return {context_.mesh(geom_, text(mesh ? mesh : require(geom_, "mesh"))), 0.0, Eigen::Vector3d::Zero(), true};
+    if (half_segment_ > 0.0 && holds_no_segment(kind)) fail(geom_, "fromto: expected a capsule, cylinder, box or ellipsoid");
+    if (kind == "mesh") {
+      const auto [shape, X_GS] = context_.mesh(geom_, text(mesh ? mesh : require(geom_, "mesh")));
+      return {shape, 0.0, Eigen::Vector3d::Zero(), true, X_GS};
+    }
     if (mesh) fail(geom_, "fitting a primitive to a mesh is not supported");
     if (kind == "plane") return {HalfSpace{}};
     if (kind == "hfield") {
@@ -71,6 +76,8 @@ class GeomReader {
   }
 
  private:
+  static bool holds_no_segment(std::string_view kind) { return kind == "sphere" || kind == "plane" || kind == "hfield" || kind == "mesh"; }
+
   /// Sizes of the file; the last one comes from `fromto` where that is given.
   Eigen::Vector3d sizes(std::size_t count) const {
     const Attribute a = find("size");
@@ -117,9 +124,7 @@ class GeomReader {
 };
 
 unsigned bits(const Attribute& a) {
-  const int value = integer_or(a, 1);
-  if (value < 0) fail(*a.element, fmt::format("{} is negative", a.name));
-  return static_cast<unsigned>(value);
+  return static_cast<unsigned>(integer_or(a, 1));  // -1: all bits
 }
 
 }  // namespace
@@ -150,6 +155,7 @@ MjcfGeom read_geom(const XmlElement& geom, const MjcfContext& context, const std
     return read;
   }
   const Solid solid = reader.solid();
+  g.X_LG = g.X_LG * solid.X_GS;
   g.shape = solid.shape;
   read.has_inertia = !solid.is_mesh || has_no_mass;
   const double kilograms = solid.unit_inertia.isZero(0.0) ? 0.0 : mass ? given : rho * solid.volume;

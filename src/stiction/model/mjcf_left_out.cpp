@@ -14,7 +14,8 @@ using Element = Coverage::Element;
 using Reason = Coverage::Reason;
 using Neutral = Coverage::Neutral;
 
-constexpr std::string_view kActuator = "name class group user joint gear ctrllimited ctrlrange forcelimited forcerange";
+constexpr std::string_view kActuator =
+    "name class group user joint jointinparent gear ctrllimited ctrlrange forcelimited forcerange armature damping";
 
 constexpr std::array kElements = {
     Element{"mujoco", "model"},
@@ -39,7 +40,7 @@ constexpr std::array kElements = {
             "name class group user type pos quat axisangle euler xyaxes zaxis size fromto mesh hfield mass density friction contype "
             "conaffinity material rgba castshadow fitscale"},
     Element{"asset", ""},
-    Element{"mesh", "name class file vertex scale content_type normal texcoord face smoothnormal inertia"},
+    Element{"mesh", "name class file vertex scale refpos refquat content_type normal texcoord face smoothnormal inertia"},
     Element{"hfield", "name content_type file elevation nrow ncol size"},
     Element{"actuator", ""},
     Element{"motor", kActuator},
@@ -136,8 +137,6 @@ constexpr std::array kNeutral = {
     Neutral{"compiler", "strippath", "false"},
     Neutral{"compiler", "conflict", "warning"},
     Neutral{"mesh", "maxhullvert", "-1"},
-    Neutral{"mesh", "refpos", "0 0 0"},
-    Neutral{"mesh", "refquat", "1 0 0 0"},
     Neutral{"general", "gaintype", "fixed"},
     Neutral{"general", "biastype", "none"},
     Neutral{"general", "dyntype", "none"},
@@ -161,7 +160,8 @@ struct Walk {
     const std::string_view name = e.Name();
     if (holds(kIdle, name) || holds(kReported, name)) return;
     if (!left_out.knows(name)) {
-      if (parent == "actuator") return left_out.add(e, "its own dynamics are left to the caller's torques; its limits act");
+      if (parent == "actuator")
+        return left_out.add(e, "its own dynamics are left to the caller's torques; its limits, armature and damping act");
       if (parent != "default" && parent != "equality") left_out.add(e, "not known to this reader");
       return;  // a default of what is reported where it is used
     }

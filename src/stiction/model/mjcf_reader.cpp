@@ -83,6 +83,8 @@ class MjcfReader {
     BodyInertia sum;
     for (const MjcfElement& e : elements) {
       const std::string_view kind = e.element->Name();
+      if (self == 0 && (kind == "joint" || kind == "freejoint" || kind == "inertial"))
+        fail(*e.element, "the world has none: put it into a body");
       if (kind == "geom") add_geom(e, self, sum);
       if (kind == "body") add_body(e, self);
       if (kind == "site") add_site(e, self);
@@ -199,7 +201,7 @@ class MjcfReader {
       return joint;
     }
     if (stiffness > 0.0) robot_.warnings.push_back(fmt::format("{}: stiffness of a {} joint is left out", place(e), kind));
-    if (joint.kind == JointKind::spherical && context_.is_limited(e, "limited", "range", childclass)) {
+    if (joint.kind == JointKind::spherical && context_.limits(e, "limited", "range", childclass)) {
       robot_.warnings.push_back(fmt::format("{}: range of a {} joint is left out", place(e), kind));
     }
     return joint;
@@ -228,27 +230,19 @@ class MjcfReader {
       joint.X_PJ.linear() = Eigen::AngleAxisd(-ref, joint.axis).toRotationMatrix();
     else
       joint.X_PJ.translation() = -ref * joint.axis;
-    if (context_.is_limited(e, "limited", "range", childclass)) {
-      const auto [low, high] = bounds(e, find("range"));
-      joint.lower = coordinate(low);
-      joint.upper = coordinate(high);
+    if (const auto range = context_.limits(e, "limited", "range", childclass)) {
+      joint.lower = coordinate(range->first);
+      joint.upper = coordinate(range->second);
     }
-    if (context_.is_limited(e, "actuatorfrclimited", "actuatorfrcrange", childclass)) {
-      joint.effort_limit = largest(e, find("actuatorfrcrange"));
-    }
+    joint.effort_limit = largest(e, "actuatorfrclimited", "actuatorfrcrange", childclass);
   }
 
-  std::pair<double, double> bounds(const XmlElement& e, const Attribute& a) {
-    if (!a) fail(e, fmt::format("attribute '{}' is missing", a.name));
-    const std::vector<double> range = numbers(a);
-    if (range.size() != 2 || !(range[0] <= range[1])) fail(e, fmt::format("{}=\"{}\": expected low and high", a.name, a.text));
-    return {range[0], range[1]};
-  }
-
-  /// Effort limits are symmetric here: the larger side of a range.
-  double largest(const XmlElement& e, const Attribute& a) {
-    const auto [low, high] = bounds(e, a);
-    if (low != -high) robot_.warnings.push_back(fmt::format("{}: {} is not symmetric: the larger side is taken", place(e), a.name));
+  /// Effort limits are symmetric here: the larger side of a range, infinity where none holds.
+  double largest(const XmlElement& e, const char* limited, const char* range, const std::string& childclass) {
+    const auto limits = context_.limits(e, limited, range, childclass);
+    if (!limits) return std::numeric_limits<double>::infinity();
+    const auto [low, high] = *limits;
+    if (low != -high) robot_.warnings.push_back(fmt::format("{}: {} is not symmetric: the larger side is taken", place(e), range));
     return std::max(std::abs(low), std::abs(high));
   }
 
@@ -284,7 +278,8 @@ class MjcfReader {
   void read_actuators() {
     std::map<JointDescription*, double> efforts;
     for (const XmlElement* e : context_.section("actuator")) {
-      const Attribute target = attribute(*e, "joint");
+      Attribute target = attribute(*e, "joint");
+      if (!target) target = attribute(*e, "jointinparent");  // the same for joints of one coordinate
       if (!target) {
         leave_out(*e, "an actuator that drives no joint");
         continue;
@@ -292,34 +287,54 @@ class MjcfReader {
       const auto at = std::ranges::find_if(robot_.links, [&](const auto& l) { return !l.joint.fixed && l.joint.name == target.text; });
       if (at == robot_.links.end()) fail(*e, fmt::format("drives the unknown joint '{}'", target.text));
       JointDescription& joint = at->joint;
-      if (joint.kind == JointKind::free || joint.kind == JointKind::spherical) leave_out(*e, "an actuator of a free or ball joint");
       joint.actuated = true;
-      efforts[&joint] += effort(*e);
+      const double gear = first(*e, "gear");
+      efforts[&joint] += gear == 0.0 ? 0.0 : gear * effort(*e);
+      if (joint.kind == JointKind::free || joint.kind == JointKind::spherical) {
+        leave_out(*e, "an actuator of a free or ball joint");
+        continue;
+      }
+      joint.armature += gear * gear * nonnegative(context_.find(*e, "armature", ""));
+      joint.damping += gear * gear * nonnegative(context_.find(*e, "damping", ""));
     }
     for (const auto& [joint, effort] : efforts) joint->effort_limit = std::min(joint->effort_limit, effort);
   }
 
-  /// Largest torque or force of an actuator at its joint.
-  double effort(const XmlElement& e) {
-    const auto find = [&](const char* name) { return context_.find(e, name, ""); };
-    const auto first = [&](const char* name) {
-      const Attribute a = find(name);
-      const std::vector<double> values = a ? numbers(a) : std::vector<double>{1.0};
-      if (values.empty()) fail(e, fmt::format("{}: expected a number", name));
-      return std::abs(values[0]);
+  /// Size of the first number of an actuator's attribute, 1 where it has none.
+  double first(const XmlElement& e, const char* name) const {
+    const Attribute a = context_.find(e, name, "");
+    const std::vector<double> values = a ? numbers(a) : std::vector<double>{1.0};
+    if (values.empty()) fail(e, fmt::format("{}: expected a number", name));
+    return std::abs(values[0]);
+  }
+
+  /// Whether a <general> has defaults written as <position> or the like, which set its gain and bias.
+  bool has_foreign_defaults(const XmlElement& e) const {
+    return std::string_view(e.Name()) == "general" && std::ranges::any_of(context_.with_defaults(e, ""), [](const XmlElement* x) {
+             return std::string_view(x->Name()) != "general" && std::string_view(x->Name()) != "motor";
+           });
+  }
+
+  /// A motor's control is its force, as is that of a <general> whose defaults and own attributes say nothing of other dynamics.
+  bool is_motor(const XmlElement& e) const {
+    const auto is = [&](const char* name, std::string_view value) {
+      const Attribute a = context_.find(e, name, "");
+      return !a || a.text == value;
     };
-    const double ratio = first("gear");
-    double most = std::numeric_limits<double>::infinity();
-    if (context_.is_limited(e, "forcelimited", "forcerange", "")) most = ratio * largest(e, find("forcerange"));
-    // A motor's control is its force, as is that of a <general> that says nothing of other dynamics.
-    const bool is_general = std::string_view(e.Name()) == "general";
-    const auto is = [&](const char* name, std::string_view value) { return !find(name) || find(name).text == value; };
-    const bool is_motor =
-        std::string_view(e.Name()) == "motor" || (is_general && is("gaintype", "fixed") && is("biastype", "none") && is("dyntype", "none"));
-    if (is_motor && context_.is_limited(e, "ctrllimited", "ctrlrange", "")) {
-      most = std::min(most, ratio * (is_general ? first("gainprm") : 1.0) * largest(e, find("ctrlrange")));
+    if (std::string_view(e.Name()) == "motor") return true;
+    return !has_foreign_defaults(e) && std::string_view(e.Name()) == "general" && is("gaintype", "fixed") && is("biastype", "none") &&
+           is("dyntype", "none");
+  }
+
+  /// Largest torque or force of an actuator before its gear.
+  double effort(const XmlElement& e) {
+    const double most = largest(e, "forcelimited", "forcerange", "");
+    if (!is_motor(e)) {
+      if (has_foreign_defaults(e)) leave_out(e, "what its class says of another kind of actuator");
+      return most;
     }
-    return most;
+    const double gain = std::string_view(e.Name()) == "general" ? first(e, "gainprm") : 1.0;
+    return std::min(most, gain * largest(e, "ctrllimited", "ctrlrange", ""));
   }
 
   void find_paired_geoms() {

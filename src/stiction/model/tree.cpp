@@ -145,6 +145,11 @@ void add_column(const RobotTree& tree, std::size_t k, int column, const TreeScra
   M(column, column) += tree.nodes[k].plan.armature;
 }
 
+/// The velocity of a free joint is in axes that turn: its armature's momentum a v has the rate a (dv/dt + ω × v).
+void add_turning_armature(const RobotTree::Node& node, const ConstVector& v, Eigen::Ref<Eigen::VectorXd>& h) {
+  h.segment<3>(node.v) += node.plan.armature * v.segment<3>(node.v + 3).cross(v.segment<3>(node.v));
+}
+
 }  // namespace
 
 TreeScratch::TreeScratch(const RobotTree& tree) : parts(tree.nodes.size()) {
@@ -205,6 +210,7 @@ void add_dynamics(const RobotTree& tree, const ConstVector& v, const Vector3d& g
     const RobotTree::Node& node = tree.nodes[k];
     const Part& part = scratch.parts[k];
     for (int column = node.v; column < node.v + node.nv; ++column) add_column(tree, k, column, scratch, M, h);
+    if (node.plan.kind == JointKind::free) add_turning_armature(node, v, h);
     if (node.plan.parent < 0) continue;
     Part& parent = scratch.parts[node.plan.parent];
     parent.f += part.f;

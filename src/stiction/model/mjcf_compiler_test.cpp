@@ -1,0 +1,93 @@
+// MJCF: what MuJoCo 4.0 compiles limits, actuators, orientations and mesh assets to.
+#include <cmath>
+#include <numbers>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stiction/base/errors.hpp"
+#include "stiction/model/dynamics.hpp"
+
+namespace stiction::mjcf_compiler_test {
+namespace {
+
+World load(const std::string& content) {
+  WorldBuilder builder;
+  builder.add_robot_text("<mujoco model=\"m\">" + content + "</mujoco>", {});
+  return builder.build();
+}
+
+World with_joint(const std::string& attributes, const std::string& rest = "") {
+  return load("<worldbody><body name='b'><joint name='j' " + attributes + "/><geom size='1'/></body></worldbody>" + rest);
+}
+
+const Joint& j(const World& world) { return world.joints()[world.joint("j")]; }
+
+std::string refusal(const std::string& content) {
+  try {
+    load(content);
+  } catch (const FileError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(MjcfCompiler, AnEmptyRangeLimitsNothing) {
+  const std::string classes = R"(<default><joint range="-90 90"/><motor ctrlrange="-1 1"/></default>)";
+  EXPECT_TRUE(std::isinf(j(with_joint(R"(range="0 0" actuatorfrcrange="0 0")", classes)).upper));
+  const std::string motor = R"(<actuator><motor joint="j" ctrlrange="0 0"/></actuator>)";
+  EXPECT_TRUE(std::isinf(j(with_joint(R"(actuatorfrcrange="0 0")", classes + motor)).effort_limit));
+  EXPECT_NEAR(j(with_joint("", classes)).upper, std::numbers::pi / 2.0, 1e-15);
+  EXPECT_THROW(with_joint(R"(range="0 0" limited="true")"), FileError);
+  EXPECT_THROW(with_joint(R"(range="2 1")"), FileError);
+  EXPECT_THROW(with_joint(R"(limited="true")"), FileError);
+}
+
+TEST(MjcfCompiler, WithoutAutolimitsARangeNeedsItsFlag) {
+  const std::string off = R"(<compiler autolimits="false"/>)";
+  EXPECT_THROW(with_joint(R"(range="-1 1")", off), FileError);
+  EXPECT_THROW(with_joint(R"(actuatorfrcrange="-1 1")", off), FileError);
+  EXPECT_THROW(with_joint("", off + R"(<actuator><motor joint="j" ctrlrange="-1 1"/></actuator>)"), FileError);
+  EXPECT_EQ(j(with_joint(R"(type="slide" range="-1 1" limited="true")", off)).upper, 1.0);
+  EXPECT_TRUE(std::isinf(j(with_joint(R"(type="slide" range="-1 1" limited="false")", off)).upper));
+  EXPECT_TRUE(std::isinf(j(with_joint("range='0 0'", off)).upper));
+}
+
+TEST(MjcfCompiler, ArmatureAndDampingOfActuatorsCountThroughTheirGears) {
+  const World world = with_joint(R"(armature="1" damping="2")", R"(<default><general armature="0.5"/></default><actuator>
+    <motor joint="j" gear="-3" damping="4"/><position jointinparent="j" gear="2" kp="1" armature="7"/></actuator>)");
+  EXPECT_DOUBLE_EQ(j(world).armature, 1.0 + 9.0 * 0.5 + 4.0 * 7.0);
+  EXPECT_DOUBLE_EQ(j(world).damping, 2.0 + 9.0 * 4.0);
+  EXPECT_EQ(world.warnings().size(), 1u);  // of <position>
+}
+
+// Defaults of all actuators are one: a <position> there sets the gain of a <general>.
+TEST(MjcfCompiler, AGeneralActuatorOfAPositionsClassIsNoMotor) {
+  const World world =
+      with_joint("", R"(<default><position kp="100"/></default><actuator><general joint="j" ctrlrange="-1 1"/></actuator>)");
+  EXPECT_TRUE(std::isinf(j(world).effort_limit));
+  EXPECT_THAT(world.warnings(), testing::ElementsAre(testing::HasSubstr("another kind of actuator (<general>) is left out")));
+  EXPECT_EQ(j(with_joint("", R"(<actuator><motor joint="j" gear="0"/></actuator>)")).effort_limit, 0.0);
+}
+
+TEST(MjcfCompiler, WhatMuJoCoRefusesIsRefused) {
+  const auto body = [](const std::string& geom) { return "<worldbody><body><joint/><geom " + geom + "/></body></worldbody>"; };
+  EXPECT_THAT(refusal(R"(<compiler angle="degrees"/>)" + body("size='1'")), testing::HasSubstr("expected degree or radian"));
+  EXPECT_THAT(refusal(body(R"(size="1" quat="1 0 1 0" euler="10 20 30")")), testing::HasSubstr("more than one orientation"));
+  EXPECT_THAT(refusal(body(R"(size="1" fromto="0 0 0 1 0 0")")), testing::HasSubstr("fromto: expected a capsule"));
+  EXPECT_THAT(refusal("<worldbody><joint/><geom size='1'/></worldbody>"), testing::HasSubstr("put it into a body"));
+  EXPECT_EQ(load(body(R"(size="1" contype="-1")")).geometries().size(), 1u);
+}
+
+// v -> S Rᵀ (v - p), R a quarter turn about z: x of the geom is y of the file.
+TEST(MjcfCompiler, ReferenceOfAMesh) {
+  const World world =
+      load(R"(<asset><mesh name="m" vertex="1 2 3 2 2 3 1 3 3 1 2 4" refpos="1 2 2" refquat="1 0 0 1" scale="2 3 4"/></asset>
+    <worldbody><body><joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom type="mesh" mesh="m"/></body></worldbody>)");
+  const auto& hull = std::get<ConvexMesh>(world.geometries()[0].shape);
+  const std::vector<Eigen::Vector3d> expected = {{0, 0, 4}, {0, -3, 4}, {2, 0, 4}, {0, 0, 8}};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_LT((hull.vertices[i] - expected[i]).norm(), 1e-14) << i;
+}
+
+}  // namespace
+}  // namespace stiction::mjcf_compiler_test
