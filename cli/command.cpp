@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -23,6 +24,15 @@ CLI::Validator number_check(const std::string& expected, bool (*is_valid)(double
   return {complaint, ""};
 }
 
+/// What a scene file can hold too; without the check a sign wraps and what is too large is cut.
+std::string seed_complaint(const std::string& text) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && stop == end && value >= 0) return {};
+  return fmt::format("expected an integer in [0, 2^63), got '{}'", text);
+}
+
 }  // namespace
 
 const CLI::Validator& positive_number() {
@@ -42,7 +52,7 @@ CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::stri
       ->expected(0, 1)
       ->type_name("[FILE]")
       ->default_str("-");
-  sub.add_option("--seed", session.seed, "Seed of everything random")->capture_default_str();
+  sub.add_option("--seed", session.seed, "Seed of everything random")->check(CLI::Validator(seed_complaint, ""))->capture_default_str();
   sub.add_flag("--quiet,-q", session.quiet, "No progress bar, no table and no warnings");
   return sub;
 }

@@ -44,7 +44,7 @@ Vector3d read_point(const MaybeArray& point) { return point ? read_vector3(*poin
 
 /// Of a body or link by name, or of the body of an index.
 NamedFrame frame_of(const World& world, const std::variant<int, std::string>& which) {
-  if (const auto* name = std::get_if<std::string>(&which)) return frame_named(world, *name);
+  if (const auto* name = std::get_if<std::string>(&which)) return frame_named(world, *name, "name");
   const int body = std::get<int>(which), count = static_cast<int>(world.bodies().size());
   if (body < 0 || body >= count) throw InvalidArgument("name", fmt::format("a body in [0, {})", count), std::to_string(body));
   return {body, Eigen::Isometry3d::Identity()};
@@ -57,7 +57,7 @@ Matrix pose(WorldHandle& handle, const std::variant<int, std::string>& which, co
 }
 
 RowMatrix dense_jacobian(const At& at, const std::string& name, const MaybeArray& point) {
-  const NamedFrame frame = frame_named(at.world, name);
+  const NamedFrame frame = frame_named(at.world, name, "name");
   RowMatrix J = RowMatrix::Zero(6, at.world.nv());
   const int block = at.world.bodies()[frame.body].block;
   if (block < 0) return J;
@@ -80,7 +80,7 @@ Vector velocity(WorldHandle& handle, const std::string& name, const MaybeArray& 
 Vector generalized_force(WorldHandle& handle, const std::string& name, const MaybeArray& force, const MaybeArray& torque,
                          const MaybeArray& point, const MaybeArray& q) {
   const At at = configuration(handle, q);
-  const NamedFrame frame = frame_named(at.world, name);
+  const NamedFrame frame = frame_named(at.world, name, "name");
   const Vector3d com = at.world.bodies()[frame.body].com;
   const Vector3d p_B = point ? frame.X_BF * read_vector3(*point, "point") : com;
   const Vector3d f = force ? read_vector3(*force, "force") : Vector3d::Zero(),

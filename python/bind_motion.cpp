@@ -168,7 +168,7 @@ TrotPlanner make_planner(const World& world, const std::vector<std::string>& fee
   }
   std::vector<Leg> legs;
   for (std::size_t i = 0; i < feet.size(); ++i) {
-    const NamedFrame foot = frame_named(world, feet[i]);
+    const NamedFrame foot = frame_named(world, feet[i], "feet");
     const auto kinematics = std::make_shared<LegOfWorld>(world, foot, joints_of(world, foot, feet[i]));
     const auto size = static_cast<Eigen::Index>(kinematics->joints.size());
     Leg leg{{},

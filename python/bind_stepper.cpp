@@ -93,7 +93,7 @@ void reset(StepperHandle& s, const MaybeArray& q, const MaybeArray& v, const Rea
 void apply_force(StepperHandle& s, const std::string& body, const MaybeArray& force, const MaybeArray& point, const MaybeArray& torque,
                  const Real& duration) {
   const World& world = s.stepper().world();
-  const NamedFrame frame = frame_named(world, body);
+  const NamedFrame frame = frame_named(world, body, "body");
   const double seconds = read_real(duration, "duration");
   if (!(seconds >= 0.0)) throw InvalidArgument("duration", "a number >= 0 (s), infinity allowed", fmt::format("{}", seconds));
   AppliedWrench wrench;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "stiction/model/dynamics.hpp"
 
@@ -15,12 +16,12 @@ struct NamedFrame {
   Eigen::Vector3d world_point(const WorldData& data, const Eigen::Vector3d& p_F) const { return data.X_WB[body] * (X_BF * p_F); }
 };
 
-/// Throws InvalidArgument when nothing, or more than one robot's part, has this name.
-inline NamedFrame frame_named(const World& world, const std::string& name) {
+/// Throws InvalidArgument, naming the caller's argument, when nothing, or more than one robot's part, has this name.
+inline NamedFrame frame_named(const World& world, const std::string& name, std::string_view argument) {
   for (const Body& body : world.bodies()) {
     if (body.robot < 0 && body.name == name) return {world.body(name), Eigen::Isometry3d::Identity()};
   }
-  const Link& link = world.links()[world.link(name)];
+  const Link& link = world.links()[world.link(name, argument)];
   return {link.body, link.X_BL};
 }
 

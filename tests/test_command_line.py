@@ -23,6 +23,8 @@ def stiction(*arguments):
         (["experiment", "walz"], "expected one of trot", "stiction experiment --help"),
         (["info", "absent.urdf"], "absent.urdf", "stiction info --help"),
         (["info", LINKS, "--seed", "x"], "--seed", "stiction info --help"),
+        (["info", LINKS, "--seed", "-1"], "--seed: expected an integer in [0, 2^63), got '-1'", "stiction info --help"),
+        (["terrain", "--seed", "18446744073709551616"], "--seed: expected an integer", "stiction terrain --help"),
         (["info", LINKS, "--json", "absent/out.json"], "absent/out.json", "stiction info --help"),
     ],
 )
@@ -274,7 +276,7 @@ def test_ground_from_a_seed_becomes_a_scene_that_runs(tmp_path):
     scene, figures = tmp_path / "ground.toml", tmp_path / "figures.json"
     options = [
         "--seed",
-        7,
+        3_000_000_007,
         "--size",
         1,
         0.8,

@@ -123,6 +123,8 @@ def test_a_push_changes_momentum_by_its_impulse():
     world = boxes(height=5.0, gravity=(0, 0, 0))
     stepper = stiction.Stepper(world, dt=1e-3)
     inertia = 2.0 * 0.2**2 / 6.0
+    with pytest.raises(ValueError, match="^body: expected the name of a link"):
+        stepper.apply_force("boxes", (3.0, 0, 0))
     stepper.apply_force("box", (3.0, 0, 0))  # one step
     stepper.step()
     np.testing.assert_allclose(stepper.v, [1.5e-3, 0, 0, 0, 0, 0], atol=1e-15)

@@ -10,9 +10,9 @@ namespace stiction {
 
 namespace {
 
-/// Index of the entry called `name`, or `robot/name`. -1 when there is none; throws when there are several.
+/// Index of the entry called `name`, or `robot/name`. -1 when there is none; throws, naming the argument, when there are several.
 template <class Item>
-int find(const std::vector<Item>& items, const std::vector<Robot>& robots, std::string_view what, std::string_view name) {
+int find(const std::vector<Item>& items, const std::vector<Robot>& robots, std::string_view argument, std::string_view name) {
   int found = -1;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Item& item = items[i];
@@ -20,15 +20,15 @@ int find(const std::vector<Item>& items, const std::vector<Robot>& robots, std::
                               name == fmt::format("{}/{}", robots[item.robot].name, item.name);
     if (item.name != name && !is_qualified) continue;
     if (found >= 0) {
-      throw InvalidArgument(what, "a unique name, or robot/name", fmt::format("'{}', which several robots have", name));
+      throw InvalidArgument(argument, "a unique name, or robot/name", fmt::format("'{}', which several robots have", name));
     }
     found = static_cast<int>(i);
   }
   return found;
 }
 
-int known(int index, std::string_view what, std::string_view name) {
-  if (index < 0) throw InvalidArgument(what, fmt::format("the name of a {} of this world", what), fmt::format("'{}'", name));
+int known(int index, std::string_view argument, std::string_view what, std::string_view name) {
+  if (index < 0) throw InvalidArgument(argument, fmt::format("the name of a {} of this world", what), fmt::format("'{}'", name));
   return index;
 }
 
@@ -97,17 +97,19 @@ std::vector<std::string> World::warnings() const {
 
 int World::body(std::string_view name) const {
   if (const int b = find(impl_->bodies, impl_->robots, "body", name); b >= 0) return b;
-  return impl_->links[known(find(impl_->links, impl_->robots, "body", name), "body", name)].body;
+  return impl_->links[known(find(impl_->links, impl_->robots, "body", name), "body", "body", name)].body;
 }
 
-int World::link(std::string_view name) const { return known(find(impl_->links, impl_->robots, "link", name), "link", name); }
-int World::joint(std::string_view name) const { return known(find(impl_->joints, impl_->robots, "joint", name), "joint", name); }
+int World::link(std::string_view name, std::string_view argument) const {
+  return known(find(impl_->links, impl_->robots, argument, name), argument, "link", name);
+}
+int World::joint(std::string_view name) const { return known(find(impl_->joints, impl_->robots, "joint", name), "joint", "joint", name); }
 
 int World::robot(std::string_view name) const {
   for (std::size_t i = 0; i < impl_->robots.size(); ++i) {
     if (impl_->robots[i].name == name) return static_cast<int>(i);
   }
-  return known(-1, "robot", name);
+  return known(-1, "robot", "robot", name);
 }
 
 }  // namespace stiction

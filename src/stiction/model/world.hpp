@@ -183,7 +183,7 @@ class World {
 
   /// Index by name, or "robot/name" where two robots share it. Throw InvalidArgument when unknown or ambiguous.
   int body(std::string_view name) const;  ///< a body, or the body that a link is fixed to
-  int link(std::string_view name) const;
+  int link(std::string_view name, std::string_view argument = "link") const;
   int joint(std::string_view name) const;
   int robot(std::string_view name) const;
 

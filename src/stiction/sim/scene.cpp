@@ -276,7 +276,7 @@ class SceneReader {
   void read_terrain(Table t) {
     TerrainOptions options;
     options.kind = terrain_kind_from_string(t.text("kind", std::string(to_string(options.kind))));
-    options.seed = static_cast<std::uint64_t>(t.integer("seed", 1));
+    options.seed = t.seed("seed", 1);
     if (const auto size = t.two_numbers("size")) std::tie(options.size_x, options.size_y) = std::pair((*size)[0], (*size)[1]);
     options.friction = t.two_numbers("friction");
     for (const TerrainField& field : terrain_fields()) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -44,6 +45,14 @@ class Table {
     const double value = number(key, fallback);
     if (value != std::floor(value) || std::abs(value) > 1e9) fail(key, "expected an integer");
     return static_cast<int>(value);
+  }
+  std::uint64_t seed(std::string_view key, std::uint64_t fallback) {
+    used_.insert(std::string(key));
+    const toml::node* node = table_.get(key);
+    if (node == nullptr) return fallback;
+    const auto value = node->value_exact<std::int64_t>();
+    if (!value || *value < 0) fail(key, "expected an integer >= 0");
+    return static_cast<std::uint64_t>(*value);
   }
   std::optional<double> maybe_number(std::string_view key) { return has(key) ? std::optional(number(key, 0.0)) : std::nullopt; }
   double required_number(std::string_view key) {

@@ -64,6 +64,12 @@ State run(const Scene& scene, double duration, double& least) {
   return simulation.state();
 }
 
+TEST(TerrainScene, ASeedHasNoSignAndNoFraction) {
+  for (const char* seed : {"-1", "1.5", "\"3\""}) {
+    EXPECT_THROW(SceneFile(dropped(kStool, (std::string("kind = \"hills\"\nseed = ") + seed).c_str())).load(), FileError) << seed;
+  }
+}
+
 TEST(TerrainScene, WhatIsDroppedComesToRestOnEveryKindOfGround) {
   for (const char* ground : kGrounds) {
     SCOPED_TRACE(ground);
