@@ -123,7 +123,7 @@ def test_a_push_changes_momentum_by_its_impulse():
     world = boxes(height=5.0, gravity=(0, 0, 0))
     stepper = stiction.Stepper(world, dt=1e-3)
     inertia = 2.0 * 0.2**2 / 6.0
-    with pytest.raises(ValueError, match="^body: expected the name of a link"):
+    with pytest.raises(ValueError, match=r"^body: expected the name of a link"):
         stepper.apply_force("boxes", (3.0, 0, 0))
     stepper.apply_force("box", (3.0, 0, 0))  # one step
     stepper.step()
