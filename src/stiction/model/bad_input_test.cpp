@@ -246,6 +246,17 @@ TEST(Urdf, AMimicFollowsItsJointAndIsNotDriven) {
   EXPECT_EQ(astray.build().warnings(), std::vector<std::string>{"r: <text>:2: joint 'j' mimics the unknown joint 'k': it moves freely"});
 }
 
+TEST(Urdf, ALimitThatLocksItsJointIsSaid) {
+  std::string text = arm("<limit effort='1' velocity='1'/>");
+  text.replace(text.rfind("continuous"), 10, "prismatic");
+  WorldBuilder builder;
+  builder.add_robot_text(text);
+  const World world = builder.build();
+  EXPECT_EQ(world.joints()[1].upper, 0.0);
+  ASSERT_EQ(world.warnings().size(), 1u);
+  EXPECT_THAT(world.warnings()[0], HasSubstr("joint 'j' cannot move: lower and upper are both 0"));
+}
+
 TEST(Urdf, ARotorBehindAGearIsArmature) {
   WorldBuilder builder;
   builder.add_robot_text(

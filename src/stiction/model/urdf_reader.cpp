@@ -285,6 +285,10 @@ void read_links(const UrdfTree& tree, const RobotOptions& options, RobotDescript
     stack.pop_back();
     const std::string& name = joint == nullptr ? tree.root : joint->child;
     LinkDescription link = read_link(name, parent, joint, tree, options);
+    if (const JointDescription& d = link.joint; !d.fixed && d.lower == d.upper) {
+      robot.warnings.push_back(fmt::format("{}: joint '{}' cannot move: lower and upper are both {} (0 where not given)",
+                                           place(*joint->element), d.name, d.lower));
+    }
     if (joint != nullptr && !link.joint.fixed && joint->element->FirstChildElement("mimic") != nullptr) {
       if (link.joint.kind == JointKind::free) fail(*joint->element, "a floating joint cannot mimic another one");
       if (auto equality = mimic(*joint, tree, robot.warnings)) {
