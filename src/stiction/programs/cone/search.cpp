@@ -22,7 +22,7 @@ constexpr PathStart kPaths[] = {{1.0, 2.0}, {0.3, 0.5}, {30.0, 0.2}, {3.0, 0.2}}
 constexpr int kLongestPath = 500;                // steps; of 467 piles, walls and files the longest that led to a solution took 350
 constexpr int kBeyondAcceptable = kLongestPath;  // factorisations that an acceptable point is given to become a solution: of 1000 steps
                                                  // of a robot that creeps 56 need more than 80, and one more than 250
-constexpr int kPatience = 12;                    // steps of the smoothing in which |r| halves, or it leads nowhere
+constexpr int kPatience = 16;                    // steps of the smoothing in which |r| halves, or it leads nowhere
 constexpr double kPathEnd = 1e-14;               // ν over the size of the problem: rounding
 constexpr double kFirstNewton = 1e-6;            // natural map over the largest velocity from which Newton is tried,
 constexpr double kNewtonAgain = 0.1;             // and again whenever it has fallen to this part
