@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "stiction/base/dot.hpp"
 #include "stiction/base/errors.hpp"
 
 namespace stiction {
@@ -73,19 +72,6 @@ void add_impulse(const BlockRows& rows, int g, const double* x, double* y) {
   }
 }
 
-Vector2d project_section(const SectionShape& shape, double radius, const Vector2d& t) {
-  if (radius <= 0.0) return Vector2d::Zero();
-  if (std::isinf(radius)) return t;
-  if (shape.disc()) {
-    const double length = t.norm();
-    return length <= radius ? t : Vector2d(t * (radius / length));
-  }
-  const Sector sector = shape.sector(t);
-  const double apothem = radius * shape.cos_half(), half = radius * shape.sin_half();
-  if (sector.normal.dot(t) <= apothem) return t;
-  return apothem * sector.normal + std::clamp(sector.tangent.dot(t), -half, half) * sector.tangent;
-}
-
 Vector3d project_contact(const ProxOptions& o, const SectionShape& shape, double mu, const Vector3d& x) {
   const double normal = std::max(0.0, x[0]);
   const double radius = o.friction && normal > 0.0 ? mu * normal : 0.0;
@@ -99,8 +85,6 @@ double row_square(const BlockRows& rows, int g, int row) {
   return sum;
 }
 
-double inverse_or_zero(double x) { return x > 0.0 ? 1.0 / x : 0.0; }
-
 void measure_diagonal(const ReducedProblem& p, ProxWorkspace& w) {
   w.inverse_normal.resize(p.contacts());
   w.inverse_tangent.resize(p.contacts());
@@ -112,49 +96,21 @@ void measure_diagonal(const ReducedProblem& p, ProxWorkspace& w) {
   for (int j = 0; j < p.bounded_rows(); ++j) w.inverse_row[j] = inverse_or_zero(row_square(p.Bt, j, 0));
 }
 
-// G of one robot, where a row of it is shorter than one of R_t there and back.
-void form_matrix(const ReducedProblem& p, ProxWorkspace& w) {
-  w.matrix.resize(0, 0);
-  if (3 * p.contacts() + p.bounded_rows() < 2 * p.rank_bound() && has_one_block(p)) dense_delassus(p, w.matrix);
-}
-
-// y += the impulse x of contact i or row j.
-void add_contact_impulse(const ReducedProblem& p, const ProxWorkspace& w, int i, const double* x, GrowVector& y) {
-  if (!w.by_matrix()) return add_impulse<3>(p.Rt, i, x, y.data());
-  y.segment<3>(3 * i) += Eigen::Map<const Vector3d>(x);
-}
-
-void add_row_impulse(const ReducedProblem& p, const ProxWorkspace& w, int j, double x, GrowVector& y) {
-  if (!w.by_matrix()) return add_impulse<1>(p.Bt, j, &x, y.data());
-  y[3 * p.contacts() + j] += x;
-}
-
-void clear(const ReducedProblem& p, const ProxWorkspace& w, GrowVector& y) {
-  y.setZero(w.by_matrix() ? 3 * p.contacts() + p.bounded_rows() : p.rank_bound());
-}
-
 void gather(const ReducedProblem& p, const double* lambda, const double* beta, ProxWorkspace& w) {
-  clear(p, w, w.y);
-  for (int i = 0; i < p.contacts(); ++i) add_contact_impulse(p, w, i, lambda + 3 * i, w.y);
-  for (int j = 0; j < p.bounded_rows(); ++j) add_row_impulse(p, w, j, beta[j], w.y);
+  w.y.setZero(p.rank_bound());
+  for (int i = 0; i < p.contacts(); ++i) add_impulse<3>(p.Rt, i, lambda + 3 * i, w.y.data());
+  for (int j = 0; j < p.bounded_rows(); ++j) add_impulse<1>(p.Bt, j, beta + j, w.y.data());
 }
-
-double matrix_product(const ProxWorkspace& w, int row) { return dot(w.matrix.data() + row * w.y.size(), w.y.data(), w.y.size()); }
 
 Vector3d contact_velocity(const ReducedProblem& p, const ProxWorkspace& w, int i) {
   Vector3d u = p.u_free.segment<3>(3 * i);
   u[0] += p.offset[i];
-  if (w.by_matrix()) {
-    for (int k = 0; k < 3; ++k) u[k] += matrix_product(w, 3 * i + k);
-  } else {
-    add_velocity<3>(p.Rt, i, w.y.data(), u.data());
-  }
+  add_velocity<3>(p.Rt, i, w.y.data(), u.data());
   return u;
 }
 
 double row_velocity(const ReducedProblem& p, const ProxWorkspace& w, int j) {
   double velocity = p.w_free[j];
-  if (w.by_matrix()) return velocity + matrix_product(w, 3 * p.contacts() + j);
   add_velocity<1>(p.Bt, j, w.y.data(), &velocity);
   return velocity;
 }
@@ -170,68 +126,38 @@ double step_row(const ReducedProblem& p, const ProxWorkspace& w, double alpha, i
   return std::clamp(beta - alpha * w.inverse_row[j] * row_velocity(p, w, j), p.lo[j], p.hi[j]);
 }
 
-// Largest |step| / (|λ| T_rel + T_abs) of the components: the test is met at <= 1. A NaN is taken, so that it ends the iteration.
-class StepTest {
- public:
-  StepTest(const ProxOptions& o, double tighten) : relative_(o.relative_tolerance * tighten), absolute_(o.absolute_tolerance * tighten) {}
-  void add(double before, double after) {
-    const double step = std::abs(after - before);
-    if (step == 0.0) return;
-    const double ratio = step / (std::abs(before) * relative_ + absolute_);
-    worst_ = ratio <= worst_ ? worst_ : ratio;
-  }
-  double worst() const { return worst_; }
-
- private:
-  double relative_, absolute_, worst_ = 0.0;
-};
-
-double sweep_jacobi(const ReducedProblem& p, const ProxOptions& o, double alpha, double tighten, ProxWorkspace& w, ProxSolution& s) {
-  StepTest test(o, tighten);
-  clear(p, w, w.y_next);
+double jacobi(const ReducedProblem& p, const ProxOptions& o, double alpha, StepTest test, ProxWorkspace& w, ProxSolution& s) {
+  w.y_next.setZero(p.rank_bound());
   for (int i = 0; i < p.contacts(); ++i) {
     const Vector3d before = s.lambda.segment<3>(3 * i), after = step_contact(p, o, w, alpha, i, before);
     for (int k = 0; k < 3; ++k) test.add(before[k], after[k]);
     s.lambda.segment<3>(3 * i) = after;
-    add_contact_impulse(p, w, i, after.data(), w.y_next);
+    add_impulse<3>(p.Rt, i, after.data(), w.y_next.data());
   }
   for (int j = 0; j < p.bounded_rows(); ++j) {
     const double before = s.beta[j], after = step_row(p, w, alpha, j, before);
     test.add(before, after);
     s.beta[j] = after;
-    add_row_impulse(p, w, j, after, w.y_next);
+    add_impulse<1>(p.Bt, j, &after, w.y_next.data());
   }
   std::swap(w.y, w.y_next);
   return test.worst();
 }
 
-double sweep_gauss_seidel(const ReducedProblem& p, const ProxOptions& o, double alpha, double tighten, ProxWorkspace& w, ProxSolution& s) {
-  StepTest test(o, tighten);
+double gauss_seidel(const ReducedProblem& p, const ProxOptions& o, double alpha, StepTest test, ProxWorkspace& w, ProxSolution& s) {
   for (int i = 0; i < p.contacts(); ++i) {
     const Vector3d before = s.lambda.segment<3>(3 * i), after = step_contact(p, o, w, alpha, i, before), step = after - before;
     for (int k = 0; k < 3; ++k) test.add(before[k], after[k]);
     s.lambda.segment<3>(3 * i) = after;
-    add_contact_impulse(p, w, i, step.data(), w.y);
+    add_impulse<3>(p.Rt, i, step.data(), w.y.data());
   }
   for (int j = 0; j < p.bounded_rows(); ++j) {
     const double before = s.beta[j], after = step_row(p, w, alpha, j, before), step = after - before;
     test.add(before, after);
     s.beta[j] = after;
-    add_row_impulse(p, w, j, step, w.y);
+    add_impulse<1>(p.Bt, j, &step, w.y.data());
   }
   return test.worst();
-}
-
-void start(const ReducedProblem& p, const ProxOptions& o, ProxWorkspace& w, ProxSolution& s) {
-  const bool warm = o.warm_start && s.lambda.size() == 3 * p.contacts() && s.beta.size() == p.bounded_rows() && s.lambda.allFinite() &&
-                    s.beta.allFinite();
-  if (!warm) {
-    s.lambda.setZero(3 * p.contacts());
-    s.beta.setZero(p.bounded_rows());
-  }
-  for (int i = 0; i < p.contacts(); ++i) s.lambda.segment<3>(3 * i) = project_contact(o, w.shape, p.mu[i], s.lambda.segment<3>(3 * i));
-  for (int j = 0; j < p.bounded_rows(); ++j) s.beta[j] = std::clamp(s.beta[j], p.lo[j], p.hi[j]);
-  gather(p, s.lambda.data(), s.beta.data(), w);
 }
 
 double measure_residual(const ReducedProblem& p, const ProxOptions& o, const ProxWorkspace& w, const double* lambda, const double* beta) {
@@ -245,6 +171,51 @@ double measure_residual(const ReducedProblem& p, const ProxOptions& o, const Pro
   }
   for (int j = 0; j < p.bounded_rows(); ++j) take(inverse_or_zero(w.inverse_row[j]) * std::abs(step_row(p, w, 1.0, j, beta[j]) - beta[j]));
   return worst;
+}
+
+// Sweeps by R_t and B_t, or by G where it fits; between `start` and `finish` the point is the method's.
+enum class Method { jacobi, gauss_seidel };
+
+struct Sweeps {
+  const ReducedProblem& p;
+  const ProxOptions& o;
+  ProxWorkspace& w;
+  ProxSolution& s;
+  Method method;
+
+  void prepare() {
+    w.by_matrix = DenseProx::fits(p);
+    w.shape.reset(o.edges);
+    if (w.by_matrix) return w.dense.reset(p, w.shape, o.friction);
+    measure_diagonal(p, w);
+  }
+  void start() {
+    if (w.by_matrix) return w.dense.set_point(s.lambda, s.beta);
+    gather(p, s.lambda.data(), s.beta.data(), w);
+  }
+  double sweep(double alpha, const StepTolerance& tolerance) {
+    if (w.by_matrix) return method == Method::jacobi ? w.dense.jacobi(alpha, tolerance) : w.dense.gauss_seidel(alpha, tolerance);
+    return (method == Method::jacobi ? jacobi : gauss_seidel)(p, o, alpha, StepTest(tolerance), w, s);
+  }
+  // Sheds the rounding of the updates of y.
+  void renew() {
+    if (!w.by_matrix) gather(p, s.lambda.data(), s.beta.data(), w);
+  }
+  double residual() { return w.by_matrix ? w.dense.residual() : measure_residual(p, o, w, s.lambda.data(), s.beta.data()); }
+  void finish() {
+    if (w.by_matrix) w.dense.get_point(s.lambda, s.beta);
+  }
+};
+
+void choose_start(const ReducedProblem& p, const ProxOptions& o, const SectionShape& shape, ProxSolution& s) {
+  const bool warm = o.warm_start && s.lambda.size() == 3 * p.contacts() && s.beta.size() == p.bounded_rows() && s.lambda.allFinite() &&
+                    s.beta.allFinite();
+  if (!warm) {
+    s.lambda.setZero(3 * p.contacts());
+    s.beta.setZero(p.bounded_rows());
+  }
+  for (int i = 0; i < p.contacts(); ++i) s.lambda.segment<3>(3 * i) = project_contact(o, shape, p.mu[i], s.lambda.segment<3>(3 * i));
+  for (int j = 0; j < p.bounded_rows(); ++j) s.beta[j] = std::clamp(s.beta[j], p.lo[j], p.hi[j]);
 }
 
 // α after each iteration: lowered when the step has grown a thousandfold over its smallest, or has found no new smallest for long.
@@ -270,41 +241,43 @@ class Adaptation {
   int since_ = 0;
 };
 
-void fail(const ReducedProblem& p, const ProxOptions& o, ProxWorkspace& w, ProxSolution& s) {
-  s.lambda.setZero();
-  s.beta.setZero();
-  for (int j = 0; j < p.bounded_rows(); ++j) s.beta[j] = std::clamp(0.0, p.lo[j], p.hi[j]);
-  gather(p, s.lambda.data(), s.beta.data(), w);
-  s.residual = measure_residual(p, o, w, s.lambda.data(), s.beta.data());
-  s.status = Status::numerical_error;
+// From zero impulses, those of rows as near to it as their bounds allow.
+void start_at_zero(const ReducedProblem& p, Sweeps& sweeps) {
+  sweeps.s.lambda.setZero();
+  for (int j = 0; j < p.bounded_rows(); ++j) sweeps.s.beta[j] = std::clamp(0.0, p.lo[j], p.hi[j]);
+  sweeps.start();
 }
 
-template <class Sweep>
-void iterate(const ReducedProblem& p, const ProxOptions& o, ProxWorkspace& w, ProxSolution& s, const Sweep& sweep) {
+void fail(const ReducedProblem& p, Sweeps& sweeps) {
+  start_at_zero(p, sweeps);
+  sweeps.s.residual = sweeps.residual();
+  sweeps.s.status = Status::numerical_error;
+}
+
+void iterate(const ReducedProblem& p, const ProxOptions& o, Method method, ProxWorkspace& w, ProxSolution& s) {
   check(p, o);
-  w.shape.reset(o.edges);
-  measure_diagonal(p, w);
-  form_matrix(p, w);
-  start(p, o, w, s);
+  Sweeps sweeps{p, o, w, s, method};
+  sweeps.prepare();
+  choose_start(p, o, w.shape, s);
+  sweeps.start();
   Adaptation adaptation(o.adapt);
   double tighten = 1.0;
   s.alpha = o.alpha;
   s.status = Status::iteration_limit;
   for (s.iterations = 1; s.iterations <= o.max_iterations; ++s.iterations) {
-    const double change = sweep(p, o, s.alpha, tighten, w, s);
+    const double change = sweeps.sweep(s.alpha, {o.relative_tolerance * tighten, o.absolute_tolerance * tighten});
     if (!std::isfinite(change)) {
       s.alpha *= 0.5;
-      if (!o.adapt || s.alpha <= kSmallest) return fail(p, o, w, s);
-      s.lambda.setZero();
-      s.beta.setZero();
-      start(p, o, w, s);
+      if (!o.adapt || s.alpha <= kSmallest) return fail(p, sweeps);
+      start_at_zero(p, sweeps);
       adaptation = Adaptation(true);
       continue;
     }
-    if (s.iterations % kRenewal == 0) gather(p, s.lambda.data(), s.beta.data(), w);  // sheds the rounding of the updates
+    if (s.iterations % kRenewal == 0) sweeps.renew();
     if (change <= 1.0) {
-      gather(p, s.lambda.data(), s.beta.data(), w);
-      if (measure_residual(p, o, w, s.lambda.data(), s.beta.data()) <= o.velocity_tolerance) {
+      sweeps.renew();
+      s.residual = sweeps.residual();
+      if (s.residual <= o.velocity_tolerance) {
         s.status = Status::solved;
         break;
       }
@@ -314,19 +287,21 @@ void iterate(const ReducedProblem& p, const ProxOptions& o, ProxWorkspace& w, Pr
     s.alpha = adaptation.next(change * tighten, s.alpha);
   }
   s.iterations = std::min(s.iterations, o.max_iterations);
-  if (!s.lambda.allFinite() || !s.beta.allFinite()) return fail(p, o, w, s);
-  gather(p, s.lambda.data(), s.beta.data(), w);
-  s.residual = measure_residual(p, o, w, s.lambda.data(), s.beta.data());
+  sweeps.finish();
+  if (!s.lambda.allFinite() || !s.beta.allFinite()) return fail(p, sweeps);
+  if (s.status == Status::solved) return;  // measured at this point
+  sweeps.renew();
+  s.residual = sweeps.residual();
 }
 
 }  // namespace
 
 void jor(const ReducedProblem& problem, const ProxOptions& options, ProxWorkspace& workspace, ProxSolution& solution) {
-  iterate(problem, options, workspace, solution, sweep_jacobi);
+  iterate(problem, options, Method::jacobi, workspace, solution);
 }
 
 void sor(const ReducedProblem& problem, const ProxOptions& options, ProxWorkspace& workspace, ProxSolution& solution) {
-  iterate(problem, options, workspace, solution, sweep_gauss_seidel);
+  iterate(problem, options, Method::gauss_seidel, workspace, solution);
 }
 
 }  // namespace stiction

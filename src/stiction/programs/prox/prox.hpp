@@ -14,8 +14,8 @@
 #pragma once
 
 #include "stiction/problem/reduced.hpp"
-#include "stiction/problem/sections.hpp"
 #include "stiction/problem/solution.hpp"
+#include "stiction/programs/prox/dense_prox.hpp"
 
 namespace stiction {
 
@@ -42,12 +42,11 @@ struct ProxSolution {
 
 /// Memory of one solver, reused between calls.
 struct ProxWorkspace {
-  GrowVector y, y_next;                                     ///< r; (λ, β) where G is formed
-  GrowMatrix matrix;                                        ///< G, contacts first; empty where it is not formed
+  bool by_matrix = false;  ///< sweeps by G, in `dense`; else by R_t and B_t, in what follows
+  DenseProx dense;
+  GrowVector y, y_next;                                     ///< r
   GrowVector inverse_normal, inverse_tangent, inverse_row;  ///< 1 / G_ll, 0 where an impulse moves nothing
   SectionShape shape;
-
-  bool by_matrix() const { return matrix.size() > 0; }
 };
 
 /// Over-relaxed Jacobi. Throws InvalidArgument when sizes disagree or options are out of range.

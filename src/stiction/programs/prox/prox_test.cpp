@@ -235,29 +235,37 @@ TEST_P(EveryScheme, RefusesBadOptionsAndOverflowStaysFinite) {
   EXPECT_TRUE(s.lambda.allFinite());
 }
 
-// The same coordinates as one block and as two, whose G is not formed: the same iterates but for rounding.
+// The same coordinates as one block and as two, whose G is not formed: the same iterates but for rounding. Groups of four contacts and of
+// four rows, full and not, every section.
 TEST_P(EveryScheme, TheFormedMatrixTakesTheSameSteps) {
   Random random(3);
-  for (const bool has_rows : {false, true}) {
-    ReducedProblem formed = test_scenes::random_problem(4, 18, random);
-    if (has_rows) {
-      formed.Bt = BlockRows::from_dense(1, MatrixXd::NullaryExpr(2, 18, [&] { return test_scenes::normal(random); }), std::vector{18});
-      formed.w_free = VectorXd::Constant(2, -1.0);
-      formed.lo = VectorXd::Zero(2);
-      formed.hi = VectorXd::Constant(2, kInfinity);
+  for (const int edges : {0, 4, 7}) {
+    for (const auto& [contacts, rows] : {std::pair(1, 0), std::pair(4, 0), std::pair(3, 5), std::pair(5, 4), std::pair(7, 2)}) {
+      ReducedProblem formed = test_scenes::random_problem(contacts, 24, random);
+      formed.mu[0] = edges == 0 ? kInfinity : 0.0;
+      formed.u_free[0] = -1.0;  // bears
+      if (rows > 0) {
+        formed.Bt = BlockRows::from_dense(1, MatrixXd::NullaryExpr(rows, 24, [&] { return test_scenes::normal(random); }), std::vector{24});
+        formed.w_free = VectorXd::NullaryExpr(rows, [&] { return test_scenes::normal(random); });
+        formed.lo = VectorXd::Constant(rows, -0.01);
+        formed.hi = VectorXd::Constant(rows, kInfinity);
+      }
+      ReducedProblem split = formed;
+      split.Rt = BlockRows::from_dense(3, formed.Rt.single_block(), std::vector{12, 12});
+      split.Bt = BlockRows::from_dense(1, formed.Bt.to_dense(), std::vector{12, 12});
+      ProxOptions options = to(1e-9, 0.3);
+      options.edges = edges;
+      ProxWorkspace by_matrix, by_rows;
+      ProxSolution of_matrix, of_rows;
+      (GetParam() == Scheme::jor ? jor : sor)(formed, options, by_matrix, of_matrix);
+      (GetParam() == Scheme::jor ? jor : sor)(split, options, by_rows, of_rows);
+      EXPECT_TRUE(by_matrix.by_matrix && !by_rows.by_matrix);
+      EXPECT_EQ(of_matrix.status, Status::solved);
+      EXPECT_EQ(of_matrix.iterations, of_rows.iterations) << edges << " " << contacts << " " << rows;
+      EXPECT_LT((of_matrix.lambda - of_rows.lambda).norm(), 1e-10 * of_rows.lambda.norm());
+      EXPECT_LE((of_matrix.beta - of_rows.beta).norm(), 1e-10 * of_rows.lambda.norm());
+      EXPECT_NEAR(of_matrix.residual, of_rows.residual, 1e-12);
     }
-    ReducedProblem split = formed;
-    split.Rt = BlockRows::from_dense(3, formed.Rt.single_block(), std::vector{9, 9});
-    split.Bt = BlockRows::from_dense(1, formed.Bt.to_dense(), std::vector{9, 9});
-    ProxWorkspace by_matrix, by_rows;
-    ProxSolution of_matrix, of_rows;
-    (GetParam() == Scheme::jor ? jor : sor)(formed, to(1e-9), by_matrix, of_matrix);
-    (GetParam() == Scheme::jor ? jor : sor)(split, to(1e-9), by_rows, of_rows);
-    EXPECT_TRUE(by_matrix.by_matrix() && !by_rows.by_matrix());
-    EXPECT_EQ(of_matrix.status, Status::solved);
-    EXPECT_EQ(of_matrix.iterations, of_rows.iterations);
-    EXPECT_LT((of_matrix.lambda - of_rows.lambda).norm(), 1e-10 * of_rows.lambda.norm());
-    EXPECT_LE((of_matrix.beta - of_rows.beta).norm(), 1e-10 * of_rows.lambda.norm());
   }
 }
 

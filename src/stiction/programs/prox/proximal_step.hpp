@@ -1,0 +1,49 @@
+// What JOR and SOR share whether G is formed or not: the tangents' projection and the stopping test.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "stiction/problem/sections.hpp"
+
+namespace stiction {
+
+/// The Euclidean projection of t on the section of that radius: the disc, or the polygon.
+inline Eigen::Vector2d project_section(const SectionShape& shape, double radius, const Eigen::Vector2d& t) {
+  if (radius <= 0.0) return Eigen::Vector2d::Zero();
+  if (std::isinf(radius)) return t;
+  if (shape.disc()) {
+    const double length = t.norm();
+    return length <= radius ? t : Eigen::Vector2d(t * (radius / length));
+  }
+  const Sector sector = shape.sector(t);
+  const double apothem = radius * shape.cos_half(), half = radius * shape.sin_half();
+  if (sector.normal.dot(t) <= apothem) return t;
+  return apothem * sector.normal + std::clamp(sector.tangent.dot(t), -half, half) * sector.tangent;
+}
+
+/// The stopping test of a component: |step| <= |λ| relative + absolute.
+struct StepTolerance {
+  double relative = 0.0, absolute = 0.0;
+};
+
+/// Largest |step| / (|λ| relative + absolute) of the components: the test is met at <= 1. A NaN is taken, so that it ends the iteration.
+class StepTest {
+ public:
+  explicit StepTest(const StepTolerance& tolerance) : tolerance_(tolerance) {}
+  void add(double before, double after) {
+    const double step = std::abs(after - before);
+    if (step == 0.0) return;
+    const double ratio = step / (std::abs(before) * tolerance_.relative + tolerance_.absolute);
+    worst_ = ratio <= worst_ ? worst_ : ratio;
+  }
+  double worst() const { return worst_; }
+
+ private:
+  StepTolerance tolerance_;
+  double worst_ = 0.0;
+};
+
+inline double inverse_or_zero(double x) { return x > 0.0 ? 1.0 / x : 0.0; }
+
+}  // namespace stiction
