@@ -4,7 +4,8 @@
 #   names in their anonymous namespaces differ; a test keeps its own in a namespace called as its file.
 add_library(stiction_flags INTERFACE)
 target_compile_options(stiction_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror
-                       -Wno-maybe-uninitialized)  # GCC 12 sees uninitialised members in every std::variant that is moved
+                       -Wno-maybe-uninitialized  # GCC 12 sees uninitialised members in every std::variant that is moved
+                       -Wno-psabi)  # vectors of four pass between functions that are inlined, and nowhere else
 target_compile_definitions(stiction_flags INTERFACE _FILE_OFFSET_BITS=64)  # tinyxml2 asks for it, and a precompiled header must agree
 if(STICTION_SANITIZE)
   # Left out, for half of the time to compile, is what the address sanitizer and, for alignment, Eigen's assertions find too.

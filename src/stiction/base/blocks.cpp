@@ -23,6 +23,14 @@ using ContactVector = Eigen::Matrix<double, kContactRows, 1>;
 using BodyVector = Eigen::Matrix<double, kBodyColumns, 1>;
 using BodyBlock = Eigen::Map<const Eigen::Matrix<double, kBodyColumns, kBodyColumns>>;
 
+// y = A x, A square and column-major.
+void multiply_block(const double* a, Eigen::Index n, const double* x, double* y) {
+  std::fill_n(y, n, 0.0);
+  Eigen::Index j = 0;
+  for (; j + 2 <= n; j += 2, a += 2 * n) add_scaled(a, x[j], a + n, x[j + 1], y, n);
+  if (j < n) add_scaled(a, x[j], y, n);
+}
+
 // y += A x for one entry.
 void add_product(const ConstRowMap& a, const double* x, double* y) {
   if (a.rows() == kContactRows && a.cols() == kBodyColumns) {
@@ -37,7 +45,7 @@ void add_transposed_product(const ConstRowMap& a, const double* y, double* x) {
   if (a.rows() == kContactRows && a.cols() == kBodyColumns) {
     Eigen::Map<BodyVector>(x) += ContactRows(a.data()).transpose().lazyProduct(Eigen::Map<const ContactVector>(y));
   } else {
-    for (Eigen::Index i = 0; i < a.rows(); ++i) Eigen::Map<Eigen::RowVectorXd>(x, a.cols()) += y[i] * a.row(i);
+    for (Eigen::Index i = 0; i < a.rows(); ++i) add_scaled(a.data() + i * a.cols(), y[i], x, a.cols());
   }
 }
 
@@ -73,7 +81,7 @@ void BlockDiagonal::multiply(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::
     if (block_size(k) == kBodyColumns) {
       y.segment<kBodyColumns>(offset(k)).noalias() = BodyBlock(block(k).data()) * x.segment<kBodyColumns>(offset(k));
     } else {
-      y.segment(offset(k), block_size(k)).noalias() = block(k) * x.segment(offset(k), block_size(k));
+      multiply_block(block(k).data(), block_size(k), x.data() + offset(k), y.data() + offset(k));
     }
   }
 }
@@ -146,10 +154,6 @@ void BlockRows::truncate(int count) {
 }
 
 void BlockRows::multiply(const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const {
-  if (is_single_block() && cols() != kBodyColumns) {
-    y.noalias() = single_block() * x;
-    return;
-  }
   y.setZero();
   for (int g = 0; g < groups(); ++g) {
     for (int e = entry_begin(g); e < entry_end(g); ++e)

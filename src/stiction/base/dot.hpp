@@ -1,5 +1,5 @@
-// The scalar product of short runs of numbers, in order and inlined: where runs are of 3 to 40, the call and the alignment of a general one
-// cost more than the sum.
+// Sums over short runs of numbers, in order and inlined: where runs are of 3 to 40, the call and the alignment of a general product cost
+// more than the sum.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,9 @@
 
 namespace stiction {
 
+using Two = double __attribute__((vector_size(16)));
+
 inline double dot(const double* a, const double* b, std::ptrdiff_t n) {
-  using Two = double __attribute__((vector_size(16)));
   Two first{}, second{};  // so that one addition need not wait for the other
   std::ptrdiff_t k = 0;
   for (; k + 4 <= n; k += 4) {
@@ -24,6 +25,33 @@ inline double dot(const double* a, const double* b, std::ptrdiff_t n) {
   double sum = first[0] + first[1];
   for (; k < n; ++k) sum += a[k] * b[k];
   return sum;
+}
+
+/// y += s a.
+inline void add_scaled(const double* a, double s, double* y, std::ptrdiff_t n) {
+  std::ptrdiff_t k = 0;
+  for (; k + 2 <= n; k += 2) {
+    Two from, to;
+    std::memcpy(&from, a + k, sizeof(Two));
+    std::memcpy(&to, y + k, sizeof(Two));
+    to += s * from;
+    std::memcpy(y + k, &to, sizeof(Two));
+  }
+  if (k < n) y[k] += s * a[k];
+}
+
+/// y += s a + t b.
+inline void add_scaled(const double* a, double s, const double* b, double t, double* y, std::ptrdiff_t n) {
+  std::ptrdiff_t k = 0;
+  for (; k + 2 <= n; k += 2) {
+    Two first, second, to;
+    std::memcpy(&first, a + k, sizeof(Two));
+    std::memcpy(&second, b + k, sizeof(Two));
+    std::memcpy(&to, y + k, sizeof(Two));
+    to += s * first + t * second;
+    std::memcpy(y + k, &to, sizeof(Two));
+  }
+  if (k < n) y[k] += s * a[k] + t * b[k];
 }
 
 }  // namespace stiction

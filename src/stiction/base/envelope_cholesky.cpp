@@ -70,7 +70,7 @@ void EnvelopeCholesky::solve_upper(double* x) const {
   for (Index i = n; i-- > 0;) {
     const double* row = rows_.data() + i * n;
     x[i] *= reciprocal_.data()[i];
-    for (Index k = first_[i]; k < i; ++k) x[k] -= row[k] * x[i];
+    add_scaled(row + first_[i], -x[i], x + first_[i], i - first_[i]);
   }
 }
 

@@ -1,7 +1,8 @@
 // Inner loops built twice: for every x86-64 processor, and for 256-bit vectors with fused multiply-add.
 //
 // What STICTION_INLINE marks is inlined where it is called, so one source serves a caller compiled for the baseline and one that carries
-// STICTION_WIDE, called where `wide_vectors()` is true. Nothing but plain numbers goes in or out: Eigen's types have another layout there.
+// STICTION_WIDE, called where `wide_vectors()` is true. The layout of Eigen's types is that of the file's flags in both, but what it does
+// with them is inlined only by luck: inner loops read plain numbers.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -49,8 +49,8 @@ TEST(Trot, KineticQpOfThePapersTextComesOutAsPublishedOnSlipperyGround) {
 }
 
 TEST(Trot, KineticQpOfInfiniteFrictionComesOutAsPublished) {
-  constexpr std::uint64_t kStarts = 3;
-  for (const auto& [mu, tolerance] : {std::pair{kInfinity, 0.08}, std::pair{0.1, 0.1}}) {
+  constexpr std::uint64_t kStarts = 8;
+  for (const auto& [mu, tolerance] : {std::pair{kInfinity, 0.07}, std::pair{0.1, 0.1}}) {
     double error = 0.0, published = 0.0;
     for (std::uint64_t seed = 1; seed <= kStarts; ++seed) {
       TrotRun run = short_run(TrotController::id_qp_inf, mu, "paper");
@@ -63,7 +63,7 @@ TEST(Trot, KineticQpOfInfiniteFrictionComesOutAsPublished) {
       error += r.force_error_of_mean / static_cast<double>(kStarts);
       published = *r.published.force_error;
     }
-    EXPECT_NEAR(error, published, tolerance) << "mu " << mu;  // seconds of thirty, whose chaos rounding alone moves by 0.03
+    EXPECT_NEAR(error, published, tolerance) << "mu " << mu;  // of 40 starts: 0.27, each off by 0.05 in the mean, anew under any rounding
   }
 }
 

@@ -14,6 +14,7 @@
 #include <coal/shape/convex.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/three.hpp"
 
 namespace stiction {
 
@@ -188,19 +189,43 @@ struct Maker {
 
 }  // namespace
 
-void Collider::place(const Eigen::Isometry3d& X_W) {
+namespace {
+
+struct Placing {
+  const Eigen::Isometry3d &X_WB, &X_BG;
+  const Collider& collider;
+  Eigen::Isometry3d& X_WG;
+  double *lower, *upper;
+
+  STICTION_INLINE void run() const {
+    const three::Columns R_WB = three::rotation(X_WB), R = three::times(R_WB, X_BG.data(), 4);
+    const double* origin = X_WB.data() + 12;
+    const Four p = three::times(R_WB, X_BG.data() + 12) + Four{origin[0], origin[1], origin[2], 0.0};
+    three::set_pose(R, p, X_WG);
+    const Four center = p + three::times(R, collider.box_center.data());
+    // The cores' rounding is a ball, whatever the rotation.
+    const double round = collider.convex.radius;
+    Four half{round, round, round, 0.0};
+    for (int j = 0; j < 3; ++j) half += three::magnitude(R.column[j] * (collider.box_half[j] - round));
+    three::store(center - half, lower);
+    three::store(center + half, upper);
+  }
+};
+
+void place_narrow(const Placing& placing) { placing.run(); }
+STICTION_WIDE void place_wide(const Placing& placing) { placing.run(); }
+
+}  // namespace
+
+void Collider::place(const Eigen::Isometry3d& X_WB, const Eigen::Isometry3d& X_BG) {
   if (kind == Kind::half_space) {
-    plane.n = X_W.linear().col(2);
-    plane.offset = plane.n.dot(X_W.translation());
+    const Eigen::Isometry3d X = X_WB * X_BG;
+    plane.n = X.linear().col(2);
+    plane.offset = plane.n.dot(X.translation());
     return;
   }
-  (kind == Kind::surface ? placed.X : convex.X) = X_W;
-  const Vector3d c = X_W * box_center;
-  // The cores' rounding is a ball, whatever the rotation.
-  const Vector3d round = Vector3d::Constant(convex.radius);
-  const Vector3d h = X_W.linear().cwiseAbs() * (box_half - round) + round;
-  lower = c - h;
-  upper = c + h;
+  (wide_vectors() ? place_wide
+                  : place_narrow)({X_WB, X_BG, *this, kind == Kind::surface ? placed.X : convex.X, lower.data(), upper.data()});
 }
 
 std::optional<TriangleMesh> surface_of_mesh(const Shape& shape, std::string_view argument) {

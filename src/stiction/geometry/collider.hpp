@@ -25,7 +25,8 @@ struct Collider {
   Eigen::Vector3d lower = Eigen::Vector3d::Zero(), upper = Eigen::Vector3d::Zero();  ///< in the world
 
   bool is_convex() const { return kind != Kind::half_space && kind != Kind::surface; }
-  void place(const Eigen::Isometry3d& X_W);
+  /// At X_WB X_BG.
+  void place(const Eigen::Isometry3d& X_WB, const Eigen::Isometry3d& X_BG);
 };
 
 /// Loads and checks the shape. Throws InvalidArgument naming `argument`, FileError for a mesh file.

@@ -38,8 +38,9 @@ constexpr double kOrthonormal = 1e-6;
 /// `require_pose` without its message, which `update_poses` would build for every body of every step.
 bool is_pose(const Eigen::Isometry3d& X) {
   const Eigen::Vector3d p = X.translation(), x = X.linear().col(0), y = X.linear().col(1), z = X.linear().col(2);
-  const double error = std::abs(x.dot(x) - 1.0) + std::abs(y.dot(y) - 1.0) + std::abs(x.dot(y)) + (x.cross(y) - z).cwiseAbs().sum();
-  return error <= kOrthonormal && std::isfinite(p.sum());  // false of a NaN
+  const double xx = x.squaredNorm() - 1.0, yy = y.squaredNorm() - 1.0, xy = x.dot(y);
+  const double square = xx * xx + yy * yy + xy * xy + (x.cross(y) - z).squaredNorm();
+  return square + 0.0 * p.sum() <= kOrthonormal * kOrthonormal;  // false of a NaN, which 0 · ∞ is
 }
 
 void require_pose(std::string_view name, const Eigen::Isometry3d& X) {
@@ -60,7 +61,8 @@ struct CollisionScene::Impl {
   std::shared_ptr<const std::vector<SceneGeometry>> geometries;
   std::vector<Collider> colliders;
   std::vector<Eigen::Isometry3d> X_WG;  ///< of geometries with patches of friction, kept up
-  std::vector<int> planes;
+  std::vector<int> planes, solids;      ///< half-spaces and all others
+  unsigned any_type = 0, any_mask = 0;  ///< of all solids
   int bodies = 0;
   std::vector<Pair> disabled_geometries, declared;
   std::map<Pair, Material> materials;
@@ -98,14 +100,17 @@ struct CollisionScene::Impl {
     if (c.kind == Kind::half_space) {
       planes.push_back(static_cast<int>(i));
     } else {
-      broad_phase.boxes.emplace_back().id = static_cast<int>(i);
+      solids.push_back(static_cast<int>(i));
+      any_type |= g.type;
+      any_mask |= g.mask;
     }
-    place(i, g.placement);
+    place(i, Eigen::Isometry3d::Identity());
   }
 
-  void place(std::size_t i, const Eigen::Isometry3d& X) {
-    colliders[i].place(X);
-    if (!(*geometries)[i].patches.empty()) X_WG[i] = X;
+  void place(std::size_t i, const Eigen::Isometry3d& X_WB) {
+    const SceneGeometry& g = (*geometries)[i];
+    colliders[i].place(X_WB, g.placement);
+    if (!g.patches.empty()) X_WG[i] = X_WB * g.placement;
   }
 
   bool enabled(int i, int j) const {
@@ -116,15 +121,34 @@ struct CollisionScene::Impl {
     return !std::binary_search(disabled_geometries.begin(), disabled_geometries.end(), ordered(i, j));
   }
 
+  /// Only what its flags let meet another solid is sorted: of a robot's links that collide with the ground alone, none.
+  void list_boxes() {
+    for (const int i : solids) {
+      const SceneGeometry& g = geometry(i);
+      if ((g.type & any_mask) != 0 || (g.mask & any_type) != 0) broad_phase.boxes.emplace_back().id = i;
+    }
+  }
+
+  /// And what a declared pair does.
+  void add_box(int i) {
+    if (collider(i).kind == Kind::half_space || std::ranges::find(broad_phase.boxes, i, &BroadPhase::Box::id) != broad_phase.boxes.end())
+      return;
+    broad_phase.boxes.emplace_back().id = i;
+  }
+
+  /// Least height of a collider's box over the plane.
+  static double lowest(const Collider& c, const Plane3& plane) {
+    const Eigen::Vector3d at_lower = plane.n.cwiseProduct(c.lower), at_upper = plane.n.cwiseProduct(c.upper);
+    return at_lower.cwiseMin(at_upper).sum() - plane.offset;
+  }
+
   void find_pairs(double margin) {
     pairs.clear();
     for (auto& box : broad_phase.boxes) box.lower = collider(box.id).lower, box.upper = collider(box.id).upper;
     broad_phase.sweep(margin, pairs);
-    for (int p : planes) {
-      const Plane3& plane = collider(p).plane;
-      for (const auto& box : broad_phase.boxes) {
-        const double lowest = plane.n.dot(0.5 * (box.lower + box.upper)) - plane.n.cwiseAbs().dot(0.5 * (box.upper - box.lower));
-        if (lowest - plane.offset <= margin) pairs.push_back(ordered(p, box.id));
+    for (const int p : planes) {
+      for (const int i : solids) {
+        if (lowest(collider(i), collider(p).plane) <= margin) pairs.push_back(ordered(p, i));
       }
     }
     pairs.erase(std::remove_if(pairs.begin(), pairs.end(), [&](const Pair& p) { return !enabled(p.first, p.second); }), pairs.end());
@@ -205,6 +229,7 @@ CollisionScene::CollisionScene(std::vector<SceneGeometry> geometries) : impl_(st
   impl_->colliders.reserve(impl_->geometries->size());
   impl_->X_WG.resize(impl_->geometries->size());
   for (std::size_t i = 0; i < impl_->geometries->size(); ++i) impl_->add(i);
+  impl_->list_boxes();
 }
 CollisionScene::~CollisionScene() = default;
 CollisionScene::CollisionScene(const CollisionScene& other) : warnings(other.warnings), impl_(std::make_unique<Impl>(*other.impl_)) {}
@@ -249,6 +274,8 @@ void CollisionScene::declare_pair(int geometry_a, int geometry_b) {
   impl_->require_index("geometry_a", geometry_a);
   impl_->require_index("geometry_b", geometry_b);
   insert_sorted(impl_->declared, ordered(geometry_a, geometry_b));
+  impl_->add_box(geometry_a);
+  impl_->add_box(geometry_b);
 }
 
 bool CollisionScene::may_collide(int geometry_a, int geometry_b) const {
@@ -272,8 +299,7 @@ void CollisionScene::update_poses(std::span<const Eigen::Isometry3d> X_WB) {
     if (!is_pose(X_WB[i])) require_pose(fmt::format("X_WB[{}]", i), X_WB[i]);
   }
   for (std::size_t i = 0; i < impl_->geometries->size(); ++i) {
-    const SceneGeometry& g = (*impl_->geometries)[i];
-    if (g.body >= 0) impl_->place(i, X_WB[g.body] * g.placement);
+    if (const int body = impl_->geometry(static_cast<int>(i)).body; body >= 0) impl_->place(i, X_WB[body]);
   }
 }
 

@@ -178,6 +178,27 @@ TEST(CollisionScene, FlagsGroupsAndDeclaredPairs) {
   EXPECT_EQ(detected, pairs());
 }
 
+// As links of MuJoCo's robots are flagged: they meet the ground and no other link, unless a pair is declared.
+TEST(CollisionScene, WhatMeetsTheGroundAloneMeetsADeclaredPartner) {
+  SceneGeometry a = geometry("a", 0, Sphere{0.1}), b = geometry("b", 1, Sphere{0.1}), c = geometry("c", 2, Sphere{0.1});
+  a.mask = b.mask = c.mask = 0;
+  CollisionScene scene({geometry("ground", -1, HalfSpace{}), a, b, c});
+  const auto pairs = [&] {
+    scene.update_poses(std::vector<Isometry3d>(3, Isometry3d::Identity()));
+    std::vector<ContactPoint> contacts;
+    scene.detect(0.0, contacts);
+    std::set<std::pair<int, int>> found;
+    for (const ContactPoint& p : contacts) found.insert(std::minmax({p.geometry_a, p.geometry_b}));
+    return found;
+  };
+  const std::set<std::pair<int, int>> ground{{0, 1}, {0, 2}, {0, 3}};
+  EXPECT_EQ(pairs(), ground);
+  scene.declare_pair(1, 3);
+  std::set<std::pair<int, int>> more = ground;
+  more.emplace(1, 3);
+  EXPECT_EQ(pairs(), more);
+}
+
 TEST(CollisionScene, GapOfAPairIsThatOfItsContactPoints) {
   CollisionScene scene({geometry("a", 0, Sphere{0.1}), geometry("b", 1, Box{{0.1, 0.2, 0.3}}), geometry("ground", -1, HalfSpace{})});
   std::vector<Isometry3d> poses(2, Isometry3d::Identity());

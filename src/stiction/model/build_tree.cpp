@@ -121,6 +121,10 @@ std::shared_ptr<const RobotTree> build_tree(const RobotParts& parts) {
     const Inertial& body = node.plan.inertial;
     node.upright = node.plan.placement.linear() == Eigen::Matrix3d::Identity();
     node.massless = body.mass == 0.0 && body.inertia.isZero(0.0);
+    for (int c = 0; c < node.nv; ++c) {
+      const RobotTree::Node* parent = node.plan.parent < 0 ? nullptr : &tree->nodes[node.plan.parent];
+      tree->before.push_back(c > 0 ? node.v + c - 1 : parent != nullptr ? parent->v + parent->nv - 1 : -1);
+    }
   }
   return tree;
 }

@@ -8,216 +8,234 @@ namespace {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
+using three::Columns;
 using ConstVector = Eigen::Ref<const Eigen::VectorXd>;
 using Part = TreeScratch::Part;
-
-/// A x: inlined, where a function is called for the product of Eigen.
-[[gnu::always_inline]] inline Vector3d times(const Matrix3d& A, const Vector3d& x) {
-  return x[0] * A.col(0) + x[1] * A.col(1) + x[2] * A.col(2);
-}
+using Spatial = TreeScratch::Spatial;
 
 /// R turned by `angle` about its own axis number `axis`.
-void turn(int axis, double angle, Matrix3d& R) {
+STICTION_INLINE void turn(int axis, double angle, Columns& R) {
   const int i = (axis + 1) % 3, j = (axis + 2) % 3;
   const double c = std::cos(angle), s = std::sin(angle);
-  const Vector3d first = c * R.col(i) + s * R.col(j);
-  R.col(j) = c * R.col(j) - s * R.col(i);
-  R.col(i) = first;
+  const Four first = R.column[i] * c + R.column[j] * s;
+  R.column[j] = R.column[j] * c - R.column[i] * s;
+  R.column[i] = first;
 }
 
-void set_rotation(const Vector3d& p, const Vector3d& axis, Eigen::Ref<Vector6d> S) {
-  S.head<3>() = p.cross(axis);
-  S.tail<3>() = axis;
-}
+STICTION_INLINE void turn(const Matrix3d& by, Columns& R) { R = three::times(R, by.data(), 3); }
 
-Eigen::Quaterniond unit_quaternion(const ConstVector& q, int first) {
-  return Eigen::Quaterniond(Eigen::Vector4d(q.segment<4>(first))).normalized();
-}
+Matrix3d unit_rotation(const double* q) { return Eigen::Quaterniond(q).normalized().toRotationMatrix(); }
 
-// The joint's own motion: (R, p) from the frame it is placed at to the body's, and S.
-void move_joint(const RobotTree::Node& node, const ConstVector& q, Matrix3d& R, Vector3d& p, Matrix6Xd& S) {
+/// Where a body's frame is, from the reference point, and where unit motions go: about that point, and into J about the world's origin.
+struct Frame {
+  Columns R;
+  Four p;
+  Spatial* S;
+  double* J;
+  Four reference;
+
+  STICTION_INLINE void set(int c, const Spatial& motion) const {
+    S[c] = motion;
+    three::store(motion.linear + three::cross(reference, motion.angular), J + 6 * c);
+    three::store(motion.angular, J + 6 * c + 3);
+  }
+  STICTION_INLINE void set_translation(int c, Four axis) const { set(c, {axis, Four{}}); }
+  STICTION_INLINE void set_rotation(int c, Four axis) const { set(c, {three::cross(p, axis), axis}); }
+};
+
+// The joint's own motion: from the frame it is placed at to the body's, and its unit motions.
+STICTION_INLINE void move_joint(const RobotTree::Node& node, const double* q, Frame& frame) {
+  Columns& R = frame.R;
   switch (node.plan.kind) {
-    case JointKind::revolute: {
-      const Vector3d axis = node.aligned >= 0 ? Vector3d(R.col(node.aligned)) : Vector3d(R * node.plan.axis);
-      set_rotation(p, axis, S.col(node.v));
+    case JointKind::revolute:
       if (node.aligned >= 0) {
-        turn(node.aligned, q[node.q], R);
-      } else {
-        R = R * Eigen::AngleAxisd(q[node.q], node.plan.axis).toRotationMatrix();
+        frame.set_rotation(node.v, R.column[node.aligned]);
+        return turn(node.aligned, q[node.q], R);
       }
-      return;
-    }
+      frame.set_rotation(node.v, three::times(R, node.plan.axis.data()));
+      return turn(Eigen::AngleAxisd(q[node.q], node.plan.axis).toRotationMatrix(), R);
     case JointKind::prismatic: {
-      const Vector3d axis = R * node.plan.axis;
-      p += q[node.q] * axis;
-      S.col(node.v) << axis, Vector3d::Zero();
-      return;
+      const Four axis = three::times(R, node.plan.axis.data());
+      frame.p += axis * q[node.q];
+      return frame.set_translation(node.v, axis);
     }
     case JointKind::free:
-      p += R * q.segment<3>(node.q);
-      R = R * unit_quaternion(q, node.q + 3).toRotationMatrix();
-      for (int i = 0; i < 3; ++i) S.col(node.v + i) << R.col(i), Vector3d::Zero();
-      for (int i = 0; i < 3; ++i) set_rotation(p, R.col(i), S.col(node.v + 3 + i));
+      frame.p += three::times(R, q + node.q);
+      turn(unit_rotation(q + node.q + 3), R);
+      for (int i = 0; i < 3; ++i) frame.set_translation(node.v + i, R.column[i]);
+      for (int i = 0; i < 3; ++i) frame.set_rotation(node.v + 3 + i, R.column[i]);
       return;
     case JointKind::spherical:
-      R = R * unit_quaternion(q, node.q).toRotationMatrix();
-      for (int i = 0; i < 3; ++i) set_rotation(p, R.col(i), S.col(node.v + i));
+      turn(unit_rotation(q + node.q), R);
+      for (int i = 0; i < 3; ++i) frame.set_rotation(node.v + i, R.column[i]);
       return;
+  }
+}
+
+STICTION_INLINE void place_nodes(const RobotTree& tree, const double* q, TreeScratch& scratch, Eigen::Isometry3d* X_WB, double* J) {
+  Frame frame{{}, {}, scratch.S.data(), J, {}};
+  for (std::size_t k = 0; k < tree.nodes.size(); ++k) {
+    const RobotTree::Node& node = tree.nodes[k];
+    const double *placed = node.plan.placement.data(), *origin = placed + 12;
+    if (node.plan.parent >= 0) {
+      const auto parent = static_cast<std::size_t>(node.plan.parent);
+      frame.R = three::rotation(X_WB[parent]);
+      frame.p = scratch.parts[parent].p + three::times(frame.R, origin);
+      if (!node.upright) frame.R = three::times(frame.R, placed, 4);
+    } else {
+      frame.R = three::rotation(node.plan.placement);
+      frame.p = Four{origin[0], origin[1], origin[2], 0.0};
+      if (k == 0) {
+        frame.reference = frame.p;  // of the first body's origin
+        if (node.plan.kind == JointKind::free) frame.reference += three::times(frame.R, q + node.q);
+      }
+      frame.p -= frame.reference;
+    }
+    move_joint(node, q, frame);
+    scratch.parts[k].p = frame.p;
+    three::set_pose(frame.R, frame.reference + frame.p, X_WB[k]);
   }
 }
 
 /// V × U.
-SpatialVector motion_cross(const SpatialVector& V, const SpatialVector& U) {
-  return {V.angular.cross(U.linear) + V.linear.cross(U.angular), V.angular.cross(U.angular)};
+STICTION_INLINE Spatial motion_cross(const Spatial& V, const Spatial& U) {
+  return {three::cross(V.angular, U.linear) + three::cross(V.linear, U.angular), three::cross(V.angular, U.angular)};
 }
 
 /// V ×* f.
-SpatialVector force_cross(const SpatialVector& V, const SpatialVector& f) {
-  return {V.angular.cross(f.linear), V.angular.cross(f.angular) + V.linear.cross(f.linear)};
+STICTION_INLINE Spatial force_cross(const Spatial& V, const Spatial& f) {
+  return {three::cross(V.angular, f.linear), three::cross(V.angular, f.angular) + three::cross(V.linear, f.linear)};
 }
 
 /// I U of the body or composite body.
-SpatialVector times(const Part& part, const SpatialVector& U) {
-  return {part.mass * U.linear + U.angular.cross(part.first), times(part.second, U.angular) + part.first.cross(U.linear)};
+STICTION_INLINE Spatial momentum(const Part& part, const Spatial& U) {
+  return {U.linear * part.mass + three::cross(U.angular, part.first),
+          three::times(part.second, U.angular) + three::cross(part.first, U.linear)};
 }
 
-SpatialVector unit_motion(const TreeScratch& scratch, int column) {
-  return {scratch.S.col(column).head<3>(), scratch.S.col(column).tail<3>()};
+STICTION_INLINE double dot(const Spatial& a, const Spatial& b) {
+  const Four product = a.linear * b.linear + a.angular * b.angular;
+  return product[0] + product[1] + product[2];
 }
 
-/// c cᵀ and R I Rᵀ are symmetric: half of each is computed.
-void set_inertia(const Inertial& body, const Matrix3d& R, Part& part) {
-  const Vector3d c = part.p + times(R, body.com);
+// I = R I_c Rᵀ + m (c² - c cᵀ), c the centre of mass from the reference point.
+STICTION_INLINE void set_inertia(const Inertial& body, const Eigen::Isometry3d& X, Part& part) {
+  const Columns R = three::rotation(X), turned = three::times(R, body.inertia.data(), 3);
+  const Four c = part.p + three::times(R, body.com.data()), mc = c * body.mass;
+  const double square = three::dot(mc, c);
   part.mass = body.mass;
-  part.first = body.mass * c;
-  Matrix3d turned;
-  for (int j = 0; j < 3; ++j) turned.col(j) = times(R, body.inertia.col(j));
-  const auto set = [&](int i, int j, double diagonal) {
-    part.second(i, j) = part.second(j, i) = turned.row(i).dot(R.row(j)) - part.first[i] * c[j] + diagonal;
-  };
-  const double square = part.first.dot(c);
-  set(0, 0, square);
-  set(1, 1, square);
-  set(2, 2, square);
-  set(1, 0, 0.0);
-  set(2, 0, 0.0);
-  set(2, 1, 0.0);
-}
-
-void clear_inertia(Part& part) {
-  part.mass = 0.0;
-  part.first.setZero();
-  part.second.setZero();
-}
-
-void move_part(const RobotTree& tree, std::size_t k, const ConstVector& v, const Vector3d& gravity, TreeScratch& scratch) {
-  const RobotTree::Node& node = tree.nodes[k];
-  Part& part = scratch.parts[k];
-  SpatialVector own{Vector3d::Zero(), Vector3d::Zero()};
-  for (int c = node.v; c < node.v + node.nv; ++c) {
-    own.linear += scratch.S.col(c).head<3>() * v[c];
-    own.angular += scratch.S.col(c).tail<3>() * v[c];
+  part.first = mc;
+  for (int j = 0; j < 3; ++j) {
+    part.second.column[j] =
+        turned.column[0] * R.column[0][j] + turned.column[1] * R.column[1][j] + turned.column[2] * R.column[2][j] - mc * c[j];
+    part.second.column[j][j] += square;
   }
-  if (node.plan.parent < 0) {
-    part.V = own;
-    part.A = {-gravity, Vector3d::Zero()};
+}
+
+STICTION_INLINE void move_part(const RobotTree& tree, std::size_t k, const double* v, const Vector3d& gravity, TreeScratch& scratch) {
+  const RobotTree::Node& node = tree.nodes[k];
+  Spatial own{};
+  for (int c = node.v; c < node.v + node.nv; ++c) own += {scratch.S[c].linear * v[c], scratch.S[c].angular * v[c]};
+  Part& part = scratch.parts[k];
+  part.V = own;
+  if (node.plan.parent >= 0) {
+    part.V += scratch.parts[node.plan.parent].V;
+    part.A = scratch.parts[node.plan.parent].A;
   } else {
-    const Part& parent = scratch.parts[node.plan.parent];
-    part.V = parent.V;
-    part.V += own;
-    part.A = parent.A;
+    part.A = {Four{-gravity[0], -gravity[1], -gravity[2], 0.0}, Four{}};
   }
   part.A += motion_cross(part.V, own);
 }
 
-// Column of M and entry of h of a coordinate of node k, then those of its ancestors in the column.
-void add_column(const RobotTree& tree, std::size_t k, int column, const TreeScratch& scratch, Eigen::Ref<Eigen::MatrixXd>& M,
-                Eigen::Ref<Eigen::VectorXd>& h) {
-  const Part& part = scratch.parts[k];
-  const SpatialVector s = unit_motion(scratch, column), F = times(part, s);
-  h[column] = s.linear.dot(part.f.linear) + s.angular.dot(part.f.angular);
-  for (int j = static_cast<int>(k); j >= 0; j = tree.nodes[j].plan.parent) {
-    const RobotTree::Node& node = tree.nodes[j];
-    for (int row = node.v; row < node.v + node.nv && row <= column; ++row) {
-      M(row, column) = M(column, row) = scratch.S.col(row).head<3>().dot(F.linear) + scratch.S.col(row).tail<3>().dot(F.angular);
-    }
-  }
-  M(column, column) += tree.nodes[k].plan.armature;
-}
-
-/// The velocity of a free joint is in axes that turn: its armature's momentum a v has the rate a (dv/dt + ω × v).
-void add_turning_armature(const RobotTree::Node& node, const ConstVector& v, Eigen::Ref<Eigen::VectorXd>& h) {
-  h.segment<3>(node.v) += node.plan.armature * v.segment<3>(node.v + 3).cross(v.segment<3>(node.v));
-}
-
-}  // namespace
-
-TreeScratch::TreeScratch(const RobotTree& tree) : parts(tree.nodes.size()) {
-  const RobotTree::Node& last = tree.nodes.back();
-  S.setZero(6, last.v + last.nv);
-}
-
-void place(const RobotTree& tree, const ConstVector& q, TreeScratch& scratch, Eigen::Isometry3d* X_WB, Matrix6Xd& J_W) {
-  Vector3d reference = Vector3d::Zero();  // of the first body's origin, once it is known
-  for (std::size_t k = 0; k < tree.nodes.size(); ++k) {
-    const RobotTree::Node& node = tree.nodes[k];
-    Matrix3d R;
-    Vector3d p = node.plan.placement.translation();
-    if (node.plan.parent >= 0) {
-      const auto parent = static_cast<std::size_t>(node.plan.parent);
-      R = X_WB[parent].linear();
-      p = scratch.parts[parent].p + R * p;
-      if (!node.upright) R = R * node.plan.placement.linear();
-    } else {
-      R = node.plan.placement.linear();
-      if (k == 0) {
-        reference = p;
-        if (node.plan.kind == JointKind::free) reference += R * q.segment<3>(node.q);
-      }
-      p -= reference;
-    }
-    move_joint(node, q, R, p, scratch.S);
-    scratch.parts[k].p = p;
-    X_WB[k].linear() = R;
-    X_WB[k].translation() = reference + p;
-  }
-  J_W.resize(6, scratch.S.cols());
-  for (int c = 0; c < J_W.cols(); ++c) {
-    const SpatialVector s = unit_motion(scratch, c);
-    J_W.col(c).head<3>() = s.linear + reference.cross(s.angular);
-    J_W.col(c).tail<3>() = s.angular;
-  }
-}
-
-void add_dynamics(const RobotTree& tree, const ConstVector& v, const Vector3d& gravity, TreeScratch& scratch, const Eigen::Isometry3d* X_WB,
-                  Vector6d* V_WB, Eigen::Ref<Eigen::MatrixXd> M, Eigen::Ref<Eigen::VectorXd> h) {
+STICTION_INLINE void pass_out(const RobotTree& tree, const double* v, const Vector3d& gravity, TreeScratch& scratch,
+                              const Eigen::Isometry3d* X_WB, Vector6d* V_WB) {
   for (std::size_t k = 0; k < tree.nodes.size(); ++k) {
     const RobotTree::Node& node = tree.nodes[k];
     Part& part = scratch.parts[k];
     move_part(tree, k, v, gravity, scratch);
-    V_WB[k].head<3>() = part.V.linear + part.V.angular.cross(part.p);
-    V_WB[k].tail<3>() = part.V.angular;
+    three::store(part.V.linear + three::cross(part.V.angular, part.p), V_WB[k].data());
+    three::store(part.V.angular, V_WB[k].data() + 3);
     if (node.massless) {
-      clear_inertia(part);
-      part.f = {Vector3d::Zero(), Vector3d::Zero()};
+      part.mass = 0.0;
+      part.first = Four{};
+      part.second = Columns{};
+      part.f = Spatial{};
     } else {
-      set_inertia(node.plan.inertial, X_WB[k].linear(), part);
-      part.f = force_cross(part.V, times(part, part.V));
-      part.f += times(part, part.A);
+      set_inertia(node.plan.inertial, X_WB[k], part);
+      part.f = force_cross(part.V, momentum(part, part.V));
+      part.f += momentum(part, part.A);
     }
   }
+}
+
+/// The velocity of a free joint is in axes that turn: its armature's momentum a v has the rate a (dv/dt + ω × v).
+STICTION_INLINE void add_turning_armature(const RobotTree::Node& node, const double* v, double* h) {
+  const Four turning = three::cross(Four{v[3], v[4], v[5], 0.0}, Four{v[0], v[1], v[2], 0.0}) * node.plan.armature;
+  for (int i = 0; i < 3; ++i) h[i] += turning[i];
+}
+
+// M column-major with columns `stride` apart.
+STICTION_INLINE void pass_back(const RobotTree& tree, const double* v, TreeScratch& scratch, double* M, std::ptrdiff_t stride, double* h) {
   for (std::size_t k = tree.nodes.size(); k-- > 0;) {
     const RobotTree::Node& node = tree.nodes[k];
     const Part& part = scratch.parts[k];
-    for (int column = node.v; column < node.v + node.nv; ++column) add_column(tree, k, column, scratch, M, h);
-    if (node.plan.kind == JointKind::free) add_turning_armature(node, v, h);
+    for (int column = node.v; column < node.v + node.nv; ++column) {
+      const Spatial& s = scratch.S[column];
+      const Spatial F = momentum(part, s);
+      h[column] = dot(s, part.f);
+      for (int row = column; row >= 0; row = tree.before[row]) {
+        M[column * stride + row] = M[row * stride + column] = dot(scratch.S[row], F);
+      }
+      M[column * stride + column] += node.plan.armature;
+    }
+    if (node.plan.kind == JointKind::free) add_turning_armature(node, v + node.v, h + node.v);
     if (node.plan.parent < 0) continue;
     Part& parent = scratch.parts[node.plan.parent];
     parent.f += part.f;
     parent.mass += part.mass;
     parent.first += part.first;
-    parent.second += part.second;
+    for (int j = 0; j < 3; ++j) parent.second.column[j] += part.second.column[j];
   }
+}
+
+struct Passes {
+  const RobotTree& tree;
+  const double* v;
+  const Vector3d& gravity;
+  TreeScratch& scratch;
+  const Eigen::Isometry3d* X_WB;
+  Vector6d* V_WB;
+  double* M;
+  std::ptrdiff_t stride;
+  double* h;
+
+  STICTION_INLINE void run() const {
+    pass_out(tree, v, gravity, scratch, X_WB, V_WB);
+    pass_back(tree, v, scratch, M, stride, h);
+  }
+};
+
+void place_narrow(const RobotTree& tree, const double* q, TreeScratch& scratch, Eigen::Isometry3d* X_WB, double* J) {
+  place_nodes(tree, q, scratch, X_WB, J);
+}
+STICTION_WIDE void place_wide(const RobotTree& tree, const double* q, TreeScratch& scratch, Eigen::Isometry3d* X_WB, double* J) {
+  place_nodes(tree, q, scratch, X_WB, J);
+}
+void pass_narrow(const Passes& passes) { passes.run(); }
+STICTION_WIDE void pass_wide(const Passes& passes) { passes.run(); }
+
+}  // namespace
+
+TreeScratch::TreeScratch(const RobotTree& tree) : parts(tree.nodes.size()), S(tree.before.size()) {}
+
+void place(const RobotTree& tree, const ConstVector& q, TreeScratch& scratch, Eigen::Isometry3d* X_WB, Matrix6Xd& J_W) {
+  J_W.resize(6, std::ssize(scratch.S));
+  (wide_vectors() ? place_wide : place_narrow)(tree, q.data(), scratch, X_WB, J_W.data());
+}
+
+void add_dynamics(const RobotTree& tree, const ConstVector& v, const Vector3d& gravity, TreeScratch& scratch, const Eigen::Isometry3d* X_WB,
+                  Vector6d* V_WB, Eigen::Ref<Eigen::MatrixXd> M, Eigen::Ref<Eigen::VectorXd> h) {
+  (wide_vectors() ? pass_wide : pass_narrow)({tree, v.data(), gravity, scratch, X_WB, V_WB, M.data(), M.outerStride(), h.data()});
 }
 
 }  // namespace stiction

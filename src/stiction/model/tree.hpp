@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "stiction/base/three.hpp"
 #include "stiction/model/dynamics.hpp"
 #include "stiction/model/world_impl.hpp"
 
@@ -22,17 +23,6 @@ inline Eigen::Matrix3d cross_matrix(const Eigen::Vector3d& r) {
   return m;
 }
 
-/// In two halves: blocks of six numbers are copied by calls, vectors of three are not.
-struct SpatialVector {
-  Eigen::Vector3d linear, angular;
-
-  SpatialVector& operator+=(const SpatialVector& other) {
-    linear += other.linear;
-    angular += other.angular;
-    return *this;
-  }
-};
-
 struct RobotTree {
   struct Node {
     JointPlan plan;
@@ -42,19 +32,28 @@ struct RobotTree {
     bool massless = false;
   };
   std::vector<Node> nodes;  ///< parents first
+  std::vector<int> before;  ///< per coordinate, the next one towards the root, -1: none; M has no entries but with these
 };
 
-/// Sums over a body and all beyond it, and the motion of the body; reused between calls.
+/// Sums over a body and all beyond it, and the motion of the body; reused between calls. Vectors as in base/three.hpp.
 struct TreeScratch {
+  struct Spatial {
+    three::Stored linear, angular;
+
+    STICTION_INLINE void operator+=(const Spatial& other) {
+      linear += other.linear;
+      angular += other.angular;
+    }
+  };
   struct Part {
-    Eigen::Vector3d p;       ///< joint frame from the reference point
-    SpatialVector V, A, f;   ///< velocity, acceleration at v̇ = 0, force
-    double mass;             ///< of the composite body
-    Eigen::Vector3d first;   ///< mass times centre from the reference point
-    Eigen::Matrix3d second;  ///< inertia about the reference point
+    three::Stored p;        ///< joint frame from the reference point
+    Spatial V, A, f;        ///< velocity, acceleration at v̇ = 0, force
+    double mass;            ///< of the composite body
+    three::Stored first;    ///< mass times centre from the reference point
+    three::Columns second;  ///< inertia about the reference point
   };
   std::vector<Part> parts;
-  Matrix6Xd S;  ///< 6 x nv, unit motions about the reference point
+  std::vector<Spatial> S;  ///< nv unit motions about the reference point
 
   explicit TreeScratch(const RobotTree& tree);
 };
