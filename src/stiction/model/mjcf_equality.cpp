@@ -52,12 +52,13 @@ class EqualityReader {
     if (equality.kind == EqualityKind::connect) {
       equality.X_AF.translation() = vector3(require(e_, "anchor"));
       equality.X_BF.translation() = X_BA * equality.X_AF.translation();
-    } else if (!relative_pose(equality.X_AF)) {
-      equality.X_BF = X_BA;
+    } else {
+      if (const Attribute anchor = attribute(e_, "anchor")) equality.X_BF.translation() = vector3(anchor);
+      if (!relative_pose(equality.X_AF)) equality.X_AF = X_BA.inverse() * equality.X_BF;
     }
   }
 
-  /// relpose: body 2 in body 1, of which a zero quaternion says that it is the one in which the file is written.
+  /// relpose: of body 2's axes at its `anchor`, in body 1; a zero quaternion says that it is the one in which the file is written.
   bool relative_pose(Eigen::Isometry3d& X_AB) const {
     const Attribute a = attribute(e_, "relpose");
     if (!a) return false;

@@ -276,15 +276,16 @@ TEST(Mjcf, EqualitiesHoldInThePoseOfTheFile) {
   const World world = load(
       R"(<worldbody><body name="a" pos="0 0 1" euler="0 0 90"><joint name="i" ref="30"/><geom size="0.1"/><site name="s" pos="1 0 0"/></body>
       <body name="b" pos="1 0 0"><joint name="j" axis="1 0 0"/><geom size="0.1"/><site name="t" pos="-1 1 1"/></body></worldbody>
-    <equality><connect body1="a" anchor="0.1 0.2 0.3"/><weld name="w" body1="a" body2="b"/><weld body1="a" body2="b" relpose="0 1 0 1 0 0 0"/>
+    <equality><connect body1="a" anchor="0.1 0.2 0.3"/><weld name="w" body1="a" body2="b"/><weld body1="a" body2="b" anchor="0 0 2" relpose="0 1 0 1 0 0 0"/>
       <connect site1="s" site2="t"/><joint joint1="j" joint2="i" polycoef="0.1 2 3"/><joint joint1="j" active="false"/></equality>)");
   const auto e = world.equalities();
   ASSERT_EQ(e.size(), 5u);
   EXPECT_TRUE(e[0].X_BF.translation().isApprox(Eigen::Vector3d(-0.2, 0.1, 1.3), 1e-14));
   EXPECT_EQ(e[0].body_b, 0);
-  EXPECT_TRUE(e[1].X_BF.translation().isApprox(Eigen::Vector3d(-1, 0, 1)));
+  EXPECT_TRUE(e[1].X_AF.translation().isApprox(Eigen::Vector3d(0, -1, -1)));
   EXPECT_EQ(e[1].name, "w");
   EXPECT_TRUE(e[2].X_AF.translation().isApprox(Eigen::Vector3d(0, 1, 0)));
+  EXPECT_EQ(e[2].X_BF.translation(), Eigen::Vector3d(0, 0, 2));  // what lies at relpose in body 1 is body 2's anchor
   EXPECT_TRUE(e[3].X_BF.translation().isApprox(Eigen::Vector3d(-1, 1, 1)));
   EXPECT_NEAR(e[4].reference_b, M_PI / 6.0, 1e-15);
   EXPECT_EQ(e[4].polynomial, (std::array<double, 5>{0.1, 2.0, 3.0, 0.0, 0.0}));
