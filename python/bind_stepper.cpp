@@ -74,6 +74,7 @@ StepperHandle* copied(StepperHandle& s) {
 State checked(const World& world, const State& state) {
   require_size("state.q", state.q.size(), world.nq());
   require_size("state.v", state.v.size(), world.nv());
+  require_within_reach("state.q", state.q);
   require_finite("state.v", state.v);
   if (!std::isfinite(state.time)) throw InvalidArgument("state.time", "a finite number", fmt::format("{}", state.time));
   WorldData data(world);

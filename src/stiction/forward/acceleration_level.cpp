@@ -329,7 +329,7 @@ AccelerationLevel::Answer AccelerationLevel::evaluate(const EventSetting& settin
   assemble_rows(setting, q, v);
   reduce(problem_, reduction_);
   const Answer answer = solve_law(setting);
-  if (answer == Answer::failed) return answer;
+  if (answer == Answer::failed || !std::isfinite(v_dot_.squaredNorm())) return Answer::failed;
   out.v_dot = v_dot_;
   lambda_b_.setZero(problem_.bounded_rows());
   if (problem_.bounded_rows() > 0) {

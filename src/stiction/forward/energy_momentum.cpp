@@ -266,7 +266,7 @@ EnergyMomentum::Progress EnergyMomentum::advance(const World& world, const Phase
   double last = kInfinity;
   for (int pass = 0; pass < kPasses; ++pass) {
     follow(world, h, from);
-    if (!middle_.q.allFinite() || !last_.q.allFinite() || !std::isfinite(last_.v.squaredNorm())) return Progress::diverged;
+    if (!middle_.q.allFinite() || !within_reach(last_.q) || !std::isfinite(last_.v.squaredNorm())) return Progress::diverged;
     update(world, middle_.q, middle_.v, data);
     update(world, last_.q, last_.v, end_);
     for (const Tree& tree : trees_) balance(world, h, data, tree);

@@ -61,6 +61,7 @@ bool runge_kutta(Integrator integrator, const World& world, double s, const Phas
       w.stage.q += s * t.a[k][j] * w.q_rate[j];
       w.stage.v += s * t.a[k][j] * w.v_rate[j];
     }
+    if (!within_reach(w.stage.q) || !w.stage.v.allFinite()) return false;
     if (k > 0) normalize(world, w.stage.q);
     turn_to_body(world, w.stage.q, w.stage.v);
     w.q_rate[k].resize(world.nq());
@@ -76,7 +77,7 @@ bool runge_kutta(Integrator integrator, const World& world, double s, const Phas
     end.v += s * w.v_rate[0];
     w.path = end.v;
     move(world, s, w.path, end.q, end.v);
-    return end.q.allFinite() && end.v.allFinite();
+    return within_reach(end.q) && end.v.allFinite();
   }
   end.v = w.start_v;
   for (std::size_t k = 0; k < stages; ++k) {
@@ -94,7 +95,7 @@ bool runge_kutta(Integrator integrator, const World& world, double s, const Phas
     worst(w.q_rate, end.q);
     worst(w.v_rate, end.v);
   }
-  if (!end.q.allFinite() || !end.v.allFinite()) return false;
+  if (!within_reach(end.q) || !end.v.allFinite()) return false;
   normalize(world, end.q);
   turn_to_body(world, end.q, end.v);
   return true;

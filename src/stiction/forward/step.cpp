@@ -171,6 +171,7 @@ void Stepper::detect() {
 }
 
 void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau) {
+  require_within_reach("q", state.q);
   assemble_.dt = part();
   update_at(state);
   detect();
@@ -291,7 +292,7 @@ void Stepper::project(StepReport& report) {
   worst.lifted += made.lifted;
 }
 
-// One step of length assemble_.dt; false, with the state as it was, when it cannot be certified or would not stay finite.
+// One step of length assemble_.dt; false, with the state as it was, when it cannot be certified or would end out of reach (kFarthest).
 bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& report) {
   StageClock clock(report, options_.timed);
   if (!prepared) {
@@ -319,8 +320,8 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
   } else {
     row_of(options_.scheme).finish(world_, assemble_.dt, at_, solution_.v, velocity_, next_);
   }
-  const bool finite = next_.q.allFinite() && next_.v.allFinite();
-  if (finite) {
+  const bool kept = within_reach(next_.q) && next_.v.allFinite();
+  if (kept) {
     state.q = next_.q;
     state.v = next_.v;
     ++report.sub_steps;
@@ -328,7 +329,7 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
     report.status = Status::numerical_error;
   }
   clock.end(Stage::integrate);
-  return finite;
+  return kept;
 }
 
 bool Stepper::take_halved(const Torques& tau, double h, int halvings, bool prepared, State& state, StepReport& report) {
@@ -407,6 +408,7 @@ void Stepper::show_end(const Torques& tau, const State& state, const StepReport&
 }
 
 StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {
+  require_within_reach("q", state.q);
   StepReport report;
   report.status = Status::solved;
   start_ = state;

@@ -422,6 +422,29 @@ TEST(Stepper, StateThatCannotStayFiniteIsAStatus) {
   }
 }
 
+// Beyond 1e9 m a position has no digits left for the motion of a step: what is there, or would get there, is refused.
+TEST(Stepper, NothingMovesWherePositionsHaveNoDigits) {
+  for (const Scheme scheme : kSchemes) {
+    StepOptions options = options_with(Law::coulomb_cone);
+    options.scheme = scheme;
+    Stepper stepper = stepper_for(box_on_ground(0.05), options);
+    State state = initial_state(stepper.world());
+    state.q[0] = 0.99e9;
+    EXPECT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted) << to_string(scheme);
+    for (const double force : {1e18, 1e30, 1e300}) {
+      state = initial_state(stepper.world());
+      VectorXd tau = VectorXd::Zero(6);
+      tau[0] = force;
+      const StepReport report = stepper.step(tau, state);
+      EXPECT_FALSE(report.accepted) << to_string(scheme) << force;
+      EXPECT_NE(report.status, Status::solved) << to_string(scheme) << force;
+    }
+    state.q[0] = -1.1e9;
+    EXPECT_THROW(stepper.step(VectorXd::Zero(6), state), InvalidArgument);
+    EXPECT_THROW(stepper.prepare(state, VectorXd::Zero(6)), InvalidArgument);
+  }
+}
+
 TEST(Stepper, BadInputNamesTheArgument) {
   const World world = box_on_ground(0.05);
   Stepper stepper = stepper_for(world, options_with(Law::coulomb_cone));

@@ -313,6 +313,7 @@ TEST(BadInput, FreeBodiesAreChecked) {
   refuses([](FreeBody& b) { b.inertia(0, 1) = 1.0; });
   refuses([](FreeBody& b) { b.inertia.diagonal() << 1.0, 1.0, 3.0; });
   refuses([](FreeBody& b) { b.pose.linear()(0, 0) = 2.0; });
+  refuses([](FreeBody& b) { b.pose.translation().z() = -1.1e9; });
   refuses([](FreeBody& b) { b.name.clear(); });
   refuses([](FreeBody& b) { b.shapes.push_back({Sphere{-1.0}}); });
   refuses([](FreeBody& b) { b.shapes.push_back({Sphere{1.0}, Eigen::Isometry3d::Identity(), -0.5}); });
@@ -320,6 +321,12 @@ TEST(BadInput, FreeBodiesAreChecked) {
   builder.add_free_body(good);
   EXPECT_THROW(builder.add_free_body(good), InvalidArgument);
   EXPECT_THROW(builder.set_gravity(Eigen::Vector3d(0, 0, std::nan(""))), InvalidArgument);
+}
+
+TEST(BadInput, OffsetsOfAFileThatLeadOutOfReachAreRefused) {
+  WorldBuilder builder;
+  builder.add_robot_text(mjcf(R"(<joint/><geom size="1"/><body name="far" pos="0 2e9 0"><joint/><geom size="1"/></body>)"));
+  EXPECT_THAT([&] { builder.build(); }, testing::ThrowsMessage<InvalidArgument>(HasSubstr("position of body 'far'")));
 }
 
 TEST(BadInput, ShapesAreChecked) {

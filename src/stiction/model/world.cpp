@@ -1,5 +1,7 @@
 #include "stiction/model/world.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
@@ -33,6 +35,15 @@ int known(int index, std::string_view argument, std::string_view what, std::stri
 }
 
 }  // namespace
+
+void require_within_reach(std::string_view argument, const Eigen::Ref<const Eigen::VectorXd>& values) {
+  require_finite(argument, values);
+  for (Eigen::Index i = 0; i < values.size(); ++i) {
+    if (std::abs(values[i]) <= kFarthest) continue;
+    throw InvalidArgument(fmt::format("{}[{}]", argument, i),
+                          "a number within 1e9 of 0, beyond which a step's motion is below the last digit", fmt::format("{}", values[i]));
+  }
+}
 
 std::string_view to_string(JointKind kind) {
   constexpr std::string_view names[] = {"revolute", "prismatic", "spherical", "free"};

@@ -29,6 +29,14 @@
 
 namespace stiction {
 
+/// Bound of coordinates and of bodies' positions (rad or m): the last digit of a double is 1.2e-7 there, below the 1e-6 m that contacts may
+/// overlap (StepOptions::allowed_penetration); farther out a step's motion is lost in it.
+inline constexpr double kFarthest = 1e9;
+/// False also of a NaN.
+inline bool within_reach(const Eigen::Ref<const Eigen::VectorXd>& values) { return (values.array().abs() <= kFarthest).all(); }
+/// Throws InvalidArgument, naming the entry, unless within_reach.
+void require_within_reach(std::string_view argument, const Eigen::Ref<const Eigen::VectorXd>& values);
+
 enum class JointKind { revolute, prismatic, spherical, free };
 std::string_view to_string(JointKind kind);
 

@@ -16,6 +16,7 @@ namespace {
 
 void require_rigid(std::string_view argument, const Eigen::Isometry3d& X) {
   require_finite(argument, X.matrix());
+  require_within_reach(fmt::format("{}.translation", argument), X.translation());
   const double error = (X.linear().transpose() * X.linear() - Eigen::Matrix3d::Identity()).cwiseAbs().maxCoeff();
   if (!(error <= 1e-9) || X.linear().determinant() < 0.0) {
     throw InvalidArgument(argument, "a rotation and a translation", fmt::format("a rotation part off by {:.3g}", error));
@@ -236,6 +237,15 @@ void settle_gravity(World::Impl& world) {
   }
 }
 
+/// Offsets of a file that lead a body out of reach.
+void check_positions(const World& world) {
+  require_within_reach("q", world.initial_configuration());
+  WorldData data(world);
+  update_kinematics(world, world.initial_configuration(), data);
+  for (std::size_t b = 0; b < data.X_WB.size(); ++b)
+    require_within_reach(fmt::format("position of body '{}'", world.bodies()[b].name), data.X_WB[b].translation());
+}
+
 /// A closed loop or coupled joint that the start configuration does not meet is a warning: the first steps will close it.
 void check_equalities(World::Impl& impl, const World& world) {
   if (impl.equalities.empty()) return;
@@ -335,6 +345,7 @@ World WorldBuilder::build() const {
     settle(*world->uncut);
   }
   World made(world);
+  check_positions(made);
   check_equalities(*world, made);
   return made;
 }
