@@ -87,6 +87,12 @@ TrotRun controller(bool hard) {
   return run;
 }
 
+// |(LF + RH) - (RF + LH)| over the sum, 0 in the air.
+double uneven(const std::array<double, kTrotLegs>& force) {
+  const double one = force[0] + force[3], other = force[1] + force[2];
+  return one + other > 0.0 ? std::abs(one - other) / (one + other) : 0.0;
+}
+
 class Trial {
  public:
   Trial(const StarlethConfiguration& configuration, const StarlethPlan& plan)
@@ -146,13 +152,15 @@ class Trial {
     out_.halved += report.halved ? 1 : 0;
     for (std::size_t s = 0; s < kStages; ++s) out_.by_stage[s] += report.seconds[s];
     int bearing = 0;
-    double force = 0.0;
-    const int foot = world_.links()[feet_[0]].body;
+    std::array<double, kTrotLegs> force{};
     for (int i = 0; i < stepper_.problem().contacts(); ++i) {
       const double impulse = stepper_.solution().impulses[3 * i];
       const ContactPoint& contact = stepper_.contacts()[i];
       bearing += impulse > 0.0 ? 1 : 0;
-      if (contact.body_a == foot || contact.body_b == foot) force += impulse / stepper_.problem().dt;
+      for (std::size_t f = 0; f < feet_.size(); ++f) {
+        const int foot = world_.links()[feet_[f]].body;
+        if (contact.body_a == foot || contact.body_b == foot) force[f] += impulse / stepper_.problem().dt;
+      }
     }
     out_.contacts += bearing;
     out_.most_contacts = std::max(out_.most_contacts, bearing);
@@ -162,11 +170,12 @@ class Trial {
     }
     if (last_cycle) {
       out_.cycle.push_back(state_.time - plan_.duration + kStarlethPeriod);
-      out_.force.push_back(force);
+      out_.force.push_back(force[0]);
     }
     if (state_.time > kSettled) {
       out_.deepest = std::max(out_.deepest, report.deepest_penetration);
       out_.depth += report.deepest_penetration;
+      out_.diagonal += uneven(force);
       ++settled_;
     }
     if (state_.time < 0.5 * kStarlethTick + kSettled) sunk_ = foot_depth();
@@ -198,6 +207,7 @@ class Trial {
     out_.iterations /= static_cast<double>(std::max(1L, in_contact_));
     out_.contacts /= static_cast<double>(std::max(1L, out_.steps));
     out_.depth /= static_cast<double>(std::max(1L, settled_));
+    out_.diagonal /= static_cast<double>(std::max(1L, settled_));
     out_.opening_rate = (opening() - start_) / state_.time;
     if (state_.time > kSettled) out_.sinking_rate = (foot_depth() - sunk_) / (state_.time - kSettled);
     const Eigen::Quaterniond R(Eigen::Vector4d(state_.q.segment<4>(3)));

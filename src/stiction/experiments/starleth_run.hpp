@@ -5,9 +5,12 @@
 //                12 hinges, hence 18, 38 and 78 coordinates. It touches the ground with all links, not with feet and joints alone.
 //   controller   inverse dynamics of the trot [ZD15] (id-lcp-mu, planned feet) in place of [G14, Ref. 22]. It knows joints only, whatever
 //                the coordinates, and is the same for all.
-//                On four feet its answer loads one diagonal or the other, in turn, and lifts the feet of the other by up to 0.3 mm: rigid
-//                ground returns just these forces. On springs it falls, as do the trot's other inverse dynamics, all of which take the
-//                ground for rigid: there (Cm) joint and foot PID of the trot walk.
+//                On four feet its answer loads one diagonal or the other, in turn, as the simulation returns: with twelve joints
+//                prescribed the robot is a rigid table. What the tolerance leaves in the velocities is fed back, so one foot is asked to
+//                open (at 1e-7 m/s where the tolerance is 1e-6, at 1e-10 m/s where 1e-9) and bears nothing. The choice among redundant
+//                forces (least torque) is left where all four rest, and is even. Rocking about the diagonals, feet lift by up to 0.5 mm.
+//                On springs it falls, as do the trot's other inverse dynamics, all of which take the ground for rigid: there (Cm) joint
+//                and foot PID of the trot walk.
 //   gait         period 0.8 s [G14]; in stance for 0.75 of it, which the paper leaves open
 //   tolerance    1e-6 of the certificate, and up to 1e-4 a step goes on: velocities of contacts right to 1e-4 of those of the step. The
 //                paper ends where impulses change by less than 1e-6 N s, 1e-5 m/s of a foot of 0.1 kg.
@@ -63,6 +66,7 @@ struct StarlethTrial {
   double sinking_rate = 0.0;         ///< m/s, at which the feet sink into the ground, mean over them from 1 s on
   double deepest = 0.0;              ///< m, penetration from 1 s on
   double depth = 0.0;                ///< m, that of the deepest contact, mean from 1 s on
+  double diagonal = 0.0;             ///< mean from 1 s on of what one diagonal bears more than the other, over the sum of both
   double tilt = 0.0;                 ///< rad, of the base at the end
   double distance = 0.0;             ///< m, of the base in the plane
   std::vector<double> cycle, force;  ///< s and N: normal force on the left front foot in the last gait cycle

@@ -72,12 +72,12 @@ TEST(Rollout, ARunThatIsRefusedStaysWhereItWasAndTheOthersGoOn) {
   const RowMatrix q = scene.start.q.transpose().replicate(3, 1), v = RowMatrix::Zero(3, scene.world.nv());
   const auto control = [](int run, const Simulation& s, VectorXd& tau) { tau[0] = run == 1 && s.steps() == 3 ? 1e308 : 0.0; };
   const Rollout out = rollout(scene.make_stepper(), q, v, 10, {.threads = 2, .control = control});
-  EXPECT_THAT(out.taken, testing::ElementsAre(10, 4, 10));
+  EXPECT_THAT(out.taken, testing::ElementsAre(10, 3, 10));
   EXPECT_THAT(out.status, testing::ElementsAre(Status::solved, Status::numerical_error, Status::solved));
   const auto row = [&](int run, int k) {
     return Eigen::Map<const VectorXd>(out.q.data() + (run * 11 + k) * scene.world.nq(), scene.world.nq());
   };
-  for (int k = 5; k <= 10; ++k) EXPECT_EQ(row(1, k), row(1, 4));
+  for (int k = 4; k <= 10; ++k) EXPECT_EQ(row(1, k), row(1, 3));
   EXPECT_EQ(row(0, 10), row(2, 10));
 }
 
