@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 #include <utility>
 
@@ -14,21 +13,14 @@ using Eigen::Index;
 
 namespace {
 
-STICTION_INLINE void load(const double* from, Four& x) { std::memcpy(&x, from, sizeof x); }
-STICTION_INLINE double sum_of(const Four& x) { return (x[0] + x[1]) + (x[2] + x[3]); }
-
 // x <- x - β (x_0 + v·x_below) (1, v), n numbers below x_0; returns |x_below|² of the result.
 STICTION_INLINE double reflect_in_place(double beta, const double* v, Index n, double* x) {
   double* below = x + 1;
-  Four sum{}, other{}, a, b;
+  Four sum{}, other{};
   Index i = 0;
   for (; i + 8 <= n; i += 8) {
-    load(v + i, a);
-    load(below + i, b);
-    sum += a * b;
-    load(v + i + 4, a);
-    load(below + i + 4, b);
-    other += a * b;
+    sum += load_four(v + i) * load_four(below + i);
+    other += load_four(v + i + 4) * load_four(below + i + 4);
   }
   double along = x[0];
   for (Index j = i; j < n; ++j) along += v[j] * below[j];
@@ -36,16 +28,12 @@ STICTION_INLINE double reflect_in_place(double beta, const double* v, Index n, d
   x[0] -= along;
   sum = other = Four{};
   for (Index j = 0; j < i; j += 8) {
-    load(v + j, a);
-    load(below + j, b);
-    b -= a * along;
-    sum += b * b;
-    std::memcpy(below + j, &b, sizeof b);
-    load(v + j + 4, a);
-    load(below + j + 4, b);
-    b -= a * along;
-    other += b * b;
-    std::memcpy(below + j + 4, &b, sizeof b);
+    const Four first = load_four(below + j) - load_four(v + j) * along;
+    const Four second = load_four(below + j + 4) - load_four(v + j + 4) * along;
+    sum += first * first;
+    other += second * second;
+    store_four(first, below + j);
+    store_four(second, below + j + 4);
   }
   double square = 0.0;
   for (; i < n; ++i) {

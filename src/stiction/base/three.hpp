@@ -11,13 +11,8 @@
 
 namespace stiction::three {
 
-/// Reads four numbers.
-STICTION_INLINE Four load(const double* from) {
-  Four out;
-  std::memcpy(&out, from, sizeof(Four));
-  return out;
-}
-STICTION_INLINE Four load(const Eigen::Vector3d& from) { return Four{from[0], from[1], from[2], 0.0}; }
+/// Reads three numbers.
+STICTION_INLINE Four load(const double* from) { return Four{from[0], from[1], from[2], 0.0}; }
 /// Writes three numbers.
 STICTION_INLINE void store(Four x, double* to) { std::memcpy(to, &x, 3 * sizeof(double)); }
 
@@ -27,9 +22,6 @@ STICTION_INLINE double dot(Four a, Four b) {
   const Four product = a * b;
   return product[0] + product[1] + product[2];
 }
-
-/// |x|, number by number.
-STICTION_INLINE Four magnitude(Four x) { return x < 0.0 ? -x : x; }
 
 /// In memory, wherever that is: without its instructions the compiler aligns a vector of four like one of two.
 using Stored = double __attribute__((vector_size(32), aligned(8)));
@@ -48,7 +40,7 @@ STICTION_INLINE Columns times(const Columns& A, const double* B, int stride) {
 
 STICTION_INLINE Columns rotation(const Eigen::Isometry3d& X) {
   const double* from = X.data();
-  return {{load(from), load(from + 4), load(from + 8)}};
+  return {{load_four(from), load_four(from + 4), load_four(from + 8)}};
 }
 /// The place ends in the 1 of a pose.
 STICTION_INLINE void set_pose(const Columns& R, Four place, Eigen::Isometry3d& X) {

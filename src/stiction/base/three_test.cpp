@@ -21,12 +21,12 @@ struct Products {
 
 STICTION_INLINE void multiply(const Isometry3d& X, const Matrix3d& A, const Vector3d& a, const Vector3d& b, Products& out) {
   const three::Columns R = three::rotation(X), turned = three::times(R, A.data(), 3);
-  three::store(three::cross(three::load(a), three::load(b)), out.cross.data());
-  three::store(three::times(R, three::load(a)), out.rotated.data());
-  three::store(three::magnitude(three::load(a)), out.magnitude.data());
+  three::store(three::cross(three::load(a.data()), three::load(b.data())), out.cross.data());
+  three::store(three::times(R, three::load(a.data())), out.rotated.data());
+  three::store(magnitude(three::load(a.data())), out.magnitude.data());
   for (int j = 0; j < 3; ++j) three::store(turned.column[j], out.turned.col(j).data());
   three::set_pose(turned, three::times(R, b.data()), out.pose);
-  out.dot = three::dot(three::load(a), three::load(b));
+  out.dot = three::dot(three::load(a.data()), three::load(b.data()));
 }
 void multiply_narrow(const Isometry3d& X, const Matrix3d& A, const Vector3d& a, const Vector3d& b, Products& out) {
   multiply(X, A, a, b, out);

@@ -5,6 +5,8 @@
 // with them is inlined only by luck: inner loops read plain numbers.
 #pragma once
 
+#include <cstring>
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #define STICTION_WIDE __attribute__((target("avx2,fma")))
 #else
@@ -25,5 +27,16 @@ inline bool wide_vectors() {
 }
 
 using Four = double __attribute__((vector_size(32)));
+
+/// From and to any address.
+STICTION_INLINE Four load_four(const double* from) {
+  Four x;
+  std::memcpy(&x, from, sizeof x);
+  return x;
+}
+STICTION_INLINE void store_four(const Four& x, double* to) { std::memcpy(to, &x, sizeof x); }
+STICTION_INLINE double sum_of(const Four& x) { return (x[0] + x[1]) + (x[2] + x[3]); }
+/// |x|, number by number.
+STICTION_INLINE Four magnitude(const Four& x) { return x < 0.0 ? -x : x; }
 
 }  // namespace stiction

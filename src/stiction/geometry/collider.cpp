@@ -199,14 +199,13 @@ struct Placing {
 
   STICTION_INLINE void run() const {
     const three::Columns R_WB = three::rotation(X_WB), R = three::times(R_WB, X_BG.data(), 4);
-    const double* origin = X_WB.data() + 12;
-    const Four p = three::times(R_WB, X_BG.data() + 12) + Four{origin[0], origin[1], origin[2], 0.0};
+    const Four p = three::times(R_WB, X_BG.data() + 12) + three::load(X_WB.data() + 12);
     three::set_pose(R, p, X_WG);
     const Four center = p + three::times(R, collider.box_center.data());
     // The cores' rounding is a ball, whatever the rotation.
     const double round = collider.convex.radius;
     Four half{round, round, round, 0.0};
-    for (int j = 0; j < 3; ++j) half += three::magnitude(R.column[j] * (collider.box_half[j] - round));
+    for (int j = 0; j < 3; ++j) half += magnitude(R.column[j] * (collider.box_half[j] - round));
     three::store(center - half, lower);
     three::store(center + half, upper);
   }

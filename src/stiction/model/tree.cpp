@@ -84,7 +84,7 @@ STICTION_INLINE void place_nodes(const RobotTree& tree, const double* q, TreeScr
       if (!node.upright) frame.R = three::times(frame.R, placed, 4);
     } else {
       frame.R = three::rotation(node.plan.placement);
-      frame.p = Four{origin[0], origin[1], origin[2], 0.0};
+      frame.p = three::load(origin);
       if (k == 0) {
         frame.reference = frame.p;  // of the first body's origin
         if (node.plan.kind == JointKind::free) frame.reference += three::times(frame.R, q + node.q);
@@ -142,7 +142,7 @@ STICTION_INLINE void move_part(const RobotTree& tree, std::size_t k, const doubl
     part.V += scratch.parts[node.plan.parent].V;
     part.A = scratch.parts[node.plan.parent].A;
   } else {
-    part.A = {Four{-gravity[0], -gravity[1], -gravity[2], 0.0}, Four{}};
+    part.A = {-three::load(gravity.data()), Four{}};
   }
   part.A += motion_cross(part.V, own);
 }
@@ -170,7 +170,7 @@ STICTION_INLINE void pass_out(const RobotTree& tree, const double* v, const Vect
 
 /// The velocity of a free joint is in axes that turn: its armature's momentum a v has the rate a (dv/dt + ω × v).
 STICTION_INLINE void add_turning_armature(const RobotTree::Node& node, const double* v, double* h) {
-  const Four turning = three::cross(Four{v[3], v[4], v[5], 0.0}, Four{v[0], v[1], v[2], 0.0}) * node.plan.armature;
+  const Four turning = three::cross(three::load(v + 3), three::load(v)) * node.plan.armature;
   for (int i = 0; i < 3; ++i) h[i] += turning[i];
 }
 

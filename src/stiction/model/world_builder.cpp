@@ -238,22 +238,17 @@ void settle_gravity(World::Impl& world) {
 }
 
 /// Offsets of a file that lead a body out of reach.
-void check_positions(const World& world) {
+void check_positions(const World& world, const WorldData& start) {
   require_within_reach("q", world.initial_configuration());
-  WorldData data(world);
-  update_kinematics(world, world.initial_configuration(), data);
-  for (std::size_t b = 0; b < data.X_WB.size(); ++b)
-    require_within_reach(fmt::format("position of body '{}'", world.bodies()[b].name), data.X_WB[b].translation());
+  for (std::size_t b = 0; b < start.X_WB.size(); ++b)
+    require_within_reach(fmt::format("position of body '{}'", world.bodies()[b].name), start.X_WB[b].translation());
 }
 
 /// A closed loop or coupled joint that the start configuration does not meet is a warning: the first steps will close it.
-void check_equalities(World::Impl& impl, const World& world) {
-  if (impl.equalities.empty()) return;
+void check_equalities(World::Impl& impl, const World& world, const WorldData& start) {
   constexpr double kClosed = 1e-6;  // m or rad: files round their digits
-  WorldData data(world);
-  update_kinematics(world, impl.q0, data);
   for (const Equality& equality : impl.equalities) {
-    const EqualityError e = equality_error(world, data, equality, impl.q0);
+    const EqualityError e = equality_error(world, start, equality, impl.q0);
     const double off = std::max(e.position.norm(), e.rotation.norm());
     if (off <= kClosed) continue;
     Robot& robot = impl.robots[equality.robot];
@@ -345,8 +340,10 @@ World WorldBuilder::build() const {
     settle(*world->uncut);
   }
   World made(world);
-  check_positions(made);
-  check_equalities(*world, made);
+  WorldData start(made);
+  update_kinematics(made, made.initial_configuration(), start);
+  check_positions(made, start);
+  check_equalities(*world, made, start);
   return made;
 }
 

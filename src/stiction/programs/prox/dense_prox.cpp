@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "stiction/base/wide_vectors.hpp"
@@ -27,22 +26,15 @@ constexpr int kFour = 4;
 
 int fours(int n) { return (n + kFour - 1) / kFour; }
 
-STICTION_INLINE void load(const double* from, Four& x) { std::memcpy(&x, from, sizeof x); }
-STICTION_INLINE void store(const Four& x, double* to) { std::memcpy(to, &x, sizeof x); }
-STICTION_INLINE void add(const double* from, double factor, Four& sum) {
-  Four x;
-  load(from, x);
-  sum += x * factor;
-}
-STICTION_INLINE void make_absolute(Four& x) { x = x > -x ? x : -x; }
+STICTION_INLINE void add(const double* from, double factor, Four& sum) { sum += load_four(from) * factor; }
 
 // u = G x + free of four contacts, whose N are the entries from `first` on; two columns at a time, so that one sum need not wait for the
 // other.
 STICTION_INLINE void contact_velocities(const Sweep& s, int first, Four& n, Four& t1, Four& t2) {
   const double* column = s.matrix + first;
-  load(s.free + first, n);
-  load(s.free + first + kFour, t1);
-  load(s.free + first + 2 * kFour, t2);
+  n = load_four(s.free + first);
+  t1 = load_four(s.free + first + kFour);
+  t2 = load_four(s.free + first + 2 * kFour);
   Four n_odd{}, t1_odd{}, t2_odd{};
   int k = 0;
   for (; k + 2 <= s.columns; k += 2, column += 2 * s.length) {
@@ -67,17 +59,12 @@ STICTION_INLINE void contact_velocities(const Sweep& s, int first, Four& n, Four
 
 // The same of four rows.
 STICTION_INLINE void row_velocities(const Sweep& s, int first, Four& w) {
-  load(s.free + first, w);
+  w = load_four(s.free + first);
   for (int k = 0; k < s.columns; ++k) add(s.matrix + k * s.length + first, s.x[s.place[k]], w);
 }
 
 // x - α u / G_ll
-STICTION_INLINE void relax(const Sweep& s, int first, Four& u) {
-  Four x, inverse;
-  load(s.x + first, x);
-  load(s.inverse + first, inverse);
-  u = x - inverse * s.alpha * u;
-}
+STICTION_INLINE void relax(const Sweep& s, int first, Four& u) { u = load_four(s.x + first) - load_four(s.inverse + first) * s.alpha * u; }
 
 void project_sections(const SectionShape& shape, int count, const double* radius, double* t1, double* t2) {
   for (int i = 0; i < count; ++i) {
@@ -104,46 +91,40 @@ STICTION_INLINE void project_discs(const Four& radius, Four& t1, Four& t2) {
 
 STICTION_INLINE void step_contacts(const Sweep& s, int group) {
   const int first = 3 * kFour * group;
-  Four n, t1, t2, mu;
+  Four n, t1, t2;
   contact_velocities(s, first, n, t1, t2);
   relax(s, first, n);
   relax(s, first + kFour, t1);
   relax(s, first + 2 * kFour, t2);
   n = n > 0.0 ? n : Four{};
-  load(s.mu + kFour * group, mu);
+  const Four mu = load_four(s.mu + kFour * group);
   const Four radius = n > 0.0 ? mu * n : Four{};  // no infinity times zero
   if (s.shape->disc()) project_discs(radius, t1, t2);
-  store(n, s.next + first);
-  store(t1, s.next + first + kFour);
-  store(t2, s.next + first + 2 * kFour);
+  store_four(n, s.next + first);
+  store_four(t1, s.next + first + kFour);
+  store_four(t2, s.next + first + 2 * kFour);
   if (s.shape->disc()) return;
   double radii[kFour];
-  store(radius, radii);
+  store_four(radius, radii);
   project_sections(*s.shape, kFour, radii, s.next + first + kFour, s.next + first + 2 * kFour);
 }
 
 STICTION_INLINE void step_rows(const Sweep& s, int four) {
   const int first = kFour * (3 * s.groups + four);
-  Four b, lo, hi;
+  Four b;
   row_velocities(s, first, b);
   relax(s, first, b);
-  load(s.lo + kFour * four, lo);
-  load(s.hi + kFour * four, hi);
+  const Four lo = load_four(s.lo + kFour * four), hi = load_four(s.hi + kFour * four);
   b = b < lo ? lo : b;
   b = b > hi ? hi : b;
-  store(b, s.next + first);
+  store_four(b, s.next + first);
 }
 
 STICTION_INLINE double largest_ratio(const Sweep& s) {
   Four worst{};
   for (int i = 0; i < s.length; i += kFour) {
-    Four before, step;
-    load(s.x + i, before);
-    load(s.next + i, step);
-    step -= before;
-    make_absolute(step);
-    make_absolute(before);
-    const Four ratio = step / (before * s.tolerance.relative + s.tolerance.absolute), taken = step == 0.0 ? Four{} : ratio;
+    const Four before = load_four(s.x + i), step = magnitude(load_four(s.next + i) - before);
+    const Four ratio = step / (magnitude(before) * s.tolerance.relative + s.tolerance.absolute), taken = step == 0.0 ? Four{} : ratio;
     worst = taken <= worst ? worst : taken;
   }
   double largest = worst[0];
@@ -163,13 +144,8 @@ STICTION_WIDE double jacobi_wide(const Sweep& s) { return sweep_all(s); }
 STICTION_INLINE double velocity(const Sweep& s, int entry) {
   const double* row = s.matrix + entry * s.length;
   Four sum{};
-  for (int i = 0; i < s.length; i += kFour) {
-    Four a, x;
-    load(row + i, a);
-    load(s.x + i, x);
-    sum += a * x;
-  }
-  return s.free[s.place[entry]] + ((sum[0] + sum[1]) + (sum[2] + sum[3]));
+  for (int i = 0; i < s.length; i += kFour) sum += load_four(row + i) * load_four(s.x + i);
+  return s.free[s.place[entry]] + sum_of(sum);
 }
 
 STICTION_INLINE void step_contact(const Sweep& s, int i, StepTest& test) {
