@@ -27,7 +27,7 @@ class DenseProx {
   /// m/s, ProxSolution::residual of the point.
   double residual();
 
-  struct Sweep;  ///< what a sweep reads, as plain numbers
+  struct Sweep;  // what a sweep reads, as plain numbers
 
  private:
   Sweep sweep(double alpha, const StepTolerance& tolerance);
