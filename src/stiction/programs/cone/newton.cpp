@@ -58,16 +58,20 @@ bool newton(const ReducedProblem& problem, ConeMemory& memory, int steps) {
   double now = evaluate(problem, memory);
   if (memory.best <= memory.target || now <= memory.floor) return memory.best <= memory.target;
   const double limit = proximal_limit(problem), first = now, sharpest = kSharpest * limit;
-  int rises = 0;
-  for (int k = 0; k < steps && memory.budget > 0 && now > memory.floor; ++k) {
+  // What an acceptable point lacks is one more change of the active set, at differences of 1e-10: neither the steps nor the rises that led
+  // there end it.
+  const auto acceptable = [&] { return memory.best <= memory.accept; };
+  int rises = 0, rises_at_end = 0;
+  for (int k = 0; (k < steps || (acceptable() && memory.best > memory.target)) && memory.budget > 0 && now > memory.floor; ++k) {
     if (!newton_step(problem, memory, std::max(limit, std::min(kGivesWay * memory.velocity / now, sharpest)))) break;
     const double last = now;
     now = evaluate(problem, memory);
     record(memory, ConePhase::newton, 0.0, now, 1.0);
     if (!std::isfinite(now) || now > std::max(kHopeless * first, memory.velocity)) break;
-    if (!(now < 0.5 * last) && (memory.best <= memory.target || ++rises > kRises)) break;
+    if (now < 0.5 * last) continue;
+    if (memory.best <= memory.target || ++(acceptable() ? rises_at_end : rises) > kRises) break;
   }
-  return memory.best <= memory.accept;
+  return acceptable();
 }
 
 }  // namespace stiction

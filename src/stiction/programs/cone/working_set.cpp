@@ -136,7 +136,7 @@ void start_cold(const ReducedProblem& problem, ConeMemory& memory, WorkingSet& s
 bool solve_part(const ConeOptions& options, int edges, bool warm, ConeMemory& memory, WorkingSet& set) {
   ConeOptions part = options;
   part.warm_start = true;
-  part.max_iterations = std::min(memory.budget, warm ? kWarmSteps : kPartIterations);
+  part.max_iterations = std::min(memory.budget, kPartIterations);
   if (warm) {
     refine(set.part, part, edges, set.memory, kWarmSteps, set.solution);
   } else {
