@@ -1,5 +1,6 @@
 #include "cli/command.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -8,8 +9,10 @@
 #include <fstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/files.hpp"
 
 namespace stiction::cli {
 
@@ -35,6 +38,23 @@ std::string seed_complaint(const std::string& text) {
 
 }  // namespace
 
+CLI::Validator writable_file(const std::vector<std::string>& endings) {
+  const auto complaint = [endings](const std::string& file) -> std::string {
+    if (file == "-") return {};
+    const auto fits = [&](const std::string& ending) { return file.ends_with(ending); };
+    if (!endings.empty() && std::ranges::none_of(endings, fits)) {
+      return fmt::format("expected a file name that ends in {}, got '{}'", fmt::join(endings, " or "), file);
+    }
+    try {
+      require_writable(file);
+    } catch (const FileError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  return {complaint, ""};
+}
+
 const CLI::Validator& positive_number() {
   static const CLI::Validator check = number_check("a finite number > 0", [](double x) { return x > 0.0 && std::isfinite(x); });
   return check;
@@ -50,6 +70,7 @@ CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::stri
   const auto set_json = [&session](const std::string& file) { session.json = file; };
   sub.add_option_function<std::string>("--json", set_json, "Print JSON instead of a table; to FILE when one is named")
       ->expected(0, 1)
+      ->check(writable_file())
       ->type_name("[FILE]")
       ->default_str("-");
   sub.add_option("--seed", session.seed, "Seed of everything random")->check(CLI::Validator(seed_complaint, ""))->capture_default_str();

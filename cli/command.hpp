@@ -42,6 +42,9 @@ CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::stri
 const CLI::Validator& positive_number();     ///< finite, > 0
 const CLI::Validator& nonnegative_number();  ///< >= 0, "inf" allowed
 
+/// Check of a file to write, "-" allowed: what could not be written, or ends otherwise, is refused before the work whose result it takes.
+CLI::Validator writable_file(const std::vector<std::string>& endings = {});
+
 /// Writes `text` and a line end to the file, or to standard output for "-". Throws FileError when it cannot be written.
 void write_text(const std::string& file, std::string_view text);
 

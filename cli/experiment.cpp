@@ -67,7 +67,9 @@ void add_experiment(CLI::App& app, Session& session) {
   for (const Entry& e : kExperiments) {
     CLI::App& sub = add_subcommand(experiment, e.name, e.paper[0] == '[' ? fmt::format("{}, {}", e.about, e.paper) : e.about, session);
     if (e.draws) {
-      CLI::Option* plot = sub.add_option("--plot", session.plot, "Figure of it (.svg, .png or .pdf; needs matplotlib)")->type_name("FILE");
+      CLI::Option* plot = sub.add_option("--plot", session.plot, "Figure of it (.svg, .png or .pdf; needs matplotlib)")
+                              ->type_name("FILE")
+                              ->check(writable_file({".svg", ".png", ".pdf"}));
       sub.add_flag("--narrow", session.narrow, "Every plot in a file of its own, FILE's name and the plot's, legible on a phone")
           ->needs(plot);
     }

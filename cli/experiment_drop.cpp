@@ -152,7 +152,8 @@ void add_drop(CLI::App& sub, Session& session) {
   sub.add_option("--law", command->law, "Contact law: " + law_names())->capture_default_str();
   sub.add_flag("--fixed", command->fixed, "URDF files keep a fixed base, at the height at which their lowest point is clear");
   sub.add_flag("--quick", command->quick, "0.2 s at most");
-  sub.add_option("--dump", command->dump, "File (.json or .npz) for the contact problem at which a run ended");
+  sub.add_option("--dump", command->dump, "File (.json or .npz) for the contact problem at which a run ended")
+      ->check(writable_file({".json", ".npz"}));
   sub.callback([command, &session] { session.run = [command, &session] { return run_drop(*command, session); }; });
 }
 

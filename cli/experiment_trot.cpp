@@ -308,8 +308,9 @@ void add_trot(CLI::App& sub, Session& session) {
   sub.add_option("--starts", command->starts, "Perturbed starts, from --seed on")->capture_default_str();
   sub.add_flag("--quick", command->quick, fmt::format("One start, {:g} s at most", kQuickDuration));
   sub.add_option("--lookahead", command->lookahead, "Of the inverse dynamics (s; default: the set-up's)");
-  sub.add_option("--log", command->log, "CSV file, one row per step");
-  sub.add_option("--record", command->record, "File (.npz) of the whole run, for stiction view and stiction report");
+  sub.add_option("--log", command->log, "CSV file, one row per step")->check(writable_file());
+  sub.add_option("--record", command->record, "File (.npz) of the whole run, for stiction view and stiction report")
+      ->check(writable_file({".npz"}));
   sub.add_option("--model", command->model, "The quadruped's URDF")->capture_default_str();
   sub.callback([command, &session] { session.run = [command, &session] { return trot(*command, session); }; });
 }

@@ -51,6 +51,7 @@ Scene prepare_scene(const SimulateOptions& options) {
 Outcome run(const SimulateOptions& options, const Scene& scene, const Session& session) {
   Simulation simulation(scene);
   print_warnings(simulation.warnings(), session);
+  if (scene.world.nv() == 0) print_warnings({"nothing in the scene moves: it has no [[robot]] and no [[body]]"}, session);
   RunLog log(options.log, scene.world, scene.start);
   Trajectory trajectory;
   trajectory.add(scene.start);
@@ -143,9 +144,11 @@ void add_simulate(CLI::App& app, Session& session) {
   sub.add_option("--acceptable", options->acceptable, "Largest scaled residual that a step goes on with, counted (default: the scene's)")
       ->check(nonnegative_number());
   sub.add_flag("--strict", options->strict, "Take only steps that meet the tolerance");
-  sub.add_option("--log", options->log, "CSV file, one row per state from t = 0 on");
-  sub.add_option("--record", options->record, "File (.npz) of the whole run, for stiction view and stiction convert");
-  sub.add_option("--dump", options->dump, "File (.json or .npz) for the last contact problem, or for the one that failed");
+  sub.add_option("--log", options->log, "CSV file, one row per state from t = 0 on")->check(writable_file());
+  sub.add_option("--record", options->record, "File (.npz) of the whole run, for stiction view and stiction convert")
+      ->check(writable_file({".npz"}));
+  sub.add_option("--dump", options->dump, "File (.json or .npz) for the last contact problem, or for the one that failed")
+      ->check(writable_file({".json", ".npz"}));
   sub.callback([options, &session] { session.run = [options, &session] { return simulate(*options, session); }; });
 }
 

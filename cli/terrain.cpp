@@ -110,7 +110,8 @@ void add_terrain(CLI::App& app, Session& session) {
         sub.add_option(fmt::format("--{}", field.name), command->options.*field.member, fmt::format("{} ({})", kinds, field.unit))
             ->capture_default_str();
   }
-  sub.add_option("--scene", command->scene, "File (.toml) for a scene: the ground and a ball above its middle");
+  sub.add_option("--scene", command->scene, "File (.toml) for a scene: the ground and a ball above its middle")
+      ->check(writable_file({".toml"}));
   sub.callback([command, &session] { session.run = [command, &session] { return terrain(*command, session); }; });
 }
 

@@ -6,7 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-LINKS = str(pathlib.Path(__file__).parents[1] / "models" / "links.urdf")
+MODELS = str(pathlib.Path(__file__).parents[1] / "models")
+LINKS = MODELS + "/links.urdf"
 
 
 def stiction(*arguments):
@@ -21,11 +22,18 @@ def stiction(*arguments):
         (["bogus"], "bogus", "stiction --help"),
         (["info"], "MODEL", "stiction info --help"),
         (["experiment", "walz"], "expected one of trot", "stiction experiment --help"),
-        (["info", "absent.urdf"], "absent.urdf", "stiction info --help"),
         (["info", LINKS, "--seed", "x"], "--seed", "stiction info --help"),
         (["info", LINKS, "--seed", "-1"], "--seed: expected an integer in [0, 2^63), got '-1'", "stiction info --help"),
         (["terrain", "--seed", "18446744073709551616"], "--seed: expected an integer", "stiction terrain --help"),
-        (["info", LINKS, "--json", "absent/out.json"], "absent/out.json", "stiction info --help"),
+        (["info", "absent.urdf"], "absent.urdf: no such file", "stiction info --help"),
+        (["simulate", MODELS], "a folder, not a file", "stiction simulate --help"),
+        # Before the work whose result would be lost:
+        (["info", LINKS, "--json", "absent/out.json"], "no folder absent", "stiction info --help"),
+        (["experiment", "trot", "--json", MODELS], "a folder of that name", "stiction experiment --help"),
+        (["experiment", "trot", "--plot", "trot.txt"], "ends in .svg or .png or .pdf", "stiction experiment --help"),
+        (["simulate", "bounce", "--record", "run.mcap"], "ends in .npz, got 'run.mcap'", "stiction simulate --help"),
+        (["simulate", "bounce", "--dump", "last.txt"], "ends in .json or .npz", "stiction simulate --help"),
+        (["simulate", "bounce", "--log", "absent/log.csv"], "no folder absent", "stiction simulate --help"),
     ],
 )
 def test_bad_input_is_one_line_with_a_hint_and_exit_code_2(arguments, named, hint):
@@ -118,6 +126,13 @@ def test_the_scheme_is_a_choice():
     unknown = stiction("simulate", "bounce", "--scheme", "euler")
     assert unknown.returncode == 2
     assert "moreau_midpoint" in unknown.stderr
+
+
+def test_a_scene_in_which_nothing_moves_is_said_to_be_one(tmp_path):
+    (tmp_path / "empty.toml").write_text("")
+    result = stiction("simulate", tmp_path / "empty.toml")
+    assert result.returncode == 0
+    assert "nothing in the scene moves" in result.stderr
 
 
 def test_json_goes_to_the_named_file(tmp_path):

@@ -312,7 +312,7 @@ def read(path: str) -> dict[str, np.ndarray]:
     except FileNotFoundError:
         raise FileError(f"{path}: no such file") from None
     except Exception as error:  # mcap's readers raise many kinds
-        raise FileError(f"{path}: not a log (.mcap) of stiction: {error}") from None
+        raise FileError(f"{path}: not a log (.mcap) of stiction: {str(error) or type(error).__name__}") from None
     if not version:
         raise FileError(f"{path}: not a log of stiction: its metadata has no record 'stiction'")
     try:

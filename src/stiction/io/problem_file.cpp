@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/files.hpp"
 #include "stiction/io/formats.hpp"
 
 namespace stiction {
@@ -16,10 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string read_file(const fs::path& path) {
+  require_file(path.string());
   std::error_code error;
-  const auto status = fs::status(path, error);
-  if (!fs::exists(status)) throw FileError(path.string(), "", "no such file");
-  if (!fs::is_regular_file(status)) throw FileError(path.string(), "", "not a regular file");
   const auto size = fs::file_size(path, error);
   std::ifstream in(path, std::ios::binary);
   if (error || !in) throw FileError(path.string(), "", "cannot be opened for reading");

@@ -385,7 +385,7 @@ TEST(Json, LawsAndMaterialErrorsSayWhere) {
 
 TEST(Load, RefusesWhatIsNoProblem) {
   EXPECT_THAT(error_of(scratch("absent.json")), testing::HasSubstr("no such file"));
-  EXPECT_THAT(error_of(testing::TempDir()), testing::HasSubstr("not a regular file"));
+  EXPECT_THAT(error_of(testing::TempDir()), testing::HasSubstr("a folder, not a file"));
   EXPECT_THAT(error_of(write("empty.json", "")), testing::HasSubstr("empty"));
   EXPECT_THAT(error_of(write("white.json", " \n\n ")), testing::HasSubstr("empty"));
   EXPECT_THAT(error_of(write("list.json", "{\"a\": [1, 2]")), testing::HasSubstr("line 1"));

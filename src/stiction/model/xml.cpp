@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/files.hpp"
 #include "stiction/base/utf8.hpp"
 
 namespace stiction {
@@ -54,6 +55,7 @@ std::vector<double> exactly(const Attribute& a, std::size_t count) {
 }  // namespace
 
 const XmlElement& XmlDocuments::load(const std::string& path) {
+  require_file(path);
   auto document = std::make_shared<Document>();
   document->name = path;
   const tinyxml2::XMLError error = document->xml.LoadFile(path.c_str());

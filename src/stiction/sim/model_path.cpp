@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/files.hpp"
 
 namespace stiction {
 
@@ -71,6 +72,8 @@ std::string model_path(const std::string& name) {
       if (is_file(place)) return place.string();
     }
   }
+  std::error_code error;
+  if (fs::exists(name, error)) require_file(name);
   fail(name);
 }
 
