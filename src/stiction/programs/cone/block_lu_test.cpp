@@ -109,7 +109,10 @@ TEST(BlockLu, KernelsOfSixAreTheProductsTheyStandFor) {
   EXPECT_LE((product - (c - a * b)).norm(), 1e-14);
   const Rows l = Rows::Random(), r = Rows::Random();
   const Square d = Square::Random();
-  six::add_triple_product(l.data(), d.data(), r.data(), sum.data());
+  Rows t;
+  six::product(d.data(), r.data(), t.data());
+  EXPECT_LE((t - d * r).norm(), 1e-14);
+  six::add_transposed_product(l.data(), t.data(), sum.data());
   EXPECT_LE((sum - (c + l.transpose() * d * r)).norm(), 1e-14);
   six::add_normal_product(l.data(), d(0, 0), r.data(), normal.data());
   EXPECT_LE((normal - (c + d(0, 0) * l.row(0).transpose() * r.row(0))).norm(), 1e-14);

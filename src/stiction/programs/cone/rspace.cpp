@@ -15,22 +15,39 @@ namespace {
 constexpr int kPanel = 32;
 constexpr double kSmallBlocks = 4.0;  // time of an operation on blocks of 3 over that of one in the panels of a large block
 
+// True when all that a group of rows touches is six wide, as free bodies are: then its entries lie one after the other in blocks of Height
+// x 6.
+STICTION_INLINE bool of_sixes(const BlockRows& rows, int begin, int past) {
+  for (int e = begin; e < past; ++e) {
+    if (rows.block_size(rows.entry_block(e)) != 6) return false;
+  }
+  return begin < past;
+}
+
 // y_g = A_g x over all groups, for rows in groups of Height.
 template <int Height>
 STICTION_INLINE void multiply(const BlockRows& rows, const double* x, double* y) {
   for (int g = 0; g < rows.groups(); ++g, y += Height) {
+    const int begin = rows.entry_begin(g), past = rows.entry_end(g);
+    if (of_sixes(rows, begin, past)) {
+      const double* a = rows.entry(begin).data();
+      six::Vector sums[Height] = {};
+      for (int e = begin; e < past; ++e, a += 6 * Height) {
+        six::Vector part;
+        six::load(x + rows.col_offset(rows.entry_block(e)), part);
+#pragma GCC unroll 3
+        for (int i = 0; i < Height; ++i) six::add_products(a + 6 * i, part, sums[i]);
+      }
+#pragma GCC unroll 3
+      for (int i = 0; i < Height; ++i) y[i] = six::total(sums[i]);
+      continue;
+    }
     double sum[Height] = {};
-    for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
+    for (int e = begin; e < past; ++e) {
       const int block = rows.entry_block(e), n = rows.block_size(block);
       const double* a = rows.entry(e).data();
       const double* from = x + rows.col_offset(block);
-      if (n == 6) {
-        six::Vector part;
-        six::load(from, part);
-        for (int i = 0; i < Height; ++i) sum[i] += six::dot(a + 6 * i, part);
-      } else {
-        for (int i = 0; i < Height; ++i) sum[i] += dot(a + i * n, from, n);
-      }
+      for (int i = 0; i < Height; ++i) sum[i] += dot(a + i * n, from, n);
     }
     std::copy_n(sum, Height, y);
   }
@@ -49,22 +66,27 @@ STICTION_WIDE void multiply_wide(const BlockRows& rows, const double* x, double*
 template <int Height>
 STICTION_INLINE void add_transposed(const BlockRows& rows, const double* y, double* x) {
   for (int g = 0; g < rows.groups(); ++g, y += Height) {
-    for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
-      const int block = rows.entry_block(e), n = rows.block_size(block);
-      const double* a = rows.entry(e).data();
-      double* to = x + rows.col_offset(block);
-      if (n == 6) {
+    const int begin = rows.entry_begin(g), past = rows.entry_end(g);
+    if (of_sixes(rows, begin, past)) {
+      const double* a = rows.entry(begin).data();
+      for (int e = begin; e < past; ++e, a += 6 * Height) {
+        double* to = x + rows.col_offset(rows.entry_block(e));
         six::Vector sum, row;
         six::load(to, sum);
+#pragma GCC unroll 3
         for (int i = 0; i < Height; ++i) {
           six::load(a + 6 * i, row);
           six::add(row, y[i], sum);
         }
         six::store(sum, to);
-      } else {
-        Eigen::Map<Eigen::VectorXd> part(to, n);
-        for (int i = 0; i < Height; ++i) part += y[i] * Eigen::Map<const Eigen::VectorXd>(a + i * n, n);
       }
+      continue;
+    }
+    for (int e = begin; e < past; ++e) {
+      const int block = rows.entry_block(e), n = rows.block_size(block);
+      const double* a = rows.entry(e).data();
+      Eigen::Map<Eigen::VectorXd> part(x + rows.col_offset(block), n);
+      for (int i = 0; i < Height; ++i) part += y[i] * Eigen::Map<const Eigen::VectorXd>(a + i * n, n);
     }
   }
 }
@@ -190,19 +212,37 @@ void RSpace::gather(const GrowVector& lambda, const GrowVector& beta, GrowVector
   (wide ? add_transposed_wide<1> : add_transposed_narrow<1>)(problem_->Bt, beta.data(), y.data());
 }
 
-// To the columns [first, last) of every block; blocks of 6 are added with the first.
+// Of one contact of bodies, Rᵀ D R to the blocks at these places, entries a x b row by row.
+STICTION_INLINE void add_sixes(const double* d, bool normal_alone, const double* rows, int entries, const std::ptrdiff_t* place,
+                               double* values) {
+  for (int b = 0; b < entries; ++b) {
+    const double* right = rows + 18 * b;
+    double t[18];
+    if (!normal_alone) six::product(d, right, t);
+    for (int a = 0; a < entries; ++a) {
+      double* target = values + place[a * entries + b];
+      normal_alone ? six::add_normal_product(rows + 18 * a, d[0], right, target) : six::add_transposed_product(rows + 18 * a, t, target);
+    }
+  }
+}
+
+// To the columns [first, last) of every block; contacts of bodies are added with the first.
 STICTION_INLINE void RSpace::add_contacts(const GrowVector& D, int first, int last) {
   const BlockRows& rows = problem_->Rt;
   const bool single = rows.blocks() == 1;
-  const std::ptrdiff_t* place = places_.data();
+  constexpr std::ptrdiff_t kStart = 0;
+  const std::ptrdiff_t* place = single ? &kStart : places_.data();
   double* values = lu_.values();
   const double* d = D.data();
   for (int g = 0; g < rows.groups(); ++g, d += 9) {
-    const int begin = rows.entry_begin(g), past = rows.entry_end(g);
+    const int begin = rows.entry_begin(g), past = rows.entry_end(g), pairs = (past - begin) * (past - begin);
+    const std::ptrdiff_t* at = place;
+    if (!single) place += pairs;
     // Of compliant contacts without friction, as those are where overlap is undone, most are open.
     const bool normal_alone = std::all_of(d + 1, d + 9, [](double x) { return x == 0.0; });
-    if (normal_alone && d[0] == 0.0) {
-      place += single ? 0 : (past - begin) * (past - begin);
+    if (normal_alone && d[0] == 0.0) continue;
+    if (of_sixes(rows, begin, past)) {
+      if (first == 0) add_sixes(d, normal_alone, rows.entry(begin).data(), past - begin, at, values);
       continue;
     }
     for (int a = begin; a < past; ++a) {
@@ -212,12 +252,7 @@ STICTION_INLINE void RSpace::add_contacts(const GrowVector& D, int first, int la
       for (int b = begin; b < past; ++b) {
         const double* right = rows.entry(b).data();
         const std::ptrdiff_t n = rows.block_size(rows.entry_block(b));
-        double* target = values + (single ? 0 : *place++);
-        if (m == 6 && n == 6) {
-          if (first > 0) continue;
-          normal_alone ? six::add_normal_product(left, d[0], right, target) : six::add_triple_product(left, d, right, target);
-          continue;
-        }
+        double* target = values + *at++;
         const Used used = used_[b];
         const int end = std::min(used.past, last), height = rows_used.past - rows_used.begin;
         const auto times = [&](int row, int j) {

@@ -25,20 +25,33 @@ STICTION_INLINE void store(const Vector& x, double* to) {
   std::memcpy(to, &x.head, sizeof(Four));
   std::memcpy(to + 4, &x.tail, sizeof(Two));
 }
+/// The first two of four: of a factor for all six, the register that holds it.
+STICTION_INLINE Two low(const Four& x) { return __builtin_shufflevector(x, x, 0, 1); }
 STICTION_INLINE void add(const Vector& x, double factor, Vector& sum) {
-  sum.head += x.head * factor;
-  sum.tail += x.tail * factor;
+  const Four all = {factor, factor, factor, factor};
+  sum.head += x.head * all;
+  sum.tail += x.tail * low(all);
 }
 STICTION_INLINE void subtract(const Vector& x, double factor, Vector& sum) {
-  sum.head -= x.head * factor;
-  sum.tail -= x.tail * factor;
+  const Four all = {factor, factor, factor, factor};
+  sum.head -= x.head * all;
+  sum.tail -= x.tail * low(all);
+}
+/// sum += a x, number by number.
+STICTION_INLINE void add_products(const double* a, const Vector& x, Vector& sum) {
+  Vector row;
+  load(a, row);
+  sum.head += row.head * x.head;
+  sum.tail += row.tail * x.tail;
+}
+STICTION_INLINE double total(const Vector& x) {
+  const Two sum = low(x.head) + __builtin_shufflevector(x.head, x.head, 2, 3) + x.tail;
+  return sum[0] + sum[1];
 }
 STICTION_INLINE double dot(const double* row, const Vector& x) {
-  Vector r;
-  load(row, r);
-  const Four head = r.head * x.head;
-  const Two sum = __builtin_shufflevector(head, head, 0, 1) + __builtin_shufflevector(head, head, 2, 3) + r.tail * x.tail;
-  return sum[0] + sum[1];
+  Vector products{};
+  add_products(row, x, products);
+  return total(products);
 }
 
 /// C -= A B with B row-major.
@@ -63,34 +76,38 @@ STICTION_INLINE void subtract_product(const double* a, const double* b, double* 
   }
 }
 
-/// C += Lᵀ D R with L and R 3 x 6 and D 3 x 3, all row-major.
-STICTION_INLINE void add_triple_product(const double* l, const double* d, const double* r, double* c) {
+/// T = D R with R and T 3 x 6 and D 3 x 3, all row-major.
+STICTION_INLINE void product(const double* d, const double* r, double* t) {
   Vector r0, r1, r2;
   load(r, r0);
   load(r + 6, r1);
   load(r + 12, r2);
-  double t[18];
-  for (int i = 0; i < 3; ++i) {
-    Vector row{r0.head * d[3 * i], r0.tail * d[3 * i]};
-    add(r1, d[3 * i + 1], row);
-    add(r2, d[3 * i + 2], row);
-    store(row, t + 6 * i);
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i, d += 3, t += 6) {
+    Vector row{r0.head * d[0], r0.tail * d[0]};
+    add(r1, d[1], row);
+    add(r2, d[2], row);
+    store(row, t);
   }
+}
+
+/// C += Lᵀ T with L and T 3 x 6, row-major.
+STICTION_INLINE void add_transposed_product(const double* l, const double* t, double* c) {
   Vector l0, l1, l2;
   load(l, l0);
   load(l + 6, l1);
   load(l + 12, l2);
-  for (int j = 0; j < 6; ++j, c += 6) {
+  for (int j = 0; j < 6; ++j, ++t, c += 6) {
     Vector column;
     load(c, column);
-    add(l0, t[j], column);
-    add(l1, t[6 + j], column);
-    add(l2, t[12 + j], column);
+    add(l0, t[0], column);
+    add(l1, t[6], column);
+    add(l2, t[12], column);
     store(column, c);
   }
 }
 
-/// The same where D has its first entry alone.
+/// C += d l rᵀ.
 STICTION_INLINE void add_normal_product(const double* l, double d, const double* r, double* c) {
   Vector row;
   load(l, row);
