@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -36,15 +37,26 @@ std::string seed_complaint(const std::string& text) {
   return fmt::format("expected an integer in [0, 2^63), got '{}'", text);
 }
 
+namespace fs = std::filesystem;
+
+/// One path for all ways to name a file, whether there is one or not; empty where nothing can be destroyed.
+fs::path path_of(const std::string& file) {
+  std::error_code error;
+  if (file.empty() || file == "-" || fs::is_other(file, error)) return {};
+  const fs::path whole = fs::absolute(file, error);  // a relative name of what is not there would stay relative
+  const fs::path found = fs::weakly_canonical(whole, error);
+  return error ? whole.lexically_normal() : found;
+}
+
 }  // namespace
 
 CLI::Validator writable_file(const std::vector<std::string>& endings) {
   const auto complaint = [endings](const std::string& file) -> std::string {
-    if (file == "-") return {};
     const auto fits = [&](const std::string& ending) { return file.ends_with(ending); };
     if (!endings.empty() && std::ranges::none_of(endings, fits)) {
       return fmt::format("expected a file name that ends in {}, got '{}'", fmt::join(endings, " or "), file);
     }
+    if (file == "-") return "expected a file, got '-': --json alone writes to standard output";
     try {
       require_writable(file);
     } catch (const FileError& error) {
@@ -65,12 +77,25 @@ const CLI::Validator& nonnegative_number() {
   return check;
 }
 
+void require_distinct(const std::vector<NamedFile>& files) {
+  std::vector<fs::path> before;
+  for (const NamedFile& named : files) {
+    const fs::path path = path_of(named.file);
+    if (!path.empty() && std::ranges::find(before, path) != before.end()) {
+      throw InvalidArgument(named.option, "a file that no other option names", "'" + named.file + "'");
+    }
+    before.push_back(path);
+  }
+}
+
 CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::string& description, Session& session) {
   CLI::App& sub = *app.add_subcommand(name, description);
   const auto set_json = [&session](const std::string& file) { session.json = file; };
+  const CLI::Validator is_writable = writable_file();
+  const auto complaint = [is_writable](const std::string& file) { return file == "-" ? std::string() : is_writable(file); };
   sub.add_option_function<std::string>("--json", set_json, "Print JSON instead of a table; to FILE when one is named")
       ->expected(0, 1)
-      ->check(writable_file())
+      ->check(CLI::Validator(complaint, ""))
       ->type_name("[FILE]")
       ->default_str("-");
   sub.add_option("--seed", session.seed, "Seed of everything random")->check(CLI::Validator(seed_complaint, ""))->capture_default_str();

@@ -42,8 +42,18 @@ CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::stri
 const CLI::Validator& positive_number();     ///< finite, > 0
 const CLI::Validator& nonnegative_number();  ///< >= 0, "inf" allowed
 
-/// Check of a file to write, "-" allowed: what could not be written, or ends otherwise, is refused before the work whose result it takes.
+/// Check of a file to write: what could not be written, or ends otherwise, is refused before the work whose result it takes. "-" is
+/// refused as well: standard output is for --json.
 CLI::Validator writable_file(const std::vector<std::string>& endings = {});
+
+/// An option and the file that it names; empty where it names none.
+struct NamedFile {
+  std::string option, file;
+};
+
+/// Throws InvalidArgument where an option names the file of one before it: writing one would destroy the other. Standard output ("-")
+/// and devices do not count.
+void require_distinct(const std::vector<NamedFile>& files);
 
 /// Writes `text` and a line end to the file, or to standard output for "-". Throws FileError when it cannot be written.
 void write_text(const std::string& file, std::string_view text);

@@ -79,6 +79,7 @@ std::string to_json(const CompareCommand& command, const Comparison& comparison)
 }
 
 int run(CompareCommand command, const Session& session) {
+  require_distinct({{"PROBLEM_OR_SCENE", command.file}, {"--json", session.json.value_or("")}});
   command.options.laws = parse_all(command.laws, law_from_string);
   command.options.solvers = parse_all(command.solvers, solver_from_string);
   const AnyProblem problem = is_scene(command.file) ? problem_of_scene(command.file, command.steps, session)

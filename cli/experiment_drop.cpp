@@ -121,6 +121,7 @@ bool run_one(const std::string& file, const DropCommand& command, bool table, co
 }
 
 int run_drop(DropCommand& command, const Session& session) {
+  require_distinct({{"--dump", command.dump}, {"--json", session.json.value_or("")}});
   command.options.step.contact.law = law_from_string(command.law);
   command.options.floating = !command.fixed;
   if (command.height != "clear") {

@@ -257,6 +257,11 @@ int trot(TrotCommand command, const Session& session) {
                           "one run (name --ground, --controller, --mu, --starts 1 and, for id-qp-*, --objective)",
                           fmt::format("{} runs", runs.size() * static_cast<std::size_t>(command.starts)));
   }
+  require_distinct({{"--model", model_path(command.model)},
+                    {"--log", command.log},
+                    {"--record", command.record},
+                    {"--plot", session.plot.value_or("")},
+                    {"--json", session.json.value_or("")}});
   Json out{{"rows", Json::array()}, {"claims", Json::array()}, {"figures", Json::array()}};
   Json& rows = out["rows"];
   std::vector<std::vector<TrotResult>> all;

@@ -86,6 +86,7 @@ struct InfoOptions {
 };
 
 int info(const InfoOptions& options, const Session& session) {
+  require_distinct({{"MODEL", options.model}, {"--json", session.json.value_or("")}});
   WorldBuilder builder;
   RobotOptions robot;
   if (options.floating) robot.base = BaseKind::floating;

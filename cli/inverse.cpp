@@ -68,6 +68,7 @@ std::string to_json(const InverseCommand& command, const InverseSolution& s) {
 }
 
 int run(InverseCommand command, const Session& session) {
+  require_distinct({{"FILE", command.file}, {"--json", session.json.value_or("")}});
   const ContactProblem problem = take_joints(command);
   InverseOptions options;
   options.contact = command.to_solve_options();

@@ -14,6 +14,9 @@ constexpr const char* kFooter =
     "Exit codes: 0 success; 1 a solve or an experiment failed numerically; 2 bad input or usage; 3 internal error.\n"
     "`stiction COMMAND --help` lists the options of a command.";
 
+constexpr const char* kNoOutput = "standard output: cannot be written";
+constexpr const char* kNoOutputHint = "is its disk full?";
+
 int complain(int code, std::string_view message, std::string_view hint) {
   fmt::print(stderr, "stiction: {} ({})\n", message, hint);
   return code;
@@ -63,8 +66,11 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace stiction::cli;
   try {
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return complain(kBadInput, kNoOutput, kNoOutputHint);
+    return code;
   } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) return complain(kBadInput, kNoOutput, kNoOutputHint);  // fmt throws what it cannot print
     return complain(kInternalError, error.what(), "this is a defect: please report it with the command line");
   }
 }

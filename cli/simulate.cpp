@@ -9,6 +9,7 @@
 #include "cli/run_log.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/io/problem_file.hpp"
+#include "stiction/sim/model_path.hpp"
 #include "stiction/sim/observers.hpp"
 #include "stiction/sim/scene.hpp"
 
@@ -112,6 +113,11 @@ void print(const Outcome& o, const Scene& scene) {
 }
 
 int simulate(const SimulateOptions& options, const Session& session) {
+  require_distinct({{"SCENE", model_path(options.scene)},
+                    {"--log", options.log},
+                    {"--record", options.record},
+                    {"--dump", options.dump},
+                    {"--json", session.json.value_or("")}});
   const Scene scene = prepare_scene(options);
   const Outcome outcome = run(options, scene, session);
   if (session.json) write_text(*session.json, to_json(outcome));

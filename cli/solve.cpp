@@ -137,6 +137,7 @@ void print(const SolveCommand& command, const Answer& a) {
 }
 
 int run(const SolveCommand& command, const Session& session) {
+  require_distinct({{"FILE", command.file}, {"--json", session.json.value_or("")}});
   if (holds_lcp(command.file)) return solve_lcp(command, session);
   const AnyProblem problem = load_problem(command.file, {.symmetric_part = command.symmetric_part});
   const SolveOptions options = command.to_solve_options();

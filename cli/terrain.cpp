@@ -64,6 +64,7 @@ std::string scene_of(const TerrainOptions& o, const Shape& shape) {
 }
 
 int terrain(const TerrainCommand& command, const Session& session) {
+  require_distinct({{"--scene", command.scene}, {"--json", session.json.value_or("")}});
   const TerrainOptions options = options_of(command, session.seed);
   const BodyShape ground = make_terrain(options);
   const auto [highest, triangles] = measure(ground.shape);

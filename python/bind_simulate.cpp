@@ -172,7 +172,7 @@ Arrays are views. Quantities of a step stand in the row of the state that it led
       .def(
           "save", [](const SimulatedRun& s, const std::filesystem::path& path) { save_trajectory(path, s.world, s); }, "path"_a,
           nb::call_guard<nb::gil_scoped_release>(),
-          "Writes the run with its shapes and contact forces (.npz), for stiction view. Raises FileError.")
+          "Writes the run with its shapes and contact forces (.npz), for stiction view. Raises FileError or ValueError.")
       .def("__repr__", [](const SimulatedRun& s) {
         return "Simulation(status='" + s.status + "', steps=" + std::to_string(s.states() - 1) +
                ", time=" + nb::str(nb::float_(s.time.back())).c_str() + " s)";

@@ -10,9 +10,9 @@ MODELS = str(pathlib.Path(__file__).parents[1] / "models")
 LINKS = MODELS + "/links.urdf"
 
 
-def stiction(*arguments):
+def stiction(*arguments, cwd=None):
     command = pathlib.Path(sys.executable).with_name("stiction")
-    return subprocess.run([command, *map(str, arguments)], capture_output=True, text=True, check=False)
+    return subprocess.run([command, *map(str, arguments)], capture_output=True, text=True, check=False, cwd=cwd)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,11 @@ def stiction(*arguments):
         (["simulate", "bounce", "--record", "run.mcap"], "ends in .npz, got 'run.mcap'", "stiction simulate --help"),
         (["simulate", "bounce", "--dump", "last.txt"], "ends in .json or .npz", "stiction simulate --help"),
         (["simulate", "bounce", "--log", "absent/log.csv"], "no folder absent", "stiction simulate --help"),
+        # Only --json writes to standard output:
+        (["simulate", "bounce", "--log", "-"], "--log: expected a file, got '-'", "stiction simulate --help"),
+        (["simulate", "bounce", "--record", "-"], "--record: expected a file name", "stiction simulate --help"),
+        (["simulate", "bounce", "--dump", "-"], "--dump: expected a file name", "stiction simulate --help"),
+        (["terrain", "--scene", "-"], "--scene: expected a file name", "stiction terrain --help"),
     ],
 )
 def test_bad_input_is_one_line_with_a_hint_and_exit_code_2(arguments, named, hint):
@@ -43,6 +48,41 @@ def test_bad_input_is_one_line_with_a_hint_and_exit_code_2(arguments, named, hin
     assert len(result.stderr.splitlines()) == 1
     assert named in result.stderr
     assert hint in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["simulate", "scene.toml", "--log", "a.npz", "--record", "./a.npz"], "--record"),
+        (["simulate", "scene.toml", "--record", "a.npz", "--dump", "folder/../a.npz"], "--dump"),
+        (["simulate", "scene.toml", "--log", "link.toml"], "--log"),
+        (["simulate", "scene.toml", "--json", "scene.toml"], "--json"),
+        (["experiment", "trot", "--quick", "--plot", "a.svg", "--json", "a.svg"], "--json"),
+        (["terrain", "--scene", "a.toml", "--json", "a.toml"], "--json"),
+        (["info", "robot.urdf", "--json", "robot.urdf"], "--json"),
+    ],
+)
+def test_no_two_options_name_one_file(tmp_path, arguments, named):
+    scene = pathlib.Path(MODELS, "scenes", "bounce.toml").read_text()
+    (tmp_path / "scene.toml").write_text(scene)
+    (tmp_path / "robot.urdf").write_text(pathlib.Path(LINKS).read_text())
+    (tmp_path / "link.toml").symlink_to("scene.toml")
+    (tmp_path / "folder").mkdir()
+    before = sorted(tmp_path.iterdir())
+    result = stiction(*arguments, cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"{named}: expected a file that no other option names" in result.stderr
+    assert sorted(tmp_path.iterdir()) == before
+    assert (tmp_path / "scene.toml").read_text() == scene
+
+
+@pytest.mark.parametrize("arguments", [["simulate", "bounce", "--json"], ["info", LINKS, "--json"], ["scenes"]])
+def test_standard_output_that_is_full_is_an_error(arguments):
+    command = pathlib.Path(sys.executable).with_name("stiction")
+    with open("/dev/full", "w") as full:
+        result = subprocess.run([command, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert result.returncode == 2
+    assert "standard output: cannot be written" in result.stderr
 
 
 def test_info_says_what_the_file_says():

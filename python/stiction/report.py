@@ -15,6 +15,7 @@ import typing
 import numpy as np
 
 from . import command, figures, frames, plot
+from ._core import FileError
 from .trajectory import CONTACT_MODES, STAGES, Trajectory
 
 HARDEST, PICTURES, PICTURE_SIZE = 12, 4, (800, 500)
@@ -233,6 +234,8 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
 
     def write() -> None:
         trajectory = Trajectory.load(source)
+        if options.robot and not os.path.isfile(options.robot):
+            raise FileError(f"--robot: {options.robot}: no such file")
         images = '<p class="note">Left out.</p>'
         if not options.no_pictures:
             try:

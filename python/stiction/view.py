@@ -187,6 +187,26 @@ def positive(text: str) -> float:
 positive.__name__ = "finite number > 0"  # what argparse calls it in a complaint
 
 
+def finite(text: str) -> float:
+    value = float(text)
+    if not abs(value) < float("inf"):
+        raise ValueError(text)
+    return value
+
+
+finite.__name__ = "finite number"
+
+
+def port_of(text: str) -> int:
+    value = int(text)
+    if not 0 <= value < 1 << 16:
+        raise ValueError(text)
+    return value
+
+
+port_of.__name__ = "port in [0, 65535]"
+
+
 def parser() -> argparse.ArgumentParser:
     out = argparse.ArgumentParser(prog="stiction view", description=__doc__.split(":")[0] + ".", allow_abbrev=False)
     out.add_argument(
@@ -202,14 +222,17 @@ def parser() -> argparse.ArgumentParser:
     out.add_argument("--robot", metavar="FILE", help="URDF or MJCF that says what the robot of a run looks like")
     out.add_argument("--html", metavar="FILE", help="write a self-contained web page instead of serving it")
     out.add_argument("--png", metavar="FILE", help="write a picture, drawn by a headless Chromium")
-    out.add_argument("--at", type=float, help="time of the picture (s; default: the end)")
+    out.add_argument("--at", type=finite, help="time of the picture (s; default: the end)")
     out.add_argument("--mp4", metavar="FILE", help="write a film, drawn by a headless Chromium")
     out.add_argument("--speed", type=positive, default=1.0, help="of the film (default: %(default)s)")
     out.add_argument(
         "--size", type=size_of, default=(1280, 800), metavar="WxH", help="of picture and film (default: 1280x800)"
     )
     out.add_argument(
-        "--port", type=int, default=8080, help="of the page, which this machine alone can reach (default: %(default)s)"
+        "--port",
+        type=port_of,
+        default=8080,
+        help="of the page, which this machine alone can reach (default: %(default)s)",
     )
     return out
 
@@ -232,6 +255,9 @@ def _visuals(options: argparse.Namespace, trajectory: Trajectory) -> list[Visual
 
 
 def _show_live(options: argparse.Namespace) -> None:
+    for name in ("html", "png", "mp4"):
+        if getattr(options, name):
+            raise ValueError(f"--{name}: expected a run, which --live has none of: it serves a page and writes nothing")
     if len(options.sources) != 1 or pathlib.Path(options.sources[0]).suffix in (".npz", ".mcap"):
         raise ValueError(f"--live: expected one scene or robot, got {' '.join(options.sources)}")
     world = world_of(options.sources[0], options.floating)

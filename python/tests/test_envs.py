@@ -100,6 +100,12 @@ def test_arguments_that_do_not_fit_are_named():
         env.step(np.zeros(3))
     with pytest.raises(ValueError, match=r"actions: expected shape \(2, 8\)"):
         make_vec("Ant", 2, 1).step(np.zeros((3, 8)))
+    vector = make_vec("Ant", 3, 1)
+    vector.reset(seed=0)
+    for mask in ([0, 0, 1], [True, False], True):
+        with pytest.raises(ValueError, match="reset_mask: expected 3 booleans"):
+            vector.reset(options={"reset_mask": np.array(mask)})
+    vector.reset(options={"reset_mask": np.array([False, False, True])})
     with pytest.raises(ValueError, match="law"):
         make("Ant", law="sticky")
     world = env.task.world

@@ -114,6 +114,15 @@ def test_the_report_is_one_page_that_says_what_the_run_did(file, tmp_path, traje
     assert counts == sorted(counts, reverse=True)
 
 
+def test_a_robot_that_is_not_there_is_refused_with_and_without_pictures(file, tmp_path):
+    for words in ([], ["--no-pictures"]):
+        command = [sys.executable, "-m", "stiction.report", file, "--html", tmp_path / "page.html"]
+        command += ["--robot", "nope.urdf", *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+        assert done.stderr == "stiction report: --robot: nope.urdf: no such file\n"
+
+
 def test_a_report_says_which_part_of_the_certificate_was_the_worst(trajectory):
     import dataclasses
 

@@ -56,6 +56,62 @@ def test_a_sweep_goes_on_from_the_points_that_are_there(tmp_path):
         stiction.sweep(square, {"x": [1]}, out, workers=0, progress=False)
 
 
+@pytest.mark.parametrize("cut", ['{"point": {"x": 2}', '{"point": {"x": 2}, "rows": [{"double": 4}]}', "{", ""])
+def test_a_last_line_that_is_cut_is_run_again_or_kept_whole(tmp_path, cut):
+    out, points = tmp_path / "rows.csv", tmp_path / "rows.csv.points"
+    stiction.sweep(square, {"x": [1]}, out, workers=0, progress=False)
+    points.write_text(points.read_text() + cut)
+    rows = stiction.sweep(square, {"x": [1, 2, 3]}, out, workers=0, progress=False)
+    assert [row["x"] for row in rows] == [1, 2, 3]
+    kept = [json.loads(line) for line in points.read_text().splitlines()]
+    assert [line["point"]["x"] for line in kept[1:]] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("head", ['{"experi', ""])
+def test_a_head_that_is_cut_is_written_again(tmp_path, head):
+    out, points = tmp_path / "rows.csv", tmp_path / "rows.csv.points"
+    points.write_text(head)
+    for _ in range(2):
+        assert stiction.sweep(square, {"x": [1]}, out, workers=0, progress=False)[0]["sum"] == 1
+    assert len(points.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_points_that_are_none_are_named_by_file_and_line(tmp_path, number):
+    out, points = tmp_path / "rows.csv", tmp_path / "rows.csv.points"
+    stiction.sweep(square, {"x": [1, 2]}, out, workers=0, progress=False)
+    lines = points.read_text().splitlines()
+    lines[number - 1] = lines[number - 1][:-4] + "}"
+    text = "\n".join(lines) + "\n"
+    points.write_text(text)
+    with pytest.raises(stiction.FileError, match=rf"rows.csv.points: line {number}: expected a line of a sweep"):
+        stiction.sweep(square, {"x": [1, 2]}, out, workers=0, progress=False)
+    assert points.read_text() == text
+
+
+def test_where_nothing_can_be_written_no_point_is_run(tmp_path):
+    def experiment(x):
+        raise AssertionError(x)
+
+    (tmp_path / "rows.csv.points").mkdir()
+    with pytest.raises(stiction.FileError, match=r"rows\.csv\.points: cannot be written: Is a directory"):
+        stiction.sweep(experiment, {"x": [1]}, tmp_path / "rows.csv", workers=0, progress=False)
+
+
+def test_the_command_says_in_a_line_what_it_refuses(tmp_path):
+    for words, said in {
+        ("--grid", "mu=0.1", "--grid", "mu=0.2"): "expected every option once, got mu twice",
+        ("--set", "mu=0.1", "--set", "mu=0.2"): "expected every option once, got mu twice",
+        ("--workers", "-1"): "stiction sweep: workers: expected a number >= 0",
+        ("--set", "mu"): "expected OPTION=VALUE, got 'mu'",
+    }.items():
+        command = [sys.executable, "-m", "stiction.sweep", "trot", "--out", tmp_path / "rows.csv", *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 2
+        assert said in done.stderr
+        assert "Warning" not in done.stderr
+
+
 def test_parquet_has_the_rows(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow, pip install 'stiction[sweep]'")
 
@@ -76,9 +132,10 @@ def test_arguments_that_do_not_fit_are_named(tmp_path):
         r"grid\['y'\]": {"grid": {"y": "ab"}},
         "out": {"grid": {"x": [1]}, "out": tmp_path / "rows.txt"},
         "fixed": {"grid": {"x": [1]}, "fixed": {"x": 1}},
+        "workers: expected a number >= 0 or None, got -1": {"grid": {"x": [1]}, "workers": -1},
     }.items():
         with pytest.raises(ValueError, match=named):
-            stiction.sweep(square, workers=0, progress=False, **arguments)
+            stiction.sweep(square, progress=False, **{"workers": 0} | arguments)
     with pytest.raises(stiction.FileError, match="its folder does not exist"):
         stiction.sweep(square, {"x": [1]}, out=tmp_path / "none" / "rows.csv", workers=0, progress=False)
     with pytest.raises(RuntimeError, match=r"trot at .*skate"):

@@ -208,7 +208,7 @@ def test_the_command_converts(trajectory, tmp_path):
     assert "expected a name that ends in .npz, .mcap or .rrd" in said.stderr
 
 
-def test_bad_files_are_named(trajectory, tmp_path):
+def test_bad_files_are_named(run, trajectory, tmp_path):
     log = tmp_path / "run.mcap"
     trajectory.save(log)
     whole = log.read_bytes()
@@ -224,6 +224,8 @@ def test_bad_files_are_named(trajectory, tmp_path):
         stiction.Trajectory.load(tmp_path / "nothing.mcap")
     with pytest.raises(stiction.FileError, match="cannot be written"):
         trajectory.save(tmp_path / "no folder" / "run.mcap")
+    with pytest.raises(ValueError, match=r"path: expected a name that ends in \.npz, got '.*run\.mcap'"):
+        run.save(tmp_path / "run.mcap")
     arrays = trajectory.arrays()
     arrays["contact_modes"][0] = 3
     np.savez(tmp_path / "mode.npz", **arrays)

@@ -252,6 +252,25 @@ def test_command_writes_a_page(box_run, tmp_path):
     assert unknown.stderr == "stiction view: nothing.npz: no such file\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--live", "--html", "page.html"], "--html: expected a run, which --live has none of"),
+        (["--live", "--png", "page.png"], "--png: expected a run, which --live has none of"),
+        (["--live", "--mp4", "page.mp4"], "--mp4: expected a run, which --live has none of"),
+        (["--port", "99999"], "argument --port: invalid port in [0, 65535] value: '99999'"),
+        (["--port", "-1"], "argument --port: invalid port in [0, 65535] value: '-1'"),
+        (["--at", "nan"], "argument --at: invalid finite number value: 'nan'"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused_by_name(tmp_path, words, said):
+    command = [sys.executable, "-m", "stiction.view", "bounce", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=60)
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("key", ["time", "body_poses", "contact_offsets", "mesh_faces", "shape_kinds", "format"])
 def test_damaged_recordings_are_refused_by_name(box_run, tmp_path, key):
     arrays = dict(np.load(box_run[2]))

@@ -169,7 +169,9 @@ class TaskVectorEnv(VectorEnv):
         seeds = [None if seed is None else seed + i for i in range(self.num_envs)] if np.ndim(seed) == 0 else list(seed)
         if len(seeds) != self.num_envs:
             raise ValueError(f"seed: expected {self.num_envs} numbers, got {len(seeds)}")
-        mask = (options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool))
+        mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool)))
+        if mask.dtype != bool or mask.shape != (self.num_envs,):  # whole numbers would be taken for indices of runs
+            raise ValueError(f"reset_mask: expected {self.num_envs} booleans, got {mask.tolist()}")
         for i in np.flatnonzero(mask):
             if seeds[i] is not None:
                 self.random[i], _ = gymnasium.utils.seeding.np_random(seeds[i])

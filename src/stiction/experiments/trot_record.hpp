@@ -15,7 +15,7 @@ class TrotRecord {
   TrotRecord(const World& world, const State& start);
   /// A step under `control`.
   void add(const StepTaken& step, const TrotControl& control);
-  /// Throws FileError when the file cannot be written.
+  /// Throws as save_trajectory does.
   void save(const std::filesystem::path& file) const { save_trajectory(file, world_, trajectory_); }
 
  private:

@@ -168,6 +168,7 @@ void Trajectory::add(const State& state, const Stepper& stepper, const StepRepor
 }
 
 void save_trajectory(const std::filesystem::path& path, const World& world, const Trajectory& trajectory) {
+  if (path.extension() != ".npz") throw InvalidArgument("path", "a name that ends in .npz", "'" + path.string() + "'");
   NpzWriter out;
   const std::string_view format = "stiction trajectory";
   out.words("format", {&format, 1});

@@ -62,7 +62,7 @@ struct Trajectory {
                 const Eigen::Ref<const Eigen::VectorXd>& desired, int cut);
 };
 
-/// Throws FileError when the file cannot be written.
+/// Throws InvalidArgument for a name that does not end in .npz, FileError when the file cannot be written.
 void save_trajectory(const std::filesystem::path& path, const World& world, const Trajectory& trajectory);
 
 }  // namespace stiction

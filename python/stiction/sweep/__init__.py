@@ -27,7 +27,7 @@ import sys
 import sysconfig
 import typing
 
-from ._core import FileError
+from .._core import FileError
 
 Row = dict[str, typing.Any]
 Experiment = str | typing.Callable[..., Row | list[Row]]
@@ -56,6 +56,8 @@ def sweep(
     A row has the arguments of its point and what the experiment said. Raises ValueError, FileError, and RuntimeError
     with the point that failed.
     """
+    if workers is not None and workers < 0:
+        raise ValueError(f"workers: expected a number >= 0 or None, got {workers}")
     points = points_of(experiment, grid, fixed or {})
     suffix = None if out is None else pathlib.Path(out).suffix
     if suffix not in (None, ".csv", ".parquet"):
@@ -104,28 +106,47 @@ class Store:
         self.done: dict[str, list[Row]] = {}
         self.file = None if out is None else pathlib.Path(os.fspath(out) + ".points")
         self.head = {"experiment": name_of(experiment)}
-        if self.file is not None and self.file.exists():
-            self._read()
+        if self.file is not None:
+            self._tried(self._open)
 
-    def _read(self) -> None:
-        head, *lines = self.file.read_text().splitlines() or ["{}"]
-        if json.loads(head) != self.head:
-            raise FileError(f"{self.file}: expected points of {self.head['experiment']}, got {head}; move it away")
-        whole = [line for line in lines if line.endswith("}")]  # a sweep that was killed may leave half a line
-        for line in whole:
-            kept = json.loads(line)
-            self.done[key_of(kept["point"])] = kept["rows"]
-        if len(whole) != len(lines):
-            self.file.write_text("\n".join([head, *whole]) + "\n")
+    def _open(self) -> None:
+        text = self.file.read_text(errors="replace") if self.file.exists() else ""
+        lines = text.splitlines()
+        for number, line in enumerate(lines, 1):
+            try:
+                kept = json.loads(line)
+                if number > 1:
+                    self.done[key_of(kept["point"])] = kept["rows"]
+                elif len(lines) > 1 and kept != self.head:
+                    raise FileError(
+                        f"{self.file}: expected points of {self.head['experiment']}, got {line}; move it away"
+                    )
+            except (KeyError, TypeError, ValueError):
+                if number < len(lines):
+                    raise FileError(f"{self.file}: line {number}: expected a line of a sweep, got {line!r}") from None
+                lines.pop()  # a sweep that was killed may leave a part of its last line
+        whole = "".join(f"{line}\n" for line in [json.dumps(self.head), *lines[1:]])
+        with open(self.file, "a") as file:  # what cannot be written is refused before the first point
+            if text != whole:
+                file.truncate(0)
+                file.write(whole)
 
     def add(self, point: Row, rows: list[Row]) -> None:
         self.done[key_of(point)] = rows
-        if self.file is None:
-            return
+        if self.file is not None:
+            self._tried(self._append, {"point": point, "rows": rows})
+
+    def _append(self, line: dict) -> None:
         with open(self.file, "a") as file:
-            if file.tell() == 0:
-                print(json.dumps(self.head), file=file)
-            print(json.dumps({"point": point, "rows": rows}), file=file)
+            print(json.dumps(line), file=file)
+
+    def _tried(self, work: typing.Callable[..., None], *arguments) -> None:
+        try:
+            work(*arguments)
+        except FileError:
+            raise
+        except OSError as error:
+            raise FileError(f"{self.file}: cannot be written: {error.strerror}") from None
 
 
 def name_of(experiment: Experiment) -> str:
@@ -277,9 +298,14 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
     say("--workers", type=int, help="processes on this machine (default: one per core; 0: none, one by one)")
     say("--quiet", action="store_true", help="no progress bar")
     parsed = parser.parse_args(arguments)
+    names = set()
     for given in (*parsed.grid, *parsed.set):
-        if "=" not in given:
+        name, equals, _ = given.partition("=")
+        if not equals:
             parser.error(f"expected OPTION=VALUE, got {given!r}")
+        if name in names:
+            parser.error(f"expected every option once, got {name} twice")
+        names.add(name)
     grids = (given.split("=", 1) for given in parsed.grid)
     grid = {name: [value_of(word) for word in words.split(",")] for name, words in grids}
     fixed = {name: value_of(word) for name, word in (s.split("=", 1) for s in parsed.set)}
@@ -299,7 +325,3 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
         return 1
     print(f"{parsed.out}: {len(table)} rows")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
