@@ -176,6 +176,17 @@ const BadFile kMjcf[] = {
      "<mujoco><worldbody><geom size=\"1\"/></worldbody>\n<actuator><motor joint=\"j\"/></actuator></mujoco>",
      {"line 2", "unknown joint 'j'"}},
     {"missing include", "<mujoco>\n<include file=\"nowhere.xml\"/></mujoco>", {"line 2", "'nowhere.xml' is not found"}},
+    {"gravity that is neither",
+     "<mujoco>\n<option><flag gravity=\"off\"/></option><worldbody><geom size=\"1\"/></worldbody></mujoco>",
+     {"line 2", "gravity=\"off\": expected enable or disable"}},
+    {"filterparent that is neither",
+     "<mujoco>\n<option><flag filterparent=\"no\"/></option><worldbody><geom size=\"1\"/></worldbody></mujoco>",
+     {"line 2", "filterparent=\"no\": expected enable or disable"}},
+    {"mocap that is neither", mjcf(R"(<body mocap="yes"/>)"), {"line 3", "mocap=\"yes\": expected true or false"}},
+    {"active that is neither",
+     "<mujoco><worldbody><body name=\"b\"><joint/><geom size=\"1\"/></body></worldbody>\n<equality><connect body1=\"b\" anchor=\"0 0 0\" "
+     "active=\"maybe\"/></equality></mujoco>",
+     {"line 2", "active=\"maybe\": expected true or false"}},
     {"replicate", mjcf(R"(<replicate count="3"/>)"), {"<replicate> is not supported"}},
 };
 
