@@ -232,11 +232,13 @@ struct Assembler {
       if (s.position) set_position(joint, *s.position);
     }
     for (std::size_t k = 0; k < parts.plans.size(); ++k) {
-      const double armature = parts.joints[k].armature;
-      if (std::isinf(armature)) {
-        throw InvalidArgument(fmt::format("armature of joint '{}'", parts.joints[k].name), "a finite number >= 0", "inf");
-      }
-      parts.plans[k].armature = armature;
+      const Joint& joint = parts.joints[k];
+      const auto refuse_infinite = [&](const char* what, double value) {
+        if (std::isinf(value)) throw InvalidArgument(fmt::format("{} of joint '{}'", what, joint.name), "a finite number >= 0", "inf");
+      };
+      refuse_infinite("armature", joint.armature);
+      refuse_infinite("damping", joint.damping);
+      parts.plans[k].armature = joint.armature;
     }
   }
 

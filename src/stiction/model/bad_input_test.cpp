@@ -176,6 +176,17 @@ const BadFile kMjcf[] = {
      "<mujoco><worldbody><geom size=\"1\"/></worldbody>\n<actuator><motor joint=\"j\"/></actuator></mujoco>",
      {"line 2", "unknown joint 'j'"}},
     {"missing include", "<mujoco>\n<include file=\"nowhere.xml\"/></mujoco>", {"line 2", "'nowhere.xml' is not found"}},
+    {"gravity that is neither",
+     "<mujoco>\n<option><flag gravity=\"off\"/></option><worldbody><geom size=\"1\"/></worldbody></mujoco>",
+     {"line 2", "gravity=\"off\": expected enable or disable"}},
+    {"filterparent that is neither",
+     "<mujoco>\n<option><flag filterparent=\"no\"/></option><worldbody><geom size=\"1\"/></worldbody></mujoco>",
+     {"line 2", "filterparent=\"no\": expected enable or disable"}},
+    {"mocap that is neither", mjcf(R"(<body mocap="yes"/>)"), {"line 3", "mocap=\"yes\": expected true or false"}},
+    {"active that is neither",
+     "<mujoco><worldbody><body name=\"b\"><joint/><geom size=\"1\"/></body></worldbody>\n<equality><connect body1=\"b\" anchor=\"0 0 0\" "
+     "active=\"maybe\"/></equality></mujoco>",
+     {"line 2", "active=\"maybe\": expected true or false"}},
     {"replicate", mjcf(R"(<replicate count="3"/>)"), {"<replicate> is not supported"}},
 };
 
@@ -215,6 +226,34 @@ TEST(BadInput, WhatAUrdfSaysInVainIsAWarning) {
       "r: <text>:6: kp of <gazebo> left out: an extension of Gazebo (and 1 more)",
   };
   EXPECT_EQ(builder.build().warnings(), expected);
+}
+
+TEST(BadInput, OfWhatAUrdfSaysTwiceTheFirstCounts) {
+  WorldBuilder builder;
+  builder.add_robot_text(R"(<robot name="r"><link name="a"/><link name="c"/><link name="d"/>
+  <link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/><mass value="3"/></inertial>
+    <inertial/><collision><origin/><origin xyz="1 0 0"/><geometry><sphere radius="1"/><box size="1 1 1"/></geometry></collision>
+    <collision><geometry><sphere radius="1"/></geometry></collision></link>
+  <joint name="j" type="revolute"><parent link="a"/><child link="b"/><limit lower="-1" upper="1"/><limit/><dynamics damping="1"/>
+    <dynamics damping="2"/></joint>
+  <joint name="k" type="fixed"><parent link="b"/><child link="c"/><dynamics damping="0" friction="0"/><mimic joint="j"/><mimic joint="j"/></joint>
+  <joint name="l" type="fixed"><parent link="b"/><child link="d"/><dynamics damping="0.5"/></joint>
+</robot>)");
+  const World world = builder.build();
+  const std::vector<std::string> expected = {
+      "r: <text>:2: <mass> left out: the first one counts",
+      "r: <text>:3: <inertial> left out: the first one counts",
+      "r: <text>:3: <origin> left out: the first one counts",
+      "r: <text>:3: <box> left out: the first one counts",
+      "r: <text>:5: <limit> left out: the first one counts",
+      "r: <text>:6: <dynamics> left out: the first one counts",
+      "r: <text>:7: <mimic> left out: its joint is fixed or floating",
+      "r: <text>:7: <mimic> left out: the first one counts",
+      "r: <text>:8: <dynamics> left out: its joint is fixed or floating",
+  };
+  EXPECT_EQ(world.warnings(), expected);
+  EXPECT_EQ(world.geometries().size(), 2u);
+  EXPECT_EQ(world.joints()[0].damping, 1.0);
 }
 
 /// An arm of two joints, the second of which does what `text` says.
@@ -265,6 +304,12 @@ TEST(Urdf, ARotorBehindAGearIsArmature) {
   EXPECT_NEAR(builder.build().joints()[1].armature, 0.5 + 2.0, 1e-12);
 }
 
+TEST(Urdf, InfiniteDampingIsRefused) {
+  WorldBuilder builder;
+  EXPECT_THAT([&] { builder.add_robot_text(arm(R"(<dynamics damping="inf"/>)")); },
+              testing::ThrowsMessage<InvalidArgument>(HasSubstr("damping of joint 'j': expected a finite number >= 0")));
+}
+
 TEST(BadInput, MissingFileIsNamed) {
   try {
     WorldBuilder().add_robot("nowhere/robot.urdf");
@@ -289,6 +334,7 @@ TEST(BadInput, OptionsAreChecked) {
   refuses([](RobotOptions& o) { o.joints["elbow"].effort_limit = -1.0; });
   refuses([](RobotOptions& o) { o.joints["elbow"].armature = std::nan(""); });
   refuses([](RobotOptions& o) { o.joints["elbow"].armature = std::numeric_limits<double>::infinity(); });
+  refuses([](RobotOptions& o) { o.joints["elbow"].damping = std::numeric_limits<double>::infinity(); });
   refuses([](RobotOptions& o) { o.actuated = {"elbow", "wrist"}; });
   refuses([](RobotOptions& o) { o.pose.translation().x() = std::nan(""); });
   refuses([](RobotOptions& o) { o.pose.linear() *= 2.0; });

@@ -97,14 +97,18 @@ TEST(CollisionPairs, TheParentFilterCanBeTurnedOff) {
 
 TEST(CollisionPairs, DeclaredPairsOfAnMjcf) {
   const World world = load(R"(<mujoco><worldbody><geom name="seen" type="box" size="1 1 1" contype="0" conaffinity="0"/>
-      <body><freejoint/><geom name="ball" size="1"/><geom name="eye" size="1" contype="0" conaffinity="0"/></body></worldbody>
-      <contact><pair geom1="seen" geom2="ball" friction="0.3 0.3" margin="0.01"/><pair geom1="ball" geom2="seen" condim="1"/></contact></mujoco>)");
-  ASSERT_EQ(world.geometries().size(), 2u);  // what no pair names and no flag lets collide is not kept
-  ASSERT_EQ(world.declared_pairs().size(), 2u);
+      <body><freejoint/><geom name="ball" size="1" friction="0.4"/></body>
+      <body><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom name="eye" size="1" contype="0" conaffinity="0" friction="0.2"/>
+      <geom name="nowhere" size="1" contype="0" conaffinity="0"/></body></worldbody>
+      <contact><pair geom1="seen" geom2="ball" friction="0.3 0.3" margin="0.01"/><pair geom1="ball" geom2="seen" condim="1"/>
+      <pair geom1="ball" geom2="eye"/></contact></mujoco>)");
+  ASSERT_EQ(world.geometries().size(), 3u);  // what no pair names and no flag lets collide is not kept
+  ASSERT_EQ(world.declared_pairs().size(), 3u);
   EXPECT_EQ(world.declared_pairs()[0].a, 0);
   EXPECT_EQ(world.declared_pairs()[0].b, 1);
   EXPECT_EQ(world.declared_pairs()[0].friction, 0.3);
   EXPECT_EQ(world.declared_pairs()[1].friction, 0.0);
+  EXPECT_EQ(world.declared_pairs()[2].friction, 1.0);  // as in MuJoCo, whatever its geoms have
   EXPECT_THAT(world.robots()[0].warnings, ElementsAre(HasSubstr("margin")));
 }
 

@@ -14,13 +14,6 @@ namespace stiction {
 
 namespace {
 
-bool boolean(const Attribute& a, bool fallback) {
-  if (!a) return fallback;
-  const std::string_view s = a.text;
-  if (s != "true" && s != "false") fail(*a.element, fmt::format("{}=\"{}\": expected true or false", a.name, a.text));
-  return s == "true";
-}
-
 Eigen::Vector3d unit(const Attribute& a, const Eigen::Vector3d& v) {
   if (!(v.norm() > 1e-12)) fail(*a.element, fmt::format("{}: a direction is zero", a.name));
   return v.normalized();
@@ -59,6 +52,12 @@ std::string kind_of_default(const XmlElement& element) {
 
 }  // namespace
 
+bool boolean(const Attribute& a, bool fallback, std::string_view yes, std::string_view no) {
+  if (!a) return fallback;
+  if (a.text != yes && a.text != no) fail(*a.element, fmt::format("{}=\"{}\": expected {} or {}", a.name, a.text, yes, no));
+  return a.text == yes;
+}
+
 Eigen::Matrix3d rotation_of_z(const Eigen::Vector3d& direction) {
   const Eigen::Vector3d across = Eigen::Vector3d::UnitZ().cross(direction);
   const double sine = across.norm();
@@ -86,7 +85,8 @@ std::vector<const XmlElement*> MjcfContext::children(const XmlElement& element) 
     const XmlElement*& content = included_[e];
     if (content == nullptr) {
       const std::string name = text(require(*e, "file"));
-      const std::string path = find_resource(name, file, {});
+      std::string path = find_resource(name, file, {});
+      if (path.empty()) path = find_resource(name, source_of(*e), {});  // as in MuJoCo, the main file's folder first
       if (path.empty()) fail(*e, fmt::format("included file '{}' is not found", name));
       if (!included_files_.insert(path).second) fail(*e, fmt::format("file '{}' is included twice", name));
       content = &documents_.load(path);

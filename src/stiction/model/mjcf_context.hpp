@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,9 @@ class MjcfContext {
   std::map<std::string, const XmlElement*> meshes_, height_fields_;
   std::string mesh_folder_, euler_sequence_ = "xyz", main_class_ = "main";
 };
+
+/// One of two words, or fails.
+bool boolean(const Attribute& a, bool fallback, std::string_view yes = "true", std::string_view no = "false");
 
 /// The smallest rotation that takes z to a unit vector.
 Eigen::Matrix3d rotation_of_z(const Eigen::Vector3d& direction);

@@ -99,7 +99,7 @@ class EqualityReader {
 
 std::optional<EqualityDescription> read_equality(const XmlElement& e, const MjcfPlaces& places, std::vector<std::string>& warnings) {
   const std::string_view kind = e.Name();
-  if (const Attribute active = attribute(e, "active"); active && std::string_view(active.text) == "false") return {};
+  if (!boolean(attribute(e, "active"), true)) return {};
   if (kind != "connect" && kind != "weld" && kind != "joint") {
     warnings.push_back(fmt::format("{}: an equality constraint (<{}>) is left out", place(e), kind));
     return {};

@@ -123,6 +123,9 @@ class GeomReader {
   double half_segment_ = 0.0;
 };
 
+/// Of geoms and pairs that name none, whatever the world's is.
+constexpr double kDefaultFriction = 1.0;
+
 unsigned bits(const Attribute& a) {
   return static_cast<unsigned>(integer_or(a, 1));  // -1: all bits
 }
@@ -140,6 +143,7 @@ MjcfGeom read_geom(const XmlElement& geom, const MjcfContext& context, const std
   g.mask = bits(reader.find("conaffinity"));
   read.collides = g.type != 0 || g.mask != 0 || is_paired;
   g.frictionless = integer_or(reader.find("condim"), 3) == 1;
+  g.friction = kDefaultFriction;
   if (const Attribute friction = reader.find("friction")) {
     const std::vector<double> mu = numbers(friction);
     if (mu.empty() || !(mu[0] >= 0.0)) fail(geom, "friction: expected a number >= 0");
@@ -165,6 +169,7 @@ MjcfGeom read_geom(const XmlElement& geom, const MjcfContext& context, const std
 
 PairDescription read_pair(const XmlElement& pair, const MjcfContext& context, std::vector<std::string>& warnings) {
   PairDescription read{text(require(pair, "geom1")), text(require(pair, "geom2")), fmt::format("line {}, <pair>", pair.GetLineNum())};
+  read.friction = kDefaultFriction;  // not that of its geoms
   if (const Attribute friction = context.find(pair, "friction", "")) {
     const std::vector<double> mu = numbers(friction);
     if (mu.empty() || !(mu[0] >= 0.0)) fail(pair, "friction: expected numbers >= 0");

@@ -40,14 +40,11 @@ class MjcfReader {
 
   RobotDescription read() {
     find_paired_geoms();
+    find_names(context_.section("worldbody"));
     read_content(context_.framed(context_.section("worldbody"), ""), 0);
     if (robot_.links.size() == 1 && robot_.links[0].geometries.empty()) fail(root_, "<worldbody> is missing or empty");
     read_actuators();
     for (const XmlElement* e : context_.section("contact")) read_contact(*e);
-    for (const XmlElement* e : context_.section("option")) {
-      const Attribute filter = attribute(*e, "filterparent");
-      if (std::string_view(e->Name()) == "flag" && filter) robot_.excludes_parent = std::string_view(filter.text) != "disable";
-    }
     for (const LinkDescription& l : robot_.links) {
       if (!l.joint.fixed && l.joint.kind != JointKind::free && l.joint.kind != JointKind::spherical)
         places_.joints[l.joint.name] = &l.joint;
@@ -59,6 +56,7 @@ class MjcfReader {
     for (const XmlElement* e : context_.children(root_)) {
       if (std::string_view(e->Name()) == "option") read_option(*e);
     }
+    if (!gravity_acts_) robot_.gravity = Eigen::Vector3d::Zero();
     apply_mass_settings(context_, bodies_, robot_);
     for (const XmlElement* e : context_.section("tendon")) leave_out(*e, "a tendon");
     const std::vector<std::string> rest = mjcf_left_out(root_, context_);
@@ -121,7 +119,7 @@ class MjcfReader {
     const XmlElement& e = *element;
     const std::string childclass = context_.class_inside(e, inherited);
     const Attribute named = attribute(e, "name");
-    const std::string name = named ? text(named) : fmt::format("body{}", robot_.links.size());
+    const std::string name = named ? text(named) : made_name(fmt::format("body{}", robot_.links.size()), body_names_);
     const Isometry X_PB = X_PF * context_.pose(e, childclass);
     const std::vector<MjcfElement> elements = context_.framed(context_.children(e), childclass);
     const int self = add_links(e, name, elements, parent, X_PB);
@@ -140,9 +138,7 @@ class MjcfReader {
       const std::string_view kind = j.element->Name();
       if (kind == "joint" || kind == "freejoint") joints.push_back(j);
     }
-    if (const Attribute mocap = attribute(e, "mocap"); mocap && std::string_view(mocap.text) == "true") {
-      robot_.warnings.push_back(fmt::format("{}: mocap body '{}' stands still", place(e), name));
-    }
+    if (boolean(attribute(e, "mocap"), false)) robot_.warnings.push_back(fmt::format("{}: mocap body '{}' stands still", place(e), name));
     Isometry X = X_PB;
     Eigen::Vector3d anchor = Eigen::Vector3d::Zero();
     for (std::size_t k = 0; k < joints.size(); ++k) {
@@ -157,7 +153,7 @@ class MjcfReader {
         joint.X_PJ = X * translation(at - anchor) * joint.X_PJ;
         if (is_last) joint.X_JL = translation(-at);
       }
-      const std::string link_name = is_last ? name : fmt::format("{}:{}", name, joint.name);
+      const std::string link_name = is_last ? name : made_name(fmt::format("{}:{}", name, joint.name), body_names_);
       robot_.links.push_back({link_name, where, parent, joint, {}, {}, !is_last});
       parent = static_cast<int>(robot_.links.size()) - 1;
       X = Isometry::Identity();
@@ -178,7 +174,7 @@ class MjcfReader {
     JointDescription joint;
     const Attribute name = attribute(e, "name"), type = find("type");
     const std::string_view kind = std::string_view(e.Name()) == "freejoint" ? "free" : type ? type.text : "hinge";
-    joint.name = name ? text(name) : fallback_name;
+    joint.name = name ? text(name) : made_name(fallback_name, joint_names_);
     joint.fixed = false;
     if (kind == "hinge")
       joint.kind = JointKind::revolute;
@@ -362,15 +358,18 @@ class MjcfReader {
       robot_.timestep = number(h);
       if (!(*robot_.timestep > 0.0)) fail(e, fmt::format("timestep {} is not positive", *robot_.timestep));
     }
-    const XmlElement* flag = e.FirstChildElement("flag");
-    const Attribute g = flag == nullptr ? Attribute{} : attribute(*flag, "gravity");
-    if (g && std::string_view(g.text) == "disable") robot_.gravity = Eigen::Vector3d::Zero();
+    for (const XmlElement* flag : context_.children(e)) {
+      if (std::string_view(flag->Name()) != "flag") continue;
+      gravity_acts_ = boolean(attribute(*flag, "gravity"), gravity_acts_, "enable", "disable");
+      robot_.excludes_parent = boolean(attribute(*flag, "filterparent"), robot_.excludes_parent, "enable", "disable");
+    }
   }
 
-  /// qpos of a <key>: quaternions [w x y z] of free and ball joints become [x y z w].
+  /// qpos of a <key>: quaternions [w x y z] of free and ball joints become [x y z w]. A key without it is the pose of the file.
   void read_key(const XmlElement& e) {
     const Attribute name = attribute(e, "name"), qpos = attribute(e, "qpos");
-    if (!name || !qpos) return;
+    if (!name) return leave_out(e, "a key without a name");
+    if (!qpos) return robot_.keyframes.push_back({name.text, written_positions()});
     KeyframeDescription key{name.text, numbers(qpos)};
     std::size_t next = 0;
     for (const LinkDescription& l : robot_.links) {
@@ -387,12 +386,49 @@ class MjcfReader {
     robot_.keyframes.push_back(std::move(key));
   }
 
+  /// Of all joints, in the pose in which the file is written.
+  std::vector<double> written_positions() const {
+    std::vector<double> q;
+    for (const LinkDescription& l : robot_.links) {
+      if (l.joint.fixed) continue;
+      const Eigen::Vector3d p = l.joint.start.translation();
+      const Eigen::Quaterniond r(l.joint.start.linear());  // of a ball joint: the identity
+      if (l.joint.kind == JointKind::free) q.insert(q.end(), {p.x(), p.y(), p.z()});
+      if (l.joint.kind == JointKind::free || l.joint.kind == JointKind::spherical) {
+        q.insert(q.end(), {r.x(), r.y(), r.z(), r.w()});
+      } else {
+        q.push_back(l.joint.reference.value_or(0.0));
+      }
+    }
+    return q;
+  }
+
+  /// The names that the file gives to bodies and joints, wherever they stand.
+  void find_names(const std::vector<const XmlElement*>& elements) {
+    for (const XmlElement* e : elements) {
+      const std::string_view kind = e->Name();
+      if (const char* name = e->Attribute("name")) {
+        if (kind == "body") body_names_.insert(name);
+        if (kind == "joint" || kind == "freejoint") joint_names_.insert(name);
+      }
+      find_names(context_.children(*e));
+    }
+  }
+
+  /// A name for what the file leaves without one; where that is another's, underscores are added.
+  static std::string made_name(std::string name, std::set<std::string>& taken) {
+    while (!taken.insert(name).second) name += "_";
+    return name;
+  }
+
   const XmlElement& root_;
   MjcfContext context_;
   MjcfPlaces places_;
   std::vector<int> bodies_;  ///< links that are bodies of the file
   RobotDescription robot_;
-  std::set<std::string> paired_;  ///< geoms that a <pair> names
+  bool gravity_acts_ = true;
+  std::set<std::string> paired_;                    ///< geoms that a <pair> names
+  std::set<std::string> body_names_, joint_names_;  ///< of the file, and those made for what has none
 };
 
 }  // namespace

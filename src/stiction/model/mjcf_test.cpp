@@ -62,6 +62,7 @@ TEST(Mjcf, DefaultClassesReachElements) {
   EXPECT_EQ(joint(world, "hip").armature, 0.0);
   EXPECT_EQ(world.geometries()[0].friction, 0.7);
   EXPECT_EQ(world.geometries()[1].friction, 0.3);
+  EXPECT_EQ(load("<worldbody><geom size='1'/></worldbody>").geometries()[0].friction, 1.0);  // where nothing says any
 }
 
 // Two hinges in one body, with anchors: the second turns about an axis that the first has moved.
@@ -186,6 +187,32 @@ TEST(Mjcf, IncludedFilesAreReadInPlace) {
   std::filesystem::remove_all(folder);
 }
 
+// MuJoCo: in the folder of the main file, then in that of the file that includes.
+TEST(Mjcf, AnIncludedFileIncludesFromBothFolders) {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "stiction_mjcf_include_twice";
+  std::filesystem::create_directories(folder / "parts");
+  std::ofstream(folder / "main.xml") << R"(<mujoco><worldbody><include file="parts/arm.xml"/></worldbody></mujoco>)";
+  std::ofstream(folder / "parts" / "arm.xml") << R"(<mujocoinclude><include file="hand.xml"/></mujocoinclude>)";
+  const auto has = [&](const char* name) {
+    WorldBuilder builder;
+    builder.add_robot((folder / "main.xml").string());
+    return builder.build().joint(name) >= 0;
+  };
+  std::ofstream(folder / "parts" / "hand.xml") << R"(<mujocoinclude><body><joint name="beside"/><geom size="1"/></body></mujocoinclude>)";
+  EXPECT_TRUE(has("beside"));
+  std::ofstream(folder / "hand.xml") << R"(<mujocoinclude><body><joint name="main"/><geom size="1"/></body></mujocoinclude>)";
+  EXPECT_TRUE(has("main"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Mjcf, MadeNamesAreNoneOfTheFiles) {
+  const World world = load(R"(<worldbody><body><joint axis="1 0 0"/><joint axis="0 1 0"/><geom size="1"/></body>
+    <body name="body1"><joint name="body1__joint0"/><geom size="1"/></body>
+    <body name="body1_:body1__joint0_"><joint/><geom size="1"/></body></worldbody>)");
+  EXPECT_EQ(world.nv(), 4);
+  EXPECT_EQ(world.joints()[world.joint("body1__joint0")].body, world.body("body1"));
+}
+
 TEST(Mjcf, WhatIsLeftOutIsSaid) {
   const World world = load(
       R"(<option impratio="2" density="1.2"/><worldbody><body name="a"><joint name="j" springdamper="1 1"/><geom type="ellipsoid" size="1 2 3"/></body></worldbody>
@@ -210,8 +237,10 @@ TEST(Mjcf, TheFilesGravityAndStepActUnlessTheUserNamesAnother) {
   EXPECT_EQ(builder.build().gravity(), Eigen::Vector3d(0, 0, -3));
   EXPECT_EQ(builder.build().warnings(),
             std::vector<std::string>{"m: <text>: gravity (1, 0, -2) left out: that of the world is (0, 0, -3)"});
-  EXPECT_TRUE(
-      load(R"(<option><flag gravity="disable"/></option><worldbody><body><joint/><geom size="1"/></body></worldbody>)").gravity().isZero());
+  const std::string bodies = "<worldbody><body><joint/><geom size='1'/></body></worldbody>";
+  EXPECT_TRUE(load("<option><flag gravity='disable'/></option>" + bodies).gravity().isZero());
+  const World again = load("<option><flag gravity='disable'/></option><option><flag gravity='enable'/></option>" + bodies);
+  EXPECT_EQ(again.gravity().z(), -9.81);
 }
 
 TEST(Mjcf, SpringsPullToTheirReference) {
@@ -256,8 +285,8 @@ TEST(Mjcf, MassesAreBoundedBalancedAndScaled) {
 
 TEST(Mjcf, AKeyframeIsTheStart) {
   const char* file =
-      R"(<worldbody><body name="b" pos="0 0 1"><freejoint/><geom size="1"/><body><joint name="j"/><geom size="1"/></body></body></worldbody>
-    <keyframe><key name="up" qpos="1 2 3 0 1 0 0 0.5"/></keyframe>)";
+      R"(<worldbody><body name="b" pos="0 0 1"><freejoint/><geom size="1"/><body><joint name="j" type="slide" ref="0.25"/><geom size="1"/></body></body></worldbody>
+    <keyframe><key name="up" qpos="1 2 3 0 1 0 0 0.5"/><key name="start"/><key qpos="1 2 3 0 1 0 0 0.5"/></keyframe>)";
   RobotOptions options;
   options.keyframe = "up";
   Eigen::VectorXd expected(8);
@@ -268,6 +297,11 @@ TEST(Mjcf, AKeyframeIsTheStart) {
   options.base = BaseKind::fixed;
   options.joints.clear();
   EXPECT_EQ(load(file, options).initial_configuration(), Eigen::VectorXd::Constant(1, 0.5));
+  options.base = BaseKind::from_file;
+  options.keyframe = "start";  // without qpos: the pose in which the file is written
+  expected << 0, 0, 1, 0, 0, 0, 1, 0.25;
+  EXPECT_EQ(load(file, options).initial_configuration(), expected);
+  EXPECT_EQ(load(file, options).warnings(), std::vector<std::string>{"m: <text>:2: a key without a name (<key>) is left out"});
   options.keyframe = "down";
   EXPECT_THROW(load(file, options), InvalidArgument);
 }

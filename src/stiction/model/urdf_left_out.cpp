@@ -37,6 +37,9 @@ constexpr std::array kElements = {
     Element{"mimic", "joint multiplier offset"},
 };
 
+/// Elements of which there may be several beside each other; of all others the first one counts.
+constexpr std::array<std::string_view, 3> kRepeated = {"link", "joint", "collision"};
+
 constexpr std::string_view kRigid = "contacts are rigid";
 
 constexpr std::array kReasons = {
@@ -87,11 +90,37 @@ struct Walk {
       } else if (std::string_view(e.Name()) == "contact") {
         bullet(*child);
       } else if (left_out.knows(name)) {
-        visit(*child);
+        if (is_second(e, *child)) {
+          left_out.add(*child, "the first one counts");
+        } else if (has_no_say(e, *child)) {
+          left_out.add(*child, "its joint is fixed or floating");
+        } else {
+          visit(*child);
+        }
       } else {
         left_out.add(*child, name == "safety_controller" ? "soft limits are a controller's" : "not known to this reader");
       }
     }
+  }
+
+  /// Of a <geometry> the first shape counts, whatever the others are.
+  static bool is_second(const XmlElement& parent, const XmlElement& e) {
+    if (holds(kRepeated, e.Name())) return false;
+    const bool is_shape = std::string_view(parent.Name()) == "geometry";
+    return e.PreviousSiblingElement(is_shape ? nullptr : e.Name()) != nullptr;
+  }
+
+  /// <dynamics> (but for zeros) and <mimic> of a joint without a coordinate of its own.
+  static bool has_no_say(const XmlElement& parent, const XmlElement& e) {
+    const std::string_view name = e.Name();
+    const Attribute type = attribute(parent, "type");
+    if (!type || (std::string_view(type.text) != "fixed" && std::string_view(type.text) != "floating")) return false;
+    if (name == "mimic") return true;
+    if (name != "dynamics") return false;
+    for (const auto* a = e.FirstAttribute(); a != nullptr; a = a->Next()) {
+      if (!same({&e, a->Name(), a->Value()}, "0")) return true;
+    }
+    return false;
   }
 
   void bullet(const XmlElement& e) {

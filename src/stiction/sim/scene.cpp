@@ -83,7 +83,10 @@ class SceneReader {
   }
   template <class Function>
   void if_there(const toml::table& root, const char* name, Function&& function) {
-    if (const toml::table* table = root[name].as_table()) at(*table, name, function);
+    const toml::node* node = root.get(name);
+    if (node == nullptr) return;
+    if (!node->is_table()) throw FileError(path_, fmt::format("line {}", node->source().begin.line), fmt::format("write [{}], once", name));
+    at(*node->as_table(), name, function);
   }
   /// Reads one table; what a room refuses of it is said with the table's line.
   template <class Function>
@@ -200,6 +203,8 @@ class SceneReader {
     const std::string file = t.text("file", "");
     const double kp = t.number("hold_kp", 0.0), kd = t.number("hold_kd", 0.0);
     t.finish();
+    if (!(kp >= 0.0) || std::isinf(kp)) t.fail("hold_kp", "expected a finite number >= 0");
+    if (!(kd >= 0.0) || std::isinf(kd)) t.fail("hold_kd", "expected a finite number >= 0");
     const int robot = builder_.add_robot(find_model(t, file), options);
     if (kp > 0.0 || kd > 0.0) held_robots_.push_back({robot, kp, kd});
   }

@@ -21,6 +21,13 @@ std::vector<int> coordinates_of(Table& t, const World& world) {
   return out;
 }
 
+/// Largest force of a drive, checked here because the drives have two bounds of their own made from it.
+std::optional<double> limit_of(Table& t) {
+  const std::optional<double> limit = t.maybe_number("limit");
+  if (limit && !(*limit >= 0.0)) t.fail("limit", "expected a number >= 0");
+  return limit;
+}
+
 }  // namespace
 
 void read_drive(Table t, const World& world, Drives& drives) {
@@ -28,11 +35,12 @@ void read_drive(Table t, const World& world, Drives& drives) {
   const bool servo = t.has("position");
   const double position = t.number("position", 0.0), velocity = t.number("velocity", 0.0), no_load = t.number("no_load", kInfinity);
   const double kp = t.number("kp", 0.0), kd = t.number("kd", 0.0);
-  const std::optional<double> limit = t.maybe_number("limit");
+  const std::optional<double> limit = limit_of(t);
   t.finish();
   if (!servo && !t.has("velocity")) t.fail("velocity", "missing, and no position either");
   if (servo && t.has("no_load")) t.fail("no_load", "expected none beside position");
   if (!servo && (t.has("kp") || t.has("kd"))) t.fail(t.has("kp") ? "kp" : "kd", "expected none without position");
+  if (servo && kp == 0.0 && kd == 0.0) t.fail("position", "expected kp or kd above zero beside it");
   for (const int v : joints) {
     const double most = limit.value_or(servo ? kInfinity : joint_at(world, v)->effort_limit);
     if (servo) drives.servos.push_back({v, position, velocity, kp, kd, most});
@@ -45,7 +53,7 @@ void read_coupled(Table t, const World& world, Drives& drives) {
   VelocityRow row;
   for (const auto& [name, factor] : t.numbers("joints")) row.terms.push_back({coordinate_of(t, "joints", world, name), factor});
   row.velocity = t.number("velocity", 0.0);
-  row.most = t.number("limit", kInfinity);
+  row.most = limit_of(t).value_or(kInfinity);
   row.least = -row.most;
   t.finish();
   drives.rows.push_back(row);

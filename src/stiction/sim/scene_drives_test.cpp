@@ -76,7 +76,10 @@ TEST_F(SceneDrives, ErrorsNameTheKey) {
   EXPECT_THAT(error("[[drive]]\nlimit = 1.0\n"), testing::HasSubstr("drive[0].velocity: missing"));
   EXPECT_THAT(error("[[drive]]\nposition = 1.0\nno_load = 1.0\n"), testing::HasSubstr("drive[0].no_load: expected none"));
   EXPECT_THAT(error("[[drive]]\nvelocity = 1.0\nkd = 1.0\n"), testing::HasSubstr("drive[0].kd: expected none"));
-  EXPECT_THAT(error("[[drive]]\nvelocity = 1.0\nlimit = -1.0\n"), testing::HasSubstr("drives.velocity[0].least"));
+  EXPECT_THAT(error("[[drive]]\nvelocity = 1.0\nlimit = -1.0\n"), testing::HasSubstr("line 8, drive[0].limit: expected a number >= 0"));
+  EXPECT_THAT(error("[[drive]]\nposition = 1.0\nkp = 1.0\nlimit = -1.0\n"), testing::HasSubstr("drive[0].limit: expected a number >= 0"));
+  EXPECT_THAT(error("[[drive]]\nposition = 1.0\n"), testing::HasSubstr("drive[0].position: expected kp or kd"));
+  EXPECT_THAT(error("[[coupled]]\njoints = { one = 1.0 }\nlimit = -1.0\n"), testing::HasSubstr("coupled[0].limit: expected a number >= 0"));
   EXPECT_THAT(error("[[coupled]]\nvelocity = 1.0\n"), testing::HasSubstr("drives.rows[0].terms"));
   EXPECT_THAT(error("[[coupled]]\njoints = { one = 1.0 }\nspeed = 2.0\n"), testing::HasSubstr("coupled[0].speed"));
 }

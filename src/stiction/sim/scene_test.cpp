@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -144,6 +145,28 @@ TEST(SceneErrors, NameTheTableAndItsLine) {
   expect_error("[[robot]]\nfile = \"links.urdf\"\njoint_settings = { LF_HIP = { dampening = 1 } }\n", "joint_settings.LF_HIP.dampening");
   expect_error("[[pair]]\na = \"ground\"\ncollide = false\n", "pair[0].collide");
   expect_error("[[body]]\nname = \"light\"\nshape = \"sphere\"\nradius = 1\nmass = 0\n", "body[2]: ");
+}
+
+TEST(SceneErrors, HoldGainsAreFiniteAndNotNegative) {
+  for (const char* gain : {"hold_kp", "hold_kd"}) {
+    for (const char* value : {"-1", "inf", "\"inf\""}) {
+      expect_error(fmt::format("[[robot]]\nfile = \"links.urdf\"\n{} = {}\n", gain, value).c_str(),
+                   fmt::format("robot[0].{}: expected a finite number >= 0", gain).c_str());
+    }
+  }
+}
+
+TEST(SceneErrors, WhatIsWrittenOnceIsATable) {
+  const std::string path = scene_file("");
+  for (const char* text : {"\n[[simulation]]\ndt = 1\n", "\nsimulation = 3\n", "\n[[material]]\n", "\n[[events]]\n"}) {
+    std::ofstream(path) << text;
+    try {
+      load_scene(path);
+      ADD_FAILURE() << text;
+    } catch (const FileError& error) {
+      EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("line 2: write ["), testing::HasSubstr("], once"))) << text;
+    }
+  }
 }
 
 TEST(SceneErrors, NamesThatShipAreScenes) {
