@@ -1,5 +1,6 @@
 // What is put into a world: robots, bodies, their velocities at the start.
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nanobind/stl/filesystem.h>
@@ -73,7 +74,10 @@ void add_body(WorldHandle& world, const std::string& name, const ShapesObject& s
   const std::vector<BodyShape> shapes = read_shapes(shape, "shape", friction);
   if (mass && density) throw InvalidArgument("density", "mass or density, not both", fmt::format("{}", *density));
   if (!mass && !density) {
-    if (velocity || angular_velocity) throw InvalidArgument("velocity", "a mass or density of what moves", "neither");
+    for (const auto& [argument, given] :
+         {std::pair("inertia", &inertia), {"com", &com}, {"velocity", &velocity}, {"angular_velocity", &angular_velocity}}) {
+      if (*given) throw InvalidArgument(argument, "a mass or density of what moves", "neither");
+    }
     return world.add_static({name, pose, shapes}, restitution);
   }
   FreeBody body;

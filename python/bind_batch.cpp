@@ -12,6 +12,7 @@
 #include <nanobind/stl/string.h>
 
 #include "effort_limits.hpp"
+#include "interrupts.hpp"
 #include "step_settings.hpp"
 #include "stiction/base/errors.hpp"
 #include "world_handle.hpp"
@@ -50,14 +51,17 @@ struct BatchHandle {
     const Eigen::VectorXd p = per_item(kp, "kp", joints, 0.0), d = per_item(kd, "kd", joints, 0.0);
     require_size("kp", p.size(), joints);
     require_size("kd", d.size(), joints);
+    require_nonnegative("kp", p);
+    require_nonnegative("kd", d);
     servos.emplace();
     for (Eigen::Index i = 0; i < joints; ++i) servos->servos.push_back({driven[i], 0.0, 0.0, p[i], d[i]});
+    scene.make_stepper(options).set_drives(*servos);  // throws where the scheme has none
   }
 
   void step(const ConstRowMap& command, int repeat) {
     const std::span<const int> driven = runs.world().actuated();
     const bool all = command.cols() == runs.world().nv() && !servos;
-    runs.step(repeat, [&](int i, Simulation& simulation, Eigen::VectorXd& tau) {
+    const auto set_command = [&](int i, Simulation& simulation, Eigen::VectorXd& tau) {
       if (servos) {
         Drives drives = *servos;
         for (std::size_t k = 0; k < driven.size(); ++k) drives.servos[k].position = command(i, static_cast<Eigen::Index>(k));
@@ -68,7 +72,8 @@ struct BatchHandle {
         for (std::size_t k = 0; k < driven.size(); ++k) tau[driven[k]] = command(i, static_cast<Eigen::Index>(k));
       }
       limit_efforts(limits, tau);
-    });
+    };
+    runs.step(repeat, set_command, check_interrupt);
   }
 
   State start;
@@ -97,6 +102,7 @@ void restart(BatchHandle& b, const Integer& run, const MaybeArray& q, const Mayb
   state.q = read_coordinates(q, "q", b.start.q);
   state.v = read_coordinates(v, "v", b.start.v);
   const int which = read_integer(run, "run");
+  const nb::gil_scoped_release released;  // who steps asks for it, the mutex in hand
   const std::lock_guard lock(b.mutex);
   b.runs.restart(which, state);
 }
@@ -173,7 +179,7 @@ inertia about it (kg m²), in the frame of each of World.link_names, for `inerti
            R"(Advances every run by `repeat` steps under one command.
 
 command: (k, len(World.actuated)) torques (N m or N) or positions of servos (rad or m); torques may be (k, nv) generalised forces. A step
-that is refused ends that run's part of the call and leaves it where it was: look at `taken`.)")
+that is refused ends that run's part of the call and leaves it where it was: look at `taken`. Ctrl-C ends all parts after a step.)")
       .def("restart", &restart, "run"_a, "q"_a = nb::none(), "v"_a = nb::none(),
            "Starts one run from (q, v), None for the world's start: nothing of its past enters what follows.");
   bind_arrays(batch);

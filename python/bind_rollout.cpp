@@ -12,6 +12,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "effort_limits.hpp"
+#include "interrupts.hpp"
 #include "step_settings.hpp"
 #include "stiction/base/errors.hpp"
 #include "world_handle.hpp"
@@ -36,6 +37,7 @@ class Batch {
     }
     per_run_ = dimensions == inner + 1;
     numbers_.emplace(*value, argument, dimensions);
+    if (per_run_ && numbers_->size(0) == 0) throw InvalidArgument(argument, "one run or more", "none");
     require_finite(argument, numbers_->vector());
   }
   bool given() const { return numbers_.has_value(); }
@@ -141,10 +143,7 @@ RolloutResult run(const Scene& scene, const StepOptions& options, const Argument
     }
     limit_efforts(limits, out);
   };
-  rolling.poll = [] {
-    const nb::gil_scoped_acquire locked;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-  };
+  rolling.poll = check_interrupt;
   const nb::gil_scoped_release released;
   RolloutResult out{rollout(scene.make_stepper(options), q_start, v_start, tau.steps, rolling)};
   out.nq = static_cast<std::size_t>(world.nq());

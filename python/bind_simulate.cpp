@@ -5,8 +5,10 @@
 
 #include "arrays.hpp"
 #include "effort_limits.hpp"
+#include "interrupts.hpp"
 #include "step_settings.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/base/poll_clock.hpp"
 #include "stiction/io/problem_file.hpp"
 #include "stiction/record/trajectory.hpp"
 #include "stiction/sim/simulation.hpp"
@@ -42,22 +44,17 @@ void call(const Controller& controller, const World& world, const State& state, 
   tau = TorqueArgument(answer, world, "tau returned by controller").vector();
 }
 
-void check_interrupt() {
-  const nb::gil_scoped_acquire locked;
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
 SimulatedRun run(const Scene& scene, const State& start, const std::optional<Controller>& controller,
                  const std::optional<std::filesystem::path>& dump) {
-  constexpr long kInterruptSteps = 256;
   const nb::gil_scoped_release released;
   Simulation simulation(scene.make_stepper(), start);
   const Eigen::VectorXd limits = effort_limits(scene.world);
   SimulatedRun out(scene.world, start);
   Eigen::VectorXd desired;
   int cut = 0;
+  PollClock clock;
   const auto control = [&](const Simulation& s, Eigen::VectorXd& tau) {
-    if (s.steps() % kInterruptSteps == kInterruptSteps - 1) check_interrupt();
+    if (clock.due()) check_interrupt();
     if (controller) {
       call(*controller, s.world(), s.state(), tau);
     } else {

@@ -133,6 +133,7 @@ void drive(StepperHandle& s, const MaybeArray& velocity, const MaybeArray& posit
   Drives drives;
   if (position) {
     if (no_load) throw InvalidArgument("no_load", "None with position", "an array");
+    if (!kp && !kd) throw InvalidArgument("kp", "gains kp, kd or both beside position", "neither");
     const Eigen::VectorXd most = read_limits(limits, joints);
     const Eigen::VectorXd q = per_joint(position, "position", joints, 0.0), v = per_joint(velocity, "velocity", joints, 0.0);
     const Eigen::VectorXd p = per_joint(kp, "kp", joints, 0.0), d = per_joint(kd, "kd", joints, 0.0);
@@ -192,6 +193,8 @@ void bind_report(nb::module_& m) {
       .def_ro("iterations", &StepOutcome::iterations, "Pivots or iterations of the solver, all its attempts together")
       .def_prop_ro("at_acceptable", &StepOutcome::at_acceptable, "The step missed the tolerance and was taken because it met acceptable")
       .def_ro("sub_steps", &StepOutcome::sub_steps, "Parts that the step was taken in, 0 when refused")
+      .def_ro("without_events", &StepOutcome::without_events,
+              "Seconds at the end of the step that event_driven left to the velocity level: too many events, too stiff, or no certificate")
       .def_ro("residual", &StepOutcome::residual, "Worst scaled residual of the certificate")
       .def_prop_ro("certificate", &certificate_parts,
                    "The worst scaled value of every residual of the certificate over the solves of the step, by the names of Certificate")

@@ -19,8 +19,7 @@ StepperHandle::StepperHandle(const StepperHandle& other)
       simulation_(other.simulation_),
       effort_(other.effort_),
       wrenches_(other.wrenches_),
-      tau_(other.tau_),
-      q_before_(other.q_before_) {}
+      tau_(other.tau_) {}
 
 void StepperHandle::set_state(const State& next) {
   simulation_.restart(next);
@@ -68,9 +67,10 @@ void StepperHandle::add_wrenches() {
 
 Eigen::VectorXd StepperHandle::servo_torques() const {
   const StepOptions& options = stepper().options();
+  const double ahead = options.scheme == Scheme::event_driven ? 0.0 : options.assemble.spring_ahead;
   Eigen::VectorXd out;
-  stiction::servo_torques(stepper().world(), options.assemble.drives, q_before_, state().v, options.assemble.dt,
-                          options.assemble.spring_ahead, out);
+  stiction::servo_torques(stepper().world(), options.assemble.drives, stepper().springs_from(), state().v, stepper().problem().dt, ahead,
+                          out);
   return out;
 }
 
@@ -82,7 +82,6 @@ StepOutcome StepperHandle::step(const Eigen::Ref<const Eigen::VectorXd>& tau) {
     simulation_.prepare(tau_);
     add_wrenches();
   }
-  q_before_ = state().q;
   static_cast<StepReport&>(out) = simulation_.step(tau_);
   has_contacts = out.accepted;
   out.contacts = stepper().problem().contacts();

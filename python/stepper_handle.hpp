@@ -42,7 +42,7 @@ class StepperHandle {
   void remember(std::string_view bytes);
   void apply(const AppliedWrench& wrench) { wrenches_.push_back(wrench); }
 
-  /// Of the last step, which was taken.
+  /// At the end of the last step, which was taken.
   Eigen::VectorXd servo_torques() const;
 
   const Stepper& stepper() const { return simulation_.stepper(); }
@@ -60,7 +60,7 @@ class StepperHandle {
   Simulation simulation_;
   Eigen::VectorXd effort_;  ///< nv, limits (N m or N)
   std::vector<AppliedWrench> wrenches_;
-  Eigen::VectorXd tau_, q_before_;
+  Eigen::VectorXd tau_;
 };
 
 }  // namespace stiction::python

@@ -150,8 +150,12 @@ def test_an_excluded_pair_passes_through():
     assert world.collision_pairs == [("ground_0", "a_0"), ("ground_0", "b_0")]
     run = stiction.simulate(world, 0.3, law="coulomb_cone")
     np.testing.assert_allclose(run.q[-1, [2, 9]], 0.1, atol=1e-5)
-    with pytest.raises(ValueError, match="'nobody'"):
-        world.exclude("a", "nobody")
+    for call in (world.exclude, world.set_pair):
+        with pytest.raises(ValueError, match=r"^b: .*'nobody'"):
+            call("a", "nobody")
+    for velocity in (1.0, (1, 0, 0)):
+        with pytest.raises(ValueError, match=r"^name: .*'nobody'"):
+            world.set_velocity("nobody", velocity)
 
 
 def test_a_pair_has_its_own_material():

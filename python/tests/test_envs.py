@@ -113,6 +113,9 @@ def test_arguments_that_do_not_fit_are_named():
         "runs": {"runs": 0},
         "threads": {"threads": 0},
         "kd": {"kd": 1.0},
+        "kp": {"kp": -1.0},
+        r"kd\[0\]": {"kp": 1.0, "kd": np.nan},
+        "drives.servos": {"kp": 1.0, "scheme": "energy_momentum"},
         "links": {"links": np.zeros((2, 3))},
     }.items():
         with pytest.raises(ValueError, match=named):

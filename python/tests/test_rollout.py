@@ -1,5 +1,10 @@
 """rollout: many runs at once, each with the bits of one stepper alone."""
 
+import os
+import signal
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -85,3 +90,31 @@ def test_no_steps_and_no_runs():
     world = falling_boxes()
     assert stiction.rollout(world, steps=0).q.shape == (1, 1, world.nq)
     assert "runs=1" in repr(stiction.rollout(world, steps=2))
+
+
+def test_no_runs_are_refused():
+    world = falling_boxes()
+    for name, shape in {"q": (0, world.nq), "v": (0, world.nv), "tau": (0, 3, world.nv)}.items():
+        with pytest.raises(ValueError, match=f"{name}: expected one run or more"):
+            stiction.rollout(world, **({"steps": 3} | {name: np.zeros(shape)}))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no signals to a thread")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_ends_what_takes_long(threads):
+    world = falling_boxes()
+    batch = stiction.Batch(world, 2, threads)
+    calls = [
+        lambda: batch.step(np.zeros((2, 0)), 10**8),
+        lambda: stiction.rollout(world, steps=10**6, threads=threads),
+        lambda: stiction.simulate(world, 1e3),
+    ]
+    for call in calls:
+        timer = threading.Timer(0.2, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
+        start = time.monotonic()
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        assert time.monotonic() - start < 2.0
+    batch.step(np.zeros((2, 0)), 2)
+    assert list(batch.taken) == [2, 2]

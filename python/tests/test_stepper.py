@@ -375,6 +375,43 @@ def test_servos_hold_a_position_at_any_gain_and_step():
     np.testing.assert_allclose(stepper.drive_torques, 1e5 * (goal - stepper.q) - 1e4 * stepper.v, rtol=1e-9, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("scheme", "sub_steps"),
+    [
+        ("semi_implicit_euler", 1),
+        ("semi_implicit_euler", 4),
+        ("moreau_midpoint", 1),
+        ("moreau_midpoint", 3),
+        ("event_driven", 1),
+    ],
+)
+def test_torques_of_servos_are_those_of_the_steps_end(scheme, sub_steps):
+    stepper = stiction.Stepper(hanging_arm(), dt=2e-3, scheme=scheme, sub_steps=sub_steps)
+    goal = np.array([0.5, -1.2, 1.4, -1.0, 0.5, 0.3])
+    stepper.drive(position=goal, kp=20.0, kd=5.0)
+    for _ in range(5):
+        assert stepper.step()
+        np.testing.assert_allclose(
+            stepper.drive_torques, 20.0 * (goal - stepper.q) - 5.0 * stepper.v, rtol=1e-9, atol=1e-9
+        )
+    with pytest.raises(ValueError, match="kp"):
+        stepper.drive(position=goal)
+
+
+def test_a_step_says_how_much_of_it_events_did_not_take():
+    world = stiction.World()
+    world.add_robot(
+        "<mujoco><worldbody><body><joint type='hinge' damping='1'/>"
+        "<inertial pos='0 0 0' mass='.001' diaginertia='1e-6 1e-6 1e-6'/></body></worldbody></mujoco>"
+    )
+    stepper = stiction.Stepper(world, dt=0.01, scheme="event_driven")
+    stepper.reset(v=[1.0])
+    report = stepper.step()
+    assert report.status == "solved"
+    assert 0.0 < report.without_events <= 0.01
+    assert 0.0 < stepper.v[0] < 1e-3
+
+
 def test_servos_with_limits_end_on_the_clamped_line():
     limit = np.array([40.0, 60.0, 50.0, 5.0, 5.0, 5.0])
     goal = np.array([0.5, -1.2, 1.4, -1.0, 0.5, 0.3])

@@ -12,8 +12,8 @@
 // What has just stopped, given way or been left is taken so as the next piece begins.
 // Zeno: an approach u whose rebound ε u is below the rest speed ends without. The rebounds left would take 2 ε u / (a (1 - ε)) at the
 // closing acceleration a: the event `rest` has that time. The motion differs from that with all rebounds by the height of the next, (ε
-// u)²/2a. Work: at most `most_events` pieces; a step's rest, and what has no certified accelerations, is taken by the caller at velocity
-// level.
+// u)²/2a. Work: at most `most_events` pieces; a step's rest, what has no certified accelerations and what is too stiff for the integrator's
+// shortest piece is taken by the caller at velocity level.
 #pragma once
 
 #include "stiction/forward/acceleration_level.hpp"
@@ -26,7 +26,8 @@ class EventDriven {
  public:
   explicit EventDriven(const World& world);
 
-  /// From x, at `time`, over h or less. Returns what is left of h: 0 unless the events were too many or a solve missed the tolerance.
+  /// From x, at `time`, over h or less. Returns what is left of h: 0 unless the events were too many, the motion too stiff or a solve
+  /// missed the tolerance.
   double advance(const EventSetting& setting, double time, double h, PhasePoint& x);
   const std::vector<Event>& events() const { return events_; }
   int pieces() const { return pieces_; }
@@ -61,6 +62,10 @@ class EventDriven {
     std::uint64_t id;                 ///< of a contact or a limit
     double gap, speed, acceleration;  ///< m, m/s, m/s² or rad; kClosed more where the speed is no more than that of rest
     double ground;                    ///< where it counts from
+    Eigen::Vector3d normal;           ///< of the contact, world axes; zero of a limit, and of what lay deeper as the piece began
+
+    /// As long as neither body has come to the other's far side, where round shapes have the same ids.
+    bool goes_on_as(const Gap& later) const { return id == later.id && normal.dot(later.normal) >= 0.0; }
   };
   struct Margin {
     double value;
@@ -101,6 +106,7 @@ class EventDriven {
   Accelerations end_;
   PhasePoint start_, at_;
   double error_ = 0.0;                ///< of the last flow, rk45
+  bool forceless_ = false;            ///< the last flow came to where there are no forces
   double accelerations_piece_ = 0.0;  ///< s, with which those of the beginning were found
   double at_time_ = 0.0;              ///< of `at_`, since start_; negative where it is none
   double end_time_ = -1.0;            ///< of `end_`, the accelerations there and of the level's state; negative where they are others
@@ -113,7 +119,7 @@ class EventDriven {
   std::vector<Event> events_;
   int pieces_ = 0;
   bool known_ = false;   ///< accelerations of this step
-  bool failed_ = false;  ///< a solve of this step missed the tolerance
+  bool failed_ = false;  ///< a solve of this step missed the tolerance, or its shortest piece is not resolved
   double deepest_ = 0.0;
   std::vector<ContactImpulse> contact_impulses_;
   std::vector<RowImpulse> row_impulses_;

@@ -536,6 +536,77 @@ TEST(EventDriven, StacksThatLandTakeFewSystemsASolve) {
   EXPECT_LT(stacks.iterations, 5 * stacks.solves);
 }
 
+// On the far side of what it flew through a round shape has the same ids, and is open again.
+TEST(EventDriven, NothingRoundFliesThroughWhatIsInItsWay) {
+  for (const Shape& shape : {Shape(Capsule{0.05, 0.1}), Shape(Sphere{0.05})}) {
+    for (const bool ball : {false, true}) {
+      WorldBuilder builder;
+      builder.set_gravity(Vector3d::Zero());
+      StaticBody obstacle{"obstacle", Eigen::Isometry3d(Eigen::Translation3d(0.76, 0, 0)), {}};
+      const Shape wall = Box{Vector3d(0.01, 2, 2)};
+      obstacle.shapes.push_back({ball ? Shape(Sphere{0.05}) : wall, Eigen::Isometry3d::Identity(), 0.0});
+      builder.add_static_body(obstacle);
+      builder.add_free_body(solid("body", shape, 1.0, Vector3d(0, 0.001, 0), 0.0));
+      const World world = builder.build();
+      for (const Integrator integrator : {Integrator::symplectic_euler, Integrator::rk4, Integrator::rk45}) {
+        for (const double speed : {30.0, 300.0, 3000.0}) {
+          Stepper stepper = stepper_for(world, event_options(1e-3, integrator));
+          State state = initial_state(stepper.world());
+          state.v[0] = speed;
+          const std::vector<Event> events = run(stepper, state, 0.03);
+          ASSERT_FALSE(events.empty()) << speed;
+          EXPECT_NEAR(events[0].speed, speed, 1e-3 * speed);
+          EXPECT_TRUE(ball || state.q[0] < 0.7 + 1e-9) << speed;  // without friction it slides around a ball
+        }
+      }
+    }
+  }
+}
+
+// A miss is none, however near: the pair has other sides at both ends of the step.
+TEST(EventDriven, BallsThatFlyPastEachOtherDoNotMeet) {
+  for (const double past : {1e-6, 1e-3, 0.1}) {
+    WorldBuilder builder;
+    builder.set_gravity(Vector3d::Zero());
+    builder.add_static_body(
+        {"obstacle", Eigen::Isometry3d(Eigen::Translation3d(0.76, 0, 0)), {{Sphere{0.05}, Eigen::Isometry3d::Identity(), 0.0}}});
+    builder.add_free_body(solid("body", Sphere{0.05}, 1.0, Vector3d(0, 0.1 + past, 0), 0.0));
+    Stepper stepper = stepper_for(builder.build(), event_options(1e-3));
+    State state = initial_state(stepper.world());
+    state.v[0] = 300.0;
+    EXPECT_TRUE(run(stepper, state, 0.01).empty());
+    EXPECT_NEAR(state.q[0], 3.0, 1e-9);
+  }
+}
+
+// Too stiff for the shortest piece of an explicit method: the step is left to the velocity level, which is implicit in dampers and springs.
+TEST(EventDriven, AStiffJointComesToRest) {
+  RobotOptions options;
+  options.joints["h"].damping = 1.0;
+  options.joints["h"].stiffness = 10.0;
+  WorldBuilder builder;
+  builder.add_robot_text(R"(<mujoco><worldbody><body><joint name="h" type="hinge" axis="0 0 1"/>
+      <inertial pos="0 0 0" mass="0.001" diaginertia="1e-6 1e-6 1e-6"/></body></worldbody></mujoco>)",
+                         options);
+  const World world = builder.build();
+  for (const Integrator integrator : {Integrator::symplectic_euler, Integrator::rk4, Integrator::rk45}) {
+    Stepper stepper = stepper_for(world, event_options(0.01, integrator));
+    State state = initial_state(stepper.world());
+    state.v[0] = 1.0;
+    double before = 1.0;
+    for (int k = 0; k < 10; ++k) {
+      const StepReport report = stepper.step(VectorXd::Zero(1), state);
+      ASSERT_TRUE(report.accepted);
+      EXPECT_EQ(report.status, Status::solved);
+      EXPECT_TRUE(k > 0 || report.without_events > 0.0) << to_string(integrator);
+      EXPECT_LT(std::abs(state.v[0]), before) << to_string(integrator) << k;
+      before = std::abs(state.v[0]);
+    }
+    EXPECT_LT(before, 1e-3);
+    EXPECT_LT(std::abs(state.q[0]), 1e-3);
+  }
+}
+
 // More rebounds than pieces: the step is whole all the same, the rest of it at velocity level, and says so.
 TEST(EventDriven, AStepOfTooManyEventsIsFinishedAtVelocityLevel) {
   StepOptions options = event_options(1.0);

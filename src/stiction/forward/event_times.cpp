@@ -22,7 +22,7 @@ constexpr int kRootSteps = 60;      // of the time of an event: more than halvin
 constexpr int kScalar = 60;         // halvings of a cubic's root, to rounding
 constexpr double kJump = 100.0;     // accelerations of the motion: a slip that changes faster jumps, as stiff slides come and go
 constexpr double kResolved = 1e-5;  // of a body's speed: what rk4 may err by in a piece; a disc that rolls on its rim gains energy beyond
-constexpr double kShortest = 1e-3;  // of a piece: rk4 cuts it no shorter
+constexpr double kShortest = 1e-3;  // of a piece: rk4 and symplectic_euler cut it no shorter
 constexpr double kKink = 1e-3;      // of a piece: forces are continuous where a stick gives way or a contact is left, so an error t of
                                     // its time alters velocities by t²
 
@@ -72,7 +72,8 @@ bool EventDriven::flow(const EventSetting& setting, double s) {
   const auto slope = [&](int stage, const VectorXd& q, const VectorXd& v, VectorXd& v_dot) {
     Accelerations& a = accelerations_[stage];
     const bool known = stage == 0 && !(level_.stiff() && accelerations_piece_ != s);
-    if (!known && !evaluate(setting, q, v, a)) return false;
+    forceless_ = !known && !evaluate(setting, q, v, a);
+    if (forceless_) return false;
     if (stage == 0) accelerations_piece_ = s;
     v_dot = a.v_dot;
     return true;
@@ -88,29 +89,38 @@ double EventDriven::excess(const EventSetting& setting, double s) {
   if (setting.events.integrator == Integrator::rk45) return error_ / setting.events.integration_tolerance;
   if (!evaluate(setting, at_.q, at_.v, end_)) return 0.0;
   end_time_ = s;
-  // Of order three: the accelerations of the end in the place of the last stage's.
+  // Of order three: the accelerations of the end in the place of the last stage's. Of symplectic_euler, which is asked to be stable alone,
+  // what they change the velocity by: no more than it is.
+  const bool euler = setting.events.integrator == Integrator::symplectic_euler;
+  const VectorXd& before = accelerations_[euler ? 0 : 3].v_dot;
+  const double weight = euler ? s : s / 6.0, allowed = euler ? 1.0 : kResolved;
   double worst = 0.0;
   const BlockDiagonal& M = level_.inertia();
   for (int k = 0; k < M.blocks(); ++k) {
     const auto part = [&](const VectorXd& x) { return x.segment(M.offset(k), M.block_size(k)); };
-    const double error = s / 6.0 * (part(accelerations_[3].v_dot) - part(end_.v_dot)).cwiseAbs().maxCoeff();
+    const double error = weight * (part(before) - part(end_.v_dot)).cwiseAbs().maxCoeff();
     const double speed = std::max(part(start_.v).cwiseAbs().maxCoeff(), part(at_.v).cwiseAbs().maxCoeff());
-    worst = std::max(worst, error / (kResolved * speed + setting.events.rest_speed));
+    worst = std::max(worst, error / (allowed * speed + setting.events.rest_speed));
   }
   return worst;
 }
 
-// The longest piece up to s that the integrator resolves.
+// The longest piece up to s that the integrator resolves. Where that is shorter than its shortest, the motion is too stiff for it: the rest
+// of the step is left to the velocity level, which is implicit in what joints have of springs and dampers.
 double EventDriven::fit_error(const EventSetting& setting, double s) {
-  if (setting.events.integrator == Integrator::symplectic_euler) return s;
-  const bool strict = setting.events.integrator == Integrator::rk45;
-  const double least = strict ? kLeast : kShortest * s, power = strict ? 0.2 : 0.25;
-  while (s > least && !failed_) {
-    const bool found = flow(setting, s);
-    if (!found && !strict) break;  // there are no forces: to where is found next
+  const Integrator integrator = setting.events.integrator;
+  const bool strict = integrator == Integrator::rk45;
+  const double least = strict ? kLeast : kShortest * s, power = strict ? 0.2 : integrator == Integrator::rk4 ? 0.25 : 0.5;
+  while (!failed_) {
+    const bool found = flow(setting, s), forceless = !found && forceless_;
+    if (forceless && !strict) break;  // to where is found next
     const double over = found ? excess(setting, s) : 1.0;
     if (found && over <= 1.0) break;
-    s *= found ? std::clamp(0.9 * std::pow(over, -power), 0.1, 0.9) : 0.5;
+    if (s <= least) {
+      failed_ = !forceless;
+      break;
+    }
+    s = std::max(least, s * (found ? std::clamp(0.9 * std::pow(over, -power), 0.1, 0.9) : 0.5));
   }
   return s;
 }
@@ -130,11 +140,13 @@ void EventDriven::list_gaps(const EventSetting& setting, const PhasePoint& x, do
     sharpest = std::max(sharpest, W.head<3>().norm() + W.tail<3>().norm() * r + angular * (linear + angular * r));
   }
   out.clear();
-  const auto add = [&](std::uint64_t id, double gap, double speed, double acceleration) {
+  const auto add = [&](std::uint64_t id, double gap, double speed, double acceleration, const Vector3d& n) {
     const auto found = first ? start_gaps_.end() : std::ranges::find(start_gaps_, id, &Gap::id);
     const double ground = first ? std::min(gap, 0.0) : found != start_gaps_.end() ? found->ground : 0.0;
     const double open = gap - ground + (std::abs(speed) <= rest ? kClosed : 0.0);
-    out.push_back({id, ground < -kClosed && speed > 0.0 ? std::max(open, kClosed) : open, speed, acceleration, ground});
+    const bool deep = ground < -kClosed;
+    out.push_back(
+        {id, deep && speed > 0.0 ? std::max(open, kClosed) : open, speed, acceleration, ground, deep ? Vector3d::Zero().eval() : n});
   };
   for (std::size_t k = 0; k < world.joints().size(); ++k) {
     const Joint& joint = world.joints()[k];
@@ -144,7 +156,7 @@ void EventDriven::list_gaps(const EventSetting& setting, const PhasePoint& x, do
       const bool closed = std::ranges::any_of(
           level_.rows, [&](const ClosedRow& r) { return r.kind == RowKind::limit && r.v == joint.v && r.sign == sign; });
       if (!closed && !std::isinf(place))
-        add(limit_row_id(k, sign), sign * (x.q[joint.q] - place), sign * x.v[joint.v], sign * v_dot[joint.v]);
+        add(limit_row_id(k, sign), sign * (x.q[joint.q] - place), sign * x.v[joint.v], sign * v_dot[joint.v], Vector3d::Zero());
     }
   }
   setting.scene.update_poses(data_.X_WB);
@@ -152,18 +164,20 @@ void EventDriven::list_gaps(const EventSetting& setting, const PhasePoint& x, do
   for (const ContactPoint& c : found_) {
     const bool closed = std::ranges::any_of(level_.contacts, [&](const ClosedContact& y) { return y.point.id == c.id; });
     if (closed || !can_separate(world, data_, c.body_a, c.body_b, c.p_WC, c.n)) continue;
-    add(c.id, c.gap, contact_velocity(world, data_, c, x.v)[0], contact_velocity(world, data_, c, v_dot)[0]);
+    add(c.id, c.gap, contact_velocity(world, data_, c, x.v)[0], contact_velocity(world, data_, c, v_dot)[0], c.n);
   }
 }
 
 // First time after `low` at which one of these gaps closes, each a cubic between the ends; a parabola where it is known at one only, as
-// features of a shape come and go, and then to the width of a closed gap.
+// features of a shape come and go, and then to the width of a closed gap. What is open at both ends, on opposite sides, has gone past or
+// through: at the latest halfway it is looked at again.
 double EventDriven::first_closing(double low, double high) const {
   const double T = high - low;
   double first = kInfinity;
   for (const Gap& a : low_gaps_) {
     const auto found = std::ranges::find(high_gaps_, a.id, &Gap::id);
-    const bool lost = found == high_gaps_.end();
+    const bool turned = found != high_gaps_.end() && !a.goes_on_as(*found), lost = found == high_gaps_.end() || turned;
+    if (turned) first = std::min(first, low + 0.5 * T);
     const double gap = std::max(a.gap, 0.0) + (lost ? kClosed : 0.0);
     const double value = lost ? gap + T * (a.speed + 0.5 * T * a.acceleration) : found->gap;
     const double speed = lost ? a.speed + T * a.acceleration : found->speed;
@@ -182,7 +196,11 @@ double EventDriven::clear_time(const EventSetting& setting, double s) {
   const double tolerance = setting.events.time_tolerance;
   const auto known_before = [&](std::uint64_t id) { return std::ranges::find(low_gaps_, id, &Gap::id) != low_gaps_.end(); };
   const auto nearness = [&](const Gap& g) { return kSoon * tolerance * std::abs(g.speed); };
-  const auto closed = [&](const Gap& g) { return g.gap < -(known_before(g.id) ? nearness(g) : kClosed); };
+  const auto turned = [&](const Gap& g) {
+    const auto before = std::ranges::find(low_gaps_, g.id, &Gap::id);
+    return before != low_gaps_.end() && !before->goes_on_as(g);
+  };
+  const auto closed = [&](const Gap& g) { return turned(g) || g.gap < -(known_before(g.id) ? nearness(g) : kClosed); };
   const auto arrives = [&](const Gap& g) { return g.speed < 0.0 && g.gap <= nearness(g) && known_before(g.id); };
   list_gaps(setting, start_, s, accelerations_[0].v_dot, start_gaps_);
   low_gaps_ = start_gaps_;

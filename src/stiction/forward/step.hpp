@@ -118,6 +118,9 @@ class Stepper {
   /// Under event_driven these two are of the end of the step: contacts and rows there, with the impulses of the whole step.
   const ContactProblem& problem() const { return problem_; }
   const Solution& solution() const { return solution_; }
+  /// nq, from which the joint springs and servos of the last part were taken SchemeRow::spring_ahead v⁺ dt ahead, dt that of `problem`;
+  /// under event_driven the end of the step.
+  const Eigen::VectorXd& springs_from() const { return ahead_; }
   /// Of the last step, in their order; none but under event_driven.
   std::span<const Event> events() const { return events_ ? std::span<const Event>(events_->events()) : std::span<const Event>(); }
 

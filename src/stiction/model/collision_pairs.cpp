@@ -111,8 +111,11 @@ void choose_pairs(const RobotDescription& description, RobotParts& parts) {
 
 namespace {
 
-std::vector<int> geometries_named(const World& world, std::string_view name) {
-  const int body = world.body(name);
+std::vector<int> geometries_named(const World& world, std::string_view name, std::string_view argument) {
+  const auto alone = std::ranges::find_if(world.bodies(), [&](const Body& b) { return b.robot < 0 && b.name == name; });
+  const bool is_alone = alone != world.bodies().end();
+  const int body = is_alone ? static_cast<int>(alone - world.bodies().begin())
+                            : world.links()[static_cast<std::size_t>(world.link(name, argument))].body;
   const Body& found_body = world.bodies()[body];
   const auto qualified = [&] { return world.robots()[found_body.robot].name + "/" + found_body.name; };
   const bool is_body = name == found_body.name || (found_body.robot >= 0 && name == qualified());
@@ -129,7 +132,7 @@ std::vector<int> geometries_named(const World& world, std::string_view name) {
 
 void WorldBuilder::exclude(std::string_view a, std::string_view b) {
   const World world(std::shared_ptr<const World::Impl>(std::shared_ptr<void>(), impl_.get()));  // names as the finished world takes them
-  const std::vector<int> first = geometries_named(world, a), second = geometries_named(world, b);
+  const std::vector<int> first = geometries_named(world, a, "a"), second = geometries_named(world, b, "b");
   for (const int i : first) {
     for (const int j : second) {
       if (i == j) continue;

@@ -1,6 +1,7 @@
 #include "stiction/sim/batch.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/poll_clock.hpp"
 
 namespace stiction {
 
@@ -29,8 +31,9 @@ class Batch::Team {
     for (int i = 0; i < others; ++i) threads_.emplace_back([this](const std::stop_token& stop) { wait_for_work(stop); });
   }
 
-  /// work(i) for i in [0, count), shared out one by one. Rethrows the first of what they threw.
-  void run(int count, const std::function<void(int)>& work) {
+  /// work(i) for i in [0, count), shared out one by one. Rethrows the first of what they threw. The caller waits for the others' last, and
+  /// calls `wait` meanwhile, which throws nothing.
+  void run(int count, const std::function<void(int)>& work, const std::function<void()>& wait) {
     std::unique_lock lock(mutex_);
     work_ = &work;
     next_ = 0;
@@ -40,7 +43,11 @@ class Batch::Team {
     called_.notify_all();
     lock.lock();
     take(lock);
-    done_.wait(lock, [this] { return busy_ == 0; });
+    while (!done_.wait_for(lock, PollClock::kPause, [this] { return busy_ == 0; })) {
+      lock.unlock();
+      wait();
+      lock.lock();
+    }
     work_ = nullptr;
     if (error_) std::rethrow_exception(error_);
   }
@@ -112,17 +119,36 @@ void Batch::restart(int run, const State& state) {
   look(run);
 }
 
-void Batch::step(int repeat, const Command& command) {
+void Batch::step(int repeat, const Command& command, const std::function<void()>& poll) {
   if (repeat < 1) throw InvalidArgument("repeat", "a number >= 1", fmt::format("{}", repeat));
-  team_->run(runs(), [&](int i) {
+  const std::thread::id caller = std::this_thread::get_id();
+  PollClock clock;  // of the caller
+  std::atomic<bool> stopped = false;
+  std::exception_ptr interrupt;
+  const auto ask = [&] {
+    if (!poll || stopped) return;
+    try {
+      poll();
+    } catch (...) {
+      interrupt = std::current_exception();
+      stopped = true;
+    }
+  };
+  const auto work = [&](int i) {
     Run& run = *all_[i];
     int& count = taken[i];
     run.tau.setZero(world().nv());
     command(i, run.simulation, run.tau);
+    const bool polls = std::this_thread::get_id() == caller;
     count = 0;
-    while (count < repeat && run.simulation.step(run.tau).accepted) ++count;
+    while (!stopped && count < repeat && run.simulation.step(run.tau).accepted) {
+      ++count;
+      if (polls && clock.due()) ask();
+    }
     look(i);
-  });
+  };
+  team_->run(runs(), work, ask);
+  if (interrupt) std::rethrow_exception(interrupt);
 }
 
 void Batch::look(int run) {

@@ -45,8 +45,9 @@ class Batch {
   /// Throws InvalidArgument on sizes that are not the world's.
   void restart(int run, const State& state);
   /// `repeat` steps of every run. One that is refused ends that run's part; it stays where it was. Throws what commands throw, when all
-  /// threads have come to rest.
-  void step(int repeat, const Command& command);
+  /// threads have come to rest. `poll`: called by the calling thread every 50 ms or so; what it throws ends every run's part after the step
+  /// under way, and is thrown when the arrays hold what was reached.
+  void step(int repeat, const Command& command, const std::function<void()>& poll = {});
 
   RowMatrix q, v;                  ///< (runs x nq), (runs x nv)
   RowMatrix v_world;               ///< (runs x nv) with the linear velocities of floating bases and free bodies in world axes

@@ -69,6 +69,19 @@ TEST(Batch, ARunThatIsRefusedStaysWhereItWas) {
   EXPECT_TRUE(batch.q.allFinite());
 }
 
+// Of seconds: the poll comes after 50 ms, on the calling thread while it steps and while it waits.
+TEST(Batch, EndsWhenThePollThrows) {
+  const Scene scene = load_scene("stack");
+  for (const int threads : {1, 2}) {
+    Batch batch(scene.make_stepper(), scene.start, {.runs = 2, .threads = threads});
+    const auto nothing = [](int, const Simulation&, const VectorXd&) {};
+    EXPECT_THROW(batch.step(100'000'000, nothing, [] { throw std::runtime_error("interrupted"); }), std::runtime_error);
+    EXPECT_THAT(batch.taken, testing::Each(testing::Lt(100'000'000)));
+    batch.step(3, nothing);
+    EXPECT_THAT(batch.taken, testing::Each(3));
+  }
+}
+
 TEST(Batch, PassesOnWhatACommandThrowsAndSaysWhatDoesNotFit) {
   const Scene scene = load_scene("stack");
   Batch batch(scene.make_stepper(), scene.start, {.runs = 4, .threads = 3});

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/poll_clock.hpp"
 
 namespace stiction {
 
@@ -49,7 +50,6 @@ class Runs {
 
  private:
   void run(int i, Simulation& simulation, bool polls) {
-    constexpr int kPollSteps = 256;  // some tens of milliseconds of a robot
     const std::size_t at = static_cast<std::size_t>(i);
     simulation.restart({q_.row(i).transpose(), v_.row(i).transpose(), 0.0});
     out_.status[at] = Status::solved;
@@ -57,7 +57,7 @@ class Runs {
     Eigen::VectorXd tau;
     bool goes_on = true;
     for (int k = 0; k < out_.steps && !failed_; ++k) {
-      if (polls && options_.poll && k % kPollSteps == 0) options_.poll();
+      if (polls && options_.poll && clock_.due()) options_.poll();
       if (goes_on) {
         tau.setZero(simulation.world().nv());
         if (options_.control) options_.control(i, simulation, tau);
@@ -83,6 +83,7 @@ class Runs {
   std::atomic<bool> failed_ = false;
   std::mutex mutex_;
   std::exception_ptr error_;
+  PollClock clock_;  ///< of the thread that polls
 };
 
 }  // namespace

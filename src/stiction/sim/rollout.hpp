@@ -18,7 +18,7 @@ using RolloutControl = std::function<void(int run, Simulation& simulation, Eigen
 struct RolloutOptions {
   int threads = 1;                  ///< >= 1; no more than there are runs are used
   RolloutControl control = {};      ///< none: no forces
-  std::function<void()> poll = {};  ///< called by the calling thread now and then; what it throws ends the rollout
+  std::function<void()> poll = {};  ///< called by the calling thread every 50 ms or so; what it throws ends the rollout
 };
 
 /// k runs of T steps. Rows of a run that ended early repeat its last state.

@@ -93,7 +93,8 @@ TEST(Rollout, WhatAControlThrowsEndsAllRuns) {
     EXPECT_THROW(rollout(scene.make_stepper(), q, v, 50, {.threads = threads, .control = control}), std::runtime_error);
   }
   EXPECT_LT(steps, 2 * 20 * 50);
-  EXPECT_THROW(rollout(scene.make_stepper(), q, v, 5, {.poll = [] { throw std::runtime_error("interrupted"); }}), std::runtime_error);
+  EXPECT_THROW(rollout(scene.make_stepper(), q.topRows(1), v.topRows(1), 50'000, {.poll = [] { throw std::runtime_error("interrupted"); }}),
+               std::runtime_error);
 }
 
 TEST(Rollout, SaysWhichArgumentDoesNotFit) {

@@ -16,7 +16,9 @@ long steps_in(double duration, double dt) {
   constexpr double kMostSteps = 1e9;  // days of computing: a typing error
   require_positive("duration", duration);
   if (duration > kMostSteps * dt) throw InvalidArgument("duration", "at most 1e9 steps of dt", fmt::format("{:.3g}", duration / dt));
-  return std::lround(duration / dt);
+  const long steps = std::lround(duration / dt);
+  if (steps == 0) throw InvalidArgument("duration", fmt::format("half a step of {:g} s or more", dt), fmt::format("{:g}", duration));
+  return steps;
 }
 
 void require_fit(const State& state, const World& world) {
