@@ -101,6 +101,66 @@ def four_feet():
     return stiction.ContactProblem(np.eye(6), np.zeros(6), rows, 0.5, dt=1.0, impulse=[0, 0, -4.0, 0, 0, 0])
 
 
+@pytest.mark.parametrize("edges", [4, 8, 16])
+@pytest.mark.parametrize("count", [2, 3, 6])
+def test_contacts_in_one_place_share_a_load_in_every_way(count, edges):
+    normals = np.zeros((3 * count, 1))
+    normals[::3] = 1.0
+    problem = stiction.ContactProblem([[1.3]], [0.0], normals, 0.5, dt=0.01, impulse=[-0.1])
+    for solver in ("active_set", "interior_point"):
+        solution = stiction.solve(problem, law="anitescu", edges=edges, solver=solver)
+        shared = stiction.indeterminacy(problem, solution, intervals=True)
+        assert shared.complete
+        assert shared.dimension == 3 * count - 1
+        np.testing.assert_allclose(shared.normal_max, 0.1, atol=1e-7)
+        np.testing.assert_allclose(shared.normal_min, 0.0, atol=1e-7)
+
+
+def random_inertia(random, size):
+    factor = random.normal(size=(size, size))
+    return factor @ factor.T + 0.3 * np.eye(size)
+
+
+RIGID = ["frictionless", "no_slip", "coulomb_cone", "coulomb_pyramid", "moreau", "anitescu", "max_dissipation"]
+
+
+@pytest.mark.parametrize("law", RIGID)
+def test_what_equality_rows_hold_already_takes_no_impulse_of_rounding(law):
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        jacobian = random.normal(size=(3, 6))
+        row = random.normal(size=6)
+        held = {
+            "a limit": ([row, row], [0.1, 0.1], [-np.inf, 0.0]),
+            "a contact": (jacobian, [0.0] * 3, [-np.inf] * 3),
+            "its tangents": (jacobian[1:], [0.0] * 2, [-np.inf] * 2),
+        }
+        for what, (rows, targets, lo) in held.items():
+            problem = stiction.ContactProblem(
+                *(random_inertia(random, 6), random.normal(size=6), jacobian, 0.5),
+                dt=0.01, impulse=random.normal(size=6), J_b=rows, b=targets, lo=lo, hi=[np.inf] * len(lo),
+            )  # fmt: skip
+            solution = stiction.solve(problem, law=law)
+            assert solution.status == "solved", (what, solution.certificate.worst)
+            assert np.abs(solution.impulses).max() < 1e3
+            assert np.abs(solution.v).max() < 1e3
+
+
+def test_a_limit_beyond_what_equality_rows_hold_is_infeasible():
+    random = np.random.default_rng(0)
+    for count in (1, 2, 3, 4):
+        row = random.normal(size=4)
+        problem = stiction.ContactProblem(
+            *(random_inertia(random, 4), random.normal(size=4), np.zeros((0, 4)), []),
+            dt=0.01, J_b=[row, row], b=[0.0, 0.1], lo=[-np.inf, 0.0], hi=[np.inf, np.inf],
+        )  # fmt: skip
+        solution = stiction.solve(problem, law="frictionless")
+        assert solution.status == "infeasible"
+        assert stiction.proves_infeasible(problem, solution.ray, law="frictionless")
+        asked = stiction.inverse(problem, np.arange(count), np.zeros(count), law="frictionless")
+        assert asked.status == "infeasible"  # not repaired by velocities of 1e14
+
+
 def test_indeterminacy_of_four_feet():
     problem = four_feet()
     frictionless = stiction.solve(problem, law="frictionless")

@@ -114,18 +114,23 @@ void close_momentum(const ProblemView& p, Reduction& reduction, InfeasibilityWor
   recover_bilateral(p.with_momentum(p.v, w.zero), reduction, p.v, ray.impulses, ray.bounded_impulses, ray.prescribed_impulses);
 }
 
-// A one-sided row whose velocity is prescribed on the wrong side.
+// The one-sided row whose fixed velocity is on the wrong side by most.
 bool blame_fixed_row(const ProblemView& p, Reduction& reduction, InfeasibilityWorkspace& w, InfeasibilityRay& ray) {
+  int worst = -1;
+  double most = 0.0, impulse = 0.0;
   for (const int row : reduction.fixed) {
     Row velocity(-p.b[row]);
     p.J_b.add_group_product(row, reduction.v_free, velocity);
-    if (velocity[0] < 0.0 && p.hi[row] == kInfinity) ray.bounded_impulses[row] = 1.0;
-    if (velocity[0] > 0.0 && p.lo[row] == -kInfinity) ray.bounded_impulses[row] = -1.0;
-    if (ray.bounded_impulses[row] == 0.0) continue;
-    close_momentum(p, reduction, w, ray);
-    return true;
+    const double unheld = velocity[0] < 0.0 ? p.hi[row] : p.lo[row];
+    if (!std::isinf(unheld) || std::abs(velocity[0]) <= most) continue;
+    worst = row;
+    most = std::abs(velocity[0]);
+    impulse = velocity[0] < 0.0 ? 1.0 : -1.0;
   }
-  return false;
+  if (worst < 0) return false;
+  ray.bounded_impulses[worst] = impulse;
+  close_momentum(p, reduction, w, ray);
+  return true;
 }
 
 // The ray (ν, β) along which min |Aᵀx|²/2 + cᵀx over w.generators falls without end, if there is one; β stays in w.beta.

@@ -161,7 +161,6 @@ void factor_block(const ProblemView& p, Reduction::Block& block) {
 
 // Null space of a set's bilateral rows, and the particular velocity that satisfies them (least squares when they clash).
 void eliminate_bilateral(const ProblemView& p, Reduction& red, Reduction::Coupled& set) {
-  constexpr double kDependent = 1e-10;
   BlockRows& rows = set.null_space.reset(set.sizes);
   set.target.resize(std::ssize(set.bilateral));
   const int blocks = static_cast<int>(red.blocks.size());

@@ -6,6 +6,8 @@
 
 namespace stiction {
 
+inline constexpr double kDependent = 1e-10;  ///< what is left of a whitened row that the bilateral rows span, over the row: rounding
+
 /// Blocks, coupled sets and `coupled_of` of a problem whose rows are classified; factors of M; null spaces; block_sizes. The particular
 /// velocities are added to v_free, which has the prescribed ones. Gives the number of reduced columns.
 int couple_blocks(const ProblemView& p, Reduction& red);

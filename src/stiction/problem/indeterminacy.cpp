@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include <Eigen/Geometry>
@@ -245,7 +246,7 @@ VectorXd combine(const std::vector<WeightedRay>& rays, Index size) {
 
 // Pushes `point` into the relative interior: as long as a program moves something off the boundary, the mean of all points found.
 void grow_interior(const Set& set, const IndeterminacyOptions& options, ConeLp& lp, VectorXd& point, bool& complete) {
-  std::size_t most_active = 3 * set.cones.size() + 1;
+  auto most_active = std::numeric_limits<std::size_t>::max();
   for (double found = 1.0;; found += 1.0) {
     VectorXd cost = VectorXd::Zero(point.size());
     std::size_t active = 0;

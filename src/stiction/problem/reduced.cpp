@@ -74,6 +74,14 @@ int next_columns(const Reduction& red, const BlockRows& from, int g, int last) {
   return next;
 }
 
+// A row in the span of the bilateral rows moves nothing: what the projection leaves of it is rounding, whose inverse would be velocities of
+// 1e14 m/s.
+void project(NullSpace& null_space, double* row, Index size, Eigen::Ref<Eigen::RowVectorXd> out) {
+  const double before = Eigen::Map<const Eigen::VectorXd>(row, size).norm();
+  null_space.project(row, out.data());
+  if (out.norm() <= kDependent * before) out.setZero();
+}
+
 // Group g of `from` (columns of M) becomes a group of `to` (reduced columns): L⁻ᵀ from the right, then Z where rows couple blocks. A single
 // block of columns is stored by every group.
 void reduce_group(Reduction& red, const BlockRows& from, int g, BlockRows& to) {
@@ -90,7 +98,7 @@ void reduce_group(Reduction& red, const BlockRows& from, int g, BlockRows& to) {
       const Reduction::Block& block = red.blocks[k];
       if (block.columns == c) whiten_group(red, from, g, k, to_rows + (set != nullptr ? block.offset : 0), stride);
     }
-    for (Index i = 0; set != nullptr && i < out.rows(); ++i) set->null_space.project(to_rows + i * stride, out.data() + i * out.cols());
+    for (Index i = 0; set != nullptr && i < out.rows(); ++i) project(set->null_space, to_rows + i * stride, stride, out.row(i));
   }
 }
 
@@ -116,29 +124,55 @@ int add_compliant_columns(const ProblemView& p, Reduction& red) {
   return columns;
 }
 
-// A bounded row on prescribed coordinates alone has its velocity fixed: its impulse follows from the sign (friction of a driven
-// joint), and the row never reaches a solver.
-void settle_fixed_rows(const ProblemView& p, Reduction& red) {
+// True when group g of reduced rows is zero, or has no entries.
+bool moves_nothing(const BlockRows& rows, int g) {
+  for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
+    if (!rows.entry(e).isZero(0.0)) return false;
+  }
+  return true;
+}
+
+// Impulse of a bounded row whose velocity w is fixed by prescribed coordinates and bilateral rows: it follows from the sign (friction of a
+// driven joint), and is none where w is rounding.
+double fixed_impulse(const ProblemView& p, int row, double w, double velocity) {
+  constexpr double kRounding = 1e-12;  // of the largest velocity
+  const double R = compliance(p, row);
+  const double impulse = std::clamp(R > 0.0 ? -w / R : 0.0, p.lo[row], p.hi[row]);
+  if (R > 0.0 || std::abs(w) <= kRounding * velocity) return impulse;
+  const double bound = w > 0.0 ? p.lo[row] : p.hi[row];
+  return std::isfinite(bound) ? bound : impulse;
+}
+
+// The bounded rows in reduced columns. Those whose velocity is fixed never reach a solver.
+void reduce_bounded(const ProblemView& p, Reduction& red) {
+  ReducedProblem& out = red.reduced;
+  const bool named = std::ssize(p.row_ids) == p.bounded_rows();
+  int compliant = static_cast<int>(red.coupled_of.size());
   red.fixed.clear();
   red.fixed_impulse.clear();
-  std::erase_if(red.bounded, [&](int row) {
-    for (int e = p.J_b.entry_begin(row); e < p.J_b.entry_end(row); ++e) {
-      const int first = p.J_b.col_offset(p.J_b.entry_block(e));
-      const auto entry = p.J_b.entry(e);
-      for (Index j = 0; j < entry.cols(); ++j) {
-        if (entry(0, j) != 0.0 && red.is_prescribed[first + j] == 0) return false;
-      }
-    }
+  out.Bt.reset(1, red.block_sizes);
+  for (GrowVector* v : {&out.w_free, &out.lo, &out.hi}) v->resize(std::ssize(red.bounded));
+  out.row_ids.clear();
+  int kept = 0;
+  for (const int row : red.bounded) {
     Eigen::Matrix<double, 1, 1> w(-p.b[row]);
     p.J_b.add_group_product(row, red.v_free, w);
-    const double R = compliance(p, row);
-    double impulse = std::clamp(R > 0.0 ? -w[0] / R : 0.0, p.lo[row], p.hi[row]);
-    if (R == 0.0 && w[0] > 0.0 && p.lo[row] != -kInfinity) impulse = p.lo[row];
-    if (R == 0.0 && w[0] < 0.0 && p.hi[row] != kInfinity) impulse = p.hi[row];
-    red.fixed.push_back(row);
-    red.fixed_impulse.push_back(impulse);
-    return true;
-  });
+    reduce_group(red, p.J_b, row, out.Bt);
+    if (moves_nothing(out.Bt, kept)) {
+      out.Bt.truncate(kept);
+      red.fixed.push_back(row);
+      red.fixed_impulse.push_back(fixed_impulse(p, row, w[0], out.velocity));
+      continue;
+    }
+    if (const double R = compliance(p, row); R > 0.0) out.Bt.add_entry(compliant++)(0, 0) = std::sqrt(R);
+    out.w_free[kept] = w[0];
+    out.lo[kept] = p.lo[row];
+    out.hi[kept] = p.hi[row];
+    if (named) out.row_ids.push_back(p.row_ids[row]);
+    red.bounded[kept++] = row;
+  }
+  red.bounded.resize(kept);
+  for (GrowVector* v : {&out.w_free, &out.lo, &out.hi}) v->resize(kept);  // keeps their entries
 }
 
 // v_free = particular + L⁻ᵀ Z Zᵀ L⁻¹ (M v + p - M particular): the free directions take up what momentum is left. Zᵀ L⁻¹ M v_free is
@@ -217,26 +251,7 @@ void reduce(const ProblemView& p, Reduction& red, const ReduceOptions& options) 
   if (options.velocity_before) p.J.multiply(p.v, out.u_before);
   out.restitution = p.restitution;
 
-  settle_fixed_rows(p, red);
-  const Index m = static_cast<Index>(red.bounded.size());
-  out.Bt.reset(1, red.block_sizes);
-  out.w_free.resize(m);
-  out.lo.resize(m);
-  out.hi.resize(m);
-  int compliant = static_cast<int>(red.coupled_of.size());
-  const bool named = std::ssize(p.row_ids) == p.bounded_rows();
-  out.row_ids.resize(named ? red.bounded.size() : 0);
-  for (Index j = 0; j < m; ++j) {
-    const int row = red.bounded[j];
-    reduce_group(red, p.J_b, row, out.Bt);
-    if (const double R = compliance(p, row); R > 0.0) out.Bt.add_entry(compliant++)(0, 0) = std::sqrt(R);
-    Eigen::Matrix<double, 1, 1> w(-p.b[row]);
-    p.J_b.add_group_product(row, red.v_free, w);
-    out.w_free[j] = w[0];
-    out.lo[j] = p.lo[row];
-    out.hi[j] = p.hi[row];
-    if (named) out.row_ids[j] = p.row_ids[row];
-  }
+  reduce_bounded(p, red);
   red.bilateral_residual = bilateral_residual(p, red);
 }
 
