@@ -1,7 +1,9 @@
 // stiction inverse FILE: torques and contact impulses that bring driven joints to desired velocities.
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/command.hpp"
 #include "cli/problem_options.hpp"
@@ -29,7 +31,11 @@ ContactProblem take_joints(InverseCommand& command) {
   ContactProblem problem = std::get<ContactProblem>(std::move(any));
   if (command.joints.empty()) {
     command.joints = problem.prescribed;
-    command.velocities = list(problem.v_prescribed);
+    if (command.velocities.empty()) command.velocities = list(problem.v_prescribed);
+  } else if (const std::set<int> file(problem.prescribed.begin(), problem.prescribed.end());
+             !file.empty() && file != std::set<int>(command.joints.begin(), command.joints.end())) {
+    throw InvalidArgument("--joints", fmt::format("the coordinates that the file prescribes: {}", fmt::join(file, ", ")),
+                          fmt::format("{}", fmt::join(command.joints, ", ")));
   }
   if (command.joints.empty()) throw InvalidArgument("--joints", "at least one index into v", "none, and the file prescribes none");
   problem.prescribed.clear();

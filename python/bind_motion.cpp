@@ -257,7 +257,8 @@ links' origins, which roll while they stand (m); 0: the links' origins stand sti
             return TrotPlan(p.update(t, read_twist(command, "command"), read_twist(measured, "measured")));
           },
           "t"_a, "command"_a, "measured"_a = nb::none(),
-          "The plan at time t (s, not before the last one) for a command (3,): v_x, v_y (m/s), yaw rate (rad/s), body axes.")
+          "The plan at time t (s, not before the last one, at most 1000 periods after it) for a command (3,): v_x, v_y (m/s), yaw rate "
+          "(rad/s), body axes. A clock that begins elsewhere than at 0 needs reset(t) first.")
       .def("reset", &TrotPlanner::reset, "t"_a = 0.0, "All feet at their nominal places, the clock at t (s).")
       .def_prop_ro(
           "standing_posture", [](const TrotPlanner& p) { return own_vector(p.standing_posture()); }, nb::rv_policy::automatic,

@@ -168,6 +168,26 @@ def test_the_scheme_is_a_choice():
     assert "moreau_midpoint" in unknown.stderr
 
 
+def test_inverse_takes_the_joints_of_the_file_and_the_velocities_that_are_given(tmp_path):
+    file = tmp_path / "held.npz"
+    np.savez(
+        file, M=np.diag([1.0, 2.0, 3.0]), v=np.zeros(3), J=np.zeros((0, 3)), mu=[], dt=0.1,
+        prescribed=[2, 0], v_prescribed=[0.3, -0.2],
+    )  # fmt: skip
+
+    def velocity(*words):
+        answer = stiction("inverse", file, "--law", "frictionless", "--json", *words)
+        assert answer.returncode == 0, answer.stderr
+        return json.loads(answer.stdout)["velocity"]
+
+    np.testing.assert_allclose(velocity(), [-0.2, 0.0, 0.3], atol=1e-12)
+    np.testing.assert_allclose(velocity("--velocities", "1,2"), [2.0, 0.0, 1.0], atol=1e-12)
+    np.testing.assert_allclose(velocity("--joints", "0,2", "--velocities", "1,2"), [1.0, 0.0, 2.0], atol=1e-12)
+    refused = stiction("inverse", file, "--joints", 1, "--velocities", 0.5)  # the others would be let go
+    assert refused.returncode == 2
+    assert "--joints: expected the coordinates that the file prescribes: 0, 2, got 1" in refused.stderr
+
+
 def test_a_scene_in_which_nothing_moves_is_said_to_be_one(tmp_path):
     (tmp_path / "empty.toml").write_text("")
     result = stiction("simulate", tmp_path / "empty.toml")

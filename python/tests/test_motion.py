@@ -104,6 +104,10 @@ def test_arguments_that_do_not_fit_are_named(world):
         "nominal_feet": lambda: stiction.TrotPlanner(world, FEET, nominal_feet=np.zeros((2, 3))),
         "feet": lambda: stiction.TrotPlanner(world, ["trunk"], touchdown=[0.0]),
         "command": lambda: stiction.TrotPlanner(world, FEET).update(0.0, (1.0,)),
+        "start_time": lambda: stiction.TrotPlanner(world, FEET, start_time=np.nan),
+        "feedback": lambda: stiction.TrotPlanner(world, FEET, feedback=np.inf),
+        "t: expected a finite": lambda: stiction.TrotPlanner(world, FEET).reset(np.inf),
+        "1000 periods": lambda: stiction.TrotPlanner(world, FEET).update(1e9, (0.1, 0.0, 0.0)),  # took an hour
     }.items():
         with pytest.raises(ValueError, match=named):
             make()

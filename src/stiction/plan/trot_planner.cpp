@@ -76,6 +76,8 @@ TrotPlanner::TrotPlanner(std::vector<Leg> legs, TrotOptions options, const Eigen
   require_size("nominal_feet columns", options_.nominal_feet.cols(), options_.gait.legs());
   require_finite("nominal_feet", options_.nominal_feet);
   require_finite("q_start", q_start);
+  if (std::isnan(options_.start_time)) throw InvalidArgument("start_time", "a time (s), or infinity to stand", "nan");
+  if (!std::isfinite(options_.feedback)) throw InvalidArgument("feedback", "a finite number", fmt::format("{}", options_.feedback));
   require_joints(legs_, q_start.size());
   require_roll(legs_, options_.foot_radius);
   state_.resize(legs_.size());
@@ -92,6 +94,7 @@ TrotPlanner::TrotPlanner(std::vector<Leg> legs, TrotOptions options, const Eigen
 }
 
 void TrotPlanner::reset(double t) {
+  if (!std::isfinite(t)) throw InvalidArgument("t", "a finite number", fmt::format("{}", t));
   const auto legs = static_cast<Eigen::Index>(legs_.size());
   time_ = t;
   commanded_pose_ = {};
@@ -113,6 +116,10 @@ void TrotPlanner::reset(double t) {
 
 const TrotPlan& TrotPlanner::update(double t, const PlanarTwist& command, const PlanarTwist& measured) {
   if (!(t >= time_) || std::isinf(t)) throw InvalidArgument("t", fmt::format("a time not before {}", time_), fmt::format("{}", t));
+  constexpr double kMostPeriods = 1e3;  // every swing since the last update is planned: a clock that jumps would take minutes
+  if (t - std::max(time_, options_.start_time) > kMostPeriods * options_.gait.period) {
+    throw InvalidArgument("t", "a time within 1000 periods of the last update or the start, else reset(t) first", fmt::format("{}", t));
+  }
   require_finite_twist("command", command);
   require_finite_twist("measured", measured);
   commanded_pose_ = advance(commanded_pose_, command, std::max(0.0, t - std::max(time_, options_.start_time)));

@@ -58,8 +58,8 @@ class TrotPlanner {
   /// inverse kinematics and picks its branch. Throws InvalidArgument, also when a nominal foot place is out of reach.
   TrotPlanner(std::vector<Leg> legs, TrotOptions options, const Eigen::Ref<const Eigen::VectorXd>& q_start);
 
-  /// Plan at time t (s, not before the last one) for a command. `measured` feeds Raibert's correction (ignored when
-  /// options.feedback is 0). The returned reference stays valid until the next call.
+  /// Plan at time t (s, not before the last one, at most 1000 periods after it or the start) for a command. `measured` feeds Raibert's
+  /// correction (ignored when options.feedback is 0). The returned reference stays valid until the next call.
   const TrotPlan& update(double t, const PlanarTwist& command, const PlanarTwist& measured = {});
   /// All feet at their nominal places, clock at t.
   void reset(double t = 0.0);
