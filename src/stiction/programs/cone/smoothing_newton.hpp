@@ -3,8 +3,8 @@
 //
 // A pile in motion changes the state (open, stick, slip) of one contact in twenty from step to step. Newton on the natural map alone, with
 // full steps, throws impulses of redundant contacts by hundreds where one of those is wrong, and the central path starts from nothing;
-// between the two, smoothing keeps every contact's state open until its products are small. Of 6000 warm islands of piles of spheres, boxes,
-// capsules and meshes in motion it solves 96 in 100. From rest the path takes fewer steps.
+// between the two, smoothing keeps every contact's state open until its products are small. Of 6000 warm islands of piles of spheres,
+// boxes, capsules and meshes in motion it solves 96 in 100. From rest the path takes fewer steps.
 #pragma once
 
 #include <algorithm>
