@@ -42,8 +42,8 @@ std::vector<LinkInertia> read_links(const MaybeArray& value) {
 }
 
 struct BatchHandle {
-  BatchHandle(const Scene& scene, const StepOptions& options, const BatchOptions& batch, const MaybeArray& kp, const MaybeArray& kd)
-      : start(scene.start), limits(effort_limits(scene.world)), runs(scene.make_stepper(options), scene.start, batch) {
+  BatchHandle(const Scene& scene, Stepper stepper, const BatchOptions& batch, const MaybeArray& kp, const MaybeArray& kd)
+      : start(scene.start), limits(effort_limits(scene.world)), runs(stepper, scene.start, batch) {
     const std::span<const int> driven = scene.world.actuated();
     const auto joints = static_cast<Eigen::Index>(driven.size());
     if (kd && !kp) throw InvalidArgument("kd", "None without kp", "an array");
@@ -55,7 +55,7 @@ struct BatchHandle {
     require_nonnegative("kd", d);
     servos.emplace();
     for (Eigen::Index i = 0; i < joints; ++i) servos->servos.push_back({driven[i], 0.0, 0.0, p[i], d[i]});
-    scene.make_stepper(options).set_drives(*servos);  // throws where the scheme has none
+    stepper.set_drives(*servos);  // throws where the scheme has none
   }
 
   void step(const ConstRowMap& command, int repeat) {
@@ -166,7 +166,7 @@ any number of threads. One call at a time: a second thread waits.)");
         settings.scheme = scheme;
         const int most = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
         const BatchOptions options{read_integer(runs, "runs"), threads ? read_integer(*threads, "threads") : most, read_links(links)};
-        new (self) BatchHandle(scene, read_step_options(settings, scene.options), options, kp, kd);
+        new (self) BatchHandle(scene, scene.make_stepper(read_step_options(settings, scene.options)), options, kp, kd);
       },
       "world"_a, "runs"_a, "threads"_a = nb::none(), "kp"_a = nb::none(), "kd"_a = nb::none(), "links"_a = nb::none(), "dt"_a = nb::none(),
       "law"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(), "acceptable"_a = nb::none(), "friction"_a = nb::none(),
