@@ -61,7 +61,7 @@ struct Reduction {
   GrowVector v_free;                  ///< nv, velocity without contact and bounded impulses
   std::vector<int> bilateral;         ///< rows of J_b with infinite bounds
   std::vector<int> bounded;           ///< rows of J_b with a finite bound: row j of Bt is row bounded[j] of J_b
-  std::vector<int> fixed;             ///< bounded rows on prescribed coordinates alone, settled by `reduce`
+  std::vector<int> fixed;             ///< bounded rows that prescribed coordinates and bilateral rows hold, settled by `reduce`
   std::vector<double> fixed_impulse;  ///< their impulses (N s)
   double bilateral_residual = 0.0;  ///< |J_B v_free - b|_inf over the bilateral rows (m/s): above rounding when they contradict each other
 
