@@ -6,7 +6,6 @@
 
 #include "contact_laws.hpp"
 #include "stiction/base/errors.hpp"
-#include "world_frames.hpp"
 #include "world_handle.hpp"
 
 namespace stiction::python {
@@ -18,8 +17,7 @@ using Names = std::pair<std::string, std::string>;
 
 void set_pair(WorldHandle& world, const std::string& a, const std::optional<std::string>& b, std::optional<double> friction,
               std::optional<double> restitution, const std::optional<std::string>& law, const nb::kwargs& parameters) {
-  PairMaterial pair{
-      frame_named(world.world(), a, "a").body, b ? frame_named(world.world(), *b, "b").body : kAnyBody, friction, restitution, {}, {}};
+  PairMaterial pair{world.world().body(a, "a"), b ? world.world().body(*b, "b") : kAnyBody, friction, restitution, {}, {}};
   if (friction && !(*friction >= 0.0)) throw InvalidArgument("friction", "a number >= 0 or infinity", std::to_string(*friction));
   if (restitution && !(*restitution >= 0.0 && *restitution <= 1.0)) {
     throw InvalidArgument("restitution", "a number in [0, 1]", std::to_string(*restitution));

@@ -19,7 +19,7 @@ struct NamedFrame {
 /// Throws InvalidArgument, naming the caller's argument, when nothing, or more than one robot's part, has this name.
 inline NamedFrame frame_named(const World& world, const std::string& name, std::string_view argument) {
   for (const Body& body : world.bodies()) {
-    if (body.robot < 0 && body.name == name) return {world.body(name), Eigen::Isometry3d::Identity()};
+    if (body.robot < 0 && body.name == name) return {world.body(name, argument), Eigen::Isometry3d::Identity()};
   }
   const Link& link = world.links()[world.link(name, argument)];
   return {link.body, link.X_BL};

@@ -1,7 +1,6 @@
 #include "world_handle.hpp"
 
 #include "stiction/base/errors.hpp"
-#include "world_frames.hpp"
 
 namespace stiction::python {
 
@@ -59,18 +58,13 @@ void WorldHandle::apply_velocities() {
 }
 
 void WorldHandle::set_velocity(const std::string& name, const Twist& twist) {
-  const int body = frame_named(world(), name, "name").body;
+  const int body = world().body(name, "name");
   stiction::set_velocity(scene_.world, body, twist.linear, twist.angular, scene_.start);
   twists_[body] = twist;
 }
 
 void WorldHandle::set_speed(const std::string& joint, double speed) {
-  int j = 0;
-  try {
-    j = world().joint(joint);
-  } catch (const InvalidArgument&) {
-    throw InvalidArgument("name", "the name of one joint of this world, or robot/name", "'" + joint + "'");
-  }
+  const int j = world().joint(joint, "name");
   if (world().joints()[j].nv != 1) {
     throw InvalidArgument("velocity", "linear velocity (3,) of what has a free joint, a number for a joint with one coordinate",
                           "a number for '" + joint + "'");

@@ -112,10 +112,7 @@ void choose_pairs(const RobotDescription& description, RobotParts& parts) {
 namespace {
 
 std::vector<int> geometries_named(const World& world, std::string_view name, std::string_view argument) {
-  const auto alone = std::ranges::find_if(world.bodies(), [&](const Body& b) { return b.robot < 0 && b.name == name; });
-  const bool is_alone = alone != world.bodies().end();
-  const int body = is_alone ? static_cast<int>(alone - world.bodies().begin())
-                            : world.links()[static_cast<std::size_t>(world.link(name, argument))].body;
+  const int body = world.body(name, argument);
   const Body& found_body = world.bodies()[body];
   const auto qualified = [&] { return world.robots()[found_body.robot].name + "/" + found_body.name; };
   const bool is_body = name == found_body.name || (found_body.robot >= 0 && name == qualified());

@@ -106,15 +106,17 @@ std::vector<std::string> World::warnings() const {
   return list;
 }
 
-int World::body(std::string_view name) const {
-  if (const int b = find(impl_->bodies, impl_->robots, "body", name); b >= 0) return b;
-  return impl_->links[known(find(impl_->links, impl_->robots, "body", name), "body", "body", name)].body;
+int World::body(std::string_view name, std::string_view argument) const {
+  if (const int b = find(impl_->bodies, impl_->robots, argument, name); b >= 0) return b;
+  return impl_->links[known(find(impl_->links, impl_->robots, argument, name), argument, "body", name)].body;
 }
 
 int World::link(std::string_view name, std::string_view argument) const {
   return known(find(impl_->links, impl_->robots, argument, name), argument, "link", name);
 }
-int World::joint(std::string_view name) const { return known(find(impl_->joints, impl_->robots, "joint", name), "joint", "joint", name); }
+int World::joint(std::string_view name, std::string_view argument) const {
+  return known(find(impl_->joints, impl_->robots, argument, name), argument, "joint", name);
+}
 
 int World::robot(std::string_view name) const {
   for (std::size_t i = 0; i < impl_->robots.size(); ++i) {

@@ -189,10 +189,10 @@ class World {
   /// What the robots' files say and this engine leaves out: "ROBOT: FILE:LINE: what", robot by robot.
   std::vector<std::string> warnings() const;
 
-  /// Index by name, or "robot/name" where two robots share it. Throw InvalidArgument when unknown or ambiguous.
-  int body(std::string_view name) const;  ///< a body, or the body that a link is fixed to
+  /// Index by name, or "robot/name" where two robots share it. Throw InvalidArgument, naming the argument, when unknown or ambiguous.
+  int body(std::string_view name, std::string_view argument = "body") const;  ///< a body, or the body that a link is fixed to
   int link(std::string_view name, std::string_view argument = "link") const;
-  int joint(std::string_view name) const;
+  int joint(std::string_view name, std::string_view argument = "joint") const;
   int robot(std::string_view name) const;
 
   const Impl& impl() const { return *impl_; }
