@@ -1,8 +1,10 @@
 // The Python module stiction._core: what Python sees of the engine.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/base/files.hpp"
 
 namespace nb = nanobind;
 
@@ -11,6 +13,7 @@ NB_MODULE(_core, m) {
   m.attr("__version__") = STICTION_VERSION;
   nb::exception<stiction::FileError>(m, "FileError", PyExc_OSError).doc() =
       "A file that could not be read or written; the message names file, place and reason.";
+  m.def("_require_writable", &stiction::require_writable);
   stiction::python::bind_problem(m);
   stiction::python::bind_proofs(m);
   stiction::python::bind_solution(m);

@@ -94,8 +94,15 @@ def test_where_nothing_can_be_written_no_point_is_run(tmp_path):
         raise AssertionError(x)
 
     (tmp_path / "rows.csv.points").mkdir()
-    with pytest.raises(stiction.FileError, match=r"rows\.csv\.points: cannot be written: Is a directory"):
-        stiction.sweep(experiment, {"x": [1]}, tmp_path / "rows.csv", workers=0, progress=False)
+    (tmp_path / "folder.csv").mkdir()
+    for name, said in {
+        "rows.csv": r"rows\.csv\.points: cannot be written: Is a directory",
+        "folder.csv": r"folder\.csv: cannot be written: a folder of that name is there",
+        "none/rows.csv": r"none/rows\.csv: cannot be written: no folder",
+    }.items():
+        with pytest.raises(stiction.FileError, match=said):
+            stiction.sweep(experiment, {"x": [1]}, tmp_path / name, workers=0, progress=False)
+    assert not (tmp_path / "folder.csv.points").exists()
 
 
 def test_the_command_says_in_a_line_what_it_refuses(tmp_path):
@@ -136,8 +143,6 @@ def test_arguments_that_do_not_fit_are_named(tmp_path):
     }.items():
         with pytest.raises(ValueError, match=named):
             stiction.sweep(square, progress=False, **{"workers": 0} | arguments)
-    with pytest.raises(stiction.FileError, match="its folder does not exist"):
-        stiction.sweep(square, {"x": [1]}, out=tmp_path / "none" / "rows.csv", workers=0, progress=False)
     with pytest.raises(RuntimeError, match=r"trot at .*skate"):
         stiction.sweep("trot", {"controller": ["skate"]}, workers=0, progress=False)
 

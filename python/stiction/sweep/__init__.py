@@ -27,7 +27,7 @@ import sys
 import sysconfig
 import typing
 
-from .._core import FileError
+from .._core import FileError, _require_writable
 
 Row = dict[str, typing.Any]
 Experiment = str | typing.Callable[..., Row | list[Row]]
@@ -62,8 +62,8 @@ def sweep(
     suffix = None if out is None else pathlib.Path(out).suffix
     if suffix not in (None, ".csv", ".parquet"):
         raise ValueError(f"out: expected a name that ends in .csv or .parquet, got {os.fspath(out)!r}")
-    if out is not None and not pathlib.Path(out).parent.is_dir():
-        raise FileError(f"{os.fspath(out)}: its folder does not exist")
+    if out is not None:
+        _require_writable(os.fspath(out))
     store = Store(experiment, out)
     missing = [point for point in points if key_of(point) not in store.done]
     bar = Bar(len(points), len(points) - len(missing), progress)
