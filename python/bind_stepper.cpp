@@ -95,6 +95,7 @@ void apply_force(StepperHandle& s, const std::string& body, const MaybeArray& fo
                  const Real& duration) {
   const World& world = s.stepper().world();
   const NamedFrame frame = frame_named(world, body, "body");
+  if (world.bodies()[frame.body].block < 0) throw InvalidArgument("body", "one that moves", "'" + body + "', which stands still");
   const double seconds = read_real(duration, "duration");
   if (!(seconds >= 0.0)) throw InvalidArgument("duration", "a number >= 0 (s), infinity allowed", fmt::format("{}", seconds));
   AppliedWrench wrench;
@@ -265,8 +266,8 @@ A step that is not solved leaves the state as it was and says so: look at the re
            "duration"_a = 0.0,
            R"(Pushes a body in the next step, or for `duration` seconds.
 
-body: name of a body or link. force (3,) (N) and torque (3,) (N m): world axes. point (3,) (m): where the force acts, in the frame of that
-body or link, with which it moves; None: the centre of mass of the body. Pushes add up; setting the state ends them.)")
+body: name of a body or link that moves. force (3,) (N) and torque (3,) (N m): world axes. point (3,) (m): where the force acts, in the
+frame of that body or link, with which it moves; None: the centre of mass of the body. Pushes add up; setting the state ends them.)")
       .def("drive", &drive, "velocity"_a = nb::none(), "position"_a = nb::none(), "kp"_a = nb::none(), "kd"_a = nb::none(),
            "limits"_a = nb::none(), "no_load"_a = nb::none(), "coupled"_a = CoupledJoints{},
            R"(Drives of the driven joints (World.actuated) in later steps, until they are set again; without arguments: none.

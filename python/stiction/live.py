@@ -27,6 +27,8 @@ class Push:
         self.world, self.body = world, body
         self.local = pose[:3, :3].T @ (point - pose[:3, 3])
         J = world.jacobian(body, q, self.local)[:3]
+        if not J.any():
+            raise ValueError(f"push: expected a body that moves, got {body!r}, which stands still")
         self.mass = 3.0 / max(np.trace(J @ np.linalg.solve(world.mass_matrix(q), J.T)), 1e-12)
         self.target = point
 

@@ -92,6 +92,13 @@ def test_a_push_hangs_the_body_on_the_mouse(run):
     assert place(run)[2] == pytest.approx(0.05, abs=1e-3)
 
 
+def test_what_stands_still_is_not_pushed(run):
+    ground = run.world.body_names.index("ground")
+    with pytest.raises(ValueError, match=r"^push: expected a body that moves, got 'ground', which stands still$"):
+        run.ask({"push": {"body": ground, "point": [0, 0, 0], "target": [0, 0, 1.0]}})
+    assert run.step()
+
+
 def test_less_friction_lets_it_slide(run):
     """Pushed with less than mu m g it stays; with friction taken away it goes."""
     pull = {"push": {"body": run.bodies[0], "point": [0, 0, 0.0], "target": [0.02, 0, 0.0]}}

@@ -322,6 +322,7 @@ def test_a_bad_option_is_named(options, named, error):
         (lambda s: s.reset(v=[np.inf] * 6), "v"),
         (lambda s: s.reset(time=np.nan), "time"),
         (lambda s: s.apply_force("nobody", (1, 0, 0)), "nobody"),
+        (lambda s: s.apply_force("ground", (1, 0, 0)), "body: expected one that moves, got 'ground"),
         (lambda s: s.apply_force("box", (1, 0)), "force"),
         (lambda s: s.apply_force("box", (1, 0, 0), point=(0, np.nan, 0)), "point"),
         (lambda s: s.apply_force("box", (1, 0, 0), duration=-1.0), "duration"),
