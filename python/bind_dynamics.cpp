@@ -112,6 +112,7 @@ Vector integrated(WorldHandle& handle, const ArrayLike& q, const ArrayLike& v, d
   const At at = configuration(handle, q);
   const VectorXd velocity = read_coordinates(v, "v", at.scene.start.v);
   if (!std::isfinite(dt)) throw InvalidArgument("dt", "a finite number", std::to_string(dt));
+  require_within_reach("v dt", dt * velocity);
   VectorXd out(at.world.nq());
   integrate(at.world, at.q, velocity, dt, out);
   return own_vector(out);
@@ -147,7 +148,8 @@ Rows: linear velocity of the point, then angular velocity. point (3,) (m) in the
           "velocity_in_body_axes",
           [](WorldHandle& w, const ArrayLike& v, const MaybeArray& q) { return turned(w, v, q, "v_world", false); }, "v_world"_a,
           "q"_a = nb::none(), "(nv,) The inverse of `velocity_in_world_axes`: what a state takes, of velocities in world axes.")
-      .def("integrate", &integrated, "q"_a, "v"_a, "dt"_a = 1.0, "(nq,) q moved by v for dt seconds, quaternions kept unit.")
+      .def("integrate", &integrated, "q"_a, "v"_a, "dt"_a = 1.0,
+           "(nq,) q moved by v for dt seconds, quaternions kept unit. No entry of v dt is beyond 1e9.")
       .def("difference", &differed, "q0"_a, "q1"_a, "(nv,) the v with integrate(q0, v) = q1, along the shortest rotations.");
 }
 

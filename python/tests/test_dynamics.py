@@ -130,6 +130,8 @@ def test_velocities_turn_into_world_axes_and_back(world):
         (lambda w: w.center_of_mass(robot="cat"), "cat"),
         (lambda w: w.integrate(w.initial_q, np.zeros(2)), "v"),
         (lambda w: w.integrate(w.initial_q, np.zeros(w.nv), np.nan), "dt"),
+        (lambda w: w.integrate(w.initial_q, np.full(w.nv, 1e308)), r"v dt\[0\]: expected a number within 1e9 of 0"),
+        (lambda w: w.integrate(w.initial_q, np.full(w.nv, 1e308), 10.0), r"v dt\[0\]: expected a finite number"),
     ],
 )
 def test_bad_arguments_are_named(world, call, named):
