@@ -6,6 +6,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "stiction/base/errors.hpp"
 #include "stiction/compare/compare.hpp"
 
 namespace stiction::python {
@@ -15,10 +16,19 @@ namespace {
 using namespace nb::literals;
 using Names = std::optional<std::vector<std::string>>;
 
+/// None: no names, which stand for all.
+template <class Name>
+auto parsed(const Names& names, const char* argument, Name from_string) {
+  if (names && names->empty()) throw InvalidArgument(argument, "one name or more, or None for all", "an empty list");
+  std::vector<decltype(from_string(std::string()))> out;
+  for (const std::string& name : names.value_or(std::vector<std::string>{})) out.push_back(from_string(name));
+  return out;
+}
+
 CompareOptions compare_options(const Names& laws, const Names& solvers, double tolerance, int edges, int repetitions, bool baselines) {
   CompareOptions options;
-  for (const std::string& name : laws.value_or(std::vector<std::string>{})) options.laws.push_back(law_from_string(name));
-  for (const std::string& name : solvers.value_or(std::vector<std::string>{})) options.solvers.push_back(solver_from_string(name));
+  options.laws = parsed(laws, "laws", law_from_string);
+  options.solvers = parsed(solvers, "solvers", solver_from_string);
   options.tolerance = tolerance;
   options.edges = edges;
   options.repetitions = repetitions;
@@ -109,7 +119,7 @@ void bind_compare(nb::module_& m) {
       R"(Every law under every solver on one contact problem: a table of status, residuals, iterations, times and the distance to
 the motion of the exact law, coulomb_cone.
 
-laws, solvers: names, all by default; tolerance: largest scaled residual that counts as solved; edges: of the polygonal laws;
+laws, solvers: names, None for all; tolerance: largest scaled residual that counts as solved; edges: of the polygonal laws;
 repetitions: timed cold runs per row; baselines: also the solvers of other projects that this build has. A law that needs a parameter
 that the problem lacks, and a solver that refuses the problem, are rows that say why. Raises ValueError naming the argument.)";
   m.def("compare", &compare_released<ContactProblem>, "problem"_a, "laws"_a = nb::none(), "solvers"_a = nb::none(), "tolerance"_a = 1e-9,

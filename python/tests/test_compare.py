@@ -62,3 +62,6 @@ def test_names_are_checked(incline):
         stiction.compare(incline(0.3), laws=["sticky"])
     with pytest.raises(ValueError, match="solver: expected one of"):
         stiction.compare(incline(0.3), solvers=["magic"])
+    for argument in ("laws", "solvers"):
+        with pytest.raises(ValueError, match=f"^{argument}: expected one name or more, .* got an empty list$"):
+            stiction.compare(incline(0.3), **{argument: []})
