@@ -171,6 +171,10 @@ const BadFile kMjcf[] = {
     {"negative friction", mjcf(R"(<joint/><geom size="1" friction="-1"/>)"), {"friction"}},
     {"duplicate body", mjcf(R"(<joint/><geom size="1"/><body name="b"><geom size="1"/></body>)"), {"second link of this name"}},
     {"duplicate joint", mjcf(R"(<joint name="j"/><joint name="j" axis="1 0 0"/><geom size="1"/>)"), {"second joint of the name 'j'"}},
+    {"duplicate key",
+     "<mujoco><worldbody><body><joint/><geom size=\"1\"/></body></worldbody><keyframe><key name=\"up\" qpos=\"1\"/>\n"
+     "<key name=\"up\"/></keyframe></mujoco>",
+     {"line 2", "second key of the name 'up'"}},
     {"nested free joint", mjcf(R"(<geom size="1"/><body><freejoint/><geom size="1"/></body>)"), {"line 3", "free joint"}},
     {"unknown actuated joint",
      "<mujoco><worldbody><geom size=\"1\"/></worldbody>\n<actuator><motor joint=\"j\"/></actuator></mujoco>",

@@ -369,6 +369,9 @@ class MjcfReader {
   void read_key(const XmlElement& e) {
     const Attribute name = attribute(e, "name"), qpos = attribute(e, "qpos");
     if (!name) return leave_out(e, "a key without a name");
+    if (std::ranges::any_of(robot_.keyframes, [&](const KeyframeDescription& k) { return k.name == name.text; })) {
+      fail(e, fmt::format("second key of the name '{}'", name.text));
+    }
     if (!qpos) return robot_.keyframes.push_back({name.text, written_positions()});
     KeyframeDescription key{name.text, numbers(qpos)};
     std::size_t next = 0;
