@@ -104,7 +104,8 @@ class MjcfReader {
       if (!geom.has_inertia) sum.mesh = &e;
     }
     if (!geom.collides) return;
-    if (geom.geometry.name.empty()) geom.geometry.name = fmt::format("{}_{}", link(self).name, link(self).geometries.size());
+    if (geom.geometry.name.empty())
+      geom.geometry.name = made_name(fmt::format("{}_{}", link(self).name, link(self).geometries.size()), geom_names_);
     link(self).geometries.push_back(std::move(geom.geometry));
   }
 
@@ -406,13 +407,14 @@ class MjcfReader {
     return q;
   }
 
-  /// The names that the file gives to bodies and joints, wherever they stand.
+  /// The names that the file gives to bodies, joints and geoms, wherever they stand.
   void find_names(const std::vector<const XmlElement*>& elements) {
     for (const XmlElement* e : elements) {
       const std::string_view kind = e->Name();
       if (const char* name = e->Attribute("name")) {
         if (kind == "body") body_names_.insert(name);
         if (kind == "joint" || kind == "freejoint") joint_names_.insert(name);
+        if (kind == "geom") geom_names_.insert(printable(name));
       }
       find_names(context_.children(*e));
     }
@@ -430,8 +432,8 @@ class MjcfReader {
   std::vector<int> bodies_;  ///< links that are bodies of the file
   RobotDescription robot_;
   bool gravity_acts_ = true;
-  std::set<std::string> paired_;                    ///< geoms that a <pair> names
-  std::set<std::string> body_names_, joint_names_;  ///< of the file, and those made for what has none
+  std::set<std::string> paired_;                                 ///< geoms that a <pair> names
+  std::set<std::string> body_names_, joint_names_, geom_names_;  ///< of the file, and those made for what has none
 };
 
 }  // namespace

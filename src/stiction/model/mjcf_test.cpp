@@ -211,6 +211,9 @@ TEST(Mjcf, MadeNamesAreNoneOfTheFiles) {
     <body name="body1_:body1__joint0_"><joint/><geom size="1"/></body></worldbody>)");
   EXPECT_EQ(world.nv(), 4);
   EXPECT_EQ(world.joints()[world.joint("body1__joint0")].body, world.body("body1"));
+  const World geoms = load(R"(<worldbody><body name="b"><joint/><geom size="1"/><geom name="b_0" size="2"/></body></worldbody>)");
+  EXPECT_EQ(geoms.geometries()[0].name, "b_0_");
+  EXPECT_EQ(geoms.geometries()[1].name, "b_0");
 }
 
 TEST(Mjcf, WhatIsLeftOutIsSaid) {
