@@ -190,20 +190,21 @@ std::string MjcfContext::class_inside(const XmlElement& element, const std::stri
   return a.text;
 }
 
-std::vector<const XmlElement*> MjcfContext::with_defaults(const XmlElement& element, const std::string& childclass) const {
+std::vector<const XmlElement*> MjcfContext::with_defaults(const XmlElement& element, const std::string& childclass,
+                                                          const char* kind) const {
   std::vector<const XmlElement*> list{&element};
   const Attribute own_class = attribute(element, "class");
   const std::string name = own_class ? own_class.text : childclass.empty() ? main_class_ : childclass;
   const auto entry = classes_.find(name);
   if (own_class && entry == classes_.end() && name != main_class_) fail(element, fmt::format("unknown default class '{}'", name));
   if (entry == classes_.end()) return list;
-  const auto defaults = entry->second.find(kind_of_default(element));
+  const auto defaults = entry->second.find(kind != nullptr ? kind : kind_of_default(element));
   if (defaults != entry->second.end()) list.insert(list.end(), defaults->second.rbegin(), defaults->second.rend());
   return list;
 }
 
-Attribute MjcfContext::find(const XmlElement& element, const char* name, const std::string& childclass) const {
-  for (const XmlElement* e : with_defaults(element, childclass)) {
+Attribute MjcfContext::find(const XmlElement& element, const char* name, const std::string& childclass, const char* kind) const {
+  for (const XmlElement* e : with_defaults(element, childclass, kind)) {
     if (const Attribute a = attribute(*e, name)) return a;
   }
   return {&element, name, nullptr};

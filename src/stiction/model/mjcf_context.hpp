@@ -37,10 +37,11 @@ class MjcfContext {
   /// The default class in force inside a body or frame.
   std::string class_inside(const XmlElement& element, const std::string& inherited) const;
 
-  /// An element's own attribute, else what its default class says for elements of its kind; `childclass` is the class in force.
-  Attribute find(const XmlElement& element, const char* name, const std::string& childclass) const;
+  /// An element's own attribute, else what its default class says for elements of its kind; `childclass` is the class in force. `kind`:
+  /// that of its defaults, where it is not told by the element's name.
+  Attribute find(const XmlElement& element, const char* name, const std::string& childclass, const char* kind = nullptr) const;
   /// The element, then those of its default class, nearest first.
-  std::vector<const XmlElement*> with_defaults(const XmlElement& element, const std::string& childclass) const;
+  std::vector<const XmlElement*> with_defaults(const XmlElement& element, const std::string& childclass, const char* kind = nullptr) const;
   /// Low and high of a limit that holds: `limited` is "true", or "auto" with a `range` that is not empty. An error where the compiler's
   /// autolimits="false" leaves that open.
   std::optional<std::pair<double, double>> limits(const XmlElement& element, const char* limited, const char* range,
@@ -116,7 +117,8 @@ struct MjcfPlaces {
 };
 
 /// connect, weld and joint; nothing for the other kinds, which become warnings, and for those that are not active.
-std::optional<EqualityDescription> read_equality(const XmlElement& e, const MjcfPlaces& places, std::vector<std::string>& warnings);
+std::optional<EqualityDescription> read_equality(const XmlElement& e, const MjcfContext& context, const MjcfPlaces& places,
+                                                 std::vector<std::string>& warnings);
 
 /// `is_paired`: a <pair> names it, so it collides whatever its flags say.
 MjcfGeom read_geom(const XmlElement& geom, const MjcfContext& context, const std::string& childclass, const Eigen::Isometry3d& X_BF,

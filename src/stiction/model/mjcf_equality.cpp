@@ -97,9 +97,10 @@ class EqualityReader {
 
 }  // namespace
 
-std::optional<EqualityDescription> read_equality(const XmlElement& e, const MjcfPlaces& places, std::vector<std::string>& warnings) {
+std::optional<EqualityDescription> read_equality(const XmlElement& e, const MjcfContext& context, const MjcfPlaces& places,
+                                                 std::vector<std::string>& warnings) {
   const std::string_view kind = e.Name();
-  if (!boolean(attribute(e, "active"), true)) return {};
+  if (!boolean(context.find(e, "active", "", "equality"), true)) return {};
   if (kind != "connect" && kind != "weld" && kind != "joint") {
     warnings.push_back(fmt::format("{}: an equality constraint (<{}>) is left out", place(e), kind));
     return {};

@@ -50,7 +50,7 @@ constexpr std::array kElements = {
     Element{"pair", "name class geom1 geom2 friction"},
     Element{"connect", "name class active body1 body2 anchor site1 site2"},
     Element{"weld", "name class active body1 body2 relpose anchor torquescale site1 site2"},
-    Element{"equality", ""},
+    Element{"equality", "active"},  // of a default class
     Element{"keyframe", ""},
     Element{"key", "name time qpos act ctrl mpos mquat"},
 };

@@ -50,7 +50,7 @@ class MjcfReader {
         places_.joints[l.joint.name] = &l.joint;
     }
     for (const XmlElement* e : context_.section("equality")) {
-      if (auto equality = read_equality(*e, places_, robot_.warnings)) robot_.equalities.push_back(std::move(*equality));
+      if (auto equality = read_equality(*e, context_, places_, robot_.warnings)) robot_.equalities.push_back(std::move(*equality));
     }
     for (const XmlElement* e : context_.section("keyframe")) read_key(*e);
     for (const XmlElement* e : context_.children(root_)) {

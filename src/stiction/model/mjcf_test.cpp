@@ -331,6 +331,17 @@ TEST(Mjcf, EqualitiesHoldInThePoseOfTheFile) {
   EXPECT_EQ(world.warnings().size(), 3u);  // "j" does not start in the pose in which the file is written
 }
 
+TEST(Mjcf, WhichEqualitiesAreActiveTheirClassSays) {
+  const World world = load(R"(<default><equality active="false"/><default class="on"><equality active="true"/></default></default>
+    <worldbody><body><joint name="j"/><geom size="1"/></body></worldbody>
+    <equality><joint joint1="j" name="off"/><joint joint1="j" name="on" class="on"/>
+      <joint joint1="j" name="own" active="true"/></equality>)");
+  ASSERT_EQ(world.equalities().size(), 2u);
+  EXPECT_EQ(world.equalities()[0].name, "on");
+  EXPECT_EQ(world.equalities()[1].name, "own");
+  EXPECT_TRUE(world.warnings().empty());
+}
+
 // A frame around joints and <inertial> moves their anchors, axes and poses; it does not move the body.
 TEST(Mjcf, FramesHoldJointsAndInertia) {
   const World world =
