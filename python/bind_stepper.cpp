@@ -163,7 +163,7 @@ void drive(StepperHandle& s, const MaybeArray& velocity, const MaybeArray& posit
 Vector drive_torques(StepperHandle& s) {
   return locked(s, [&] {
     const Stepper& stepper = s.stepper();
-    const Drives& drives = stepper.options().assemble.drives;
+    const Drives& drives = s.stepped_drives();
     Eigen::VectorXd out = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(stepper.world().actuated().size()));
     if (!s.has_contacts) return own_vector(out);  // no step was taken
     if (!drives.velocity.empty())
@@ -318,8 +318,10 @@ void bind_values(nb::class_<StepperHandle>& stepper) {
       .def_prop_ro(
           "scheme", [](const StepperHandle& s) { return std::string(to_string(s.stepper().options().scheme)); },
           "Name of the time integration, one of SCHEMES")
-      .def_prop_ro("drive_torques", &drive_torques, nb::rv_policy::automatic,
-                   "(len(World.actuated),) torques of the drives in the last step (N m or N): means over it, of servos those at its end")
+      .def_prop_ro(
+          "drive_torques", &drive_torques, nb::rv_policy::automatic,
+          "(len(World.actuated),) torques of the drives in the last step (N m or N), whichever are set since: means over it, of servos "
+          "those at its end")
       .def_prop_ro("contacts", &contacts, "Contacts of the last step, a copy; none before the first and after one that was refused.")
       .def("__repr__", [](StepperHandle& s) {
         return fmt::format("Stepper(law='{}', dt={:g}, time={:.6g})", to_string(s.stepper().options().contact.law),

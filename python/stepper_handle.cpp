@@ -1,6 +1,7 @@
 #include "stepper_handle.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "effort_limits.hpp"
 #include "stiction/base/archive.hpp"
@@ -19,12 +20,19 @@ StepperHandle::StepperHandle(const StepperHandle& other)
       simulation_(other.simulation_),
       effort_(other.effort_),
       wrenches_(other.wrenches_),
+      stepped_drives_(other.stepped_drives_),
       tau_(other.tau_) {}
 
 void StepperHandle::set_state(const State& next) {
   simulation_.restart(next);
   wrenches_.clear();
   has_contacts = false;
+}
+
+void StepperHandle::set_drives(const Drives& drives) {
+  Drives stepped = stepped_drives();
+  simulation_.set_drives(drives);
+  stepped_drives_ = std::move(stepped);
 }
 
 template <class Archive>
@@ -69,8 +77,7 @@ Eigen::VectorXd StepperHandle::servo_torques() const {
   const StepOptions& options = stepper().options();
   const double ahead = options.scheme == Scheme::event_driven ? 0.0 : options.assemble.spring_ahead;
   Eigen::VectorXd out;
-  stiction::servo_torques(stepper().world(), options.assemble.drives, stepper().springs_from(), state().v, stepper().problem().dt, ahead,
-                          out);
+  stiction::servo_torques(stepper().world(), stepped_drives(), stepper().springs_from(), state().v, stepper().problem().dt, ahead, out);
   return out;
 }
 
@@ -84,6 +91,7 @@ StepOutcome StepperHandle::step(const Eigen::Ref<const Eigen::VectorXd>& tau) {
   }
   static_cast<StepReport&>(out) = simulation_.step(tau_);
   has_contacts = out.accepted;
+  stepped_drives_.reset();
   out.contacts = stepper().problem().contacts();
   // Half a step of slack: the sum of steps is not the exact time.
   const double now = state().time + 0.5 * stepper().options().assemble.dt;

@@ -35,13 +35,15 @@ class StepperHandle {
 
   StepOutcome step(const Eigen::Ref<const Eigen::VectorXd>& tau);
   void set_state(const State& state);
-  void set_drives(const Drives& drives) { simulation_.set_drives(drives); }
+  void set_drives(const Drives& drives);
   /// All that later steps depend on beside world and options, as bytes, and back into a stepper of the same. Contacts and torques of drives
   /// are none until it has stepped. Throws InvalidArgument on other bytes.
   std::string memory();
   void remember(std::string_view bytes);
   void apply(const AppliedWrench& wrench) { wrenches_.push_back(wrench); }
 
+  /// Those of the last step, whatever was set since.
+  const Drives& stepped_drives() const { return stepped_drives_ ? *stepped_drives_ : stepper().options().assemble.drives; }
   /// At the end of the last step, which was taken.
   Eigen::VectorXd servo_torques() const;
 
@@ -60,6 +62,7 @@ class StepperHandle {
   Simulation simulation_;
   Eigen::VectorXd effort_;  ///< nv, limits (N m or N)
   std::vector<AppliedWrench> wrenches_;
+  std::optional<Drives> stepped_drives_;  ///< none: those of the stepper
   Eigen::VectorXd tau_;
 };
 

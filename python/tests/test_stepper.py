@@ -399,6 +399,21 @@ def test_torques_of_servos_are_those_of_the_steps_end(scheme, sub_steps):
         stepper.drive(position=goal)
 
 
+def test_torques_of_drives_are_those_of_the_last_step_whichever_are_set_since():
+    for first in ({"position": 0.5, "kp": 20.0, "kd": 5.0}, {"velocity": 0.1}):
+        stepper = stiction.Stepper(hanging_arm())
+        stepper.drive(**first)
+        stepper.step()
+        torques = stepper.drive_torques
+        assert np.abs(torques).max() > 1.0
+        for then in ({"velocity": 0.3}, {"position": 0.0, "kp": 1.0}, {}):
+            stepper.drive(**then)
+            np.testing.assert_array_equal(stepper.drive_torques, torques)
+            np.testing.assert_array_equal(stepper.copy().drive_torques, torques)
+        stepper.step()
+        np.testing.assert_array_equal(stepper.drive_torques, 0.0)
+
+
 def test_a_step_says_how_much_of_it_events_did_not_take():
     world = stiction.World()
     world.add_robot(
