@@ -49,7 +49,7 @@ void bind_solved(nb::module_& m) {
           "law max_dissipation: (n + m,) multipliers (N s) of non-penetration and of the rows of J_b that are bounded on one side; "
           "else empty")
       .def_prop_ro("prescribed_impulses", &vector_view<Solved, &Solved::prescribed_impulses>,
-                   "Impulses on the prescribed coordinates, those of `inverse` included (N s)")
+                   "Impulses on the prescribed coordinates, or on the driven joints of `inverse` (N s)")
       .def_prop_ro("tau", &vector_view<Solved, &Solved::tau>,
                    "Torque of every driven joint, in the order of `joints`, mean over the step (N m or N); empty when none is driven")
       .def_prop_ro(

@@ -77,8 +77,12 @@ Indeterminacy analyse(const ReducedProblem& problem, const Solved& s, const Inde
 Indeterminacy analyse(ContactProblem problem, const Solved& s, const IndeterminacyOptions& options) {
   require_size("solution.impulses", s.impulses.size(), 3 * problem.contacts());
   require_size("solution.v", s.v.size(), problem.velocities());
-  if (s.limited) throw InvalidArgument("solution", "one without torque limits", "one with them");
-  if (!s.joints.empty()) {
+  require_size("solution.bounded_impulses", s.bounded_impulses.size(), problem.bounded_rows());
+  if (s.limited) {  // bounded impulses keep their values, and so do these
+    problem.prescribed.clear();
+    problem.v_prescribed.resize(0);
+    for (std::size_t i = 0; i < s.joints.size(); ++i) problem.impulse[s.joints[i]] += s.prescribed_impulses[static_cast<Eigen::Index>(i)];
+  } else if (!s.joints.empty()) {
     problem.prescribed = s.joints;
     problem.v_prescribed.resize(static_cast<Eigen::Index>(s.joints.size()));
     for (std::size_t i = 0; i < s.joints.size(); ++i) problem.v_prescribed[static_cast<Eigen::Index>(i)] = s.v[s.joints[i]];
@@ -194,7 +198,8 @@ void bind_indeterminacy(nb::module_& m) {
           "(n,) largest normal impulses over the set (N s), infinity when unbounded");
   constexpr const char* doc = R"(Indeterminacy of the impulses of a solution of `problem`, as solve or inverse returned it.
 
-intervals: also the least and largest normal impulse of every contact. After `inverse` the torques may vary with the impulses.)";
+intervals: also the least and largest normal impulse of every contact. After `inverse` the torques may vary with the impulses; with
+torque limits they keep their values, as impulses of bounded rows do.)";
   const auto which = [](bool intervals) {
     IndeterminacyOptions options;
     options.normal_intervals = intervals;

@@ -92,6 +92,26 @@ def test_torque_limits_are_kept_and_the_shortfall_is_told():
     np.testing.assert_allclose([limited.v[1], limited.shortfall], [0.25, 0.75])
 
 
+def test_a_solution_with_torque_limits_is_one_of_the_callers_problem():
+    """Of four masses one falls on a stop, a row of J_b; of the driven ones the first saturates."""
+    row = {"J_b": [[1.0, 0, 0, 0]], "b": [0.0], "lo": [0.0], "hi": [np.inf]}
+    impulse = [-1.0, 0, 0, 0]
+    problem = stiction.ContactProblem(
+        2.0 * np.eye(4), np.zeros(4), np.zeros((0, 4)), [], dt=0.1, impulse=impulse, **row
+    )
+    limited = stiction.inverse(problem, [2, 3, 1], [1.0, 1.0, 1.0], torque_limits=[5.0, np.inf, 30.0])
+    assert limited.status == "solved"
+    np.testing.assert_allclose(limited.bounded_impulses, [1.0])
+    np.testing.assert_allclose(limited.prescribed_impulses, [0.5, 2.0, 2.0])
+    np.testing.assert_allclose(limited.tau, limited.prescribed_impulses / 0.1)
+    balance = problem.M @ limited.v - problem.impulse - problem.J_b.T @ limited.bounded_impulses
+    np.testing.assert_allclose(balance[[2, 3, 1]], limited.prescribed_impulses, atol=1e-12)
+    shared = stiction.inverse(four_feet(), [2], [0.0], law="frictionless", torque_limits=1.0)
+    intervals = stiction.indeterminacy(four_feet(), shared, intervals=True)
+    assert intervals.dimension == 1  # the torque is kept
+    np.testing.assert_allclose(intervals.normal_max, shared.impulses[:, 0].sum() / 2.0, atol=1e-7)
+
+
 def four_feet():
     """A rigid body on four feet, (x, y) = (+-1, +-1), that carries its weight: 6 velocities, 12 contact impulses."""
     rows = []

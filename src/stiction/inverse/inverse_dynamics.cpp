@@ -90,6 +90,13 @@ void read_torques(const ProblemView& p, std::size_t joints, std::span<const doub
   }
 }
 
+// The rows of joints with limits are the request's, not the caller's: their impulses are among those of the driven joints.
+void fit_to_problem(const ProblemView& p, InverseSolution& s) {
+  s.bounded_impulses.resize(p.bounded_rows());  // keeps its entries: the request's rows are behind them
+  if (s.multipliers.size() > 0) s.multipliers.resize(p.contacts() + p.bounded_rows());
+  s.prescribed_impulses = p.dt * s.tau;
+}
+
 void measure_shortfall(std::span<const int> joints, const Ref& v_desired, InverseSolution& s) {
   s.shortfall = 0.0;
   for (std::size_t i = 0; i < joints.size(); ++i) {
@@ -240,6 +247,7 @@ void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const R
     s.repaired = true;
     read_torques(p, joints.size(), tau_max, s);
   }
+  if (!tau_max.empty()) fit_to_problem(p, s);
   measure_shortfall(joints, v_desired, s);
   const double speed = std::max(largest_entry(s.v), largest_entry(v_desired));
   if (s.proof.empty() && options.prove_infeasible && (s.status != Status::solved || s.shortfall > kMissed * speed)) {

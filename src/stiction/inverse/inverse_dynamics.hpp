@@ -59,6 +59,7 @@ struct InverseWorkspace {
   RequestProofWorkspace proof;
 };
 
+/// Of the caller's problem: m impulses of its rows, and in prescribed_impulses those of all driven joints, h tau, limited or not.
 struct InverseSolution : Solution {
   GrowVector tau;             ///< one per joint (N or N m), mean over the step
   bool repaired = false;      ///< v_desired contradicted the contacts and was replaced; `v` has what is reached

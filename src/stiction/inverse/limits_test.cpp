@@ -63,6 +63,9 @@ TEST(TorqueLimits, SaturatedJointsFallShortAndTheOthersArrive) {
       const std::vector<double> limits(joints.size(), 0.4 * unlimited.tau.cwiseAbs().maxCoeff());
       const InverseSolution s = inverse_dynamics(p, joints, desired, limits, with(law));
       EXPECT_EQ(s.status, Status::solved) << to_string(law) << " " << seed << " " << s.certificate.worst();
+      EXPECT_EQ(s.bounded_impulses.size(), p.bounded_rows());  // those of the limited joints are no rows of p
+      EXPECT_EQ(s.prescribed_impulses, VectorXd(p.dt * s.tau));
+      EXPECT_EQ(s.multipliers.size(), law == Law::max_dissipation ? p.contacts() + p.bounded_rows() : 0);
       const int before = saturated;
       expect_saturation(s, joints, desired, limits, saturated);
       inside += static_cast<int>(joints.size()) - (saturated - before);
