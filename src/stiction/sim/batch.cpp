@@ -1,16 +1,11 @@
 #include "stiction/sim/batch.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
-#include <exception>
-#include <mutex>
-#include <thread>
 
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/base/poll_clock.hpp"
+#include "stiction/base/team.hpp"
 
 namespace stiction {
 
@@ -22,67 +17,6 @@ struct Batch::Run {
   Simulation simulation;
   WorldData data;  ///< at the state
   Eigen::VectorXd tau;
-};
-
-/// Threads that wait for work between calls. The caller works too.
-class Batch::Team {
- public:
-  explicit Team(int others) {
-    for (int i = 0; i < others; ++i) threads_.emplace_back([this](const std::stop_token& stop) { wait_for_work(stop); });
-  }
-
-  /// work(i) for i in [0, count), shared out one by one. Rethrows the first of what they threw. The caller waits for the others' last, and
-  /// calls `wait` meanwhile, which throws nothing.
-  void run(int count, const std::function<void(int)>& work, const std::function<void()>& wait) {
-    std::unique_lock lock(mutex_);
-    work_ = &work;
-    next_ = 0;
-    count_ = count;
-    error_ = nullptr;
-    lock.unlock();
-    called_.notify_all();
-    lock.lock();
-    take(lock);
-    while (!done_.wait_for(lock, PollClock::kPause, [this] { return busy_ == 0; })) {
-      lock.unlock();
-      wait();
-      lock.lock();
-    }
-    work_ = nullptr;
-    if (error_) std::rethrow_exception(error_);
-  }
-
- private:
-  void take(std::unique_lock<std::mutex>& lock) {
-    while (next_ < count_) {
-      const int i = next_++;
-      ++busy_;
-      lock.unlock();
-      std::exception_ptr error;
-      try {
-        (*work_)(i);
-      } catch (...) {
-        error = std::current_exception();
-      }
-      lock.lock();
-      --busy_;
-      if (error && !error_) error_ = error;
-    }
-  }
-  void wait_for_work(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    while (called_.wait(lock, stop, [this] { return next_ < count_; })) {
-      take(lock);
-      done_.notify_one();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable_any called_, done_;
-  const std::function<void(int)>* work_ = nullptr;
-  int next_ = 0, count_ = 0, busy_ = 0;
-  std::exception_ptr error_;
-  std::vector<std::jthread> threads_;  // last: they end first
 };
 
 Batch::Batch(const Stepper& stepper, const State& start, const BatchOptions& options) : links_(options.links) {
@@ -121,34 +55,16 @@ void Batch::restart(int run, const State& state) {
 
 void Batch::step(int repeat, const Command& command, const std::function<void()>& poll) {
   if (repeat < 1) throw InvalidArgument("repeat", "a number >= 1", fmt::format("{}", repeat));
-  const std::thread::id caller = std::this_thread::get_id();
-  PollClock clock;  // of the caller
-  std::atomic<bool> stopped = false;
-  std::exception_ptr interrupt;
-  const auto ask = [&] {
-    if (!poll || stopped) return;
-    try {
-      poll();
-    } catch (...) {
-      interrupt = std::current_exception();
-      stopped = true;
-    }
-  };
-  const auto work = [&](int i) {
+  const auto work = [&](int i, int /*worker*/) {
     Run& run = *all_[i];
     int& count = taken[i];
+    count = 0;  // also where the command throws
     run.tau.setZero(world().nv());
     command(i, run.simulation, run.tau);
-    const bool polls = std::this_thread::get_id() == caller;
-    count = 0;
-    while (!stopped && count < repeat && run.simulation.step(run.tau).accepted) {
-      ++count;
-      if (polls && clock.due()) ask();
-    }
+    while (count < repeat && team_->goes_on() && run.simulation.step(run.tau).accepted) ++count;
     look(i);
   };
-  team_->run(runs(), work, ask);
-  if (interrupt) std::rethrow_exception(interrupt);
+  team_->run(runs(), work, poll);
 }
 
 void Batch::look(int run) {

@@ -18,6 +18,8 @@
 
 namespace stiction {
 
+class Team;
+
 /// What a link weighs, in its own frame: links joined by fixed joints share a body, and only who reads the file knows its parts.
 struct LinkInertia {
   double mass = 0.0;                                  ///< kg
@@ -44,9 +46,9 @@ class Batch {
   const World& world() const;
   /// Throws InvalidArgument on sizes that are not the world's.
   void restart(int run, const State& state);
-  /// `repeat` steps of every run. One that is refused ends that run's part; it stays where it was. Throws what commands throw, when all
-  /// threads have come to rest. `poll`: called by the calling thread every 50 ms or so; what it throws ends every run's part after the step
-  /// under way, and is thrown when the arrays hold what was reached.
+  /// `repeat` steps of every run. One that is refused ends that run's part; it stays where it was. `poll`: called by the calling thread
+  /// every 50 ms or so. What it or a command throws ends every run's part after the step under way, and is thrown when the arrays hold
+  /// what was reached.
   void step(int repeat, const Command& command, const std::function<void()>& poll = {});
 
   RowMatrix q, v;                  ///< (runs x nq), (runs x nv)
@@ -57,7 +59,6 @@ class Batch {
   std::vector<int> taken;          ///< (runs) steps that the last `step` took: `repeat`, or fewer where one was refused; 0 after `restart`
 
  private:
-  class Team;
   struct Run;
 
   void look(int run);

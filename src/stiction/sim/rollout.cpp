@@ -1,15 +1,11 @@
 #include "stiction/sim/rollout.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
-#include <mutex>
-#include <thread>
 
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/base/poll_clock.hpp"
+#include "stiction/base/team.hpp"
 
 namespace stiction {
 
@@ -29,62 +25,32 @@ void validate(const World& world, const Starts& q, const Starts& v, int steps, c
   if (options.threads < 1) throw InvalidArgument("threads", "a number >= 1", fmt::format("{}", options.threads));
 }
 
-/// The runs of one rollout, handed out one by one.
-class Runs {
- public:
-  Runs(const Starts& q, const Starts& v, const RolloutOptions& options, Rollout& out) : q_(q), v_(v), options_(options), out_(out) {}
+void keep(int i, int k, const State& state, Rollout& out) {
+  const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(i) * (out.steps + 1) + k;
+  std::ranges::copy(state.q, out.q.begin() + row * state.q.size());
+  std::ranges::copy(state.v, out.v.begin() + row * state.v.size());
+}
 
-  /// Takes runs until none is left or some thread has failed.
-  void work(Simulation& simulation, bool polls) {
-    try {
-      for (int i = next_++; i < out_.runs && !failed_; i = next_++) run(i, simulation, polls);
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!error_) error_ = std::current_exception();
-      failed_ = true;
+/// Run i, from the state that the simulation has been restarted at.
+void take_run(int i, const RolloutControl& control, Team& team, Simulation& simulation, Rollout& out) {
+  const std::size_t at = static_cast<std::size_t>(i);
+  out.status[at] = Status::solved;
+  keep(i, 0, simulation.state(), out);
+  Eigen::VectorXd tau;
+  bool accepted = true;
+  for (int k = 0; k < out.steps && team.goes_on(); ++k) {
+    if (accepted) {
+      tau.setZero(simulation.world().nv());
+      if (control) control(i, simulation, tau);
+      const StepReport report = simulation.step(tau);
+      out.worst_residual[at] = std::max(out.worst_residual[at], report.residual);
+      if (report.status != Status::solved) out.status[at] = report.status;
+      accepted = report.accepted;
+      out.taken[at] += accepted ? 1 : 0;
     }
+    keep(i, k + 1, simulation.state(), out);
   }
-  void rethrow() const {
-    if (error_) std::rethrow_exception(error_);
-  }
-
- private:
-  void run(int i, Simulation& simulation, bool polls) {
-    const std::size_t at = static_cast<std::size_t>(i);
-    simulation.restart({q_.row(i).transpose(), v_.row(i).transpose(), 0.0});
-    out_.status[at] = Status::solved;
-    keep(i, 0, simulation.state());
-    Eigen::VectorXd tau;
-    bool goes_on = true;
-    for (int k = 0; k < out_.steps && !failed_; ++k) {
-      if (polls && options_.poll && clock_.due()) options_.poll();
-      if (goes_on) {
-        tau.setZero(simulation.world().nv());
-        if (options_.control) options_.control(i, simulation, tau);
-        const StepReport report = simulation.step(tau);
-        out_.worst_residual[at] = std::max(out_.worst_residual[at], report.residual);
-        if (report.status != Status::solved) out_.status[at] = report.status;
-        goes_on = report.accepted;
-        out_.taken[at] += goes_on ? 1 : 0;
-      }
-      keep(i, k + 1, simulation.state());
-    }
-  }
-  void keep(int i, int k, const State& state) {
-    const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(i) * (out_.steps + 1) + k;
-    std::ranges::copy(state.q, out_.q.begin() + row * state.q.size());
-    std::ranges::copy(state.v, out_.v.begin() + row * state.v.size());
-  }
-
-  const Starts &q_, &v_;
-  const RolloutOptions& options_;
-  Rollout& out_;
-  std::atomic<int> next_ = 0;
-  std::atomic<bool> failed_ = false;
-  std::mutex mutex_;
-  std::exception_ptr error_;
-  PollClock clock_;  ///< of the thread that polls
-};
+}
 
 }  // namespace
 
@@ -100,18 +66,17 @@ Rollout rollout(const Stepper& stepper, const Starts& q, const Starts& v, int st
   out.taken.resize(runs);
   out.status.resize(runs);
   out.worst_residual.resize(runs);
-  Runs queue(q, v, options, out);
-  const State start = initial_state(world);
+  const int others = std::max(std::min(options.threads, out.runs) - 1, 0);
   const Stepper prototype = untimed(stepper);
-  {
-    std::vector<std::jthread> others;
-    for (int thread = 1; thread < std::min(options.threads, out.runs); ++thread) {
-      others.emplace_back([&queue, simulation = Simulation(prototype, start)]() mutable { queue.work(simulation, false); });
-    }
-    Simulation own(prototype, start);
-    queue.work(own, true);
-  }
-  queue.rethrow();
+  std::vector<Simulation> simulations;
+  for (int worker = 0; worker <= others; ++worker) simulations.emplace_back(prototype, initial_state(world));
+  Team team(others);
+  const auto work = [&](int i, int worker) {
+    Simulation& simulation = simulations[static_cast<std::size_t>(worker)];
+    simulation.restart({q.row(i).transpose(), v.row(i).transpose(), 0.0});
+    take_run(i, options.control, team, simulation, out);
+  };
+  team.run(out.runs, work, options.poll);
   return out;
 }
 

@@ -2,9 +2,11 @@
 #include "stiction/sim/rollout.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -95,6 +97,25 @@ TEST(Rollout, WhatAControlThrowsEndsAllRuns) {
   EXPECT_LT(steps, 2 * 20 * 50);
   EXPECT_THROW(rollout(scene.make_stepper(), q.topRows(1), v.topRows(1), 50'000, {.poll = [] { throw std::runtime_error("interrupted"); }}),
                std::runtime_error);
+}
+
+// The caller's run is over at once, and the other's only when the poll has been heard.
+TEST(Rollout, IsInterruptedWhileItWaits) {
+  const Scene scene = load_scene("stack");
+  const RowMatrix q = scene.start.q.transpose().replicate(2, 1), v = RowMatrix::Zero(2, scene.world.nv());
+  const std::thread::id caller = std::this_thread::get_id();
+  const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  std::atomic<bool> begun = false, heard = false;
+  const auto control = [&](int, const Simulation&, VectorXd&) {
+    const bool waits = std::this_thread::get_id() == caller;
+    if (!waits) begun = true;
+    while (!(waits ? begun : heard) && std::chrono::steady_clock::now() < late) std::this_thread::yield();
+  };
+  const auto poll = [&] {
+    heard = true;
+    throw std::runtime_error("interrupted");
+  };
+  EXPECT_THROW(rollout(scene.make_stepper(), q, v, 1, {.threads = 2, .control = control, .poll = poll}), std::runtime_error);
 }
 
 TEST(Rollout, SaysWhichArgumentDoesNotFit) {

@@ -1,0 +1,50 @@
+// Threads that wait for work between calls; the caller works too.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "stiction/base/poll_clock.hpp"
+
+namespace stiction {
+
+class Team {
+ public:
+  /// The caller, and this many others.
+  explicit Team(int others);
+
+  /// work(i, worker) for i in [0, count), shared out one by one, whatever came of those before; worker is 0 for the caller, else in
+  /// [1, others]. `poll`: called by the caller every 50 ms or so, between pieces of its own work (`goes_on`) and while it waits for the
+  /// others. Rethrows the first that work or the poll threw, when all have come to rest.
+  void run(int count, const std::function<void(int, int)>& work, const std::function<void()>& poll = {});
+
+  /// Asked by work every few microseconds or milliseconds: false once something was thrown, and work is to end.
+  bool goes_on() {
+    if (std::this_thread::get_id() == caller_ && clock_.due()) ask();
+    return !failed_;
+  }
+
+ private:
+  void ask();
+  void keep_error();
+  void take(std::unique_lock<std::mutex>& lock, int worker);
+  void wait_for_work(const std::stop_token& stop, int worker);
+
+  std::mutex mutex_;
+  std::condition_variable_any called_, done_;
+  const std::function<void(int, int)>* work_ = nullptr;
+  const std::function<void()>* poll_ = nullptr;
+  int next_ = 0, count_ = 0, busy_ = 0;
+  std::thread::id caller_;
+  PollClock clock_;  ///< of the caller
+  std::atomic<bool> failed_ = false;
+  std::exception_ptr error_;
+  std::vector<std::jthread> threads_;  // last: they end first
+};
+
+}  // namespace stiction
