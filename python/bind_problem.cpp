@@ -9,6 +9,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include "arguments.hpp"
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "contact_laws.hpp"
@@ -98,9 +99,12 @@ nb::ndarray<nb::numpy, const std::uint64_t, nb::ndim<1>> names_view(nb::pointer_
 }
 
 template <auto member>
-void set_names(ContactProblem& p, const std::vector<std::uint64_t>& ids) {
+void set_names(ContactProblem& p, const nb::object& value) {
   const bool rows = &(p.*member) == &p.row_ids;
-  validate_ids(rows ? "row_ids" : "ids", ids, rows ? p.bounded_rows() : p.contacts());
+  const char* argument = rows ? "row_ids" : "ids";
+  std::vector<std::uint64_t> ids;
+  if (!nb::try_cast(value, ids)) throw_type_error(argument, "whole numbers in [0, 2^64)", value);
+  validate_ids(argument, ids, rows ? p.bounded_rows() : p.contacts());
   p.*member = ids;
 }
 
@@ -186,9 +190,9 @@ Raises ValueError naming the argument.)")
           [](ContactProblem& p, const nb::object& value) { p.material = read_materials(value, p.contacts()); },
           "n dictionaries of parameters, a copy; set as in the constructor; empty: all default")
       .def_prop_rw(
-          "ids", &names_view<&ContactProblem::ids>, &set_names<&ContactProblem::ids>,
+          "ids", &names_view<&ContactProblem::ids>, &set_names<&ContactProblem::ids>, nb::for_setter(nb::arg().none()),
           "(n,) whole numbers that name the contacts, the same from step to step while the same features touch; empty: known by position")
-      .def_prop_rw("row_ids", &names_view<&ContactProblem::row_ids>, &set_names<&ContactProblem::row_ids>,
+      .def_prop_rw("row_ids", &names_view<&ContactProblem::row_ids>, &set_names<&ContactProblem::row_ids>, nb::for_setter(nb::arg().none()),
                    "(m,) the same of the rows of J_b")
       .def_prop_rw("row_kinds", &kinds_of_rows, &set_kinds_of_rows,
                    "m words, what each row of J_b is: equality, limit, friction or motor; positions are held by equalities and limits.\n"

@@ -1,4 +1,5 @@
 import gc
+import re
 import weakref
 
 import numpy as np
@@ -148,6 +149,12 @@ def test_names_of_contacts_and_rows():
         problem.ids = [1, 1]
     with pytest.raises(ValueError, match=r"^ids: expected size 2, got size 1$"):
         problem.ids = [1]
+    for name in ("ids", "row_ids"):
+        for wrong in ([-1], [1.5], None, [2**64]):
+            with pytest.raises(
+                TypeError, match=rf"^{name}: expected whole numbers in \[0, 2\^64\), got .*{re.escape(str(wrong))}"
+            ):
+                setattr(problem, name, wrong)
     assert problem.ids.tolist() == [2**64 - 1, 3]
 
 
