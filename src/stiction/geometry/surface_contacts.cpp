@@ -26,6 +26,7 @@ void SurfaceContacts::add(const SurfaceContact& c) {
     if ((c.p - x.p).squaredNorm() > tolerance_ * tolerance_ || !same_normal(c.n, x.n)) continue;
     x.touch = x.touch || c.touch;
     x.nearest = x.nearest || c.nearest;
+    x.beyond = x.beyond && c.beyond;
     return;
   }
   scratch_.found.push_back(c);

@@ -75,6 +75,7 @@ class Arc {
     const Vector3d offset = cylinder.center() - s.vertex(edge.a), axis = cylinder.axis();
     offset_ = {u_.dot(offset), w_.dot(offset)};
     axis_ = {u_.dot(axis), w_.dot(axis)};
+    axis_along_edge_ = u_.cross(w_).dot(axis);
   }
 
   Vector3d normal(double angle) const { return std::cos(angle) * u_ + std::sin(angle) * w_; }
@@ -110,7 +111,8 @@ class Arc {
 
   double slope(double angle) const {
     const Vector2d n(std::cos(angle), std::sin(angle)), d(-n.y(), n.x());
-    const double along = n.dot(axis_), turn = d.dot(axis_), across = std::sqrt(std::max(0.0, 1.0 - along * along));
+    const double along = n.dot(axis_), turn = d.dot(axis_);
+    const double across = std::hypot(turn, axis_along_edge_);  // 1 - along² would cancel where the axis is all but along n
     return d.dot(offset_) + (across > 1e-12 ? radius_ * along * turn / across : 0.0) - half_ * std::copysign(turn, along * turn);
   }
   /// Where the slope turns from up to down between two angles (Illinois variant of regula falsi), or -1.
@@ -138,6 +140,7 @@ class Arc {
   double radius_, half_, end_ = 0.0;
   Vector3d u_, w_;
   Vector2d offset_, axis_;
+  double axis_along_edge_;
 };
 
 /// Points of the cap's rim over the edge, seen along n.

@@ -254,6 +254,34 @@ TEST(SurfacePairs, RidgeHoldsABoxByTheCrossings) {
   }
 }
 
+// Heights -0.6 |y|: a ridge along x of forty segments.
+HeightMap roof() {
+  HeightMap m = flat_map(0.0, 41);
+  for (int j = 0; j < 41; ++j) m.heights.col(j).setConstant(-0.6 * std::abs(j - 20) / 20.0);
+  return m;
+}
+
+TEST(SurfacePairs, RidgeHoldsADiscAtAnyTilt) {
+  ShapePair disc(Cylinder{0.1, 0.05}, roof());
+  for (const double tilt : {0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3}) {
+    const auto& contacts = disc.contacts(pose({0.013, 0.013, 0.024}, {0, tilt, 0}), Isometry3d::Identity(), 0.01);
+    ASSERT_FALSE(contacts.empty()) << tilt;
+    EXPECT_NEAR(deepest(contacts).gap, -0.001, 0.11 * tilt + 1e-9) << tilt;
+  }
+}
+
+TEST(SurfacePairs, RidgeOfSegmentsHoldsABoxAtAnyDepth) {
+  ShapePair box(Box{{0.1, 0.1, 0.025}}, roof());
+  const Eigen::Quaterniond turn(2.953470e-01, -4.287304e-04, 9.266394e-04, 9.553895e-01);
+  Isometry3d X = Isometry3d::Identity();
+  X.linear() = turn.normalized().toRotationMatrix();
+  for (int k = -10; k < 40; ++k) {  // 1 mm apart to 4 mm deep
+    X.translation() = Vector3d(2.584501e-02, 3.563174e-02, 2.496188e-02 - 1e-4 * k);
+    const auto& contacts = box.contacts(X, Isometry3d::Identity(), 0.01);
+    EXPECT_EQ(contacts.size(), 2u) << k;
+  }
+}
+
 TEST(SurfacePairs, SlidingOverInnerEdgesKeepsNormalsAndIds) {
   ShapePair pair(Box{{0.1, 0.08, 0.05}}, mesh_box({1, 1, 0.1}, 10));
   std::vector<std::uint64_t> ids;
