@@ -1,5 +1,6 @@
 #include "stiction/experiments/small_world.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -71,7 +72,9 @@ double Run::energy() const {
 }
 
 Eigen::VectorXd vector(std::initializer_list<double> values) {
-  return Eigen::Map<const Eigen::VectorXd>(values.begin(), static_cast<Eigen::Index>(values.size()));
+  Eigen::VectorXd out(static_cast<Eigen::Index>(values.size()));
+  std::ranges::copy(values, out.begin());
+  return out;
 }
 
 double threshold(double low, double high, const std::function<bool(double)>& holds) {
