@@ -140,7 +140,7 @@ Arrays are views. Quantities of a step stand in the row of the state that it led
           "(k + 1,) the c contacts of all steps, one after the other: those of row i are [contact_offsets[i], contact_offsets[i + 1])")
       .def_prop_ro("contact_points", &rows_of<&SimulatedRun::contact_points, Matrix, 3>, "(c, 3) before the step, world (m)")
       .def_prop_ro("contact_forces", &rows_of<&SimulatedRun::contact_forces, Matrix, 3>,
-                   "(c, 3) on the first of contact_bodies, mean over the step, world axes (N)")
+                   "(c, 3) on the first of contact_bodies, mean over the step or its last part (sub_steps), world axes (N)")
       .def_prop_ro("contact_impulses", &rows_of<&SimulatedRun::contact_impulses, Matrix, 3>,
                    "(c, 3) on the first of contact_bodies, contact frame (N s); of a step taken in parts those of the last part")
       .def_prop_ro(

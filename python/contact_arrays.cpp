@@ -74,7 +74,8 @@ velocities are those of its end.)")
           },
           "(n, 3, 3) rotations of the contact frames: columns are the normal from B to A and two tangents, in world axes")
       .def_prop_ro("impulses", &triples<&ContactArrays::impulses>, "(n, 3) N, S, T on body A, in the contact frames (N s)")
-      .def_prop_ro("forces", &triples<&ContactArrays::forces>, "(n, 3) on body A, world axes, mean over the step (N)")
+      .def_prop_ro("forces", &triples<&ContactArrays::forces>,
+                   "(n, 3) on body A, world axes, mean over the step or, where it was taken in parts (sub_steps), the last of them (N)")
       .def_prop_ro("velocities", &triples<&ContactArrays::velocities>,
                    "(n, 3) N, S, T of A relative to B after the step, in the contact frames (m/s)")
       .def_prop_ro("gaps", &column<&ContactArrays::gaps>, "(n,) signed distances (m), negative when penetrating")

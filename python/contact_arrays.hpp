@@ -23,7 +23,7 @@ struct ContactArrays {
 /// Of the last step that `stepper` took; it was accepted.
 ContactArrays contacts_of(const Stepper& stepper);
 
-/// Force of contact i on its body A, world axes (N), mean over the step.
+/// Force of contact i on its body A, world axes (N), mean over the step or the last of its parts (StepOptions::sub_steps).
 Eigen::Vector3d contact_force(const Stepper& stepper, std::size_t i);
 
 void bind_contact_arrays(nb::module_& m);
