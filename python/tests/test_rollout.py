@@ -99,9 +99,16 @@ def test_no_runs_are_refused():
             stiction.rollout(world, **({"steps": 3} | {name: np.zeros(shape)}))
 
 
+@pytest.fixture
+def ctrl_c_is_heard():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="no signals to a thread")
 @pytest.mark.parametrize("threads", [1, 2])
-def test_ctrl_c_ends_what_takes_long(threads):
+def test_ctrl_c_ends_what_takes_long(threads, ctrl_c_is_heard):
     world = falling_boxes()
     batch = stiction.Batch(world, 2, threads)
     calls = [
