@@ -166,6 +166,25 @@ def test_what_equality_rows_hold_already_takes_no_impulse_of_rounding(law):
             assert np.abs(solution.v).max() < 1e3
 
 
+@pytest.mark.parametrize("friction", [1e3, 1e4])
+def test_a_steep_cone_glides_by_no_more_than_its_slope(friction):
+    random = np.random.default_rng(7)
+    for _ in range(40):
+        jacobian = random.normal(size=(6, 6))
+        problem = stiction.ContactProblem(random_inertia(random, 6), random.normal(size=6), jacobian, friction, dt=0.01)
+        solution = stiction.solve(problem, law="anitescu")
+        assert solution.status == "solved", solution.certificate.relaxation
+        u = (jacobian @ solution.v).reshape(-1, 3)
+        assert np.all(np.abs(u[:, 1:]).max(axis=1) <= u[:, 0] / friction + 1e-9)  # the support of a square
+
+
+def test_friction_beyond_all_reason_is_no_bad_input():
+    random = np.random.default_rng(7)
+    for law in RIGID:
+        problem = stiction.ContactProblem(np.eye(6), random.normal(size=6), random.normal(size=(3, 6)), 1e300, dt=0.01)
+        assert np.all(np.isfinite(stiction.solve(problem, law=law).v)), law
+
+
 def test_a_limit_beyond_what_equality_rows_hold_is_infeasible():
     random = np.random.default_rng(0)
     for count in (1, 2, 3, 4):

@@ -14,9 +14,10 @@ void add_contact_variables(const ReducedProblem& p, int i, GeneratorKind kind, i
   const double mu = p.mu[i];
   const auto add = [&](const Vector3d& direction) { g.variables.push_back({i, -1, direction}); };
   if (kind == GeneratorKind::cone && mu > 0.0 && !std::isinf(mu)) {
+    const double size = std::max(1.0, mu);  // generators a thousand times as long as rows would leave a thousandth of the digits
     for (int j = 0; j < edges; ++j) {
-      const Eigen::Vector2d d = section_vertex(j, edges);
-      add({1.0, mu * d[0], mu * d[1]});
+      const Eigen::Vector2d d = mu / size * section_vertex(j, edges);
+      add({1.0 / size, d[0], d[1]});
     }
     return;
   }

@@ -66,7 +66,8 @@ void check_half_space(const ContactTerms& t, const Vector3d& u, const Vector3d& 
 
 // u in the dual cone { u_N >= μ support(-u_T) }, orthogonal to λ.
 void check_dual_cone(const SectionShape& shape, double mu, const Vector3d& u, const Vector3d& lambda, const Scales& s, Certificate& c) {
-  raise(c.relaxation, std::max(0.0, mu * shape.slip(u.tail<2>()) - u[0]), s.velocity);
+  // As a distance, which a steep cone's normal counts: creep of 1e-12 m/s at μ = 1000 would be 1e-9 m/s else.
+  raise(c.relaxation, std::max(0.0, mu * shape.slip(u.tail<2>()) - u[0]), std::max(1.0, mu) * s.velocity);
   c.relaxation.scaled = std::max(c.relaxation.scaled, std::abs(lambda.dot(u)) / (s.impulse * s.velocity));
   measure_angle(u, lambda, s, c);
 }
