@@ -53,6 +53,25 @@ def test_a_vector_has_the_bits_of_environments_one_by_one(name, threads):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_vector_tells_what_gymnasiums_own_tells(name):
+    theirs = gymnasium.vector.SyncVectorEnv([lambda: make(name, max_episode_steps=3)] * 2)
+    ours = make_vec(name, 2, 1, max_episode_steps=3)
+    ours.action_space.seed(3)
+    told = [(ours.reset(seed=1)[1], theirs.reset(seed=1)[1])]
+    for k in range(8):
+        if k == 2:
+            mask = {"reset_mask": np.array([False, True])}
+            told.append((ours.reset(options=mask)[1], theirs.reset(options=mask)[1]))
+        action = ours.action_space.sample()
+        told.append((ours.step(action)[-1], theirs.step(action)[-1]))
+    for mine, reference in told:
+        assert set(mine) == set(reference)
+        for key, values in reference.items():
+            rows = reference["_" + key] if "_" + key in reference else slice(None)
+            np.testing.assert_array_equal(mine[key][rows], values[rows])
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("runs", [None, 2])
 def test_what_a_step_gave_stays_as_it_was(name, runs):
     """Views of the engine's arrays would go on with it."""

@@ -148,7 +148,8 @@ class TaskVectorEnv(VectorEnv):
     """num_envs runs of one world on `threads` threads (None: as many as there are cores), with the mode NEXT_STEP of
     automatic resets.
 
-    reset(seed=s) gives run i the seed s + i, as gymnasium's own vectors do.
+    reset(seed=s) gives run i the seed s + i, as gymnasium's own vectors do. As theirs, info has beside every array a
+    mask `_name` (k,) of the runs that it tells of; a run that starts again tells of its start.
     """
 
     def __init__(self, task, num_envs=1, threads=None, max_episode_steps=None, render_mode=None, **arguments):
@@ -178,7 +179,8 @@ class TaskVectorEnv(VectorEnv):
             self.runs.restart(i, self.random[i])
         self.age[mask] = 0
         self.over[mask] = False
-        return self.runs.observe(), self.task.start_info(self.runs.batch)
+        info = self.task.start_info(self.runs.batch)
+        return self.runs.observe(), info | {f"_{name}": mask.copy() for name in info}
 
     def step(self, actions):
         again = np.flatnonzero(self.over)
@@ -194,4 +196,14 @@ class TaskVectorEnv(VectorEnv):
             refused[again] = False
         cut = (self.age >= self.max_episode_steps) | refused
         self.over = ended | cut
-        return seen, rewards, ended, cut, info
+        return seen, rewards, ended, cut, self.with_masks(info, again)
+
+    def with_masks(self, info, again):
+        """Of the runs `again` what a start tells, not the step that they took no part in."""
+        start = self.task.start_info(self.runs.batch) if again.size else {}
+        everyone = np.ones(self.num_envs, dtype=bool)
+        others = everyone.copy()
+        others[again] = False
+        for name, values in info.items() if again.size else ():
+            values[again] = start[name][again] if name in start else 0
+        return info | {f"_{name}": everyone if name in start else others for name in info}
