@@ -235,6 +235,7 @@ Stance feet move against the command, swing feet on splines to Raibert's foothol
           [](TrotPlanner* self, WorldHandle& world, const std::vector<std::string>& feet, const MaybeArray& nominal_feet, double period,
              double duty, const std::optional<std::vector<double>>& touchdown, double step_height, double start_time, double feedback,
              double foot_radius) {
+            if (!(duty > 0.0 && duty <= 1.0)) throw InvalidArgument("duty", "a number in (0, 1]", fmt::format("{}", duty));
             GaitParameters gait;
             gait.period = period;
             gait.duty_factor.assign(feet.size(), duty);
@@ -242,7 +243,7 @@ Stance feet move against the command, swing feet on splines to Raibert's foothol
             gait.step_height = step_height;
             if (gait.touchdown.size() != feet.size())
               throw InvalidArgument("touchdown", fmt::format("{} phases, one per foot", feet.size()),
-                                    fmt::format("{}", gait.touchdown.size()));
+                                    touchdown ? fmt::format("{}", touchdown->size()) : "None, the published ones of four feet");
             new (self) TrotPlanner(make_planner(world.world(), feet, nominal_feet, gait, start_time, feedback, foot_radius));
           },
           "world"_a, "feet"_a, "nominal_feet"_a = nb::none(), "period"_a = 0.3, "duty"_a = 0.75, "touchdown"_a = nb::none(),
@@ -254,11 +255,14 @@ links' origins, which roll while they stand (m); 0: the links' origins stand sti
       .def(
           "update",
           [](TrotPlanner& p, double t, const ArrayLike& command, const MaybeArray& measured) {
+            if (!measured && p.options().feedback != 0.0)
+              throw InvalidArgument("measured", "the velocity (3,) that this planner's feedback is of", "None");
             return TrotPlan(p.update(t, read_twist(command, "command"), read_twist(measured, "measured")));
           },
           "t"_a, "command"_a, "measured"_a = nb::none(),
           "The plan at time t (s, not before the last one, at most 1000 periods after it) for a command (3,): v_x, v_y (m/s), yaw rate "
-          "(rad/s), body axes. A clock that begins elsewhere than at 0 needs reset(t) first.")
+          "(rad/s), body axes. measured: the same of the base as it moves, which feedback needs. A clock that begins elsewhere than at 0 "
+          "needs reset(t) first.")
       .def("reset", &TrotPlanner::reset, "t"_a = 0.0, "All feet at their nominal places, the clock at t (s).")
       .def_prop_ro(
           "standing_posture", [](const TrotPlanner& p) { return own_vector(p.standing_posture()); }, nb::rv_policy::automatic,

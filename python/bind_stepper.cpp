@@ -104,7 +104,7 @@ void apply_force(StepperHandle& s, const std::string& body, const MaybeArray& fo
   if (force) wrench.force = read_vector3(*force, "force");
   if (torque) wrench.moment = read_vector3(*torque, "torque");
   locked(s, [&] {
-    wrench.until = s.state().time + std::max(seconds, s.stepper().options().assemble.dt);
+    wrench.until = s.state().time + (seconds > 0.0 ? seconds : s.stepper().options().assemble.dt);
     s.apply(wrench);
   });
 }
@@ -264,7 +264,7 @@ A step that is not solved leaves the state as it was and says so: look at the re
            "What `step(tau)` would do now, bit for bit, without doing it: next state, acceleration and contacts.")
       .def("apply_force", &apply_force, "body"_a, "force"_a = nb::none(), "point"_a = nb::none(), "torque"_a = nb::none(),
            "duration"_a = 0.0,
-           R"(Pushes a body in the next step, or for `duration` seconds.
+           R"(Pushes a body in the next step, or for `duration` seconds: its last step has what is left of force times duration.
 
 body: name of a body or link that moves. force (3,) (N) and torque (3,) (N m): world axes. point (3,) (m): where the force acts, in the
 frame of that body or link, with which it moves; None: the centre of mass of the body. Pushes add up; setting the state ends them.)")

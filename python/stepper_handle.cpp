@@ -9,6 +9,10 @@
 
 namespace stiction::python {
 
+namespace {
+constexpr double kTimeSlack = 1e-6;  // of a step: a sum of steps is not the exact time
+}
+
 StepperHandle::StepperHandle(const Scene& scene, const StepOptions& options, bool limit)
     : start(scene.start), simulation_(scene.make_stepper(options), scene.start), effort_(effort_limits(scene.world)) {
   if (!limit) effort_.setConstant(kInfinity);
@@ -65,11 +69,14 @@ void StepperHandle::remember(std::string_view bytes) {
   has_contacts = false;
 }
 
+double StepperHandle::steps_left(const AppliedWrench& w) const { return (w.until - state().time) / stepper().options().assemble.dt; }
+
 void StepperHandle::add_wrenches() {
   const WorldData& data = stepper().data();
   for (const AppliedWrench& w : wrenches_) {
     const Eigen::Vector3d p_W = data.X_WB[w.body] * w.p_B;
-    add_wrench(stepper().world(), data, w.body, p_W, w.force, w.moment, tau_);
+    const double left = steps_left(w), share = left > 1.0 - kTimeSlack ? 1.0 : left;
+    add_wrench(stepper().world(), data, w.body, p_W, share * w.force, share * w.moment, tau_);
   }
 }
 
@@ -93,9 +100,7 @@ StepOutcome StepperHandle::step(const Eigen::Ref<const Eigen::VectorXd>& tau) {
   has_contacts = out.accepted;
   stepped_drives_.reset();
   out.contacts = stepper().problem().contacts();
-  // Half a step of slack: the sum of steps is not the exact time.
-  const double now = state().time + 0.5 * stepper().options().assemble.dt;
-  std::erase_if(wrenches_, [now](const AppliedWrench& w) { return w.until < now; });
+  std::erase_if(wrenches_, [this](const AppliedWrench& w) { return steps_left(w) < kTimeSlack; });
   return out;
 }
 

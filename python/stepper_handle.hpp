@@ -18,7 +18,7 @@ struct AppliedWrench {
   int body = 0;
   Eigen::Vector3d p_B = Eigen::Vector3d::Zero();  ///< where the force acts, in the body's frame (m)
   Eigen::Vector3d force = Eigen::Vector3d::Zero(), moment = Eigen::Vector3d::Zero();
-  double until = 0.0;  ///< time of its end (s); later steps are free of it
+  double until = 0.0;  ///< time of its end (s): the step within which that lies has the part before it
 };
 
 /// What a step did. Of the last step that was taken: contacts and impulses in `stepper`.
@@ -57,6 +57,7 @@ class StepperHandle {
  private:
   template <class Archive>
   void carry(Archive& archive);
+  double steps_left(const AppliedWrench& wrench) const;
   void add_wrenches();
 
   Simulation simulation_;

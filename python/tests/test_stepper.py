@@ -138,6 +138,12 @@ def test_a_push_changes_momentum_by_its_impulse():
     # The force keeps its direction and its point turns with the box: second order in the angle.
     np.testing.assert_allclose(stepper.v[2], 2.5e-3, rtol=1e-5)
     np.testing.assert_allclose(stepper.v[3:], np.array([0, -0.1 * 5e-3, 0.2 * 5e-3]) / inertia, rtol=1e-3, atol=1e-4)
+    for duration in (3e-4, 1e-3, 2.5e-3, 7e-3):
+        stepper.reset(time=0.7)
+        stepper.apply_force("box", (2.0, 0, 0), duration=duration)
+        for _ in range(10):
+            stepper.step()
+        np.testing.assert_allclose(stepper.v[0], duration, rtol=1e-6)
     stepper.apply_force("box", (1.0, 0, 0), duration=np.inf)
     stepper.reset()  # ends it
     stepper.step()
