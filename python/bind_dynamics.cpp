@@ -26,9 +26,11 @@ struct At {
   VectorXd q, v;
 };
 
-At configuration(WorldHandle& handle, const MaybeArray& q) {
+constexpr double kFastest = 1e100;  // m/s or rad/s: squares, times lengths and masses, stay finite
+
+At configuration(WorldHandle& handle, const MaybeArray& q, const char* argument = "q") {
   const Scene& scene = handle.scene();
-  At at{scene, scene.world, handle.data(), read_coordinates(q, "q", scene.start.q), {}};
+  At at{scene, scene.world, handle.data(), read_coordinates(q, argument, scene.start.q), {}};
   update_kinematics(at.world, at.q, at.data);
   return at;
 }
@@ -36,6 +38,8 @@ At configuration(WorldHandle& handle, const MaybeArray& q) {
 At motion(WorldHandle& handle, const MaybeArray& q, const MaybeArray& v) {
   const Scene& scene = handle.scene();
   At at{scene, scene.world, handle.data(), read_coordinates(q, "q", scene.start.q), read_coordinates(v, "v", scene.start.v)};
+  const double fastest = largest_entry(at.v);
+  if (fastest > kFastest) throw InvalidArgument("v", fmt::format("numbers up to {:g}", kFastest), fmt::format("{:g}", fastest));
   update(at.world, at.q, at.v, at.data);
   return at;
 }
@@ -119,8 +123,8 @@ Vector integrated(WorldHandle& handle, const ArrayLike& q, const ArrayLike& v, d
 }
 
 Vector differed(WorldHandle& handle, const ArrayLike& q0, const ArrayLike& q1) {
-  const VectorXd from = configuration(handle, q0).q;
-  const At to = configuration(handle, q1);
+  const VectorXd from = configuration(handle, q0, "q0").q;
+  const At to = configuration(handle, q1, "q1");
   VectorXd out(to.world.nv());
   difference(to.world, from, to.q, out);
   return own_vector(out);
@@ -169,7 +173,7 @@ void bind_forces(nb::class_<WorldHandle>& world) {
             return own_vector(at.data.bias);
           },
           "q"_a = nb::none(), "v"_a = nb::none(),
-          "(nv,) Coriolis, centrifugal and gravity forces (N, N m); joint damping and dry friction are not in it.")
+          "(nv,) Coriolis, centrifugal, gravity and joint spring forces (N, N m); joint damping and dry friction are not in it.")
       .def("generalized_force", &generalized_force, "name"_a, "force"_a = nb::none(), "torque"_a = nb::none(), "point"_a = nb::none(),
            "q"_a = nb::none(),
            R"((nv,) generalised force of a force (3,) (N) and a torque (3,) (N m), world axes, on a body or link.

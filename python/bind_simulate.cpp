@@ -182,8 +182,8 @@ void bind_simulate(nb::module_& m) {
   bind_simulation(m);
   constexpr const char* doc = R"(Runs a world, or a scene file, forward.
 
-duration, dt: s; None: the scene's, for a world built here 1 s and 1e-3 s. law, solver, tolerance: None for the scene's, for a world
-built here coulomb_cone, auto, 1e-9. acceptable, strict, edges, choice, friction, recovery, scheme, integrator, impact_model, impact_order,
+duration, dt: s; None: the scene's, for a world built here 1 s and what a robot's MJCF says, else 1e-3 s. law, solver, tolerance: None
+for the scene's, for a world built here coulomb_cone, auto, 1e-9. acceptable, strict, edges, choice, friction, recovery, scheme, integrator, impact_model, impact_order,
 sub_steps: as of `Stepper`. controller: (t, q, v) -> tau (nv,), or one
 torque per driven joint (World.actuated), in N and N m, called before every step instead of the scene's held joints; torques of driven
 joints are cut to their effort limits (Simulation.saturated counts them). q, v: start, None for the scene's.

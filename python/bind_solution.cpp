@@ -39,7 +39,8 @@ void bind_certificate(nb::module_& m) {
 
 void bind_solved(nb::module_& m) {
   nb::class_<Solved>(m, "Solution", "What a solve returns: values, an honest status and a certificate. Arrays are read-only views of it.")
-      .def_prop_ro("v", &vector_view<Solved, &Solved::v>, "(nv,) velocity after the step; empty for a ReducedProblem")
+      .def_prop_ro("v", &vector_view<Solved, &Solved::v>,
+                   "(nv,) velocity after the step, of free bodies in their axes before it; empty for a ReducedProblem")
       .def_prop_ro("impulses", &triples_view<Solved, &Solved::impulses>,
                    "(n, 3) contact impulses N, S, T in the contact frames, on body A (N s)")
       .def_prop_ro("contact_velocities", &triples_view<Solved, &Solved::u>, "(n, 3) contact velocities N, S, T after the step (m/s)")

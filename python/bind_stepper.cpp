@@ -274,8 +274,9 @@ frame of that body or link, with which it moves; None: the centre of mass of the
 
 Each argument is one number for all or (len(World.actuated),). velocity alone (rad/s or m/s): joints are brought to it within the step, by
 torques within limits (N m or N; None: the effort limits of the robot's file), settled with contacts in one problem. no_load (rad/s or m/s):
-speed at which the torque in its direction has fallen to zero, on a line from `limits` at rest. position (rad or m) with kp, kd:
-proportional-derivative feedback taken at the end of the step, stable at any gain, cut to limits (None: none); velocity: its rate.
+speed at which the torque in its direction has fallen to zero, on a line from `limits` at rest; against the motion it grows on along that
+line. position (rad or m) with kp, kd: proportional-derivative feedback taken at the end of the step, stable at any gain, cut to limits
+(None: none); velocity: its rate.
 coupled: pairs ({joint: factor, ...}, speed), each of which keeps the sum of factors times joint velocities at speed (belts, differentials),
 without regard to positions. Torques of `step` add to those of drives.)")
       .def("reset", &reset, "q"_a = nb::none(), "v"_a = nb::none(), "time"_a = 0.0,
@@ -343,9 +344,9 @@ on with; strict: none. recovery: share of a penetration that a step undoes, in [
 scheme: time integration, one of SCHEMES (docs/schemes.md). Of event_driven: integrator between events ('symplectic_euler', 'rk4',
 'rk45'), impact_model ('newton', 'poisson') and impact_order ('simultaneous', 'sequential').
 sub_steps: parts of dt/n that a step is always taken in, each with contacts and a solve of its own, under the same torques; None: 1.
-friction: of every contact, whatever its shapes say. None: what the world's scene file says; for a world built here dt 1e-3,
-law coulomb_cone, solver auto, tolerance 1e-9, acceptable 1e-6, edges 4, choice warm_start, recovery 0.2, scheme semi_implicit_euler, rk4, newton,
-simultaneous.
+friction: of every contact, whatever its shapes say. None: what the world's scene file says; for a world built here dt that of a
+robot's MJCF or 1e-3, law coulomb_cone, solver auto, tolerance 1e-9, acceptable 1e-6, edges 4, choice warm_start, recovery 0.2,
+scheme semi_implicit_euler, rk4, newton, simultaneous.
 effort_limits: cut the torques of driven joints to their effort limits (StepReport.saturated counts them).
 The world's bodies, hulls and start are shared; what is added to the world later is not in it. One step at a time: a second thread waits.)");
   stepper.def(

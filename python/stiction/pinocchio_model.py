@@ -2,9 +2,9 @@
 
 The bindings of two packages share no C++ types, so the model goes over as a file would: tree, placements, inertias,
 limits, armature, damping, dry friction, gravity, and frames of bodies by name. Coordinates are Pinocchio's, but for
-continuous joints, which have one angle here in place of cosine and sine. Joints: free-flyer, revolute, prismatic,
-spherical; others are a ValueError that names them. Shapes of a collision model: box, sphere, capsule, cylinder, and
-meshes by their file; which pairs collide is what stiction decides for an MJCF.
+continuous joints, which have one angle here in place of cosine and sine. Joints: free-flyer (at the world's origin),
+revolute, prismatic, spherical; others are a ValueError that names them. Shapes of a collision model: box, sphere,
+capsule, cylinder, and meshes by their file; which pairs collide is what stiction decides for an MJCF.
 """
 
 from __future__ import annotations
@@ -72,6 +72,9 @@ def add_joint(body, motors, model, i):
     joint, name = model.joints[i], model.names[i]
     kind, axis = kind_of(joint, name)
     if kind == "free":
+        if not model.jointPlacements[i].isIdentity():  # its q would be measured from there, ours is from the world
+            where = text(model.jointPlacements[i].translation)
+            raise ValueError(f"joint '{name}': expected a free-flyer without a placement, got one at {where} m")
         ElementTree.SubElement(body, "freejoint", name=name)
         return
     v = joint.idx_v
@@ -80,7 +83,7 @@ def add_joint(body, motors, model, i):
     if kind != "ball":
         values["axis"] = text(axis)
         low, high = model.lowerPositionLimit[joint.idx_q], model.upperPositionLimit[joint.idx_q]
-        if joint.nq == 1 and np.isfinite(low) and np.isfinite(high) and high - low < 1e10:  # wider: none
+        if joint.nq == 1 and np.isfinite(low) and np.isfinite(high) and max(-low, high) < 1e10:  # wider: none
             values |= {"limited": "true", "range": text((low, high))}
         effort = model.upperEffortLimit[v]
         if effort > 0.0:

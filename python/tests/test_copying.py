@@ -165,8 +165,30 @@ def test_a_pinocchio_model_collides_by_its_collision_model():
     assert worlds[0] == worlds[1]
 
 
+@pytest.mark.filterwarnings("error")
+def test_inverse_dynamics_of_a_moving_base_are_those_of_pinocchio():
+    """v_desired of the base is in its axes before the step, in which ω × v of them is no acceleration."""
+    pin = pytest.importorskip("pinocchio", reason="needs pinocchio's Python bindings (pip install pin)")
+    model = pin.buildSampleModelHumanoid()
+    world = stiction.World()
+    world.add_robot(model)
+    random = np.random.default_rng(0)
+    for _ in range(5):
+        q = pin.randomConfiguration(model, -np.ones(model.nq), np.ones(model.nq))
+        v, a, h = random.normal(size=model.nv), random.normal(size=model.nv), 1e-3
+        wanted = v + h * a
+        wanted[:3] += h * np.cross(v[3:6], v[:3])
+        inverse = stiction.inverse(world.problem(q, v, dt=h), np.arange(model.nv), wanted)
+        torques = pin.rnea(model, model.createData(), q, v, a)
+        np.testing.assert_allclose(inverse.tau, torques, atol=1e-10 * np.abs(torques).max())
+
+
 def test_a_joint_of_pinocchio_that_has_no_like_here_is_named():
     pin = pytest.importorskip("pinocchio", reason="needs pinocchio's Python bindings (pip install pin)")
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3(np.eye(3), np.array([0, 0, 1.0])), "root")
+    with pytest.raises(ValueError, match=r"'root'.*without a placement"):
+        stiction.World().add_robot(model)
     model = pin.Model()
     model.addJoint(0, pin.JointModelPlanar(), pin.SE3.Identity(), "skate")
     with pytest.raises(ValueError, match=r"'skate'.*got Planar"):

@@ -1,5 +1,7 @@
 """What a world says of its state, against finite differences, virtual power and the stepper."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -137,3 +139,31 @@ def test_velocities_turn_into_world_axes_and_back(world):
 def test_bad_arguments_are_named(world, call, named):
     with pytest.raises(ValueError, match=rf"\b{named}\b"):
         call(world)
+
+
+SLIDE = """<mujoco><worldbody><body><joint name="s" type="slide" axis="0 0 1" range="0 1" limited="true"/>
+<inertial pos="0 0 0" mass="2" diaginertia="1 1 1"/></body></worldbody>
+<actuator><motor joint="s"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("beyond", [0.0, 1e-7, 2e-6, 1e-4, 0.1])
+def test_what_holds_a_joint_beyond_its_limit_is_its_weight(beyond):
+    """The row that returns it is the simulation's own, and pulled M/h."""
+    world = stiction.World()
+    world.add_robot(SLIDE)
+    for q, limits in itertools.product((-beyond, 1.0 + beyond), (None, [50.0])):
+        problem = world.problem([q], [0.0])
+        inverse = stiction.inverse(problem, [0], [0.0], torque_limits=limits)
+        assert inverse.status == "solved"
+        # At its lower limit the stop may carry it instead.
+        assert inverse.tau[0] == pytest.approx(2.0 * 9.81) or (q <= 0.0 and 0.0 <= inverse.tau[0] < 2.0 * 9.82)
+        assert inverse.shortfall < 1e-9
+
+
+def test_speeds_whose_squares_overflow_are_refused():
+    world = stiction.World()
+    world.add_body("ball", stiction.Shape.sphere(0.1), mass=1.0)
+    with pytest.raises(ValueError, match=r"^v: expected numbers up to 1e\+100, got 1e\+300"):
+        world.bias(v=np.full(6, 1e300))
+    with pytest.raises(ValueError, match=r"^q0: expected"):
+        world.difference([0.0], world.initial_q)

@@ -203,3 +203,18 @@ def test_a_spinning_brick_keeps_its_momentum_and_energy_and_its_angular_momentum
     assert energy.max() < 1e-11
     assert 0.95 < np.polyfit(np.log(steps), np.log(angular), 1)[0] < 1.05, angular
     assert angular[-1] < 2e-3
+
+
+@pytest.mark.parametrize("scheme", stiction.SCHEMES)
+def test_a_body_whose_origin_is_not_its_centre_of_mass_flies_straight(scheme):
+    com = np.array([0.05, 0.02, 0.1])
+    world = stiction.World(gravity=(0, 0, 0))
+    inertia = np.diag([0.03, 0.02, 0.012])
+    world.add_body("b", stiction.Shape.sphere(0.1), mass=2.0, angular_velocity=(5, 12, 5), com=com, inertia=inertia)
+    stepper = stiction.Stepper(world, scheme=scheme)
+    before, velocity = world.center_of_mass(), world.velocity("b", point=com)[:3]
+    for _ in range(1000):
+        assert stepper.step()
+    np.testing.assert_allclose(world.center_of_mass(stepper.q), before + velocity, atol=1e-6)
+    np.testing.assert_allclose(world.velocity("b", stepper.q, stepper.v, com)[:3], velocity, atol=1e-6)
+    assert world.energy(stepper.q, stepper.v) == pytest.approx(world.energy(), rel=1e-6)

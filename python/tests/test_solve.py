@@ -178,6 +178,24 @@ def test_a_steep_cone_glides_by_no_more_than_its_slope(friction):
         assert np.all(np.abs(u[:, 1:]).max(axis=1) <= u[:, 0] / friction + 1e-9)  # the support of a square
 
 
+@pytest.mark.parametrize("law", RIGID)
+@pytest.mark.parametrize("least", [1e-3, 0.5])
+def test_a_row_that_always_pulls_moves_what_is_at_rest(law, least):
+    for lo, hi in ((least, np.inf), (least, 2.0), (-np.inf, -least), (least, least)):
+        problem = stiction.ContactProblem(
+            np.eye(6), np.zeros(6), np.eye(6)[[2, 0, 1]], 0.5, J_b=np.eye(6)[[3]], lo=[lo], hi=[hi]
+        )
+        solution = stiction.solve(problem, law=law)
+        assert solution.status == "solved", solution.certificate
+        np.testing.assert_allclose(solution.v, np.sign(lo + hi) * least * np.eye(6)[3], atol=1e-9)
+
+
+def test_a_torque_without_bound_is_no_solution():
+    problem = stiction.ContactProblem(np.eye(1), [0.0], np.zeros((0, 1)), [], dt=1e-3)
+    inverse = stiction.inverse(problem, [0], [1e306])
+    assert inverse.status == "numerical_error"
+
+
 def test_friction_beyond_all_reason_is_no_bad_input():
     random = np.random.default_rng(7)
     for law in RIGID:

@@ -150,6 +150,26 @@ def test_a_push_changes_momentum_by_its_impulse():
     np.testing.assert_array_equal(stepper.v, 0.0)
 
 
+FINGER = """<mujoco><option gravity="0 0 0"/><worldbody><body name="f"><joint name="s" type="slide" axis="1 0 0"/>
+<geom type="box" size=".05 .05 .05" mass="1"/></body></worldbody><actuator><motor joint="s"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("scheme", stiction.SCHEMES)
+def test_what_a_torque_or_a_push_drives_at_a_wall_is_met_within_the_step(scheme):
+    for force, gap in ((1e3, 1e-4), (1e5, 0.02)):
+        for pushed in (False, True):
+            world = stiction.World(gravity=(0, 0, 0))
+            world.add_robot(FINGER)
+            world.add_body("wall", Shape.box((1e-3, 1, 1)), position=(0.05 + gap + 5e-4, 0, 0))
+            stepper = stiction.Stepper(world, scheme=scheme, effort_limits=False)
+            if pushed:
+                stepper.apply_force("f", (force, 0, 0), duration=1.0)
+            for _ in range(5):
+                assert stepper.step(None if pushed else [force])
+                assert stepper.q[0] < gap + 1e-6
+            assert stepper.q[0] == pytest.approx(gap, abs=1e-6)
+
+
 def test_a_push_on_the_ground_is_met_by_friction():
     stepper = stiction.Stepper(boxes(), law="coulomb_cone")
     stepper.apply_force("box", (0.4 * 2.0 * GRAVITY, 0, 0), point=(0, 0, -0.1), duration=1.0)

@@ -152,12 +152,21 @@ double inertia_at(const JointPlace& place, const JointRows& rows) {
 constexpr double kBeyond = 1e-6;  // rad or m: what certified steps drift past a limit stays below it
 
 /// One side of a joint's range, `distance` away along `sign`; closer than rest_gap(h) (rad or m) it is there, as contacts are: what it
-/// holds together with contacts would else open by rounding. M_jj v is the most that it takes to bring the joint alone to speed v.
-void add_limit(std::uint64_t id, const JointPlace& place, double sign, double distance, const JointRows& rows) {
+/// holds together with contacts would else open by rounding. M_jj v is the most that it takes to bring the joint alone to speed v, and
+/// `driven` the velocity that a drive holds it at, which is fast enough.
+void add_limit(std::uint64_t id, const JointPlace& place, double sign, double distance, std::optional<double> driven,
+               const JointRows& rows) {
   const double h = rows.p.dt;
   add_row({id, place, sign, distance > rest_gap(h) ? -distance / h : 0.0, 0.0, kInfinity, RowKind::limit}, rows);
   if (distance >= -kBeyond) return;
-  add_row({id + 1, place, sign, std::min(-distance / h, kClosing), 0.0, inertia_at(place, rows) * kClosing, RowKind::limit}, rows);
+  const double back = std::min({-distance / h, kClosing, driven ? sign * *driven : kInfinity});
+  add_row({id + 1, place, sign, back, 0.0, inertia_at(place, rows) * kClosing, RowKind::limit}, rows);
+}
+
+std::optional<double> driven_velocity(const JointPlace& place, const Joint& joint, const Drives& drives) {
+  if (place.cut != nullptr) return std::nullopt;
+  const auto at = std::ranges::find(drives.velocity, joint.v, &VelocityDrive::v);
+  return at == drives.velocity.end() ? std::nullopt : std::optional(at->velocity);
 }
 
 /// Rows of joint number k (cut ones behind the others) at its position and rate.
@@ -167,8 +176,10 @@ void add_joint(std::size_t k, const Joint& joint, const JointPlace& place, doubl
   const double reach = options.limit_reach + 2.0 * options.dt * std::abs(v);
   if (options.joint_limits) {
     const double below = q - joint.lower, above = joint.upper - q;
-    if (below < reach) add_limit(id(JointRow::lower), place, 1.0, below, rows);
-    if (above < reach) add_limit(id(JointRow::upper), place, -1.0, above, rows);
+    const bool beyond = std::min(below, above) < 0.0;
+    const std::optional<double> driven = beyond ? driven_velocity(place, joint, options.drives) : std::nullopt;
+    if (below < reach) add_limit(id(JointRow::lower), place, 1.0, below, driven, rows);
+    if (above < reach) add_limit(id(JointRow::upper), place, -1.0, above, driven, rows);
   }
   const double friction = options.dt * joint.dry_friction;
   if (options.dry_friction && friction > 0.0)

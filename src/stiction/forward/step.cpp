@@ -14,11 +14,20 @@ namespace stiction {
 
 namespace {
 
-constexpr int kHalvings = 3;  // a step of an eighth that fails is no matter of its length
+constexpr int kHalvings = 3;    // a step of an eighth that fails is no matter of its length
+constexpr int kMeetings = 3;    // solves with contacts that the one before would have passed: bodies thrown at the next in a row
+constexpr double kRoom = 10.0;  // accelerations, in those of gravity, that contacts are found for before they are known
 
 void note_worst(const Certificate& certificate, StepReport& report) {
   for (std::size_t k = 0; k < kResiduals.size(); ++k)
     report.certificate[k] = std::max(report.certificate[k], (certificate.*kResiduals[k].member).scaled);
+}
+
+/// What was measured of an attempt does not count for what is taken in its place; what was spent on it does.
+void forget_measures(const StepReport& before, StepReport& report) {
+  report.status = before.status;
+  report.residual = before.residual;
+  report.certificate = before.certificate;
 }
 
 std::vector<double> body_reach(const World& world, const CollisionScene& scene) {
@@ -32,19 +41,18 @@ std::vector<double> body_reach(const World& world, const CollisionScene& scene) 
   return reach;
 }
 
-Eigen::Vector3d point_velocity(const WorldData& data, int body, const Eigen::Vector3d& p) {
+/// Of a point of a body whose velocity is among V, those of `data` or after the step.
+Eigen::Vector3d point_velocity(const WorldData& data, const std::vector<Vector6d>& V, int body, const Eigen::Vector3d& p) {
   if (body < 0) return Eigen::Vector3d::Zero();
   const std::size_t b = static_cast<std::size_t>(body);
-  return data.V_WB[b].head<3>() + data.V_WB[b].tail<3>().cross(p - data.X_WB[b].translation());
+  return V[b].head<3>() + V[b].tail<3>().cross(p - data.X_WB[b].translation());
 }
 
-// Largest distance that any point of two bodies can close within a step, twice over.
-double detection_margin(const WorldData& data, const std::vector<double>& reach, double h, double gravity) {
+/// Bound on the speed of any point of any body (m/s).
+double fastest_point(const std::vector<Vector6d>& V, const std::vector<double>& reach) {
   double fastest = 0.0;
-  for (std::size_t b = 0; b < reach.size(); ++b) {
-    fastest = std::max(fastest, data.V_WB[b].head<3>().norm() + data.V_WB[b].tail<3>().norm() * reach[b]);
-  }
-  return 4.0 * h * fastest + 20.0 * gravity * h * h + kTouchGap;
+  for (std::size_t b = 0; b < reach.size(); ++b) fastest = std::max(fastest, V[b].head<3>().norm() + V[b].tail<3>().norm() * reach[b]);
+  return fastest;
 }
 
 /// The energy-momentum scheme finds its bias without servos, and event_driven its events without what has a slope or couples joints.
@@ -155,19 +163,51 @@ void Stepper::update_at(const State& state) {
 
 void Stepper::detect() {
   const double h = assemble_.dt, gravity = world_.gravity().norm();
-  const double margin = detection_margin(data_, reach_, h, gravity);
+  const double allowance = kRoom * gravity * h * h + kTouchGap;
+  margin_ = 2.0 * (2.0 * h * fastest_point(data_.V_WB, reach_) + allowance);  // what two bodies can close within a step, twice over
   contacts_.clear();
-  if (!std::isfinite(margin)) return;  // nor is |v|²: no step will be taken
+  watched_.clear();
+  if (!std::isfinite(margin_)) return;  // nor is |v|²: no step will be taken
   scene_.update_poses(data_.X_WB);
-  scene_.detect(margin, contacts_);
+  scene_.detect(margin_, contacts_);
   // A point that cannot touch within the step, accelerations of ten times gravity included, has no say in it. Either body may be stopped by
-  // others within the step, and the other one goes on.
-  const double allowance = 10.0 * gravity * h * h + kTouchGap;
+  // others within the step, and the other one goes on. What torques, pushes and impacts do beyond that, `meet_missed` looks after.
   std::erase_if(contacts_, [&](const ContactPoint& c) {
-    const double a = c.n.dot(point_velocity(data_, c.body_a, c.p_WC)), b = c.n.dot(point_velocity(data_, c.body_b, c.p_WC));
+    const double a = c.n.dot(point_velocity(data_, data_.V_WB, c.body_a, c.p_WC)),
+                 b = c.n.dot(point_velocity(data_, data_.V_WB, c.body_b, c.p_WC));
     const double closing = std::max({2.0 * (b - a), -a, b, 0.0});
-    return c.gap - h * closing > allowance || !can_separate(world_, data_, c.body_a, c.body_b, c.p_WC, c.n);
+    const bool far = c.gap - h * closing > allowance;
+    if (far) watched_.push_back(c);
+    return far || !can_separate(world_, data_, c.body_a, c.body_b, c.p_WC, c.n);
   });
+}
+
+/// Whether the velocities after the step would pass through contacts that were left out. They take part then, and their neighbours.
+bool Stepper::meet_missed() {
+  const double h = assemble_.dt;
+  V_end_.resize(reach_.size());
+  for (std::size_t b = 0; b < reach_.size(); ++b) V_end_[b] = body_velocity(world_, data_, static_cast<int>(b), solution_.v);
+  const double way = 2.0 * h * fastest_point(V_end_, reach_);
+  if (!std::isfinite(way)) return false;
+  if (way > margin_) {
+    margin_ = way;
+    scene_.detect(margin_, found_);
+    std::erase_if(found_, [&](const ContactPoint& c) { return std::ranges::find(contacts_, c.id, &ContactPoint::id) != contacts_.end(); });
+    std::swap(watched_, found_);
+  }
+  const auto left = [&](const ContactPoint& c, double times) {
+    const double a = c.n.dot(point_velocity(data_, V_end_, c.body_a, c.p_WC)), b = c.n.dot(point_velocity(data_, V_end_, c.body_b, c.p_WC));
+    return c.gap - times * h * (b - a);
+  };
+  const auto separates = [&](const ContactPoint& c) { return can_separate(world_, data_, c.body_a, c.body_b, c.p_WC, c.n); };
+  const auto is_passed = [&](const ContactPoint& c) { return left(c, 1.0) < -kTouchGap && separates(c); };
+  if (std::ranges::none_of(watched_, is_passed)) return false;
+  std::erase_if(watched_, [&](const ContactPoint& c) {
+    const bool near = left(c, 2.0) < kTouchGap && separates(c);
+    if (near) contacts_.push_back(c);
+    return near;
+  });
+  return true;
 }
 
 void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau) {
@@ -304,7 +344,14 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
   assemble_rows(tau, prepared);
   if (!prepared && leave_to_next_step(problem_, options_.contact.law, world_.gravity().norm(), contacts_)) assemble_rows(tau, false);
   clock.end(Stage::assemble);
+  const StepReport before = report;
   bool solved = solve_certified(report);
+  for (int k = 0; solved && k < kMeetings && meet_missed(); ++k) {
+    assemble_rows(tau, false);
+    if (leave_to_next_step(problem_, options_.contact.law, world_.gravity().norm(), contacts_)) assemble_rows(tau, false);
+    forget_measures(before, report);
+    solved = solve_certified(report);
+  }
   clock.end(Stage::solve);
   if (solved && implicit_) {
     solved = solve_implicit(tau, report);
@@ -337,10 +384,7 @@ bool Stepper::take_halved(const Torques& tau, double h, int halvings, bool prepa
   const StepReport before = report;
   if (take(tau, prepared, state, report)) return true;
   if (halvings == 0) return false;
-  // What was measured of the whole does not count for its halves; what was spent on it does.
-  report.status = before.status;
-  report.residual = before.residual;
-  report.certificate = before.certificate;
+  forget_measures(before, report);
   return take_halved(tau, 0.5 * h, halvings - 1, false, state, report) && take_halved(tau, 0.5 * h, halvings - 1, false, state, report);
 }
 

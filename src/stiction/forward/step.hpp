@@ -129,6 +129,7 @@ class Stepper {
 
   void update_at(const State& state);
   void detect();
+  bool meet_missed();
   void assemble_rows(const Torques& tau, bool prepared);
   void follow_contacts();
   bool solve_certified(StepReport& report);
@@ -150,6 +151,9 @@ class Stepper {
   WorldData data_;
   std::vector<double> reach_;  ///< per body, farthest point of its shapes from its origin (m)
   std::vector<ContactPoint> contacts_;
+  std::vector<ContactPoint> watched_, found_;  ///< near, but too far to take part at the velocities before the step; scratch
+  std::vector<Vector6d> V_end_;                ///< per body, by the velocities after it
+  double margin_ = 0.0;                        ///< m, within which contacts were sought
   ContactProblem problem_;
   SolveWorkspace workspace_;
   Solution solution_, warm_;

@@ -34,12 +34,38 @@ void add_limited_row(const ProblemView& p, int joint, double v_desired, double b
   if (std::ssize(rows.ids) == m) rows.ids.push_back(~static_cast<std::uint64_t>(joint));  // from the top: assembled names start at zero
 }
 
+/// The coordinate that a row is on and its factor; -1 where it is on several, or none.
+std::pair<int, double> only_coordinate(const BlockRows& rows, int row) {
+  std::pair<int, double> found(-1, 0.0);
+  for (int e = rows.entry_begin(row); e < rows.entry_end(row); ++e) {
+    const auto entry = rows.entry(e);
+    for (Index k = 0; k < entry.cols(); ++k) {
+      if (entry(0, k) == 0.0) continue;
+      if (found.first >= 0) return {-1, 0.0};
+      found = {rows.col_offset(rows.entry_block(e)) + static_cast<int>(k), entry(0, k)};
+    }
+  }
+  return found;
+}
+
+// What returns a joint from beyond its limit (assemble.hpp) never fights what holds the joint: as fast as it is to move is fast enough. A
+// controller would else be told M/h, to stand still a micrometre beyond.
+void let_returns_yield(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, RequestRows& rows) {
+  for (int j = 0; j < p.bounded_rows(); ++j) {
+    if (row_kind(p, j) != RowKind::limit || !std::isfinite(p.hi[j])) continue;  // limits themselves have no bound
+    const auto [coordinate, factor] = only_coordinate(p.J_b, j);
+    const auto at = std::ranges::find(joints, coordinate);
+    if (at != joints.end()) rows.b[j] = std::min(rows.b[j], factor * v_desired[at - joints.begin()]);
+  }
+}
+
 /// The problem with the rows of the driven joints: coordinates that are prescribed, and bounded rows where the torque is limited.
 ProblemView with_request(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
                          RequestRows& rows) {
   rows.prescribed.clear();
   rows.J_b = p.J_b;
   rows.b = p.b;
+  let_returns_yield(p, joints, v_desired, rows);
   rows.lo = p.lo;
   rows.hi = p.hi;
   rows.compliance.resize(p.bounded_rows());
@@ -88,6 +114,7 @@ void read_torques(const ProblemView& p, std::size_t joints, std::span<const doub
   for (std::size_t i = 0; i < joints; ++i) {
     s.tau[static_cast<Index>(i)] = (is_limited(tau_max, i) ? s.bounded_impulses[row++] : s.prescribed_impulses[prescribed++]) / p.dt;
   }
+  if (!s.tau.allFinite()) s.status = Status::numerical_error;  // an impulse below 1e308 N s may be a torque above it
 }
 
 // The rows of joints with limits are the request's, not the caller's: their impulses are among those of the driven joints.

@@ -31,7 +31,8 @@ double mobility(const BlockRows& rows, int group, int row, const GrowVector& ine
   return sum;
 }
 
-// Velocity: the largest of v, offsets, targets and what p adds (p_j / M_jj). Impulse: the largest of p, M_jj v_j and what targets take.
+// Velocity: the largest of v, offsets, targets and what p and rows that always pull add (p_j / M_jj). Impulse: the largest of p, M_jj v_j,
+// that pull, and what targets take.
 Scales measure_scales(const ProblemView& p, const Ref& offset, const GrowVector& inertia) {
   Scales s{std::max(1e-300, largest_entry(p.impulse)),
            std::max({1e-300, largest_entry(p.v), largest_entry(offset), largest_entry(p.b), largest_entry(p.v_prescribed)})};
@@ -43,8 +44,10 @@ Scales measure_scales(const ProblemView& p, const Ref& offset, const GrowVector&
     s.impulse = std::max(s.impulse, inertia[p.prescribed[i]] * std::abs(p.v_prescribed[static_cast<Eigen::Index>(i)]));
   }
   for (int j = 0; j < p.bounded_rows(); ++j) {
-    const double moved = p.b[j] != 0.0 ? mobility(p.J_b, j, 0, inertia) + compliance(p, j) : 0.0;
-    if (moved > 0.0) s.impulse = std::max(s.impulse, std::abs(p.b[j]) / moved);
+    const double pull = std::clamp(0.0, p.lo[j], p.hi[j]);
+    const double moved = p.b[j] != 0.0 || pull != 0.0 ? mobility(p.J_b, j, 0, inertia) + compliance(p, j) : 0.0;
+    s.velocity = std::max(s.velocity, std::abs(pull) * moved);
+    s.impulse = std::max({s.impulse, std::abs(pull), moved > 0.0 ? std::abs(p.b[j]) / moved : 0.0});
   }
   return s;
 }

@@ -165,6 +165,8 @@ void reduce_bounded(const ProblemView& p, Reduction& red) {
       continue;
     }
     if (const double R = compliance(p, row); R > 0.0) out.Bt.add_entry(compliant++)(0, 0) = std::sqrt(R);
+    if (const double pull = std::clamp(0.0, p.lo[row], p.hi[row]); pull != 0.0)
+      out.velocity = std::max(out.velocity, std::abs(pull) * out.Bt.group_square(kept));
     out.w_free[kept] = w[0];
     out.lo[kept] = p.lo[row];
     out.hi[kept] = p.hi[row];
