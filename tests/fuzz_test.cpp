@@ -250,7 +250,7 @@ const std::vector<std::pair<const char*, void (*)(ContactProblem&)>> kDamage{
 // A step that may go on at an acceptable point still asks the fall-back for a solution: feet that wedge creep at 1e-6 and fall.
 TEST(Fuzz, AnAcceptablePointIsTriedByTheFallBackToo) {
   int hard = 0;
-  for (unsigned seed = 0; seed < 150; ++seed) {
+  for (unsigned seed = 750; seed < 1000; ++seed) {
     const ContactProblem p = Generator(seed).problem();
     SolveOptions options;
     options.law = Law::coulomb_cone;

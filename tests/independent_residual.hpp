@@ -2,7 +2,8 @@
 // algebra, no code of the certificate. Where the certificate measures an inclusion by its natural map, this measures its parts:
 //
 //   normal         min(λ_N, ρ (u_N + c))                      ρ = impulse scale / velocity scale
-//   friction       λ_T - P(λ_T - ρ u_T), P the projection on the section of radius μ λ_N: most dissipative in it [Moreau]
+//   friction       λ_T - P(λ_T - ρ u_T), P the projection on the section of radius μ λ_N: most dissipative in it [Moreau];
+//                  μ = ∞: docs/laws.md
 //   relaxed        λ outside its cone, ũ outside the dual one, λ·ũ
 // Everything is divided by the problem's scales of docs/certificate.md, written down here a second time.
 #pragma once
@@ -144,13 +145,15 @@ class Residual {
 
   void check_signorini(double normal, double velocity) { raise(std::abs(std::min(normal / A, velocity / V))); }
 
-  void check_friction(double mu, const Vector2d& slip, const Vector3d& l) {
-    if (std::isinf(mu)) {  // holds, or bears nothing
-      raise(std::min(slip.norm() / V, l.norm() / A));
-      return;
+  // `apart` is u_N + c.
+  void check_friction(double mu, double apart, const Vector2d& slip, const Vector3d& l) {
+    const Vector2d f = l.tail<2>() / A;
+    if (std::isinf(mu)) {  // bears nothing; or touches, and holds or slips without a load against its friction
+      const double turned = (f - project(f - slip / V, gauge(f))).norm();
+      const double touching = std::max(std::abs(apart) / V, std::min(slip.norm() / V, std::max(l[0] / A, turned)));
+      return raise(std::min(l.norm() / A, touching));
     }
     const double radius = mu * std::max(l[0], 0.0) / A;
-    const Vector2d f = l.tail<2>() / A;
     raise((f - project(f - slip / V, radius)).norm() / std::max(1.0, mu));
   }
 
@@ -183,20 +186,21 @@ class Residual {
       case Law::coulomb_pyramid:
       case Law::coulomb_cone:
         check_signorini(l[0], u(i)[0] + c);
-        return check_friction(p.mu[i], u(i).tail<2>(), l);
+        return check_friction(p.mu[i], u(i)[0] + c, u(i).tail<2>(), l);
       case Law::coulomb_ellipse: {  // friction and slip along the axes of the ellipse, in units of its half axes
         check_signorini(l[0], u(i)[0] + c);
         const double angle = material(i).friction_angle, ratio = material(i).friction_ratio;
         const Vector2d along(std::cos(angle), std::sin(angle)), across(-std::sin(angle), std::cos(angle));
         const Vector2d f = l.tail<2>(), slip = u(i).tail<2>();
-        return check_friction(p.mu[i], Vector2d(slip.dot(along), ratio * slip.dot(across)),
+        return check_friction(p.mu[i], u(i)[0] + c, Vector2d(slip.dot(along), ratio * slip.dot(across)),
                               Vector3d(l[0], f.dot(along), f.dot(across) / ratio));
       }
       case Law::moreau: {
         if (p.gap[i] + 0.5 * h * before[3 * i] > 1e-6) return raise(l.norm() / A);
         const double tangential = material(i).restitution_tangential;
         check_signorini(l[0], u(i)[0] + p.restitution[i] * before[3 * i]);
-        return check_friction(p.mu[i], u(i).tail<2>() + tangential * before.segment<2>(3 * i + 1), l);
+        return check_friction(p.mu[i], u(i)[0] + p.restitution[i] * before[3 * i],
+                              u(i).tail<2>() + tangential * before.segment<2>(3 * i + 1), l);
       }
       case Law::anitescu:
         return check_relaxed(i, closed(i) ? p.mu[i] : 0.0, softness(i));

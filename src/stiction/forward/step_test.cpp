@@ -112,6 +112,41 @@ TEST(Stepper, LandsWithoutOverlap) {
   EXPECT_NEAR(state.q[2], 0.05, 1e-12);
 }
 
+// About the edge that it stands on, at first by g x / (4/3 (x² + z²)) of its half extents; then it lies flat, held by nothing before.
+TEST(Stepper, ATiltedBoxFallsWithInfiniteFriction) {
+  const double tilt = 0.01, x = 0.1, z = 0.05, dt = 1e-3;
+  WorldBuilder builder;
+  builder.add_static_body({"ground", Eigen::Isometry3d::Identity(), {{HalfSpace{}, Eigen::Isometry3d::Identity(), kInfinity}}});
+  FreeBody box;
+  box.name = "box";
+  box.mass = 2.0;
+  box.shapes.push_back({Box{Vector3d(x, 0.1, z)}, Eigen::Isometry3d::Identity(), kInfinity});
+  box.inertia = solid_inertia(box.shapes.front().shape, box.mass);
+  box.pose.translation().z() = x * std::sin(tilt) + z * std::cos(tilt);
+  box.pose.linear() = Eigen::AngleAxisd(tilt, Vector3d::UnitY()).toRotationMatrix();
+  builder.add_free_body(box);
+  const World world = builder.build();
+  for (const Law law : {Law::coulomb_pyramid, Law::coulomb_cone, Law::coulomb_ellipse}) {
+    StepOptions options = options_with(law, dt);
+    options.assemble.material = ContactMaterial{};
+    options.assemble.material->friction_ratio = 0.5;
+    Stepper stepper = stepper_for(world, options);
+    State state = initial_state(world);
+    const auto angle = [&] { return 2.0 * std::asin(state.q[4]); };
+    int iterations = 0;
+    for (int k = 1; k <= 100; ++k) {
+      const StepReport report = stepper.step(VectorXd::Zero(6), state);
+      ASSERT_TRUE(report.accepted) << to_string(law) << " " << k;
+      iterations += report.iterations;
+      if (k != 12) continue;
+      const double acceleration = (tilt - angle()) / (0.5 * dt * dt * k * (k + 1));
+      EXPECT_NEAR(acceleration, 9.81 * x / (4.0 / 3.0 * (x * x + z * z)), 0.5) << to_string(law);
+    }
+    EXPECT_NEAR(angle(), 0.0, 1e-6) << to_string(law);  // gaps of 0.1 um count as none
+    EXPECT_LT(iterations, 1000) << to_string(law);
+  }
+}
+
 TEST(Stepper, UndoesPenetrationWithoutKineticEnergy) {
   const World world = box_on_ground(0.049);
   Stepper stepper = stepper_for(world, options_with(Law::coulomb_cone));

@@ -115,6 +115,26 @@ TEST(TorqueLimits, EverySolverOfALawAgrees) {
   }
 }
 
+// A driven point that leaves the ground and stops along it: the ground, which could, has no share in that.
+TEST(InfiniteFriction, OfContactsThatTheMotionOpensIsNone) {
+  const Vector3d before(0.0, 3.0, -1.0), after(0.5, 0.0, 0.0);
+  ContactProblem p =
+      make_contact_problem(2.0 * MatrixXd::Identity(3, 3), before, MatrixXd::Identity(3, 3), VectorXd::Constant(1, kInfinity), kDt);
+  p.material.assign(1, ContactMaterial{});
+  p.material[0].friction_ratio = 0.5;
+  for (const Law law : {Law::coulomb_pyramid, Law::coulomb_cone, Law::coulomb_ellipse}) {
+    InverseOptions options = with(law);
+    options.choice = Choice::least_torque;
+    const InverseSolution s = inverse_dynamics(p, std::vector<int>{0, 1, 2}, after, {}, options);
+    EXPECT_EQ(s.status, Status::solved) << to_string(law);
+    EXPECT_EQ(s.impulses.norm(), 0.0) << to_string(law);
+    EXPECT_LT((kDt * s.tau - 2.0 * (after - before)).norm(), 1e-9) << to_string(law);
+    const InverseSolution stays = inverse_dynamics(p, std::vector<int>{0, 1, 2}, Vector3d(0.0, 0.0, 0.0), {}, options);
+    EXPECT_EQ(stays.status, Status::solved) << to_string(law);
+    EXPECT_LT(stays.tau.norm(), 1e-7) << to_string(law);  // and all of it where it stays
+  }
+}
+
 TEST(Infeasible, AFingerDrivenThroughAWallStopsThereAndTheProofHolds) {
   const std::vector<int> joints{0};
   const VectorXd desired = VectorXd::Constant(1, 2.0);

@@ -56,6 +56,7 @@ bool is_polygonal_coulomb(const StandardForm& form) { return form.family == Fami
 // contacts that rest (convex) or dissipate most (Coulomb).
 bool is_admissible(const StandardForm& form, const Generators::Variable& g, const Eigen::Vector3d& u, double tolerance) {
   if (form.family == Family::energy) return true;
+  if (form.family == Family::coulomb && u[0] > tolerance) return false;  // friction asks for touch, along any tangent
   return std::abs(is_polygonal_coulomb(form) ? u[0] : g.direction.dot(u)) <= tolerance;
 }
 

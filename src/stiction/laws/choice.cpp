@@ -38,7 +38,10 @@ void contact_velocities(const ReducedProblem& p, const Ref& lambda, const Ref& b
   for (int i = 0; i < p.contacts(); ++i) w.u[3 * i] += p.offset[i];
 }
 
-Vector3d ray(double mu, const Eigen::Vector2d& direction) { return {1.0, mu * direction[0], mu * direction[1]}; }
+// Infinite friction that slips bears no load.
+Vector3d ray(double mu, const Eigen::Vector2d& direction) {
+  return mu == kInfinity ? Vector3d(0.0, direction[0], direction[1]) : Vector3d(1.0, mu * direction[0], mu * direction[1]);
+}
 
 void set_sliding_face(const SectionShape& shape, double mu, const Vector3d& u, double tolerance, SoftContact& c) {
   c.face = SoftContact::Face::ray;
@@ -67,7 +70,7 @@ void set_face(const StandardForm& form, const SectionShape& shape, double mu, co
   if (lift > tolerance * (1.0 + (finite ? mu : 0.0))) {
     // Friction without a load is part of the half space.
     c.face = form.family == Family::associated && mu == kInfinity ? SoftContact::Face::tangents : SoftContact::Face::apex;
-  } else if (finite && u.tail<2>().norm() > tolerance) {
+  } else if ((finite || (mu > 0.0 && form.family == Family::coulomb)) && u.tail<2>().norm() > tolerance) {
     set_sliding_face(shape, mu, u, tolerance, c);
   }
 }

@@ -13,10 +13,10 @@
 //   max_dissipation  min vᵀMv/2 over λ ∈ K with u_N + c >= 0 [ZD15 section 5; Drumwright-Shell]      convex QP
 //   linear_penalty, stick_slip_spring [G14, Alg. 1], regularized_stiction [T-UA], hunt_crossley
 //                    λ = f(u⁺), compliant: problem/constitutive.hpp                              Newton in the r-space
-// c is the gap and restitution offset of `normal_offset` (viscous: the second c is the contact's viscosity, N s/m); K the friction cone or
-// pyramid. no_slip, viscous, anitescu and max_dissipation put friction on closed contacts only (`find_closed`). Bounded rows are variables
-// of every program. All but max_dissipation are conditions on (λ, J v⁺) alone, which is what makes their inverse dynamics exact
-// (docs/laws.md).
+// μ = ∞ under Coulomb's laws: docs/laws.md#infinite-friction. c is the gap and restitution offset of `normal_offset` (viscous: the second c
+// is the contact's viscosity, N s/m); K the friction cone or pyramid. no_slip, viscous, anitescu and max_dissipation put friction on closed
+// contacts only (`find_closed`). Bounded rows are variables of every program. All but max_dissipation are conditions on (λ, J v⁺) alone,
+// which is what makes their inverse dynamics exact (docs/laws.md).
 #pragma once
 
 #include <array>

@@ -92,15 +92,13 @@ void decide_disc(StandardForm& form, const SolveOptions& options, SolveWorkspace
   if (try_lemke(form, kEdges, options, w, out)) polish_disc(form.problem, w.fallback, w.interior, out);
 }
 
-// The interior point can stall on degenerate problems, and where friction is infinite.
+// The interior point can stall on degenerate problems. Lemke's path knows no infinite friction.
 void solve_coulomb(StandardForm& form, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
   solve_by_interior_point(form, options, w.interior, out);
   if (out.status == Status::solved || options.solver != Solver::automatic || form.compliance.size() > 0) return;
-  if (out.iterations >= options.max_factorizations) return;
+  if (out.iterations >= options.max_factorizations || has_infinite_mu(form.problem)) return;
   ++out.fallbacks;
-  if (has_infinite_mu(form.problem)) {
-    solve_by_holding(form, options, w.held, out);
-  } else if (form.disc()) {
+  if (form.disc()) {
     decide_disc(form, options, w, out);
   } else {
     decide_polygon(form, options, w, out);

@@ -10,7 +10,7 @@
 //                  spaces, active_set on polygons or with bounded rows; many:     over the disc the polish of the point found
 //                  interior_point; contacts that give way and discs: newton
 //   coulomb        interior_point                                                 Lemke's path (discs: on polygons, as a start);
-//                                                                                 μ = ∞: held contacts (held_contacts.hpp)
+//                                                                                 μ = ∞: none
 //   energy         active_set, of many free velocities interior_point             the other one
 //   constitutive   newton                                                         none
 #pragma once
@@ -19,7 +19,6 @@
 #include "stiction/laws/choice.hpp"
 #include "stiction/laws/compliant.hpp"
 #include "stiction/laws/convex.hpp"
-#include "stiction/laws/held_contacts.hpp"
 #include "stiction/laws/infeasibility.hpp"
 #include "stiction/laws/interior.hpp"
 #include "stiction/laws/islands.hpp"
@@ -58,7 +57,6 @@ struct SolveWorkspace {
   ProxLawWorkspace prox;
   CompliantWorkspace compliant;
   InteriorWorkspace interior;
-  HeldContactsWorkspace held;
   CertificateWorkspace certificate;
   Certificate compared;
   WarmStart start;

@@ -69,6 +69,37 @@ TEST(NaturalMap, InfiniteFrictionTakesTheBetterBranch) {
   EXPECT_NEAR(judge({}, Vector3d(-1.0, 3.0, 0.0), Vector3d(kMass, -2.9 * kMass, 0.0), kInfinity).natural_map.raw, 0.1, 1e-13);
 }
 
+TEST(NaturalMap, InfiniteFrictionAsksForTouch) {
+  // It stops the slip of a contact that leaves at 1 m/s.
+  const Certificate hung = judge({}, Vector3d(1.0, 3.0, 0.0), Vector3d(0.0, -3.0 * kMass, 0.0), kInfinity);
+  EXPECT_NEAR(hung.natural_map.raw, 1.0, 1e-13);
+  EXPECT_NEAR(hung.normal_complementarity.raw, 3.0 * kMass, 1e-13);
+  EXPECT_LT(judge({}, Vector3d(0.0, 3.0, 0.0), Vector3d(0.0, -3.0 * kMass, 0.0), kInfinity).worst(), 1e-15);  // one that stays
+}
+
+TEST(NaturalMap, InfiniteFrictionThatSlipsBearsNoLoad) {
+  const auto slips = [](const TestLaw& law, double load, double friction) {
+    return judge(law, Vector3d(-load, 3.0, 1.0), kMass * Vector3d(load, -friction, 0.0), kInfinity);
+  };
+  EXPECT_LT(slips(polygon(4), 0.0, 1.0).worst(), 1e-15);  // against the vertex nearest to the slip
+  EXPECT_GT(slips({}, 0.0, 1.0).natural_map.raw, 0.1);    // the disc's is against the slip itself,
+  EXPECT_LT(judge({}, Vector3d(0.0, 3.0, 1.0), kMass * Vector3d(0.0, -1.5, -0.5), kInfinity).worst(), 1e-15);
+  EXPECT_GT(slips(polygon(4), 0.0, 4.5).natural_map.raw, 0.1);  // and never along it,
+  EXPECT_GT(slips(polygon(4), 0.0, 4.5).dissipation.raw, 0.1);
+  EXPECT_GT(slips(polygon(4), 1.0, 1.0).natural_map.raw, 0.1);  // nor with a load
+  EXPECT_GT(slips(polygon(4), 1.0, 1.0).dissipation.raw, 0.1);
+}
+
+TEST(NaturalMap, GivenMotionLeavesNoFrictionToAContactThatOpens) {
+  ContactProblem p = make_contact_problem(kMass * MatrixXd::Identity(3, 3), Vector3d(1.0, 3.0, 0.0), MatrixXd::Identity(3, 3),
+                                          VectorXd::Constant(1, kInfinity), 0.01);
+  p.prescribed = {0, 1, 2};
+  p.v_prescribed = Vector3d(1.0, 0.0, 0.0);
+  const Vector3d friction(0.0, -3.0 * kMass, 0.0), none = Vector3d::Zero();
+  EXPECT_GT(certify(p, terms_of(p), p.v_prescribed, friction, VectorXd(0), none).worst(), 0.1);
+  EXPECT_LT(certify(p, terms_of(p), p.v_prescribed, none, VectorXd(0), friction).worst(), 1e-15);
+}
+
 // A driven slider that rests on a wall: any push is in balance with its torque, and velocities never show it.
 Certificate driven_slider(double push) {
   ContactProblem p = make_contact_problem(MatrixXd::Identity(1, 1), VectorXd::Zero(1), MatrixXd(Vector3d(1.0, 0.0, 0.0)),

@@ -13,12 +13,6 @@ using Scales = CertificateScales;
 
 double norm_of_tangent(const Vector3d& x) { return std::sqrt(x[1] * x[1] + x[2] * x[2]); }
 
-// Gauge of the unit section at λ_T: the smallest radius that contains it.
-double gauge(const SectionShape& shape, const Vector3d& lambda) {
-  if (shape.disc()) return norm_of_tangent(lambda);
-  return shape.sector(lambda.tail<2>()).normal.dot(lambda.tail<2>()) / shape.cos_half();
-}
-
 // Angle between friction and -slip where both are above noise. A polygon turns friction to a vertex: up to π/k is its own doing.
 void measure_angle(const Vector3d& u, const Vector3d& lambda, const Scales& s, Certificate& c) {
   const double slip = norm_of_tangent(u), friction = norm_of_tangent(lambda);
@@ -32,7 +26,7 @@ void check_cone(const SectionShape& shape, double mu, const Vector3d& lambda, co
   if (mu == 0.0) {
     raise(c.cone, norm_of_tangent(lambda), s.impulse);
   } else if (!std::isinf(mu)) {
-    raise(c.cone, std::max(0.0, gauge(shape, lambda) - mu * std::max(lambda[0], 0.0)), s.impulse);
+    raise(c.cone, std::max(0.0, shape.gauge(lambda.tail<2>()) - mu * std::max(lambda[0], 0.0)), s.impulse);
   }
 }
 
@@ -43,12 +37,13 @@ void check_signorini(const Vector3d& u, const Vector3d& lambda, const Scales& s,
 
 // Friction that dissipates most, under De Saxcé's term.
 void check_dissipation(const SectionShape& shape, double mu, const Vector3d& u, const Vector3d& lambda, const Scales& s, Certificate& c) {
-  if (std::isinf(mu)) {
-    if (lambda[0] > 0.0) raise(c.dissipation, norm_of_tangent(u), s.velocity);
-    return;
-  }
-  const double gap = mu * std::max(lambda[0], 0.0) * shape.slip(u.tail<2>()) + lambda[1] * u[1] + lambda[2] * u[2];
-  raise(c.dissipation, std::abs(gap), std::max(1.0, mu) * s.impulse * s.velocity);  // friction may be μ times the load
+  // μ λ_N has a limit, the friction itself, where λ_N vanishes; that asks for touch, and a load for rest.
+  const bool infinite = std::isinf(mu);
+  const double load = std::max(lambda[0], 0.0), radius = infinite ? shape.gauge(lambda.tail<2>()) : mu * load;
+  const double gap = (infinite ? radius + load : radius) * shape.slip(u.tail<2>()) + lambda[1] * u[1] + lambda[2] * u[2];
+  const double most = infinite ? std::max(s.impulse, radius) : std::max(1.0, mu) * s.impulse;  // friction may be μ times the load
+  if (infinite) raise(c.normal_complementarity, std::abs(radius * u[0]), most * s.velocity);
+  raise(c.dissipation, std::abs(gap), most * s.velocity);
   measure_angle(u, lambda, s, c);
 }
 

@@ -4,8 +4,9 @@
 //   ũ = û + R λ̂ + c + [coulomb] μ s(ũ_T) e_N            R >= 0 compliance, c offset; s(x) = max {-d·x : d in the unit section}, |x| for the
 //   disc K ∋ λ̂ ⊥ ũ ∈ K*                                      K = {λ̂_N >= 0, λ̂_T in μ λ̂_N section}: half line (μ = 0), cone, half space (μ =
 //   ∞)
-// Under Coulomb's law (De Saxcé's term) μ = ∞ is u_T = 0 where the contact bears a load and nothing where it does not. A contact that does
-// not bear has λ = 0 and demands nothing. Families, each one program:
+// Under Coulomb's law (De Saxcé's term) μ = ∞ is the limit of wide cones: open, λ = 0 and ũ_N >= 0, or touching, ũ_N = 0, and either at
+// rest, λ_N >= 0, or slipping without a load, λ_T against the slip. A contact that does not bear has λ = 0 and demands nothing. Families,
+// each one program:
 //   associated     no De Saxcé term: one convex program                     coulomb       with it: a complementarity problem
 //   energy         least kinetic energy over the cones [ZD15, Eqs. 63-72]   constitutive  λ = f(u), problem/constitutive.hpp
 #pragma once

@@ -69,6 +69,16 @@ ContactCone sliding_pyramid(double mu, int edges, const Vector3d& u, double tole
   return cone;
 }
 
+// Infinite friction that slips bears no load and opposes slip, as much as keeps it from approaching.
+ContactCone unloaded(const LawTerms& law, const Vector3d& u, double tolerance) {
+  ContactCone cone = law.disc() ? single_ray(-u.normalized()) : sliding_pyramid(1.0, law.edges, u, tolerance);
+  for (Vector3d& g : cone.generators) g[0] = 0.0;
+  const Vector3d a = cone.generators.front(), b = cone.generators.back();
+  cone.facets = {a};
+  if (cone.generators.size() > 1) cone.facets = {a - a.dot(b) * b, b - a.dot(b) * a};
+  return cone;
+}
+
 // Outside the dual cone's boundary, or moving away.
 bool is_open(const LawTerms& law, const ContactTerms& t, const Vector3d& u, double tolerance) {
   if (t.coulomb || t.mu == 0.0 || std::isinf(t.mu)) return u[0] > tolerance;
@@ -80,9 +90,9 @@ bool is_open(const LawTerms& law, const ContactTerms& t, const Vector3d& u, doub
 ContactCone face(const LawTerms& law, const ContactTerms& t, const Vector3d& u, double tolerance) {
   if (law.family != Family::energy && is_open(law, t, u, tolerance)) return t.is_half_space() ? tangents() : ContactCone{};
   if (t.mu == 0.0) return single_ray(Vector3d::UnitX());
-  if (std::isinf(t.mu)) return half_space();
   const double slip = std::hypot(u[1], u[2]);
   const bool sliding = law.family != Family::energy && slip > tolerance;
+  if (std::isinf(t.mu)) return t.coulomb && sliding ? unloaded(law, u, tolerance) : half_space();
   if (!law.disc()) return sliding ? sliding_pyramid(t.mu, law.edges, u, tolerance) : pyramid(t.mu, law.edges);
   if (sliding) return single_ray({1.0, -t.mu * u[1] / slip, -t.mu * u[2] / slip});
   return {.disc = true, .mu = t.mu};
@@ -152,7 +162,11 @@ void decompose(const ContactCone& cone, const Vector3d& lambda, int contact, std
     add({1.0, cone.mu * s, cone.mu * c}, 0.5 * (lambda[0] + share));
     add({1.0, -cone.mu * s, -cone.mu * c}, 0.5 * (lambda[0] - share));
   } else if (cone.generators.size() == 1) {
-    add(cone.generators[0], lambda[0]);
+    const Vector3d& g = cone.generators[0];
+    add(g, g[0] > 0.0 ? lambda[0] : g.dot(lambda) / g.squaredNorm());
+  } else if (cone.generators.size() == 2 && cone.generators[1][0] == 0.0) {
+    for (std::size_t j = 0; j < cone.generators.size(); ++j)  // facet j is that of generator j alone
+      add(cone.generators[j], cone.facets[j].dot(lambda) / cone.facets[j].dot(cone.generators[j]));
   } else if (cone.generators[1][0] == 0.0) {  // the half space, or its tangents
     for (const Vector3d& g : cone.generators) add(g, g.dot(lambda));
   } else if (cone.generators.size() == 2) {

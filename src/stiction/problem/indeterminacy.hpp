@@ -4,6 +4,7 @@
 //
 //   u_N + c > 0 (relaxed laws: > μ |u_T|)   λ'_i = 0; no-slip: λ'_N = 0, λ'_T any, on closed contacts
 //   sliding                                 λ'_i = λ_N (1, -μ u_T/|u_T|); pyramid: the vertices that dissipate most
+//   sliding with μ = ∞ (Coulomb's laws)     λ'_N = 0, λ'_T against the slip
 //   sticking                                the friction cone (disc or pyramid), or the half space λ_N >= 0 for no-slip
 // Bounded rows keep their impulses. F is a slice of a product of cones; its dimension is Σ_i dim span(face_i) - rank(R over those
 // spans) with face_i the smallest face that contains F's part of contact i. Smallest faces: a point in the relative interior of

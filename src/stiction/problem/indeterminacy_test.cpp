@@ -349,6 +349,27 @@ TEST(Indeterminacy, NoSlipHoldsClosedContactsThatOpen) {
   EXPECT_LT((one.interior - lambda.head(3)).norm(), 1e-12);
 }
 
+// Two contacts at one point whose infinite friction lets go: how they share it, against the slip, is all that is free.
+TEST(Indeterminacy, InfiniteFrictionThatSlips) {
+  ReducedProblem p = body({{{0, 0, -1}, {0, 0, 1}}, {{0, 0, -1}, {0, 0, 1}}}, kInfinity);
+  VectorXd lambda(6);
+  lambda << 0.0, -0.3, 0.0, 0.0, -0.1, 0.0;
+  at_rest(p, lambda);
+  EXPECT_EQ(indeterminacy(p, terms_of(p), lambda, kNoRows).dimension, 2);  // at rest, in any direction
+  for (int i = 0; i < 2; ++i) p.u_free[3 * i + 1] += 2.0;
+  for (const int edges : {0, 4}) {
+    const Indeterminacy result = indeterminacy(p, terms_of(p, {.edges = edges}), lambda, kNoRows, with_intervals());
+    EXPECT_EQ(result.dimension, 1) << edges;
+    EXPECT_EQ(result.face_dimension, (std::vector<int>{1, 1})) << edges;
+  }
+  for (int i = 0; i < 2; ++i) p.u_free[3 * i + 2] += 2.0;  // halfway between two vertices: any friction between them
+  EXPECT_EQ(indeterminacy(p, terms_of(p, {.edges = 4}), lambda, kNoRows).dimension, 1);  // that at hand is along one of them
+  lambda << 0.0, -0.3, -0.2, 0.0, -0.1, -0.2;
+  at_rest(p, lambda);
+  for (int i = 0; i < 2; ++i) p.u_free.segment<2>(3 * i + 1).array() += 2.0;
+  EXPECT_EQ(indeterminacy(p, terms_of(p, {.edges = 4}), lambda, kNoRows).dimension, 2);
+}
+
 TEST(Indeterminacy, NothingToDetermine) {
   const ReducedProblem none = reduce_dense(MatrixXd(0, 0), VectorXd(0), VectorXd(0));
   EXPECT_EQ(indeterminacy(none, terms_of(none), VectorXd(0), kNoRows, with_intervals()).dimension, 0);

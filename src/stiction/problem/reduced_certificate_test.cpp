@@ -74,6 +74,15 @@ TEST(ReducedCertificate, AgreesWithTheFullCertificate) {
   }
 }
 
+TEST(ReducedCertificate, InfiniteFrictionAsksForTouch) {
+  const Eigen::Matrix<double, 1, 1> mu(kInfinity);
+  const ReducedProblem leaves = reduce_dense(MatrixXd::Identity(3, 3), Vector3d(1.0, 3.0, 0.0), mu),
+                       stays = reduce_dense(MatrixXd::Identity(3, 3), Vector3d(0.0, 3.0, 0.0), mu);
+  const Vector3d friction(0.0, -3.0, 0.0);
+  EXPECT_GT(certify(leaves, terms_of(leaves), friction, VectorXd(0)).worst(), 0.1);
+  EXPECT_LT(certify(stays, terms_of(stays), friction, VectorXd(0)).worst(), 1e-15);
+}
+
 TEST(ReducedCertificate, CountsTheDefectOfW) {
   ReducedProblem p = reduce_dense(MatrixXd::Identity(3, 3), Vector3d(-1.0, 0.0, 0.0), Eigen::Matrix<double, 1, 1>(kMu));
   const Vector3d lambda(1.0, 0.0, 0.0);

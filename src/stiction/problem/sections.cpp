@@ -39,6 +39,16 @@ double SectionShape::slip(const Eigen::Vector2d& u_t) const {
   return std::max(-u_t.dot(vertex(sector_of.vertex)), -u_t.dot(vertex(sector_of.vertex + 1)));
 }
 
+double SectionShape::gauge(const Eigen::Vector2d& t) const { return disc() ? t.norm() : sector(t).normal.dot(t) / cos_half_; }
+
+Eigen::Vector2d SectionShape::clip(double radius, const Eigen::Vector2d& t) const {
+  if (gauge(t) <= radius) return t;
+  if (disc()) return (radius / t.norm()) * t;
+  const Sector s = sector(t);
+  const double half = sin_half_ * radius;
+  return cos_half_ * radius * s.normal + std::clamp(s.tangent.dot(t), -half, half) * s.tangent;
+}
+
 namespace {
 
 Eigen::Vector3d project_disc(double mu, const Eigen::Vector3d& x) {
@@ -69,14 +79,26 @@ Eigen::Vector3d SectionShape::project(double mu, const Eigen::Vector3d& x) const
   return {ray, mu * ray * d[0], mu * ray * d[1]};
 }
 
+namespace {
+
+// Coulomb's law with μ = ∞, at u_N + c = a.
+double infinite_natural_map(const SectionShape& shape, double a, double rho, const Eigen::Vector3d& lambda, const Eigen::Vector3d& u) {
+  const Eigen::Vector2d slip = u.tail<2>(), friction = lambda.tail<2>();
+  const double open = std::max(lambda.lpNorm<Eigen::Infinity>() / rho, -a), held = slip.lpNorm<Eigen::Infinity>();
+  const double turned = (friction - shape.clip(shape.gauge(friction), friction - rho * slip)).lpNorm<Eigen::Infinity>();
+  const double lets_go = std::max(std::abs(lambda[0]), turned) / rho;
+  return std::min(open, std::max({std::abs(a), -lambda[0] / rho, std::min(held, lets_go)}));
+}
+
+}  // namespace
+
 double contact_natural_map(const SectionShape& shape, bool relaxed, double mu, double offset, double rho, const Eigen::Vector3d& lambda,
                            const Eigen::Vector3d& u) {
   const double a = u[0] + offset;
+  if (mu == kInfinity && !relaxed) return infinite_natural_map(shape, a, rho, lambda, u);
   if (mu == kInfinity) {
     const double normal = std::abs(lambda[0] - std::max(0.0, lambda[0] - rho * a)) / rho;
-    const double stuck = std::max(normal, u.tail<2>().lpNorm<Eigen::Infinity>());
-    if (relaxed) return stuck;
-    return std::min(stuck, std::max(lambda.lpNorm<Eigen::Infinity>() / rho, -a));
+    return std::max(normal, u.tail<2>().lpNorm<Eigen::Infinity>());
   }
   Eigen::Vector3d x = lambda - rho * u;
   x[0] -= rho * (offset + (relaxed || mu == 0.0 ? 0.0 : mu * shape.slip(u.tail<2>())));

@@ -3,6 +3,8 @@
 //   disc          K = {|λ_T| <= μ λ_N}
 //   polygon(k)    K = cone of the k rays (1, μ d_j), d_j = (cos 2πj/k, sin 2πj/k)
 //   natural map   λ - P_K(λ - ρ ũ),  ũ = u + (c + μ s(u_T)) e_N,  s(u_T) = max {-d·u_T : d in the section},  s = 0 when relaxed
+//   μ = ∞         its limit, where μ λ_N may stay finite while λ_N vanishes: λ = 0 and u_N + c >= 0, or u_N + c = 0 and either u_T = 0 or
+//                 λ_N = 0 with λ_T most dissipative in its own section, λ_T = P_r(λ_T - ρ u_T), r = gauge(λ_T)
 // P_K is the Euclidean projection. The reflections of the polygon across its vertices keep the projection in the sector of the point,
 // so one facet and its two rays are all that need be looked at: O(1) for any k.
 #pragma once
@@ -12,13 +14,6 @@
 #include "stiction/problem/reduced.hpp"
 
 namespace stiction {
-
-/// How the friction of one contact is treated.
-enum class FrictionKind : char { none, finite, infinite };
-
-inline FrictionKind friction_kind(double mu) {
-  return mu == 0.0 ? FrictionKind::none : (mu == kInfinity ? FrictionKind::infinite : FrictionKind::finite);
-}
 
 /// Sector of a regular polygon with k vertices that holds a tangential vector.
 struct Sector {
@@ -41,6 +36,10 @@ class SectionShape {
   Sector sector(const Eigen::Vector2d& t) const;
   /// s(u_T) = max {-d·u_T : d in the section}: |u_T| for the disc (m/s).
   double slip(const Eigen::Vector2d& u_t) const;
+  /// Gauge of the unit section at t: the smallest radius that contains it.
+  double gauge(const Eigen::Vector2d& t) const;
+  /// Euclidean projection on the section of this radius.
+  Eigen::Vector2d clip(double radius, const Eigen::Vector2d& t) const;
   /// Euclidean projection on K; mu finite.
   Eigen::Vector3d project(double mu, const Eigen::Vector3d& x) const;
 

@@ -230,13 +230,24 @@ void place(const ReducedProblem& problem, ConeMemory& memory) {
 
 double judge(const ReducedProblem& problem, ConeMemory& memory) {
   double worst = 0.0;
-  const auto take = [&](double value) { worst = value <= worst ? worst : value; };  // a NaN is taken
+  memory.wide = 0.0;
+  const auto raise = [](double& most, double value) { most = value <= most ? most : value; };  // a NaN is taken
+  const auto take = [&](double value, double wide) {
+    raise(worst, value);
+    raise(memory.wide, wide);
+  };
   for (int i = 0; i < problem.contacts(); ++i) {
-    take(contact_natural_map(memory.shape, memory.relaxed, problem.mu[i], problem.offset[i], memory.rho, memory.lambda.segment<3>(3 * i),
-                             memory.u.segment<3>(3 * i)));
+    const double mu = problem.mu[i];
+    const auto map = [&](double of) {
+      return contact_natural_map(memory.shape, memory.relaxed, of, problem.offset[i], memory.rho, memory.lambda.segment<3>(3 * i),
+                                 memory.u.segment<3>(3 * i));
+    };
+    const double value = map(mu);
+    take(value, mu == kInfinity ? map(kInteriorInfinity) : value);
   }
   for (int j = 0; j < problem.bounded_rows(); ++j) {
-    take(row_natural_map(problem.lo[j], problem.hi[j], memory.rho, memory.beta[j], memory.w[j]));
+    const double value = row_natural_map(problem.lo[j], problem.hi[j], memory.rho, memory.beta[j], memory.w[j]);
+    take(value, value);
   }
   if (worst < memory.best) {
     memory.best = worst;

@@ -9,8 +9,9 @@
 // disc). `relaxed` drops μ s: Anitescu's convex relaxation, whose solution is unique in u.
 // Stopping test: natural map max_i |λ_i - P_K(λ_i - ρ ũ_i)|_inf / ρ (m/s), ρ = 1 / mean diag G, evaluated from (λ, β) alone; bounded
 // rows enter as |β - P_[lo,hi](β - ρ w)| / ρ.
-// μ = 0 is a frictionless contact. μ = ∞ is no slip while touching: either λ = 0 and u_N + c >= 0, or u_T = 0 and 0 <= λ_N ⊥ u_N + c >= 0
-// with λ_T free; the natural map is the smaller of the two residuals (the limit of the map above as μ grows).
+// μ = 0 is a frictionless contact. μ = ∞ is the limit of the above as μ grows: λ = 0 and u_N + c >= 0, or u_N + c = 0 and either u_T = 0,
+// λ_N >= 0, λ_T free, or λ_N = 0 and λ_T against the slip, which is what becomes of sliding; the natural map is the least of the three
+// residuals. `relaxed`: u_T = 0 at any load. The path follows a wide cone, Newton's method takes it from there.
 // A problem with a defect D (W - R_t R_tᵀ) has u + D λ in every residual; directions leave D out, which is below 1e-3 of W.
 // Cost per iteration: n r² + r³ with one block of columns, block-sparse LU with several. No 3n x 3n matrix is formed.
 #pragma once

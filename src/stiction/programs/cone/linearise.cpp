@@ -62,62 +62,82 @@ void relaxed_contact(const SectionShape& shape, double mu, const Gain& gain, con
   }
 }
 
-// λ_T⁺ within the section of radius μ λ_N⁺ >= 0; the rows of the normal are already in place.
-void friction(const SectionShape& shape, double mu, const Gain& gain, double radius, const Eigen::Vector3d& lambda,
-              const Eigen::Vector3d& u, Affine out) {
+/// Radius of the section: now, by which the face is chosen, and once u has changed, factor (after - slope δu_N).
+struct Radius {
+  double now, factor, after, slope;
+};
+
+void stick(const Gain& gain, const Eigen::Vector3d& u, Affine out) {
+  out.r.tail<2>() = -gain.full() * u.tail<2>();
+  out.D.bottomRightCorner<2, 2>().diagonal().setConstant(gain.full());
+}
+
+// λ_T⁺ on the boundary of the section.
+void slide(const SectionShape& shape, const Gain& gain, const Radius& radius, const Eigen::Vector3d& lambda, const Eigen::Vector3d& u,
+           Affine out) {
   const Eigen::Vector2d l = lambda.tail<2>(), x = l - gain.rho * u.tail<2>();
-  const double kappa = gain.full();
-  const auto stick = [&] {
-    out.r.tail<2>() = -kappa * u.tail<2>();
-    out.D.bottomRightCorner<2, 2>().diagonal().setConstant(kappa);
-  };
-  const double normal_after = lambda[0] + out.r[0], normal_slope = out.D(0, 0);
   if (shape.disc()) {
     const double t = x.norm();
-    if (t <= radius) return stick();
     const Eigen::Vector2d n = x / t, across(-n[1], n[0]);
-    const double q = radius / t, soft = gain.soft(q);
-    out.r.tail<2>() = (mu * normal_after - n.dot(l)) * n - soft * (1.0 - q) * across.dot(l) * across -
+    const double q = std::min(1.0, radius.now / t), soft = gain.soft(q);
+    out.r.tail<2>() = (radius.factor * radius.after - n.dot(l)) * n - soft * (1.0 - q) * across.dot(l) * across -
                       soft * q * gain.rho * across.dot(u.tail<2>()) * across;
     out.D.bottomRightCorner<2, 2>() = soft * q * gain.rho * across * across.transpose();
-    out.D.bottomLeftCorner<2, 1>() = mu * normal_slope * n;
+    out.D.bottomLeftCorner<2, 1>() = radius.factor * radius.slope * n;
     return;
   }
   const Sector s = shape.sector(x);
-  const double across = s.tangent.dot(x), reach = mu * shape.cos_half();
-  if (s.normal.dot(x) <= shape.cos_half() * radius) return stick();
-  if (std::abs(across) < shape.sin_half() * radius) {
-    out.r.tail<2>() = (reach * normal_after - s.normal.dot(l)) * s.normal - kappa * s.tangent.dot(u.tail<2>()) * s.tangent;
+  const double across = s.tangent.dot(x), reach = radius.factor * shape.cos_half(), kappa = gain.full();
+  if (std::abs(across) < shape.sin_half() * radius.now) {
+    out.r.tail<2>() = (reach * radius.after - s.normal.dot(l)) * s.normal - kappa * s.tangent.dot(u.tail<2>()) * s.tangent;
     out.D.bottomRightCorner<2, 2>() = kappa * s.tangent * s.tangent.transpose();
-    out.D.bottomLeftCorner<2, 1>() = reach * normal_slope * s.normal;
+    out.D.bottomLeftCorner<2, 1>() = reach * radius.slope * s.normal;
     return;
   }
   const Eigen::Vector2d d = shape.vertex(across < 0.0 ? s.vertex : s.vertex + 1);
-  out.r.tail<2>() = mu * normal_after * d - l;
-  out.D.bottomLeftCorner<2, 1>() = mu * normal_slope * d;
+  out.r.tail<2>() = radius.factor * radius.after * d - l;
+  out.D.bottomLeftCorner<2, 1>() = radius.factor * radius.slope * d;
+}
+
+bool is_within(const SectionShape& shape, double radius, const Eigen::Vector2d& x) {
+  return shape.disc() ? x.norm() <= radius : shape.sector(x).normal.dot(x) <= shape.cos_half() * radius;
+}
+
+void press(const Gain& gain, const Eigen::Vector3d& u, Affine out) {
+  out.r[0] = -gain.full() * u[0];
+  out.D(0, 0) = gain.full();
+}
+
+// μ = ∞. A contact that pushes holds, unless it slips more than the wide cone of the path allows: then friction alone, which is what μ λ_N
+// tends to, keeps it from approaching, and there is no load.
+void infinite_friction(const SectionShape& shape, const Gain& gain, const Eigen::Vector3d& lambda, const Eigen::Vector3d& u, Affine out) {
+  const Eigen::Vector2d l = lambda.tail<2>(), x = l - gain.rho * u.tail<2>();
+  const double pushing = lambda[0] - gain.rho * u[0], own = std::copysign(shape.gauge(l), l.dot(x));
+  const Radius radius{own - gain.rho * u[0], 1.0, own - gain.full() * u[0], gain.full()};
+  if (pushing > 0.0 && is_within(shape, std::max(kInteriorInfinity * pushing, radius.now), x)) {
+    press(gain, u, out);
+    return stick(gain, u, out);
+  }
+  out.r = -lambda;
+  if (radius.now > 0.0 && !x.isZero(0.0)) slide(shape, gain, radius, lambda, u, out);
 }
 
 void coulomb_contact(const SectionShape& shape, double mu, const Gain& gain, const Eigen::Vector3d& lambda, const Eigen::Vector3d& u,
                      Affine out) {
   out.D.setZero();
+  if (mu == kInfinity) return infinite_friction(shape, gain, lambda, u, out);
   const double pushing = lambda[0] - gain.rho * u[0];
   if (pushing <= 0.0) {
     out.r = -lambda;
     return;
   }
-  out.r[0] = -gain.full() * u[0];
-  out.D(0, 0) = gain.full();
-  switch (friction_kind(mu)) {
-    case FrictionKind::none:
-      out.r.tail<2>() = -lambda.tail<2>();
-      break;
-    case FrictionKind::infinite:
-      out.r.tail<2>() = -gain.full() * u.tail<2>();
-      out.D.bottomRightCorner<2, 2>().diagonal().setConstant(gain.full());
-      break;
-    case FrictionKind::finite:
-      friction(shape, mu, gain, mu * pushing, lambda, u, out);
-      break;
+  press(gain, u, out);
+  if (mu == 0.0) {
+    out.r.tail<2>() = -lambda.tail<2>();
+  } else if (is_within(shape, mu * pushing, lambda.tail<2>() - gain.rho * u.tail<2>())) {
+    stick(gain, u, out);
+  } else {
+    slide(shape, gain, {mu * pushing, mu, lambda[0] + out.r[0], out.D(0, 0)}, lambda, u, out);
   }
 }
 

@@ -58,6 +58,7 @@ struct ConeMemory {
   GrowVector residual, first_residual, wanted, correction, tangent;  ///< see central_path.hpp
   GrowVector best_lambda, best_beta;                                 ///< best point so far
   double best = 0.0;                                                 ///< its natural map
+  double wide = 0.0;  ///< natural map of the current point under the law of the path, whose cones are wide where μ = ∞ (m/s)
 };
 
 /// Size of the contact's own Delassus block: sqrt of its mean diagonal (kg^-1/2), floored for a contact that nothing can move. Returns the
@@ -83,8 +84,9 @@ void record(ConeMemory& memory, ConePhase phase, double product, double natural_
 void linearise(const ReducedProblem& problem, ConeMemory& memory, double limit);
 
 /// Newton on the natural map from the current point, regularised by a proximal step: finds the exact solution of the contacts' active set
-/// (open, stick, slip) and corrects that. True when the best point meets the target; or when it does not and is acceptable as solved.
-bool newton(const ReducedProblem& problem, ConeMemory& memory, int steps);
+/// (open, stick, slip) and corrects that. `sharper` divides the proximal term. True when the best point meets the target; or when it does
+/// not and is acceptable as solved.
+bool newton(const ReducedProblem& problem, ConeMemory& memory, int steps, double sharper = 1.0);
 
 /// One Newton step from the best point, a solution; the best stays where that is no better.
 void refine(const ReducedProblem& problem, ConeMemory& memory);

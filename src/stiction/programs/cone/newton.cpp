@@ -54,10 +54,10 @@ void refine(const ReducedProblem& problem, ConeMemory& memory) {
   if (newton_step(problem, memory, proximal_limit(problem))) record(memory, ConePhase::newton, 0.0, evaluate(problem, memory), 1.0);
 }
 
-bool newton(const ReducedProblem& problem, ConeMemory& memory, int steps) {
+bool newton(const ReducedProblem& problem, ConeMemory& memory, int steps, double sharper) {
   double now = evaluate(problem, memory);
   if (memory.best <= memory.target || now <= memory.floor) return memory.best <= memory.target;
-  const double limit = proximal_limit(problem), first = now, sharpest = kSharpest * limit;
+  const double limit = sharper * proximal_limit(problem), first = now, sharpest = kSharpest * limit;
   // What an acceptable point lacks is one more change of the active set, at differences of 1e-10: neither the steps nor the rises that led
   // there end it.
   const auto acceptable = [&] { return memory.best <= memory.accept; };
