@@ -215,6 +215,7 @@ def test_a_body_whose_origin_is_not_its_centre_of_mass_flies_straight(scheme):
     before, velocity = world.center_of_mass(), world.velocity("b", point=com)[:3]
     for _ in range(1000):
         assert stepper.step()
-    np.testing.assert_allclose(world.center_of_mass(stepper.q), before + velocity, atol=1e-6)
+    wobble = 0.5e-3 * np.linalg.norm((5, 12, 5)) * np.linalg.norm(com)  # h ω c / 2: the origin goes straight in a step
+    np.testing.assert_allclose(world.center_of_mass(stepper.q), before + velocity, atol=2.0 * wobble)
     np.testing.assert_allclose(world.velocity("b", stepper.q, stepper.v, com)[:3], velocity, atol=1e-6)
     assert world.energy(stepper.q, stepper.v) == pytest.approx(world.energy(), rel=1e-6)

@@ -1,7 +1,5 @@
 #include "stiction/forward/free_motion.hpp"
 
-#include <cmath>
-
 #include "stiction/model/dynamics.hpp"
 
 namespace stiction {
@@ -15,19 +13,9 @@ Eigen::Quaterniond rotation(const Joint& joint, const Eigen::Ref<const VectorXd>
   return Eigen::Quaterniond(Eigen::Vector4d(q.segment<4>(joint.q + 3)));
 }
 
-/// In the frame of a free joint's body, the point that moves straight in flight: of a free body its centre of mass, of a robot's base the
-/// origin.
-Vector3d straight_point(const World& world, const Joint& joint) {
+/// In the frame of a free joint's body, the point whose velocity is constant in flight.
+Vector3d steady_point(const World& world, const Joint& joint) {
   return joint.robot < 0 ? world.bodies()[joint.body].com : Vector3d::Zero();
-}
-
-/// exp(turn) c - c, by Rodrigues' formula.
-Vector3d turned_by(const Vector3d& turn, const Vector3d& c) {
-  const double square = turn.squaredNorm(), angle = std::sqrt(square);
-  const bool small = square < 1e-8;  // where the next terms of the series are below rounding
-  const double first = small ? 1.0 - square / 6.0 : std::sin(angle) / angle;
-  const double second = small ? 0.5 - square / 24.0 : (1.0 - std::cos(angle)) / square;
-  return first * turn.cross(c) + second * turn.cross(turn.cross(c));
 }
 
 constexpr int kMostNewton = 10;              // from ω it converges quadratically wherever h |ω| < 1, in two to four
@@ -52,7 +40,7 @@ Vector3d to_midpoint(const Eigen::Matrix3d& I, const Vector3d& omega, double h) 
 void add_convective(const World& world, ContactProblem& p) {
   for (const Joint& joint : world.joints()) {
     if (joint.kind != JointKind::free) continue;
-    const Vector3d omega = p.v.segment<3>(joint.v + 3), v = p.v.segment<3>(joint.v) + omega.cross(straight_point(world, joint)),
+    const Vector3d omega = p.v.segment<3>(joint.v + 3), v = p.v.segment<3>(joint.v) + omega.cross(steady_point(world, joint)),
                    c = p.dt * omega.cross(v);
     const int first = p.M.offset(joint.block);
     p.impulse.segment(first, p.M.block_size(joint.block)).noalias() += p.M.block(joint.block).middleCols<3>(joint.v - first).lazyProduct(c);
@@ -66,8 +54,8 @@ void move(const World& world, double h, Eigen::Ref<VectorXd> v_path, Eigen::Ref<
   for (const Joint& joint : world.joints()) {
     if (joint.kind != JointKind::free) continue;
     const Eigen::Quaterniond R = rotation(joint, q);
-    const Vector3d c = straight_point(world, joint), turn = h * v_path.segment<3>(joint.v + 3);
-    q.segment<3>(joint.q) += R * (h * v_path.segment<3>(joint.v) + (turn.cross(c) - turned_by(turn, c)));
+    const Vector3d c = steady_point(world, joint);
+    q.segment<3>(joint.q) += h * (R * Vector3d(v_path.segment<3>(joint.v)));
     v_path.segment<3>(joint.v).setZero();  // `integrate` would bend the path by the spin
     v.segment<3>(joint.v) = R * (v.segment<3>(joint.v) + Vector3d(v.segment<3>(joint.v + 3)).cross(c));
   }
@@ -75,7 +63,7 @@ void move(const World& world, double h, Eigen::Ref<VectorXd> v_path, Eigen::Ref<
   for (const Joint& joint : world.joints()) {
     if (joint.kind != JointKind::free) continue;
     const Vector3d v_c = v.segment<3>(joint.v), omega = v.segment<3>(joint.v + 3);
-    v.segment<3>(joint.v) = rotation(joint, q).inverse() * v_c - omega.cross(straight_point(world, joint));
+    v.segment<3>(joint.v) = rotation(joint, q).inverse() * v_c - omega.cross(steady_point(world, joint));
   }
 }
 

@@ -2,9 +2,10 @@
 //
 // The coordinates of a free joint are body-frame velocities, whose equation carries the convective term ω x v. Taken explicitly it
 // makes a tumbling body drift at first order. Instead the step is taken in the frame of its beginning: the convective part
-// is left out of the bias (`add_convective`), a point moves along a straight line, and its velocity is turned into the new axes
-// afterwards (`move`), so that momentum is constant in free flight whatever the step. The point is the centre of mass of a free body, and
-// the origin of a robot's base. The rotation of a free body about its centre of mass
+// is left out of the bias (`add_convective`), the origin moves along a straight line, and the velocity of a point is turned into the new
+// axes afterwards (`move`): of a free body's centre of mass, so that momentum and energy are constant in free flight whatever the step,
+// and of the origin of a robot's base. An origin beside the centre of mass goes straight within the step all the same, for a ball's centre
+// stays over the ground then: the centre of mass wobbles by h ω c / 2. The rotation of a free body about its centre of mass
 // follows the implicit midpoint rule, which keeps ωᵀIω and |Iω| whatever the step [Hairer, Lubich, Wanner, Geometric Numerical
 // Integration, IV.2]; ω × Iω taken explicitly adds h²|ω × Iω|²/2 (in I⁻¹) to the kinetic energy of every step:
 //   I (ω' - ω) = -h m × I m,  m = (ω + ω')/2
@@ -20,7 +21,7 @@ namespace stiction {
 /// Of free bodies, h ω × Iω in it becomes I (ω - ω').
 void add_convective(const World& world, ContactProblem& problem);
 
-/// q ⊕ h v_path on the manifold with these points going straight, then their velocities in v turned into the new axes. q, v in place;
+/// q ⊕ h v_path on the manifold with straight origins, then the velocities of those points in v turned into the new axes. q, v in place;
 /// v_path is scratch.
 void move(const World& world, double h, Eigen::Ref<Eigen::VectorXd> v_path, Eigen::Ref<Eigen::VectorXd> q, Eigen::Ref<Eigen::VectorXd> v);
 

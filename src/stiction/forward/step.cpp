@@ -350,6 +350,7 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
     assemble_rows(tau, false);
     if (leave_to_next_step(problem_, options_.contact.law, world_.gravity().norm(), contacts_)) assemble_rows(tau, false);
     forget_measures(before, report);
+    ++report.met;
     solved = solve_certified(report);
   }
   clock.end(Stage::solve);

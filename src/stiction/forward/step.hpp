@@ -61,6 +61,7 @@ struct StepReport {
   double residual = 0.0;                    ///< worst scaled residual of the solves that the step was taken with, or of the one that failed
   int attempts = 0;                         ///< solves tried
   int iterations = 0;                       ///< of all of them
+  int met = 0;                              ///< of the attempts, those again with contacts that the one before would have passed
   int sub_steps = 0;                        ///< parts that the step was taken in; 0: refused
   bool halved = false;                      ///< in more parts than StepOptions::sub_steps: halved, or cut at events
   double without_events = 0.0;              ///< event_driven: s at its end that were taken at velocity level (event_driven.hpp)
