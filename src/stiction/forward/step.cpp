@@ -185,8 +185,7 @@ void Stepper::detect() {
 /// Whether the velocities after the step would pass through contacts that were left out. They take part then, and their neighbours.
 bool Stepper::meet_missed() {
   const double h = assemble_.dt;
-  V_end_.resize(reach_.size());
-  for (std::size_t b = 0; b < reach_.size(); ++b) V_end_[b] = body_velocity(world_, data_, static_cast<int>(b), solution_.v);
+  body_velocities(world_, data_, solution_.v, V_end_);
   const double way = 2.0 * h * fastest_point(V_end_, reach_);
   if (!std::isfinite(way)) return false;
   if (way > margin_) {

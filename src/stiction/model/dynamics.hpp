@@ -63,6 +63,8 @@ void add_contact_rows(const World& world, const WorldData& data, int body, const
 
 /// Velocity of the body's origin, then angular velocity, world axes, at velocities v (nv) other than those of the last `update`.
 Vector6d body_velocity(const World& world, const WorldData& data, int body, const Eigen::Ref<const Eigen::VectorXd>& v);
+/// Of all bodies.
+void body_velocities(const World& world, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& v, std::vector<Vector6d>& out);
 
 /// Whether any coordinate moves two bodies (-1: the world) at the point p_W along the direction n against each other, beyond the rounding
 /// of its lever: a link on a plane that its axis is normal to cannot be moved off it.

@@ -109,7 +109,10 @@ TEST(Dynamics, BodyVelocityIsThatOfAnUpdateAtThoseVelocities) {
   const VectorXd q = random_configuration(world, 6), v = wave(world.nv(), 0.9);
   update_kinematics(world, q, data);
   update(world, q, v, other);
+  std::vector<Vector6d> all;
+  body_velocities(world, data, v, all);
   for (std::size_t b = 0; b < world.bodies().size(); ++b) {
+    EXPECT_LT((all[b] - other.V_WB[b]).norm(), 1e-12) << world.bodies()[b].name;
     EXPECT_LT((body_velocity(world, data, static_cast<int>(b), v) - other.V_WB[b]).norm(), 1e-12) << world.bodies()[b].name;
   }
 }

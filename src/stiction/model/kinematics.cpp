@@ -140,6 +140,22 @@ Vector6d body_velocity(const World& world, const WorldData& data, int body, cons
   return V;
 }
 
+void body_velocities(const World& world, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& v, std::vector<Vector6d>& out) {
+  require_size("v", v.size(), world.nv());
+  const World::Impl& w = world.impl();
+  out.resize(w.bodies.size());
+  for (std::size_t b = 0; b < out.size(); ++b) {
+    Vector6d V = Vector6d::Zero();
+    if (const int block = w.bodies[b].block; block >= 0) {
+      const Matrix6Xd& J = data.J_W[block];
+      const double* of_block = v.data() + world.blocks()[block].v;
+      for (int k = w.support_begin[b]; k < w.support_begin[b + 1]; ++k) V += of_block[w.support[k]] * J.col(w.support[k]);
+      V.head<3>() += V.tail<3>().cross(data.X_WB[b].translation());
+    }
+    out[b] = V;
+  }
+}
+
 bool can_separate(const World& world, const WorldData& data, int body_a, int body_b, const Eigen::Vector3d& p_W, const Eigen::Vector3d& n) {
   if (body_a != body_b && (is_free(world, body_a) || is_free(world, body_b))) return true;
   const Support a = support_of(world, data, body_a), b = support_of(world, data, body_b);
