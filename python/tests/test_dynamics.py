@@ -158,6 +158,12 @@ def test_what_holds_a_joint_beyond_its_limit_is_its_weight(beyond):
         # At its lower limit the stop may carry it instead.
         assert inverse.tau[0] == pytest.approx(2.0 * 9.81) or (q <= 0.0 and 0.0 <= inverse.tau[0] < 2.0 * 9.82)
         assert inverse.shortfall < 1e-9
+        stepper = stiction.Stepper(world)
+        stepper.reset([q], [0.0])
+        stepper.drive(velocity=0.0, limits=50.0)
+        assert stepper.step()
+        assert abs(stepper.v[0]) < 1e-9
+        assert -1e-6 <= stepper.drive_torques[0] < 2.0 * 9.82
 
 
 def test_speeds_whose_squares_overflow_are_refused():
