@@ -32,30 +32,25 @@ double normal_weight(const BlockRows& rows, int i) {
   return sum;
 }
 
-/// Bound on the speed of any point of any body at velocities v (m/s).
-double fastest_point(const Motion& m, const ConstVector& v) {
-  double fastest = 0.0;
-  for (std::size_t b = 0; b < m.reach.size(); ++b) {
-    const Vector6d V = body_velocity(m.world, m.data, static_cast<int>(b), v);
-    fastest = std::max(fastest, V.head<3>().norm() + m.reach[b] * V.tail<3>().norm());
-  }
-  return fastest;
-}
-
-/// Power against gravity at velocities v (W).
-double lifting_power(const Motion& m, const ConstVector& v) {
+/// Power against gravity where bodies have the velocities V (W).
+double lifting_power(const Motion& m, const std::vector<Vector6d>& V) {
   double power = 0.0;
-  for (std::size_t b = 0; b < m.reach.size(); ++b) {
+  for (std::size_t b = 0; b < V.size(); ++b) {
     const Body& body = m.world.bodies()[b];
     if (body.block < 0) continue;
-    const Vector6d V = body_velocity(m.world, m.data, static_cast<int>(b), v);
     const Eigen::Vector3d arm = m.data.X_WB[b].linear() * body.com;
-    power -= body.mass * m.world.gravity().dot(V.head<3>() + V.tail<3>().cross(arm));
+    power -= body.mass * m.world.gravity().dot(V[b].head<3>() + V[b].tail<3>().cross(arm));
   }
   return power;
 }
 
 }  // namespace
+
+double fastest_point(const std::vector<Vector6d>& V, const std::vector<double>& reach) {
+  double fastest = 0.0;
+  for (std::size_t b = 0; b < reach.size(); ++b) fastest = std::max(fastest, V[b].head<3>().norm() + V[b].tail<3>().norm() * reach[b]);
+  return fastest;
+}
 
 // Whether the least motion that opens contact i moves no point much farther than that.
 bool PositionCorrection::can_open(const Motion& motion, int i) {
@@ -66,7 +61,8 @@ bool PositionCorrection::can_open(const Motion& motion, int i) {
   problem_.Rt.add_group_transposed(i, unit, y_);
   recover_velocity(motion.reduction, y_, shift_);
   shift_ -= motion.reduction.v_free;
-  return fastest_point(motion, shift_) <= kLongestLever * normal;
+  body_velocities(motion.world, motion.data, shift_, V_);
+  return fastest_point(V_, motion.reach) <= kLongestLever * normal;
 }
 
 void PositionCorrection::pose(const ProblemView& p, const Motion& motion, const ConstVector& v_plus, const std::vector<char>& takes_part,
@@ -126,10 +122,11 @@ CorrectionReport PositionCorrection::add(const ProblemView& p, const Motion& mot
   if (report.refused) return report;
   recover_velocity(motion.reduction, solution_.impulses, solution_.bounded_impulses, shift_);
   shift_ -= motion.reduction.v_free;
-  const double farthest = p.dt * fastest_point(motion, shift_);
+  body_velocities(motion.world, motion.data, shift_, V_);
+  const double farthest = p.dt * fastest_point(V_, motion.reach);
   const double share = farthest > report.deepest ? report.deepest / farthest : 1.0;
   report.farthest = share * farthest;
-  report.lifted = share * p.dt * lifting_power(motion, shift_);
+  report.lifted = share * p.dt * lifting_power(motion, V_);
   velocity += share * shift_;
   return report;
 }

@@ -44,6 +44,9 @@ struct CorrectionMotion {
   Reduction& reduction;
 };
 
+/// Bound on the speed (m/s) of any point of bodies with the velocities V of body_velocities.
+double fastest_point(const std::vector<Vector6d>& V, const std::vector<double>& reach);
+
 class PositionCorrection {
  public:
   /// Adds δ (nv, m/s) to `velocity`. `v_plus` solves the problem; `takes_part` (n) leaves out contacts that carry their load by
@@ -68,6 +71,7 @@ class PositionCorrection {
   SolveWorkspace workspace_;
   Solution solution_;
   GrowVector shift_, u_, y_;
+  std::vector<Vector6d> V_;  ///< of all bodies in the shift
   bool cold_ = true;
 };
 

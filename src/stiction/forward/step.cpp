@@ -48,13 +48,6 @@ Eigen::Vector3d point_velocity(const WorldData& data, const std::vector<Vector6d
   return V[b].head<3>() + V[b].tail<3>().cross(p - data.X_WB[b].translation());
 }
 
-/// Bound on the speed of any point of any body (m/s).
-double fastest_point(const std::vector<Vector6d>& V, const std::vector<double>& reach) {
-  double fastest = 0.0;
-  for (std::size_t b = 0; b < reach.size(); ++b) fastest = std::max(fastest, V[b].head<3>().norm() + V[b].tail<3>().norm() * reach[b]);
-  return fastest;
-}
-
 /// The energy-momentum scheme finds its bias without servos, and event_driven its events without what has a slope or couples joints.
 void validate(const World& world, Scheme scheme, const Drives& drives) {
   validate(world, drives);
