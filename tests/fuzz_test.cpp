@@ -102,9 +102,9 @@ TEST(Fuzz, AFinitePointAndAnHonestStatus) {
     RecordProperty(name, t.solved);
     if (std::getenv("STICTION_FUZZ") != nullptr)
       std::printf("%-45s solved %8d, infeasible %8d of %8d, refused %d\n", name.c_str(), t.solved, t.proved, t.tried, t.refused);
-    // Solved or refuted, of 48,000 pairs: 0.93 and more by default solvers, 0.77 and more by each other.
+    // Solved or refuted, of 48,000 pairs: 0.92 and more by default solvers, 0.75 and more by each other.
     if (t.tried >= 50) {
-      EXPECT_GT(t.solved + t.proved, (name.ends_with("auto") ? 0.9 : 0.7) * t.tried) << name;
+      EXPECT_GT(t.solved + t.proved, (name.ends_with("auto") ? 0.9 : 0.65) * t.tried) << name;
     }
   }
 }
@@ -142,9 +142,9 @@ TEST(Fuzz, TheIndependentResidualSeesAWrongPoint) {
 TEST(Fuzz, ConvexLawsAreSolvedOrRefuted) {
   const struct {
     Law law;
-    double open, open_within_digits;  // shares: measured on 3000 problems, rounded up
-  } cases[] = {{Law::frictionless, 0.0005, 0.0005}, {Law::viscous, 0.004, 0.0025}, {Law::anitescu, 0.0035, 0.001},
-               {Law::todorov, 0.032, 0.004},        {Law::sap, 0.01, 0.0015},      {Law::max_dissipation, 0.001, 0.0005}};
+    double open, open_within_digits;  // shares: measured on 300 and on 3000 problems, the larger one rounded up
+  } cases[] = {{Law::frictionless, 0.004, 0.0005}, {Law::viscous, 0.0075, 0.0025}, {Law::anitescu, 0.0055, 0.001},
+               {Law::todorov, 0.034, 0.004},       {Law::sap, 0.0155, 0.0015},     {Law::max_dissipation, 0.0045, 0.0005}};
   const int count = number_from("STICTION_FUZZ", 300);
   for (const auto& c : cases) {
     int tried = 0, open = 0, open_within_digits = 0;

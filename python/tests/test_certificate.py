@@ -5,6 +5,8 @@ import pytest
 
 import stiction
 
+COMPLIANT = ("sap", "linear_penalty", "stick_slip_spring", "regularized_stiction", "hunt_crossley")
+
 
 def problem(seed: int) -> stiction.ContactProblem:
     """Two contacts of a body of eight velocities that presses and slides, one of them a joint with a stop."""
@@ -22,7 +24,7 @@ def problem(seed: int) -> stiction.ContactProblem:
 def scales(p: stiction.ContactProblem) -> tuple[float, float]:
     inertia = np.diag(p.M)
     targets = [*np.abs(p.b), *np.abs(p.v_prescribed)]
-    velocity = max(*np.abs(p.v), *np.maximum(p.gap, 0.0) / p.dt, *np.abs(p.impulse) / inertia, *targets)
+    velocity = max(*np.abs(p.v), *np.abs(p.impulse) / inertia, *targets)
     impulse = max(*np.abs(p.impulse), *(inertia * np.abs(p.v)))
     moved = (p.J_b**2 / inertia).sum(axis=1)
     impulse = max(
@@ -110,3 +112,44 @@ def test_a_wrong_multiplier_shows():
         v, impulses, bounded_impulses, multipliers = s.v, s.impulses, s.bounded_impulses, s.multipliers + 0.1
 
     assert max_dissipation_residual(p, Turned, []) > 1e-3
+
+
+def box_beside_an_abyss(gap: float) -> stiction.ContactProblem:
+    """A body that slides on three points under its weight; a fourth is `gap` above what it could touch."""
+    points, rows = ((0.3, 0.2, -0.1), (-0.3, 0.1, -0.1), (-0.2, -0.3, -0.1), (0.0, 0.0, 0.5)), []
+    for x, y, z in points:
+        rows += [[0, 0, 1, y, -x, 0], [1, 0, 0, 0, z, -y], [0, 1, 0, -z, 0, x]]
+    M, v = np.diag([1, 1, 1, 0.1, 0.1, 0.1]), [1e-3, 2e-3, 0, 1e-3, 1e-3, 0]
+    weight = [0, 0, -9.81e-3, 0, 0, 0]
+    return stiction.ContactProblem(M, v, rows, 0.5, dt=1e-3, impulse=weight, gap=[0, 0, 0, gap])
+
+
+# A scale that counts the gap's velocity lets the box fall freely.
+@pytest.mark.parametrize("law", [law for law in stiction.LAWS if law not in COMPLIANT])
+@pytest.mark.parametrize("gap", [1.0, 1e6, 1e10])
+def test_what_is_far_away_makes_no_error_small(law, gap):
+    near, far = (stiction.solve(box_beside_an_abyss(g), law=law) for g in (0.01, gap))
+    assert (near.status, far.status) == ("solved", "solved")
+    np.testing.assert_allclose(far.v, near.v, atol=1e-10)
+    assert far.certificate.velocity_scale == near.certificate.velocity_scale < 0.02
+
+
+# Two motors that contradict each other, each at its limit: their difference has no digits left, nor has the motion.
+@pytest.mark.parametrize(("limit", "solved"), [(1e3, True), (1e12, False), (1e15, False)])
+def test_motors_that_push_against_each_other_leave_digits_or_no_solution(limit, solved):
+    p = stiction.ContactProblem(
+        np.eye(2),
+        np.zeros(2),
+        [[0, 1], [1, 0], [0, 0]],
+        0.5,
+        dt=1e-2,
+        impulse=[0.1, -0.0981],
+        J_b=[[1.0, 0.0], [1.0, 0.0]],
+        b=[1.0, -1.0],
+        lo=-limit,
+        hi=limit,
+    )
+    s = stiction.solve(p, law="coulomb_cone")
+    assert (s.status == "solved") == solved
+    if solved:
+        np.testing.assert_allclose(s.v, [0.1 - 0.5 * 0.0981, 0.0], atol=1e-9)

@@ -64,7 +64,7 @@ void find_admissible(const ProblemView& problem, const ReducedProblem& p, const 
   w.admissible.clear();
   w.u.resize(problem.J.rows());
   problem.J.multiply(v_plus, w.u);
-  const double tolerance = 1e-9 * std::max({1e-300, v_plus.cwiseAbs().maxCoeff(), p.u_free.cwiseAbs().maxCoeff(), p.offset.maxCoeff()});
+  const double tolerance = 1e-9 * std::max({1e-300, largest_entry(v_plus), largest_entry(p.u_free), largest_push(p.offset)});
   const Generators& g = w.generators;
   const auto velocity = [&](const Generators::Variable& v) {
     const int i = w.form.contacts[v.contact];

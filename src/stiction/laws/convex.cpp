@@ -64,9 +64,7 @@ void drop_settled(const ConstRowMap& rows, double scale, RowMap& projected, Grow
 }
 
 // Size of the free velocities (m/s).
-double velocity_size(const ReducedProblem& p) {
-  return p.u_free.size() == 0 ? 0.0 : std::max(p.u_free.cwiseAbs().maxCoeff(), p.offset.cwiseAbs().maxCoeff());
-}
+double velocity_size(const ReducedProblem& p) { return std::max(largest_entry(p.u_free), largest_push(p.offset)); }
 
 // The LCP in the normals on the complement of the tangential rows; then w.y is the whole change of motion.
 void solve_normals(const ReducedProblem& p, const ConstRowMap& rows, const SolverOptions& options, ConvexWorkspace& w) {

@@ -7,11 +7,7 @@ namespace stiction {
 namespace {
 
 double velocity_scale(const ReducedProblem& p) {
-  double scale = 1e-300;
-  for (const GrowVector* x : {&p.u_free, &p.w_free, &p.offset}) {
-    if (x->size() > 0) scale = std::max(scale, x->cwiseAbs().maxCoeff());
-  }
-  return scale;
+  return std::max({1e-300, largest_entry(p.u_free), largest_entry(p.w_free), largest_push(p.offset)});
 }
 
 }  // namespace

@@ -31,11 +31,11 @@ double mobility(const BlockRows& rows, int group, int row, const GrowVector& ine
   return sum;
 }
 
-// Velocity: the largest of v, offsets, targets and what p and rows that always pull add (p_j / M_jj). Impulse: the largest of p, M_jj v_j,
-// that pull, and what targets take.
+// Velocity: the largest of v, offsets that push, targets and what p and rows that always pull add (p_j / M_jj). Impulse: the largest of p,
+// M_jj v_j, that pull, and what targets take.
 Scales measure_scales(const ProblemView& p, const Ref& offset, const GrowVector& inertia) {
   Scales s{std::max(1e-300, largest_entry(p.impulse)),
-           std::max({1e-300, largest_entry(p.v), largest_entry(offset), largest_entry(p.b), largest_entry(p.v_prescribed)})};
+           std::max({1e-300, largest_entry(p.v), largest_push(offset), largest_entry(p.b), largest_entry(p.v_prescribed)})};
   for (int j = 0; j < p.velocities(); ++j) {
     s.velocity = std::max(s.velocity, std::abs(p.impulse[j]) / inertia[j]);
     s.impulse = std::max(s.impulse, inertia[j] * std::abs(p.v[j]));
@@ -123,8 +123,8 @@ void certify(const ProblemView& p, const LawTerms& law, const Ref& v_plus, const
     const double push = push_of(law, i, w.offset[i]);
     if (push > 0.0) add_push(law.contacts[i], push, mobility(p.J, i, 0, w.difference), s);
   }
-  add_reached_limits(p.lo, p.hi, lambda_b, s);
-  take_scales(s, std::max({largest_entry(lambda), largest_entry(lambda_b), largest_entry(lambda_p)}), c);
+  const double largest = std::max({largest_entry(lambda), largest_entry(lambda_b), largest_entry(lambda_p)});
+  take_scales(p.lo, p.hi, lambda_b, largest, s, c);
 
   w.difference = v_plus - p.v;
   w.momentum.resize(p.velocities());

@@ -1,9 +1,10 @@
 // Residuals of a returned point, computed once, outside every solver [third idea of the design].
 //
 // Each residual is raw in its own unit and scaled by the problem's own velocity and impulse, so that 1e-9 means the same for a
-// beetle and a bridge. The scales read the problem and never the answer: a huge answer cannot certify itself, and what its
-// digits cannot show is a residual too (`rounding`). What each means depends on the terms of the law (contact_terms.hpp); residuals of
-// conditions that it does not promise stay at zero. Definitions and scales are listed in docs/certificate.md.
+// beetle and a bridge. The scales are sizes of the problem, a limit that the answer reaches included, and never of the answer: a huge one
+// cannot certify itself, and what its digits cannot show is a residual too (`rounding`). What each means depends on the terms of the law
+// (contact_terms.hpp); residuals of conditions that it does not promise stay at zero. Definitions and scales are listed in
+// docs/certificate.md.
 #pragma once
 
 #include <array>

@@ -123,15 +123,21 @@ TEST(Scale, LimitsCountWhereTheyAreReached) {
                                           Eigen::Matrix<double, 1, 1>(kMu), 0.01);
   p.J_b = BlockRows::from_dense(1, MatrixXd::Identity(1, 1), p.M.sizes());
   p.b = VectorXd::Constant(1, -2.0);
-  p.lo = VectorXd::Constant(1, -1e9);
-  p.hi = VectorXd::Constant(1, 1e9);
-  const Certificate full = certify(p, terms_of(p), VectorXd::Zero(1), Vector3d(1e9, 0.0, 0.0), VectorXd::Constant(1, -1e9), VectorXd(0));
-  EXPECT_LT(full.worst(), 1e-14);
-  EXPECT_EQ(full.impulse_scale, 1e9);
+  const auto push = [&](double limit, double beta) {
+    p.lo = VectorXd::Constant(1, -limit);
+    p.hi = VectorXd::Constant(1, limit);
+    return certify(p, terms_of(p), VectorXd::Zero(1), Vector3d(beta, 0.0, 0.0), VectorXd::Constant(1, -beta), VectorXd(0));
+  };
+  const Certificate full = push(1e6, 1e6);
+  EXPECT_LT(full.worst(), 2e-10);
+  EXPECT_EQ(full.impulse_scale, 1e6);
   EXPECT_EQ(full.velocity_scale, 2.0);
-  const Certificate half = certify(p, terms_of(p), VectorXd::Zero(1), Vector3d(5e8, 0.0, 0.0), VectorXd::Constant(1, -5e8), VectorXd(0));
+  const Certificate half = push(1e6, 5e5);
   EXPECT_EQ(half.impulse_scale, 2.0);
   EXPECT_GT(half.worst(), 0.5);
+  // Whatever the limit, digits that the motion needs are lost.
+  EXPECT_GT(push(1e9, 1e9).worst(), 1e-8);
+  EXPECT_GT(push(1e15, 1e15).worst(), 0.1);
 }
 
 // A blade of half angle α between a wall and a wedge's face magnifies its load 1/(2 sin α) times; a short lever as its arms: no residual.

@@ -87,26 +87,23 @@ void raise(Residual& r, double raw, double scale) {
   r.scaled = std::max(r.scaled, raw / scale);
 }
 
-void add_reached_limits(const Eigen::Ref<const Eigen::VectorXd>& lo, const Eigen::Ref<const Eigen::VectorXd>& hi,
-                        const Eigen::Ref<const Eigen::VectorXd>& beta, Scales& s) {
+void take_scales(const Eigen::Ref<const Eigen::VectorXd>& lo, const Eigen::Ref<const Eigen::VectorXd>& hi,
+                 const Eigen::Ref<const Eigen::VectorXd>& beta, double largest_impulse, Scales& s, Certificate& c) {
   constexpr double kReached = 1e-6;  // of the limit: solvers end a hair inside
+  raise(c.rounding, std::numeric_limits<double>::epsilon() * largest_impulse, s.impulse);
   for (Eigen::Index j = 0; j < beta.size(); ++j) {
     for (const double limit : {lo[j], hi[j]}) {
       if (std::isfinite(limit) && std::abs(beta[j] - limit) <= kReached * std::abs(limit)) s.impulse = std::max(s.impulse, std::abs(limit));
     }
   }
-}
-
-void take_scales(const Scales& s, double largest_impulse, Certificate& c) {
   c.velocity_scale = s.velocity;
   c.impulse_scale = s.impulse;
-  raise(c.rounding, std::numeric_limits<double>::epsilon() * largest_impulse, s.impulse);
 }
 
 double push_of(const LawTerms& law, int i, double offset) {
   const ContactTerms& t = law.contacts[i];
   const double push = -t.offset[0];
-  return law.family != Family::constitutive && t.bears && push > std::abs(offset) ? push : 0.0;
+  return law.family != Family::constitutive && t.bears && push > std::max(0.0, -offset) ? push : 0.0;
 }
 
 void add_push(const ContactTerms& t, double push, double mobility, Scales& s) {

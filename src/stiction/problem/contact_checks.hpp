@@ -7,23 +7,20 @@
 
 namespace stiction {
 
-/// Sizes of the problem, never of the answer, that raw residuals are divided by; starting from a tiny scale keeps 0/0 at 0.
+/// Sizes of the problem, and not of the answer, that raw residuals are divided by; starting from a tiny scale keeps 0/0 at 0.
 struct CertificateScales {
   double impulse = 1e-300, velocity = 1e-300;
 };
 
-/// |x|_inf, 0 for an empty vector.
-
 /// Raises a residual to at least `raw` and `raw / scale`.
 void raise(Residual& residual, double raw, double scale);
 
-/// Finite limits count in the impulse scale where the answer is at them: a motor that pushes with all it has. Those that are not reached
-/// are often a file's placeholder, and would let anything pass.
-void add_reached_limits(const Eigen::Ref<const Eigen::VectorXd>& lo, const Eigen::Ref<const Eigen::VectorXd>& hi,
-                        const Eigen::Ref<const Eigen::VectorXd>& beta, CertificateScales& scales);
-
-/// Writes the scales into the certificate, and the residual `rounding` of an answer whose largest impulse is this.
-void take_scales(const CertificateScales& scales, double largest_impulse, Certificate& certificate);
+/// Writes the residual `rounding` of an answer whose largest impulse is this, and the scales, to which limits are added that row impulses
+/// `beta` reach: a motor that pushes with all it has. Limits that are not reached are often a file's placeholder, and would let anything
+/// pass; and none counts in `rounding`, whatever motors that contradict each other may push with.
+void take_scales(const Eigen::Ref<const Eigen::VectorXd>& lo, const Eigen::Ref<const Eigen::VectorXd>& hi,
+                 const Eigen::Ref<const Eigen::VectorXd>& beta, double largest_impulse, CertificateScales& scales,
+                 Certificate& certificate);
 
 /// What the law pushes contact i out at beyond the problem's own offset (m/s): that of a spring or of a decaying penetration; 0 for the
 /// others.

@@ -176,6 +176,8 @@ void normal_offset(const ProblemView& p, GrowVector& offset) {
   }
 }
 
+double largest_push(const Eigen::Ref<const Eigen::VectorXd>& offset) { return offset.size() > 0 ? std::max(0.0, -offset.minCoeff()) : 0.0; }
+
 void edge_angles(const ProblemView& p, GrowVector& angles) {
   angles.resize(p.contacts());
   for (int i = 0; i < p.contacts(); ++i) {

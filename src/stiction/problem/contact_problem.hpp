@@ -135,6 +135,10 @@ void validate_ids(std::string_view argument, std::span<const std::uint64_t> ids,
 /// and h alone, so forward and inverse dynamics of one state see the same one.
 void normal_offset(const ProblemView& problem, GrowVector& offset);
 
+/// The largest speed (m/s) that offsets push contacts apart with; 0 where none does. A gap that is open asks for no motion, and counts in
+/// no scale of velocities: 1 km beside a resting box would let it fall.
+double largest_push(const Eigen::Ref<const Eigen::VectorXd>& offset);
+
 /// Gap (m) that no step of length dt (s) closes: 0.1 µm, and in short steps a hundredth of what gravity would, so that closing it makes no
 /// pulse of force.
 double rest_gap(double dt);

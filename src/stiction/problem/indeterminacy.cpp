@@ -218,7 +218,7 @@ Set describe(const ReducedProblem& p, const StandardForm& form, const LawTerms& 
   p.Rt.multiply(y, u);
   if (p.defect.size() > 0) u += p.defect * lambda;
   u += p.u_free;
-  const double velocity = std::max({largest_entry(u), largest_entry(p.u_free), largest_entry(p.offset)});
+  const double velocity = std::max({largest_entry(u), largest_entry(p.u_free), largest_push(p.offset)});
   Set set;
   set.A = p.Rt.to_dense().transpose();
   set.scale = largest_entry(lambda) > 0.0 ? largest_entry(lambda) : 1.0;

@@ -20,9 +20,9 @@ double mean_diagonal(const BlockRows& rows) {
   return rows.groups() > 0 ? sum / rows.rows() : 0.0;
 }
 
-CertificateScales measure_scales(const ReducedProblem& p, const LawTerms& law, const Ref& beta) {
+CertificateScales measure_scales(const ReducedProblem& p, const LawTerms& law) {
   CertificateScales s;
-  s.velocity = std::max({s.velocity, p.velocity, largest_entry(p.u_free), largest_entry(p.w_free), largest_entry(p.offset)});
+  s.velocity = std::max({s.velocity, p.velocity, largest_entry(p.u_free), largest_entry(p.w_free), largest_push(p.offset)});
   for (int i = 0; i < p.contacts(); ++i) {
     add_rest_impulse(law, i, s);
     const double push = push_of(law, i, p.offset[i]);
@@ -33,7 +33,6 @@ CertificateScales measure_scales(const ReducedProblem& p, const LawTerms& law, c
   for (const double delassus : {mean_diagonal(p.Rt), mean_diagonal(p.Bt)}) {
     if (delassus > 0.0) s.impulse = std::max(s.impulse, s.velocity / delassus);
   }
-  add_reached_limits(p.lo, p.hi, beta, s);
   return s;
 }
 
@@ -59,8 +58,8 @@ void certify(const ReducedProblem& p, const LawTerms& law, const Ref& lambda, co
   if (p.defect.size() > 0) w.u.noalias() += p.defect * lambda;
   w.u += p.u_free;
 
-  const CertificateScales s = measure_scales(p, law, beta);
-  take_scales(s, std::max(largest_entry(lambda), largest_entry(beta)), c);
+  CertificateScales s = measure_scales(p, law);
+  take_scales(p.lo, p.hi, beta, std::max(largest_entry(lambda), largest_entry(beta)), s, c);
   w.shape.reset(law.edges);
   double gained = 0.0;
   for (int i = 0; i < p.contacts(); ++i) {

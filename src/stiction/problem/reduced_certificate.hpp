@@ -4,8 +4,8 @@
 //   w = B_t (R_tᵀ λ + B_tᵀ β) + w_free                m velocities of the bounded rows
 // The checks per contact are those of the full problem (contact_checks.hpp). Momentum holds by construction; `energy_change` is
 // measured from the free motion: λ·(u_free + u)/2 + β·(w_free + w)/2.
-// Scales, of the problem alone: velocity = the largest of |u_free|, |w_free|, |offset|; impulse = velocity / mean G_ii, of contacts or of
-// rows, and limits that are reached.
+// Scales, of the problem alone: velocity = the largest of |u_free|, |w_free| and offsets that push; impulse = velocity / mean G_ii, of
+// contacts or of rows, and limits that are reached.
 #pragma once
 
 #include "stiction/problem/certificate.hpp"

@@ -72,7 +72,7 @@ void prepare(const ReducedProblem& problem, const ConeOptions& options, int edge
   memory.D.resize(9 * n);
   double velocity = problem.velocity;
   for (int i = 0; i < n; ++i) {
-    velocity = std::max({velocity, problem.u_free.segment<3>(3 * i).lpNorm<Eigen::Infinity>(), std::abs(problem.offset[i])});
+    velocity = std::max({velocity, problem.u_free.segment<3>(3 * i).lpNorm<Eigen::Infinity>(), -problem.offset[i]});
   }
   for (int j = 0; j < m; ++j) velocity = std::max(velocity, std::abs(problem.w_free[j]));
   memory.velocity = velocity;

@@ -56,12 +56,14 @@ void measure_diagonal(const ReducedProblem& p, SoftConeWorkspace& w) {
   for (double& g : w.row_diagonal) g = std::max(g, least);
 }
 
-// Largest entry of u_free - û and w_free: the scale of the stopping test.
+// Largest entry of u_free - û and w_free: the scale of the stopping test. What opens beyond its free motion is a gap, and asks for none.
 double velocity_scale(const ReducedProblem& p, const Contacts& contacts, bool rows) {
   double scale = 1e-300;
   for (int i = 0; i < p.contacts(); ++i) {
     const SoftContact& c = contacts[i];
-    scale = std::max(scale, (p.u_free.segment<3>(3 * i) - c.reference).cwiseAbs().maxCoeff());
+    Vector3d u = p.u_free.segment<3>(3 * i) - c.reference;
+    if (u[0] > 0.0) u[0] = std::min(u[0], std::abs(p.u_free[3 * i]));
+    scale = std::max(scale, u.cwiseAbs().maxCoeff());
   }
   if (rows && p.w_free.size() > 0) scale = std::max(scale, p.w_free.cwiseAbs().maxCoeff());
   return scale;
