@@ -215,3 +215,55 @@ def test_can_solve_says_what_solve_accepts(problem):
     assert all(stiction.can_solve(law) for law in stiction.LAWS)
     with pytest.raises(ValueError, match=r"^solver: expected one of"):
         stiction.can_solve("no_slip", "simplex")
+
+
+# Contacts that name their own laws ask as much of the options as one law for all.
+@pytest.mark.parametrize(
+    ("laws", "name", "value"),
+    [
+        ("coulomb_cone", "tolerance", float("inf")),
+        ("coulomb_cone", "threads", 0),
+        ("coulomb_cone", "threads", -9),
+        ("coulomb_cone", "max_factorizations", 0),
+        ("coulomb_pyramid", "edges", 0),
+        ("anitescu", "edges", 3),
+        ("coulomb_cone", "align_edges", True),
+        ("moreau", "variant", "anitescu_potra"),
+    ],
+)
+def test_options_are_checked_against_named_laws(laws, name, value):
+    p = stiction.ContactProblem(np.eye(3), [-1, 0.3, 0.4], np.eye(3), 0.5, dt=1e-3, laws=laws)
+    with pytest.raises(ValueError, match=rf"^{name}: expected .+, got "):
+        stiction.solve(p, law="anitescu", **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("law", "solver"),
+    [("max_dissipation", "interior_point"), ("stick_slip_spring", "newton"), ("coulomb_cone", "auto")],
+)
+def test_the_budget_of_systems_holds(law, solver):
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        nv, n = int(rng.integers(3, 9)), int(rng.integers(2, 8))
+        a = rng.normal(size=(nv, nv))
+        p = stiction.ContactProblem(
+            a @ a.T + 0.1 * np.eye(nv),
+            rng.normal(size=nv),
+            rng.normal(size=(3 * n, nv)),
+            rng.choice([0.3, 1.0, 10.0], size=n),
+            dt=1e-2,
+            material={"stiffness": 1e5, "damping": 10.0, "stiffness_tangential": 1e5, "damping_tangential": 10.0},
+            gap=rng.choice([0.0, -1e-3], size=n),
+        )
+        for most in (1, 3):
+            s = stiction.solve(p, law=law, solver=solver, max_factorizations=most)
+            assert s.iterations <= most
+            assert np.isfinite(s.v).all()
+
+
+def test_a_file_means_what_its_arguments_mean(tmp_path):
+    arrays = {"M": np.eye(3), "v": [-1.0, 0, 0], "J": np.eye(3), "mu": [0.5], "gap": [5e-4]}
+    np.savez(tmp_path / "problem.npz", **arrays)
+    p, loaded = stiction.ContactProblem(**arrays), stiction.load_problem(tmp_path / "problem.npz")
+    assert loaded.dt == p.dt
+    np.testing.assert_array_equal(stiction.solve(loaded).v, stiction.solve(p).v)

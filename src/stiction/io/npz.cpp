@@ -311,7 +311,7 @@ ContactProblem read_contact_problem(const Arrays& in) {
   const Index nv = M.rows(), n = in.vector("mu").size();
   if (M.cols() != nv) fail(in.file(), "M", fmt::format("expected a square matrix, got {} x {}", nv, M.cols()));
   const std::vector<int> sizes = in.blocks(nv);
-  p.dt = in.has("dt") ? in.scalar("dt") : 1.0;
+  p.dt = in.has("dt") ? in.scalar("dt") : 1e-3;
   p.M = split_inertia(in, M, sizes);
   p.v = in.vector("v");
   p.impulse = in.vector("impulse", nv);

@@ -3,7 +3,7 @@
 //   .json       ours: versioned, human-readable, every double and the block structure survive exactly; infinities as strings
 //   .npz        as numpy.savez writes it, stored or deflated. M, v, J, mu, dt, impulse, gap, restitution, J_b, b, lo, hi, prescribed,
 //               v_prescribed and, for a world of several bodies, `blocks` (sizes of M's diagonal blocks); or W, q, mu; or, as
-//               saved from here, the members of ReducedProblem. Left out: impulse, gap, restitution = 0, no rows, dt = 1.
+//               saved from here, the members of ReducedProblem. Left out: impulse, gap, restitution = 0, no rows, dt = 1e-3.
 //               `laws` (n names) and `material_FIELD` (n numbers each) where contacts have their own law or parameters;
 //               `ids` (n) and `row_ids` (m), names of contacts and rows, as words of decimal digits; `row_kinds` (m words), what the rows
 //               are; `row_compliance` (m).

@@ -22,8 +22,8 @@ double mean_diagonal(const ReducedProblem& p) {
   return sum > 0.0 ? sum / (3.0 * p.contacts()) : 1.0;
 }
 
-// u of all contacts at (λ, β), offset included.
-void contact_velocities(const ReducedProblem& p, const Ref& lambda, const Ref& beta, const Ref& motion, ChoiceWorkspace& w) {
+// u of all contacts at (λ, β), offset included; returns the largest without it.
+double contact_velocities(const ReducedProblem& p, const Ref& lambda, const Ref& beta, const Ref& motion, ChoiceWorkspace& w) {
   if (motion.size() > 0) {
     w.y = motion;
   } else {
@@ -35,7 +35,9 @@ void contact_velocities(const ReducedProblem& p, const Ref& lambda, const Ref& b
   p.Rt.multiply(w.y, w.u);
   if (p.defect.size() > 0) w.u.noalias() += p.defect * lambda;
   w.u += p.u_free;
+  const double largest = largest_entry(w.u);
   for (int i = 0; i < p.contacts(); ++i) w.u[3 * i] += p.offset[i];
+  return largest;
 }
 
 // Infinite friction that slips bears no load.
@@ -75,11 +77,10 @@ void set_face(const StandardForm& form, const SectionShape& shape, double mu, co
   }
 }
 
-void set_contacts(const StandardForm& form, const Ref& lambda, double softness, ChoiceWorkspace& w) {
+void set_contacts(const StandardForm& form, const Ref& lambda, double softness, double velocity, ChoiceWorkspace& w) {
   const ReducedProblem& p = form.problem;
   w.shape.reset(form.edges);
-  double tolerance = kResting * std::max(1e-300, w.u.cwiseAbs().maxCoeff());
-  tolerance = std::max(tolerance, kResting * p.u_free.cwiseAbs().maxCoeff());
+  const double tolerance = kResting * std::max({1e-300, velocity, largest_entry(p.u_free)});
   w.contacts.assign(p.contacts(), {});
   for (int i = 0; i < p.contacts(); ++i) {
     SoftContact& c = w.contacts[i];
@@ -87,6 +88,7 @@ void set_contacts(const StandardForm& form, const Ref& lambda, double softness, 
     set_face(form, w.shape, p.mu[i], w.u.segment<3>(3 * i), tolerance, c);
   }
   w.solution.lambda = lambda;
+  w.solution.beta.setZero(p.bounded_rows());  // not of the program: a start of another size would be none
 }
 
 // û that makes the program ½|R λ' - t|² + ½ε|λ' - λ_ref|².
@@ -117,8 +119,7 @@ bool choose_impulses(const StandardForm& form, const Ref& lambda, const Ref& bet
     return true;
   }
   const double softness = kSoftness * mean_diagonal(p), scale = motion_scale(p, lambda);
-  contact_velocities(p, lambda, beta, motion, w);
-  set_contacts(form, lambda, softness, w);
+  set_contacts(form, lambda, softness, contact_velocities(p, lambda, beta, motion, w), w);
   w.y.setZero();
   p.Rt.add_transposed(lambda, w.y);
   w.target = w.y;

@@ -78,14 +78,14 @@ bool is_zero(const CompliantWorkspace& w) {
 }
 
 // Newton with backtracking on |F|². True when F vanishes, or is ten digits below what it was and rounding keeps it from falling further.
-bool newton(const ReducedProblem& p, CompliantWorkspace& w, int& iterations) {
+bool newton(const ReducedProblem& p, int most, CompliantWorkspace& w, int& iterations) {
   evaluate(p, w.y, w);
   double merit = w.residual.squaredNorm();
   const double start = merit;
   const auto is_rounding = [&] { return merit <= kRoundedOff * std::max(start, w.y.squaredNorm()); };
   for (int k = 0; k < kNewton; ++k) {
     if (is_zero(w)) return true;
-    if (!newton_direction(w)) return false;
+    if (iterations >= most || !newton_direction(w)) return false;
     ++iterations;
     double t = 1.0, trial = kInfinity;
     for (; t > 1e-6; t *= 0.5) {
@@ -107,11 +107,11 @@ bool newton(const ReducedProblem& p, CompliantWorkspace& w, int& iterations) {
 }
 
 // Newton on a frozen, strictly convex F: along δy the root of F(y + t δy)·δy, which grows with t.
-bool convex_newton(const ReducedProblem& p, CompliantWorkspace& w, int& iterations) {
+bool convex_newton(const ReducedProblem& p, int most, CompliantWorkspace& w, int& iterations) {
   evaluate(p, w.y, w);
   for (int k = 0; k < kNewton; ++k) {
     if (is_zero(w)) return true;
-    if (!newton_direction(w)) return false;
+    if (iterations >= most || !newton_direction(w)) return false;
     ++iterations;
     const double before = w.residual.dot(w.step), norm = w.residual.squaredNorm();
     double lo = 0.0, hi = 1.0, t = 1.0;
@@ -219,27 +219,27 @@ bool cross_kink(const ReducedProblem& p, const LawTerms& terms, CompliantWorkspa
 }
 
 // Newton with the true friction from the last point of the path; w.y stays where it fails.
-bool finish_path(const ReducedProblem& p, const LawTerms& terms, double length, CompliantWorkspace& w, int& iterations) {
+bool finish_path(const ReducedProblem& p, const LawTerms& terms, double length, int most, CompliantWorkspace& w, int& iterations) {
   read_contacts(terms, w);
   w.before = w.y;
   w.y += length * w.tangent;
-  if (newton(p, w, iterations)) return true;
+  if (newton(p, most, w, iterations)) return true;
   w.y = w.before;
   return false;
 }
 
 // The point without friction, with limits frozen at nothing.
-bool begin_path(const ReducedProblem& p, CompliantWorkspace& w, int& iterations) {
+bool begin_path(const ReducedProblem& p, int most, CompliantWorkspace& w, int& iterations) {
   w.frozen.setZero();
   w.y.setZero();
-  const bool found = convex_newton(p, w, iterations);
+  const bool found = convex_newton(p, most, w, iterations);
   w.frozen.setConstant(-1.0);
   w.tangent.setZero(p.rank_bound());
   return found;
 }
 
 bool follow_friction(const ReducedProblem& p, const LawTerms& terms, int most, CompliantWorkspace& w, int& iterations) {
-  if (!begin_path(p, w, iterations)) return false;
+  if (!begin_path(p, most, w, iterations)) return false;
   double mu = 0.0, length = kFirstLength;
   for (const ContactTerms& t : terms.contacts) mu = std::max(mu, t.constitutive.mu);
   const double end = std::atan(mu), without_friction = std::max(w.y.norm(), 1e-300);
@@ -248,7 +248,7 @@ bool follow_friction(const ReducedProblem& p, const LawTerms& terms, int most, C
     at.unit = std::max(without_friction, w.y.norm());
     if (at.theta + length * at.angle_rate >= end) {
       length = (end - at.theta) / at.angle_rate;
-      if (finish_path(p, terms, length, w, iterations)) return true;
+      if (finish_path(p, terms, length, most, w, iterations)) return true;
       length *= 0.5;
     } else {
       const int corrections = advance(p, terms, length, w, at);
@@ -314,10 +314,11 @@ void solve_compliant(const ReducedProblem& p, const LawTerms& terms, const Solve
   prepare(p, w);
   if (p.rank_bound() == 0) return solve_without_freedom(p, w, out);
   const double row_tolerance = std::max(0.1 * options.tolerance, 1e-14) * velocity_scale(p);
+  const int most = options.max_factorizations;
   bool found = false;
   out.iterations = 0;
   for (int k = 0; k < kMultipliers; ++k) {
-    found = newton(p, w, out.iterations) || follow_friction(p, terms, options.max_factorizations, w, out.iterations);
+    found = newton(p, most, w, out.iterations) || (out.iterations < most && follow_friction(p, terms, most, w, out.iterations));
     if (!found) {  // the best of the path is as good as any
       read_contacts(terms, w);
       evaluate(p, w.y, w);
@@ -326,7 +327,7 @@ void solve_compliant(const ReducedProblem& p, const LawTerms& terms, const Solve
     w.multipliers = w.beta;
   }
   found = found && constitutive_error(p, w) <= options.tolerance;
-  out.status = found ? Status::solved : Status::inaccurate;
+  out.status = found ? Status::solved : out.iterations < most ? Status::inaccurate : Status::iteration_limit;
   out.lambda = w.lambda;
   out.beta = w.beta;
 }

@@ -80,11 +80,12 @@ struct SolverOptions {
   Solver solver = Solver::automatic;
   Choice choice = Choice::warm_start;  ///< least_torque is refused here
   double tolerance = 1e-9;             ///< largest scaled residual of the certificate that counts as solved
-  double acceptable = 0.0;         ///< residual with which the solve may end where `tolerance` is a long way off; 0: none (interior_point)
-  int max_factorizations = 20000;  ///< of interior_point and newton: linear systems factored
-  int max_pivots = 0;              ///< of goldfarb_idnani, ppm, lemke, active_set and dantzig; 0: their own, some 20 times their size
-  int max_sweeps = 20000;          ///< of jor, sor and pgs
-  double alpha = 0.6;              ///< relaxation of jor and sor, in (0, 2)
+  double acceptable = 0.0;  ///< residual with which the solve may end where `tolerance` is a long way off; 0: none (interior_point)
+  int max_factorizations =
+      20000;               ///< of interior_point and newton: linear systems factored; programs have bounds of their own, 120 to 2000
+  int max_pivots = 0;      ///< of goldfarb_idnani, ppm, lemke, active_set and dantzig; 0: their own, some 20 times their size
+  int max_sweeps = 20000;  ///< of jor, sor and pgs
+  double alpha = 0.6;      ///< relaxation of jor and sor, in (0, 2)
   bool bilateral_by_prox = false;  ///< jor and sor: iterate on bilateral rows too [G14, Eq. 19] instead of eliminating them [G14, Eq. 20]
   bool warm_start = true;          ///< start from the last impulses in the workspace, by the names of contacts and rows (warm_start.hpp)
   int threads = 1;                 ///< on which the connected parts of a problem are solved (islands.hpp); the answer does not depend on it

@@ -126,13 +126,15 @@ void set_impulses(const ReducedProblem& p, const GrowVector& x, const GrowVector
   }
 }
 
-void solve_sparse(const StandardForm& form, const SolverOptions& /*options*/, MaxDissipationWorkspace& w, Impulses& out) {
+void solve_sparse(const StandardForm& form, const SolverOptions& options, MaxDissipationWorkspace& w, Impulses& out) {
   const ReducedProblem& p = form.problem;
   list_generators(p, GeneratorKind::cone, form.edges, w.generators);
   make_cost(p, w);
   list_constraints(p, w);
   make_sparse_program(p, w);
-  sparse_kinetic_qp(w.sparse, {}, w.interior, w.interior_solution);
+  SparseQpOptions program;
+  program.max_iterations = std::min(program.max_iterations, options.max_factorizations);
+  sparse_kinetic_qp(w.sparse, program, w.interior, w.interior_solution);
   out.status = w.interior_solution.status;
   out.iterations = w.interior_solution.iterations;
   set_impulses(p, w.interior_solution.x, w.interior_solution.mu, w, out);

@@ -135,20 +135,16 @@ void require_solver(const LawMix& law, const SolveOptions& options) {
   throw InvalidArgument("solver", "one that takes all the laws of the mixture", fmt::format("'{}'", to_string(options.solver)));
 }
 
-}  // namespace
-
-void validate(const SolveOptions& options) {
-  if (!can_solve(options.law, options.solver)) {
-    throw InvalidArgument("solver", fmt::format("a solver of law {}", to_string(options.law)),
-                          fmt::format("'{}'", to_string(options.solver)));
-  }
-  const Section section = row_of(options.law).section;
-  const bool disc = options.edges == 0 && section == Section::either;
-  if (options.variant != PyramidVariant::stewart_trinkle && options.law == Law::moreau)
+// What the options ask of the laws, each of its own: parts with others are solved apart, by solvers that are checked there.
+void validate(const SolveOptions& options, std::span<const Law> laws) {
+  const auto any = [&](auto has) { return std::ranges::any_of(laws, has); };
+  const auto any_section = [&](Section section) { return any([&](Law law) { return row_of(law).section == section; }); };
+  const bool disc = options.edges == 0 && any_section(Section::either) && !any_section(Section::polygon);
+  if (options.variant != PyramidVariant::stewart_trinkle && any([](Law law) { return law == Law::moreau; }))
     throw InvalidArgument("variant", "stewart_trinkle for moreau, which is a scheme of its own",
                           fmt::format("'{}'", to_string(options.variant)));
-  if (options.align_edges && (!is_polygonal(options.law) || options.edges == 0)) {
-    throw InvalidArgument("align_edges", "a law with a friction polygon", fmt::format("'{}'", to_string(options.law)));
+  if (options.align_edges && (!any(is_polygonal) || options.edges == 0)) {
+    throw InvalidArgument("align_edges", "a law with a friction polygon", fmt::format("'{}'", to_string(laws[0])));
   }
   if ((options.edges < 4 || options.edges > kMostEdges) && !disc)
     throw InvalidArgument("edges", fmt::format("an integer from 4 to {} (law anitescu: 0 for the disc)", kMostEdges),
@@ -168,6 +164,22 @@ void validate(const SolveOptions& options) {
   }
   if (options.max_pivots < 0) throw InvalidArgument("max_pivots", "an integer >= 0", fmt::format("{}", options.max_pivots));
   if (options.choice == Choice::least_torque) throw InvalidArgument("choice", "warm_start, least_norm or closest_to_last", "least_torque");
+}
+
+// Of a problem whose contacts may name their own laws.
+void validate(const SolveOptions& options, const std::vector<Law>& laws) {
+  if (laws.empty()) return validate(options);
+  validate(options, std::span<const Law>(laws));
+}
+
+}  // namespace
+
+void validate(const SolveOptions& options) {
+  if (!can_solve(options.law, options.solver)) {
+    throw InvalidArgument("solver", fmt::format("a solver of law {}", to_string(options.law)),
+                          fmt::format("'{}'", to_string(options.solver)));
+  }
+  validate(options, std::span(&options.law, 1));
 }
 
 void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
@@ -255,7 +267,7 @@ void solve_again(const ProblemView& problem, const SolveOptions& options, SolveW
 }
 
 void solve(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
-  if (problem.laws.empty()) validate(options);
+  validate(options, problem.laws);
   recall_start(problem, options, w);
   if (!solve_by_islands(problem, options, w, solution, solve_whole)) solve_whole(problem, options, w, solution);
   w.start.keep(problem, solution.impulses, solution.bounded_impulses);
@@ -287,7 +299,7 @@ void forget_positions(SolveWorkspace& w) {
 }
 
 void solve(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
-  if (problem.laws.empty()) validate(options);
+  validate(options, problem.laws);
   require_solver(mix(problem.laws, options), options);
   recall_start(problem, options, w);
   check_positions(problem, w);

@@ -13,9 +13,9 @@ inline std::array<std::vector<int>*, 2> remembered_bases(SolveWorkspace& w) {
   return {&w.convex.lcp_solution.active, &w.viscous.lcp_solution.active};
 }
 /// The points that they start from.
-inline std::array<GrowVector*, 6> remembered_points(SolveWorkspace& w) {
-  return {&w.convex.qp_solution.x,       &w.viscous.qp_solution.x,       &w.box_rows.solution.x,
-          &w.max_dissipation.solution.x, &w.max_dissipation.solution.mu, &w.choice.solution.lambda};
+inline std::array<GrowVector*, 5> remembered_points(SolveWorkspace& w) {
+  return {&w.convex.qp_solution.x, &w.viscous.qp_solution.x, &w.box_rows.solution.x, &w.max_dissipation.solution.x,
+          &w.max_dissipation.solution.mu};
 }
 
 template <class Archive>
