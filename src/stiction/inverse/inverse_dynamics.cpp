@@ -131,8 +131,8 @@ void measure_shortfall(std::span<const int> joints, const Ref& v_desired, Invers
   }
 }
 
-// The joint velocities closest to the desired ones that the contacts allow, no-slip or at least without penetration [ZD15, Eqs. 40-43]:
-// Gauss's principle, steps whose inertia is 1 on the driven joints and little elsewhere. Repeating them from the velocity reached
+// The joint velocities closest to the desired ones that the contacts allow: no slip, anitescu's dual cone, or no penetration [ZD15, Eqs.
+// 40-43]: Gauss's principle, steps whose inertia is 1 on the driven joints and little elsewhere. Repeating them from the velocity reached
 // (proximal point) takes the little inertia's say away without the bad conditioning of none. Rows that may give way have none.
 bool nearest_consistent(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, const InverseOptions& options,
                         InverseWorkspace& w) {
@@ -158,7 +158,7 @@ bool nearest_consistent(const ProblemView& p, std::span<const int> joints, const
       p.b,  n.lo, n.hi, p.row_compliance, p.row_kinds, p.ids, p.row_ids};
   SolveOptions kinematic = options.contact;
   kinematic.solver = Solver::automatic;
-  if (kinematic.law != Law::no_slip) kinematic.law = Law::frictionless;
+  if (kinematic.law != Law::no_slip && kinematic.law != Law::anitescu) kinematic.law = Law::frictionless;
   for (int k = 0; k < kRepeats; ++k) {
     reduce(nearest, w.repair.reduction);
     w.repair.reduction.reduced.offset = w.solve.reduction.reduced.offset;  // which contacts are closed is decided at p.v
