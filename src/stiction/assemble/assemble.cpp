@@ -211,7 +211,8 @@ void assemble_joint_rows(const World& world, const Ref<const VectorXd>& q, const
   for (std::size_t c = 0; c < world.cuts().size(); ++c) {
     const CutJoint& cut = world.cuts()[c];
     if (cut.joint.nv != 1) continue;
-    add_joint(joints.size() + c, cut.joint, {.cut = &cut}, cut_position(world, data, cut), cut_rate(world, data, cut), options, rows);
+    add_joint(joints.size() + c, cut.joint, {.cut = &cut}, cut_position(world, data, cut), cut_rate(world, data, data.V_WB, cut), options,
+              rows);
   }
   add_drive_rows(world, options.drives, q, options.spring_ahead, p, m);
   add_equality_rows(world, data, q, v, options.loop_recovery, p, m);

@@ -48,7 +48,7 @@ double lifting_power(const Motion& m, const std::vector<Vector6d>& V) {
 
 double fastest_point(const std::vector<Vector6d>& V, const std::vector<double>& reach) {
   double fastest = 0.0;
-  for (std::size_t b = 0; b < reach.size(); ++b) fastest = std::max(fastest, V[b].head<3>().norm() + V[b].tail<3>().norm() * reach[b]);
+  for (std::size_t b = 0; b < reach.size(); ++b) fastest = std::max(fastest, fastest_point(V[b], reach[b]));
   return fastest;
 }
 

@@ -44,7 +44,9 @@ struct CorrectionMotion {
   Reduction& reduction;
 };
 
-/// Bound on the speed (m/s) of any point of bodies with the velocities V of body_velocities.
+/// Bound on the speed (m/s) of any point of a body with the velocity V of its origin and this reach.
+inline double fastest_point(const Vector6d& V, double reach) { return V.head<3>().norm() + V.tail<3>().norm() * reach; }
+/// Of all bodies, with the velocities V of body_velocities.
 double fastest_point(const std::vector<Vector6d>& V, const std::vector<double>& reach);
 
 class PositionCorrection {

@@ -9,13 +9,14 @@
 #include "stiction/forward/free_motion.hpp"
 #include "stiction/forward/stage_clock.hpp"
 #include "stiction/forward/waiting_contacts.hpp"
+#include "stiction/model/cut_joints.hpp"
 
 namespace stiction {
 
 namespace {
 
 constexpr int kHalvings = 3;    // a step of an eighth that fails is no matter of its length
-constexpr int kMeetings = 3;    // solves with contacts that the one before would have passed: bodies thrown at the next in a row
+constexpr int kMeetings = 3;    // solves with contacts and limits that the one before would have passed: bodies thrown at the next in a row
 constexpr double kRoom = 10.0;  // accelerations, in those of gravity, that contacts are found for before they are known
 
 void note_worst(const Certificate& certificate, StepReport& report) {
@@ -154,15 +155,20 @@ void Stepper::update_at(const State& state) {
   if (implicit_) implicit_->start(world_, assemble_.dt, assemble_.loop_recovery, from_);
 }
 
+// What accelerations, not known yet, may add to the way of two bodies.
+double Stepper::detection_allowance() const { return kRoom * world_.gravity().norm() * assemble_.dt * assemble_.dt + kTouchGap; }
+
 void Stepper::detect() {
-  const double h = assemble_.dt, gravity = world_.gravity().norm();
-  const double allowance = kRoom * gravity * h * h + kTouchGap;
-  margin_ = 2.0 * (2.0 * h * fastest_point(data_.V_WB, reach_) + allowance);  // what two bodies can close within a step, twice over
+  const double h = assemble_.dt, allowance = detection_allowance();
+  margin_.resize(reach_.size());
+  // What two bodies can close within a step, twice over.
+  for (std::size_t b = 0; b < reach_.size(); ++b) margin_[b] = 2.0 * h * fastest_point(data_.V_WB[b], reach_[b]);
+  assemble_.limit_reach = options_.assemble.limit_reach;
   contacts_.clear();
   watched_.clear();
-  if (!std::isfinite(margin_)) return;  // nor is |v|²: no step will be taken
+  if (!std::ranges::all_of(margin_, [](double m) { return std::isfinite(m); })) return;  // nor is |v|²: no step will be taken
   scene_.update_poses(data_.X_WB);
-  scene_.detect(margin_, contacts_);
+  scene_.detect(2.0 * allowance, margin_, contacts_);
   // A point that cannot touch within the step, accelerations of ten times gravity included, has no say in it. Either body may be stopped by
   // others within the step, and the other one goes on. What torques, pushes and impacts do beyond that, `meet_missed` looks after.
   std::erase_if(contacts_, [&](const ContactPoint& c) {
@@ -175,15 +181,43 @@ void Stepper::detect() {
   });
 }
 
-/// Whether the velocities after the step would pass through contacts that were left out. They take part then, and their neighbours.
+/// Whether joints would pass limits that were out of reach at the velocities before the step. The limits within what they move then take
+/// part.
+bool Stepper::meet_limits() {
+  if (!assemble_.joint_limits) return false;
+  const double h = assemble_.dt, reach = assemble_.limit_reach;
+  const auto look = [&](const Joint& joint, double q, double before, double after) {
+    const double distance = after > 0.0 ? joint.upper - q : q - joint.lower, way = h * std::abs(after);
+    if (distance >= reach + 2.0 * h * std::abs(before) && way > distance + kTouchGap)
+      assemble_.limit_reach = std::max(assemble_.limit_reach, 2.0 * way);
+  };
+  for (const Joint& joint : world_.joints()) {
+    if (joint.nv == 1) look(joint, ahead_[joint.q], at_.v[joint.v], solution_.v[joint.v]);
+  }
+  for (const CutJoint& cut : world_.cuts()) {
+    if (cut.joint.nv != 1) continue;
+    look(cut.joint, cut_position(world_, data_, cut), cut_rate(world_, data_, data_.V_WB, cut), cut_rate(world_, data_, V_end_, cut));
+  }
+  return assemble_.limit_reach > reach;
+}
+
+/// Whether the velocities after the step would pass through contacts, or joints their limits, that were left out. They take part then, and
+/// their neighbours.
 bool Stepper::meet_missed() {
   const double h = assemble_.dt;
   body_velocities(world_, data_, solution_.v, V_end_);
-  const double way = 2.0 * h * fastest_point(V_end_, reach_);
-  if (!std::isfinite(way)) return false;
-  if (way > margin_) {
-    margin_ = way;
-    scene_.detect(margin_, found_);
+  const double allowance = detection_allowance();
+  bool farther = false;
+  for (std::size_t b = 0; b < reach_.size(); ++b) {
+    const double way = 2.0 * h * fastest_point(V_end_[b], reach_[b]);
+    if (!std::isfinite(way)) return false;
+    if (way <= 2.0 * (margin_[b] + allowance)) continue;
+    margin_[b] = way;
+    farther = true;
+  }
+  const bool limits = meet_limits();
+  if (farther) {
+    scene_.detect(2.0 * allowance, margin_, found_);
     std::erase_if(found_, [&](const ContactPoint& c) { return std::ranges::find(contacts_, c.id, &ContactPoint::id) != contacts_.end(); });
     std::swap(watched_, found_);
   }
@@ -193,7 +227,7 @@ bool Stepper::meet_missed() {
   };
   const auto separates = [&](const ContactPoint& c) { return can_separate(world_, data_, c.body_a, c.body_b, c.p_WC, c.n); };
   const auto is_passed = [&](const ContactPoint& c) { return left(c, 1.0) < -kTouchGap && separates(c); };
-  if (std::ranges::none_of(watched_, is_passed)) return false;
+  if (std::ranges::none_of(watched_, is_passed)) return limits;
   std::erase_if(watched_, [&](const ContactPoint& c) {
     const bool near = left(c, 2.0) < kTouchGap && separates(c);
     if (near) contacts_.push_back(c);
@@ -273,6 +307,7 @@ bool Stepper::solve_certified(StepReport& report) {
   if (!attempt() && !goes_on() && options.warm_start) {
     options.warm_start = false;
     std::swap(warm_, solution_);
+    ++report.cold;
     if (!attempt() && warm_.certificate.worst() < solution_.certificate.worst()) std::swap(warm_, solution_);
   }
   report.residual = std::max(report.residual, solution_.certificate.worst());

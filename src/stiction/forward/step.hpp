@@ -60,8 +60,9 @@ struct StepReport {
   Status status = Status::numerical_error;  ///< solved: every solve met contact.tolerance; else that of the one that missed it
   double residual = 0.0;                    ///< worst scaled residual of the solves that the step was taken with, or of the one that failed
   int attempts = 0;                         ///< solves tried
+  int cold = 0;                             ///< of the attempts, those again from a cold start
   int iterations = 0;                       ///< of all of them
-  int met = 0;                              ///< of the attempts, those again with contacts that the one before would have passed
+  int met = 0;                              ///< of the attempts, those again with contacts or limits that the one before would have passed
   int sub_steps = 0;                        ///< parts that the step was taken in; 0: refused
   bool halved = false;                      ///< in more parts than StepOptions::sub_steps: halved, or cut at events
   double without_events = 0.0;              ///< event_driven: s at its end that were taken at velocity level (event_driven.hpp)
@@ -129,8 +130,10 @@ class Stepper {
   using Torques = Eigen::Ref<const Eigen::VectorXd>;
 
   void update_at(const State& state);
+  double detection_allowance() const;
   void detect();
   bool meet_missed();
+  bool meet_limits();
   void assemble_rows(const Torques& tau, bool prepared);
   void follow_contacts();
   bool solve_certified(StepReport& report);
@@ -154,7 +157,7 @@ class Stepper {
   std::vector<ContactPoint> contacts_;
   std::vector<ContactPoint> watched_, found_;  ///< near, but too far to take part at the velocities before the step; scratch
   std::vector<Vector6d> V_end_;                ///< per body, by the velocities after it
-  double margin_ = 0.0;                        ///< m, within which contacts were sought
+  std::vector<double> margin_;                 ///< per body, its part (m) of the margin of its pairs
   ContactProblem problem_;
   SolveWorkspace workspace_;
   Solution solution_, warm_;

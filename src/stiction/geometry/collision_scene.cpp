@@ -142,13 +142,23 @@ struct CollisionScene::Impl {
     return at_lower.cwiseMin(at_upper).sum() - plane.offset;
   }
 
-  void find_pairs(double margin) {
+  /// What geometry i adds to the margin of its pairs.
+  double own_margin(int i, std::span<const double> body_margin) const {
+    const int body = geometry(i).body;
+    return body < 0 || body_margin.empty() ? 0.0 : body_margin[static_cast<std::size_t>(body)];
+  }
+
+  void find_pairs(double margin, std::span<const double> body_margin) {
     pairs.clear();
-    for (auto& box : broad_phase.boxes) box.lower = collider(box.id).lower, box.upper = collider(box.id).upper;
+    for (auto& box : broad_phase.boxes) {
+      const double own = own_margin(box.id, body_margin);
+      box.lower = collider(box.id).lower.array() - own;
+      box.upper = collider(box.id).upper.array() + own;
+    }
     broad_phase.sweep(margin, pairs);
     for (const int p : planes) {
       for (const int i : solids) {
-        if (lowest(collider(i), collider(p).plane) <= margin) pairs.push_back(ordered(p, i));
+        if (lowest(collider(i), collider(p).plane) <= margin + own_margin(i, body_margin)) pairs.push_back(ordered(p, i));
       }
     }
     pairs.erase(std::remove_if(pairs.begin(), pairs.end(), [&](const Pair& p) { return !enabled(p.first, p.second); }), pairs.end());
@@ -317,15 +327,24 @@ double CollisionScene::gap(int geometry_a, int geometry_b, double margin) {
   return least;
 }
 
-void CollisionScene::detect(double margin, std::vector<ContactPoint>& contacts) {
-  if (!(margin >= 0.0) || std::isinf(margin)) throw InvalidArgument("margin", "a finite number >= 0", fmt::format("{}", margin));
+void CollisionScene::detect(double margin, std::vector<ContactPoint>& contacts) { detect(margin, {}, contacts); }
+
+void CollisionScene::detect(double margin, std::span<const double> body_margin, std::vector<ContactPoint>& contacts) {
+  const auto require_margin = [](const char* name, double m) {
+    if (!(m >= 0.0) || std::isinf(m)) throw InvalidArgument(name, "a finite number >= 0", fmt::format("{}", m));
+  };
+  require_margin("margin", margin);
+  if (!body_margin.empty() && std::ssize(body_margin) < bodies())
+    throw InvalidArgument("body_margin", fmt::format("{} numbers or more", bodies()), fmt::format("{}", body_margin.size()));
+  for (const double m : body_margin) require_margin("body_margin", m);
   contacts.clear();
-  impl_->find_pairs(margin);
+  impl_->find_pairs(margin, body_margin);
   for (const auto& [i, j] : impl_->pairs) {
     const bool swap = impl_->fixed(i);
     const int a = swap ? j : i, b = swap ? i : j;
     impl_->found.clear();
-    impl_->collide(impl_->collider(a), impl_->collider(b), {impl_->found, margin, false});
+    const double of_pair = margin + impl_->own_margin(a, body_margin) + impl_->own_margin(b, body_margin);
+    impl_->collide(impl_->collider(a), impl_->collider(b), {impl_->found, of_pair, false});
     impl_->emit(a, b, contacts);
   }
 }

@@ -75,6 +75,9 @@ class CollisionScene {
 
   /// All contact points with gap <= margin (m, >= 0) at the last poses; `contacts` is overwritten and keeps its memory.
   void detect(double margin, std::vector<ContactPoint>& contacts);
+  /// The same where each body (m, >= 0, of at least `bodies()`) adds its own to the margin of a pair, the world 0: what is far from all
+  /// that is fast needs no wide one.
+  void detect(double margin, std::span<const double> body_margin, std::vector<ContactPoint>& contacts);
   /// Smallest gap (m) of the contact points of two geometries at the last poses, whether or not they may collide; infinite when it is
   /// above the margin (m, >= 0).
   double gap(int geometry_a, int geometry_b, double margin);

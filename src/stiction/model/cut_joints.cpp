@@ -35,8 +35,8 @@ Vector6d unit_wrench(const CutJoint& cut, const Frames& f) {
   return wrench;
 }
 
-Vector6d relative_motion(const WorldData& data, const CutJoint& cut, const Frames& f) {
-  const Vector6d &a = data.V_WB[cut.joint.body], &b = data.V_WB[cut.parent];
+Vector6d relative_motion(const WorldData& data, std::span<const Vector6d> V_WB, const CutJoint& cut, const Frames& f) {
+  const Vector6d &a = V_WB[cut.joint.body], &b = V_WB[cut.parent];
   const auto at = [&](const Vector6d& V, int body) {
     return Eigen::Vector3d(V.head<3>() + V.tail<3>().cross(f.child.translation() - data.X_WB[body].translation()));
   };
@@ -59,9 +59,9 @@ double cut_position(const World& world, const WorldData& data, const CutJoint& c
   return off + (std::isfinite(middle) ? middle : 0.0);
 }
 
-double cut_rate(const World& world, const WorldData& data, const CutJoint& cut) {
+double cut_rate(const World& world, const WorldData& data, std::span<const Vector6d> V_WB, const CutJoint& cut) {
   const Frames f = frames_of(world, data, cut);
-  return unit_wrench(cut, f).dot(relative_motion(data, cut, f));
+  return unit_wrench(cut, f).dot(relative_motion(data, V_WB, cut, f));
 }
 
 void add_cut_row(const World& world, const WorldData& data, const CutJoint& cut, bool child, double sign,
@@ -89,10 +89,10 @@ void to_uncut(const World& world, const WorldData& data, const ConstVector& q, c
     if (cut.joint.kind == JointKind::spherical) {
       const Eigen::Quaterniond turn(f.parent.linear().transpose() * f.child.linear());
       q_uncut.segment<4>(cut.joint.q) = turn.coeffs();
-      v_uncut.segment<3>(cut.joint.v) = f.child.linear().transpose() * relative_motion(data, cut, f).tail<3>();
+      v_uncut.segment<3>(cut.joint.v) = f.child.linear().transpose() * relative_motion(data, data.V_WB, cut, f).tail<3>();
     } else {
       q_uncut[cut.joint.q] = cut_position(world, data, cut);
-      v_uncut[cut.joint.v] = cut_rate(world, data, cut);
+      v_uncut[cut.joint.v] = cut_rate(world, data, data.V_WB, cut);
     }
   }
 }

@@ -9,11 +9,11 @@
 
 namespace stiction {
 
-/// Position of a cut revolute joint (rad, within half a turn of the middle of its limits, of 0 where it lacks one) or prismatic one (m).
+/// Position of a cut revolute joint (rad, within half a turn of the middle of its limits, of 0 where it has none) or prismatic one (m).
 /// `data` has the placements of the state.
 double cut_position(const World& world, const WorldData& data, const CutJoint& cut);
-/// Its rate (rad/s or m/s), with the velocities of `update`.
-double cut_rate(const World& world, const WorldData& data, const CutJoint& cut);
+/// Its rate (rad/s or m/s) at these velocities of all bodies, as in WorldData::V_WB.
+double cut_rate(const World& world, const WorldData& data, std::span<const Vector6d> V_WB, const CutJoint& cut);
 /// row += sign aᵀ J of the child or of the parent, for its block; nothing where that stands still.
 void add_cut_row(const World& world, const WorldData& data, const CutJoint& cut, bool child, double sign,
                  Eigen::Ref<Eigen::RowVectorXd> row);

@@ -1,9 +1,14 @@
 // A robot cut at joints: the bodies beyond a cut move freely, in a block of their own with what hangs on them, and the joint becomes rows.
 // Blocks are numbered by their roots, bodies and joints block by block, in each in the order of the file.
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numbers>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/model/tree.hpp"
@@ -36,6 +41,10 @@ class Cutter {
     move_equalities();
     for (std::size_t k = 0; k < order_.plans.size(); ++k) {
       if (is_cut_[order_.plans[k]]) add_cut(static_cast<int>(k), order_.plans[k]);
+    }
+    if (!unlimited_.empty()) {
+      out_.robot.warnings.push_back(fmt::format("limits more than a turn apart are left out of cut joints, which do not count turns: {}",
+                                                fmt::join(unlimited_, ", ")));
     }
     return std::move(out_);
   }
@@ -168,11 +177,21 @@ class Cutter {
     }
   }
 
+  // The angle of a cut joint is read from where its bodies are.
+  void drop_uncounted_limits(Joint& joint) {
+    const bool limited = std::isfinite(joint.lower) || std::isfinite(joint.upper);
+    if (joint.kind != JointKind::revolute || !limited || joint.upper - joint.lower <= 2.0 * std::numbers::pi) return;
+    joint.upper = std::numeric_limits<double>::infinity();
+    joint.lower = -joint.upper;
+    unlimited_.push_back(joint.name);
+  }
+
   void add_cut(int k, int old) {
     const JointPlan& plan = whole_.plans[old];
     CutJoint cut;
     cut.joint = whole_.joints[old];
     cut.joint.body = out_.joints[k].body;
+    drop_uncounted_limits(cut.joint);
     cut.equality = static_cast<int>(out_.equalities.size());
     Equality rows;
     rows.name = cut.joint.name;
@@ -197,6 +216,7 @@ class Cutter {
   std::vector<bool> is_cut_;             ///< per plan
   std::vector<Eigen::Isometry3d> X_WB_;  ///< of each plan's body at the start
   Order order_;
+  std::vector<std::string> unlimited_;    ///< joints whose limits are left out
   std::vector<int> new_plan_, new_body_;  ///< old -> new
 };
 

@@ -8,7 +8,7 @@ void RunSummary::add(const StepReport& report, int contact_count) {
   if (steps == 0) penetration_start = report.deepest_penetration;
   ++steps;
   at_acceptable += report.at_acceptable() ? 1 : 0;
-  retried += report.attempts - report.met > report.sub_steps ? 1 : 0;
+  retried += report.cold > 0 ? 1 : 0;
   halved += report.halved ? 1 : 0;
   corrections_refused += report.correction.refused ? 1 : 0;
   contacts.add(contact_count);
