@@ -54,7 +54,7 @@ struct BatchHandle {
     require_nonnegative("kp", p);
     require_nonnegative("kd", d);
     servos.emplace();
-    for (Eigen::Index i = 0; i < joints; ++i) servos->servos.push_back({driven[i], 0.0, 0.0, p[i], d[i]});
+    for (Eigen::Index i = 0; i < joints; ++i) servos->servos.push_back({driven[i], 0.0, 0.0, p[i], d[i], limits[driven[i]]});
     stepper.set_drives(*servos);  // throws where the scheme has none
   }
 
@@ -172,7 +172,7 @@ any number of threads. One call at a time: a second thread waits.)");
       "law"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(), "acceptable"_a = nb::none(), "friction"_a = nb::none(),
       "scheme"_a = nb::none(),
       R"(threads: None for as many as there are cores. kp, kd: one number for all driven joints or one each; with them commands are
-positions of servos (`Stepper.drive`), without them torques, cut to the effort limits. links: (links, 13) mass (kg), centre of mass (m) and
+positions of servos (`Stepper.drive`), without them torques, both within the effort limits. links: (links, 13) mass (kg), centre of mass (m) and
 inertia about it (kg m²), in the frame of each of World.link_names, for `inertias` and `velocities`. The rest: as of `Stepper`.)");
   batch
       .def("step", &step, "command"_a, "repeat"_a = 1,
