@@ -1,6 +1,8 @@
 // The command `stiction`. Parses, runs what the subcommand asks for, and turns errors into one line on standard error with a hint.
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -45,7 +47,9 @@ int run(int argc, char** argv) {
   add_convert(app, session);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::Success& success) {  // --help, --version
+  } catch (const CLI::Success& success) {                       // --help, --version
+    const std::vector<std::string> left = app.remaining(true);  // CLI11 looks for them later
+    if (!left.empty()) return complain(kBadInput, fmt::format("unknown argument '{}'", left.front()), usage_hint(app));
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
     return complain(kBadInput, error.what(), usage_hint(app));

@@ -276,7 +276,7 @@ Each argument is one number for all or (len(World.actuated),). velocity alone (r
 torques within limits (N m or N; None: the effort limits of the robot's file), settled with contacts in one problem. no_load (rad/s or m/s):
 speed at which the torque in its direction has fallen to zero, on a line from `limits` at rest; against the motion it grows on along that
 line. position (rad or m) with kp, kd: proportional-derivative feedback taken at the end of the step, stable at any gain, cut to limits
-(None: none); velocity: its rate.
+(None: none, whatever the file says); velocity: its rate.
 coupled: pairs ({joint: factor, ...}, speed), each of which keeps the sum of factors times joint velocities at speed (belts, differentials),
 without regard to positions. Torques of `step` add to those of drives.)")
       .def("reset", &reset, "q"_a = nb::none(), "v"_a = nb::none(), "time"_a = 0.0,
@@ -347,7 +347,8 @@ sub_steps: parts of dt/n that a step is always taken in, each with contacts and 
 friction: of every contact, whatever its shapes say. None: what the world's scene file says; for a world built here dt that of a
 robot's MJCF or 1e-3, law coulomb_cone, solver auto, tolerance 1e-9, acceptable 1e-6, edges 4, choice warm_start, recovery 0.2,
 scheme semi_implicit_euler, rk4, newton, simultaneous.
-effort_limits: cut the torques of driven joints to their effort limits (StepReport.saturated counts them).
+effort_limits: cut the torques that `step` is given to the effort limits of the driven joints (StepReport.saturated counts them); drives
+have limits of their own.
 The world's bodies, hulls and start are shared; what is added to the world later is not in it. One step at a time: a second thread waits.)");
   stepper.def(
       "__init__",

@@ -20,6 +20,14 @@ def stiction(*arguments, cwd=None):
     [
         ([], "command", "stiction --help"),
         (["bogus"], "bogus", "stiction --help"),
+        (["bogus", "--help"], "bogus", "stiction --help"),
+        (["experiment", "walz", "--help"], "walz", "stiction experiment --help"),
+        (["simulate", "--help", "extra", "more"], "more", "stiction simulate --help"),
+        (
+            ["simulate", LINKS],
+            "expected a scene (.toml), whose [[robot]] names such a file",
+            "stiction simulate --help",
+        ),
         (["info"], "MODEL", "stiction info --help"),
         (["experiment", "walz"], "expected one of trot", "stiction experiment --help"),
         (["info", LINKS, "--seed", "x"], "--seed", "stiction info --help"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
 import re
 import sys
 import typing
@@ -30,6 +32,15 @@ def said(error: Exception) -> str:
         f"this needs the package {re.split('[=>]', package)[0]}, which is not installed here; this line installs it:\n"
         f"{sys.executable} -m pip install '{package}'"
     )
+
+
+def write(file: str | os.PathLike, content: str | bytes) -> None:
+    """Writes a file; an error names it, which a full disk's own does not."""
+    try:
+        pathlib.Path(file).write_bytes(content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        error.filename = os.fspath(file)
+        raise
 
 
 def run(name: str, work: typing.Callable[[], None]) -> int:

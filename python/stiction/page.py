@@ -7,7 +7,6 @@ import gzip
 import html
 import importlib.resources
 import json
-import os
 import pathlib
 import typing
 
@@ -102,7 +101,3 @@ def page_of(content: bytes, title: str) -> str:
     store = f'<script type="application/octet-stream" id="stiction-data">{data}</script>'
     start, end = page.index("<link"), page.rindex("</body>")
     return page[:start] + head + page[start:end] + part("body.html") + store + page[end:]
-
-
-def write(file: str | os.PathLike, page: str) -> None:
-    pathlib.Path(file).write_text(page, encoding="utf-8")

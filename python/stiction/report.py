@@ -242,7 +242,7 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
                 images = pictures(trajectory, options.robot)
             except (RuntimeError, ImportError) as missing:
                 print(f"stiction report: without pictures: {command.said(missing)}", file=sys.stderr)
-        file.write_text(report(trajectory, source.stem, images), encoding="utf-8")
+        command.write(file, report(trajectory, source.stem, images))
         print(file)
 
     return command.run("stiction report", write)

@@ -24,6 +24,7 @@ if typing.TYPE_CHECKING:
 
 FRAMES_PER_SECOND = 30
 ROBOT_FILES = (".urdf", ".xml", ".mjcf")
+RUN_FILES = (".npz", ".mcap")
 
 
 def run_of(source: str | os.PathLike, duration: float | None = None, floating: bool = False) -> Trajectory:
@@ -34,7 +35,7 @@ def run_of(source: str | os.PathLike, duration: float | None = None, floating: b
     """
     source = os.fspath(source)
     suffix = pathlib.Path(source).suffix
-    if suffix in (".npz", ".mcap"):
+    if suffix in RUN_FILES:
         return Trajectory.load(source)
     return of_simulation(stiction.simulate(world_of(source, floating), duration=duration))
 
@@ -124,7 +125,7 @@ def to_png(page: str, file: str | os.PathLike, at: float | None = None, size: tu
     """A picture of one state of a page (`to_html`), drawn by a headless Chromium. at: its time (s); None: the end."""
     with tempfile.TemporaryDirectory() as folder, _opened(page, size, folder) as browser:
         browser.seek(1e9 if at is None else at)  # the page goes no further than the run
-        pathlib.Path(file).write_bytes(browser.still_picture())
+        command.write(file, browser.still_picture())
 
 
 def to_mp4(page: str, file: str | os.PathLike, speed: float = 1.0, size: tuple[int, int] = (1280, 800)) -> None:
@@ -224,10 +225,8 @@ def parser() -> argparse.ArgumentParser:
     out.add_argument("--png", metavar="FILE", help="write a picture, drawn by a headless Chromium")
     out.add_argument("--at", type=finite, help="time of the picture (s; default: the end)")
     out.add_argument("--mp4", metavar="FILE", help="write a film, drawn by a headless Chromium")
-    out.add_argument("--speed", type=positive, default=1.0, help="of the film (default: %(default)s)")
-    out.add_argument(
-        "--size", type=size_of, default=(1280, 800), metavar="WxH", help="of picture and film (default: 1280x800)"
-    )
+    out.add_argument("--speed", type=positive, help="of the film (default: 1)")
+    out.add_argument("--size", type=size_of, metavar="WxH", help="of picture and film (default: 1280x800)")
     out.add_argument(
         "--port",
         type=port_of,
@@ -251,32 +250,51 @@ def _visuals(options: argparse.Namespace, trajectory: Trajectory) -> list[Visual
     from .visuals import visuals_of
 
     file = options.robot or options.sources[0]
-    return visuals_of(file, trajectory) if pathlib.Path(file).suffix in ROBOT_FILES else []
+    found = visuals_of(file, trajectory) if pathlib.Path(file).suffix in ROBOT_FILES else []
+    if options.robot and not found:
+        raise ValueError(f"--robot: expected a file (.urdf, .xml) that shows bodies of the run, got {file}")
+    return found
 
 
 def _show_live(options: argparse.Namespace) -> None:
     for name in ("html", "png", "mp4"):
         if getattr(options, name):
             raise ValueError(f"--{name}: expected a run, which --live has none of: it serves a page and writes nothing")
-    if len(options.sources) != 1 or pathlib.Path(options.sources[0]).suffix in (".npz", ".mcap"):
+    if len(options.sources) != 1 or pathlib.Path(options.sources[0]).suffix in RUN_FILES:
         raise ValueError(f"--live: expected one scene or robot, got {' '.join(options.sources)}")
     world = world_of(options.sources[0], options.floating)
     start = of_simulation(stiction.simulate(world, duration=1e-3))
     play_live(world, options.port, pathlib.Path(options.sources[0]).stem, _visuals(options, start))
 
 
+def _refuse_unused(options: argparse.Namespace) -> None:
+    """Of pages that are written or served: an option that would change nothing."""
+    for name, of in (("at", ("png",)), ("speed", ("mp4",)), ("size", ("png", "mp4"))):
+        if getattr(options, name) is not None and not any(getattr(options, other) for other in of):
+            raise ValueError(f"--{name}: expected beside {' or '.join(f'--{other}' for other in of)}")
+    recorded = all(pathlib.Path(source).suffix in RUN_FILES for source in options.sources)
+    for name in ("duration", "floating"):
+        if recorded and getattr(options, name):
+            raise ValueError(f"--{name}: expected a scene or robot to simulate, got {' '.join(options.sources)}")
+
+
 def _show(options: argparse.Namespace) -> None:
+    _refuse_unused(options)
     trajectories = [run_of(source, options.duration, options.floating) for source in options.sources]
     names = [pathlib.Path(source).stem for source in options.sources]
     if len(set(names)) < len(names):
         names = options.sources
+    start, end = min(t.time[0] for t in trajectories), max(t.time[-1] for t in trajectories)
+    if options.at is not None and not start <= options.at <= end:
+        raise ValueError(f"--at: expected a time of the run, {start:g} to {end:g} s, got {options.at:g}")
+    size = options.size or (1280, 800)
     page = to_html(*trajectories, names=names, visuals=_visuals(options, trajectories[0]))
     if options.html:
-        pathlib.Path(options.html).write_text(page, encoding="utf-8")
+        command.write(options.html, page)
     if options.png:
-        to_png(page, options.png, options.at, options.size)
+        to_png(page, options.png, options.at, size)
     if options.mp4:
-        to_mp4(page, options.mp4, options.speed, options.size)
+        to_mp4(page, options.mp4, options.speed or 1.0, size)
     if not (options.html or options.png or options.mp4):
         play(page, options.port)
 

@@ -261,6 +261,12 @@ def test_command_writes_a_page(box_run, tmp_path):
         (["--port", "99999"], "argument --port: invalid port in [0, 65535] value: '99999'"),
         (["--port", "-1"], "argument --port: invalid port in [0, 65535] value: '-1'"),
         (["--at", "nan"], "argument --at: invalid finite number value: 'nan'"),
+        (["--at", "99", "--png", "page.png"], "--at: expected a time of the run, 0 to 2 s, got 99"),
+        (["--at", "-5", "--png", "page.png"], "--at: expected a time of the run, 0 to 2 s, got -5"),
+        (["--at", "1"], "--at: expected beside --png"),
+        (["--speed", "2", "--html", "page.html"], "--speed: expected beside --mp4"),
+        (["--size", "640x480"], "--size: expected beside --png or --mp4"),
+        (["--robot", "bounce.toml", "--html", "page.html"], "--robot: expected a file (.urdf, .xml) that shows bodies"),
     ],
 )
 def test_options_that_make_no_sense_are_refused_by_name(tmp_path, words, said):
@@ -269,6 +275,22 @@ def test_options_that_make_no_sense_are_refused_by_name(tmp_path, words, said):
     assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("option", [["--duration", "5"], ["--floating"]])
+def test_a_recorded_run_is_not_simulated(box_run, tmp_path, option):
+    command = [sys.executable, "-m", "stiction.view", box_run[2], *option, "--html", tmp_path / "page.html"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+    assert f"{option[0]}: expected a scene or robot to simulate, got" in done.stderr
+
+
+@pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_disk_is_said_with_the_file(box_run):
+    command = [sys.executable, "-m", "stiction.view", box_run[2], "--html", "/dev/full"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert "/dev/full" in done.stderr
 
 
 @pytest.mark.parametrize("key", ["time", "body_poses", "contact_offsets", "mesh_faces", "shape_kinds", "format"])

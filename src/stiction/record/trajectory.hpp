@@ -5,7 +5,7 @@
 //   format, version      "stiction trajectory", 4
 //   time q v             (k,) s, (k, nq), (k, nv)
 //   q_names v_names      (nq,) (nv,): of the coordinates
-//   tau tau_desired      (k, nv) N and N m: applied, and what the control had asked for before limits
+//   tau tau_desired      (k, nv) N and N m: applied, and what the control had asked for before limits; without those of drives
 //   residual penetration (k,) worst scaled residual; deepest before the step (m)
 //   certificate_names certificate   (p,), (k, p): its parts, the worst scaled value of each over the solves of the step (since version 4)
 //   iterations sub_steps at_acceptable saturated  (k,) integers: of the solver; parts of the step; 1 where it missed the tolerance; torques

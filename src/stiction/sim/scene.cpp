@@ -401,6 +401,8 @@ void set_inertia(FreeBody& body, std::optional<double> mass, std::optional<doubl
 
 Scene load_scene(const std::string& name, std::optional<Coordinates> coordinates) {
   const std::string path = model_path(name);
+  if (const std::string kind = std::filesystem::path(path).extension().string(); kind == ".urdf" || kind == ".xml" || kind == ".mjcf")
+    throw FileError(path, "", "expected a scene (.toml), whose [[robot]] names such a file; `stiction view` shows it alone");
   toml::table root;
   try {
     root = toml::parse_file(path);
