@@ -330,8 +330,6 @@ Axis signed_distance(const Convex& a, const Convex& b, double margin, Gjk& gjk) 
   return first.separation > margin ? first : AxisSearch(a, b, n).run();
 }
 
-Axis signed_distance_from(const Convex& a, const Convex& b, const Vector3d& start) { return AxisSearch(a, b, start).run(); }
-
 Axis box_axes(const Convex& a, const Convex& b, double margin) {
   const Vector3d &ha = a.core->box_half, &hb = b.core->box_half;
   const Eigen::Matrix3d R = a.X.linear().transpose() * b.X.linear();

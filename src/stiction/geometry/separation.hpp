@@ -42,10 +42,8 @@ class Gjk {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Exact signed distance of the cores of A and B; `signed_distance_from` searches from a direction known to be near. Where they are farther
-/// apart than `margin`, any axis on which that shows.
+/// Exact signed distance of the cores of A and B. Where they are farther apart than `margin`, any axis on which that shows.
 Axis signed_distance(const Convex& a, const Convex& b, double margin, Gjk& gjk);
-Axis signed_distance_from(const Convex& a, const Convex& b, const Eigen::Vector3d& start);
 
 /// Best of the 15 separating axes of two boxes: the signed distance unless the nearest features are a vertex and an edge or vertex. Where
 /// one separates them by more than `margin`, that one.

@@ -2,7 +2,6 @@
 //
 //   fclib_local    u = W r + q                        W, vectors/q, vectors/mu, spacedim
 //   fclib_global   M v = H r + f,  u = Hᵀ v + w       M, H, vectors/f, vectors/w, vectors/mu, spacedim
-//   solution       v, u, r, for comparison
 // Matrices: m, n, nz, nzmax, p, i, x as in CSparse; nz >= 0: triplets (i rows, p columns), -1: compressed columns, -2: compressed
 // rows. Bilateral constraints of a global problem (G) are not supported.
 #include "stiction/base/errors.hpp"
@@ -179,15 +178,6 @@ ReducedProblem load_fclib(const std::string& file, const LoadOptions& options) {
   in.fail("", "neither fclib_local nor fclib_global is in the file");
 }
 
-FclibSolution load_fclib_solution(const std::string& file) {
-  const Hdf5File in(file);
-  FclibSolution out;
-  if (in.has("solution/r")) out.r = in.vector("solution/r");
-  if (in.has("solution/u")) out.u = in.vector("solution/u");
-  if (in.has("solution/v")) out.v = in.vector("solution/v");
-  return out;
-}
-
 }  // namespace stiction
 
 #else
@@ -195,10 +185,6 @@ FclibSolution load_fclib_solution(const std::string& file) {
 namespace stiction {
 
 ReducedProblem load_fclib(const std::string& file, const LoadOptions& /*options*/) {
-  throw FileError(file, "", "this build cannot read HDF5: build it with the HDF5 library (libhdf5-dev)");
-}
-
-FclibSolution load_fclib_solution(const std::string& file) {
   throw FileError(file, "", "this build cannot read HDF5: build it with the HDF5 library (libhdf5-dev)");
 }
 

@@ -110,7 +110,7 @@ class Writer {
 std::string scratch(const char* name) { return (fs::path(testing::TempDir()) / name).string(); }
 
 // A point mass of 2 kg falling at 1 m/s onto a plane while sliding at 3 m/s, mu = 0.5: N = 2 N s, friction 1 N s.
-TEST(Fclib, GlobalProblemAndItsSolution) {
+TEST(Fclib, GlobalProblemHasTheClosedFormAsItsSolution) {
   const std::string file = scratch("global.hdf5");
   for (const double nz : {3.0, -1.0, -2.0}) {
     {
@@ -121,14 +121,11 @@ TEST(Fclib, GlobalProblemAndItsSolution) {
       out.numbers("fclib_global/vectors/f", {-2, 6, 0});
       out.numbers("fclib_global/vectors/w", {0, 0, 0});
       out.numbers("fclib_global/vectors/mu", {0.5});
-      out.numbers("solution/r", {2, -1, 0});
-      out.numbers("solution/u", {0, 2.5, 0});
-      out.numbers("solution/v", {0, 2.5, 0});
     }
     const ReducedProblem p = std::get<ReducedProblem>(load_problem(file));
-    const FclibSolution solution = load_fclib_solution(file);
+    const Vector3d r(2, -1, 0), u(0, 2.5, 0);
     const MatrixXd Rt = p.Rt.to_dense();
-    EXPECT_LT((Rt * (Rt.transpose() * solution.r) + p.u_free - solution.u).norm(), 1e-15);
+    EXPECT_LT((Rt * (Rt.transpose() * r) + p.u_free - u).norm(), 1e-15);
     EXPECT_EQ(p.mu[0], 0.5);
   }
 }

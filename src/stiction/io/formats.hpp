@@ -26,14 +26,6 @@ Lcp parse_siconos_lcp(const std::string& file, std::string_view text);
 // fclib.cpp
 ReducedProblem load_fclib(const std::string& file, const LoadOptions& options = {});
 
-/// Reference solution stored in an FCLIB file; empty members where it has none.
-struct FclibSolution {
-  Eigen::VectorXd r;  ///< contact impulses, 3n
-  Eigen::VectorXd u;  ///< contact velocities, 3n
-  Eigen::VectorXd v;  ///< generalised velocities
-};
-FclibSolution load_fclib_solution(const std::string& file);
-
 /// 3 n x dimension n: numbers of contacts in the plane (dimension 2) or in space (3) among three rows a contact; in the plane the second
 /// tangent is a row of zeros.
 SparseMatrix plane_rows(Eigen::Index dimension, Eigen::Index contacts);

@@ -36,7 +36,6 @@ class SwingCurve {
 
   double start_time() const { return knot_[0]; }
   double end_time() const { return knot_[pieces_]; }
-  double apex_time() const { return apex_time_; }
   const Eigen::Vector3d& end_position() const { return position_[pieces_]; }
 
  private:

@@ -26,7 +26,6 @@ TEST(Swing, MeetsBothEndsInPositionAndVelocity) {
 TEST(Swing, ApexIsTheStepHeightAtHalfTime) {
   const SwingCurve swing = curve();
   const double middle = 0.5 * (kBegin + kFinish);
-  EXPECT_EQ(swing.apex_time(), middle);
   const Eigen::Vector3d expected = 0.5 * (kStart.position + kEnd.position) + Eigen::Vector3d(0.0, 0.0, 0.015);
   EXPECT_LT((swing.at(middle).position - expected).norm(), 1e-15);
   EXPECT_NEAR(swing.at(middle).velocity.z(), 0.0, 1e-14);
@@ -48,7 +47,7 @@ TEST(Swing, VelocityAndAccelerationAreTheDerivatives) {
 
 TEST(Swing, AccelerationIsContinuousAtTheApex) {
   const SwingCurve swing = curve();
-  const double apex = swing.apex_time();
+  const double apex = 0.5 * (kBegin + kFinish);
   EXPECT_LT((swing.at(apex - 1e-12).acceleration - swing.at(apex).acceleration).norm(), 1e-6);
 }
 

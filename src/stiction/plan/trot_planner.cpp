@@ -97,7 +97,6 @@ void TrotPlanner::reset(double t) {
   if (!std::isfinite(t)) throw InvalidArgument("t", "a finite number", fmt::format("{}", t));
   const auto legs = static_cast<Eigen::Index>(legs_.size());
   time_ = t;
-  commanded_pose_ = {};
   plan_.joints = DesiredMotion(standing_.size());
   plan_.joints.q = standing_;
   plan_.foot_position = options_.nominal_feet;
@@ -122,7 +121,6 @@ const TrotPlan& TrotPlanner::update(double t, const PlanarTwist& command, const 
   }
   require_finite_twist("command", command);
   require_finite_twist("measured", measured);
-  commanded_pose_ = advance(commanded_pose_, command, std::max(0.0, t - std::max(time_, options_.start_time)));
   time_ = t;
   plan_.status = Status::solved;
   plan_.distance = 0.0;

@@ -68,8 +68,6 @@ class TrotPlanner {
   const TrotPlan& plan() const { return plan_; }
   const std::vector<Leg>& legs() const { return legs_; }
   const TrotOptions& options() const { return options_; }
-  /// Base pose that the commands alone would have produced since the reset: dead reckoning, for tests and logs.
-  const PlanarPose& commanded_pose() const { return commanded_pose_; }
 
  private:
   struct LegPlan {
@@ -94,7 +92,6 @@ class TrotPlanner {
   std::vector<LegPlan> state_;
   TrotPlan plan_;
   Eigen::VectorXd standing_;
-  PlanarPose commanded_pose_;
   double time_ = 0.0;
 };
 

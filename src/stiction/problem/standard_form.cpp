@@ -119,22 +119,6 @@ void collect_impulses(const StandardForm& form, const LawTerms& terms, const Eig
   }
 }
 
-void standard_terms(const StandardForm& form, LawTerms& terms) {
-  terms.family = form.family;
-  terms.edges = form.edges;
-  terms.contacts.assign(form.contacts.size(), {});
-  for (std::size_t k = 0; k < form.contacts.size(); ++k) {
-    ContactTerms& t = terms.contacts[k];
-    const Index i = static_cast<Index>(k);
-    t.coulomb = form.family == Family::coulomb;
-    t.mu = form.problem.mu[i];
-    t.offset[0] = form.problem.offset[i];
-    if (form.compliance.size() == 0) continue;
-    t.normal_compliance = form.compliance[2 * i];
-    t.tangential_compliance = form.compliance[2 * i + 1];
-  }
-}
-
 void widen(const StandardForm& form, ReducedProblem& wide, std::vector<int>& sizes) {
   const ReducedProblem& p = form.problem;
   const int n = p.contacts();

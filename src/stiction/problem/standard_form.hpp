@@ -38,9 +38,6 @@ void expand_impulses(const StandardForm& form, const LawTerms& terms, const Eige
 void collect_impulses(const StandardForm& form, const LawTerms& terms, const Eigen::Ref<const Eigen::VectorXd>& lambda,
                       GrowVector& cone_impulses);
 
-/// Terms of the problem in standard form itself, for checks of a point (λ̂, β).
-void standard_terms(const StandardForm& form, LawTerms& terms);
-
 /// The same problem with compliance as rows of more columns, G + R = [R_t, R^½][R_t, R^½]ᵀ: three per contact that gives way. For programs
 /// that know rigid contacts alone. `sizes` is scratch.
 void widen(const StandardForm& form, ReducedProblem& wide, std::vector<int>& sizes);

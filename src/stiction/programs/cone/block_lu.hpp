@@ -40,8 +40,6 @@ class BlockLu {
   void solve(Eigen::Ref<Eigen::VectorXd> x) const;
   /// Multiplications of `factor`, about.
   double work() const;
-  /// Number of blocks stored, fill included.
-  int stored_blocks() const { return static_cast<int>(upper_.size()) * 2 + blocks(); }
 
  private:
   struct Upper {           // blocks (p, q) and (q, p) with q eliminated after p

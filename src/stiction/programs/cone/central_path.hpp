@@ -44,7 +44,6 @@ class CentralPath {
   }
 
   double nu() const { return nu_; }
-  double first_nu() const { return first_nu_; }
   /// dν of the last step over ν before it: negative forwards.
   double last_step() const { return last_step_; }
 
