@@ -138,9 +138,7 @@ BaseTilt base_tilt(const Eigen::Ref<const Eigen::Matrix3d>& R_WB, const Eigen::R
 
 Eigen::Vector2d stabilizing_moment(const StabilizerGains& gains, const BaseTilt& tilt) {
   const Eigen::Vector2d angle(tilt.roll, tilt.pitch), rate(tilt.roll_rate, tilt.pitch_rate);
-  const Eigen::Vector2d moment = -gains.inertia * (gains.kp.cwiseProduct(angle) + gains.kv.cwiseProduct(rate));
-  const double norm = moment.norm();
-  return norm > gains.moment_limit ? Eigen::Vector2d(moment * (gains.moment_limit / norm)) : moment;
+  return -gains.inertia * (gains.kp.cwiseProduct(angle) + gains.kv.cwiseProduct(rate));
 }
 
 void compressive_forces(const Eigen::Ref<const Eigen::Matrix3Xd>& point, const Eigen::Ref<const Eigen::Matrix3Xd>& normal,

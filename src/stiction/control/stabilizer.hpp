@@ -24,7 +24,6 @@ struct StabilizerGains {
   Eigen::Vector2d kv = Eigen::Vector2d::Zero();  ///< of their rates
   /// Angular inertia I that turns the feedback into a moment (kg m²); identity: the gains are N m per rad and per rad/s.
   Eigen::Matrix2d inertia = Eigen::Matrix2d::Identity();
-  double moment_limit = kInfinity;  ///< largest norm of m (N m)
   /// δ relative to the largest |A_i|². 0: the moment comes first, however large the forces; 1e-2 keeps two feet that stand almost in
   /// line with the centre from pressing hard for the little moment they can make about that line.
   double regularisation = 0.0;
@@ -42,7 +41,7 @@ struct BaseTilt {
 /// Tilt from the base's orientation and its angular velocity in the base frame (rad/s).
 BaseTilt base_tilt(const Eigen::Ref<const Eigen::Matrix3d>& R_WB, const Eigen::Ref<const Eigen::Vector3d>& w_WB_B);
 
-/// Requested moment m (N m, x and y of the heading frame), cut to `moment_limit`.
+/// Requested moment m (N m, x and y of the heading frame).
 Eigen::Vector2d stabilizing_moment(const StabilizerGains& gains, const BaseTilt& tilt);
 
 /// The answer and its scratch, reused between periods.

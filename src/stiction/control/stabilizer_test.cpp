@@ -150,16 +150,6 @@ TEST(Stabilizer, NoFeetOrNoMomentGiveNoForce) {
   EXPECT_THROW(compressive_forces(feet.point, Eigen::Matrix3Xd(3, 2), kCenter, Eigen::Vector2d::Zero(), 0.0, forces), InvalidArgument);
 }
 
-TEST(Stabilizer, MomentIsLimitedInSizeAndKeepsItsDirection) {
-  StabilizerGains gains;
-  gains.kp << 3.0, 4.0;
-  gains.kv.setZero();
-  gains.moment_limit = 0.1;
-  BaseTilt tilt;
-  tilt.roll = tilt.pitch = 1.0;
-  EXPECT_NEAR((stabilizing_moment(gains, tilt) + Eigen::Vector2d(0.06, 0.08)).norm(), 0.0, 1e-15);
-}
-
 TEST(BaseTilt, RecoversRollPitchAndHeadingFrameRates) {
   const double yaw = 2.0, pitch = 0.3, roll = -0.4;
   const Eigen::Matrix3d Rz = Eigen::AngleAxisd(yaw, Eigen::Vector3d::UnitZ()).toRotationMatrix();

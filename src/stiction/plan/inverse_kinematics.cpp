@@ -17,6 +17,9 @@ constexpr double kLargestStep = 0.5;      // rad or m per iteration, so that far
 constexpr double kInitialDamping = 1e-4;  // λ² relative to trace(J Jᵀ)
 constexpr double kLeastDamping = 1e-14;   // keeps J Jᵀ + λ² I factorisable at a singularity
 constexpr double kLargestDamping = 1e8;   // no smaller step can lower the distance in double precision
+constexpr double kStationary = 1e-6;      // of |J| |e|: a step from there lowers |e| by about 1e-12 of itself
+constexpr double kSingular = 1e-3;        // m/rad: a foot that moves less than this per rad of the joints has its rates damped
+constexpr double kDifference = 1e-5;      // rad, of the central difference for J̇: truncation and rounding are both near 1e-11 of it
 using Frozen = std::array<bool, kMaxLegJoints>;
 
 // True when moving joint i in this direction leaves its limits at once.
@@ -72,12 +75,12 @@ void require_leg(const Leg& leg, const LegVector& q) {
   if (!leg.kinematics) throw InvalidArgument("leg.kinematics", "a function", "none");
 }
 
-// J⁺ rhs, damped along directions whose singular value is below the threshold.
-LegVector solve_rates(const LegJacobian& J, const Eigen::Vector3d& rhs, double threshold) {
+// J⁺ rhs, damped along directions whose singular value is below kSingular.
+LegVector solve_rates(const LegJacobian& J, const Eigen::Vector3d& rhs) {
   Eigen::Matrix3d A = J.lazyProduct(J.transpose());
   const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> eigen(A);
   Eigen::Vector3d w = Eigen::Vector3d::Zero();
-  const double limit = threshold * threshold;
+  constexpr double limit = kSingular * kSingular;
   for (int i = 0; i < 3; ++i) {
     const double sigma2 = std::max(0.0, eigen.eigenvalues()[i]);
     const double damping = sigma2 < limit ? limit - sigma2 : 0.0;
@@ -87,10 +90,10 @@ LegVector solve_rates(const LegJacobian& J, const Eigen::Vector3d& rhs, double t
 }
 
 // J̇ q̇ by a central difference along q̇.
-Eigen::Vector3d jacobian_drift(const Leg& leg, const FootRoll& roll, const LegVector& q, const LegVector& v, double joint_step) {
+Eigen::Vector3d jacobian_drift(const Leg& leg, const FootRoll& roll, const LegVector& q, const LegVector& v) {
   const double fastest = v.cwiseAbs().maxCoeff();
   if (fastest == 0.0) return Eigen::Vector3d::Zero();
-  const double step = joint_step / fastest;
+  const double step = kDifference / fastest;
   Eigen::Vector3d position;
   LegJacobian after, before;
   rolled_ground(leg, roll, q + step * v, position, after);
@@ -117,7 +120,7 @@ InverseKinematicsSolution inverse_kinematics(const Leg& leg, const Eigen::Vector
     solution.status = Status::solved;
     if (solution.distance <= options.tolerance) return solution;
     solution.status = Status::inaccurate;
-    if (projected_gradient(leg, solution.q, J, error) <= options.gradient_tolerance * J.norm() * solution.distance) return solution;
+    if (projected_gradient(leg, solution.q, J, error) <= kStationary * J.norm() * solution.distance) return solution;
     if (damping > kLargestDamping) return solution;
     solution.status = Status::iteration_limit;
     if (solution.iterations >= options.max_iterations) return solution;
@@ -139,27 +142,27 @@ InverseKinematicsSolution inverse_kinematics(const Leg& leg, const Eigen::Vector
   }
 }
 
-void joint_rates(const Leg& leg, const LegVector& q, const Eigen::Vector3d& velocity, const Eigen::Vector3d& acceleration,
-                 const InverseKinematicsOptions& options, LegVector& v, LegVector& a, const FootRoll& roll) {
+void joint_rates(const Leg& leg, const LegVector& q, const Eigen::Vector3d& velocity, const Eigen::Vector3d& acceleration, LegVector& v,
+                 LegVector& a, const FootRoll& roll) {
   require_leg(leg, q);
   require_finite("velocity", velocity);
   require_finite("acceleration", acceleration);
   Eigen::Vector3d position;
   LegJacobian J;
   rolled_ground(leg, roll, q, position, J);
-  v = solve_rates(J, velocity, options.singular_value);
-  const Eigen::Vector3d drift = jacobian_drift(leg, roll, q, v, options.difference_step);
-  a = solve_rates(J, acceleration - drift, options.singular_value);
+  v = solve_rates(J, velocity);
+  const Eigen::Vector3d drift = jacobian_drift(leg, roll, q, v);
+  a = solve_rates(J, acceleration - drift);
 }
 
-void foot_rates(const Leg& leg, const LegVector& q, const LegVector& v, const LegVector& a, const InverseKinematicsOptions& options,
-                Eigen::Vector3d& velocity, Eigen::Vector3d& acceleration) {
+void foot_rates(const Leg& leg, const LegVector& q, const LegVector& v, const LegVector& a, Eigen::Vector3d& velocity,
+                Eigen::Vector3d& acceleration) {
   require_leg(leg, q);
   Eigen::Vector3d position;
   LegJacobian J;
   leg.kinematics(q, position, J);
   velocity = J.lazyProduct(v);
-  acceleration = J.lazyProduct(a) + jacobian_drift(leg, {}, q, v, options.difference_step);
+  acceleration = J.lazyProduct(a) + jacobian_drift(leg, {}, q, v);
 }
 
 }  // namespace stiction

@@ -200,14 +200,13 @@ TEST(InverseKinematics, RatesMatchTheMotionOfTheFoot) {
   std::mt19937 rng(4);
   std::normal_distribution<double> gauss;
   const Leg leg = links_legs()[1];
-  const InverseKinematicsOptions options;
   LegVector q0 = Eigen::Vector3d(-0.3927, -0.7854, -1.5708);
   const Eigen::Vector3d p0 = foot_of(leg, q0);
   for (int trial = 0; trial < 30; ++trial) {
     const Eigen::Vector3d xd = 0.5 * Eigen::Vector3d(gauss(rng), gauss(rng), gauss(rng));
     const Eigen::Vector3d xdd = 10.0 * Eigen::Vector3d(gauss(rng), gauss(rng), gauss(rng));
     LegVector v, a;
-    joint_rates(leg, q0, xd, xdd, options, v, a);
+    joint_rates(leg, q0, xd, xdd, v, a);
     const double h = 1e-3;
     const auto at = [&](double t) { return inverse_kinematics(leg, p0 + t * xd + 0.5 * t * t * xdd, q0).q; };
     // Fourth-order differences of the solved joint positions.
@@ -225,7 +224,7 @@ TEST(InverseKinematics, RatesMatchTheMotionOfTheFoot) {
 TEST(InverseKinematics, RatesStayFiniteAndSmallAtASingularity) {
   const Leg leg = links_legs()[0];
   LegVector v, a;
-  joint_rates(leg, Eigen::Vector3d::Zero(), {0.1, 0.1, 0.1}, {1.0, 1.0, 1.0}, {}, v, a);  // straight: x and y cannot be followed
+  joint_rates(leg, Eigen::Vector3d::Zero(), {0.1, 0.1, 0.1}, {1.0, 1.0, 1.0}, v, a);  // straight: x and y cannot be followed
   EXPECT_TRUE(v.allFinite() && a.allFinite());
   EXPECT_LT(v.norm(), 10.0);
 }

@@ -12,6 +12,10 @@ namespace stiction {
 
 namespace {
 
+constexpr double kDistanceGain = 4.0;    // k_d (1/s): full published speed to 5 cm from a way-point
+constexpr double kHeadingGain = 2.0;     // k_θ (1/s): full published turn to 14° from its bearing
+constexpr double kTurnInPlace = 0.7854;  // rad: a way-point farther aside is turned to on the spot
+
 // Follows `wanted` at no more than rate * dt.
 double approach(double current, double wanted, double rate, double dt) {
   if (std::isinf(rate)) return wanted;
@@ -23,9 +27,9 @@ PlanarTwist wanted_twist(const PatrolParameters& parameters, const PlanarPose& p
   const double distance = away.norm();
   const double bearing = wrap_angle(std::atan2(away.y(), away.x()) - pose.yaw);
   PlanarTwist twist;
-  twist.yaw_rate = std::clamp(parameters.heading_gain * bearing, -parameters.turn, parameters.turn);
-  if (std::abs(bearing) >= parameters.turn_in_place) return twist;
-  const double speed = parameters.distance_gain * distance;
+  twist.yaw_rate = std::clamp(kHeadingGain * bearing, -parameters.turn, parameters.turn);
+  if (std::abs(bearing) >= kTurnInPlace) return twist;
+  const double speed = kDistanceGain * distance;
   twist.vx = std::clamp(speed * std::cos(bearing), 0.0, parameters.forward);
   twist.vy = std::clamp(speed * std::sin(bearing), -parameters.strafe, parameters.strafe);
   return twist;
@@ -42,10 +46,8 @@ PatrolParameters published_patrol() {
 void validate(const PatrolParameters& parameters) {
   if (parameters.waypoints.empty()) throw InvalidArgument("waypoints", "at least one point", "none");
   for (std::size_t i = 0; i < parameters.waypoints.size(); ++i) require_finite(fmt::format("waypoints[{}]", i), parameters.waypoints[i]);
-  const Eigen::VectorXd finite = (Eigen::VectorXd(7) << parameters.tolerance, parameters.forward, parameters.strafe, parameters.turn,
-                                  parameters.distance_gain, parameters.heading_gain, parameters.turn_in_place)
-                                     .finished();
-  require_nonnegative("tolerance, forward, strafe, turn, distance_gain, heading_gain, turn_in_place", finite);
+  require_nonnegative("tolerance, forward, strafe, turn",
+                      Eigen::Vector4d(parameters.tolerance, parameters.forward, parameters.strafe, parameters.turn));
   require_nonnegative("acceleration", parameters.acceleration, true);
 }
 

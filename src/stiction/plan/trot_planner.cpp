@@ -12,6 +12,9 @@ namespace stiction {
 
 namespace {
 
+constexpr double kReplanDistance = 1e-4;  // m: a foothold that moved less is left, as a new curve bends the foot's acceleration
+constexpr double kReplanUntil = 0.8;      // fraction of the swing: later the way left is too short to turn without large accelerations
+
 void require_joints(const std::vector<Leg>& legs, Eigen::Index count) {
   std::vector<char> used(count, 0);
   for (std::size_t l = 0; l < legs.size(); ++l) {
@@ -169,11 +172,11 @@ FootState TrotPlanner::standing(std::size_t l, const Eigen::Vector3d& centre, co
   LegVector v, a;
   Eigen::Vector3d acceleration;
   const Eigen::Vector3d ground = state.velocity;
-  joint_rates(legs_[l], q, ground, state.acceleration, options_.kinematics, v, a, roll);
-  foot_rates(legs_[l], q, v, a, options_.kinematics, state.velocity, acceleration);
+  joint_rates(legs_[l], q, ground, state.acceleration, v, a, roll);
+  foot_rates(legs_[l], q, v, a, state.velocity, acceleration);
   state.acceleration.head<2>() = command.yaw_rate * Eigen::Vector2d(state.velocity.y(), -state.velocity.x());
-  joint_rates(legs_[l], q, ground, state.acceleration, options_.kinematics, v, a, roll);
-  foot_rates(legs_[l], q, v, a, options_.kinematics, state.velocity, state.acceleration);
+  joint_rates(legs_[l], q, ground, state.acceleration, v, a, roll);
+  foot_rates(legs_[l], q, v, a, state.velocity, state.acceleration);
   return state;
 }
 
@@ -194,9 +197,9 @@ void TrotPlanner::stand_until(std::size_t l, double time, const PlanarTwist& com
 void TrotPlanner::replan_swing(std::size_t l, const PlanarTwist& command, const PlanarTwist& measured) {
   LegPlan& leg = state_[l];
   const double done = (time_ - leg.swing_start) / (leg.swing.end_time() - leg.swing_start);
-  if (done >= options_.replan_until) return;
+  if (done >= kReplanUntil) return;
   const FootState target = touchdown_state(l, command, measured);
-  if ((target.position - leg.swing.end_position()).norm() <= options_.replan_distance) return;
+  if ((target.position - leg.swing.end_position()).norm() <= kReplanDistance) return;
   leg.swing.replan(time_, leg.swing.end_time(), target);
 }
 
@@ -244,7 +247,7 @@ void TrotPlanner::solve_joints(std::size_t l) {
   LegPlan& leg = state_[l];
   leg.q = reached(inverse_kinematics(legs_[l], leg.foot.position, leg.q, options_.kinematics));
   LegVector v, a;
-  joint_rates(legs_[l], leg.q, leg.foot.velocity, leg.foot.acceleration, options_.kinematics, v, a);
+  joint_rates(legs_[l], leg.q, leg.foot.velocity, leg.foot.acceleration, v, a);
   scatter(legs_[l].joints, leg.q, plan_.joints.q);
   scatter(legs_[l].joints, v, plan_.joints.v);
   scatter(legs_[l].joints, a, plan_.joints.a);

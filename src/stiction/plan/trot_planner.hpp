@@ -29,9 +29,7 @@ struct TrotOptions {
   /// r (m) of spherical feet that roll while they stand; nominal feet and the legs' kinematics are of their centres. 0 moves the centres
   /// as if they were fixed to the ground, as [ZD15] does, so that the surface slides by r times the angle that the leg turns by.
   double foot_radius = 0.0;
-  double feedback = 0.0;          ///< k_r (s), Raibert's velocity feedback; 0 plans from the command alone
-  double replan_distance = 1e-4;  ///< m: the swing is replanned when its foothold moved further than this
-  double replan_until = 0.8;      ///< fraction of the swing after which the foothold is final
+  double feedback = 0.0;  ///< k_r (s), Raibert's velocity feedback; 0 plans from the command alone
   InverseKinematicsOptions kinematics;
 };
 

@@ -18,6 +18,8 @@ using ConstMatrix = Eigen::Ref<const Eigen::MatrixXd>;
 using ConstVector = Eigen::Ref<const Eigen::VectorXd>;
 using Mask = std::uint32_t;
 
+constexpr int kMostSolutions = 100000;  // 16 MB of them at n = 20, where there may be 2²⁰
+
 void require_small_lcp(const ConstMatrix& M, const ConstVector& q, const EnumerateOptions& options) {
   require_size("M.cols", M.cols(), M.rows());
   require_size("q", q.size(), M.rows());
@@ -192,7 +194,7 @@ void enumerate(const ConstMatrix& M, const ConstVector& q, const EnumerateOption
   solutions.complete = true;
   solutions.values.clear();
   search.run([&] {
-    if (solutions.count == options.max_solutions) return solutions.complete = false;
+    if (solutions.count == kMostSolutions) return solutions.complete = false;
     solutions.values.insert(solutions.values.end(), workspace.z.data(), workspace.z.data() + workspace.z.size());
     ++solutions.count;
     return true;

@@ -20,7 +20,6 @@ namespace stiction {
 struct EnumerateOptions {
   double tolerance = 1e-9;  ///< of signs and of consistency, relative to the rows' terms as in LcpSolution::residual
   int max_size = 20;        ///< largest n accepted
-  int max_solutions = 100000;
 };
 
 /// Memory of the enumeration, reused between calls.
@@ -36,7 +35,7 @@ struct EnumerateWorkspace {
 struct LcpSolutions {
   int size = 0, count = 0;
   std::vector<double> values;  ///< count x size, one solution after the other
-  bool complete = true;        ///< false when max_solutions cut the search
+  bool complete = true;        ///< false when there are more than are kept, 100 000
   Eigen::Index bases = 0;      ///< linear systems solved
 
   auto z(int k) const { return Eigen::Map<const Eigen::VectorXd>(values.data() + Eigen::Index{k} * size, size); }

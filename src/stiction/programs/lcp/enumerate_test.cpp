@@ -69,13 +69,14 @@ TEST(Enumerate, FindsEveryPlantedSolution) {
   for (int k = 0; k < s.count; ++k) {
     for (int i = 0; i < n; ++i) EXPECT_EQ(s.z(k)[i], ((k >> i) & 1) != 0 ? q[i] : 0.0);
   }
-  EnumerateWorkspace workspace;
-  LcpSolutions cut;
-  EnumerateOptions options;
-  options.max_solutions = 5;
-  enumerate(-Eigen::MatrixXd::Identity(n, n), q, options, workspace, cut);
-  EXPECT_EQ(cut.count, 5);
-  EXPECT_FALSE(cut.complete);
+  EXPECT_TRUE(s.complete);
+}
+
+TEST(Enumerate, SaysWhenThereAreMoreSolutionsThanItKeeps) {
+  const int n = 17;  // 131 072
+  const LcpSolutions s = all_solutions({-Eigen::MatrixXd::Identity(n, n), Eigen::VectorXd::Ones(n)});
+  EXPECT_EQ(s.count, 100000);
+  EXPECT_FALSE(s.complete);
 }
 
 TEST(Enumerate, RejectsWhatItCannotEnumerate) {

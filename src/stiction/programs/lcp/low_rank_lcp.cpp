@@ -69,7 +69,7 @@ void ActiveRows::start_from(std::span<const int> warm) {
 bool ActiveRows::append(int i) {
   if (is_null(i) || rank() == r_) return false;
   const double tail = ws_.basis.project(row(i), ws_.d.data());
-  if (tail * ws_.inverse_norm[i] <= options_.rank_tolerance) return false;
+  if (tail * ws_.inverse_norm[i] <= kDependent) return false;
   ws_.basis.append(ws_.d.data());
   ws_.active.push_back(i);
   return true;

@@ -21,9 +21,8 @@
 namespace stiction {
 
 struct LowRankLcpOptions {
-  double tolerance = 1e-12;       ///< see the stopping test
-  double rank_tolerance = 1e-10;  ///< a row this close to the span of the active rows, relative to |a_i|, depends on them
-  int max_pivots = 0;             ///< 0 means 100 + 20 (n + r)
+  double tolerance = 1e-12;  ///< see the stopping test
+  int max_pivots = 0;        ///< 0 means 100 + 20 (n + r)
 };
 
 /// `residual` is the largest of -w_i and |w_active| over |q_i| + |a_i| |y|, from w = A Aᵀ z + q; `infeasible` and `ray` as
@@ -67,6 +66,7 @@ class ActiveRows {
   /// Writes z, w, the active set and the residual as they stand, w = A y + q being up to date.
   Status finish();
 
+  static constexpr double kDependent = 1e-10;  ///< of |a_i|: a row this close to the span of the active rows depends on them
   const Eigen::Ref<const RowMatrix>& A_;
   const Eigen::Ref<const Eigen::VectorXd>& q_;
   const LowRankLcpOptions& options_;
