@@ -100,11 +100,11 @@ Eigen::Quaterniond random_rotation(Uniform& uniform) {
 }
 
 /// Files write "no limit" as a large number, too.
-constexpr double kFarthest = 1e6;
+constexpr double kNoLimit = 1e6;
 
 double random_position(const Joint& joint, Uniform& uniform) {
   const double reach = joint.kind == JointKind::revolute ? std::numbers::pi : 1.0;
-  const bool has_lower = joint.lower > -kFarthest, has_upper = joint.upper < kFarthest;
+  const bool has_lower = joint.lower > -kNoLimit, has_upper = joint.upper < kNoLimit;
   const double lower = has_lower ? joint.lower : has_upper ? joint.upper - 2.0 * reach : -reach;
   const double upper = has_upper ? joint.upper : has_lower ? joint.lower + 2.0 * reach : reach;
   return uniform(lower, upper);
