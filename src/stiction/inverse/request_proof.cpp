@@ -49,15 +49,8 @@ bool is_covered(const LawTerms& law) {
 }
 
 /// Largest g·λ / λ_N over the cone of unit normal impulse, the tangents' share only.
-double reach(const LawTerms& law, int i, const Vector3d& g) {
-  const ContactTerms& t = law.contacts[i];
-  const Vector3d seen = cone_velocity(t, g);
-  if (law.disc()) return t.mu * std::hypot(seen[1], seen[2]);
-  double best = -kInfinity;
-  for (int j = 0; j < law.edges; ++j) {
-    best = std::max(best, section_vertex(j, law.edges).dot(seen.tail<2>()));
-  }
-  return t.mu * best;
+double reach(const ContactTerms& t, const SectionShape& section, const Vector3d& g) {
+  return t.mu * section.slip(-cone_velocity(t, g).tail<2>());
 }
 
 double limit(const ProblemView& p, std::span<const double> tau_max, std::size_t k) {
@@ -105,6 +98,8 @@ struct Supply {
 Supply measure_supply(const ProblemView& p, std::span<const int> joints, std::span<const double> tau_max, const LawTerms& law,
                       const VectorXd& a) {
   Supply supply;
+  SectionShape section;
+  section.reset(law.edges);
   VectorXd u = VectorXd::Zero(p.J.rows()), w = VectorXd::Zero(p.bounded_rows());
   p.J.multiply(a, u);
   p.J_b.multiply(a, w);
@@ -117,7 +112,7 @@ Supply measure_supply(const ProblemView& p, std::span<const int> joints, std::sp
         supply.leftover += std::max(0.0, g[0]);
         break;
       case Contact::Cone::pyramid:
-        supply.leftover += std::max(0.0, g[0] + reach(law, i, g));
+        supply.leftover += std::max(0.0, g[0] + reach(law.contacts[i], section, g));
         break;
       case Contact::Cone::all:
         supply.leftover += std::max(0.0, g[0]) + std::hypot(g[1], g[2]);
