@@ -20,35 +20,12 @@ void measure_damping(const StandardForm& form, ViscousWorkspace& w) {
   }
 }
 
-// Unblocked Cholesky in place; r is small.
-void factor(GrowMatrix& L) {
-  for (Index j = 0; j < L.rows(); ++j) {
-    for (Index k = 0; k < j; ++k) {
-      const double l = L(j, k);
-      for (Index i = j; i < L.rows(); ++i) L(i, j) -= l * L(i, k);
-    }
-    const double pivot = std::sqrt(L(j, j));
-    for (Index i = j; i < L.rows(); ++i) L(i, j) /= pivot;
-  }
-}
-
-// x <- L⁻¹ x and x <- L⁻ᵀ x.
-void solve_lower(const GrowMatrix& L, double* x) {
-  for (Index j = 0; j < L.rows(); ++j) {
-    x[j] /= L(j, j);
-    for (Index i = j + 1; i < L.rows(); ++i) x[i] -= L(i, j) * x[j];
-  }
-}
-void solve_upper(const GrowMatrix& L, double* x) {
-  for (Index j = L.rows() - 1; j >= 0; --j) {
-    for (Index i = j + 1; i < L.rows(); ++i) x[j] -= L(i, j) * x[i];
-    x[j] /= L(j, j);
-  }
-}
-
 // K = I + Σ D (s sᵀ + t tᵀ) and g = -Σ D (s u_s + t u_t).
 void assemble_implicit(const ReducedProblem& p, const ConstRowMap& rows, ViscousWorkspace& w) {
   const Index r = rows.cols();
+  GrowMatrix& K = w.factor.reset(r);
+  K.setIdentity();
+  w.g.setZero(r);
   for (Index i = 0; i < p.contacts(); ++i) {
     if (w.damping[i] == 0.0) continue;
     for (const Index row : {3 * i + 1, 3 * i + 2}) {
@@ -56,7 +33,7 @@ void assemble_implicit(const ReducedProblem& p, const ConstRowMap& rows, Viscous
       for (Index j = 0; j < r; ++j) {
         const double x = w.damping[i] * a[j];
         if (x == 0.0) continue;
-        for (Index k = j; k < r; ++k) w.L(k, j) += x * a[k];
+        for (Index k = 0; k <= j; ++k) K(k, j) += x * a[k];
         w.g[j] -= x * p.u_free[row];
       }
     }
@@ -82,7 +59,7 @@ void whiten_rows(const ReducedProblem& p, const ConstRowMap& rows, ViscousWorksp
       w.lo[v] = p.lo[v - n];
       w.hi[v] = p.hi[v - n];
     }
-    solve_lower(w.L, row.data());
+    w.factor.solve_lower(row.data());
     w.q[v] += row.dot(w.g);
   }
 }
@@ -113,7 +90,7 @@ void solve_program(const ReducedProblem& p, const SolverOptions& options, Solver
   w.y_hat = w.g + w.qp_solution.y;
 }
 
-// Friction falls by h c times the change of slip.
+// Friction falls by D times the change of slip.
 void add_friction(const ReducedProblem& p, const ConstRowMap& rows, const ViscousWorkspace& w, const GrowVector& dy, bool whole,
                   Impulses& out) {
   const Index r = rows.cols();
@@ -134,7 +111,7 @@ void refine(const ReducedProblem& p, const ConstRowMap& rows, bool pivoted, Visc
   p.Rt.add_transposed(out.lambda, w.residual);
   p.Bt.add_transposed(out.beta, w.residual);
   w.residual -= w.y;
-  solve_lower(w.L, w.residual.data());
+  w.factor.solve_lower(w.residual.data());
   if (pivoted) {
     const std::vector<int>& active = w.lcp_solution.active;
     const Index k = static_cast<Index>(active.size());
@@ -152,37 +129,29 @@ void refine(const ReducedProblem& p, const ConstRowMap& rows, bool pivoted, Visc
       w.residual += w.change[j] * Eigen::Map<const Eigen::VectorXd>(w.normals.data() + i * rows.cols(), rows.cols());
     }
   }
-  solve_upper(w.L, w.residual.data());
+  w.factor.solve_upper(w.residual.data());
   w.y += w.residual;
   add_friction(p, rows, w, w.residual, false, out);
 }
-
-}  // namespace
-
-namespace {
 
 constexpr int kRefinements = 2;
 
 // N̂ and what goes with it.
 void eliminate_friction(const StandardForm& form, const ConstRowMap& rows, ViscousWorkspace& w, Impulses& out) {
   const ReducedProblem& p = form.problem;
-  const Index r = p.rank_bound();
   out.lambda.setZero(3 * p.contacts());
   out.beta.setZero(p.bounded_rows());
   measure_damping(form, w);
-  w.L.resize(r, r);
-  w.L.setIdentity();
-  w.g.setZero(r);
   assemble_implicit(p, rows, w);
-  factor(w.L);
-  solve_lower(w.L, w.g.data());
+  w.factor.factor();
+  w.factor.solve_lower(w.g.data());
   whiten_rows(p, rows, w);
 }
 
 // Motion and friction from w.y_hat.
 void finish(const ReducedProblem& p, const ConstRowMap& rows, bool pivoted, ViscousWorkspace& w, Impulses& out) {
   w.y = w.y_hat;
-  solve_upper(w.L, w.y.data());
+  w.factor.solve_upper(w.y.data());
   add_friction(p, rows, w, w.y, true, out);
   for (int k = 0; k < kRefinements && out.status == Status::solved; ++k) refine(p, rows, pivoted, w, out);
   out.motion = w.y;
