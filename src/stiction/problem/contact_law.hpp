@@ -35,7 +35,7 @@ struct ContactMaterial {
   double restitution_tangential = 0.0;  ///< Newton restitution of the tangential velocity, in [0, 1] (moreau)
   double viscosity = 0.0;               ///< N s/m, friction force per slip velocity (viscous)
   double stiffness = 0.0;               ///< N/m along the normal (sap, compliant laws)
-  double damping = 0.0;                 ///< N s/m along the normal (stick_slip_spring, linear_penalty)
+  double damping = 0.0;                 ///< N s/m along the normal (linear_penalty, stick_slip_spring, regularized_stiction)
   double dissipation = 0.0;             ///< s/m, Hunt-Crossley (hunt_crossley)
   double exponent = 1.0;                ///< of the penetration, >= 1; 1.5 is Hertz's, then stiffness is in N/m^1.5 (hunt_crossley)
   double dissipation_time = 0.0;        ///< s, Rayleigh-type damping over stiffness (sap)
