@@ -19,9 +19,9 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 constexpr double kTurn = 1e-3;     // rad between poses of the difference: its error is 1e-13 of rate² |u|, and so is that of rounding
-constexpr double kAtRest = 1e-8;   // m/s, rad/s: below, J̇ v is 1e-16 rad/s times whatever turns
+constexpr double kAtRest = 1e-8;   // m/s, rad/s: below, J̇ v, of second order in v, is rounding
 constexpr double kSlide = 1e3;     // B, in accelerations of the free motion
-constexpr double kBeside = 1e2;    // s²/m, of accelerations: a solve with B is that much coarser, a tenth of small()
+constexpr double kBeside = 1e2;    // s²/m: times scale(), by which the tolerance of a solve with B grows: to a tenth of small()
 constexpr double kAligned = 1e-8;  // rad, of a slip and its friction when the passes end: ten times the tolerance of the solves
 constexpr int kForcePasses = 8;    // each gains two digits or more where forces exist; a stiff slide, of first order, takes two
 constexpr int kMostFactorizations = 200;  // ten times what a solvable problem takes; where none exists there is another way on
@@ -291,8 +291,8 @@ AccelerationLevel::Answer AccelerationLevel::solve_law(const EventSetting& setti
       const std::size_t i = static_cast<std::size_t>(k);
       if (!along_[i].isZero(0.0)) r.u_free.segment<2>(3 * k + 1) += slip_seen(i, pass, slide);
     }
-    // Contacts that stick contradict each other in their last digits. Where the certificate counts residuals beside B, they need be no
-    // finer than accelerations are wanted, well below small(): Newton would chase those digits.
+    // Redundant contacts that stick agree to rounding alone, and Newton would chase those digits. A solve with B, beside which the
+    // certificate measures, need be no finer than accelerations are wanted, a tenth of small().
     const bool beside = largest_entry(r.u_free) > scale_;
     options.tolerance = setting.contact.tolerance * (beside ? std::max(1.0, kBeside * scale_) : 1.0);
     options.warm_start = setting.contact.warm_start && !cold;

@@ -113,7 +113,7 @@ class AccelerationLevel {
   const WorldData& data() const { return data_; }
   /// Of the last evaluation: accelerations below this are none (m/s²).
   double small() const { return kSmall * scale_; }
-  /// A contact without slip by its law slips: it takes an impulse to stop it.
+  /// A contact slips whose law allows no slip: an impulse is needed to stop it.
   bool holds_slip() const { return holds_slip_; }
   const GrowVector& free() const { return reduction_.v_free; }  ///< nv, v̇ without contacts and bounded rows
   /// A x for the change x of velocities, and of configurations, that brings back what the last evaluation holds: contacts that bear to gap

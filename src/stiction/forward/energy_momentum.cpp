@@ -188,7 +188,7 @@ void EnergyMomentum::balance(const World& world, double h, const WorldData& data
   change = change_.segment(tree.first, tree.size);
   if (tree.is_free) {
     const Vector3d v = middle_.v.segment<3>(tree.first), omega = middle_.v.segment<3>(tree.first + 3);
-    change.head<3>() -= h * omega.cross(v);  // the axes of the midpoint stand still
+    change.head<3>() -= h * omega.cross(v);  // the bias is of axes that turn with the body, the change of v of axes that stand still
   }
   rows.noalias() = M * change;
   rows += h * data.bias.segment(tree.first, tree.size);

@@ -7,7 +7,7 @@
 //   b̄ of the joints:   bias(q_m, w) + s y,  y = M_jj(q_m) w_j,  s such that Δ(T + V) = w·(h tau + Jᵀλ)   [Gonzalez 1996]
 // A free root turns by the Cayley map of h ω_w (quaternion (1, h ω_w/2), normalised), which carries angular momentum over exactly
 // [Austin, Krishnaprasad, Wang 1993]; its centre of mass moves by h (P + P⁺)/(2 m), along its parabola. What is free therefore keeps
-// momentum and energy to rounding at any step, and a robot on a fixed base its energy. s is O(h²), and what it makes up for is O(w_j).
+// momentum and energy to rounding at any step, and a robot on a fixed base its energy. s = O(h²); the energy error it corrects is O(w_j).
 // b̄ is that of v⁺: a fixed point, sought by Newton's method with M for the derivative (a pass gains a factor of h |ω|) while the impulses
 // of contacts and rows are held; then these are solved for again, kSolves times at most. Where the passes do not converge the step is
 // halved: h |ω| of joints has to be below one or so; a free body's rotation has its solution from free_motion.hpp at any spin.

@@ -17,10 +17,10 @@ using Eigen::Vector2d;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-constexpr double kAhead = 0.1;        // of the tolerance of time: nor is a gap one that closes before
-constexpr double kStill = 1e-9;       // m/s, rad/s: the tolerance of the solves; comes in no faster
+constexpr double kAhead = 0.1;        // of the tolerance of time: a gap that closes sooner is closed
+constexpr double kStill = 1e-9;       // m/s, rad/s: a slower approach is none, to the tolerance of the solves
 constexpr double kSlips = 1e-8;       // m/s, rad/s: slower is sticking
-constexpr double kRounding = 1e-14;   // m, rad: a drift is none
+constexpr double kRounding = 1e-14;   // m, rad: a smaller drift is rounding
 constexpr double kDependent = 1e-10;  // of a row: what is left of it beside the others is rounding
 
 }  // namespace

@@ -48,7 +48,7 @@ class EventDriven {
   void impulses_of(std::span<const ContactPoint> contacts, const ContactProblem& problem, Solution& solution) const;
 
  private:
-  static constexpr double kClosed = 1e-9;  // m, rad: a gap is none
+  static constexpr double kClosed = 1e-9;  // m, rad: a smaller gap is closed
 
   struct ContactImpulse {
     ContactPoint point;       ///< as it bore last
@@ -60,11 +60,11 @@ class EventDriven {
   };
   struct Gap {
     std::uint64_t id;                 ///< of a contact or a limit
-    double gap, speed, acceleration;  ///< m, m/s, m/s² or rad; kClosed more where the speed is no more than that of rest
-    double ground;                    ///< where it counts from
+    double gap, speed, acceleration;  ///< m, m/s, m/s² or rad; the gap counts from `ground`, kClosed more up to the speed of rest
+    double ground;                    ///< <= 0, the depth at which the piece began
     Eigen::Vector3d normal;           ///< of the contact, world axes; zero of a limit, and of what lay deeper as the piece began
 
-    /// As long as neither body has come to the other's far side, where round shapes have the same ids.
+    /// False once a body has passed to the other's far side, where round shapes have the same ids.
     bool goes_on_as(const Gap& later) const { return id == later.id && normal.dot(later.normal) >= 0.0; }
   };
   struct Margin {

@@ -15,10 +15,10 @@ using Eigen::Ref;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-constexpr double kSoon = 0.01;      // of the tolerance of time: a contact has arrived
-constexpr double kCubicTurn = 0.5;  // rad: over less, a gap is a cubic
-constexpr double kLeast = 1e-13;    // s: a piece is longer
-constexpr int kRootSteps = 60;      // of the time of an event: more than halving would take
+constexpr double kSoon = 0.01;      // of the tolerance of time: a contact that closes sooner has arrived
+constexpr double kCubicTurn = 0.5;  // rad: while bodies turn by less, a cubic stands for a gap
+constexpr double kLeast = 1e-13;    // s: no piece is shorter
+constexpr int kRootSteps = 60;      // of the search for an event: more than halving would take
 constexpr int kScalar = 60;         // halvings of a cubic's root, to rounding
 constexpr double kJump = 100.0;     // accelerations of the motion: a slip that changes faster jumps, as stiff slides come and go
 constexpr double kResolved = 1e-5;  // of a body's speed: what rk4 may err by in a piece; a disc that rolls on its rim gains energy beyond
@@ -26,7 +26,7 @@ constexpr double kShortest = 1e-3;  // of a piece: rk4 and symplectic_euler cut 
 constexpr double kKink = 1e-3;      // of a piece: forces are continuous where a stick gives way or a contact is left, so an error t of
                                     // its time alters velocities by t²
 
-/// First x in (0, 1] at which the cubic with these values and slopes at 0 and 1 is no more above 0, as it is at 0.
+/// First x in (0, 1] at which the cubic with these values and slopes at 0 and 1 is no longer positive; infinity where it stays so.
 double first_root(double value_0, double slope_0, double value_1, double slope_1) {
   const double d = value_1 - value_0;
   const double c2 = 3.0 * d - 2.0 * slope_0 - slope_1, c3 = slope_0 + slope_1 - 2.0 * d;
@@ -84,13 +84,13 @@ bool EventDriven::flow(const EventSetting& setting, double s) {
   return found;
 }
 
-// Of the last flow, by the integrator's own estimate, over what is allowed: above 1 it is too much.
+// Estimated error of the last flow over what is allowed: above 1 the piece is too long.
 double EventDriven::excess(const EventSetting& setting, double s) {
   if (setting.events.integrator == Integrator::rk45) return error_ / setting.events.integration_tolerance;
   if (!evaluate(setting, at_.q, at_.v, end_)) return 0.0;
   end_time_ = s;
-  // Of order three: the accelerations of the end in the place of the last stage's. Of symplectic_euler, which is asked to be stable alone,
-  // what they change the velocity by: no more than it is.
+  // rk4: what the accelerations of the end, in the place of the last stage's, change v by, an estimate of order three. symplectic_euler
+  // need only be stable: the change of the accelerations over the piece may change v by no more than v.
   const bool euler = setting.events.integrator == Integrator::symplectic_euler;
   const VectorXd& before = accelerations_[euler ? 0 : 3].v_dot;
   const double weight = euler ? s : s / 6.0, allowed = euler ? 1.0 : kResolved;
@@ -113,7 +113,7 @@ double EventDriven::fit_error(const EventSetting& setting, double s) {
   const double least = strict ? kLeast : kShortest * s, power = strict ? 0.2 : integrator == Integrator::rk4 ? 0.25 : 0.5;
   while (!failed_) {
     const bool found = flow(setting, s), forceless = !found && forceless_;
-    if (forceless && !strict) break;  // to where is found next
+    if (forceless && !strict) break;  // the searches after this find how far forces exist
     const double over = found ? excess(setting, s) : 1.0;
     if (found && over <= 1.0) break;
     if (s <= least) {
@@ -125,8 +125,8 @@ double EventDriven::fit_error(const EventSetting& setting, double s) {
   return s;
 }
 
-// Gaps that are open, of contacts and joints' ends, and may close within `left` of x. What lay deeper as the piece began counts from there,
-// and is open while it comes out: the normals of what overlaps turn at will.
+// Gaps that are open, of contacts and joints' ends, and may close within `left` of x. What overlaps as the piece begins counts from
+// that depth, and as open while it comes out: normals of shapes that overlap may turn abruptly.
 void EventDriven::list_gaps(const EventSetting& setting, const PhasePoint& x, double left, const VectorXd& v_dot, std::vector<Gap>& out) {
   const World& world = setting.world;
   const double rest = setting.events.rest_speed;
@@ -210,7 +210,7 @@ double EventDriven::clear_time(const EventSetting& setting, double s) {
     for (std::size_t b = 0; b < setting.reach.size(); ++b)
       turning = std::max(turning, body_velocity(setting.world, data_, static_cast<int>(b), low > 0.0 ? at_.v : start_.v).tail<3>().norm());
     double high = turning * (s - low) > kCubicTurn ? low + kCubicTurn / turning : s;
-    while (!flow(setting, high)) {  // there are no forces: to before that
+    while (!flow(setting, high)) {  // no forces exist there: halve
       high = 0.5 * (low + high);
       if (high - low <= tolerance) return high;
       s = high;
@@ -221,7 +221,7 @@ double EventDriven::clear_time(const EventSetting& setting, double s) {
       const double t = std::max(first_closing(low, high), low + kSoon * tolerance);
       clear = !(t < high);
       if (clear) break;
-      if (!flow(setting, t)) return t;  // as if something had changed: what has, is found next
+      if (!flow(setting, t)) return t;  // no forces exist there: mode_time finds how far they do
       list_gaps(setting, at_, high - low, last, middle_gaps_);
       if (std::ranges::any_of(middle_gaps_, closed)) {
         high = t;
@@ -275,7 +275,7 @@ void EventDriven::margins(const PhasePoint& x, const Accelerations& forces, std:
   }
 }
 
-// Whether the state s after the piece began is no more of its modes; by how much, in `margins_`, empty where there are no forces.
+// Whether a mode has changed at the time s after the piece began. Fills `margins_`; they are empty where no forces exist.
 bool EventDriven::changed(const EventSetting& setting, double s) {
   margins_.clear();
   if (at_time_ != s && !flow(setting, s)) return true;
@@ -334,7 +334,7 @@ double EventDriven::mode_time(const EventSetting& setting, double s) {
   return high;
 }
 
-// To where forces do not exist, within the width of an event.
+// A step of Euler, no longer than the width of an event, to where no forces exist.
 bool EventDriven::cross(const EventSetting& setting, double s) {
   const auto slope = [&](int, const VectorXd&, const VectorXd&, VectorXd& v_dot) {
     v_dot = accelerations_[0].v_dot;

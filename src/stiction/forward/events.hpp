@@ -33,8 +33,8 @@ struct EventOptions {
   ImpactModel impact = ImpactModel::newton;
   ImpactOrder order = ImpactOrder::simultaneous;
   double time_tolerance = 1e-9;         ///< s, to which events are found, > 0
-  double rest_speed = 1e-6;             ///< m/s, a rebound below it is none, > 0
-  double integration_tolerance = 1e-9;  ///< rk45: error of a piece, of coordinates and velocities beside 1, > 0
+  double rest_speed = 1e-6;             ///< m/s, a slower rebound is none, > 0
+  double integration_tolerance = 1e-9;  ///< rk45: largest |error|/(1 + |x|) of a piece over coordinates and velocities x, > 0
   int most_events = 200;                ///< pieces that a step may be cut into, > 0; what is left of it is taken at velocity level
 };
 /// Throws InvalidArgument naming the member.

@@ -12,9 +12,9 @@ using Eigen::Ref;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-constexpr double kPush = 1e-6;     // of v, a thousand times the tolerance of the solves
-constexpr double kCaught = 1e3;    // in pushes: a jam changes v by a share of itself
-constexpr int kMostInTurn = 1000;  // sequences of n bodies with ε near 0 go on like a geometric series
+constexpr double kPush = 1e-6;     // of |v|, what the push of `jam` changes it by: a thousand times the tolerance of the solves
+constexpr double kCaught = 1e3;    // in pushes: what changes v by more is a jam
+constexpr int kMostInTurn = 1000;  // with ε near 0 the impacts among n bodies die out like a geometric series, and never end
 
 double speed_in(const ContactProblem& p, int i, const Ref<const VectorXd>& v) {
   Vector3d u = Vector3d::Zero();
@@ -64,8 +64,8 @@ void Impacts::assemble_problem(const EventSetting& setting, const WorldData& dat
     if (!(-p.restitution[i] * speed > setting.events.rest_speed)) p.restitution[i] = 0.0;
     if (!(speed > setting.events.rest_speed)) continue;
     const Law law = p.laws.empty() ? setting.contact.law : p.laws[i];
-    if (!terms_of(law, p.mu[i], material_of(p.material, i)).is_half_space())
-      continue;  // its friction asks for no load, and would hold what leaves
+    // Friction of a half space needs no load, and would hold a contact that leaves.
+    if (!terms_of(law, p.mu[i], material_of(p.material, i)).is_half_space()) continue;
     if (p.laws.empty()) p.laws.assign(taken_.size(), impact_law(setting.contact.law));
     p.laws[i] = Law::frictionless;
   }
@@ -200,7 +200,7 @@ bool Impacts::meet(const EventSetting& setting, const WorldData& data, const Ref
   return meet_once(setting, data, q, kAll, v) || give_up();
 }
 
-// Contacts or rows that the impacts in turn have left, or that are no matter of contacts.
+// Whether a contact or row still comes in: impacts in turn end after kMostInTurn, and only contacts begin them.
 bool Impacts::still_coming(const EventSetting& setting, const WorldData& data, const VectorXd& v) const {
   for (const ContactPoint& c : contacts) {
     if (contact_velocity(setting.world, data, c, v)[0] < -setting.events.rest_speed) return true;

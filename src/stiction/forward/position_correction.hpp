@@ -2,9 +2,8 @@
 // enters v, so it adds no kinetic energy. δ is the answer of one more contact problem on the same R, law `todorov` without friction:
 //
 //   min ½ δᵀMδ + Σ ½ λ_i² R_i    0 <= λ_i ⊥ N_i δ + R_i λ_i + c_i >= 0,   c_i = u_N - γ d_i/h  (d_i > 0),  u_N + φ/h  (apart)
-// d_i = -φ_i is the penetration to undo where it is more than what is left alone (undone whole: else it would come down to that for ever,
-// and every step of a pile at rest would solve for the last 1e-12 m), u_N >= 0 what v⁺ undoes already, γ the share undone in a step. Joint
-// limits take part.
+// d_i = -φ_i is the penetration to undo, u_N >= 0 what v⁺ undoes already, γ the share undone in a step. Overlap below `allowed` is left.
+// Above it all is undone, not only the excess: else every later step would solve for the last 1e-12 m. Joint limits take part.
 // - R_i = σ trace(G_ii)/3: demands that contradict each other (a body wedged between two others) share what is possible, and a contact
 //   that its robot can hardly move (|N_i| small beside the other rows of the same contact) moves it by no more than 1/(2 sqrt σ) times a
 //   usual one.

@@ -4,8 +4,8 @@
 //   rk4                the classical tableau; rk45: Dormand and Prince's, order 5, error by the embedded one of order 4 [Hairer, Nørsett,
 //                      Wanner, Solving Ordinary Differential Equations I, II.5]
 // Free joints' linear velocities are integrated in the axes of the world, so a thrown body is on its parabola whatever its spin. The
-// tableaus act on the coordinates q themselves, whose rate of a quaternion is (ω as a quaternion) / 2 behind it at unit length. What a
-// stage hands out is brought to unit length, so the field is smooth around the unit sphere and the order is that of the tableau.
+// tableaus act on the coordinates q themselves; a unit quaternion p has the rate p (0, ω)/2. A stage normalises its quaternions before they
+// are used, so the field is smooth around the unit sphere and the order is that of the tableau.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct Tableau {
   std::array<std::array<double, kMostStages>, kMostStages> a;
   std::array<double, kMostStages> b, error;
 };
-/// One stage of symplectic_euler too, for who sums over stages.
+/// symplectic_euler has one stage of weight 1, so that sums over stages need no case for it.
 const Tableau& tableau_of(Integrator integrator);
 
 struct RungeKuttaWorkspace {
@@ -44,8 +44,8 @@ void turn_to_body(const World& world, const Eigen::Ref<const Eigen::VectorXd>& q
 /// v̇ + ω × v of the free joints' linear velocities: the acceleration of their origins, in their axes.
 void add_turning(const World& world, const Eigen::Ref<const Eigen::VectorXd>& v, Eigen::Ref<Eigen::VectorXd> v_rate);
 
-/// From `start` by s; slope(stage, q, v, v̇) returns false where there is none, which is returned. `error`: of rk45's embedded method,
-/// largest entry beside 1.
+/// From `start` over s. slope(stage, q, v, v̇) writes v̇; where it returns false, as no forces exist there, so does this. `error`: by rk45's
+/// embedded method, the largest |error|/(1 + |x|) over coordinates and velocities x.
 template <class Slope>
 bool runge_kutta(Integrator integrator, const World& world, double s, const PhasePoint& start, const Slope& slope, RungeKuttaWorkspace& w,
                  PhasePoint& end, double& error) {

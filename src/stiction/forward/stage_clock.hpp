@@ -17,7 +17,7 @@ class StageClock {
     report_.seconds[static_cast<std::size_t>(stage)] += std::chrono::duration<double>(end - start_).count();
     start_ = end;
   }
-  /// Forgets the time since then, which another clock has told.
+  /// Leaves out the time since the last stage, which another clock has counted.
   void restart() { start_ = now(); }
 
  private:

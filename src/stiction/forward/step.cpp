@@ -15,7 +15,7 @@ namespace stiction {
 
 namespace {
 
-constexpr int kHalvings = 3;    // a step of an eighth that fails is no matter of its length
+constexpr int kHalvings = 3;    // if an eighth of the step fails, a shorter one would too
 constexpr int kMeetings = 3;    // solves with contacts and limits that the one before would have passed: bodies thrown at the next in a row
 constexpr double kRoom = 10.0;  // accelerations, in those of gravity, that contacts are found for before they are known
 
@@ -169,8 +169,8 @@ void Stepper::detect() {
   if (!std::ranges::all_of(margin_, [](double m) { return std::isfinite(m); })) return;  // nor is |v|²: no step will be taken
   scene_.update_poses(data_.X_WB);
   scene_.detect(2.0 * allowance, margin_, contacts_);
-  // A point that cannot touch within the step, accelerations of ten times gravity included, has no say in it. Either body may be stopped by
-  // others within the step, and the other one goes on. What torques, pushes and impacts do beyond that, `meet_missed` looks after.
+  // Leave out points that cannot close within the step, even at ten times gravity. Either body may be stopped by others within the step,
+  // and the other one goes on. Contacts that stronger torques, pushes and impacts close, `meet_missed` finds.
   std::erase_if(contacts_, [&](const ContactPoint& c) {
     const double a = c.n.dot(point_velocity(data_, data_.V_WB, c.body_a, c.p_WC)),
                  b = c.n.dot(point_velocity(data_, data_.V_WB, c.body_b, c.p_WC));

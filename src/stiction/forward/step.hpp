@@ -11,7 +11,7 @@
 // better point when that meets `acceptable`; otherwise it is taken in halves, quarters and eighths. What still misses, or ends
 // out of reach (kFarthest), leaves the state as it was; `problem` is then the one that failed, and the report says so.
 // `sub_steps` n: a step is n steps of dt/n under the same torques and drives, for what is stiffer than the control is fast. Compliant
-// contacts are implicit, stable at any step; what they lose of their oscillation, 1 - (1 + (ω h/n)²)^(-1/2) a part, is what n is for.
+// contacts are implicit and stable at any step, but a part multiplies an oscillation at ω by (1 + (ω h/n)²)^(-1/2): n brings that near 1.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ struct StepOptions {
   AssembleOptions assemble;  ///< dt, joint rows, what pairs have of their own; its law is that of `contact`
   SolveOptions contact;      ///< law, solver, and the tolerance aimed at
   Scheme scheme = Scheme::semi_implicit_euler;
-  double acceptable = 1e-6;           ///< largest scaled residual that a step may go on with; below contact.tolerance it has no say
+  double acceptable = 1e-6;           ///< largest scaled residual that a step may go on with; no effect where it is below contact.tolerance
   bool strict = false;                ///< only steps that meet contact.tolerance are taken
   EventOptions events;                ///< of the scheme event_driven
   int sub_steps = 1;                  ///< parts of dt/n, each with contacts and a solve of its own, that a step is always taken in

@@ -1,10 +1,10 @@
 // Impacts that follow from others within one step.
 //
-// A contact with restitution takes part in a step that its velocity u_N before it closes, φ + h u_N <= 0, for Newton's law returns that
-// (`normal_offset`), or where it rests, slower and nearer than what gravity does in a step. Any other may touch within this step only where
-// an impact throws one body against the other. Held at the surface it would lose that velocity, so it waits for the next step, and bounces
-// by the velocity that it has then: impulses one after the other, as in a row of balls [Smith, Kaufman, Vouga, Tamstorf, Grinspun,
-// Reflections on Simultaneous Impact, 2012, sequential impulses]. Bodies overlap by h |u_N| at most until then.
+// A contact with restitution takes part in a step if the velocity u_N before it would close the contact, φ + h u_N <= 0, as Newton's law
+// reverses that velocity (`normal_offset`); or if it rests: φ and h |u_N| are below what gravity covers in a step. Any other touches within
+// this step only if an impact throws one body against the other. Held at the surface it would lose that velocity, so it waits for the next
+// step, and bounces by the velocity that it has then: impulses one after the other, as in a row of balls [Smith, Kaufman, Vouga, Tamstorf,
+// Grinspun, Reflections on Simultaneous Impact, 2012, sequential impulses]. Bodies overlap by h |u_N| at most until then.
 #pragma once
 
 #include <vector>

@@ -11,7 +11,7 @@ using Eigen::Index;
 using Ref = Eigen::Ref<const Eigen::VectorXd>;
 
 constexpr double kWellApart = 1e-3;   // of R's first pivot: as the solver takes rows into account at first (laws/convex.cpp)
-constexpr double kDependent = 1e-10;  // of a joint's motion: below it, it is rounding of what the base takes up
+constexpr double kDependent = 1e-10;  // of a joint's motion: if the base takes up all but this, what is left is rounding
 
 void list_rows(const StandardForm& form, const Solution& refused, std::vector<int>& rows) {
   rows.clear();

@@ -22,7 +22,7 @@ using Eigen::VectorXd;
 using Ref = Eigen::Ref<const VectorXd>;
 
 constexpr double kRounding = 1e-10;  // of the terms that the gap is made of
-constexpr double kUnbounded = 1e4;   // impulses this many times the step's are taken for without bound
+constexpr double kUnbounded = 1e4;   // larger impulses, in those of the step, count as without bound
 constexpr int kPolygon = 16;         // edges of the polygon around the disc
 
 /// What a law asks of a contact and what it lets it push with.
@@ -208,7 +208,7 @@ ProblemView with_joint_rows(const ProblemView& p, std::span<const int> joints, c
           w.none, w.v_none, w.J_b, w.b,       w.lo, w.hi, rigid,         no_kinds, p.ids,  no_ids};
 }
 
-/// Demands of the law, of one-sided and bilateral rows and of the joints; equations are two.
+/// Demands of the law, of one-sided and bilateral rows and of the joints; an equation is two of opposite sign.
 void list_demands(const ProblemView& request, int joint_rows, const LawTerms& law, const StandardForm& form,
                   std::vector<RequestProofWorkspace::Demand>& demands) {
   demands.clear();

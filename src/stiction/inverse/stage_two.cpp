@@ -13,8 +13,7 @@ using Ref = Eigen::Ref<const VectorXd>;
 
 constexpr double kBelow = 1e-2, kFinest = 1e-13;  // tolerance of the program: two digits below the certificate's, no finer than its default
 
-// Friction of contacts whose tangents give way is fixed by the motion: only the normals are free, and what they meet is what friction
-// leaves.
+// Friction of contacts whose tangents give way is fixed by the motion: it goes to `fixed`, and their normals alone are left to choose.
 void split_off_friction(const LawTerms& law, const GrowVector& lambda, StageTwoWorkspace& w) {
   w.terms.family = law.family;
   w.terms.edges = law.edges;
@@ -56,7 +55,7 @@ bool is_polygonal_coulomb(const StandardForm& form) { return form.family == Fami
 // contacts that rest (convex) or dissipate most (Coulomb).
 bool is_admissible(const StandardForm& form, const Generators::Variable& g, const Eigen::Vector3d& u, double tolerance) {
   if (form.family == Family::energy) return true;
-  if (form.family == Family::coulomb && u[0] > tolerance) return false;  // friction asks for touch, along any tangent
+  if (form.family == Family::coulomb && u[0] > tolerance) return false;  // no friction, in any direction, on a contact that opens
   return std::abs(is_polygonal_coulomb(form) ? u[0] : g.direction.dot(u)) <= tolerance;
 }
 

@@ -319,7 +319,7 @@ void solve_compliant(const ReducedProblem& p, const LawTerms& terms, const Solve
   out.iterations = 0;
   for (int k = 0; k < kMultipliers; ++k) {
     found = newton(p, most, w, out.iterations) || (out.iterations < most && follow_friction(p, terms, most, w, out.iterations));
-    if (!found) {  // the best of the path is as good as any
+    if (!found) {  // no solution: return the last point reached, at the problem's own friction
       read_contacts(terms, w);
       evaluate(p, w.y, w);
     }

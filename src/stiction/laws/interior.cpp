@@ -141,7 +141,8 @@ void polish_convex(const StandardForm& form, int max_factorizations, InteriorWor
   take_tangents(w.sticking, w.solution.lambda, w.solution.beta);
   out.lambda = w.solution.lambda;
   out.beta = w.solution.beta;
-  out.status = w.solution.status == Status::solved ? Status::solved : Status::inaccurate;  // its few systems are no limit of the law
+  // inaccurate, not iteration_limit: the polish has a small budget of its own.
+  out.status = w.solution.status == Status::solved ? Status::solved : Status::inaccurate;
   out.iterations += w.solution.iterations;
 }
 

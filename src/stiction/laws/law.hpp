@@ -2,7 +2,7 @@
 //
 //   frictionless     0 <= λ_N ⊥ u_N + c >= 0, λ_T = 0                                              LCP, symmetric PSD
 //   no_slip          the same with u_T = 0, λ_T free (μ = ∞) [ZD15 section 3; D14]                  LCP, symmetric PSD
-//   viscous          0 <= λ_N ⊥ u_N + c >= 0, λ_T = -h c u_T on closed contacts [D14]                  LCP, symmetric PSD
+//   viscous          0 <= λ_N ⊥ u_N + c >= 0, λ_T = -h η u_T on closed contacts [D14]                  LCP, symmetric PSD
 //   coulomb_pyramid  Signorini and Coulomb with a polygon of k edges [ZD15 section 4; Stewart-Trinkle, Anitescu-Potra]  LCP
 //   coulomb_cone     Signorini and Coulomb with the true disc (De Saxce)                            cone complementarity
 //   coulomb_ellipse  the same with an ellipse: laws/coulomb_ellipse.cpp [Goyal, Ruina, Papadopoulos 1991]  cone complementarity
@@ -13,8 +13,8 @@
 //   max_dissipation  min vᵀMv/2 over λ ∈ K with u_N + c >= 0 [ZD15 section 5; Drumwright-Shell]      convex QP
 //   linear_penalty, stick_slip_spring [G14, Alg. 1], regularized_stiction [T-UA], hunt_crossley
 //                    λ = f(u⁺), compliant: problem/constitutive.hpp                              Newton in the r-space
-// μ = ∞ under Coulomb's laws: docs/laws.md#infinite-friction. c is the gap and restitution offset of `normal_offset` (viscous: the second c
-// is the contact's viscosity, N s/m); K the friction cone or pyramid. no_slip, viscous, anitescu and max_dissipation put friction on closed
+// μ = ∞ under Coulomb's laws: docs/laws.md#infinite-friction. c is the gap and restitution offset of `normal_offset`, η the contact's
+// viscosity (N s/m), K the friction cone or pyramid. no_slip, viscous, anitescu and max_dissipation put friction on closed
 // contacts only (`find_closed`). Bounded rows are variables of every program. All but max_dissipation are conditions on (λ, J v⁺) alone,
 // which is what makes their inverse dynamics exact (docs/laws.md).
 #pragma once
@@ -66,10 +66,10 @@ inline constexpr int kMostEdges = 1024;
 /// What is asked of the contacts: a law, its section and the scheme that fills its gaps.
 struct LawModel {
   Law law = Law::coulomb_cone;
-  int edges =
-      4;  ///< k of the polygonal laws, in [4, kMostEdges]; edge j points at angle 2πj/k from the first tangent. anitescu: 0 is the disc
-  bool align_edges =
-      false;  ///< turn each contact's polygon so that a vertex opposes its slip before the step (edge_angles); discs have none
+  /// k of the polygonal laws, in [4, kMostEdges]; edge j points at angle 2πj/k from the first tangent. anitescu: 0 is the disc.
+  int edges = 4;
+  /// Turn each contact's polygon so that a vertex opposes its slip before the step (edge_angles). The disc has nothing to turn.
+  bool align_edges = false;
   PyramidVariant variant = PyramidVariant::stewart_trinkle;  ///< of every law but moreau, which has a scheme of its own
   ViscousSlip viscous_slip = ViscousSlip::after;             ///< viscous
 };

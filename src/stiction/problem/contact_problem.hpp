@@ -109,7 +109,7 @@ inline double compliance(const ProblemView& problem, int j) { return problem.row
 
 /// Both bounds of row j are infinite.
 bool is_bilateral(const ProblemView& problem, int j);
-/// Both are finite: what the row holds against is a matter of forces, not of which motions there are.
+/// Both bounds are finite: such a row limits forces and forbids no motion.
 bool is_two_sided(const ProblemView& problem, int j);
 
 /// Kind of row j. Without row_kinds: equality when both bounds are infinite, limit when one is, motor when none is.
@@ -130,9 +130,9 @@ void validate_ids(std::string_view argument, std::span<const std::uint64_t> ids,
 /// Normal velocity offset c (m/s) of every contact: the law demands 0 <= λ_N ⊥ N v⁺ + c >= 0.
 ///   c = φ/h     φ > rest_gap(h): an open gap may close within the step, no further
 ///   c = ε N v   when ε > 0 and the gap would close within the step at the approach velocity N v < 0 (impact)
-/// All others get c = 0. Penetration is corrected by the stepper, so no energy enters here; and what rests, a face on its points to within
-/// nanometres, rests on all of them, where gaps of 1e-8 m would leave the choice of those that bear to rounding. c depends on v, φ, ε
-/// and h alone, so forward and inverse dynamics of one state see the same one.
+/// All others get c = 0. Penetration is corrected by the stepper, so no energy enters here. Gaps below rest_gap count as zero, so that a
+/// face at rest bears on all its points and not on those that rounding picks. c depends on v, φ, ε and h alone, so forward and inverse
+/// dynamics of one state see the same one.
 void normal_offset(const ProblemView& problem, GrowVector& offset);
 
 /// The largest speed (m/s) that offsets push contacts apart with; 0 where none does. A gap that is open asks for no motion, and counts in

@@ -1,9 +1,10 @@
 // What a law asks of each contact, as data that programs, certificates, proofs and choices read without asking for the law's name:
 //
 //   λ = T λ̂ + λ₀,   û = Tᵀ u                            T the axes of the friction section in the tangent plane, λ₀ friction that is known
-//   ũ = û + R λ̂ + c + [coulomb] μ s(ũ_T) e_N            R >= 0 compliance, c offset; s(x) = max {-d·x : d in the unit section}, |x| for the
-//   disc K ∋ λ̂ ⊥ ũ ∈ K*                                      K = {λ̂_N >= 0, λ̂_T in μ λ̂_N section}: half line (μ = 0), cone, half space (μ =
-//   ∞)
+//   ũ = û + R λ̂ + c + [coulomb] μ s(ũ_T) e_N            R >= 0 compliance, c offset
+//                                                       s(x) = max {-d·x : d in the unit section}, |x| for the disc
+//   K ∋ λ̂ ⊥ ũ ∈ K*                                      K = {λ̂_N >= 0, λ̂_T in μ λ̂_N section}
+//                                                       half line (μ = 0), cone, half space (μ = ∞)
 // Under Coulomb's law (De Saxcé's term) μ = ∞ is the limit of wide cones: open, λ = 0 and ũ_N >= 0, or touching, ũ_N = 0, and either at
 // rest, λ_N >= 0, or slipping without a load, λ_T against the slip. A contact that does not bear has λ = 0 and demands nothing. Families,
 // each one program:

@@ -8,8 +8,8 @@
 //   tau tau_desired      (k, nv) N and N m: applied, and what the control had asked for before limits; without those of drives
 //   residual penetration (k,) worst scaled residual; deepest before the step (m)
 //   certificate_names certificate   (p,), (k, p): its parts, the worst scaled value of each over the solves of the step (since version 4)
-//   iterations sub_steps at_acceptable saturated  (k,) integers: of the solver; parts of the step; 1 where it missed the tolerance; torques
-//   cut
+//   iterations sub_steps (k,) integers: of the solver; parts that the step was taken in
+//   at_acceptable saturated             (k,) integers: 1 where the step missed the tolerance; how many torques were cut to limits
 //   seconds              (k, 6) wall time of the stages update, detect, assemble, solve, project, integrate
 //   body_names body_mass (b,), (b,) kg, 0 of static bodies
 //   center_of_mass       (k, 3) of all that moves (m), zero where nothing does
@@ -21,8 +21,7 @@
 //   contact_bodies contact_gaps         (c, 2) indices of bodies, (c,) m, before the step
 //   contact_mu           (c,) friction, infinity allowed
 //   signal_names signals (s,), (k, s): what the program that drove the run says of each step, in the unit that the name ends with
-//   target_names targets reached        (t,), (k, t, 3), (k, t, 3): where points were meant to be and where they were, at the start of the
-//   step (m, world)
+//   target_names targets reached        (t,), (k, t, 3), (k, t, 3): where points were meant to be, and were, as the step began (m, world)
 //   shape_names shape_kinds shape_bodies shape_placements shape_sizes    (s,), (s,), (s,), (s, 7), (s, 3): as in DrawnShape
 //   mesh_vertex_offsets mesh_vertices mesh_face_offsets mesh_faces       (s + 1,), (., 3), (s + 1,), (., 3): of shapes of kind "mesh"
 // Of a step taken in parts, contacts are those of the last part, with its impulses and mean forces.

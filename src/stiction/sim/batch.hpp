@@ -20,7 +20,8 @@ namespace stiction {
 
 class Team;
 
-/// What a link weighs, in its own frame: links joined by fixed joints share a body, and only who reads the file knows its parts.
+/// Mass and inertia of a link, in its own frame. Links joined by fixed joints are one body of the world; only the robot's file has its
+/// parts.
 struct LinkInertia {
   double mass = 0.0;                                  ///< kg
   Eigen::Vector3d com = Eigen::Vector3d::Zero();      ///< m

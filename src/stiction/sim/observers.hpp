@@ -25,7 +25,7 @@ class EnergyWatch {
 
   double start() const { return start_; }
   double now() const { return now_; }
-  /// max over t of E(t) - min_{s <= t} E(s): what nothing that only dissipates may do.
+  /// Largest rise of E above its least value before: 0, to rounding, where everything only dissipates.
   double rise() const { return rise_; }
 
  private:

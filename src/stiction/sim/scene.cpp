@@ -335,7 +335,7 @@ class SceneReader {
 
 struct CollisionCache {
   std::mutex mutex;
-  World world;  ///< that `scene` is of, kept so that no other gets its address
+  World world;  ///< of `scene`; kept, so that no other world gets its address
   std::optional<CollisionScene> scene;
 };
 

@@ -9,10 +9,9 @@
 // positive pivots. One factorisation a step, and with it
 //     correction  G_w dw = -G              Newton to the path
 //     tangent     G_w dw/dν = -G_ν         along the path
-// A step is both together, as long as |G|_inf <= β ν allows, found by evaluating G alone. β is the
-// width of the neighbourhood: where no step is found from a point, and Newton does not lead back to the path from there, the point was too
-// far from it: the step to it is taken again in a narrower neighbourhood, and the steps before it where that does not help either. Where
-// contacts creep, a residual below ν is met thousands of ν away from the path; Newton from there creeps too, and only the way back helps.
+// A step is both together, the longest that ends within the neighbourhood |G|_inf <= β ν of the path, found by evaluating G alone. If none
+// is found and Newton cannot return to the path, the last step is repeated with a smaller β, and the ones before it if that fails: where
+// contacts creep, a point with a residual below ν may lie thousands of ν away from the path, and Newton from there creeps too.
 // Why w and not (x, z): products are exact, so nothing ever leaves the cones, and friction may turn by any angle in one step. Near the
 // boundary of a second-order cone an interior point may turn it by √(ν²/(x_0 s)) at most, which made paths of 700 steps.
 #pragma once

@@ -92,8 +92,8 @@ bool take_warm_start(const ConeOptions& options, const ConeSolution& solution, C
   return true;
 }
 
-// A wide cone hides from the natural map what friction exceeds it by, μ² times as much. The nearest points of the cones do not exceed them,
-// and are taken where the natural map allows.
+// With μ > 1 the natural map divides the excess of friction by μ², so project onto the cones once more; the result is kept where the
+// natural map accepts it.
 bool settle_on_cones(const ReducedProblem& problem, ConeMemory& memory, bool solved) {
   const auto is_wide = [](double mu) { return mu > 1.0 && mu != kInfinity; };
   if (std::ranges::none_of(problem.mu, is_wide)) return solved;

@@ -23,7 +23,7 @@ class RSpace {
  public:
   /// Binds the problem, which must outlive the use of this object; `by_matrix`: on its W where that is cheaper.
   void bind(const ReducedProblem& problem, bool by_matrix = false);
-  /// y stands for λ, and β below it, and |y|² for no energy.
+  /// Then the unknowns y are λ, or (λ, β), and |y|² is not an energy.
   bool on_matrix() const { return unknowns_ != Unknowns::bodies; }
   int size() const { return lu_.size(); }
 

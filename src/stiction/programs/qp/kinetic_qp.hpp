@@ -1,5 +1,6 @@
-// Kinetic energy minimised over a cone, without penetration:   minimise 1/2 |y + y0|² + cᵀx   subject to  y = Aᵀx,  lo <= x <= hi,  C y >=
-// d.
+// Kinetic energy minimised over a cone, without penetration:
+//
+//   minimise 1/2 |y + y0|² + cᵀx   subject to   y = Aᵀx,  lo <= x <= hi,  C y >= d
 //
 //   A  n x r  generators (edge directions)ᵀ R        C  m x r  rows of the normals        y, y0  r        d, μ  m        x, c, lo, hi  n
 //   g = A(y + y0 - Cᵀμ) + c   n:  g = 0 inside the bounds, >= 0 at lo, <= 0 at hi        0 <= μ ⊥ C y - d >= 0
