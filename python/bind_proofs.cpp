@@ -85,6 +85,7 @@ Arrays are read-only views.)")
 template <class Problem>
 bool check_ray(const Problem& problem, const InfeasibilityRay& ray, const SolveOptions& options) {
   const nb::gil_scoped_release released;
+  validate(options, problem.laws);
   validate(problem);
   return proves_infeasible(problem, options, ray);
 }
@@ -112,6 +113,7 @@ naming the argument, on sizes that do not fit too.)");
         const Request request = read_request(joints, v_desired, torque_limits);
         const SolveOptions options = read_law(law, edges, variant, align_edges);
         const nb::gil_scoped_release released;
+        validate(options, problem.laws);
         validate(problem);
         return certifies_infeasibility(problem, request.joints, request.v_desired, request.limits, options, proof);
       },

@@ -13,7 +13,6 @@ SolveOptions read_law(const Text& law, const Integer& edges, const Text& variant
   options.variant = pyramid_variant_from_string(read_text(variant, "variant"));
   options.align_edges = read_flag(align_edges, "align_edges");
   options.warm_start = false;
-  validate(options);
   return options;
 }
 

@@ -25,7 +25,8 @@ struct LawArguments {
 /// `choice` stays as it is, `warm_start` is off: the answer of a call depends on its arguments alone. Throws InvalidArgument or TypeError.
 SolveOptions read_options(const LawArguments& arguments);
 
-/// The options that say what a law demands, as the checks of proofs need them.
+/// The options that say what a law demands, as the checks of proofs need them. Whether they fit it, `validate` says with the problem's
+/// laws.
 SolveOptions read_law(const Text& law, const Integer& edges, const Text& variant, const Flag& align_edges);
 
 /// λ_ref of choice closest_to_last, (n, 3) as 3n numbers; empty with every other choice, which must come without.

@@ -234,7 +234,16 @@ def test_can_solve_says_what_solve_accepts(problem):
 def test_options_are_checked_against_named_laws(laws, name, value):
     p = stiction.ContactProblem(np.eye(3), [-1, 0.3, 0.4], np.eye(3), 0.5, dt=1e-3, laws=laws)
     with pytest.raises(ValueError, match=rf"^{name}: expected .+, got "):
-        stiction.solve(p, law="anitescu", **{name: value})
+        stiction.solve(p, **{name: value})
+
+
+def test_options_of_named_laws_are_those_of_one_law():
+    arrays = (np.eye(3), [-1, 0.3, 0.4], np.eye(3), 0.5)
+    for law, options in (("anitescu", {"edges": 0}), ("coulomb_pyramid", {"align_edges": True, "edges": 6})):
+        named = stiction.solve(stiction.ContactProblem(*arrays, dt=1e-3, laws=law), **options)
+        alone = stiction.solve(stiction.ContactProblem(*arrays, dt=1e-3), law=law, **options)
+        assert named.status == "solved"
+        np.testing.assert_array_equal(named.impulses, alone.impulses)
 
 
 @pytest.mark.parametrize(

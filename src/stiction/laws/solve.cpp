@@ -135,8 +135,8 @@ void require_solver(const LawMix& law, const SolveOptions& options) {
   throw InvalidArgument("solver", "one that takes all the laws of the mixture", fmt::format("'{}'", to_string(options.solver)));
 }
 
-// What the options ask of the laws, each of its own: parts with others are solved apart, by solvers that are checked there.
-void validate(const SolveOptions& options, std::span<const Law> laws) {
+// Whether a solver takes a mixture, its part is asked.
+void validate_for(std::span<const Law> laws, const SolveOptions& options) {
   const auto any = [&](auto has) { return std::ranges::any_of(laws, has); };
   const auto any_section = [&](Section section) { return any([&](Law law) { return row_of(law).section == section; }); };
   const bool disc = options.edges == 0 && any_section(Section::either) && !any_section(Section::polygon);
@@ -166,12 +166,6 @@ void validate(const SolveOptions& options, std::span<const Law> laws) {
   if (options.choice == Choice::least_torque) throw InvalidArgument("choice", "warm_start, least_norm or closest_to_last", "least_torque");
 }
 
-// Of a problem whose contacts may name their own laws.
-void validate(const SolveOptions& options, const std::vector<Law>& laws) {
-  if (laws.empty()) return validate(options);
-  validate(options, std::span<const Law>(laws));
-}
-
 }  // namespace
 
 void validate(const SolveOptions& options) {
@@ -179,8 +173,10 @@ void validate(const SolveOptions& options) {
     throw InvalidArgument("solver", fmt::format("a solver of law {}", to_string(options.law)),
                           fmt::format("'{}'", to_string(options.solver)));
   }
-  validate(options, std::span(&options.law, 1));
+  validate_for(std::span(&options.law, 1), options);
 }
+
+void validate(const SolveOptions& options, const std::vector<Law>& laws) { laws.empty() ? validate(options) : validate_for(laws, options); }
 
 void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
   prepare(p, options, w);

@@ -68,6 +68,8 @@ struct SolveWorkspace {
 
 /// Throws InvalidArgument on an option that is out of range or does not fit the law, as every `solve` does.
 void validate(const SolveOptions& options);
+/// The same for a problem whose contacts name these laws, or none; options.law counts in the latter case alone.
+void validate(const SolveOptions& options, const std::vector<Law>& laws);
 
 /// Impulses of the law on a reduced problem; status as the solver reports it, uncertified. Leaves terms and standard form in the workspace.
 void solve_reduced(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Impulses& impulses);
