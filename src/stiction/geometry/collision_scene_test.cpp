@@ -306,6 +306,36 @@ TEST(CollisionScene, EveryPointIsFiniteAndWithinTheMargin) {
   }
 }
 
+// The points of a pair are those within its own margin: what is fast elsewhere adds none.
+TEST(CollisionScene, BodiesHaveMarginsOfTheirOwn) {
+  CollisionScene scene = crowd();
+  scene.update_poses(crowd_poses(3));
+  const double margin = 0.01;
+  std::vector<double> own(60);
+  Random random(4);
+  for (double& m : own) m = random(0.0, 1.0) < 0.1 ? 0.5 : random(0.0, 0.02);
+  std::vector<ContactPoint> by_body, wide, narrow;
+  scene.detect(margin, own, by_body);
+  scene.detect(margin + 1.0, wide);
+  scene.detect(margin, narrow);
+  const auto of_body = [&](int body) { return body < 0 ? 0.0 : own[static_cast<std::size_t>(body)]; };
+  std::set<std::pair<int, int>> pairs, expected;
+  for (const ContactPoint& c : by_body) {
+    EXPECT_LE(c.gap, margin + of_body(c.body_a) + of_body(c.body_b));
+    pairs.emplace(c.geometry_a, c.geometry_b);
+  }
+  for (const ContactPoint& c : wide) {
+    if (c.gap <= margin + of_body(c.body_a) + of_body(c.body_b)) expected.emplace(c.geometry_a, c.geometry_b);
+  }
+  EXPECT_EQ(pairs, expected);
+  EXPECT_GT(by_body.size(), narrow.size());
+  EXPECT_LT(2 * by_body.size(), wide.size());
+  own.pop_back();
+  EXPECT_THROW(scene.detect(margin, own, by_body), InvalidArgument);
+  own.push_back(-1.0);
+  EXPECT_THROW(scene.detect(margin, own, by_body), InvalidArgument);
+}
+
 TEST(CollisionScene, NothingIsAllocatedAfterWarmUp) {
   if (!allocations_are_counted()) GTEST_SKIP() << "allocations are not counted in this build";
   CollisionScene scene = crowd();

@@ -88,6 +88,30 @@ TEST_P(EveryLaw, IsTheShortestOfTheSameMotion) {
   EXPECT_GE(shorter, 4);
 }
 
+// Cold, the answer depends on nothing that the workspace solved before: with rows, without, or with other ones.
+TEST_P(EveryLaw, IsTheSameBitsAfterAnyOtherProblem) {
+  std::mt19937 rng(7);
+  SolveOptions options = with(GetParam(), Choice::least_norm);
+  options.warm_start = false;
+  SolveWorkspace used;
+  Solution after;
+  int rows = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    ContactProblem p = random_robot(rng, 8, 4 + trial % 3, 0.5);
+    const int m = trial % 3;  // bounded rows
+    p.J_b = BlockRows::from_dense(1, MatrixXd::Random(m, p.velocities()), p.M.sizes());
+    p.b = VectorXd::Zero(m);
+    p.lo = VectorXd::Constant(m, -0.01);
+    p.hi = VectorXd::Constant(m, 0.01);
+    solve(p, options, used, after);
+    const Solution fresh = solve(p, options);
+    EXPECT_EQ(after.impulses, fresh.impulses) << trial;
+    EXPECT_EQ(after.v, fresh.v) << trial;
+    rows += m > 0 && fresh.status == Status::solved ? 1 : 0;
+  }
+  EXPECT_GT(rows, 5);
+}
+
 TEST(Choice, AProblemKnownByItsContactsIsChosenForToo) {
   const ContactProblem p = box_on_slope(kMass, kHalf, 0.05, 0.5, kDt, Vector3d::Zero());
   Reduction reduction;

@@ -38,6 +38,17 @@ Scene ball(double height) {
   return scene;
 }
 
+// A scheme that solves several times per step has not tried any of them again.
+TEST(Simulation, StepsThatAreSolvedOnceAreNotCountedAsRetried) {
+  for (const Scheme scheme : {Scheme::semi_implicit_euler, Scheme::energy_momentum, Scheme::event_driven}) {
+    Scene scene = load_scene("stack");
+    scene.options.scheme = scheme;
+    const RunSummary summary = Simulation(scene).run({.duration = 0.1});
+    EXPECT_EQ(summary.stop, Stop::duration) << to_string(scheme);
+    EXPECT_EQ(summary.retried, 0) << to_string(scheme);
+  }
+}
+
 TEST(Simulation, ControlsStepObserversInThisOrder) {
   const Scene scene = ball(5.0);
   Simulation simulation(scene);
