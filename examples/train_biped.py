@@ -1,7 +1,7 @@
 """Trains a small policy to keep the biped on its feet: PPO of Stable-Baselines3 on the CPU, minutes on two cores.
 
 pip install 'stiction[envs]' stable-baselines3 matplotlib
-python examples/train_biped.py --steps 300000 --figure docs/train_biped.svg
+python examples/train_biped.py --steps 1000000 --every 50000 --figure docs/train_biped.svg
 """
 
 import argparse
@@ -76,9 +76,9 @@ def main():
     parser.add_argument("--figure")
     options = parser.parse_args()
     envs = VecMonitor(Vector("stiction/Biped-v0", 16, push=options.push))
-    # Joint targets drawn with a standard deviation of exp(-2), 3 degrees: the default, 23, throws it down at once.
-    small = {"log_std_init": -2.0}
-    policy = PPO("MlpPolicy", envs, n_steps=256, batch_size=512, gamma=0.98, policy_kwargs=small, seed=0, device="cpu")
+    # Joint targets drawn with a standard deviation of exp(-1.5), 5 degrees: the default, 23, throws it down at once.
+    small = {"n_steps": 256, "batch_size": 512, "policy_kwargs": {"log_std_init": -1.5}}
+    policy = PPO("MlpPolicy", envs, learning_rate=1e-3, gamma=0.95, **small, seed=0, device="cpu")
     held = evaluate(None, options.push)
     print(f"posture held: reward {held[0]:.0f}, {held[1]:.0f} of 500 actions, {held[2]:.0%} still up", flush=True)
     rows = [(0, *evaluate(policy, options.push))]

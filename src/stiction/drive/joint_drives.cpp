@@ -190,13 +190,18 @@ void velocity_drive_torques(const Drives& drives, const ContactProblem& problem,
   }
 }
 
+double free_torque(const World& world, const Servo& s, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v_plus, double h,
+                   double ahead) {
+  const double q_end = q[joint_at(world, s.v)->q] + ahead * h * v_plus[s.v];
+  return s.kp * (s.position - q_end) + s.kd * (s.velocity - v_plus[s.v]);
+}
+
 void servo_torques(const World& world, const Drives& drives, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v_plus, double h,
                    double ahead, VectorXd& out) {
   out.resize(static_cast<Eigen::Index>(drives.servos.size()));
   for (std::size_t i = 0; i < drives.servos.size(); ++i) {
     const Servo& s = drives.servos[i];
-    const double q_end = q[joint_at(world, s.v)->q] + ahead * h * v_plus[s.v];
-    out[static_cast<Eigen::Index>(i)] = std::clamp(s.kp * (s.position - q_end) + s.kd * (s.velocity - v_plus[s.v]), -s.limit, s.limit);
+    out[static_cast<Eigen::Index>(i)] = std::clamp(free_torque(world, s, q, v_plus, h, ahead), -s.limit, s.limit);
   }
 }
 

@@ -9,7 +9,8 @@
 //                    (assemble.hpp), so that no gain is too stiff for the step: with D = k_d + s h k_p
 //                    M += h D, p += h (k_p (q_d - q) + k_d v_d - D v). Schemes that take damping at v + θ (v⁺ - v) have θ k_d in M.
 //   with a limit     τ = clamp(that, -τ_most, τ_most), exact at v⁺ too: a row v⁺ + λ/(h D) - (k_p (q_d - q) + k_d v_d)/D = w with λ in
-//                    ±h τ_most.
+//                    ±h τ_most. A Stepper first looks for the sides at which servos are cut, with those within their limits as above
+//                    and the others as torques: the same answer without rows.
 //   velocity row     Σ c_i v_i⁺ - v_d = w, λ in [h least, h most]: belts, gears, differentials, motions that are asked for, without an
 //                    error in position to undo. Joint i feels c_i λ.
 // q_d and v_d are those of the end of the step. Gears are a joint's own: armature n² I_r, damping and dry friction (JointSettings).
@@ -86,6 +87,9 @@ std::uint64_t velocity_row_id(std::size_t k);
 /// solution.
 void velocity_drive_torques(const Drives& drives, const ContactProblem& problem, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
                             const Eigen::Ref<const Eigen::VectorXd>& bounded_impulses, Eigen::VectorXd& out);
+/// Torque (N m or N) of a servo at the end of a step that started at q and led to v_plus, without its limit.
+double free_torque(const World& world, const Servo& servo, const Eigen::Ref<const Eigen::VectorXd>& q,
+                   const Eigen::Ref<const Eigen::VectorXd>& v_plus, double h, double ahead);
 /// Torques of the servos at the end of a step that started at q and led to v_plus.
 void servo_torques(const World& world, const Drives& drives, const Eigen::Ref<const Eigen::VectorXd>& q,
                    const Eigen::Ref<const Eigen::VectorXd>& v_plus, double h, double ahead, Eigen::VectorXd& out);

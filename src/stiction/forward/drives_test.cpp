@@ -147,7 +147,7 @@ TEST(Servo, WithALimitIsClampedWhereTheStepEnds) {
     VectorXd tau;
     servo_torques(world, stepper.options().assemble.drives, before, state.v, kStep, 1.0, tau);
     ASSERT_LE((tau - expected).norm(), 1e-6) << k;
-    ASSERT_NEAR(stepper.solution().bounded_impulses[0], kStep * expected[0], 1e-9);
+    ASSERT_EQ(stepper.problem().bounded_rows(), 0) << k;  // their sides are found without any
   }
   for (const int times : clamped) EXPECT_GE(times, 5);
 }

@@ -62,13 +62,13 @@ struct StepReport {
   int attempts = 0;                         ///< solves tried
   int cold = 0;                             ///< of the attempts, those again from a cold start
   int iterations = 0;                       ///< of all of them
-  int met = 0;                              ///< of the attempts, those again with contacts or limits that the one before would have passed
-  int sub_steps = 0;                        ///< parts that the step was taken in; 0: refused
-  bool halved = false;                      ///< in more parts than StepOptions::sub_steps: halved, or cut at events
-  double without_events = 0.0;              ///< event_driven: s at its end that were taken at velocity level (event_driven.hpp)
-  double deepest_penetration = 0.0;         ///< m, before the step; where the scheme takes gaps at the midpoint, there
-  CorrectionReport correction;              ///< of positions; of a step taken in parts, the worst of each
-  std::array<double, kStages> seconds{};    ///< wall time per stage
+  int met = 0;  ///< of the attempts, those again with contacts or limits that the one before would have passed, or servos cut at theirs
+  int sub_steps = 0;                      ///< parts that the step was taken in; 0: refused
+  bool halved = false;                    ///< in more parts than StepOptions::sub_steps: halved, or cut at events
+  double without_events = 0.0;            ///< event_driven: s at its end that were taken at velocity level (event_driven.hpp)
+  double deepest_penetration = 0.0;       ///< m, before the step; where the scheme takes gaps at the midpoint, there
+  CorrectionReport correction;            ///< of positions; of a step taken in parts, the worst of each
+  std::array<double, kStages> seconds{};  ///< wall time per stage
 
   /// Of the same solves as `residual`, the worst scaled value of every entry of kResiduals.
   std::array<double, kResiduals.size()> certificate{};
@@ -134,6 +134,9 @@ class Stepper {
   void detect();
   bool meet_missed();
   bool meet_limits();
+  bool find_sides();
+  void place_servos();
+  bool change_servos(int& changes);
   void assemble_rows(const Torques& tau, bool prepared);
   void follow_contacts();
   bool solve_certified(StepReport& report);
@@ -157,6 +160,8 @@ class Stepper {
   std::vector<ContactPoint> contacts_;
   std::vector<ContactPoint> watched_, found_;  ///< near, but too far to take part at the velocities before the step; scratch
   std::vector<Vector6d> V_end_;                ///< per body, by the velocities after it
+  std::vector<signed char> sides_;             ///< per servo: 0 within its limit, else the side that it is cut at
+  Eigen::VectorXd tau_;                        ///< nv, that of the step and of the servos that are cut
   std::vector<double> margin_;                 ///< per body, its part (m) of the margin of its pairs
   ContactProblem problem_;
   SolveWorkspace workspace_;
