@@ -15,10 +15,9 @@ namespace stiction {
 
 namespace {
 
-constexpr int kHalvings = 3;  // if an eighth of the step fails, a shorter one would too
-constexpr int kMeetings = 3;  // solves with contacts and limits that the one before would have passed: bodies thrown at the next in a row
-constexpr int kServoChanges = 8;  // solves in which servos with limits find their sides: nearly always one or two
-constexpr double kRoom = 10.0;    // accelerations, in those of gravity, that contacts are found for before they are known
+constexpr int kHalvings = 3;    // if an eighth of the step fails, a shorter one would too
+constexpr int kMeetings = 3;    // solves with contacts and limits that the one before would have passed: bodies thrown at the next in a row
+constexpr double kRoom = 10.0;  // accelerations, in those of gravity, that contacts are found for before they are known
 
 void note_worst(const Certificate& certificate, StepReport& report) {
   for (std::size_t k = 0; k < kResiduals.size(); ++k)
@@ -157,7 +156,8 @@ void Stepper::update_at(const State& state) {
   ahead_ = at_.q;
   sides_.clear();
   const SchemeRow& scheme = row_of(options_.scheme);
-  if (has_compliance(options_.assemble.drives) && scheme.damping_share == 1.0 && !events_ && find_sides()) place_servos();
+  if (has_compliance(options_.assemble.drives) && scheme.damping_share == 1.0 && !events_)
+    sides_.start(world_, options_.assemble.drives, ahead_, at_.v, assemble_.dt, assemble_.spring_ahead, assemble_.drives);
   if (implicit_) implicit_->start(world_, assemble_.dt, assemble_.loop_recovery, from_);
 }
 
@@ -242,48 +242,6 @@ bool Stepper::meet_missed() {
   return true;
 }
 
-/// Sides at which servos with limits are cut at the velocities of the problem's solution, or before the step where there are none yet.
-/// False where they stay as they are.
-bool Stepper::find_sides() {
-  constexpr double kSame = 1e-9;  // of the limit: rounding changes no side
-  const std::vector<Servo>& servos = options_.assemble.drives.servos;
-  const bool first = sides_.empty();
-  sides_.resize(servos.size(), 0);
-  const Eigen::Ref<const Eigen::VectorXd> v = first ? Torques(at_.v) : Torques(solution_.v);
-  bool changed = first;
-  for (std::size_t i = 0; i < servos.size(); ++i) {
-    const double torque = free_torque(world_, servos[i], ahead_, v, assemble_.dt, assemble_.spring_ahead);
-    const double limit = servos[i].limit * (1.0 + (sides_[i] == 0 ? kSame : -kSame));
-    const signed char side = torque > limit ? 1 : torque < -limit ? -1 : 0;
-    changed = changed || side != sides_[i];
-    sides_[i] = side;
-  }
-  return changed;
-}
-
-/// Servos within their limits have none in the problem, where they are inertia and impulse; those beyond are torques.
-void Stepper::place_servos() {
-  const std::vector<Servo>& servos = options_.assemble.drives.servos;
-  assemble_.drives.servos.clear();
-  for (std::size_t i = 0; i < servos.size(); ++i) {
-    if (sides_[i] != 0) continue;
-    assemble_.drives.servos.push_back(servos[i]);
-    assemble_.drives.servos.back().limit = kInfinity;
-  }
-}
-
-/// Whether the answer has servos on the wrong side of their limits, which the problem has changed then.
-bool Stepper::change_servos(int& changes) {
-  if (sides_.empty() || !find_sides()) return false;
-  if (++changes <= kServoChanges) {
-    place_servos();
-  } else {  // as rows they are settled in one problem with the contacts, which takes three times as long
-    assemble_.drives.servos = options_.assemble.drives.servos;
-    sides_.clear();
-  }
-  return true;
-}
-
 void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau) {
   require_within_reach("q", state.q);
   assemble_.dt = part();
@@ -296,10 +254,7 @@ void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd
 void Stepper::assemble_rows(const Torques& asked, bool prepared) {
   require_size("tau", asked.size(), world_.nv());
   tau_ = asked;
-  for (std::size_t i = 0; i < sides_.size(); ++i) {
-    const Servo& servo = options_.assemble.drives.servos[i];
-    if (sides_[i] != 0) tau_[servo.v] += sides_[i] * servo.limit;
-  }
+  sides_.add_torques(options_.assemble.drives, tau_);
   const Torques tau = tau_;
   if (!prepared) {
     assemble(world_, data_, ahead_, at_.v, tau, contacts_, assemble_, problem_);
@@ -427,9 +382,12 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
   clock.end(Stage::assemble);
   const StepReport before = report;
   bool solved = solve_certified(report);
-  for (int meetings = 0, changes = 0; solved; ++meetings) {
-    const bool met = meetings < kMeetings && meet_missed(), changed = change_servos(changes);
+  for (int meetings = 0; solved;) {
+    const bool met = meetings < kMeetings && meet_missed();
+    const bool changed =
+        sides_.change(world_, options_.assemble.drives, ahead_, solution_.v, assemble_.dt, assemble_.spring_ahead, assemble_.drives);
     if (!met && !changed) break;
+    meetings += met ? 1 : 0;
     assemble_rows(tau, false);
     if (leave_to_next_step(problem_, options_.contact.law, world_.gravity().norm(), contacts_)) assemble_rows(tau, false);
     forget_measures(before, report);

@@ -25,6 +25,7 @@
 #include "stiction/forward/event_driven.hpp"
 #include "stiction/forward/position_correction.hpp"
 #include "stiction/forward/scheme.hpp"
+#include "stiction/forward/servo_sides.hpp"
 #include "stiction/laws/solve_memory.hpp"
 
 namespace stiction {
@@ -134,9 +135,6 @@ class Stepper {
   void detect();
   bool meet_missed();
   bool meet_limits();
-  bool find_sides();
-  void place_servos();
-  bool change_servos(int& changes);
   void assemble_rows(const Torques& tau, bool prepared);
   void follow_contacts();
   bool solve_certified(StepReport& report);
@@ -160,7 +158,7 @@ class Stepper {
   std::vector<ContactPoint> contacts_;
   std::vector<ContactPoint> watched_, found_;  ///< near, but too far to take part at the velocities before the step; scratch
   std::vector<Vector6d> V_end_;                ///< per body, by the velocities after it
-  std::vector<signed char> sides_;             ///< per servo: 0 within its limit, else the side that it is cut at
+  ServoSides sides_;                           ///< of the servos with limits, where the scheme takes damping at v⁺
   Eigen::VectorXd tau_;                        ///< nv, that of the step and of the servos that are cut
   std::vector<double> margin_;                 ///< per body, its part (m) of the margin of its pairs
   ContactProblem problem_;

@@ -135,7 +135,7 @@ void require_solver(const LawMix& law, const SolveOptions& options) {
   throw InvalidArgument("solver", "one that takes all the laws of the mixture", fmt::format("'{}'", to_string(options.solver)));
 }
 
-// Whether a solver takes a mixture, its part is asked.
+// All but whether the solver takes the laws together: parts of the problem with other laws are solved apart, and each asks that itself.
 void validate_for(std::span<const Law> laws, const SolveOptions& options) {
   const auto any = [&](auto has) { return std::ranges::any_of(laws, has); };
   const auto any_section = [&](Section section) { return any([&](Law law) { return row_of(law).section == section; }); };
