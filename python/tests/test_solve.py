@@ -302,3 +302,11 @@ def test_viscous_friction_brakes_in_proportion_to_the_slip(slip, factor):
     np.testing.assert_allclose(solution.v, [0, 0.6 * factor, 0.8 * factor], atol=1e-12)
     with pytest.raises(ValueError, match="viscous_slip"):
         stiction.solve(problem, law="viscous", viscous_slip="during")
+
+
+def test_the_request_nearest_to_one_that_anitescu_refuses_is_in_its_dual_cone():
+    # u_N >= 0.5 u_T: the projection of (-0.1, 0.5) on the cone's edge, along (1, 2).
+    p = stiction.ContactProblem(np.eye(3), np.zeros(3), np.eye(3), 0.5, dt=1e-3)
+    s = stiction.inverse(p, [0, 1, 2], [-0.1, 0.5, 0.0], law="anitescu")
+    assert (s.status, s.repaired) == ("solved", True)
+    np.testing.assert_allclose(s.v, [0.18, 0.36, 0.0], atol=1e-9)
