@@ -116,9 +116,12 @@ Eigen::VectorXd per_joint(const MaybeArray& value, const char* argument, Eigen::
   return out;
 }
 
-/// Of motors: they have two directions.
-Eigen::VectorXd read_limits(const MaybeArray& limits, Eigen::Index joints) {
-  const Eigen::VectorXd most = per_joint(limits, "limits", joints, kInfinity);
+/// Of motors, which have two directions; None: those of the robot's file.
+Eigen::VectorXd read_limits(const MaybeArray& limits, const World& world) {
+  const std::span<const int> driven = world.actuated();
+  Eigen::VectorXd most = per_joint(limits, "limits", static_cast<Eigen::Index>(driven.size()), kInfinity);
+  for (std::size_t i = 0; !limits && i < driven.size(); ++i)
+    most[static_cast<Eigen::Index>(i)] = motor_limit(*joint_at(world, driven[i]));
   if (!(most.array() >= 0.0).all()) throw InvalidArgument("limits", "numbers >= 0, infinity allowed", fmt::format("{}", most.minCoeff()));
   return most;
 }
@@ -131,23 +134,18 @@ void drive(StepperHandle& s, const MaybeArray& velocity, const MaybeArray& posit
   const World& world = s.stepper().world();
   const std::span<const int> driven = world.actuated();
   const auto joints = static_cast<Eigen::Index>(driven.size());
+  const Eigen::VectorXd most = read_limits(limits, world);
   Drives drives;
   if (position) {
     if (no_load) throw InvalidArgument("no_load", "None with position", "an array");
     if (!kp && !kd) throw InvalidArgument("kp", "gains kp, kd or both beside position", "neither");
-    const Eigen::VectorXd most = read_limits(limits, joints);
     const Eigen::VectorXd q = per_joint(position, "position", joints, 0.0), v = per_joint(velocity, "velocity", joints, 0.0);
     const Eigen::VectorXd p = per_joint(kp, "kp", joints, 0.0), d = per_joint(kd, "kd", joints, 0.0);
     for (Eigen::Index i = 0; i < joints; ++i) drives.servos.push_back({driven[i], q[i], v[i], p[i], d[i], most[i]});
   } else if (velocity) {
     if (kp || kd) throw InvalidArgument(kp ? "kp" : "kd", "None without position", "an array");
-    const Eigen::VectorXd v = per_joint(velocity, "velocity", joints, 0.0), most = read_limits(limits, joints);
-    const Eigen::VectorXd effort = effort_limits(world), free_speed = per_joint(no_load, "no_load", joints, kInfinity);
-    for (Eigen::Index i = 0; i < joints; ++i) {
-      const int at = driven[i];
-      const double limit = limits ? most[i] : effort[at];
-      drives.velocity.push_back({at, v[i], -limit, limit, free_speed[i]});
-    }
+    const Eigen::VectorXd v = per_joint(velocity, "velocity", joints, 0.0), free_speed = per_joint(no_load, "no_load", joints, kInfinity);
+    for (Eigen::Index i = 0; i < joints; ++i) drives.velocity.push_back({driven[i], v[i], -most[i], most[i], free_speed[i]});
   } else if (kp || kd || limits || no_load) {
     throw InvalidArgument("velocity", "one, or a position, beside kp, kd, limits or no_load", "None");
   }
@@ -162,13 +160,10 @@ void drive(StepperHandle& s, const MaybeArray& velocity, const MaybeArray& posit
 
 Vector drive_torques(StepperHandle& s) {
   return locked(s, [&] {
-    const Stepper& stepper = s.stepper();
-    const Drives& drives = s.stepped_drives();
-    Eigen::VectorXd out = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(stepper.world().actuated().size()));
-    if (!s.has_contacts) return own_vector(out);  // no step was taken
-    if (!drives.velocity.empty())
-      velocity_drive_torques(drives, stepper.problem(), stepper.solution().v, stepper.solution().bounded_impulses, out);
-    if (!drives.servos.empty()) out = s.servo_torques();
+    const std::span<const int> driven = s.stepper().world().actuated();
+    Eigen::VectorXd all = Eigen::VectorXd::Zero(s.stepper().world().nv()), out(static_cast<Eigen::Index>(driven.size()));
+    if (s.has_contacts) s.stepper().drive_torques(s.stepped_drives(), all);  // else no step was taken
+    for (std::size_t i = 0; i < driven.size(); ++i) out[static_cast<Eigen::Index>(i)] = all[driven[i]];
     return own_vector(out);
   });
 }
@@ -273,10 +268,10 @@ frame of that body or link, with which it moves; None: the centre of mass of the
            R"(Drives of the driven joints (World.actuated) in later steps, until they are set again; without arguments: none.
 
 Each argument is one number for all or (len(World.actuated),). velocity alone (rad/s or m/s): joints are brought to it within the step, by
-torques within limits (N m or N; None: the effort limits of the robot's file), settled with contacts in one problem. no_load (rad/s or m/s):
+torques within limits (N m or N; None: the effort limits of the robot's file, inf: none), settled with contacts in one problem. no_load (rad/s or m/s):
 speed at which the torque in its direction has fallen to zero, on a line from `limits` at rest; against the motion it grows on along that
-line. position (rad or m) with kp, kd: proportional-derivative feedback taken at the end of the step, stable at any gain, cut to limits
-(None: none, whatever the file says); velocity: its rate.
+line. position (rad or m) with kp, kd: proportional-derivative feedback taken at the end of the step, stable at any gain, cut to the
+same limits (schemes energy_momentum and event_driven take none: limits=inf); velocity: its rate.
 coupled: pairs ({joint: factor, ...}, speed), each of which keeps the sum of factors times joint velocities at speed (belts, differentials),
 without regard to positions. Torques of `step` add to those of drives.)")
       .def("reset", &reset, "q"_a = nb::none(), "v"_a = nb::none(), "time"_a = 0.0,

@@ -1,15 +1,15 @@
 #include "effort_limits.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "stiction/drive/joint_drives.hpp"
 
 namespace stiction::python {
 
 Eigen::VectorXd effort_limits(const World& world) {
-  Eigen::VectorXd limits = Eigen::VectorXd::Constant(world.nv(), std::numeric_limits<double>::infinity());
+  Eigen::VectorXd limits = Eigen::VectorXd::Constant(world.nv(), kInfinity);
   for (const Joint& joint : world.joints()) {
-    if (joint.actuated && joint.effort_limit > 0.0) limits.segment(joint.v, joint.nv).setConstant(joint.effort_limit);
+    if (joint.actuated) limits.segment(joint.v, joint.nv).setConstant(motor_limit(joint));
   }
   return limits;
 }

@@ -80,14 +80,6 @@ void StepperHandle::add_wrenches() {
   }
 }
 
-Eigen::VectorXd StepperHandle::servo_torques() const {
-  const StepOptions& options = stepper().options();
-  const double ahead = options.scheme == Scheme::event_driven ? 0.0 : options.assemble.spring_ahead;
-  Eigen::VectorXd out;
-  stiction::servo_torques(stepper().world(), stepped_drives(), stepper().springs_from(), state().v, stepper().problem().dt, ahead, out);
-  return out;
-}
-
 StepOutcome StepperHandle::step(const Eigen::Ref<const Eigen::VectorXd>& tau) {
   tau_ = tau;
   StepOutcome out;

@@ -44,8 +44,6 @@ class StepperHandle {
 
   /// Those of the last step, whatever was set since.
   const Drives& stepped_drives() const { return stepped_drives_ ? *stepped_drives_ : stepper().options().assemble.drives; }
-  /// At the end of the last step, which was taken.
-  Eigen::VectorXd servo_torques() const;
 
   const Stepper& stepper() const { return simulation_.stepper(); }
   const State& state() const { return simulation_.state(); }

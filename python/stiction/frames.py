@@ -74,10 +74,11 @@ def charts_of(trajectory: Trajectory) -> list[Chart]:
             out.append(Chart(f"Normal force, {name} (N)", [SIMULATED, PREDICTED], values, shown=False))
     else:
         out.append(Chart(FORCES, [SIMULATED], total))
-    driven = np.flatnonzero(np.abs(trajectory.tau).max(axis=0) > 0.0)
+    torques = trajectory.tau + trajectory.drive_tau
+    driven = np.flatnonzero(np.abs(torques).max(axis=0) > 0.0)
     if len(driven):
         names = [trajectory.v_names[j] for j in driven]
-        out.append(Chart(TORQUES, names, trajectory.tau[:, driven]))
+        out.append(Chart(TORQUES, names, torques[:, driven]))
     out.append(Chart(RESIDUAL, ["worst"], trajectory.residual[:, None], log=True))
     if worst := set(trajectory.worst_parts()) - {""}:  # those that ever were
         chosen = [k for k, name in enumerate(trajectory.certificate_names) if name in worst]

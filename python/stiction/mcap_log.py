@@ -27,6 +27,7 @@ if typing.TYPE_CHECKING:
 STEP_KEYS = (
     "tau",
     "tau_desired",
+    "drive_tau",
     "residual",
     "certificate",
     "penetration",
@@ -117,6 +118,7 @@ SCHEMAS = {
         _object(
             tau=_array(NUMBER),
             tau_desired=_array(NUMBER),
+            drive_tau=_array(NUMBER),
             residual=NUMBER,
             certificate=_array(NUMBER),
             penetration=NUMBER,
@@ -330,18 +332,21 @@ def _arrays(messages, version):
     out["q"] = np.array([s["q"] for s in states], float).reshape(len(states), len(model["q_names"]))
     out["v"] = np.array([s["v"] for s in states], float).reshape(len(states), nv)
     for key in STEP_KEYS:
-        if key == "certificate" and version < 4.0:
+        if version < {"certificate": 4.0, "drive_tau": 5.0}.get(key, 0.0):
             continue  # which had none
         out[key] = np.array([s[key] for s in steps], np.int64 if key in INTEGERS else float)
     targets = 3 * len(model["target_names"])
     widths = {
         "tau": nv,
         "tau_desired": nv,
+        "drive_tau": nv,
         "signals": len(model["signal_names"]),
         "targets": targets,
         "reached": targets,
     }
     for key, width in widths.items():
+        if key not in out:
+            continue
         out[key] = out[key].reshape(len(steps), width)
     for message in contacts:
         message["mu"] = [float("inf") if mu is None else mu for mu in message["mu"]]

@@ -17,8 +17,8 @@ import numpy as np
 
 from ._core import FileError, Simulation, Stepper
 
-FORMAT, VERSION = "stiction trajectory", 4.0
-OLDEST = 3.0  # that is still read: without certificate
+FORMAT, VERSION = "stiction trajectory", 5.0
+OLDER = (3.0, 4.0)  # that are still read: without certificate, without drive_tau
 CONTACT_MODES = ("open", "stick", "slip")
 STAGES = ("update", "detect", "assemble", "solve", "project", "integrate")
 KINDS = ("sphere", "box", "capsule", "cylinder", "plane", "mesh")
@@ -48,8 +48,9 @@ class Trajectory:
 
     time (k,); q (k, nq) and v (k, nv), whose coordinates have the names q_names and v_names.
     Of the step that led to a state, zero for the first: tau (k, nv) applied and tau_desired (k, nv), before limits cut
-    them; residual (k,), worst scaled one, and certificate (k, p), the worst of each of its parts certificate_names, of
-    which files of version 3 have none; penetration (k,), deepest before the step; iterations (k,) of the solver;
+    them, and drive_tau (k, nv), of drives beside tau (files before version 5: zero); residual (k,), worst scaled one, and
+    certificate (k, p), the worst of each of its parts certificate_names, of which files of version 3 have none;
+    penetration (k,), deepest before the step; iterations (k,) of the solver;
     sub_steps (k,); at_acceptable (k,), 1 where the tolerance was missed; saturated (k,), torques cut; seconds (k, 6),
     wall time of STAGES.
     body_names (b,); body_mass (b,), 0 of static bodies; body_poses (k, b, 7): position and quaternion x y z w;
@@ -71,6 +72,7 @@ class Trajectory:
     v_names: list[str]
     tau: np.ndarray
     tau_desired: np.ndarray
+    drive_tau: np.ndarray
     residual: np.ndarray
     certificate_names: list[str]
     certificate: np.ndarray
@@ -241,16 +243,18 @@ class _Reader:
         if self.arrays.get("format", np.array("")).tolist() != [FORMAT]:
             self.fail("format", f"expected {FORMAT!r}, as stiction simulate --record writes it")
         version = self.get("version").item()
-        if version not in (OLDEST, VERSION):
-            self.fail("version", f"this program reads versions {OLDEST:g} and {VERSION:g}, the file has {version:g}")
+        if version not in (*OLDER, VERSION):
+            self.fail("version", f"this program reads versions {OLDER[0]:g} to {VERSION:g}, the file has {version:g}")
         time = self.get("time", None)
         names, q_names, v_names, signals, targets = (
             self.get(key, None, kind="U").tolist()
             for key in ("body_names", "q_names", "v_names", "signal_names", "target_names")
         )
         states, bodies, nv = len(time), len(names), len(v_names)
-        if version < VERSION:
+        if version < 4.0:
             self.arrays |= {"certificate_names": np.empty(0, str), "certificate": np.empty((states, 0))}
+        if version < VERSION:
+            self.arrays["drive_tau"] = np.zeros((states, nv))
         parts = self.get("certificate_names", None, kind="U").tolist()
         if states == 0:
             self.fail("time", "expected at least one state")
@@ -264,6 +268,7 @@ class _Reader:
             v_names=v_names,
             tau=self.get("tau", states, nv),
             tau_desired=self.get("tau_desired", states, nv),
+            drive_tau=self.get("drive_tau", states, nv),
             residual=self.get("residual", states),
             certificate_names=parts,
             certificate=self.get("certificate", states, len(parts)),

@@ -180,15 +180,7 @@ void add_drive_rows(const World& world, const Drives& drives, const Ref<const Ve
   }
 }
 
-void velocity_drive_torques(const Drives& drives, const ContactProblem& problem, const Ref<const VectorXd>& v_plus,
-                            const Ref<const VectorXd>& bounded_impulses, VectorXd& out) {
-  out.resize(static_cast<Eigen::Index>(drives.velocity.size()));
-  for (std::size_t i = 0; i < drives.velocity.size(); ++i) {
-    const auto row = std::ranges::find(problem.row_ids, drive_row_id(drives.velocity[i].v));
-    out[static_cast<Eigen::Index>(i)] =
-        bounded_impulses[row - problem.row_ids.begin()] / problem.dt - slope(drives.velocity[i]) * v_plus[drives.velocity[i].v];
-  }
-}
+double motor_limit(const Joint& joint) { return joint.effort_limit > 0.0 ? joint.effort_limit : kInfinity; }
 
 double free_torque(const World& world, const Servo& s, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v_plus, double h,
                    double ahead) {
@@ -196,13 +188,15 @@ double free_torque(const World& world, const Servo& s, const Ref<const VectorXd>
   return s.kp * (s.position - q_end) + s.kd * (s.velocity - v_plus[s.v]);
 }
 
-void servo_torques(const World& world, const Drives& drives, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v_plus, double h,
-                   double ahead, VectorXd& out) {
-  out.resize(static_cast<Eigen::Index>(drives.servos.size()));
-  for (std::size_t i = 0; i < drives.servos.size(); ++i) {
-    const Servo& s = drives.servos[i];
-    out[static_cast<Eigen::Index>(i)] = std::clamp(free_torque(world, s, q, v_plus, h, ahead), -s.limit, s.limit);
+void drive_torques(const World& world, const Drives& drives, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v_plus, double ahead,
+                   const ContactProblem& problem, const Ref<const VectorXd>& bounded_impulses, VectorXd& tau) {
+  tau.setZero(world.nv());
+  for (const VelocityDrive& drive : drives.velocity) {
+    const auto row = std::ranges::find(problem.row_ids, drive_row_id(drive.v)) - problem.row_ids.begin();
+    tau[drive.v] += bounded_impulses[row] / problem.dt - slope(drive) * v_plus[drive.v];
   }
+  for (const Servo& s : drives.servos)
+    tau[s.v] += std::clamp(free_torque(world, s, q, v_plus, problem.dt, ahead), -s.limit, s.limit);
 }
 
 }  // namespace stiction

@@ -83,15 +83,16 @@ bool has_compliance(const Drives& drives);
 std::uint64_t drive_row_id(int v);
 std::uint64_t velocity_row_id(std::size_t k);
 
-/// Torques of the velocity drives (N m or N), mean over a step that led to v_plus; problem and bounded impulses (m) are those of its
-/// solution.
-void velocity_drive_torques(const Drives& drives, const ContactProblem& problem, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
-                            const Eigen::Ref<const Eigen::VectorXd>& bounded_impulses, Eigen::VectorXd& out);
+/// The largest torque (N m or N) of a joint's motor by its file; infinite where that says 0 or nothing.
+double motor_limit(const Joint& joint);
+
 /// Torque (N m or N) of a servo at the end of a step that started at q and led to v_plus, without its limit.
 double free_torque(const World& world, const Servo& servo, const Eigen::Ref<const Eigen::VectorXd>& q,
                    const Eigen::Ref<const Eigen::VectorXd>& v_plus, double h, double ahead);
-/// Torques of the servos at the end of a step that started at q and led to v_plus.
-void servo_torques(const World& world, const Drives& drives, const Eigen::Ref<const Eigen::VectorXd>& q,
-                   const Eigen::Ref<const Eigen::VectorXd>& v_plus, double h, double ahead, Eigen::VectorXd& out);
+/// Torques (nv; N m or N) that velocity drives and servos put on the joints in a step that started at q and led to v_plus: means over it, of
+/// servos those at its end. Problem and bounded impulses (m) are those of its solution.
+void drive_torques(const World& world, const Drives& drives, const Eigen::Ref<const Eigen::VectorXd>& q,
+                   const Eigen::Ref<const Eigen::VectorXd>& v_plus, double ahead, const ContactProblem& problem,
+                   const Eigen::Ref<const Eigen::VectorXd>& bounded_impulses, Eigen::VectorXd& tau);
 
 }  // namespace stiction

@@ -51,6 +51,7 @@ void write_states(const World& world, const Trajectory& r, NpzWriter& out) {
   write_names(velocity_names(world), "v_names", out);
   out.table("tau", r.tau, r.states(), nv);
   out.table("tau_desired", r.tau_desired, r.states(), nv);
+  out.table("drive_tau", r.drive_tau, r.states(), nv);
   out.rows("residual", r.residual, {});
   std::vector<std::string_view> parts;
   for (const NamedResidual& part : kResiduals) parts.emplace_back(part.name);
@@ -137,6 +138,7 @@ void Trajectory::add_step(const State& state, const StepReport& report, const Ei
 void Trajectory::add(const State& state) {
   const Eigen::VectorXd none = Eigen::VectorXd::Zero(state.v.size());
   add_step(state, {}, none, none, 0);
+  append(drive_tau, none);
   signals.resize(states() * signal_names.size());
   targets.resize(3 * states() * target_names.size());
   reached.resize(targets.size());
@@ -150,6 +152,9 @@ void Trajectory::add(const State& state, const Stepper& stepper, const StepRepor
 void Trajectory::add(const State& state, const Stepper& stepper, const StepReport& report, const Eigen::Ref<const Eigen::VectorXd>& applied,
                      const Eigen::Ref<const Eigen::VectorXd>& desired, int cut) {
   add_step(state, report, applied, desired, cut);
+  Eigen::VectorXd driven;
+  stepper.drive_torques(stepper.options().assemble.drives, driven);
+  append(drive_tau, driven);
   const std::vector<ContactPoint>& contacts = stepper.contacts();
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const ContactPoint& contact = contacts[i];
@@ -172,7 +177,7 @@ void save_trajectory(const std::filesystem::path& path, const World& world, cons
   NpzWriter out;
   const std::string_view format = "stiction trajectory";
   out.words("format", {&format, 1});
-  out.scalar("version", 4.0);
+  out.scalar("version", 5.0);
   write_states(world, trajectory, out);
   write_bodies(world, trajectory, out);
   write_contacts(trajectory, out);

@@ -2,10 +2,11 @@
 //
 // A numpy archive (.npz) of, for k states, b bodies, s shapes and c contacts in all; what belongs to a step stands in the row of the state
 // that it led to, and is zero in the first row:
-//   format, version      "stiction trajectory", 4
+//   format, version      "stiction trajectory", 5
 //   time q v             (k,) s, (k, nq), (k, nv)
 //   q_names v_names      (nq,) (nv,): of the coordinates
-//   tau tau_desired      (k, nv) N and N m: applied, and what the control had asked for before limits; without those of drives
+//   tau tau_desired      (k, nv) N and N m: applied, and what the control had asked for before limits
+//   drive_tau            (k, nv) N and N m: of velocity drives and servos, beside tau (since version 5)
 //   residual penetration (k,) worst scaled residual; deepest before the step (m)
 //   certificate_names certificate   (p,), (k, p): its parts, the worst scaled value of each over the solves of the step (since version 4)
 //   iterations sub_steps (k,) integers: of the solver; parts that the step was taken in
@@ -37,7 +38,7 @@
 namespace stiction {
 
 struct Trajectory {
-  std::vector<double> time, q, v, tau, tau_desired;  ///< one row per state, one after the other
+  std::vector<double> time, q, v, tau, tau_desired, drive_tau;  ///< one row per state, one after the other
   std::vector<double> residual, certificate, penetration, seconds;
   std::vector<int> iterations, sub_steps, at_acceptable, saturated;
   std::vector<std::int64_t> contact_offsets{0};

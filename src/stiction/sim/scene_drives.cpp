@@ -42,7 +42,7 @@ void read_drive(Table t, const World& world, Drives& drives) {
   if (!servo && (t.has("kp") || t.has("kd"))) t.fail(t.has("kp") ? "kp" : "kd", "expected none without position");
   if (servo && kp == 0.0 && kd == 0.0) t.fail("position", "expected kp or kd above zero beside it");
   for (const int v : joints) {
-    const double most = limit.value_or(servo ? kInfinity : joint_at(world, v)->effort_limit);
+    const double most = limit.value_or(motor_limit(*joint_at(world, v)));
     if (servo) drives.servos.push_back({v, position, velocity, kp, kd, most});
     if (!servo) drives.velocity.push_back({v, velocity, -most, most, no_load});
   }
