@@ -263,7 +263,7 @@ def _show_live(options: argparse.Namespace) -> None:
     if len(options.sources) != 1 or pathlib.Path(options.sources[0]).suffix in RUN_FILES:
         raise ValueError(f"--live: expected one scene or robot, got {' '.join(options.sources)}")
     world = world_of(options.sources[0], options.floating)
-    start = of_simulation(stiction.simulate(world, duration=1e-3))
+    start = of_simulation(stiction.simulate(world, duration=stiction.Stepper(world).dt))  # one step is enough
     play_live(world, options.port, pathlib.Path(options.sources[0]).stem, _visuals(options, start))
 
 

@@ -277,6 +277,14 @@ def test_options_that_make_no_sense_are_refused_by_name(tmp_path, words, said):
     assert "Traceback" not in done.stderr
 
 
+def test_a_scene_of_long_steps_runs_live(monkeypatch):
+    shown = []
+    monkeypatch.setattr(view, "play_live", lambda world, port, name, visuals: shown.append(name))
+    assert stiction.Stepper(stiction.World.from_scene("stack")).dt > 2e-3
+    assert view.main(["stack", "--live"]) == 0
+    assert shown == ["stack"]
+
+
 @pytest.mark.parametrize("option", [["--duration", "5"], ["--floating"]])
 def test_a_recorded_run_is_not_simulated(box_run, tmp_path, option):
     command = [sys.executable, "-m", "stiction.view", box_run[2], *option, "--html", tmp_path / "page.html"]
