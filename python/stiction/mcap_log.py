@@ -166,13 +166,12 @@ def _stamp(nanoseconds):
     return {"sec": nanoseconds // 10**9, "nsec": nanoseconds % 10**9}
 
 
-def _along(force):
-    """The shortest turn that brings x onto a direction: quaternion x y z w."""
-    d = force / np.linalg.norm(force)
-    if d[0] < -1 + 1e-12:
-        return [0.0, 0.0, 1.0, 0.0]
-    q = np.array([0.0, -d[2], d[1], 1.0 + d[0]])
-    return (q / np.linalg.norm(q)).tolist()
+def _along(directions):
+    """The shortest turns that bring x onto unit vectors (n, 3): quaternions x y z w (n, 4)."""
+    x, y, z = directions.T
+    q = np.stack([np.zeros(len(x)), -z, y, 1.0 + x], axis=1)
+    q[x < -1 + 1e-12] = [0.0, 0.0, 1.0, 0.0]
+    return q / np.linalg.norm(q, axis=1, keepdims=True)
 
 
 def _entity(identity, frame, stamp, **primitives):
@@ -219,16 +218,16 @@ def _z_axis(quaternion):
 
 
 def _arrows(trajectory, at, metres_per_newton):
+    forces = trajectory.contact_forces[at]
+    norms = np.linalg.norm(forces, axis=1)
+    shown = metres_per_newton * norms >= 1e-6
+    forces, norms, points = forces[shown], norms[shown], trajectory.contact_points[at][shown]
+    rows = (points, _along(forces / norms[:, None]), metres_per_newton * norms, trajectory.contact_modes[at][shown])
     out = []
-    for point, force, mode in zip(
-        trajectory.contact_points[at], trajectory.contact_forces[at], trajectory.contact_modes[at], strict=True
-    ):
-        length = metres_per_newton * float(np.linalg.norm(force))
-        if length < 1e-6:
-            continue
+    for point, turn, length, mode in zip(*(row.tolist() for row in rows), strict=True):
         head = min(0.02, 0.5 * length)
         size = {"shaft_length": length - head, "shaft_diameter": 0.008, "head_length": head, "head_diameter": 0.016}
-        out.append({"pose": _pose(point.tolist(), _along(force)), **size, "color": ORANGE if mode == 2 else GREEN})
+        out.append({"pose": _pose(point, turn), **size, "color": ORANGE if mode == 2 else GREEN})
     return out
 
 
@@ -290,10 +289,9 @@ def write(path: str, trajectory: Trajectory) -> None:
             put("/step", now, {key: arrays[key][i].tolist() for key in STEP_KEYS})
             at = trajectory.contacts(i)
             put("/contacts", now, _contacts(arrays, at))
-            arrows = _entity(
-                "contact forces", "world", stamp, arrows=_arrows(trajectory, at, ARROW / max(weight, 1e-9))
-            )
-            put("/scene", now, {"deletions": [], "entities": [arrows]})
+            arrows = _arrows(trajectory, at, ARROW / max(weight, 1e-9))
+            forces = _entity("contact forces", "world", stamp, arrows=arrows)
+            put("/scene", now, {"deletions": [], "entities": [forces]})
         writer.finish()
 
 

@@ -175,6 +175,15 @@ def test_arrows_of_the_log_point_along_the_forces(trajectory, tmp_path):
         assert list(arrow["pose"]["position"].values()) == point.tolist()
 
 
+def test_arrows_of_any_direction_are_turned_in_one_go():
+    from stiction.mcap_log import _along
+
+    directions = np.array([[-1, 0, 0], [1, 0, 0], [0, 0, 1], [-0.6, 0.0, 0.8]])
+    x, y, z, w = _along(directions).T
+    found = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], axis=1)
+    np.testing.assert_allclose(found, directions, atol=1e-15)
+
+
 def test_a_replay_is_the_run_bit_for_bit(run, trajectory):
     assert trajectory.replay(stiction.Stepper(sliding_box(), dt=DT)) is None
     changed = dataclasses.replace(trajectory, tau=trajectory.tau.copy())
