@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import re
+import shutil
 import sys
+import threading
 import typing
+
+INTERRUPTED = 130  # the exit code that shells give to what SIGINT ends
 
 # What to install for a module that an extra of the package brings; pyproject.toml has the same versions.
 PACKAGES = {
@@ -43,11 +48,40 @@ def write(file: str | os.PathLike, content: str | bytes) -> None:
         raise
 
 
+@contextlib.contextmanager
+def replacing(file: str | os.PathLike) -> typing.Iterator[str]:
+    """A name beside a file, to write to; it takes the file's place at the end, or goes where none is reached."""
+    target = os.path.realpath(file)  # a link stays one
+    if os.path.exists(target):
+        if not os.path.isfile(target):  # a device; a folder says itself that it is none
+            yield os.fspath(file)
+            return
+        with open(target, "ab"):  # a file that may not be written is not replaced either
+            pass
+    name = f".stiction-{os.getpid()}-{threading.get_ident()}{pathlib.Path(file).suffix}"  # writers go by the suffix
+    beside = os.path.join(os.path.dirname(target), name)
+    try:
+        yield beside
+        if os.path.exists(target):
+            shutil.copymode(target, beside)
+        os.replace(beside, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        raise
+
+
 def run(name: str, work: typing.Callable[[], None]) -> int:
-    """The exit code of a subcommand: 2, and a line on standard error, for what is missing, unreadable or refused."""
+    """The exit code of a subcommand: 2 for what is missing, unreadable or refused, 130 where it is interrupted.
+
+    Both with a line on standard error.
+    """
     try:
         work()
     except (ImportError, OSError, RuntimeError, ValueError) as error:
         print(f"{name}: {said(error)}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print(f"{name}: interrupted", file=sys.stderr)
+        return INTERRUPTED
     return 0

@@ -15,6 +15,7 @@ import zipfile
 
 import numpy as np
 
+from . import command
 from ._core import FileError, Simulation, Stepper
 
 FORMAT, VERSION = "stiction trajectory", 5.0
@@ -48,8 +49,8 @@ class Trajectory:
 
     time (k,); q (k, nq) and v (k, nv), whose coordinates have the names q_names and v_names.
     Of the step that led to a state, zero for the first: tau (k, nv) applied and tau_desired (k, nv), before limits cut
-    them, and drive_tau (k, nv), of drives beside tau (files before version 5: zero); residual (k,), worst scaled one, and
-    certificate (k, p), the worst of each of its parts certificate_names, of which files of version 3 have none;
+    them, and drive_tau (k, nv), of drives beside tau (files before version 5: zero); residual (k,), worst scaled one,
+    and certificate (k, p), the worst of each of its parts certificate_names, of which files of version 3 have none;
     penetration (k,), deepest before the step; iterations (k,) of the solver;
     sub_steps (k,); at_acceptable (k,), 1 where the tolerance was missed; saturated (k,), torques cut; seconds (k, 6),
     wall time of STAGES.
@@ -113,22 +114,26 @@ class Trajectory:
         return _Reader(path, _read_npz(path)).trajectory()
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes .npz, .mcap or, to be looked at, .rrd, as the name ends; FileError when it cannot be written."""
+        """Writes .npz, .mcap or, to be looked at, .rrd, as the name ends; FileError when it cannot be written.
+
+        A file that is there is replaced when all is written: what ends before leaves it as it was.
+        """
         path = os.fspath(path)
         suffix = pathlib.Path(path).suffix
         if suffix not in (".npz", ".mcap", ".rrd"):
             raise ValueError(f"path: expected a name that ends in .npz, .mcap or .rrd, got {path!r}")
         try:
-            if suffix == ".mcap":
-                from . import mcap_log
+            with command.replacing(path) as beside:
+                if suffix == ".mcap":
+                    from . import mcap_log
 
-                mcap_log.write(path, self)
-            elif suffix == ".rrd":
-                from . import rerun_log
+                    mcap_log.write(beside, self)
+                elif suffix == ".rrd":
+                    from . import rerun_log
 
-                rerun_log.write(path, self)
-            else:
-                np.savez_compressed(path, **self.arrays())
+                    rerun_log.write(beside, self)
+                else:
+                    np.savez_compressed(beside, **self.arrays())
         except OSError as error:
             raise FileError(f"{path}: cannot be written: {error.strerror}") from None
 

@@ -137,16 +137,18 @@ def to_mp4(page: str, file: str | os.PathLike, speed: float = 1.0, size: tuple[i
     import imageio_ffmpeg
 
     rate = FRAMES_PER_SECOND
-    film = imageio_ffmpeg.write_frames(os.fspath(file), size, fps=rate, codec="libx264", quality=8, macro_block_size=2)
-    film.send(None)
-    try:
-        with tempfile.TemporaryDirectory() as folder, _opened(page, size, folder) as browser:
-            start, end = (browser.evaluate(f"stiction.page.player.{edge}") for edge in ("start", "end"))
-            for k in range(int((end - start) / speed * rate) + 1):
-                browser.seek(start + k * speed / rate)
-                film.send(np.ascontiguousarray(imageio.imread(browser.picture("jpeg"))))
-    finally:
-        film.close()
+    options = {"fps": rate, "codec": "libx264", "quality": 8, "macro_block_size": 2}
+    with command.replacing(file) as beside:
+        film = imageio_ffmpeg.write_frames(beside, size, **options)
+        film.send(None)
+        try:
+            with tempfile.TemporaryDirectory() as folder, _opened(page, size, folder) as browser:
+                start, end = (browser.evaluate(f"stiction.page.player.{edge}") for edge in ("start", "end"))
+                for k in range(int((end - start) / speed * rate) + 1):
+                    browser.seek(start + k * speed / rate)
+                    film.send(np.ascontiguousarray(imageio.imread(browser.picture("jpeg"))))
+        finally:
+            film.close()
 
 
 def play(page: str, port: int = 8080) -> None:

@@ -1,10 +1,13 @@
 """The package's subcommands say in a line what they lack, and how to get it."""
 
+import importlib
+import os
 import re
 import subprocess
 import sys
 import tomllib
 
+import numpy as np
 import pytest
 
 import stiction
@@ -45,3 +48,58 @@ def test_what_it_says_to_install_is_what_the_extras_have(checkout):
 def test_other_errors_are_said_as_they_are():
     assert command.said(ValueError("dt: expected a number > 0, got -1")) == "dt: expected a number > 0, got -1"
     assert command.said(ModuleNotFoundError("No module named 'x'", name="x")) == "No module named 'x'"
+
+
+def interrupted(*_, **__):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("suffix", "module", "function"),
+    [
+        (".mcap", "stiction.mcap_log", "_contacts"),
+        (".rrd", "stiction.rerun_log", "send_contacts"),
+        (".npz", "numpy.lib.format", "write_array"),
+    ],
+)
+def test_an_interrupt_leaves_the_file_that_is_there(folder, monkeypatch, capsys, suffix, module, function):
+    if suffix == ".rrd":
+        pytest.importorskip("rerun", reason="needs rerun-sdk, pip install 'stiction[rerun]'")
+    from stiction import convert
+
+    kept = folder / f"keep{suffix}"
+    kept.write_bytes(b"what was there")
+    monkeypatch.setattr(importlib.import_module(module), function, interrupted)
+    assert convert.main([str(folder / "run.npz"), str(kept)]) == 130
+    assert capsys.readouterr() == ("", "stiction convert: interrupted\n")
+    assert kept.read_bytes() == b"what was there"
+    assert sorted(file.name for file in folder.iterdir()) == [kept.name, "run.npz"]
+
+
+def test_an_interrupted_sweep_says_so(tmp_path, monkeypatch, capsys):
+    sweep = sys.modules["stiction.sweep"]  # the package's own name is the function's
+    monkeypatch.setattr(sweep, "run_point", interrupted)
+    assert sweep.main(["trot", "--out", str(tmp_path / "rows.csv"), "--workers", "0"]) == 130
+    assert capsys.readouterr().err.endswith("stiction sweep: interrupted; started again it goes on\n")
+
+
+def test_a_file_that_is_replaced_keeps_its_place_and_mode(folder):
+    run = stiction.Trajectory.load(folder / "run.npz")
+    (folder / "there").mkdir()
+    real, link = folder / "there" / "run.npz", folder / "link.npz"
+    real.write_bytes(b"")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    run.save(link)
+    assert link.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o640
+    np.testing.assert_array_equal(stiction.Trajectory.load(real).q, run.q)
+    assert os.listdir(real.parent) == ["run.npz"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_a_device_is_written_to_and_never_replaced(folder):
+    (folder / "full.npz").symlink_to("/dev/full")
+    with pytest.raises(stiction.FileError, match=r"full\.npz: cannot be written: No space left"):
+        stiction.Trajectory.load(folder / "run.npz").save(folder / "full.npz")
+    assert (folder / "full.npz").is_char_device()

@@ -293,6 +293,21 @@ def test_a_recorded_run_is_not_simulated(box_run, tmp_path, option):
     assert f"{option[0]}: expected a scene or robot to simulate, got" in done.stderr
 
 
+def test_an_interrupted_film_leaves_the_one_that_is_there(tmp_path, monkeypatch):
+    pytest.importorskip("imageio_ffmpeg", reason="films need imageio-ffmpeg")
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    film = tmp_path / "film.mp4"
+    film.write_bytes(b"what was there")
+    monkeypatch.setattr(view, "_opened", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        view.to_mp4("", film)
+    assert film.read_bytes() == b"what was there"
+    assert list(tmp_path.iterdir()) == [film]
+
+
 @pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="no /dev/full here")
 def test_a_full_disk_is_said_with_the_file(box_run):
     command = [sys.executable, "-m", "stiction.view", box_run[2], "--html", "/dev/full"]

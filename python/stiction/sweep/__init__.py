@@ -27,6 +27,7 @@ import sys
 import sysconfig
 import typing
 
+from .. import command
 from .._core import FileError, _require_writable
 
 Row = dict[str, typing.Any]
@@ -323,5 +324,8 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
     except RuntimeError as error:
         print(f"stiction sweep: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("\nstiction sweep: interrupted; started again it goes on", file=sys.stderr)  # the bar has no line end yet
+        return command.INTERRUPTED
     print(f"{parsed.out}: {len(table)} rows")
     return 0
