@@ -3,7 +3,9 @@
 import csv
 import importlib.util
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import threading
@@ -208,6 +210,30 @@ def test_a_killed_worker_loses_nothing_and_the_bits_are_those_of_a_serial_run(cl
     assert killed[0] < 8, "it was over before a worker could be killed"
     assert workers[0].wait() != 0
     assert rows == stiction.sweep("trot", grid, fixed=FIXED, workers=0, progress=False)
+
+
+@needs_dask
+def test_an_interrupt_ends_the_workers_without_a_word_of_theirs(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("""
+import pathlib, sys, time, stiction
+from stiction import command
+
+def wait(x):
+    pathlib.Path("started").touch()
+    time.sleep(60)
+
+if __name__ == "__main__":
+    work = lambda: stiction.sweep(wait, {"x": [1]}, workers=1, progress=False)
+    sys.exit(command.run("script", work))
+""")
+    process = subprocess.Popen(
+        [sys.executable, script], cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    wait_for((tmp_path / "started").exists)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal sends it, to all
+    assert process.communicate(timeout=60)[1] == "script: interrupted\n"
+    assert process.returncode == 130
 
 
 @needs_dask

@@ -22,6 +22,7 @@ import itertools
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -217,12 +218,19 @@ def runs(experiment, points, scheduler, workers) -> typing.Iterator[tuple[Row, l
         )
     try:
         with distributed.Client(scheduler or cluster) as client:
+            if cluster is not None:
+                client.run(leave_interrupts)
             futures = {client.submit(run_point, experiment, point, pure=False): point for point in points}
             for future in distributed.as_completed(futures):
                 yield futures[future], future.result()
     finally:
         if cluster is not None:
             cluster.close()
+
+
+def leave_interrupts() -> None:
+    """Of a worker on this machine: Ctrl-C reaches it too, and is for the sweep, which ends it, to act on."""
+    signal.signal(signal.SIGINT, lambda *_: None)  # not ignored: programs that the worker starts would inherit that
 
 
 class Bar:
