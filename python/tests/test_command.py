@@ -80,7 +80,7 @@ def test_an_interrupted_sweep_says_so(tmp_path, monkeypatch, capsys):
     sweep = sys.modules["stiction.sweep"]  # the package's own name is the function's
     monkeypatch.setattr(sweep, "run_point", interrupted)
     assert sweep.main(["trot", "--out", str(tmp_path / "rows.csv"), "--workers", "0"]) == 130
-    assert capsys.readouterr().err.endswith("stiction sweep: interrupted; started again it goes on\n")
+    assert capsys.readouterr().err.endswith(" 0/1\nstiction sweep: interrupted; started again it goes on\n")
 
 
 def test_a_file_that_is_replaced_keeps_its_place_and_mode(folder):

@@ -69,10 +69,12 @@ def sweep(
     store = Store(experiment, out)
     missing = [point for point in points if key_of(point) not in store.done]
     bar = Bar(len(points), len(points) - len(missing), progress)
-    for point, rows in runs(experiment, missing, scheduler, workers):
-        store.add(point, rows)
-        bar.step()
-    bar.end()
+    try:
+        for point, rows in runs(experiment, missing, scheduler, workers):
+            store.add(point, rows)
+            bar.step()
+    finally:
+        bar.end()
     table = [point | row for point in points for row in store.done[key_of(point)]]
     if out is not None:
         write(os.fspath(out), table)
@@ -333,7 +335,7 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
         print(f"stiction sweep: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nstiction sweep: interrupted; started again it goes on", file=sys.stderr)  # the bar has no line end yet
+        print("stiction sweep: interrupted; started again it goes on", file=sys.stderr)
         return command.INTERRUPTED
     print(f"{parsed.out}: {len(table)} rows")
     return 0
