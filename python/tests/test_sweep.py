@@ -78,6 +78,18 @@ def test_a_head_that_is_cut_is_written_again(tmp_path, head):
     assert len(points.read_text().splitlines()) == 2
 
 
+def test_points_of_another_version_are_those_of_another_experiment(tmp_path, monkeypatch):
+    out, points = tmp_path / "rows.csv", tmp_path / "rows.csv.points"
+    stiction.sweep(square, {"x": [1]}, out, workers=0, progress=False)
+    monkeypatch.setattr(sys.modules["stiction.sweep"], "__version__", "999.0")
+    text = points.read_text()
+    with pytest.raises(
+        stiction.FileError, match=r"expected points of square .* by stiction 999\.0, got .*move it away"
+    ):
+        stiction.sweep(square, {"x": [1, 2]}, out, workers=0, progress=False)
+    assert points.read_text() == text
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_points_that_are_none_are_named_by_file_and_line(tmp_path, number):
     out, points = tmp_path / "rows.csv", tmp_path / "rows.csv.points"

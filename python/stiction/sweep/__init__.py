@@ -9,7 +9,9 @@ with nothing of the others in it, so its numbers do not depend on who ran it or 
 bit for bit.
 
 Points that are done are kept beside the results (`FILE.points`, one JSON line each) as they come; the same sweep
-started again runs the others only. A worker that dies loses nothing but time: its points are run by the rest.
+started again runs the others only. The same is one of the same experiment, of a function by its name and its text, and
+of the same version of stiction; what the function calls is not compared. A worker that dies loses nothing but time:
+its points are run by the rest.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ import sysconfig
 import typing
 
 from .. import command
-from .._core import FileError, _require_writable
+from .._core import FileError, __version__, _require_writable
 
 Row = dict[str, typing.Any]
 Experiment = str | typing.Callable[..., Row | list[Row]]
@@ -109,7 +111,7 @@ class Store:
     def __init__(self, experiment: Experiment, out: str | os.PathLike | None) -> None:
         self.done: dict[str, list[Row]] = {}
         self.file = None if out is None else pathlib.Path(os.fspath(out) + ".points")
-        self.head = {"experiment": name_of(experiment)}
+        self.head = {"experiment": name_of(experiment), "version": __version__}
         if self.file is not None:
             self._tried(self._open)
 
@@ -123,7 +125,8 @@ class Store:
                     self.done[key_of(kept["point"])] = kept["rows"]
                 elif len(lines) > 1 and kept != self.head:
                     raise FileError(
-                        f"{self.file}: expected points of {self.head['experiment']}, got {line}; move it away"
+                        f"{self.file}: expected points of {self.head['experiment']} by stiction {__version__}, "
+                        f"got {line}; move it away"
                     )
             except (KeyError, TypeError, ValueError):
                 if number < len(lines):
