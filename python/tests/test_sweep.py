@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 import stiction
@@ -145,6 +146,36 @@ def test_parquet_has_the_rows(tmp_path):
     assert table["mu"] == ["1", "inf", "3"]
     assert table["half"] == [0.5, 1.0, 1.5]
     assert table["whole"] == [1, 2, 3]
+
+
+def test_rows_of_a_function_are_flat_like_those_of_a_command():
+    def experiment(x):
+        error = {"median": np.float32(x / 2), "all": [1, 2]}
+        return {"error": error, "runs": [1, 2], "pair": (1, 2), "path": np.zeros(3), "count": np.array(x)}
+
+    rows = stiction.sweep(experiment, {"x": [1, 2]}, workers=0, progress=False)
+    assert rows == [{"x": x, "error.median": x / 2, "count": x} for x in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("said", "complaint"),
+    [
+        (lambda: {}["none"], "KeyError: 'none'"),
+        (lambda: 1 / 0, "ZeroDivisionError: division by zero"),
+        (lambda: (i / 0 for i in [1]), "ZeroDivisionError: division by zero"),
+        (lambda: 3, r"expected rows {name: value}, got 3"),
+        (lambda: None, r"expected rows {name: value}, got None"),
+        (lambda: [{"a": 1}, 4.5], r"expected rows {name: value}, got 4\.5"),
+        (lambda: {"x": 7}, "expected columns that are no arguments of the point, got 'x'"),
+        (lambda: {"a": {"b": 1j}}, r"a\.b: expected a number, .*, got 1j"),
+    ],
+)
+def test_what_a_function_does_wrong_is_said_with_the_point(said, complaint):
+    def experiment(x):
+        return said() if x == 2 else {"double": 2 * x}
+
+    with pytest.raises(RuntimeError, match=rf"experiment at {{'x': 2}}: {complaint}"):
+        stiction.sweep(experiment, {"x": [1, 2]}, workers=0, progress=False)
 
 
 def test_arguments_that_do_not_fit_are_named(tmp_path):

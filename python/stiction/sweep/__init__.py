@@ -57,8 +57,8 @@ def sweep(
     workers have stiction installed. None: workers on this machine (None: one per core; 0: here, one after the other,
     without Dask), bound to 127.0.0.1; a script calls it under `if __name__ == "__main__":` then, since they start by
     reading the script, too. progress: a bar on standard error.
-    A row has the arguments of its point and what the experiment said. Raises ValueError, FileError, and RuntimeError
-    with the point that failed.
+    A row has the arguments of its point and what the experiment said, objects within it as columns NAME.KEY, without
+    lists. Raises ValueError, FileError, and RuntimeError with the point that failed or whose row is none.
     """
     if workers is not None and workers < 0:
         raise ValueError(f"workers: expected a number >= 0 or None, got {workers}")
@@ -169,9 +169,29 @@ def name_of(experiment: Experiment) -> str:
 
 def run_point(experiment: Experiment, point: Row) -> list[Row]:
     """The rows of one point, as JSON has them: what a worker does."""
-    rows = run_command(experiment, point) if isinstance(experiment, str) else experiment(**point)
-    rows = [rows] if isinstance(rows, dict) else list(rows)
-    return json.loads(json.dumps([{name: plain(value) for name, value in row.items()} for row in rows]))
+    rows = run_command(experiment, point) if isinstance(experiment, str) else run_function(experiment, point)
+    return json.loads(json.dumps(rows))
+
+
+def run_function(function: typing.Callable[..., Row | list[Row]], point: Row) -> list[Row]:
+    where = f"{function.__qualname__} at {point}"
+    try:
+        said = function(**point)
+        if isinstance(said, dict) or not isinstance(said, typing.Iterable):
+            said = [said]
+        rows = list(said)  # which runs what is left of a generator
+    except Exception as error:
+        raise RuntimeError(f"{where}: {type(error).__name__}: {error}") from error
+    for row in rows:
+        if not isinstance(row, dict):
+            raise RuntimeError(f"{where}: expected rows {{name: value}}, got {row!r}")
+    rows = [flat(row) for row in rows]
+    for name, value in itertools.chain.from_iterable(row.items() for row in rows):
+        if name in point:
+            raise RuntimeError(f"{where}: expected columns that are no arguments of the point, got {name!r}")
+        if not isinstance(value, str | int | float | None):
+            raise RuntimeError(f"{where}: {name}: expected a number, a text, true, false or None, got {value!r}")
+    return rows
 
 
 def run_command(name: str, point: Row) -> list[Row]:
@@ -199,8 +219,8 @@ def flat(row: Row) -> Row:
     for name, value in row.items():
         if isinstance(value, dict):
             out |= {f"{name}.{key}": inner for key, inner in flat(value).items()}
-        elif not isinstance(value, list):
-            out[name] = value
+        elif not isinstance(value, list | tuple) and getattr(value, "ndim", 0) == 0:  # an array is a list too
+            out[name] = plain(value)
     return out
 
 
