@@ -11,6 +11,8 @@ import sys
 import threading
 import typing
 
+from ._core import FileError, _require_writable
+
 INTERRUPTED = 130  # the exit code that shells give to what SIGINT ends
 
 # What to install for a module that an extra of the package brings; pyproject.toml has the same versions.
@@ -46,6 +48,27 @@ def write(file: str | os.PathLike, content: str | bytes) -> None:
     except OSError as error:
         error.filename = os.fspath(file)
         raise
+
+
+def require_file(option: str, file: str, ending: str) -> None:
+    """Refuses a file of another kind, or that cannot be written, by its option's name, before anything is computed."""
+    if not file.endswith(ending):
+        raise ValueError(f"{option}: expected a file name that ends in {ending}, got {file!r}")
+    try:
+        _require_writable(file)
+    except FileError as error:
+        raise FileError(f"{option}: {error}") from None
+
+
+def require_folder(option: str, folder: str) -> None:
+    """The same of a folder, which may have to be made."""
+    there = os.path.abspath(folder)
+    while not os.path.exists(there):
+        there = os.path.dirname(there)
+    if not os.path.isdir(there):
+        raise FileError(f"{option}: {folder}: cannot be written: {there} is not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise FileError(f"{option}: {folder}: cannot be written: {there} is not yours to write to")
 
 
 @contextlib.contextmanager

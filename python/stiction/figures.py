@@ -127,6 +127,7 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
     source = pathlib.Path(options.source)
 
     def write() -> None:
+        command.require_folder("--out", options.out)
         if source.suffix in (".npz", ".mcap"):
             if rest:
                 parser.error(f"unrecognized arguments: {' '.join(rest)}")

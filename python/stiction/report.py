@@ -233,6 +233,7 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
     file = pathlib.Path(options.html or f"{source.stem}-report.html")
 
     def write() -> None:
+        command.require_file("--html", str(file), ".html")
         trajectory = Trajectory.load(source)
         if options.robot and not os.path.isfile(options.robot):
             raise FileError(f"--robot: {options.robot}: no such file")

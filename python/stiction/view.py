@@ -282,6 +282,9 @@ def _refuse_unused(options: argparse.Namespace) -> None:
 
 def _show(options: argparse.Namespace) -> None:
     _refuse_unused(options)
+    for name in ("html", "png", "mp4"):
+        if file := getattr(options, name):
+            command.require_file(f"--{name}", file, f".{name}")
     trajectories = [run_of(source, options.duration, options.floating) for source in options.sources]
     names = [pathlib.Path(source).stem for source in options.sources]
     if len(set(names)) < len(names):

@@ -172,6 +172,21 @@ def test_narrow_plots_are_files_of_their_own(file, tmp_path):
     assert names == {entry.name for entry in (tmp_path / "new").iterdir()}
 
 
+def test_what_cannot_be_written_is_said_with_option_and_path(file, tmp_path):
+    (tmp_path / "there").write_text("a file")
+    for words, said in {
+        ("report", "--html", "page.htm"): "--html: expected a file name that ends in .html, got 'page.htm'",
+        ("report", "--html", "none/page.html"): "--html: none/page.html: cannot be written: no folder none",
+        ("plot", "--out", "there"): f"--out: there: cannot be written: {tmp_path / 'there'} is not a folder",
+        ("plot", "--out", "there/new"): f"--out: there/new: cannot be written: {tmp_path / 'there'} is not a folder",
+    }.items():
+        module = "stiction.figures" if words[0] == "plot" else "stiction.report"
+        command = [sys.executable, "-m", module, file, *words[1:]]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (2, f"stiction {words[0]}: {said}\n")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["there"]
+
+
 def cells_of(row):
     return re.findall("<t[dh]>(.*?)</t[dh]>", row)
 

@@ -266,6 +266,12 @@ def test_command_writes_a_page(box_run, tmp_path):
         (["--at", "1"], "--at: expected beside --png"),
         (["--speed", "2", "--html", "page.html"], "--speed: expected beside --mp4"),
         (["--size", "640x480"], "--size: expected beside --png or --mp4"),
+        (["--html", "page.png"], "--html: expected a file name that ends in .html, got 'page.png'"),
+        (["--png", "picture.jpg"], "--png: expected a file name that ends in .png, got 'picture.jpg'"),
+        (["--mp4", "film"], "--mp4: expected a file name that ends in .mp4, got 'film'"),
+        (["--html", "none/page.html"], "--html: none/page.html: cannot be written: no folder none"),
+        (["--png", "none/page.png"], "--png: none/page.png: cannot be written: no folder none"),
+        (["--mp4", "none/page.mp4"], "--mp4: none/page.mp4: cannot be written: no folder none"),
         (["--robot", "bounce.toml", "--html", "page.html"], "--robot: expected a file (.urdf, .xml) that shows bodies"),
     ],
 )
@@ -309,11 +315,14 @@ def test_an_interrupted_film_leaves_the_one_that_is_there(tmp_path, monkeypatch)
 
 
 @pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="no /dev/full here")
-def test_a_full_disk_is_said_with_the_file(box_run):
-    command = [sys.executable, "-m", "stiction.view", box_run[2], "--html", "/dev/full"]
+def test_a_full_disk_is_said_with_the_file(box_run, tmp_path):
+    page = tmp_path / "page.html"
+    page.symlink_to("/dev/full")
+    command = [sys.executable, "-m", "stiction.view", box_run[2], "--html", page]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 2
-    assert "/dev/full" in done.stderr
+    assert "No space left" in done.stderr
+    assert str(page) in done.stderr
 
 
 @pytest.mark.parametrize("key", ["time", "body_poses", "contact_offsets", "mesh_faces", "shape_kinds", "format"])
