@@ -66,6 +66,19 @@ def test_without_torques_the_held_joints_hold():
     np.testing.assert_array_equal(out.q[0], held.q)
 
 
+def test_a_stepper_without_torques_knows_of_no_held_joints():
+    world = stiction.World.from_scene("quadruped")
+    v = np.zeros(world.nv)
+    v[world.actuated] = 1.0
+    stepper = stiction.Stepper(world)
+    stepper.reset(v=v)
+    for _ in range(20):
+        stepper.step()
+    free = stiction.rollout(world, v=v, tau=np.zeros((20, world.nv)))
+    np.testing.assert_array_equal(free.q[0, -1], stepper.q)
+    assert np.abs(stiction.rollout(world, v=v, steps=20).q[0, -1] - stepper.q).max() > 1e-3
+
+
 def test_arguments_that_do_not_fit_are_named():
     world = falling_boxes()
     v, tau = starts(world, 2)
