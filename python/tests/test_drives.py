@@ -116,7 +116,7 @@ def test_servos_keep_to_the_motors_of_the_file():
     stepper.step()
     assert (stepper.drive_torques > 2.0 * efforts).any()
     ahead = stiction.Stepper(world, scheme="event_driven")
-    with pytest.raises(ValueError, match="limits .those of a robot's file too. under this scheme, got 'event_driven'"):
+    with pytest.raises(ValueError, match=r"limits .those of a robot's file too. under this scheme, got 'event_driven'"):
         ahead.drive(position=3.0, kp=1e5)
 
 

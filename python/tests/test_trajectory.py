@@ -120,9 +120,9 @@ def test_files_of_version_3_are_read_without_a_certificate(trajectory, tmp_path,
     same(read, without)
     assert read.worst_parts() == [""] * len(read.time)
     with monkeypatch.context() as then:
-        then.setattr(module, "VERSION", 5.0)
+        then.setattr(module, "VERSION", 6.0)
         trajectory.save(file)
-    with pytest.raises(stiction.FileError, match=f"run{suffix}: version: this program reads versions 3 and 4"):
+    with pytest.raises(stiction.FileError, match=f"run{suffix}: version: this program reads versions 3 to 5"):
         stiction.Trajectory.load(file)
 
 
