@@ -34,19 +34,21 @@ void bound(ContactProblem& p, double b, Eigen::Index& m) {
   ++m;
 }
 
-/// One row: the relative motion along `direction` (linear, then angular) of the points fixed to both bodies.
+/// One row: the relative motion along `direction` (linear, then angular) of both bodies at one point, between those that are to meet: at
+/// two points action and reaction would turn what moves freely, as far as the loop is open.
 void add_relative_row(const World& world, const WorldData& data, const Equality& equality, const EqualityError& e,
                       const Vector6d& direction, ContactProblem& p) {
   p.J_b.add_group();
   const int a = body_of(world, equality.body_a).block, b = body_of(world, equality.body_b).block;
+  const Vector3d p_W = 0.5 * (e.p_A + e.p_B);
   if (a >= 0) {
     auto row = entry(p, a);
-    add_wrench_row(world, data, equality.body_a, e.p_A, direction, row);
-    if (a == b) add_wrench_row(world, data, equality.body_b, e.p_B, -direction, row);
+    add_wrench_row(world, data, equality.body_a, p_W, direction, row);
+    if (a == b) add_wrench_row(world, data, equality.body_b, p_W, -direction, row);
   }
   if (b >= 0 && b != a) {
     auto row = entry(p, b);
-    add_wrench_row(world, data, equality.body_b, e.p_B, -direction, row);
+    add_wrench_row(world, data, equality.body_b, p_W, -direction, row);
   }
 }
 
