@@ -15,6 +15,7 @@ using Index = Eigen::Index;
 using RowsRef = Eigen::Ref<const RowMatrix>;
 
 constexpr double kWellApart = 1e-3, kDependent = 1e-10;           // distance of a row from the span of others, relative to its length
+constexpr double kCertified = 0.1;                                // of the tolerance: slip that is certified with room
 constexpr double kRangeRounding = 1e-13, kContradiction = 1e-12;  // of columns beside the largest, of velocities
 
 void find_candidates(const ReducedProblem& p, std::vector<int>& candidates) {
@@ -109,7 +110,8 @@ double slip_left(const ReducedProblem& p, const ConstRowMap& rows, const ConvexW
 // Rows close to the span of the others are left out at first: where the normals hold the body, they add nothing but impulses that
 // grow with the inverse of the distance. When slip remains on them, they come in. False when no motion removes the slip.
 bool solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const SolverOptions& options, ConvexWorkspace& w, Impulses& out) {
-  constexpr double kDistances[] = {kWellApart, 1e-6, kDependent}, kNoSlip = 1e-12;
+  constexpr double kDistances[] = {kWellApart, 1e-6, kDependent};
+  const double enough = kCertified * options.tolerance;
   double best = kInfinity, chosen = 0.0, last = 0.0;
   for (const double distance : kDistances) {
     if (best < kInfinity && w.tangents.nearest <= distance) continue;
@@ -123,7 +125,7 @@ bool solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const Solve
       best = slip;
       chosen = distance;
     }
-    if (slip <= kNoSlip || w.tangents.nearest <= kDependent) break;
+    if (slip <= enough || w.tangents.nearest <= kDependent) break;
   }
   if (chosen == last) return true;
   eliminate_tangents(p, rows, chosen, w);
