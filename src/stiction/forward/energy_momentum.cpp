@@ -8,6 +8,7 @@
 #include <Eigen/Cholesky>
 
 #include "stiction/assemble/equality_rows.hpp"
+#include "stiction/forward/free_motion.hpp"
 
 namespace stiction {
 
@@ -50,12 +51,6 @@ double twice_energy(const Matrix& M, const Vector& v) {
   return twice;
 }
 
-template <class Tree>
-auto inertia_of(const WorldData& data, const Tree& tree) {
-  const int first = tree.first - data.M.offset(tree.block);
-  return data.M.block(tree.block).block(first, first, tree.size, tree.size);
-}
-
 /// -Σ m g·c of the bodies in `data`, moved by `shift`, less what is compensated.
 double potential(const World& world, const WorldData& data, const std::vector<int>& bodies, bool weight, const Vector3d& shift) {
   double energy = 0.0;
@@ -68,37 +63,11 @@ double potential(const World& world, const WorldData& data, const std::vector<in
   return energy;
 }
 
-/// The first coordinate of its block that moves a body: that of its root.
-int root_of(const World& world, const WorldData& data, int body) {
-  const Block& block = world.blocks()[world.bodies()[body].block];
-  Matrix6Xd J(6, block.nv);
-  frame_jacobian(world, data, body, data.X_WB[body].translation(), J);
-  int first = 0;
-  while (first + 1 < block.nv && J.col(first).isZero(0.0)) ++first;
-  return block.v + first;
-}
-
 }  // namespace
 
 EnergyMomentum::EnergyMomentum(const World& world) : start_(world), end_(world) {
   const VectorXd rest = VectorXd::Zero(world.nv());
-  update(world, world.initial_configuration(), rest, start_);
-  for (const Joint& joint : world.joints()) {
-    const int root = root_of(world, start_, joint.body);
-    if (root == joint.v) {
-      Tree tree;
-      tree.block = joint.block;
-      tree.first = joint.v;
-      tree.root_q = joint.q;
-      tree.is_free = joint.kind == JointKind::free;
-      trees_.push_back(tree);
-    }
-    Tree& tree = *std::ranges::find(trees_, root, &Tree::first);
-    assert(joint.v == tree.first + tree.size);
-    tree.size += joint.nv;
-    tree.bodies.push_back(joint.body);
-    if (joint.stiffness != 0.0) tree.sprung.push_back(static_cast<int>(&joint - world.joints().data()));
-  }
+  for (KinematicTree& tree : kinematic_trees(world)) trees_.emplace_back().KinematicTree::operator=(std::move(tree));
   for (VectorXd* x : {&middle_.v, &last_.v, &origin_, &forward_, &change_, &rows_, &held_, &scratch_}) *x = rest;
   middle_.q = last_.q = world.initial_configuration();
   loops_.M.reset(world.block_sizes());
@@ -171,8 +140,9 @@ void EnergyMomentum::conserve_energy(const World& world, double h, const WorldDa
   y.noalias() = inertia_of(data, tree).bottomRightCorner(n, n) * w_j;
   const double after = 0.5 * twice_energy(inertia_of(end_, tree), last_.v.segment(tree.first, tree.size));
   double missing = after - tree.kinetic + potential_change - w.dot(rows_.segment(tree.first, tree.size));
-  for (const int j : tree.sprung) {
+  for (const int j : tree.joints) {
     const Joint& joint = world.joints()[j];
+    if (joint.stiffness == 0.0) continue;
     missing += h * middle_.v[joint.v] * joint.stiffness * (middle_.q[joint.q] - joint.spring_reference);
   }
   const double carried = w_j.dot(y);
@@ -318,7 +288,7 @@ void EnergyMomentum::finish(const World& world, double h, const PhasePoint& from
   }
   end.q = last_.q;
   end.v = last_.v;
-  if (!v_path.isZero(0.0)) integrate(world, end.q, v_path, h, end.q);
+  if (!v_path.isZero(0.0)) move(world, h, v_path, end.q, end.v);
 }
 
 }  // namespace stiction

@@ -19,8 +19,8 @@
 
 #include <vector>
 
+#include "stiction/forward/kinematic_trees.hpp"
 #include "stiction/forward/scheme.hpp"
-#include "stiction/model/dynamics.hpp"
 #include "stiction/problem/solution.hpp"
 
 namespace stiction {
@@ -48,12 +48,7 @@ class EnergyMomentum {
               PhasePoint& end);
 
  private:
-  /// Coordinates [first, first + size) that one root carries.
-  struct Tree {
-    int block = 0, first = 0, size = 0;
-    int root_q = 0;        ///< first coordinate of the root in q
-    bool is_free = false;  ///< the root is a free joint
-    std::vector<int> bodies, sprung;
+  struct Tree : KinematicTree {
     Eigen::Vector3d momentum, spin, com;  ///< of a free tree before the step: P, K, centre of mass; world axes
     double kinetic = 0.0;                 ///< before the step (J)
   };

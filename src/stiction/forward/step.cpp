@@ -55,7 +55,8 @@ void validate(const World& world, Scheme scheme, const Drives& drives) {
   if (!drives.servos.empty() && scheme == Scheme::energy_momentum)
     throw InvalidArgument("drives.servos", "none under the scheme energy_momentum", fmt::format("{}", drives.servos.size()));
   if (has_more_than_velocities(drives) && (scheme == Scheme::energy_momentum || scheme == Scheme::event_driven))
-    throw InvalidArgument("drives", "no no-load speeds, servos with limits or velocity rows under this scheme",
+    throw InvalidArgument("drives",
+                          "no no-load speeds, velocity rows or servos with limits (those of a robot's file too) under this scheme",
                           std::string(to_string(scheme)));
 }
 
@@ -113,7 +114,7 @@ Stepper untimed(Stepper stepper) {
 }
 
 Stepper::Stepper(World world, CollisionScene scene, const StepOptions& options)
-    : world_(std::move(world)), scene_(std::move(scene)), data_(world_), reach_(body_reach(world_, scene_)) {
+    : world_(std::move(world)), scene_(std::move(scene)), data_(world_), reach_(body_reach(world_, scene_)), energy_(world_) {
   set_options(options);
 }
 
@@ -155,6 +156,7 @@ void Stepper::update_at(const State& state) {
   update(world_, at_.q, at_.v, data_);
   ahead_ = at_.q;
   sides_.clear();
+  energy_.start();
   const SchemeRow& scheme = row_of(options_.scheme);
   if (has_compliance(options_.assemble.drives) && scheme.damping_share == 1.0 && !events_)
     sides_.start(world_, options_.assemble.drives, ahead_, at_.v, assemble_.dt, assemble_.spring_ahead, assemble_.drives);
@@ -242,6 +244,14 @@ bool Stepper::meet_missed() {
   return true;
 }
 
+JointEnergy::Progress Stepper::balance_energy() {
+  const double h = assemble_.dt;
+  if (implicit_ || !(energy_.is_due(world_, h, at_.v) || energy_.is_due(world_, h, solution_.v))) return JointEnergy::Progress::settled;
+  velocity_ = solution_.v;
+  row_of(options_.scheme).finish(world_, h, at_, solution_.v, velocity_, next_);
+  return energy_.advance(world_, h, from_, at_, data_, solution_.v, next_);
+}
+
 void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau) {
   require_within_reach("q", state.q);
   assemble_.dt = part();
@@ -265,6 +275,7 @@ void Stepper::assemble_rows(const Torques& asked, bool prepared) {
     assemble_impulse(world_, data_, at_.q, at_.v, tau, assemble_, problem_);
   }
   add_convective(world_, problem_);
+  energy_.add_impulse(problem_.impulse);
   springs_.load(contacts_, problem_);
 }
 
@@ -386,7 +397,12 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
     const bool met = meetings < kMeetings && meet_missed();
     const bool changed =
         sides_.change(world_, options_.assemble.drives, ahead_, solution_.v, assemble_.dt, assemble_.spring_ahead, assemble_.drives);
-    if (!met && !changed) break;
+    const JointEnergy::Progress balance = balance_energy();
+    if (balance == JointEnergy::Progress::diverged) {
+      report.status = Status::iteration_limit;
+      return false;
+    }
+    if (!met && !changed && balance == JointEnergy::Progress::settled) break;
     meetings += met ? 1 : 0;
     assemble_rows(tau, false);
     if (leave_to_next_step(problem_, options_.contact.law, world_.gravity().norm(), contacts_)) assemble_rows(tau, false);
@@ -493,6 +509,11 @@ void Stepper::show_end(const Torques& tau, const State& state, const StepReport&
   solution_.certificate.impulse_scale = std::max(largest_entry(p.impulse), largest_entry(solution_.impulses));
 }
 
+void Stepper::drive_torques(const Drives& drives, Eigen::VectorXd& tau) const {
+  const double ahead = events_ ? 0.0 : options_.assemble.spring_ahead;
+  stiction::drive_torques(world_, drives, ahead_, solution_.v, ahead, problem_, solution_.bounded_impulses, tau);
+}
+
 StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {
   require_within_reach("q", state.q);
   StepReport report;
@@ -502,7 +523,7 @@ StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {
   report.accepted = events_ ? take_events(tau, state, report) : take_parts(tau, prepared, state, report);
   report.halved = report.sub_steps > options_.sub_steps;
   if (report.accepted) {
-    state.time += options_.assemble.dt;
+    state.time = times_.next(state.time, options_.assemble.dt);
   } else {
     report.sub_steps = 0;
     state = start_;

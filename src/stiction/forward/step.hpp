@@ -23,6 +23,7 @@
 #include "stiction/forward/contact_springs.hpp"
 #include "stiction/forward/energy_momentum.hpp"
 #include "stiction/forward/event_driven.hpp"
+#include "stiction/forward/joint_energy.hpp"
 #include "stiction/forward/position_correction.hpp"
 #include "stiction/forward/scheme.hpp"
 #include "stiction/forward/servo_sides.hpp"
@@ -78,6 +79,23 @@ struct StepReport {
   bool at_acceptable() const { return accepted && status != Status::solved; }
 };
 
+/// Times of steps one after the other: n h after the first, which a sum of n steps is not to the bit.
+class StepTimes {
+ public:
+  /// The time of the end of a step of h seconds from `time`.
+  double next(double time, double h) {
+    if (time != last_ || h != h_) first_ = time, h_ = h, steps_ = 0.0;
+    return last_ = first_ + ++steps_ * h;
+  }
+  template <class Archive>
+  void carry(Archive& archive) {
+    archive(first_, last_, h_, steps_);
+  }
+
+ private:
+  double first_ = 0.0, last_ = kInfinity, h_ = 0.0, steps_ = 0.0;
+};
+
 /// A world with its collision scene and all buffers of stepping: one per simulation, not shared between threads. A copy goes on bit for
 /// bit as the original would, and shares the world and the hulls with it.
 class Stepper {
@@ -108,6 +126,7 @@ class Stepper {
   template <class Archive>
   void carry(Archive& archive) {
     archive(cold_, last_ids_, solution_.impulses);
+    times_.carry(archive);
     springs_.carry(archive);
     correction_.carry(archive);
     stiction::carry(archive, workspace_);
@@ -124,6 +143,9 @@ class Stepper {
   /// nq, from which the joint springs and servos of the last part were taken SchemeRow::spring_ahead v⁺ dt ahead, dt that of `problem`;
   /// under event_driven the end of the step.
   const Eigen::VectorXd& springs_from() const { return ahead_; }
+  /// Torques (nv; N m or N) of velocity drives and servos in the last step, which was accepted and taken under `drives`: means over it or
+  /// its last part, of servos those at its end.
+  void drive_torques(const Drives& drives, Eigen::VectorXd& tau) const;
   /// Of the last step, in their order; none but under event_driven.
   std::span<const Event> events() const { return events_ ? std::span<const Event>(events_->events()) : std::span<const Event>(); }
 
@@ -134,6 +156,7 @@ class Stepper {
   double detection_allowance() const;
   void detect();
   bool meet_missed();
+  JointEnergy::Progress balance_energy();
   bool meet_limits();
   void assemble_rows(const Torques& tau, bool prepared);
   void follow_contacts();
@@ -165,9 +188,11 @@ class Stepper {
   SolveWorkspace workspace_;
   Solution solution_, warm_;
   State start_;
+  StepTimes times_;
   PhasePoint from_, at_, next_;  ///< of the part that is being stepped: its start, where its data are evaluated, its end
   Eigen::VectorXd ahead_;        ///< nq, where its joint rows and gaps are evaluated: `at_` before the implicit scheme moves that
   PositionCorrection correction_;
+  JointEnergy energy_;
   std::vector<char> rigid_;  ///< per contact, for the correction
   GrowVector velocity_, last_impulses_;
   std::vector<std::uint64_t> last_ids_;  ///< of the contacts of the last step, in its order

@@ -12,6 +12,13 @@ namespace stiction {
 
 namespace {
 
+void require_fit(const State& state, const World& world) {
+  require_size("state.q", state.q.size(), world.nq());
+  require_size("state.v", state.v.size(), world.nv());
+}
+
+}  // namespace
+
 long steps_in(double duration, double dt) {
   constexpr double kMostSteps = 1e9;  // days of computing: a typing error
   require_positive("duration", duration);
@@ -20,13 +27,6 @@ long steps_in(double duration, double dt) {
   if (steps == 0) throw InvalidArgument("duration", fmt::format("half a step of {:g} s or more", dt), fmt::format("{:g}", duration));
   return steps;
 }
-
-void require_fit(const State& state, const World& world) {
-  require_size("state.q", state.q.size(), world.nq());
-  require_size("state.v", state.v.size(), world.nv());
-}
-
-}  // namespace
 
 Control hold_joints(const Scene& scene) {
   return [&scene](const Simulation& simulation, Eigen::VectorXd& tau) { scene.held_torques(simulation.state(), tau); };

@@ -31,6 +31,9 @@ struct StepTaken {
 };
 using Observer = std::function<void(const StepTaken&)>;
 
+/// Steps of dt (s) in a duration (s), to the nearest one. Throws InvalidArgument where that is none or more than 1e9.
+long steps_in(double duration, double dt);
+
 struct RunOptions {
   double duration = 1.0;                              ///< s, > 0; to the nearest step
   Control control = {};                               ///< none: no forces

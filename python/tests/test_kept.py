@@ -1,0 +1,112 @@
+"""What no step may change: energy of joints that turn fast, momentum of loops and of what is pushed apart, time."""
+
+import importlib.resources
+import pathlib
+
+import numpy as np
+import pytest
+
+import stiction
+
+DT_OF_A_FALL = 5e-3
+
+
+def robots():
+    for folder in importlib.resources.files("stiction").parent.glob("cmeel.prefix/share/example-robot-data/robots"):
+        return folder
+    return None
+
+
+@pytest.mark.parametrize("law", ["coulomb_cone", "coulomb_pyramid"])
+def test_an_arm_that_falls_on_its_light_base_gains_nothing(law):
+    folder = robots()
+    if folder is None:
+        pytest.skip("example-robot-data is not installed")
+    world = stiction.World()
+    world.add_ground()
+    world.add_robot(pathlib.Path(folder, "kinova_description/robots/kinova.urdf"), floating=True)
+    q = world.initial_q.copy()
+    q[2] += 1.5
+    q[3:7] = 0.3, 0.2, 0.0, np.sqrt(1.0 - 0.13)
+    stepper = stiction.Stepper(world, dt=DT_OF_A_FALL, law=law)
+    stepper.reset(q=q)
+    start = least = world.energy(stepper.q, stepper.v)
+    fastest = rise = 0.0
+    for _ in range(400):
+        assert stepper.step()
+        now = world.energy(stepper.q, stepper.v)
+        least = min(least, now)
+        rise = max(rise, now - least)
+        fastest = max(fastest, np.abs(stepper.v[6:]).max())
+    assert fastest * DT_OF_A_FALL > 0.1  # rad in a step: without being braked it ends with 1e12 J
+    assert rise < 0.05 * start
+
+
+LOOP = """<mujoco><option gravity="0 0 0"/><worldbody><body name="b1"><freejoint/>
+<inertial pos="0 0 0" mass="1" diaginertia=".03 .03 .03"/>
+<body name="b2" pos=".3 0 0"><joint name="j" axis="0 0 1"/><inertial pos=".2 0 0" mass="1" diaginertia=".03 .03 .03"/>
+</body></body></worldbody><equality><connect body1="b2" body2="b1" anchor=".2 0 0"/></equality></mujoco>"""
+
+
+@pytest.mark.parametrize("scheme", ["semi_implicit_euler", "moreau_midpoint", "event_driven"])
+def test_a_loop_that_holds_a_hinge_keeps_angular_momentum(scheme):
+    world = stiction.World()
+    world.add_robot(LOOP)
+    stepper = stiction.Stepper(world, dt=1e-3, scheme=scheme)
+    stepper.reset(v=[0, 0, 0, 0, 0, 0, 1.0])
+    spin, inertia = 0.08, 2 * 0.03 + 2 * 0.25**2  # about the centre of mass, which goes on at 0.1 m/s
+    for _ in range(20):
+        assert stepper.step().status == "solved"
+        h = world.mass_matrix(stepper.q) @ stepper.v
+        R = world.pose("b1", stepper.q)[:3, :3]
+        center = world.center_of_mass(stepper.q) - stepper.q[:3]
+        np.testing.assert_allclose((R @ h[3:6] - np.cross(center, R @ h[:3]))[2], spin, atol=1e-6)
+    np.testing.assert_allclose(world.energy(stepper.q, stepper.v), 0.5 * spin**2 / inertia + 0.01, rtol=1e-4)
+
+
+@pytest.mark.parametrize("scheme", stiction.SCHEMES)
+def test_undoing_overlap_leaves_velocities_where_they_point(scheme):
+    lean = 0.3
+    world = stiction.World(gravity=(0, 0, 0), friction=0.0)
+    world.add_ground()
+    world.add_body(
+        "rod",
+        stiction.Shape.capsule(0.02, 1.0),
+        mass=1.0,
+        position=(0, 0, 0.5 * np.cos(lean) + 0.02 - 0.05),
+        orientation=(0, np.sin(lean / 2), 0, np.cos(lean / 2)),
+        velocity=(10, 0, 0),
+    )
+    stepper = stiction.Stepper(world, dt=1e-3, scheme=scheme)
+    for _ in range(60):
+        assert stepper.step().status == "solved"
+    np.testing.assert_allclose(world.velocity_in_world_axes(stepper.v, stepper.q), [10, 0, 0, 0, 0, 0], atol=1e-9)
+    assert stepper.step().penetration < 0.03  # from 0.05
+
+
+@pytest.mark.parametrize(("dt", "duration", "steps"), [(1e-3, 10.0, 10000), (1.0 / 240.0, 1.0, 240), (0.1, 1.0, 10)])
+def test_n_steps_end_at_n_times_dt(dt, duration, steps):
+    world = stiction.World(gravity=(0, 0, 0))
+    world.add_body("ball", stiction.Shape.sphere(0.1), mass=1.0)
+    stepper = stiction.Stepper(world, dt=dt)
+    taken = 0
+    while stepper.time < duration:
+        stepper.step()
+        taken += 1
+    assert (taken, stepper.time) == (steps, duration)
+
+
+def test_a_thin_plate_that_falls_flat_without_slip_is_not_pulled_apart():
+    world = stiction.World(friction=0.5)
+    world.add_ground()
+    world.add_body(
+        "plate",
+        stiction.Shape.box((0.3, 0.3, 0.001)),
+        density=1000.0,
+        position=(0, 0, 0.0505),
+        orientation=(np.sin(0.1), 0, 0, np.cos(0.1)),
+        angular_velocity=(0, 1, 3),
+    )
+    stepper = stiction.Stepper(world, dt=1e-3, law="no_slip", scheme="moreau_midpoint")
+    for _ in range(400):  # rows of its corners that are next to dependent leave less slip than the tolerance
+        assert stepper.step().status == "solved"

@@ -1,0 +1,122 @@
+#include "stiction/forward/joint_energy.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <Eigen/Cholesky>
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Vector3d;
+
+constexpr double kFast = 0.1;      // rad that a joint turns within a step, at least, where e is notable: e is some h |ω| of T
+constexpr double kNotable = 0.1;   // of a tree's kinetic energy: what a step may gain
+constexpr double kResting = 1e-8;  // of it: joints that carry less have nothing to give
+constexpr double kGain = 0.5;      // a solve again that leaves more than this of the excess leads nowhere; half of the step makes a quarter
+
+Vector3d center_velocity(const Body& body, const Eigen::Isometry3d& X, const Vector6d& V) {
+  return V.head<3>() + V.tail<3>().cross(X.linear() * body.com);
+}
+
+/// Of the bodies of a tree; without armature, whose energy no configuration changes.
+double kinetic_energy(const World& world, const KinematicTree& tree, const WorldData& data, const std::vector<Vector6d>& V) {
+  double twice = 0.0;
+  for (const int b : tree.bodies) {
+    const Body& body = world.bodies()[b];
+    const Vector3d w = data.X_WB[b].linear().transpose() * V[b].tail<3>();
+    twice += body.mass * center_velocity(body, data.X_WB[b], V[b]).squaredNorm() + w.dot(body.inertia * w);
+  }
+  return 0.5 * twice;
+}
+
+}  // namespace
+
+JointEnergy::JointEnergy(const World& world) : start_(world), end_(world) {
+  for (KinematicTree& tree : kinematic_trees(world)) {
+    if (tree.size > (tree.is_free ? 6 : 1)) trees_.emplace_back().KinematicTree::operator=(std::move(tree));
+  }
+  impulse_.setZero(world.nv());
+  scratch_.setZero(world.nv());
+}
+
+bool JointEnergy::is_due(const World& world, double h, const Eigen::Ref<const Eigen::VectorXd>& v) const {
+  if (trees_.empty()) return false;
+  return std::ranges::any_of(world.joints(), [&](const Joint& joint) {
+    return joint.robot >= 0 && joint.kind != JointKind::prismatic && joint.kind != JointKind::free &&
+           h * v.segment(joint.v, joint.nv).lpNorm<Eigen::Infinity>() > kFast;
+  });
+}
+
+void JointEnergy::start() {
+  last_ = kInfinity;
+  for (Tree& tree : trees_) tree.is_braked = false;
+}
+
+// e but for the energies at the start and at the end. Of C v at w: of bias, less that of weight and springs, and of what is left out of
+// bias for roots that move freely (free_motion.hpp).
+double JointEnergy::made(const World& world, double h, const Tree& tree, const PhasePoint& at, const WorldData& data) const {
+  double power = mean_.segment(tree.first, tree.size).dot(data.bias.segment(tree.first, tree.size));
+  Vector3d convective = Vector3d::Zero();
+  for (const int j : tree.joints) {
+    const Joint& joint = world.joints()[j];
+    if (joint.stiffness != 0.0) power -= mean_[joint.v] * joint.stiffness * (at.q[joint.q] - joint.spring_reference);
+    const Vector6d& V = data.V_WB[joint.body];
+    if (joint.kind == JointKind::free) convective = V.tail<3>().cross(V.head<3>());
+  }
+  for (const int b : tree.bodies) {
+    const Body& body = world.bodies()[b];
+    const Eigen::Isometry3d& X = data.X_WB[b];
+    const Vector6d W = 0.5 * (data.V_WB[b] + V_plus_[b]);
+    const Vector3d lifted = W.head<3>() + W.tail<3>().cross(X.linear() * body.lifted_com);
+    power += body.mass * center_velocity(body, X, W).dot(world.gravity() - convective) - body.lifted_mass * lifted.dot(world.gravity());
+  }
+  return h * power - kinetic_energy(world, tree, data, V_plus_) + kinetic_energy(world, tree, data, data.V_WB);
+}
+
+JointEnergy::Progress JointEnergy::advance(const World& world, double h, const PhasePoint& from, const PhasePoint& at,
+                                           const WorldData& data, const GrowVector& v_plus, const PhasePoint& end) {
+  if (!within_reach(end.q)) return Progress::settled;  // the step will be refused
+  update_kinematics(world, from.q, start_);
+  body_velocities(world, start_, from.v, V_start_);
+  update_kinematics(world, end.q, end_);
+  body_velocities(world, end_, end.v, V_end_);
+  body_velocities(world, data, v_plus, V_plus_);
+  mean_ = 0.5 * (at.v + v_plus);
+  double excess = 0.0;
+  for (Tree& tree : trees_) {
+    const double before = kinetic_energy(world, tree, start_, V_start_), after = kinetic_energy(world, tree, end_, V_end_);
+    const double e = after - before + made(world, h, tree, at, data), whole = std::max(before, after);
+    const int root = tree.is_free ? 6 : 0, n = tree.size - root;
+    const auto w = mean_.segment(tree.first + root, n);
+    auto p = impulse_.segment(tree.first + root, n);
+    const double left = e + (tree.is_braked ? w.dot(p) : 0.0);
+    if (left <= kNotable * whole) continue;
+    const auto M = inertia_of(data, tree);
+    auto y = scratch_.head(n);
+    y.noalias() = M.bottomRightCorner(n, n) * w;
+    if (tree.is_free) {  // a free root gives way: what joints feel is the inertia of the tree whose momenta are none
+      const Vector6d momenta = M.topRightCorner(6, n).lazyProduct(w);
+      y.noalias() -= M.bottomLeftCorner(n, 6) * Vector6d(M.topLeftCorner<6, 6>().llt().solve(momenta));
+    }
+    const double carried = w.dot(y);
+    if (!(carried > kResting * whole)) continue;
+    tree.is_braked = true;
+    p = -e / carried * y;
+    excess = std::max(excess, left / whole);
+  }
+  if (excess == 0.0) return Progress::settled;
+  const bool leads_on = excess < kGain * last_;
+  last_ = excess;
+  return leads_on ? Progress::moved : Progress::diverged;
+}
+
+void JointEnergy::add_impulse(GrowVector& impulse) const {
+  for (const Tree& tree : trees_) {
+    const int root = tree.is_free ? 6 : 0, n = tree.size - root;
+    if (tree.is_braked) impulse.segment(tree.first + root, n) += impulse_.segment(tree.first + root, n);
+  }
+}
+
+}  // namespace stiction

@@ -1,0 +1,27 @@
+// The kinematic trees of a world: what one root carries.
+#pragma once
+
+#include <vector>
+
+#include "stiction/model/dynamics.hpp"
+
+namespace stiction {
+
+/// Coordinates [first, first + size) of v that one root carries.
+struct KinematicTree {
+  int block = 0, first = 0, size = 0;
+  int root_q = 0;           ///< first coordinate of the root in q
+  bool is_free = false;     ///< the root is a free joint
+  std::vector<int> bodies;  ///< that move
+  std::vector<int> joints;  ///< indices into World::joints, the root among them
+};
+
+std::vector<KinematicTree> kinematic_trees(const World& world);
+
+/// Inertia of a tree, size x size, of `data` after `update`.
+inline auto inertia_of(const WorldData& data, const KinematicTree& tree) {
+  const int first = tree.first - data.M.offset(tree.block);
+  return data.M.block(tree.block).block(first, first, tree.size, tree.size);
+}
+
+}  // namespace stiction
