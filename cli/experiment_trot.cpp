@@ -51,26 +51,31 @@ Json number(const std::optional<double>& value) { return value ? Json(*value) : 
 struct Measure {
   const char* name;
   double TrotResult::*member;
+  bool of_predictions = false;  ///< of the controllers that predict forces alone
 };
 constexpr Measure kMeasures[] = {{"position_error", &TrotResult::position_error},
                                  {"velocity_error", &TrotResult::velocity_error},
                                  {"torque_rate", &TrotResult::torque_rate},
                                  {"torque_rate_max", &TrotResult::torque_rate_max},
                                  {"torque_mean", &TrotResult::torque_mean},
-                                 {"force_error", &TrotResult::force_error},
-                                 {"force_error_relative", &TrotResult::force_error_relative},
-                                 {"force_error_of_mean", &TrotResult::force_error_of_mean},
-                                 {"stance_error_of_mean", &TrotResult::stance_error_of_mean},
-                                 {"touchdown_error_of_mean", &TrotResult::touchdown_error_of_mean},
-                                 {"unambiguous_error_of_mean", &TrotResult::unambiguous_error_of_mean},
+                                 {"force_error", &TrotResult::force_error, true},
+                                 {"force_error_relative", &TrotResult::force_error_relative, true},
+                                 {"force_error_of_mean", &TrotResult::force_error_of_mean, true},
+                                 {"stance_error_of_mean", &TrotResult::stance_error_of_mean, true},
+                                 {"touchdown_error_of_mean", &TrotResult::touchdown_error_of_mean, true},
+                                 {"unambiguous_error_of_mean", &TrotResult::unambiguous_error_of_mean, true},
                                  {"worst_residual", &TrotResult::worst_residual}};
+
+bool is_measured(const Measure& m, const TrotResult& r) {
+  return !m.of_predictions || predicts_forces(trot_controller_from_string(r.controller));
+}
 
 Json run_to_json(const TrotResult& r) {
   Json out;
   out["seed"] = r.seed;
   out["duration"] = r.duration;
   out["fell"] = r.fell;
-  for (const Measure& m : kMeasures) out[m.name] = r.*m.member;
+  for (const Measure& m : kMeasures) out[m.name] = is_measured(m, r) ? Json(r.*m.member) : Json();
   out["ambiguous_steps"] = r.ambiguous_steps;
   out["touchdown_steps"] = r.touchdown_steps;
   out["unloaded_steps"] = r.unloaded_steps;
@@ -98,7 +103,8 @@ Json row_to_json(const std::vector<TrotResult>& runs) {
   out["lookahead"] = first.lookahead;
   for (const Measure& m : kMeasures) {
     const MedianWorst x = median_worst(runs, m.member);
-    out[m.name] = {{"median", x.median}, {"worst", x.worst}};
+    const bool measured = is_measured(m, first);
+    out[m.name] = {{"median", measured ? Json(x.median) : Json()}, {"worst", measured ? Json(x.worst) : Json()}};
   }
   out["published"] = {
       {"position_error", number(first.published.position_error)},    {"velocity_error", number(first.published.velocity_error)},

@@ -53,6 +53,7 @@ Outcome run(const SimulateOptions& options, const Scene& scene, const Session& s
   Simulation simulation(scene);
   print_warnings(simulation.warnings(), session);
   if (scene.world.nv() == 0) print_warnings({"nothing in the scene moves: it has no [[robot]] and no [[body]]"}, session);
+  static_cast<void>(steps_in(scene.duration, scene.options.assemble.dt));  // throws before files are written
   RunLog log(options.log, scene.world, scene.start);
   Trajectory trajectory;
   trajectory.add(scene.start);

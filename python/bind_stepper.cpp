@@ -120,8 +120,7 @@ Eigen::VectorXd per_joint(const MaybeArray& value, const char* argument, Eigen::
 Eigen::VectorXd read_limits(const MaybeArray& limits, const World& world) {
   const std::span<const int> driven = world.actuated();
   Eigen::VectorXd most = per_joint(limits, "limits", static_cast<Eigen::Index>(driven.size()), kInfinity);
-  for (std::size_t i = 0; !limits && i < driven.size(); ++i)
-    most[static_cast<Eigen::Index>(i)] = motor_limit(*joint_at(world, driven[i]));
+  for (std::size_t i = 0; !limits && i < driven.size(); ++i) most[static_cast<Eigen::Index>(i)] = motor_limit(*joint_at(world, driven[i]));
   if (!(most.array() >= 0.0).all()) throw InvalidArgument("limits", "numbers >= 0, infinity allowed", fmt::format("{}", most.minCoeff()));
   return most;
 }
@@ -271,7 +270,8 @@ Each argument is one number for all or (len(World.actuated),). velocity alone (r
 torques within limits (N m or N; None: the effort limits of the robot's file, inf: none), settled with contacts in one problem. no_load (rad/s or m/s):
 speed at which the torque in its direction has fallen to zero, on a line from `limits` at rest; against the motion it grows on along that
 line. position (rad or m) with kp, kd: proportional-derivative feedback taken at the end of the step, stable at any gain, cut to the
-same limits (schemes energy_momentum and event_driven take none: limits=inf); velocity: its rate.
+same limits; velocity: its rate. The scheme energy_momentum takes no servos, event_driven none with limits (limits=inf lifts those of the
+file); neither takes no_load or coupled.
 coupled: pairs ({joint: factor, ...}, speed), each of which keeps the sum of factors times joint velocities at speed (belts, differentials),
 without regard to positions. Torques of `step` add to those of drives.)")
       .def("reset", &reset, "q"_a = nb::none(), "v"_a = nb::none(), "time"_a = 0.0,

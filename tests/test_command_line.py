@@ -399,3 +399,23 @@ def test_experiments_are_listed_and_their_rows_have_a_reference(tmp_path):
     for row in rows:
         assert row["example"] in table.stdout
         assert (row["exact"] is None) != (row["published"] is None), row
+
+
+def test_a_run_that_is_refused_leaves_the_log_that_is_there(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("kept")
+    done = stiction("simulate", "stack", "--duration", 1e-5, "--log", log)
+    assert done.returncode == 2
+    assert "duration: expected half a step" in done.stderr
+    assert log.read_text() == "kept"
+
+
+def test_controllers_that_predict_no_forces_have_no_error_of_them():
+    arguments = ["--ground", "rigid", "--mu", 0.5, "--starts", 1, "--duration", 0.05, "--json", "-q"]
+    for controller, predicts in (("pid", False), ("coulomb_cone", True)):
+        done = stiction("experiment", "trot", "--controller", controller, *arguments)
+        assert done.returncode == 0, done.stderr
+        for row in json.loads(done.stdout)["rows"]:
+            assert (row["force_error"]["median"] is not None) == predicts
+            assert (row["runs"][0]["force_error_of_mean"] is not None) == predicts
+            assert row["torque_mean"]["median"] > 0.0

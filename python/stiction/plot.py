@@ -234,9 +234,13 @@ def panels_of_trot(trot):
     ]
     titles = {"position_error": "mean joint error (rad)", "force_error_relative": "error of predicted normal force"}
     for measure, title in titles.items():
-        both = {"ours": [row[measure]["median"] for row in rows], "published": [r["published"][measure] for r in rows]}
-        draw = functools.partial(draw_beside, label="ours, median", **both)
-        out.append(named_rows(title, draw, names, share=3))
+        known = [(row, name) for row, name in zip(rows, names, strict=True) if row[measure]["median"] is not None]
+        if not known:
+            continue
+        ours = [row[measure]["median"] for row, _ in known]
+        published = [row["published"][measure] for row, _ in known]
+        draw = functools.partial(draw_beside, label="ours, median", ours=ours, published=published)
+        out.append(named_rows(title, draw, [name for _, name in known], share=3))
     for figure in trot["figures"]:
         draw = functools.partial(draw_figure, figure=figure)
         out.append(Panel(figure["title"], 5.0, draw, share=3, narrow_height=3.0))

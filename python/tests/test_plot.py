@@ -64,18 +64,21 @@ def test_figures_of_an_experiment_have_panels_of_their_own():
 def test_the_trot_has_its_tables_and_figures_side_by_side():
     pytest.importorskip("matplotlib")
     row = {"ground": "rigid", "controller": "pid", "objective": "", "mu": 0.1}
-    for measure in ("position_error", "force_error_relative"):
-        row[measure] = {"median": 0.02, "worst": 0.03}
+    row |= {"position_error": {"median": 0.02, "worst": 0.03}, "force_error_relative": {"median": None, "worst": None}}
     row["published"] = {"position_error": 0.09, "force_error_relative": None}
     path = {"title": "path", "x_label": "x", "y_label": "y", "log_x": False, "log_y": False, "equal": True}
     path["curves"] = [{"name": "pid", "x": [0, 1, 2], "y": [0, 1, 0]}]
     rows = [row, row | {"ground": "hills", "mu": None}]
+    assert len(plot.draw({"rows": rows, "claims": [], "figures": [path]}).axes) == 2
+    rows.append(row | {"controller": "coulomb_cone", "force_error_relative": row["position_error"]})
     figure = plot.draw({"rows": rows, "claims": [], "figures": [path]})
     assert titles_of(figure) == ["mean joint error (rad)", "error of predicted normal force", "path"]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
         "rigid pid μ 0.1",
         "hills pid by patch",
+        "rigid coulomb_cone μ 0.1",
     ]
+    assert [label.get_text() for label in figure.axes[1].get_yticklabels()] == ["rigid coulomb_cone μ 0.1"]
 
 
 def test_what_is_drawn_narrow_has_letters_that_fit_beside_each_other():

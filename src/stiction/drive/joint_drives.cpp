@@ -195,8 +195,7 @@ void drive_torques(const World& world, const Drives& drives, const Ref<const Vec
     const auto row = std::ranges::find(problem.row_ids, drive_row_id(drive.v)) - problem.row_ids.begin();
     tau[drive.v] += bounded_impulses[row] / problem.dt - slope(drive) * v_plus[drive.v];
   }
-  for (const Servo& s : drives.servos)
-    tau[s.v] += std::clamp(free_torque(world, s, q, v_plus, problem.dt, ahead), -s.limit, s.limit);
+  for (const Servo& s : drives.servos) tau[s.v] += std::clamp(free_torque(world, s, q, v_plus, problem.dt, ahead), -s.limit, s.limit);
 }
 
 }  // namespace stiction
