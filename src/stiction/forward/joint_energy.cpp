@@ -11,7 +11,7 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kFast = 0.1;      // rad that a joint turns within a step, at least, where e is notable: e is some h |ω| of T
+constexpr double kFast = 0.05;     // rad that a joint turns within a step, at least, where e is notable: e is some h |ω| of T
 constexpr double kNotable = 0.1;   // of a tree's kinetic energy: what a step may gain
 constexpr double kResting = 1e-8;  // of it: joints that carry less have nothing to give
 constexpr double kGain = 0.5;      // a solve again that leaves more than this of the excess leads nowhere; half of the step makes a quarter
