@@ -58,7 +58,7 @@ TEST_P(JointEnergyOf, AFlyingChainIsBounded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, JointEnergyOf, testing::Values(Scheme::semi_implicit_euler, Scheme::moreau_midpoint),
-                         [](const auto& info) { return std::string(to_string(info.param)); });
+                         [](const auto& scheme) { return std::string(to_string(scheme.param)); });
 
 }  // namespace
 }  // namespace stiction::joint_energy_test
