@@ -412,7 +412,7 @@ def test_a_run_that_is_refused_leaves_the_log_that_is_there(tmp_path):
 
 def test_controllers_that_predict_no_forces_have_no_error_of_them():
     arguments = ["--ground", "rigid", "--mu", 0.5, "--starts", 1, "--duration", 0.05, "--json", "-q"]
-    for controller, predicts in (("pid", False), ("coulomb_cone", True)):
+    for controller, predicts in (("pid", False), ("id-lcp-mu", True)):
         done = stiction("experiment", "trot", "--controller", controller, *arguments)
         assert done.returncode == 0, done.stderr
         for row in json.loads(done.stdout)["rows"]:
