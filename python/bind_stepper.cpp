@@ -267,9 +267,9 @@ frame of that body or link, with which it moves; None: the centre of mass of the
            R"(Drives of the driven joints (World.actuated) in later steps, until they are set again; without arguments: none.
 
 Each argument is one number for all or (len(World.actuated),). velocity alone (rad/s or m/s): joints are brought to it within the step, by
-torques within limits (N m or N; None: the effort limits of the robot's file, inf: none), settled with contacts in one problem. no_load (rad/s or m/s):
-speed at which the torque in its direction has fallen to zero, on a line from `limits` at rest; against the motion it grows on along that
-line. position (rad or m) with kp, kd: proportional-derivative feedback taken at the end of the step, stable at any gain, cut to the
+torques within limits (N m or N; None: the effort limits of the robot's file, inf: none), settled with contacts in one problem. no_load
+(rad/s or m/s): speed at which the torque in its direction has fallen to zero, on a line from `limits` at rest; against the motion it grows
+on along that line. position (rad or m) with kp, kd: proportional-derivative feedback taken at the end of the step, stable at any gain, cut to the
 same limits; velocity: its rate. The scheme energy_momentum takes no servos, event_driven none with limits (limits=inf lifts those of the
 file); neither takes no_load or coupled.
 coupled: pairs ({joint: factor, ...}, speed), each of which keeps the sum of factors times joint velocities at speed (belts, differentials),

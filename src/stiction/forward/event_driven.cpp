@@ -6,6 +6,7 @@
 #include <Eigen/Cholesky>
 
 #include "stiction/assemble/equality_rows.hpp"
+#include "stiction/forward/free_motion.hpp"
 
 namespace stiction {
 
