@@ -64,7 +64,7 @@ def test_a_loop_that_holds_a_hinge_keeps_angular_momentum(scheme):
     np.testing.assert_allclose(world.energy(stepper.q, stepper.v), 0.5 * spin**2 / inertia + 0.01, rtol=1e-4)
 
 
-@pytest.mark.parametrize("scheme", stiction.SCHEMES)
+@pytest.mark.parametrize("scheme", ["semi_implicit_euler", "moreau_midpoint", "energy_momentum"])
 def test_undoing_overlap_leaves_velocities_where_they_point(scheme):
     lean = 0.3
     world = stiction.World(gravity=(0, 0, 0), friction=0.0)

@@ -6,7 +6,6 @@
 #include <Eigen/Cholesky>
 
 #include "stiction/assemble/equality_rows.hpp"
-#include "stiction/forward/free_motion.hpp"
 
 namespace stiction {
 
@@ -292,7 +291,7 @@ void EventDriven::project(const EventSetting& setting, double recovery, PhasePoi
   if (holding_.cols() == 0) return;
   if (gaps_.cwiseAbs().maxCoeff() > kRounding) {
     least_change(gaps_);
-    move(setting.world, 1.0, solution_, x.q, x.v);
+    integrate(setting.world, x.q, solution_, 1.0, x.q);
     if (!evaluate(setting, x.q, x.v, end_)) return;
     level_.holding_rows(setting, x.q, x.v, recovery, holding_, speeds_, gaps_);
     if (holding_.cols() == 0) return;
