@@ -342,10 +342,8 @@ def _arrays(messages, version):
         "targets": targets,
         "reached": targets,
     }
-    for key, width in widths.items():
-        if key not in out:
-            continue
-        out[key] = out[key].reshape(len(steps), width)
+    for key in widths.keys() & out.keys():
+        out[key] = out[key].reshape(len(steps), widths[key])
     for message in contacts:
         message["mu"] = [float("inf") if mu is None else mu for mu in message["mu"]]
     for key in CONTACT_KEYS:

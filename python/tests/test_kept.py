@@ -1,8 +1,5 @@
 """What no step may change: energy of joints that turn fast, momentum of loops and of what is pushed apart, time."""
 
-import importlib.resources
-import pathlib
-
 import numpy as np
 import pytest
 
@@ -11,20 +8,11 @@ import stiction
 DT_OF_A_FALL = 5e-3
 
 
-def robots():
-    for folder in importlib.resources.files("stiction").parent.glob("cmeel.prefix/share/example-robot-data/robots"):
-        return folder
-    return None
-
-
 @pytest.mark.parametrize("law", ["coulomb_cone", "coulomb_pyramid"])
-def test_an_arm_that_falls_on_its_light_base_gains_nothing(law):
-    folder = robots()
-    if folder is None:
-        pytest.skip("example-robot-data is not installed")
+def test_an_arm_that_falls_on_its_light_base_gains_nothing(law, example_robot):
     world = stiction.World()
     world.add_ground()
-    world.add_robot(pathlib.Path(folder, "kinova_description/robots/kinova.urdf"), floating=True)
+    world.add_robot(example_robot("kinova_description/robots/kinova.urdf"), floating=True)
     q = world.initial_q.copy()
     q[2] += 1.5
     q[3:7] = 0.3, 0.2, 0.0, np.sqrt(1.0 - 0.13)

@@ -78,15 +78,20 @@ double JointEnergy::made(const World& world, double h, const Tree& tree, const P
 JointEnergy::Progress JointEnergy::advance(const World& world, double h, const PhasePoint& from, const PhasePoint& at,
                                            const WorldData& data, const GrowVector& v_plus, const PhasePoint& end) {
   if (!within_reach(end.q)) return Progress::settled;  // the step will be refused
-  update_kinematics(world, from.q, start_);
-  body_velocities(world, start_, from.v, V_start_);
+  const bool starts_there = from.q == at.q;            // as semi_implicit_euler does
+  if (!starts_there) {
+    update_kinematics(world, from.q, start_);
+    body_velocities(world, start_, from.v, V_start_);
+  }
+  const WorldData& first = starts_there ? data : start_;
+  const std::vector<Vector6d>& V_first = starts_there ? data.V_WB : V_start_;
   update_kinematics(world, end.q, end_);
   body_velocities(world, end_, end.v, V_end_);
   body_velocities(world, data, v_plus, V_plus_);
   mean_ = 0.5 * (at.v + v_plus);
   double excess = 0.0;
   for (Tree& tree : trees_) {
-    const double before = kinetic_energy(world, tree, start_, V_start_), after = kinetic_energy(world, tree, end_, V_end_);
+    const double before = kinetic_energy(world, tree, first, V_first), after = kinetic_energy(world, tree, end_, V_end_);
     const double e = after - before + made(world, h, tree, at, data), whole = std::max(before, after);
     const int root = tree.is_free ? 6 : 0, n = tree.size - root;
     const auto w = mean_.segment(tree.first + root, n);
