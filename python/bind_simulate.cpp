@@ -191,7 +191,7 @@ for the scene's, for a world built here coulomb_cone, auto, 1e-9. acceptable, st
 sub_steps: as of `Stepper`. controller: (t, q, v) -> tau (nv,), or one
 torque per driven joint (World.actuated), in N and N m, called before every step instead of the scene's held joints; torques of driven
 joints are cut to their effort limits (Simulation.saturated counts them). q, v: start, None for the scene's.
-A step that misses both is taken in halves, quarters and eighths; if that does not help, it ends the run and gives its status. dump: file (.json or .npz) for the last contact problem, of a run that ended early the one that
+A step that misses both is taken in halves, quarters and so on to 64ths; if that does not help, it ends the run and gives its status. dump: file (.json or .npz) for the last contact problem, of a run that ended early the one that
 could not be solved (load_problem reads it).)";
   const auto add = [&m, doc]<class Source>(const char* name, Scene (*scene_of)(Source)) {
     m.def(

@@ -35,7 +35,23 @@ Vector3d to_midpoint(const Eigen::Matrix3d& I, const Vector3d& omega, double h) 
   return m - omega;
 }
 
+/// Of a floating tree with its joints locked, about its centre of mass, in the axes of its root.
+Eigen::Matrix3d locked_inertia(const BlockDiagonal& M, const Joint& root) {
+  const int first = root.v - M.offset(root.block);
+  const Eigen::Matrix<double, 6, 6> all = M.block(root.block).block<6, 6>(first, first);
+  return all.bottomRightCorner<3, 3>() - all.bottomLeftCorner<3, 3>() * all.topRightCorner<3, 3>() / all(0, 0);
+}
+
+/// I (ω' - ω) + h ω × Iω.
+Vector3d implicit_part(const Eigen::Matrix3d& I, const Vector3d& omega, double h) {
+  return 2.0 * (I * to_midpoint(I, omega, h)) + h * omega.cross(Vector3d(I * omega));
+}
+
 }  // namespace
+
+Vector3d gyroscopic_impulse(const BlockDiagonal& M, const Joint& base, const Vector3d& omega, double h) {
+  return implicit_part(locked_inertia(M, base), omega, h);
+}
 
 void add_convective(const World& world, ContactProblem& p) {
   for (const Joint& joint : world.joints()) {
@@ -44,9 +60,8 @@ void add_convective(const World& world, ContactProblem& p) {
                    c = p.dt * omega.cross(v);
     const int first = p.M.offset(joint.block);
     p.impulse.segment(first, p.M.block_size(joint.block)).noalias() += p.M.block(joint.block).middleCols<3>(joint.v - first).lazyProduct(c);
-    if (joint.robot >= 0) continue;
-    const Eigen::Matrix3d& I = world.bodies()[joint.body].inertia;
-    p.impulse.segment<3>(joint.v + 3) += 2.0 * (I * to_midpoint(I, omega, p.dt)) + p.dt * omega.cross(Vector3d(I * omega));
+    p.impulse.segment<3>(joint.v + 3) +=
+        joint.robot < 0 ? implicit_part(world.bodies()[joint.body].inertia, omega, p.dt) : gyroscopic_impulse(p.M, joint, omega, p.dt);
   }
 }
 

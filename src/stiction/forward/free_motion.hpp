@@ -5,9 +5,10 @@
 // is left out of the bias (`add_convective`), the origin moves along a straight line, and the velocity of a point is turned into the new
 // axes afterwards (`move`): of a free body's centre of mass, so that momentum and energy are constant in free flight whatever the step,
 // and of the origin of a robot's base. An origin beside the centre of mass goes straight within the step all the same, for a ball's centre
-// stays over the ground then: the centre of mass wobbles by h ω c / 2. The rotation of a free body about its centre of mass
-// follows the implicit midpoint rule, which keeps ωᵀIω and |Iω| whatever the step [Hairer, Lubich, Wanner, Geometric Numerical
-// Integration, IV.2]; ω × Iω taken explicitly adds h²|ω × Iω|²/2 (in I⁻¹) to the kinetic energy of every step:
+// stays over the ground then: the centre of mass wobbles by h ω c / 2. The rotation of a free body about its centre of mass,
+// and of a robot's base with what its joints would carry if they were locked, follows the implicit midpoint rule, which keeps ωᵀIω and
+// |Iω| whatever the step [Hairer, Lubich, Wanner, Geometric Numerical Integration, IV.2]; ω × Iω taken explicitly adds
+// h²|ω × Iω|²/2 (in I⁻¹) to the kinetic energy of every step:
 //   I (ω' - ω) = -h m × I m,  m = (ω + ω')/2
 #pragma once
 
@@ -18,8 +19,11 @@ namespace stiction {
 
 /// p.impulse += h M c, c = ω x v of that point on the linear coordinates of free joints: afterwards the impulse belongs to velocities in
 /// the old axes.
-/// Of free bodies, h ω × Iω in it becomes I (ω - ω').
+/// For free bodies and bases of robots, h ω × Iω in it becomes I (ω - ω').
 void add_convective(const World& world, ContactProblem& problem);
+
+/// I (ω - ω') + h ω × Iω of the base of a robot, the axes of the base; M: inertia at the start, whose locked part is I. omega: of the base.
+Eigen::Vector3d gyroscopic_impulse(const BlockDiagonal& M, const Joint& base, const Eigen::Vector3d& omega, double h);
 
 /// q ⊕ h v_path on the manifold with straight origins, then the velocities of those points in v turned into the new axes. q, v in place;
 /// v_path is scratch.

@@ -1,9 +1,12 @@
 #include "stiction/forward/joint_energy.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <Eigen/Cholesky>
+
+#include "stiction/forward/free_motion.hpp"
 
 namespace stiction {
 
@@ -11,8 +14,8 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kFast = 0.05;     // rad that a joint turns within a step, at least, where e is notable: e is some h |ω| of T
-constexpr double kNotable = 0.1;   // of a tree's kinetic energy: what a step may gain
+constexpr double kNotable = 0.05;  // of a tree's kinetic energy: what a whole step may gain
+constexpr double kFast = 0.11;     // rad, 4 φ² = kNotable: of arms, legged robots and chains of 16 links in flight, e < 4 φ² of T
 constexpr double kResting = 1e-8;  // of it: joints that carry less have nothing to give
 constexpr double kGain = 0.5;      // a solve again that leaves more than this of the excess leads nowhere; half of the step makes a quarter
 
@@ -20,7 +23,20 @@ Vector3d center_velocity(const Body& body, const Eigen::Isometry3d& X, const Vec
   return V.head<3>() + V.tail<3>().cross(X.linear() * body.com);
 }
 
-/// Of the bodies of a tree; without armature, whose energy no configuration changes.
+/// Of the bodies of a tree, without armature, whose energy no configuration changes: by M, where that is at hand,
+double kinetic_energy(const World& world, const KinematicTree& tree, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& v) {
+  const auto M = inertia_of(data, tree);
+  const auto v_tree = v.segment(tree.first, tree.size);
+  double twice = 0.0;
+  for (int j = 0; j < tree.size; ++j) twice += v_tree[j] * M.col(j).dot(v_tree);
+  for (const int j : tree.joints) {
+    const Joint& joint = world.joints()[j];
+    if (joint.armature != 0.0) twice -= joint.armature * v.segment(joint.v, joint.nv).squaredNorm();
+  }
+  return 0.5 * twice;
+}
+
+/// and by the velocities of the bodies.
 double kinetic_energy(const World& world, const KinematicTree& tree, const WorldData& data, const std::vector<Vector6d>& V) {
   double twice = 0.0;
   for (const int b : tree.bodies) {
@@ -41,12 +57,21 @@ JointEnergy::JointEnergy(const World& world) : start_(world), end_(world) {
   scratch_.setZero(world.nv());
 }
 
-bool JointEnergy::is_due(const World& world, double h, const Eigen::Ref<const Eigen::VectorXd>& v) const {
-  if (trees_.empty()) return false;
-  return std::ranges::any_of(world.joints(), [&](const Joint& joint) {
-    return joint.robot >= 0 && joint.kind != JointKind::prismatic && joint.kind != JointKind::free &&
-           h * v.segment(joint.v, joint.nv).lpNorm<Eigen::Infinity>() > kFast;
-  });
+bool JointEnergy::is_due(const World& world, double h, double share, const Eigen::Ref<const Eigen::VectorXd>& v,
+                         const Eigen::Ref<const Eigen::VectorXd>& v_plus) {
+  const double fast = kFast * std::sqrt(share);
+  for (const Tree& tree : trees_) {
+    if (tree.is_braked) return true;
+    turns_.resize(tree.joints.size());
+    for (std::size_t i = 0; i < tree.joints.size(); ++i) {
+      const Joint& joint = world.joints()[tree.joints[i]];
+      turns_[i] = tree.before[i] < 0 ? 0.0 : turns_[tree.before[i]];
+      if (joint.kind == JointKind::free || joint.kind == JointKind::prismatic) continue;
+      turns_[i] += h * std::max(v.segment(joint.v, joint.nv).norm(), v_plus.segment(joint.v, joint.nv).norm());
+      if (turns_[i] > fast) return true;
+    }
+  }
+  return false;
 }
 
 void JointEnergy::start() {
@@ -54,50 +79,52 @@ void JointEnergy::start() {
   for (Tree& tree : trees_) tree.is_braked = false;
 }
 
-// e but for the energies at the start and at the end. Of C v at w: of bias, less that of weight and springs, and of what is left out of
-// bias for roots that move freely (free_motion.hpp).
-double JointEnergy::made(const World& world, double h, const Tree& tree, const PhasePoint& at, const WorldData& data) const {
+// h w·C v as the step has it: of bias, less that of weight and springs, and of what is left out of bias for roots that move freely, and
+// taken at the end for their rotation (free_motion.hpp).
+double JointEnergy::work(const World& world, double h, const Tree& tree, const PhasePoint& at, const WorldData& data,
+                         std::span<const Vector6d> V_plus) const {
   double power = mean_.segment(tree.first, tree.size).dot(data.bias.segment(tree.first, tree.size));
   Vector3d convective = Vector3d::Zero();
   for (const int j : tree.joints) {
     const Joint& joint = world.joints()[j];
     if (joint.stiffness != 0.0) power -= mean_[joint.v] * joint.stiffness * (at.q[joint.q] - joint.spring_reference);
     const Vector6d& V = data.V_WB[joint.body];
-    if (joint.kind == JointKind::free) convective = V.tail<3>().cross(V.head<3>());
+    if (joint.kind != JointKind::free) continue;
+    convective = V.tail<3>().cross(V.head<3>());
+    power -= mean_.segment<3>(joint.v + 3).dot(gyroscopic_impulse(data.M, joint, at.v.segment<3>(joint.v + 3), h)) / h;
   }
   for (const int b : tree.bodies) {
     const Body& body = world.bodies()[b];
     const Eigen::Isometry3d& X = data.X_WB[b];
-    const Vector6d W = 0.5 * (data.V_WB[b] + V_plus_[b]);
+    const Vector6d W = 0.5 * (data.V_WB[b] + V_plus[b]);
     const Vector3d lifted = W.head<3>() + W.tail<3>().cross(X.linear() * body.lifted_com);
     power += body.mass * center_velocity(body, X, W).dot(world.gravity() - convective) - body.lifted_mass * lifted.dot(world.gravity());
   }
-  return h * power - kinetic_energy(world, tree, data, V_plus_) + kinetic_energy(world, tree, data, data.V_WB);
+  return h * power;
 }
 
-JointEnergy::Progress JointEnergy::advance(const World& world, double h, const PhasePoint& from, const PhasePoint& at,
-                                           const WorldData& data, const GrowVector& v_plus, const PhasePoint& end) {
+JointEnergy::Progress JointEnergy::advance(const World& world, double h, double share, const PhasePoint& from, const PhasePoint& at,
+                                           const WorldData& data, const GrowVector& v_plus, std::span<const Vector6d> V_plus,
+                                           const PhasePoint& end) {
   if (!within_reach(end.q)) return Progress::settled;  // the step will be refused
   const bool starts_there = from.q == at.q;            // as semi_implicit_euler does
   if (!starts_there) {
     update_kinematics(world, from.q, start_);
     body_velocities(world, start_, from.v, V_start_);
   }
-  const WorldData& first = starts_there ? data : start_;
-  const std::vector<Vector6d>& V_first = starts_there ? data.V_WB : V_start_;
   update_kinematics(world, end.q, end_);
   body_velocities(world, end_, end.v, V_end_);
-  body_velocities(world, data, v_plus, V_plus_);
   mean_ = 0.5 * (at.v + v_plus);
   double excess = 0.0;
   for (Tree& tree : trees_) {
-    const double before = kinetic_energy(world, tree, first, V_first), after = kinetic_energy(world, tree, end_, V_end_);
-    const double e = after - before + made(world, h, tree, at, data), whole = std::max(before, after);
+    const double at_start = kinetic_energy(world, tree, data, at.v), after = kinetic_energy(world, tree, end_, V_end_);
+    const double before = starts_there ? at_start : kinetic_energy(world, tree, start_, V_start_), whole = std::max(before, after);
+    const double e = after - before - (kinetic_energy(world, tree, data, v_plus) - at_start) - work(world, h, tree, at, data, V_plus);
     const int root = tree.is_free ? 6 : 0, n = tree.size - root;
     const auto w = mean_.segment(tree.first + root, n);
     auto p = impulse_.segment(tree.first + root, n);
     const double left = e + (tree.is_braked ? w.dot(p) : 0.0);
-    if (left <= kNotable * whole) continue;
+    if (left <= share * kNotable * whole) continue;
     const auto M = inertia_of(data, tree);
     auto y = scratch_.head(n);
     y.noalias() = M.bottomRightCorner(n, n) * w;

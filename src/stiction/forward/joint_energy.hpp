@@ -2,14 +2,15 @@
 //
 // Semi-implicit Euler and Moreau's midpoint hold M and C(q, v) v of one configuration, `at`, over the step. What links that swing about
 // each other gain by that, beyond the work of forces, contacts and limits, is
-//   e = T(q⁺, v⁺) - T(q, v) - (T_at(v⁺) - T_at(v)) + h w·C v,   w = (v + v⁺)/2       zero for exact motion, for vᵀ(Ṁ - 2 C) v = 0
-// of the order of h |ω| of T in a step, and of either sign: by steps of a tenth of a radian an arm gains its energy in a dozen of them.
-// A step that would gain more than a tenth of T has its joints braked by an impulse along w_j, in the inertia that they feel, whose
+//   e = T(q⁺, v⁺) - T(q, v) - (T_at(v⁺) - T_at(v)) - h w·C v,   w = (v + v⁺)/2       zero for exact motion, for vᵀ(Ṁ - 2 C) v = 0
+// of either sign, and in free flight at most 4 φ² of T, φ the angle by which the joints from a root to a leaf turn within the step, summed.
+// A step that would gain more than a twentieth of T has its joints braked by an impulse along w_j, in the inertia that they feel, whose
 // work is -e: inside a tree, so that it changes neither its momentum nor its angular momentum. What a step loses stays lost. e is that of
-// v⁺, so the step is solved again until the two agree, and halved where that leads nowhere. Steps that turn every joint by less than kFast
-// are those of the scheme, to the bit.
+// v⁺, so the step is solved again until the two agree, and halved where that leads nowhere. Steps of φ below kFast are those of the scheme,
+// to the bit.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "stiction/forward/kinematic_trees.hpp"
@@ -23,13 +24,15 @@ class JointEnergy {
 
   /// A step begins: no joint is braked.
   void start();
-  /// Whether velocities v (nv) turn a joint by so much within h that there may be something to take back.
-  bool is_due(const World& world, double h, const Eigen::Ref<const Eigen::VectorXd>& v) const;
+  /// Whether a step of length h from v to v_plus (nv), a `share` of a whole one, turns joints by so much that there may be something to
+  /// take back.
+  bool is_due(const World& world, double h, double share, const Eigen::Ref<const Eigen::VectorXd>& v,
+              const Eigen::Ref<const Eigen::VectorXd>& v_plus);
   enum class Progress { settled, moved, diverged };
-  /// Of a step of length h from `from`, evaluated at `at`, where `data` is, to v_plus (nv, in the axes of `at`) and `end`. moved: the
-  /// impulse is another one, and the step is to be solved again. diverged: that leads nowhere.
-  Progress advance(const World& world, double h, const PhasePoint& from, const PhasePoint& at, const WorldData& data,
-                   const GrowVector& v_plus, const PhasePoint& end);
+  /// Of that step from `from`, evaluated at `at`, where `data` is, to v_plus (in the axes of `at`), by which bodies have V_plus, and `end`.
+  /// moved: the impulse is another one, and the step is to be solved again. diverged: that leads nowhere.
+  Progress advance(const World& world, double h, double share, const PhasePoint& from, const PhasePoint& at, const WorldData& data,
+                   const GrowVector& v_plus, std::span<const Vector6d> V_plus, const PhasePoint& end);
   /// The impulse, onto the known impulse (nv) of a problem.
   void add_impulse(GrowVector& impulse) const;
 
@@ -37,13 +40,15 @@ class JointEnergy {
   struct Tree : KinematicTree {
     bool is_braked = false;  ///< has an impulse
   };
-  double made(const World& world, double h, const Tree& tree, const PhasePoint& at, const WorldData& data) const;
+  double work(const World& world, double h, const Tree& tree, const PhasePoint& at, const WorldData& data,
+              std::span<const Vector6d> V_plus) const;
 
   std::vector<Tree> trees_;
   WorldData start_, end_;
-  std::vector<Vector6d> V_start_, V_plus_, V_end_;  ///< per body, at the start, by v⁺ at `at`, at the end
-  Eigen::VectorXd impulse_, mean_, scratch_;        ///< nv
-  double last_ = 0.0;  ///< largest share of a tree's energy that the solve before left beyond what a step may gain
+  std::vector<Vector6d> V_start_, V_end_;     ///< per body
+  Eigen::VectorXd impulse_, mean_, scratch_;  ///< nv
+  std::vector<double> turns_;                 ///< per joint of a tree, φ from the root to it (rad)
+  double last_ = 0.0;                         ///< largest share of a tree's energy that the solve before left beyond what a step may gain
 };
 
 }  // namespace stiction

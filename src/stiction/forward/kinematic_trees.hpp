@@ -13,7 +13,8 @@ struct KinematicTree {
   int root_q = 0;           ///< first coordinate of the root in q
   bool is_free = false;     ///< the root is a free joint
   std::vector<int> bodies;  ///< that move
-  std::vector<int> joints;  ///< indices into World::joints, the root among them
+  std::vector<int> joints;  ///< indices into World::joints, the root first
+  std::vector<int> before;  ///< per joint, its place in `joints` of the next one towards the root, -1: none
 };
 
 std::vector<KinematicTree> kinematic_trees(const World& world);

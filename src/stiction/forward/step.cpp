@@ -15,7 +15,7 @@ namespace stiction {
 
 namespace {
 
-constexpr int kHalvings = 3;    // if an eighth of the step fails, a shorter one would too
+constexpr int kHalvings = 6;    // if a 64th of the step fails, a shorter one would too
 constexpr int kMeetings = 3;    // solves with contacts and limits that the one before would have passed: bodies thrown at the next in a row
 constexpr double kRoom = 10.0;  // accelerations, in those of gravity, that contacts are found for before they are known
 
@@ -213,7 +213,6 @@ bool Stepper::meet_limits() {
 /// their neighbours.
 bool Stepper::meet_missed() {
   const double h = assemble_.dt;
-  body_velocities(world_, data_, solution_.v, V_end_);
   const double allowance = detection_allowance();
   bool farther = false;
   for (std::size_t b = 0; b < reach_.size(); ++b) {
@@ -245,11 +244,11 @@ bool Stepper::meet_missed() {
 }
 
 JointEnergy::Progress Stepper::balance_energy() {
-  const double h = assemble_.dt;
-  if (implicit_ || !(energy_.is_due(world_, h, at_.v) || energy_.is_due(world_, h, solution_.v))) return JointEnergy::Progress::settled;
+  const double h = assemble_.dt, share = h / part();
+  if (implicit_ || !energy_.is_due(world_, h, share, at_.v, solution_.v)) return JointEnergy::Progress::settled;
   velocity_ = solution_.v;
   row_of(options_.scheme).finish(world_, h, at_, solution_.v, velocity_, next_);
-  return energy_.advance(world_, h, from_, at_, data_, solution_.v, next_);
+  return energy_.advance(world_, h, share, from_, at_, data_, solution_.v, V_end_, next_);
 }
 
 void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau) {
@@ -394,6 +393,7 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
   const StepReport before = report;
   bool solved = solve_certified(report);
   for (int meetings = 0; solved;) {
+    body_velocities(world_, data_, solution_.v, V_end_);
     const bool met = meetings < kMeetings && meet_missed();
     const bool changed =
         sides_.change(world_, options_.assemble.drives, ahead_, solution_.v, assemble_.dt, assemble_.spring_ahead, assemble_.drives);
