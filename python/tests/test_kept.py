@@ -98,3 +98,17 @@ def test_a_thin_plate_that_falls_flat_without_slip_is_not_pulled_apart():
     stepper = stiction.Stepper(world, dt=1e-3, law="no_slip", scheme="moreau_midpoint")
     for _ in range(400):  # rows of its corners that are next to dependent leave less slip than the tolerance
         assert stepper.step().status == "solved"
+
+
+@pytest.mark.parametrize("angle", ["0 0 0", "0 35 0", "10 20 30"])
+def test_no_slip_takes_steps_where_tangents_of_a_contact_are_rounding(angle):
+    world = stiction.World()
+    world.add_robot(
+        f"""<mujoco><worldbody><body euler="{angle}"><geom type="plane" size="1 1 .1"/><body pos="0 0 .05">
+        <joint type="slide" axis="0 0 1"/><geom type="sphere" size=".05" mass="1"/><body pos="0 0 .1"><joint axis="1 0 0"/>
+        <geom type="capsule" fromto="0 0 0 0 0 .3" size=".02" mass=".5" contype="0" conaffinity="0"/>
+        </body></body></body></worldbody></mujoco>"""
+    )
+    stepper = stiction.Stepper(world, law="no_slip")
+    stepper.reset(q=[0, 0.3], v=[-0.1, 0])
+    assert all(stepper.step().status == "solved" for _ in range(100))

@@ -39,10 +39,12 @@ TEST(NoSlipInverse, NearlyDependentRowsCertifyAtFullAccuracyAndAreNotRepaired) {
     for (int trial = 0; trial < 20; ++trial) {
       const ContactProblem p = biped(rng, 3 + 9 * (trial % 5), tilt);
       const Solution forward = solve(p, options.contact);
-      // Contacts that nearly no motion sets apart hold by impulses as many times the problem's scale as they are close: told, not
-      // certified.
+      // Contacts that nearly no motion sets apart hold by impulses as many times the problem's scale as they are close, which round off
+      // more than the slip that stays without them: told, not certified.
       if (forward.status != Status::solved) {
-        EXPECT_GT(forward.impulses.lpNorm<Eigen::Infinity>(), 1e5 * forward.certificate.impulse_scale) << tilt << " " << trial;
+        EXPECT_TRUE(forward.certificate.worst() < 1e-8 ||
+                    forward.impulses.lpNorm<Eigen::Infinity>() > 1e5 * forward.certificate.impulse_scale)
+            << tilt << " " << trial;
         EXPECT_TRUE(tilt > 0.0 && tilt < 1e-4) << tilt;
         continue;
       }

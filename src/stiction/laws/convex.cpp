@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <iterator>
 
 #include "stiction/programs/lcp/goldfarb_idnani.hpp"
 #include "stiction/programs/lcp/ppm.hpp"
@@ -15,7 +16,7 @@ using Index = Eigen::Index;
 using RowsRef = Eigen::Ref<const RowMatrix>;
 
 constexpr double kWellApart = 1e-3, kDependent = 1e-10;           // distance of a row from the span of others, relative to its length
-constexpr double kCertified = 0.1;                                // of the tolerance: slip that is certified with room
+constexpr double kSumRounding = 4.4e-16;                          // of sums over contacts, beside their largest term
 constexpr double kRangeRounding = 1e-13, kContradiction = 1e-12;  // of columns beside the largest, of velocities
 
 void find_candidates(const ReducedProblem& p, std::vector<int>& candidates) {
@@ -40,7 +41,14 @@ void eliminate_tangents(const ReducedProblem& p, const ConstRowMap& rows, double
   FindIndicesOptions options;
   options.own_tolerance = distance;
   options.preferred_tolerance = kWellApart;
-  if (!w.same_rows || w.distance != distance) find_indices(rows, w.candidates, options, w.tangents);
+  if (!w.same_rows || w.distance != distance) {
+    double longest = 0.0;
+    for (Index i = 0; i < rows.rows(); ++i) longest = std::max(longest, rows.row(i).norm());
+    w.moving.clear();
+    std::ranges::copy_if(w.candidates, std::back_inserter(w.moving), [&](int i) { return rows.row(i).norm() > kRangeRounding * longest; });
+    if (!w.moving.empty()) find_indices(rows, w.moving, options, w.tangents);
+  }
+  if (w.moving.empty()) return no_tangents(rows, w);
   w.distance = distance;
   const Index k = w.tangents.basis.rank();
   w.head.resize(k);
@@ -107,11 +115,34 @@ double slip_left(const ReducedProblem& p, const ConstRowMap& rows, const ConvexW
   return worst / std::max(scale, velocity_size(p));
 }
 
+// λ of the tangential rows, in w.head: R λ_S = Qᵀ(y - Nᵀ z) on their span.
+void find_tangent_impulses(const ConstRowMap& rows, ConvexWorkspace& w) {
+  const RowBasis& basis = w.tangents.basis;
+  w.rest = w.y;
+  for (int active : w.lcp_solution.active) w.rest -= w.lcp_solution.z[active] * rows.row(3 * active).transpose();
+  w.head.resize(basis.rank());
+  w.head.noalias() = basis.span().transpose() * w.rest;
+  basis.solve_upper(w.head.data());
+}
+
+// What rounding of their impulses may leave of velocities, over the size of the free velocities.
+double rounding_of_tangents(const ReducedProblem& p, const ConstRowMap& rows, ConvexWorkspace& w) {
+  if (w.tangents.indices.empty()) return 0.0;
+  find_tangent_impulses(rows, w);
+  double largest = 0.0, longest = 0.0;
+  for (Index j = 0; j < w.head.size(); ++j) {
+    const double length = rows.row(w.tangents.indices[j]).norm();
+    largest = std::max(largest, std::abs(w.head[j]) * length);
+    longest = std::max(longest, length);
+  }
+  return kSumRounding * largest * longest / std::max(velocity_size(p), 1e-300);
+}
+
 // Rows close to the span of the others are left out at first: where the normals hold the body, they add nothing but impulses that
-// grow with the inverse of the distance. When slip remains on them, they come in. False when no motion removes the slip.
+// grow with the inverse of the distance. When slip remains on them, they come in, unless it is within the tolerance and their impulses
+// round off more. False when no motion removes the slip.
 bool solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const SolverOptions& options, ConvexWorkspace& w, Impulses& out) {
-  constexpr double kDistances[] = {kWellApart, 1e-6, kDependent};
-  const double enough = kCertified * options.tolerance;
+  constexpr double kDistances[] = {kWellApart, 1e-6, kDependent}, kNoSlip = 1e-12;
   double best = kInfinity, chosen = 0.0, last = 0.0;
   for (const double distance : kDistances) {
     if (best < kInfinity && w.tangents.nearest <= distance) continue;
@@ -121,11 +152,11 @@ bool solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const Solve
     last = distance;
     const double slip = slip_left(p, rows, w);
     if (distance == kWellApart && slip > options.tolerance && tangents_contradict(p, w)) return false;  // less is certified all the same
-    if (slip < best) {
+    if (slip < best && (best > options.tolerance || rounding_of_tangents(p, rows, w) <= options.tolerance)) {
       best = slip;
       chosen = distance;
     }
-    if (slip <= enough || w.tangents.nearest <= kDependent) break;
+    if (slip <= kNoSlip || w.tangents.nearest <= kDependent) break;
   }
   if (chosen == last) return true;
   eliminate_tangents(p, rows, chosen, w);
@@ -134,13 +165,8 @@ bool solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const Solve
   return true;
 }
 
-// λ of the tangential rows: R λ_S = Qᵀ(y - Nᵀ z) on their span.
 void recover_tangents(const ConstRowMap& rows, ConvexWorkspace& w, Impulses& out) {
-  const RowBasis& basis = w.tangents.basis;
-  for (int active : w.lcp_solution.active) w.y -= w.lcp_solution.z[active] * rows.row(3 * active).transpose();
-  w.head.resize(basis.rank());
-  w.head.noalias() = basis.span().transpose() * w.y;
-  basis.solve_upper(w.head.data());
+  find_tangent_impulses(rows, w);
   for (Index j = 0; j < w.head.size(); ++j) out.lambda[w.tangents.indices[j]] = w.head[j];
 }
 

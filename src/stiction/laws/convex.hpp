@@ -30,9 +30,10 @@ struct ConvexWorkspace {
   bool same_rows = false;  ///< R and the half spaces are those of the last solve: tangents found at the same distance stay, and `range`
   LowRankLcpWorkspace lcp;
   LowRankLcpSolution lcp_solution;
-  std::vector<int> candidates;
+  std::vector<int> candidates;        ///< tangential rows of half spaces
+  std::vector<int> moving;            ///< those of them that are more than rounding
   std::vector<double> rows, normals;  ///< 3n x r when R_t has several blocks; n x (r - tangents)
-  GrowVector q, y, head;
+  GrowVector q, y, head, rest;
   PivotedQr range;         ///< of the tangential rows of half spaces, `candidates`: see tangents_contradict
   bool has_range = false;  ///< `range` is factored for the rows of the last solve
   int factored_range = 0;  ///< times that it was, in all
