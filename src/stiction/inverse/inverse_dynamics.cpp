@@ -131,53 +131,6 @@ void measure_shortfall(std::span<const int> joints, const Ref& v_desired, Invers
   }
 }
 
-// The joint velocities closest to the desired ones that the contacts allow: no slip, anitescu's dual cone, or no penetration [ZD15, Eqs.
-// 40-43]: Gauss's principle, steps whose inertia is 1 on the driven joints and little elsewhere. Repeating them from the velocity reached
-// (proximal point) takes the little inertia's say away without the bad conditioning of none. Rows that may give way have none.
-bool nearest_consistent(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, const InverseOptions& options,
-                        InverseWorkspace& w) {
-  constexpr double kFreeWeight = 0.1;
-  constexpr int kRepeats = 8;
-  NearestMotion& n = w.nearest;
-  n.M.reset(p.M.sizes());
-  for (int k = 0; k < n.M.blocks(); ++k) n.M.block(k).diagonal().setConstant(kFreeWeight);
-  n.v = p.v;
-  n.impulse.setZero(p.velocities());
-  for (std::size_t i = 0; i < joints.size(); ++i) {
-    const int block = inertia_block(p.M, joints[i]), local = joints[i] - p.M.offset(block);
-    n.M.block(block)(local, local) = 1.0;
-    n.v[joints[i]] = v_desired[static_cast<Index>(i)];
-  }
-  n.lo = p.lo;
-  n.hi = p.hi;
-  for (int j = 0; j < p.bounded_rows(); ++j) {
-    if (is_two_sided(p, j)) n.lo[j] = n.hi[j] = 0.0;
-  }
-  const ProblemView nearest{
-      p.dt, n.M,  n.v,  n.impulse,        p.J,         p.mu,  p.restitution, p.gap, p.laws, p.material, n.prescribed, n.v_prescribed, p.J_b,
-      p.b,  n.lo, n.hi, p.row_compliance, p.row_kinds, p.ids, p.row_ids};
-  SolveOptions kinematic = options.contact;
-  kinematic.solver = Solver::automatic;
-  if (kinematic.law != Law::no_slip && kinematic.law != Law::anitescu) kinematic.law = Law::frictionless;
-  for (int k = 0; k < kRepeats; ++k) {
-    reduce(nearest, w.repair.reduction);
-    w.repair.reduction.reduced.offset = w.solve.reduction.reduced.offset;  // which contacts are closed is decided at p.v
-    w.repair.reduction.reduced.closed = w.solve.reduction.reduced.closed;
-    solve_reduced(w.repair.reduction.reduced, kinematic, w.repair, w.repair.impulses);
-    if (w.repair.impulses.status != Status::solved) return false;
-    if (w.repair.impulses.motion.size() > 0) {
-      recover_velocity(w.repair.reduction, w.repair.impulses.motion, n.reached);
-    } else {
-      recover_velocity(w.repair.reduction, w.repair.impulses.lambda, w.repair.impulses.beta, n.reached);
-    }
-    n.v = n.reached;
-    for (std::size_t i = 0; i < joints.size(); ++i) n.v[joints[i]] = v_desired[static_cast<Index>(i)];
-  }
-  w.v_desired.resize(v_desired.size());
-  for (std::size_t i = 0; i < joints.size(); ++i) w.v_desired[static_cast<Index>(i)] = n.reached[joints[i]];
-  return joints.empty() || (w.v_desired - v_desired).cwiseAbs().maxCoeff() > 0.0;
-}
-
 SolveOptions contact_options(const InverseOptions& options) {
   SolveOptions contact = options.contact;
   if (options.choice == Choice::least_norm || options.choice == Choice::closest_to_last) contact.choice = options.choice;
@@ -233,6 +186,15 @@ void apply_stage_two(const ProblemView& p, const InverseOptions& options, Invers
   complete(p, options.contact, w.solve, s);
 }
 
+// Impulses of the choice, where the laws leave one, and torques. The workspace has the whole request.
+void settle_torques(const ProblemView& p, const ProblemView& request, std::size_t joints, std::span<const double> tau_max,
+                    const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
+  const bool leaves_choice = have_one_program(request.laws, options.contact) && w.solve.terms.family != Family::constitutive;
+  if (leaves_choice && options.choice == Choice::least_torque && s.status == Status::solved && tau_max.empty())
+    apply_stage_two(request, options, w, s);
+  read_torques(p, joints, tau_max, s);
+}
+
 }  // namespace
 
 void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
@@ -263,16 +225,19 @@ void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const R
     s.repaired = true;
   }
   reduce_whole(request, contact, s, w.solve);
-  const bool leaves_choice = have_one_program(p.laws, contact) && w.solve.terms.family != Family::constitutive;
-  if (leaves_choice && options.choice == Choice::least_torque && s.status == Status::solved && tau_max.empty())
-    apply_stage_two(request, options, w, s);
-  read_torques(p, joints.size(), tau_max, s);
+  settle_torques(p, request, joints.size(), tau_max, options, w, s);
   if (s.status != Status::solved && options.repair_inconsistent && p.laws.empty() && contradicts_contacts(w, s) &&
-      nearest_consistent(p, joints, v_desired, options, w)) {
-    w.solve.choice.last = w.last;  // not what the refused attempt left there
-    solve(with_request(p, joints, w.v_desired, tau_max, w.rows), contact_options(options), w.solve, s);
-    s.repaired = true;
-    read_torques(p, joints.size(), tau_max, s);
+      nearest_consistent(p, w.solve.reduction.reduced, joints, v_desired, options.contact, w.nearest, w.v_desired)) {
+    if (joints.empty() || w.v_desired != v_desired) {
+      w.solve.choice.last = w.last;                           // not what the refused attempt left there
+      with_request(p, joints, w.v_desired, tau_max, w.rows);  // which `request` reads
+      SolveOptions afresh = contact;
+      afresh.warm_start = false;  // nor its impulses, which may be those of a ray
+      solve(request, afresh, w.solve, s);
+      s.repaired = true;
+      reduce_whole(request, contact, s, w.solve);
+      settle_torques(p, request, joints.size(), tau_max, options, w, s);
+    }
   }
   if (!tau_max.empty()) fit_to_problem(p, s);
   measure_shortfall(joints, v_desired, s);

@@ -16,6 +16,7 @@
 
 #include <span>
 
+#include "stiction/inverse/nearest_consistent.hpp"
 #include "stiction/inverse/nearest_no_slip.hpp"
 #include "stiction/inverse/request_proof.hpp"
 #include "stiction/inverse/stage_two.hpp"
@@ -40,18 +41,11 @@ struct RequestRows {
   std::vector<std::uint64_t> ids;
 };
 
-/// What differs from the problem where the nearest motion that contacts allow is sought.
-struct NearestMotion {
-  BlockDiagonal M;
-  GrowVector v, impulse, lo, hi, reached, v_prescribed;
-  std::vector<int> prescribed;  ///< none
-};
-
 struct InverseWorkspace {
-  SolveWorkspace solve, repair;
+  SolveWorkspace solve;
   StageTwoWorkspace stage_two;
   RequestRows rows;
-  NearestMotion nearest;
+  NearestConsistentWorkspace nearest;
   NearestNoSlipWorkspace nearest_no_slip;
   GrowVector v_desired;
   GrowVector last;       ///< solve.choice.last as the call found it

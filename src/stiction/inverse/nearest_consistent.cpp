@@ -1,0 +1,122 @@
+#include "stiction/inverse/nearest_consistent.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stiction/problem/inertia_block.hpp"
+
+namespace stiction {
+
+namespace {
+
+using Eigen::Index;
+using Ref = Eigen::Ref<const Eigen::VectorXd>;
+
+constexpr double kFirstWeight = 1e-2, kLighter = 0.1, kLeastWeight = 1e-6;
+constexpr double kShortest = 1e-4;    // no column counts as shorter: what contradicts itself is not mended by speeds of 1e14
+constexpr double kConverged = 1e-12;  // change of the driven velocities beside the speeds
+constexpr int kMostProblems = 40;
+
+// The law's demands on velocities, without its complementarity.
+SolveOptions demands_of(SolveOptions options) {
+  options.solver = Solver::automatic;
+  if (options.law != Law::no_slip && options.law != Law::anitescu) options.law = Law::frictionless;
+  return options;
+}
+
+// a_j² += the share of coordinate j in one row.
+void add_row(const BlockRows& rows, int group, int row, GrowVector& columns) {
+  double square = 0.0;
+  for (int e = rows.entry_begin(group); e < rows.entry_end(group); ++e) square += rows.entry(e).row(row).squaredNorm();
+  if (!(square > 0.0)) return;
+  for (int e = rows.entry_begin(group); e < rows.entry_end(group); ++e) {
+    const auto entry = rows.entry(e);
+    columns.segment(rows.col_offset(rows.entry_block(e)), entry.cols()) += entry.row(row).cwiseAbs2().transpose() / square;
+  }
+}
+
+void measure_columns(const ProblemView& p, const std::vector<char>& closed, Law law, GrowVector& columns) {
+  columns.setZero(p.velocities());
+  for (int i = 0; i < p.contacts(); ++i) {
+    if (law != Law::frictionless && !closed[i]) continue;
+    for (int row = 0; row < (law == Law::frictionless ? 1 : 3); ++row) add_row(p.J, i, row, columns);
+  }
+  for (int j = 0; j < p.bounded_rows(); ++j) {
+    if (!is_two_sided(p, j)) add_row(p.J_b, j, 0, columns);
+  }
+  for (double& a : columns) a = a > 0.0 ? std::max(a, kShortest * kShortest) : 1.0;
+}
+
+void set_inertia(const ProblemView& p, std::span<const int> joints, double weight, NearestConsistentWorkspace& w) {
+  for (int k = 0; k < w.M.blocks(); ++k) {
+    w.M.block(k).diagonal() = weight * w.columns.segment(w.M.offset(k), w.M.block_size(k));
+  }
+  for (const int joint : joints) {
+    const int block = inertia_block(p.M, joint), local = joint - p.M.offset(block);
+    w.M.block(block)(local, local) = 1.0;
+  }
+}
+
+void set_desired(std::span<const int> joints, const Ref& v_desired, GrowVector& v) {
+  for (std::size_t i = 0; i < joints.size(); ++i) v[joints[i]] = v_desired[static_cast<Index>(i)];
+}
+
+bool solve_step(const ProblemView& step, const ReducedProblem& refused, const SolveOptions& options, NearestConsistentWorkspace& w) {
+  SolveWorkspace& s = w.solve;
+  reduce(step, s.reduction);
+  s.reduction.reduced.offset = refused.offset;
+  s.reduction.reduced.closed = refused.closed;
+  solve_reduced(s.reduction.reduced, options, s, s.impulses);
+  if (s.impulses.status != Status::solved) return false;
+  if (s.impulses.motion.size() > 0) {
+    recover_velocity(s.reduction, s.impulses.motion, w.reached);
+  } else {
+    recover_velocity(s.reduction, s.impulses.lambda, s.impulses.beta, w.reached);
+  }
+  return true;
+}
+
+// Takes over what was reached; by how much that changes it.
+double take_reached(std::span<const int> joints, const GrowVector& reached, GrowVector& nearest) {
+  double change = 0.0;
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    double& v = nearest[static_cast<Index>(i)];
+    change = std::max(change, std::abs(reached[joints[i]] - v));
+    v = reached[joints[i]];
+  }
+  return change;
+}
+
+}  // namespace
+
+bool nearest_consistent(const ProblemView& p, const ReducedProblem& refused, std::span<const int> joints, const Ref& v_desired,
+                        const SolveOptions& options, NearestConsistentWorkspace& w, GrowVector& nearest) {
+  const SolveOptions demands = demands_of(options);
+  measure_columns(p, refused.closed, demands.law, w.columns);
+  w.M.reset(p.M.sizes());
+  w.impulse.setZero(p.velocities());
+  w.v = p.v;
+  set_desired(joints, v_desired, w.v);
+  w.lo = p.lo;
+  w.hi = p.hi;
+  for (int j = 0; j < p.bounded_rows(); ++j) {
+    if (is_two_sided(p, j)) w.lo[j] = w.hi[j] = 0.0;
+  }
+  const ProblemView step{
+      p.dt, w.M,  w.v,  w.impulse,        p.J,         p.mu,  p.restitution, p.gap, p.laws, p.material, w.prescribed, w.v_prescribed, p.J_b,
+      p.b,  w.lo, w.hi, p.row_compliance, p.row_kinds, p.ids, p.row_ids};
+  nearest = v_desired;
+  const double speed = std::max(largest_entry(v_desired), largest_entry(p.v));
+  double weight = kFirstWeight;
+  for (int k = 0; k < kMostProblems; ++k) {
+    set_inertia(p, joints, weight, w);
+    if (!solve_step(step, refused, demands, w)) return k > 0;
+    if (take_reached(joints, w.reached, nearest) <= kConverged * speed && k > 0) break;
+    w.v = w.reached;
+    set_desired(joints, v_desired, w.v);
+    weight = std::max(kLeastWeight, kLighter * weight);
+  }
+  return true;
+}
+
+}  // namespace stiction

@@ -1,0 +1,36 @@
+// Desired joint velocities that contacts or rows refuse, replaced by the nearest that some motion can follow [ZD15, Eqs. 40-43].
+//
+//   minimise |v_d' - v_des|²  over the velocities of all coordinates, v_d' of the driven ones, subject to no slip, anitescu's dual cone,
+//   or no penetration, and to bilateral and one-sided rows
+// The coordinates that are not driven cost nothing. Each problem solved here is a step by Gauss's principle whose inertia is 1 on the
+// driven coordinates and w a_j² on another, from the velocity that the last one reached (proximal point [Rockafellar 1976]): its minimiser
+// is the fixed point whatever the weights are, and the distance shrinks by w / (w + σ²) a time, σ the least singular value that matters of
+// the rows' free columns in the scale of a_j.
+//   a_j  length of the column of coordinate j over the rows, these scaled to length 1: a lever of a millimetre counts as one of a metre
+//   w    1e-2 at first, a tenth of it in each further problem, 1e-6 at the least, where the rows' digits are those of a thousandth
+// Ends when the driven velocities stay within 1e-12 of the speeds: about five problems where σ is about 1. The bounds of rows that limit
+// forces forbid no motion, so these rows are left out.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "stiction/laws/solve.hpp"
+
+namespace stiction {
+
+struct NearestConsistentWorkspace {
+  SolveWorkspace solve;
+  BlockDiagonal M;
+  GrowVector v, impulse, lo, hi, reached, v_prescribed, columns;
+  std::vector<int> prescribed;  ///< none
+};
+
+/// `refused`: the reduction of the problem with these joints prescribed, for which contacts are closed and what they demand. Writes the
+/// velocities, one per joint. False where a problem was not solved: rows contradict each other without any joint. No allocation once the
+/// sizes have been seen.
+bool nearest_consistent(const ProblemView& problem, const ReducedProblem& refused, std::span<const int> joints,
+                        const Eigen::Ref<const Eigen::VectorXd>& v_desired, const SolveOptions& options,
+                        NearestConsistentWorkspace& workspace, GrowVector& nearest);
+
+}  // namespace stiction

@@ -1,0 +1,142 @@
+// Desired velocities that contacts and rows refuse: the nearest that they allow, from closed forms and by its multipliers.
+#include <gtest/gtest.h>
+
+#include <numbers>
+#include <numeric>
+
+#include "stiction/base/allocation_counter.hpp"
+#include "stiction/inverse/inverse_dynamics.hpp"
+#include "stiction/laws/test_problems.hpp"
+
+namespace stiction::nearest_consistent_test {
+namespace {
+
+using namespace testing_problems;
+using Eigen::Vector2d;
+
+constexpr double kDt = 1e-3;
+
+InverseOptions with(Law law) {
+  InverseOptions options;
+  options.contact.law = law;
+  return options;
+}
+
+/// Two driven coordinates a, b and a free one f of lever e: normal velocities a + e f and b - e f, so that some f allows what has
+/// a + b >= 0.
+ContactProblem levers(double e) {
+  MatrixXd J = MatrixXd::Zero(6, 3);
+  J.row(0) << 1.0, 0.0, e;
+  J.row(3) << 0.0, 1.0, -e;
+  return make_contact_problem(MatrixXd::Identity(3, 3), VectorXd::Zero(3), J, VectorXd::Constant(2, 0.5), kDt);
+}
+
+const std::vector<int> kTwo{0, 1};
+const Vector2d kAsked(-1.0, 0.99), kNearest(-0.995, 0.995);
+
+TEST(NearestConsistent, HowShortTheLeverOfAFreeCoordinateIsDoesNotMatter) {
+  for (const Law law : {Law::frictionless, Law::coulomb_cone, Law::coulomb_pyramid, Law::anitescu, Law::max_dissipation}) {
+    for (const double e : {30.0, 1.0, 0.3, 0.1, 0.03, 0.01}) {
+      const InverseSolution s = inverse_dynamics(levers(e), kTwo, kAsked, {}, with(law));
+      EXPECT_EQ(s.status, Status::solved) << to_string(law) << " " << e << " " << s.certificate.worst();
+      EXPECT_TRUE(s.repaired);
+      EXPECT_NEAR(s.shortfall, 0.005, 1e-10) << to_string(law) << " " << e;
+      EXPECT_LT((s.v.head<2>() - kNearest).norm(), 1e-10) << to_string(law) << " " << e;
+    }
+  }
+}
+
+// With a row beside the contacts no_slip has no closed form: here a + b = 0, by tangents.
+TEST(NearestConsistent, NorWhereARowComesWithNoSlip) {
+  for (const double e : {1.0, 0.3, 0.1, 0.03, 0.01}) {
+    MatrixXd J = MatrixXd::Zero(6, 3);
+    J.row(1) << 1.0, 0.0, e;
+    J.row(4) << 0.0, 1.0, -e;
+    ContactProblem p = make_contact_problem(MatrixXd::Identity(3, 3), VectorXd::Zero(3), J, VectorXd::Constant(2, 0.5), kDt);
+    p.J_b = BlockRows::from_dense(1, MatrixXd(Eigen::RowVector3d(0.0, 0.0, 1.0)), p.M.sizes());
+    p.b = VectorXd::Zero(1);
+    p.lo = VectorXd::Constant(1, -1e-9);
+    p.hi = VectorXd::Constant(1, 1e-9);
+    const InverseSolution s = inverse_dynamics(p, kTwo, kAsked, {}, with(Law::no_slip));
+    EXPECT_EQ(s.status, Status::solved) << e;
+    EXPECT_TRUE(s.repaired) << e;
+    EXPECT_LT((s.v.head<2>() - kNearest).norm(), 1e-10) << e;
+  }
+}
+
+/// Least |Gᵀλ - way| over λ >= 0, by enumeration of the rows of G that push.
+double distance_to_cone(const MatrixXd& G, const VectorXd& way) {
+  double best = way.norm();
+  for (unsigned mask = 1; mask < 1u << G.rows(); ++mask) {
+    std::vector<Eigen::Index> rows;
+    for (Eigen::Index k = 0; k < G.rows(); ++k) {
+      if (mask >> k & 1u) rows.push_back(k);
+    }
+    const MatrixXd A = G(rows, Eigen::all).transpose();
+    const VectorXd lambda = A.completeOrthogonalDecomposition().solve(way);
+    if (lambda.minCoeff() >= -1e-12) best = std::min(best, (A * lambda - way).norm());
+  }
+  return best;
+}
+
+/// The demands g·v >= 0 of the law that are tight at v: normals, or the edges of anitescu's pyramid.
+MatrixXd tight_demands(const ContactProblem& p, const SolveOptions& law, const VectorXd& v) {
+  const MatrixXd J = p.J.to_dense();
+  const int edges = law.law == Law::anitescu ? law.edges : 1;
+  MatrixXd G(p.contacts() * edges, p.velocities());
+  Eigen::Index count = 0;
+  for (int i = 0; i < p.contacts(); ++i) {
+    for (int k = 0; k < edges; ++k) {
+      Eigen::RowVectorXd g = J.row(3 * i);
+      const double angle = 2.0 * std::numbers::pi * k / edges;
+      if (edges > 1) g += p.mu[i] * (std::cos(angle) * J.row(3 * i + 1) + std::sin(angle) * J.row(3 * i + 2));
+      if (g.dot(v) < 1e-8 * g.norm() * v.norm() + 1e-12) G.row(count++) = g;
+    }
+  }
+  return G.topRows(count);
+}
+
+// At the nearest the way there is a push of the demands that are tight, and one that the free coordinates do not feel.
+TEST(NearestConsistent, TheWayThereIsAPushOfWhatRefusedTheRequest) {
+  int repaired = 0;
+  for (unsigned seed = 1; seed <= 400; ++seed) {
+    std::mt19937 rng(seed);
+    std::normal_distribution<double> normal;
+    const int nv = 2 + static_cast<int>(seed % 4), driven = 1 + static_cast<int>(seed / 4 % (nv - 1)), n = 1 + static_cast<int>(seed % 2);
+    const auto gaussian = [&] { return normal(rng); };
+    const MatrixXd A = MatrixXd::NullaryExpr(nv, nv, gaussian), J = MatrixXd::NullaryExpr(3 * n, nv, gaussian);
+    const ContactProblem p =
+        make_contact_problem(A * A.transpose() + 0.2 * MatrixXd::Identity(nv, nv), VectorXd::Zero(nv), J, VectorXd::Constant(n, 0.5), kDt);
+    const VectorXd desired = VectorXd::NullaryExpr(driven, gaussian);
+    std::vector<int> joints(driven);
+    std::iota(joints.begin(), joints.end(), 0);
+    for (const Law law : {Law::frictionless, Law::anitescu}) {
+      InverseOptions options = with(law);
+      options.contact.edges = 4;
+      const InverseSolution s = inverse_dynamics(p, joints, desired, {}, options);
+      if (!s.repaired) continue;
+      ++repaired;
+      VectorXd way = VectorXd::Zero(nv);
+      way.head(driven) = s.v.head(driven) - desired;
+      EXPECT_LT(distance_to_cone(tight_demands(p, options.contact, s.v), way), 1e-7 * desired.norm()) << seed << " " << to_string(law);
+    }
+  }
+  EXPECT_GT(repaired, 50);
+}
+
+TEST(NearestConsistent, NoAllocationOnceTheSizesAreKnown) {
+  if (!allocations_are_counted()) GTEST_SKIP() << "sanitizers own malloc in this build";
+  const ContactProblem p = levers(0.1);
+  for (const Law law : {Law::frictionless, Law::coulomb_cone, Law::anitescu}) {
+    InverseWorkspace w;
+    InverseSolution s;
+    for (const Vector2d& asked : {kAsked, Vector2d(-0.5, 0.3)}) inverse_dynamics(p, kTwo, asked, {}, with(law), w, s);
+    const std::size_t before = allocation_count();
+    inverse_dynamics(p, kTwo, Vector2d(-0.5, 0.3), {}, with(law), w, s);
+    EXPECT_EQ(allocation_count() - before, 0u) << to_string(law);
+    EXPECT_TRUE(s.repaired);
+  }
+}
+
+}  // namespace
+}  // namespace stiction::nearest_consistent_test
