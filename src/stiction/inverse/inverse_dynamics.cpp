@@ -15,6 +15,7 @@ namespace {
 using Eigen::Index;
 using Ref = Eigen::Ref<const Eigen::VectorXd>;
 
+constexpr double kNone = 1e-12;   // of velocities
 constexpr double kMissed = 1e-8;  // shortfall relative to the speeds from which on a request counts as missed
 
 bool is_limited(std::span<const double> tau_max, std::size_t i) { return !tau_max.empty() && std::isfinite(tau_max[i]); }
@@ -131,6 +132,14 @@ void measure_shortfall(std::span<const int> joints, const Ref& v_desired, Invers
   }
 }
 
+// What is rounding beside the request and the motion before is none: it would be the scale of what is solved next.
+void drop_rounding(const ProblemView& p, const Ref& v_desired, GrowVector& repaired) {
+  const double rounding = kNone * std::max(largest_entry(v_desired), largest_entry(p.v));
+  for (double& v : repaired) {
+    if (std::abs(v) <= rounding) v = 0.0;
+  }
+}
+
 SolveOptions contact_options(const InverseOptions& options) {
   SolveOptions contact = options.contact;
   if (options.choice == Choice::least_norm || options.choice == Choice::closest_to_last) contact.choice = options.choice;
@@ -215,6 +224,7 @@ void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const R
     const bool by_parts = !w.solve.reduced_whole;
     reduce_whole(request, contact, s, w.solve);
     nearest_no_slip(p, w.solve.form, s, joints, v_desired, w.nearest_no_slip, w.v_desired);
+    drop_rounding(p, v_desired, w.v_desired);
     w.solve.choice.last = w.last;                           // not what the refused attempt left there
     with_request(p, joints, w.v_desired, tau_max, w.rows);  // which `request` reads
     if (by_parts) {
@@ -228,6 +238,7 @@ void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const R
   settle_torques(p, request, joints.size(), tau_max, options, w, s);
   if (s.status != Status::solved && options.repair_inconsistent && p.laws.empty() && contradicts_contacts(w, s) &&
       nearest_consistent(p, w.solve.reduction.reduced, joints, v_desired, options.contact, w.nearest, w.v_desired)) {
+    drop_rounding(p, v_desired, w.v_desired);
     if (joints.empty() || w.v_desired != v_desired) {
       w.solve.choice.last = w.last;                           // not what the refused attempt left there
       with_request(p, joints, w.v_desired, tau_max, w.rows);  // which `request` reads

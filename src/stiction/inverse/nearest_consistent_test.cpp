@@ -96,9 +96,10 @@ MatrixXd tight_demands(const ContactProblem& p, const SolveOptions& law, const V
   return G.topRows(count);
 }
 
-// At the nearest the way there is a push of the demands that are tight, and one that the free coordinates do not feel.
+// At the nearest the way there is a push of the demands that are tight, and one that the free coordinates do not feel. From rest and
+// without forces, the nearest that is standing still is solved too.
 TEST(NearestConsistent, TheWayThereIsAPushOfWhatRefusedTheRequest) {
-  int repaired = 0;
+  int repaired = 0, still = 0;
   for (unsigned seed = 1; seed <= 400; ++seed) {
     std::mt19937 rng(seed);
     std::normal_distribution<double> normal;
@@ -116,12 +117,15 @@ TEST(NearestConsistent, TheWayThereIsAPushOfWhatRefusedTheRequest) {
       const InverseSolution s = inverse_dynamics(p, joints, desired, {}, options);
       if (!s.repaired) continue;
       ++repaired;
+      EXPECT_EQ(s.status, Status::solved) << seed << " " << to_string(law) << " " << s.certificate.worst();
+      if (s.v.head(driven).isZero(0.0)) ++still;
       VectorXd way = VectorXd::Zero(nv);
       way.head(driven) = s.v.head(driven) - desired;
       EXPECT_LT(distance_to_cone(tight_demands(p, options.contact, s.v), way), 1e-7 * desired.norm()) << seed << " " << to_string(law);
     }
   }
   EXPECT_GT(repaired, 50);
+  EXPECT_GT(still, 5);
 }
 
 TEST(NearestConsistent, NoAllocationOnceTheSizesAreKnown) {
