@@ -182,17 +182,34 @@ void take_proof(const InfeasibilityRay& ray, RequestProof& proof) {
   proof.joints = ray.prescribed_impulses;
 }
 
+// `complete` from these impulses. Rows have them as they are given: it knows the least of bilateral rows and of those that nothing moves.
+void complete_with(const ProblemView& p, const SolveOptions& options, const StageTwoImpulses& chosen, SolveWorkspace& w, Solution& s) {
+  w.impulses.lambda = chosen.contacts;
+  for (std::size_t j = 0; j < w.reduction.bounded.size(); ++j) w.impulses.beta[static_cast<Index>(j)] = chosen.rows[w.reduction.bounded[j]];
+  complete(p, options, w, s);
+  if (p.bounded_rows() == 0 || s.status != Status::solved) return;
+  const Residual dissipation = s.certificate.dissipation;  // of the energy's program, which the impulses of these rows are not in
+  s.bounded_impulses = chosen.rows;
+  s.prescribed_impulses = chosen.joints;
+  certify(p, w.terms, s.v, s.impulses, s.bounded_impulses, s.prescribed_impulses, w.certificate, s.certificate);
+  if (w.terms.family == Family::energy) s.certificate.dissipation = dissipation;
+  if (!(s.certificate.worst() <= options.tolerance)) s.status = Status::inaccurate;
+}
+
 void apply_stage_two(const ProblemView& p, const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
-  w.stage_one = s.impulses;
-  s.least_torque =
-      stage_two(p, w.solve.reduction, w.solve.terms, options.contact, s.v, s.bounded_impulses, w.stage_two, s.impulses) == Status::solved;
+  const auto read = [&](StageTwoImpulses& to) {
+    to.contacts = s.impulses;
+    to.rows = s.bounded_impulses;
+    to.joints = s.prescribed_impulses;
+  };
+  read(w.stage_one);
+  read(w.chosen);
+  s.least_torque = stage_two(p, w.solve.reduction, w.solve.terms, options.contact, s.v, w.stage_two, w.chosen) == Status::solved;
   if (!s.least_torque) return;
-  w.solve.impulses.lambda = s.impulses;
-  complete(p, options.contact, w.solve, s);
+  complete_with(p, options.contact, w.chosen, w.solve, s);
   s.least_torque = s.status == Status::solved;
-  if (s.least_torque) return;
-  w.solve.impulses.lambda = w.stage_one;  // what the certificate refuses does not replace what it passed
-  complete(p, options.contact, w.solve, s);
+  // What the certificate refuses does not replace what it passed.
+  if (!s.least_torque) complete_with(p, options.contact, w.stage_one, w.solve, s);
 }
 
 // Impulses of the choice, where the laws leave one, and torques. The workspace has the whole request.

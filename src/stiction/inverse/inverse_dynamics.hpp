@@ -6,12 +6,12 @@
 // that saturate miss their velocity in the direction of the limit, and the certificate still holds: the closest motion in the
 // sense of the law.
 // Forces that the law leaves open are settled by `Choice`: as the solver leaves them (warm-started from the last call [ZD15, section
-// 3.6]), or those of least |tau|² with the same motion (stage II [ZD15, section 5.1.4], stage_two.hpp; stage I's stay where the certificate
-// refuses them), or by a rule of laws/choice.hpp. Desired velocities that the contacts refuse (feet that shall splay without slip [ZD15,
-// section 3.5], a hand driven through a wall) are replaced by the closest that they can follow. A request that is missed, for this reason
-// or because the torques are too weak, comes with a proof that it is infeasible where there is one (request_proof.hpp). Law
-// max_dissipation, whose programme with torque limits is not its programme without (its prescribed joints leave the kinetic energy), is
-// first solved without; when these torques are within the limits they are the answer.
+// 3.6]), or those of least |tau|² with the same motion, of contacts and rows (stage II [ZD15, section 5.1.4], stage_two.hpp; stage I's stay
+// where the certificate refuses them), or by a rule of laws/choice.hpp. Desired velocities that the contacts refuse (feet that shall splay
+// without slip [ZD15, section 3.5], a hand driven through a wall) are replaced by the closest that they can follow. A request that is
+// missed, for this reason or because the torques are too weak, comes with a proof that it is infeasible where there is one
+// (request_proof.hpp). Law max_dissipation, whose programme with torque limits is not its programme without (its prescribed joints leave
+// the kinetic energy), is first solved without; when these torques are within the limits they are the answer.
 #pragma once
 
 #include <span>
@@ -48,8 +48,8 @@ struct InverseWorkspace {
   NearestConsistentWorkspace nearest;
   NearestNoSlipWorkspace nearest_no_slip;
   GrowVector v_desired;
-  GrowVector last;       ///< solve.choice.last as the call found it
-  GrowVector stage_one;  ///< impulses before stage II
+  GrowVector last;                     ///< solve.choice.last as the call found it
+  StageTwoImpulses stage_one, chosen;  ///< impulses before stage II and of it
   RequestProofWorkspace proof;
 };
 

@@ -34,14 +34,14 @@ const ContactTerms& term_of(const StageTwoWorkspace& w, const Generators::Variab
   return w.terms.contacts[w.form.contacts[g.contact]];
 }
 
-// c = (M (v⁺ - v) - p - J_bᵀ λ_b)[prescribed], what torques and contacts together must supply; fixed friction is taken off.
-void torque_target(const ProblemView& p, const Ref& v_plus, const Ref& lambda_b, StageTwoWorkspace& w) {
+// What torques, contacts and rows that are left to choose together must supply: the rest is taken off.
+void torque_target(const ProblemView& p, const Ref& v_plus, StageTwoWorkspace& w) {
   w.lambda = v_plus - p.v;
   w.residual.resize(p.velocities());
   p.M.multiply(w.lambda, w.residual);
   w.residual -= p.impulse;
   w.lambda.setZero(p.velocities());
-  p.J_b.add_transposed(lambda_b, w.lambda);
+  p.J_b.add_transposed(w.fixed_rows, w.lambda);
   p.J.add_transposed(w.fixed, w.lambda);
   w.target.resize(static_cast<Index>(p.prescribed.size()));
   for (std::size_t i = 0; i < p.prescribed.size(); ++i) {
@@ -59,11 +59,31 @@ bool is_admissible(const StandardForm& form, const Generators::Variable& g, cons
   return std::abs(is_polygonal_coulomb(form) ? u[0] : g.direction.dot(u)) <= tolerance;
 }
 
+// Speed (m/s) that counts as none.
+double still(const ReducedProblem& p, const Ref& v_plus) {
+  return 1e-9 * std::max({1e-300, largest_entry(v_plus), largest_entry(p.u_free), largest_push(p.offset)});
+}
+
+// Rows whose impulse the motion leaves open within their bounds: rigid ones at their target. The others keep theirs.
+void find_open_rows(const ProblemView& problem, const ReducedProblem& p, const Ref& v_plus, const Ref& lambda_b, StageTwoWorkspace& w) {
+  w.open_rows.clear();
+  w.fixed_rows = lambda_b;
+  w.u.resize(problem.bounded_rows());
+  problem.J_b.multiply(v_plus, w.u);
+  const double tolerance = still(p, v_plus);
+  for (int j = 0; j < problem.bounded_rows(); ++j) {
+    const bool at_target = compliance(problem, j) == 0.0 && std::abs(w.u[j] - problem.b[j]) <= tolerance;
+    if (!is_bilateral(problem, j) && !at_target) continue;
+    w.open_rows.push_back(j);
+    w.fixed_rows[j] = 0.0;
+  }
+}
+
 void find_admissible(const ProblemView& problem, const ReducedProblem& p, const Ref& v_plus, StageTwoWorkspace& w) {
   w.admissible.clear();
   w.u.resize(problem.J.rows());
   problem.J.multiply(v_plus, w.u);
-  const double tolerance = 1e-9 * std::max({1e-300, largest_entry(v_plus), largest_entry(p.u_free), largest_push(p.offset)});
+  const double tolerance = still(p, v_plus);
   const Generators& g = w.generators;
   const auto velocity = [&](const Generators::Variable& v) {
     const int i = w.form.contacts[v.contact];
@@ -88,44 +108,107 @@ void find_admissible(const ProblemView& problem, const ReducedProblem& p, const 
   });
 }
 
+// One variable after the other: what its unit does to the driven joints and to all other coordinates.
+void append_momentum(const ProblemView& p, StageTwoWorkspace& w) {
+  for (const int j : p.prescribed) w.joint_rows.push_back(w.lambda[j]);
+  if (p.bounded_rows() == 0) return;
+  for (const int j : w.free) w.motion_rows.push_back(w.lambda[j]);
+}
+
+// W and E of the programme (range_qp.hpp). With rows of J_b the motion is that of the coordinates themselves, for the reduced ones do not
+// see what bilateral rows do.
 void gather_rows(const ProblemView& p, const ReducedProblem& reduced, StageTwoWorkspace& w) {
-  const Index count = static_cast<Index>(w.admissible.size()), joints = static_cast<Index>(p.prescribed.size()), r = reduced.rank_bound();
-  w.joint_rows.assign(count * joints, 0.0);
-  w.motion_rows.resize(count * r);
-  w.lambda.resize(p.velocities());
-  for (Index k = 0; k < count; ++k) {
-    const int v = w.admissible[k];
+  w.joint_rows.clear();
+  w.motion_rows.clear();
+  for (const int v : w.admissible) {
     const Generators::Variable& variable = w.generators.variables[v];
-    std::copy_n(w.generators.storage.col(v).data(), r, w.motion_rows.data() + k * r);
-    w.lambda.setZero();
+    w.lambda.setZero(p.velocities());
     add_contact_row(p.J, w.form.contacts[variable.contact], contact_impulse(term_of(w, variable), variable.direction), w.lambda.data());
-    for (Index j = 0; j < joints; ++j) w.joint_rows[k * joints + j] = w.lambda[p.prescribed[j]];
+    append_momentum(p, w);
+    const auto column = w.generators.storage.col(v);
+    if (p.bounded_rows() == 0) w.motion_rows.insert(w.motion_rows.end(), column.data(), column.data() + reduced.rank_bound());
   }
+  for (const int j : w.open_rows) {
+    w.lambda.setZero(p.velocities());
+    p.J_b.add_group_transposed(j, Eigen::Matrix<double, 1, 1>(1.0), w.lambda);
+    append_momentum(p, w);
+  }
+}
+
+// e of the programme: the motion that stage I's impulses make, those that are left to choose.
+void motion_target(const ProblemView& p, const ReducedProblem& reduced, const Ref& lambda_b, StageTwoWorkspace& w) {
+  if (p.bounded_rows() == 0) {
+    w.y.setZero(reduced.rank_bound());
+    reduced.Rt.add_transposed(w.free_part, w.y);
+    return;
+  }
+  w.residual = lambda_b - w.fixed_rows;
+  w.lambda.setZero(p.velocities());
+  p.J.add_transposed(w.free_part, w.lambda);
+  p.J_b.add_transposed(w.residual, w.lambda);
+  w.y.resize(static_cast<Index>(w.free.size()));
+  for (std::size_t k = 0; k < w.free.size(); ++k) w.y[static_cast<Index>(k)] = w.lambda[w.free[k]];
+}
+
+void find_free(const ProblemView& p, StageTwoWorkspace& w) {
+  w.is_driven.assign(p.velocities(), 0);
+  for (const int j : p.prescribed) w.is_driven[j] = 1;
+  w.free.clear();
+  for (int j = 0; j < p.velocities(); ++j) {
+    if (!w.is_driven[j]) w.free.push_back(j);
+  }
+}
+
+void set_bounds(const ProblemView& p, StageTwoWorkspace& w) {
+  const Index contacts = static_cast<Index>(w.admissible.size()), rows = static_cast<Index>(w.open_rows.size());
+  w.lo.resize(contacts + rows);
+  w.hi.resize(contacts + rows);
+  for (Index k = 0; k < contacts; ++k) {
+    w.lo[k] = w.generators.lo[w.admissible[k]];
+    w.hi[k] = w.generators.hi[w.admissible[k]];
+  }
+  for (Index k = 0; k < rows; ++k) {
+    w.lo[contacts + k] = p.lo[w.open_rows[k]];
+    w.hi[contacts + k] = p.hi[w.open_rows[k]];
+  }
+}
+
+void take_chosen(const StageTwoWorkspace& w, StageTwoImpulses& to) {
+  const Index contacts = static_cast<Index>(w.admissible.size());
+  to.contacts = w.fixed;
+  for (Index k = 0; k < contacts; ++k) {
+    const Generators::Variable& v = w.generators.variables[w.admissible[k]];
+    to.contacts.segment<3>(3 * w.form.contacts[v.contact]) += w.solution.x[k] * contact_impulse(term_of(w, v), v.direction);
+  }
+  to.rows = w.fixed_rows;
+  for (std::size_t k = 0; k < w.open_rows.size(); ++k) to.rows[w.open_rows[k]] = w.solution.x[contacts + static_cast<Index>(k)];
+  to.joints = w.target - w.solution.y;
 }
 
 }  // namespace
 
 Status stage_two(const ProblemView& p, const Reduction& reduction, const LawTerms& terms, const SolveOptions& options, const Ref& v_plus,
-                 const Ref& lambda_b, StageTwoWorkspace& w, GrowVector& lambda) {
+                 StageTwoWorkspace& w, StageTwoImpulses& impulses) {
   const ReducedProblem& reduced = reduction.reduced;
-  if (reduced.contacts() == 0) return Status::solved;
-  w.y.setZero(reduced.rank_bound());
-  split_off_friction(terms, lambda, w);
-  reduced.Rt.add_transposed(w.free_part, w.y);
+  find_open_rows(p, reduced, v_plus, impulses.rows, w);
+  if (reduced.contacts() == 0 && w.open_rows.empty()) return Status::solved;
+  split_off_friction(terms, impulses.contacts, w);
   make_standard_form(reduced, w.terms, w.form);
   make_generators(w.form.problem, GeneratorKind::cone, terms.disc() ? options.edges : terms.edges, w.generators);
-  torque_target(p, v_plus, lambda_b, w);
+  torque_target(p, v_plus, w);
   find_admissible(p, reduced, v_plus, w);
+  find_free(p, w);
   gather_rows(p, reduced, w);
-  const Index count = static_cast<Index>(w.admissible.size()), r = reduced.rank_bound();
+  motion_target(p, reduced, impulses.rows, w);
+  set_bounds(p, w);
+  const Index count = w.lo.size(), driven = static_cast<Index>(p.prescribed.size()), r = w.y.size();
   RangeQp qp;
-  qp.W = RowsView(w.joint_rows.data(), count, static_cast<Index>(p.prescribed.size()), static_cast<Index>(p.prescribed.size()));
+  qp.W = RowsView(w.joint_rows.data(), count, driven, driven);
   qp.t = w.target;
   qp.E = RowsView(w.motion_rows.data(), count, r, r);
   qp.e = w.y;
-  w.lo.resize(count);
-  for (Index k = 0; k < count; ++k) w.lo[k] = w.generators.lo[w.admissible[k]];
   qp.lo = w.lo;
+  qp.hi = w.hi;
   w.x0 = w.solution.x;
   w.nu0 = w.solution.nu;
   if (options.warm_start && w.x0.size() == count && w.nu0.size() == r) {
@@ -134,13 +217,8 @@ Status stage_two(const ProblemView& p, const Reduction& reduction, const LawTerm
   }
   const Status status =
       range_qp(qp, {.tolerance = std::max(kFinest, kBelow * options.tolerance), .max_pivots = options.max_pivots}, w.qp, w.solution);
-  if (status != Status::solved) return status;
-  lambda = w.fixed;
-  for (Index k = 0; k < count; ++k) {
-    const Generators::Variable& v = w.generators.variables[w.admissible[k]];
-    lambda.segment<3>(3 * w.form.contacts[v.contact]) += w.solution.x[k] * contact_impulse(term_of(w, v), v.direction);
-  }
-  return Status::solved;
+  if (status == Status::solved) take_chosen(w, impulses);
+  return status;
 }
 
 }  // namespace stiction

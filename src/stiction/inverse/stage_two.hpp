@@ -1,8 +1,10 @@
-// Stage II of inverse dynamics [ZD15, section 5.1.4, Eqs. 96-106]: of all contact impulses with the motion of stage I, those of
-// least joint torque.
+// Stage II of inverse dynamics [ZD15, section 5.1.4, Eqs. 96-106]: of all impulses of contacts and rows with the motion of stage I, those
+// of least joint torque.
 //
-//   minimise |h tau|² = |c - J_Pᵀ λ|²   subject to  R λ = R λ₀ (same motion, r rows),  λ in the law's set at that motion
-//   c = (M(v⁺ - v) - p - J_bᵀλ_b)[prescribed],  J_P the prescribed columns of J
+//   minimise |h tau|² = |c - J_Pᵀ λ - J_bPᵀ λ_b|²   subject to  the motion of stage I (r rows),  λ in the law's set at that motion,
+//   lo <= λ_b <= hi of rows that are rigid and at their target: loops, end stops, joints that dry friction holds
+//   c = (M(v⁺ - v) - p - J_bᵀλ_b of the other rows)[prescribed],  J_P the prescribed columns of J
+// The motion is R λ = R λ₀, and where there are rows, Jᵀλ + J_bᵀλ_b on all coordinates that are not driven.
 // The law's set at a fixed motion is a polyhedron in the generators: all of the pyramid for the family energy; for those
 // with complementarity only generators that rest (a_jᵀy + c_j = 0) may push. Instead of the null space of ZᵀAZ (O(n³) in the paper), the
 // generators are searched directly with the motion as equality (programs/qp/range_qp.hpp): O(n (r + joints)²).
@@ -16,23 +18,29 @@
 
 namespace stiction {
 
+/// Impulses of contacts (3n), rows of J_b (m) and prescribed coordinates.
+struct StageTwoImpulses {
+  GrowVector contacts, rows, joints;
+};
+
 struct StageTwoWorkspace {
   Generators generators;
   RangeQpWorkspace qp;
   RangeQpSolution solution;
-  std::vector<double> joint_rows, motion_rows;  ///< admissible generators: J_P part, R part
-  std::vector<int> admissible;
-  GrowVector target, x0, nu0, lo, y, u, residual, lambda;
+  std::vector<double> joint_rows, motion_rows;   ///< of the variables: share in the driven joints, in the motion
+  std::vector<int> admissible, open_rows, free;  ///< generators; rows that are left to choose; coordinates that are not driven
+  std::vector<char> is_driven;
+  GrowVector target, x0, nu0, lo, hi, y, u, residual, lambda;
   LawTerms terms;               ///< friction that the motion fixes left out
   StandardForm form;            ///< of these
   GrowVector fixed, free_part;  ///< 3n, friction that the motion fixes and the rest of stage I's impulses
+  GrowVector fixed_rows;        ///< m, impulses of the rows that the motion fixes, zero for the others
 };
 
-/// Replaces `lambda` (3n, stage I) by the impulses of least torque; v_plus and lambda_b (m) are stage I's. The problem has prescribed
-/// rows. Returns solved, or why `lambda` was left alone. `terms`: the law's on this problem, of any family but constitutive; discs are
-/// searched over the polygon of `options.edges` in them, so a disc that slips is left alone. `options.max_pivots` bounds the search.
+/// Replaces stage I's impulses by those of least torque. The problem has prescribed rows. Returns solved, or why they were left alone.
+/// `terms`: the law's on this problem, of any family but constitutive; discs are searched over the polygon of `options.edges` in them, so a
+/// disc that slips is left alone. `options.max_pivots` bounds the search.
 Status stage_two(const ProblemView& problem, const Reduction& reduction, const LawTerms& terms, const SolveOptions& options,
-                 const Eigen::Ref<const Eigen::VectorXd>& v_plus, const Eigen::Ref<const Eigen::VectorXd>& lambda_b,
-                 StageTwoWorkspace& workspace, GrowVector& lambda);
+                 const Eigen::Ref<const Eigen::VectorXd>& v_plus, StageTwoWorkspace& workspace, StageTwoImpulses& impulses);
 
 }  // namespace stiction
