@@ -345,7 +345,6 @@ struct Assembler {
       if (e.kind == EqualityKind::joint) {
         e.joint_a = joint_index(d.joint_a);
         e.joint_b = joint_index(d.joint_b);
-        follow(e);
       } else {
         const Link &a = parts.links[d.link_a], &b = parts.links[d.link_b];
         e.body_a = a.body;
@@ -355,13 +354,54 @@ struct Assembler {
       }
       parts.equalities.push_back(e);
     }
+    follow_all();
+  }
+
+  /// Leaders before followers, whatever the order of the file. Joints that lead each other in a circle follow in that order.
+  void follow_all() {
+    std::vector<std::vector<const Equality*>> rules(parts.joints.size()), led(parts.joints.size());  // by follower and by leader
+    std::vector<int> leaders(parts.joints.size());                                                   // that are not placed yet
+    for (const Equality& e : parts.equalities) {
+      if (e.kind != EqualityKind::joint) continue;
+      rules[e.joint_a].push_back(&e);
+      if (e.joint_b < 0 || is_placed(e.joint_a)) continue;
+      led[e.joint_b].push_back(&e);
+      ++leaders[e.joint_a];
+    }
+    std::vector<int> ready;
+    for (int j = 0; j < static_cast<int>(leaders.size()); ++j) {
+      if (leaders[j] == 0) ready.push_back(j);
+    }
+    for (std::size_t next = 0; next < ready.size(); ++next) {
+      for (const Equality* e : rules[ready[next]]) follow(*e);
+      for (const Equality* e : led[ready[next]]) {
+        if (--leaders[e->joint_a] == 0) ready.push_back(e->joint_a);
+      }
+    }
+    follow_in_circles(leaders);
+  }
+
+  void follow_in_circles(const std::vector<int>& leaders) {
+    std::string names;
+    for (const Equality& e : parts.equalities) {
+      if (e.kind != EqualityKind::joint || leaders[e.joint_a] == 0) continue;
+      follow(e);
+      names += fmt::format(" '{}'", parts.joints[e.joint_a].name);
+    }
+    if (names.empty()) return;
+    parts.robot.warnings.push_back(
+        fmt::format("{}: joints that follow each other in a circle start as the order of the file has it:{}", description.file, names));
+  }
+
+  bool is_placed(int joint) const {
+    const auto at = options.joints.find(parts.joints[joint].name);
+    return at != options.joints.end() && at->second.position;
   }
 
   /// A joint that follows another one starts where that one says, unless the user has placed it.
   void follow(const Equality& e) {
+    if (is_placed(e.joint_a)) return;
     const Joint& joint = parts.joints[e.joint_a];
-    const auto at = options.joints.find(joint.name);
-    if (at != options.joints.end() && at->second.position) return;
     const double x = e.joint_b < 0 ? 0.0 : parts.q0[parts.joints[e.joint_b].q] - e.reference_b;
     double value = 0.0;
     for (std::size_t k = e.polynomial.size(); k-- > 0;) value = value * x + e.polynomial[k];

@@ -1,5 +1,8 @@
 // Bad files and arguments: each is refused, with the file, the line and the element in the message.
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -287,6 +290,54 @@ TEST(Urdf, AMimicFollowsItsJointAndIsNotDriven) {
   WorldBuilder astray;
   astray.add_robot_text(arm(R"(<mimic joint="k"/>)"));
   EXPECT_EQ(astray.build().warnings(), std::vector<std::string>{"r: <text>:2: joint 'j' mimics the unknown joint 'k': it moves freely"});
+}
+
+/// Three joints on one base, `second` of which turns twice as far as `first` and `third` twice as far as `second`.
+std::string mimics(const std::string& first, const std::string& second, const std::string& third, const std::string& first_follows = "") {
+  const auto follows = [](const std::string& leader) { return R"(<mimic joint=")" + leader + R"(" multiplier="2"/>)"; };
+  std::map<std::string, std::string> rules{{second, follows(first)}, {third, follows(second)}};
+  if (!first_follows.empty()) rules[first] = follows(first_follows);
+  std::string text = R"(<robot name="r"><link name="base"/>)";
+  for (const std::string name : {"a", "b", "c"}) {
+    text += R"(<link name="l)" + name +
+            R"("><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name=")" +
+            name + R"(" type="continuous"><parent link="base"/><child link="l)" + name + R"("/>)" + rules[name] + "</joint>";
+  }
+  return text + "</robot>";
+}
+
+// Names and their order say nothing about who leads.
+TEST(Urdf, AMimicOfAMimicStartsWhereBothSay) {
+  for (std::array<std::string, 3> names{"a", "b", "c"}; const bool placed : {true, false}) {
+    do {
+      RobotOptions options;
+      options.joints[names[0]].position = 0.5;
+      if (placed) options.joints[names[1]].position = -0.25;  // what the user says counts, and what follows it
+      WorldBuilder builder;
+      builder.add_robot_text(mimics(names[0], names[1], names[2]), options);
+      const World world = builder.build();
+      const auto start = [&](int k) { return world.initial_configuration()[world.joints()[world.joint(names[k])].q]; };
+      EXPECT_EQ(start(0), 0.5);
+      EXPECT_EQ(start(1), placed ? -0.25 : 1.0);
+      EXPECT_EQ(start(2), placed ? -0.5 : 2.0);
+      EXPECT_EQ(world.warnings().empty(), !placed);  // of a start that does not hold
+    } while (std::ranges::next_permutation(names).found);
+  }
+}
+
+TEST(Urdf, MimicsInACircleAreSaidAndAPlacedOneOpensIt) {
+  WorldBuilder builder;
+  builder.add_robot_text(mimics("a", "b", "c", "c"));
+  EXPECT_EQ(
+      builder.build().warnings(),
+      std::vector<std::string>{"r: <text>: joints that follow each other in a circle start as the order of the file has it: 'a' 'b' 'c'"});
+  RobotOptions options;
+  options.joints["b"].position = 0.5;
+  WorldBuilder placed;
+  placed.add_robot_text(mimics("a", "b", "c", "c"), options);
+  const World world = placed.build();
+  EXPECT_EQ(world.initial_configuration(), Eigen::Vector3d(2.0, 0.5, 1.0));
+  EXPECT_THAT(world.warnings(), testing::Not(testing::Contains(HasSubstr("circle"))));
 }
 
 TEST(Urdf, ALimitThatLocksItsJointIsSaid) {
