@@ -15,8 +15,9 @@ namespace {
 using Eigen::Index;
 using Ref = Eigen::Ref<const Eigen::VectorXd>;
 
-constexpr double kNone = 1e-12;   // of velocities
-constexpr double kMissed = 1e-8;  // shortfall relative to the speeds from which on a request counts as missed
+constexpr double kNone = 1e-12;         // of velocities
+constexpr double kNoMore = 1.0 + 1e-9;  // of the torques of stage one
+constexpr double kMissed = 1e-8;        // shortfall relative to the speeds from which on a request counts as missed
 
 bool is_limited(std::span<const double> tau_max, std::size_t i) { return !tau_max.empty() && std::isfinite(tau_max[i]); }
 
@@ -204,7 +205,9 @@ void apply_stage_two(const ProblemView& p, const InverseOptions& options, Invers
   };
   read(w.stage_one);
   read(w.chosen);
-  s.least_torque = stage_two(p, w.solve.reduction, w.solve.terms, options.contact, s.v, w.stage_two, w.chosen) == Status::solved;
+  const Status status = stage_two(p, w.solve.reduction, w.solve.terms, options.contact, s.v, w.stage_two, w.chosen);
+  // A disc is searched over a polygon in it, which may have less to offer than stage one found.
+  s.least_torque = status == Status::solved && w.chosen.joints.norm() <= kNoMore * w.stage_one.joints.norm();
   if (!s.least_torque) return;
   complete_with(p, options.contact, w.chosen, w.solve, s);
   s.least_torque = s.status == Status::solved;
