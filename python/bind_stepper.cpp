@@ -71,23 +71,11 @@ StepperHandle* copied(StepperHandle& s) {
   return locked(s, [&] { return new StepperHandle(s); });
 }
 
-State checked(const World& world, const State& state) {
-  require_size("state.q", state.q.size(), world.nq());
-  require_size("state.v", state.v.size(), world.nv());
-  require_within_reach("state.q", state.q);
-  require_finite("state.v", state.v);
-  if (!std::isfinite(state.time)) throw InvalidArgument("state.time", "a finite number", fmt::format("{}", state.time));
-  WorldData data(world);
-  update_kinematics(world, state.q, data);  // throws on quaternions that are none
-  return state;
-}
-
 void reset(StepperHandle& s, const MaybeArray& q, const MaybeArray& v, const Real& time) {
   State next;
   next.q = read_coordinates(q, "q", s.start.q);
   next.v = read_coordinates(v, "v", s.start.v);
   next.time = read_real(time, "time");
-  next = checked(s.stepper().world(), next);
   locked(s, [&] { s.set_state(next); });
 }
 
@@ -294,7 +282,7 @@ void bind_values(nb::class_<StepperHandle>& stepper) {
       .def_prop_rw(
           "state", [](StepperHandle& s) { return locked(s, [&] { return State(s.state()); }); },
           [](StepperHandle& s, const State& state) {
-            const State next = checked(s.stepper().world(), state);
+            const State next = state;  // a copy: it may be changed while the mutex is waited for
             locked(s, [&] { s.set_state(next); });
           },
           "State, a copy. Setting it is `reset` to its q, v and time.")

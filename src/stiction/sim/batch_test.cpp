@@ -94,6 +94,11 @@ TEST(Batch, PassesOnWhatACommandThrowsAndSaysWhatDoesNotFit) {
   EXPECT_THAT(batch.taken, testing::Each(1));
   EXPECT_THROW(batch.step(0, [](int, const Simulation&, VectorXd&) {}), InvalidArgument);
   EXPECT_THROW(batch.restart(4, scene.start), InvalidArgument);
+  State bad = scene.start;
+  bad.q.setZero();  // no quaternion
+  EXPECT_THROW(batch.restart(1, bad), InvalidArgument);
+  batch.step(1, [](int, const Simulation&, VectorXd&) {});  // goes on from where it was
+  EXPECT_THAT(batch.taken, testing::Each(1));
   EXPECT_THROW(Batch(scene.make_stepper(), scene.start, {.runs = 0}), InvalidArgument);
   EXPECT_THROW(Batch(scene.make_stepper(), scene.start, {.threads = 0}), InvalidArgument);
 }

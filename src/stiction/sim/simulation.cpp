@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/model/dynamics.hpp"
 #include "stiction/sim/scene.hpp"
 
 namespace stiction {
@@ -15,6 +16,16 @@ namespace {
 void require_fit(const State& state, const World& world) {
   require_size("state.q", state.q.size(), world.nq());
   require_size("state.v", state.v.size(), world.nv());
+}
+
+/// What no step could start from.
+void require_state(const State& state, const World& world) {
+  require_fit(state, world);
+  require_within_reach("state.q", state.q);
+  require_finite("state.v", state.v);
+  if (!std::isfinite(state.time)) throw InvalidArgument("state.time", "a finite number", fmt::format("{}", state.time));
+  WorldData data(world);
+  update_kinematics(world, state.q, data);  // throws on quaternions that are none
 }
 
 }  // namespace
@@ -46,7 +57,7 @@ std::vector<std::string> Simulation::warnings() const {
 }
 
 void Simulation::restart(const State& state) {
-  require_fit(state, world());
+  require_state(state, world());  // a restart that is refused changes nothing
   state_ = state;
   steps_ = 0;
   prepared_ = false;

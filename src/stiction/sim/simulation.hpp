@@ -59,7 +59,8 @@ class Simulation {
   /// Steps taken since the start or the last `restart`.
   long steps() const { return steps_; }
 
-  /// Starts anew from another state: nothing of the past enters the next step. Throws as the constructor.
+  /// Starts anew from another state: nothing of the past enters the next step. Throws InvalidArgument, and changes nothing, when sizes are
+  /// not the world's, a number is not finite or out of reach, or a quaternion is not of unit length.
   void restart(const State& state);
 
   /// Everything at the state short of solving (see Stepper::prepare). The next step starts from it.

@@ -109,6 +109,23 @@ TEST(Simulation, RefusesDurationsAndStatesThatDoNotFit) {
   EXPECT_EQ(simulation.state().v.size(), 6);
 }
 
+TEST(Simulation, ARestartThatIsRefusedChangesNothing) {
+  Simulation simulation(ball(5.0));
+  const State start = simulation.state();
+  const auto refused = [&](const auto& spoil) {
+    State bad = start;
+    spoil(bad);
+    EXPECT_THROW(simulation.restart(bad), InvalidArgument);
+  };
+  refused([](State& s) { s.q.tail<4>().setZero(); });
+  refused([](State& s) { s.q[0] = 1e300; });
+  refused([](State& s) { s.v[0] = double(NAN); });
+  refused([](State& s) { s.time = kInfinity; });
+  EXPECT_EQ(simulation.state().q, start.q);
+  EXPECT_EQ(simulation.state().v, start.v);
+  EXPECT_TRUE(simulation.step(VectorXd::Zero(6)).accepted);
+}
+
 // Semi-implicit Euler in free fall: v = -n h g and z = -g h² n (n + 1)/2, so E = -m g² h² n/2.
 TEST(Observers, EnergyOfAFreeFall) {
   const Scene scene = ball(100.0);
