@@ -1,13 +1,10 @@
 #include "cli/command.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -108,9 +105,7 @@ void write_text(const std::string& file, std::string_view text) {
     fmt::print("{}\n", text);
     return;
   }
-  std::ofstream out(file);
-  out << text << '\n';
-  if (!out.flush()) throw FileError(file, "", fmt::format("cannot write: {}", std::strerror(errno)));
+  write_file(file, fmt::format("{}\n", text));
 }
 
 void print_warnings(const World& world, const Session& session) { print_warnings(world.warnings(), session); }

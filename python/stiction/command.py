@@ -42,12 +42,9 @@ def said(error: Exception) -> str:
 
 
 def write(file: str | os.PathLike, content: str | bytes) -> None:
-    """Writes a file; an error names it, which a full disk's own does not."""
-    try:
-        pathlib.Path(file).write_bytes(content.encode() if isinstance(content, str) else content)
-    except OSError as error:
-        error.filename = os.fspath(file)
-        raise
+    """Writes a file, in the place of one that is there only when all is written."""
+    with replacing(file) as beside:
+        pathlib.Path(beside).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def require_file(option: str, file: str, ending: str) -> None:
@@ -73,24 +70,33 @@ def require_folder(option: str, folder: str) -> None:
 
 @contextlib.contextmanager
 def replacing(file: str | os.PathLike) -> typing.Iterator[str]:
-    """A name beside a file, to write to; it takes the file's place at the end, or goes where none is reached."""
-    target = os.path.realpath(file)  # a link stays one
-    if os.path.exists(target):
-        if not os.path.isfile(target):  # a device; a folder says itself that it is none
-            yield os.fspath(file)
-            return
-        with open(target, "ab"):  # a file that may not be written is not replaced either
-            pass
+    """A name beside a file, to write to; it takes the file's place at the end, or goes where none is reached.
+
+    What cannot be written is said of the file: a full disk's own error names none.
+    """
+    file, target = os.fspath(file), os.path.realpath(file)  # a link stays one
+    folder = os.path.dirname(target)
     name = f".stiction-{os.getpid()}-{threading.get_ident()}{pathlib.Path(file).suffix}"  # writers go by the suffix
-    beside = os.path.join(os.path.dirname(target), name)
+    beside = os.path.join(folder, name)
     try:
-        yield beside
         if os.path.exists(target):
-            shutil.copymode(target, beside)
-        os.replace(beside, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)
+            with open(target, "ab"):  # a file that may not be written is not replaced either
+                pass
+            if not os.path.isfile(target) or not os.access(folder, os.W_OK | os.X_OK):
+                yield file  # a device, or a file beside which nothing can be made
+                return
+        try:
+            yield beside
+            if os.path.exists(target):
+                shutil.copymode(target, beside)
+            os.replace(beside, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(beside)
+            raise
+    except OSError as error:
+        if error.errno is not None and error.filename in (None, beside, target):
+            error.filename = file
         raise
 
 

@@ -299,7 +299,8 @@ def draw(result):
 
 def save(figure, file):
     """Writes a figure; the suffix says which format."""
-    figure.savefig(file, dpi=150, metadata={"Date": None} if str(file).endswith(".svg") else None)
+    with command.replacing(file) as beside:
+        figure.savefig(beside, dpi=150, metadata={"Date": None} if str(file).endswith(".svg") else None)
 
 
 def save_all(figures, suffixes):

@@ -16,6 +16,7 @@ again.
 
 from __future__ import annotations
 
+import errno
 import typing
 
 import numpy as np
@@ -59,8 +60,12 @@ def write(path: str, trajectory: Trajectory) -> None:
     for chart in charts_of(trajectory):
         for curve, values in zip(chart.names, chart.values.T, strict=True):
             send(entity(entity("plots", chart.title), curve), rerun.Scalars.columns(scalars=values))
-    recording.flush()
-    recording.disconnect()
+    try:
+        recording.flush()
+    except RuntimeError as error:  # its writer's end, of a full disk too
+        raise OSError(errno.EIO, str(error)) from None
+    finally:
+        recording.disconnect()
 
 
 def entity(parent, name):

@@ -1,8 +1,10 @@
 """The package's subcommands say in a line what they lack, and how to get it."""
 
+import contextlib
 import importlib
 import os
 import re
+import resource
 import subprocess
 import sys
 import tomllib
@@ -11,7 +13,8 @@ import numpy as np
 import pytest
 
 import stiction
-from stiction import command
+from stiction import command, plot
+from stiction.trajectory import of_simulation
 
 COMMANDS = {
     "view": ("viser", ["run.npz", "--html", "page.html"]),
@@ -76,8 +79,57 @@ def test_an_interrupt_leaves_the_file_that_is_there(folder, monkeypatch, capsys,
     assert sorted(file.name for file in folder.iterdir()) == [kept.name, "run.npz"]
 
 
+@contextlib.contextmanager
+def no_file_beyond(size):
+    """What a full disk does to a write, this limit does too."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".mcap", ".rrd"])
+def test_a_run_that_cannot_be_written_leaves_the_file_that_is_there(folder, suffix):
+    for package in {".mcap": ["mcap"], ".rrd": ["rerun"]}.get(suffix, []):
+        pytest.importorskip(package)
+    run = stiction.simulate("bounce", duration=1.0)
+    kept = folder / f"keep{suffix}"
+    kept.write_bytes(b"what was there")
+    for writer in [run, stiction.Trajectory.load(folder / "run.npz")] if suffix == ".npz" else [of_simulation(run)]:
+        with (
+            no_file_beyond(1000),
+            pytest.raises(stiction.FileError, match=rf"^{re.escape(str(kept))}: cannot be written: "),
+        ):
+            writer.save(kept)
+    assert kept.read_bytes() == b"what was there"
+    assert sorted(file.name for file in folder.iterdir()) == [kept.name, "run.npz"]
+
+
+def test_what_cannot_be_written_is_named_and_leaves_what_is_there(folder):
+    figure = plot.pyplot().figure()
+    writers = {
+        "page.html": lambda file: command.write(file, "x" * 10_000),
+        "figure.svg": lambda file: plot.save(figure, file),
+        "rows.csv": lambda file: sweep_module().write(str(file), [{"x": 1.0}] * 10_000),
+    }
+    for name, write in writers.items():
+        kept = folder / name
+        kept.write_bytes(b"what was there")
+        with no_file_beyond(1000), pytest.raises(OSError, match="File too large") as refused:
+            write(kept)
+        assert str(kept) in str(refused.value)
+        assert kept.read_bytes() == b"what was there"
+    assert sorted(file.name for file in folder.iterdir()) == sorted([*writers, "run.npz"])
+
+
+def sweep_module():
+    return sys.modules["stiction.sweep"]  # the package's own name is the function's
+
+
 def test_an_interrupted_sweep_says_so(tmp_path, monkeypatch, capsys):
-    sweep = sys.modules["stiction.sweep"]  # the package's own name is the function's
+    sweep = sweep_module()
     monkeypatch.setattr(sweep, "run_point", interrupted)
     assert sweep.main(["trot", "--out", str(tmp_path / "rows.csv"), "--workers", "0"]) == 130
     assert capsys.readouterr().err.endswith(" 0/1\nstiction sweep: interrupted; started again it goes on\n")

@@ -285,17 +285,18 @@ def write(path: str, table: list[Row]) -> None:
     """Rows as .csv or .parquet; numbers with all their digits, what a row lacks empty."""
     columns = list(dict.fromkeys(name for row in table for name in row))
     try:
-        if path.endswith(".parquet"):
-            import pyarrow
-            import pyarrow.parquet
+        with command.replacing(path) as beside:
+            if path.endswith(".parquet"):
+                import pyarrow
+                import pyarrow.parquet
 
-            parts = {name: column([row.get(name) for row in table]) for name in columns}
-            pyarrow.parquet.write_table(pyarrow.table(parts), path)
-            return
-        with open(path, "w", newline="") as file:
-            writer = csv.DictWriter(file, columns, restval="")
-            writer.writeheader()
-            writer.writerows(table)
+                parts = {name: column([row.get(name) for row in table]) for name in columns}
+                pyarrow.parquet.write_table(pyarrow.table(parts), beside)
+                return
+            with open(beside, "w", newline="") as file:
+                writer = csv.DictWriter(file, columns, restval="")
+                writer.writeheader()
+                writer.writerows(table)
     except OSError as error:
         raise FileError(f"{path}: cannot be written: {error.strerror}") from None
 

@@ -28,13 +28,6 @@ std::string read_file(const fs::path& path) {
   return bytes;
 }
 
-void write_file(const fs::path& path, const std::string& bytes) {
-  std::ofstream out(path, std::ios::binary);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  if (!out) throw FileError(path.string(), "", "cannot be written");
-}
-
 // Whatever a reader throws becomes an error that names the file.
 template <class Read>
 auto with_file_errors(const fs::path& path, Read read) {
@@ -60,9 +53,9 @@ template <class Problem>
 void save(const fs::path& path, const Problem& problem) {
   const std::string extension = path.extension().string();
   if (extension == ".json") {
-    write_file(path, to_json(problem));
+    write_file(path.string(), to_json(problem));
   } else if (extension == ".npz") {
-    write_file(path, to_npz(problem));
+    write_file(path.string(), to_npz(problem));
   } else {
     throw InvalidArgument("path", "a file name that ends in .json or .npz", path.string());
   }

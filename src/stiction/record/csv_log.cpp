@@ -37,7 +37,7 @@ void CsvLog::add(const Eigen::Ref<const Eigen::VectorXd>& values) {
 
 void CsvLog::end_row() {
   require_size(fmt::format("row of {}", path_), static_cast<Eigen::Index>(filled_), static_cast<Eigen::Index>(columns_));
-  file_ << row_ << '\n';
+  file_ << row_ << '\n' << std::flush;  // what is left for the end cannot be refused there
   if (!file_) throw FileError(path_, "", "write failed");
   row_.clear();
   filled_ = 0;

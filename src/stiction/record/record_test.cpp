@@ -33,6 +33,14 @@ TEST(CsvLog, RoundTripsNumbersAndChecksWidth) {
   EXPECT_THROW(CsvLog("/no/such/folder/log.csv", {"a"}), FileError);
 }
 
+// A row that is in a buffer when the log goes would be lost without a word.
+TEST(CsvLog, ARowThatCannotBeWrittenIsRefusedAtItsEnd) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  CsvLog log("/dev/full", {"a"});
+  log.add(1.0);
+  EXPECT_THROW(log.end_row(), FileError);
+}
+
 TEST(TrackingMetrics, MeansOverJointsAndTime) {
   TrackingMetrics m;
   const Eigen::Vector2d zero = Eigen::Vector2d::Zero();

@@ -1,9 +1,9 @@
 #include "stiction/record/trajectory.hpp"
 
 #include <algorithm>
-#include <fstream>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/files.hpp"
 #include "stiction/geometry/drawn_shape.hpp"
 #include "stiction/io/npz_writer.hpp"
 #include "stiction/problem/contact_mode.hpp"
@@ -183,11 +183,7 @@ void save_trajectory(const std::filesystem::path& path, const World& world, cons
   write_contacts(trajectory, out);
   write_extras(trajectory, out);
   write_shapes(world, out);
-  const std::string bytes = out.archive();
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) throw FileError(path.string(), "", "cannot be written");
+  write_file(path.string(), out.archive());
 }
 
 }  // namespace stiction
