@@ -15,6 +15,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "stiction/base/errors.hpp"
 #include "stiction/model/world.hpp"
 
 namespace stiction::cli {
@@ -41,6 +42,21 @@ CLI::App& add_subcommand(CLI::App& app, const std::string& name, const std::stri
 /// Checks of an option's number; what fails is refused in one line with the option's name.
 const CLI::Validator& positive_number();     ///< finite, > 0
 const CLI::Validator& nonnegative_number();  ///< >= 0, "inf" allowed
+
+/// Check of a name that `read` throws InvalidArgument on where it is none.
+template <class Read>
+CLI::Validator name_read_by(Read read) {
+  const auto complaint = [read](const std::string& text) -> std::string {
+    try {
+      static_cast<void>(read(text));
+    } catch (const InvalidArgument& error) {
+      const std::string said = error.what();
+      return said.substr(said.find(": ") + 2);  // the option is named before it
+    }
+    return {};
+  };
+  return {complaint, ""};
+}
 
 /// Check of a file to write: what could not be written, or ends otherwise, is refused before the work whose result it takes. "-" is
 /// refused as well: standard output is for --json.

@@ -150,7 +150,7 @@ void add_drop(CLI::App& sub, Session& session) {
   sub.add_option("--height", command->height, "Of the lowest point at the start: clear (1 mm) or a number (m)")->capture_default_str();
   sub.add_option("--duration", command->options.duration, "Simulated time (s)")->capture_default_str();
   sub.add_option("--dt", command->options.step.assemble.dt, "Step (s)")->capture_default_str()->check(positive_number());
-  sub.add_option("--law", command->law, "Contact law: " + law_names())->capture_default_str();
+  sub.add_option("--law", command->law, "Contact law: " + law_names())->check(name_read_by(law_from_string))->capture_default_str();
   sub.add_flag("--fixed", command->fixed, "URDF files keep a fixed base, at the height at which their lowest point is clear");
   sub.add_flag("--quick", command->quick, "0.2 s at most");
   sub.add_option("--dump", command->dump, "File (.json or .npz) for the contact problem at which a run ended")

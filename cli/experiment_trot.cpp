@@ -306,13 +306,18 @@ int trot(TrotCommand command, const Session& session) {
 void add_trot(CLI::App& sub, Session& session) {
   auto command = std::make_shared<TrotCommand>();
   sub.add_option("--controller", command->controllers,
-                 "pid, id-sensed-1, id-sensed-2, id-qp-mu, id-qp-inf, id-lcp-mu or id-lcp-inf; may be repeated (default: all)");
+                 "pid, id-sensed-1, id-sensed-2, id-qp-mu, id-qp-inf, id-lcp-mu or id-lcp-inf; may be repeated (default: all)")
+      ->check(name_read_by(trot_controller_from_string));
   sub.add_option("--setup", command->setup, "Gains, look-ahead, contacts and limits: 2014, 2015, paper (as published) or ours")
+      ->check(name_read_by(trot_setup_from_string))
       ->capture_default_str();
   sub.add_option("--objective", command->objective,
-                 "Of the QP controllers: kinetic (the paper's) or anitescu (default: both, of id-qp-inf kinetic alone)");
-  sub.add_option("--mu", command->mu, "Friction of the ground, a number >= 0 or inf (default: 0.1, then inf)");
-  sub.add_option("--ground", command->grounds, "rigid, compliant or hills; may be repeated (default: all)");
+                 "Of the QP controllers: kinetic (the paper's) or anitescu (default: both, of id-qp-inf kinetic alone)")
+      ->check(name_read_by(qp_objective_from_string));
+  sub.add_option("--mu", command->mu, "Friction of the ground, a number >= 0 or inf (default: 0.1, then inf)")
+      ->check(name_read_by(parse_mu));
+  sub.add_option("--ground", command->grounds, "rigid, compliant or hills; may be repeated (default: all)")
+      ->check(name_read_by(trot_ground_from_string));
   sub.add_option("--simulator", command->simulator, "Law of the ground: paper (Stewart-Trinkle) or same (the controller's own)")
       ->capture_default_str();
   sub.add_option("--duration", command->duration, "Simulated time (s)")->capture_default_str();

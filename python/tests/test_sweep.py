@@ -126,6 +126,7 @@ def test_the_command_says_in_a_line_what_it_refuses(tmp_path):
         ("--set", "mu=0.1", "--set", "mu=0.2"): "expected every option once, got mu twice",
         ("--workers", "-1"): "stiction sweep: workers: expected a number >= 0",
         ("--set", "mu"): "expected OPTION=VALUE, got 'mu'",
+        ("--set", "mu=abc", "--workers", "0"): "--mu: expected a number >= 0 or inf, got 'abc'",
     }.items():
         command = [sys.executable, "-m", "stiction.sweep", "trot", "--out", tmp_path / "rows.csv", *words]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
@@ -188,8 +189,35 @@ def test_arguments_that_do_not_fit_are_named(tmp_path):
     }.items():
         with pytest.raises(ValueError, match=named):
             stiction.sweep(square, progress=False, **{"workers": 0} | arguments)
-    with pytest.raises(RuntimeError, match=r"trot at .*skate"):
-        stiction.sweep("trot", {"controller": ["skate"]}, workers=0, progress=False)
+
+
+def test_names_and_values_that_are_none_are_refused_before_a_point_is_run(tmp_path):
+    def experiment(x):
+        raise AssertionError(x)
+
+    out = tmp_path / "rows.csv"
+    for said, experiment_of, grid in [
+        ("stiction experiment nosuch at .*'nosuch'", "nosuch", {"a": [1]}),
+        ("stiction experiment trot at .*'--nosuch=1'", "trot", {"nosuch": [1]}),
+        ("stiction experiment trot at .*--nosuch", "trot", {"nosuch": [False]}),
+        ("stiction experiment trot at .*--mu: expected a number >= 0 or inf, got 'abc'", "trot", {"mu": [0.1, "abc"]}),
+        ("--controller: expected one of pid, .*, got 'skate'", "trot", {"controller": ["pid", "skate"]}),
+        ("--ground: expected one of .*, got 'ice'", "trot", {"mu": [0.1, 0.2], "ground": ["rigid", "ice"]}),
+        ("grid: expected the arguments of .*experiment: .*'y'", experiment, {"x": [1], "y": [1]}),
+        ("grid: expected the arguments of .*experiment: .*'x'", experiment, {}),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            stiction.sweep(experiment_of, grid, out, fixed={}, workers=0, progress=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_fails_at_its_first_point_leaves_no_file(tmp_path):
+    def experiment(x):
+        raise RuntimeError("none")
+
+    with pytest.raises(RuntimeError, match="none"):
+        stiction.sweep(experiment, {"x": [1]}, tmp_path / "rows.csv", workers=0, progress=False)
+    assert list(tmp_path.iterdir()) == []
 
 
 def wait_for(condition, seconds=60):

@@ -36,6 +36,7 @@ from .._core import FileError, __version__, _require_writable
 Row = dict[str, typing.Any]
 Experiment = str | typing.Callable[..., Row | list[Row]]
 
+BAD_INPUT = 2  # the command's exit code
 NO_DASK = "a sweep needs the package distributed, which is not installed here: pip install 'stiction[sweep]'"
 
 
@@ -58,7 +59,8 @@ def sweep(
     without Dask), bound to 127.0.0.1; a script calls it under `if __name__ == "__main__":` then, since they start by
     reading the script, too. progress: a bar on standard error.
     A row has the arguments of its point and what the experiment said, objects within it as columns NAME.KEY, without
-    lists. Raises ValueError, FileError, and RuntimeError with the point that failed or whose row is none.
+    lists. Raises ValueError, for names that are none and values that the command cannot read before a point is run,
+    FileError, and RuntimeError with the point that failed or whose row is none.
     """
     if workers is not None and workers < 0:
         raise ValueError(f"workers: expected a number >= 0 or None, got {workers}")
@@ -68,6 +70,7 @@ def sweep(
         raise ValueError(f"out: expected a name that ends in .csv or .parquet, got {os.fspath(out)!r}")
     if out is not None:
         _require_writable(os.fspath(out))
+    check(experiment, points)
     store = Store(experiment, out)
     missing = [point for point in points if key_of(point) not in store.done]
     bar = Bar(len(points), len(points) - len(missing), progress)
@@ -77,6 +80,7 @@ def sweep(
             bar.step()
     finally:
         bar.end()
+        store.close()
     table = [point | row for point in points for row in store.done[key_of(point)]]
     if out is not None:
         write(os.fspath(out), table)
@@ -94,6 +98,30 @@ def points_of(experiment: Experiment, grid: typing.Mapping[str, typing.Sequence]
         raise ValueError(f"experiment: expected a name or a function, got {experiment!r}")
     lists = {name: [plain(value) for value in values] for name, values in grid.items()}
     return [dict(fixed) | dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
+
+
+def check(experiment: Experiment, points: list[Row]) -> None:
+    """Raises ValueError for names that are no arguments, and for values that the command cannot read."""
+    if callable(experiment):
+        check_arguments(experiment, points[0] if points else {})
+        return
+    read = set()
+    for point in points:
+        new = {key_of({name: value}) for name, value in point.items()} - read
+        if new or point is points[0]:
+            run_stiction(experiment, point, "--help")  # which reads what it is given, and runs nothing
+            read |= new
+
+
+def check_arguments(function: typing.Callable, point: Row) -> None:
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # one without
+        return
+    try:
+        signature.bind(**point)
+    except TypeError as error:
+        raise ValueError(f"grid: expected the arguments of {function.__qualname__}: {error}") from None
 
 
 def plain(value):
@@ -142,6 +170,11 @@ class Store:
         self.done[key_of(point)] = rows
         if self.file is not None:
             self._tried(self._append, {"point": point, "rows": rows})
+
+    def close(self) -> None:
+        """A file without points is none that a sweep could go on from."""
+        if self.file is not None and not self.done:
+            self.file.unlink(missing_ok=True)
 
     def _append(self, line: dict) -> None:
         with open(self.file, "a") as file:
@@ -195,22 +228,24 @@ def run_function(function: typing.Callable[..., Row | list[Row]], point: Row) ->
 
 
 def run_command(name: str, point: Row) -> list[Row]:
-    command = [
-        str(pathlib.Path(sysconfig.get_path("scripts")) / "stiction"),
-        "experiment",
-        name,
-        "--json",
-        "-",
-        "--quiet",
-    ]
+    said = json.loads(run_stiction(name, point, "--json", "-", "--quiet"))
+    return [flat(row) for row in (said["rows"] if isinstance(said, dict) else said)]
+
+
+def run_stiction(name: str, point: Row, *words: str) -> str:
+    """What the command says of a point; ValueError where it refuses it."""
+    command = [str(pathlib.Path(sysconfig.get_path("scripts")) / "stiction"), "experiment", name, *words]
     for option, value in point.items():
         flag = "--" + option.replace("_", "-")
-        command += [flag] if value is True else [] if value is False else [f"{flag}={value}"]
+        if value is True or (value is False and "--help" in words):  # is there such a flag?
+            command.append(flag)
+        elif value is not False:
+            command.append(f"{flag}={value}")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise RuntimeError(f"stiction experiment {name} at {point}: {done.stderr.strip() or done.returncode}")
-    said = json.loads(done.stdout)
-    return [flat(row) for row in (said["rows"] if isinstance(said, dict) else said)]
+        kind = ValueError if done.returncode == BAD_INPUT else RuntimeError
+        raise kind(f"stiction experiment {name} at {point}: {done.stderr.strip() or done.returncode}")
+    return done.stdout
 
 
 def flat(row: Row) -> Row:
