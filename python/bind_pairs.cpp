@@ -15,8 +15,18 @@ namespace {
 using namespace nb::literals;
 using Names = std::pair<std::string, std::string>;
 
+void require_two(const std::string& a, const std::string& b) {
+  if (a == b) throw InvalidArgument("b", "another body than a", "'" + b + "'");
+}
+
+void exclude(WorldHandle& world, const std::string& a, const std::string& b) {
+  require_two(a, b);
+  world.exclude(a, b);
+}
+
 void set_pair(WorldHandle& world, const std::string& a, const std::optional<std::string>& b, std::optional<double> friction,
               std::optional<double> restitution, const std::optional<std::string>& law, const nb::kwargs& parameters) {
+  if (b) require_two(a, *b);
   PairMaterial pair{world.world().body(a, "a"), b ? world.world().body(*b, "b") : kAnyBody, friction, restitution, {}, {}};
   if (friction && !(*friction >= 0.0)) throw InvalidArgument("friction", "a number >= 0 or infinity", std::to_string(*friction));
   if (restitution && !(*restitution >= 0.0 && *restitution <= 1.0)) {
@@ -51,7 +61,7 @@ std::vector<Names> collision_pairs(WorldHandle& world) {
 
 void bind_pairs(nb::class_<WorldHandle>& world) {
   world
-      .def("exclude", &WorldHandle::exclude, "a"_a, "b"_a,
+      .def("exclude", &exclude, "a"_a, "b"_a,
            R"(Bodies or links a and b, by name (or "robot/name"), never collide.
 
 A body's name stands for all that is fixed to it, another link's name for that link alone.)")

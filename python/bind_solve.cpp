@@ -36,6 +36,7 @@ template <class Problem>
 Solved solve_released(const nb::object& object, const SolveOptions& options, const std::optional<ArrayLike>& last) {
   const Problem& problem = nb::cast<const Problem&>(object);
   const Eigen::VectorXd reference = read_last(last, options.choice, problem.contacts());
+  refuse_idle(options, problem.laws);
   const nb::gil_scoped_release released;
   return solve_problem(problem, options, reference);
 }
@@ -155,6 +156,7 @@ type; numerical outcomes are `status`.)");
         Request request = read_request(joints, v_desired, torque_limits);
         const ContactProblem& contacts = nb::cast<const ContactProblem&>(problem);
         const Eigen::VectorXd reference = read_last(last, options.choice, contacts.contacts());
+        refuse_idle(options.contact, contacts.laws);
         const nb::gil_scoped_release released;
         return solve_inverse(contacts, std::move(request), options, reference);
       },

@@ -86,6 +86,8 @@ void apply_force(StepperHandle& s, const std::string& body, const MaybeArray& fo
   if (world.bodies()[frame.body].block < 0) throw InvalidArgument("body", "one that moves", "'" + body + "', which stands still");
   const double seconds = read_real(duration, "duration");
   if (!(seconds >= 0.0)) throw InvalidArgument("duration", "a number >= 0 (s), infinity allowed", fmt::format("{}", seconds));
+  if (!force && !torque) throw InvalidArgument("force", "a force, a torque or both", "neither");
+  if (point && !force) throw InvalidArgument("point", "None without force, since a torque has none", "a point");
   AppliedWrench wrench;
   wrench.body = frame.body;
   wrench.p_B = point ? frame.X_BF * read_vector3(*point, "point") : world.bodies()[frame.body].com;

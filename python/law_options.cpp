@@ -1,5 +1,7 @@
 #include "law_options.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
@@ -28,6 +30,17 @@ SolveOptions read_options(const LawArguments& a) {
   options.threads = read_integer(a.threads, "threads");
   options.bilateral_by_prox = read_flag(a.bilateral_by_prox, "bilateral_by_prox");
   return options;
+}
+
+void refuse_idle(const SolveOptions& options, const std::vector<Law>& of_contacts) {
+  const std::vector<Law> laws = of_contacts.empty() ? std::vector{options.law} : of_contacts;
+  const int usual = SolveOptions{}.edges;
+  if (options.edges > usual && std::ranges::none_of(laws, is_polygonal))
+    throw InvalidArgument("edges", fmt::format("{} unless a law has a friction polygon", usual),
+                          fmt::format("{} with law '{}'", options.edges, to_string(laws[0])));
+  if (options.viscous_slip != ViscousSlip::after && std::ranges::find(laws, Law::viscous) == laws.end())
+    throw InvalidArgument("viscous_slip", "'after' unless a law is 'viscous'",
+                          fmt::format("'{}' with law '{}'", to_string(options.viscous_slip), to_string(laws[0])));
 }
 
 Eigen::VectorXd read_last(const std::optional<ArrayLike>& last, Choice choice, Eigen::Index contacts) {

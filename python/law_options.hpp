@@ -25,6 +25,9 @@ struct LawArguments {
 /// `choice` stays as it is, `warm_start` is off: the answer of a call depends on its arguments alone. Throws InvalidArgument or TypeError.
 SolveOptions read_options(const LawArguments& arguments);
 
+/// Throws InvalidArgument for an argument that would change nothing under these laws of contacts; none: the law of the options.
+void refuse_idle(const SolveOptions& options, const std::vector<Law>& of_contacts);
+
 /// The options that say what a law demands, as the checks of proofs need them. Whether they fit it, `validate` says with the problem's
 /// laws.
 SolveOptions read_law(const Text& law, const Integer& edges, const Text& variant, const Flag& align_edges);

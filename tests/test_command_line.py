@@ -42,6 +42,23 @@ def stiction(*arguments, cwd=None):
         (["simulate", "bounce", "--record", "run.mcap"], "ends in .npz, got 'run.mcap'", "stiction simulate --help"),
         (["simulate", "bounce", "--dump", "last.txt"], "ends in .json or .npz", "stiction simulate --help"),
         (["simulate", "bounce", "--log", "absent/log.csv"], "no folder absent", "stiction simulate --help"),
+        # What would change nothing:
+        (
+            ["simulate", "bounce", "--integrator", "rk4"],
+            "--integrator: expected none unless",
+            "stiction simulate --help",
+        ),
+        (
+            ["simulate", "bounce", "--impact-model", "poisson"],
+            "--impact-model: expected none unless",
+            "simulate --help",
+        ),
+        (["simulate", "bounce", "--strict", "--acceptable", "1e-6"], "--acceptable: expected none beside", "simulate"),
+        (
+            ["simulate", "bounce", "--acceptable", "1e-12"],
+            "--acceptable: expected a number >= the tolerance",
+            "simulate",
+        ),
         # Only --json writes to standard output:
         (["simulate", "bounce", "--log", "-"], "--log: expected a file, got '-'", "stiction simulate --help"),
         (["simulate", "bounce", "--record", "-"], "--record: expected a file name", "stiction simulate --help"),

@@ -153,6 +153,8 @@ def test_an_excluded_pair_passes_through():
     for call in (world.exclude, world.set_pair):
         with pytest.raises(ValueError, match=r"^b: .*'nobody'"):
             call("a", "nobody")
+        with pytest.raises(ValueError, match=r"^b: expected another body than a, got 'a'"):
+            call("a", "a")
     for velocity in (1.0, (1, 0, 0)):
         with pytest.raises(ValueError, match=r"^name: .*'nobody'"):
             world.set_velocity("nobody", velocity)

@@ -292,6 +292,21 @@ def test_pyramid_variants_and_aligned_edges():
         stiction.solve(problem, variant="stewart")
 
 
+def test_an_argument_that_would_change_nothing_is_refused():
+    problem = falling_body(0.0)
+    for solve in (stiction.solve, lambda p, **options: stiction.inverse(p, [0], [0.0], **options)):
+        with pytest.raises(
+            ValueError, match="edges: expected 4 unless a law has a friction polygon, got 8 with law 'coulomb_co"
+        ):
+            solve(problem, law="coulomb_cone", edges=8)
+        with pytest.raises(
+            ValueError, match="viscous_slip: expected 'after' unless a law is 'viscous', got 'before' with law"
+        ):
+            solve(problem, law="coulomb_cone", viscous_slip="before")
+    problem.laws = ["coulomb_pyramid"]  # which the law beside it does not change
+    assert stiction.solve(problem, law="coulomb_cone", edges=8).status == "solved"
+
+
 @pytest.mark.parametrize(("slip", "factor"), [("after", 1.0 / 1.25), ("before", 0.75)])
 def test_viscous_friction_brakes_in_proportion_to_the_slip(slip, factor):
     problem = stiction.ContactProblem(

@@ -338,6 +338,38 @@ def test_a_bad_option_is_named(options, named, error):
 
 
 @pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"integrator": "rk4"}, "integrator: expected None unless scheme is 'event_driven', got scheme 'semi_implicit"),
+        ({"scheme": "moreau_midpoint", "impact_model": "poisson"}, "impact_model: expected None unless .*'moreau_mid"),
+        ({"impact_order": "sequential"}, "impact_order: expected None unless scheme is 'event_driven'"),
+        ({"edges": 8}, "edges: expected None unless a law has a friction polygon, got law 'coulomb_cone'"),
+        ({"strict": True, "acceptable": 1e-6}, "acceptable: expected None where strict is True, got 1e-06"),
+        ({"acceptable": 1e-10}, "acceptable: expected a number >= tolerance .1e-09., got 1e-10"),
+        ({"acceptable": 1e-5, "tolerance": 1e-4}, "acceptable: expected a number >= tolerance .0.0001., got 1e-05"),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused(options, said):
+    with pytest.raises(ValueError, match=said):
+        stiction.Stepper(boxes(), **options)
+
+
+def test_what_a_world_says_for_other_options_is_no_mistake(tmp_path):
+    scene = tmp_path / "scene.toml"
+    scene.write_text(
+        "[simulation]\nedges = 8\nacceptable = 1e-6\n[events]\nintegrator = 'rk45'\n[[static]]\nshape = 'plane'\n"
+    )
+    world = stiction.World.from_scene(scene)
+    for options in (
+        {"strict": True},
+        {"tolerance": 1e-4},
+        {"scheme": "moreau_midpoint"},
+        {"law": "coulomb_pyramid", "edges": 6},
+    ):
+        stiction.Stepper(world, **options)
+
+
+@pytest.mark.parametrize(
     ("call", "named"),
     [
         (lambda s: s.step(np.zeros(5)), "tau"),
@@ -350,6 +382,9 @@ def test_a_bad_option_is_named(options, named, error):
         (lambda s: s.apply_force("nobody", (1, 0, 0)), "nobody"),
         (lambda s: s.apply_force("ground", (1, 0, 0)), "body: expected one that moves, got 'ground"),
         (lambda s: s.apply_force("box", (1, 0)), "force"),
+        (lambda s: s.apply_force("box"), "force: expected a force, a torque or both, got neither"),
+        (lambda s: s.apply_force("box", point=(0, 0, 0.1)), "force: expected a force, a torque or both, got neither"),
+        (lambda s: s.apply_force("box", torque=(0, 0, 1), point=(0, 0, 0.1)), "point: expected None without force"),
         (lambda s: s.apply_force("box", (1, 0, 0), point=(0, np.nan, 0)), "point"),
         (lambda s: s.apply_force("box", (1, 0, 0), duration=-1.0), "duration"),
         (lambda s: setattr(s, "state", stiction.State([0.0], [0.0])), "q"),

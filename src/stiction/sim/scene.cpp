@@ -121,6 +121,7 @@ class SceneReader {
     PairMaterial pair;
     const std::string a = t.text("a", ""), b = t.text("b", "");
     pair.body_a = body_named(t, "a", a);
+    if (a == b) t.fail("b", fmt::format("expected another body than a, got '{}'", b));
     pair.body_b = t.has("b") ? body_named(t, "b", b) : kAnyBody;
     if (!t.flag("collide", true)) {
       if (!t.has("b")) t.fail("collide", "expected b, the name of the other body");
@@ -160,8 +161,16 @@ class SceneReader {
     if (!(scene_.duration > 0.0) || std::isinf(scene_.duration)) t.fail("duration", "expected a finite number > 0");
     if (scene_.options.sub_steps < 1) t.fail("sub_steps", "expected an integer >= 1");
     if (!(scene_.options.acceptable >= 0.0)) t.fail("acceptable", "expected a number >= 0");
+    if (t.has("acceptable")) check_acceptable(t);
     const double share = scene_.options.assemble.loop_recovery;
     if (!(share >= 0.0 && share <= 1.0)) t.fail("loop_recovery", "expected a number in [0, 1]");
+  }
+
+  void check_acceptable(const Table& t) const {
+    const double tolerance = scene_.options.contact.tolerance, acceptable = scene_.options.acceptable;
+    if (scene_.options.strict) t.fail("acceptable", "expected none beside strict = true");
+    if (acceptable < tolerance)
+      t.fail("acceptable", fmt::format("expected a number >= the tolerance of {:g}, got {:g}", tolerance, acceptable));
   }
 
   void read_events(Table t) {

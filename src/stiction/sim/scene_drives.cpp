@@ -38,6 +38,7 @@ void read_drive(Table t, const World& world, Drives& drives) {
   const std::optional<double> limit = limit_of(t);
   t.finish();
   if (!servo && !t.has("velocity")) t.fail("velocity", "missing, and no position either");
+  if (joints.empty()) t.fail(servo ? "position" : "velocity", "expected joints to drive, got none");
   if (servo && t.has("no_load")) t.fail("no_load", "expected none beside position");
   if (!servo && (t.has("kp") || t.has("kd"))) t.fail(t.has("kp") ? "kp" : "kd", "expected none without position");
   if (servo && kp == 0.0 && kd == 0.0) t.fail("position", "expected kp or kd above zero beside it");

@@ -144,7 +144,28 @@ TEST(SceneErrors, NameTheTableAndItsLine) {
   expect_error("[[body]]\nname = \"two\"\nmass = 1\nshapes = [{shape = \"sphere\", radios = 1}]\n", "body[2].shapes[0].radius");
   expect_error("[[robot]]\nfile = \"links.urdf\"\njoint_settings = { LF_HIP = { dampening = 1 } }\n", "joint_settings.LF_HIP.dampening");
   expect_error("[[pair]]\na = \"ground\"\ncollide = false\n", "pair[0].collide");
+  expect_error("[[pair]]\na = \"ground\"\nb = \"ground\"\nfriction = 1\n", "pair[0].b: expected another body than a, got 'ground'");
+  expect_error("[[drive]]\nvelocity = 1.0\n", "drive[0].velocity: expected joints to drive, got none");
   expect_error("[[body]]\nname = \"light\"\nshape = \"sphere\"\nradius = 1\nmass = 0\n", "body[2]: ");
+}
+
+TEST(SceneErrors, AnAcceptableResidualThatNoStepCouldGoOnWith) {
+  const auto error = [](const char* simulation) {
+    const std::string path = testing::TempDir() + "stiction_acceptable.toml";
+    std::ofstream(path) << "[simulation]\n" << simulation;
+    try {
+      static_cast<void>(load_scene(path));
+    } catch (const FileError& refused) {
+      return std::string(refused.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(error("acceptable = 1e-10\n"),
+              testing::HasSubstr("line 2, simulation.acceptable: expected a number >= the tolerance of 1e-09"));
+  EXPECT_THAT(error("tolerance = 1e-4\nacceptable = 1e-5\n"), testing::HasSubstr("line 3, simulation.acceptable: expected a number >="));
+  EXPECT_THAT(error("strict = true\nacceptable = 1e-6\n"), testing::HasSubstr("simulation.acceptable: expected none beside strict"));
+  EXPECT_EQ(error("tolerance = 1e-4\n"), "");  // the usual one was not asked for
+  EXPECT_EQ(error("strict = true\n"), "");
 }
 
 TEST(SceneErrors, HoldGainsAreFiniteAndNotNegative) {
