@@ -1,4 +1,9 @@
 // Stepper: a world one step at a time, with its state, contacts and forces.
+#include <regex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -118,6 +123,17 @@ Eigen::VectorXd read_limits(const MaybeArray& limits, const World& world) {
 /// Rows of joints' velocities: factors by name, and what their sum is.
 using CoupledJoints = std::vector<std::pair<std::map<std::string, double>, double>>;
 
+/// What the engine says of its drives, by the arguments of `drive`.
+std::string by_arguments(std::string message) {
+  const std::pair<const char*, const char*> renamings[] = {{"finite and -least, beside a no-load speed", "a finite number beside no_load"},
+                                                           {R"(^drives\.rows\[(\d+)\]\.[^:]*)", "coupled[$1]"},
+                                                           {R"(^drives\.(velocity|servos)\[(\d+)\]\.(most|least|limit)\b)", "limits[$2]"},
+                                                           {R"(^drives\.(velocity|servos)\[(\d+)\]\.(\w+))", "$3[$2]"},
+                                                           {R"(^drives\.servos:)", "position:"}};
+  for (const auto& [from, to] : renamings) message = std::regex_replace(message, std::regex(from), to);
+  return message;
+}
+
 void drive(StepperHandle& s, const MaybeArray& velocity, const MaybeArray& position, const MaybeArray& kp, const MaybeArray& kd,
            const MaybeArray& limits, const MaybeArray& no_load, const CoupledJoints& coupled) {
   const World& world = s.stepper().world();
@@ -140,11 +156,16 @@ void drive(StepperHandle& s, const MaybeArray& velocity, const MaybeArray& posit
   }
   for (const auto& [factors, speed] : coupled) {
     VelocityRow row;
-    for (const auto& [name, factor] : factors) row.terms.push_back({world.joints()[world.joint(name)].v, factor});
+    const std::string argument = fmt::format("coupled[{}]", drives.rows.size());
+    for (const auto& [name, factor] : factors) row.terms.push_back({world.joints()[world.joint(name, argument)].v, factor});
     row.velocity = speed;
     drives.rows.push_back(row);
   }
-  locked(s, [&] { s.set_drives(drives); });
+  try {
+    locked(s, [&] { s.set_drives(drives); });
+  } catch (const InvalidArgument& error) {
+    throw std::invalid_argument(by_arguments(error.what()));
+  }
 }
 
 Vector drive_torques(StepperHandle& s) {

@@ -1,6 +1,9 @@
 #include "world_handle.hpp"
 
+#include <stdexcept>
+
 #include "stiction/base/errors.hpp"
+#include "stiction/sim/key_names.hpp"
 
 namespace stiction::python {
 
@@ -25,10 +28,11 @@ void WorldHandle::set_restitution(int body, double restitution) {
 }
 
 void WorldHandle::add_robot(const std::string& file, const RobotOptions& options) {
-  if (file.starts_with('<')) {
-    builder().add_robot_text(file, options);
-  } else {
-    builder().add_robot(file, options);
+  WorldBuilder& into = builder();
+  try {
+    static_cast<void>(file.starts_with('<') ? into.add_robot_text(file, options) : into.add_robot(file, options));
+  } catch (const InvalidArgument& error) {
+    throw std::invalid_argument(by_keys_of_robots(error.what()));
   }
 }
 

@@ -171,12 +171,19 @@ def test_drives_that_do_not_fit_are_named():
         "limits": {"velocity": 0.0, "limits": np.ones(3)},
         "^limits: expected numbers >= 0": {"velocity": 0.0, "limits": -1.0},
         "kp": {"velocity": 0.0, "kp": 1.0},
-        r"drives.servos\[0\].kd": {"position": 0.0, "kp": 1.0, "kd": np.nan},
-        r"drives.servos\[0\].limit": {"position": 0.0, "kp": 1.0, "limits": 0.0},
-        r"drives.velocity\[0\].no_load": {"velocity": 0.0, "limits": 1.0, "no_load": -1.0},
+        r"^kd\[0\]: expected": {"position": 0.0, "kp": 1.0, "kd": np.nan},
+        r"^limits\[0\]: expected": {"position": 0.0, "kp": 1.0, "limits": 0.0},
+        r"^no_load\[0\]: expected": {"velocity": 0.0, "limits": 1.0, "no_load": -1.0},
+        r"^limits\[0\]: expected a finite number beside no_load, got inf": {
+            "velocity": 0.0,
+            "limits": np.inf,
+            "no_load": 1.0,
+        },
+        r"^coupled\[1\]: expected one or more, got none": {"coupled": [({"elbow_joint": 1.0}, 0.0), ({}, 0.0)]},
+        r"^coupled\[0\]: expected a finite number, got nan": {"coupled": [({"elbow_joint": np.nan}, 0.0)]},
         "no_load": {"position": 0.0, "no_load": 1.0},
         "one, or a position": {"limits": 1.0},
-        "joint": {"coupled": [({"elbow": 1.0}, 0.0)]},
+        r"^coupled\[0\]: .*'elbow'": {"coupled": [({"elbow": 1.0}, 0.0)]},
     }.items():
         with pytest.raises(ValueError, match=named):
             stepper.drive(**arguments)

@@ -215,6 +215,31 @@ def test_bad_shapes_worlds_and_files_are_named():
         stiction.simulate("absent.toml")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"keyframe": "sitting"}, "keyframe: expected"),
+        ({"cut": ["elbow_joint"]}, "cut: expected none but for extended coordinates"),
+        ({"cut": ["nobody"], "coordinates": "extended"}, "cut: expected names of joints"),
+        ({"actuated": ["nobody"]}, "actuated: expected"),
+        ({"joints": {"nobody": 1.0}}, "joints, joint_settings: expected"),
+        ({"joints": {"elbow_joint": np.nan}}, r"joints\['elbow_joint'\]: expected"),
+        ({"joint_settings": {"elbow_joint": {"damping": -1.0}}}, r"joint_settings\['elbow_joint'\].damping: expected"),
+    ],
+)
+def test_what_a_robot_is_refused_for_is_the_argument(arguments, said):
+    with pytest.raises(ValueError, match=f"^{said}"):
+        stiction.World().add_robot("models/ur10.urdf", **arguments)
+
+
+def test_a_mesh_that_cannot_be_read_is_said_in_one_line(tmp_path):
+    bad = tmp_path / "bad.stl"
+    bad.write_text("no mesh")
+    for file, reason in (bad, r"cannot be read as a mesh: [^\\/]*"), (tmp_path / "none.stl", "no such file"):
+        with pytest.raises(stiction.FileError, match=rf"^{file}: {reason}$"):
+            stiction.World().add_body("rock", Shape.mesh(file), mass=1.0)
+
+
 def test_other_threads_run_during_a_simulation():
     world, runs, turns = falling_sphere(height=0.2), [], 0
     thread = threading.Thread(target=lambda: runs.append(stiction.simulate(world, 20.0)))

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include <coal/shape/convex.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/files.hpp"
 #include "stiction/base/three.hpp"
 
 namespace stiction {
@@ -86,13 +89,26 @@ std::shared_ptr<coal::ShapeBase> coal_convex(const Polytope& p, std::string_view
   }
 }
 
+/// What Coal says of a file in a line, without the place in its own code, the file's name and hints.
+std::string reason_of(const std::string& said) {
+  const std::size_t message = said.find("message: ");
+  std::istringstream lines(message == std::string::npos ? said : said.substr(message + 9));
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line.starts_with("Could not load resource") || line.starts_with("Hint")) continue;
+    out += (out.empty() ? "" : "; ") + line;
+  }
+  return out.empty() ? "Coal does not say why" : out;
+}
+
 TriangleMesh load_mesh(const MeshFile& file) {
+  require_file(file.path);
   std::shared_ptr<coal::BVHModelBase> model;
   try {
     coal::MeshLoader loader(coal::BV_AABB);
     model = loader.load(file.path, file.scale);
   } catch (const std::exception& e) {
-    throw FileError(file.path, "", fmt::format("cannot be read as a mesh: {}", e.what()));
+    throw FileError(file.path, "", fmt::format("cannot be read as a mesh: {}", reason_of(e.what())));
   }
   TriangleMesh mesh;
   if (model && model->vertices) mesh.vertices.assign(model->vertices->begin(), model->vertices->begin() + model->num_vertices);

@@ -81,7 +81,10 @@ TEST(MeshFile, UnreadableFilesAreNamed) {
       make_collider(MeshFile{p}, "mesh");
       ADD_FAILURE() << "no error";
     } catch (const FileError& e) {
-      EXPECT_NE(std::string(e.what()).find(p), std::string::npos);
+      const std::string said = e.what();
+      EXPECT_TRUE(said.starts_with(p == path ? p + ": cannot be read as a mesh: " : p + ": no such file")) << said;
+      EXPECT_EQ(said.find("\\x0a"), std::string::npos) << said;      // lines of another's message
+      EXPECT_EQ(said.find("From file"), std::string::npos) << said;  // and a place in its code
     }
   }
   std::filesystem::remove(path);

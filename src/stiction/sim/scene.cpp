@@ -10,9 +10,11 @@
 #include <toml++/toml.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/files.hpp"
 #include "stiction/geometry/mass_properties.hpp"
 #include "stiction/geometry/terrain.hpp"
 #include "stiction/model/cut_joints.hpp"
+#include "stiction/sim/key_names.hpp"
 #include "stiction/sim/model_path.hpp"
 #include "stiction/sim/scene_drives.hpp"
 #include "stiction/sim/scene_table.hpp"
@@ -25,6 +27,18 @@ using Eigen::Isometry3d;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
+/// A file that a key names, relative to the scene's folder.
+std::string file_of(Table& t, const std::filesystem::path& folder) {
+  if (!t.has("file")) t.fail("file", "missing");
+  const std::string file = (folder / t.text("file", "")).string();
+  try {
+    require_file(file);
+  } catch (const FileError& error) {
+    t.fail("file", error.what());
+  }
+  return file;
+}
+
 Shape read_shape(Table& t, const std::filesystem::path& folder) {
   const std::string kind = t.text("shape", "");
   if (kind == "sphere") return Sphere{t.required_number("radius")};
@@ -32,7 +46,7 @@ Shape read_shape(Table& t, const std::filesystem::path& folder) {
   if (kind == "capsule") return Capsule{t.required_number("radius"), 0.5 * t.required_number("length")};
   if (kind == "cylinder") return Cylinder{t.required_number("radius"), 0.5 * t.required_number("length")};
   if (kind == "plane") return HalfSpace{};
-  if (kind == "mesh") return MeshFile{(folder / t.text("file", "")).string(), t.vector("scale", Vector3d::Ones()), t.flag("convex", true)};
+  if (kind == "mesh") return MeshFile{file_of(t, folder), t.vector("scale", Vector3d::Ones()), t.flag("convex", true)};
   t.fail("shape", "expected sphere, box, capsule, cylinder, plane or mesh");
 }
 
@@ -94,7 +108,8 @@ class SceneReader {
     try {
       function(Table(path_, name, table));
     } catch (const InvalidArgument& error) {
-      throw FileError(path_, fmt::format("line {}, {}", table.source().begin.line, name), error.what());
+      throw FileError(path_, fmt::format("line {}, {}", table.source().begin.line, name),
+                      by_keys_of_drives(by_keys_of_robots(error.what())));
     }
   }
 
@@ -244,6 +259,7 @@ class SceneReader {
       out.push_back({read_shape(own, folder_), own.pose(), own.has("friction") ? own.maybe_number("friction") : friction});
       own.finish();
     }
+    if (out.empty()) t.fail("shapes", "expected one or more, got none");
     return out;
   }
 

@@ -80,7 +80,7 @@ TEST_F(SceneDrives, ErrorsNameTheKey) {
   EXPECT_THAT(error("[[drive]]\nposition = 1.0\nkp = 1.0\nlimit = -1.0\n"), testing::HasSubstr("drive[0].limit: expected a number >= 0"));
   EXPECT_THAT(error("[[drive]]\nposition = 1.0\n"), testing::HasSubstr("drive[0].position: expected kp or kd"));
   EXPECT_THAT(error("[[coupled]]\njoints = { one = 1.0 }\nlimit = -1.0\n"), testing::HasSubstr("coupled[0].limit: expected a number >= 0"));
-  EXPECT_THAT(error("[[coupled]]\nvelocity = 1.0\n"), testing::HasSubstr("drives.rows[0].terms"));
+  EXPECT_THAT(error("[[coupled]]\nvelocity = 1.0\n"), testing::HasSubstr("coupled[0]: joints: expected one or more, got none"));
   EXPECT_THAT(error("[[drive]]\njoints = []\nvelocity = 1.0\n"),
               testing::HasSubstr("drive[0].velocity: expected joints to drive, got none"));
   EXPECT_THAT(error("[[drive]]\njoints = []\nposition = 1.0\nkp = 1.0\n"), testing::HasSubstr("drive[0].position: expected joints"));

@@ -145,6 +145,11 @@ TEST(SceneErrors, NameTheTableAndItsLine) {
   expect_error("[[robot]]\nfile = \"links.urdf\"\njoint_settings = { LF_HIP = { dampening = 1 } }\n", "joint_settings.LF_HIP.dampening");
   expect_error("[[pair]]\na = \"ground\"\ncollide = false\n", "pair[0].collide");
   expect_error("[[pair]]\na = \"ground\"\nb = \"ground\"\nfriction = 1\n", "pair[0].b: expected another body than a, got 'ground'");
+  expect_error("[[body]]\nname = \"none\"\nshapes = []\nmass = 1\n", "body[2].shapes: expected one or more, got none");
+  expect_error("[[body]]\nname = \"rock\"\nshape = \"mesh\"\nfile = \"none.stl\"\nmass = 1\n", "none.stl: no such file");
+  expect_error("[[body]]\nname = \"rock\"\nshape = \"mesh\"\nmass = 1\n", "body[2].file: missing");
+  expect_error("[[robot]]\nfile = \"links.urdf\"\nkeyframe = \"none\"\n", "robot[0]: keyframe: expected");
+  expect_error("[[robot]]\nfile = \"links.urdf\"\njoints = { none = 1.0 }\n", "robot[0]: joints, joint_settings: expected");
   expect_error("[[drive]]\nvelocity = 1.0\n", "drive[0].velocity: expected joints to drive, got none");
   expect_error("[[body]]\nname = \"light\"\nshape = \"sphere\"\nradius = 1\nmass = 0\n", "body[2]: ");
 }
