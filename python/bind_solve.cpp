@@ -169,7 +169,8 @@ type; numerical outcomes are `status`.)");
 
 joints: indices into v.
 v_desired: their velocities (rad/s or m/s), or one for all.
-torque_limits: largest |tau| per joint (N m or N), infinity allowed, or one for all. A joint that saturates misses its velocity.
+torque_limits: largest |tau| per joint (N m or N), infinity allowed, or one for all; all infinite: none.
+    A joint that saturates misses its velocity.
 choice: as of `solve`, and 'least_torque': of all impulses with this motion those of least |tau|^2 (without limits).
 repair_inconsistent: replace velocities that the contacts refuse by the closest that they allow, and say so (Solution.repaired).
 prove_infeasible: when the request is missed, search for a proof that it cannot be met (Solution.proof).

@@ -39,7 +39,7 @@ Eigen::VectorXd read_last(const std::optional<ArrayLike>& last, Choice choice, E
 struct Request {
   std::vector<int> joints;
   Eigen::VectorXd v_desired;   ///< one per joint
-  std::vector<double> limits;  ///< one per joint (N m or N); empty: none
+  std::vector<double> limits;  ///< one per joint (N m or N); empty: none, or all infinite
 };
 Request read_request(const ArrayLike& joints, const ArrayLike& v_desired, const std::optional<ArrayLike>& torque_limits);
 

@@ -169,6 +169,14 @@ def test_choices_of_inverse():
     np.testing.assert_allclose(kept.impulses, last, atol=1e-9)
 
 
+def test_torque_limits_that_are_all_infinite_are_none():
+    problem, asked = table_on_four_legs(), {"law": "frictionless", "choice": "least_torque"}
+    free = stiction.inverse(problem, [2], [0.0], **asked)
+    same = stiction.inverse(problem, [2], [0.0], torque_limits=np.inf, **asked)
+    assert same.least_torque
+    assert same.tau.tobytes() == free.tau.tobytes()
+
+
 def test_a_choice_on_a_problem_known_by_its_contacts():
     whole = table_on_four_legs()
     contacts = stiction.ReducedProblem(whole.J @ whole.J.T, whole.J @ whole.impulse, 0.5)
