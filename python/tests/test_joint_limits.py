@@ -54,3 +54,20 @@ def test_limits_of_more_than_a_turn_are_left_out_of_a_cut_joint_with_a_warning(l
     assert any("limits more than a turn apart are left out of cut joints" in text for text in world.warnings)
     (joint,) = world.cut_joints
     assert (joint.lower, joint.upper) == (-np.inf, np.inf)
+
+
+def test_undoing_overlap_moves_no_joint_past_its_limit():
+    world = stiction.World(gravity=(0, 0, 0))
+    world.add_robot(
+        """<robot name="r"><link name="base"/><link name="bar">
+        <inertial><origin xyz="0.03 0 0"/><mass value="1"/>
+        <inertia ixx="0.001" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+        <collision><origin xyz="0.03 0 0"/><geometry><sphere radius="0.03"/></geometry></collision></link>
+        <joint name="j" type="revolute"><parent link="base"/><child link="bar"/><axis xyz="0 1 0"/>
+        <limit lower="-0.06" upper="0.06" effort="1" velocity="1"/></joint></robot>"""
+    )
+    world.add_body("ball", stiction.Shape.sphere(0.05), position=(0.03, 0, 0.03))
+    stepper = stiction.Stepper(world)
+    for _ in range(100):
+        assert stepper.step().status == "solved"
+        assert abs(stepper.q[0]) < 0.06 + 1e-6

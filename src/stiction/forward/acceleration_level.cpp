@@ -69,9 +69,12 @@ SolveOptions under(SolveOptions options, Law law) {
   return options;
 }
 
-void SolveTally::add(const Solution& solution) {
+void SolveTally::count(const Solution& solution) {
   ++solves;
   iterations += solution.iterations;
+}
+
+void SolveTally::note(const Solution& solution) {
   if (solution.status != Status::solved) status = solution.status;
   const double worst = solution.certificate.worst();
   if (!(worst > residual)) return;
@@ -297,8 +300,9 @@ AccelerationLevel::Answer AccelerationLevel::solve_law(const EventSetting& setti
     options.tolerance = setting.contact.tolerance * (beside ? std::max(1.0, kBeside * scale_) : 1.0);
     options.warm_start = setting.contact.warm_start && !cold;
     solve(r, options, workspace_, solution_);
-    tally.add(solution_);
+    tally.count(solution_);
     if (solution_.status != Status::solved && !(solution_.certificate.worst() <= setting.contact.acceptable)) return Answer::failed;
+    tally.note(solution_);
     cold = false;
     lambda_ = solution_.impulses;
     velocity_of(solution_.bounded_impulses);

@@ -51,7 +51,9 @@ struct SolveTally {
   Certificate certificate;         ///< of the solve with that residual
   int solves = 0, iterations = 0;
 
-  void add(const Solution& solution);
+  void count(const Solution& solution);
+  /// The residual of a solve whose answer is taken.
+  void note(const Solution& solution);
 };
 
 /// Velocity N S T (m/s) of A against B at a contact point, at velocities v (nv) and the poses of `data`.

@@ -21,7 +21,7 @@ using Eigen::VectorXd;
 constexpr int kPasses = 40;              // at h |ω| = 1/2 they gain twelve digits
 constexpr double kPassRounding = 1e-15;  // of a block's momenta: below, a pass changes nothing
 constexpr double kStalled = 0.9;         // a pass that gains less than this gains nothing more
-constexpr double kResting = 1e-8;        // of the energy: joints that carry less of it cannot make up for the rounding of the whole
+constexpr double kResting = 1e-4;        // of the energy: joints that carry less cannot make up for what friction takes from the whole
 
 Quaterniond rotation(const Eigen::Ref<const VectorXd>& q, int first) { return Quaterniond(Eigen::Vector4d(q.segment<4>(first + 3))); }
 

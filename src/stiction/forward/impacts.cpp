@@ -85,8 +85,10 @@ bool Impacts::solve_problem(const EventSetting& setting, const ContactProblem& p
   options.acceptable = acceptable;
   options.warm_start = false;  // an impact is no continuation of anything
   solve(problem, options, workspace_, solution_);
-  tally.add(solution_);
-  return solution_.status == Status::solved || solution_.certificate.worst() <= acceptable;
+  tally.count(solution_);
+  const bool taken = solution_.status == Status::solved || solution_.certificate.worst() <= acceptable;
+  if (taken) tally.note(solution_);
+  return taken;
 }
 
 // From v_c, with the impulses of compression in `compression_`.

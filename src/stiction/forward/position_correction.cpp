@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/model/cut_joints.hpp"
+
 namespace stiction {
 
 namespace {
@@ -15,6 +17,7 @@ constexpr double kOutOfReach = 2.0;  // in deepest penetrations: no shift closes
 
 // Opening a contact may move some point this many times as far as it opens. Beyond, its lever is no way out: a thigh that lies in its
 // hull beside the hip turns and turns, and stays where it is.
+constexpr double kReached = 1e-6;  // rad or m, from which a limit has a row that the shift keeps
 constexpr double kLongestLever = 10.0;
 constexpr double kPlainShare = 0.1;  // of the normal in the mean of a contact's three rows, above which its lever is not looked at
 
@@ -50,6 +53,24 @@ double fastest_point(const std::vector<Vector6d>& V, const std::vector<double>& 
   double fastest = 0.0;
   for (std::size_t b = 0; b < reach.size(); ++b) fastest = std::max(fastest, fastest_point(V[b], reach[b]));
   return fastest;
+}
+
+// The largest share of h δ with which no joint passes a limit that lies ahead after h v⁺. One that is reached has a row.
+double PositionCorrection::share_within_limits(const Motion& motion, double h, const ConstVector& v_plus) const {
+  double share = 1.0;
+  const auto look = [&](const Joint& joint, double q, double rate, double shift) {
+    if (shift == 0.0) return;
+    const double room = (shift > 0.0 ? joint.upper - q : q - joint.lower) - std::max(std::copysign(h * rate, shift * rate), 0.0);
+    if (room > kReached && h * std::abs(shift) > (1.0 + kReached) * room) share = std::min(share, room / (h * std::abs(shift)));
+  };
+  for (const Joint& joint : motion.world.joints()) {
+    if (joint.nv == 1) look(joint, motion.q[joint.q], v_plus[joint.v], shift_[joint.v]);
+  }
+  for (const CutJoint& cut : motion.world.cuts()) {
+    if (cut.joint.nv != 1) continue;
+    look(cut.joint, cut_position(motion.world, motion.data, cut), 0.0, cut_rate(motion.world, motion.data, V_, cut));
+  }
+  return share;
 }
 
 // Whether the least motion that opens contact i moves no point much farther than that.
@@ -124,7 +145,7 @@ CorrectionReport PositionCorrection::add(const ProblemView& p, const Motion& mot
   shift_ -= motion.reduction.v_free;
   body_velocities(motion.world, motion.data, shift_, V_);
   const double farthest = p.dt * fastest_point(V_, motion.reach);
-  const double share = farthest > report.deepest ? report.deepest / farthest : 1.0;
+  const double share = std::min(farthest > report.deepest ? report.deepest / farthest : 1.0, share_within_limits(motion, p.dt, v_plus));
   report.farthest = share * farthest;
   report.lifted = share * p.dt * lifting_power(motion, V_);
   velocity += share * shift_;

@@ -10,6 +10,7 @@
 // - A contact is only asked to open where that moves no point ten times as far as it opens (a short lever is no way out).
 // - Solved, certified and refused as any other problem: above `acceptable` nothing is moved.
 // - No point of a body moves farther than the deepest penetration: h δ is scaled down to that. With γ = 0.2 a lever of five is free of it.
+// - No joint moves past a limit that was too far to have a row in the step: h δ is scaled down to its way there.
 // What is not undone stays for the next step.
 #pragma once
 
@@ -34,11 +35,12 @@ struct CorrectionReport {
   double lifted = 0.0;    ///< J, potential energy of gravity that moving the bodies added, to first order in the shift
 };
 
-/// What moves: a world at the state of its data, the reduction of the step's problem, and per body the distance of the farthest point of
-/// its shapes from its origin (m).
+/// What moves: a world at the state of its data, q (nq) that of the problem, the reduction of the step's problem, and per body the distance
+/// of the farthest point of its shapes from its origin (m).
 struct CorrectionMotion {
   const World& world;
   const WorldData& data;
+  const Eigen::VectorXd& q;
   const std::vector<double>& reach;
   Reduction& reduction;
 };
@@ -67,6 +69,7 @@ class PositionCorrection {
   void pose(const ProblemView& problem, const CorrectionMotion& motion, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
             const std::vector<char>& takes_part, const CorrectionOptions& options, double deepest);
   bool can_open(const CorrectionMotion& motion, int contact);
+  double share_within_limits(const CorrectionMotion& motion, double h, const Eigen::Ref<const Eigen::VectorXd>& v_plus) const;
 
   ReducedProblem problem_;
   SolveWorkspace workspace_;

@@ -113,8 +113,8 @@ TEST(PositionCorrection, WhatARowIsDecidesWhetherItHoldsAPosition) {
     options.recovery = kGamma;
     options.allowed = kAllowed;
     PositionCorrection correction;
-    correction.add(p, {stepper.world(), stepper.data(), stepper.reach(), workspace.reduction}, solution.v, std::vector<char>(1, 1), options,
-                   shift);
+    correction.add(p, {stepper.world(), stepper.data(), initial_state(stepper.world()).q, stepper.reach(), workspace.reduction}, solution.v,
+                   std::vector<char>(1, 1), options, shift);
     const double risen = p.dt * shift[2], share = kGamma * 0.005;
     if (kind == RowKind::limit) {
       EXPECT_LT(risen, 0.01 * share);

@@ -368,7 +368,7 @@ void Stepper::project(StepReport& report) {
   const CorrectionOptions options{options_.recovery, options_.allowed_penetration, options_.contact.tolerance, options_.acceptable};
   if (-problem_.gap.minCoeff() > options.allowed) reduce_whole(problem_, options_.contact, solution_, workspace_);  // else it is not read
   const CorrectionReport made =
-      correction_.add(problem_, {world_, data_, reach_, workspace_.reduction}, solution_.v, rigid_, options, velocity_);
+      correction_.add(problem_, {world_, data_, at_.q, reach_, workspace_.reduction}, solution_.v, rigid_, options, velocity_);
   CorrectionReport& worst = report.correction;
   worst.asked = worst.asked || made.asked;
   worst.refused = worst.refused || made.refused;
