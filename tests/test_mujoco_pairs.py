@@ -122,7 +122,7 @@ def turn(R):
 
 
 def at_one_point(model, data, k, gap):
-    """What a row adds that pushes both bodies between two points as far apart as `gap`: gap/2 x (w_A + w_B), which leaves its length."""
+    """What pushing both bodies between two points `gap` apart adds to a row: gap/2 x (w_A + w_B), across it."""
     w = np.zeros((3, model.nv))
     for which in (model.eq_obj1id[k], model.eq_obj2id[k]):
         body = model.site_bodyid[which] if model.eq_objtype[k] == mujoco.mjtObj.mjOBJ_SITE else which

@@ -105,7 +105,8 @@ def test_no_slip_takes_steps_where_tangents_of_a_contact_are_rounding(angle):
     world = stiction.World()
     world.add_robot(
         f"""<mujoco><worldbody><body euler="{angle}"><geom type="plane" size="1 1 .1"/><body pos="0 0 .05">
-        <joint type="slide" axis="0 0 1"/><geom type="sphere" size=".05" mass="1"/><body pos="0 0 .1"><joint axis="1 0 0"/>
+        <joint type="slide" axis="0 0 1"/><geom type="sphere" size=".05" mass="1"/>
+        <body pos="0 0 .1"><joint axis="1 0 0"/>
         <geom type="capsule" fromto="0 0 0 0 0 .3" size=".02" mass=".5" contype="0" conaffinity="0"/>
         </body></body></body></worldbody></mujoco>"""
     )
