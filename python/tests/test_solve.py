@@ -325,3 +325,13 @@ def test_the_request_nearest_to_one_that_anitescu_refuses_is_in_its_dual_cone():
     s = stiction.inverse(p, [0, 1, 2], [-0.1, 0.5, 0.0], law="anitescu")
     assert (s.status, s.repaired) == ("solved", True)
     np.testing.assert_allclose(s.v, [0.18, 0.36, 0.0], atol=1e-9)
+
+
+@pytest.mark.parametrize("law", ["anitescu", "max_dissipation"])
+def test_a_slider_at_the_angle_of_friction_is_solved(law):
+    random = np.random.default_rng(0)
+    for _ in range(300):  # one generator of the cone moves it by rounding alone
+        mu, azimuth = random.choice([0.3, 0.5, 0.7, 1.0]), random.uniform(0.0, 2.0 * np.pi)
+        J = np.array([[mu], [np.cos(azimuth)], [np.sin(azimuth)]])
+        problem = stiction.ContactProblem([[1.0]], [random.normal()], J, mu)
+        assert stiction.solve(problem, law, align_edges=True).status == "solved"

@@ -10,6 +10,8 @@ namespace {
 
 using Eigen::Vector3d;
 
+constexpr double kSumRounding = 1e-15;  // of the sum of three terms, beside their sizes
+
 void add_contact_variables(const ReducedProblem& p, int i, GeneratorKind kind, int edges, Generators& g) {
   const double mu = p.mu[i];
   const auto add = [&](const Vector3d& direction) { g.variables.push_back({i, -1, direction}); };
@@ -30,6 +32,18 @@ void add_contact_variables(const ReducedProblem& p, int i, GeneratorKind kind, i
   } else {
     add(Vector3d::UnitY());
     add(Vector3d::UnitZ());
+  }
+}
+
+// Where rows and direction cancel, as on a slider at the angle of friction, what is left is no way for the contact to move.
+void drop_rounding(const BlockRows& Rt, int contact, const Vector3d& direction, double* row) {
+  const Vector3d size = direction.cwiseAbs();
+  for (int e = Rt.entry_begin(contact); e < Rt.entry_end(contact); ++e) {
+    const ConstRowMap entry = Rt.entry(e);
+    double* out = row + Rt.col_offset(Rt.entry_block(e));
+    for (Eigen::Index j = 0; j < entry.cols(); ++j) {
+      if (std::abs(out[j]) <= kSumRounding * size.dot(entry.col(j).cwiseAbs())) out[j] = 0.0;
+    }
   }
 }
 
@@ -88,8 +102,12 @@ void make_generators(const ReducedProblem& p, GeneratorKind kind, int edges, Gen
       g.c[v] = p.w_free[variable.row];
       continue;
     }
-    add_contact_row(p.Rt, variable.contact, variable.direction, row);
-    g.c[v] = variable.direction.dot(p.u_free.segment<3>(3 * variable.contact)) + variable.direction[0] * p.offset[variable.contact];
+    const Vector3d& d = variable.direction;
+    add_contact_row(p.Rt, variable.contact, d, row);
+    drop_rounding(p.Rt, variable.contact, d, row);
+    const Vector3d terms = d.cwiseProduct(p.u_free.segment<3>(3 * variable.contact));
+    const double c = terms.sum() + d[0] * p.offset[variable.contact];
+    g.c[v] = std::abs(c) > kSumRounding * (terms.cwiseAbs().sum() + std::abs(d[0] * p.offset[variable.contact])) ? c : 0.0;
   }
 }
 
