@@ -16,7 +16,6 @@ again.
 
 from __future__ import annotations
 
-import errno
 import typing
 
 import numpy as np
@@ -37,10 +36,8 @@ def write(path: str, trajectory: Trajectory) -> None:
     """Raises ModuleNotFoundError without rerun-sdk, OSError where the file cannot be written."""
     import rerun
 
-    with open(path, "wb"):  # says why it cannot be written, which Rerun does not
-        pass
     recording = rerun.RecordingStream("stiction", recording_id="stiction", send_properties=False)
-    recording.save(path)
+    memory = recording.memory_recording()  # Rerun's own writer of files may wait for ever where a disk is full
     recording.log("world", rerun.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
     names = [entity("world", name) for name in trajectory.body_names]
     clock = rerun.TimeColumn("time", duration=trajectory.time)
@@ -60,12 +57,8 @@ def write(path: str, trajectory: Trajectory) -> None:
     for chart in charts_of(trajectory):
         for curve, values in zip(chart.names, chart.values.T, strict=True):
             send(entity(entity("plots", chart.title), curve), rerun.Scalars.columns(scalars=values))
-    try:
-        recording.flush()
-    except RuntimeError as error:  # its writer's end, of a full disk too
-        raise OSError(errno.EIO, str(error)) from None
-    finally:
-        recording.disconnect()
+    with open(path, "wb") as file:
+        file.write(memory.drain_as_bytes())
 
 
 def entity(parent, name):
