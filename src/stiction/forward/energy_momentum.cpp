@@ -44,13 +44,6 @@ Momenta momenta(const Matrix& M, const Vector& v, const Quaterniond& R) {
   return {R * l, R * Vector3d(k - center(M).cross(l))};
 }
 
-template <class Matrix, class Vector>
-double twice_energy(const Matrix& M, const Vector& v) {
-  double twice = 0.0;
-  for (Eigen::Index j = 0; j < v.size(); ++j) twice += v[j] * M.col(j).dot(v);
-  return twice;
-}
-
 /// -Σ m g·c of the bodies in `data`, moved by `shift`, less what is compensated.
 double potential(const World& world, const WorldData& data, const std::vector<int>& bodies, bool weight, const Vector3d& shift) {
   double energy = 0.0;

@@ -22,7 +22,7 @@ namespace stiction {
 /// For free bodies and bases of robots, h ω × Iω in it becomes I (ω - ω').
 void add_convective(const World& world, ContactProblem& problem);
 
-/// I (ω - ω') + h ω × Iω of the base of a robot, the axes of the base; M: inertia at the start, whose locked part is I. omega: of the base.
+/// I (ω' - ω) + h ω × Iω of the base of a robot, in its axes; M: inertia at the start, whose locked part is I. omega: of the base.
 Eigen::Vector3d gyroscopic_impulse(const BlockDiagonal& M, const Joint& base, const Eigen::Vector3d& omega, double h);
 
 /// q ⊕ h v_path on the manifold with straight origins, then the velocities of those points in v turned into the new axes. q, v in place;

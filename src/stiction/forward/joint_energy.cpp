@@ -25,10 +25,7 @@ Vector3d center_velocity(const Body& body, const Eigen::Isometry3d& X, const Vec
 
 /// Of the bodies of a tree, without armature, whose energy no configuration changes: by M, where that is at hand,
 double kinetic_energy(const World& world, const KinematicTree& tree, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& v) {
-  const auto M = inertia_of(data, tree);
-  const auto v_tree = v.segment(tree.first, tree.size);
-  double twice = 0.0;
-  for (int j = 0; j < tree.size; ++j) twice += v_tree[j] * M.col(j).dot(v_tree);
+  double twice = twice_energy(inertia_of(data, tree), v.segment(tree.first, tree.size));
   for (const int j : tree.joints) {
     const Joint& joint = world.joints()[j];
     if (joint.armature != 0.0) twice -= joint.armature * v.segment(joint.v, joint.nv).squaredNorm();

@@ -25,4 +25,12 @@ inline auto inertia_of(const WorldData& data, const KinematicTree& tree) {
   return data.M.block(tree.block).block(first, first, tree.size, tree.size);
 }
 
+/// vᵀ M v, whose triangles are both filled.
+template <class Matrix, class Vector>
+double twice_energy(const Matrix& M, const Vector& v) {
+  double twice = 0.0;
+  for (Eigen::Index j = 0; j < v.size(); ++j) twice += v[j] * M.col(j).dot(v);
+  return twice;
+}
+
 }  // namespace stiction

@@ -60,7 +60,7 @@ double PositionCorrection::share_within_limits(const Motion& motion, double h, c
   double share = 1.0;
   const auto look = [&](const Joint& joint, double q, double rate, double shift) {
     if (shift == 0.0) return;
-    const double room = (shift > 0.0 ? joint.upper - q : q - joint.lower) - std::max(std::copysign(h * rate, shift * rate), 0.0);
+    const double room = (shift > 0.0 ? joint.upper - q : q - joint.lower) - std::max(shift > 0.0 ? h * rate : -h * rate, 0.0);
     if (room > kReached && h * std::abs(shift) > (1.0 + kReached) * room) share = std::min(share, room / (h * std::abs(shift)));
   };
   for (const Joint& joint : motion.world.joints()) {

@@ -10,7 +10,8 @@
 // - A contact is only asked to open where that moves no point ten times as far as it opens (a short lever is no way out).
 // - Solved, certified and refused as any other problem: above `acceptable` nothing is moved.
 // - No point of a body moves farther than the deepest penetration: h δ is scaled down to that. With γ = 0.2 a lever of five is free of it.
-// - No joint moves past a limit that was too far to have a row in the step: h δ is scaled down to its way there.
+// - No joint moves past a limit that was too far to have a row in the step: h δ is scaled down to its way there after h v⁺, of cut joints
+//   from where they are.
 // What is not undone stays for the next step.
 #pragma once
 
