@@ -32,3 +32,33 @@ def test_least_torque_is_no_more_than_the_solver_leaves(law):
         assert np.linalg.norm(least.tau) <= np.linalg.norm(left.tau) * (1 + 1e-8) + 1e-8
         less += least.least_torque and np.linalg.norm(least.tau) < 0.9 * np.linalg.norm(left.tau)
     assert less > 20
+
+
+@pytest.mark.parametrize("law", ["coulomb_cone", "coulomb_pyramid", "no_slip", "anitescu", "max_dissipation"])
+def test_a_contact_at_the_centre_of_a_free_joint_bears_what_the_driven_ones_leave(law, tmp_path):
+    """A ball on a driven post touches the floor at the joint: what is left of its rows is rounding."""
+    random = np.random.default_rng(0)
+    for k in range(20):
+        turn = random.normal(size=4)
+        x, y, z, w = turn / np.linalg.norm(turn)
+        up = 0.1 * np.array([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)])  # in the ball's axes
+        (tmp_path / f"{k}.xml").write_text(
+            "<mujoco><worldbody><body><joint type='slide' axis='1 0 0'/><joint type='slide' axis='0 0 1'/>"
+            "<inertial pos='0 0 0' mass='1' diaginertia='.1 .1 .1'/>"
+            f"<body><joint type='ball'/><geom size='.1' pos='{up[0]} {up[1]} {up[2]}' mass='1'/></body></body>"
+            "</worldbody></mujoco>"
+        )
+        world = stiction.World()
+        world.add_body("floor", stiction.Shape.plane())
+        world.add_robot(tmp_path / f"{k}.xml")
+        q = world.initial_q.copy()
+        q[2:] = x, y, z, w
+        problem = world.problem(q, np.zeros(world.nv), dt=1e-3)
+        assert len(problem.gap) == 1
+        asked = random.normal(size=2)
+        solution = stiction.inverse(problem, [0, 1], asked, law)
+        assert solution.status == "solved"
+        assert solution.v[1] >= max(asked[1], 0.0) - 1e-9
+        if law != "anitescu":  # which opens a contact that slips
+            assert solution.v[1] == pytest.approx(max(asked[1], 0.0), abs=1e-9)
+        assert np.abs(solution.impulses).max() < 2.0 * (np.abs(asked).sum() + 1.0)

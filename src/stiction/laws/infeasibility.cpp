@@ -15,8 +15,9 @@ using Eigen::Index;
 using Eigen::Vector3d;
 using Row = Eigen::Matrix<double, 1, 1>;
 
-constexpr double kProofWork = 1e11;  // pivots times the square of the free velocities after which no proof is sought among the contacts
-constexpr int kDiscVertices = 64;    // of the disc's, among which a proof is sought
+constexpr double kProofWork = 1e11;     // pivots times the square of the free velocities after which no proof is sought among the contacts
+constexpr double kRoundedWork = 1e-13;  // of the largest velocity along a generator, below which one is rounding
+constexpr int kDiscVertices = 64;       // of the disc's, among which a proof is sought
 
 const ContactTerms& term(const LawTerms& law, int i) { return law.contacts[i]; }
 
@@ -135,8 +136,11 @@ bool blame_fixed_row(const ProblemView& p, Reduction& reduction, InfeasibilityWo
 
 // The ray (ν, β) along which min |Aᵀx|²/2 + cᵀx over w.generators falls without end, if there is one; β stays in w.beta.
 bool follow_direction(const ReducedProblem& r, InfeasibilityWorkspace& w, GrowVector& nu) {
-  const Generators& g = w.generators;
+  Generators& g = w.generators;
   if (g.size() == 0) return false;
+  // Along a generator that nothing resists, velocities of rounding would be a fall without end as good as any.
+  const double rounding = kRoundedWork * largest_entry(g.c);
+  for (double& c : g.c) c = std::abs(c) <= rounding ? 0.0 : c;
   BoundedQp qp;
   qp.A = RowsView(g.storage.data(), g.size(), r.rank_bound(), r.rank_bound());
   qp.c = g.c;

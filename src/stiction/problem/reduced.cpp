@@ -113,6 +113,26 @@ void reduce_rows(Reduction& red, const BlockRows& from, BlockRows& to) {
   for (int i = 0; i < from.groups(); ++i) reduce_group(red, from, i, to);
 }
 
+// Rows of group g that prescribed coordinates settle but for rounding, as of a contact at the centre of a free joint, are zero in group k
+// of `to`: what an impulse along the rest of them would move is nothing of theirs.
+void drop_rounding(const Reduction& red, const BlockRows& from, int g, BlockRows& to, int k) {
+  constexpr double kRounding = 1e-13;  // of the group's largest entry: each is a sum of a few products
+  double whole = 0.0;
+  for (int e = from.entry_begin(g); e < from.entry_end(g); ++e) whole = std::max(whole, from.entry(e).cwiseAbs().maxCoeff());
+  for (int i = 0; i < from.height(); ++i) {
+    double free = 0.0;
+    for (int e = from.entry_begin(g); e < from.entry_end(g); ++e) {
+      const std::size_t first = static_cast<std::size_t>(from.col_offset(from.entry_block(e)));
+      const auto row = from.entry(e).row(i);
+      for (Index j = 0; j < row.size(); ++j) {
+        if (red.is_prescribed[first + static_cast<std::size_t>(j)] == 0) free = std::max(free, std::abs(row[j]));
+      }
+    }
+    if (free > kRounding * whole) continue;
+    for (int e = to.entry_begin(k); e < to.entry_end(k); ++e) to.entry(e).row(i).setZero();
+  }
+}
+
 // One column per compliant row: R λ is the velocity of a coordinate that nothing else moves. Gives their number.
 int add_compliant_columns(const ProblemView& p, Reduction& red) {
   int columns = 0;
@@ -158,6 +178,7 @@ void reduce_bounded(const ProblemView& p, Reduction& red) {
     Eigen::Matrix<double, 1, 1> w(-p.b[row]);
     p.J_b.add_group_product(row, red.v_free, w);
     reduce_group(red, p.J_b, row, out.Bt);
+    if (!p.prescribed.empty()) drop_rounding(red, p.J_b, row, out.Bt, kept);
     if (moves_nothing(out.Bt, kept)) {
       out.Bt.truncate(kept);
       red.fixed.push_back(row);
@@ -240,6 +261,7 @@ void reduce(const ProblemView& p, Reduction& red, const ReduceOptions& options) 
                    red.block_sizes.size() != red.coupled_of.size();
   find_free_motion(p, columns, red);  // before the rows are picked apart: J times v_free brings J into the cache in order
   reduce_rows(red, p.J, out.Rt);
+  for (int i = 0; i < p.contacts() && !p.prescribed.empty(); ++i) drop_rounding(red, p.J, i, out.Rt, i);
   normal_offset(p, out.offset);
   out.mu = p.mu;
   find_closed(p, out.closed);

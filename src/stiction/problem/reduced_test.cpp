@@ -155,6 +155,25 @@ TEST(Reduce, PrescribedCoordinates) {
   expect_reduction_matches(p, C, p.v_prescribed, 12);
 }
 
+// A contact at the centre of a joint that is left free, and a row there: their velocities are those of what is prescribed.
+TEST(Reduce, WhatIsLeftOfRowsIsNoneWhereItIsRounding) {
+  ContactProblem p = three_bodies(3);
+  p.prescribed = {0, 1, 2, 6, 7, 8, 9, 10, 11, 12, 13, 14};  // the last three velocities of the first body are free
+  p.v_prescribed = VectorXd::Random(12);
+  MatrixXd J = p.J.to_dense();
+  J.block(0, 3, 2, 3) *= 3e-17;
+  J.block(2, 3, 1, 3) *= 1e-9;
+  p.J = BlockRows::from_dense(3, J, p.M.sizes());
+  add_rows(p, J.topRows(3), 0.0, 1.0);
+  Reduction red;
+  reduce(p, red);
+  const MatrixXd Rt = red.reduced.Rt.to_dense();
+  EXPECT_TRUE(Rt.topRows(2).isZero(0.0));
+  EXPECT_GT(Rt.row(2).norm(), 0.0);
+  EXPECT_EQ(red.fixed, (std::vector<int>{0, 1}));
+  EXPECT_NEAR(red.reduced.u_free[0], J.row(0) * red.v_free, 1e-15);
+}
+
 TEST(Reduce, BilateralRowsAcrossBlocksAndRedundant) {
   ContactProblem p = three_bodies(3);
   MatrixXd C = MatrixXd::Random(4, 15);
