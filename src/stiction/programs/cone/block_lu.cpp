@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cstring>
 
 #include "stiction/programs/cone/dense_lu.hpp"
 #include "stiction/programs/cone/six.hpp"
@@ -155,7 +156,7 @@ std::ptrdiff_t BlockLu::block_offset(int row, int column) const {
 }
 
 void BlockLu::set_identity() {
-  std::ranges::fill(values_, 0.0);
+  std::memset(values_.data(), 0, values_.size() * sizeof(double));  // in the widest stores there are: a fill would be one number at a time
   for (int p = 0; p < blocks(); ++p) {
     const int n = size_at(p);
     for (int i = 0; i < n; ++i) values_[diagonal_[p] + std::ptrdiff_t{i} * n + i] = 1.0;
