@@ -25,12 +25,6 @@ constexpr double kResting = 1e-4;        // of the energy: joints that carry les
 
 Quaterniond rotation(const Eigen::Ref<const VectorXd>& q, int first) { return Quaterniond(Eigen::Vector4d(q.segment<4>(first + 3))); }
 
-/// Centre of mass of a tree in the axes of its free root, from M = [m I, -m [c]; m [c], .].
-template <class Matrix>
-Vector3d center(const Matrix& M) {
-  return Vector3d(M(5, 1), M(3, 2), M(4, 0)) / M(0, 0);
-}
-
 struct Momenta {
   Vector3d linear, spin;
 };
@@ -41,7 +35,7 @@ Momenta momenta(const Matrix& M, const Vector& v, const Quaterniond& R) {
   Vector6d both = Vector6d::Zero();
   for (Eigen::Index j = 0; j < v.size(); ++j) both += v[j] * M.col(j).template head<6>();
   const Vector3d l = both.head<3>(), k = both.tail<3>();
-  return {R * l, R * Vector3d(k - center(M).cross(l))};
+  return {R * l, R * Vector3d(k - center_of(M).cross(l))};
 }
 
 /// -Σ m g·c of the bodies in `data`, moved by `shift`, less what is compensated.
@@ -95,7 +89,7 @@ void EnergyMomentum::start(const World& world, double h, double loop_recovery, c
     const Momenta before = momenta(M, v, R);
     tree.momentum = before.linear;
     tree.spin = before.spin;
-    tree.com = from.q.segment<3>(tree.root_q) + R * center(M);
+    tree.com = from.q.segment<3>(tree.root_q) + R * center_of(M);
     origin_.segment<3>(tree.first) = R * Vector3d(from.v.segment<3>(tree.first));
   }
 }
@@ -165,9 +159,9 @@ void EnergyMomentum::balance(const World& world, double h, const WorldData& data
   const double mass = M(0, 0);
   const Momenta after = momenta(M_plus, last_.v.segment(tree.first, tree.size), R_plus);
   const Vector3d flight = 0.5 * h / mass * (tree.momentum + after.linear);
-  const Vector3d place = tree.com + flight - R_plus * center(M_plus), shift = place - last_.q.segment<3>(tree.root_q);
+  const Vector3d place = tree.com + flight - R_plus * center_of(M_plus), shift = place - last_.q.segment<3>(tree.root_q);
   last_.q.segment<3>(tree.root_q) = place;
-  const Vector3d c = center(M), change_P = R_m.inverse() * Vector3d(after.linear - tree.momentum);
+  const Vector3d c = center_of(M), change_P = R_m.inverse() * Vector3d(after.linear - tree.momentum);
   Vector3d force = mass * (R_m.inverse() * world.gravity()), moment = c.cross(force);
   for (const int b : tree.bodies) {
     const Body& body = world.bodies()[b];
@@ -275,13 +269,13 @@ void EnergyMomentum::finish(const World& world, double h, const PhasePoint& from
     const Quaterniond R = rotation(last_.q, tree.root_q);
     const auto M = inertia_of(end_, tree);
     const Momenta after = momenta(M, last_.v.segment(tree.first, tree.size), R);
-    last_.q.segment<3>(tree.root_q) = tree.com + 0.5 * h / M(0, 0) * (tree.momentum + after.linear) - R * center(M);
+    last_.q.segment<3>(tree.root_q) = tree.com + 0.5 * h / M(0, 0) * (tree.momentum + after.linear) - R * center_of(M);
     const Vector3d shift = rotation(at.q, tree.root_q) * Vector3d(v_path.segment<3>(tree.first));
     v_path.segment<3>(tree.first) = R.inverse() * shift;
   }
   end.q = last_.q;
   end.v = last_.v;
-  if (!v_path.isZero(0.0)) move(world, h, v_path, end.q, end.v);
+  if (!v_path.isZero(0.0)) move(world, &end_.M, h, v_path, end.q, end.v);
 }
 
 }  // namespace stiction

@@ -13,11 +13,6 @@ Eigen::Quaterniond rotation(const Joint& joint, const Eigen::Ref<const VectorXd>
   return Eigen::Quaterniond(Eigen::Vector4d(q.segment<4>(joint.q + 3)));
 }
 
-/// In the frame of a free joint's body, the point whose velocity is constant in flight.
-Vector3d steady_point(const World& world, const Joint& joint) {
-  return joint.robot < 0 ? world.bodies()[joint.body].com : Vector3d::Zero();
-}
-
 constexpr int kMostNewton = 10;              // from ω it converges quadratically wherever h |ω| < 1, in two to four
 constexpr double kMomentumRounding = 1e-15;  // of |Iω|: below, the midpoint is as exact as its equation
 
@@ -49,6 +44,12 @@ Vector3d implicit_part(const Eigen::Matrix3d& I, const Vector3d& omega, double h
 
 }  // namespace
 
+Vector3d steady_point(const World& world, const BlockDiagonal& M, const Joint& base) {
+  if (base.robot < 0) return world.bodies()[base.body].com;
+  const int first = base.v - M.offset(base.block);
+  return center_of(M.block(base.block).block<6, 6>(first, first));
+}
+
 Vector3d gyroscopic_impulse(const BlockDiagonal& M, const Joint& base, const Vector3d& omega, double h) {
   return implicit_part(locked_inertia(M, base), omega, h);
 }
@@ -56,7 +57,7 @@ Vector3d gyroscopic_impulse(const BlockDiagonal& M, const Joint& base, const Vec
 void add_convective(const World& world, ContactProblem& p) {
   for (const Joint& joint : world.joints()) {
     if (joint.kind != JointKind::free) continue;
-    const Vector3d omega = p.v.segment<3>(joint.v + 3), v = p.v.segment<3>(joint.v) + omega.cross(steady_point(world, joint)),
+    const Vector3d omega = p.v.segment<3>(joint.v + 3), v = p.v.segment<3>(joint.v) + omega.cross(steady_point(world, p.M, joint)),
                    c = p.dt * omega.cross(v);
     const int first = p.M.offset(joint.block);
     p.impulse.segment(first, p.M.block_size(joint.block)).noalias() += p.M.block(joint.block).middleCols<3>(joint.v - first).lazyProduct(c);
@@ -65,11 +66,12 @@ void add_convective(const World& world, ContactProblem& p) {
   }
 }
 
-void move(const World& world, double h, Eigen::Ref<VectorXd> v_path, Eigen::Ref<VectorXd> q, Eigen::Ref<VectorXd> v) {
+void move(const World& world, const BlockDiagonal* M, double h, Eigen::Ref<VectorXd> v_path, Eigen::Ref<VectorXd> q,
+          Eigen::Ref<VectorXd> v) {
   for (const Joint& joint : world.joints()) {
     if (joint.kind != JointKind::free) continue;
     const Eigen::Quaterniond R = rotation(joint, q);
-    const Vector3d c = steady_point(world, joint);
+    const Vector3d c = M == nullptr ? Vector3d(Vector3d::Zero()) : steady_point(world, *M, joint);
     q.segment<3>(joint.q) += h * (R * Vector3d(v_path.segment<3>(joint.v)));
     v_path.segment<3>(joint.v).setZero();  // `integrate` would bend the path by the spin
     v.segment<3>(joint.v) = R * (v.segment<3>(joint.v) + Vector3d(v.segment<3>(joint.v + 3)).cross(c));
@@ -78,7 +80,8 @@ void move(const World& world, double h, Eigen::Ref<VectorXd> v_path, Eigen::Ref<
   for (const Joint& joint : world.joints()) {
     if (joint.kind != JointKind::free) continue;
     const Vector3d v_c = v.segment<3>(joint.v), omega = v.segment<3>(joint.v + 3);
-    v.segment<3>(joint.v) = rotation(joint, q).inverse() * v_c - omega.cross(steady_point(world, joint));
+    const Vector3d c = M == nullptr ? Vector3d(Vector3d::Zero()) : steady_point(world, *M, joint);
+    v.segment<3>(joint.v) = rotation(joint, q).inverse() * v_c - omega.cross(c);
   }
 }
 

@@ -14,8 +14,9 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kNotable = 0.05;  // of a tree's kinetic energy: what a whole step may gain
-constexpr double kFast = 0.11;     // rad, 4 φ² = kNotable: of arms, legged robots and chains of 16 links in flight, e < 4 φ² of T
+constexpr double kNotable = 0.05;  // of a tree's kinetic energy: what the scheme may give it in all
+constexpr double kLeast = 1e-4;    // of it: a step that gains less is not solved again, whatever was given before
+constexpr double kFast = 0.06;     // rad: of 20000 double pendulums with spinning bases e was 14 φ² of T at most, of chains 4 φ²
 constexpr double kResting = 1e-8;  // of it: joints that carry less have nothing to give
 constexpr double kGain = 0.5;      // a solve again that leaves more than this of the excess leads nowhere; half of the step makes a quarter
 
@@ -50,6 +51,7 @@ JointEnergy::JointEnergy(const World& world) : start_(world), end_(world) {
   for (KinematicTree& tree : kinematic_trees(world)) {
     if (tree.size > (tree.is_free ? 6 : 1)) trees_.emplace_back().KinematicTree::operator=(std::move(tree));
   }
+  given_.assign(trees_.size(), 0.0);
   impulse_.setZero(world.nv());
   scratch_.setZero(world.nv());
 }
@@ -63,17 +65,30 @@ bool JointEnergy::is_due(const World& world, double h, double share, const Eigen
     for (std::size_t i = 0; i < tree.joints.size(); ++i) {
       const Joint& joint = world.joints()[tree.joints[i]];
       turns_[i] = tree.before[i] < 0 ? 0.0 : turns_[tree.before[i]];
-      if (joint.kind == JointKind::free || joint.kind == JointKind::prismatic) continue;
-      turns_[i] += h * std::max(v.segment(joint.v, joint.nv).norm(), v_plus.segment(joint.v, joint.nv).norm());
+      if (joint.kind == JointKind::prismatic) continue;
+      const bool free = joint.kind == JointKind::free;  // of which the last three velocities turn
+      const int first = joint.v + (free ? 3 : 0), size = free ? 3 : joint.nv;
+      turns_[i] += h * std::max(v.segment(first, size).norm(), v_plus.segment(first, size).norm());
       if (turns_[i] > fast) return true;
     }
   }
   return false;
 }
 
+void JointEnergy::reset() { std::ranges::fill(given_, 0.0); }
+
 void JointEnergy::start() {
   last_ = kInfinity;
-  for (Tree& tree : trees_) tree.is_braked = false;
+  for (Tree& tree : trees_) tree.is_braked = false, tree.gain = 0.0;
+}
+
+JointEnergy::Progress JointEnergy::change_of_problem() {
+  last_ = kInfinity;
+  return Progress::moved;
+}
+
+void JointEnergy::keep() {
+  for (std::size_t k = 0; k < trees_.size(); ++k) given_[k] += trees_[k].gain;
 }
 
 // h w·C v as the step has it: of bias, less that of weight and springs, and of what is left out of bias for roots that move freely, and
@@ -87,7 +102,8 @@ double JointEnergy::work(const World& world, double h, const Tree& tree, const P
     if (joint.stiffness != 0.0) power -= mean_[joint.v] * joint.stiffness * (at.q[joint.q] - joint.spring_reference);
     const Vector6d& V = data.V_WB[joint.body];
     if (joint.kind != JointKind::free) continue;
-    convective = V.tail<3>().cross(V.head<3>());
+    const Vector3d c = data.X_WB[joint.body].linear() * steady_point(world, data.M, joint);
+    convective = V.tail<3>().cross(V.head<3>() + V.tail<3>().cross(c));
     power -= mean_.segment<3>(joint.v + 3).dot(gyroscopic_impulse(data.M, joint, at.v.segment<3>(joint.v + 3), h)) / h;
   }
   for (const int b : tree.bodies) {
@@ -100,7 +116,7 @@ double JointEnergy::work(const World& world, double h, const Tree& tree, const P
   return h * power;
 }
 
-JointEnergy::Progress JointEnergy::advance(const World& world, double h, double share, const PhasePoint& from, const PhasePoint& at,
+JointEnergy::Progress JointEnergy::advance(const World& world, double h, const PhasePoint& from, const PhasePoint& at,
                                            const WorldData& data, const GrowVector& v_plus, std::span<const Vector6d> V_plus,
                                            const PhasePoint& end) {
   if (!within_reach(end.q)) return Progress::settled;  // the step will be refused
@@ -113,15 +129,17 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double h, double 
   body_velocities(world, end_, end.v, V_end_);
   mean_ = 0.5 * (at.v + v_plus);
   double excess = 0.0;
-  for (Tree& tree : trees_) {
+  for (std::size_t k = 0; k < trees_.size(); ++k) {
+    Tree& tree = trees_[k];
     const double at_start = kinetic_energy(world, tree, data, at.v), after = kinetic_energy(world, tree, end_, V_end_);
     const double before = starts_there ? at_start : kinetic_energy(world, tree, start_, V_start_), whole = std::max(before, after);
     const double e = after - before - (kinetic_energy(world, tree, data, v_plus) - at_start) - work(world, h, tree, at, data, V_plus);
     const int root = tree.is_free ? 6 : 0, n = tree.size - root;
     const auto w = mean_.segment(tree.first + root, n);
     auto p = impulse_.segment(tree.first + root, n);
-    const double left = e + (tree.is_braked ? w.dot(p) : 0.0);
-    if (left <= share * kNotable * whole) continue;
+    tree.gain = e + (tree.is_braked ? w.dot(p) : 0.0);
+    given_[k] = std::clamp(given_[k], -kNotable * before, kNotable * before);
+    if (tree.gain <= std::max(kNotable * whole - given_[k], kLeast * whole)) continue;
     const auto M = inertia_of(data, tree);
     auto y = scratch_.head(n);
     y.noalias() = M.bottomRightCorner(n, n) * w;
@@ -133,7 +151,7 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double h, double 
     if (!(carried > kResting * whole)) continue;
     tree.is_braked = true;
     p = -e / carried * y;
-    excess = std::max(excess, left / whole);
+    excess = std::max(excess, tree.gain / whole);
   }
   if (excess == 0.0) return Progress::settled;
   const bool leads_on = excess < kGain * last_;

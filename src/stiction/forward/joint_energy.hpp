@@ -3,11 +3,12 @@
 // Semi-implicit Euler and Moreau's midpoint hold M and C(q, v) v of one configuration, `at`, over the step. What links that swing about
 // each other gain by that, beyond the work of forces, contacts and limits, is
 //   e = T(q⁺, v⁺) - T(q, v) - (T_at(v⁺) - T_at(v)) - h w·C v,   w = (v + v⁺)/2       zero for exact motion, for vᵀ(Ṁ - 2 C) v = 0
-// of either sign, and in free flight at most 4 φ² of T, φ the angle by which the joints from a root to a leaf turn within the step, summed.
-// A step that would gain more than a twentieth of T has its joints braked by an impulse along w_j, in the inertia that they feel, whose
-// work is -e: inside a tree, so that it changes neither its momentum nor its angular momentum. What a step loses stays lost. e is that of
-// v⁺, so the step is solved again until the two agree, and halved where that leads nowhere. Steps of φ below kFast are those of the scheme,
-// to the bit.
+// of either sign and of the order of φ² T, φ the angle by which the root, if it is free, and the joints on the way to a leaf turn within
+// the step, summed. A step with which the scheme would have given a tree more than a twentieth of T, all steps before counted, has its
+// joints braked by an impulse along w_j, in the inertia that they feel, whose work is -e: inside a tree, so that it changes neither its
+// momentum nor its angular momentum. What was given or lost in excess of a twentieth of what T is by now is forgotten: it went into heat,
+// or stays lost. e is that of v⁺, so the step is solved again until the two agree, and halved where that leads nowhere. Steps of φ below
+// kFast are those of the scheme, to the bit, and not counted.
 #pragma once
 
 #include <span>
@@ -22,28 +23,41 @@ class JointEnergy {
  public:
   explicit JointEnergy(const World& world);
 
+  /// What the scheme has given so far is forgotten.
+  void reset();
   /// A step begins: no joint is braked.
   void start();
+  /// The step is taken: what the scheme gives with it counts.
+  void keep();
   /// Whether a step of length h from v to v_plus (nv), a `share` of a whole one, turns joints by so much that there may be something to
   /// take back.
   bool is_due(const World& world, double h, double share, const Eigen::Ref<const Eigen::VectorXd>& v,
               const Eigen::Ref<const Eigen::VectorXd>& v_plus);
   enum class Progress { settled, moved, diverged };
+  /// The step is to be solved again for another reason: how far the last solve came says nothing about the next.
+  Progress change_of_problem();
   /// Of that step from `from`, evaluated at `at`, where `data` is, to v_plus (in the axes of `at`), by which bodies have V_plus, and `end`.
   /// moved: the impulse is another one, and the step is to be solved again. diverged: that leads nowhere.
-  Progress advance(const World& world, double h, double share, const PhasePoint& from, const PhasePoint& at, const WorldData& data,
+  Progress advance(const World& world, double h, const PhasePoint& from, const PhasePoint& at, const WorldData& data,
                    const GrowVector& v_plus, std::span<const Vector6d> V_plus, const PhasePoint& end);
   /// The impulse, onto the known impulse (nv) of a problem.
   void add_impulse(GrowVector& impulse) const;
+  /// Writes or reads what the next step depends on (base/archive.hpp).
+  template <class Archive>
+  void carry(Archive& archive) {
+    archive(given_);
+  }
 
  private:
   struct Tree : KinematicTree {
     bool is_braked = false;  ///< has an impulse
+    double gain = 0.0;       ///< J, by the scheme, less what the brake takes back
   };
   double work(const World& world, double h, const Tree& tree, const PhasePoint& at, const WorldData& data,
               std::span<const Vector6d> V_plus) const;
 
   std::vector<Tree> trees_;
+  std::vector<double> given_;  ///< per tree, by the scheme in all steps so far (J)
   WorldData start_, end_;
   std::vector<Vector6d> V_start_, V_end_;     ///< per body
   Eigen::VectorXd impulse_, mean_, scratch_;  ///< nv

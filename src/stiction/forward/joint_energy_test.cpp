@@ -55,7 +55,7 @@ TEST_P(JointEnergyOf, AFlyingChainIsBounded) {
   }
   fmt::print("[ flight   ] {}: {:.2f} of the energy at most, turns by {:.2f} rad, {} steps halved\n", to_string(GetParam()), most / start,
              turn, halved);
-  EXPECT_LT(most, 16.0 * start);
+  EXPECT_LT(most, 1.1 * start);
 }
 
 /// Two rods on a hinge across them, above the ground.
@@ -121,6 +121,32 @@ TEST_P(JointEnergyOf, AStepInFlightIsBrakedByWhatItGains) {
   }
   fmt::print("[ braked   ] {} of 1000, {} halved\n", braked, halved);
   EXPECT_GT(braked, 5);
+}
+
+/// The joints' stiffness holds the shape; the base is the link at the end, far from the centre of mass.
+TEST_P(JointEnergyOf, ARobotThatSpinsAboutAPointFarFromItsBaseKeepsItsEnergy) {
+  WorldBuilder builder;
+  builder.set_gravity(Eigen::Vector3d::Zero());
+  builder.add_robot_text(
+      "<mujoco><worldbody><body><freejoint/><geom type='sphere' size='0.05' mass='1'/>"
+      "<body pos='0.5 0 0'><joint type='hinge' axis='1 0 0'/><geom type='box' size='0.05 0.1 0.2' mass='3' contype='0' conaffinity='0'/>"
+      "</body></body></worldbody></mujoco>");
+  const World world = builder.build();
+  StepOptions options;
+  options.scheme = GetParam();
+  options.assemble.dt = 5e-3;
+  Stepper stepper(world, make_scene(world, 0.5), options);
+  State state = initial_state(world);
+  state.v.segment<3>(3) << 0.0, 0.0, 20.0;
+  WorldData data(world);
+  update(world, state.q, state.v, data);
+  const double start = kinetic_energy(world, data, state.v);
+  for (int k = 0; k < 1000; ++k) {
+    const StepReport report = stepper.step(VectorXd::Zero(world.nv()), state);
+    ASSERT_TRUE(report.accepted && !report.halved) << k;
+  }
+  update(world, state.q, state.v, data);
+  EXPECT_NEAR(kinetic_energy(world, data, state.v), start, 1e-9 * start);
 }
 
 TEST_P(JointEnergyOf, ARobotThatSpinsAsOneBodyKeepsItsEnergy) {

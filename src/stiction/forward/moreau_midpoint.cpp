@@ -11,25 +11,30 @@
 // that of v. One evaluation per step, as in semi-implicit Euler.
 // Departures from [G14]: F(q) u is the exponential of a body's rotation, at both halves in the axes of their beginning; straight flight
 // and the rotation of free bodies are those of free_motion.hpp; joint damping and springs are taken at v⁺ and q⁺, stable at any h.
+#include <algorithm>
+
 #include "stiction/base/errors.hpp"
 #include "stiction/forward/free_motion.hpp"
 #include "stiction/forward/scheme.hpp"
 
 namespace stiction {
 
-void begin_moreau(const World& world, double h, const PhasePoint& start, GrowVector& v_path, PhasePoint& at) {
+void begin_moreau(const World& world, double h, const PhasePoint& start, WorldData& data, GrowVector& v_path, PhasePoint& at) {
   require_size("q", start.q.size(), world.nq());
   require_size("v", start.v.size(), world.nv());
   at = start;
   v_path = start.v;
-  move(world, 0.5 * h, v_path, at.q, at.v);
+  const bool floats = std::ranges::any_of(world.joints(), [](const Joint& j) { return j.kind == JointKind::free && j.robot >= 0; });
+  if (floats) update(world, start.q, start.v, data);  // a free body's centre of mass is known without
+  move(world, &data.M, 0.5 * h, v_path, at.q, at.v);
 }
 
-void finish_moreau(const World& world, double h, const PhasePoint& at, const GrowVector& v_plus, GrowVector& v_path, PhasePoint& end) {
+void finish_moreau(const World& world, double h, const BlockDiagonal& M, const PhasePoint& at, const GrowVector& v_plus, GrowVector& v_path,
+                   PhasePoint& end) {
   end.q = at.q;
   end.v = v_plus;
   v_path = 2.0 * v_path - v_plus;  // the shift belongs to the whole step, v⁺ to its second half
-  move(world, 0.5 * h, v_path, end.q, end.v);
+  move(world, &M, 0.5 * h, v_path, end.q, end.v);
 }
 
 }  // namespace stiction

@@ -76,7 +76,7 @@ bool runge_kutta(Integrator integrator, const World& world, double s, const Phas
   if (integrator == Integrator::symplectic_euler) {
     end.v += s * w.v_rate[0];
     w.path = end.v;
-    move(world, s, w.path, end.q, end.v);
+    move(world, nullptr, s, w.path, end.q, end.v);  // `add_turning` is the acceleration of origins
     return within_reach(end.q) && end.v.allFinite();
   }
   end.v = w.start_v;

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "stiction/model/dynamics.hpp"
 #include "stiction/model/world.hpp"
 #include "stiction/problem/contact_problem.hpp"
 
@@ -36,17 +37,20 @@ struct SchemeRow {
   double spring_ahead;   ///< joint springs are taken where this many h v⁺ lead from the configuration at which all else is
   double damping_share;  ///< joint damping is taken at v + this share of v⁺ - v
   bool midpoint;         ///< gaps are those of half a step ahead
-  /// From the start of a step of length h to where everything is evaluated.
-  void (*begin)(const World& world, double h, const PhasePoint& start, GrowVector& v_path, PhasePoint& at);
-  /// The end of the step. v_plus (nv): velocity after it, in the axes of `at`; v_path: v_plus + δ, where h δ is the shift of positions.
-  /// Null where the scheme is implicit (EnergyMomentum).
-  void (*finish)(const World& world, double h, const PhasePoint& at, const GrowVector& v_plus, GrowVector& v_path, PhasePoint& end);
+  /// From the start of a step of length h to where everything is evaluated. data is scratch.
+  void (*begin)(const World& world, double h, const PhasePoint& start, WorldData& data, GrowVector& v_path, PhasePoint& at);
+  /// The end of the step; M is that at `at`. v_plus (nv): velocity after it, in the axes of `at`; v_path: v_plus + δ, where h δ is the
+  /// shift of positions. Null where the scheme is implicit (EnergyMomentum).
+  void (*finish)(const World& world, double h, const BlockDiagonal& M, const PhasePoint& at, const GrowVector& v_plus, GrowVector& v_path,
+                 PhasePoint& end);
 };
 const SchemeRow& row_of(Scheme scheme);
 
-void begin_euler(const World& world, double h, const PhasePoint& start, GrowVector& v_path, PhasePoint& at);
-void finish_euler(const World& world, double h, const PhasePoint& at, const GrowVector& v_plus, GrowVector& v_path, PhasePoint& end);
-void begin_moreau(const World& world, double h, const PhasePoint& start, GrowVector& v_path, PhasePoint& at);
-void finish_moreau(const World& world, double h, const PhasePoint& at, const GrowVector& v_plus, GrowVector& v_path, PhasePoint& end);
+void begin_euler(const World& world, double h, const PhasePoint& start, WorldData& data, GrowVector& v_path, PhasePoint& at);
+void finish_euler(const World& world, double h, const BlockDiagonal& M, const PhasePoint& at, const GrowVector& v_plus, GrowVector& v_path,
+                  PhasePoint& end);
+void begin_moreau(const World& world, double h, const PhasePoint& start, WorldData& data, GrowVector& v_path, PhasePoint& at);
+void finish_moreau(const World& world, double h, const BlockDiagonal& M, const PhasePoint& at, const GrowVector& v_plus, GrowVector& v_path,
+                   PhasePoint& end);
 
 }  // namespace stiction

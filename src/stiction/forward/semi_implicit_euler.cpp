@@ -8,12 +8,16 @@
 
 namespace stiction {
 
-void begin_euler(const World& /*world*/, double /*h*/, const PhasePoint& start, GrowVector& /*v_path*/, PhasePoint& at) { at = start; }
+void begin_euler(const World& /*world*/, double /*h*/, const PhasePoint& start, WorldData& /*data*/, GrowVector& /*v_path*/,
+                 PhasePoint& at) {
+  at = start;
+}
 
-void finish_euler(const World& world, double h, const PhasePoint& at, const GrowVector& v_plus, GrowVector& v_path, PhasePoint& end) {
+void finish_euler(const World& world, double h, const BlockDiagonal& M, const PhasePoint& at, const GrowVector& v_plus, GrowVector& v_path,
+                  PhasePoint& end) {
   end.q = at.q;
   end.v = v_plus;
-  move(world, h, v_path, end.q, end.v);
+  move(world, &M, h, v_path, end.q, end.v);
 }
 
 }  // namespace stiction

@@ -129,6 +129,7 @@ class Stepper {
     times_.carry(archive);
     springs_.carry(archive);
     correction_.carry(archive);
+    energy_.carry(archive);
     stiction::carry(archive, workspace_);
   }
 
