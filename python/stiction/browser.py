@@ -106,7 +106,7 @@ class Browser:
         """Shows a page, a file or an http address, until it is drawn. size: in pixels of its style sheet, of which one
         is `density` pixels of the picture. drawn: a promise in JavaScript that ends then; DRAWN is for `stiction.page`.
         """
-        if not str(address).startswith("http"):
+        if not str(address).startswith(("http:", "https:", "file:")):
             page, hash_, fragment = os.fspath(address).partition("#")
             address = pathlib.Path(page).resolve().as_uri() + hash_ + fragment
         self.resize(size, density)

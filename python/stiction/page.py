@@ -72,6 +72,7 @@ def content_of(
         run |= {"bodyNames": trajectory.body_names, "collision": drawn.collision, "visual": drawn.visual}
         run |= {"ground": drawn.ground, "path": drawn.path, "opacity": drawn.opacity}
         run |= {"opacities": drawn.opacities, "movable": drawn.movable, "tendons": drawn.tendons}
+        run |= {"planes": drawn.planes}
         run |= {"weight": drawn.weight, "targetNames": trajectory.target_names, "charts": charts}
         runs.append(run | {"arrays": {key: packer.add(array) for key, array in arrays.items()}})
     if live:

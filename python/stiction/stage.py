@@ -100,7 +100,8 @@ class DrawnRun:
     """A run's part of the scene. bodies: indices of those drawn, in the order of `frames`, their nodes; collision:
     nodes of shapes that visuals take the place of; visual: theirs; movable: those of both that a drag may move;
     opacities: of the visuals that let light through; tendons: their color and, by the places of their bodies in
-    `bodies`, their points; ground: height of its lowest contact point (m), on which the path
+    `bodies`, their points; planes: nodes, their poses (position, quaternion w x y z) and the distance of their lines
+    (m), by which they go with what is followed; ground: height of its lowest contact point (m), on which the path
     of its centre of mass is drawn too."""
 
     root: str
@@ -112,6 +113,7 @@ class DrawnRun:
     movable: list[str] = dataclasses.field(default_factory=list)
     opacities: dict[str, float] = dataclasses.field(default_factory=dict)
     tendons: list[dict] = dataclasses.field(default_factory=list)
+    planes: list[dict] = dataclasses.field(default_factory=list)
     ground: float = 0.0
     path: bool = False
     opacity: float | None = None
@@ -133,6 +135,7 @@ class Stage:
         corners = bounds_of(first)
         self.size = max(float(np.max(corners[1] - corners[0])), 1e-3)
         weight = GRAVITY * float(first.body_mass.sum())
+        self.section = round_number(self.size)  # m between the stronger lines of a ground
         self.newtons_per_meter = 1.0 / round_number(self.size / weight) if weight > 0.0 else 1.0
         self.dot = 0.006 * self.size
         with contextlib.redirect_stdout(io.StringIO()):  # viser's own banner
@@ -186,6 +189,9 @@ class Stage:
                 self._add_shape(node, shape, OTHER_COLOR, opacity=OTHER_OPACITY)
             else:
                 self._add_shape(node, shape, color)
+            if shape.kind == "plane":
+                x, y, z, w = shape.placement[3:]
+                run.planes.append({"name": node, "pose": [*shape.placement[:3], w, x, y, z], "section": self.section})
             if moves or (index == 0 and shape.body in dressed and shape.kind != "plane"):
                 run.collision.append(node)
             if moves:
@@ -223,14 +229,14 @@ class Stage:
         x, y, z, w = shape.placement[3:]
         place = {"position": tuple(shape.placement[:3]), "wxyz": (w, x, y, z)}
         if shape.kind == "plane":
-            extent, cell = 40.0 * round_number(self.size), 0.5 * round_number(self.size)
+            extent, cell = 40.0 * round_number(self.size), 0.5 * self.section
             self.scene.add_grid(
                 node,
                 width=extent,
                 height=extent,
                 plane="xy",
                 cell_size=cell,
-                section_size=2 * cell,
+                section_size=self.section,
                 cell_color=(206, 210, 214),
                 section_color=(180, 185, 191),
                 plane_color=GROUND_COLOR,

@@ -106,7 +106,7 @@ def to_html(
     return page.page_of(page.content_of(list(trajectories), names, visuals), " and ".join(names))
 
 
-def _opened(page: str, size: tuple[int, int], folder: str) -> Browser:
+def opened(page: str, size: tuple[int, int], folder: str) -> Browser:
     """A browser that shows the page without its controls."""
     from .browser import Browser
 
@@ -114,7 +114,7 @@ def _opened(page: str, size: tuple[int, int], folder: str) -> Browser:
     file.write_text(page, encoding="utf-8")
     browser = Browser()
     try:
-        browser.open(f"{file}#plain", size)
+        browser.open(f"{file.as_uri()}?fixedDpr=1#plain", size)  # else viser draws fewer pixels where drawing is slow
     except BaseException:
         browser.__exit__()
         raise
@@ -123,7 +123,7 @@ def _opened(page: str, size: tuple[int, int], folder: str) -> Browser:
 
 def to_png(page: str, file: str | os.PathLike, at: float | None = None, size: tuple[int, int] = (1280, 800)) -> None:
     """A picture of one state of a page (`to_html`), drawn by a headless Chromium. at: its time (s); None: the end."""
-    with tempfile.TemporaryDirectory() as folder, _opened(page, size, folder) as browser:
+    with tempfile.TemporaryDirectory() as folder, opened(page, size, folder) as browser:
         browser.seek(1e9 if at is None else at)  # the page goes no further than the run
         command.write(file, browser.still_picture())
 
@@ -142,7 +142,7 @@ def to_mp4(page: str, file: str | os.PathLike, speed: float = 1.0, size: tuple[i
         film = imageio_ffmpeg.write_frames(beside, size, **options)
         film.send(None)
         try:
-            with tempfile.TemporaryDirectory() as folder, _opened(page, size, folder) as browser:
+            with tempfile.TemporaryDirectory() as folder, opened(page, size, folder) as browser:
                 start, end = (browser.evaluate(f"stiction.page.player.{edge}") for edge in ("start", "end"))
                 for k in range(int((end - start) / speed * rate) + 1):
                     browser.seek(start + k * speed / rate)

@@ -307,7 +307,7 @@ def test_an_interrupted_film_leaves_the_one_that_is_there(tmp_path, monkeypatch)
 
     film = tmp_path / "film.mp4"
     film.write_bytes(b"what was there")
-    monkeypatch.setattr(view, "_opened", interrupted)
+    monkeypatch.setattr(view, "opened", interrupted)
     with pytest.raises(KeyboardInterrupt):
         view.to_mp4("", film)
     assert film.read_bytes() == b"what was there"

@@ -141,7 +141,7 @@ class Page {
 
   // Where a run stands: under the camera if it is followed, beside the first if they are compared so.
   place(view, index, k) {
-    const center = view.states.at(index).center, start = this.views[0].states.at(0).center;
+    const center = view.states.at(index).center, start = this.views[0].states.center;  // of the recorded states: those received are forgotten
     const moved = this.options.follow ? [start[0] - center[0], start[1] - center[1], 0] : [0, 0, 0];
     if (this.options.beside && k > 0) moved[1] += 1.2 * this.content.size;
     return moved;

@@ -124,6 +124,10 @@ class RunView {
       messages.push({ type: "SetOrientationMessage", name, wxyz: turn, owner: "" });
     });
     messages.push({ type: "SetPositionMessage", name: this.run.root, position: moved, owner: "" });
+    for (const { name, pose, section } of this.run.planes) {  // their lines stay where they are, and what is followed stays on them
+      const [x, y] = placed([0, 0, 0, pose[3], ...pose.slice(4).map(part => -part)], moved).map(away => -section * Math.round(away / section));
+      messages.push({ type: "SetPositionMessage", name, position: options.follow ? placed(pose, [x, y, 0]) : pose.slice(0, 3), owner: "" });
+    }
     messages.push(...this.visible(this.run.root, options.run));
     const visuals = options.visuals && this.run.visual.length > 0;
     for (const name of this.run.visual) messages.push(...this.visible(name, visuals));
