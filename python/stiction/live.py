@@ -1,10 +1,11 @@
-"""A simulation that runs while it is looked at: paused, stepped, pushed and made slippery from the page."""
+"""What is looked at while it goes on: frames for pages, and a simulation that they pause, step and push."""
 
 from __future__ import annotations
 
 import json
 import threading
 import time
+import typing
 
 import numpy as np
 from websockets.exceptions import ConnectionClosed
@@ -39,20 +40,87 @@ class Push:
         return self.mass * PUSH_FREQUENCY * (PUSH_FREQUENCY * away - 2.0 * PUSH_DAMPING * speed)
 
 
-class LiveRun:
+class Stream:
+    """States of a world as frames for the pages that look at them. start: one step of it, which tells what is drawn.
+
+    view: what is looked at (m) and how large that is (m); None: what moves. bodies: indices of those drawn, which
+    `page.content_of` sets.
+    """
+
+    def __init__(self, world: _core.World, view: tuple[np.ndarray, float] | None = None) -> None:
+        self.world, self.view = world, view
+        self.start: Trajectory = of_simulation(_core.simulate(world, duration=_core.Stepper(world).dt))
+        self.bodies: list[int] = []
+        self.ended, self.frame, self.fresh = False, b"", threading.Condition()
+
+    def controls(self) -> dict | None:
+        """What the page's controls need to know; None: it has none."""
+        return None
+
+    def charts(self) -> list[frames.Chart]:
+        """Titles and names of the curves that frames carry values of."""
+        return []
+
+    def ask(self, request: dict) -> None:
+        """Does what a page asks for: nothing."""
+
+    def frame_of(
+        self, time: float, q: np.ndarray, contacts: typing.Sequence = (), values: typing.Sequence = ()
+    ) -> bytes:
+        """A state as the numbers that the page's `receive` takes. contacts: their arrays, in its order."""
+        poses = [_pose(self.world.pose(body, q)) for body in self.bodies]
+        center = self.world.center_of_mass(q) if self.start.body_mass.any() else np.zeros(3)
+        parts = [[time, len(contacts[0]) if contacts else 0], *poses, center, *contacts, values]
+        return np.concatenate([np.ravel(part) for part in parts]).astype("<f4").tobytes()
+
+    def publish(self, frame: bytes) -> None:
+        with self.fresh:
+            self.frame = frame
+            self.fresh.notify_all()
+
+    def stop(self) -> None:
+        self.ended = True
+        with self.fresh:
+            self.fresh.notify_all()
+
+    def stream(self, connection: ServerConnection) -> None:
+        """Sends frames to a page, the latest one where it is slow, and does what it asks."""
+        threading.Thread(target=self._send, args=(connection,), daemon=True).start()
+        try:
+            for message in connection:
+                try:
+                    self.ask(json.loads(message))
+                except (ValueError, TypeError, KeyError, IndexError) as error:
+                    print(f"stiction view: the page asked {message!r}: {error}", flush=True)
+        except ConnectionClosed:
+            pass
+
+    def _send(self, connection: ServerConnection) -> None:
+        sent = b""
+        try:
+            while True:
+                with self.fresh:
+                    while self.frame is sent and not self.ended:
+                        self.fresh.wait()
+                    sent = self.frame
+                if self.ended:
+                    return connection.close()
+                connection.send(sent)
+        except (ConnectionClosed, OSError):
+            pass
+
+
+class LiveRun(Stream):
     """A world that steps by itself in real time, and what a page may ask of it."""
 
     def __init__(self, world: _core.World) -> None:
-        self.world = world
+        super().__init__(world)
         self.stepper = _core.Stepper(world)
         self.report: _core.StepReport | None = None
-        self.running, self.speed, self.push, self.ended = True, 1.0, None, False
+        self.running, self.speed, self.push = True, 1.0, None
         self.lock = threading.RLock()
-        self.frame, self.fresh = b"", threading.Condition()
         self.joints = [joint for joint in world.joints if joint.v in set(world.actuated.tolist())]
         self.hold = bool(self.joints)
-        self.start: Trajectory = of_simulation(_core.simulate(world, duration=self.stepper.dt))
-        self.bodies: list[int] = []
         self.behind = 0.0  # s of simulated time that is due
 
     # ---- what a page asks ----
@@ -121,6 +189,9 @@ class LiveRun:
 
     # ---- what the page gets ----
 
+    def controls(self) -> dict:
+        return {"holds": bool(self.joints)}
+
     def charts(self) -> list[frames.Chart]:
         """Titles and names of the curves, in the order of `_values`."""
         names = {frames.FORCES: [frames.SIMULATED]}
@@ -147,28 +218,12 @@ class LiveRun:
         return [force, *torques, last[0], *parts, *times, len(contacts), last[1], 1e3 * last[2]]
 
     def _show(self) -> None:
-        """The state now, as the numbers that the page's `receive` takes."""
-        q, contacts = self.stepper.q, self.stepper.contacts
-        poses = [_pose(self.world.pose(body, q)) for body in self.bodies]
+        contacts = self.stepper.contacts
         impulse = np.linalg.norm(contacts.impulses, axis=1)
         slip = np.linalg.norm(contacts.velocities[:, 1:], axis=1)
         modes = np.where(impulse <= 1e-6 * impulse.max(initial=0.0), 0, np.where(slip <= SLOWEST_SLIP, 1, 2))
-        moves = self.start.body_mass.any()
-        parts = [
-            [self.stepper.time, len(contacts)],
-            *poses,
-            self.world.center_of_mass(q) if moves else np.zeros(3),
-            contacts.points,
-            contacts.forces,
-            contacts.frames[:, :, 0],
-            contacts.mu,
-            modes,
-            self._values(contacts),
-        ]
-        frame = np.concatenate([np.ravel(part) for part in parts]).astype("<f4").tobytes()
-        with self.fresh:
-            self.frame = frame
-            self.fresh.notify_all()
+        arrays = [contacts.points, contacts.forces, contacts.frames[:, :, 0], contacts.mu, modes]
+        self.publish(self.frame_of(self.stepper.time, self.stepper.q, arrays, self._values(contacts)))
 
     def run(self) -> None:
         """Steps in real time until `stop`."""
@@ -179,35 +234,6 @@ class LiveRun:
             start = time.monotonic()
             self.advance(pause)
             time.sleep(max(0.0, pause - (time.monotonic() - start)))
-
-    def stop(self) -> None:
-        self.ended = True
-        with self.fresh:
-            self.fresh.notify_all()
-
-    def stream(self, connection: ServerConnection) -> None:
-        """Sends frames to a page, the latest one where it is slow, and does what it asks."""
-        threading.Thread(target=self._send, args=(connection,), daemon=True).start()
-        try:
-            for message in connection:
-                try:
-                    self.ask(json.loads(message))
-                except (ValueError, TypeError, KeyError, IndexError) as error:
-                    print(f"stiction view: the page asked {message!r}: {error}", flush=True)
-        except ConnectionClosed:
-            pass
-
-    def _send(self, connection: ServerConnection) -> None:
-        sent = b""
-        try:
-            while not self.ended:
-                with self.fresh:
-                    while self.frame is sent and not self.ended:
-                        self.fresh.wait()
-                    sent = self.frame
-                connection.send(sent)
-        except (ConnectionClosed, OSError):
-            pass
 
 
 def _pose(X: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from .trajectory import Trajectory
 from .visuals import VisualShape, VisualTendon
 
 if typing.TYPE_CHECKING:
-    from .live import LiveRun
+    from .live import Stream
 
 SCRIPTS = ("data.js", "scene.js", "chart.js", "player.js", "live.js", "panel.js")  # in the order that they build on
 
@@ -51,13 +51,13 @@ def content_of(
     trajectories: list[Trajectory],
     names: list[str],
     visuals: typing.Sequence[VisualShape | VisualTendon] = (),
-    live: LiveRun | None = None,
+    live: Stream | None = None,
 ) -> bytes:
     """What the page's scripts read: 8 bytes of length, a JSON header, and the arrays that it points into.
 
-    visuals: of the first run. live: the simulation that goes on from the one run there is.
+    visuals: of the first run. live: what goes on from the one run there is.
     """
-    stage, packer = Stage(trajectories, visuals), Packer()
+    stage, packer = Stage(trajectories, visuals, live.view if live else None), Packer()
     buffers = [packer.add(buffer) for buffer in stage.buffers]
     runs = []
     for trajectory, drawn, name in zip(trajectories, stage.runs, names, strict=True):
@@ -81,7 +81,7 @@ def content_of(
         "messages": stage.messages,
         "buffers": buffers,
         "runs": runs,
-        "live": {"holds": bool(live.joints)} if live else None,
+        "live": {"controls": live.controls(), "follows": live.view is None} if live else None,
         "size": stage.size,
         "dot": stage.dot,
         "newtonsPerMeter": stage.newtons_per_meter,

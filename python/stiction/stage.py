@@ -26,6 +26,7 @@ OTHER_COLOR, OTHER_OPACITY = (224, 142, 74), 0.55  # of the second run's bodies
 PATH_COLORS = ((60, 66, 78), (196, 98, 16))
 LONGEST_ARROW = 4.0  # in lengths of the arrow that stands for the whole weight; what is longer is cut
 CONE_SIDES = 32
+FIELD_OF_VIEW = math.radians(45.0)  # of the camera, upright
 FARTHEST = 10.0  # in sizes of what moves: a run that goes farther is not shown whole
 
 
@@ -95,6 +96,11 @@ def view_of(trajectories: list[Trajectory]) -> tuple[np.ndarray, float]:
     return shown.mean(axis=0), max(float(sides.max()), 0.8 * float(np.linalg.norm(sides)), 1e-3)
 
 
+def eye_of(middle: np.ndarray, size: float) -> np.ndarray:
+    """Where the camera is that shows what `view_of` tells."""
+    return middle + 1.15 * size * np.array([1.0, -1.1, 0.55])
+
+
 @dataclasses.dataclass
 class DrawnRun:
     """A run's part of the scene. bodies: indices of those drawn, in the order of `frames`, their nodes; collision:
@@ -125,10 +131,14 @@ class Stage:
     size: of what moves (m). newtons_per_meter: scale of the arrows, in which the whole weight is about as long as what
     moves. messages: in order, as viser's client takes them, arrays in them being {"__binary_index": i, "dtype"};
     buffers: those arrays' bytes. visuals: what the robots of the first run look like, beside what collides.
+    view: what the camera looks at, as `view_of` tells it, if not that.
     """
 
     def __init__(
-        self, trajectories: list[Trajectory], visuals: typing.Sequence[VisualShape | VisualTendon] = ()
+        self,
+        trajectories: list[Trajectory],
+        visuals: typing.Sequence[VisualShape | VisualTendon] = (),
+        view: tuple[np.ndarray, float] | None = None,
     ) -> None:
         shapes = [visual for visual in visuals if isinstance(visual, VisualShape)]
         first = trajectories[0]
@@ -153,7 +163,7 @@ class Stage:
             for tendon in (visual for visual in visuals if isinstance(visual, VisualTendon)):
                 places = [self._place_of(body) for body in tendon.bodies]
                 self.runs[0].tendons.append({"color": tendon.color, "bodies": places, "points": tendon.points.tolist()})
-            self._aim_camera(server, *view_of(trajectories))
+            self._aim_camera(server, *(view or view_of(trajectories)))
             self.messages, self.buffers = _decode(server.get_scene_serializer().serialize())
         finally:
             with contextlib.redirect_stdout(io.StringIO()):
@@ -319,8 +329,8 @@ class Stage:
         )
 
     def _aim_camera(self, server: viser.ViserServer, middle: np.ndarray, size: float) -> None:
-        server.initial_camera.fov = math.radians(45.0)
-        server.initial_camera.position = tuple(middle + 1.15 * size * np.array([1.0, -1.1, 0.55]))
+        server.initial_camera.fov = FIELD_OF_VIEW
+        server.initial_camera.position = tuple(eye_of(middle, size))
         server.initial_camera.look_at = tuple(middle)
 
 

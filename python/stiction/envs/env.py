@@ -15,6 +15,8 @@ from gymnasium.vector.utils import batch_space
 
 import stiction
 
+from . import render
+
 
 def column(rows, i):
     """Number i of every row (k,), new memory; of one row alone the number."""
@@ -29,10 +31,14 @@ class Task:
 
     world: stiction.World. frame_skip: steps per action. low, high: (m,) actions. observed: numbers in an observation.
     stepping: arguments of stiction.Batch. goal_size: numbers that a run is told at its start (`goals`, (k, goal_size)).
+    file: URDF or MJCF that says what the robot looks like, where what collides is not all there is to see.
+    view: what pictures show, its middle (3,) and its size (m); None: what moves, which they follow.
     """
 
     frame_skip = 5
     goal_size = 0
+    file = None
+    view = None
     world: stiction.World
     low: np.ndarray
     high: np.ndarray
@@ -118,30 +124,54 @@ def spaces(task):
     return seen, gymnasium.spaces.Box(task.low.astype(np.float32), task.high.astype(np.float32), dtype=np.float32)
 
 
-def metadata(task):
-    return {"render_modes": [], "render_fps": round(1.0 / task.dt)}
-
-
 class TaskEnv(gymnasium.Env):
-    """One run. task: a class derived from Task; the other arguments are its own."""
+    """One run. task: a class derived from Task; the other arguments are its own.
 
-    metadata = {"render_modes": []}  # noqa: RUF012  as gymnasium has it
+    render_mode: "rgb_array", of which `render` gives pictures of width x height pixels; "human", which shows every
+    reset and step on a page whose address is printed; None.
+    """
 
-    def __init__(self, task, render_mode=None, **arguments):
+    metadata = {"render_modes": ["human", "rgb_array"]}  # noqa: RUF012  as gymnasium has it
+
+    def __init__(self, task, render_mode=None, width=480, height=480, **arguments):
+        render.require_mode(render_mode, self.metadata["render_modes"])
+        render.require_pixels(width=width, height=height)
         self.task = task(**arguments)
-        self.metadata = metadata(self.task)
-        self.render_mode = render_mode
+        self.metadata = self.metadata | {"render_fps": round(1.0 / self.task.dt)}
+        self.render_mode, self.size, self.shown = render_mode, (width, height), None
         self.observation_space, self.action_space = spaces(self.task)
         self.runs = Runs(self.task)
+        self.time = 0.0  # s since the start
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
         self.runs.restart(0, self.np_random)
+        self.time = 0.0
+        if self.render_mode == "human":
+            self.render()
         return self.runs.observe(), self.task.start_info(self.runs.batch)
 
     def step(self, action):
         seen, reward, ended, refused, info = self.runs.step(action)
+        self.time += self.task.dt
+        if self.render_mode == "human":
+            self.render()
         return seen, float(reward), bool(ended), bool(refused), info
+
+    def render(self):
+        q = self.runs.runs.q[0]
+        if self.render_mode == "human":
+            self.shown = self.shown or render.Window(self.task, 1.0 / self.metadata["render_fps"])
+            return self.shown.show(q, self.time)
+        if self.render_mode == "rgb_array":
+            self.shown = self.shown or render.Pictures(self.task, *self.size)
+            return self.shown.picture(q)
+        return None
+
+    def close(self):
+        if self.shown:
+            self.shown.close()
+        self.shown = None
 
 
 class TaskVectorEnv(VectorEnv):
@@ -150,13 +180,29 @@ class TaskVectorEnv(VectorEnv):
 
     reset(seed=s) gives run i the seed s + i, as gymnasium's own vectors do. As theirs, info has beside every array a
     mask `_name` (k,) of the runs that it tells of; a run that starts again tells of its start.
+
+    render_mode: "rgb_array", of which `render` gives a picture of every run, or None.
     """
 
-    def __init__(self, task, num_envs=1, threads=None, max_episode_steps=None, render_mode=None, **arguments):
+    metadata = {"render_modes": ["rgb_array"], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+
+    def __init__(
+        self,
+        task,
+        num_envs=1,
+        threads=None,
+        max_episode_steps=None,
+        render_mode=None,
+        width=480,
+        height=480,
+        **arguments,
+    ):
+        render.require_mode(render_mode, self.metadata["render_modes"])
+        render.require_pixels(width=width, height=height)
         self.task = task(**arguments)
         self.num_envs = num_envs
-        self.metadata = metadata(self.task) | {"autoreset_mode": AutoresetMode.NEXT_STEP}
-        self.render_mode = render_mode
+        self.metadata = self.metadata | {"render_fps": round(1.0 / self.task.dt)}
+        self.render_mode, self.size, self.shown = render_mode, (width, height), None
         self.max_episode_steps = np.inf if max_episode_steps is None else max_episode_steps
         self.single_observation_space, self.single_action_space = spaces(self.task)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -197,6 +243,16 @@ class TaskVectorEnv(VectorEnv):
         cut = (self.age >= self.max_episode_steps) | refused
         self.over = ended | cut
         return seen, rewards, ended, cut, self.with_masks(info, again)
+
+    def render(self):
+        if self.render_mode is None:
+            return None
+        self.shown = self.shown or render.Pictures(self.task, *self.size)
+        return tuple(self.shown.picture(q) for q in self.runs.runs.q)
+
+    def close_extras(self):
+        if self.shown:
+            self.shown.close()
 
     def with_masks(self, info, again):
         """Of the runs `again` what a start tells, not the step that they took no part in."""

@@ -28,6 +28,7 @@ class PushBox(Task):
         self.frame_skip = frame_skip
         self.dt = frame_skip * stiction.Stepper(self.world).dt
         self.distance = distance
+        self.view = np.array((0.0, 0.0, 0.05)), 0.1 + 2.0 * distance
         self.stepping = stepping
         self.high = np.ones(2)
         self.low = -self.high

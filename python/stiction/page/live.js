@@ -1,17 +1,23 @@
-// A simulation that runs while it is looked at: its server (stiction/live.py) sends states, this sends what the person does.
+// What goes on while it is looked at: its server (stiction/live.py) sends states, this sends what the person does.
 const KEPT = 3000;  // states that can be scrubbed back to: 100 s at 30 per second
 
 class Live {
   constructor(content, player, view, charts) {
-    Object.assign(this, { content, player, view, charts, running: true, controls: content.live });
+    Object.assign(this, { content, player, view, charts, running: true, controls: content.live.controls });
     this.lengths = content.runs[0].charts.map(chart => chart.names.length);
     for (const chart of content.runs[0].charts) [chart.time, chart.curves] = [[], chart.names.map(() => [])];
+    if (location.protocol !== "file:") this.listen();  // of a page in a file, who drives the browser asks for pictures
+    if (!this.controls) return;
+    this.build(document.getElementById("live"));
+    stiction.received = message => message.type === "SceneNodeDragMessage" && this.drag(message);
+    stiction.send(this.bindings());
+  }
+
+  listen() {
     this.socket = new WebSocket(`ws://${location.host}/stream`);
     this.socket.binaryType = "arraybuffer";
     this.socket.onmessage = event => this.receive(new Float32Array(event.data));
     this.socket.onclose = () => { document.getElementById("legend").innerHTML = "<em>the simulation has ended</em>"; };
-    this.build(document.getElementById("live"));
-    stiction.received = message => message.type === "SceneNodeDragMessage" && this.drag(message);
   }
 
   say(what) { if (this.socket.readyState === 1) this.socket.send(JSON.stringify(what)); }
@@ -96,5 +102,14 @@ class Live {
     if (now - (this.drawn ?? 0) < 200) return;  // plots five times a second: the picture goes first
     this.drawn = now;
     for (const chart of this.charts()) chart.draw();
+  }
+
+  // A picture of a state and nothing else, a JPEG in base64. camera: what viser's client is asked for.
+  async picture(numbers, camera) {
+    const drawn = new Promise(done => { stiction.received = message => message.type === "GetRenderResponseMessage" && done(message.payload); });
+    this.receive(numbers);
+    stiction.page.draw();
+    stiction.send([{ type: "GetRenderRequestMessage", format: "image/jpeg", quality: 95, render_uuid: "", ...camera }]);
+    return btoa(Array.from(await drawn, byte => String.fromCharCode(byte)).join(""));
   }
 }

@@ -26,20 +26,19 @@ class Page {
       feet: runs.some(run => run.targetNames.length > 0), visuals: runs.some(run => run.visual.length + run.tendons.length > 0), beside: runs.length > 1,
     };
     for (const key in TOGGLES) if (has[key] !== false) this.options[key] = TOGGLES[key][1];
-    if (drawnByProcessor() && location.hash !== "#plain") this.options.shadows = false;  // most of a picture's cost there; a still one has the time
+    if (drawnByProcessor() && (content.live || location.hash !== "#plain")) this.options.shadows = false;  // most of a picture's cost there; a still one has the time
     if (!content.live) {
       const center = this.views[0].states.center, last = center.length - 3;
       this.options.follow = Math.hypot(center[last] - center[0], center[last + 1] - center[1]) > content.size;
     }
+    this.bare = content.live && !content.live.controls;  // nothing to steer, and bodies are all that its states tell
+    if (this.bare) Object.assign(this.options, { forces: false, cones: false, points: false, center: false, follow: content.live.follows });
     this.build();
     this.player.listeners.push(() => this.request());
     this.player.rangeListeners.push(() => this.charts.forEach(chart => chart.draw()));
     this.player.bound(Math.min(...this.views.map(view => view.states.times[0])), Math.max(...this.views.map(view => view.states.times.at(-1))));
     this.player.seek(this.player.start);
-    if (content.live) {
-      this.live = new Live(content, this.player, this.views[0], () => this.charts.values());
-      stiction.send(this.live.bindings());
-    }
+    if (content.live) this.live = new Live(content, this.player, this.views[0], () => this.charts.values());
   }
 
   get(id) { return document.getElementById(id); }
@@ -47,6 +46,7 @@ class Page {
   build() {
     const player = this.player, runs = this.content.runs;
     this.get("title").textContent = runs.map(run => run.name).join(" and ");
+    if (this.bare) return document.body.classList.add("plain");
     this.tellLegend();
     this.get("play").onclick = () => (this.live ? this.live.run(!this.live.running) : player.toggle());
     this.get("back").onclick = () => this.step(-1);
