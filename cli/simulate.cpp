@@ -116,7 +116,8 @@ std::string to_json(const Outcome& o) {
 void print(const Outcome& o, const Scene& scene) {
   fmt::print("{:.6g} s in {} steps, status {}\n", o.end.time, o.run.steps, o.run.status());
   fmt::print("{} steps above the tolerance {:.1e} but within {:.1e}, {} retried, {} halved\n", o.run.at_acceptable,
-             scene.options.contact.tolerance, scene.options.acceptable, o.run.retried, o.run.halved);
+             scene.options.contact.tolerance, std::max(scene.options.contact.tolerance, scene.options.acceptable), o.run.retried,
+             o.run.halved);
   if (o.run.stop == Stop::refused) fmt::print("the step that ended the run left a residual of {:.1e}\n", o.run.last.residual);
   fmt::print("contacts {:.2f} (most {:.0f}), solver iterations {:.2f}, worst residual {:.1e}, deepest penetration {:.2e} m\n",
              o.run.contacts.mean(), o.run.contacts.maximum(), o.run.iterations.mean(), o.run.worst_residual, o.run.deepest_penetration);

@@ -146,6 +146,7 @@ void drive(StepperHandle& s, const MaybeArray& velocity, const MaybeArray& posit
     if (!kp && !kd) throw InvalidArgument("kp", "gains kp, kd or both beside position", "neither");
     const Eigen::VectorXd q = per_joint(position, "position", joints, 0.0), v = per_joint(velocity, "velocity", joints, 0.0);
     const Eigen::VectorXd p = per_joint(kp, "kp", joints, 0.0), d = per_joint(kd, "kd", joints, 0.0);
+    if (p.isZero(0.0) && d.isZero(0.0)) throw InvalidArgument(kp ? "kp" : "kd", "a gain above zero beside position", "0");
     for (Eigen::Index i = 0; i < joints; ++i) drives.servos.push_back({driven[i], q[i], v[i], p[i], d[i], most[i]});
   } else if (velocity) {
     if (kp || kd) throw InvalidArgument(kp ? "kp" : "kd", "None without position", "an array");

@@ -151,8 +151,9 @@ material: parameters of the laws that have any, of every contact, as a dictionar
            R"(The contact problem of the step from (q, v) under the generalised forces tau (nv,) (N, N m).
 
 q, v: None for the start; tau: None for zero; dt: None for the scene's, else what a robot's MJCF says, else 1e-3 s. Velocities of free
-bodies and floating bases in it, after the step too, are in their axes before it: M, J and `impulse` belong to those. Its contacts are those
-that may close within the step at twice v, or by ten times gravity.
+bodies and floating bases in it, after the step too, are in their axes before it, in which their centres of mass (of a robot with its joints
+locked) go straight: M, J and `impulse` belong to those. Its contacts are those that may close within the step at twice v, or by ten times
+gravity.
 friction: replaces the coefficient of every contact; law: where a pair names a law of its own, that of all other contacts, None for the
 scene's (without such pairs the problem names none). Bounded rows hold joint limits and dry joint friction.)");
   bind_additions(world);

@@ -25,7 +25,8 @@ void refuse_idle(const StepSettings& s, const StepOptions& options) {
       throw InvalidArgument(name, "None unless scheme is 'event_driven'", fmt::format("scheme '{}'", to_string(options.scheme)));
   }
   if (s.edges && !has_polygon(options))
-    throw InvalidArgument("edges", "None unless a law has a friction polygon", fmt::format("law '{}'", to_string(options.contact.law)));
+    throw InvalidArgument("edges", "None unless a law has a friction polygon",
+                          fmt::format("{} with law '{}'", options.contact.edges, to_string(options.contact.law)));
   if (!s.acceptable) return;
   if (options.strict) throw InvalidArgument("acceptable", "None where strict is True", fmt::format("{:g}", options.acceptable));
   if (options.acceptable < options.contact.tolerance)

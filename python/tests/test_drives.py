@@ -172,6 +172,8 @@ def test_drives_that_do_not_fit_are_named():
         "^limits: expected numbers >= 0": {"velocity": 0.0, "limits": -1.0},
         "kp": {"velocity": 0.0, "kp": 1.0},
         r"^kd\[0\]: expected": {"position": 0.0, "kp": 1.0, "kd": np.nan},
+        "^kp: expected a gain above zero beside position": {"position": 0.0, "kp": 0.0, "kd": 0.0},
+        r"^coupled\[0\]: expected a finite number other than 0": {"coupled": [({"elbow_joint": 0.0}, 1.0)]},
         r"^limits\[0\]: expected": {"position": 0.0, "kp": 1.0, "limits": 0.0},
         r"^no_load\[0\]: expected": {"velocity": 0.0, "limits": 1.0, "no_load": -1.0},
         r"^limits\[0\]: expected a finite number beside no_load, got inf": {
@@ -180,7 +182,7 @@ def test_drives_that_do_not_fit_are_named():
             "no_load": 1.0,
         },
         r"^coupled\[1\]: expected one or more, got none": {"coupled": [({"elbow_joint": 1.0}, 0.0), ({}, 0.0)]},
-        r"^coupled\[0\]: expected a finite number, got nan": {"coupled": [({"elbow_joint": np.nan}, 0.0)]},
+        r"^coupled\[0\]: expected a finite number other than 0, got nan": {"coupled": [({"elbow_joint": np.nan}, 0.0)]},
         "no_load": {"position": 0.0, "no_load": 1.0},
         "one, or a position": {"limits": 1.0},
         r"^coupled\[0\]: .*'elbow'": {"coupled": [({"elbow": 1.0}, 0.0)]},

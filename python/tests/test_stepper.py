@@ -343,7 +343,7 @@ def test_a_bad_option_is_named(options, named, error):
         ({"integrator": "rk4"}, "integrator: expected None unless scheme is 'event_driven', got scheme 'semi_implicit"),
         ({"scheme": "moreau_midpoint", "impact_model": "poisson"}, "impact_model: expected None unless .*'moreau_mid"),
         ({"impact_order": "sequential"}, "impact_order: expected None unless scheme is 'event_driven'"),
-        ({"edges": 8}, "edges: expected None unless a law has a friction polygon, got law 'coulomb_cone'"),
+        ({"edges": 8}, "edges: expected None unless a law has a friction polygon, got 8 with law 'coulomb_cone'"),
         ({"strict": True, "acceptable": 1e-6}, "acceptable: expected None where strict is True, got 1e-06"),
         ({"acceptable": 1e-10}, "acceptable: expected a number >= tolerance .1e-09., got 1e-10"),
         ({"acceptable": 1e-5, "tolerance": 1e-4}, "acceptable: expected a number >= tolerance .0.0001., got 1e-05"),

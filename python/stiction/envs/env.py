@@ -8,6 +8,8 @@ times as fast as with arrays of one.
 
 from __future__ import annotations
 
+import inspect
+
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -16,6 +18,9 @@ from gymnasium.vector.utils import batch_space
 import stiction
 
 from . import render
+
+STEPPED = ("dt", "law", "solver", "tolerance", "acceptable", "friction", "scheme")  # what a user says of the stepping,
+STEPPING = (*STEPPED, "kp", "kd", "links")  # and a task: arguments of stiction.Batch
 
 
 def column(rows, i):
@@ -119,6 +124,18 @@ class Runs:
         return task.observe(batch, goals, actions), rewards, ended, column(batch.taken, 0) < task.frame_skip, info
 
 
+def made(kind, arguments):
+    """A task of a class with these arguments."""
+    skip = arguments.get("frame_skip", 1)
+    if isinstance(skip, bool) or not isinstance(skip, int | np.integer) or skip < 1:
+        raise ValueError(f"frame_skip: expected a whole number of steps >= 1, got {skip!r}")
+    task = kind(**arguments)
+    if unknown := [name for name in task.stepping if name not in STEPPING]:
+        known = [name for name in inspect.signature(kind).parameters if name != "stepping"] + list(STEPPED)
+        raise TypeError(f"{kind.__name__}: expected {', '.join(known)}, got {', '.join(unknown)}")
+    return task
+
+
 def spaces(task):
     seen = gymnasium.spaces.Box(-np.inf, np.inf, (task.observed,), np.float64)
     return seen, gymnasium.spaces.Box(task.low.astype(np.float32), task.high.astype(np.float32), dtype=np.float32)
@@ -136,7 +153,7 @@ class TaskEnv(gymnasium.Env):
     def __init__(self, task, render_mode=None, width=480, height=480, **arguments):
         render.require_mode(render_mode, self.metadata["render_modes"])
         render.require_pixels(width=width, height=height)
-        self.task = task(**arguments)
+        self.task = made(task, arguments)
         self.metadata = self.metadata | {"render_fps": round(1.0 / self.task.dt)}
         self.render_mode, self.size, self.shown = render_mode, (width, height), None
         self.observation_space, self.action_space = spaces(self.task)
@@ -199,7 +216,7 @@ class TaskVectorEnv(VectorEnv):
     ):
         render.require_mode(render_mode, self.metadata["render_modes"])
         render.require_pixels(width=width, height=height)
-        self.task = task(**arguments)
+        self.task = made(task, arguments)
         self.num_envs = num_envs
         self.metadata = self.metadata | {"render_fps": round(1.0 / self.task.dt)}
         self.render_mode, self.size, self.shown = render_mode, (width, height), None

@@ -37,7 +37,8 @@ void validate_row(const World& world, const VelocityRow& row, const std::string&
   for (std::size_t i = 0; i < row.terms.size(); ++i) {
     const std::string term = fmt::format("{}.terms[{}]", name, i);
     require_single(world, row.terms[i].v, term);
-    require(std::isfinite(row.terms[i].factor), term + ".factor", "a finite number", row.terms[i].factor);
+    require(std::isfinite(row.terms[i].factor) && row.terms[i].factor != 0.0, term + ".factor", "a finite number other than 0",
+            row.terms[i].factor);
     const auto earlier = std::span(row.terms).first(i);
     if (std::ranges::find(earlier, row.terms[i].v, &VelocityRow::Term::v) != earlier.end())
       throw InvalidArgument(term + ".v", "each coordinate at most once", fmt::format("{}", row.terms[i].v));

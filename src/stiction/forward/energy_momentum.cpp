@@ -21,7 +21,7 @@ using Eigen::VectorXd;
 constexpr int kPasses = 40;              // at h |ω| = 1/2 they gain twelve digits
 constexpr double kPassRounding = 1e-15;  // of a block's momenta: below, a pass changes nothing
 constexpr double kStalled = 0.9;         // a pass that gains less than this gains nothing more
-constexpr double kResting = 1e-4;        // of the energy: joints that carry less cannot make up for what friction takes from the whole
+constexpr double kResting = 1e-6;        // of the energy: joints that carry less cannot make up for what friction takes from the whole
 
 Quaterniond rotation(const Eigen::Ref<const VectorXd>& q, int first) { return Quaterniond(Eigen::Vector4d(q.segment<4>(first + 3))); }
 
@@ -117,14 +117,15 @@ void EnergyMomentum::follow(const World& world, double h, const PhasePoint& from
   }
 }
 
-// Δ(T + V) = w·rows, by a force along M_jj w_j. The change of the springs' energy over h w is h w times their force at q_m.
+// Δ(T + V) = w·rows, by a force along S w_j, S the inertia that the joints feel. The change of the springs' energy over h w is h w times
+// their force at q_m.
 void EnergyMomentum::conserve_energy(const World& world, double h, const WorldData& data, const Tree& tree, double potential_change) {
   const int joints = tree.is_free ? 6 : 0, n = tree.size - joints;
   if (n == 0) return;
   const auto w = middle_.v.segment(tree.first, tree.size);
   auto y = scratch_.segment(tree.first + joints, n);
   const auto w_j = w.tail(n);
-  y.noalias() = inertia_of(data, tree).bottomRightCorner(n, n) * w_j;
+  joint_momentum(tree, inertia_of(data, tree), w_j, y);
   const double after = 0.5 * twice_energy(inertia_of(end_, tree), last_.v.segment(tree.first, tree.size));
   double missing = after - tree.kinetic + potential_change - w.dot(rows_.segment(tree.first, tree.size));
   for (const int j : tree.joints) {

@@ -4,7 +4,8 @@
 //   M(q_m) (v⁺ - v) = h (tau - b̄) + J(q_m)ᵀ λ,   the law at v⁺
 //   b̄ of a free root:  ΔP = h F + ∫λ,  ΔK = h N + ∫λ  in place of its rows of the bias: P momentum, K angular momentum about the centre of
 //                      mass, at q and q⁺ in the axes of the world; F, N weight and tau
-//   b̄ of the joints:   bias(q_m, w) + s y,  y = M_jj(q_m) w_j,  s such that Δ(T + V) = w·(h tau + Jᵀλ)   [Gonzalez 1996]
+//   b̄ of the joints:   bias(q_m, w) + s y,  y = S(q_m) w_j,  s such that Δ(T + V) = w·(h tau + Jᵀλ)   [Gonzalez 1996]
+// S is the inertia that joints feel whose root gives way: along M_jj w_j the joints of a light base would be thrown about.
 // A free root turns by the Cayley map of h ω_w (quaternion (1, h ω_w/2), normalised), which carries angular momentum over exactly
 // [Austin, Krishnaprasad, Wang 1993]; its centre of mass moves by h (P + P⁺)/(2 m), along its parabola. What is free therefore keeps
 // momentum and energy to rounding at any step, and a robot on a fixed base its energy. s = O(h²); the energy error it corrects is O(w_j).

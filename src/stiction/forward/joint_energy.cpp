@@ -4,8 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include <Eigen/Cholesky>
-
 #include "stiction/forward/free_motion.hpp"
 
 namespace stiction {
@@ -15,8 +13,8 @@ namespace {
 using Eigen::Vector3d;
 
 constexpr double kNotable = 0.05;  // of a tree's kinetic energy: what the scheme may give it in all
-constexpr double kLeast = 1e-4;    // of it: a step that gains less is not solved again, whatever was given before
-constexpr double kFast = 0.06;     // rad: of 20000 double pendulums with spinning bases e was 14 φ² of T at most, of chains 4 φ²
+constexpr double kLeast = 1e-4;  // of it: a step that gains less is not solved again, nor a part of one that gains less times their number
+constexpr double kFast = 0.06;   // rad: of 20000 double pendulums with spinning bases e was 14 φ² of T at most, of chains 4 φ²
 constexpr double kResting = 1e-8;  // of it: joints that carry less have nothing to give
 constexpr double kGain = 0.5;      // a solve again that leaves more than this of the excess leads nowhere; half of the step makes a quarter
 
@@ -116,7 +114,7 @@ double JointEnergy::work(const World& world, double h, const Tree& tree, const P
   return h * power;
 }
 
-JointEnergy::Progress JointEnergy::advance(const World& world, double h, const PhasePoint& from, const PhasePoint& at,
+JointEnergy::Progress JointEnergy::advance(const World& world, double h, double share, const PhasePoint& from, const PhasePoint& at,
                                            const WorldData& data, const GrowVector& v_plus, std::span<const Vector6d> V_plus,
                                            const PhasePoint& end) {
   if (!within_reach(end.q)) return Progress::settled;  // the step will be refused
@@ -139,14 +137,10 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double h, const P
     auto p = impulse_.segment(tree.first + root, n);
     tree.gain = e + (tree.is_braked ? w.dot(p) : 0.0);
     given_[k] = std::clamp(given_[k], -kNotable * before, kNotable * before);
-    if (tree.gain <= std::max(kNotable * whole - given_[k], kLeast * whole)) continue;
+    if (tree.gain <= std::max(kNotable * whole - given_[k], kLeast / share * whole)) continue;
     const auto M = inertia_of(data, tree);
     auto y = scratch_.head(n);
-    y.noalias() = M.bottomRightCorner(n, n) * w;
-    if (tree.is_free) {  // a free root gives way: what joints feel is the inertia of the tree whose momenta are none
-      const Vector6d momenta = M.topRightCorner(6, n).lazyProduct(w);
-      y.noalias() -= M.bottomLeftCorner(n, 6) * Vector6d(M.topLeftCorner<6, 6>().llt().solve(momenta));
-    }
+    joint_momentum(tree, M, w, y);
     const double carried = w.dot(y);
     if (!(carried > kResting * whole)) continue;
     tree.is_braked = true;

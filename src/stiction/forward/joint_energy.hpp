@@ -38,7 +38,7 @@ class JointEnergy {
   Progress change_of_problem();
   /// Of that step from `from`, evaluated at `at`, where `data` is, to v_plus (in the axes of `at`), by which bodies have V_plus, and `end`.
   /// moved: the impulse is another one, and the step is to be solved again. diverged: that leads nowhere.
-  Progress advance(const World& world, double h, const PhasePoint& from, const PhasePoint& at, const WorldData& data,
+  Progress advance(const World& world, double h, double share, const PhasePoint& from, const PhasePoint& at, const WorldData& data,
                    const GrowVector& v_plus, std::span<const Vector6d> V_plus, const PhasePoint& end);
   /// The impulse, onto the known impulse (nv) of a problem.
   void add_impulse(GrowVector& impulse) const;

@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include <Eigen/Cholesky>
+
 #include "stiction/model/dynamics.hpp"
 
 namespace stiction {
@@ -31,6 +33,17 @@ double twice_energy(const Matrix& M, const Vector& v) {
   double twice = 0.0;
   for (Eigen::Index j = 0; j < v.size(); ++j) twice += v[j] * M.col(j).dot(v);
   return twice;
+}
+
+/// y = S w, S the inertia that the joints of a tree feel: a free root gives way, so that it is that of the tree whose momenta are none.
+/// M: of the tree; w, y: of its joints, a free root left out.
+template <class Matrix, class Vector, class Out>
+void joint_momentum(const KinematicTree& tree, const Matrix& M, const Vector& w, Out&& y) {
+  const Eigen::Index n = w.size();
+  y.noalias() = M.bottomRightCorner(n, n) * w;
+  if (!tree.is_free) return;
+  const Vector6d momenta = M.topRightCorner(6, n).lazyProduct(w);
+  y.noalias() -= M.bottomLeftCorner(n, 6) * Vector6d(M.template topLeftCorner<6, 6>().llt().solve(momenta));
 }
 
 }  // namespace stiction

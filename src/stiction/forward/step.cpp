@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "stiction/assemble/equality_rows.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/forward/free_motion.hpp"
 #include "stiction/forward/stage_clock.hpp"
@@ -156,6 +157,7 @@ void Stepper::update_at(const State& state) {
   row_of(options_.scheme).begin(world_, assemble_.dt, from_, data_, velocity_, at_);
   update(world_, at_.q, at_.v, data_);
   ahead_ = at_.q;
+  assemble_.loop_recovery = options_.assemble.loop_recovery;
   sides_.clear();
   energy_.start();
   const SchemeRow& scheme = row_of(options_.scheme);
@@ -249,7 +251,7 @@ JointEnergy::Progress Stepper::balance_energy() {
   if (implicit_ || !energy_.is_due(world_, h, share, at_.v, solution_.v)) return JointEnergy::Progress::settled;
   velocity_ = solution_.v;
   row_of(options_.scheme).finish(world_, h, data_.M, at_, solution_.v, velocity_, next_);
-  return energy_.advance(world_, h, from_, at_, data_, solution_.v, V_end_, next_);
+  return energy_.advance(world_, h, share, from_, at_, data_, solution_.v, V_end_, next_);
 }
 
 void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau) {
@@ -337,6 +339,19 @@ bool Stepper::solve_certified(StepReport& report) {
   return goes_on();
 }
 
+// Contacts that stick and loops that undo their drift may contradict each other, by as little as a step's second order: the drift stays
+// then.
+bool Stepper::solve_step(const Torques& tau, StepReport& report) {
+  const StepReport before = report;
+  if (solve_certified(report)) return true;
+  if (implicit_ || assemble_.loop_recovery == 0.0 || count_equality_rows(world_) == 0) return false;
+  assemble_.loop_recovery = 0.0;
+  assemble_rows(tau, false);
+  forget_measures(before, report);
+  ++report.met;
+  return solve_certified(report);
+}
+
 // The problem again, as often as the forces that its answer calls for have moved.
 bool Stepper::solve_implicit(const Torques& tau, StepReport& report) {
   StageClock clock(report, options_.timed);
@@ -392,7 +407,7 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
   if (!prepared && leave_to_next_step(problem_, options_.contact.law, world_.gravity().norm(), contacts_)) assemble_rows(tau, false);
   clock.end(Stage::assemble);
   const StepReport before = report;
-  bool solved = solve_certified(report);
+  bool solved = solve_step(tau, report);
   for (int meetings = 0; solved;) {
     body_velocities(world_, data_, solution_.v, V_end_);
     const bool met = meetings < kMeetings && meet_missed();
@@ -410,7 +425,7 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
     if (leave_to_next_step(problem_, options_.contact.law, world_.gravity().norm(), contacts_)) assemble_rows(tau, false);
     forget_measures(before, report);
     ++report.met;
-    solved = solve_certified(report);
+    solved = solve_step(tau, report);
   }
   clock.end(Stage::solve);
   if (solved && implicit_) {

@@ -162,6 +162,7 @@ class Stepper {
   void assemble_rows(const Torques& tau, bool prepared);
   void follow_contacts();
   bool solve_certified(StepReport& report);
+  bool solve_step(const Torques& tau, StepReport& report);
   bool solve_implicit(const Torques& tau, StepReport& report);
   void project(StepReport& report);
   bool take(const Torques& tau, bool prepared, State& state, StepReport& report);

@@ -145,7 +145,7 @@ class SceneReader {
     }
     if (t.has("friction")) pair.mu = t.number("friction", 0.0);
     if (t.has("restitution")) pair.restitution = t.number("restitution", 0.0);
-    if (t.has("law")) pair.law = law_from_string(t.text("law", ""));
+    if (t.has("law")) pair.law = t.word("law", "", law_from_string);
     const bool parameters = std::ranges::any_of(kMaterialFields, [&](const MaterialField& field) { return t.has(field.name); });
     const ContactMaterial own = material_of(t, scene_.options.assemble.material.value_or(ContactMaterial{}));
     if (parameters) pair.material = own;
@@ -161,9 +161,9 @@ class SceneReader {
     scene_.duration = t.number("duration", 1.0);
     scene_.default_friction = t.number("friction", 0.5);
     default_restitution_ = t.number("restitution", 0.0);
-    scene_.options.contact.law = law_from_string(t.text("law", "coulomb_cone"));
-    scene_.options.contact.solver = solver_from_string(t.text("solver", "auto"));
-    scene_.options.scheme = scheme_from_string(t.text("scheme", std::string(to_string(scene_.options.scheme))));
+    scene_.options.contact.law = t.word("law", "coulomb_cone", law_from_string);
+    scene_.options.contact.solver = t.word("solver", "auto", solver_from_string);
+    scene_.options.scheme = t.word("scheme", to_string(scene_.options.scheme), scheme_from_string);
     scene_.options.contact.edges = t.integer("edges", 4);
     scene_.options.contact.tolerance = t.number("tolerance", 1e-9);
     scene_.options.acceptable = t.number("acceptable", 1e-6);
@@ -174,6 +174,10 @@ class SceneReader {
     t.finish();
     if (!(scene_.options.assemble.dt > 0.0) || std::isinf(scene_.options.assemble.dt)) t.fail("dt", "expected a finite number > 0");
     if (!(scene_.duration > 0.0) || std::isinf(scene_.duration)) t.fail("duration", "expected a finite number > 0");
+    if (!(scene_.default_friction >= 0.0)) t.fail("friction", "expected a number >= 0");
+    if (!(default_restitution_ >= 0.0 && default_restitution_ <= 1.0)) t.fail("restitution", "expected a number in [0, 1]");
+    if (!(scene_.options.contact.tolerance > 0.0) || std::isinf(scene_.options.contact.tolerance))
+      t.fail("tolerance", "expected a finite number > 0");
     if (scene_.options.sub_steps < 1) t.fail("sub_steps", "expected an integer >= 1");
     if (!(scene_.options.acceptable >= 0.0)) t.fail("acceptable", "expected a number >= 0");
     if (t.has("acceptable")) check_acceptable(t);
@@ -190,9 +194,9 @@ class SceneReader {
 
   void read_events(Table t) {
     EventOptions& events = scene_.options.events;
-    events.integrator = integrator_from_string(t.text("integrator", std::string(to_string(events.integrator))));
-    events.impact = impact_model_from_string(t.text("impact_model", std::string(to_string(events.impact))));
-    events.order = impact_order_from_string(t.text("impact_order", std::string(to_string(events.order))));
+    events.integrator = t.word("integrator", to_string(events.integrator), integrator_from_string);
+    events.impact = t.word("impact_model", to_string(events.impact), impact_model_from_string);
+    events.order = t.word("impact_order", to_string(events.order), impact_order_from_string);
     events.time_tolerance = t.number("time_tolerance", events.time_tolerance);
     events.rest_speed = t.number("rest_speed", events.rest_speed);
     events.integration_tolerance = t.number("integration_tolerance", events.integration_tolerance);
@@ -211,7 +215,7 @@ class SceneReader {
     options.filter_overlaps = t.flag("filter_overlaps", true);
     options.keyframe = t.text("keyframe", "");
     options.allow_impossible_inertia = t.flag("allow_impossible_inertia", false);
-    options.coordinates = coordinates_from_string(t.text("coordinates", "minimal"));
+    options.coordinates = t.word("coordinates", "minimal", coordinates_from_string);
     options.cut = t.texts("cut");
     if (coordinates_) {
       options.coordinates = *coordinates_;
@@ -229,13 +233,13 @@ class SceneReader {
     t.finish();
     if (!(kp >= 0.0) || std::isinf(kp)) t.fail("hold_kp", "expected a finite number >= 0");
     if (!(kd >= 0.0) || std::isinf(kd)) t.fail("hold_kd", "expected a finite number >= 0");
-    const int robot = builder_.add_robot(find_model(t, file), options);
+    const int robot = builder_.add_robot(find_model(t, "file", file), options);
     if (kp > 0.0 || kd > 0.0) held_robots_.push_back({robot, kp, kd});
   }
 
   /// Beside the scene, in the folder above it, or among the models that come with stiction.
-  std::string find_model(const Table& t, const std::string& file) const {
-    if (file.empty()) t.fail("file", "expected the name of a URDF or MJCF file");
+  std::string find_model(const Table& t, std::string_view key, const std::string& file) const {
+    if (file.empty()) t.fail(key, "expected the name of a URDF or MJCF file");
     for (const std::filesystem::path& place : {folder_ / file, folder_ / ".." / file}) {
       std::error_code error;
       if (std::filesystem::is_regular_file(place, error)) return place.lexically_normal().string();
@@ -243,11 +247,11 @@ class SceneReader {
     try {
       return model_path(file);
     } catch (const FileError& error) {
-      t.fail("file", error.what());
+      t.fail(key, error.what());
     }
   }
 
-  std::string srdf_path(const Table& t, const std::string& file) const { return file.empty() ? file : find_model(t, file); }
+  std::string srdf_path(const Table& t, const std::string& file) const { return file.empty() ? file : find_model(t, "srdf", file); }
 
   /// One shape at the body's origin, or `shapes`, each with its place; `friction` is of those that have none of their own.
   std::vector<BodyShape> shapes_of(Table& t) {
@@ -305,7 +309,7 @@ class SceneReader {
 
   void read_terrain(Table t) {
     TerrainOptions options;
-    options.kind = terrain_kind_from_string(t.text("kind", std::string(to_string(options.kind))));
+    options.kind = t.word("kind", to_string(options.kind), terrain_kind_from_string);
     options.seed = t.seed("seed", 1);
     if (const auto size = t.two_numbers("size")) std::tie(options.size_x, options.size_y) = std::pair((*size)[0], (*size)[1]);
     options.friction = t.two_numbers("friction");

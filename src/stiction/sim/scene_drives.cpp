@@ -8,7 +8,9 @@ namespace {
 
 int coordinate_of(const Table& t, const char* key, const World& world, const std::string& name) {
   try {
-    return world.joints()[world.joint(name)].v;
+    const Joint& joint = world.joints()[world.joint(name)];
+    if (joint.nv != 1) t.fail(key, fmt::format("expected joints of one velocity, got '{}' of {}", name, joint.nv));
+    return joint.v;
   } catch (const InvalidArgument&) {
     t.fail(key, fmt::format("expected the name of one joint, got '{}'", name));
   }
@@ -16,7 +18,10 @@ int coordinate_of(const Table& t, const char* key, const World& world, const std
 
 std::vector<int> coordinates_of(Table& t, const World& world) {
   std::vector<int> out;
-  for (const std::string& name : t.texts("joints")) out.push_back(coordinate_of(t, "joints", world, name));
+  for (const std::string& name : t.texts("joints")) {
+    out.push_back(coordinate_of(t, "joints", world, name));
+    if (std::ranges::count(out, out.back()) > 1) t.fail("joints", fmt::format("expected every joint once, got '{}' again", name));
+  }
   if (!t.has("joints")) out.assign(world.actuated().begin(), world.actuated().end());
   return out;
 }

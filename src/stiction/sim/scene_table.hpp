@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,7 +30,20 @@ class Table {
   [[noreturn]] void fail(std::string_view key, std::string_view reason) const {
     const toml::node* node = table_.get(key);
     const auto line = (node != nullptr ? node->source() : table_.source()).begin.line;
-    throw FileError(file_, fmt::format("line {}, {}.{}", line, name_, key), reason);
+    const bool says_what_came = !reason.starts_with("expected") || reason.find(", got ") != std::string_view::npos;
+    throw FileError(file_, fmt::format("line {}, {}.{}", line, name_, key),
+                    says_what_came || node == nullptr ? std::string(reason) : fmt::format("{}, got {}", reason, what_came(*node)));
+  }
+  /// What `read` makes of the text of a key, whose words it may refuse.
+  template <class Read>
+  auto word(std::string_view key, std::string_view fallback, Read read) {
+    const std::string given = text(key, std::string(fallback));
+    try {
+      return read(given);
+    } catch (const InvalidArgument& error) {
+      const std::string_view message = error.what();  // "law: expected ..."
+      fail(key, message.substr(std::min(message.find("expected"), message.size())));
+    }
   }
   bool has(std::string_view key) const { return table_.contains(key); }
   double number(std::string_view key, double fallback) {
@@ -177,6 +191,12 @@ class Table {
   }
 
  private:
+  static std::string what_came(const toml::node& node) {
+    std::ostringstream out;
+    node.visit([&](const auto& value) { out << value; });
+    return node.is_table() ? "a table" : out.str();
+  }
+
   const std::string& file_;
   std::string name_;
   const toml::table& table_;

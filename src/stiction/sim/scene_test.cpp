@@ -151,6 +151,9 @@ TEST(SceneErrors, NameTheTableAndItsLine) {
   expect_error("[[robot]]\nfile = \"links.urdf\"\nkeyframe = \"none\"\n", "robot[0]: keyframe: expected");
   expect_error("[[robot]]\nfile = \"links.urdf\"\njoints = { none = 1.0 }\n", "robot[0]: joints, joint_settings: expected");
   expect_error("[[drive]]\nvelocity = 1.0\n", "drive[0].velocity: expected joints to drive, got none");
+  expect_error("[[robot]]\nfile = \"links.urdf\"\nsrdf = \"none.srdf\"\n", "robot[0].srdf: ");
+  expect_error("[[robot]]\nfile = \"links.urdf\"\n[[drive]]\njoints = [\"LF_HIP\", \"LF_HIP\"]\nvelocity = 1\n",
+               "drive[0].joints: expected every joint once, got 'LF_HIP' again");
   expect_error("[[body]]\nname = \"light\"\nshape = \"sphere\"\nradius = 1\nmass = 0\n", "body[2]: ");
 }
 
@@ -168,6 +171,12 @@ TEST(SceneErrors, AnAcceptableResidualThatNoStepCouldGoOnWith) {
   EXPECT_THAT(error("acceptable = 1e-10\n"),
               testing::HasSubstr("line 2, simulation.acceptable: expected a number >= the tolerance of 1e-09"));
   EXPECT_THAT(error("tolerance = 1e-4\nacceptable = 1e-5\n"), testing::HasSubstr("line 3, simulation.acceptable: expected a number >="));
+  EXPECT_THAT(error("dt = -1e-3\n"), testing::HasSubstr("line 2, simulation.dt: expected a finite number > 0, got -0.001"));
+  EXPECT_THAT(error("strict = \"yes\"\n"), testing::HasSubstr("simulation.strict: expected true or false, got 'yes'"));
+  EXPECT_THAT(error("friction = -1\n"), testing::HasSubstr("simulation.friction: expected a number >= 0, got -1"));
+  EXPECT_THAT(error("restitution = 2\n"), testing::HasSubstr("simulation.restitution: expected a number in [0, 1], got 2"));
+  EXPECT_THAT(error("tolerance = 0\n"), testing::HasSubstr("simulation.tolerance: expected a finite number > 0, got 0"));
+  EXPECT_THAT(error("law = \"none\"\n"), testing::HasSubstr("line 2, simulation.law: expected"));
   EXPECT_THAT(error("strict = true\nacceptable = 1e-6\n"), testing::HasSubstr("simulation.acceptable: expected none beside strict"));
   EXPECT_EQ(error("tolerance = 1e-4\n"), "");  // the usual one was not asked for
   EXPECT_EQ(error("strict = true\n"), "");
