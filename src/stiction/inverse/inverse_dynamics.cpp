@@ -18,6 +18,8 @@ using Ref = Eigen::Ref<const Eigen::VectorXd>;
 constexpr double kNone = 1e-12;         // of velocities
 constexpr double kNoMore = 1.0 + 1e-9;  // of the torques of stage one
 constexpr double kMissed = 1e-8;        // shortfall relative to the speeds from which on a request counts as missed
+constexpr double kLever = 1e3;          // beside the speeds of the problem: the inverse of what is well apart (nearest_no_slip.hpp)
+constexpr double kHelps = 0.5;          // a further projection takes away half of the slip at least: 1e-3 where tangents are well apart
 
 bool is_limited(std::span<const double> tau_max, std::size_t i) { return !tau_max.empty() && std::isfinite(tau_max[i]); }
 
@@ -176,11 +178,94 @@ bool slip_is_refused(const ProblemView& request, const LawModel& law, const Inve
   return true;
 }
 
+// Rigid half lines and half spaces, at least one of these, and nothing else: what principal pivoting solves.
+bool has_half_spaces_only(const StandardForm& form) {
+  const auto& mu = form.problem.mu;
+  return form.family == Family::associated && form.compliance.size() == 0 && form.problem.bounded_rows() == 0 &&
+         std::ranges::all_of(mu, [](double m) { return m == 0.0 || std::isinf(m); }) &&
+         std::ranges::any_of(mu, [](double m) { return std::isinf(m); });
+}
+
+// Largest slip of the half spaces in s, beside the speeds of the problem.
+double slip_of_half_spaces(const StandardForm& form, const Solution& s) {
+  double slip = 0.0;
+  for (std::size_t k = 0; k < form.contacts.size(); ++k) {
+    if (std::isinf(form.problem.mu[static_cast<Index>(k)]))
+      slip = std::max(slip, s.u.segment<2>(3 * form.contacts[k] + 1).cwiseAbs().maxCoeff());
+  }
+  return slip / std::max(s.certificate.velocity_scale, 1e-300);
+}
+
+// A motion a thousand times as fast as what is asked: that of a base which nearly dependent tangents alone hold.
+bool runs_away(const ProblemView& p, const Ref& v_desired, const InverseSolution& s) {
+  return largest_entry(s.v) > kLever * std::max({s.certificate.velocity_scale, largest_entry(v_desired), largest_entry(p.v)});
+}
+
+// Solves `request` with the joint velocities in w.v_desired instead of those that it had.
+void solve_changed(const ProblemView& p, const ProblemView& request, std::span<const int> joints, std::span<const double> tau_max,
+                   const SolveOptions& contact, bool by_parts, InverseWorkspace& w, InverseSolution& s) {
+  w.solve.choice.last = w.last;                           // not what the refused attempt left there
+  with_request(p, joints, w.v_desired, tau_max, w.rows);  // which `request` reads
+  by_parts ? solve(request, contact, w.solve, s) : solve_again(request, contact, w.solve, s);
+}
+
+SolveOptions by_well_apart_tangents(SolveOptions contact) {
+  if (!is_pivoting(contact.solver)) contact.solver = Solver::goldfarb_idnani;
+  contact.well_apart = true;
+  return contact;
+}
+
+// Projects the request on what leaves no slip at the motion of the last solution, and solves with tangents well apart alone, until these
+// and the normals hold all: the others would hold what is left by impulses that grow with the inverse of their distance. As they see of the
+// base's motion that distance only, each projection leaves at most so much of the slip before it.
+void project_until_held(const ProblemView& p, const ProblemView& request, std::span<const int> joints, const Ref& v_desired,
+                        std::span<const double> tau_max, const SolveOptions& held, bool by_parts, InverseWorkspace& w, InverseSolution& s) {
+  for (double before = kInfinity;;) {
+    nearest_no_slip(p, w.solve.form, s, joints, w.v_desired, w.nearest_no_slip);
+    drop_rounding(p, v_desired, w.v_desired);
+    solve_changed(p, request, joints, tau_max, held, by_parts, w, s);
+    const double worst = s.certificate.worst();
+    if (s.status == Status::solved || !(worst < kHelps * before)) return;
+    before = worst;
+    reduce_whole(request, held, s, w.solve);
+  }
+}
+
 // A Farkas vector of the problem with prescribed joints is one of the request: the joints' impulses are without bound.
 void take_proof(const InfeasibilityRay& ray, RequestProof& proof) {
   proof.contacts = ray.impulses;
   proof.rows = ray.bounded_impulses;
   proof.joints = ray.prescribed_impulses;
+}
+
+// Replaces a request that tangents refuse, by rank or because those that nearly depend on each other would have to hold it (runs_away, or
+// slip is left where their impulses round off too much), by the nearest that well apart tangents and the normals hold.
+void repair_slip(const ProblemView& p, const ProblemView& request, std::span<const int> joints, const Ref& v_desired,
+                 std::span<const double> tau_max, const SolveOptions& contact, InverseWorkspace& w, InverseSolution& s) {
+  const bool refused = slip_is_refused(request, contact, s), fast = runs_away(p, v_desired, s), by_parts = !w.solve.reduced_whole;
+  const bool hangs = (fast || s.status != Status::solved) && s.status != Status::infeasible && have_one_program(request.laws, contact);
+  if (!refused && !hangs) return;
+  reduce_whole(request, contact, s, w.solve);
+  const bool pivots = has_half_spaces_only(w.solve.form);
+  if (!refused && (!pivots || (!fast && slip_of_half_spaces(w.solve.form, s) <= std::max(contact.tolerance, kNone)))) return;
+  const auto solve_with = [&](const SolveOptions& how) { solve_changed(p, request, joints, tau_max, how, by_parts, w, s); };
+  const SolveOptions held = by_well_apart_tangents(contact);
+  w.v_desired = v_desired;
+  if (refused) {
+    take_proof(s.ray, s.proof);
+  } else {
+    solve_with(held);
+    if (s.status == Status::solved) return;
+    reduce_whole(request, held, s, w.solve);
+  }
+  if (pivots) {
+    project_until_held(p, request, joints, v_desired, tau_max, held, by_parts, w, s);
+  } else {
+    nearest_no_slip(p, w.solve.form, s, joints, w.v_desired, w.nearest_no_slip);
+    drop_rounding(p, v_desired, w.v_desired);
+  }
+  s.repaired = true;
+  if (!pivots || s.status != Status::solved) solve_with(contact);
 }
 
 // `complete` from these impulses. Rows have them as they are given: it knows the least of bilateral rows and of those that nothing moves.
@@ -239,21 +324,7 @@ void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const R
   const ProblemView request = with_request(p, joints, v_desired, tau_max, w.rows);
   w.solve.choice.last = w.last;
   solve(request, contact, w.solve, s);
-  if (options.repair_inconsistent && slip_is_refused(request, contact, s)) {
-    take_proof(s.ray, s.proof);
-    const bool by_parts = !w.solve.reduced_whole;
-    reduce_whole(request, contact, s, w.solve);
-    nearest_no_slip(p, w.solve.form, s, joints, v_desired, w.nearest_no_slip, w.v_desired);
-    drop_rounding(p, v_desired, w.v_desired);
-    w.solve.choice.last = w.last;                           // not what the refused attempt left there
-    with_request(p, joints, w.v_desired, tau_max, w.rows);  // which `request` reads
-    if (by_parts) {
-      solve(request, contact, w.solve, s);
-    } else {
-      solve_again(request, contact, w.solve, s);
-    }
-    s.repaired = true;
-  }
+  if (options.repair_inconsistent) repair_slip(p, request, joints, v_desired, tau_max, contact, w, s);
   reduce_whole(request, contact, s, w.solve);
   settle_torques(p, request, joints.size(), tau_max, options, w, s);
   if (s.status != Status::solved && options.repair_inconsistent && p.laws.empty() && contradicts_contacts(w, s) &&

@@ -69,7 +69,7 @@ void least_change(const Ref& rho, NearestNoSlipWorkspace& w) {
 }  // namespace
 
 void nearest_no_slip(const ProblemView& p, const StandardForm& form, const Solution& refused, std::span<const int> joints,
-                     const Ref& v_desired, NearestNoSlipWorkspace& w, GrowVector& nearest) {
+                     GrowVector& velocities, NearestNoSlipWorkspace& w) {
   list_rows(form, refused, w.rows);
   gather(p, form, refused, joints, w);
   w.base.factor(kWellApart);
@@ -85,7 +85,7 @@ void nearest_no_slip(const ProblemView& p, const StandardForm& form, const Solut
   }
   w.range.factor(largest > 0.0 ? std::min(1.0, kDependent * size / largest) : 1.0);
   least_change(w.slip.tail(left), w);
-  nearest = v_desired - w.change;
+  velocities -= w.change;
 }
 
 }  // namespace stiction

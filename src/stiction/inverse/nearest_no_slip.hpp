@@ -9,7 +9,9 @@
 // poorly by their tangents that it would have to move a thousand times as fast as its feet. Those directions are the normals' matter, which
 // hold them where they bear (the solver's active normals are independent of the tangents, so that they ask nothing of the joints that the
 // refused solution does not meet); where none do, the base is taken to move as in the refused solution, whose slip has its share in ρ.
-// Cost 4 n r joints flops. Where other normals refuse v', the caller has to look further.
+// A solution that has other normals bear moves the base otherwise, and what these tangents see of that, a thousandth at most, is slip
+// again: projected from that solution in turn, it vanishes like a geometric series. Cost 4 n r joints flops. Where other normals refuse v',
+// the caller has to look further.
 #pragma once
 
 #include <span>
@@ -31,8 +33,8 @@ struct NearestNoSlipWorkspace {
 };
 
 /// `form`: of the problem with these joints prescribed, of family associated; it has no other rows. `refused`: its solution, which has
-/// v_desired. Writes the velocities, one per joint. No allocation once the sizes have been seen.
+/// `velocities`, v_des, one per joint; they become v'. No allocation once the sizes have been seen.
 void nearest_no_slip(const ProblemView& problem, const StandardForm& form, const Solution& refused, std::span<const int> joints,
-                     const Eigen::Ref<const Eigen::VectorXd>& v_desired, NearestNoSlipWorkspace& workspace, GrowVector& nearest);
+                     GrowVector& velocities, NearestNoSlipWorkspace& workspace);
 
 }  // namespace stiction

@@ -1,6 +1,8 @@
 // Planted feet and joint velocities that contradict them: the nearest that do not, the distance, and the Farkas vector, from closed forms.
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "stiction/base/allocation_counter.hpp"
 #include "stiction/inverse/inverse_dynamics.hpp"
 #include "stiction/laws/test_problems.hpp"
@@ -131,6 +133,57 @@ TEST(NearestNoSlip, WhatIsKeptOfTheRefusedAttemptIsThatOfTheSameRows) {
     InverseSolution consistent;
     inverse_dynamics(p, kEightJoints, s.v.tail(8), {}, no_slip(), w, consistent);
     EXPECT_LT((direct.v - consistent.v).norm(), 1e-9 * s.v.norm()) << seed;
+  }
+}
+
+/// A floating base on feet that three joints each move along x, y, z, out of one plane by `height` times a random number.
+ContactProblem stands(std::mt19937& rng, int feet, double height) {
+  std::normal_distribution<double> normal;
+  const auto gaussian = [&] { return normal(rng); };
+  const int nv = 6 + 3 * feet;
+  const MatrixXd a = MatrixXd::NullaryExpr(nv, nv, gaussian);
+  MatrixXd J = MatrixXd::Zero(3 * feet, nv);
+  for (int i = 0; i < feet; ++i) {
+    const double x = (i % 2 == 0 ? 0.2 : -0.2) + 0.02 * gaussian(), y = (i < 2 ? 0.1 : -0.1) + 0.02 * gaussian();
+    J.middleRows<3>(3 * i).leftCols<6>() = body_rows({x, y, -0.5 + height * gaussian()}, upright());
+    J.middleRows<3>(3 * i).middleCols<3>(6 + 3 * i) = upright().transpose();
+  }
+  ContactProblem p =
+      make_contact_problem(a * a.transpose() / nv + MatrixXd::Identity(nv, nv), VectorXd::Zero(nv), J, VectorXd::Constant(feet, 0.5), kDt);
+  p.impulse[2] = -0.05;
+  return p;
+}
+
+// Feet almost in one plane hold the base's roll and pitch by their distance from it alone. What they refuse is that of feet in the plane
+// but for that distance, and no impulse grows with its inverse: the projection of the desired velocities on what a planar motion follows.
+TEST(NearestNoSlip, FeetAlmostInOnePlaneRefuseWhatFeetInThePlaneDo) {
+  std::mt19937 rng(5);
+  std::normal_distribution<double> normal;
+  for (const int feet : {2, 3, 4}) {
+    for (const double height : {0.0, 1e-11, 1e-9, 1e-8, 1e-7, 1e-6}) {
+      for (int trial = 0; trial < 30; ++trial) {
+        const ContactProblem p = stands(rng, feet, height);
+        std::vector<int> joints(3 * feet);
+        std::iota(joints.begin(), joints.end(), 6);
+        const VectorXd desired = VectorXd::NullaryExpr(3 * feet, [&] { return 0.1 * normal(rng); });
+        const InverseSolution s = inverse_dynamics(p, joints, desired, {}, no_slip());
+        ASSERT_EQ(s.status, Status::solved) << feet << " " << height << " " << trial << " " << s.certificate.worst();
+        EXPECT_TRUE(s.repaired);
+        // The plane's x, y and turn, seen by the tangents.
+        MatrixXd planar(2 * feet, 3);
+        VectorXd asked(2 * feet), reached(2 * feet);
+        const MatrixXd J = p.J.to_dense();
+        for (int i = 0; i < feet; ++i) {
+          planar.middleRows<2>(2 * i) = J.block<2, 6>(3 * i + 1, 0)(Eigen::all, {0, 1, 5});
+          asked.segment<2>(2 * i) = desired.segment<2>(3 * i);
+          reached.segment<2>(2 * i) = s.v.segment<2>(6 + 3 * i);
+        }
+        const VectorXd nearest = planar * planar.colPivHouseholderQr().solve(asked);
+        EXPECT_LT((reached - nearest).norm(), 1e-12 + 1e3 * height) << feet << " " << height << " " << trial;
+        EXPECT_LT(s.impulses.lpNorm<Eigen::Infinity>(), 50.0 * desired.norm()) << feet << " " << height << " " << trial;
+        EXPECT_LT(s.v.norm(), 50.0 * desired.norm()) << feet << " " << height << " " << trial;
+      }
+    }
   }
 }
 

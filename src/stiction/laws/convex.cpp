@@ -15,7 +15,8 @@ namespace {
 using Index = Eigen::Index;
 using RowsRef = Eigen::Ref<const RowMatrix>;
 
-constexpr double kWellApart = 1e-3, kDependent = 1e-10;           // distance of a row from the span of others, relative to its length
+constexpr double kFarApart = 0.1, kWellApart = 1e-3,
+                 kDependent = 1e-10;                              // distance of a row from the span of others, relative to its length
 constexpr double kSumRounding = 4.4e-16;                          // of sums over contacts, beside their largest term
 constexpr double kRangeRounding = 1e-13, kContradiction = 1e-12;  // of columns beside the largest, of velocities
 
@@ -40,7 +41,9 @@ void eliminate_tangents(const ReducedProblem& p, const ConstRowMap& rows, double
   if (w.candidates.empty()) return no_tangents(rows, w);
   FindIndicesOptions options;
   options.own_tolerance = distance;
-  options.preferred_tolerance = kWellApart;
+  options.preferred_tolerance = distance == kWellApart
+                                    ? kFarApart
+                                    : kWellApart;  // a row taken nearer than this blows the distance of those after it up by the inverse
   if (!w.same_rows || w.distance != distance) {
     double longest = 0.0;
     for (Index i = 0; i < rows.rows(); ++i) longest = std::max(longest, rows.row(i).norm());
@@ -151,6 +154,7 @@ bool solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const Solve
     out.iterations += w.lcp_solution.pivots;
     last = distance;
     const double slip = slip_left(p, rows, w);
+    if (options.well_apart) return true;
     if (distance == kWellApart && slip > options.tolerance && tangents_contradict(p, w)) return false;  // less is certified all the same
     if (slip < best && (best > options.tolerance || rounding_of_tangents(p, rows, w) <= options.tolerance)) {
       best = slip;

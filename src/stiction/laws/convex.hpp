@@ -5,9 +5,9 @@
 // without bounded rows as [ZD15 section 3]: FIND-INDICES eliminates the tangential rows of the half spaces, a pivoting method solves the
 // LCP in the normals (`solve_by_pivoting`); everything else by the bounded active set (`solve_by_active_set`). Many bodies go to
 // interior.hpp. Cost O(r³ + n r²). Tangential rows within 1e-3 of the span of others (soles almost in one plane) are eliminated only when
-// slip is left on them otherwise, in steps down to 1e-10: taken at once they would cost as many digits, and huge impulses. Tangential rows
-// that contradict each other (splaying feet [ZD15 section 3.5]) are reported infeasible: by pivoting with the Farkas vector that
-// `tangents_contradict` finds on their QR factorisation.
+// slip is left on them otherwise, in steps down to 1e-10: taken at once they would cost as many digits, and huge impulses (`well_apart`:
+// never, and the slip is told). Tangential rows that contradict each other (splaying feet [ZD15 section 3.5]) are reported infeasible: by
+// pivoting with the Farkas vector that `tangents_contradict` finds on their QR factorisation.
 #pragma once
 
 #include "stiction/base/pivoted_qr.hpp"

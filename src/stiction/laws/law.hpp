@@ -88,7 +88,8 @@ struct SolverOptions {
   double alpha = 0.6;      ///< relaxation of jor and sor, in (0, 2)
   bool bilateral_by_prox = false;  ///< jor and sor: iterate on bilateral rows too [G14, Eq. 19] instead of eliminating them [G14, Eq. 20]
   bool warm_start = true;          ///< start from the last impulses in the workspace, by the names of contacts and rows (warm_start.hpp)
-  int threads = 1;                 ///< on which the connected parts of a problem are solved (islands.hpp); the answer does not depend on it
+  bool well_apart = false;  ///< goldfarb_idnani and ppm: tangents of half spaces within 1e-3 of the span of others stay out (convex.hpp)
+  int threads = 1;          ///< on which the connected parts of a problem are solved (islands.hpp); the answer does not depend on it
 };
 
 /// Both, for functions that take a problem to its certified solution. Those that need only one take only one.
