@@ -327,8 +327,8 @@ void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const R
   if (options.repair_inconsistent) repair_slip(p, request, joints, v_desired, tau_max, contact, w, s);
   reduce_whole(request, contact, s, w.solve);
   settle_torques(p, request, joints.size(), tau_max, options, w, s);
-  if (s.status != Status::solved && options.repair_inconsistent && p.laws.empty() && contradicts_contacts(w, s) &&
-      nearest_consistent(p, w.solve.reduction.reduced, joints, v_desired, options.contact, w.nearest, w.v_desired)) {
+  if (s.status != Status::solved && options.repair_inconsistent && have_one_program(p.laws, contact) && contradicts_contacts(w, s) &&
+      nearest_consistent(p, w.solve.terms, joints, v_desired, options.contact, w.nearest, w.v_desired)) {
     drop_rounding(p, v_desired, w.v_desired);
     if (joints.empty() || w.v_desired != v_desired) {
       w.solve.choice.last = w.last;                           // not what the refused attempt left there

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/laws/program.hpp"
 #include "stiction/problem/inertia_block.hpp"
 
 namespace stiction {
@@ -16,12 +17,17 @@ constexpr double kFirstWeight = 1e-2, kLighter = 0.1, kLeastWeight = 1e-6;
 constexpr double kShortest = 1e-4;    // no column counts as shorter: what contradicts itself is not mended by speeds of 1e14
 constexpr double kConverged = 1e-12;  // change of the driven velocities beside the speeds
 constexpr int kMostProblems = 40;
+constexpr double kInside = 1.0 + 1e-3;  // of the disc: see the header
 
-// The law's demands on velocities, without its complementarity.
-SolveOptions demands_of(SolveOptions options) {
-  options.solver = Solver::automatic;
-  if (options.law != Law::no_slip && options.law != Law::anitescu) options.law = Law::frictionless;
-  return options;
+// The law's demands on velocities, without its complementarity: those whose impulses may grow without bound.
+void take_demands(const LawTerms& law, LawTerms& demands) {
+  demands.family = Family::associated;
+  demands.edges = law.edges;
+  demands.contacts.resize(law.contacts.size());
+  for (std::size_t i = 0; i < law.contacts.size(); ++i) {
+    ContactTerms& t = demands.contacts[i] = recession(law.contacts[i], law.family);
+    if (law.disc() && std::isfinite(t.mu)) t.mu *= kInside;
+  }
 }
 
 // a_j² += the share of coordinate j in one row.
@@ -35,11 +41,11 @@ void add_row(const BlockRows& rows, int group, int row, GrowVector& columns) {
   }
 }
 
-void measure_columns(const ProblemView& p, const std::vector<char>& closed, Law law, GrowVector& columns) {
+void measure_columns(const ProblemView& p, const LawTerms& demands, GrowVector& columns) {
   columns.setZero(p.velocities());
   for (int i = 0; i < p.contacts(); ++i) {
-    if (law != Law::frictionless && !closed[i]) continue;
-    for (int row = 0; row < (law == Law::frictionless ? 1 : 3); ++row) add_row(p.J, i, row, columns);
+    const ContactTerms& t = demands.contacts[i];
+    for (int row = 0; t.bears && row < (t.mu > 0.0 ? 3 : 1); ++row) add_row(p.J, i, row, columns);
   }
   for (int j = 0; j < p.bounded_rows(); ++j) {
     if (!is_two_sided(p, j)) add_row(p.J_b, j, 0, columns);
@@ -61,12 +67,15 @@ void set_desired(std::span<const int> joints, const Ref& v_desired, GrowVector& 
   for (std::size_t i = 0; i < joints.size(); ++i) v[joints[i]] = v_desired[static_cast<Index>(i)];
 }
 
-bool solve_step(const ProblemView& step, const ReducedProblem& refused, const SolveOptions& options, NearestConsistentWorkspace& w) {
+bool solve_step(const ProblemView& step, const LawTerms& demands, const SolveOptions& options, NearestConsistentWorkspace& w) {
   SolveWorkspace& s = w.solve;
   reduce(step, s.reduction);
-  s.reduction.reduced.offset = refused.offset;
-  s.reduction.reduced.closed = refused.closed;
-  solve_reduced(s.reduction.reduced, options, s, s.impulses);
+  s.terms = demands;
+  make_standard_form(s.reduction.reduced, s.terms, s.form);
+  solve_prepared(s.reduction.reduced, options, s, s.impulses);
+  // The rounds of Newton's method on discs gain little where a lever is long.
+  if (s.impulses.status != Status::solved && choose_solver(s.form, options.solver) == Solver::newton)
+    solve_in_form(s.reduction.reduced, options, Solver::interior_point, s, s.impulses);
   if (s.impulses.status != Status::solved) return false;
   if (s.impulses.motion.size() > 0) {
     recover_velocity(s.reduction, s.impulses.motion, w.reached);
@@ -89,10 +98,11 @@ double take_reached(std::span<const int> joints, const GrowVector& reached, Grow
 
 }  // namespace
 
-bool nearest_consistent(const ProblemView& p, const ReducedProblem& refused, std::span<const int> joints, const Ref& v_desired,
-                        const SolveOptions& options, NearestConsistentWorkspace& w, GrowVector& nearest) {
-  const SolveOptions demands = demands_of(options);
-  measure_columns(p, refused.closed, demands.law, w.columns);
+bool nearest_consistent(const ProblemView& p, const LawTerms& law, std::span<const int> joints, const Ref& v_desired, SolveOptions options,
+                        NearestConsistentWorkspace& w, GrowVector& nearest) {
+  options.solver = Solver::automatic;
+  take_demands(law, w.demands);
+  measure_columns(p, w.demands, w.columns);
   w.M.reset(p.M.sizes());
   w.impulse.setZero(p.velocities());
   w.v = p.v;
@@ -110,7 +120,7 @@ bool nearest_consistent(const ProblemView& p, const ReducedProblem& refused, std
   double weight = kFirstWeight;
   for (int k = 0; k < kMostProblems; ++k) {
     set_inertia(p, joints, weight, w);
-    if (!solve_step(step, refused, demands, w)) return k > 0;
+    if (!solve_step(step, w.demands, options, w)) return k > 0;
     if (take_reached(joints, w.reached, nearest) <= kConverged * speed && k > 0) break;
     w.v = w.reached;
     set_desired(joints, v_desired, w.v);

@@ -1,7 +1,10 @@
 // Desired joint velocities that contacts or rows refuse, replaced by the nearest that some motion can follow [ZD15, Eqs. 40-43].
 //
-//   minimise |v_d' - v_des|²  over the velocities of all coordinates, v_d' of the driven ones, subject to no slip, anitescu's dual cone,
-//   or no penetration, and to bilateral and one-sided rows
+//   minimise |v_d' - v_des|²  over the velocities of all coordinates, v_d' of the driven ones, subject to what each contact's law demands
+//   of velocities (no slip, u + c e_N ∈ K*, or no penetration: `recession`; nothing where it gives way) and to bilateral and one-sided rows
+// Over the disc K* is taken with friction larger by m = 1e-3. On its curved boundary itself what can be followed touches K* at one motion,
+// where no impulses need exist; inside by m they are of the order 1/√m of what they are elsewhere, and the request is off the nearest by a
+// thousandth of the slip. Faces of polygons need no such margin.
 // The coordinates that are not driven cost nothing. Each problem solved here is a step by Gauss's principle whose inertia is 1 on the
 // driven coordinates and w a_j² on another, from the velocity that the last one reached (proximal point [Rockafellar 1976]): its minimiser
 // is the fixed point whatever the weights are, and the distance shrinks by w / (w + σ²) a time, σ the least singular value that matters of
@@ -24,13 +27,13 @@ struct NearestConsistentWorkspace {
   BlockDiagonal M;
   GrowVector v, impulse, lo, hi, reached, v_prescribed, columns;
   std::vector<int> prescribed;  ///< none
+  LawTerms demands;
 };
 
-/// `refused`: the reduction of the problem with these joints prescribed, for which contacts are closed and what they demand. Writes the
-/// velocities, one per joint. False where a problem was not solved: rows contradict each other without any joint. No allocation once the
-/// sizes have been seen.
-bool nearest_consistent(const ProblemView& problem, const ReducedProblem& refused, std::span<const int> joints,
-                        const Eigen::Ref<const Eigen::VectorXd>& v_desired, const SolveOptions& options,
-                        NearestConsistentWorkspace& workspace, GrowVector& nearest);
+/// `law`: of this problem, whatever its joints; its options say how hard the programs are tried. Writes the velocities, one per joint.
+/// False where a problem was not solved: rows contradict each other without any joint. No allocation once the sizes have been seen.
+bool nearest_consistent(const ProblemView& problem, const LawTerms& law, std::span<const int> joints,
+                        const Eigen::Ref<const Eigen::VectorXd>& v_desired, SolveOptions options, NearestConsistentWorkspace& workspace,
+                        GrowVector& nearest);
 
 }  // namespace stiction

@@ -35,7 +35,7 @@ const std::vector<int> kTwo{0, 1};
 const Vector2d kAsked(-1.0, 0.99), kNearest(-0.995, 0.995);
 
 TEST(NearestConsistent, HowShortTheLeverOfAFreeCoordinateIsDoesNotMatter) {
-  for (const Law law : {Law::frictionless, Law::coulomb_cone, Law::coulomb_pyramid, Law::anitescu, Law::max_dissipation}) {
+  for (const Law law : {Law::frictionless, Law::coulomb_cone, Law::coulomb_pyramid, Law::anitescu, Law::todorov, Law::max_dissipation}) {
     for (const double e : {30.0, 1.0, 0.3, 0.1, 0.03, 0.01}) {
       const InverseSolution s = inverse_dynamics(levers(e), kTwo, kAsked, {}, with(law));
       EXPECT_EQ(s.status, Status::solved) << to_string(law) << " " << e << " " << s.certificate.worst();
@@ -126,6 +126,136 @@ TEST(NearestConsistent, TheWayThereIsAPushOfWhatRefusedTheRequest) {
   }
   EXPECT_GT(repaired, 50);
   EXPECT_GT(still, 5);
+}
+
+/// Some robot, at rest, on some contacts of friction 0.5.
+ContactProblem random_contacts(std::mt19937& rng, int nv, int n) {
+  std::normal_distribution<double> normal;
+  const auto gaussian = [&] { return normal(rng); };
+  const MatrixXd A = MatrixXd::NullaryExpr(nv, nv, gaussian), J = MatrixXd::NullaryExpr(3 * n, nv, gaussian);
+  return make_contact_problem(A * A.transpose() + MatrixXd::Identity(nv, nv), VectorXd::Zero(nv), J, VectorXd::Constant(n, 0.5), kDt);
+}
+
+VectorXd random_velocities(std::mt19937& rng, int n) {
+  std::normal_distribution<double> normal;
+  return VectorXd::NullaryExpr(n, [&] { return 0.3 * normal(rng); });
+}
+
+std::vector<int> first(int driven) {
+  std::vector<int> joints(driven);
+  std::iota(joints.begin(), joints.end(), 0);
+  return joints;
+}
+
+// Over the disc the request is inside of the cone by m = 1e-3: where all are driven, on the boundary of that narrower one, the way there a
+// push of it; else as near as a polygon of 256 edges with as much friction allows.
+TEST(NearestConsistent, OverTheDiscTheRequestIsInsideOfTheConeAndAsNearAsThatAllows) {
+  constexpr double kMu = 0.5 * (1.0 + 1e-3);
+  InverseOptions disc = with(Law::anitescu), polygon = disc;
+  disc.contact.edges = 0;
+  polygon.contact.edges = 256;
+  int repaired = 0, compared = 0, sliding = 0;
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    std::mt19937 rng(seed);
+    const int n = 1 + static_cast<int>(seed % 3), driven = 9 - static_cast<int>(seed % 4);
+    ContactProblem p = random_contacts(rng, 9, n);
+    const VectorXd desired = random_velocities(rng, driven);
+    const InverseSolution s = inverse_dynamics(p, first(driven), desired, {}, disc);
+    if (!s.repaired) continue;
+    ++repaired;
+    const double size = desired.norm();
+    ASSERT_EQ(s.status, Status::solved) << seed << " " << s.certificate.worst();
+    EXPECT_LT(s.impulses.lpNorm<Eigen::Infinity>(), 1e4 * size) << seed;
+    VectorXd way = VectorXd::Zero(9);
+    way.head(driven) = s.v.head(driven) - desired;
+    const MatrixXd J = p.J.to_dense();
+    p.mu.setConstant(kMu);
+    const InverseSolution near = inverse_dynamics(p, first(driven), desired, {}, polygon);
+    if (near.status == Status::solved) {
+      ++compared;
+      EXPECT_NEAR(way.norm(), (near.v.head(driven) - desired).norm(), 1e-3 * size) << seed;
+    }
+    if (driven < 9) continue;
+    MatrixXd G(n, 9);
+    Eigen::Index tight = 0;
+    bool apex = false;
+    for (int i = 0; i < n; ++i) {
+      const Vector3d u = J.middleRows<3>(3 * i) * s.v;
+      const double slip = u.tail<2>().norm(), inside = u[0] - kMu * slip;
+      EXPECT_GT(inside, -1e-8 * size) << seed;
+      if (inside > 1e-6 * size) continue;
+      apex = apex || slip < 1e-3 * size;
+      G.row(tight++) = J.row(3 * i) - kMu * (u.tail<2>() / slip).transpose() * J.middleRows<2>(3 * i + 1);
+    }
+    if (apex) continue;
+    ++sliding;
+    EXPECT_LT(distance_to_cone(G.topRows(tight), way), 1e-6 * size) << seed;
+  }
+  EXPECT_GT(repaired, 60);
+  EXPECT_GE(compared, repaired - 3);
+  EXPECT_GT(sliding, 10);
+}
+
+// Without regularization todorov demands what anitescu does over the disc, with it nothing.
+TEST(NearestConsistent, TodorovIsRepairedWhereItDoesNotGiveWay) {
+  InverseOptions disc = with(Law::anitescu);
+  disc.contact.edges = 0;
+  int repaired = 0;
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    std::mt19937 rng(seed);
+    ContactProblem p = random_contacts(rng, 7, 2);
+    const VectorXd desired = random_velocities(rng, 5);
+    const InverseSolution rigid = inverse_dynamics(p, first(5), desired, {}, with(Law::todorov));
+    const InverseSolution convex = inverse_dynamics(p, first(5), desired, {}, disc);
+    EXPECT_EQ(rigid.status, Status::solved) << seed << " " << rigid.certificate.worst() << " " << rigid.repaired;
+    EXPECT_EQ(rigid.repaired, convex.repaired) << seed;
+    EXPECT_LT((rigid.v - convex.v).norm(), 1e-7 * desired.norm()) << seed;
+    repaired += rigid.repaired ? 1 : 0;
+    p.material.assign(2, ContactMaterial{});
+    for (ContactMaterial& m : p.material) m.regularization = 1e-2;
+    const InverseSolution soft = inverse_dynamics(p, first(5), desired, {}, with(Law::todorov));
+    EXPECT_EQ(soft.status, Status::solved) << seed;
+    EXPECT_FALSE(soft.repaired) << seed;
+  }
+  EXPECT_GT(repaired, 10);
+}
+
+TEST(NearestConsistent, ALawThatContactsNameIsThatOfTheArgument) {
+  for (const Law law : {Law::frictionless, Law::coulomb_cone, Law::coulomb_pyramid, Law::moreau, Law::anitescu, Law::todorov, Law::no_slip,
+                        Law::max_dissipation}) {
+    int repaired = 0;
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+      std::mt19937 rng(seed);
+      ContactProblem p = random_contacts(rng, 6, 1);
+      const VectorXd desired = random_velocities(rng, 6);
+      const InverseSolution by_argument = inverse_dynamics(p, first(6), desired, {}, with(law));
+      p.laws.assign(1, law);
+      const InverseSolution by_contact = inverse_dynamics(p, first(6), desired, {}, with(Law::coulomb_cone));
+      EXPECT_EQ(by_contact.status, Status::solved) << to_string(law) << " " << seed;
+      EXPECT_EQ(by_contact.repaired, by_argument.repaired) << to_string(law) << " " << seed;
+      EXPECT_LT((by_contact.v - by_argument.v).norm(), 1e-12) << to_string(law) << " " << seed;
+      repaired += by_contact.repaired ? 1 : 0;
+    }
+    EXPECT_GT(repaired, 3) << to_string(law);
+  }
+}
+
+// a + e f = 0 along a tangent of the first, b - e f >= 0 along the normal of the second: again a + b >= 0.
+TEST(NearestConsistent, OfAMixtureEachContactDemandsWhatItsOwnLawDoes) {
+  for (const Law other : {Law::frictionless, Law::anitescu, Law::todorov}) {
+    ContactProblem p = levers(0.3);
+    MatrixXd J = p.J.to_dense();
+    J.row(0).swap(J.row(1));
+    p.J = BlockRows::from_dense(3, J, p.M.sizes());
+    p.laws = {Law::no_slip, other};
+    const InverseSolution s = inverse_dynamics(p, kTwo, kAsked, {}, with(Law::coulomb_cone));
+    EXPECT_EQ(s.status, Status::solved) << to_string(other) << " " << s.certificate.worst();
+    EXPECT_TRUE(s.repaired);
+    EXPECT_LT((s.v.head<2>() - kNearest).norm(), 1e-8) << to_string(other);
+    const InverseSolution allowed = inverse_dynamics(p, kTwo, Vector2d(1.0, 0.5), {}, with(Law::coulomb_cone));
+    EXPECT_EQ(allowed.status, Status::solved) << to_string(other);
+    EXPECT_FALSE(allowed.repaired);
+  }
 }
 
 TEST(NearestConsistent, NoAllocationOnceTheSizesAreKnown) {

@@ -1,4 +1,5 @@
-// From a law's terms to impulses, in the coordinates of the cones: which solver, and which fall-back where it fails. Internal to solve.cpp.
+// From a law's terms to impulses, in the coordinates of the cones: which solver, and which fall-back where it fails. For solve.cpp and for
+// programs that are no law's, such as nearest_consistent.hpp's.
 #pragma once
 
 #include "stiction/laws/solve.hpp"
