@@ -1,4 +1,5 @@
 // stiction inverse FILE: torques and contact impulses that bring driven joints to desired velocities.
+#include <cmath>
 #include <memory>
 #include <set>
 
@@ -74,6 +75,8 @@ std::string to_json(const InverseCommand& command, const InverseSolution& s) {
 }
 
 int run(InverseCommand command, const Session& session) {
+  if (command.least_torque && std::isfinite(command.torque_limit))
+    throw InvalidArgument("--least-torque", "no --torque-limit beside it", fmt::format("{}", command.torque_limit));
   require_distinct({{"FILE", command.file}, {"--json", session.json.value_or("")}});
   const ContactProblem problem = take_joints(command);
   InverseOptions options;
@@ -96,7 +99,8 @@ void add_inverse(CLI::App& app, Session& session) {
   sub.add_option("--joints", command->joints, "Indices into v, separated by commas (default: those the file prescribes)")->delimiter(',');
   sub.add_option("--velocities", command->velocities, "Desired velocities, one per joint (rad/s or m/s)")->delimiter(',');
   sub.add_option("--torque-limit", command->torque_limit, "Largest |torque| of every joint (N m)")->check(nonnegative_number());
-  sub.add_flag("--least-torque", command->least_torque, "Of all contact impulses with this motion, those of least torque");
+  sub.add_flag("--least-torque", command->least_torque,
+               "Of all contact impulses with this motion, those of least torque (without --torque-limit)");
   sub.callback([command, &session] { session.run = [command, &session] { return run(*command, session); }; });
 }
 

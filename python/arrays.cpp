@@ -73,10 +73,22 @@ Eigen::Vector3d read_vector3(const ArrayLike& value, const char* argument) {
   return numbers.vector();
 }
 
+namespace {
+
+// Of what NumPy would not take as integers the first entry is told; an empty list has the type of floats.
+void require_whole(const nb::object& array, const char* argument) {
+  const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+  if (kind == "i" || kind == "u" || nb::cast<std::size_t>(array.attr("size")) == 0) return;
+  throw InvalidArgument(argument, "whole-number indices", nb::repr(array.attr("item")(0)).c_str());
+}
+
+}  // namespace
+
 std::vector<int> read_indices(const ArrayLike& value, const char* argument) {
   const nb::object given = as_given(value, argument);
   if (nb::cast<std::string>(given.attr("dtype").attr("kind")) == "b")
     throw InvalidArgument(argument, "indices (numpy.flatnonzero makes them of a mask)", "a boolean mask");
+  require_whole(given, argument);
   const auto array = nb::cast<nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu>>(as_array(value, argument, "int64"));
   if (array.ndim() != 1) throw InvalidArgument(argument, "an array of 1 dimension", std::to_string(array.ndim()) + " dimensions");
   std::vector<int> out;

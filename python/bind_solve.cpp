@@ -154,6 +154,8 @@ type; numerical outcomes are `status`.)");
         options.repair_inconsistent = read_flag(repair_inconsistent, "repair_inconsistent");
         options.prove_infeasible = read_flag(prove_infeasible, "prove_infeasible");
         Request request = read_request(joints, v_desired, torque_limits);
+        if (options.choice == Choice::least_torque && !request.limits.empty())
+          throw InvalidArgument("choice", "another than 'least_torque' beside torque_limits that are finite", "'least_torque'");
         const ContactProblem& contacts = nb::cast<const ContactProblem&>(problem);
         const Eigen::VectorXd reference = read_last(last, options.choice, contacts.contacts());
         refuse_idle(options.contact, contacts.laws);
@@ -167,12 +169,13 @@ type; numerical outcomes are `status`.)");
       "repair_inconsistent"_a = true, "prove_infeasible"_a = true,
       R"(Torques and contact impulses that bring the driven joints to v_desired at the end of the step, under a law.
 
-joints: indices into v.
+joints: whole-number indices into v.
 v_desired: their velocities (rad/s or m/s), or one for all.
 torque_limits: largest |tau| per joint (N m or N), infinity allowed, or one for all; all infinite: none.
     A joint that saturates misses its velocity.
-choice: as of `solve`, and 'least_torque': of all impulses with this motion those of least |tau|^2 (without limits).
-repair_inconsistent: replace velocities that the contacts refuse by the closest that they allow, and say so (Solution.repaired).
+choice: as of `solve`, and 'least_torque': of all impulses with this motion those of least |tau|^2 (refused beside finite limits).
+repair_inconsistent: replace velocities that the contacts refuse by the closest that they allow, and say so (Solution.repaired). Where
+    contacts name their laws, each by its own; laws that need several programs (parts of the problem with other kinds of laws) are not.
 prove_infeasible: when the request is missed, search for a proof that it cannot be met (Solution.proof).
 The other arguments are those of `solve`.
 

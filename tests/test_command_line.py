@@ -211,6 +211,9 @@ def test_inverse_takes_the_joints_of_the_file_and_the_velocities_that_are_given(
     refused = stiction("inverse", file, "--joints", 1, "--velocities", 0.5)  # the others would be let go
     assert refused.returncode == 2
     assert "--joints: expected the coordinates that the file prescribes: 0, 2, got 1" in refused.stderr
+    refused = stiction("inverse", file, "--least-torque", "--torque-limit", 5)
+    assert refused.returncode == 2
+    assert "--least-torque: expected no --torque-limit beside it, got 5" in refused.stderr
 
 
 def test_a_scene_in_which_nothing_moves_is_said_to_be_one(tmp_path):

@@ -175,6 +175,15 @@ def test_torque_limits_that_are_all_infinite_are_none():
     same = stiction.inverse(problem, [2], [0.0], torque_limits=np.inf, **asked)
     assert same.least_torque
     assert same.tau.tobytes() == free.tau.tobytes()
+    with pytest.raises(ValueError, match=r"^choice: expected another than 'least_torque' beside torque_limits"):
+        stiction.inverse(problem, [2], [0.0], torque_limits=5.0, **asked)
+
+
+@pytest.mark.parametrize(("joints", "told"), [([2.0], "2.0"), (["HIP"], "'HIP'"), ([2, 2**70], "2"), (1.5, "1.5")])
+def test_joints_are_whole_numbers(joints, told):
+    with pytest.raises(ValueError, match=rf"^joints: expected whole-number indices, got {told}"):
+        stiction.inverse(table_on_four_legs(), joints, 0.0)
+    assert stiction.inverse(table_on_four_legs(), [], []).status == "solved"
 
 
 def test_a_choice_on_a_problem_known_by_its_contacts():

@@ -26,7 +26,7 @@ namespace stiction {
 
 struct InverseOptions {
   SolveOptions contact;
-  Choice choice = Choice::warm_start;  ///< warm_start leaves it to contact.choice
+  Choice choice = Choice::warm_start;  ///< warm_start leaves it to contact.choice; least_torque counts without torque limits alone
   bool repair_inconsistent = true;     ///< replace desired velocities that the contacts cannot follow [ZD15, Eqs. 40-45]
   bool prove_infeasible = false;       ///< search for a proof when the request is missed; allocates, so not for a control loop
 };
