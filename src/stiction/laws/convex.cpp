@@ -15,8 +15,8 @@ namespace {
 using Index = Eigen::Index;
 using RowsRef = Eigen::Ref<const RowMatrix>;
 
-constexpr double kFarApart = 0.1, kWellApart = 1e-3,
-                 kDependent = 1e-10;                              // distance of a row from the span of others, relative to its length
+// Distance of a row from the span of others, relative to its length.
+constexpr double kFarApart = 0.1, kWellApart = 1e-3, kDependent = 1e-10;
 constexpr double kSumRounding = 4.4e-16;                          // of sums over contacts, beside their largest term
 constexpr double kRangeRounding = 1e-13, kContradiction = 1e-12;  // of columns beside the largest, of velocities
 
@@ -41,9 +41,8 @@ void eliminate_tangents(const ReducedProblem& p, const ConstRowMap& rows, double
   if (w.candidates.empty()) return no_tangents(rows, w);
   FindIndicesOptions options;
   options.own_tolerance = distance;
-  options.preferred_tolerance = distance == kWellApart
-                                    ? kFarApart
-                                    : kWellApart;  // a row taken nearer than this blows the distance of those after it up by the inverse
+  // The distance of rows after it is blown up by the inverse of a row's own: what is to tell near dependence takes far rows first.
+  options.preferred_tolerance = distance == kWellApart ? kFarApart : kWellApart;
   if (!w.same_rows || w.distance != distance) {
     double longest = 0.0;
     for (Index i = 0; i < rows.rows(); ++i) longest = std::max(longest, rows.row(i).norm());
