@@ -8,7 +8,7 @@
 // and between them. With the law `moreau` the contacts closed at q_M alone bear, under Newton's impacts [G14, Eqs. 5, 9]: what comes in at
 // speed u may then be h u/2 deep when it is stopped. Its own rule asks φ + h/2 N v <= 0, so it is given φ = φ_M - h/2 N v.
 // Second order where forces depend on positions alone (free bodies in the coordinates of their centre of mass), else first, for the bias is
-// that of v. One evaluation per step, as in semi-implicit Euler.
+// that of v. One evaluation per step, as in semi-implicit Euler, and one more at its start where a robot floats.
 // Departures from [G14]: F(q) u is the exponential of a body's rotation, at both halves in the axes of their beginning; straight flight
 // and the rotation of free bodies are those of free_motion.hpp; joint damping and springs are taken at v⁺ and q⁺, stable at any h.
 #include <algorithm>
