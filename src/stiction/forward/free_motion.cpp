@@ -68,10 +68,13 @@ void add_convective(const World& world, ContactProblem& p) {
 
 void move(const World& world, const BlockDiagonal* M, double h, Eigen::Ref<VectorXd> v_path, Eigen::Ref<VectorXd> q,
           Eigen::Ref<VectorXd> v) {
+  const auto point = [&](const Joint& joint) -> Vector3d {
+    return M == nullptr ? Vector3d(0.0, 0.0, 0.0) : steady_point(world, *M, joint);
+  };
   for (const Joint& joint : world.joints()) {
     if (joint.kind != JointKind::free) continue;
     const Eigen::Quaterniond R = rotation(joint, q);
-    const Vector3d c = M == nullptr ? Vector3d(Vector3d::Zero()) : steady_point(world, *M, joint);
+    const Vector3d c = point(joint);
     q.segment<3>(joint.q) += h * (R * Vector3d(v_path.segment<3>(joint.v)));
     v_path.segment<3>(joint.v).setZero();  // `integrate` would bend the path by the spin
     v.segment<3>(joint.v) = R * (v.segment<3>(joint.v) + Vector3d(v.segment<3>(joint.v + 3)).cross(c));
@@ -80,8 +83,7 @@ void move(const World& world, const BlockDiagonal* M, double h, Eigen::Ref<Vecto
   for (const Joint& joint : world.joints()) {
     if (joint.kind != JointKind::free) continue;
     const Vector3d v_c = v.segment<3>(joint.v), omega = v.segment<3>(joint.v + 3);
-    const Vector3d c = M == nullptr ? Vector3d(Vector3d::Zero()) : steady_point(world, *M, joint);
-    v.segment<3>(joint.v) = rotation(joint, q).inverse() * v_c - omega.cross(c);
+    v.segment<3>(joint.v) = rotation(joint, q).inverse() * v_c - omega.cross(point(joint));
   }
 }
 

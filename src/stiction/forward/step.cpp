@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "stiction/assemble/equality_rows.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/forward/free_motion.hpp"
 #include "stiction/forward/stage_clock.hpp"
+#include "stiction/forward/step_options.hpp"
 #include "stiction/forward/waiting_contacts.hpp"
 #include "stiction/model/cut_joints.hpp"
 
@@ -50,54 +49,6 @@ Eigen::Vector3d point_velocity(const WorldData& data, const std::vector<Vector6d
   return V[b].head<3>() + V[b].tail<3>().cross(p - data.X_WB[b].translation());
 }
 
-/// The energy-momentum scheme finds its bias without servos, and event_driven its events without what has a slope or couples joints.
-void validate(const World& world, Scheme scheme, const Drives& drives) {
-  validate(world, drives);
-  if (!drives.servos.empty() && scheme == Scheme::energy_momentum)
-    throw InvalidArgument("drives.servos", "none under the scheme energy_momentum", fmt::format("{}", drives.servos.size()));
-  if (has_more_than_velocities(drives) && (scheme == Scheme::energy_momentum || scheme == Scheme::event_driven))
-    throw InvalidArgument("drives",
-                          "no no-load speeds, velocity rows or servos with limits (those of a robot's file too) under this scheme",
-                          std::string(to_string(scheme)));
-}
-
-/// Laws that have an acceleration level, and worlds whose joints are all coordinates.
-void validate_events(const World& world, const StepOptions& options) {
-  if (options.scheme != Scheme::event_driven) return;
-  const auto require_fit = [](Law law) {
-    if (fits_events(law)) return;
-    throw InvalidArgument(
-        "law", "one of coulomb_cone, coulomb_pyramid, coulomb_ellipse, moreau, no_slip, viscous, frictionless under event_driven",
-        fmt::format("'{}'", to_string(law)));
-  };
-  require_fit(options.contact.law);
-  for (const PairMaterial& pair : options.assemble.pairs) require_fit(pair.law.value_or(options.contact.law));
-  const AssembleOptions& rows = options.assemble;
-  for (const CutJoint& cut : world.cuts()) {
-    const bool ends = rows.joint_limits && (std::isfinite(cut.joint.lower) || std::isfinite(cut.joint.upper));
-    if (cut.joint.nv == 1 && (ends || (rows.dry_friction && cut.joint.dry_friction > 0.0)))
-      throw InvalidArgument("scheme",
-                            "another than event_driven where a cut joint has limits or dry friction, whose events it does not know",
-                            fmt::format("joint '{}'", cut.joint.name));
-  }
-}
-
-void validate(const StepOptions& options) {
-  require_positive("assemble.dt", options.assemble.dt);
-  validate(options.contact);
-  const double share = options.assemble.loop_recovery;
-  if (!(share >= 0.0 && share <= 1.0)) throw InvalidArgument("assemble.loop_recovery", "a number in [0, 1]", std::to_string(share));
-  validate(options.events);
-  const int most = options.scheme == Scheme::event_driven ? 1 : 1'000'000;  // events cut a step as it is
-  if (options.sub_steps < 1 || options.sub_steps > most)
-    throw InvalidArgument("sub_steps", most == 1 ? "1 under event_driven" : "an integer from 1 to 1e6", std::to_string(options.sub_steps));
-  if (!(options.acceptable >= 0.0)) throw InvalidArgument("acceptable", "a number >= 0", std::to_string(options.acceptable));
-  if (!(options.recovery >= 0.0 && options.recovery <= 1.0))
-    throw InvalidArgument("recovery", "a number in [0, 1]", std::to_string(options.recovery));
-  if (!(options.allowed_penetration >= 0.0))
-    throw InvalidArgument("allowed_penetration", "a number >= 0", std::to_string(options.allowed_penetration));
-}
-
 }  // namespace
 
 std::string_view to_string(Stage stage) {
@@ -120,9 +71,7 @@ Stepper::Stepper(World world, CollisionScene scene, const StepOptions& options)
 }
 
 void Stepper::set_options(const StepOptions& options) {
-  validate(options);
-  validate_events(world_, options);
-  validate(world_, options.scheme, options.assemble.drives);
+  validate(world_, options);
   options_ = options;
   options_.assemble.law = options.contact.law;
   options_.assemble.spring_ahead = row_of(options.scheme).spring_ahead;

@@ -331,11 +331,9 @@ void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const R
       nearest_consistent(p, w.solve.terms, joints, v_desired, options.contact, w.nearest, w.v_desired)) {
     drop_rounding(p, v_desired, w.v_desired);
     if (joints.empty() || w.v_desired != v_desired) {
-      w.solve.choice.last = w.last;                           // not what the refused attempt left there
-      with_request(p, joints, w.v_desired, tau_max, w.rows);  // which `request` reads
       SolveOptions afresh = contact;
       afresh.warm_start = false;  // nor its impulses, which may be those of a ray
-      solve(request, afresh, w.solve, s);
+      solve_changed(p, request, joints, tau_max, afresh, true, w, s);
       s.repaired = true;
       reduce_whole(request, contact, s, w.solve);
       settle_torques(p, request, joints.size(), tau_max, options, w, s);
