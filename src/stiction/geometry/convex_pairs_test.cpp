@@ -204,5 +204,26 @@ TEST(ConvexPairs, ManyVerticesOnAPlaneAreThinned) {
   EXPECT_GT(area(contacts), 0.9 * std::numbers::pi);
 }
 
+// A puck stands on the ring inside its chamfer; the ring outside is within the margin, 1 mm above the ground.
+TEST(ConvexPairs, TheRingThatBearsIsKeptBesideAWiderOneThatIsOpen) {
+  constexpr int kSides = 24;
+  constexpr double kChamfer = 1e-3;
+  ConvexMesh puck;
+  for (int i = 0; i < kSides; ++i) {
+    const double angle = 2.0 * std::numbers::pi * i / kSides;
+    for (const auto& [r, z] : {std::pair(0.1 - kChamfer, 0.0), std::pair(0.1, kChamfer), std::pair(0.1, 0.06)})
+      puck.vertices.emplace_back(r * std::cos(angle), r * std::sin(angle), z);
+  }
+  ShapePair pair(puck, HalfSpace{});
+  const auto& contacts = pair.contacts(Isometry3d::Identity(), Isometry3d::Identity(), 0.01);
+  std::vector<ContactPoint> bearing;
+  for (const auto& c : contacts) {
+    if (std::abs(c.gap) < kExact) bearing.push_back(c);
+  }
+  EXPECT_LE(contacts.size(), 16u);
+  EXPECT_LT(bearing.size(), contacts.size());
+  EXPECT_GT(area(bearing), 0.85 * std::numbers::pi * 0.1 * 0.1);  // an octagon in it has 0.88
+}
+
 }  // namespace
 }  // namespace stiction::convex_pairs_test
