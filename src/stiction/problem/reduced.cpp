@@ -152,13 +152,29 @@ bool moves_nothing(const BlockRows& rows, int g) {
   return true;
 }
 
+constexpr double kVelocityRounding = 1e-12;  // of the largest velocity
+
+// u_free of contact rows that nothing moves is what coordinates that are known make of it: rounding of that would be an approach that no
+// impulse can stop.
+void drop_velocity_rounding(Reduction& red) {
+  ReducedProblem& out = red.reduced;
+  for (int i = 0; i < out.contacts(); ++i) {
+    for (int k = 0; k < 3; ++k) {
+      double& u = out.u_free[3 * i + k];
+      if (u == 0.0 || std::abs(u) > kVelocityRounding * out.velocity) continue;
+      bool moves = false;
+      for (int e = out.Rt.entry_begin(i); e < out.Rt.entry_end(i) && !moves; ++e) moves = !out.Rt.entry(e).row(k).isZero(0.0);
+      if (!moves) u = 0.0;
+    }
+  }
+}
+
 // Impulse of a bounded row whose velocity w is fixed by prescribed coordinates and bilateral rows: it follows from the sign (friction of a
 // driven joint), and is none where w is rounding.
 double fixed_impulse(const ProblemView& p, int row, double w, double velocity) {
-  constexpr double kRounding = 1e-12;  // of the largest velocity
   const double R = compliance(p, row);
   const double impulse = std::clamp(R > 0.0 ? -w / R : 0.0, p.lo[row], p.hi[row]);
-  if (R > 0.0 || std::abs(w) <= kRounding * velocity) return impulse;
+  if (R > 0.0 || std::abs(w) <= kVelocityRounding * velocity) return impulse;
   const double bound = w > 0.0 ? p.lo[row] : p.hi[row];
   return std::isfinite(bound) ? bound : impulse;
 }
@@ -262,6 +278,7 @@ void reduce(const ProblemView& p, Reduction& red, const ReduceOptions& options) 
   find_free_motion(p, columns, red);  // before the rows are picked apart: J times v_free brings J into the cache in order
   reduce_rows(red, p.J, out.Rt);
   for (int i = 0; i < p.contacts() && !p.prescribed.empty(); ++i) drop_rounding(red, p.J, i, out.Rt, i);
+  if (red.eliminates) drop_velocity_rounding(red);
   normal_offset(p, out.offset);
   out.mu = p.mu;
   find_closed(p, out.closed);
@@ -283,6 +300,7 @@ bool change_prescribed(const ProblemView& p, Reduction& red) {
   if (p.bounded_rows() > 0) return false;
   place_prescribed(p, red);
   find_free_motion(p, static_cast<int>(red.reduced.rank_bound()), red);
+  drop_velocity_rounding(red);
   return true;
 }
 

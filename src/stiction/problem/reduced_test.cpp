@@ -174,6 +174,26 @@ TEST(Reduce, WhatIsLeftOfRowsIsNoneWhereItIsRounding) {
   EXPECT_NEAR(red.reduced.u_free[0], J.row(0) * red.v_free, 1e-15);
 }
 
+// A contact of two driven bodies that move on together has the rounding of their velocities, and nothing that could change it.
+TEST(Reduce, VelocityOfWhatNothingMovesIsNoneWhereItIsRounding) {
+  ContactProblem p = three_bodies(2);
+  for (int j = 0; j < 15; ++j) p.prescribed.push_back(j);
+  p.v_prescribed = VectorXd::Random(15);
+  MatrixXd J = p.J.to_dense();
+  const auto along = p.v_prescribed.transpose() / p.v_prescribed.squaredNorm();
+  J.row(0) -= (J.row(0) * p.v_prescribed)[0] * along - 3e-16 * along;
+  J.row(3) -= (J.row(3) * p.v_prescribed)[0] * along - 1e-9 * along;
+  p.J = BlockRows::from_dense(3, J, p.M.sizes());
+  Reduction red;
+  reduce(p, red);
+  EXPECT_EQ(red.reduced.u_free[0], 0.0);
+  EXPECT_NEAR(red.reduced.u_free[3], 1e-9, 1e-14);
+  p.v_prescribed *= 2.0;
+  ASSERT_TRUE(change_prescribed(p, red));
+  EXPECT_EQ(red.reduced.u_free[0], 0.0);
+  EXPECT_NEAR(red.reduced.u_free[3], 2e-9, 1e-14);
+}
+
 TEST(Reduce, BilateralRowsAcrossBlocksAndRedundant) {
   ContactProblem p = three_bodies(3);
   MatrixXd C = MatrixXd::Random(4, 15);
