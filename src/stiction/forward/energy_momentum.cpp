@@ -70,7 +70,7 @@ void EnergyMomentum::close_loops(ContactProblem& p) const {
   }
 }
 
-void EnergyMomentum::start(const World& world, double h, double loop_recovery, const PhasePoint& from) {
+void EnergyMomentum::start(const World& world, double h, double loop_recovery, const PhasePoint& from, PhasePoint& at) {
   update(world, from.q, from.v, start_);
   loops_.dt = h;
   loops_.J_b.reset(1, world.block_sizes());
@@ -92,6 +92,9 @@ void EnergyMomentum::start(const World& world, double h, double loop_recovery, c
     tree.com = from.q.segment<3>(tree.root_q) + R * center_of(M);
     origin_.segment<3>(tree.first) = R * Vector3d(from.v.segment<3>(tree.first));
   }
+  at = from;
+  scratch_ = from.v;
+  move(world, &start_.M, 0.5 * h, scratch_, at.q, at.v);
 }
 
 // q_m, w, q⁺, v⁺ and v⁺ - v from `forward_`; the origins of free roots at q⁺ wait for the inertia there.

@@ -32,8 +32,9 @@ class EnergyMomentum {
 
   explicit EnergyMomentum(const World& world);
 
-  /// Reads the start of a step. loop_recovery: that of AssembleOptions.
-  void start(const World& world, double h, double loop_recovery, const PhasePoint& from);
+  /// Reads the start of a step; `at`: the midpoint that its velocity leads to, of the first problem. loop_recovery: that of
+  /// AssembleOptions.
+  void start(const World& world, double h, double loop_recovery, const PhasePoint& from, PhasePoint& at);
   /// Targets of the equality rows of a problem assembled at the midpoint.
   void close_loops(ContactProblem& problem) const;
   enum class Progress { settled, moved, diverged };

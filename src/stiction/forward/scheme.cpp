@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<SchemeRow, kSchemes.size()> kRows{{{"semi_implicit_euler", 1.0, 1.0, false, begin_euler, finish_euler},
                                                         {"moreau_midpoint", 0.5, 1.0, true, begin_moreau, finish_moreau},
-                                                        {"energy_momentum", 0.25, 0.5, true, begin_moreau, nullptr},
+                                                        {"energy_momentum", 0.25, 0.5, true, nullptr, nullptr},
                                                         {"event_driven", 1.0, 1.0, false, begin_euler, finish_euler}}};
 
 }  // namespace

@@ -37,10 +37,11 @@ struct SchemeRow {
   double spring_ahead;   ///< joint springs are taken where this many h v⁺ lead from the configuration at which all else is
   double damping_share;  ///< joint damping is taken at v + this share of v⁺ - v
   bool midpoint;         ///< gaps are those of half a step ahead
-  /// From the start of a step of length h to where everything is evaluated. data is scratch.
+  /// From the start of a step of length h to where everything is evaluated. data is scratch. Null where the scheme is implicit
+  /// (EnergyMomentum), as the next.
   void (*begin)(const World& world, double h, const PhasePoint& start, WorldData& data, GrowVector& v_path, PhasePoint& at);
   /// The end of the step; M is that at `at`. v_plus (nv): velocity after it, in the axes of `at`; v_path: v_plus + δ, where h δ is the
-  /// shift of positions. Null where the scheme is implicit (EnergyMomentum).
+  /// shift of positions.
   void (*finish)(const World& world, double h, const BlockDiagonal& M, const PhasePoint& at, const GrowVector& v_plus, GrowVector& v_path,
                  PhasePoint& end);
 };

@@ -103,16 +103,19 @@ void Stepper::reset() {
 void Stepper::update_at(const State& state) {
   from_.q = state.q;
   from_.v = state.v;
-  row_of(options_.scheme).begin(world_, assemble_.dt, from_, data_, velocity_, at_);
+  assemble_.loop_recovery = options_.assemble.loop_recovery;
+  if (implicit_) {
+    implicit_->start(world_, assemble_.dt, assemble_.loop_recovery, from_, at_);
+  } else {
+    row_of(options_.scheme).begin(world_, assemble_.dt, from_, data_, velocity_, at_);
+  }
   update(world_, at_.q, at_.v, data_);
   ahead_ = at_.q;
-  assemble_.loop_recovery = options_.assemble.loop_recovery;
   sides_.clear();
   energy_.start();
   const SchemeRow& scheme = row_of(options_.scheme);
   if (has_compliance(options_.assemble.drives) && scheme.damping_share == 1.0 && !events_)
     sides_.start(world_, options_.assemble.drives, ahead_, at_.v, assemble_.dt, assemble_.spring_ahead, assemble_.drives);
-  if (implicit_) implicit_->start(world_, assemble_.dt, assemble_.loop_recovery, from_);
 }
 
 // What accelerations, not known yet, may add to the way of two bodies.
