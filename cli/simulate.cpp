@@ -8,6 +8,7 @@
 #include "cli/progress.hpp"
 #include "cli/run_log.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/forward/step_options.hpp"
 #include "stiction/io/problem_file.hpp"
 #include "stiction/sim/model_path.hpp"
 #include "stiction/sim/observers.hpp"
@@ -29,21 +30,6 @@ struct Outcome {
   double energy_start = 0.0, energy_end = 0.0;
 };
 
-/// An option that would change nothing was meant for something else.
-void refuse_idle(const SimulateOptions& options, const StepOptions& step) {
-  for (const auto& [name, given] : {std::pair("--integrator", &options.integrator),
-                                    {"--impact-model", &options.impact_model},
-                                    {"--impact-order", &options.impact_order}}) {
-    if (!given->empty() && step.scheme != Scheme::event_driven)
-      throw InvalidArgument(name, "none unless the scheme is event_driven", fmt::format("scheme {}", to_string(step.scheme)));
-  }
-  if (!options.acceptable) return;
-  if (step.strict) throw InvalidArgument("--acceptable", "none beside --strict", fmt::format("{:g}", step.acceptable));
-  if (step.acceptable < step.contact.tolerance)
-    throw InvalidArgument("--acceptable", fmt::format("a number >= the tolerance of {:g}", step.contact.tolerance),
-                          fmt::format("{:g}", step.acceptable));
-}
-
 Scene prepare_scene(const SimulateOptions& options) {
   std::optional<Coordinates> coordinates;
   if (!options.coordinates.empty()) coordinates = coordinates_from_string(options.coordinates);
@@ -61,7 +47,10 @@ Scene prepare_scene(const SimulateOptions& options) {
   if (options.tolerance) scene.options.contact.tolerance = *options.tolerance;
   if (options.acceptable) scene.options.acceptable = *options.acceptable;
   if (options.strict) scene.options.strict = true;
-  refuse_idle(options, scene.options);
+  refuse_idle(scene.options, {.integrator = options.integrator.empty() ? "" : "--integrator",
+                              .impact_model = options.impact_model.empty() ? "" : "--impact-model",
+                              .impact_order = options.impact_order.empty() ? "" : "--impact-order",
+                              .acceptable = options.acceptable ? "--acceptable" : ""});
   return scene;
 }
 

@@ -12,6 +12,7 @@
 #include "arrays.hpp"
 #include "shape_handle.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/base/ranges.hpp"
 #include "world_handle.hpp"
 
 namespace stiction::python {
@@ -50,9 +51,8 @@ void add_robot(WorldHandle& world, const Path& file, const std::string& name, st
 }
 
 void check_material(const std::optional<double>& friction, double restitution) {
-  if (!(restitution >= 0.0 && restitution <= 1.0))
-    throw InvalidArgument("restitution", "a number in [0, 1]", fmt::format("{}", restitution));
-  if (friction && !(*friction >= 0.0)) throw InvalidArgument("friction", "a number >= 0 or infinity", fmt::format("{}", *friction));
+  require_share("restitution", restitution);
+  if (friction) require_friction("friction", *friction);
 }
 
 Eigen::Matrix3d read_matrix3(const ArrayLike& value, const char* argument) {

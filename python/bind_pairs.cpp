@@ -6,6 +6,7 @@
 
 #include "contact_laws.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/base/ranges.hpp"
 #include "world_handle.hpp"
 
 namespace stiction::python {
@@ -28,10 +29,8 @@ void set_pair(WorldHandle& world, const std::string& a, const std::optional<std:
               std::optional<double> restitution, const std::optional<std::string>& law, const nb::kwargs& parameters) {
   if (b) require_two(a, *b);
   PairMaterial pair{world.world().body(a, "a"), b ? world.world().body(*b, "b") : kAnyBody, friction, restitution, {}, {}};
-  if (friction && !(*friction >= 0.0)) throw InvalidArgument("friction", "a number >= 0 or infinity", std::to_string(*friction));
-  if (restitution && !(*restitution >= 0.0 && *restitution <= 1.0)) {
-    throw InvalidArgument("restitution", "a number in [0, 1]", std::to_string(*restitution));
-  }
+  if (friction) require_friction("friction", *friction);
+  if (restitution) require_share("restitution", *restitution);
   if (law) pair.law = law_from_string(*law);
   if (parameters.size() > 0) {
     const ContactMaterial given = read_materials(nb::borrow<nb::dict>(parameters), 1)[0];

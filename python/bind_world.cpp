@@ -11,6 +11,7 @@
 #include "contact_laws.hpp"
 #include "remember.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/base/ranges.hpp"
 #include "stiction/sim/model_path.hpp"
 #include "world_handle.hpp"
 
@@ -53,7 +54,7 @@ WorldProblem make_problem(WorldHandle& handle, const MaybeArray& q, const MaybeA
   const Eigen::VectorXd forces = read_coordinates(tau, "tau", Eigen::VectorXd::Zero(scene.world.nv()));
   const double step = dt.value_or(scene.options.assemble.dt);
   require_positive("dt", step);
-  if (friction && !(*friction >= 0.0)) throw InvalidArgument("friction", "a number >= 0 or infinity", std::to_string(*friction));
+  if (friction) require_friction("friction", *friction);
   const nb::gil_scoped_release released;
   return handle.problem(scene, state, forces, step, friction);
 }

@@ -3,13 +3,14 @@
 #include <stdexcept>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/ranges.hpp"
 #include "stiction/sim/key_names.hpp"
 
 namespace stiction::python {
 
 WorldHandle::WorldHandle(const std::optional<Eigen::Vector3d>& gravity, double friction, const std::optional<ContactMaterial>& material)
     : stale_(true) {
-  if (!(friction >= 0.0)) throw InvalidArgument("friction", "a number >= 0 or infinity", std::to_string(friction));
+  require_friction("friction", friction);
   builder_.emplace();
   if (gravity) builder_->set_gravity(*gravity);
   scene_.default_friction = friction;

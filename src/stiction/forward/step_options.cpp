@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/ranges.hpp"
 
 namespace stiction {
 
@@ -34,20 +35,30 @@ void validate_events(const World& world, const StepOptions& options) {
 void validate_ranges(const StepOptions& options) {
   require_positive("assemble.dt", options.assemble.dt);
   validate(options.contact);
-  const double share = options.assemble.loop_recovery;
-  if (!(share >= 0.0 && share <= 1.0)) throw InvalidArgument("assemble.loop_recovery", "a number in [0, 1]", std::to_string(share));
+  require_share("assemble.loop_recovery", options.assemble.loop_recovery);
   validate(options.events);
   const int most = options.scheme == Scheme::event_driven ? 1 : 1'000'000;  // events cut a step as it is
   if (options.sub_steps < 1 || options.sub_steps > most)
     throw InvalidArgument("sub_steps", most == 1 ? "1 under event_driven" : "an integer from 1 to 1e6", std::to_string(options.sub_steps));
   if (!(options.acceptable >= 0.0)) throw InvalidArgument("acceptable", "a number >= 0", std::to_string(options.acceptable));
-  if (!(options.recovery >= 0.0 && options.recovery <= 1.0))
-    throw InvalidArgument("recovery", "a number in [0, 1]", std::to_string(options.recovery));
+  require_share("recovery", options.recovery);
   if (!(options.allowed_penetration >= 0.0))
     throw InvalidArgument("allowed_penetration", "a number >= 0", std::to_string(options.allowed_penetration));
 }
 
 }  // namespace
+
+void refuse_idle(const StepOptions& options, const GivenOptions& given) {
+  for (const std::string_view name : {given.integrator, given.impact_model, given.impact_order}) {
+    if (!name.empty() && options.scheme != Scheme::event_driven)
+      throw InvalidArgument(name, "none unless the scheme is event_driven", fmt::format("scheme {}", to_string(options.scheme)));
+  }
+  if (given.acceptable.empty()) return;
+  if (options.strict) throw InvalidArgument(given.acceptable, "none beside strict", fmt::format("{:g}", options.acceptable));
+  if (options.acceptable < options.contact.tolerance)
+    throw InvalidArgument(given.acceptable, fmt::format("a number >= the tolerance of {:g}", options.contact.tolerance),
+                          fmt::format("{:g}", options.acceptable));
+}
 
 void validate(const World& world, Scheme scheme, const Drives& drives) {
   validate(world, drives);

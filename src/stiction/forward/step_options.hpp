@@ -1,9 +1,18 @@
 // What a stepper can do of what it is asked for: options and drives that do not fit are refused by name.
 #pragma once
 
+#include <string_view>
+
 #include "stiction/forward/step.hpp"
 
 namespace stiction {
+
+/// What options are called that were given, by a program or a file; empty: not given.
+struct GivenOptions {
+  std::string_view integrator{}, impact_model{}, impact_order{}, acceptable{};
+};
+/// Throws InvalidArgument on one that would change nothing: it was meant for something else.
+void refuse_idle(const StepOptions& options, const GivenOptions& given);
 
 /// Throws InvalidArgument on options out of range, or that do not go together in this world.
 void validate(const World& world, const StepOptions& options);

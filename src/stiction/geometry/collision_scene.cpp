@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/ranges.hpp"
 #include "stiction/geometry/broad_phase.hpp"
 #include "stiction/geometry/collider.hpp"
 
@@ -27,10 +28,8 @@ void insert_sorted(std::vector<Pair>& list, Pair p) {
 }
 
 void require_material(std::string_view name, double mu, double restitution) {
-  if (!(mu >= 0.0)) throw InvalidArgument(fmt::format("{}.friction", name), "a number >= 0 or infinity", fmt::format("{}", mu));
-  if (!(restitution >= 0.0 && restitution <= 1.0)) {
-    throw InvalidArgument(fmt::format("{}.restitution", name), "a number in [0, 1]", fmt::format("{}", restitution));
-  }
+  require_friction(fmt::format("{}.friction", name), mu);
+  require_share(fmt::format("{}.restitution", name), restitution);
 }
 
 constexpr double kOrthonormal = 1e-6;

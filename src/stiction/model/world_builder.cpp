@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/ranges.hpp"
 #include "stiction/model/equality_error.hpp"
 #include "stiction/model/robot_readers.hpp"
 #include "stiction/model/srdf.hpp"
@@ -29,9 +30,7 @@ void require_shapes(const std::vector<BodyShape>& shapes) {
     validate(shapes[i].shape, name);
     require_rigid(name + ".placement", shapes[i].placement);
     validate(shapes[i].patches, name + ".patches");
-    if (shapes[i].friction && !(*shapes[i].friction >= 0.0)) {
-      throw InvalidArgument(name + ".friction", "a number >= 0", fmt::format("{}", *shapes[i].friction));
-    }
+    if (shapes[i].friction) require_friction(name + ".friction", *shapes[i].friction);
   }
 }
 

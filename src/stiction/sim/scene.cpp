@@ -11,6 +11,8 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/base/files.hpp"
+#include "stiction/base/ranges.hpp"
+#include "stiction/forward/step_options.hpp"
 #include "stiction/geometry/mass_properties.hpp"
 #include "stiction/geometry/terrain.hpp"
 #include "stiction/model/cut_joints.hpp"
@@ -143,53 +145,36 @@ class SceneReader {
       t.finish();
       return builder_.exclude(a, b);
     }
-    if (t.has("friction")) pair.mu = t.number("friction", 0.0);
-    if (t.has("restitution")) pair.restitution = t.number("restitution", 0.0);
+    if (t.has("friction")) pair.mu = t.number("friction", 0.0, require_friction);
+    if (t.has("restitution")) pair.restitution = t.number("restitution", 0.0, require_share);
     if (t.has("law")) pair.law = t.word("law", "", law_from_string);
     const bool parameters = std::ranges::any_of(kMaterialFields, [&](const MaterialField& field) { return t.has(field.name); });
     const ContactMaterial own = material_of(t, scene_.options.assemble.material.value_or(ContactMaterial{}));
     if (parameters) pair.material = own;
     t.finish();
-    if (pair.mu && !(*pair.mu >= 0.0)) t.fail("friction", "expected a number >= 0");
-    if (pair.restitution && !(*pair.restitution >= 0.0 && *pair.restitution <= 1.0)) t.fail("restitution", "expected a number in [0, 1]");
     scene_.options.assemble.pairs.push_back(pair);
   }
 
   void read_simulation(Table t) {
     dt_given_ = t.has("dt");
-    scene_.options.assemble.dt = t.number("dt", 1e-3);
-    scene_.duration = t.number("duration", 1.0);
-    scene_.default_friction = t.number("friction", 0.5);
-    default_restitution_ = t.number("restitution", 0.0);
+    scene_.options.assemble.dt = t.number("dt", 1e-3, require_positive);
+    scene_.duration = t.number("duration", 1.0, require_positive);
+    scene_.default_friction = t.number("friction", 0.5, require_friction);
+    default_restitution_ = t.number("restitution", 0.0, require_share);
     scene_.options.contact.law = t.word("law", "coulomb_cone", law_from_string);
     scene_.options.contact.solver = t.word("solver", "auto", solver_from_string);
     scene_.options.scheme = t.word("scheme", to_string(scene_.options.scheme), scheme_from_string);
     scene_.options.contact.edges = t.integer("edges", 4);
-    scene_.options.contact.tolerance = t.number("tolerance", 1e-9);
+    scene_.options.contact.tolerance = t.number("tolerance", 1e-9, require_positive);
     scene_.options.acceptable = t.number("acceptable", 1e-6);
     scene_.options.strict = t.flag("strict", false);
     scene_.options.sub_steps = t.integer("sub_steps", 1);
-    scene_.options.assemble.loop_recovery = t.number("loop_recovery", 1.0);
+    scene_.options.assemble.loop_recovery = t.number("loop_recovery", 1.0, require_share);
     if (t.has("gravity")) builder_.set_gravity(t.vector("gravity", Vector3d::Zero()));
     t.finish();
-    if (!(scene_.options.assemble.dt > 0.0) || std::isinf(scene_.options.assemble.dt)) t.fail("dt", "expected a finite number > 0");
-    if (!(scene_.duration > 0.0) || std::isinf(scene_.duration)) t.fail("duration", "expected a finite number > 0");
-    if (!(scene_.default_friction >= 0.0)) t.fail("friction", "expected a number >= 0");
-    if (!(default_restitution_ >= 0.0 && default_restitution_ <= 1.0)) t.fail("restitution", "expected a number in [0, 1]");
-    if (!(scene_.options.contact.tolerance > 0.0) || std::isinf(scene_.options.contact.tolerance))
-      t.fail("tolerance", "expected a finite number > 0");
     if (scene_.options.sub_steps < 1) t.fail("sub_steps", "expected an integer >= 1");
     if (!(scene_.options.acceptable >= 0.0)) t.fail("acceptable", "expected a number >= 0");
-    if (t.has("acceptable")) check_acceptable(t);
-    const double share = scene_.options.assemble.loop_recovery;
-    if (!(share >= 0.0 && share <= 1.0)) t.fail("loop_recovery", "expected a number in [0, 1]");
-  }
-
-  void check_acceptable(const Table& t) const {
-    const double tolerance = scene_.options.contact.tolerance, acceptable = scene_.options.acceptable;
-    if (scene_.options.strict) t.fail("acceptable", "expected none beside strict = true");
-    if (acceptable < tolerance)
-      t.fail("acceptable", fmt::format("expected a number >= the tolerance of {:g}, got {:g}", tolerance, acceptable));
+    t.at("acceptable", [&] { refuse_idle(scene_.options, {.acceptable = t.has("acceptable") ? "acceptable" : ""}); });
   }
 
   void read_events(Table t) {
@@ -290,7 +275,7 @@ class SceneReader {
     body.shapes = shapes_of(t);
     read_inertia(t, body);
     const Vector3d velocity = t.vector("velocity", Vector3d::Zero()), spin = t.vector("angular_velocity", Vector3d::Zero());
-    const double restitution = t.number("restitution", default_restitution_);
+    const double restitution = t.number("restitution", default_restitution_, require_share);
     t.finish();
     const int index = builder_.add_free_body(body);
     set_restitution(index, restitution);
@@ -302,7 +287,7 @@ class SceneReader {
     body.name = t.text("name", fmt::format("static{}", statics_++));
     body.pose = t.pose();
     body.shapes = shapes_of(t);
-    const double restitution = t.number("restitution", default_restitution_);
+    const double restitution = t.number("restitution", default_restitution_, require_share);
     t.finish();
     set_restitution(builder_.add_static_body(body), restitution);
   }
@@ -319,7 +304,7 @@ class SceneReader {
     StaticBody body;
     body.name = t.text("name", "terrain");
     body.pose = t.pose();
-    const double restitution = t.number("restitution", default_restitution_);
+    const double restitution = t.number("restitution", default_restitution_, require_share);
     t.finish();
     body.shapes = {make_terrain(options)};
     set_restitution(builder_.add_static_body(body), restitution);

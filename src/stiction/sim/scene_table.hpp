@@ -38,8 +38,20 @@ class Table {
   template <class Read>
   auto word(std::string_view key, std::string_view fallback, Read read) {
     const std::string given = text(key, std::string(fallback));
+    return at(key, [&] { return read(given); });
+  }
+  /// What `check` makes of the number of a key, which it may refuse.
+  template <class Check>
+  double number(std::string_view key, double fallback, Check check) {
+    const double given = number(key, fallback);
+    at(key, [&] { check(key, given); });
+    return given;
+  }
+  /// Does what an argument named as the key may be refused by, and says so with the key's line.
+  template <class Function>
+  auto at(std::string_view key, Function function) const {
     try {
-      return read(given);
+      return function();
     } catch (const InvalidArgument& error) {
       const std::string_view message = error.what();  // "law: expected ..."
       fail(key, message.substr(std::min(message.find("expected"), message.size())));

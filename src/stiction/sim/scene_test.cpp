@@ -155,6 +155,8 @@ TEST(SceneErrors, NameTheTableAndItsLine) {
   expect_error("[[robot]]\nfile = \"links.urdf\"\n[[drive]]\njoints = [\"LF_HIP\", \"LF_HIP\"]\nvelocity = 1\n",
                "drive[0].joints: expected every joint once, got 'LF_HIP' again");
   expect_error("[[body]]\nname = \"light\"\nshape = \"sphere\"\nradius = 1\nmass = 0\n", "body[2]: ");
+  expect_error("[[body]]\nname = \"ball\"\nshape = \"sphere\"\nradius = 1\nmass = 1\nrestitution = 2\n",
+               "body[2].restitution: expected a number in [0, 1], got 2");
 }
 
 TEST(SceneErrors, AnAcceptableResidualThatNoStepCouldGoOnWith) {
@@ -173,7 +175,7 @@ TEST(SceneErrors, AnAcceptableResidualThatNoStepCouldGoOnWith) {
   EXPECT_THAT(error("tolerance = 1e-4\nacceptable = 1e-5\n"), testing::HasSubstr("line 3, simulation.acceptable: expected a number >="));
   EXPECT_THAT(error("dt = -1e-3\n"), testing::HasSubstr("line 2, simulation.dt: expected a finite number > 0, got -0.001"));
   EXPECT_THAT(error("strict = \"yes\"\n"), testing::HasSubstr("simulation.strict: expected true or false, got 'yes'"));
-  EXPECT_THAT(error("friction = -1\n"), testing::HasSubstr("simulation.friction: expected a number >= 0, got -1"));
+  EXPECT_THAT(error("friction = -1\n"), testing::HasSubstr("simulation.friction: expected a number >= 0 or infinity, got -1"));
   EXPECT_THAT(error("restitution = 2\n"), testing::HasSubstr("simulation.restitution: expected a number in [0, 1], got 2"));
   EXPECT_THAT(error("tolerance = 0\n"), testing::HasSubstr("simulation.tolerance: expected a finite number > 0, got 0"));
   EXPECT_THAT(error("law = \"none\"\n"), testing::HasSubstr("line 2, simulation.law: expected"));
