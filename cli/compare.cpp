@@ -1,9 +1,12 @@
 // stiction compare PROBLEM_OR_SCENE: every law under every solver on one contact problem.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/command.hpp"
 #include "cli/problem_options.hpp"
@@ -19,6 +22,7 @@ struct CompareCommand {
   std::string file;
   std::vector<std::string> laws, solvers;
   CompareOptions options;
+  std::optional<int> edges;
   long steps = 100;
   bool symmetric_part = false;
 };
@@ -78,12 +82,23 @@ std::string to_json(const CompareCommand& command, const Comparison& comparison)
   return out.dump(2);
 }
 
+/// of_contacts: the laws that contacts of the problem name, which have a row of their own. An option that would change no row was meant for
+/// something else.
+void refuse_idle(const CompareCommand& command, const std::vector<Law>& of_contacts) {
+  const std::vector<Law>& laws = command.options.laws;
+  if (!command.edges || laws.empty() || std::ranges::any_of(laws, is_polygonal) || std::ranges::any_of(of_contacts, is_polygonal)) return;
+  throw InvalidArgument("--edges", "none unless a law has a friction polygon",
+                        fmt::format("{} with --laws {}", *command.edges, fmt::join(command.laws, ",")));
+}
+
 int run(CompareCommand command, const Session& session) {
   require_distinct({{"PROBLEM_OR_SCENE", command.file}, {"--json", session.json.value_or("")}});
   command.options.laws = parse_all(command.laws, law_from_string);
   command.options.solvers = parse_all(command.solvers, solver_from_string);
+  command.options.edges = command.edges.value_or(command.options.edges);
   const AnyProblem problem = is_scene(command.file) ? problem_of_scene(command.file, command.steps, session)
                                                     : load_problem(command.file, {.symmetric_part = command.symmetric_part});
+  refuse_idle(command, std::visit([](const auto& p) { return p.laws; }, problem));
   const Comparison comparison = std::visit([&](const auto& p) { return compare(p, command.options); }, problem);
   if (session.json) write_text(*session.json, to_json(command, comparison));
   if (session.prints_table()) {
@@ -105,7 +120,7 @@ void add_compare(CLI::App& app, Session& session) {
   sub.add_option("--tolerance", command->options.tolerance, "Largest scaled residual that counts as solved")
       ->check(positive_number())
       ->capture_default_str();
-  sub.add_option("--edges", command->options.edges, "Edges of the friction pyramid, at least 4")->capture_default_str();
+  sub.add_option("--edges", command->edges, "Edges of the friction pyramid, at least 4 (default: 4)");
   sub.add_option("--repetitions", command->options.repetitions, "Timed runs per row")->capture_default_str();
   sub.add_flag("--baselines", command->options.baselines, "Also the solvers of other projects that this build has");
   sub.add_option("--steps", command->steps, "Of a scene: steps to take under its own law; the last one's contact problem is compared")

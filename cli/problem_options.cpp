@@ -6,17 +6,33 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "stiction/inverse/inverse_dynamics.hpp"
 
 namespace stiction::cli {
 
-SolveOptions ProblemOptions::to_solve_options() const {
+namespace {
+
+/// An option that would change nothing was meant for something else.
+void refuse_idle(const ProblemOptions& options, const std::vector<Law>& laws, Choice choice) {
+  if (options.edges && std::ranges::none_of(laws, [&](Law law) { return reads_edges(law, choice); }))
+    throw InvalidArgument("--edges", "none unless a law has a friction polygon",
+                          fmt::format("{} with law {}", *options.edges, to_string(laws[0])));
+  if (options.viscous_slip && std::ranges::find(laws, Law::viscous) == laws.end())
+    throw InvalidArgument("--viscous-slip", "none unless a law is viscous",
+                          fmt::format("{} with law {}", *options.viscous_slip, to_string(laws[0])));
+}
+
+}  // namespace
+
+SolveOptions ProblemOptions::to_solve_options(const std::vector<Law>& of_contacts, Choice choice) const {
   SolveOptions options;
   options.law = law_from_string(law);
+  refuse_idle(*this, of_contacts.empty() ? std::vector{options.law} : of_contacts, choice);
   options.solver = solver_from_string(solver);
   options.tolerance = tolerance;
-  options.edges = edges;
+  options.edges = edges.value_or(options.edges);
   options.variant = pyramid_variant_from_string(variant);
-  options.viscous_slip = viscous_slip_from_string(viscous_slip);
+  if (viscous_slip) options.viscous_slip = viscous_slip_from_string(*viscous_slip);
   options.align_edges = align_edges;
   options.alpha = alpha;
   options.max_sweeps = max_sweeps;
@@ -33,13 +49,12 @@ void add_problem_options(CLI::App& sub, ProblemOptions& options) {
   sub.add_option("--tolerance", options.tolerance, "Largest scaled residual that counts as solved")
       ->check(positive_number())
       ->capture_default_str();
-  sub.add_option("--edges", options.edges, "Edges of the friction pyramid, at least 4; law anitescu: 0 is the disc")->capture_default_str();
+  sub.add_option("--edges", options.edges, "Edges of the friction pyramid, at least 4 (default: 4); law anitescu: 0 is the disc");
   sub.add_option("--variant", options.variant,
                  "Gaps: stewart_trinkle (every contact, with its gap) or anitescu_potra (touching contacts only)")
       ->capture_default_str();
   sub.add_flag("--align-edges", options.align_edges, "Turn each contact's polygon so that a vertex opposes its slip before the step");
-  sub.add_option("--viscous-slip", options.viscous_slip, "Law viscous: friction opposes the slip after or before the step")
-      ->capture_default_str();
+  sub.add_option("--viscous-slip", options.viscous_slip, "Law viscous: friction opposes the slip after (default) or before the step");
   sub.add_option("--alpha", options.alpha, "Relaxation of jor and sor, in (0, 2)")->capture_default_str();
   sub.add_option("--max-factorizations", options.max_factorizations,
                  "Linear systems of interior_point and newton at most, fall-backs included")

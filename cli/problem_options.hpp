@@ -1,7 +1,9 @@
 // What `solve` and `inverse` share: options of a solve, and how its outcome is printed.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -15,14 +17,16 @@ namespace stiction::cli {
 struct ProblemOptions {
   std::string file, law = "coulomb_cone", solver = "auto";
   double tolerance = 1e-9;
-  int edges = 4;
-  std::string variant = "stewart_trinkle", viscous_slip = "after";
+  std::optional<int> edges;
+  std::string variant = "stewart_trinkle";
+  std::optional<std::string> viscous_slip;
   bool align_edges = false, bilateral_by_prox = false;
   double alpha = SolveOptions{}.alpha;
   int max_sweeps = SolveOptions{}.max_sweeps, max_factorizations = SolveOptions{}.max_factorizations,
       max_pivots = SolveOptions{}.max_pivots;
 
-  SolveOptions to_solve_options() const;
+  /// of_contacts: the laws that contacts of the problem name. Throws InvalidArgument on an option that no law reads.
+  SolveOptions to_solve_options(const std::vector<Law>& of_contacts, Choice choice = Choice::warm_start) const;
 };
 
 void add_problem_options(CLI::App& sub, ProblemOptions& options);

@@ -140,7 +140,7 @@ int run(const SolveCommand& command, const Session& session) {
   require_distinct({{"FILE", command.file}, {"--json", session.json.value_or("")}});
   if (holds_lcp(command.file)) return solve_lcp(command, session);
   const AnyProblem problem = load_problem(command.file, {.symmetric_part = command.symmetric_part});
-  const SolveOptions options = command.to_solve_options();
+  const SolveOptions options = std::visit([&](const auto& p) { return command.to_solve_options(p.laws); }, problem);
   const Answer a = std::visit([&](const auto& p) { return answer(p, options, command); }, problem);
   if (session.json) write_text(*session.json, to_json(command, a));
   if (session.prints_table()) print(command, a);

@@ -42,6 +42,8 @@ int solve_lcp(const ProblemOptions& options, const Session& session) {
   if (options.solver != "auto" && options.solver != "lemke") {
     throw InvalidArgument("--solver", "auto or lemke for a linear complementarity problem", fmt::format("'{}'", options.solver));
   }
+  if (options.edges) throw InvalidArgument("--edges", "none for a linear complementarity problem", fmt::format("{}", *options.edges));
+  if (options.viscous_slip) throw InvalidArgument("--viscous-slip", "none for a linear complementarity problem", *options.viscous_slip);
   const Lcp lcp = load_lcp(options.file);
   DecideLcpOptions how;
   how.lemke.tolerance = std::min(how.lemke.tolerance, options.tolerance);

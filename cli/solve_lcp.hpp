@@ -6,7 +6,7 @@
 
 namespace stiction::cli {
 
-/// Lemke, and enumeration where it leaves a small problem open. Options that speak of contacts must have their defaults.
+/// Lemke, and enumeration where it leaves a small problem open. --edges and --viscous-slip, which speak of contacts, are refused.
 int solve_lcp(const ProblemOptions& options, const Session& session);
 
 }  // namespace stiction::cli

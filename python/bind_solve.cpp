@@ -158,7 +158,7 @@ type; numerical outcomes are `status`.)");
           throw InvalidArgument("choice", "another than 'least_torque' beside torque_limits that are finite", "'least_torque'");
         const ContactProblem& contacts = nb::cast<const ContactProblem&>(problem);
         const Eigen::VectorXd reference = read_last(last, options.choice, contacts.contacts());
-        refuse_idle(options.contact, contacts.laws);
+        refuse_idle(options.contact, contacts.laws, options.choice);
         const nb::gil_scoped_release released;
         return solve_inverse(contacts, std::move(request), options, reference);
       },

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/inverse/inverse_dynamics.hpp"
 
 namespace stiction::python {
 
@@ -32,10 +33,10 @@ SolveOptions read_options(const LawArguments& a) {
   return options;
 }
 
-void refuse_idle(const SolveOptions& options, const std::vector<Law>& of_contacts) {
+void refuse_idle(const SolveOptions& options, const std::vector<Law>& of_contacts, Choice choice) {
   const std::vector<Law> laws = of_contacts.empty() ? std::vector{options.law} : of_contacts;
   const int usual = SolveOptions{}.edges;
-  if (options.edges > usual && std::ranges::none_of(laws, is_polygonal))
+  if (options.edges > usual && std::ranges::none_of(laws, [&](Law law) { return reads_edges(law, choice); }))
     throw InvalidArgument("edges", fmt::format("{} unless a law has a friction polygon", usual),
                           fmt::format("{} with law '{}'", options.edges, to_string(laws[0])));
   if (options.viscous_slip != ViscousSlip::after && std::ranges::find(laws, Law::viscous) == laws.end())

@@ -26,7 +26,7 @@ struct LawArguments {
 SolveOptions read_options(const LawArguments& arguments);
 
 /// Throws InvalidArgument for an argument that would change nothing under these laws of contacts; none: the law of the options.
-void refuse_idle(const SolveOptions& options, const std::vector<Law>& of_contacts);
+void refuse_idle(const SolveOptions& options, const std::vector<Law>& of_contacts, Choice choice = Choice::warm_start);
 
 /// The options that say what a law demands, as the checks of proofs need them. Whether they fit it, `validate` says with the problem's
 /// laws.

@@ -312,6 +312,39 @@ def test_compare_takes_a_scene_and_names(tmp_path):
     laws = ["--laws", "frictionless,coulomb_cone"]
     result = stiction("compare", "scenes/incline.toml", "--steps", "5", *laws, "--json", file)
     assert result.returncode == 0, result.stderr
+@pytest.mark.parametrize(
+    ("option", "value", "needs"),
+    [("--edges", "8", "has a friction polygon"), ("--viscous-slip", "before", "is viscous")],
+)
+def test_options_that_no_law_reads_are_refused(contacts_only, tmp_path, option, value, needs):
+    held = tmp_path / "held.npz"
+    np.savez(held, M=np.eye(3), v=np.zeros(3), J=np.eye(3), mu=[0.5], dt=0.1, prescribed=[0], v_prescribed=[0.3])
+    lcp = tmp_path / "lcp.dat"
+    lcp.write_text("2\n0\n2\n2\n2\t2\n2 1\n1 2\n-1 -1\n")
+    named = f"expected none unless a law {needs}, got {value} with law"
+    for arguments in (["solve", contacts_only], ["inverse", held]):
+        refused = stiction(*arguments, option, value)
+        assert refused.returncode == 2
+        assert f"{option}: {named} coulomb_cone" in refused.stderr
+    searched = stiction("inverse", held, "--least-torque", option, value)  # over a polygon in the disc
+    assert searched.returncode == (0 if option == "--edges" else 2)
+    refused = stiction("solve", contacts_only, "--law", "no_slip", option, value)
+    assert f"{option}: {named} no_slip" in refused.stderr
+    refused = stiction("solve", lcp, option, value)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert f"{option}: expected none for a linear complementarity problem, got {value}" in refused.stderr
+
+
+def test_edges_are_taken_where_a_law_reads_them(contacts_only):
+    assert stiction("solve", contacts_only, "--law", "anitescu", "--edges", 8).returncode == 0
+    refused = stiction("compare", contacts_only, "--laws", "frictionless,coulomb_cone", "--edges", 8)
+    assert refused.returncode == 2
+    named = "--edges: expected none unless a law has a friction polygon, got 8 with --laws frictionless,coulomb_cone"
+    assert named in refused.stderr
+    taken = stiction("compare", contacts_only, "--laws", "frictionless,anitescu", "--edges", 8, "--repetitions", 1)
+    assert taken.returncode == 0, taken.stderr
+
+
     assert "coulomb_cone" in result.stdout
     comparison = json.loads(file.read_text())
     assert comparison["contacts"] > 0

@@ -179,6 +179,15 @@ def test_torque_limits_that_are_all_infinite_are_none():
         stiction.inverse(problem, [2], [0.0], torque_limits=5.0, **asked)
 
 
+def test_edges_are_those_of_the_polygon_in_a_disc_that_least_torque_searches():
+    for law in ("coulomb_cone", "anitescu"):
+        taken = stiction.inverse(table_on_four_legs(), [2], [0.0], law=law, choice="least_torque", edges=16)
+        assert taken.least_torque
+    for arguments in ({"law": "coulomb_cone"}, {"law": "frictionless", "choice": "least_torque"}):
+        with pytest.raises(ValueError, match=r"^edges: expected 4 unless a law has a friction polygon, got 16"):
+            stiction.inverse(table_on_four_legs(), [2], [0.0], edges=16, **arguments)
+
+
 @pytest.mark.parametrize(("joints", "told"), [([2.0], "2.0"), (["HIP"], "'HIP'"), ([2, 2**70], "2"), (1.5, "1.5")])
 def test_joints_are_whole_numbers(joints, told):
     with pytest.raises(ValueError, match=rf"^joints: expected whole-number indices, got {told}"):

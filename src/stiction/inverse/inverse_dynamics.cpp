@@ -310,6 +310,10 @@ void settle_torques(const ProblemView& p, const ProblemView& request, std::size_
 }
 
 }  // namespace
+bool reads_edges(Law law, Choice choice) {
+  return is_polygonal(law) || (choice == Choice::least_torque && row_of(law).section == Section::disc);
+}
+
 
 void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
                       const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {

@@ -31,6 +31,9 @@ struct InverseOptions {
   bool prove_infeasible = false;       ///< search for a proof when the request is missed; allocates, so not for a control loop
 };
 
+/// Whether an answer under the law depends on LawModel::edges: those of its polygon, or of the one in its disc that least_torque searches.
+bool reads_edges(Law law, Choice choice);
+
 /// Rows of the request: those of the problem and of the driven joints.
 struct RequestRows {
   std::vector<int> prescribed;
