@@ -34,6 +34,8 @@ Scene prepare_scene(const SimulateOptions& options) {
   std::optional<Coordinates> coordinates;
   if (!options.coordinates.empty()) coordinates = coordinates_from_string(options.coordinates);
   Scene scene = load_scene(options.scene, coordinates);
+  if (coordinates && scene.world.robots().empty())
+    throw InvalidArgument("--coordinates", "none for a scene without robots", to_string(*coordinates));
   if (!options.law.empty()) scene.options.contact.law = law_from_string(options.law);
   if (!options.solver.empty()) scene.options.contact.solver = solver_from_string(options.solver);
   if (!options.scheme.empty()) scene.options.scheme = scheme_from_string(options.scheme);

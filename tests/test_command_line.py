@@ -59,6 +59,11 @@ def stiction(*arguments, cwd=None):
             "--acceptable: expected a number >= the tolerance",
             "simulate",
         ),
+        (
+            ["simulate", "bounce", "--coordinates", "maximal"],
+            "--coordinates: expected none for a scene without robots, got maximal",
+            "stiction simulate --help",
+        ),
         # Only --json writes to standard output:
         (["simulate", "bounce", "--log", "-"], "--log: expected a file, got '-'", "stiction simulate --help"),
         (["simulate", "bounce", "--record", "-"], "--record: expected a file name", "stiction simulate --help"),
@@ -295,23 +300,6 @@ def test_viscous_friction_of_a_problem_with_materials(tmp_path, slip, factor):
     assert answer["certificate"]["constitutive"]["raw"] < 1e-12
 
 
-def test_compare_has_a_row_per_law_and_solver(contacts_only):
-    result = stiction("compare", contacts_only, "--json", "--repetitions", "1")
-    assert result.returncode == 0, result.stderr
-    rows = json.loads(result.stdout)["rows"]
-    names = [(row["law"], row["solver"]) for row in rows]
-    assert ("coulomb_cone", "interior_point") in names
-    assert ("coulomb_pyramid", "lemke") in names
-    assert len(names) == len(set(names))
-    for row in rows:
-        assert row.get("not_applicable") or row["certificate"]["worst"] <= 1e-9, row
-
-
-def test_compare_takes_a_scene_and_names(tmp_path):
-    file = tmp_path / "rows.json"
-    laws = ["--laws", "frictionless,coulomb_cone"]
-    result = stiction("compare", "scenes/incline.toml", "--steps", "5", *laws, "--json", file)
-    assert result.returncode == 0, result.stderr
 @pytest.mark.parametrize(
     ("option", "value", "needs"),
     [("--edges", "8", "has a friction polygon"), ("--viscous-slip", "before", "is viscous")],
@@ -345,6 +333,23 @@ def test_edges_are_taken_where_a_law_reads_them(contacts_only):
     assert taken.returncode == 0, taken.stderr
 
 
+def test_compare_has_a_row_per_law_and_solver(contacts_only):
+    result = stiction("compare", contacts_only, "--json", "--repetitions", "1")
+    assert result.returncode == 0, result.stderr
+    rows = json.loads(result.stdout)["rows"]
+    names = [(row["law"], row["solver"]) for row in rows]
+    assert ("coulomb_cone", "interior_point") in names
+    assert ("coulomb_pyramid", "lemke") in names
+    assert len(names) == len(set(names))
+    for row in rows:
+        assert row.get("not_applicable") or row["certificate"]["worst"] <= 1e-9, row
+
+
+def test_compare_takes_a_scene_and_names(tmp_path):
+    file = tmp_path / "rows.json"
+    laws = ["--laws", "frictionless,coulomb_cone"]
+    result = stiction("compare", "scenes/incline.toml", "--steps", "5", *laws, "--json", file)
+    assert result.returncode == 0, result.stderr
     assert "coulomb_cone" in result.stdout
     comparison = json.loads(file.read_text())
     assert comparison["contacts"] > 0
