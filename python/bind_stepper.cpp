@@ -111,6 +111,12 @@ Eigen::VectorXd per_joint(const MaybeArray& value, const char* argument, Eigen::
   return out;
 }
 
+/// A value for all of no joints was meant for another world.
+void require_driven(const MaybeArray& value, const char* argument, Eigen::Index joints) {
+  if (value && joints == 0 && per_item(value, argument, 1, 0.0).size() > 0)
+    throw InvalidArgument(argument, "None in a world without driven joints", "a value");
+}
+
 /// Of motors, which have two directions; None: those of the robot's file.
 Eigen::VectorXd read_limits(const MaybeArray& limits, const World& world) {
   const std::span<const int> driven = world.actuated();
@@ -139,6 +145,8 @@ void drive(StepperHandle& s, const MaybeArray& velocity, const MaybeArray& posit
   const World& world = s.stepper().world();
   const std::span<const int> driven = world.actuated();
   const auto joints = static_cast<Eigen::Index>(driven.size());
+  require_driven(velocity, "velocity", joints);
+  require_driven(position, "position", joints);
   const Eigen::VectorXd most = read_limits(limits, world);
   Drives drives;
   if (position) {

@@ -189,3 +189,14 @@ def test_drives_that_do_not_fit_are_named():
     }.items():
         with pytest.raises(ValueError, match=named):
             stepper.drive(**arguments)
+
+
+@pytest.mark.parametrize("asked", [{"velocity": 1.0}, {"position": 0.5, "kp": 10.0}])
+def test_a_world_without_driven_joints_takes_no_drives(asked):
+    world = stiction.World()
+    world.add_body("ball", stiction.Shape.sphere(0.1), mass=1.0)
+    stepper = stiction.Stepper(world)
+    with pytest.raises(ValueError, match=rf"^{next(iter(asked))}: expected None in a world without driven joints, got"):
+        stepper.drive(**asked)
+    stepper.drive(velocity=np.zeros(0))  # one for each of none, as of any world's
+    assert stepper.step()
