@@ -268,6 +268,7 @@ int trot(TrotCommand command, const Session& session) {
                     {"--record", command.record},
                     {"--plot", session.plot.value_or("")},
                     {"--json", session.json.value_or("")}});
+  for (const TrotRun& run : runs) validate(run);  // before anything is printed
   Json out{{"rows", Json::array()}, {"claims", Json::array()}, {"figures", Json::array()}};
   Json& rows = out["rows"];
   std::vector<std::vector<TrotResult>> all;

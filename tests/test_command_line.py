@@ -64,6 +64,18 @@ def stiction(*arguments, cwd=None):
             "--coordinates: expected none for a scene without robots, got maximal",
             "stiction simulate --help",
         ),
+        # Before the table begins:
+        (
+            ["experiment", "trot", "--duration", "-1"],
+            "duration: expected a finite number > 0, got -1",
+            "stiction experiment --help",
+        ),
+        (["experiment", "trot", "--duration", "1e-4"], "duration: expected half a step", "stiction experiment --help"),
+        (
+            ["experiment", "trot", "--lookahead", "0"],
+            "lookahead: expected a finite number > 0, got 0",
+            "stiction experiment --help",
+        ),
         # Only --json writes to standard output:
         (["simulate", "bounce", "--log", "-"], "--log: expected a file, got '-'", "stiction simulate --help"),
         (["simulate", "bounce", "--record", "-"], "--record: expected a file name", "stiction simulate --help"),

@@ -204,16 +204,20 @@ class Trot {
 
 }  // namespace
 
-TrotResult run_trot(const TrotRun& run) {
+void validate(const TrotRun& run) {
   if (!(run.mu >= 0.0)) throw InvalidArgument("mu", "a number >= 0 or inf", fmt::format("{}", run.mu));
-  require_positive("duration", run.duration);
   require_positive("dt", run.dt);
+  static_cast<void>(steps_in(run.duration, run.dt));
   require_positive("lookahead", run.setup.lookahead);
   if (run.ground == TrotGround::hills && run.setup.plans_contacts) {
     throw InvalidArgument("setup", "one whose contacts are those of the simulator, on hills", std::string(run.setup.name));
   }
   if (run.ground != TrotGround::rigid && run.same_law)
     throw InvalidArgument("same_law", "rigid, level ground", std::string(to_string(run.ground)));
+}
+
+TrotResult run_trot(const TrotRun& run) {
+  validate(run);
   return Trot(run).run();
 }
 

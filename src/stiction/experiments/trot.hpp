@@ -79,7 +79,10 @@ struct TrotResult {
   std::vector<std::string> warnings;  ///< of the robot's file, and links left out of collision
 };
 
-/// Throws InvalidArgument on options out of range, FileError on a missing model.
+/// Throws InvalidArgument on options out of range, or that do not go together.
+void validate(const TrotRun& run);
+
+/// Throws what `validate` throws, and FileError on a missing model.
 TrotResult run_trot(const TrotRun& run);
 
 /// The middle value (of an even number: the mean of the two) and the largest.
