@@ -105,7 +105,7 @@ class Trajectory:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Trajectory:
-        """Reads .npz or .mcap; FileError names the file and the array that is not as it should be."""
+        """Reads .npz or .mcap; FileError names the file and the array that is not as it should be; time grows."""
         path = os.fspath(path)
         if pathlib.Path(path).suffix == ".mcap":
             from . import mcap_log
@@ -263,6 +263,8 @@ class _Reader:
         parts = self.get("certificate_names", None, kind="U").tolist()
         if states == 0:
             self.fail("time", "expected at least one state")
+        for i in np.flatnonzero(np.diff(time) <= 0.0)[:1] + 1:
+            self.fail(f"time[{i}]", f"expected a time after time[{i - 1}] = {time[i - 1]}, got {time[i]}")
         points = self.get("contact_points", None, 3)
         contacts = len(points)
         return Trajectory(

@@ -242,6 +242,20 @@ def test_bad_files_are_named(run, trajectory, tmp_path):
         stiction.Trajectory.load(tmp_path / "mode.npz")
 
 
+@pytest.mark.parametrize("suffix", [".npz", ".mcap"])
+@pytest.mark.parametrize(("factor", "came"), [(0.0, "0.0"), (0.5, f"{0.5 * DT}")])
+def test_time_that_stands_still_or_runs_backwards_is_named(trajectory, tmp_path, suffix, factor, came):
+    time = trajectory.time.copy()
+    time[:3] = 0.0, DT, factor * DT
+    time[1] *= factor > 0.0
+    path = tmp_path / f"run{suffix}"
+    dataclasses.replace(trajectory, time=time).save(path)
+    index = 2 if factor > 0.0 else 1
+    named = rf"time\[{index}\]: expected a time after time\[{index - 1}\] = {time[index - 1]}, got {came}"
+    with pytest.raises(stiction.FileError, match=named):
+        stiction.Trajectory.load(path)
+
+
 def test_friction_may_be_infinite_and_survives_both_formats(tmp_path):
     world = stiction.World(friction=np.inf)
     world.add_ground()
