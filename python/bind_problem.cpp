@@ -197,6 +197,11 @@ Raises ValueError naming the argument.)")
       .def_prop_rw("row_kinds", &kinds_of_rows, &set_kinds_of_rows,
                    "m words, what each row of J_b is: equality, limit, friction or motor; positions are held by equalities and limits.\n"
                    "Unless set: equality where both bounds are infinite, limit where one is, motor where none is")
+      .def_prop_rw("_row_compliance", &member_view<&ContactProblem::row_compliance>,
+                   [](ContactProblem& p, const ArrayLike& value) {
+                     p.row_compliance = Numbers(value, "row_compliance", 1).vector();
+                     require_size("row_compliance", p.row_compliance.size(), p.bounded_rows());
+                   })
       .def_ro("prescribed", &ContactProblem::prescribed, "Velocity coordinates that must reach v_prescribed")
       .def_prop_ro("v_prescribed", &member_view<&ContactProblem::v_prescribed>, "Their velocities")
       .def(
@@ -215,6 +220,21 @@ ConstMatrix point_view(nb::pointer_and_handle<WorldProblem> self) {
   return view<ConstMatrix>(data, {points.size(), 3}, self.h, {sizeof(ContactPoint) / sizeof(double), 1});
 }
 
+/// What a pickle kept of one.
+WorldProblem world_problem_of(const ContactProblem& numbers, const ArrayLike& positions, const ArrayLike& normals,
+                              const ArrayLike& tangents1, const ArrayLike& tangents2,
+                              const std::vector<std::pair<std::string, std::string>>& bodies) {
+  WorldProblem out{numbers, std::vector<ContactPoint>(numbers.contacts()), bodies};
+  for (const auto& [member, name, given] :
+       {std::tuple(&ContactPoint::p_WC, "positions", &positions), std::tuple(&ContactPoint::n, "normals", &normals),
+        std::tuple(&ContactPoint::t1, "tangents1", &tangents1), std::tuple(&ContactPoint::t2, "tangents2", &tangents2)}) {
+    const Numbers rows(*given, name, 2);
+    require_size(name, rows.matrix().size(), 3 * numbers.contacts());
+    for (std::size_t i = 0; i < out.points.size(); ++i) out.points[i].*member = rows.matrix().row(static_cast<Index>(i));
+  }
+  return out;
+}
+
 void bind_world_problem(nb::module_& m) {
   static_assert(sizeof(ContactPoint) % sizeof(double) == 0);
   nb::class_<WorldProblem, ContactProblem> problem(m, "WorldProblem",
@@ -224,15 +244,8 @@ void bind_world_problem(nb::module_& m) {
       .def_prop_ro("normals", &point_view<&ContactPoint::n>, "(n, 3) unit normals from body B to body A, world")
       .def_prop_ro("tangents1", &point_view<&ContactPoint::t1>, "(n, 3) first tangents, world")
       .def_prop_ro("tangents2", &point_view<&ContactPoint::t2>, "(n, 3) second tangents, world")
-      .def_prop_ro(
-          "bodies",
-          [](const WorldProblem& p) {
-            std::vector<std::pair<std::string, std::string>> names;
-            const auto name = [&](int body) { return body < 0 ? std::string("world") : p.world.bodies()[body].name; };
-            for (const ContactPoint& c : p.points) names.emplace_back(name(c.body_a), name(c.body_b));
-            return names;
-          },
-          "Names of the bodies A and B of every contact");
+      .def_ro("bodies", &WorldProblem::bodies, nb::rv_policy::copy, "Names of the bodies A and B of every contact")
+      .def_static("_of", &world_problem_of);
 }
 
 Eigen::MatrixXd delassus(const ReducedProblem& p) {

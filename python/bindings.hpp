@@ -1,12 +1,13 @@
 // The parts of the Python module, one per file, and the types that they share.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <nanobind/nanobind.h>
 
 #include "stiction/geometry/contact_point.hpp"
-#include "stiction/model/world.hpp"
 #include "stiction/problem/contact_problem.hpp"
 
 namespace stiction::python {
@@ -14,7 +15,7 @@ namespace stiction::python {
 /// The contact problem of a world's state, with where its contacts are.
 struct WorldProblem : ContactProblem {
   std::vector<ContactPoint> points;
-  World world;
+  std::vector<std::pair<std::string, std::string>> bodies;  ///< per contact, names of A and B
 };
 
 void bind_problem(nanobind::module_& m);

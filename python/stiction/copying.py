@@ -24,7 +24,8 @@ PROBLEM = (
     *("M", "v", "J", "mu", "dt", "impulse", "gap", "restitution", "J_b", "b", "lo", "hi"),
     *("prescribed", "v_prescribed"),
 )
-SET_LATER = ("laws", "material", "ids", "row_ids", "row_kinds")
+SET_LATER = ("laws", "material", "ids", "row_ids", "row_kinds", "_row_compliance")
+PLACES = ("positions", "normals", "tangents1", "tangents2", "bodies")  # of the contacts of a world's problem
 
 
 def said_of(self):
@@ -114,6 +115,14 @@ def reduced_problem(self):
     return problem_of, (numbers, {name: getattr(self, name) for name in SET_LATER})
 
 
+def world_problem_of(numbers, later, places):
+    return WorldProblem._of(problem_of(numbers, later), *places)
+
+
+def reduced_world_problem(self):
+    return world_problem_of, (*reduced_problem(self)[1], [getattr(self, name) for name in PLACES])
+
+
 def taking_pinocchio(add_robot):
     """World.add_robot for a pinocchio.Model, or that and a pinocchio.GeometryModel, too."""
 
@@ -145,6 +154,6 @@ def remember():
     Stepper.copy = Stepper.__copy__ = copied_stepper(Stepper.copy)
     Stepper.__deepcopy__ = lambda self, memo: self.copy()
     Stepper.__reduce__ = reduced_stepper
-    for cls in (ContactProblem, WorldProblem):
-        cls.__reduce__ = reduced_problem
+    ContactProblem.__reduce__ = reduced_problem
+    WorldProblem.__reduce__ = reduced_world_problem
     ReducedProblem.__reduce__ = lambda self: (ReducedProblem, (self.W, self.q, self.mu))

@@ -2,6 +2,7 @@
 
 import copy
 import hashlib
+import json
 import multiprocessing
 import pickle
 import subprocess
@@ -69,11 +70,27 @@ def test_a_copied_problem_is_solved_alike(way):
     np.testing.assert_allclose(ours.v, theirs.v, atol=1e-9)
     if way != "pickle":
         np.testing.assert_array_equal(ours.impulses, theirs.impulses)
-        np.testing.assert_array_equal(problem.positions, other.positions)
+    assert type(other) is type(problem)
+    for name in ("positions", "normals", "tangents1", "tangents2"):
+        np.testing.assert_array_equal(getattr(problem, name), getattr(other, name))
+    assert len(other.bodies) == problem.contacts
+    assert other.bodies == problem.bodies
     rows = WAYS[way](world.problem())
     assert list(rows.row_kinds) == list(world.problem().row_kinds)
     other.v[:] = 0.0
     assert world.problem().velocities == rows.velocities
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_copied_problem_keeps_the_compliance_of_its_rows(way, tmp_path):
+    """1 kg that a motor shall bring to 1 m/s: v + R v = 1 with R = 1 (m/s)/(N s)."""
+    file = tmp_path / "motor.json"
+    stiff = stiction.ContactProblem([[1.0]], [0.0], np.zeros((0, 1)), [], J_b=[[1.0]], b=[1.0], lo=[-9.0], hi=[9.0])
+    stiff.save(file)
+    problem = json.loads(file.read_text())
+    problem["rows"][0]["compliance"] = 1.0
+    file.write_text(json.dumps(problem))
+    np.testing.assert_allclose(stiction.solve(WAYS[way](stiction.load_problem(file))).v, [0.5], rtol=1e-9)
 
 
 @pytest.mark.parametrize("way", WAYS)
