@@ -154,6 +154,9 @@ std::vector<int> joints_of(const World& world, const NamedFrame& foot, const std
 
 TrotPlanner make_planner(const World& world, const std::vector<std::string>& feet, const MaybeArray& nominal, GaitParameters gait,
                          double start_time, double feedback, double foot_radius) {
+  for (auto foot = feet.begin(); foot != feet.end(); ++foot) {
+    if (std::find(feet.begin(), foot, *foot) != foot) throw InvalidArgument("feet", "every foot once", "'" + *foot + "' twice");
+  }
   const std::span<const int> driven = world.actuated();
   TrotOptions options;
   options.gait = std::move(gait);

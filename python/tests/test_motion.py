@@ -105,6 +105,9 @@ def test_arguments_that_do_not_fit_are_named(world):
         "measured: expected": lambda: stiction.TrotPlanner(world, FEET, feedback=0.1).update(0.0, (0, 0, 0)),
         "nominal_feet": lambda: stiction.TrotPlanner(world, FEET, nominal_feet=np.zeros((2, 3))),
         "feet": lambda: stiction.TrotPlanner(world, ["trunk"], touchdown=[0.0]),
+        f"feet: expected every foot once, got '{FEET[1]}' twice": lambda: stiction.TrotPlanner(
+            world, [*FEET[:3], FEET[1]]
+        ),
         "command": lambda: stiction.TrotPlanner(world, FEET).update(0.0, (1.0,)),
         "start_time": lambda: stiction.TrotPlanner(world, FEET, start_time=np.nan),
         "feedback": lambda: stiction.TrotPlanner(world, FEET, feedback=np.inf),
