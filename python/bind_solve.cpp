@@ -154,8 +154,6 @@ type; numerical outcomes are `status`.)");
         options.repair_inconsistent = read_flag(repair_inconsistent, "repair_inconsistent");
         options.prove_infeasible = read_flag(prove_infeasible, "prove_infeasible");
         Request request = read_request(joints, v_desired, torque_limits);
-        if (options.choice == Choice::least_torque && !request.limits.empty())
-          throw InvalidArgument("choice", "another than 'least_torque' beside torque_limits that are finite", "'least_torque'");
         const ContactProblem& contacts = nb::cast<const ContactProblem&>(problem);
         const Eigen::VectorXd reference = read_last(last, options.choice, contacts.contacts());
         refuse_idle(options.contact, contacts.laws, options.choice);

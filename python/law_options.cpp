@@ -66,8 +66,7 @@ Request read_request(const ArrayLike& joints, const ArrayLike& v_desired, const 
   if (torque_limits) {
     const Eigen::VectorXd values = per_item(torque_limits, "torque_limits", n, kInfinity);
     require_size("torque_limits", values.size(), n);
-    const bool unlimited = (values.array() == kInfinity).all();  // as without the argument, also for choice least_torque
-    if (!unlimited) request.limits.assign(values.begin(), values.end());
+    request.limits.assign(values.begin(), values.end());
   }
   return request;
 }

@@ -175,7 +175,7 @@ def test_torque_limits_that_are_all_infinite_are_none():
     same = stiction.inverse(problem, [2], [0.0], torque_limits=np.inf, **asked)
     assert same.least_torque
     assert same.tau.tobytes() == free.tau.tobytes()
-    with pytest.raises(ValueError, match=r"^choice: expected another than 'least_torque' beside torque_limits"):
+    with pytest.raises(ValueError, match=r"^choice: expected another than least_torque beside torque limits"):
         stiction.inverse(problem, [2], [0.0], torque_limits=5.0, **asked)
 
 

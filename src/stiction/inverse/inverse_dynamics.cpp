@@ -304,20 +304,22 @@ void apply_stage_two(const ProblemView& p, const InverseOptions& options, Invers
 void settle_torques(const ProblemView& p, const ProblemView& request, std::size_t joints, std::span<const double> tau_max,
                     const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
   const bool leaves_choice = have_one_program(request.laws, options.contact) && w.solve.terms.family != Family::constitutive;
-  if (leaves_choice && options.choice == Choice::least_torque && s.status == Status::solved && tau_max.empty())
-    apply_stage_two(request, options, w, s);
+  if (leaves_choice && options.choice == Choice::least_torque && s.status == Status::solved) apply_stage_two(request, options, w, s);
   read_torques(p, joints, tau_max, s);
 }
 
 }  // namespace
+
 bool reads_edges(Law law, Choice choice) {
   return is_polygonal(law) || (choice == Choice::least_torque && row_of(law).section == Section::disc);
 }
 
-
 void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
                       const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
   validate_request(p, joints, v_desired, tau_max);
+  if (std::ranges::all_of(tau_max, [](double most) { return std::isinf(most); })) tau_max = {};
+  if (options.choice == Choice::least_torque && !tau_max.empty())
+    throw InvalidArgument("choice", "another than least_torque beside torque limits that are finite", "least_torque");
   s.repaired = s.least_torque = false;
   s.proof.clear();
   w.last = w.solve.choice.last;

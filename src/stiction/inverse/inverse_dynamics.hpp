@@ -26,7 +26,7 @@ namespace stiction {
 
 struct InverseOptions {
   SolveOptions contact;
-  Choice choice = Choice::warm_start;  ///< warm_start leaves it to contact.choice; least_torque counts without torque limits alone
+  Choice choice = Choice::warm_start;  ///< warm_start leaves it to contact.choice; least_torque is refused beside finite torque limits
   bool repair_inconsistent = true;     ///< replace desired velocities that the contacts cannot follow [ZD15, Eqs. 40-45]
   bool prove_infeasible = false;       ///< search for a proof when the request is missed; allocates, so not for a control loop
 };
@@ -67,8 +67,8 @@ struct InverseSolution : Solution {
 
 /// Bilateral (tau_max empty) or torque-limited rows for `joints` (indices into v; any subset). `problem` is valid, without prescribed
 /// rows, its impulse holds everything but the torques sought; several threads may read it, each with its own workspace. tau_max: N m per
-/// joint, infinity allowed.
-/// Throws InvalidArgument on indices out of range or repeated, sizes, or values that are not finite.
+/// joint, infinity allowed; all infinite: as if empty.
+/// Throws InvalidArgument on indices out of range or repeated, sizes, values that are not finite, or a choice that the limits do not leave.
 void inverse_dynamics(const ProblemView& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
                       std::span<const double> tau_max, const InverseOptions& options, InverseWorkspace& workspace,
                       InverseSolution& solution);

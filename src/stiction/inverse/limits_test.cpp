@@ -1,6 +1,7 @@
 // Torque limits, joints with dry friction, and requests that cannot be met, under every law.
 #include <gtest/gtest.h>
 
+#include "stiction/base/errors.hpp"
 #include "stiction/inverse/inverse_dynamics.hpp"
 #include "stiction/laws/test_problems.hpp"
 
@@ -113,6 +114,22 @@ TEST(TorqueLimits, EverySolverOfALawAgrees) {
       EXPECT_NEAR((a.v - b.v).norm(), 0.0, 1e-8 * (1.0 + a.v.norm())) << to_string(law) << " " << seed;
     }
   }
+}
+
+TEST(TorqueLimits, LeaveNoChoiceOfLeastTorque) {
+  const ContactProblem p = finger(0.0, 0.0);
+  const VectorXd desired = VectorXd::Constant(1, -1.0);
+  InverseOptions options = with(Law::frictionless);
+  options.choice = Choice::least_torque;
+  const auto ask = [&](const std::vector<double>& limits) { return inverse_dynamics(p, std::vector<int>{0}, desired, limits, options); };
+  try {
+    static_cast<void>(ask({5.0}));
+    FAIL() << "limits were taken";
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(), "choice: expected another than least_torque beside torque limits that are finite, got least_torque");
+  }
+  EXPECT_TRUE(ask({}).least_torque);
+  EXPECT_TRUE(ask({kInfinity}).least_torque);
 }
 
 // A driven point that leaves the ground and stops along it: the ground, which could, has no share in that.
