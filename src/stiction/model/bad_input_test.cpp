@@ -182,6 +182,10 @@ const BadFile kMjcf[] = {
     {"unknown actuated joint",
      "<mujoco><worldbody><geom size=\"1\"/></worldbody>\n<actuator><motor joint=\"j\"/></actuator></mujoco>",
      {"line 2", "unknown joint 'j'"}},
+    {"two actuators of one name",
+     "<mujoco><worldbody><body><joint name=\"j\"/><geom size=\"1\"/></body></worldbody><actuator><motor name=\"m\" joint=\"j\"/>\n"
+     "<position name=\"m\" joint=\"j\"/></actuator></mujoco>",
+     {"line 2", "second actuator of the name 'm'"}},
     {"missing include", "<mujoco>\n<include file=\"nowhere.xml\"/></mujoco>", {"line 2", "'nowhere.xml' is not found"}},
     {"gravity that is neither",
      "<mujoco>\n<option><flag gravity=\"off\"/></option><worldbody><geom size=\"1\"/></worldbody></mujoco>",

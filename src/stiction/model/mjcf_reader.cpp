@@ -274,7 +274,10 @@ class MjcfReader {
   /// Actuators of one joint add up, within the joint's own limit.
   void read_actuators() {
     std::map<JointDescription*, double> efforts;
+    std::set<std::string> names;
     for (const XmlElement* e : context_.section("actuator")) {
+      if (const Attribute name = attribute(*e, "name"); name && *name.text != '\0' && !names.insert(name.text).second)
+        fail(*e, fmt::format("second actuator of the name '{}'", name.text));
       Attribute target = attribute(*e, "joint");
       if (!target) target = attribute(*e, "jointinparent");  // the same for joints of one coordinate
       if (!target) {
