@@ -12,10 +12,13 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kNotable = 0.05;  // of a tree's kinetic energy: what the scheme may give it in all
-constexpr double kLeast = 1e-4;  // of it: a step that gains less is not solved again, nor a part of one that gains less times their number
-constexpr double kFast = 0.06;   // rad: of 20000 double pendulums with spinning bases e was 14 φ² of T at most, of chains 4 φ²
-constexpr double kResting = 1e-8;  // of it: joints that carry less have nothing to give
+constexpr double kNotable = 0.05;  // of a tree's kinetic energy T: what the scheme may give it in all
+constexpr double kReserve = 1e-3;  // of T: what is taken back beyond that; at gains of 1e-5 a step one in a hundred is solved again
+constexpr double kPart = 0.1;      // of what the joints carry: as far as an impulse of the kind takes, beyond it turns w
+constexpr double kOwed = 0.01;     // of T: what joints that carried too little are still to give back
+constexpr double kLeast = 1e-4;    // of T: what a step whose joints are braked may still gain, and a part of one times their number
+constexpr double kFast = 0.06;     // rad: of 20000 double pendulums with spinning bases e was 14 φ² of T at most, of chains 4 φ²
+constexpr double kResting = 1e-8;  // of T: joints that carry less have nothing to give
 constexpr double kGain = 0.5;      // a solve again that leaves more than this of the excess leads nowhere; half of the step makes a quarter
 
 Vector3d center_velocity(const Body& body, const Eigen::Isometry3d& X, const Vector6d& V) {
@@ -55,10 +58,12 @@ JointEnergy::JointEnergy(const World& world) : start_(world), end_(world) {
 }
 
 bool JointEnergy::is_due(const World& world, double h, double share, const Eigen::Ref<const Eigen::VectorXd>& v,
-                         const Eigen::Ref<const Eigen::VectorXd>& v_plus) {
+                         const Eigen::Ref<const Eigen::VectorXd>& v_plus, const std::vector<ContactPoint>& contacts) {
   const double fast = kFast * std::sqrt(share);
+  const auto is_of = [](const Tree& tree, int body) { return std::ranges::find(tree.bodies, body) != tree.bodies.end(); };
   for (const Tree& tree : trees_) {
-    if (tree.is_braked) return true;
+    const auto touches = [&](const ContactPoint& c) { return is_of(tree, c.body_a) || is_of(tree, c.body_b); };
+    if (tree.is_braked || std::ranges::none_of(contacts, touches)) return true;
     turns_.resize(tree.joints.size());
     for (std::size_t i = 0; i < tree.joints.size(); ++i) {
       const Joint& joint = world.joints()[tree.joints[i]];
@@ -136,15 +141,17 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double h, double 
     const auto w = mean_.segment(tree.first + root, n);
     auto p = impulse_.segment(tree.first + root, n);
     tree.gain = e + (tree.is_braked ? w.dot(p) : 0.0);
-    given_[k] = std::clamp(given_[k], -kNotable * before, kNotable * before);
-    if (tree.gain <= std::max(kNotable * whole - given_[k], kLeast / share * whole)) continue;
+    given_[k] = std::clamp(given_[k], -kNotable * before, (kNotable + kOwed) * before);
+    const double least = kLeast / share * whole;
+    if (tree.gain <= std::max(kNotable * whole - given_[k], tree.is_braked ? least : 0.0)) continue;
     const auto M = inertia_of(data, tree);
     auto y = scratch_.head(n);
     joint_momentum(tree, M, w, y);
     const double carried = w.dot(y);
     if (!(carried > kResting * whole)) continue;
     tree.is_braked = true;
-    p = -e / carried * y;
+    const double owed = e + std::max(given_[k] - (kNotable - kReserve) * whole, 0.0), there = kPart * carried;
+    p = -(e > least ? std::max(e, std::min(owed, there)) : std::min(owed, there)) / carried * y;
     excess = std::max(excess, tree.gain / whole);
   }
   if (excess == 0.0) return Progress::settled;
