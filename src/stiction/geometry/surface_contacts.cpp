@@ -23,10 +23,13 @@ SurfaceContacts::SurfaceContacts(Scratch& scratch, double margin, double radius,
 void SurfaceContacts::add(const SurfaceContact& c) {
   if (!(c.distance <= reach_) || (!c.nearest && c.distance < -thickness_)) return;
   for (SurfaceContact& x : scratch_.found) {
-    if ((c.p - x.p).squaredNorm() > tolerance_ * tolerance_ || !same_normal(c.n, x.n)) continue;
+    const bool same_features =
+        c.name_shape == x.name_shape && c.name_surface == x.name_surface;  // triangles of one patch, flat to rounding
+    if (!same_normal(c.n, x.n) || (!same_features && (c.p - x.p).squaredNorm() > tolerance_ * tolerance_)) continue;
     x.touch = x.touch || c.touch;
     x.nearest = x.nearest || c.nearest;
-    x.beyond = x.beyond && c.beyond;
+    if (c.to_shape.isZero(0.0)) x.to_shape.setZero();
+    if (c.to_surface.isZero(0.0)) x.to_surface.setZero();
     return;
   }
   scratch_.found.push_back(c);

@@ -4,8 +4,9 @@
 //   touch     n lies in the normal cones of both features: apart, the nearest points; penetrating, one way out, d long or longer
 //   nearest   d >= 0, or a point of one body lies d deep in the other, measured to its nearest face: every way out is as long or longer
 // So the depth is known from both sides. Rules:
-//   A touch that is not nearest gives way to a touch of lesser depth that undoes it too: the shape, moved out along that normal, lies all
-//   in front of a plane that the other's surface point lies behind, or neither of the other's points lies in the other body any more.
+//   A touch that is not nearest gives way to a touch of lesser depth that undoes it too: the shape, moved out along that normal, is convex
+//   and lies all in front of a plane that the other's surface point lies behind, or neither of the other's points lies in the other body
+//   any more.
 //   What is left is the least way out of each overlap.
 //   What is neither holds a corner of the contact patch: it counts beside a touch with a normal within 10 degrees that is as deep or
 //   deeper.
@@ -23,7 +24,8 @@ struct SurfaceContact {
   double distance = 0.0;  ///< of the core (m)
   std::uint64_t name_shape = 0, name_surface = 0;
   bool touch = false, nearest = false;
-  bool beyond = false;  ///< the surface's point lies beyond the end of its edge: a contact only inside the solid
+  /// From the points to the ends of their edges, where they lie beyond: contacts only inside the solids.
+  Eigen::Vector3d to_shape = Eigen::Vector3d::Zero(), to_surface = to_shape;
 
   Eigen::Vector3d on_surface() const { return p - distance * n; }
 };
@@ -38,7 +40,7 @@ class SurfaceContacts {
   SurfaceContacts(Scratch& scratch, double margin, double radius, double size, double thickness);
 
   double reach() const { return reach_; }
-  /// Adds it unless it repeats a point, or lies beyond reach.
+  /// Adds it unless it repeats a point or two features, or lies beyond reach.
   void add(const SurfaceContact& c);
   std::size_t size() const { return scratch_.found.size(); }
   template <class F>
@@ -48,9 +50,9 @@ class SurfaceContacts {
   }
 
   /// Drops the touches that another undoes. `overlap(p, q, depth)`: whether the shape's point p lies in the surface's solid, or the
-  /// surface's point q in the shape; both are moved apart already, and lay `depth` deep.
+  /// surface's point q in the shape; both are moved apart already, and lay `depth` deep. `convex`: the shape is.
   template <class Overlap>
-  void settle(const Overlap& overlap);
+  void settle(bool convex, const Overlap& overlap);
   /// Puts what counts into the world.
   void emit(const Eigen::Isometry3d& X, ContactSink& sink) const;
 
@@ -67,16 +69,16 @@ class SurfaceContacts {
 };
 
 template <class Overlap>
-void SurfaceContacts::settle(const Overlap& overlap) {
+void SurfaceContacts::settle(bool convex, const Overlap& overlap) {
   sort_touches();
   auto& touches = scratch_.touches;
   std::size_t kept = 0;
   for (const SurfaceContact& c : touches) {
     const auto undone_by = [&](const SurfaceContact& other) {
       if (!(other.distance > c.distance)) return false;
-      if (is_cleared_by(c, other)) return true;
-      const Eigen::Vector3d way = std::max(0.0, -other.distance) * other.n;
-      return other.distance < 0.0 && !overlap(c.p + way, c.on_surface() - way, -c.distance);
+      if (convex && is_cleared_by(c, other)) return true;
+      const Eigen::Vector3d way = (tolerance_ + std::max(0.0, -other.distance)) * other.n;
+      return other.distance < 0.0 && !overlap(c.p + c.to_shape + way, c.on_surface() + c.to_surface - way, -c.distance);
     };
     // Judged by those that stay.
     const auto begin = touches.begin(), end = begin + static_cast<std::ptrdiff_t>(kept);

@@ -20,18 +20,25 @@ constexpr double kParallel = 1e-6;        // sine below which two edges have no 
 constexpr double kBeyond = 1.7320508;     // of the depth: how far beyond its end an edge counts, as faces do beyond the edge of a hollow
 constexpr double kNearlyParallel = 1e-3;  // and no crossing worth a corner
 
-/// Whether the edges cross, seen along n, a little beyond the end of the surface's: at a vertex that is not convex it may go on in the
-/// solid.
-bool crosses_beyond(const FeatureSet::Edge& e, const Surface& s, const Surface::Edge& edge, const Vector3d& n, double distance,
-                    Vector3d& p) {
+/// Two lines seen along n: where they cross, and from there to the ends of the edges, where it lies beyond them.
+struct Crossing {
+  Vector3d p;  ///< on the line of the shape's edge
+  Vector3d to_shape = Vector3d::Zero(), to_surface = to_shape;
+};
+
+/// Whether x is a parameter between the ends of an edge along u, or a little beyond one where the solid may go on.
+bool is_on(double x, const Vector3d& u, bool ends_a, bool ends_b, double depth) {
+  const double beyond = std::max(-x, x - 1.0) * u.norm();
+  return !(beyond > 0.0) || (!(x < 0.0 ? ends_a : ends_b) && beyond <= kBeyond * depth);
+}
+
+/// Whether the edges cross, seen along n, or do so beyond an end of either: at a vertex that is not convex an edge may go on in the solid.
+bool cross_in_solids(const FeatureSet::Edge& e, const Surface& s, const Surface::Edge& edge, const Vector3d& n, double depth,
+                     Crossing& at) {
   const Vector3d &a = s.vertex(edge.a), u = e.b - e.a, v = s.vertex(edge.b) - a, between = a - e.a;
   const double area = n.dot(u.cross(v)), x = n.dot(between.cross(v)) / area, y = n.dot(between.cross(u)) / area;
-  if (!(x >= 0.0 && x <= 1.0)) return false;
-  const double beyond = std::max(-y, y - 1.0) * v.norm();
-  const int end = y < 0.0 ? edge.a : edge.b;
-  if (s.vertex_convex[end] || !(beyond > 0.0) || beyond > kBeyond * -distance) return false;
-  p = e.a + x * u;
-  return true;
+  at = {e.a + x * u, (std::clamp(x, 0.0, 1.0) - x) * u, (std::clamp(y, 0.0, 1.0) - y) * v};
+  return is_on(x, u, e.ends_a, e.ends_b, depth) && is_on(y, v, s.vertex_convex[edge.a] != 0, s.vertex_convex[edge.b] != 0, depth);
 }
 
 /// The edges where they meet along ±n, if n is in or near both normal cones.
@@ -40,14 +47,15 @@ void meet(const FeatureSet::Edge& e, const Surface& s, const Surface::Edge& edge
   if (!rests(e, n, std::max(kStrict, slack * e.bend)) || !in_edge_cone(s, edge, n, std::max(kStrict, slack * edge.bend))) return;
   const Vector3d &a = s.vertex(edge.a), &b = s.vertex(edge.b);
   const SegmentPair r = closest_segments(e.a, e.b, a, b);
-  Vector3d pe = e.a + r.s * (e.b - e.a);
+  Crossing at{e.a + r.s * (e.b - e.a)};
   const Vector3d ps = a + r.t * (b - a);
   const double distance = n.dot(e.a - a);
   const bool touch = may_touch && rests(e, n, kStrict) && in_edge_cone(s, edge, n, kStrict);
   // Only where the segments cross, ends included: a ridge goes on in the next edge.
-  const bool beyond = (pe - ps).cross(n).squaredNorm() > 1e-18 * (e.b - e.a).squaredNorm();
-  if (beyond && (!touch || !(distance < 0.0) || !crosses_beyond(e, s, edge, n, distance, pe))) return;
-  out.add({pe, n, distance, e.name, edge_name(edge.a, edge.b), touch, touch && distance >= 0.0, beyond});
+  if ((at.p - ps).cross(n).squaredNorm() > 1e-18 * (e.b - e.a).squaredNorm() &&
+      (!touch || !(distance < 0.0) || !cross_in_solids(e, s, edge, n, -distance, at)))
+    return;
+  out.add({at.p, n, distance, e.name, edge_name(edge.a, edge.b), touch, touch && distance >= 0.0, at.to_shape, at.to_surface});
 }
 
 void meet(const FeatureSet::Edge& e, const Vector3d& along, const Surface& s, const Surface::Edge& edge, bool may_touch,

@@ -32,8 +32,8 @@ void collect_chords(const Convex& cylinder, const Eigen::Isometry3d& X, FeatureS
     for (int i = 0; i < kCapPoints; ++i) {
       const Vector3d a = at(i), b = at(i + 1), up = side * Vector3d::UnitZ();
       const int name = lowest_name(side) + 1;
-      f.edges.push_back({X * (r * a + h * up), X * (r * b + h * up), -(X.linear() * (a + b).normalized()), -(X.linear() * up), 1.0, 2,
-                         edge_name(name + i, name + (i + 1) % kCapPoints)});
+      f.edges.push_back({X * (r * a + h * up), X * (r * b + h * up), -(X.linear() * (a + b).normalized()), -(X.linear() * up), 1.0, true,
+                         true, 2, edge_name(name + i, name + (i + 1) % kCapPoints)});
     }
   }
 }
@@ -80,7 +80,7 @@ void collect_features(const Surface& s, const std::vector<int>& vertices, const 
   for (int k : edges) {
     const Surface::Edge& e = s.edge(k);
     f.edges.push_back({X * s.vertex(e.a), X * s.vertex(e.b), X.linear() * e.into_left, X.linear() * e.into_right, e.bend,
-                       e.right < 0 ? 1 : 2, edge_name(e.a, e.b)});
+                       s.vertex_convex[e.a] != 0, s.vertex_convex[e.b] != 0, e.right < 0 ? 1 : 2, edge_name(e.a, e.b)});
   }
 }
 

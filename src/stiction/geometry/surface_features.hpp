@@ -26,6 +26,7 @@ struct FeatureSet {
     Eigen::Vector3d a = Eigen::Vector3d::Zero(), b = a;
     Eigen::Vector3d into_left = a, into_right = a;  ///< unit, square to the edge, into its two faces
     double bend = 1.0;                              ///< sine of the dihedral, 1 beyond a right angle
+    bool ends_a = true, ends_b = true;              ///< false at a vertex that is not convex: the solid may go on beyond that end
     int faces = 0;                                  ///< 0: segment, any direction is normal
     std::uint64_t name = 0;
   };

@@ -35,16 +35,18 @@ void query_box(const Surface& s, const Eigen::Isometry3d& X, const Vector3d& cen
 
 /// Edges may cross on the far side of either body; that is no contact. What is left gives way as `settle` says.
 template <class InShape>
-void settle(const Surface& s, const InShape& in_shape, std::vector<int>& scratch, std::size_t edges_begin, SurfaceContacts& out) {
+void settle(const Surface& s, bool convex, const InShape& in_shape, std::vector<int>& scratch, std::size_t edges_begin,
+            SurfaceContacts& out) {
   const auto overlap = [&](const Vector3d& p, const Vector3d& q, double depth) {
     return in_shape(q, depth) || s.contains(p, 2.0 * depth, scratch);
   };
   out.drop(edges_begin, [&](const SurfaceContact& c) {
     if (!c.touch || !(c.distance < 0.0)) return false;
     const Vector3d q = c.on_surface();
-    return !overlap(c.p, q, -c.distance) || (c.beyond && !s.contains(q, -2.0 * c.distance, scratch));
+    return !overlap(c.p, q, -c.distance) || (!c.to_surface.isZero(0.0) && !s.contains(q, -2.0 * c.distance, scratch)) ||
+           (!c.to_shape.isZero(0.0) && !in_shape(c.p, -c.distance));
   });
-  out.settle(overlap);
+  out.settle(convex, overlap);
 }
 
 void thin_out_many(ContactSink& sink, std::size_t first) {
@@ -80,7 +82,7 @@ void collide_convex_surface(const Convex& shape, const PlacedSurface& placed, Su
     meet_edges(f, s, scratch.convex_edges, out);
   }
   settle(
-      s, [&](const Vector3d& p, double /*depth*/) { return contains(local, p); }, scratch.around, edges_begin, out);
+      s, true, [&](const Vector3d& p, double /*depth*/) { return contains(local, p); }, scratch.around, edges_begin, out);
   const std::size_t first = sink.contacts.size();
   out.emit(placed.X, sink);
   thin_out_many(sink, first);
@@ -104,7 +106,7 @@ void collide_surfaces(const PlacedSurface& a, const PlacedSurface& b, SurfaceScr
   std::size_t first = out.size();
   meet_edges(scratch.shape, sb, scratch.convex_edges, out);
   const auto in_a = [&](const Vector3d& p, double depth) { return sa.contains(X_AB * p, 2.0 * depth, scratch.around); };
-  settle(sb, in_a, scratch.around, first, out);
+  settle(sb, false, in_a, scratch.around, first, out);
   first = sink.contacts.size();
   out.emit(b.X, sink);
   thin_out_many(sink, first);
