@@ -26,6 +26,8 @@ struct SurfaceContact {
   bool touch = false, nearest = false;
   /// From the points to the ends of their edges, where they lie beyond: contacts only inside the solids.
   Eigen::Vector3d to_shape = Eigen::Vector3d::Zero(), to_surface = to_shape;
+  /// Whose point is one of a vertex or edge: where it has left the other body, the overlap is undone. A point on a face tells nothing.
+  bool sharp_shape = true, sharp_surface = true;
 
   Eigen::Vector3d on_surface() const { return p - distance * n; }
 };
@@ -49,8 +51,8 @@ class SurfaceContacts {
     found.erase(std::remove_if(found.begin() + static_cast<std::ptrdiff_t>(first), found.end(), is_dropped), found.end());
   }
 
-  /// Drops the touches that another undoes. `overlap(p, q, depth)`: whether the shape's point p lies in the surface's solid, or the
-  /// surface's point q in the shape; both are moved apart already, and lay `depth` deep. `convex`: the shape is.
+  /// Drops the touches that another undoes. `overlap(c, way)`: whether c's vertices or edges still lie in the other body when the shape is
+  /// moved that way. `convex`: the shape is.
   template <class Overlap>
   void settle(bool convex, const Overlap& overlap);
   /// Puts what counts into the world.
@@ -78,7 +80,7 @@ void SurfaceContacts::settle(bool convex, const Overlap& overlap) {
       if (!(other.distance > c.distance)) return false;
       if (convex && is_cleared_by(c, other)) return true;
       const Eigen::Vector3d way = (tolerance_ + std::max(0.0, -other.distance)) * other.n;
-      return other.distance < 0.0 && !overlap(c.p + c.to_shape + way, c.on_surface() + c.to_surface - way, -c.distance);
+      return other.distance < 0.0 && !overlap(c, way);
     };
     // Judged by those that stay.
     const auto begin = touches.begin(), end = begin + static_cast<std::ptrdiff_t>(kept);

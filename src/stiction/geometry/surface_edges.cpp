@@ -173,24 +173,33 @@ std::uint64_t rim_name(double side, int i) { return face_name(2 * (side < 0.0 ? 
 void touch(const Convex& cylinder, const Surface& s, const Surface::Edge& edge, const Vector3d& n, SurfaceContacts& out) {
   const Vector3d &a = s.vertex(edge.a), &b = s.vertex(edge.b);
   const double along = cylinder.axis().dot(n), side = along > 0.0 ? -1.0 : 1.0;  // of the cap that faces the edge
-  const auto add = [&](const Vector3d& p, double distance, std::uint64_t name) {
-    out.add({p, n, distance, name, edge_name(edge.a, edge.b), true, distance >= 0.0});
+  const auto add = [&](const Vector3d& p, double distance, std::uint64_t name, const Vector3d& to_surface) {
+    out.add({p, n, distance, name, edge_name(edge.a, edge.b), true, distance >= 0.0, Vector3d::Zero(), to_surface});
   };
   if (cylinder.axis().cross(n).norm() < kSquare) {
     for_rim_crossings(cylinder, side, a, b, n,
-                      [&](const Vector3d& p, const Vector3d& q, int i) { add(p, n.dot(p - q), rim_name(side, i)); });
+                      [&](const Vector3d& p, const Vector3d& q, int i) { add(p, n.dot(p - q), rim_name(side, i), Vector3d::Zero()); });
     return;
   }
   const bool line = std::abs(along) < kSquare;
   Vector3d p = farthest_on_rim(cylinder, side, -n);
+  const Vector3d along_edge = b - a;
   if (line) {
-    const Vector3d other = farthest_on_rim(cylinder, -side, -n);
-    p += closest_segments(p, other, a, b).s * (other - p);
+    const Vector3d u = farthest_on_rim(cylinder, -side, -n) - p;
+    const double area = n.dot(u.cross(along_edge));
+    const bool crosses = std::abs(area) > kNearlyParallel * u.norm() * along_edge.norm();
+    p += (crosses ? std::clamp(n.dot((a - p).cross(along_edge)) / area, 0.0, 1.0) : closest_segments(p, p + u, a, b).s) * u;
   }
-  const double t = closest_on_segment(p, a, b), distance = n.dot(p - a);
+  const double distance = n.dot(p - a), t = along_edge.dot(p - a) / along_edge.squaredNorm(), on_edge = std::clamp(t, 0.0, 1.0);
   const double size = cylinder.cylinder_radius + cylinder.cylinder_half;
-  if ((p - a - t * (b - a) - distance * n).norm() > 1e-7 * size) return;  // nearest beyond an end: the vertex has it
-  add(p, distance, line ? edge_name(lowest_name(-1.0), lowest_name(1.0)) : vertex_name(lowest_name(side)));
+  const auto is_over = [&](double at) { return (p - a - at * along_edge - distance * n).norm() <= 1e-7 * size; };
+  const bool over = is_over(on_edge);
+  // Nearest beyond an end: a convex vertex has it.
+  if (!over &&
+      !(distance < 0.0 && is_over(t) && is_on(t, along_edge, s.vertex_convex[edge.a] != 0, s.vertex_convex[edge.b] != 0, -distance)))
+    return;
+  add(p, distance, line ? edge_name(lowest_name(-1.0), lowest_name(1.0)) : vertex_name(lowest_name(side)),
+      over ? Vector3d(Vector3d::Zero()) : Vector3d((on_edge - t) * along_edge));
 }
 
 }  // namespace

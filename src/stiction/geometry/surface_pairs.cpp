@@ -37,15 +37,17 @@ void query_box(const Surface& s, const Eigen::Isometry3d& X, const Vector3d& cen
 template <class InShape>
 void settle(const Surface& s, bool convex, const InShape& in_shape, std::vector<int>& scratch, std::size_t edges_begin,
             SurfaceContacts& out) {
-  const auto overlap = [&](const Vector3d& p, const Vector3d& q, double depth) {
-    return in_shape(q, depth) || s.contains(p, 2.0 * depth, scratch);
-  };
+  const auto in_surface = [&](const Vector3d& p, double depth) { return s.contains(p, 2.0 * depth, scratch); };
   out.drop(edges_begin, [&](const SurfaceContact& c) {
     if (!c.touch || !(c.distance < 0.0)) return false;
-    const Vector3d q = c.on_surface();
-    return !overlap(c.p, q, -c.distance) || (!c.to_surface.isZero(0.0) && !s.contains(q, -2.0 * c.distance, scratch)) ||
+    return (!in_shape(c.on_surface(), -c.distance) && !in_surface(c.p, -c.distance)) ||
+           (!c.to_surface.isZero(0.0) && !in_surface(c.on_surface(), -c.distance)) ||
            (!c.to_shape.isZero(0.0) && !in_shape(c.p, -c.distance));
   });
+  const auto overlap = [&](const SurfaceContact& c, const Vector3d& way) {
+    return (c.sharp_surface && in_shape(c.on_surface() + c.to_surface - way, -c.distance)) ||
+           (c.sharp_shape && in_surface(c.p + c.to_shape + way, -c.distance));
+  };
   out.settle(convex, overlap);
 }
 

@@ -37,6 +37,12 @@ bool is_over(const Polytope& core, int face, const Vector3d& p) {
   return true;
 }
 
+/// A vertex of the surface on a face of the shape.
+SurfaceContact on_face(SurfaceContact c) {
+  c.sharp_shape = false;
+  return c;
+}
+
 }  // namespace
 
 void PointContacts::vertex(const FeatureSet& f, const FeatureSet::Vertex& v) {
@@ -58,7 +64,7 @@ void PointContacts::vertex(const FeatureSet& f, const FeatureSet::Vertex& v) {
 void PointContacts::find_near(const FeatureSet& f, const FeatureSet::Vertex& v) {
   near_.clear();
   below_.clear();
-  least_depth_ = std::numeric_limits<double>::infinity();
+  double least = std::numeric_limits<double>::infinity();
   for (int t : triangles_) {
     const Surface::Triangle& tri = s_.triangle(t);
     const double height = tri.normal.dot(v.p - s_.vertex(tri.v[0]));
@@ -66,18 +72,19 @@ void PointContacts::find_near(const FeatureSet& f, const FeatureSet::Vertex& v) 
     const double beside = tri.radius + std::max(out_.reach(), height < 0.0 && tri.hollow ? -2.0 * height : 0.0);
     if ((v.p - tri.center).squaredNorm() - height * height > beside * beside) continue;
     const TrianglePoint c = over_triangle(s_, tri, v.p, height);
-    if (height < 0.0 && c.region == TriangleRegion::face) least_depth_ = std::min(least_depth_, -height);
+    least = std::min(least, (v.p - c.point).squaredNorm());
     if (height < 0.0 && (c.region == TriangleRegion::face || in_hollow(c, tri, height, v.p))) {
       if (rests(f, v, tri.normal, kSteep)) below_.push_back({height, t, c.region == TriangleRegion::face});
     } else if (c.region != TriangleRegion::face || rests(f, v, tri.normal, kSteep)) {
       near_.push_back({t, height, c});
     }
   }
+  to_surface_ = std::sqrt(least);
 }
 
 /// The candidates are all there is within reach; a point that may lie deeper needs a wider look.
 bool PointContacts::is_inside(const Vector3d& p) const {
-  double depth = least_depth_;
+  double depth = to_surface_;
   for (const auto& c : below_) depth = std::min(depth, -2.0 * c.height);  // the edge of a hollow is no farther
   if (below_.empty() || depth <= out_.reach()) return s_.contains(p, triangles_);
   return s_.contains(p, depth * (1.0 + 1e-9), around_);
@@ -112,13 +119,23 @@ void PointContacts::add_feature(const FeatureSet& f, const FeatureSet::Vertex& v
 /// Faces over a vertex inside the solid: the nearest, those that form a hollow with it, and those it may be the lowest point below.
 void PointContacts::add_below(const FeatureSet& f, const FeatureSet::Vertex& v) {
   const auto nearest = *std::max_element(below_.begin(), below_.end(), [](const auto& a, const auto& b) { return a.height < b.height; });
-  const bool is_least = -nearest.height <= least_depth_ * (1.0 + 1e-9);
   for (const auto& c : below_) {
     const Vector3d& n = s_.triangle(c.triangle).normal;
     const bool out = c.triangle == nearest.triangle || hollow_between(nearest.triangle, c.triangle);
-    const bool touch = (out || c.over) && rests(f, v, n, kStrict);
-    if (out || touch) add(v.p, n, c.height, v.name, patch_name(c.triangle), touch, out && is_least);
+    // A ball inside the solid bounds every way out; a plane of the hollow farther than the surface does not, nor is it one.
+    const bool is_least = out && -c.height <= to_surface_ * (1.0 + 1e-9);
+    const bool touch = (is_least || c.over) && rests(f, v, n, kStrict);
+    if (out || touch) add(v.p, n, c.height, v.name, patch_name(c.triangle), touch, is_least);
   }
+}
+
+/// Whether a candidate is nearer to p than this.
+bool PointContacts::is_nearer(const Vector3d& p, double distance) const {
+  return std::any_of(triangles_.begin(), triangles_.end(), [&](int t) {
+    const Surface::Triangle& tri = s_.triangle(t);
+    return std::abs(tri.normal.dot(p - s_.vertex(tri.v[0]))) < distance &&
+           (closest_on(s_, tri, p).point - p).squaredNorm() < distance * distance;
+  });
 }
 
 /// The middle of each triangle lies in front of the other's plane.
@@ -132,11 +149,10 @@ bool PointContacts::hollow_between(int a, int b) const {
 
 void PointContacts::add(const Vector3d& p, const Vector3d& n, double distance, std::uint64_t name, std::uint64_t name_surface, bool touch,
                         bool nearest) {
-  if (turned_ == nullptr) {
-    out_.add({p, n, distance, name, name_surface, touch, nearest});
-  } else {
-    out_.add({*turned_ * (p - distance * n), -(turned_->linear() * n), distance, name_surface, name, touch, nearest});
-  }
+  SurfaceContact c{p, n, distance, name, name_surface, touch, nearest};
+  if (turned_ != nullptr) c = {*turned_ * (p - distance * n), -(turned_->linear() * n), distance, name_surface, name, touch, nearest};
+  (turned_ == nullptr ? c.sharp_surface : c.sharp_shape) = distance >= 0.0;  // below, the other feature is a face
+  out_.add(c);
 }
 
 void PointContacts::rims(const Convex& cylinder) {
@@ -174,7 +190,7 @@ void PointContacts::rim_point(const Convex& cylinder, int t, const Vector3d& p, 
   }
   if (!over && !in_hollow(c, tri, height, p)) return;
   double least = -height;
-  bool hollow = over;
+  bool hollow = over || !is_nearer(p, -height * (1.0 - 1e-9));
   for (int k : triangles_) {
     const Surface::Triangle& other = s_.triangle(k);
     const double depth = other.normal.dot(s_.vertex(other.v[0]) - p);
@@ -183,7 +199,7 @@ void PointContacts::rim_point(const Convex& cylinder, int t, const Vector3d& p, 
       hollow = hollow_between(t, k);
     }
   }
-  const bool nearest = least == -height || hollow;
+  const bool nearest = least == -height;
   if ((touch && over) || hollow) {
     if (s_.contains(p, 2.0 * least, around_)) add(p, tri.normal, height, name, patch_name(t), touch, nearest);
   }
@@ -208,7 +224,7 @@ void surface_vertices_on_polytope(const Convex& shape, const FeatureSet& f, cons
     const auto add_face = [&](int i, double h) {
       const Vector3d n = -(shape.X.linear() * core.faces[i].normal);
       if (i == touched || in_vertex_cone(s, v, n, kSteep))
-        out.add({w + h * n, n, h, face_name(i), vertex_name(v), i == touched, i == nearest});
+        out.add(on_face({w + h * n, n, h, face_name(i), vertex_name(v), i == touched, i == nearest}));
     };
     if (nearest >= 0 && (outside <= 0.0 || is_over(core, nearest, p))) {
       add_face(nearest, outside);
@@ -238,7 +254,7 @@ void surface_vertices_on_cylinder(const Convex& shape, const Surface& s, const s
       const bool touch = in_vertex_cone(s, v, n, kStrict);
       if (!touch && (!is_nearest || !in_vertex_cone(s, v, n, std::abs(outward.z()) == 1.0 ? kSteep : kCrossing))) return;
       const int part = outward.z() > 0.5 ? 1 : (outward.z() < -0.5 ? 2 : 0);
-      out.add({w + d * n, n, d, face_name(part), vertex_name(v), touch, is_nearest});
+      out.add(on_face({w + d * n, n, d, face_name(part), vertex_name(v), touch, is_nearest}));
     };
     add(nearest, distance, true);
     if (distance > 0.0) continue;

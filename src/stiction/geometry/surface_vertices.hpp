@@ -26,6 +26,7 @@ class PointContacts {
            bool nearest);
   bool is_inside(const Eigen::Vector3d& p) const;
   bool in_hollow(const TrianglePoint& c, const Surface::Triangle& tri, double height, const Eigen::Vector3d& p) const;
+  bool is_nearer(const Eigen::Vector3d& p, double distance) const;
   bool hollow_between(int a, int b) const;
   std::uint64_t patch_name(int t) const { return face_name(s_.patch[t]); }
 
@@ -36,7 +37,7 @@ class PointContacts {
   std::vector<int>& around_;
   SurfaceContacts& out_;
   const Eigen::Isometry3d* turned_;
-  double least_depth_ = 0.0;  ///< to the nearest face over the point
+  double to_surface_ = 0.0;  ///< least distance of the point to the triangles looked at
 };
 
 /// Convex vertices of the surface against the faces and edges of a polytope or segment, or a cylinder. `f`: its features; `shape` is placed
