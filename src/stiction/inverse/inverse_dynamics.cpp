@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -168,14 +169,9 @@ bool contradicts_contacts(InverseWorkspace& w, const InverseSolution& s) {
   return w.solve.form.family == Family::associated && tangents_contradict(w.solve.form.problem, w.solve.convex);
 }
 
-// Contacts refuse the desired velocities, by a Farkas vector of their tangents alone. With rows besides the driven joints the nearest
-// request has no closed form.
-bool slip_is_refused(const ProblemView& request, const LawModel& law, const InverseSolution& s) {
-  if (s.status != Status::infeasible || !s.ray.proof || request.bounded_rows() > 0 || !have_one_program(request.laws, law)) return false;
-  for (int i = 0; i < request.contacts(); ++i) {
-    if (s.ray.impulses[3 * i] != 0.0) return false;
-  }
-  return true;
+// The tangents alone refuse the desired velocities: by their rank.
+bool slip_is_refused(InverseWorkspace& w) {
+  return w.solve.form.family == Family::associated && tangents_contradict(w.solve.form.problem, w.solve.convex);
 }
 
 // Rigid half lines and half spaces, at least one of these, and nothing else: what principal pivoting solves.
@@ -215,24 +211,32 @@ SolveOptions by_well_apart_tangents(SolveOptions contact) {
   return contact;
 }
 
-// Projects the request on what leaves no slip at the motion of the last solution, and solves with tangents well apart alone, until these
-// and the normals hold all: the others would hold what is left by impulses that grow with the inverse of their distance. As they see of the
-// base's motion that distance only, each projection leaves at most so much of the slip before it.
+// Projects w.v_desired on what leaves no slip where the coordinates that are not driven move as in `motion`.
+void project(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, OneSided one_sided, const GrowVector& motion,
+             InverseWorkspace& w) {
+  nearest_no_slip(p, w.solve.form, one_sided, motion, joints, w.v_desired, w.nearest_no_slip);
+  drop_rounding(p, v_desired, w.v_desired);
+}
+
+// Solves with tangents well apart alone, and projects on what these and the normals leave of the slip of the others, until they hold all:
+// the others would hold what is left by impulses that grow with the inverse of their distance. As they see of the base's motion that
+// distance only, each projection leaves at most so much of the slip before it.
 void project_until_held(const ProblemView& p, const ProblemView& request, std::span<const int> joints, const Ref& v_desired,
-                        std::span<const double> tau_max, const SolveOptions& held, bool by_parts, InverseWorkspace& w, InverseSolution& s) {
+                        const SolveOptions& held, bool by_parts, InverseWorkspace& w, InverseSolution& s) {
   for (double before = kInfinity;;) {
-    nearest_no_slip(p, w.solve.form, s, joints, w.v_desired, w.nearest_no_slip);
-    drop_rounding(p, v_desired, w.v_desired);
-    solve_changed(p, request, joints, tau_max, held, by_parts, w, s);
+    solve_changed(p, request, joints, {}, held, by_parts, w, s);
     const double worst = s.certificate.worst();
-    if (s.status == Status::solved || !(worst < kHelps * before)) return;
+    const bool penetrates = s.certificate.penetration.scaled > held.tolerance;  // normals refuse: no motion to go on from
+    if (s.status == Status::solved || penetrates || !(worst < kHelps * before)) return;
     before = worst;
     reduce_whole(request, held, s, w.solve);
+    project(p, joints, v_desired, OneSided::touching, s.v, w);
   }
 }
 
 // A Farkas vector of the problem with prescribed joints is one of the request: the joints' impulses are without bound.
 void take_proof(const InfeasibilityRay& ray, RequestProof& proof) {
+  if (!ray.proof) return;
   proof.contacts = ray.impulses;
   proof.rows = ray.bounded_impulses;
   proof.joints = ray.prescribed_impulses;
@@ -241,31 +245,32 @@ void take_proof(const InfeasibilityRay& ray, RequestProof& proof) {
 // Replaces a request that tangents refuse, by rank or because those that nearly depend on each other would have to hold it (runs_away, or
 // slip is left where their impulses round off too much), by the nearest that well apart tangents and the normals hold.
 void repair_slip(const ProblemView& p, const ProblemView& request, std::span<const int> joints, const Ref& v_desired,
-                 std::span<const double> tau_max, const SolveOptions& contact, InverseWorkspace& w, InverseSolution& s) {
-  const bool refused = slip_is_refused(request, contact, s), fast = runs_away(p, v_desired, s), by_parts = !w.solve.reduced_whole;
-  const bool hangs = (fast || s.status != Status::solved) && s.status != Status::infeasible && have_one_program(request.laws, contact);
-  if (!refused && !hangs) return;
+                 const SolveOptions& contact, InverseWorkspace& w, InverseSolution& s) {
+  const bool fast = runs_away(p, v_desired, s), by_parts = !w.solve.reduced_whole;
+  if ((s.status == Status::solved && !fast) || !have_one_program(request.laws, contact)) return;
+  for (int j = 0; j < p.bounded_rows(); ++j) {
+    if (is_bilateral(p, j)) return;  // pivots of chains of links are small without being in doubt: the programs have them exactly
+  }
   reduce_whole(request, contact, s, w.solve);
-  const bool pivots = has_half_spaces_only(w.solve.form);
-  if (!refused && (!pivots || (!fast && slip_of_half_spaces(w.solve.form, s) <= std::max(contact.tolerance, kNone)))) return;
-  const auto solve_with = [&](const SolveOptions& how) { solve_changed(p, request, joints, tau_max, how, by_parts, w, s); };
+  const bool refused = slip_is_refused(w), pivots = has_half_spaces_only(w.solve.form);
+  const bool slips = fast || slip_of_half_spaces(w.solve.form, s) > std::max(contact.tolerance, kNone);
+  if (!refused && (!pivots || !slips || s.status == Status::infeasible)) return;
   const SolveOptions held = by_well_apart_tangents(contact);
-  w.v_desired = v_desired;
   if (refused) {
     take_proof(s.ray, s.proof);
   } else {
-    solve_with(held);
+    w.v_desired = v_desired;
+    solve_changed(p, request, joints, {}, held, by_parts, w, s);
     if (s.status == Status::solved) return;
     reduce_whole(request, held, s, w.solve);
   }
-  if (pivots) {
-    project_until_held(p, request, joints, v_desired, tau_max, held, by_parts, w, s);
-  } else {
-    nearest_no_slip(p, w.solve.form, s, joints, w.v_desired, w.nearest_no_slip);
-    drop_rounding(p, v_desired, w.v_desired);
-  }
+  w.v_desired = v_desired;
+  w.at_rest.setZero(p.velocities());
+  project(p, joints, v_desired, OneSided::left_out, w.at_rest, w);
+  take_held_rows(p, w.nearest_no_slip, w.held);
+  if (pivots) project_until_held(p, request, joints, v_desired, held, by_parts, w, s);
   s.repaired = true;
-  if (!pivots || s.status != Status::solved) solve_with(contact);
+  if (!pivots || s.status != Status::solved) solve_changed(p, request, joints, {}, contact, by_parts, w, s);
 }
 
 // `complete` from these impulses. Rows have them as they are given: it knows the least of bilateral rows and of those that nothing moves.
@@ -308,6 +313,36 @@ void settle_torques(const ProblemView& p, const ProblemView& request, std::size_
   read_torques(p, joints, tau_max, s);
 }
 
+// What the programs found, exact to rounding: the rows that it touches are met. Over polygons and discs faces hold, not rows.
+void polish_nearest(const ProblemView& p, std::span<const int> joints, InverseWorkspace& w) {
+  const StandardForm& program = w.nearest.solve.form;
+  if (!program.has_linear_cones()) return;
+  const StandardForm& form = w.held.targets.size() > 0 ? w.solve.form : program;
+  nearest_no_slip(p, form, OneSided::touching, w.nearest.reached, joints, w.v_desired, w.nearest_no_slip);
+}
+
+// Residuals over the scales of the request that was asked for: one that runs away does not certify itself.
+void measure_by(double velocity_scale, double impulse_scale, double tolerance, InverseSolution& s) {
+  Certificate& c = s.certificate;
+  const double velocity = std::max(1.0, c.velocity_scale / velocity_scale), impulse = std::max(1.0, c.impulse_scale / impulse_scale);
+  for (const NamedResidual& r : kResiduals) {
+    const std::string_view unit = r.unit;
+    (c.*r.member).scaled *= unit == "m/s" ? velocity : unit == "N s" ? impulse : velocity * impulse;
+  }
+  c.velocity_scale /= velocity;
+  c.impulse_scale /= impulse;
+  if (s.status == Status::solved && !(c.worst() <= tolerance)) s.status = Status::inaccurate;
+}
+
+bool is_farther_than_rest(std::span<const int> joints, const Ref& v_desired, const InverseSolution& s) {
+  double square = 0.0;
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    const double way = s.v[joints[i]] - v_desired[static_cast<Index>(i)];
+    square += way * way;
+  }
+  return std::sqrt(square) > kNoMore * v_desired.norm();
+}
+
 }  // namespace
 
 bool reads_edges(Law law, Choice choice) {
@@ -323,6 +358,7 @@ void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const R
   s.repaired = s.least_torque = false;
   s.proof.clear();
   w.last = w.solve.choice.last;
+  w.held.targets.resize(0);
   if (options.contact.law == Law::max_dissipation && !tau_max.empty() && is_within_limits(p, joints, v_desired, tau_max, options, w, s)) {
     return measure_shortfall(joints, v_desired, s);
   }
@@ -330,21 +366,40 @@ void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const R
   const ProblemView request = with_request(p, joints, v_desired, tau_max, w.rows);
   w.solve.choice.last = w.last;
   solve(request, contact, w.solve, s);
-  if (options.repair_inconsistent) repair_slip(p, request, joints, v_desired, tau_max, contact, w, s);
+  const double velocity_scale = s.certificate.velocity_scale, impulse_scale = s.certificate.impulse_scale;
+  const bool limited = request.bounded_rows() > p.bounded_rows();  // what misses a request then need not be a contradiction
+  if (options.repair_inconsistent && !limited) repair_slip(p, request, joints, v_desired, contact, w, s);
   reduce_whole(request, contact, s, w.solve);
   settle_torques(p, request, joints.size(), tau_max, options, w, s);
-  if (s.status != Status::solved && options.repair_inconsistent && have_one_program(p.laws, contact) && contradicts_contacts(w, s) &&
-      nearest_consistent(p, w.solve.terms, joints, v_desired, options.contact, w.nearest, w.v_desired)) {
+  SolveOptions afresh = contact;
+  afresh.warm_start = false;  // nor the refused attempt's impulses, which may be those of a ray
+  const auto solve_afresh = [&] {
+    if (s.status != Status::solved) solve_changed(p, request, joints, tau_max, afresh, true, w, s);
+    s.repaired = true;
+    reduce_whole(request, contact, s, w.solve);
+    settle_torques(p, request, joints.size(), tau_max, options, w, s);
+  };
+  const bool refused = s.status != Status::solved && options.repair_inconsistent && have_one_program(p.laws, contact) &&
+                       (s.repaired || contradicts_contacts(w, s));
+  if (refused && nearest_consistent(p, w.solve.terms, w.held, joints, v_desired, options.contact, w.nearest, w.v_desired)) {
+    if (!limited) polish_nearest(p, joints, w);
     drop_rounding(p, v_desired, w.v_desired);
-    if (joints.empty() || w.v_desired != v_desired) {
-      SolveOptions afresh = contact;
-      afresh.warm_start = false;  // nor its impulses, which may be those of a ray
-      solve_changed(p, request, joints, tau_max, afresh, true, w, s);
-      s.repaired = true;
-      reduce_whole(request, contact, s, w.solve);
-      settle_torques(p, request, joints.size(), tau_max, options, w, s);
+    if (w.held.targets.size() > 0 && has_half_spaces_only(w.solve.form))
+      project_until_held(p, request, joints, v_desired, by_well_apart_tangents(afresh), true, w, s);
+    if (joints.empty() || w.v_desired != v_desired) solve_afresh();
+  }
+  const bool slips = w.held.targets.size() > 0 && s.status != Status::solved;
+  if (s.repaired && !limited && (slips || is_farther_than_rest(joints, v_desired, s))) {
+    w.farther = w.v_desired;
+    w.v_desired.setZero(v_desired.size());
+    s.status = Status::inaccurate;
+    solve_afresh();
+    if (s.status != Status::solved) {
+      w.v_desired = w.farther;
+      solve_afresh();
     }
   }
+  if (s.repaired && velocity_scale > 0.0 && s.certificate.finite) measure_by(velocity_scale, impulse_scale, contact.tolerance, s);
   if (!tau_max.empty()) fit_to_problem(p, s);
   measure_shortfall(joints, v_desired, s);
   const double speed = std::max(largest_entry(s.v), largest_entry(v_desired));

@@ -50,7 +50,8 @@ struct InverseWorkspace {
   RequestRows rows;
   NearestConsistentWorkspace nearest;
   NearestNoSlipWorkspace nearest_no_slip;
-  GrowVector v_desired;
+  HeldRows held;  ///< tangents of a request that they refuse
+  GrowVector v_desired, farther, at_rest;
   GrowVector last;                     ///< solve.choice.last as the call found it
   StageTwoImpulses stage_one, chosen;  ///< impulses before stage II and of it
   RequestProofWorkspace proof;

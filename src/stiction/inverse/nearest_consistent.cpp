@@ -16,6 +16,7 @@ using Ref = Eigen::Ref<const Eigen::VectorXd>;
 constexpr double kFirstWeight = 1e-2, kLighter = 0.1, kLeastWeight = 1e-6;
 constexpr double kShortest = 1e-4;    // no column counts as shorter: what contradicts itself is not mended by speeds of 1e14
 constexpr double kConverged = 1e-12;  // change of the driven velocities beside the speeds
+constexpr double kSettled = 1e-10;    // of the speeds: a tenth of what the certificate lets pass, and above the rounding of some dozen rows
 constexpr int kMostProblems = 40;
 constexpr double kInside = 1.0 + 1e-3;  // of the disc: see the header
 
@@ -63,13 +64,45 @@ void set_inertia(const ProblemView& p, std::span<const int> joints, double weigh
   }
 }
 
+// The rows of the problem without the forces that limit them, and those that hold in place of no slip.
+void take_rows(const ProblemView& p, const HeldRows& held, NearestConsistentWorkspace& w) {
+  const Index own = p.bounded_rows(), added = held.targets.size();
+  w.J_b = p.J_b;
+  for (GrowVector* x : {&w.b, &w.lo, &w.hi}) x->resize(own + added);
+  w.b.head(own) = p.b;
+  w.lo.head(own) = p.lo;
+  w.hi.head(own) = p.hi;
+  for (int j = 0; j < p.bounded_rows(); ++j) {
+    if (is_two_sided(p, j)) w.lo[j] = w.hi[j] = 0.0;
+  }
+  w.b.tail(added) = held.targets;
+  w.lo.tail(added).setConstant(-kInfinity);
+  w.hi.tail(added).setConstant(kInfinity);
+  for (int i = 0; i < added; ++i) {
+    w.J_b.add_group();
+    for (int e = held.rows.entry_begin(i); e < held.rows.entry_end(i); ++e) w.J_b.add_entry(held.rows.entry_block(e)) = held.rows.entry(e);
+  }
+  if (added == 0) return;
+  for (ContactTerms& t : w.demands.contacts) t.mu = std::isinf(t.mu) ? 0.0 : t.mu;
+}
+
 void set_desired(std::span<const int> joints, const Ref& v_desired, GrowVector& v) {
   for (std::size_t i = 0; i < joints.size(); ++i) v[joints[i]] = v_desired[static_cast<Index>(i)];
+}
+
+// Normals that the bilateral rows settle: what is left of their velocity is rounding, and nothing could mend it.
+void drop_settled(double speed, ReducedProblem& p) {
+  for (int i = 0; i < p.contacts(); ++i) {
+    bool moves = false;
+    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) moves = moves || !p.Rt.entry(e).row(0).isZero(0.0);
+    if (!moves && std::abs(p.u_free[3 * i] + p.offset[i]) <= kSettled * speed) p.u_free[3 * i] = -p.offset[i];
+  }
 }
 
 bool solve_step(const ProblemView& step, const LawTerms& demands, const SolveOptions& options, NearestConsistentWorkspace& w) {
   SolveWorkspace& s = w.solve;
   reduce(step, s.reduction);
+  drop_settled(s.reduction.reduced.velocity, s.reduction.reduced);
   s.terms = demands;
   make_standard_form(s.reduction.reduced, s.terms, s.form);
   solve_prepared(s.reduction.reduced, options, s, s.impulses);
@@ -98,8 +131,8 @@ double take_reached(std::span<const int> joints, const GrowVector& reached, Grow
 
 }  // namespace
 
-bool nearest_consistent(const ProblemView& p, const LawTerms& law, std::span<const int> joints, const Ref& v_desired, SolveOptions options,
-                        NearestConsistentWorkspace& w, GrowVector& nearest) {
+bool nearest_consistent(const ProblemView& p, const LawTerms& law, const HeldRows& held, std::span<const int> joints, const Ref& v_desired,
+                        SolveOptions options, NearestConsistentWorkspace& w, GrowVector& nearest) {
   options.solver = Solver::automatic;
   take_demands(law, w.demands);
   measure_columns(p, w.demands, w.columns);
@@ -107,14 +140,9 @@ bool nearest_consistent(const ProblemView& p, const LawTerms& law, std::span<con
   w.impulse.setZero(p.velocities());
   w.v = p.v;
   set_desired(joints, v_desired, w.v);
-  w.lo = p.lo;
-  w.hi = p.hi;
-  for (int j = 0; j < p.bounded_rows(); ++j) {
-    if (is_two_sided(p, j)) w.lo[j] = w.hi[j] = 0.0;
-  }
-  const ProblemView step{
-      p.dt, w.M,  w.v,  w.impulse,        p.J,         p.mu,  p.restitution, p.gap, p.laws, p.material, w.prescribed, w.v_prescribed, p.J_b,
-      p.b,  w.lo, w.hi, p.row_compliance, p.row_kinds, p.ids, p.row_ids};
+  take_rows(p, held, w);
+  const ProblemView step{p.dt,           w.M,   w.v, w.impulse, p.J,  p.mu,         p.restitution, p.gap, p.laws, p.material, w.prescribed,
+                         w.v_prescribed, w.J_b, w.b, w.lo,      w.hi, w.compliance, w.kinds,       p.ids, w.ids};
   nearest = v_desired;
   const double speed = std::max(largest_entry(v_desired), largest_entry(p.v));
   double weight = kFirstWeight;

@@ -11,6 +11,8 @@
 // the rows' free columns in the scale of a_j.
 //   a_j  length of the column of coordinate j over the rows, these scaled to length 1: a lever of a millimetre counts as one of a metre
 //   w    1e-2 at first, a tenth of it in each further problem, 1e-6 at the least, where the rows' digits are those of a thousandth
+// Tangents without slip may come as other rows that say the same (`HeldRows`): those that nearly depend on each other would need a base
+// that moves a thousand times as fast as its feet, and more programs than there are.
 // Ends when the driven velocities stay within 1e-12 of the speeds: about five problems where σ is about 1. The bounds of rows that limit
 // forces forbid no motion, so these rows are left out.
 #pragma once
@@ -18,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "stiction/inverse/nearest_no_slip.hpp"
 #include "stiction/laws/solve.hpp"
 
 namespace stiction {
@@ -27,12 +30,17 @@ struct NearestConsistentWorkspace {
   BlockDiagonal M;
   GrowVector v, impulse, lo, hi, reached, v_prescribed, columns;
   std::vector<int> prescribed;  ///< none
+  BlockRows J_b;
+  GrowVector b, compliance;
+  std::vector<RowKind> kinds;  ///< none
+  std::vector<std::uint64_t> ids;
   LawTerms demands;
 };
 
-/// `law`: of this problem, whatever its joints; its options say how hard the programs are tried. Writes the velocities, one per joint.
-/// False where a problem was not solved: rows contradict each other without any joint. No allocation once the sizes have been seen.
-bool nearest_consistent(const ProblemView& problem, const LawTerms& law, std::span<const int> joints,
+/// `held`: rows in place of no slip, and of nothing else, where it has any. `law`: of this problem, whatever its joints; its options say
+/// how hard the programs are tried. Writes the velocities, one per joint. False where a problem was not solved: rows contradict each other
+/// without any joint. No allocation once the sizes have been seen.
+bool nearest_consistent(const ProblemView& problem, const LawTerms& law, const HeldRows& held, std::span<const int> joints,
                         const Eigen::Ref<const Eigen::VectorXd>& v_desired, SolveOptions options, NearestConsistentWorkspace& workspace,
                         GrowVector& nearest);
 

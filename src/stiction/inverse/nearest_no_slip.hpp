@@ -1,40 +1,56 @@
 // Desired joint velocities that planted contacts refuse, replaced by the nearest that they can follow [ZD15, Eqs. 40-43], in closed form.
 //
-//   minimise |v' - v_des|²  over the joint velocities v'  subject to  [S; T] v⁺ = 0 on contacts without slip and N v⁺ + c = 0 on those that
-//   bear a load in the refused solution, for some motion of the base
-// With R = Q [R₁; 0] these rows in the r coordinates that are not driven and J_q their columns of the driven joints, the base takes up what
-// is in the range of R and nothing else:
-//   ρ = Q₂ᵀ(u + c) ≠ 0 at the refused motion   =>   v' = v_des - (Q₂ᵀJ_q)⁺ ρ
+//   minimise |v' - v_des|²  over the joint velocities v'  subject to  E v⁺ = e,  E the rows that hold: tangents of contacts without slip,
+//   bilateral rows, and the normals and one-sided rows that a given motion touches; for some motion of the other coordinates
+// With E_f D = Q [R₁; ~0] these rows in the coordinates that are not driven (D from the diagonal of M: one unit for all) and E_q their
+// columns of the driven joints, the other coordinates take up what is in the range of R₁ and nothing else:
+//   ρ = Q₂ᵀ(E v₀ - e) ≠ 0 at v₀: v_des, and a motion v_f of the others   =>   v' = v_des - (Q₂ᵀE_q)⁺ ρ
 // by the least-norm solution of base/pivoted_qr.hpp. R₁ ends at pivots of 1e-3 of its first: soles almost in one plane hold the base so
-// poorly by their tangents that it would have to move a thousand times as fast as its feet. Those directions are the normals' matter, which
-// hold them where they bear (the solver's active normals are independent of the tangents, so that they ask nothing of the joints that the
-// refused solution does not meet); where none do, the base is taken to move as in the refused solution, whose slip has its share in ρ.
-// A solution that has other normals bear moves the base otherwise, and what these tangents see of that, a thousandth at most, is slip
-// again: projected from that solution in turn, it vanishes like a geometric series. Cost 4 n r joints flops. Where other normals refuse v',
-// the caller has to look further.
+// poorly by their tangents that it would have to move a thousand times as fast as its feet. In those directions the base moves as in v_f,
+// of which the rows left see a thousandth at most. So v_f has to be slow: with v_f = 0 and e = 0 standing still is among what is projected
+// on, and v' is no farther from v_des than that. The motion that refused v_des is none to start from: contradictory tangents may drive it a
+// thousand times as fast as anything asked, and a thousandth of that is of the request's own size.
+// Where normals then move the base in those directions, what the tangents see of it is slip again: projected with that motion in turn, it
+// vanishes like a geometric series. Cost 4 n f joints flops, f the coordinates that are not driven. Where other normals or one-sided rows
+// refuse v', the caller has to look further.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "stiction/base/pivoted_qr.hpp"
-#include "stiction/problem/solution.hpp"
 #include "stiction/problem/standard_form.hpp"
 
 namespace stiction {
 
-struct NearestNoSlipWorkspace {
-  GrowMatrix columns;  ///< rows x joints, J_q, then Qᵀ J_q
-  GrowVector slip, rho, change;
-  std::vector<int> rows;   ///< tangents of the half spaces, normals that bear, in the form
-  std::vector<int> joint;  ///< nv: place among the joints, -1 of the others
-  PivotedQr base, range;   ///< of R and of Q₂ᵀJ_q
-  LeastSquares rank_rows;  ///< of the rows of `range`
+/// Which normals and one-sided rows hold beside tangents and bilateral rows: those that the motion meets to rounding, or none.
+enum class OneSided { left_out, touching };
+
+/// Rows a v⁺ = b that say the same as E v⁺ = e but for what is cut off: rows of R₁, which the other coordinates follow, and of Q₂ᵀE_q with
+/// those as in v_f. Independent, none nearly so.
+struct HeldRows {
+  BlockRows rows;      ///< a
+  GrowVector targets;  ///< b
+  GrowVector row;      ///< scratch
 };
 
-/// `form`: of the problem with these joints prescribed, of family associated; it has no other rows. `refused`: its solution, which has
-/// `velocities`, v_des, one per joint; they become v'. No allocation once the sizes have been seen.
-void nearest_no_slip(const ProblemView& problem, const StandardForm& form, const Solution& refused, std::span<const int> joints,
-                     GrowVector& velocities, NearestNoSlipWorkspace& workspace);
+struct NearestNoSlipWorkspace {
+  GrowMatrix columns;  ///< rows x joints, E_q, then Qᵀ E_q
+  GrowVector slip, rho, change, scale, motion, u;
+  std::vector<int> rows;          ///< of the form's contacts, three each, then of J_b
+  std::vector<int> joint, other;  ///< the driven coordinates and the rest
+  std::vector<int> place;         ///< nv: among the joints, or -1 - the place among the other coordinates
+  PivotedQr base, range;          ///< of E_f D and of Q₂ᵀE_q
+  LeastSquares rank_rows;         ///< of the rows of `range`
+};
+
+/// `form`: of the problem, whose family is associated; its half spaces do not slip. `motion`: nv, of which the coordinates that are not
+/// driven count. `velocities`: v_des, one per joint; they become v'. No allocation once the sizes have been seen.
+void nearest_no_slip(const ProblemView& problem, const StandardForm& form, OneSided one_sided,
+                     const Eigen::Ref<const Eigen::VectorXd>& motion, std::span<const int> joints, GrowVector& velocities,
+                     NearestNoSlipWorkspace& workspace);
+
+/// Those of the last projection.
+void take_held_rows(const ProblemView& problem, const NearestNoSlipWorkspace& workspace, HeldRows& held);
 
 }  // namespace stiction

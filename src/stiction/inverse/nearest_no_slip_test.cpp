@@ -187,6 +187,44 @@ TEST(NearestNoSlip, FeetAlmostInOnePlaneRefuseWhatFeetInThePlaneDo) {
   }
 }
 
+// Feet at heights about the distance from which on tangents count as apart: what contradicts there would drive the base hundreds of times
+// as fast as the joints. Standing still is allowed, so the nearest is no farther, beside joints that are at their stops too.
+TEST(NearestNoSlip, IsNoFartherThanStandingStillHoweverPoorlyTangentsHoldTheBase) {
+  std::mt19937 rng(11);
+  std::normal_distribution<double> normal;
+  int limited = 0;
+  for (const bool stops : {false, true}) {
+    for (const int feet : {3, 4}) {
+      for (const double height : {1e-7, 1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2}) {
+        for (int trial = 0; trial < 20; ++trial) {
+          ContactProblem p = stands(rng, feet, height);
+          const int driven = 3 * feet, nv = p.velocities();
+          std::vector<int> joints(driven);
+          std::iota(joints.begin(), joints.end(), 6);
+          if (stops) {  // the first two joints are at theirs
+            MatrixXd rows = MatrixXd::Zero(2, nv);
+            rows(0, 6) = 1.0;
+            rows(1, 7) = -1.0;
+            p.J_b = BlockRows::from_dense(1, rows, p.M.sizes());
+            p.b = p.lo = VectorXd::Zero(2);
+            p.hi = VectorXd::Constant(2, kInfinity);
+          }
+          const VectorXd desired = VectorXd::NullaryExpr(driven, [&] { return 0.1 * normal(rng); });
+          const InverseSolution s = inverse_dynamics(p, joints, desired, {}, no_slip());
+          ASSERT_EQ(s.status, Status::solved) << stops << " " << feet << " " << height << " " << trial << " " << s.certificate.worst();
+          EXPECT_LE((s.v.tail(driven) - desired).norm(), desired.norm() * (1.0 + 1e-9)) << feet << " " << height << " " << trial;
+          if (stops) {
+            EXPECT_GE(s.v[6], -1e-9);
+            EXPECT_LE(s.v[7], 1e-9);
+            limited += s.v[6] < 1e-9 || s.v[7] > -1e-9 ? 1 : 0;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(limited, 100);
+}
+
 TEST(NearestNoSlip, AndTorqueLimitsAllocateNothingOnceTheSizesAreKnown) {
   if (!allocations_are_counted()) GTEST_SKIP() << "sanitizers own malloc in this build";
   std::mt19937 rng(7);
