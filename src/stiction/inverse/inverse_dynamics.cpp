@@ -343,6 +343,42 @@ bool is_farther_than_rest(std::span<const int> joints, const Ref& v_desired, con
   return std::sqrt(square) > kNoMore * v_desired.norm();
 }
 
+// By the nearest request that the programs of the laws find, where contacts refuse the one asked for or what its slip was projected on; by
+// standing still, where that is nearer than the answer, or held where the tangents' answer is not.
+void replace_refused(const ProblemView& p, const ProblemView& request, std::span<const int> joints, const Ref& v_desired,
+                     std::span<const double> tau_max, const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
+  if (s.status == Status::solved && !s.repaired) return;
+  const bool limited = request.bounded_rows() > p.bounded_rows();
+  const SolveOptions contact = contact_options(options);
+  SolveOptions afresh = contact;
+  afresh.warm_start = false;  // nor the refused attempt's impulses, which may be those of a ray
+  const auto solve_afresh = [&] {
+    if (s.status != Status::solved) solve_changed(p, request, joints, tau_max, afresh, true, w, s);
+    s.repaired = true;
+    reduce_whole(request, contact, s, w.solve);
+    settle_torques(p, request, joints.size(), tau_max, options, w, s);
+  };
+  const bool refused = s.status != Status::solved && have_one_program(p.laws, contact) && (s.repaired || contradicts_contacts(w, s));
+  if (refused && nearest_consistent(p, w.solve.terms, w.held, joints, v_desired, options.contact, w.nearest, w.v_desired)) {
+    if (!limited) polish_nearest(p, joints, w);
+    drop_rounding(p, v_desired, w.v_desired);
+    if (w.held.targets.size() > 0 && has_half_spaces_only(w.solve.form))
+      project_until_held(p, request, joints, v_desired, by_well_apart_tangents(afresh), true, w, s);
+    if (joints.empty() || w.v_desired != v_desired) solve_afresh();
+  }
+  const bool slips = w.held.targets.size() > 0 && s.status != Status::solved;
+  if (s.repaired && !limited && (slips || is_farther_than_rest(joints, v_desired, s))) {
+    w.farther = w.v_desired;
+    w.v_desired.setZero(v_desired.size());
+    s.status = Status::inaccurate;
+    solve_afresh();
+    if (s.status != Status::solved) {
+      w.v_desired = w.farther;
+      solve_afresh();
+    }
+  }
+}
+
 }  // namespace
 
 bool reads_edges(Law law, Choice choice) {
@@ -371,34 +407,7 @@ void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const R
   if (options.repair_inconsistent && !limited) repair_slip(p, request, joints, v_desired, contact, w, s);
   reduce_whole(request, contact, s, w.solve);
   settle_torques(p, request, joints.size(), tau_max, options, w, s);
-  SolveOptions afresh = contact;
-  afresh.warm_start = false;  // nor the refused attempt's impulses, which may be those of a ray
-  const auto solve_afresh = [&] {
-    if (s.status != Status::solved) solve_changed(p, request, joints, tau_max, afresh, true, w, s);
-    s.repaired = true;
-    reduce_whole(request, contact, s, w.solve);
-    settle_torques(p, request, joints.size(), tau_max, options, w, s);
-  };
-  const bool refused = s.status != Status::solved && options.repair_inconsistent && have_one_program(p.laws, contact) &&
-                       (s.repaired || contradicts_contacts(w, s));
-  if (refused && nearest_consistent(p, w.solve.terms, w.held, joints, v_desired, options.contact, w.nearest, w.v_desired)) {
-    if (!limited) polish_nearest(p, joints, w);
-    drop_rounding(p, v_desired, w.v_desired);
-    if (w.held.targets.size() > 0 && has_half_spaces_only(w.solve.form))
-      project_until_held(p, request, joints, v_desired, by_well_apart_tangents(afresh), true, w, s);
-    if (joints.empty() || w.v_desired != v_desired) solve_afresh();
-  }
-  const bool slips = w.held.targets.size() > 0 && s.status != Status::solved;
-  if (s.repaired && !limited && (slips || is_farther_than_rest(joints, v_desired, s))) {
-    w.farther = w.v_desired;
-    w.v_desired.setZero(v_desired.size());
-    s.status = Status::inaccurate;
-    solve_afresh();
-    if (s.status != Status::solved) {
-      w.v_desired = w.farther;
-      solve_afresh();
-    }
-  }
+  if (options.repair_inconsistent) replace_refused(p, request, joints, v_desired, tau_max, options, w, s);
   if (s.repaired && velocity_scale > 0.0 && s.certificate.finite) measure_by(velocity_scale, impulse_scale, contact.tolerance, s);
   if (!tau_max.empty()) fit_to_problem(p, s);
   measure_shortfall(joints, v_desired, s);
