@@ -74,6 +74,24 @@ TEST_P(EveryScheme, SimulationStepsAllocateNothing) {
   fall_without_allocation(world, make_stepper(world, Law::coulomb_cone, GetParam()));
 }
 
+TEST_P(EveryScheme, StepsOfALoopAllocateNothing) {
+  if (!allocations_are_counted()) GTEST_SKIP() << "sanitizers own malloc in this build";
+  WorldBuilder builder;
+  builder.add_robot_text(
+      R"(<mujoco><default><geom type="capsule" size="0.01" contype="0" conaffinity="0"/><joint axis="0 1 0"/></default><worldbody>
+      <body><joint/><geom fromto="0 0 0 0.1 0 0.2"/><body name="b" pos="0.1 0 0.2"><joint/><geom fromto="0 0 0 0.3 0 0.1"/></body></body>
+      <body name="c" pos="0.5 0 0"><joint/><geom fromto="0 0 0 -0.1 0 0.3"/></body></worldbody>
+      <equality><connect body1="b" body2="c" anchor="0.3 0 0.1"/></equality></mujoco>)");
+  const World world = builder.build();
+  Stepper stepper = make_stepper(world, Law::coulomb_cone, GetParam());
+  const VectorXd tau = VectorXd::Zero(world.nv());
+  State state = initial_state(world);
+  for (int k = 0; k < 100; ++k) ASSERT_TRUE(stepper.step(tau, state).accepted);
+  const std::size_t before = allocation_count();
+  for (int k = 0; k < 200; ++k) stepper.step(tau, state);
+  EXPECT_EQ(allocation_count() - before, 0u);
+}
+
 TEST_P(EveryLaw, InverseDynamicsAllocatesNothing) {
   if (!allocations_are_counted()) GTEST_SKIP() << "sanitizers own malloc in this build";
   const World world = quadruped_on_ground();

@@ -86,7 +86,9 @@ void add_joint_row(const World& world, const Ref<const VectorXd>& v, const Equal
   bound(p, share * correction(e.position, curvature, p.dt).x(), m);
 }
 
-int rows_of(EqualityKind kind) {
+}  // namespace
+
+int count_rows(EqualityKind kind) {
   switch (kind) {
     case EqualityKind::joint:
       return 1;
@@ -101,12 +103,10 @@ int rows_of(EqualityKind kind) {
   return 0;
 }
 
-}  // namespace
-
 int count_equality_rows(const World& world) {
   int rows = 0;
   for (const Equality& e : world.equalities()) {
-    rows += rows_of(e.kind);
+    rows += count_rows(e.kind);
   }
   return rows;
 }
@@ -120,6 +120,21 @@ void add_equality_rows(const World& world, const WorldData& data, const Ref<cons
     } else {
       add_body_rows(world, data, v, equality, e, share, p, m);
     }
+  }
+}
+
+void equality_row_errors(const World& world, const WorldData& data, const Ref<const VectorXd>& q, Ref<VectorXd> errors) {
+  Eigen::Index m = 0;
+  for (const Equality& equality : world.equalities()) {
+    const EqualityError e = equality_error(world, data, equality, q);
+    const bool across = equality.kind == EqualityKind::slide, turns = equality.kind == EqualityKind::hinge;
+    if (equality.kind == EqualityKind::joint) {
+      errors[m++] = e.position.x();
+      continue;
+    }
+    for (int i = across ? 1 : 0; i < 3; ++i) errors[m++] = across ? e.axes.col(i).dot(e.position) : e.position[i];
+    if (equality.kind == EqualityKind::connect) continue;
+    for (int i = turns ? 1 : 0; i < 3; ++i) errors[m++] = turns ? e.axes.col(i).dot(e.rotation) : e.rotation[i];
   }
 }
 

@@ -18,11 +18,15 @@ namespace stiction {
 /// Speed at which loops that start open are closed, and joints that start beyond their limits return (m/s or rad/s).
 inline constexpr double kClosing = 1.0;
 
-/// Number of rows that `add_equality_rows` appends.
+/// Number of rows of one equality, and of all that `add_equality_rows` appends.
+int count_rows(EqualityKind kind);
 int count_equality_rows(const World& world);
 
 /// Appends the rows from index m on to J_b, b, lo, hi, which have room for them. `data` is updated at (q, v). share: γ in [0, 1].
 void add_equality_rows(const World& world, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& q,
                        const Eigen::Ref<const Eigen::VectorXd>& v, double share, ContactProblem& problem, Eigen::Index& m);
+/// e of every row, whose rate is J v where it is small; `data` has the placements at q.
+void equality_row_errors(const World& world, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& q,
+                         Eigen::Ref<Eigen::VectorXd> errors);
 
 }  // namespace stiction

@@ -17,11 +17,14 @@ namespace {
 using Eigen::Quaterniond;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
+using Matrix6d = Eigen::Matrix<double, 6, 6>;
 
 constexpr int kPasses = 40;              // at h |ω| = 1/2 they gain twelve digits
 constexpr double kPassRounding = 1e-15;  // of a block's momenta: below, a pass changes nothing
 constexpr double kStalled = 0.9;         // a pass that gains less than this gains nothing more
 constexpr double kResting = 1e-6;        // of the energy: joints that carry less cannot make up for what friction takes from the whole
+constexpr double kOpen = 1e-6;      // m, rad: of what is open by more, e' is J v only to ω e, and the loop closes at the speed asked for
+constexpr double kRepeated = 1e-8;  // of a row of a loop: what is left of it beside the others comes from loops open by rounding
 
 Quaterniond rotation(const Eigen::Ref<const VectorXd>& q, int first) { return Quaterniond(Eigen::Vector4d(q.segment<4>(first + 3))); }
 
@@ -50,35 +53,146 @@ double potential(const World& world, const WorldData& data, const std::vector<in
   return energy;
 }
 
+/// From the motion of axes of the world at `reference` to that of a free root, in its own axes.
+Matrix6d root_motion(const Eigen::Ref<const VectorXd>& q, int root, const Vector3d& reference) {
+  const Eigen::Matrix3d turned = rotation(q, root).toRotationMatrix().transpose();
+  const Vector3d arm = q.segment<3>(root) - reference;
+  Matrix6d X = Matrix6d::Zero();
+  X.topLeftCorner<3, 3>() = X.bottomRightCorner<3, 3>() = turned;
+  for (int j = 0; j < 3; ++j) X.block<3, 1>(0, 3 + j) = turned * Vector3d::Unit(j).cross(arm);
+  return X;
+}
+
 }  // namespace
 
 EnergyMomentum::EnergyMomentum(const World& world) : start_(world), end_(world) {
   const VectorXd rest = VectorXd::Zero(world.nv());
   for (KinematicTree& tree : kinematic_trees(world)) trees_.emplace_back().KinematicTree::operator=(std::move(tree));
-  for (VectorXd* x : {&middle_.v, &last_.v, &origin_, &forward_, &change_, &rows_, &held_, &scratch_}) *x = rest;
+  find_groups(world);
+  for (VectorXd* x : {&middle_.v, &last_.v, &origin_, &forward_, &change_, &rows_, &held_, &scratch_, &held_loops_, &pull_}) *x = rest;
   middle_.q = last_.q = world.initial_configuration();
   loops_.M.reset(world.block_sizes());
   scale_.setZero(static_cast<Eigen::Index>(world.blocks().size()));
 }
 
-void EnergyMomentum::close_loops(ContactProblem& p) const {
-  const int rows = loops_.bounded_rows(), first = p.bounded_rows() - rows;  // assembled last
+void EnergyMomentum::find_groups(const World& world) {
+  std::vector<int> group_of(trees_.size());
+  for (std::size_t i = 0; i < trees_.size(); ++i) {
+    group_of[i] = static_cast<int>(i);
+    groups_.push_back({{static_cast<int>(i)}, !trees_[i].is_free});
+  }
+  const auto group_with = [&](int body) {
+    const auto tree = std::ranges::find_if(trees_, [&](const Tree& t) { return std::ranges::find(t.bodies, body) != t.bodies.end(); });
+    return tree == trees_.end() ? -1 : group_of[tree - trees_.begin()];
+  };
+  std::vector<int> body_of_row;
+  for (const Equality& e : world.equalities()) {
+    const bool joints = e.kind == EqualityKind::joint;
+    const int a = group_with(joints ? world.joints()[e.joint_a].body : e.body_a);
+    const int b = !joints ? group_with(e.body_b) : e.joint_b < 0 ? a : group_with(world.joints()[e.joint_b].body);
+    const int kept = std::max(a, b), other = std::min(a, b);
+    body_of_row.insert(body_of_row.end(), count_rows(e.kind), joints ? world.joints()[e.joint_a].body : a >= 0 ? e.body_a : e.body_b);
+    if (kept < 0) continue;
+    if (other < 0) groups_[kept].is_held = true;
+    if (other < 0 || other == kept) continue;
+    for (const int tree : groups_[other].trees) group_of[tree] = kept;
+    groups_[kept].trees.insert(groups_[kept].trees.end(), groups_[other].trees.begin(), groups_[other].trees.end());
+    groups_[kept].is_held = groups_[kept].is_held || groups_[other].is_held;
+    groups_[other].trees.clear();
+  }
+  for (const int body : body_of_row) group_of_row_.push_back(group_with(body));
+}
+
+// The rows at x, b in loops_.b.
+void EnergyMomentum::read_loops(const World& world, double recovery, const WorldData& data, const PhasePoint& x) {
+  loops_.J_b.reset(1, world.block_sizes());
+  loops_.row_kinds.clear();
+  for (GrowVector* y : {&loops_.b, &loops_.lo, &loops_.hi}) y->resize(std::ssize(group_of_row_));
+  Eigen::Index rows = 0;
+  add_equality_rows(world, data, x.q, x.v, recovery, loops_, rows);
+}
+
+void EnergyMomentum::factor(const BlockDiagonal& M) {
+  factors_ = M;
+  for (int k = 0; k < factors_.blocks(); ++k) {
+    Eigen::Map<Eigen::MatrixXd> block = factors_.block(k);
+    Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> llt(block);
+  }
+}
+
+// Rows of J from `first` on, with the factors of M.
+void EnergyMomentum::span_loops(const BlockRows& J, int first) {
+  BlockRows& rows = span_.reset(J.block_sizes());
+  for (int j = first; j < J.groups(); ++j) {
+    rows.add_group();
+    for (int e = J.entry_begin(j); e < J.entry_end(j); ++e) {
+      RowMap entry = rows.add_entry(J.entry_block(e));
+      entry = J.entry(e);
+      Eigen::Map<VectorXd> column(entry.data(), entry.cols());
+      std::as_const(factors_).block(J.entry_block(e)).triangularView<Eigen::Lower>().solveInPlace(column);
+    }
+  }
+  span_.factor(kRepeated);
+}
+
+// x <- L⁻ᵀ x.
+void EnergyMomentum::unwhiten(VectorXd& x) const {
+  for (int k = 0; k < factors_.blocks(); ++k) {
+    auto part = x.segment(factors_.offset(k), factors_.block_size(k));
+    factors_.block(k).transpose().triangularView<Eigen::Upper>().solveInPlace(part);
+  }
+}
+
+// v of the least energy, among those whose J v is the nearest to the speeds. right_ is scratch.
+void EnergyMomentum::least_change(const GrowVector& speeds, VectorXd& v) {
+  right_ = speeds;
+  span_.particular(right_, v.data());
+  unwhiten(v);
+}
+
+// Rows that depend on q itself (coupled joints) were assembled where the step began to look for its midpoint.
+void EnergyMomentum::take_rows(ContactProblem& p, int first) const {
+  for (int j = 0; j < loops_.bounded_rows(); ++j) {
+    const int from = loops_.J_b.entry_begin(j), to = p.J_b.entry_begin(first + j);
+    for (int e = 0; from + e < loops_.J_b.entry_end(j); ++e) p.J_b.entry(to + e) = loops_.J_b.entry(from + e);
+  }
+}
+
+void EnergyMomentum::close_loops(ContactProblem& p) {
+  const int rows = static_cast<int>(group_of_row_.size()), first = p.bounded_rows() - rows;  // assembled last
+  if (rows == 0) return;
+  speeds_ = asked_;
+  if (known_) {
+    take_rows(p, first);
+    speeds_ = -miss_;
+    pull_ = 2.0 * middle_.v;
+    for (int j = 0; j < rows; ++j) p.J_b.add_group_product(first + j, pull_, speeds_.segment<1>(j));
+  }
+  factor(p.M);
+  span_loops(p.J_b, first);
+  least_change(speeds_, pull_);
+  pull_ -= p.v;
   for (int j = 0; j < rows; ++j) {
     Eigen::Matrix<double, 1, 1> speed(0.0);
-    p.J_b.add_group_product(first + j, p.v, speed);
-    p.b[first + j] = loops_.b[j] - speed[0];
+    p.J_b.add_group_product(first + j, pull_, speed);
+    p.b[first + j] = speed[0];
   }
 }
 
 void EnergyMomentum::start(const World& world, double h, double loop_recovery, const PhasePoint& from, PhasePoint& at) {
   update(world, from.q, from.v, start_);
+  known_ = false;
   loops_.dt = h;
-  loops_.J_b.reset(1, world.block_sizes());
-  loops_.row_kinds.clear();
-  for (GrowVector* x : {&loops_.b, &loops_.lo, &loops_.hi}) x->resize(count_equality_rows(world));
-  Eigen::Index rows = 0;
-  add_equality_rows(world, start_, from.q, from.v, loop_recovery, loops_, rows);
-  for (int j = 0; j < rows; ++j) loops_.J_b.add_group_product(j, from.v, loops_.b.segment<1>(j));
+  read_loops(world, loop_recovery, start_, from);
+  recovery_ = asked_ = loops_.b;
+  for (int j = 0; j < loops_.bounded_rows(); ++j) loops_.J_b.add_group_product(j, from.v, asked_.segment<1>(j));
+  wanted_.resize(asked_.size());
+  equality_row_errors(world, start_, from.q, wanted_);
+  for (Group& group : groups_) group.is_open = false;
+  for (std::size_t j = 0; j < group_of_row_.size(); ++j) {
+    if (group_of_row_[j] >= 0 && !(std::abs(wanted_[j]) <= kOpen)) groups_[group_of_row_[j]].is_open = true;
+  }
+  wanted_ += 0.5 * h * asked_;
   origin_ = from.v;
   for (Tree& tree : trees_) {
     const auto M = inertia_of(start_, tree);
@@ -120,29 +234,73 @@ void EnergyMomentum::follow(const World& world, double h, const PhasePoint& from
   }
 }
 
-// Δ(T + V) = w·rows, by a force along S w_j, S the inertia that the joints feel. The change of the springs' energy over h w is h w times
-// their force at q_m.
-void EnergyMomentum::conserve_energy(const World& world, double h, const WorldData& data, const Tree& tree, double potential_change) {
-  const int joints = tree.is_free ? 6 : 0, n = tree.size - joints;
-  if (n == 0) return;
-  const auto w = middle_.v.segment(tree.first, tree.size);
-  auto y = scratch_.segment(tree.first + joints, n);
-  const auto w_j = w.tail(n);
-  joint_momentum(tree, inertia_of(data, tree), w_j, y);
-  const double after = 0.5 * twice_energy(inertia_of(end_, tree), last_.v.segment(tree.first, tree.size));
-  double missing = after - tree.kinetic + potential_change - w.dot(rows_.segment(tree.first, tree.size));
-  for (const int j : tree.joints) {
-    const Joint& joint = world.joints()[j];
-    if (joint.stiffness == 0.0) continue;
-    missing += h * middle_.v[joint.v] * joint.stiffness * (middle_.q[joint.q] - joint.spring_reference);
+// What is left of the velocities of a group when the rigid motion with their momenta is taken away.
+void EnergyMomentum::inner_motion(const Group& group, const WorldData& data, const PhasePoint& x, VectorXd& out) const {
+  Matrix6d inertia = Matrix6d::Zero();
+  Vector6d momenta = Vector6d::Zero();
+  for (const int i : group.trees) out.segment(trees_[i].first, trees_[i].size) = x.v.segment(trees_[i].first, trees_[i].size);
+  if (group.is_held) return;
+  const Vector3d reference = x.q.segment<3>(trees_[group.trees.front()].root_q);
+  for (const int i : group.trees) {
+    const Tree& tree = trees_[i];
+    const auto M = inertia_of(data, tree);
+    const Matrix6d X = root_motion(x.q, tree.root_q, reference);
+    inertia += X.transpose() * M.topLeftCorner<6, 6>() * X;
+    momenta += X.transpose() * Vector6d(M.topRows<6>().lazyProduct(x.v.segment(tree.first, tree.size)));
   }
-  const double carried = w_j.dot(y);
-  const double whole = after + tree.kinetic + std::abs(potential(world, start_, tree.bodies, true, Vector3d::Zero()));
-  if (carried > kResting * whole) rows_.segment(tree.first + joints, n) += missing / carried * y;
+  const Vector6d rigid = inertia.llt().solve(momenta);
+  for (const int i : group.trees) out.segment<6>(trees_[i].first) -= root_motion(x.q, trees_[i].root_q, reference) * rigid;
+}
+
+double EnergyMomentum::kinetic(const Group& group, const WorldData& data, const VectorXd& v) const {
+  double energy = 0.0;
+  for (const int i : group.trees) energy += 0.5 * twice_energy(inertia_of(data, trees_[i]), v.segment(trees_[i].first, trees_[i].size));
+  return energy;
+}
+
+/// Size of the potential energy before the step.
+double EnergyMomentum::height(const World& world, const Group& group) const {
+  double energy = 0.0;
+  for (const int i : group.trees) energy += std::abs(potential(world, start_, trees_[i].bodies, true, Vector3d::Zero()));
+  return energy;
+}
+
+// Δ(T + V) = w·rows less what the loops' forces do beyond their share, by a force along M (w - ξ). The change of the springs' energy over
+// h w is h w times their force at q_m.
+void EnergyMomentum::conserve_energy(const World& world, double h, const WorldData& data, const Group& group) {
+  if (!group.is_held && group.trees.size() == 1 && trees_[group.trees.front()].size == 6) return;  // all of it is carried over
+  inner_motion(group, data, middle_, pull_);
+  const double after = kinetic(group, end_, last_.v);
+  double missing = after - group.loop_work, carried = 0.0, before = 0.0;
+  for (const int i : group.trees) {
+    const Tree& tree = trees_[i];
+    const auto w = middle_.v.segment(tree.first, tree.size);
+    auto y = scratch_.segment(tree.first, tree.size);
+    y.noalias() = inertia_of(data, tree) * pull_.segment(tree.first, tree.size);
+    carried += w.dot(y);
+    before += tree.kinetic;
+    missing += tree.rise - tree.kinetic - w.dot(rows_.segment(tree.first, tree.size) - held_loops_.segment(tree.first, tree.size));
+    for (const int j : tree.joints) {
+      const Joint& joint = world.joints()[j];
+      if (joint.stiffness == 0.0) continue;
+      missing += h * middle_.v[joint.v] * joint.stiffness * (middle_.q[joint.q] - joint.spring_reference);
+    }
+  }
+  if (!(carried > kResting * (after + before + height(world, group)))) return;
+  for (const int i : group.trees)
+    rows_.segment(trees_[i].first, trees_[i].size) += missing / carried * scratch_.segment(trees_[i].first, trees_[i].size);
+}
+
+EnergyMomentum::Flight EnergyMomentum::flight(double h, const WorldData& data, const Tree& tree) const {
+  const Quaterniond R_m = rotation(middle_.q, tree.root_q), R_plus = rotation(last_.q, tree.root_q);
+  const auto M = inertia_of(data, tree), M_plus = inertia_of(end_, tree);
+  const Momenta after = momenta(M_plus, last_.v.segment(tree.first, tree.size), R_plus);
+  const Vector3d way = 0.5 * h / M_plus(0, 0) * (tree.momentum + after.linear);
+  return {after.linear, after.spin, way, tree.com + way - R_plus * center_of(M_plus), tree.com + 0.5 * way - R_m * center_of(M)};
 }
 
 // The rows of one tree: M (v⁺ - v) + h b̄.
-void EnergyMomentum::balance(const World& world, double h, const WorldData& data, const Tree& tree) {
+void EnergyMomentum::balance(const World& world, double h, const WorldData& data, Tree& tree) {
   const auto M = inertia_of(data, tree);
   auto rows = rows_.segment(tree.first, tree.size);
   auto change = scratch_.segment(tree.first, tree.size);
@@ -154,17 +312,14 @@ void EnergyMomentum::balance(const World& world, double h, const WorldData& data
   rows.noalias() = M * change;
   rows += h * data.bias.segment(tree.first, tree.size);
   if (!tree.is_free) {
-    const double change_of_potential =
-        potential(world, end_, tree.bodies, true, Vector3d::Zero()) - potential(world, start_, tree.bodies, true, Vector3d::Zero());
-    return conserve_energy(world, h, data, tree, change_of_potential);
+    tree.rise = potential(world, end_, tree.bodies, true, Vector3d::Zero()) - potential(world, start_, tree.bodies, true, Vector3d::Zero());
+    return;
   }
-  const Quaterniond R_m = rotation(middle_.q, tree.root_q), R_plus = rotation(last_.q, tree.root_q);
-  const auto M_plus = inertia_of(end_, tree);
+  const Quaterniond R_m = rotation(middle_.q, tree.root_q);
   const double mass = M(0, 0);
-  const Momenta after = momenta(M_plus, last_.v.segment(tree.first, tree.size), R_plus);
-  const Vector3d flight = 0.5 * h / mass * (tree.momentum + after.linear);
-  const Vector3d place = tree.com + flight - R_plus * center_of(M_plus), shift = place - last_.q.segment<3>(tree.root_q);
-  last_.q.segment<3>(tree.root_q) = place;
+  const Flight after = flight(h, data, tree);
+  const Vector3d shift = after.place - last_.q.segment<3>(tree.root_q);
+  last_.q.segment<3>(tree.root_q) = after.place;
   const Vector3d c = center_of(M), change_P = R_m.inverse() * Vector3d(after.linear - tree.momentum);
   Vector3d force = mass * (R_m.inverse() * world.gravity()), moment = c.cross(force);
   for (const int b : tree.bodies) {
@@ -178,24 +333,27 @@ void EnergyMomentum::balance(const World& world, double h, const WorldData& data
   rows.head<3>() = change_P - h * force;
   rows.segment<3>(3) = R_m.inverse() * Vector3d(after.spin - tree.spin) + c.cross(change_P) - h * moment;
   const double lifted = potential(world, end_, tree.bodies, false, shift) - potential(world, start_, tree.bodies, false, Vector3d::Zero());
-  conserve_energy(world, h, data, tree, lifted - mass * world.gravity().dot(flight));
+  tree.rise = lifted - mass * world.gravity().dot(after.way);
 }
 
-// forward_ += M⁻¹ (right side - rows), given in scratch_. Returns the largest share, over blocks, of the change in the energy of its
-// momenta.
+// forward_ += M⁻¹ (right side - rows + Jᵀδλ), right side - rows given in scratch_, δλ what the loops need to close. Returns the largest
+// share, over blocks, of the change in the energy of its momenta.
 double EnergyMomentum::correct(const ContactProblem& problem) {
   double largest = 0.0;
   for (int k = 0; k < factors_.blocks(); ++k) {
-    const auto L = std::as_const(factors_).block(k);
     auto x = scratch_.segment(factors_.offset(k), factors_.block_size(k));
-    L.triangularView<Eigen::Lower>().solveInPlace(x);
+    std::as_const(factors_).block(k).triangularView<Eigen::Lower>().solveInPlace(x);
+  }
+  if (!group_of_row_.empty()) close_step();
+  for (int k = 0; k < factors_.blocks(); ++k) {
+    const auto x = scratch_.segment(factors_.offset(k), factors_.block_size(k));
     const double square = x.squaredNorm();
-    L.transpose().triangularView<Eigen::Upper>().solveInPlace(x);
     const auto v = forward_.segment(factors_.offset(k), factors_.block_size(k));
     const double whole = scale_[k] + twice_energy(problem.M.block(k), v);
     if (!(square <= kPassRounding * kPassRounding * whole)) largest = std::max(largest, whole > 0.0 ? square / whole : kInfinity);
     if (std::isnan(square)) return kInfinity;
   }
+  unwhiten(scratch_);
   for (const Tree& tree : trees_) {
     if (!tree.is_free) continue;
     scratch_.segment<3>(tree.first) = rotation(middle_.q, tree.root_q) * Vector3d(scratch_.segment<3>(tree.first));
@@ -204,24 +362,84 @@ double EnergyMomentum::correct(const ContactProblem& problem) {
   return largest;
 }
 
+// scratch_, in the coordinates L⁻¹, and λ: J δv = -miss.
+void EnergyMomentum::close_step() {
+  pull_ = scratch_;
+  unwhiten(pull_);
+  right_ = miss_;
+  for (int j = 0; j < loops_.bounded_rows(); ++j) loops_.J_b.add_group_product(j, pull_, right_.segment<1>(j));
+  span_.particular(right_, pull_.data());
+  scratch_ -= pull_;
+  pull_ = -pull_;
+  span_.multipliers(pull_.data(), right_);
+  lambda_ += right_;
+}
+
+// Trees that loops join meet their impulses where their centres of mass are on average, for angular momentum.
+void EnergyMomentum::place_free_roots(double h, const WorldData& data) {
+  for (const Group& group : groups_) {
+    for (const int i : group.trees) {
+      const Tree& tree = trees_[i];
+      if (!tree.is_free) continue;
+      const Flight after = flight(h, data, tree);
+      last_.q.segment<3>(tree.root_q) = after.place;
+      if (group.trees.size() > 1) middle_.q.segment<3>(tree.root_q) = after.half_way;
+    }
+  }
+}
+
+// The rows at q_m, what e(q⁺) misses, Jᵀλ, and the work that is the loops' own.
+void EnergyMomentum::hold_loops(const World& world, double h, WorldData& data) {
+  if (group_of_row_.empty()) return;
+  place_free_roots(h, data);
+  update_kinematics(world, middle_.q, data);
+  read_loops(world, 0.0, data, middle_);
+  measure_loops(world, h);
+  span_loops(loops_.J_b, 0);
+  held_loops_.setZero();
+  loops_.J_b.add_transposed(lambda_, held_loops_);
+  least_change(asked_, pull_);
+  for (Group& group : groups_) group.loop_work = 0.0;
+  for (int j = 0; j < loops_.bounded_rows(); ++j) {
+    Eigen::Matrix<double, 1, 1> speed(0.0);
+    loops_.J_b.add_group_product(j, pull_, speed);
+    if (group_of_row_[j] >= 0) groups_[group_of_row_[j]].loop_work += 0.5 * lambda_[j] * speed[0];
+  }
+}
+
+// By how much J (v + v⁺) is beyond what closes the loops, J that of loops_.
+void EnergyMomentum::measure_loops(const World& world, double h) {
+  if (group_of_row_.empty()) return;
+  update_kinematics(world, last_.q, end_);
+  miss_.resize(wanted_.size());
+  equality_row_errors(world, end_, last_.q, miss_);
+  miss_ = 2.0 / h * (miss_ - wanted_);
+  pull_ = 2.0 * middle_.v;
+  for (int j = 0; j < loops_.bounded_rows(); ++j) {
+    if (group_of_row_[j] < 0 || !groups_[group_of_row_[j]].is_open) continue;
+    miss_[j] = -asked_[j];
+    loops_.J_b.add_group_product(j, pull_, miss_.segment<1>(j));
+  }
+}
+
 EnergyMomentum::Progress EnergyMomentum::advance(const World& world, const PhasePoint& from, const Eigen::Ref<const VectorXd>& tau,
                                                  const ContactProblem& problem, const Solution& solution, double tolerance, PhasePoint& at,
                                                  WorldData& data) {
   const double h = problem.dt;
   held_.setZero();
   problem.J.add_transposed(solution.impulses, held_);
-  problem.J_b.add_transposed(solution.bounded_impulses, held_);
+  lambda_ = solution.bounded_impulses.tail(std::ssize(group_of_row_));
+  for (int j = 0; j < problem.bounded_rows() - lambda_.size(); ++j)
+    problem.J_b.add_group_transposed(j, solution.bounded_impulses.segment<1>(j), held_);
   forward_ = solution.v;
   for (const Tree& tree : trees_) {
     if (tree.is_free) forward_.segment<3>(tree.first) = rotation(at.q, tree.root_q) * Vector3d(solution.v.segment<3>(tree.first));
   }
-  factors_ = problem.M;
+  factor(problem.M);
   for (int k = 0; k < factors_.blocks(); ++k) {
-    Eigen::Map<Eigen::MatrixXd> block = factors_.block(k);
-    Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> llt(block);
     auto x = scratch_.segment(factors_.offset(k), factors_.block_size(k));
     x = problem.impulse.segment(factors_.offset(k), factors_.block_size(k));
-    block.triangularView<Eigen::Lower>().solveInPlace(x);
+    std::as_const(factors_).block(k).triangularView<Eigen::Lower>().solveInPlace(x);
     scale_[k] = x.squaredNorm() + twice_energy(problem.M.block(k), problem.v.segment(factors_.offset(k), factors_.block_size(k)));
   }
   double last = kInfinity;
@@ -230,13 +448,18 @@ EnergyMomentum::Progress EnergyMomentum::advance(const World& world, const Phase
     if (!middle_.q.allFinite() || !within_reach(last_.q) || !std::isfinite(last_.v.squaredNorm())) return Progress::diverged;
     update(world, middle_.q, middle_.v, data);
     update(world, last_.q, last_.v, end_);
-    for (const Tree& tree : trees_) balance(world, h, data, tree);
-    scratch_ = h * tau + held_ - rows_;
+    for (Tree& tree : trees_) balance(world, h, data, tree);
+    hold_loops(world, h, data);
+    for (const Group& group : groups_) {
+      if (!group.trees.empty()) conserve_energy(world, h, data, group);
+    }
+    scratch_ = h * tau + held_ + held_loops_ - rows_;
     for (const Joint& joint : world.joints()) {
       if (joint.damping != 0.0) scratch_.segment(joint.v, joint.nv) -= h * joint.damping * middle_.v.segment(joint.v, joint.nv);
     }
     const double gained = correct(problem);
-    if (pass == 0 && gained <= tolerance * tolerance) return Progress::settled;
+    const bool balanced = known_ || group_of_row_.empty();  // the first targets of loops are those of the start
+    if (pass == 0 && gained <= (balanced ? tolerance * tolerance : 0.0)) return Progress::settled;
     if (gained == 0.0) break;
     if (!(gained < kStalled * last) || pass + 1 == kPasses) {
       if (!(gained <= tolerance * tolerance)) return Progress::diverged;
@@ -245,6 +468,10 @@ EnergyMomentum::Progress EnergyMomentum::advance(const World& world, const Phase
     last = gained;
   }
   follow(world, h, from);
+  place_free_roots(h, data);
+  measure_loops(world, h);
+  held_ += held_loops_;
+  known_ = true;
   at.q = middle_.q;
   at.v = origin_;
   for (const Tree& tree : trees_) {
@@ -257,6 +484,29 @@ EnergyMomentum::Progress EnergyMomentum::advance(const World& world, const Phase
 void EnergyMomentum::set_impulse(ContactProblem& problem) {
   problem.M.multiply(change_, scratch_);
   problem.impulse = scratch_ - held_;
+}
+
+// J(q⁺) v⁺ = b, with the energy that v⁺ had: where b = 0 what is taken from it is across what is left.
+void EnergyMomentum::settle_speeds(const World& world) {
+  if (group_of_row_.empty()) return;
+  update(world, last_.q, last_.v, end_);
+  read_loops(world, 0.0, end_, last_);
+  speeds_ = -recovery_;
+  for (int j = 0; j < loops_.bounded_rows(); ++j) loops_.J_b.add_group_product(j, last_.v, speeds_.segment<1>(j));
+  factor(end_.M);
+  span_loops(loops_.J_b, 0);
+  least_change(speeds_, pull_);
+  last_.v -= pull_;
+  for (const Group& group : groups_) {
+    if (group.trees.empty()) continue;
+    const double taken = kinetic(group, end_, pull_), after = kinetic(group, end_, last_.v);
+    inner_motion(group, end_, last_, pull_);
+    const double inner = kinetic(group, end_, pull_);
+    if (!(inner > kResting * (after + height(world, group)))) continue;
+    const double scale = std::sqrt(1.0 + taken / inner);
+    for (const int i : group.trees)
+      last_.v.segment(trees_[i].first, trees_[i].size) += (scale - 1.0) * pull_.segment(trees_[i].first, trees_[i].size);
+  }
 }
 
 void EnergyMomentum::finish(const World& world, double h, const PhasePoint& from, const PhasePoint& at, const GrowVector& v_plus,
@@ -277,6 +527,7 @@ void EnergyMomentum::finish(const World& world, double h, const PhasePoint& from
     const Vector3d shift = rotation(at.q, tree.root_q) * Vector3d(v_path.segment<3>(tree.first));
     v_path.segment<3>(tree.first) = R.inverse() * shift;
   }
+  settle_speeds(world);
   end.q = last_.q;
   end.v = last_.v;
   if (!v_path.isZero(0.0)) move(world, &end_.M, h, v_path, end.q, end.v);
