@@ -23,8 +23,9 @@ constexpr int kPasses = 40;              // at h |ω| = 1/2 they gain twelve dig
 constexpr double kPassRounding = 1e-15;  // of a block's momenta: below, a pass changes nothing
 constexpr double kStalled = 0.9;         // a pass that gains less than this gains nothing more
 constexpr double kResting = 1e-6;        // of the energy: joints that carry less cannot make up for what friction takes from the whole
-constexpr double kOpen = 1e-6;      // m, rad: of what is open by more, e' is J v only to ω e, and the loop closes at the speed asked for
-constexpr double kRepeated = 1e-8;  // of a row of a loop: what is left of it beside the others comes from loops open by rounding
+constexpr double kOpen = 1e-6;       // m, rad: of what is open by more, e' is J v only to ω e, and the loop closes at the speed asked for
+constexpr double kClosedTo = 1e-15;  // m, rad, of coordinates of 1: a smaller miss is rounding, which 2 e/h would make a speed
+constexpr double kRepeated = 1e-8;   // of a row of a loop: what is left of it beside the others comes from loops open by rounding
 
 Quaterniond rotation(const Eigen::Ref<const VectorXd>& q, int first) { return Quaterniond(Eigen::Vector4d(q.segment<4>(first + 3))); }
 
@@ -413,7 +414,9 @@ void EnergyMomentum::measure_loops(const World& world, double h) {
   update_kinematics(world, last_.q, end_);
   miss_.resize(wanted_.size());
   equality_row_errors(world, end_, last_.q, miss_);
-  miss_ = 2.0 / h * (miss_ - wanted_);
+  miss_ -= wanted_;
+  const double rounding = kClosedTo * std::max(1.0, largest_entry(last_.q));
+  for (double& miss : miss_) miss = std::abs(miss) <= rounding ? 0.0 : 2.0 / h * miss;
   pull_ = 2.0 * middle_.v;
   for (int j = 0; j < loops_.bounded_rows(); ++j) {
     if (group_of_row_[j] < 0 || !groups_[group_of_row_[j]].is_open) continue;
