@@ -25,6 +25,17 @@ Vector3d center_velocity(const Body& body, const Eigen::Isometry3d& X, const Vec
   return V.head<3>() + V.tail<3>().cross(X.linear() * body.com);
 }
 
+/// Whether nothing that could hide what the scheme gives does work on a tree: neither contacts nor motors.
+bool is_passive(const KinematicTree& tree, const std::vector<ContactPoint>& contacts, const Drives& drives,
+                const Eigen::Ref<const Eigen::VectorXd>& tau) {
+  const auto is_body = [&](int body) { return std::ranges::find(tree.bodies, body) != tree.bodies.end(); };
+  const auto is_driven = [&](const auto& drive) { return drive.v >= tree.first && drive.v < tree.first + tree.size; };
+  return tau.segment(tree.first, tree.size).isZero(0.0) &&
+         std::ranges::none_of(contacts, [&](const ContactPoint& c) { return is_body(c.body_a) || is_body(c.body_b); }) &&
+         std::ranges::none_of(drives.velocity, is_driven) && std::ranges::none_of(drives.servos, is_driven) &&
+         std::ranges::none_of(drives.rows, [&](const VelocityRow& row) { return std::ranges::any_of(row.terms, is_driven); });
+}
+
 /// Of the bodies of a tree, without armature, whose energy no configuration changes: by M, where that is at hand,
 double kinetic_energy(const World& world, const KinematicTree& tree, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& v) {
   double twice = twice_energy(inertia_of(data, tree), v.segment(tree.first, tree.size));
@@ -58,12 +69,11 @@ JointEnergy::JointEnergy(const World& world) : start_(world), end_(world) {
 }
 
 bool JointEnergy::is_due(const World& world, double h, double share, const Eigen::Ref<const Eigen::VectorXd>& v,
-                         const Eigen::Ref<const Eigen::VectorXd>& v_plus, const std::vector<ContactPoint>& contacts) {
+                         const Eigen::Ref<const Eigen::VectorXd>& v_plus, const std::vector<ContactPoint>& contacts, const Drives& drives,
+                         const Eigen::Ref<const Eigen::VectorXd>& tau) {
   const double fast = kFast * std::sqrt(share);
-  const auto is_of = [](const Tree& tree, int body) { return std::ranges::find(tree.bodies, body) != tree.bodies.end(); };
   for (const Tree& tree : trees_) {
-    const auto touches = [&](const ContactPoint& c) { return is_of(tree, c.body_a) || is_of(tree, c.body_b); };
-    if (tree.is_braked || std::ranges::none_of(contacts, touches)) return true;
+    if (tree.is_braked || is_passive(tree, contacts, drives, tau)) return true;
     turns_.resize(tree.joints.size());
     for (std::size_t i = 0; i < tree.joints.size(); ++i) {
       const Joint& joint = world.joints()[tree.joints[i]];

@@ -9,8 +9,8 @@
 // momentum nor its angular momentum. Some more is taken back than the step gave, lest every step after it be solved again, as far as that
 // is a small part of what the joints carry; what they carry too little to give back stays owed. What was given or lost in excess of a
 // twentieth of what T is by now is forgotten: it went into heat, or stays lost. e is that of v⁺, so the step is solved again until the two
-// agree, and halved where that leads nowhere. A tree that touches nothing is counted in every step, however slow: over a minute gains of
-// 1e-5 double T. One that touches, whose contacts take more than that, from φ = kFast on: below, its steps are the scheme's to the bit.
+// agree, and halved where that leads nowhere. A tree that touches nothing and has no motors at work is counted in every step, however slow:
+// over a minute gains of 1e-5 double T. Another one, from φ = kFast on: below, its steps are the scheme's to the bit.
 #pragma once
 
 #include <span>
@@ -31,10 +31,11 @@ class JointEnergy {
   void start();
   /// The step is taken: what the scheme gives with it counts.
   void keep();
-  /// Whether a step of length h from v to v_plus (nv), a `share` of a whole one, has something to count or to take back: of trees that
-  /// none of the contacts touches, and of those whose joints turn fast.
+  /// Whether a step of length h from v to v_plus (nv), a `share` of a whole one, has something to count or to take back: of trees on
+  /// which neither contacts nor drives nor tau (nv) do work, and of those whose joints turn fast.
   bool is_due(const World& world, double h, double share, const Eigen::Ref<const Eigen::VectorXd>& v,
-              const Eigen::Ref<const Eigen::VectorXd>& v_plus, const std::vector<ContactPoint>& contacts);
+              const Eigen::Ref<const Eigen::VectorXd>& v_plus, const std::vector<ContactPoint>& contacts, const Drives& drives,
+              const Eigen::Ref<const Eigen::VectorXd>& tau);
   enum class Progress { settled, moved, diverged };
   /// The step is to be solved again for another reason: how far the last solve came says nothing about the next.
   Progress change_of_problem();

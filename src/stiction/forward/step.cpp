@@ -111,7 +111,8 @@ void Stepper::update_at(const State& state) {
 
 JointEnergy::Progress Stepper::balance_energy() {
   const double h = assemble_.dt, share = h / part();
-  if (implicit_ || !energy_.is_due(world_, h, share, at_.v, solution_.v, contacts_)) return JointEnergy::Progress::settled;
+  if (implicit_ || !energy_.is_due(world_, h, share, at_.v, solution_.v, contacts_, options_.assemble.drives, tau_))
+    return JointEnergy::Progress::settled;
   velocity_ = solution_.v;
   row_of(options_.scheme).finish(world_, h, data_.M, at_, solution_.v, velocity_, next_);
   return energy_.advance(world_, h, share, from_, at_, data_, solution_.v, V_end_, next_);

@@ -169,8 +169,12 @@ bool contradicts_contacts(InverseWorkspace& w, const InverseSolution& s) {
   return w.solve.form.family == Family::associated && tangents_contradict(w.solve.form.problem, w.solve.convex);
 }
 
-// The tangents alone refuse the desired velocities: by their rank.
-bool slip_is_refused(InverseWorkspace& w) {
+// The tangents alone refuse the desired velocities: by a Farkas vector of theirs, or by their rank.
+bool slip_is_refused(const Solution& s, InverseWorkspace& w) {
+  if (s.status == Status::infeasible && s.ray.proof && s.ray.bounded_impulses.isZero(0.0)) {
+    const auto normals = Eigen::Map<const Eigen::VectorXd, 0, Eigen::InnerStride<3>>(s.ray.impulses.data(), s.ray.impulses.size() / 3);
+    if (normals.isZero(0.0)) return true;
+  }
   return w.solve.form.family == Family::associated && tangents_contradict(w.solve.form.problem, w.solve.convex);
 }
 
@@ -252,7 +256,7 @@ void repair_slip(const ProblemView& p, const ProblemView& request, std::span<con
     if (is_bilateral(p, j)) return;  // pivots of chains of links are small without being in doubt: the programs have them exactly
   }
   reduce_whole(request, contact, s, w.solve);
-  const bool refused = slip_is_refused(w), pivots = has_half_spaces_only(w.solve.form);
+  const bool refused = slip_is_refused(s, w), pivots = has_half_spaces_only(w.solve.form);
   const bool slips = fast || slip_of_half_spaces(w.solve.form, s) > std::max(contact.tolerance, kNone);
   if (!refused && (!pivots || !slips || s.status == Status::infeasible)) return;
   const SolveOptions held = by_well_apart_tangents(contact);
