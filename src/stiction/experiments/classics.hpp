@@ -24,7 +24,7 @@ void add_classics_statics(ExperimentReport& report);
 /// Free body, double pendulum, by scheme.
 void add_classics_free(ExperimentReport& report, const ExperimentOptions& options);
 
-/// Euler's disc and tippe top, by scheme; rattleback.
+/// Euler's disc and tippe top, by scheme.
 void add_classics_tops(ExperimentReport& report);
 /// The woodpecker toy, as published and as bodies and shapes.
 void add_classics_woodpecker(ExperimentReport& report);

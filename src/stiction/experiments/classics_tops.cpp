@@ -81,53 +81,11 @@ void add_tippe_top(ExperimentReport& report) {
   }
 }
 
-// --- Rattleback: an ellipsoid (20, 3 and 2 cm) with its centre of mass 1 cm below the centre and principal axes of inertia turned against
-// its own. Spun one way it starts to rattle, and turns round if what the rattle has is not lost; spun the other way it keeps on. No shape
-// is smooth with two curvatures: its underside is a hull of points, 4 mm apart along and 1.7 mm across, whose facets cost energy.
-ConvexMesh underside(double below) {
-  constexpr int kAlong = 61, kAcross = 15;
-  constexpr double kLength = 0.12, kWidth = 0.012;  // m, of the part that can touch
-  const Vector3d axes(0.2, 0.03, 0.02);
-  ConvexMesh mesh;
-  for (int i = 0; i < kAlong; ++i) {
-    for (int j = 0; j < kAcross; ++j) {
-      const double x = kLength * (2.0 * i / (kAlong - 1) - 1.0), y = kWidth * (2.0 * j / (kAcross - 1) - 1.0);
-      const double depth = std::sqrt(1.0 - std::pow(x / axes.x(), 2) - std::pow(y / axes.y(), 2));
-      mesh.vertices.emplace_back(x, y, below - axes.z() * depth);
-    }
-  }
-  return mesh;
-}
-
-void add_rattleback(ExperimentReport& report) {
-  const double below = 0.01, mass = 1.0, speed = 5.0, wobble = 0.01, duration = 5.0;
-  FreeBody stone;
-  stone.name = "rattleback";
-  stone.mass = mass;
-  stone.inertia << 2e-4, -2e-5, 0.0, -2e-5, 1.6e-3, 0.0, 0.0, 0.0, 1.7e-3;
-  stone.shapes.push_back({underside(below)});
-  stone.pose.translation().z() = below;
-  const auto spin_after = [&](double start) {
-    Run run(on_ground(stone), {.h = 2e-3, .mu = 1.0});
-    run.set_velocity(0, Vector3d::Zero(), Vector3d(wobble, 0.0, start));
-    run.until(duration);
-    return std::vector<double>{run.spin(0).z()};
-  };
-  const std::string setting = "coulomb_cone, 2 ms, hull of 915 points";
-  add_solve(report, "rattleback", setting,
-            {{"spin after 5 s, started at -5 rad/s", "rad/s", 0.0, "rattles to a stop: the facets take what would turn it round",
-              Reference::none}},
-            [&] { return spin_after(-speed); });
-  add_solve(report, "rattleback", setting, {{"spin after 5 s, started at 5 rad/s", "rad/s", 0.0, "keeps its way", Reference::none}},
-            [&] { return spin_after(speed); });
-}
-
 }  // namespace
 
 void add_classics_tops(ExperimentReport& report) {
   add_disc(report);
   add_tippe_top(report);
-  add_rattleback(report);
 }
 
 }  // namespace stiction
