@@ -16,8 +16,10 @@
 #include <span>
 #include <vector>
 
+#include "stiction/drive/joint_drives.hpp"
 #include "stiction/forward/kinematic_trees.hpp"
 #include "stiction/forward/scheme.hpp"
+#include "stiction/geometry/contact_point.hpp"
 
 namespace stiction {
 
