@@ -162,12 +162,13 @@ bool is_within_limits(const ProblemView& p, std::span<const int> joints, const R
   return true;
 }
 
-// No-slip contacts that refuse the desired velocities, by the rank of their rows or by a proof of the solver: a solve that only missed its
-// tolerance keeps what was asked for.
-bool contradicts_contacts(InverseWorkspace& w, const InverseSolution& s) {
-  if (s.status == Status::infeasible) return true;
+bool tangents_refuse(InverseWorkspace& w) {
   return w.solve.form.family == Family::associated && tangents_contradict(w.solve.form.problem, w.solve.convex);
 }
+
+// No-slip contacts that refuse the desired velocities, by the rank of their rows or by a proof of the solver: a solve that only missed its
+// tolerance keeps what was asked for.
+bool contradicts_contacts(InverseWorkspace& w, const InverseSolution& s) { return s.status == Status::infeasible || tangents_refuse(w); }
 
 // The tangents alone refuse the desired velocities: by a Farkas vector of theirs, or by their rank.
 bool slip_is_refused(const Solution& s, InverseWorkspace& w) {
@@ -175,7 +176,7 @@ bool slip_is_refused(const Solution& s, InverseWorkspace& w) {
     const auto normals = Eigen::Map<const Eigen::VectorXd, 0, Eigen::InnerStride<3>>(s.ray.impulses.data(), s.ray.impulses.size() / 3);
     if (normals.isZero(0.0)) return true;
   }
-  return w.solve.form.family == Family::associated && tangents_contradict(w.solve.form.problem, w.solve.convex);
+  return tangents_refuse(w);
 }
 
 // Rigid half lines and half spaces, at least one of these, and nothing else: what principal pivoting solves.
@@ -350,10 +351,10 @@ bool is_farther_than_rest(std::span<const int> joints, const Ref& v_desired, con
 // By the nearest request that the programs of the laws find, where contacts refuse the one asked for or what its slip was projected on; by
 // standing still, where that is nearer than the answer, or held where the tangents' answer is not.
 void replace_refused(const ProblemView& p, const ProblemView& request, std::span<const int> joints, const Ref& v_desired,
-                     std::span<const double> tau_max, const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
+                     std::span<const double> tau_max, const InverseOptions& options, const SolveOptions& contact, InverseWorkspace& w,
+                     InverseSolution& s) {
   if (s.status == Status::solved && !s.repaired) return;
   const bool limited = request.bounded_rows() > p.bounded_rows();
-  const SolveOptions contact = contact_options(options);
   SolveOptions afresh = contact;
   afresh.warm_start = false;  // nor the refused attempt's impulses, which may be those of a ray
   const auto solve_afresh = [&] {
@@ -411,7 +412,7 @@ void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const R
   if (options.repair_inconsistent && !limited) repair_slip(p, request, joints, v_desired, contact, w, s);
   reduce_whole(request, contact, s, w.solve);
   settle_torques(p, request, joints.size(), tau_max, options, w, s);
-  if (options.repair_inconsistent) replace_refused(p, request, joints, v_desired, tau_max, options, w, s);
+  if (options.repair_inconsistent) replace_refused(p, request, joints, v_desired, tau_max, options, contact, w, s);
   if (s.repaired && velocity_scale > 0.0 && s.certificate.finite) measure_by(velocity_scale, impulse_scale, contact.tolerance, s);
   if (!tau_max.empty()) fit_to_problem(p, s);
   measure_shortfall(joints, v_desired, s);
