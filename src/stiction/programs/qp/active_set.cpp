@@ -13,8 +13,9 @@ namespace stiction {
 
 namespace {
 
-constexpr double kDependent = 1e-11;     // relative distance to the span of F below which a generator counts as dependent
-constexpr double kSettled = 1e-15;       // |Δu| over the scale below which a face counts as minimised
+constexpr double kDependent = 1e-11;  // relative distance to the span of F below which a generator counts as dependent
+constexpr double kSettled = 1e-15;    // |Δu| over the scale below which a face counts as minimised
+constexpr double kRefused = 1e-10;  // of the costs: what rows may contradict each other by; the certificate of motions lets ten times pass
 constexpr double kFreePreference = 8.0;  // free variables never leave F, so they are priced this much steeper
 
 template <int Cols>
@@ -98,6 +99,7 @@ void ActiveSet::read_generators() {
   inverse_norm_.resize(n);
   square_rows(A_, norm_);
   norm_ = norm_.cwiseSqrt();
+  largest_cost_ = c_.empty() ? 0.0 : c_.map().lpNorm<Eigen::Infinity>();
   for (Eigen::Index j = 0; j < n; ++j) {
     const double weight = norm_[j] > 0.0 ? norm_[j] : std::abs(cost(j));
     inverse_norm_[j] = weight > 0.0 ? 1.0 / weight : 0.0;
@@ -115,9 +117,9 @@ void ActiveSet::take_inside_entries() {
   for (Eigen::Index j = 0; j < size(); ++j) {
     if (place(j) != Place::idle || x_[j] == 0.0 || try_inside(j)) continue;
     double noise = 0.0;
-    if (dependence(j, 1.0, noise) <= 0.0 && slide(j, 1.0) == Status::solved) continue;
+    if (dependence(j, 1.0, noise) <= 0.0 && slide(j, 1.0, -kInfinity) == Status::solved) continue;
     dependence(j, -1.0, noise);
-    slide(j, -1.0);
+    slide(j, -1.0, -kInfinity);
   }
 }
 
@@ -325,9 +327,9 @@ Status ActiveSet::enter(Eigen::Index j, double tolerance) {
     if (descent_ == 0.0 && place(j) == Place::inside) leave(inside_size() - 1, place_of(j));
   } else {
     double noise = 0.0;
-    if (dependence(j, sign, noise) < -tolerance * noise) {
+    if (const double slope = dependence(j, sign, noise); slope < -tolerance * noise) {
       ++pivots_;
-      status = slide(j, sign);
+      status = slide(j, sign, slope);
       const double slid = descent_;
       if (status == Status::solved) status = settle(0.0);
       descent_ = std::max(descent_, slid);
@@ -374,12 +376,14 @@ double ActiveSet::dependence(Eigen::Index j, double sign, double& noise) {
   return slope;
 }
 
-/// Moves along p = (sign e_j, dx_) until a variable reaches a bound, which then leaves F; y stays. infeasible: none does.
-Status ActiveSet::slide(Eigen::Index j, double sign) {
+/// Moves along p = (sign e_j, dx_) until a variable reaches a bound, which then leaves F; y stays. infeasible: none does. By duality at
+/// least -cᵀp/|p|_1 is missing of some row for every y: where that is rounding of the costs, p is let be.
+Status ActiveSet::slide(Eigen::Index j, double sign, double slope) {
   Eigen::Index blocking = -1;
   const double own = sign > 0.0 ? hi_[j] - x_[j] : x_[j] - lo_[j];
   const double alpha = limit_along(dx_.data(), own, blocking);
   if (alpha == kInfinity) {
+    if (-slope <= kRefused * largest_cost_ * (1.0 + dx_.head(inside_size()).lpNorm<1>())) return Status::solved;
     record_direction(j, sign);
     return Status::infeasible;
   }

@@ -81,7 +81,7 @@ class ActiveSet {
   static double steepness(Place where, double g);
   Status enter(Eigen::Index j, double tolerance);
   double dependence(Eigen::Index j, double sign, double& noise);
-  Status slide(Eigen::Index j, double sign);
+  Status slide(Eigen::Index j, double sign, double slope);
   void bar_unless_descended(Eigen::Index j);
   void allow_all();
   void record_direction(Eigen::Index j, double sign);
@@ -93,6 +93,7 @@ class ActiveSet {
   GrowVector du_, dx_, dy_, work_;
   GrowVector projected_;  // the row that was last tried, in the coordinates of basis_
   GrowMatrix hessian_;
+  double largest_cost_ = 0.0;
   double scale_ = 0.0, outside_scale_ = 0.0, target_scale_ = 0.0;
   double descent_ = 0.0;  // of the last settle, |Δu| over the scale
   std::vector<Eigen::Index> inside_;

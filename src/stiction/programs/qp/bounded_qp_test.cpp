@@ -41,6 +41,21 @@ TEST(BoundedQp, ProjectsOntoAnOrthant) {
   EXPECT_EQ(VectorXd(s.y), VectorXd(Eigen::Vector3d(1.0, 0.0, 2.0)));
 }
 
+// y + 1 >= 0 and -y - 1 >= missing: both can only miss missing/2. Beyond rounding that is a contradiction, of rows that nothing moves too.
+TEST(BoundedQp, RowsThatContradictEachOtherByRoundingAreMet) {
+  const RowMatrix opposed = (RowMatrix(2, 1) << 1.0, -1.0).finished(), still = (RowMatrix(2, 1) << 1.0, 0.0).finished();
+  BoundedQpWorkspace ws;
+  BoundedQpSolution s;
+  for (const double missing : {1e-12, 1e-6}) {
+    for (const RowMatrix* A : {&opposed, &still}) {
+      const VectorXd c = A == &opposed ? Eigen::Vector2d(1.0, -1.0 - missing) : Eigen::Vector2d(-1.0, -2.0 * missing);
+      const Status status = bounded_qp({.A = *A, .c = c}, {}, ws, s);
+      EXPECT_EQ(status == Status::infeasible, missing > 1e-10) << missing;
+      EXPECT_TRUE(missing > 1e-10 || s.gradient.minCoeff() >= -2.0 * missing) << s.gradient.transpose();
+    }
+  }
+}
+
 TEST(BoundedQp, ObjectiveAgreesWithEnumeration) {
   BoundedQpWorkspace ws;
   BoundedQpSolution s;
