@@ -71,7 +71,8 @@ void bind_solved(nb::module_& m) {
           "proof", [](Solved& s) { return s.proof.empty() ? nullptr : &s.proof; }, nb::rv_policy::reference_internal,
           nb::sig("def proof(self) -> RequestProof | None"),
           "inverse: RequestProof that v_desired cannot be met; None when it is met or no proof was found")
-      .def_ro("repaired", &Solved::repaired, "inverse: v_desired contradicted the contacts and was replaced by the nearest that does not")
+      .def_ro("repaired", &Solved::repaired,
+              "inverse: v_desired was replaced: the contacts refuse it, or Coulomb's law has no answer to it")
       .def_ro("shortfall", &Solved::shortfall, "inverse: largest |v - v_desired| over the joints")
       .def_ro("least_torque", &Solved::least_torque, "inverse with choice 'least_torque': the impulses are those of least torque")
       .def("__repr__", [](const Solved& s) {

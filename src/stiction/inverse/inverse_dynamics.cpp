@@ -348,8 +348,22 @@ bool is_farther_than_rest(std::span<const int> joints, const Ref& v_desired, con
   return std::sqrt(square) > kNoMore * v_desired.norm();
 }
 
+// The nearest request that some motion inside of Coulomb's dual cones, u + c e_N in K*, follows: there its impulses exist [Acary, Cadoux,
+// Lemaréchal, Malick 2011], which motions without penetration need not have. False where the one asked for is such a request.
+bool find_in_dual_cones(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, const InverseOptions& options,
+                        InverseWorkspace& w) {
+  if (w.solve.terms.family != Family::coulomb) return false;
+  w.dual_cones = w.solve.terms;
+  w.dual_cones.family = Family::associated;
+  w.held.targets.resize(0);
+  if (!nearest_consistent(p, w.dual_cones, w.held, joints, v_desired, options.contact, w.nearest, w.v_desired)) return false;
+  drop_rounding(p, v_desired, w.v_desired);
+  return w.v_desired != v_desired;
+}
+
 // By the nearest request that the programs of the laws find, where contacts refuse the one asked for or what its slip was projected on; by
-// standing still, where that is nearer than the answer, or held where the tangents' answer is not.
+// the nearest in Coulomb's dual cones, where Coulomb's law has no answer; by standing still, where that is nearer than the answer, or held
+// where the tangents' answer is not.
 void replace_refused(const ProblemView& p, const ProblemView& request, std::span<const int> joints, const Ref& v_desired,
                      std::span<const double> tau_max, const InverseOptions& options, const SolveOptions& contact, InverseWorkspace& w,
                      InverseSolution& s) {
@@ -371,6 +385,7 @@ void replace_refused(const ProblemView& p, const ProblemView& request, std::span
       project_until_held(p, request, joints, v_desired, by_well_apart_tangents(afresh), true, w, s);
     if (joints.empty() || w.v_desired != v_desired) solve_afresh();
   }
+  if (s.status != Status::solved && !limited && find_in_dual_cones(p, joints, v_desired, options, w)) solve_afresh();
   const bool slips = w.held.targets.size() > 0 && s.status != Status::solved;
   if (s.repaired && !limited && (slips || is_farther_than_rest(joints, v_desired, s))) {
     w.farther = w.v_desired;

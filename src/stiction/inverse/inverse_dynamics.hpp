@@ -50,7 +50,8 @@ struct InverseWorkspace {
   RequestRows rows;
   NearestConsistentWorkspace nearest;
   NearestNoSlipWorkspace nearest_no_slip;
-  HeldRows held;  ///< tangents of a request that they refuse
+  HeldRows held;        ///< tangents of a request that they refuse
+  LawTerms dual_cones;  ///< Coulomb's, without De Saxcé's term
   GrowVector v_desired, farther, at_rest;
   GrowVector last;                     ///< solve.choice.last as the call found it
   StageTwoImpulses stage_one, chosen;  ///< impulses before stage II and of it
@@ -60,7 +61,7 @@ struct InverseWorkspace {
 /// Of the caller's problem: m impulses of its rows, and in prescribed_impulses those of all driven joints, h tau, limited or not.
 struct InverseSolution : Solution {
   GrowVector tau;             ///< one per joint (N or N m), mean over the step
-  bool repaired = false;      ///< v_desired contradicted the contacts and was replaced; `v` has what is reached
+  bool repaired = false;      ///< v_desired was replaced: contacts refuse it, or Coulomb's law has no answer; `v` has what is reached
   double shortfall = 0.0;     ///< largest |v⁺ - v_desired| over the joints
   bool least_torque = false;  ///< stage II succeeded
   RequestProof proof;         ///< proof that no impulses within the limits reach v_desired; empty when it is reached or no proof was found

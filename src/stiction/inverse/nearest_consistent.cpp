@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "stiction/laws/program.hpp"
 #include "stiction/problem/inertia_block.hpp"
@@ -18,16 +19,17 @@ constexpr double kShortest = 1e-4;    // no column counts as shorter: what contr
 constexpr double kConverged = 1e-12;  // change of the driven velocities beside the speeds
 constexpr double kSettled = 1e-10;    // of the speeds: a tenth of what the certificate lets pass, and above the rounding of some dozen rows
 constexpr int kMostProblems = 40;
-constexpr double kInside = 1.0 + 1e-3;  // of the disc: see the header
+constexpr int kEdges = 64;              // about the disc: see the header
+constexpr double kInside = 1.0 + 1e-3;  // of its dual cone
 
 // The law's demands on velocities, without its complementarity: those whose impulses may grow without bound.
 void take_demands(const LawTerms& law, LawTerms& demands) {
   demands.family = Family::associated;
-  demands.edges = law.edges;
+  demands.edges = law.disc() ? kEdges : law.edges;
   demands.contacts.resize(law.contacts.size());
   for (std::size_t i = 0; i < law.contacts.size(); ++i) {
     ContactTerms& t = demands.contacts[i] = recession(law.contacts[i], law.family);
-    if (law.disc() && std::isfinite(t.mu)) t.mu *= kInside;
+    if (law.disc() && std::isfinite(t.mu)) t.mu *= kInside / std::cos(std::numbers::pi / kEdges);
   }
 }
 
@@ -106,9 +108,6 @@ bool solve_step(const ProblemView& step, const LawTerms& demands, const SolveOpt
   s.terms = demands;
   make_standard_form(s.reduction.reduced, s.terms, s.form);
   solve_prepared(s.reduction.reduced, options, s, s.impulses);
-  // The rounds of Newton's method on discs gain little where a lever is long.
-  if (s.impulses.status != Status::solved && choose_solver(s.form, options.solver) == Solver::newton)
-    solve_in_form(s.reduction.reduced, options, Solver::interior_point, s, s.impulses);
   if (s.impulses.status != Status::solved) return false;
   if (s.impulses.motion.size() > 0) {
     recover_velocity(s.reduction, s.impulses.motion, w.reached);
