@@ -19,6 +19,9 @@ using RowsRef = Eigen::Ref<const RowMatrix>;
 constexpr double kFarApart = 0.1, kWellApart = 1e-3, kDependent = 1e-10;
 constexpr double kSumRounding = 4.4e-16;                          // of sums over contacts, beside their largest term
 constexpr double kRangeRounding = 1e-13, kContradiction = 1e-12;  // of columns beside the largest, of velocities
+// Of velocities: as little as rows that nothing can part may miss. A request that was replaced meets them to the rounding of the programs
+// that found it; the certificate lets ten times pass.
+constexpr double kMet = 1e-10;
 
 void find_candidates(const ReducedProblem& p, std::vector<int>& candidates) {
   candidates.clear();
@@ -64,13 +67,13 @@ void eliminate_tangents(const ReducedProblem& p, const ConstRowMap& rows, double
   }
 }
 
-// Normals whose velocity the tangential rows settle: what is left of their rows is rounding, and no impulse on it is to be sought.
-// Velocities that are within rounding of 0 are 0.
+// Normals whose velocity the tangential rows settle, or nothing moves: what is left of their rows is rounding, and no impulse on it is to
+// be sought. Velocities that are within rounding of 0 are 0.
 void drop_settled(const ConstRowMap& rows, double scale, RowMap& projected, GrowVector& q) {
   for (Index i = 0; i < projected.rows(); ++i) {
     if (projected.row(i).norm() > kRangeRounding * rows.row(3 * i).norm()) continue;
     projected.row(i).setZero();
-    if (std::abs(q[i]) <= kContradiction * scale) q[i] = 0.0;
+    if (std::abs(q[i]) <= kMet * scale) q[i] = 0.0;
   }
 }
 
@@ -91,8 +94,8 @@ void solve_normals(const ReducedProblem& p, const ConstRowMap& rows, const Solve
     projected = normal_rows;
   } else {
     projected.noalias() = normal_rows.lazyProduct(w.tangents.basis.complement());  // a blocked product would allocate
-    drop_settled(rows, velocity_size(p), projected, w.q);
   }
+  drop_settled(rows, velocity_size(p), projected, w.q);
   if (!options.warm_start) w.lcp_solution.active.clear();
   const auto& method = options.solver == Solver::ppm ? ppm : goldfarb_idnani;
   method(projected, w.q, w.lcp_solution.active, {.max_pivots = options.max_pivots}, w.lcp, w.lcp_solution);
@@ -186,7 +189,7 @@ void solve_by_active_set(const StandardForm& form, const SolverOptions& options,
   qp.hi = g.hi;
   w.q = w.qp_solution.x;
   if (options.warm_start && w.q.size() == g.size()) qp.x0 = w.q;
-  out.status = bounded_qp(qp, {.max_pivots = options.max_pivots}, w.qp, w.qp_solution);
+  out.status = bounded_qp(qp, {.max_pivots = options.max_pivots, .contradiction = kMet * velocity_size(p)}, w.qp, w.qp_solution);
   out.iterations = w.qp_solution.pivots;
   expand(p, g, w.qp_solution.x, out.lambda, out.beta);
 }

@@ -13,9 +13,8 @@ namespace stiction {
 
 namespace {
 
-constexpr double kDependent = 1e-11;  // relative distance to the span of F below which a generator counts as dependent
-constexpr double kSettled = 1e-15;    // |Δu| over the scale below which a face counts as minimised
-constexpr double kRefused = 1e-10;  // of the costs: what rows may contradict each other by; the certificate of motions lets ten times pass
+constexpr double kDependent = 1e-11;     // relative distance to the span of F below which a generator counts as dependent
+constexpr double kSettled = 1e-15;       // |Δu| over the scale below which a face counts as minimised
 constexpr double kFreePreference = 8.0;  // free variables never leave F, so they are priced this much steeper
 
 template <int Cols>
@@ -99,7 +98,6 @@ void ActiveSet::read_generators() {
   inverse_norm_.resize(n);
   square_rows(A_, norm_);
   norm_ = norm_.cwiseSqrt();
-  largest_cost_ = c_.empty() ? 0.0 : c_.map().lpNorm<Eigen::Infinity>();
   for (Eigen::Index j = 0; j < n; ++j) {
     const double weight = norm_[j] > 0.0 ? norm_[j] : std::abs(cost(j));
     inverse_norm_[j] = weight > 0.0 ? 1.0 / weight : 0.0;
@@ -166,7 +164,10 @@ void ActiveSet::refresh() {
   scale_ += rows_.subtract_forces(z_);
 }
 
-Status ActiveSet::minimise(double tolerance, int max_pivots) {
+Status ActiveSet::minimise(const QpOptions& options) {
+  const double tolerance = options.tolerance;
+  int max_pivots = options.max_pivots;
+  contradiction_ = options.contradiction;
   target_scale_ = target_.norm();
   direction_.resize(0);
   allow_all();
@@ -376,14 +377,14 @@ double ActiveSet::dependence(Eigen::Index j, double sign, double& noise) {
   return slope;
 }
 
-/// Moves along p = (sign e_j, dx_) until a variable reaches a bound, which then leaves F; y stays. infeasible: none does. By duality at
-/// least -cᵀp/|p|_1 is missing of some row for every y: where that is rounding of the costs, p is let be.
+/// Moves along p = (sign e_j, dx_), on which the objective has this slope, until a variable reaches a bound, which then leaves F; y stays.
+/// infeasible: none does.
 Status ActiveSet::slide(Eigen::Index j, double sign, double slope) {
   Eigen::Index blocking = -1;
   const double own = sign > 0.0 ? hi_[j] - x_[j] : x_[j] - lo_[j];
   const double alpha = limit_along(dx_.data(), own, blocking);
   if (alpha == kInfinity) {
-    if (-slope <= kRefused * largest_cost_ * (1.0 + dx_.head(inside_size()).lpNorm<1>())) return Status::solved;
+    if (-slope <= contradiction_ * (1.0 + dx_.head(inside_size()).lpNorm<1>())) return Status::solved;
     record_direction(j, sign);
     return Status::infeasible;
   }

@@ -9,6 +9,7 @@
 //          to reach a bound leaves F; F only shrinks, so this ends
 // enter    the variable with the steepest wrong-signed g_j joins F. When a_j depends on F the objective falls along
 //          p = (e_j, -R⁻¹Qᵀa_j), Aᵀp = 0, at the rate cᵀp until a variable reaches a bound; none does: unbounded, p is the proof
+//          (by duality some row misses |cᵀp|/|p|₁ at every y: as little as options.contradiction is none)
 // Every settled point is the minimum of φ over its F and bounds, and φ falls strictly from one to the next, so no F comes back
 // [Lawson & Hanson 1974, theorem 23.3]. Rounding can break this: a variable that entered without measurable descent is barred until
 // there is some.
@@ -27,6 +28,7 @@ namespace stiction {
 struct QpOptions {
   double tolerance = 1e-13;  ///< scaled, see the stopping test of each program
   int max_pivots = 0;        ///< 0: 20 (n + r) + 200
+  double contradiction = 0.0;  ///< of c: what rows that contradict each other may miss without being a proof that they do
 };
 
 class ActiveSet {
@@ -40,7 +42,7 @@ class ActiveSet {
   const PenaltyRows& rows() const { return rows_; }
 
   /// Minimises from the current point. solved; infeasible when unbounded (`direction` is the proof), iteration_limit, numerical_error.
-  Status minimise(double tolerance, int max_pivots);
+  Status minimise(const QpOptions& options);
 
   const GrowVector& x() const { return x_; }
   const GrowVector& y() const { return y_; }
@@ -93,7 +95,7 @@ class ActiveSet {
   GrowVector du_, dx_, dy_, work_;
   GrowVector projected_;  // the row that was last tried, in the coordinates of basis_
   GrowMatrix hessian_;
-  double largest_cost_ = 0.0;
+  double contradiction_ = 0.0;
   double scale_ = 0.0, outside_scale_ = 0.0, target_scale_ = 0.0;
   double descent_ = 0.0;  // of the last settle, |Δu| over the scale
   std::vector<Eigen::Index> inside_;

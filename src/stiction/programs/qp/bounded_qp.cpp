@@ -24,7 +24,7 @@ Status bounded_qp(const BoundedQp& problem, const QpOptions& options, BoundedQpW
   ActiveSet& engine = workspace.engine;
   engine.start(problem.A, problem.c, problem.lo, problem.hi, is_zero(problem.t) && is_zero(problem.c) ? VectorView() : problem.x0);
   if (!problem.t.empty()) engine.target() = problem.t.map();
-  Status status = engine.minimise(options.tolerance, options.max_pivots);
+  Status status = engine.minimise(options);
   solution.x = engine.x();
   solution.y = engine.y();
   if (!solution.y.allFinite() || !solution.x.allFinite()) {

@@ -49,7 +49,7 @@ TEST(BoundedQp, RowsThatContradictEachOtherByRoundingAreMet) {
   for (const double missing : {1e-12, 1e-6}) {
     for (const RowMatrix* A : {&opposed, &still}) {
       const VectorXd c = A == &opposed ? Eigen::Vector2d(1.0, -1.0 - missing) : Eigen::Vector2d(-1.0, -2.0 * missing);
-      const Status status = bounded_qp({.A = *A, .c = c}, {}, ws, s);
+      const Status status = bounded_qp({.A = *A, .c = c}, {.contradiction = 1e-10}, ws, s);
       EXPECT_EQ(status == Status::infeasible, missing > 1e-10) << missing;
       EXPECT_TRUE(missing > 1e-10 || s.gradient.minCoeff() >= -2.0 * missing) << s.gradient.transpose();
     }

@@ -45,7 +45,7 @@ class KineticMultipliers {
     for (Index i = 0; i < rows_.size(); ++i) {
       rows_.level()[i] = problem_.d[i] + (rows_.weight(i) > 0.0 ? ws_.mu[i] / rows_.weight(i) : 0.0);
     }
-    return ws_.engine.minimise(multipliers::kEngine, options_.max_pivots);
+    return ws_.engine.minimise({.tolerance = multipliers::kEngine, .max_pivots = options_.max_pivots});
   }
 
   /// The defect of a row is |μ_new - μ| |c_i| / ω_i.

@@ -48,7 +48,7 @@ class RangeMultipliers {
     } else {
       ws_.engine.target().tail(problem_.W.cols()) = problem_.t.map();
     }
-    return ws_.engine.minimise(multipliers::kEngine, options_.max_pivots);
+    return ws_.engine.minimise({.tolerance = multipliers::kEngine, .max_pivots = options_.max_pivots});
   }
 
   multipliers::Defect update() {
