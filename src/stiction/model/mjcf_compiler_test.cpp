@@ -53,6 +53,51 @@ TEST(MjcfCompiler, WithoutAutolimitsARangeNeedsItsFlag) {
   EXPECT_TRUE(std::isinf(j(with_joint("range='0 0'", off)).upper));
 }
 
+TEST(MjcfCompiler, NumbersThatAnElementLeavesOutAreThoseOfItsClass) {
+  const World world = load(R"(<default><geom type="box" size="0.1 0.3 0.5" friction="0.4 0.1"/><motor gear="3" ctrlrange="-2 2"/>
+      <default class="c"><geom size="0.7 0.8"/></default></default>
+    <worldbody><geom size="0.2"/><geom class="c" size="0.2"/><geom type="capsule" fromto="0 0 0 0 0 2" size="" friction=""/>
+      <body><joint name="j"/><geom size="1"/></body></worldbody><actuator><motor joint="j" gear=""/></actuator>)");
+  const auto g = world.geometries();
+  EXPECT_EQ(std::get<Box>(g[0].shape).half_extents, Eigen::Vector3d(0.2, 0.3, 0.5));
+  EXPECT_EQ(std::get<Box>(g[1].shape).half_extents, Eigen::Vector3d(0.2, 0.8, 0.5));
+  EXPECT_EQ(std::get<Capsule>(g[2].shape).radius, 0.1);
+  EXPECT_EQ(std::get<Capsule>(g[2].shape).half_length, 1.0);
+  EXPECT_EQ(g[2].friction, 0.4);
+  EXPECT_EQ(j(world).effort_limit, 6.0);
+}
+
+TEST(MjcfCompiler, WhatSaysNothingMayStandBesideTheEndsOfAGeom) {
+  const World world = load(R"(<default><geom quat="1 1 0 0"/></default>
+    <worldbody><geom type="capsule" size="0.1" fromto="0 0 0 2 0 0" pos="0 0 0" euler="0 90 0"/></worldbody>)");
+  EXPECT_LT((world.geometries()[0].placement.linear().col(2) + Eigen::Vector3d::UnitX()).norm(), 1e-14);
+}
+
+TEST(MjcfCompiler, QuaternionsOfAKeyNeedNotBeOfUnitLength) {
+  WorldBuilder builder;
+  RobotOptions options;
+  options.keyframe = "k";
+  builder.add_robot_text(R"(<mujoco><worldbody><body><joint type="ball"/><geom size="1"/></body></worldbody>
+    <keyframe><key name="k" qpos="0 3 0 0"/></keyframe></mujoco>)",
+                         options);
+  EXPECT_EQ(builder.build().initial_configuration(), Eigen::Vector4d(1, 0, 0, 0));
+}
+
+TEST(MjcfCompiler, AKeyThatTurnsNothingIsNoStart) {
+  const std::string file = R"(<mujoco><worldbody><body><freejoint/><geom size="1"/></body></worldbody><keyframe>
+    <key name="up" qpos="0 0 1 0 0 0 0"/></keyframe></mujoco>)";
+  RobotOptions options;
+  WorldBuilder builder;
+  EXPECT_NO_THROW(builder.add_robot_text(file, options));
+  options.keyframe = "up";
+  try {
+    builder.add_robot_text(file, options);
+    FAIL();
+  } catch (const FileError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("<text>: line 2, key 'up': qpos[3..6]: the quaternion is zero"));
+  }
+}
+
 TEST(MjcfCompiler, ArmatureAndDampingOfActuatorsCountThroughTheirGears) {
   const World world = with_joint(R"(armature="1" damping="2")", R"(<default><general armature="0.5"/></default><actuator>
     <motor joint="j" gear="-3" damping="4"/><position jointinparent="j" gear="2" kp="1" armature="7"/></actuator>)");

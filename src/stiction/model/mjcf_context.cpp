@@ -58,6 +58,14 @@ bool boolean(const Attribute& a, bool fallback, std::string_view yes, std::strin
   return a.text == yes;
 }
 
+void require_once(const std::vector<const XmlElement*>& children, std::string_view name) {
+  const auto has_name = [&](const XmlElement* e) { return std::string_view(e->Name()) == name; };
+  const auto first = std::ranges::find_if(children, has_name);
+  if (first == children.end()) return;
+  const auto second = std::find_if(first + 1, children.end(), has_name);
+  if (second != children.end()) fail(**second, fmt::format("second <{}>, the first is at line {}", name, (*first)->GetLineNum()));
+}
+
 Eigen::Matrix3d rotation_of_z(const Eigen::Vector3d& direction) {
   const Eigen::Vector3d across = Eigen::Vector3d::UnitZ().cross(direction);
   const double sine = across.norm();
@@ -147,6 +155,7 @@ void MjcfContext::read_defaults(const XmlElement& element, const std::string& pa
   if (!parent.empty() && classes_.contains(name)) fail(element, fmt::format("second default class '{}'", name));
   Class entry = parent.empty() ? classes_[name] : classes_[parent];
   for (const XmlElement* e : children(element)) {
+    if (std::string_view(e->Name()) != "default") require_once(children(element), e->Name());
     if (std::string_view(e->Name()) != "default") entry[kind_of_default(*e)].push_back(e);
   }
   classes_[name] = std::move(entry);
@@ -208,6 +217,17 @@ Attribute MjcfContext::find(const XmlElement& element, const char* name, const s
     if (const Attribute a = attribute(*e, name)) return a;
   }
   return {&element, name, nullptr};
+}
+
+std::vector<double> MjcfContext::filled(const XmlElement& element, const char* name, const std::string& childclass,
+                                        std::size_t most) const {
+  std::vector<double> values;
+  for (const XmlElement* e : with_defaults(element, childclass)) {
+    const Attribute a = attribute(*e, name);
+    const std::vector<double> own = a ? numbers(a, most) : std::vector<double>();
+    if (own.size() > values.size()) values.insert(values.end(), own.begin() + std::ssize(values), own.end());
+  }
+  return values;
 }
 
 std::optional<std::pair<double, double>> MjcfContext::limits(const XmlElement& element, const char* limited, const char* range,

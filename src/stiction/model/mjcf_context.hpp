@@ -42,6 +42,8 @@ class MjcfContext {
   Attribute find(const XmlElement& element, const char* name, const std::string& childclass, const char* kind = nullptr) const;
   /// The element, then those of its default class, nearest first.
   std::vector<const XmlElement*> with_defaults(const XmlElement& element, const std::string& childclass, const char* kind = nullptr) const;
+  /// Numbers of an attribute that takes up to `most`: those that the element leaves out are of its default class.
+  std::vector<double> filled(const XmlElement& element, const char* name, const std::string& childclass, std::size_t most) const;
   /// Low and high of a limit that holds: `limited` is "true", or "auto" with a `range` that is not empty. An error where the compiler's
   /// autolimits="false" leaves that open.
   std::optional<std::pair<double, double>> limits(const XmlElement& element, const char* limited, const char* range,
@@ -89,6 +91,9 @@ class MjcfContext {
 
 /// One of two words, or fails.
 bool boolean(const Attribute& a, bool fallback, std::string_view yes = "true", std::string_view no = "false");
+
+/// Fails at a second child of this name.
+void require_once(const std::vector<const XmlElement*>& children, std::string_view name);
 
 /// The smallest rotation that takes z to a unit vector.
 Eigen::Matrix3d rotation_of_z(const Eigen::Vector3d& direction);

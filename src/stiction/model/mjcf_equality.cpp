@@ -21,7 +21,7 @@ class EqualityReader {
       joint();
     } else {
       out_.equality.kind = kind == "weld" ? EqualityKind::weld : EqualityKind::connect;
-      attribute(e_, "site1") ? sites() : bodies();
+      attribute(e_, "site1") || attribute(e_, "site2") ? sites() : bodies();
     }
     return std::move(out_);
   }
@@ -33,7 +33,15 @@ class EqualityReader {
     return at->second;
   }
 
+  void require_distinct(const Attribute& first, const Attribute& second) const {
+    if (second && text(first) == text(second)) fail_attribute(second, fmt::format("another than {}", first.name));
+  }
+
   void sites() {
+    for (const char* name : {"body1", "body2", "anchor", "relpose"}) {
+      if (const Attribute a = attribute(e_, name)) fail_attribute(a, "none beside sites");
+    }
+    require_distinct(require(e_, "site1"), require(e_, "site2"));
     const MjcfFrame &a = named(places_.sites, require(e_, "site1"), "site"), &b = named(places_.sites, require(e_, "site2"), "site");
     out_.link_a = a.link;
     out_.link_b = b.link;
@@ -42,9 +50,10 @@ class EqualityReader {
   }
 
   void bodies() {
-    const MjcfFrame& a = named(places_.bodies, require(e_, "body1"), "body");
-    const Attribute second = attribute(e_, "body2");
-    const MjcfFrame b = second ? named(places_.bodies, second, "body") : MjcfFrame{};
+    const Attribute first = require(e_, "body1"), second = attribute(e_, "body2");
+    require_distinct(first, second);
+    if (!second && text(first) == "world") fail_attribute(first, "another than body2, the world");
+    const MjcfFrame &a = named(places_.bodies, first, "body"), b = second ? named(places_.bodies, second, "body") : MjcfFrame{};
     out_.link_a = a.link;
     out_.link_b = b.link;
     const Eigen::Isometry3d X_BA = b.X.inverse() * a.X;
@@ -82,10 +91,10 @@ class EqualityReader {
     Equality& equality = out_.equality;
     equality.kind = EqualityKind::joint;
     out_.joint_a = joint_named(require(e_, "joint1"), equality.reference_a);
+    require_distinct(require(e_, "joint1"), attribute(e_, "joint2"));
     if (const Attribute second = attribute(e_, "joint2")) out_.joint_b = joint_named(second, equality.reference_b);
     if (const Attribute a = attribute(e_, "polycoef")) {
-      const std::vector<double> c = numbers(a);
-      if (c.size() > equality.polynomial.size()) fail(e_, "polycoef: expected at most 5 numbers");
+      const std::vector<double> c = numbers(a, equality.polynomial.size());
       std::ranges::copy(c, equality.polynomial.begin());
     }
   }

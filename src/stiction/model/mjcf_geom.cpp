@@ -44,8 +44,9 @@ class GeomReader {
 
   /// Placement in the body; a `fromto` geom gets its middle and, as in MuJoCo, its z from the second end to the first.
   Eigen::Isometry3d placement() {
-    const Attribute a = find("fromto");
+    const Attribute a = find("fromto"), pos = find("pos");
     if (!a) return context_.pose(geom_, childclass_);
+    if (pos && !vector3(pos).isZero(0.0)) fail_attribute(pos, "none beside fromto");
     const std::vector<double> v = numbers(a);
     if (v.size() != 6) fail(geom_, "fromto: expected 6 numbers");
     const Eigen::Vector3d from(v[0], v[1], v[2]), to(v[3], v[4], v[5]);
@@ -60,6 +61,7 @@ class GeomReader {
   Solid solid() {
     const Attribute type = find("type");
     const std::string_view kind = type ? type.text : "sphere";
+    sizes_ = context_.filled(geom_, "size", childclass_, 3);
     const Attribute mesh = find("mesh");
     if (half_segment_ > 0.0 && holds_no_segment(kind)) fail(geom_, "fromto: expected a capsule, cylinder, box or ellipsoid");
     if (kind == "mesh") {
@@ -80,8 +82,7 @@ class GeomReader {
 
   /// Sizes of the file; the last one comes from `fromto` where that is given.
   Eigen::Vector3d sizes(std::size_t count) const {
-    const Attribute a = find("size");
-    std::vector<double> v = a ? numbers(a) : std::vector<double>();
+    std::vector<double> v = sizes_;
     if (half_segment_ > 0.0 && !v.empty()) v = {v[0], count == 3 ? v[0] : half_segment_, half_segment_};
     if (v.size() < count) fail(geom_, fmt::format("size: expected {} numbers", count));
     for (std::size_t i = 0; i < count; ++i) {
@@ -120,6 +121,7 @@ class GeomReader {
   const MjcfContext& context_;
   const std::string& childclass_;
   std::vector<std::string>& warnings_;
+  std::vector<double> sizes_;  ///< of the file and its classes
   double half_segment_ = 0.0;
 };
 
@@ -144,8 +146,8 @@ MjcfGeom read_geom(const XmlElement& geom, const MjcfContext& context, const std
   read.collides = g.type != 0 || g.mask != 0 || is_paired;
   g.frictionless = integer_or(reader.find("condim"), 3) == 1;
   g.friction = kDefaultFriction;
-  if (const Attribute friction = reader.find("friction")) {
-    const std::vector<double> mu = numbers(friction);
+  if (reader.find("friction")) {
+    const std::vector<double> mu = context.filled(geom, "friction", childclass, 3);
     if (mu.empty() || !(mu[0] >= 0.0)) fail(geom, "friction: expected a number >= 0");
     g.friction = mu[0];
   }
@@ -170,8 +172,8 @@ MjcfGeom read_geom(const XmlElement& geom, const MjcfContext& context, const std
 PairDescription read_pair(const XmlElement& pair, const MjcfContext& context, std::vector<std::string>& warnings) {
   PairDescription read{text(require(pair, "geom1")), text(require(pair, "geom2")), fmt::format("line {}, <pair>", pair.GetLineNum())};
   read.friction = kDefaultFriction;  // not that of its geoms
-  if (const Attribute friction = context.find(pair, "friction", "")) {
-    const std::vector<double> mu = numbers(friction);
+  if (context.find(pair, "friction", "")) {
+    const std::vector<double> mu = context.filled(pair, "friction", "", 5);
     if (mu.empty() || !(mu[0] >= 0.0)) fail(pair, "friction: expected numbers >= 0");
     read.friction = mu[0];
     if (mu.size() > 1 && mu[1] != mu[0]) warnings.push_back(fmt::format("{}: friction is that of the first direction", place(pair)));

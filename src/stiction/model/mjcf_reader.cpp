@@ -36,11 +36,13 @@ class MjcfReader {
     robot_.skips_empty_parent = false;
     robot_.links.push_back({"world", fmt::format("line {}, worldbody", root.GetLineNum()), -1, {}, {}, {}});
     places_.bodies["world"] = {};
+    body_names_.insert("world");
   }
 
   RobotDescription read() {
     find_paired_geoms();
     find_names(context_.section("worldbody"));
+    require_own_names();
     read_content(context_.framed(context_.section("worldbody"), ""), 0);
     if (robot_.links.size() == 1 && robot_.links[0].geometries.empty()) fail(root_, "<worldbody> is missing or empty");
     read_actuators();
@@ -103,10 +105,18 @@ class MjcfReader {
       sum.from_geoms = sum.from_geoms + geom.inertial;
       if (!geom.has_inertia) sum.mesh = &e;
     }
+    const Attribute type = context_.find(e, "type", childclass);
+    const std::string_view kind = type ? type.text : "";
+    if (moves(self) && (kind == "plane" || (kind == "hfield" && geom.collides))) fail_attribute(type, "a body that stands still");
     if (!geom.collides) return;
     if (geom.geometry.name.empty())
       geom.geometry.name = made_name(fmt::format("{}_{}", link(self).name, link(self).geometries.size()), geom_names_);
     link(self).geometries.push_back(std::move(geom.geometry));
+  }
+
+  bool moves(int i) const {
+    while (i > 0 && robot_.links[i].joint.fixed) i = robot_.links[i].parent;
+    return i > 0;
   }
 
   void add_site(const MjcfElement& placed, int self) {
@@ -245,6 +255,7 @@ class MjcfReader {
 
   Inertial body_inertia(const XmlElement& e, const std::vector<MjcfElement>& elements, const BodyInertia& sum) {
     const auto at = std::ranges::find_if(elements, [](const MjcfElement& x) { return std::string_view(x.element->Name()) == "inertial"; });
+    require_once(context_.children(e), "inertial");
     const bool from_geoms = context_.inertia_from_geom.value_or(at == elements.end());
     if (!from_geoms) return at == elements.end() ? Inertial{} : read_inertial(*at);
     if (sum.mesh != nullptr) {
@@ -262,6 +273,9 @@ class MjcfReader {
     local.mass = number(require(e, "mass"));
     if (!(local.mass >= 0.0)) fail(e, fmt::format("mass {} kg is negative", local.mass));
     if (const Attribute full = attribute(e, "fullinertia")) {
+      for (const char* name : {"diaginertia", "quat", "axisangle", "euler", "xyaxes", "zaxis"}) {
+        if (const Attribute axes = attribute(e, name)) fail_attribute(axes, "none beside fullinertia");
+      }
       const std::vector<double> i = numbers(full);
       if (i.size() != 6) fail(e, "fullinertia: expected 6 numbers");
       local.inertia << i[0], i[3], i[4], i[3], i[1], i[5], i[4], i[5], i[2];
@@ -274,10 +288,7 @@ class MjcfReader {
   /// Actuators of one joint add up, within the joint's own limit.
   void read_actuators() {
     std::map<JointDescription*, double> efforts;
-    std::set<std::string> names;
     for (const XmlElement* e : context_.section("actuator")) {
-      if (const Attribute name = attribute(*e, "name"); name && *name.text != '\0' && !names.insert(name.text).second)
-        fail(*e, fmt::format("second actuator of the name '{}'", name.text));
       Attribute target = attribute(*e, "joint");
       if (!target) target = attribute(*e, "jointinparent");  // the same for joints of one coordinate
       if (!target) {
@@ -288,7 +299,7 @@ class MjcfReader {
       if (at == robot_.links.end()) fail(*e, fmt::format("drives the unknown joint '{}'", target.text));
       JointDescription& joint = at->joint;
       joint.actuated = true;
-      const double gear = first(*e, "gear");
+      const double gear = first(*e, "gear", 6);
       efforts[&joint] += gear == 0.0 ? 0.0 : gear * effort(*e);
       if (joint.kind == JointKind::free || joint.kind == JointKind::spherical) {
         leave_out(*e, "an actuator of a free or ball joint");
@@ -301,9 +312,9 @@ class MjcfReader {
   }
 
   /// Size of the first number of an actuator's attribute, 1 where it has none.
-  double first(const XmlElement& e, const char* name) const {
-    const Attribute a = context_.find(e, name, "");
-    const std::vector<double> values = a ? numbers(a) : std::vector<double>{1.0};
+  double first(const XmlElement& e, const char* name, std::size_t most) const {
+    if (!context_.find(e, name, "")) return 1.0;
+    const std::vector<double> values = context_.filled(e, name, "", most);
     if (values.empty()) fail(e, fmt::format("{}: expected a number", name));
     return std::abs(values[0]);
   }
@@ -333,7 +344,7 @@ class MjcfReader {
       if (has_foreign_defaults(e)) leave_out(e, "what its class says of another kind of actuator");
       return most;
     }
-    const double gain = std::string_view(e.Name()) == "general" ? first(e, "gainprm") : 1.0;
+    const double gain = std::string_view(e.Name()) == "general" ? first(e, "gainprm", 10) : 1.0;
     return std::min(most, gain * largest(e, "ctrllimited", "ctrlrange", ""));
   }
 
@@ -362,6 +373,7 @@ class MjcfReader {
       robot_.timestep = number(h);
       if (!(*robot_.timestep > 0.0)) fail(e, fmt::format("timestep {} is not positive", *robot_.timestep));
     }
+    require_once(context_.children(e), "flag");
     for (const XmlElement* flag : context_.children(e)) {
       if (std::string_view(flag->Name()) != "flag") continue;
       gravity_acts_ = boolean(attribute(*flag, "gravity"), gravity_acts_, "enable", "disable");
@@ -373,9 +385,6 @@ class MjcfReader {
   void read_key(const XmlElement& e) {
     const Attribute name = attribute(e, "name"), qpos = attribute(e, "qpos");
     if (!name) return leave_out(e, "a key without a name");
-    if (std::ranges::any_of(robot_.keyframes, [&](const KeyframeDescription& k) { return k.name == name.text; })) {
-      fail(e, fmt::format("second key of the name '{}'", name.text));
-    }
     if (!qpos) return robot_.keyframes.push_back({name.text, written_positions()});
     KeyframeDescription key{name.text, numbers(qpos)};
     std::size_t next = 0;
@@ -385,9 +394,11 @@ class MjcfReader {
       const std::size_t first = next + (l.joint.kind == JointKind::free ? 3 : 0);
       next = first + (turns ? 4 : 1);
       if (next > key.q.size()) break;
-      if (turns)
-        std::rotate(key.q.begin() + static_cast<std::ptrdiff_t>(first), key.q.begin() + static_cast<std::ptrdiff_t>(first) + 1,
-                    key.q.begin() + static_cast<std::ptrdiff_t>(next));
+      if (!turns) continue;
+      Eigen::Map<Eigen::Vector4d> r(&key.q[first]);
+      const bool is_zero = !(r.norm() > 1e-12), starts = context_.options.keyframe == name.text;
+      if (is_zero && starts) fail(e, fmt::format("qpos[{}..{}]: the quaternion is zero", first, next - 1));
+      if (!is_zero) r = Eigen::Vector4d(r[1], r[2], r[3], r[0]).normalized();
     }
     if (next != key.q.size()) fail(e, fmt::format("qpos: expected {} numbers, got {}", next, key.q.size()));
     robot_.keyframes.push_back(std::move(key));
@@ -410,16 +421,33 @@ class MjcfReader {
     return q;
   }
 
-  /// The names that the file gives to bodies, joints and geoms, wherever they stand.
+  /// A name belongs to one element of a kind.
+  static void take_name(const XmlElement& e, std::string_view kind, std::set<std::string>& taken) {
+    const char* name = e.Attribute("name");
+    if (name != nullptr && *name != '\0' && !taken.insert(printable(name)).second)
+      fail(e, fmt::format("second {} of the name '{}'", kind, printable(name)));
+  }
+
+  /// The names that the file gives to what is in bodies and the world, wherever it stands.
   void find_names(const std::vector<const XmlElement*>& elements) {
     for (const XmlElement* e : elements) {
-      const std::string_view kind = e->Name();
-      if (const char* name = e->Attribute("name")) {
-        if (kind == "body") body_names_.insert(name);
-        if (kind == "joint" || kind == "freejoint") joint_names_.insert(name);
-        if (kind == "geom") geom_names_.insert(printable(name));
-      }
+      const std::string_view kind = std::string_view(e->Name()) == "freejoint" ? "joint" : e->Name();
+      take_name(*e, kind,
+                kind == "body"    ? body_names_
+                : kind == "joint" ? joint_names_
+                : kind == "geom"  ? geom_names_
+                                  : other_names_[kind]);
       find_names(context_.children(*e));
+    }
+  }
+
+  /// The same in the other sections, of some of which all elements are of one kind.
+  void require_own_names() {
+    for (const char* section : {"actuator", "equality", "sensor", "tendon"}) {
+      for (const XmlElement* e : context_.section(section)) take_name(*e, section, other_names_[section]);
+    }
+    for (const char* section : {"asset", "contact", "custom", "keyframe"}) {
+      for (const XmlElement* e : context_.section(section)) take_name(*e, e->Name(), other_names_[e->Name()]);
     }
   }
 
@@ -435,8 +463,9 @@ class MjcfReader {
   std::vector<int> bodies_;  ///< links that are bodies of the file
   RobotDescription robot_;
   bool gravity_acts_ = true;
-  std::set<std::string> paired_;                                 ///< geoms that a <pair> names
-  std::set<std::string> body_names_, joint_names_, geom_names_;  ///< of the file, and those made for what has none
+  std::set<std::string> paired_;                                   ///< geoms that a <pair> names
+  std::set<std::string> body_names_, joint_names_, geom_names_;    ///< of the file, and those made for what has none
+  std::map<std::string_view, std::set<std::string>> other_names_;  ///< by kind
 };
 
 }  // namespace

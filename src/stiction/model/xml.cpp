@@ -18,10 +18,6 @@ struct XmlDocuments::Document {
 
 namespace {
 
-[[noreturn]] void fail_attribute(const Attribute& a, std::string_view expected) {
-  fail(*a.element, fmt::format("{}=\"{}\": expected {}", a.name, a.text, expected));
-}
-
 /// Reads one number and moves `at` behind it; returns false when there is none. Independent of the locale.
 bool next_number(const char*& at, const char* end, double& value) {
   if (at != end && *at == '+') ++at;
@@ -105,6 +101,10 @@ void fail(const XmlElement& element, std::string_view reason) {
   throw FileError(source_of(element), where, reason);
 }
 
+void fail_attribute(const Attribute& a, std::string_view expected) {
+  fail(*a.element, fmt::format("{}=\"{}\": expected {}", a.name, a.text, expected));
+}
+
 Attribute attribute(const XmlElement& element, const char* name) { return {&element, name, element.Attribute(name)}; }
 
 Attribute require(const XmlElement& element, const char* name) {
@@ -136,6 +136,12 @@ std::vector<double> numbers(const Attribute& a) {
   for (const double value : values) {
     if (!std::isfinite(value)) fail_attribute(a, "finite numbers");
   }
+  return values;
+}
+
+std::vector<double> numbers(const Attribute& a, std::size_t most) {
+  std::vector<double> values = numbers(a);
+  if (values.size() > most) fail_attribute(a, fmt::format("at most {} numbers", most));
   return values;
 }
 

@@ -53,6 +53,9 @@ double number_or(const Attribute& a, double fallback);
 double limit(const Attribute& a);  ///< not NaN; infinity allowed
 int integer_or(const Attribute& a, int fallback);
 std::vector<double> numbers(const Attribute& a);  ///< finite
+std::vector<double> numbers(const Attribute& a, std::size_t most);
+/// Fails with what is expected in place of the attribute's text.
+[[noreturn]] void fail_attribute(const Attribute& a, std::string_view expected);
 /// Exactly as many numbers as the vector has.
 Eigen::Vector3d vector3(const Attribute& a);
 Eigen::Vector3d vector3_or(const Attribute& a, const Eigen::Vector3d& fallback);
