@@ -34,6 +34,16 @@ void bound(ContactProblem& p, double b, Eigen::Index& m) {
   ++m;
 }
 
+/// Calls row(linear, angular) for each row of an equality of two bodies, with its direction in one of them and zero in the other.
+template <class Row>
+void for_each_direction(EqualityKind kind, const EqualityError& e, const Row& row) {
+  const Vector3d none = Vector3d::Zero();
+  const bool across = kind == EqualityKind::slide, turns = kind == EqualityKind::hinge;
+  for (int i = across ? 1 : 0; i < 3; ++i) row(across ? Vector3d(e.axes.col(i)) : Vector3d::Unit(i), none);
+  if (kind == EqualityKind::connect) return;
+  for (int i = turns ? 1 : 0; i < 3; ++i) row(none, turns ? Vector3d(e.axes.col(i)) : Vector3d::Unit(i));
+}
+
 /// One row: the relative motion along `direction` (linear, then angular) of both bodies at one point, between those that are to meet: at
 /// two points action and reaction would turn what moves freely, as far as the loop is open.
 void add_relative_row(const World& world, const WorldData& data, const Equality& equality, const EqualityError& e,
@@ -56,18 +66,14 @@ void add_body_rows(const World& world, const WorldData& data, const Ref<const Ve
                    const EqualityError& e, double share, ContactProblem& p, Eigen::Index& m) {
   const MotionBound a = motion_bound(world, data, equality.body_a, e.p_A, v), b = motion_bound(world, data, equality.body_b, e.p_B, v);
   const double angular = a.angular + b.angular;
-  const auto row = [&](const Vector3d& linear, const Vector3d& angular_part, const Vector3d& speed) {
+  const Vector3d shift = correction(e.position, (a.linear + b.linear) * angular, p.dt);
+  const Vector3d turn = correction(e.rotation, angular * angular, p.dt);
+  for_each_direction(equality.kind, e, [&](const Vector3d& linear, const Vector3d& angular_part) {
     Vector6d direction;
     direction << linear, angular_part;
     add_relative_row(world, data, equality, e, direction, p);
-    bound(p, share * (linear + angular_part).dot(speed), m);  // one of the two is zero
-  };
-  const Vector3d shift = correction(e.position, (a.linear + b.linear) * angular, p.dt), none = Vector3d::Zero();
-  const bool across = equality.kind == EqualityKind::slide, turns = equality.kind == EqualityKind::hinge;
-  for (int i = across ? 1 : 0; i < 3; ++i) row(across ? Vector3d(e.axes.col(i)) : Vector3d::Unit(i), none, shift);
-  if (equality.kind == EqualityKind::connect) return;
-  const Vector3d turn = correction(e.rotation, angular * angular, p.dt);
-  for (int i = turns ? 1 : 0; i < 3; ++i) row(none, turns ? Vector3d(e.axes.col(i)) : Vector3d::Unit(i), turn);
+    bound(p, share * (linear.dot(shift) + angular_part.dot(turn)), m);
+  });
 }
 
 void add_joint_row(const World& world, const Ref<const VectorXd>& v, const Equality& equality, const EqualityError& e, double share,
@@ -127,14 +133,13 @@ void equality_row_errors(const World& world, const WorldData& data, const Ref<co
   Eigen::Index m = 0;
   for (const Equality& equality : world.equalities()) {
     const EqualityError e = equality_error(world, data, equality, q);
-    const bool across = equality.kind == EqualityKind::slide, turns = equality.kind == EqualityKind::hinge;
     if (equality.kind == EqualityKind::joint) {
       errors[m++] = e.position.x();
       continue;
     }
-    for (int i = across ? 1 : 0; i < 3; ++i) errors[m++] = across ? e.axes.col(i).dot(e.position) : e.position[i];
-    if (equality.kind == EqualityKind::connect) continue;
-    for (int i = turns ? 1 : 0; i < 3; ++i) errors[m++] = turns ? e.axes.col(i).dot(e.rotation) : e.rotation[i];
+    for_each_direction(equality.kind, e, [&](const Vector3d& linear, const Vector3d& angular) {
+      errors[m++] = linear.dot(e.position) + angular.dot(e.rotation);
+    });
   }
 }
 

@@ -178,6 +178,20 @@ void BlockRows::add_group_transposed(int g, const Eigen::Ref<const Eigen::Vector
   for (int e = entry_begin(g); e < entry_end(g); ++e) add_transposed_product(entry(e), y.data(), x.data() + col_offset(entry_block(e)));
 }
 
+bool BlockRows::is_zero(int g) const {
+  for (int e = entry_begin(g); e < entry_end(g); ++e) {
+    if (!entry(e).isZero(0.0)) return false;
+  }
+  return true;
+}
+
+bool BlockRows::is_zero(int g, int row) const {
+  for (int e = entry_begin(g); e < entry_end(g); ++e) {
+    if (!entry(e).row(row).isZero(0.0)) return false;
+  }
+  return true;
+}
+
 double BlockRows::group_square(int g) const {
   double sum = 0.0;
   for (int e = entry_begin(g); e < entry_end(g); ++e) {

@@ -98,6 +98,9 @@ class BlockRows {
   void add_group_product(int g, const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const;
   /// Sum of the squares of a group's entries.
   double group_square(int g) const;
+  /// Whether group g has no entry but zeros; the same of one of its rows.
+  bool is_zero(int g) const;
+  bool is_zero(int g, int row) const;
   /// x += A_gᵀ y for one group.
   void add_group_transposed(int g, const Eigen::Ref<const Eigen::VectorXd>& y, Eigen::Ref<Eigen::VectorXd> x) const;
   Eigen::MatrixXd to_dense() const;

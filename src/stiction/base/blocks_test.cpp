@@ -1,5 +1,7 @@
 #include "stiction/base/blocks.hpp"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "stiction/base/grow.hpp"
@@ -29,6 +31,22 @@ TEST(BlockRows, SingleBlockIsContiguous) {
   const BlockRows rows = BlockRows::from_dense(3, dense, sizes);
   ASSERT_TRUE(rows.is_single_block());
   EXPECT_EQ(Eigen::MatrixXd(rows.single_block()), dense);
+}
+
+TEST(BlockRows, KnowsWhichRowsAreZero) {
+  const std::vector<int> sizes{2, 6, 3};
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(9, 11);
+  dense(1, 3) = 1e-300;
+  dense.row(2).setOnes();
+  dense(6, 10) = std::nan("");
+  BlockRows rows = BlockRows::from_dense(3, dense, sizes);
+  rows.add_group();
+  rows.add_entry(1);
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(rows.is_zero(i / 3, i % 3), i != 1 && i != 2 && i != 6) << i;
+  EXPECT_FALSE(rows.is_zero(0));
+  EXPECT_TRUE(rows.is_zero(1));
+  EXPECT_FALSE(rows.is_zero(2));
+  EXPECT_TRUE(rows.is_zero(3));
 }
 
 TEST(BlockDiagonal, MultiplyMatchesDense) {

@@ -95,9 +95,7 @@ void set_desired(std::span<const int> joints, const Ref& v_desired, GrowVector& 
 // Normals that the bilateral rows settle: what is left of their velocity is rounding, and nothing could mend it.
 void drop_settled(double speed, ReducedProblem& p) {
   for (int i = 0; i < p.contacts(); ++i) {
-    bool moves = false;
-    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) moves = moves || !p.Rt.entry(e).row(0).isZero(0.0);
-    if (!moves && std::abs(p.u_free[3 * i] + p.offset[i]) <= kSettled * speed) p.u_free[3 * i] = -p.offset[i];
+    if (p.Rt.is_zero(i, 0) && std::abs(p.u_free[3 * i] + p.offset[i]) <= kSettled * speed) p.u_free[3 * i] = -p.offset[i];
   }
 }
 

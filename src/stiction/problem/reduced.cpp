@@ -144,14 +144,6 @@ int add_compliant_columns(const ProblemView& p, Reduction& red) {
   return columns;
 }
 
-// True when group g of reduced rows is zero, or has no entries.
-bool moves_nothing(const BlockRows& rows, int g) {
-  for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) {
-    if (!rows.entry(e).isZero(0.0)) return false;
-  }
-  return true;
-}
-
 constexpr double kVelocityRounding = 1e-12;  // of the largest velocity
 
 // u_free of contact rows that nothing moves is what coordinates that are known make of it: rounding of that would be an approach that no
@@ -162,9 +154,7 @@ void drop_velocity_rounding(Reduction& red) {
     for (int k = 0; k < 3; ++k) {
       double& u = out.u_free[3 * i + k];
       if (u == 0.0 || std::abs(u) > kVelocityRounding * out.velocity) continue;
-      bool moves = false;
-      for (int e = out.Rt.entry_begin(i); e < out.Rt.entry_end(i) && !moves; ++e) moves = !out.Rt.entry(e).row(k).isZero(0.0);
-      if (!moves) u = 0.0;
+      if (out.Rt.is_zero(i, k)) u = 0.0;
     }
   }
 }
@@ -195,7 +185,7 @@ void reduce_bounded(const ProblemView& p, Reduction& red) {
     p.J_b.add_group_product(row, red.v_free, w);
     reduce_group(red, p.J_b, row, out.Bt);
     if (!p.prescribed.empty()) drop_rounding(red, p.J_b, row, out.Bt, kept);
-    if (moves_nothing(out.Bt, kept)) {
+    if (out.Bt.is_zero(kept)) {
       out.Bt.truncate(kept);
       red.fixed.push_back(row);
       red.fixed_impulse.push_back(fixed_impulse(p, row, w[0], out.velocity));
