@@ -56,6 +56,9 @@ class EnergyMomentum {
               PhasePoint& end);
 
  private:
+  /// Of the energy: joints that carry less cannot make up for what friction, or the closing of loops, takes from the whole.
+  static constexpr double kResting = 1e-6;
+
   struct Tree : KinematicTree {
     Eigen::Vector3d momentum, spin, com;  ///< of a free tree before the step: P, K, centre of mass; world axes
     double kinetic = 0.0;                 ///< before the step (J)
@@ -84,6 +87,7 @@ class EnergyMomentum {
   double kinetic(const Group& group, const WorldData& data, const Eigen::VectorXd& v) const;
   double height(const World& world, const Group& group) const;
 
+  void start_loops(const World& world, double h, double recovery, const PhasePoint& from);
   void read_loops(const World& world, double recovery, const WorldData& data, const PhasePoint& x);
   void factor(const BlockDiagonal& M);
   void take_rows(ContactProblem& problem, int first) const;
