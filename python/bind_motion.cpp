@@ -31,6 +31,11 @@ struct ControllerHandle {
   JointReference reference;
   Eigen::VectorXd out;
 
+  /// What the caller gave, in his names.
+  void require(const DesiredMotion& motion, const Eigen::VectorXd& q, const Eigen::VectorXd& v) const {
+    require_joints("q_desired", motion.q, "q", q, options.feedback.size());
+    require_joints("v_desired", motion.v, "v", v, options.feedback.size());
+  }
   DesiredMotion desired(const ArrayLike& q, const MaybeArray& v, const MaybeArray& a) const {
     DesiredMotion motion(options.feedback.size());
     motion.q = read_coordinates(q, "q_desired", motion.q);
@@ -59,14 +64,19 @@ void make_controller(ControllerHandle* self, const Integer& joints, const ArrayL
 }
 
 Vector torques(ControllerHandle& c, const ArrayLike& q, const ArrayLike& v, const ArrayLike& q_desired, const MaybeArray& v_desired) {
-  joint_pid(c.options, c.desired(q_desired, v_desired, {}), c.measured(q, "q"), c.measured(v, "v"), Eigen::VectorXd(), c.state, c.out);
+  const DesiredMotion desired = c.desired(q_desired, v_desired, {});
+  const Eigen::VectorXd q_is = c.measured(q, "q"), v_is = c.measured(v, "v");
+  c.require(desired, q_is, v_is);
+  joint_pid(c.options, desired, q_is, v_is, Eigen::VectorXd(), c.state, c.out);
   return own_vector(c.out);
 }
 
 std::pair<Vector, Vector> reference(ControllerHandle& c, const ArrayLike& q, const ArrayLike& v, const ArrayLike& q_desired,
                                     const MaybeArray& v_desired, const MaybeArray& a_desired) {
-  joint_reference(c.options, c.desired(q_desired, v_desired, a_desired), c.measured(q, "q"), c.measured(v, "v"), Eigen::VectorXd(), c.state,
-                  c.reference);
+  const DesiredMotion desired = c.desired(q_desired, v_desired, a_desired);
+  const Eigen::VectorXd q_is = c.measured(q, "q"), v_is = c.measured(v, "v");
+  c.require(desired, q_is, v_is);
+  joint_reference(c.options, desired, q_is, v_is, Eigen::VectorXd(), c.state, c.reference);
   return {own_vector(c.reference.a), own_vector(c.reference.v)};
 }
 
@@ -252,9 +262,10 @@ Stance feet move against the command, swing feet on splines to Raibert's foothol
           "world"_a, "feet"_a, "nominal_feet"_a = nb::none(), "period"_a = 0.3, "duty"_a = 0.75, "touchdown"_a = nb::none(),
           "step_height"_a = 0.015, "start_time"_a = 0.0, "feedback"_a = 0.0, "foot_radius"_a = 0.0,
           R"(feet: names of links. nominal_feet: (legs, 3) their places at mid-stance in the base's frame (m), None: those of the start.
-period (s), duty (share of it in stance), touchdown (phases in [0, 1), None: the published trot of LF, RF, LH, RH), step_height (m).
-start_time: before it all feet stand (s). feedback: of the measured velocity on footholds (s). foot_radius: of spherical feet about the
-links' origins, which roll while they stand (m); 0: the links' origins stand still.)")
+period (s, >= 1e-3), duty (share of it in stance), touchdown (phases in [0, 1), None: the published trot of LF, RF, LH, RH), step_height
+(m, no more than a foot gets from its nominal place). start_time: before it all feet stand (s). feedback: of the measured velocity on
+footholds (s, >= 0). foot_radius: of spherical feet about the links' origins, which roll while they stand (m, as step_height); 0: the
+links' origins stand still.)")
       .def(
           "update",
           [](TrotPlanner& p, double t, const ArrayLike& command, const MaybeArray& measured) {
@@ -264,7 +275,8 @@ links' origins, which roll while they stand (m); 0: the links' origins stand sti
           },
           "t"_a, "command"_a, "measured"_a = nb::none(),
           "The plan at time t (s, not before the last one, at most 1000 periods after it) for a command (3,): v_x, v_y (m/s), yaw rate "
-          "(rad/s), body axes. measured: the same of the base as it moves, which feedback needs. A clock that begins elsewhere than at 0 "
+          "(rad/s), body axes, at which the feet can keep to the ground for a stance. measured: the same of the base as it moves, which "
+          "feedback needs. A clock that begins elsewhere than at 0 "
           "needs reset(t) first.")
       .def("reset", &TrotPlanner::reset, "t"_a = 0.0, "All feet at their nominal places, the clock at t (s).")
       .def_prop_ro(

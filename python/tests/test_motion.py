@@ -100,6 +100,19 @@ def test_arguments_that_do_not_fit_are_named(world):
         "kp": lambda: stiction.JointController(2, kp=[1.0, 2.0, 3.0]),
         "joints": lambda: stiction.JointController(0, kp=1.0),
         "q_desired": lambda: stiction.JointController(2, kp=1.0).torques([0, 0], [0, 0], [0]),
+        r"q_desired\[1\]: expected a number whose distance from q\[1\] is finite": lambda: stiction.JointController(
+            2, kp=1.0
+        ).torques([0, 1e308], [0, 0], [0, -1e308]),
+        r"v_desired\[0\]: expected a number whose distance from v\[0\] is finite": lambda: stiction.JointController(
+            2, kp=1.0
+        ).reference([0, 0], [-1e308, 0], [0, 0], [1e308, 0]),
+        "period: expected a finite number >= 0.001 s, got 1e-09": lambda: stiction.TrotPlanner(
+            world, FEET, period=1e-9
+        ),
+        "step_height: expected a number from 0 to": lambda: stiction.TrotPlanner(world, FEET, step_height=5.0),
+        "foot_radius: expected a number from 0 to": lambda: stiction.TrotPlanner(world, FEET, foot_radius=9.0),
+        "feedback: expected a finite number >= 0, got -1": lambda: stiction.TrotPlanner(world, FEET, feedback=-1.0),
+        "command: expected at most": lambda: stiction.TrotPlanner(world, FEET).update(0.0, (1e6, 0, 0)),
         "touchdown: expected 2 phases, one per foot, got None": lambda: stiction.TrotPlanner(world, FEET[:2]),
         "duty: expected a number": lambda: stiction.TrotPlanner(world, FEET, duty=1.5),
         "measured: expected": lambda: stiction.TrotPlanner(world, FEET, feedback=0.1).update(0.0, (0, 0, 0)),

@@ -1,5 +1,9 @@
 #include "stiction/control/joint_control.hpp"
 
+#include <cmath>
+
+#include <fmt/format.h>
+
 #include "stiction/base/errors.hpp"
 
 namespace stiction {
@@ -11,11 +15,9 @@ using Ref = Eigen::Ref<const Eigen::VectorXd>;
 void feed_back(const JointControlOptions& options, const DesiredMotion& desired, const Ref& q, const Ref& v, JointControlState& state,
                Eigen::VectorXd& u) {
   const Eigen::Index n = options.feedback.size();
-  require_size("desired.q", desired.q.size(), n);
-  require_size("desired.v", desired.v.size(), n);
+  require_joints("desired.q", desired.q, "q", q, n);
+  require_joints("desired.v", desired.v, "v", v, n);
   require_size("desired.a", desired.a.size(), n);
-  require_size("q", q.size(), n);
-  require_size("v", v.size(), n);
   state.error = desired.q - q;
   state.error_rate = desired.v - v;
   u.resize(n);
@@ -35,6 +37,20 @@ void validate(const JointControlOptions& options) {
   validate(options.feedback);
   require_positive("dt", options.dt);
   require_positive("lookahead", options.lookahead);
+}
+
+void require_joints(std::string_view desired_name, const Ref& desired, std::string_view measured_name, const Ref& measured,
+                    Eigen::Index size) {
+  require_size(desired_name, desired.size(), size);
+  require_size(measured_name, measured.size(), size);
+  require_finite(desired_name, desired);
+  require_finite(measured_name, measured);
+  for (Eigen::Index i = 0; i < size; ++i) {
+    if (std::isfinite(desired[i] - measured[i])) continue;
+    throw InvalidArgument(fmt::format("{}[{}]", desired_name, i),
+                          fmt::format("a number whose distance from {}[{}] is finite", measured_name, i),
+                          fmt::format("{} with {} there", desired[i], measured[i]));
+  }
 }
 
 void joint_reference(const JointControlOptions& options, const DesiredMotion& desired, const Ref& q, const Ref& v, const Ref& a_extra,

@@ -8,6 +8,7 @@
 // No allocation after the first step.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "stiction/control/desired_motion.hpp"
@@ -35,6 +36,11 @@ struct JointReference {
   Eigen::VectorXd a;  ///< nj, a_ref
   Eigen::VectorXd v;  ///< nj, v_ref
 };
+
+/// Throws InvalidArgument naming the joint and the argument: sizes, and positions or velocities that are not finite or so far from the
+/// measured ones that their difference is not.
+void require_joints(std::string_view desired_name, const Eigen::Ref<const Eigen::VectorXd>& desired, std::string_view measured_name,
+                    const Eigen::Ref<const Eigen::VectorXd>& measured, Eigen::Index size);
 
 /// a_ref and v_ref of the file comment. `a_extra` is empty or nj. q, v: measured joints (nj). Throws InvalidArgument on sizes.
 void joint_reference(const JointControlOptions& options, const DesiredMotion& desired, const Eigen::Ref<const Eigen::VectorXd>& q,

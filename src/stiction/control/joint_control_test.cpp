@@ -22,6 +22,33 @@ JointControlOptions options_for(Eigen::Index n, double kp, double kv, double ki,
   return options;
 }
 
+TEST(JointControl, NamesTheArgumentAndTheJointThatAreWrong) {
+  const JointControlOptions options = options_for(2, 1.0, 1.0, 0.0, 1e-3);
+  const auto message = [&](const Eigen::Vector2d& q, const Eigen::Vector2d& v, const Eigen::Vector2d& q_desired,
+                           const Eigen::Vector2d& v_desired) {
+    DesiredMotion desired(2);
+    desired.q = q_desired;
+    desired.v = v_desired;
+    JointControlState state;
+    Eigen::VectorXd tau;
+    try {
+      joint_pid(options, desired, q, v, kNothing, state, tau);
+    } catch (const InvalidArgument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const Eigen::Vector2d fine(0, 0), nan(0, std::nan("")), low(-1e308, 0), high(1e308, 0);
+  EXPECT_EQ(message(nan, fine, fine, fine), "q[1]: expected a finite number, got nan");
+  EXPECT_EQ(message(fine, nan, fine, fine), "v[1]: expected a finite number, got nan");
+  EXPECT_EQ(message(fine, fine, nan, fine), "desired.q[1]: expected a finite number, got nan");
+  EXPECT_EQ(message(fine, fine, fine, nan), "desired.v[1]: expected a finite number, got nan");
+  EXPECT_EQ(message(high, fine, low, fine),
+            "desired.q[0]: expected a number whose distance from q[0] is finite, got -1e+308 with 1e+308 there");
+  EXPECT_EQ(message(fine, low, fine, high),
+            "desired.v[0]: expected a number whose distance from v[0] is finite, got 1e+308 with -1e+308 there");
+}
+
 // Perfect inverse dynamics: the tracking error obeys ë + kv ė + kp e = 0 whatever the desired motion.
 TEST(JointReference, ErrorDecaysAsTheFeedbackPrescribes) {
   const double h = 1e-4, kp = 64.0, kv = 16.0;  // critically damped: e(t) = e0 (1 + 8 t) exp(-8 t)

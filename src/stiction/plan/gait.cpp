@@ -32,7 +32,9 @@ GaitParameters published_trot() {
 }
 
 void validate(const GaitParameters& gait) {
-  require_positive("period", gait.period);
+  constexpr double kLeastPeriod = 1e-3;  // s: no control period of a robot is shorter, and a gait within one would not be seen
+  if (!(gait.period >= kLeastPeriod) || std::isinf(gait.period))
+    throw InvalidArgument("period", fmt::format("a finite number >= {} s", kLeastPeriod), fmt::format("{}", gait.period));
   if (!(gait.step_height >= 0.0) || std::isinf(gait.step_height)) {
     throw InvalidArgument("step_height", "a finite number >= 0", fmt::format("{}", gait.step_height));
   }

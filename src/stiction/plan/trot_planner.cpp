@@ -36,10 +36,23 @@ void require_joints(const std::vector<Leg>& legs, Eigen::Index count) {
 }
 
 void require_roll(const std::vector<Leg>& legs, double radius) {
-  if (!(radius >= 0.0) || std::isinf(radius)) throw InvalidArgument("foot_radius", "a finite number >= 0", fmt::format("{}", radius));
   for (std::size_t l = 0; radius > 0.0 && l < legs.size(); ++l) {
     if (!legs[l].rotation) throw InvalidArgument(fmt::format("legs[{}].rotation", l), "a function, as feet roll", "none");
   }
+}
+
+/// How far a foot gets from its nominal place at most: half the diagonal of a box about that place that holds where inverse kinematics ends
+/// if asked for places far out along the axes of the base.
+double reach_of(const Leg& leg, const Eigen::Vector3d& nominal, const LegVector& q, const InverseKinematicsOptions& options) {
+  constexpr double kFar = 1e3;  // m, beyond any leg
+  Eigen::Vector3d foot, most = Eigen::Vector3d::Zero();
+  LegJacobian J;
+  for (int i = 0; i < 6; ++i) {
+    const Eigen::Vector3d out = (i < 3 ? kFar : -kFar) * Eigen::Vector3d::Unit(i % 3);
+    leg.kinematics(inverse_kinematics(leg, nominal + out, q, options).q, foot, J);
+    most[i % 3] = std::max(most[i % 3], std::abs(foot[i % 3] - nominal[i % 3]));
+  }
+  return most.norm();
 }
 
 LegVector gather(const std::vector<int>& joints, const Eigen::VectorXd& all) {
@@ -80,7 +93,8 @@ TrotPlanner::TrotPlanner(std::vector<Leg> legs, TrotOptions options, const Eigen
   require_finite("nominal_feet", options_.nominal_feet);
   require_finite("q_start", q_start);
   if (std::isnan(options_.start_time)) throw InvalidArgument("start_time", "a time (s), or infinity to stand", "nan");
-  if (!std::isfinite(options_.feedback)) throw InvalidArgument("feedback", "a finite number", fmt::format("{}", options_.feedback));
+  if (!(options_.feedback >= 0.0) || std::isinf(options_.feedback))  // a foot set against the fall would drive it on
+    throw InvalidArgument("feedback", "a finite number >= 0", fmt::format("{}", options_.feedback));
   require_joints(legs_, q_start.size());
   require_roll(legs_, options_.foot_radius);
   state_.resize(legs_.size());
@@ -92,8 +106,37 @@ TrotPlanner::TrotPlanner(std::vector<Leg> legs, TrotOptions options, const Eigen
                             fmt::format("{:.3g} m left after {} iterations", ik.distance, ik.iterations));
     }
     scatter(legs_[l].joints, ik.q, standing_);
+    reach_.push_back(reach_of(legs_[l], foot, ik.q, options_.kinematics));
   }
+  require_within_reach();
   reset(0.0);
+}
+
+void TrotPlanner::require_within_reach() const {
+  double reach = kInfinity;
+  for (const double of_leg : reach_) reach = std::min(reach, of_leg);
+  const auto require = [&](const char* name, double value) {
+    if (value >= 0.0 && value <= reach) return;
+    throw InvalidArgument(name, fmt::format("a number from 0 to {:.3g} m, beyond which a foot does not get from its nominal place", reach),
+                          fmt::format("{}", value));
+  };
+  require("step_height", options_.gait.step_height);
+  require("foot_radius", options_.foot_radius);
+}
+
+// A foot that has to keep to the ground for a stance passes through its reach at most.
+void TrotPlanner::require_footholds(const PlanarTwist& command) const {
+  for (std::size_t l = 0; l < legs_.size(); ++l) {
+    const double stance = stance_duration(options_.gait, static_cast<int>(l));
+    const Eigen::Vector3d nominal = options_.nominal_feet.col(static_cast<Eigen::Index>(l));
+    const double speed = ground_point_velocity(nominal, command).norm(), most = 2.0 * reach_[l] / stance;
+    if (speed <= most) continue;
+    throw InvalidArgument(
+        "command",
+        fmt::format("at most {:.3g} m/s of ground under foot {}, which reaches {:.3g} m to both sides in a stance of {:.3g} s", most, l,
+                    reach_[l], stance),
+        fmt::format("{:.3g} m/s", speed));
+  }
 }
 
 void TrotPlanner::reset(double t) {
@@ -124,6 +167,7 @@ const TrotPlan& TrotPlanner::update(double t, const PlanarTwist& command, const 
   }
   require_finite_twist("command", command);
   require_finite_twist("measured", measured);
+  require_footholds(command);
   time_ = t;
   plan_.status = Status::solved;
   plan_.distance = 0.0;

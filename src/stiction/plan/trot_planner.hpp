@@ -27,9 +27,10 @@ struct TrotOptions {
   Eigen::Matrix3Xd nominal_feet;  ///< 3 x legs, foot places in the base frame at mid-stance (m)
   double start_time = 0.0;        ///< s; before it all feet stand
   /// r (m) of spherical feet that roll while they stand; nominal feet and the legs' kinematics are of their centres. 0 moves the centres
-  /// as if they were fixed to the ground, as [ZD15] does, so that the surface slides by r times the angle that the leg turns by.
+  /// as if they were fixed to the ground, as [ZD15] does, so that the surface slides by r times the angle that the leg turns by. Neither r
+  /// nor the step's height is more than `reach`.
   double foot_radius = 0.0;
-  double feedback = 0.0;  ///< k_r (s), Raibert's velocity feedback; 0 plans from the command alone
+  double feedback = 0.0;  ///< k_r >= 0 (s), Raibert's velocity feedback; 0 plans from the command alone
   InverseKinematicsOptions kinematics;
 };
 
@@ -56,7 +57,8 @@ class TrotPlanner {
   /// inverse kinematics and picks its branch. Throws InvalidArgument, also when a nominal foot place is out of reach.
   TrotPlanner(std::vector<Leg> legs, TrotOptions options, const Eigen::Ref<const Eigen::VectorXd>& q_start);
 
-  /// Plan at time t (s, not before the last one, at most 1000 periods after it or the start) for a command. `measured` feeds Raibert's
+  /// Plan at time t (s, not before the last one, at most 1000 periods after it or the start) for a command, which moves the ground under no
+  /// foot by more than its reach to both sides within a stance: no foothold is good for that. `measured` feeds Raibert's
   /// correction (ignored when options.feedback is 0). The returned reference stays valid until the next call.
   const TrotPlan& update(double t, const PlanarTwist& command, const PlanarTwist& measured = {});
   /// All feet at their nominal places, clock at t.
@@ -65,6 +67,8 @@ class TrotPlanner {
   const Eigen::VectorXd& standing_posture() const { return standing_; }
   const TrotPlan& plan() const { return plan_; }
   const std::vector<Leg>& legs() const { return legs_; }
+  /// Per leg, how far its foot gets from its nominal place at most (m).
+  const std::vector<double>& reach() const { return reach_; }
   const TrotOptions& options() const { return options_; }
 
  private:
@@ -76,6 +80,8 @@ class TrotPlanner {
     SwingCurve swing;
     LegVector q;
   };
+  void require_within_reach() const;
+  void require_footholds(const PlanarTwist& command) const;
   void update_foot(std::size_t leg, const PlanarTwist& command, const PlanarTwist& measured);
   bool start_swing(std::size_t leg, const PlanarTwist& command, const PlanarTwist& measured);
   void replan_swing(std::size_t leg, const PlanarTwist& command, const PlanarTwist& measured);
@@ -87,6 +93,7 @@ class TrotPlanner {
 
   std::vector<Leg> legs_;
   TrotOptions options_;
+  std::vector<double> reach_;
   std::vector<LegPlan> state_;
   TrotPlan plan_;
   Eigen::VectorXd standing_;
