@@ -29,6 +29,10 @@ SolveOptions ProblemOptions::to_solve_options(const std::vector<Law>& of_contact
   options.law = law_from_string(law);
   refuse_idle(*this, of_contacts.empty() ? std::vector{options.law} : of_contacts, choice);
   options.solver = solver_from_string(solver);
+  stiction::refuse_idle(options, choice,
+                        {.alpha = given("--alpha") ? "--alpha" : "",
+                         .max_sweeps = given("--max-sweeps") ? "--max-sweeps" : "",
+                         .max_pivots = given("--max-pivots") ? "--max-pivots" : ""});
   options.tolerance = tolerance;
   options.edges = edges.value_or(options.edges);
   options.variant = pyramid_variant_from_string(variant);
@@ -43,6 +47,7 @@ SolveOptions ProblemOptions::to_solve_options(const std::vector<Law>& of_contact
 }
 
 void add_problem_options(CLI::App& sub, ProblemOptions& options) {
+  options.app = &sub;
   sub.add_option("FILE", options.file, "Contact problem: .json, .npz, Siconos text or FCLIB")->required();
   sub.add_option("--law", options.law, "Contact law: " + law_names())->capture_default_str();
   sub.add_option("--solver", options.solver, "Solver: " + solver_names())->capture_default_str();

@@ -15,6 +15,7 @@
 namespace stiction::cli {
 
 struct ProblemOptions {
+  const CLI::App* app = nullptr;  ///< that was given them
   std::string file, law = "coulomb_cone", solver = "auto";
   double tolerance = 1e-9;
   std::optional<int> edges;
@@ -25,7 +26,8 @@ struct ProblemOptions {
   int max_sweeps = SolveOptions{}.max_sweeps, max_factorizations = SolveOptions{}.max_factorizations,
       max_pivots = SolveOptions{}.max_pivots;
 
-  /// of_contacts: the laws that contacts of the problem name. Throws InvalidArgument on an option that no law reads.
+  bool given(const char* name) const { return app->count(name) > 0; }
+  /// of_contacts: the laws that contacts of the problem name. Throws InvalidArgument on an option that no law or solver reads.
   SolveOptions to_solve_options(const std::vector<Law>& of_contacts, Choice choice = Choice::warm_start) const;
 };
 

@@ -1,8 +1,12 @@
 #include "cli/solve_lcp.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/io/problem_file.hpp"
@@ -42,10 +46,17 @@ int solve_lcp(const ProblemOptions& options, const Session& session) {
   if (options.solver != "auto" && options.solver != "lemke") {
     throw InvalidArgument("--solver", "auto or lemke for a linear complementarity problem", fmt::format("'{}'", options.solver));
   }
-  if (options.edges) throw InvalidArgument("--edges", "none for a linear complementarity problem", fmt::format("{}", *options.edges));
-  if (options.viscous_slip) throw InvalidArgument("--viscous-slip", "none for a linear complementarity problem", *options.viscous_slip);
+  for (const CLI::Option* option : options.app->get_options()) {  // an LCP has no law, no contacts and no iteration but pivots
+    constexpr std::array<std::string_view, 8> kRead{"FILE",   "--solver", "--tolerance", "--max-pivots",
+                                                    "--json", "--quiet",  "--seed",      "--help"};
+    const std::string name = option->get_name();
+    if (option->count() == 0 || std::ranges::find(kRead, name) != kRead.end()) continue;
+    throw InvalidArgument(name, "none for a linear complementarity problem", fmt::format("{}", fmt::join(option->results(), " ")));
+  }
+  if (options.max_pivots < 0) throw InvalidArgument("--max-pivots", "an integer >= 0", std::to_string(options.max_pivots));
   const Lcp lcp = load_lcp(options.file);
   DecideLcpOptions how;
+  how.lemke.max_pivots = options.max_pivots;
   how.lemke.tolerance = std::min(how.lemke.tolerance, options.tolerance);
   DecideLcpWorkspace workspace;
   LcpSolution solution;

@@ -130,10 +130,11 @@ viscous_slip: friction of law viscous opposes the slip 'after' or 'before' the s
 choice: what becomes of impulses that the law leaves open: 'warm_start', as the solver reaches them; 'least_norm', the shortest, which
     share the load evenly; 'closest_to_last', those closest to `last`.
 last: (n, 3) impulses (N s) for 'closest_to_last', as Solution.impulses has them.
-alpha: relaxation of the solvers jor and sor, in (0, 2).
-max_sweeps: their iterations at most, and those of pgs.
+alpha: relaxation of the solvers jor and sor, in (0, 2); refused beside others, 'auto' too, which never runs them.
+max_sweeps: their iterations at most, and those of pgs; refused beside others.
 max_factorizations: linear systems of interior_point and newton at most, fall-backs included.
-max_pivots: of the pivoting and active-set solvers at most; 0: their own bound.
+max_pivots: of the pivoting and active-set solvers at most, those that 'auto' runs or falls back on too; 0: their own bound. Refused beside
+    others, unless choice is 'least_torque'.
 threads: on which the connected parts of the problem are solved; the answer does not depend on it.
 bilateral_by_prox: they iterate on bilateral rows too, instead of eliminating them.
 

@@ -39,6 +39,11 @@ void refuse_idle(const SolveOptions& options, const std::vector<Law>& of_contact
   if (options.edges > usual && std::ranges::none_of(laws, [&](Law law) { return reads_edges(law, choice); }))
     throw InvalidArgument("edges", fmt::format("{} unless a law has a friction polygon", usual),
                           fmt::format("{} with law '{}'", options.edges, to_string(laws[0])));
+  const SolveOptions d;
+  stiction::refuse_idle(options, choice,
+                        {.alpha = options.alpha != d.alpha ? "alpha" : "",
+                         .max_sweeps = options.max_sweeps != d.max_sweeps ? "max_sweeps" : "",
+                         .max_pivots = options.max_pivots != d.max_pivots ? "max_pivots" : ""});
   if (options.viscous_slip != ViscousSlip::after && std::ranges::find(laws, Law::viscous) == laws.end())
     throw InvalidArgument("viscous_slip", "'after' unless a law is 'viscous'",
                           fmt::format("'{}' with law '{}'", to_string(options.viscous_slip), to_string(laws[0])));

@@ -335,6 +335,57 @@ def test_options_that_no_law_reads_are_refused(contacts_only, tmp_path, option, 
     assert f"{option}: expected none for a linear complementarity problem, got {value}" in refused.stderr
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--law", "coulomb_cone"),
+        ("--variant", "stewart_trinkle"),
+        ("--alpha", "0.6"),
+        ("--max-sweeps", "5"),
+        ("--max-factorizations", "5"),
+        ("--align-edges", None),
+        ("--bilateral-by-prox", None),
+        ("--intervals", None),
+    ],
+)
+def test_a_linear_complementarity_problem_has_no_contacts(tmp_path, option, value):
+    lcp = tmp_path / "lcp.dat"
+    lcp.write_text("2\n0\n2\n2\n2\t2\n2 1\n1 2\n-1 -1\n")
+    refused = stiction("solve", lcp, *filter(None, (option, value)))
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert f"{option}: expected none for a linear complementarity problem, got {value or 'true'}" in refused.stderr
+
+
+def test_the_pivots_of_a_linear_complementarity_problem_are_bounded(tmp_path):
+    lcp = tmp_path / "lcp.dat"
+    lcp.write_text("2\n0\n2\n2\n2\t2\n2 1\n1 2\n-1 -1\n")
+    solved = stiction("solve", lcp, "--solver", "lemke", "--json")
+    assert solved.returncode == 0
+    assert json.loads(solved.stdout)["z"] == pytest.approx([1 / 3, 1 / 3])
+    stopped = stiction("solve", lcp, "--solver", "lemke", "--max-pivots", 1, "--json")
+    assert stopped.returncode == 1
+    assert json.loads(stopped.stdout)["status"] == "iteration_limit"
+    assert "--max-pivots: expected an integer >= 0, got -1" in stiction("solve", lcp, "--max-pivots", -1).stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "readers"),
+    [
+        ("--alpha", "0.5", "jor or sor"),
+        ("--max-sweeps", "9", "jor, sor or pgs"),
+        ("--max-pivots", "9", "auto, goldfarb_idnani, ppm, lemke, active_set or dantzig"),
+    ],
+)
+def test_options_that_the_solver_does_not_read_are_refused(contacts_only, option, value, readers):
+    for solver in ("auto", "interior_point"):
+        refused = stiction("solve", contacts_only, "--solver", solver, option, value)
+        if (option, solver) == ("--max-pivots", "auto"):
+            assert refused.returncode == 0, refused.stderr
+            continue
+        assert refused.returncode == 2
+        assert f"{option}: expected none unless the solver is {readers}, got solver {solver}" in refused.stderr
+
+
 def test_edges_are_taken_where_a_law_reads_them(contacts_only):
     assert stiction("solve", contacts_only, "--law", "anitescu", "--edges", 8).returncode == 0
     refused = stiction("compare", contacts_only, "--laws", "frictionless,coulomb_cone", "--edges", 8)

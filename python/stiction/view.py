@@ -259,8 +259,9 @@ def _visuals(options: argparse.Namespace, trajectory: Trajectory) -> list[Visual
 
 
 def _show_live(options: argparse.Namespace) -> None:
-    for name in ("html", "png", "mp4"):
-        if getattr(options, name):
+    _refuse_floating(options)
+    for name in ("html", "png", "mp4", "duration", "at", "speed", "size"):
+        if getattr(options, name) is not None:
             raise ValueError(f"--{name}: expected a run, which --live has none of: it serves a page and writes nothing")
     if len(options.sources) != 1 or pathlib.Path(options.sources[0]).suffix in RUN_FILES:
         raise ValueError(f"--live: expected one scene or robot, got {' '.join(options.sources)}")
@@ -269,15 +270,19 @@ def _show_live(options: argparse.Namespace) -> None:
     play_live(world, options.port, pathlib.Path(options.sources[0]).stem, _visuals(options, start))
 
 
+def _refuse_floating(options: argparse.Namespace) -> None:
+    if options.floating and not any(pathlib.Path(source).suffix in ROBOT_FILES for source in options.sources):
+        raise ValueError(f"--floating: expected a robot ({', '.join(ROBOT_FILES)}), got {' '.join(options.sources)}")
+
+
 def _refuse_unused(options: argparse.Namespace) -> None:
     """Of pages that are written or served: an option that would change nothing."""
     for name, of in (("at", ("png",)), ("speed", ("mp4",)), ("size", ("png", "mp4"))):
         if getattr(options, name) is not None and not any(getattr(options, other) for other in of):
             raise ValueError(f"--{name}: expected beside {' or '.join(f'--{other}' for other in of)}")
-    recorded = all(pathlib.Path(source).suffix in RUN_FILES for source in options.sources)
-    for name in ("duration", "floating"):
-        if recorded and getattr(options, name):
-            raise ValueError(f"--{name}: expected a scene or robot to simulate, got {' '.join(options.sources)}")
+    _refuse_floating(options)
+    if options.duration is not None and all(pathlib.Path(source).suffix in RUN_FILES for source in options.sources):
+        raise ValueError(f"--duration: expected a scene or robot to simulate, got {' '.join(options.sources)}")
 
 
 def _show(options: argparse.Namespace) -> None:

@@ -21,6 +21,26 @@ def table_on_four_legs():
     return stiction.ContactProblem(np.eye(6), np.zeros(6), rows, 0.5, dt=1.0, impulse=[0, 0, -4.0, 0, 0, 0])
 
 
+def test_options_that_the_solver_does_not_read_are_refused(problem):
+    for option, value, readers in (
+        ("alpha", 0.3, "jor or sor"),
+        ("max_sweeps", 50, "jor, sor or pgs"),
+        ("max_pivots", 500, "auto, goldfarb_idnani, ppm, lemke, active_set or dantzig"),
+    ):
+        for solver in ("auto", "interior_point", "jor"):
+            arguments = {"solver": solver, option: value}
+            if solver in readers:
+                stiction.solve(problem, **arguments)
+                continue
+            message = f"{option}: expected none unless the solver is {readers}, got solver {solver}"
+            with pytest.raises(ValueError, match=message):
+                stiction.solve(problem, **arguments)
+            with pytest.raises(ValueError, match=message):
+                stiction.inverse(problem, [0], 0.0, **arguments)
+    searched = stiction.inverse(problem, [0], 0.0, solver="interior_point", choice="least_torque", max_pivots=500)
+    assert searched.status in ("solved", "inaccurate", "infeasible")
+
+
 WRONG_VALUES = [
     ("law", "coulomb"),
     ("solver", "simplex"),

@@ -291,12 +291,28 @@ def test_a_scene_of_long_steps_runs_live(monkeypatch):
     assert shown == ["stack"]
 
 
-@pytest.mark.parametrize("option", [["--duration", "5"], ["--floating"]])
-def test_a_recorded_run_is_not_simulated(box_run, tmp_path, option):
-    command = [sys.executable, "-m", "stiction.view", box_run[2], *option, "--html", tmp_path / "page.html"]
+def test_a_recorded_run_is_not_simulated(box_run, tmp_path):
+    command = [sys.executable, "-m", "stiction.view", box_run[2], "--duration", "5", "--html", tmp_path / "page.html"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
-    assert f"{option[0]}: expected a scene or robot to simulate, got" in done.stderr
+    assert "--duration: expected a scene or robot to simulate, got" in done.stderr
+
+
+@pytest.mark.parametrize("how", [["--live"], ["--html", "page.html"]])
+def test_only_robots_are_let_float(box_run, tmp_path, monkeypatch, capsys, how):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(view, "play_live", None)
+    for source in ("stack", box_run[2]):
+        assert view.main([str(source), "--floating", *how]) == 2
+        assert f"--floating: expected a robot (.urdf, .xml, .mjcf), got {source}" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("option", [["--duration", "2"], ["--at", "0"], ["--speed", "2"], ["--size", "640x480"]])
+def test_what_a_live_page_does_not_use_is_refused(monkeypatch, capsys, option):
+    monkeypatch.setattr(view, "play_live", None)
+    assert view.main(["stack", "--live", *option]) == 2
+    assert f"{option[0]}: expected a run, which --live has none of" in capsys.readouterr().err
 
 
 def test_an_interrupted_film_leaves_the_one_that_is_there(tmp_path, monkeypatch):

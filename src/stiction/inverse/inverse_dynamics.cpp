@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -403,6 +404,19 @@ void replace_refused(const ProblemView& p, const ProblemView& request, std::span
 
 bool reads_edges(Law law, Choice choice) {
   return is_polygonal(law) || (choice == Choice::least_torque && row_of(law).section == Section::disc);
+}
+
+void refuse_idle(const SolverOptions& options, Choice choice, const GivenSolverOptions& given) {
+  const auto refuse_unless = [&](std::initializer_list<Solver> readers, std::string_view name, std::string_view expected) {
+    if (name.empty() || std::ranges::find(readers, options.solver) != readers.end()) return;
+    throw InvalidArgument(name, fmt::format("none unless the solver is {}", expected), fmt::format("solver {}", to_string(options.solver)));
+  };
+  using enum Solver;
+  refuse_unless({jor, sor}, given.alpha, "jor or sor");
+  refuse_unless({jor, sor, pgs}, given.max_sweeps, "jor, sor or pgs");
+  if (choice == Choice::least_torque) return;
+  refuse_unless({automatic, goldfarb_idnani, ppm, lemke, active_set, dantzig}, given.max_pivots,
+                "auto, goldfarb_idnani, ppm, lemke, active_set or dantzig");
 }
 
 void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "stiction/inverse/nearest_consistent.hpp"
 #include "stiction/inverse/nearest_no_slip.hpp"
@@ -33,6 +34,14 @@ struct InverseOptions {
 
 /// Whether an answer under the law depends on LawModel::edges: those of its polygon, or of the one in its disc that least_torque searches.
 bool reads_edges(Law law, Choice choice);
+
+/// What options of a solver are called that were given, by a program or in Python; empty: not given.
+struct GivenSolverOptions {
+  std::string_view alpha{}, max_sweeps{}, max_pivots{};
+};
+/// Throws InvalidArgument on one that the solver never reads: it was meant for another. `automatic` runs pivoting ones, lemke as a
+/// fall-back too, but neither jor, sor nor pgs; least_torque pivots under any.
+void refuse_idle(const SolverOptions& options, Choice choice, const GivenSolverOptions& given);
 
 /// Rows of the request: those of the problem and of the driven joints.
 struct RequestRows {
