@@ -316,7 +316,7 @@ TEST(TrotPlanner, UnreachableFeetAreReported) {
   Status worst = Status::solved;
   double distance = 0.0;
   for (int k = 0; k <= 300; ++k) {  // a command far beyond what the legs can reach
-    const TrotPlan& plan = planner.update(0.001 * k, {2.0, 0.0, 0.0});
+    const TrotPlan& plan = planner.update(0.001 * k, {3.0, 0.0, 0.0});
     if (plan.status != Status::solved) worst = plan.status;
     distance = std::max(distance, plan.distance);
     ASSERT_TRUE(plan.joints.q.allFinite() && plan.joints.v.allFinite() && plan.joints.a.allFinite());
