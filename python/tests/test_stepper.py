@@ -360,16 +360,14 @@ def test_an_option_that_would_change_nothing_is_refused(options, said):
 def test_what_a_world_says_for_other_options_is_no_mistake(tmp_path):
     scene = tmp_path / "scene.toml"
     scene.write_text(
-        "[simulation]\nlaw = 'coulomb_pyramid'\nedges = 8\nscheme = 'event_driven'\nacceptable = 1e-6\n"
-        "[events]\nintegrator = 'rk45'\n[[static]]\nshape = 'plane'\n"
+        "[simulation]\nedges = 8\nacceptable = 1e-6\n[events]\nintegrator = 'rk45'\n[[static]]\nshape = 'plane'\n"
     )
     world = stiction.World.from_scene(scene)
     for options in (
         {"strict": True},
         {"tolerance": 1e-4},
         {"scheme": "moreau_midpoint"},
-        {"law": "coulomb_cone"},
-        {"edges": 6},
+        {"law": "coulomb_pyramid", "edges": 6},
     ):
         stiction.Stepper(world, **options)
 

@@ -75,7 +75,6 @@ class SceneReader {
     scene_.world = builder_.build();
     if (!dt_given_) scene_.options.assemble.dt = scene_.world.timestep().value_or(scene_.options.assemble.dt);
     for_each(root, "pair", [this](Table t) { read_pair(std::move(t)); });
-    if_there(root, "simulation", [this](const Table& t) { refuse_idle_edges(t); });
     scene_.world = builder_.build();  // with what the pairs exclude
     for_each(root, "drive", [this](Table t) { read_drive(std::move(t), scene_.world, scene_.options.assemble.drives); });
     for_each(root, "coupled", [this](Table t) { read_coupled(std::move(t), scene_.world, scene_.options.assemble.drives); });
@@ -178,18 +177,7 @@ class SceneReader {
     t.at("acceptable", [&] { refuse_idle(scene_.options, {.acceptable = t.has("acceptable") ? "acceptable" : ""}); });
   }
 
-  /// Once the pairs, which may name laws of their own, are read.
-  void refuse_idle_edges(const Table& t) const {
-    const Law law = scene_.options.contact.law;
-    const auto has_polygon = [&](const PairMaterial& pair) { return is_polygonal(pair.law.value_or(law)); };
-    if (!t.has("edges") || is_polygonal(law) || std::ranges::any_of(scene_.options.assemble.pairs, has_polygon)) return;
-    t.fail("edges", fmt::format("expected none unless a law has a friction polygon, got {} with law {}", scene_.options.contact.edges,
-                                to_string(law)));
-  }
-
   void read_events(Table t) {
-    if (scene_.options.scheme != Scheme::event_driven)
-      t.fail(fmt::format("expected none unless the scheme is event_driven, got scheme {}", to_string(scene_.options.scheme)));
     EventOptions& events = scene_.options.events;
     events.integrator = t.word("integrator", to_string(events.integrator), integrator_from_string);
     events.impact = t.word("impact_model", to_string(events.impact), impact_model_from_string);

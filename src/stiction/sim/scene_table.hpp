@@ -34,10 +34,6 @@ class Table {
     throw FileError(file_, fmt::format("line {}, {}.{}", line, name_, key),
                     says_what_came || node == nullptr ? std::string(reason) : fmt::format("{}, got {}", reason, what_came(*node)));
   }
-  /// The whole table.
-  [[noreturn]] void fail(std::string_view reason) const {
-    throw FileError(file_, fmt::format("line {}, {}", table_.source().begin.line, name_), reason);
-  }
   /// What `read` makes of the text of a key, whose words it may refuse.
   template <class Read>
   auto word(std::string_view key, std::string_view fallback, Read read) {

@@ -184,31 +184,6 @@ TEST(SceneErrors, AnAcceptableResidualThatNoStepCouldGoOnWith) {
   EXPECT_EQ(error("strict = true\n"), "");
 }
 
-TEST(SceneErrors, WhatTheSchemeOrTheLawsDoNotUse) {
-  const auto error = [](const char* text) {
-    const std::string path = testing::TempDir() + "stiction_idle.toml";
-    std::ofstream(path) << text;
-    try {
-      static_cast<void>(load_scene(path));
-    } catch (const FileError& refused) {
-      return std::string(refused.what());
-    }
-    return std::string();
-  };
-  EXPECT_THAT(error("[events]\nintegrator = \"rk4\"\n"),
-              testing::HasSubstr("line 1, events: expected none unless the scheme is event_driven, got scheme semi_implicit_euler"));
-  EXPECT_THAT(error("[simulation]\nscheme = \"moreau_midpoint\"\n[events]\n"), testing::HasSubstr("line 3, events: expected none"));
-  EXPECT_EQ(error("[simulation]\nscheme = \"event_driven\"\n[events]\n"), "");
-  EXPECT_THAT(
-      error("[simulation]\ndt = 0.01\nedges = 8\n"),
-      testing::HasSubstr("line 3, simulation.edges: expected none unless a law has a friction polygon, got 8 with law coulomb_cone"));
-  EXPECT_EQ(error("[simulation]\nlaw = \"anitescu\"\nedges = 0\n"), "");
-  const std::string pair =
-      "[simulation]\nedges = 8\n[[body]]\nname = \"a\"\nshape = \"sphere\"\nradius = 1\nmass = 1\n[[pair]]\na = \"a\"\nlaw = ";
-  EXPECT_EQ(error((pair + "\"coulomb_pyramid\"\n").c_str()), "");
-  EXPECT_THAT(error((pair + "\"no_slip\"\n").c_str()), testing::HasSubstr("line 2, simulation.edges: expected none"));
-}
-
 TEST(SceneErrors, HoldGainsAreFiniteAndNotNegative) {
   for (const char* gain : {"hold_kp", "hold_kd"}) {
     for (const char* value : {"-1", "inf", "\"inf\""}) {
