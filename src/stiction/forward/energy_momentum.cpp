@@ -155,10 +155,13 @@ double EnergyMomentum::kinetic(const Group& group, const WorldData& data, const 
   return energy;
 }
 
-/// Size of the potential energy before the step.
+/// Size of the potential energy before the step, from the height of each tree's first body on: that of the world's origin says nothing.
 double EnergyMomentum::height(const World& world, const Group& group) const {
   double energy = 0.0;
-  for (const int i : group.trees) energy += std::abs(potential(world, start_, trees_[i].bodies, true, Vector3d::Zero()));
+  for (const int i : group.trees) {
+    const std::vector<int>& bodies = trees_[i].bodies;
+    energy += std::abs(potential(world, start_, bodies, true, -start_.X_WB[bodies.front()].translation()));
+  }
   return energy;
 }
 

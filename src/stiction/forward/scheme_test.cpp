@@ -277,6 +277,35 @@ TEST(EnergyMomentum, AStepThatDoesNotConvergeIsHalved) {
   EXPECT_NEAR(energy(), start, 1e-9 * start);
 }
 
+// The height of the world's origin means nothing: a slow double pendulum keeps its energy wherever it hangs.
+TEST(EnergyMomentum, KeepsItAtAnyHeight) {
+  for (const double height : {0.0, 10.0, 1e3}) {
+    WorldBuilder builder;
+    RobotOptions options;
+    options.pose.translation()[2] = height;
+    builder.add_robot_text(R"(<mujoco><worldbody><body><joint name="a" axis="0 1 0"/><geom type="capsule" size="0.02"
+        fromto="0 0 0 0.3 0 0" mass="1"/><body pos="0.3 0 0"><joint name="b" axis="0 1 0"/><geom type="capsule" size="0.02"
+        fromto="0 0 0 0.3 0 0" mass="0.5"/></body></body></worldbody></mujoco>)",
+                           options);
+    const World world = builder.build();
+    Stepper stepper = stepper_for(world, Scheme::energy_momentum, 5e-3);
+    State state = initial_state(world);
+    state.v << 0.05, -0.05;
+    WorldData data(world);
+    const auto energy = [&] {
+      update(world, state.q, state.v, data);
+      return kinetic_energy(world, data, state.v) + potential_energy(world, data);
+    };
+    const double start = energy();
+    double worst = 0.0;
+    for (int k = 0; k < 400; ++k) {
+      ASSERT_TRUE(stepper.step(VectorXd::Zero(2), state).accepted);
+      worst = std::max(worst, std::abs(energy() - start));
+    }
+    EXPECT_LT(worst, 1e-11 + 1e-13 * height) << height;
+  }
+}
+
 // Forces are taken at the middle of the step, so a spring and a damper are followed at second order, and stiff ones stay bounded.
 TEST(EnergyMomentum, ADampedSpringConvergesAtSecondOrder) {
   WorldBuilder builder;
