@@ -12,8 +12,8 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
 constexpr int kNewton = 60;            // iterations per phase
-constexpr double kRoundedOff = 1e-20;  // |F|² over what it was, or over |y|², below which it is rounding where it falls no more
-constexpr double kStalled = 0.25;      // a step of Newton that leaves more of |F|² than this does not converge
+constexpr double kRoundedOff = 1e-10;  // |F| over what it was, or over |y|, below which it is rounding where it falls no more
+constexpr double kStalled = 0.5;       // a step of Newton that leaves more of |F| than this does not converge
 constexpr int kMultipliers = 60;       // updates of β
 constexpr double kWeight = 1e3;        // ρ G_jj of the bounded rows: each update of β shrinks its error about so much
 // Of the path in friction, its lengths in parts of |y| and rad:
@@ -77,12 +77,13 @@ bool is_zero(const CompliantWorkspace& w) {
   return w.residual.lpNorm<Eigen::Infinity>() <= 1e-15 * scale;
 }
 
-// Newton with backtracking on |F|². True when F vanishes, or is ten digits below what it was and rounding keeps it from falling further.
+// Newton with backtracking on |F|, by norms that small squares cannot vanish from. True when F vanishes, or is ten digits below what it was
+// and rounding keeps it from falling further.
 bool newton(const ReducedProblem& p, int most, CompliantWorkspace& w, int& iterations) {
   evaluate(p, w.y, w);
-  double merit = w.residual.squaredNorm();
+  double merit = w.residual.stableNorm();
   const double start = merit;
-  const auto is_rounding = [&] { return merit <= kRoundedOff * std::max(start, w.y.squaredNorm()); };
+  const auto is_rounding = [&] { return merit <= kRoundedOff * std::max(start, w.y.stableNorm()); };
   for (int k = 0; k < kNewton; ++k) {
     if (is_zero(w)) return true;
     if (iterations >= most || !newton_direction(w)) return false;
@@ -91,8 +92,8 @@ bool newton(const ReducedProblem& p, int most, CompliantWorkspace& w, int& itera
     for (; t > 1e-6; t *= 0.5) {
       w.trial = w.y + t * w.step;
       evaluate(p, w.trial, w);
-      trial = w.residual.squaredNorm();
-      if (trial <= (1.0 - 1e-4 * t) * merit) break;
+      trial = w.residual.stableNorm();
+      if (trial <= (1.0 - 5e-5 * t) * merit) break;
     }
     if (!(trial < merit)) {
       evaluate(p, w.y, w);
@@ -113,18 +114,19 @@ bool convex_newton(const ReducedProblem& p, int most, CompliantWorkspace& w, int
     if (is_zero(w)) return true;
     if (iterations >= most || !newton_direction(w)) return false;
     ++iterations;
-    const double before = w.residual.dot(w.step), norm = w.residual.squaredNorm();
+    const double length = std::max(1e-300, w.step.stableNorm()), before = w.residual.dot(w.step / length), norm = w.residual.stableNorm();
     double lo = 0.0, hi = 1.0, t = 1.0;
     for (int trial = 0; trial < 40; ++trial) {
       w.trial = w.y + t * w.step;
       evaluate(p, w.trial, w);
-      const double slope = w.residual.dot(w.step);
+      const double slope = w.residual.dot(w.step / length);
       if (slope <= 0.0 && (t == 1.0 || slope >= 0.9 * before)) break;
       (slope > 0.0 ? hi : lo) = t;
       t = 0.5 * (lo + hi);
     }
     w.y = w.trial;
-    if (w.residual.squaredNorm() >= norm && std::abs(before) <= 1e-28 * std::max(1e-300, w.y.squaredNorm())) return true;
+    const double size = std::max(1e-300, w.y.stableNorm());
+    if (w.residual.stableNorm() >= norm && std::abs(before) / size * (length / size) <= 1e-28) return true;
   }
   return false;
 }
@@ -160,7 +162,7 @@ bool find_tangent(const ReducedProblem& p, const LawTerms& terms, CompliantWorks
   w.step = -w.by_angle;
   w.space.solve(w.step);
   if (!w.step.allFinite()) return false;
-  at.angle_rate = (w.space.positive_determinant() ? 1.0 : -1.0) / std::hypot(w.step.norm() / at.unit, 1.0);
+  at.angle_rate = (w.space.positive_determinant() ? 1.0 : -1.0) / std::hypot(w.step.stableNorm() / at.unit, 1.0);
   w.tangent = at.angle_rate * w.step;
   return true;
 }
@@ -174,14 +176,14 @@ bool is_angle(double theta) { return theta > 0.0 && theta < 0.5 * M_PI; }
 
 // Newton to the path from (w.trial, at.theta), in the plane across the tangent there. The number of its steps, or -1.
 int correct(const ReducedProblem& p, const LawTerms& terms, CompliantWorkspace& w, OnPath& at) {
-  const double square = at.unit * at.unit;
+  const auto along = [&](const GrowVector& x) { return (w.tangent / at.unit).dot(x / at.unit); };
   for (int k = 0; is_angle(at.theta) && w.trial.allFinite(); ++k) {
     evaluate_at(p, terms, at, w);
-    if (w.residual.norm() <= kOnPath * at.unit) return k;
+    if (w.residual.stableNorm() <= kOnPath * at.unit) return k;
     if (k == kCorrections || !newton_direction(w)) break;
     differentiate_friction(p, terms, at.theta, w);
     w.space.solve(w.by_angle);
-    const double turn = -w.tangent.dot(w.step) / (square * at.angle_rate - w.tangent.dot(w.by_angle));
+    const double turn = -along(w.step) / (at.angle_rate - along(w.by_angle));
     at.theta += turn;
     w.trial += w.step - turn * w.by_angle;
   }
@@ -196,8 +198,8 @@ int advance(const ReducedProblem& p, const LawTerms& terms, double length, Compl
   const int corrections = correct(p, terms, w, next);
   if (corrections < 0) return -1;
   w.before = w.tangent;
-  const bool goes_on =
-      find_tangent(p, terms, w, next) && w.before.dot(w.tangent) / (at.unit * at.unit) + next.angle_rate * at.angle_rate >= kLeastCosine;
+  const auto cosine = [&] { return (w.before / at.unit).dot(w.tangent / at.unit) + next.angle_rate * at.angle_rate; };
+  const bool goes_on = find_tangent(p, terms, w, next) && cosine() >= kLeastCosine;
   if (!goes_on) {
     w.tangent = w.before;
     return -1;
@@ -242,10 +244,10 @@ bool follow_friction(const ReducedProblem& p, const LawTerms& terms, int most, C
   if (!begin_path(p, most, w, iterations)) return false;
   double mu = 0.0, length = kFirstLength;
   for (const ContactTerms& t : terms.contacts) mu = std::max(mu, t.constitutive.mu);
-  const double end = std::atan(mu), without_friction = std::max(w.y.norm(), 1e-300);
+  const double end = std::atan(mu), without_friction = std::max(w.y.stableNorm(), 1e-300);
   OnPath at;
   while (iterations < most) {
-    at.unit = std::max(without_friction, w.y.norm());
+    at.unit = std::max(without_friction, w.y.stableNorm());
     if (at.theta + length * at.angle_rate >= end) {
       length = (end - at.theta) / at.angle_rate;
       if (finish_path(p, terms, length, most, w, iterations)) return true;

@@ -234,6 +234,39 @@ TEST_P(EveryCompliantLaw, JointRowsHoldBesideIt) {
   }
 }
 
+// A joint that dry friction brings to rest loses its speed to the last digit, also those digits whose squares are no numbers.
+TEST_P(EveryCompliantLaw, JointComesToRestFromAnySpeed) {
+  for (int exponent = 100; exponent <= 300; ++exponent) {
+    ContactProblem p = make_contact_problem(2.0 * MatrixXd::Identity(1, 1), VectorXd::Constant(1, std::pow(10.0, -exponent)),
+                                            MatrixXd::Zero(0, 1), VectorXd(0), kDt);
+    p.J_b = BlockRows::from_dense(1, MatrixXd::Ones(1, 1), p.M.sizes());
+    p.b = VectorXd::Zero(1);
+    p.lo = VectorXd::Constant(1, -kDt);
+    p.hi = VectorXd::Constant(1, kDt);
+    const Solution s = solve(p, with(GetParam()));
+    EXPECT_EQ(s.status, Status::solved) << exponent << " " << s.certificate.worst();
+    EXPECT_LE(std::abs(s.v[0]), 1e-9 * p.v[0]) << exponent;
+  }
+}
+
+// Of contacts that just touch, every one of these laws is in proportion to a speed that is small enough.
+TEST_P(EveryCompliantLaw, SlidesInProportionAtAnySpeed) {
+  const auto at = [](double speed) {
+    ContactProblem p = box_on_slope(2.0, {0.3, 0.2, 0.05}, 0.0, 0.5, kDt, speed * Vector3d(0.3, 0.1, -0.1));
+    p.impulse.setZero();
+    give_material(p, rubber());
+    return solve(p, with(GetParam()));
+  };
+  const double one = 0x1p-40;  // far below the speeds that the laws know
+  const Solution expected = at(one);
+  ASSERT_EQ(expected.status, Status::solved);
+  for (const double factor : {0x1p-400, 0x1p-500, 0x1p-550, 0x1p-800}) {
+    const Solution s = at(factor * one);
+    EXPECT_EQ(s.status, Status::solved) << factor << " " << s.certificate.worst();
+    EXPECT_LT((s.v / factor - expected.v).norm(), 1e-9 * one) << factor;
+  }
+}
+
 TEST(Compliant, ContactsMayFollowDifferentCompliantLaws) {
   ContactProblem p = box_on_slope(2.0, {0.3, 0.2, 0.05}, 0.1, 0.5, kDt, {0.3, 0.1, -0.1});
   p.gap.setConstant(-1e-4);

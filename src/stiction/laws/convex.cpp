@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "stiction/base/grow.hpp"
 #include "stiction/programs/lcp/goldfarb_idnani.hpp"
 #include "stiction/programs/lcp/ppm.hpp"
 
@@ -171,6 +172,12 @@ bool solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const Solve
   return true;
 }
 
+// A power of two, so that dividing by it rounds nothing: the program is as linear in the velocities as in the impulses, and takes squares.
+double unit_of(const GrowVector& velocities) {
+  const double size = largest_entry(velocities);
+  return size > 0.0 && std::isfinite(size) ? std::exp2(std::ilogb(size)) : 1.0;
+}
+
 void recover_tangents(const ConstRowMap& rows, ConvexWorkspace& w, Impulses& out) {
   find_tangent_impulses(rows, w);
   for (Index j = 0; j < w.head.size(); ++j) out.lambda[w.tangents.indices[j]] = w.head[j];
@@ -181,16 +188,19 @@ void recover_tangents(const ConstRowMap& rows, ConvexWorkspace& w, Impulses& out
 void solve_by_active_set(const StandardForm& form, const SolverOptions& options, ConvexWorkspace& w, Impulses& out) {
   const ReducedProblem& p = form.problem;
   make_generators(p, GeneratorKind::cone, form.edges, w.generators);
-  const Generators& g = w.generators;
+  Generators& g = w.generators;
+  const double unit = unit_of(g.c);
+  for (GrowVector* x : {&g.c, &g.lo, &g.hi}) *x /= unit;
   BoundedQp qp;
   qp.A = RowsView(g.storage.data(), g.size(), p.rank_bound(), p.rank_bound());
   qp.c = g.c;
   qp.lo = g.lo;
   qp.hi = g.hi;
-  w.q = w.qp_solution.x;
+  w.q = w.qp_solution.x / unit;
   if (options.warm_start && w.q.size() == g.size()) qp.x0 = w.q;
   out.status = bounded_qp(qp, {.max_pivots = options.max_pivots, .contradiction = kMet * velocity_size(p)}, w.qp, w.qp_solution);
   out.iterations = w.qp_solution.pivots;
+  w.qp_solution.x *= unit;
   expand(p, g, w.qp_solution.x, out.lambda, out.beta);
 }
 

@@ -55,6 +55,25 @@ TEST(SlidingBox, TheDiscIsIsotropicAndTheRelaxationGlides) {
   EXPECT_NEAR(s.v[2], mu * s.v[0], 1e-6);
 }
 
+// These laws are in proportion to velocities of any size, also where the squares of small ones are no numbers.
+TEST(SlidingBox, BrakesInProportionAtAnySpeed) {
+  for (const Law law : {Law::frictionless, Law::no_slip, Law::coulomb_pyramid, Law::anitescu}) {
+    const auto at = [&](double speed) {
+      ContactProblem p = box_on_slope(1.0, {0.3, 0.3, 0.1}, 0.0, 0.5, kDt, speed * Vector3d(1.0, 0.5, -0.3));
+      p.impulse.setZero();
+      p.v[4] = 0.3 * speed;
+      return solve(p, with(law));
+    };
+    const Solution expected = at(1.0);
+    ASSERT_EQ(expected.status, Status::solved) << to_string(law);
+    for (const double speed : {0x1p-400, 0x1p-530, 0x1p-560, 0x1p-900}) {
+      const Solution s = at(speed);
+      EXPECT_EQ(s.status, Status::solved) << to_string(law) << " " << speed << " " << s.certificate.worst();
+      EXPECT_LT((s.v / speed - expected.v).norm(), 1e-8) << to_string(law) << " " << speed;
+    }
+  }
+}
+
 TEST(Restitution, BallReboundsWithNewtonsCoefficient) {
   MatrixXd J = body_rows({0, 0, -0.1}, upright());
   VectorXd v = VectorXd::Zero(6);

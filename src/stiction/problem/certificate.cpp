@@ -97,7 +97,7 @@ void check_energy(const ProblemView& p, const Ref& v_plus, const Ref& lambda, co
   const EnergyBalance& e = c.energy;
   // A sum over the coordinates.
   raise(c.energy_balance, std::abs(e.kinetic - e.known - e.bilateral - e.bounded - e.contacts),
-        std::max(1, p.velocities()) * s.impulse * s.velocity);
+        energy_scale(s, std::max(1, p.velocities())));
 }
 
 }  // namespace

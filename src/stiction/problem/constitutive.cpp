@@ -41,9 +41,16 @@ struct Tangent {
   Matrix2d slope = Matrix2d::Zero();                                 // -dλ_T/du_T
 };
 
+// |x|, also of entries whose squares would lose digits: from 2^-459 on the squares of all that counts beside the largest are normal
+// numbers.
+double length_of(const Vector2d& x) {
+  const double length = x.norm();
+  return length > 0x1p-459 ? length : std::hypot(x[0], x[1]);
+}
+
 Tangent clamped(double a, const Vector2d& wish, double limit) {
   Tangent t;
-  const double length = wish.norm();
+  const double length = length_of(wish);
   if (length <= limit) {
     t.impulse = -wish;
     t.slope = a * Matrix2d::Identity();

@@ -87,6 +87,8 @@ void raise(Residual& r, double raw, double scale) {
   r.scaled = std::max(r.scaled, raw / scale);
 }
 
+double energy_scale(const Scales& s, double terms) { return std::max(terms * s.impulse * s.velocity, std::numeric_limits<double>::min()); }
+
 void take_scales(const Eigen::Ref<const Eigen::VectorXd>& lo, const Eigen::Ref<const Eigen::VectorXd>& hi,
                  const Eigen::Ref<const Eigen::VectorXd>& beta, double largest_impulse, Scales& s, Certificate& c) {
   constexpr double kReached = 1e-6;  // of the limit: solvers end a hair inside

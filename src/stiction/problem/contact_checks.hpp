@@ -14,6 +14,8 @@ struct CertificateScales {
 
 /// Raises a residual to at least `raw` and `raw / scale`.
 void raise(Residual& residual, double raw, double scale);
+/// Of a sum of works: the largest work that the scales allow, or the least number that has all its digits where works are smaller.
+double energy_scale(const CertificateScales& scales, double terms);
 
 /// Writes the residual `rounding` of an answer whose largest impulse is this, and the scales, to which limits are added that row impulses
 /// `beta` reach: a motor that pushes with all it has. Limits that are not reached are often a file's placeholder, and would let anything

@@ -78,7 +78,7 @@ void certify(const ReducedProblem& p, const LawTerms& law, const Ref& lambda, co
   c.energy.kinetic = c.energy_change = c.energy.contacts + c.energy.bounded;
   // |y|² = λ·(u - u_free) + β·(w - w_free), as far as W is symmetric.
   if (p.defect.size() == 0)  // a sum over r coordinates
-    raise(c.energy_balance, std::abs(gained - y.squaredNorm()), std::max(1, p.rank_bound()) * s.impulse * s.velocity);
+    raise(c.energy_balance, std::abs(gained - y.squaredNorm()), energy_scale(s, std::max(1, p.rank_bound())));
 }
 
 Certificate certify(const ReducedProblem& p, const LawTerms& law, const Ref& lambda, const Ref& beta) {
