@@ -150,12 +150,18 @@ double rounding_of_tangents(const ReducedProblem& p, const ConstRowMap& rows, Co
 bool solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const SolverOptions& options, ConvexWorkspace& w, Impulses& out) {
   constexpr double kDistances[] = {kWellApart, 1e-6, kDependent}, kNoSlip = 1e-12;
   double best = kInfinity, chosen = 0.0, last = 0.0;
-  for (const double distance : kDistances) {
-    if (best < kInfinity && w.tangents.nearest <= distance) continue;
+  SolverOptions left = options;
+  const auto solve_at = [&](double distance) {
     eliminate_tangents(p, rows, distance, w);
-    solve_normals(p, rows, options, w);
+    solve_normals(p, rows, left, w);
     out.iterations += w.lcp_solution.pivots;
+    if (options.max_pivots > 0) left.max_pivots = options.max_pivots - out.iterations;
     last = distance;
+  };
+  const auto is_spent = [&] { return options.max_pivots > 0 && left.max_pivots <= 0; };
+  for (const double distance : kDistances) {
+    if (best < kInfinity && (w.tangents.nearest <= distance || is_spent())) continue;
+    solve_at(distance);
     const double slip = slip_left(p, rows, w);
     if (options.well_apart) return true;
     if (distance == kWellApart && slip > options.tolerance && tangents_contradict(p, w)) return false;  // less is certified all the same
@@ -165,10 +171,7 @@ bool solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const Solve
     }
     if (slip <= kNoSlip || w.tangents.nearest <= kDependent) break;
   }
-  if (chosen == last) return true;
-  eliminate_tangents(p, rows, chosen, w);
-  solve_normals(p, rows, options, w);
-  out.iterations += w.lcp_solution.pivots;
+  if (chosen != last && !is_spent()) solve_at(chosen);
   return true;
 }
 

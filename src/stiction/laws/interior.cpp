@@ -106,12 +106,13 @@ void solve_by_interior_point(const StandardForm& form, const SolverOptions& opti
   take_tangents(w.sticking, out.lambda, out.beta);
 }
 
-bool polish_disc(const ReducedProblem& p, const Impulses& start, InteriorWorkspace& w, Impulses& out) {
+bool polish_disc(const ReducedProblem& p, const Impulses& start, int max_factorizations, InteriorWorkspace& w, Impulses& out) {
+  if (max_factorizations <= 0) return false;
   w.solution.lambda = start.lambda;
   w.solution.beta = start.beta;
   ConeOptions cone;
   cone.warm_start = true;
-  cone.max_iterations = kPolishSystems;
+  cone.max_iterations = std::min(kPolishSystems, max_factorizations);
   exact_cone(p, cone, w.cone, w.solution);
   out.iterations += w.solution.iterations;
   const bool solved = w.solution.status == Status::solved;

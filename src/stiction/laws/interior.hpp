@@ -35,7 +35,8 @@ void solve_by_interior_point(const StandardForm& form, const SolverOptions& opti
 
 /// Coulomb's law over the disc from a point whose active set of stick and slip is right or nearly so. `impulses` change when that is solved
 /// (true).
-bool polish_disc(const ReducedProblem& problem, const Impulses& start, InteriorWorkspace& workspace, Impulses& impulses);
+bool polish_disc(const ReducedProblem& problem, const Impulses& start, int max_factorizations, InteriorWorkspace& workspace,
+                 Impulses& impulses);
 
 /// True when `polish_convex` has something to try: the family associated over the disc.
 bool can_polish_convex(const StandardForm& form);

@@ -74,8 +74,9 @@ struct LawModel {
   ViscousSlip viscous_slip = ViscousSlip::after;             ///< viscous
 };
 
-/// How it is sought, to what tolerance and at what cost. A bound of work holds for the whole solve, fall-backs included; the best point
-/// found within it comes back with its residual.
+/// How it is sought, to what tolerance and at what cost. A bound of work holds for all of a connected part of the problem (islands.hpp),
+/// fall-backs included, each of which has what the iterations before it, of whichever kind, have left of its own; every part has the whole
+/// bound, so that the answer does not depend on the threads. The best point found within it comes back with its residual.
 struct SolverOptions {
   Solver solver = Solver::automatic;
   Choice choice = Choice::warm_start;  ///< least_torque is refused here

@@ -38,6 +38,14 @@ Solver choose_convex(const StandardForm& form) {
 
 }  // namespace
 
+bool take_spent(int iterations, SolverOptions& options) {
+  options.max_factorizations -= iterations;
+  options.max_sweeps -= iterations;
+  const bool own = options.max_pivots == 0;  // the program's bound, which is no one's for the whole solve
+  if (!own) options.max_pivots -= iterations;
+  return options.max_factorizations > 0 && options.max_sweeps > 0 && (own || options.max_pivots > 0);
+}
+
 Solver choose_solver(const StandardForm& form, Solver solver) {
   if (solver != Solver::automatic) return solver;
   switch (form.family) {
@@ -71,6 +79,7 @@ bool try_lemke(StandardForm& form, int edges, const SolveOptions& options, Solve
   if (p.contacts() * (edges + 2) + 2 * p.bounded_rows() > kLemkeSize) return false;
   SolverOptions lemke = options;
   lemke.solver = Solver::lemke;
+  if (!take_spent(out.iterations, lemke)) return false;
   for (GrowVector* x : {&w.fallback.ray, &w.fallback.motion, &w.fallback.multipliers}) x->resize(0);
   const int own = form.edges;
   form.edges = edges;
@@ -89,7 +98,8 @@ void decide_polygon(StandardForm& form, const SolveOptions& options, SolveWorksp
 // The solution over a polygon may show the disc's active set of stick and slip.
 void decide_disc(StandardForm& form, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
   constexpr int kEdges = 8;  // 12 and 16 show no more: of 1500 random problems under each of three laws the same are solved by any of them
-  if (try_lemke(form, kEdges, options, w, out)) polish_disc(form.problem, w.fallback, w.interior, out);
+  if (!try_lemke(form, kEdges, options, w, out)) return;
+  polish_disc(form.problem, w.fallback, options.max_factorizations - out.iterations, w.interior, out);
 }
 
 // The interior point can stall on degenerate problems. Lemke's path knows no infinite friction.
@@ -227,6 +237,7 @@ void solve_by_dense_fallback(const ReducedProblem& p, SolveOptions options, Solv
   w.first = out;
   const Solver solver = p.bounded_rows() == 0 && w.form.family == Family::associated ? Solver::goldfarb_idnani : Solver::active_set;
   options.warm_start = false;
+  if (!take_spent(out.iterations, options)) return;
   solve_in_form(p, options, solver, w, out);
   w.first.iterations = out.iterations += w.first.iterations;
   w.first.fallbacks = out.fallbacks = 1;

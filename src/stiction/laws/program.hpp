@@ -8,6 +8,9 @@ namespace stiction {
 
 constexpr bool is_prox(Solver solver) { return solver == Solver::jor || solver == Solver::sor; }
 
+/// Takes what other methods have spent from every bound of work; false when one has nothing left.
+bool take_spent(int iterations, SolverOptions& options);
+
 /// Terms and standard form of the problem into the workspace.
 void prepare(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& workspace);
 

@@ -74,16 +74,17 @@ Solution solve_alone(const Problem& problem, const SolveOptions& options) {
 
 // A second method for a point that its certificate refused: where impulses cancel, the active set's rows are met to the size of its terms
 // alone, and contacts that hardly give way beside rigid ones end in rounding. False when the program has none.
-bool solve_otherwise(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w) {
+bool solve_otherwise(const ReducedProblem& p, SolveOptions options, SolveWorkspace& w) {
   const int spent = w.impulses.iterations, fallbacks = w.impulses.fallbacks + 1;
+  if (!take_spent(spent, options)) return false;
   if (w.form.family == Family::energy && choose_solver(w.form, options.solver) == Solver::active_set) {
     solve_in_form(p, options, Solver::interior_point, w, w.impulses);
-  } else if (can_polish_convex(w.form) && w.form.problem.contacts() > 0 && spent < options.max_factorizations) {
+  } else if (can_polish_convex(w.form) && w.form.problem.contacts() > 0) {
     collect_impulses(w.form, w.terms, w.impulses.lambda, w.cone.lambda);
     w.cone.beta = w.impulses.beta;
     w.cone.motion.resize(0);
     w.cone.iterations = 0;
-    polish_convex(w.form, options.max_factorizations - spent, w.interior, w.cone);
+    polish_convex(w.form, options.max_factorizations, w.interior, w.cone);
     expand(p, w, w.cone, w.impulses);
   } else {
     return false;
@@ -116,11 +117,13 @@ void correct_for_defect(const ReducedProblem& p, const SolveOptions& options, So
   constexpr double kHelps = 0.5;
   while (solution.status == Status::inaccurate) {
     const double before = solution.certificate.worst();
+    SolveOptions left = options;
+    if (!take_spent(w.impulses.iterations, left)) return;
     w.uncorrected = w.impulses;
     w.without_defect.u_free.noalias() = p.defect * solution.impulses;
     w.without_defect.u_free += p.u_free;
     make_standard_form(w.without_defect, w.terms, w.form);
-    solve_prepared(w.without_defect, options, w, w.impulses);
+    solve_prepared(w.without_defect, left, w, w.impulses);
     make_standard_form(p, w.terms, w.form);
     w.impulses.iterations += w.uncorrected.iterations;
     complete(p, options, w, solution);

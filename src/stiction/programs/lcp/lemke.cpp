@@ -91,9 +91,10 @@ End follow_paths(const ConstMatrix& M, const ConstVector& q, const LemkeOptions&
   path.max_pivots = options.max_pivots > 0 ? options.max_pivots : usual;
   const End first = follow(M, q, path, ws, solution);
   const double tie = path.tie_tolerance;
-  path.max_pivots = std::min(path.max_pivots, usual);
   path.pivot_tolerance *= 0.01;
   for (int k = 0; k < 8 && !solved(solution, options) && !solution.infeasible; ++k) {
+    path.max_pivots = options.max_pivots > 0 ? std::min(options.max_pivots - solution.pivots, usual) : usual;
+    if (path.max_pivots <= 0) return End::pivot_limit;
     path.covering = k / 2;
     path.rule = k % 2 == 0 ? TieRule::largest_pivot : TieRule::lexicographic;
     path.tie_tolerance = tie * (k % 2 == 0 ? 10.0 : 1e-3);

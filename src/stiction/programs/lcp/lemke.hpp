@@ -27,7 +27,7 @@ namespace stiction {
 
 struct LemkeOptions {
   double tolerance = 1e-12;  ///< largest `residual` that counts as solved
-  int max_pivots = 0;        ///< on the first path, 0 means 200 + 10 n; a fall-back path gets at most that default
+  int max_pivots = 0;        ///< of all paths together; 0 means 200 + 10 n of each, which is the most that a fall-back path gets
 };
 
 /// Memory of `lemke`, reused between calls; allocates only when n exceeds every earlier n.

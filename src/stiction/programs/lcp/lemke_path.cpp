@@ -212,7 +212,7 @@ LemkePath::End LemkePath::run(int& pivots) {
     refine_point();
     ++pivots;
     if (leaving == 2 * n_) return End::basis;
-    if (count >= options_.max_pivots) return End::pivot_limit;
+    if (count + 1 >= options_.max_pivots) return End::pivot_limit;
     entering_ = complement(leaving);
   }
 }

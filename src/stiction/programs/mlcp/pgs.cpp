@@ -57,7 +57,8 @@ Status pgs(const Mlcp& p, const PgsOptions& options, PgsWorkspace& ws, MlcpSolut
   while (s.status == Status::iteration_limit) {
     if (s.residual <= options.tolerance) s.status = Status::solved;
     if (s.status == Status::solved || s.sweeps >= options.max_sweeps) break;
-    for (int k = 0; k < kCheckEvery && s.status == Status::iteration_limit; ++k, ++s.sweeps) {
+    const int sweeps = std::min(kCheckEvery, options.max_sweeps - s.sweeps);
+    for (int k = 0; k < sweeps && s.status == Status::iteration_limit; ++k, ++s.sweeps) {
       if (!sweep(p, ws, s)) s.status = Status::infeasible;
     }
     s.residual = mlcp_residual(p, ws.norms, ws.x, ws.y, ws.w);
