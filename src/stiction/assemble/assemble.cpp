@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "stiction/assemble/equality_rows.hpp"
 #include "stiction/assemble/overlap_filter.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/base/ranges.hpp"
 #include "stiction/model/cut_joints.hpp"
 
 namespace stiction {
@@ -263,6 +266,39 @@ CollisionScene unfiltered_scene(const World& world, double friction, std::span<c
 }
 
 }  // namespace
+
+namespace {
+
+void validate_pair(const PairMaterial& pair, int bodies, const std::string& name) {
+  const auto require_body = [&](const char* member, int body, bool any) {
+    if ((body >= -1 && body < bodies) || (any && body == kAnyBody)) return;
+    throw InvalidArgument(fmt::format("{}.{}", name, member),
+                          fmt::format("a body in [0, {}), -1 for the world{}", bodies, any ? ", or kAnyBody" : ""),
+                          fmt::format("{}", body));
+  };
+  require_body("body_a", pair.body_a, false);
+  require_body("body_b", pair.body_b, true);
+  if (pair.mu) require_friction(name + ".mu", *pair.mu);
+  if (pair.restitution) require_share(name + ".restitution", *pair.restitution);
+  if (pair.law) require_law(name + ".law", *pair.law);
+  if (pair.material) validate(*pair.material, name + ".material");
+}
+
+}  // namespace
+
+void validate(const World& world, const AssembleOptions& options) {
+  require_positive("assemble.dt", options.dt);
+  if (options.friction) require_friction("assemble.friction", *options.friction);
+  if (options.material) validate(*options.material, "assemble.material");
+  for (std::size_t i = 0; i < options.pairs.size(); ++i)
+    validate_pair(options.pairs[i], static_cast<int>(world.bodies().size()), fmt::format("assemble.pairs[{}]", i));
+  require_law("assemble.law", options.law);
+  if (!(options.limit_reach >= 0.0))
+    throw InvalidArgument("assemble.limit_reach", "a number >= 0 or infinity", fmt::format("{}", options.limit_reach));
+  require_share("assemble.spring_ahead", options.spring_ahead);
+  require_share("assemble.damping_share", options.damping_share);
+  require_share("assemble.loop_recovery", options.loop_recovery);
+}
 
 CollisionScene make_scene(const World& world, double friction, std::span<const double> restitution) {
   if (!restitution.empty()) {

@@ -48,13 +48,16 @@ struct AssembleOptions {
   double loop_recovery = 1.0;               ///< γ in [0, 1]: share of a loop's error undone per step (equality_rows.hpp)
 };
 
+/// Throws InvalidArgument on numbers out of range and on bodies that the world does not have. Drives: validate of joint_drives.hpp.
+void validate(const World& world, const AssembleOptions& options);
+
 /// Every geometry of the world's bodies. `friction` is used where the file names none; `restitution` has one value per body, or is
 /// empty for zero. Who may collide is as the world says, less the links that overlap by design (overlap_filter.hpp), which are named in
 /// the scene's `warnings`.
 CollisionScene make_scene(const World& world, double friction, std::span<const double> restitution = {});
 
-/// Fills `problem` at (q, v) for the generalised forces `tau` (nv; N, N m) applied over the step. `data` is updated at (q, v);
-/// contacts carry world positions. prescribed rows are left empty.
+/// The options are valid. Fills `problem` at (q, v) for the generalised forces `tau` (nv; N, N m) applied over the step. `data` is updated
+/// at (q, v); contacts carry world positions. prescribed rows are left empty.
 void assemble(const World& world, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& q,
               const Eigen::Ref<const Eigen::VectorXd>& v, const Eigen::Ref<const Eigen::VectorXd>& tau,
               std::span<const ContactPoint> contacts, const AssembleOptions& options, ContactProblem& problem);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/ranges.hpp"
 
 namespace stiction {
 
@@ -41,6 +42,9 @@ std::string impact_order_names() { return fmt::format("{}", fmt::join(kOrderName
 std::string_view to_string(EventKind kind) { return kEventNames[static_cast<std::size_t>(kind)]; }
 
 void validate(const EventOptions& options) {
+  require_listed("events.integrator", options.integrator, kIntegrators.back());
+  require_listed("events.impact", options.impact, ImpactModel::poisson);
+  require_listed("events.order", options.order, ImpactOrder::sequential);
   require_positive("events.time_tolerance", options.time_tolerance);
   require_positive("events.rest_speed", options.rest_speed);
   require_positive("events.integration_tolerance", options.integration_tolerance);

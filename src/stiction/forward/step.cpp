@@ -30,6 +30,9 @@ void forget_measures(const StepReport& before, StepReport& report) {
 }
 
 std::vector<double> body_reach(const World& world, const CollisionScene& scene) {
+  if (scene.bodies() > static_cast<int>(world.bodies().size()))
+    throw InvalidArgument("scene", "geometries of the world's bodies, " + std::to_string(world.bodies().size()),
+                          "of " + std::to_string(scene.bodies()) + " bodies");
   std::vector<double> reach(world.bodies().size(), 0.0);
   for (int i = 0; i < static_cast<int>(scene.geometries().size()); ++i) {
     const SceneGeometry& g = scene.geometries()[i];
@@ -398,6 +401,7 @@ void Stepper::drive_torques(const Drives& drives, Eigen::VectorXd& tau) const {
 
 StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {
   require_within_reach("q", state.q);
+  if (!std::isfinite(state.time)) throw InvalidArgument("state.time", "a finite number", std::to_string(state.time));
   StepReport report;
   report.status = Status::solved;
   start_ = state;

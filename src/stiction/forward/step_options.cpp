@@ -33,9 +33,8 @@ void validate_events(const World& world, const StepOptions& options) {
 }
 
 void validate_ranges(const StepOptions& options) {
-  require_positive("assemble.dt", options.assemble.dt);
   validate(options.contact);
-  require_share("assemble.loop_recovery", options.assemble.loop_recovery);
+  require_listed("scheme", options.scheme, kSchemes.back());
   validate(options.events);
   const int most = options.scheme == Scheme::event_driven ? 1 : 1'000'000;  // events cut a step as it is
   if (options.sub_steps < 1 || options.sub_steps > most)
@@ -71,6 +70,7 @@ void validate(const World& world, Scheme scheme, const Drives& drives) {
 }
 
 void validate(const World& world, const StepOptions& options) {
+  validate(world, options.assemble);
   validate_ranges(options);
   validate_events(world, options);
   validate(world, options.scheme, options.assemble.drives);

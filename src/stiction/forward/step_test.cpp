@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/forward/test_worlds.hpp"
 
 namespace stiction::step_test {
 namespace {
@@ -493,6 +494,78 @@ TEST(Stepper, BadInputNamesTheArgument) {
   bad = options_with(Law::coulomb_cone);
   bad.acceptable = std::nan("");
   EXPECT_THROW(stepper.set_options(bad), InvalidArgument);
+}
+
+template <class Call>
+void expect_refused(const std::string& argument, Call call) {
+  try {
+    call();
+    ADD_FAILURE() << argument << " was taken";
+  } catch (const InvalidArgument& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with(argument + ":")) << argument << ": " << error.what();
+  }
+}
+
+TEST(Stepper, OptionsOutOfRangeAreRefusedByName) {
+  const World world = box_on_ground(0.05);
+  const auto refuses = [&](const std::string& argument, auto edit) {
+    StepOptions options = options_with(Law::coulomb_cone);
+    edit(options);
+    expect_refused(argument, [&] { stepper_for(world, options); });
+  };
+  const auto pair = [](auto edit) {
+    return [edit](StepOptions& options) {
+      PairMaterial second{1, 0, {}, {}, {}, {}};
+      edit(second);
+      options.assemble.pairs = {PairMaterial{1, 0, 0.3, 0.5, Law::moreau, ContactMaterial{}}, second};
+    };
+  };
+  for (const double value : {std::nan(""), -1.0, -kInfinity}) {
+    refuses("assemble.friction", [&](StepOptions& o) { o.assemble.friction = value; });
+    refuses("assemble.limit_reach", [&](StepOptions& o) { o.assemble.limit_reach = value; });
+    refuses("assemble.pairs[1].mu", pair([&](PairMaterial& p) { p.mu = value; }));
+  }
+  for (const double value : {std::nan(""), -1.0, -kInfinity, kInfinity, 1.5}) {
+    refuses("assemble.spring_ahead", [&](StepOptions& o) { o.assemble.spring_ahead = value; });
+    refuses("assemble.damping_share", [&](StepOptions& o) { o.assemble.damping_share = value; });
+    refuses("assemble.pairs[1].restitution", pair([&](PairMaterial& p) { p.restitution = value; }));
+    refuses("assemble.material.restitution_tangential",
+            [&](StepOptions& o) { o.assemble.material.emplace().restitution_tangential = value; });
+  }
+  for (const double value : {std::nan(""), -50.0, kInfinity}) {
+    for (const MaterialField& field : kMaterialFields) {
+      refuses("assemble.material." + std::string(field.name), [&](StepOptions& o) { o.assemble.material.emplace().*field.member = value; });
+      refuses("assemble.pairs[1].material." + std::string(field.name),
+              pair([&](PairMaterial& p) { p.material.emplace().*field.member = value; }));
+    }
+  }
+  for (const int body : {-3, -2, 2, 77}) refuses("assemble.pairs[1].body_a", pair([&](PairMaterial& p) { p.body_a = body; }));
+  for (const int body : {-3, 2, 77}) refuses("assemble.pairs[1].body_b", pair([&](PairMaterial& p) { p.body_b = body; }));
+  for (const int number : {-1, 99}) {
+    refuses("assemble.pairs[1].law", pair([&](PairMaterial& p) { p.law = static_cast<Law>(number); }));
+    refuses("assemble.law", [&](StepOptions& o) { o.assemble.law = static_cast<Law>(number); });
+    refuses("law", [&](StepOptions& o) { o.contact.law = static_cast<Law>(number); });
+    refuses("solver", [&](StepOptions& o) { o.contact.solver = static_cast<Solver>(number); });
+    refuses("choice", [&](StepOptions& o) { o.contact.choice = static_cast<Choice>(number); });
+    refuses("variant", [&](StepOptions& o) { o.contact.variant = static_cast<PyramidVariant>(number); });
+    refuses("viscous_slip", [&](StepOptions& o) { o.contact.viscous_slip = static_cast<ViscousSlip>(number); });
+    refuses("scheme", [&](StepOptions& o) { o.scheme = static_cast<Scheme>(number); });
+    refuses("events.integrator", [&](StepOptions& o) { o.events.integrator = static_cast<Integrator>(number); });
+  }
+  StepOptions allowed = options_with(Law::coulomb_cone);
+  allowed.assemble.limit_reach = kInfinity;
+  allowed.assemble.friction = kInfinity;
+  pair([](PairMaterial& p) { p.body_b = kAnyBody; })(allowed);
+  EXPECT_NO_THROW(stepper_for(world, allowed));
+}
+
+TEST(Stepper, TakesASceneAndATimeOfItsOwnWorld) {
+  const World world = box_on_ground(0.05);
+  expect_refused("scene", [&] { Stepper(world, make_scene(falling_boxes(3), 0.5), options_with(Law::coulomb_cone)); });
+  Stepper stepper = stepper_for(world, options_with(Law::coulomb_cone));
+  State state = initial_state(world);
+  state.time = std::nan("");
+  expect_refused("state.time", [&] { stepper.step(VectorXd::Zero(6), state); });
 }
 
 }  // namespace

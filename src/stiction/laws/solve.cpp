@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/ranges.hpp"
 #include "stiction/laws/program.hpp"
 #include "stiction/laws/solve_memory.hpp"
 #include "stiction/problem/contact_checks.hpp"
@@ -133,6 +134,14 @@ void correct_for_defect(const ReducedProblem& p, const SolveOptions& options, So
   }
 }
 
+void require_listed_all(const SolveOptions& options) {
+  require_law("law", options.law);
+  require_listed("solver", options.solver, kSolvers.back());
+  require_listed("choice", options.choice, Choice::least_torque);
+  require_listed("variant", options.variant, PyramidVariant::anitescu_potra);
+  require_listed("viscous_slip", options.viscous_slip, ViscousSlip::before);
+}
+
 void require_solver(const LawMix& law, const SolveOptions& options) {
   if (can_solve(law, options.solver)) return;
   throw InvalidArgument("solver", "one that takes all the laws of the mixture", fmt::format("'{}'", to_string(options.solver)));
@@ -172,6 +181,7 @@ void validate_for(std::span<const Law> laws, const SolveOptions& options) {
 }  // namespace
 
 void validate(const SolveOptions& options) {
+  require_listed_all(options);
   if (!can_solve(options.law, options.solver)) {
     throw InvalidArgument("solver", fmt::format("a solver of law {}", to_string(options.law)),
                           fmt::format("'{}'", to_string(options.solver)));
@@ -179,7 +189,11 @@ void validate(const SolveOptions& options) {
   validate_for(std::span(&options.law, 1), options);
 }
 
-void validate(const SolveOptions& options, const std::vector<Law>& laws) { laws.empty() ? validate(options) : validate_for(laws, options); }
+void validate(const SolveOptions& options, const std::vector<Law>& laws) {
+  if (laws.empty()) return validate(options);
+  require_listed_all(options);
+  validate_for(laws, options);
+}
 
 void solve_reduced(const ReducedProblem& p, const SolveOptions& options, SolveWorkspace& w, Impulses& out) {
   prepare(p, options, w);

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/ranges.hpp"
 
 namespace stiction {
 
@@ -16,20 +17,6 @@ constexpr std::array<std::string_view, kLaws.size()> kNames{
 #include "stiction/problem/laws.def"
 #undef STICTION_LAW
 };
-
-void validate_material(std::size_t i, const ContactMaterial& m) {
-  for (const MaterialField& field : kMaterialFields) {
-    const double value = m.*field.member;
-    if (!(value >= 0.0) || std::isinf(value))
-      throw InvalidArgument(fmt::format("material[{}].{}", i, field.name), "a finite number >= 0", fmt::format("{}", value));
-  }
-  if (m.restitution_tangential > 1.0)
-    throw InvalidArgument(fmt::format("material[{}].restitution_tangential", i), "a number in [0, 1]",
-                          fmt::format("{}", m.restitution_tangential));
-  if (m.stiction_speed == 0.0) throw InvalidArgument(fmt::format("material[{}].stiction_speed", i), "a number > 0", "0");
-  if (!std::isfinite(m.spring[0]) || !std::isfinite(m.spring[1]))
-    throw InvalidArgument(fmt::format("material[{}].spring", i), "finite numbers", fmt::format("{}, {}", m.spring[0], m.spring[1]));
-}
 
 void require_one_per_contact(std::string_view argument, std::size_t size, std::ptrdiff_t contacts) {
   if (size != 0) require_size(argument, static_cast<Eigen::Index>(size), contacts);
@@ -42,10 +29,29 @@ const ContactMaterial& material_of(const std::vector<ContactMaterial>& material,
   return material.empty() ? none : material[i];
 }
 
+void validate(const ContactMaterial& m, std::string_view argument) {
+  const auto refuse = [&](std::string_view field, std::string_view expected, const std::string& actual) {
+    throw InvalidArgument(fmt::format("{}.{}", argument, field), expected, actual);
+  };
+  for (const MaterialField& field : kMaterialFields) {
+    const double value = m.*field.member;
+    if (!(value >= 0.0) || std::isinf(value)) refuse(field.name, "a finite number >= 0", fmt::format("{}", value));
+  }
+  if (m.restitution_tangential > 1.0) refuse("restitution_tangential", "a number in [0, 1]", fmt::format("{}", m.restitution_tangential));
+  if (m.stiction_speed == 0.0) refuse("stiction_speed", "a number > 0", "0");
+  if (!std::isfinite(m.spring[0]) || !std::isfinite(m.spring[1]))
+    refuse("spring", "finite numbers", fmt::format("{}, {}", m.spring[0], m.spring[1]));
+}
+
+void require_law(std::string_view argument, Law law) { require_listed(argument, law, kLaws.back()); }
+
 void validate_contact_laws(std::span<const Law> laws, std::span<const ContactMaterial> material, std::ptrdiff_t contacts) {
   require_one_per_contact("laws", laws.size(), contacts);
   require_one_per_contact("material", material.size(), contacts);
-  for (std::size_t i = 0; i < material.size(); ++i) validate_material(i, material[i]);
+  for (std::size_t i = 0; i < laws.size(); ++i) {
+    if (laws[i] < kLaws.front() || laws[i] > kLaws.back()) require_law(fmt::format("laws[{}]", i), laws[i]);
+  }
+  for (std::size_t i = 0; i < material.size(); ++i) validate(material[i], fmt::format("material[{}]", i));
 }
 
 std::string_view to_string(Law law) { return kNames[static_cast<std::size_t>(law)]; }

@@ -73,6 +73,11 @@ static_assert(sizeof(ContactMaterial) == (kMaterialFields.size() + 2) * sizeof(d
 /// Material of contact i; the default where no contact has any. The vector outlives the result.
 const ContactMaterial& material_of(const std::vector<ContactMaterial>& material, int i);
 
+/// In range. Throws InvalidArgument naming the field of `argument`.
+void validate(const ContactMaterial& material, std::string_view argument);
+/// Throws InvalidArgument on a number that names none.
+void require_law(std::string_view argument, Law law);
+
 /// One entry per contact or none, materials in range. Throws InvalidArgument naming contact and field.
 void validate_contact_laws(std::span<const Law> laws, std::span<const ContactMaterial> material, std::ptrdiff_t contacts);
 

@@ -117,7 +117,7 @@ class SceneReader {
 
   static ContactMaterial material_of(Table& t, ContactMaterial m) {
     for (const MaterialField& field : kMaterialFields) m.*field.member = t.number(std::string(field.name).c_str(), m.*field.member);
-    validate_contact_laws({}, {&m, 1}, 1);
+    validate(m, "material[0]");
     return m;
   }
 
