@@ -55,6 +55,7 @@ void require_joints(std::string_view desired_name, const Ref& desired, std::stri
 
 void joint_reference(const JointControlOptions& options, const DesiredMotion& desired, const Ref& q, const Ref& v, const Ref& a_extra,
                      JointControlState& state, JointReference& reference) {
+  require_positive("lookahead", options.lookahead);
   feed_back(options, desired, q, v, state, reference.a);
   require_finite("desired.a", desired.a);
   reference.a += desired.a;
@@ -70,6 +71,7 @@ void joint_pid(const JointControlOptions& options, const DesiredMotion& desired,
 
 SensedForces::SensedForces(Eigen::Index size, int delay) {
   if (delay < 1) throw InvalidArgument("delay", "at least 1", std::to_string(delay));
+  if (size < 0) throw InvalidArgument("size", "at least 0", std::to_string(size));
   samples_.assign(delay, Eigen::VectorXd::Zero(size));
 }
 

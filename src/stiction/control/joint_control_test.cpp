@@ -193,5 +193,42 @@ TEST(JointControl, APeriodDoesNotAllocate) {
   EXPECT_EQ(allocation_count(), before);
 }
 
+TEST(JointControl, RefusesOptionsThatAreNoNumbers) {
+  const DesiredMotion desired(2);
+  const Eigen::VectorXd q = Eigen::VectorXd::Zero(2), none;
+  JointControlOptions good;
+  good.feedback = PidGains::uniform(2, 1.0, 1.0, 1.0);
+  const auto refuses = [&](const JointControlOptions& options) {
+    JointControlState state;
+    JointReference reference;
+    EXPECT_THROW(joint_reference(options, desired, q, q, none, state, reference), InvalidArgument);
+  };
+  const auto both_refuse = [&](const JointControlOptions& options) {
+    refuses(options);
+    JointControlState state;
+    Eigen::VectorXd tau;
+    EXPECT_THROW(joint_pid(options, desired, q, q, none, state, tau), InvalidArgument);
+  };
+  for (const double value : {std::nan(""), -1.0}) {
+    JointControlOptions bad = good;
+    bad.feedback.kp[1] = value;
+    both_refuse(bad);
+    bad = good;
+    bad.feedback.integral_limit = value;
+    both_refuse(bad);
+    bad = good;
+    bad.dt = value;
+    both_refuse(bad);
+    bad = good;
+    bad.lookahead = value;
+    refuses(bad);
+  }
+  JointControlOptions bad = good;
+  bad.feedback.kv.resize(1);
+  both_refuse(bad);
+}
+
+TEST(SensedForces, RefusesSizesBelowZero) { EXPECT_THROW(SensedForces(-1, 1), InvalidArgument); }
+
 }  // namespace
 }  // namespace stiction::joint_control_test

@@ -28,6 +28,7 @@ void validate(const PidGains& gains) {
 
 void pid(const PidGains& gains, const Eigen::Ref<const Eigen::VectorXd>& error, const Eigen::Ref<const Eigen::VectorXd>& error_rate,
          double dt, PidState& state, Eigen::Ref<Eigen::VectorXd> u, std::span<const signed char> saturation) {
+  validate(gains);
   const Eigen::Index n = gains.size();
   require_size("error", error.size(), n);
   require_size("error_rate", error_rate.size(), n);

@@ -66,6 +66,7 @@ Stepper::Stepper(World world, CollisionScene scene, const StepOptions& options)
 
 void Stepper::set_options(const StepOptions& options) {
   validate(world_, options);
+  prepared_ = false;
   options_ = options;
   options_.assemble.law = options.contact.law;
   options_.assemble.spring_ahead = row_of(options.scheme).spring_ahead;
@@ -122,12 +123,14 @@ JointEnergy::Progress Stepper::balance_energy() {
 }
 
 void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau) {
+  prepared_ = false;
   require_within_reach("q", state.q);
   assemble_.dt = part();
   update_at(state);
   detect();
   assemble_rows(tau, false);
   if (leave_to_next_step(problem_, options_.contact.law, world_.gravity().norm(), contacts_)) assemble_rows(tau, false);
+  prepared_ = true;
 }
 
 void Stepper::assemble_rows(const Torques& asked, bool prepared) {
@@ -402,6 +405,11 @@ void Stepper::drive_torques(const Drives& drives, Eigen::VectorXd& tau) const {
 StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {
   require_within_reach("q", state.q);
   if (!std::isfinite(state.time)) throw InvalidArgument("state.time", "a finite number", std::to_string(state.time));
+  const auto is = [](const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return a.size() == b.size() && a == b; };
+  if (prepared && !(prepared_ && is(state.q, from_.q) && is(state.v, from_.v)))
+    throw InvalidArgument("prepared", "true only after prepare at this state",
+                          prepared_ ? "another state" : "no prepare since the last step");
+  prepared_ = false;
   StepReport report;
   report.status = Status::solved;
   start_ = state;

@@ -118,7 +118,8 @@ class Stepper {
   /// Everything short of solving, where the scheme evaluates it: kinematics, contacts, and the contact problem for tau (nv). What a
   /// predictive controller needs before it chooses tau.
   void prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau);
-  /// Solves for tau (nv) and advances the state. `prepared`: `prepare` was just called at this state (any tau, the same drives).
+  /// Solves for tau (nv) and advances the state. `prepared`: `prepare` was just called at this state (any tau, the same options and
+  /// drives); throws InvalidArgument where it was not.
   StepReport step(const Eigen::Ref<const Eigen::VectorXd>& tau, State& state, bool prepared = false);
 
   /// Writes what the next step depends on beside options, drives and state, or reads it into a stepper of the same world and options, which
@@ -201,6 +202,7 @@ class Stepper {
   ContactSprings springs_, start_springs_;
   std::optional<EnergyMomentum> implicit_;  ///< of that scheme alone
   std::optional<EventDriven> events_;       ///< the same
+  bool prepared_ = false;                   ///< `from_` is the state of a `prepare` that no step has used
   bool cold_ = true;                        ///< nothing of an earlier step may enter the next one
 };
 

@@ -568,5 +568,19 @@ TEST(Stepper, TakesASceneAndATimeOfItsOwnWorld) {
   expect_refused("state.time", [&] { stepper.step(VectorXd::Zero(6), state); });
 }
 
+TEST(Stepper, PreparedIsAPromiseThatIsChecked) {
+  const World world = box_on_ground(0.05);
+  Stepper stepper = stepper_for(world, options_with(Law::coulomb_cone));
+  State state = initial_state(world);
+  const VectorXd none = VectorXd::Zero(6);
+  expect_refused("prepared", [&] { stepper.step(none, state, true); });
+  stepper.prepare(state, none);
+  State other = state;
+  other.v[0] = 3.0;
+  expect_refused("prepared", [&] { stepper.step(none, other, true); });
+  EXPECT_TRUE(stepper.step(none, state, true).accepted);
+  expect_refused("prepared", [&] { stepper.step(none, state, true); });
+}
+
 }  // namespace
 }  // namespace stiction::step_test

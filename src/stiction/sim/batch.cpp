@@ -55,6 +55,7 @@ void Batch::restart(int run, const State& state) {
 
 void Batch::step(int repeat, const Command& command, const std::function<void()>& poll) {
   if (repeat < 1) throw InvalidArgument("repeat", "a number >= 1", fmt::format("{}", repeat));
+  if (!command) throw InvalidArgument("command", "a function", "none");
   const auto work = [&](int i, int /*worker*/) {
     Run& run = *all_[i];
     int& count = taken[i];

@@ -93,6 +93,7 @@ TEST(Batch, PassesOnWhatACommandThrowsAndSaysWhatDoesNotFit) {
   batch.step(1, [](int, const Simulation&, VectorXd&) {});
   EXPECT_THAT(batch.taken, testing::Each(1));
   EXPECT_THROW(batch.step(0, [](int, const Simulation&, VectorXd&) {}), InvalidArgument);
+  EXPECT_THROW(batch.step(1, {}), InvalidArgument);
   EXPECT_THROW(batch.restart(4, scene.start), InvalidArgument);
   State bad = scene.start;
   bad.q.setZero();  // no quaternion

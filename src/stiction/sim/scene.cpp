@@ -383,6 +383,12 @@ void Scene::held_torques(const State& state, VectorXd& tau) const {
 }
 
 void set_velocity(const World& world, int body, const Vector3d& linear, const Vector3d& angular, State& state) {
+  const int bodies = static_cast<int>(world.bodies().size());
+  if (body < 0 || body >= bodies) throw InvalidArgument("body", fmt::format("an index in [0, {})", bodies), fmt::format("{}", body));
+  require_finite("linear", linear);
+  require_finite("angular", angular);
+  require_size("state.q", state.q.size(), world.nq());
+  require_size("state.v", state.v.size(), world.nv());
   const auto at = std::ranges::find_if(world.joints(), [&](const Joint& j) { return j.body == body && j.kind == JointKind::free; });
   if (at == world.joints().end()) {
     const std::string& name = world.bodies()[body].name;

@@ -127,6 +127,20 @@ TEST(SceneBodies, MassIsThatOfTheShapes) {
   EXPECT_EQ(given.inertia(0, 1), 0.1);
 }
 
+TEST(SceneBodies, VelocitiesAreOfABodyOfTheWorld) {
+  Scene scene = load_scene("stack");
+  const World& world = scene.world;
+  const int body = world.joints().front().body;
+  const Eigen::Vector3d one(1.0, 0.0, 0.0), none = Eigen::Vector3d::Zero();
+  set_velocity(world, body, one, none, scene.start);
+  EXPECT_NEAR(scene.start.v.head<3>().norm(), 1.0, 1e-12);
+  for (const int other : {-1, 99}) EXPECT_THROW(set_velocity(world, other, one, none, scene.start), InvalidArgument);
+  EXPECT_THROW(set_velocity(world, body, one * std::nan(""), none, scene.start), InvalidArgument);
+  EXPECT_THROW(set_velocity(world, body, one, one * kInfinity, scene.start), InvalidArgument);
+  State empty;
+  EXPECT_THROW(set_velocity(world, body, one, none, empty), InvalidArgument);
+}
+
 TEST(ScenePairs, ErrorsNameTheKey) {
   expect_error("[[pair]]\na = \"ground\"\nb = \"sled\"\n", "'sled'");
   expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\nfriction = -1.0\n", "friction");
