@@ -2,6 +2,9 @@
 #   One folder, one static library `stiction_NAME` of every .cpp below it, and one test executable `NAME_tests` of every
 #   *_test.cpp. A room links only to the rooms that stand above it in src/stiction/CMakeLists.txt. Files of a room are compiled together:
 #   names in their anonymous namespaces differ; a test keeps its own in a namespace called as its file.
+# Layout and allocation of Eigen's types, whatever instruction set or sanitizer a compiler is asked for: base/eigen_layout.hpp holds all to it.
+set(STICTION_EIGEN_LAYOUT EIGEN_MAX_ALIGN_BYTES=16 EIGEN_MALLOC_ALREADY_ALIGNED=1)
+add_compile_definitions(${STICTION_EIGEN_LAYOUT})
 add_library(stiction_flags INTERFACE)
 target_compile_options(stiction_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror
                        -Wno-maybe-uninitialized  # GCC 12 sees uninitialised members in every std::variant that is moved
@@ -12,8 +15,6 @@ if(STICTION_SANITIZE)
   target_compile_options(stiction_flags INTERFACE -fsanitize=${STICTION_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
                          -fno-sanitize=null,alignment,object-size,pointer-overflow,nonnull-attribute,returns-nonnull-attribute)
   target_link_options(stiction_flags INTERFACE -fsanitize=${STICTION_SANITIZE})
-  # The address sanitizer makes Eigen pad its allocations by hand, which the libraries that free them were not compiled for.
-  add_compile_definitions(EIGEN_MALLOC_ALREADY_ALIGNED=1)
 endif()
 
 # Parsing Eigen, fmt and GoogleTest is most of what a short file costs: they are parsed once per set of flags. A file still includes what it uses.
@@ -72,6 +73,7 @@ function(stiction_room name)
     target_include_directories(stiction_${name} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
     target_link_libraries(stiction_${name} INTERFACE ${ROOM_LINKS} Eigen3::Eigen)
   endif()
+  target_compile_definitions(stiction_${name} INTERFACE ${STICTION_EIGEN_LAYOUT})
   if(STICTION_TESTS AND tests)
     add_executable(${name}_tests ${tests})
     target_link_libraries(${name}_tests PRIVATE stiction_${name} ${ROOM_PRIVATE_LINKS} ${ROOM_TEST_LINKS} stiction_flags GTest::gtest_main GTest::gmock fmt::fmt

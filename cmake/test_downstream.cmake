@@ -1,11 +1,29 @@
-# Installs the package into a folder of the build, builds examples/downstream against it alone, and runs it.
+# Installs the package into a folder of the build, builds examples/downstream against it alone, and runs it: for wider vectors than the
+# library was built for where this processor has them, which the package's definitions allow. Without them a header must refuse.
 function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 set(folder ${BUILD}/downstream)
 file(REMOVE_RECURSE ${folder})
+set(wide)
+if(EXISTS /proc/cpuinfo)
+  file(STRINGS /proc/cpuinfo wide REGEX "avx2" LIMIT_COUNT 1)
+endif()
+set(flags)
+if(wide)
+  set(flags -mavx2)
+endif()
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${folder}/prefix --component dev)
 run(${CMAKE_COMMAND} -E env CMAKE_PREFIX_PATH=${folder}/prefix:${PREFIX} ${CMAKE_COMMAND} -S ${SOURCE}/examples/downstream -B ${folder}/build
-    -G Ninja -DCMAKE_MAKE_PROGRAM=${NINJA} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Release)
+    -G Ninja -DCMAKE_MAKE_PROGRAM=${NINJA} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=${flags})
 run(${CMAKE_COMMAND} --build ${folder}/build)
 run(${folder}/build/drop)
+if(wide)
+  file(GLOB headers ${folder}/prefix/include/stiction-*)
+  file(WRITE ${folder}/bare.cpp "#include \"stiction/base/errors.hpp\"\n")
+  execute_process(COMMAND ${CXX} -std=c++20 -mavx2 -fsyntax-only -I${headers} -isystem ${PREFIX}/include/eigen3 ${folder}/bare.cpp
+                  RESULT_VARIABLE failed ERROR_VARIABLE message)
+  if(NOT failed OR NOT message MATCHES "EIGEN_MAX_ALIGN_BYTES=16")
+    message(FATAL_ERROR "Another layout of Eigen's types was not refused:\n${message}")
+  endif()
+endif()

@@ -12,6 +12,8 @@
 
 #include <Eigen/Core>
 
+#include "stiction/base/eigen_layout.hpp"
+
 namespace stiction {
 
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

@@ -7,6 +7,8 @@
 
 #include <Eigen/Core>
 
+#include "stiction/base/eigen_layout.hpp"
+
 namespace stiction {
 
 /// Bad input to a public function. Numerical outcomes are a `Status`, never an exception.

@@ -10,6 +10,8 @@
 
 #include <Eigen/Core>
 
+#include "stiction/base/eigen_layout.hpp"
+
 namespace stiction {
 
 /// Column-major matrix of doubles. `resize` leaves the entries unspecified.

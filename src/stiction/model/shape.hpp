@@ -9,6 +9,8 @@
 
 #include <Eigen/Core>
 
+#include "stiction/base/eigen_layout.hpp"
+
 namespace stiction {
 
 struct Sphere {
