@@ -69,8 +69,11 @@ bool asks_for_motion(const ProblemView& p, const LawTerms& law) {
   });
 }
 
-// Largest velocity that the problem's own data speak of (m/s).
-double velocity_scale(const ProblemView& p) {
+bool takes_part(const InfeasibilityRay& ray, int contact) { return !ray.impulses.segment<3>(3 * contact).isZero(0.0); }
+
+// Largest velocity that the problem's own data speak of (m/s). A gap is closed by no more than its step only where its contact takes part:
+// of one that is open and far nothing has to move that fast.
+double velocity_scale(const ProblemView& p, const InfeasibilityRay& ray) {
   double scale = 0.0;
   for (const GrowVector* x : {&p.v, &p.b, &p.v_prescribed}) {
     if (x->size() > 0) scale = std::max(scale, x->cwiseAbs().maxCoeff());
@@ -78,19 +81,22 @@ double velocity_scale(const ProblemView& p) {
   for (int k = 0; k < p.M.blocks(); ++k) {
     for (int j = 0; j < p.M.block_size(k); ++j) scale = std::max(scale, std::abs(p.impulse[p.M.offset(k) + j]) / p.M.block(k)(j, j));
   }
-  for (const double gap : p.gap) scale = std::max(scale, gap / p.dt);
+  for (int i = 0; i < p.contacts(); ++i) {
+    if (takes_part(ray, i)) scale = std::max(scale, p.gap[i] / p.dt);
+  }
   return scale;
 }
 
 // The same in y (kg^½ m/s).
-double motion_scale(const ReducedProblem& p) {
+double motion_scale(const ReducedProblem& p, const InfeasibilityRay& ray) {
   double scale = largest_entry(p.y_free);
   const auto take = [&](double velocity, const BlockRows& rows, int group) {
     const double square = rows.group_square(group);
     if (square > 0.0) scale = std::max(scale, std::abs(velocity) / std::sqrt(square));
   };
   for (int i = 0; i < p.contacts(); ++i) {
-    take(std::max(p.u_free.segment<3>(3 * i).lpNorm<Eigen::Infinity>(), std::abs(p.offset[i])), p.Rt, i);
+    const double offset = takes_part(ray, i) ? std::abs(p.offset[i]) : 0.0;
+    take(std::max(p.u_free.segment<3>(3 * i).lpNorm<Eigen::Infinity>(), offset), p.Rt, i);
   }
   for (int j = 0; j < p.bounded_rows(); ++j) take(p.w_free[j], p.Bt, j);
   return scale;
@@ -251,14 +257,14 @@ double leftover(const ProblemView& p, const InfeasibilityRay& ray, Infeasibility
   p.J.add_transposed(ray.impulses, w.left);
   p.J_b.add_transposed(ray.bounded_impulses, w.left);
   for (std::size_t k = 0; k < p.prescribed.size(); ++k) w.left[p.prescribed[k]] += ray.prescribed_impulses[static_cast<Index>(k)];
-  return w.left.lpNorm<1>() * velocity_scale(p);
+  return w.left.lpNorm<1>() * velocity_scale(p, ray);
 }
 
 double leftover(const ReducedProblem& p, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
   w.left.setZero(p.rank_bound());
   p.Rt.add_transposed(ray.impulses, w.left);
   p.Bt.add_transposed(ray.bounded_impulses, w.left);
-  return w.left.lpNorm<1>() * motion_scale(p);
+  return w.left.lpNorm<1>() * motion_scale(p, ray);
 }
 
 // Work of a ray that proves something, otherwise zero.

@@ -69,6 +69,30 @@ TEST(Infeasibility, AGapIsTimeToClose) {
   EXPECT_EQ(solve(p, with(Law::coulomb_pyramid)).status, Status::solved);
 }
 
+// A third contact, 1000 km away: of what is open and takes no part nothing has to move at its gap over the step. All in
+// turned coordinates, so that momentum closes up to rounding alone.
+TEST(Infeasibility, AFarContactTakesNoProofAway) {
+  const ContactProblem near = vise(1e-3, -1e-3);
+  std::mt19937 rng(5);
+  std::normal_distribution<double> normal;
+  for (int trial = 0; trial < 20; ++trial) {
+    MatrixXd scale = MatrixXd::Identity(3, 3);
+    for (int k = 0; k < 2; ++k) scale.row(0) += normal(rng) * scale.row(k + 1);  // the block's coordinate runs with the walls
+    MatrixXd J(9, 3);
+    J.topRows(6) = near.J.to_dense() * scale;
+    J.bottomRows(3) = J.topRows(3);
+    ContactProblem p = make_contact_problem(scale.transpose() * scale, VectorXd::Zero(3), J, VectorXd::Constant(3, 0.5), near.dt);
+    p.prescribed = near.prescribed;
+    p.v_prescribed = near.v_prescribed;
+    p.gap[2] = 1e6;
+    for (const Law law : {Law::frictionless, Law::no_slip, Law::coulomb_pyramid}) {
+      const Solution s = solve(p, with(law));
+      EXPECT_EQ(s.status, Status::infeasible) << trial << " " << to_string(law);
+      EXPECT_TRUE(proves_infeasible(p, with(law), s.ray)) << trial << " " << to_string(law);
+    }
+  }
+}
+
 TEST(Infeasibility, FeetThatShallSplayWithoutSlip) {
   // A body on two driven feet, all sliding along x: no_slip asks both feet to stand still while they are told to part.
   MatrixXd J = MatrixXd::Zero(6, 4);
