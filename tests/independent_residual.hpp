@@ -68,7 +68,8 @@ class Residual {
     if (law == Law::sap) {
       const double time = h + m.dissipation_time;
       const double weight = (J.middleRows<3>(3 * i) * M.llt().solve(J.middleRows<3>(3 * i).transpose())).trace() / 3.0;
-      return {1.0 / (h * m.stiffness * time), m.regularization > 0.0 ? m.regularization : 1e-3 * weight, -p.gap[i] / time};
+      return {1.0 / (h * m.stiffness * time), m.regularization > 0.0 ? m.regularization : 1e-3 * weight,
+              -p.gap[i] / (p.gap[i] > 0.0 ? h : time)};
     }
     Soft out{0.0, 0.0, -offset(i)};
     if (law != Law::todorov) return out;

@@ -142,6 +142,7 @@ void Stepper::assemble_rows(const Torques& asked, bool prepared) {
     assemble(world_, data_, ahead_, at_.v, tau, contacts_, assemble_, problem_);
     if (implicit_) implicit_->close_loops(problem_);
     if (row_of(options_.scheme).midpoint) start_gaps_of_moreau();
+    let_slide_past(detection_allowance(), options_.contact.law, problem_);
   } else {
     require_finite("tau", tau);
     assemble_impulse(world_, data_, at_.q, at_.v, tau, assemble_, problem_);

@@ -33,4 +33,14 @@ bool leave_to_next_step(const ContactProblem& p, Law law, double gravity, std::v
   return any;
 }
 
+void let_slide_past(double reach, Law law, ContactProblem& p) {
+  for (int i = 0; i < p.contacts(); ++i) {
+    const LawRow& row = row_of(p.laws.empty() ? law : p.laws[static_cast<std::size_t>(i)]);
+    if (p.gap[i] <= reach || row.family != Family::associated || row.contact != ContactKind::soft) continue;
+    Eigen::Vector3d u = Eigen::Vector3d::Zero();
+    p.J.add_group_product(i, p.v, u);
+    if (p.gap[i] + 2.0 * p.dt * u[0] > reach) p.mu[i] = 0.0;
+  }
+}
+
 }  // namespace stiction

@@ -18,4 +18,9 @@ namespace stiction {
 /// gravity in m/s². Contacts of Moreau's law, which has a rule of its own, and soft ones, which have no restitution, stay.
 bool leave_to_next_step(const ContactProblem& problem, Law law, double gravity, std::vector<ContactPoint>& contacts);
 
+/// Convex laws that give way push open contacts apart that slide past with μ |u_T| > φ/h, and which of those are known depends on what
+/// bodies move through, not on how they move to each other. So friction is taken from the ones that stay farther apart than `reach` (m)
+/// at twice the velocity before the step: they act where the step closes them, and the same in every inertial frame.
+void let_slide_past(double reach, Law law, ContactProblem& problem);
+
 }  // namespace stiction

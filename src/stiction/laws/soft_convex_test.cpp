@@ -138,13 +138,37 @@ TEST(Sap, IsASpringAndADamperAtTheEndOfTheStep) {
   PointMass m;
   m.material.stiffness = 2e4;
   m.material.dissipation_time = 0.02;
-  for (const double gap : {-1e-3, -1e-5, 1e-5}) {
+  for (const double gap : {-1e-3, -1e-5, 0.0}) {
     m.gap = gap;
     m.normal_velocity = -0.2;
     m.step();
     const double force = m.material.stiffness * (-m.gap - m.material.dissipation_time * m.normal_velocity);  // m.gap is the new one
     EXPECT_NEAR(m.solution.impulses[0], m.dt * std::max(0.0, force), 1e-13) << gap;
   }
+}
+
+// One with an open gap has its damper from the touch on. Nothing acts where the gap stays open, there is no jump as it goes to zero, and a
+// velocity that both bodies share makes no difference.
+TEST(Sap, AnOpenGapActsWhereTheStepClosesIt) {
+  PointMass m;
+  m.material.stiffness = 2e4;
+  m.material.dissipation_time = 0.1;
+  const auto impulse = [&](double gap, double velocity) {
+    m.gap = gap;
+    m.normal_velocity = velocity;
+    m.step();
+    return m.solution.impulses[0];
+  };
+  for (const double gap : {2.1e-4, 1e-3, 1e-2}) {
+    EXPECT_EQ(impulse(gap, -0.2), 0.0) << gap;
+    EXPECT_NEAR(m.normal_velocity, -0.2 - m.dt * kG, 1e-14) << gap;
+  }
+  for (const double gap : {1.9e-4, 1e-5, 1e-9}) {
+    const double pushed = impulse(gap, -0.2);  // leaves the new gap in m.gap
+    EXPECT_GT(pushed, 0.0);
+    EXPECT_NEAR(pushed, m.material.stiffness * (m.dt + m.material.dissipation_time) * -m.gap, 1e-12) << gap;
+  }
+  EXPECT_NEAR(impulse(1e-12, -0.2), impulse(-1e-12, -0.2), 1e-8);  // slopes of k h and k (h + τ)
 }
 
 TEST(Sap, RestsAtItsWeightOverItsStiffness) {
@@ -208,7 +232,9 @@ TEST(Gliding, SteadyHeightInClosedForm) {
   sap.material.stiffness = 5e4;
   sap.material.dissipation_time = 0.01;
   const double w = sap.weight(), time = sap.dt + sap.material.dissipation_time, tangential = 1e-3 / sap.mass;
-  const double height = time * (sap.mu * sap.speed - sap.mu * sap.mu * tangential * w) - sap.mass * kG / sap.material.stiffness;
+  const double lift_off = sap.mu * sap.speed - sap.mu * sap.mu * tangential * w;
+  const double height = sap.dt * (lift_off - sap.mass * kG / (sap.material.stiffness * time));
+  ASSERT_GT(height, 0.0);
   sap.gap = height;
   for (int k = 0; k < 200; ++k) sap.step();
   EXPECT_NEAR(sap.gap, height, 1e-12);

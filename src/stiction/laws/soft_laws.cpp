@@ -6,7 +6,8 @@
 //             [Castro, Permenter, Han 2022, Eqs. 18-22]: with λ_N > 0 exactly h k (-φ - (h + τ) u_N), a spring k = material.stiffness and
 //             Rayleigh damping τ k, τ = material.dissipation_time, both at the end of the step. Restitution plays no part. w is the
 //             contact's weight (problem/contact_weights.hpp). Departs from the source: R_N has no floor β²w/4π² (Eq. 22), so rest depths
-//             are exact however stiff the contact.
+//             are exact however stiff the contact; and an open gap has c_N = φ/h, as the source has contacts that touch alone. A damper
+//             acts from the touch on, the share 1 + φ/(h u_N) of the step: τ u_N times that is τ φ⁺/h, and λ_N = k (h + τ) max(0, -φ⁺).
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -33,7 +34,7 @@ void lower_sap(const ContactState& c, ContactTerms& t) {
   t.mu = c.mu;
   t.normal_compliance = 1.0 / (c.dt * m.stiffness * time);
   t.tangential_compliance = m.regularization > 0.0 ? m.regularization : kTangentialShare * c.weight;
-  t.offset = {c.gap / time, 0.0, 0.0};
+  t.offset = {c.gap / (c.gap > 0.0 ? c.dt : time), 0.0, 0.0};
 }
 
 }  // namespace stiction
