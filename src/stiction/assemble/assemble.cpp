@@ -152,24 +152,49 @@ double inertia_at(const JointPlace& place, const JointRows& rows) {
   return along.dot(rows.p.M.block(block) * along.transpose());  // the child is its block's root: its motion along the axis is `along`
 }
 
+/// What the drives of a joint mean for its return along `sign`: the velocity along it that they hold the joint at, and the most that they
+/// press against it (N s).
+struct DrivenReturn {
+  double held = kInfinity, outward = 0.0;
+};
+
+/// A drive that can bring the joint to its velocity, alone and against the known impulses, decides how fast the return is, as long as it is
+/// one. Any other presses the joint against its limit, and the return is stronger by that; than a force without a bound nothing is.
+DrivenReturn driven_return(const Joint& joint, double sign, double q, double inertia, const ContactProblem& p, const Drives& drives) {
+  DrivenReturn out;
+  const double h = p.dt;
+  for (const VelocityDrive& drive : drives.velocity) {
+    if (drive.v != joint.v) continue;
+    const double along = sign * drive.velocity, against = h * (sign > 0.0 ? -drive.least : drive.most);
+    const double needed = inertia * (drive.velocity - p.v[drive.v]) - p.impulse[drive.v];
+    const bool can = against > 0.0 && needed >= h * drive.least && needed <= h * drive.most;
+    if (against == kInfinity || (along >= 0.0 && can)) {
+      out.held = along;
+    } else {
+      out.outward += against;
+    }
+  }
+  for (const Servo& servo : drives.servos) {
+    if (servo.v != joint.v) continue;
+    const double torque = servo.kp * (servo.position - q) + servo.kd * servo.velocity;
+    out.outward += h * std::clamp(-sign * torque, 0.0, servo.limit);
+  }
+  return out;
+}
+
 constexpr double kBeyond = 1e-6;  // rad or m: what certified steps drift past a limit stays below it
 
 /// One side of a joint's range, `distance` away along `sign`; closer than rest_gap(h) (rad or m) it is there, as contacts are: what it
-/// holds together with contacts would else open by rounding. M_jj v is the most that it takes to bring the joint alone to speed v, and
-/// `driven` the velocity that a drive holds it at, which is fast enough.
-void add_limit(std::uint64_t id, const JointPlace& place, double sign, double distance, std::optional<double> driven,
+/// holds together with contacts would else open by rounding. M_jj v is the most that it takes to bring the joint alone to speed v.
+void add_limit(std::uint64_t id, const JointPlace& place, const Joint& joint, double sign, double distance, const AssembleOptions& options,
                const JointRows& rows) {
   const double h = rows.p.dt;
   add_row({id, place, sign, distance > rest_gap(h) ? -distance / h : 0.0, 0.0, kInfinity, RowKind::limit}, rows);
   if (distance >= -kBeyond) return;
-  const double back = std::min({-distance / h, kClosing, driven ? sign * *driven : kInfinity});
-  add_row({id + 1, place, sign, back, 0.0, inertia_at(place, rows) * kClosing, RowKind::limit}, rows);
-}
-
-std::optional<double> driven_velocity(const JointPlace& place, const Joint& joint, const Drives& drives) {
-  if (place.cut != nullptr) return std::nullopt;
-  const auto at = std::ranges::find(drives.velocity, joint.v, &VelocityDrive::v);
-  return at == drives.velocity.end() ? std::nullopt : std::optional(at->velocity);
+  const double q = sign > 0.0 ? joint.lower + distance : joint.upper - distance, inertia = inertia_at(place, rows);
+  const DrivenReturn driven = place.cut != nullptr ? DrivenReturn{} : driven_return(joint, sign, q, inertia, rows.p, options.drives);
+  const double back = std::min({-distance / h, kClosing, driven.held});
+  add_row({id + 1, place, sign, back, 0.0, inertia * kClosing + driven.outward, RowKind::limit}, rows);
 }
 
 /// Rows of joint number k (cut ones behind the others) at its position and rate.
@@ -179,10 +204,8 @@ void add_joint(std::size_t k, const Joint& joint, const JointPlace& place, doubl
   const double reach = options.limit_reach + 2.0 * options.dt * std::abs(v);
   if (options.joint_limits) {
     const double below = q - joint.lower, above = joint.upper - q;
-    const bool beyond = std::min(below, above) < 0.0;
-    const std::optional<double> driven = beyond ? driven_velocity(place, joint, options.drives) : std::nullopt;
-    if (below < reach) add_limit(id(JointRow::lower), place, 1.0, below, driven, rows);
-    if (above < reach) add_limit(id(JointRow::upper), place, -1.0, above, driven, rows);
+    if (below < reach) add_limit(id(JointRow::lower), place, joint, 1.0, below, options, rows);
+    if (above < reach) add_limit(id(JointRow::upper), place, joint, -1.0, above, options, rows);
   }
   const double friction = options.dt * joint.dry_friction;
   if (options.dry_friction && friction > 0.0)

@@ -80,6 +80,48 @@ TEST(JointLimits, AnArmReturnsAgainstGravity) {
   EXPECT_LE(state.q[0], -0.4 + 1e-9);
 }
 
+// A drive that may give no torque changes nothing, one that asks for less holds what it can hold, and one that presses outward presses the
+// joint against its limit.
+TEST(JointLimits, ADriveReturnsAJointAsFastAsItCan) {
+  constexpr double kBeyond = 0.02, kInertia = 2.0, kHeavy = 3.0 * kInertia / kStep;
+  const World world = load(R"(<option gravity="0 0 0"/><worldbody><body name="a"><joint name="x" type="slide" axis="1 0 0" limited="true"
+    range="-1 0"/><inertial pos="0 0 0" mass="2" diaginertia="1 1 1"/></body></worldbody>)");
+  struct Case {
+    double velocity, limit, expected;  // m/s, N, m/s after a step
+  };
+  for (const Case c :
+       {Case{0.3, 0.0, -1.0}, Case{0.3, 1e-9, -1.0}, Case{0.3, 5.0, -1.0}, Case{0.3, kHeavy, -1.0}, Case{0.0, 0.0, -1.0},
+        Case{0.0, 1e-9, 0.0}, Case{0.0, kHeavy, 0.0}, Case{-0.3, 599.0, -1.0}, Case{-0.3, 601.0, -0.3}, Case{-0.3, 0.0, -1.0},
+        Case{-0.3, kHeavy, -0.3}, Case{-0.3, kInfinity, -0.3}, Case{-2.0, kHeavy, -2.0}, Case{-2.0, 0.0, -1.0}}) {
+    for (const double side : {1.0, -1.0}) {
+      StepOptions options;
+      options.assemble.dt = kStep;
+      options.assemble.drives.velocity = {{.v = 0, .velocity = side * c.velocity, .least = -c.limit, .most = c.limit}};
+      Stepper stepper(world, make_scene(world, 0.5), options);
+      State state = initial_state(world);
+      state.q[0] = side > 0.0 ? kBeyond : -1.0 - kBeyond;
+      ASSERT_EQ(stepper.step(VectorXd::Zero(1), state).status, Status::solved) << c.velocity << " " << c.limit;
+      EXPECT_NEAR(state.v[0], side * c.expected, 1e-9) << c.velocity << " " << c.limit;
+    }
+  }
+}
+
+// A servo that is told to stay beyond the limit presses against it.
+TEST(JointLimits, AServoDoesNotHoldAJointBeyondItsLimit) {
+  const World world = load(R"(<option gravity="0 0 0"/><worldbody><body name="a"><joint name="x" type="slide" axis="1 0 0" limited="true"
+    range="-1 0"/><inertial pos="0 0 0" mass="2" diaginertia="1 1 1"/></body></worldbody>)");
+  for (const double limit : {kInfinity, 1e6}) {
+    StepOptions options;
+    options.assemble.dt = kStep;
+    options.assemble.drives.servos = {{.v = 0, .position = 0.02, .kp = 1e6, .kd = 1e3, .limit = limit}};
+    Stepper stepper(world, make_scene(world, 0.5), options);
+    State state = initial_state(world);
+    state.q[0] = 0.02;
+    for (int i = 0; i < 40; ++i) ASSERT_EQ(stepper.step(VectorXd::Zero(1), state).status, Status::solved) << i;
+    EXPECT_NEAR(state.q[0], 0.0, 1e-9) << limit;
+  }
+}
+
 // A foot that is jammed between its limit and a wall: the wall and the limit are both hard, and the return gives way.
 TEST(JointLimits, ABlockedJointStaysAndTheStepIsSolved) {
   const World world = load(R"(<worldbody><geom type="box" size="0.1 1 1" pos="0.2 0 0"/><body name="a"><joint name="x" type="slide"
