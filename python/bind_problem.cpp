@@ -15,12 +15,13 @@
 #include "contact_laws.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/io/problem_file.hpp"
+#include "stiction/problem/connected_blocks.hpp"
 
 namespace stiction::python {
 
 namespace {
 
-/// Copies with everything that a pickle would not keep: blocks, contact points.
+/// Copies that go through no arrays.
 template <class Problem, class Class>
 void bind_copies(Class& problem) {
   problem
@@ -82,6 +83,7 @@ ContactProblem make_problem(const ArrayLike& M, const ArrayLike& v, const ArrayL
   if (laws) p.laws = read_laws(*laws, n);
   if (material) p.material = read_materials(*material, n);
   validate(p);
+  find_blocks(p);
   return p;
 }
 
@@ -143,7 +145,8 @@ SI units. Vector properties are views: writing into them changes the problem, wh
           "M"_a, "v"_a, "J"_a, "mu"_a, "dt"_a = 1e-3, "impulse"_a = nb::none(), "gap"_a = nb::none(), "restitution"_a = nb::none(),
           "J_b"_a = nb::none(), "b"_a = nb::none(), "lo"_a = nb::none(), "hi"_a = nb::none(), "laws"_a = nb::none(),
           "material"_a = nb::none(), "prescribed"_a = nb::none(), "v_prescribed"_a = nb::none(),
-          R"(M: (nv, nv) inertia, symmetric positive definite.
+          R"(M: (nv, nv) inertia, symmetric positive definite. Its zeros, and those of J and J_b, say which parts of the problem have nothing to do
+    with each other; found are parts of coordinates that follow each other, and what lies between those of another part as well.
 v: (nv,) velocity before the step.
 J: (3 n, nv) contact Jacobian, rows N, S, T per contact (normal from body B to body A, two tangents); impulses act on A.
 mu: (n,) friction coefficients, infinity allowed; or one number for all, as for the other vectors.
@@ -202,6 +205,9 @@ Raises ValueError naming the argument.)")
                      p.row_compliance = Numbers(value, "row_compliance", 1).vector();
                      require_size("row_compliance", p.row_compliance.size(), p.bounded_rows());
                    })
+      .def_prop_rw(
+          "_blocks", [](const ContactProblem& p) { return std::vector<int>(p.M.sizes().begin(), p.M.sizes().end()); },
+          [](ContactProblem& p, const std::vector<int>& sizes) { set_blocks(p, sizes); })
       .def_ro("prescribed", &ContactProblem::prescribed, "Velocity coordinates that must reach v_prescribed")
       .def_prop_ro("v_prescribed", &member_view<&ContactProblem::v_prescribed>, "Their velocities")
       .def(

@@ -3,8 +3,7 @@
 A world, a shape and a terrain are remembered as what was said to make them: a copy or an unpickled one says it again,
 and so has the same bits and can be added to. The files that robots and meshes were read from must be where they were.
 A stepper is its world and options, said again, and what it remembers, so that it goes on with the same bits.
-A problem is its numbers; a pickle keeps its matrices without their blocks, so that a solve of it may differ in the last
-bits; `copy` keeps them.
+A problem is its numbers, and the blocks that its matrices are kept in, so that a solve of it has the same bits.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ PROBLEM = (
     *("M", "v", "J", "mu", "dt", "impulse", "gap", "restitution", "J_b", "b", "lo", "hi"),
     *("prescribed", "v_prescribed"),
 )
-SET_LATER = ("laws", "material", "ids", "row_ids", "row_kinds", "_row_compliance")
+SET_LATER = ("laws", "material", "ids", "row_ids", "row_kinds", "_row_compliance", "_blocks")
 PLACES = ("positions", "normals", "tangents1", "tangents2", "bodies")  # of the contacts of a world's problem
 
 

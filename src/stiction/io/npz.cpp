@@ -18,6 +18,7 @@
 #include "stiction/io/formats.hpp"
 #include "stiction/io/npz_writer.hpp"
 #include "stiction/io/zip.hpp"
+#include "stiction/problem/connected_blocks.hpp"
 #include "stiction/problem/reduce_sparse.hpp"
 
 namespace stiction {
@@ -331,6 +332,7 @@ ContactProblem read_contact_problem(const Arrays& in) {
   if (in.has("row_compliance")) p.row_compliance = in.vector("row_compliance", m);
   p.lo = in.has("lo") ? in.vector("lo", m) : VectorXd::Constant(m, -kInfinity);
   p.hi = in.has("hi") ? in.vector("hi", m) : VectorXd::Constant(m, kInfinity);
+  if (!in.has("blocks")) find_blocks(p);
   return p;
 }
 
