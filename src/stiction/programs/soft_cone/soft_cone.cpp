@@ -56,14 +56,17 @@ void measure_diagonal(const ReducedProblem& p, SoftConeWorkspace& w) {
   for (double& g : w.row_diagonal) g = std::max(g, least);
 }
 
-// Largest entry of u_free - û and w_free: the scale of the stopping test. What opens beyond its free motion is a gap, and asks for none.
+// The largest entry of a contact's u_free - û. What opens beyond its free motion is a gap, and asks for none.
+double asked_of(Vector3d u, double free) {
+  if (u[0] > 0.0) u[0] = std::min(u[0], std::abs(free));
+  return u.cwiseAbs().maxCoeff();
+}
+
+// The largest of all contacts, and of w_free: the scale of the stopping test.
 double velocity_scale(const ReducedProblem& p, const Contacts& contacts, bool rows) {
   double scale = 1e-300;
   for (int i = 0; i < p.contacts(); ++i) {
-    const SoftContact& c = contacts[i];
-    Vector3d u = p.u_free.segment<3>(3 * i) - c.reference;
-    if (u[0] > 0.0) u[0] = std::min(u[0], std::abs(p.u_free[3 * i]));
-    scale = std::max(scale, u.cwiseAbs().maxCoeff());
+    scale = std::max(scale, asked_of(p.u_free.segment<3>(3 * i) - contacts[i].reference, p.u_free[3 * i]));
   }
   if (rows && p.w_free.size() > 0) scale = std::max(scale, p.w_free.cwiseAbs().maxCoeff());
   return scale;
@@ -133,9 +136,10 @@ class SoftNewton {
   }
 
  private:
-  // What rounding of u, divided by R, leaves in the gradient at best.
+  // What rounding of u, divided by R, leaves in the gradient at best; a contact that stays open leaves nothing there.
   double rounding() const {
-    const double size = largest_entry(w_.shift);
+    double size = 0.0;
+    for (int i = 0; i < p_.contacts(); ++i) size = std::max(size, asked_of(w_.shift.segment<3>(3 * i), p_.u_free[3 * i]));
     double square = 0.0;
     for (Index k = 0; k < w_.softness.size(); ++k) square += w_.diagonal[k] / (w_.softness[k] * w_.softness[k]);
     return 0.5 * std::numeric_limits<double>::epsilon() * size * std::sqrt(square);

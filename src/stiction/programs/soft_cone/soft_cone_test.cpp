@@ -122,6 +122,26 @@ TEST(SoftCone, AgreesWithTheInteriorPoint) {
   RecordProperty("most_iterations", most);
 }
 
+// How far a contact is open, where it bears nothing: no digit of the others'.
+TEST(SoftCone, AFarContactCostsNoDigits) {
+  Random random(11);
+  for (int trial = 0; trial < 20; ++trial) {
+    const ReducedProblem p = test_scenes::random_problem(4, 8, random);
+    std::vector<SoftContact> contacts = contacts_of(p, 1e-4, false);
+    VectorXd near;
+    for (const double open : {1e3, 1e9}) {
+      contacts[0].reference[0] = -open;
+      SoftConeWorkspace w;
+      SoftConeSolution s;
+      soft_cone(p, contacts, {}, w, s);
+      ASSERT_EQ(s.status, Status::solved) << trial << " " << open;
+      EXPECT_EQ(s.lambda[0], 0.0);
+      if (near.size() == 0) near = s.lambda;
+      EXPECT_LT((s.lambda - near).norm(), 1e-10 * (1.0 + near.norm())) << trial << " " << open;
+    }
+  }
+}
+
 TEST(SoftCone, SixtyFourBodies) {
   Random random(5);
   const ReducedProblem p = test_scenes::brick_wall(64, random);
