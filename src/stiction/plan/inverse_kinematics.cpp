@@ -106,6 +106,7 @@ Eigen::Vector3d jacobian_drift(const Leg& leg, const FootRoll& roll, const LegVe
 InverseKinematicsSolution inverse_kinematics(const Leg& leg, const Eigen::Vector3d& target, const LegVector& q0,
                                              const InverseKinematicsOptions& options, const FootRoll& roll) {
   require_leg(leg, q0);
+  require_positive("tolerance", options.tolerance);
   require_finite("target", target);
   require_finite("q0", q0);
   InverseKinematicsSolution solution;

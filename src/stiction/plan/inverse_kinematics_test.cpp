@@ -233,6 +233,7 @@ TEST(InverseKinematics, RefusesBadInput) {
   const Leg leg = links_legs()[0];
   EXPECT_THROW(inverse_kinematics(leg, {std::nan(""), 0.0, 0.0}, Eigen::Vector3d::Zero()), InvalidArgument);
   EXPECT_THROW(inverse_kinematics(leg, {0.1, 0.0, 0.0}, LegVector::Zero(2)), InvalidArgument);
+  EXPECT_THROW(inverse_kinematics(leg, {0.1, 0.0, 0.0}, Eigen::Vector3d::Zero(), {.tolerance = std::nan("")}), InvalidArgument);
   SerialChain chain = mixed_chain();
   chain.joints[1].axis *= 2.0;
   EXPECT_THROW(validate(chain), InvalidArgument);

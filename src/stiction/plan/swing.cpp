@@ -39,6 +39,7 @@ SwingCurve::SwingCurve(double start_time, const FootState& start, double end_tim
   if (!(end_time > start_time)) {
     throw InvalidArgument("end_time", fmt::format("a time after the start, {}", start_time), fmt::format("{}", end_time));
   }
+  require_finite("start_time, end_time", Eigen::Vector2d(start_time, end_time));
   require_finite("start.position", start.position);
   require_finite("start.velocity", start.velocity);
   require_finite("end.position", end.position);

@@ -109,6 +109,7 @@ TEST(Swing, HoldsItsEndsOutside) {
 
 TEST(Swing, RefusesAnEmptyIntervalAndNan) {
   EXPECT_THROW(SwingCurve(1.0, kStart, 1.0, kEnd, 0.01), InvalidArgument);
+  EXPECT_THROW(SwingCurve(0.0, kStart, std::numeric_limits<double>::infinity(), kEnd, 0.01), InvalidArgument);
   FootState bad = kEnd;
   bad.position.x() = std::nan("");
   EXPECT_THROW(SwingCurve(0.0, kStart, 1.0, bad, 0.01), InvalidArgument);
