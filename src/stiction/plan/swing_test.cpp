@@ -1,6 +1,7 @@
 #include "stiction/plan/swing.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include <gtest/gtest.h>
 
