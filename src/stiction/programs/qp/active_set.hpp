@@ -26,8 +26,8 @@
 namespace stiction {
 
 struct QpOptions {
-  double tolerance = 1e-13;  ///< scaled, see the stopping test of each program
-  int max_pivots = 0;        ///< 0: 20 (n + r) + 200
+  double tolerance = 1e-13;    ///< scaled, see the stopping test of each program
+  int max_pivots = 0;          ///< 0: 20 (n + r) + 200
   double contradiction = 0.0;  ///< of c: what rows that contradict each other may miss without being a proof that they do
 };
 
