@@ -259,22 +259,23 @@ TEST_P(EachScheme, ABallLandsWithoutOverlap) {
   }
 }
 
+double energy(const World& world, const State& state) {
+  WorldData data(world);
+  update(world, state.q, state.v, data);
+  return kinetic_energy(world, data, state.v) + potential_energy(world, data);
+}
+
 // The fixed point of a robot's forces is found where h |ω| is below one or so; where joints are faster the step is taken in parts.
 TEST(EnergyMomentum, AStepThatDoesNotConvergeIsHalved) {
   const World world = double_pendulum();
   Stepper stepper = stepper_for(world, Scheme::energy_momentum, 1e-2);
   State state = raised(world);
   state.v << 200.0, -200.0;
-  WorldData data(world);
-  const auto energy = [&] {
-    update(world, state.q, state.v, data);
-    return kinetic_energy(world, data, state.v) + potential_energy(world, data);
-  };
-  const double start = energy();
+  const double start = energy(world, state);
   const StepReport report = stepper.step(VectorXd::Zero(2), state);
   EXPECT_TRUE(report.accepted);
   EXPECT_GT(report.sub_steps, 1);
-  EXPECT_NEAR(energy(), start, 1e-9 * start);
+  EXPECT_NEAR(energy(world, state), start, 1e-9 * start);
 }
 
 // The height of the world's origin means nothing: a slow double pendulum keeps its energy wherever it hangs.
@@ -291,16 +292,11 @@ TEST(EnergyMomentum, KeepsItAtAnyHeight) {
     Stepper stepper = stepper_for(world, Scheme::energy_momentum, 5e-3);
     State state = initial_state(world);
     state.v << 0.05, -0.05;
-    WorldData data(world);
-    const auto energy = [&] {
-      update(world, state.q, state.v, data);
-      return kinetic_energy(world, data, state.v) + potential_energy(world, data);
-    };
-    const double start = energy();
+    const double start = energy(world, state);
     double worst = 0.0;
     for (int k = 0; k < 400; ++k) {
       ASSERT_TRUE(stepper.step(VectorXd::Zero(2), state).accepted);
-      worst = std::max(worst, std::abs(energy() - start));
+      worst = std::max(worst, std::abs(energy(world, state) - start));
     }
     EXPECT_LT(worst, 1e-11 + 1e-13 * height) << height;
   }
