@@ -378,7 +378,8 @@ void replace_refused(const ProblemView& p, const ProblemView& request, std::span
     reduce_whole(request, contact, s, w.solve);
     settle_torques(p, request, joints.size(), tau_max, options, w, s);
   };
-  const bool refused = s.status != Status::solved && have_one_program(p.laws, contact) && (s.repaired || contradicts_contacts(w, s));
+  const bool one_program = have_one_program(p.laws, contact);  // whose terms the workspace has
+  const bool refused = s.status != Status::solved && one_program && (s.repaired || contradicts_contacts(w, s));
   if (refused && nearest_consistent(p, w.solve.terms, w.held, joints, v_desired, options.contact, w.nearest, w.v_desired)) {
     if (!limited) polish_nearest(p, joints, w);
     drop_rounding(p, v_desired, w.v_desired);
@@ -386,7 +387,7 @@ void replace_refused(const ProblemView& p, const ProblemView& request, std::span
       project_until_held(p, request, joints, v_desired, by_well_apart_tangents(afresh), true, w, s);
     if (joints.empty() || w.v_desired != v_desired) solve_afresh();
   }
-  if (s.status != Status::solved && !limited && find_in_dual_cones(p, joints, v_desired, options, w)) solve_afresh();
+  if (s.status != Status::solved && one_program && !limited && find_in_dual_cones(p, joints, v_desired, options, w)) solve_afresh();
   const bool slips = w.held.targets.size() > 0 && s.status != Status::solved;
   if (s.repaired && !limited && (slips || is_farther_than_rest(joints, v_desired, s))) {
     w.farther = w.v_desired;
@@ -446,7 +447,8 @@ void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const R
   if (!tau_max.empty()) fit_to_problem(p, s);
   measure_shortfall(joints, v_desired, s);
   const double speed = std::max(largest_entry(s.v), largest_entry(v_desired));
-  if (s.proof.empty() && options.prove_infeasible && (s.status != Status::solved || s.shortfall > kMissed * speed)) {
+  if (s.proof.empty() && options.prove_infeasible && have_one_program(p.laws, contact) &&
+      (s.status != Status::solved || s.shortfall > kMissed * speed)) {
     find_request_proof(p, joints, v_desired, tau_max, options.contact, w.proof, s.proof);
   }
 }

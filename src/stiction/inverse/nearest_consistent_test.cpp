@@ -7,6 +7,7 @@
 #include "stiction/base/allocation_counter.hpp"
 #include "stiction/inverse/inverse_dynamics.hpp"
 #include "stiction/laws/test_problems.hpp"
+#include "stiction/problem/connected_blocks.hpp"
 
 namespace stiction::nearest_consistent_test {
 namespace {
@@ -235,6 +236,23 @@ TEST(NearestConsistent, AJamStandsStillAndBelowTheAngleOfFrictionTheBallIsLifted
       EXPECT_TRUE(s.proof.empty());
     }
   }
+}
+
+// Beside a part under a convex law the whole has no one program: the request is kept.
+TEST(NearestConsistent, AJamBesideAPartOfAnotherFamilyKeepsItsRequest) {
+  const ContactProblem one = wedge(0.5, 0.7);
+  MatrixXd J = MatrixXd::Zero(12, 8);
+  J.topLeftCorner<6, 4>() = J.bottomRightCorner<6, 4>() = one.J.to_dense();
+  VectorXd v(8);
+  v << one.v, one.v;
+  ContactProblem p = make_contact_problem(MatrixXd::Identity(8, 8), v, J, VectorXd::Constant(4, 0.7), kDt);
+  p.laws = {Law::coulomb_cone, Law::coulomb_cone, Law::anitescu, Law::anitescu};
+  find_blocks(p);
+  const std::vector<int> plates{3, 7};
+  const InverseSolution s = inverse_dynamics(p, plates, Vector2d(1.0, 0.0), {}, with(Law::coulomb_cone));
+  EXPECT_NE(s.status, Status::solved);
+  EXPECT_FALSE(s.repaired);
+  EXPECT_EQ(s.v[3], 1.0);
 }
 
 // Two feet that carry a body and are to splay: without a bound on friction none of them slips under a load.
