@@ -29,7 +29,7 @@ struct InverseOptions {
   SolveOptions contact;
   Choice choice = Choice::warm_start;  ///< warm_start leaves it to contact.choice; least_torque is refused beside finite torque limits
   bool repair_inconsistent = true;     ///< replace desired velocities that the contacts cannot follow [ZD15, Eqs. 40-45]
-  bool prove_infeasible = false;       ///< search for a proof of laws of one program when the request is missed; allocates: not for a control loop
+  bool prove_infeasible = false;       ///< search for a proof when the request is missed, of laws of one program; allocates
 };
 
 /// Whether an answer under the law depends on LawModel::edges: those of its polygon, or of the one in its disc that least_torque searches.
