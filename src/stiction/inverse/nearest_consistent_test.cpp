@@ -205,7 +205,8 @@ TEST(NearestConsistent, OverPolygonsFacesThatAreMetToRoundingHold) {
     const ContactProblem p = make_contact_problem(MatrixXd::Identity(12, 12), VectorXd::Zero(12), J, VectorXd::Constant(n, 0.5), kDt);
     InverseOptions options = with(Law::anitescu);
     options.contact.edges = 4 << (seed % 3);
-    const InverseSolution s = inverse_dynamics(p, first(6), random_velocities(rng, 6), {}, options);
+    const double scale = seed % 2 == 0 ? 1.0 : 1e-4;
+    const InverseSolution s = inverse_dynamics(p, first(6), scale * random_velocities(rng, 6), {}, options);
     EXPECT_EQ(s.status, Status::solved) << seed << " " << s.certificate.worst();
     repaired += s.repaired ? 1 : 0;
   }

@@ -201,7 +201,7 @@ void solve_by_active_set(const StandardForm& form, const SolverOptions& options,
   qp.hi = g.hi;
   w.q = w.qp_solution.x / unit;
   if (options.warm_start && w.q.size() == g.size()) qp.x0 = w.q;
-  out.status = bounded_qp(qp, {.max_pivots = options.max_pivots, .contradiction = kMet * velocity_size(p)}, w.qp, w.qp_solution);
+  out.status = bounded_qp(qp, {.max_pivots = options.max_pivots, .contradiction = kMet * velocity_size(p) / unit}, w.qp, w.qp_solution);
   out.iterations = w.qp_solution.pivots;
   w.qp_solution.x *= unit;
   expand(p, g, w.qp_solution.x, out.lambda, out.beta);
