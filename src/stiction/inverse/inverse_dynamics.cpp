@@ -254,9 +254,6 @@ void repair_slip(const ProblemView& p, const ProblemView& request, std::span<con
                  const SolveOptions& contact, InverseWorkspace& w, InverseSolution& s) {
   const bool fast = runs_away(p, v_desired, s), by_parts = !w.solve.reduced_whole;
   if ((s.status == Status::solved && !fast) || !have_one_program(request.laws, contact)) return;
-  for (int j = 0; j < p.bounded_rows(); ++j) {
-    if (is_bilateral(p, j)) return;  // pivots of chains of links are small without being in doubt: the programs have them exactly
-  }
   reduce_whole(request, contact, s, w.solve);
   const bool refused = slip_is_refused(s, w), pivots = has_half_spaces_only(w.solve.form);
   const bool slips = fast || slip_of_half_spaces(w.solve.form, s) > std::max(contact.tolerance, kNone);

@@ -11,14 +11,16 @@ namespace {
 
 using Eigen::Index;
 using Ref = Eigen::Ref<const Eigen::VectorXd>;
+using Entries = Eigen::Ref<Eigen::RowVectorXd, 0, Eigen::InnerStride<>>;
 
 constexpr double kWellApart = 1e-3;   // of R's first pivot: as the solver takes rows into account at first (laws/convex.cpp)
 constexpr double kTouch = 1e-9;       // of the speeds: what the certificate lets pass
 constexpr double kDependent = 1e-10;  // of a joint's motion: if the base takes up all but this, what is left is rounding
 
-// Tangents and bilateral rows, and of the others those that v₀ touches or passes.
+// Bilateral rows; tangents, and of the normals and one-sided rows those that v₀ touches or passes.
 void list_rows(const ProblemView& p, const StandardForm& form, OneSided one_sided, NearestNoSlipWorkspace& w) {
   w.rows.clear();
+  w.bilateral.clear();
   const int contacts = form.problem.contacts();
   for (int k = 0; k < contacts; ++k) {
     if (std::isinf(form.problem.mu[k])) w.rows.insert(w.rows.end(), {3 * k + 1, 3 * k + 2});
@@ -31,13 +33,13 @@ void list_rows(const ProblemView& p, const StandardForm& form, OneSided one_side
     if (w.u[3 * form.contacts[k]] + form.problem.offset[k] <= touch) w.rows.push_back(3 * k);
   }
   for (int j = 0; j < p.bounded_rows(); ++j) {
-    bool holds = is_bilateral(p, j);
-    if (kept && !holds && !is_two_sided(p, j)) {
+    if (is_bilateral(p, j)) {
+      w.bilateral.push_back(j);
+    } else if (kept && !is_two_sided(p, j)) {
       Eigen::Matrix<double, 1, 1> room(-p.b[j]);
       p.J_b.add_group_product(j, w.motion, room);
-      holds = (std::isinf(p.hi[j]) ? room[0] : -room[0]) <= touch;
+      if ((std::isinf(p.hi[j]) ? room[0] : -room[0]) <= touch) w.rows.push_back(3 * contacts + j);
     }
-    if (holds) w.rows.push_back(3 * contacts + j);
   }
 }
 
@@ -62,8 +64,8 @@ void order_coordinates(const ProblemView& p, const Ref& motion, std::span<const 
   }
 }
 
-// One row of E into row t of E_f D and E_q; its velocity at v₀.
-double take_row(const BlockRows& rows, int group, int row, Index t, GrowMatrix& base, NearestNoSlipWorkspace& w) {
+// One row of E: entries of E_f D and of E_q, added to; its velocity at v₀.
+double take_row(const BlockRows& rows, int group, int row, const NearestNoSlipWorkspace& w, Entries others, Entries joints) {
   double velocity = 0.0;
   for (int e = rows.entry_begin(group); e < rows.entry_end(group); ++e) {
     const auto entry = rows.entry(e);
@@ -72,35 +74,75 @@ double take_row(const BlockRows& rows, int group, int row, Index t, GrowMatrix& 
       const int j = first + static_cast<int>(c), place = w.place[j];
       velocity += entry(row, c) * w.motion[j];
       if (place >= 0) {
-        w.columns(t, place) = entry(row, c);
+        joints[place] = entry(row, c);
       } else {
-        base(t, -1 - place) = entry(row, c) * w.scale[j];
+        others[-1 - place] = entry(row, c) * w.scale[j];
       }
     }
   }
   return velocity;
 }
 
-void gather(const ProblemView& p, const StandardForm& form, std::size_t joints, NearestNoSlipWorkspace& w) {
-  const Index count = static_cast<Index>(w.rows.size()), driven = static_cast<Index>(joints);
-  const Index most = 3 * form.problem.contacts() + p.bounded_rows();  // rows that may touch: memory for all of them at once
-  w.base.reset(most, p.velocities() - driven);
-  w.range.reset(most, driven);
-  w.rank_rows.reset(std::min(most, driven), driven);
-  for (GrowVector* x : {&w.slip, &w.rho}) x->resize(most);
-  w.columns.resize(most, driven);
-  GrowMatrix& base = w.base.reset(count, p.velocities() - driven);
-  base.setZero();
+void gather_bilateral(const ProblemView& p, Index driven, NearestNoSlipWorkspace& w) {
+  const Index count = static_cast<Index>(w.bilateral.size()), free = p.velocities() - driven;
+  w.coupled.setZero(count, free);
+  w.coupled_joints.setZero(count, driven);
+  w.miss.resize(count);
+  for (Index t = 0; t < count; ++t) {
+    const int j = w.bilateral[t];
+    w.miss[t] = take_row(p.J_b, j, 0, w, w.coupled.row(t), w.coupled_joints.row(t)) - p.b[j];
+  }
+  w.couplings.reset(count, free) = w.coupled.transpose();
+  w.couplings.factor(kDependent);
+}
+
+void gather(const ProblemView& p, const StandardForm& form, Index driven, NearestNoSlipWorkspace& w) {
+  const Index count = static_cast<Index>(w.rows.size()), free = p.velocities() - driven;
+  w.tangents.setZero(count, free);
   w.columns.setZero(count, driven);
   w.slip.resize(count);
   for (Index t = 0; t < count; ++t) {
     const int place = w.rows[t] / 3, row = w.rows[t] % 3, j = w.rows[t] - 3 * form.problem.contacts();
-    if (j >= 0) {
-      w.slip[t] = take_row(p.J_b, j, 0, t, base, w) - p.b[j];
-    } else {
-      w.slip[t] = take_row(p.J, form.contacts[place], row, t, base, w) + (row == 0 ? form.problem.offset[place] : 0.0);
-    }
+    const auto take = [&](const BlockRows& rows, int group, int of_group) {
+      return take_row(rows, group, of_group, w, w.tangents.row(t), w.columns.row(t));
+    };
+    w.slip[t] = j >= 0 ? take(p.J_b, j, 0) - p.b[j] : take(p.J, form.contacts[place], row) + (row == 0 ? form.problem.offset[place] : 0.0);
   }
+}
+
+// What the others take up of a column of B_q, B_f⁺ of it, taken away from it and from the column of E_q.
+void take_up(NearestNoSlipWorkspace& w, Eigen::Ref<Eigen::VectorXd> column, Eigen::Ref<Eigen::VectorXd> of_rows) {
+  w.couplings.solve(column, w.share);
+  column.noalias() -= w.coupled * w.share;
+  of_rows.noalias() -= w.tangents * w.share;
+}
+
+// E_q and E v₀ - e where the others follow the bilateral rows, and what is left to them, E_f D Z.
+void eliminate_bilateral(NearestNoSlipWorkspace& w) {
+  const PivotedQr& across = w.couplings.rows();
+  const Index left = w.tangents.cols() - across.rank();
+  if (across.rank() > 0) {
+    for (Index j = 0; j < w.columns.cols(); ++j) take_up(w, w.coupled_joints.col(j), w.columns.col(j));
+    take_up(w, w.miss, w.slip);
+  }
+  GrowMatrix& base = w.base.reset(w.tangents.rows(), left);
+  for (Index t = 0; t < w.tangents.rows(); ++t) {
+    w.share = w.tangents.row(t).transpose();
+    across.apply_transposed(w.share);
+    base.row(t) = w.share.tail(left).transpose();
+  }
+}
+
+// Memory for all rows that may touch at once.
+void reserve(const ProblemView& p, const StandardForm& form, Index driven, NearestNoSlipWorkspace& w) {
+  const Index most = 3 * form.problem.contacts() + p.bounded_rows(), free = p.velocities() - driven;
+  w.base.reset(most, free);
+  w.range.reset(most, driven);
+  w.rank_rows.reset(std::min(most, driven), driven);
+  w.tangents.resize(most, free);
+  w.columns.resize(most, driven);
+  for (GrowVector* x : {&w.slip, &w.rho}) x->resize(most);
+  w.share.resize(std::max(free, driven));
 }
 
 // The least change x of the joints with A x = ρ: A P = Q [R; 0], so that R Pᵀ x = Qᵀ ρ in as many rows as the rank.
@@ -120,22 +162,30 @@ void least_change(const Ref& rho, NearestNoSlipWorkspace& w) {
 
 void nearest_no_slip(const ProblemView& p, const StandardForm& form, OneSided one_sided, const Ref& motion, std::span<const int> joints,
                      GrowVector& velocities, NearestNoSlipWorkspace& w) {
+  const Index driven = static_cast<Index>(joints.size());
   order_coordinates(p, motion, joints, velocities, w);
   list_rows(p, form, one_sided, w);
-  gather(p, form, joints.size(), w);
+  reserve(p, form, driven, w);
+  gather_bilateral(p, driven, w);
+  gather(p, form, driven, w);
+  double size = 0.0, largest = 0.0;
+  for (Index j = 0; j < driven; ++j) size = std::max({size, w.columns.col(j).norm(), w.coupled_joints.col(j).norm()});
+  eliminate_bilateral(w);
   w.base.factor(kWellApart);
   w.base.apply_transposed(w.slip);
-  const Index left = w.base.rows() - w.base.rank(), driven = w.columns.cols();
-  double size = 0.0, largest = 0.0;
-  GrowMatrix& range = w.range.reset(left, driven);
+  const Index left = w.base.rows() - w.base.rank(), coupled = w.coupled_joints.rows();
+  GrowMatrix& range = w.range.reset(left + coupled, driven);
   for (Index j = 0; j < driven; ++j) {
     size = std::max(size, w.columns.col(j).norm());
     w.base.apply_transposed(w.columns.col(j));
-    range.col(j) = w.columns.col(j).tail(left);
+    range.col(j).head(left) = w.columns.col(j).tail(left);
+    range.col(j).tail(coupled) = w.coupled_joints.col(j);
     largest = std::max(largest, range.col(j).norm());
   }
   w.range.factor(largest > 0.0 ? std::min(1.0, kDependent * size / largest) : 1.0);
-  least_change(w.slip.tail(left), w);
+  w.share.resize(left + coupled);
+  w.share << w.slip.tail(left), w.miss;
+  least_change(w.share, w);
   velocities -= w.change;
 }
 
@@ -150,7 +200,11 @@ void take_held_rows(const ProblemView& p, const NearestNoSlipWorkspace& w, HeldR
       if (w.place[j] >= 0 && i < settled) held.row[j] = w.columns(i, w.place[j]);
     }
     if (i < settled) {
-      for (Index k = i; k < w.base.cols(); ++k) held.row[w.other[w.base.column(k)]] = w.base.r(i, k) / w.scale[w.other[w.base.column(k)]];
+      const PivotedQr& across = w.couplings.rows();
+      held.share.setZero(across.rows());
+      for (Index k = i; k < w.base.cols(); ++k) held.share[across.rank() + w.base.column(k)] = w.base.r(i, k);
+      across.apply(held.share);
+      for (std::size_t k = 0; k < w.other.size(); ++k) held.row[w.other[k]] = held.share[static_cast<Index>(k)] / w.scale[w.other[k]];
       velocity = w.slip[i];
     } else {
       for (Index k = i - settled; k < w.range.cols(); ++k) held.row[w.joint[w.range.column(k)]] = w.range.r(i - settled, k);

@@ -1,7 +1,9 @@
 // Desired joint velocities that planted contacts refuse, replaced by the nearest that they can follow [ZD15, Eqs. 40-43], in closed form.
 //
-//   minimise |v' - v_des|²  over the joint velocities v'  subject to  E v⁺ = e,  E the rows that hold: tangents of contacts without slip,
-//   bilateral rows, and the normals and one-sided rows that a given motion touches; for some motion of the other coordinates
+//   minimise |v' - v_des|²  over the joint velocities v'  subject to  B v⁺ = b,  the bilateral rows, and  E v⁺ = e,  the tangents of contacts
+//   without slip, and the normals and one-sided rows that a given motion touches; for some motion of the other coordinates
+// Bilateral rows come first and are exact: the others move by -B_f⁺(B_q v' - b) + Z y, Z the null space of B_f, and where B_f⁺ leaves a
+// rest of B_q v' - b, that is a demand on the joints. E_f and E_q are from here on those of y and of joints that take the others with them.
 // With E_f D = Q [R₁; ~0] these rows in the coordinates that are not driven (D from the diagonal of M: one unit for all) and E_q their
 // columns of the driven joints, the other coordinates take up what is in the range of R₁ and nothing else:
 //   ρ = Q₂ᵀ(E v₀ - e) ≠ 0 at v₀: v_des, and a motion v_f of the others   =>   v' = v_des - (Q₂ᵀE_q)⁺ ρ
@@ -29,15 +31,19 @@ enum class OneSided { left_out, touching };
 /// Rows a v⁺ = b that say the same as E v⁺ = e but for what is cut off: rows of R₁, which the other coordinates follow, and of Q₂ᵀE_q with
 /// those as in v_f. Independent, none nearly so.
 struct HeldRows {
-  BlockRows rows;      ///< a
-  GrowVector targets;  ///< b
-  GrowVector row;      ///< scratch
+  BlockRows rows;         ///< a
+  GrowVector targets;     ///< b
+  GrowVector row, share;  ///< scratch
 };
 
 struct NearestNoSlipWorkspace {
-  GrowMatrix columns;  ///< rows x joints, E_q, then Qᵀ E_q
-  GrowVector slip, rho, change, scale, motion, u;
+  GrowMatrix columns;                  ///< rows x joints, E_q, then Qᵀ E_q
+  GrowMatrix tangents;                 ///< rows x others, E_f D
+  GrowMatrix coupled, coupled_joints;  ///< bilateral rows x others, B_f D, and x joints, B_q, then what of it the others do not take up
+  LeastSquares couplings;              ///< of B_f D
+  GrowVector slip, miss, rho, change, share, scale, motion, u;
   std::vector<int> rows;          ///< of the form's contacts, three each, then of J_b
+  std::vector<int> bilateral;     ///< rows of J_b
   std::vector<int> joint, other;  ///< the driven coordinates and the rest
   std::vector<int> place;         ///< nv: among the joints, or -1 - the place among the other coordinates
   PivotedQr base, range;          ///< of E_f D and of Q₂ᵀE_q
