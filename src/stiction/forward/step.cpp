@@ -108,6 +108,7 @@ void Stepper::update_at(const State& state) {
   ahead_ = at_.q;
   sides_.clear();
   energy_.start();
+  drift_.start();
   const SchemeRow& scheme = row_of(options_.scheme);
   if (has_compliance(options_.assemble.drives) && scheme.damping_share == 1.0 && !events_)
     sides_.start(world_, options_.assemble.drives, ahead_, at_.v, assemble_.dt, assemble_.spring_ahead, assemble_.drives);
@@ -210,12 +211,19 @@ bool Stepper::solve_certified(StepReport& report) {
   return goes_on();
 }
 
-// Contacts that stick and loops that undo their drift may contradict each other, by as little as a step's second order: the drift stays
-// then.
+// Contacts that stick and loops that undo their drift may contradict each other, by as little as a step's second order, or nearly so: the
+// drift is undone in position alone then.
 bool Stepper::solve_step(const Torques& tau, StepReport& report) {
   const StepReport before = report;
-  if (solve_certified(report)) return true;
-  if (implicit_ || assemble_.loop_recovery == 0.0 || count_equality_rows(world_) == 0) return false;
+  const bool solved = solve_certified(report);
+  if (implicit_ || assemble_.loop_recovery == 0.0 || count_equality_rows(world_) == 0) return solved;
+  if (!solved && report.status == Status::numerical_error) return false;
+  reduce_whole(problem_, options_.contact, solution_, workspace_);
+  if (!solved) {
+    drift_.withhold(problem_, workspace_.reduction);
+  } else if (!drift_.withhold_magnified(problem_, solution_, workspace_.reduction)) {
+    return true;
+  }
   assemble_.loop_recovery = 0.0;
   assemble_rows(tau, false);
   forget_measures(before, report);
@@ -248,6 +256,7 @@ bool Stepper::solve_implicit(const Torques& tau, StepReport& report) {
 
 void Stepper::project(StepReport& report) {
   velocity_ = solution_.v;
+  drift_.add(velocity_);
   if (problem_.contacts() == 0) return;
   report.deepest_penetration = std::max(report.deepest_penetration, -problem_.gap.minCoeff());
   rigid_.clear();

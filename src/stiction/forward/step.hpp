@@ -24,6 +24,7 @@
 #include "stiction/forward/energy_momentum.hpp"
 #include "stiction/forward/event_driven.hpp"
 #include "stiction/forward/joint_energy.hpp"
+#include "stiction/forward/loop_drift.hpp"
 #include "stiction/forward/position_correction.hpp"
 #include "stiction/forward/scheme.hpp"
 #include "stiction/forward/servo_sides.hpp"
@@ -195,6 +196,7 @@ class Stepper {
   PhasePoint from_, at_, next_;  ///< of the part that is being stepped: its start, where its data are evaluated, its end
   Eigen::VectorXd ahead_;        ///< nq, where its joint rows and gaps are evaluated: `at_` before the implicit scheme moves that
   PositionCorrection correction_;
+  LoopDrift drift_;
   JointEnergy energy_;
   std::vector<char> rigid_;  ///< per contact, for the correction
   GrowVector velocity_, last_impulses_;

@@ -193,6 +193,12 @@ void add_block_velocity(Reduction& red, const Reduction::Block& block, const dou
   for (std::size_t i = 0; i < block.coordinates.size(); ++i) v.data()[block.coordinates[i]] += red.scratch.data()[i];
 }
 
+void add_coupled_velocities(Reduction& red, GrowVector& v) {
+  for (const Reduction::Block& block : red.blocks) {
+    if (block.coupled >= 0) add_block_velocity(red, block, red.coupled[block.coupled].x.data() + block.offset, v);
+  }
+}
+
 // The particular velocities of coupled sets, and where the columns of every set and block begin; gives their number.
 int place_columns(const ProblemView& p, Reduction& red) {
   red.block_sizes.assign(red.coupled_of.size(), 0);
@@ -202,12 +208,9 @@ int place_columns(const ProblemView& p, Reduction& red) {
     red.block_sizes[set.columns] = set.size;
   }
   for (const Reduction::Block& block : red.blocks) {
-    if (block.coupled < 0) {
-      red.block_sizes[block.columns] = block.size();
-    } else {
-      add_block_velocity(red, block, red.coupled[block.coupled].x.data() + block.offset, red.v_free);
-    }
+    if (block.coupled < 0) red.block_sizes[block.columns] = block.size();
   }
+  add_coupled_velocities(red, red.v_free);
   int offset = 0, placed = 0;  // columns come in the order of their first blocks
   for (Reduction::Block& block : red.blocks) {
     if (block.columns == placed) {
@@ -222,6 +225,16 @@ int place_columns(const ProblemView& p, Reduction& red) {
 }
 
 }  // namespace
+
+void least_motion(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& targets, GrowVector& v) {
+  v.setZero(static_cast<Index>(red.block_of.size()));
+  for (int c = 0; c < red.coupled_sets; ++c) {
+    Reduction::Coupled& set = red.coupled[c];
+    for (Index r = 0; r < set.target.size(); ++r) set.target[r] = targets[set.bilateral[r]];
+    set.null_space.particular(set.target, set.x.data());
+  }
+  add_coupled_velocities(red, v);
+}
 
 int reduced_block(const Reduction& red, const BlockRows& rows, int e) {
   const int first = rows.col_offset(rows.entry_block(e)), width = rows.block_size(rows.entry_block(e));

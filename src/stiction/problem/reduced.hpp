@@ -112,6 +112,10 @@ void reduce(const ProblemView& problem, Reduction& reduction, const ReduceOption
 /// besides contacts.
 bool change_prescribed(const ProblemView& problem, Reduction& reduction);
 
+/// Velocities (nv) of least kinetic energy at which the bilateral rows of the problem reduced last are at `targets` (m, one per row of
+/// J_b, in place of b; those of other rows are not read), prescribed coordinates at zero.
+void least_motion(Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& targets, GrowVector& v);
+
 /// v⁺ = v_free + L⁻ᵀ Z (R λ + Bᵀ β); λ is 3n, β the bounded rows' impulses, v_plus resized to nv.
 void recover_velocity(Reduction& reduction, const Eigen::Ref<const Eigen::VectorXd>& lambda, const Eigen::Ref<const Eigen::VectorXd>& beta,
                       GrowVector& v_plus);

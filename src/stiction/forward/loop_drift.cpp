@@ -1,0 +1,43 @@
+#include "stiction/forward/loop_drift.hpp"
+
+namespace stiction {
+
+namespace {
+
+constexpr double kMost = 1e2;  // of T_d
+
+}  // namespace
+
+void LoopDrift::withhold(const ContactProblem& p, Reduction& red) {
+  rates_.setZero(p.bounded_rows());
+  for (const int row : red.bilateral) {
+    if (row_kind(p, row) == RowKind::equality) rates_[row] = p.b[row];
+  }
+  least_motion(red, rates_, motion_);
+}
+
+bool LoopDrift::withhold_magnified(const ContactProblem& p, const Solution& s, Reduction& red) {
+  withhold(p, red);
+  momentum_.resize(p.velocities());
+  p.M.multiply(motion_, momentum_);
+  const double own = 0.5 * motion_.dot(momentum_);
+  // v_d·r, of r = M (v⁺ - v) - p less the impulses of bilateral rows.
+  double power = momentum_.dot(s.v) - momentum_.dot(p.v) - motion_.dot(p.impulse);
+  for (const int row : red.bilateral) {
+    Eigen::Matrix<double, 1, 1> rate(0.0);
+    p.J_b.add_group_product(row, motion_, rate);
+    power -= s.bounded_impulses[row] * rate[0];
+  }
+  change_ = s.v - red.v_free;
+  change_momentum_.resize(p.velocities());
+  p.M.multiply(change_, change_momentum_);
+  if (-power - 0.5 * change_.dot(change_momentum_) > kMost * own) return true;
+  motion_.resize(0);
+  return false;
+}
+
+void LoopDrift::add(GrowVector& velocity) const {
+  if (motion_.size() > 0) velocity += motion_;
+}
+
+}  // namespace stiction
