@@ -24,6 +24,14 @@ def world_of(**options):
     return world
 
 
+def start_of(world, seed):
+    start, rng = world_of(), np.random.default_rng(seed)
+    start.set_velocity("a", 0.3 * rng.normal(size=3), rng.normal(size=3))
+    for joint in ("h0", "h1"):
+        start.set_velocity(joint, float(rng.normal()))
+    return world.from_uncut(start.initial_q, start.initial_v)
+
+
 @pytest.mark.parametrize(
     ("coordinates", "scheme", "dt", "seed"),
     [
@@ -35,13 +43,9 @@ def world_of(**options):
     ],
 )
 def test_undoing_drift_that_contacts_resist_gives_no_energy(coordinates, scheme, dt, seed):
-    start, rng = world_of(), np.random.default_rng(seed)
-    start.set_velocity("a", 0.3 * rng.normal(size=3), rng.normal(size=3))
-    for joint in ("h0", "h1"):
-        start.set_velocity(joint, float(rng.normal()))
     world = world_of(coordinates=coordinates)
     stepper = stiction.Stepper(world, dt=dt, law="no_slip", scheme=scheme)
-    stepper.reset(*world.from_uncut(start.initial_q, start.initial_v))
+    stepper.reset(*start_of(world, seed))
     energy = world.energy(stepper.q, stepper.v)
     for step in range(round(0.5 / dt)):
         assert stepper.step(), step
@@ -50,3 +54,20 @@ def test_undoing_drift_that_contacts_resist_gives_no_energy(coordinates, scheme,
     problem = world.problem(stepper.q, stepper.v, dt=dt)
     equalities = [row for row, kind in enumerate(problem.row_kinds) if kind == "equality"]
     assert np.abs(problem.b[equalities]).max() * dt < 3e-4
+
+
+@pytest.mark.parametrize(
+    ("law", "coordinates", "dt", "seed"),
+    [
+        ("frictionless", "maximal", 1e-3, 5),
+        ("coulomb_cone", "maximal", 2e-3, 0),
+        ("moreau", "extended", 1e-3, 6),
+        ("moreau", "maximal", 1e-3, 0),
+    ],
+)
+def test_the_passes_of_energy_momentum_go_on_while_two_of_them_gain(law, coordinates, dt, seed):
+    world = world_of(coordinates=coordinates)
+    stepper = stiction.Stepper(world, dt=dt, law=law, scheme="energy_momentum")
+    stepper.reset(*start_of(world, seed))
+    for step in range(round(0.4 / dt)):
+        assert stepper.step(), step

@@ -19,7 +19,8 @@ using Matrix6d = Eigen::Matrix<double, 6, 6>;
 
 constexpr int kPasses = 40;              // at h |ω| = 1/2 they gain twelve digits
 constexpr double kPassRounding = 1e-15;  // of a block's momenta: below, a pass changes nothing
-constexpr double kStalled = 0.9;         // a pass that gains less than this gains nothing more
+constexpr double kStalled = 0.9;         // a pass that gains less than this gains nothing more; beside loops two: what one moves of their
+                                         // forces, the next makes up for in the momenta
 
 Quaterniond rotation(const Eigen::Ref<const VectorXd>& q, int first) { return Quaterniond(Eigen::Vector4d(q.segment<4>(first + 3))); }
 
@@ -295,7 +296,7 @@ EnergyMomentum::Progress EnergyMomentum::advance(const World& world, const Phase
     std::as_const(factors_).block(k).triangularView<Eigen::Lower>().solveInPlace(x);
     scale_[k] = x.squaredNorm() + twice_energy(problem.M.block(k), problem.v.segment(factors_.offset(k), factors_.block_size(k)));
   }
-  double last = kInfinity;
+  double last = kInfinity, before_last = kInfinity;
   for (int pass = 0; pass < kPasses; ++pass) {
     follow(world, h, from);
     if (!middle_.q.allFinite() || !within_reach(last_.q) || !std::isfinite(last_.v.squaredNorm())) return Progress::diverged;
@@ -314,11 +315,11 @@ EnergyMomentum::Progress EnergyMomentum::advance(const World& world, const Phase
     const bool balanced = known_ || group_of_row_.empty();  // the first targets of loops are those of the start
     if (pass == 0 && gained <= (balanced ? tolerance * tolerance : 0.0)) return Progress::settled;
     if (gained == 0.0) break;
-    if (!(gained < kStalled * last) || pass + 1 == kPasses) {
+    if (!(gained < kStalled * (group_of_row_.empty() ? last : before_last)) || pass + 1 == kPasses) {
       if (!(gained <= tolerance * tolerance)) return Progress::diverged;
       break;
     }
-    last = gained;
+    before_last = std::exchange(last, gained);
   }
   follow(world, h, from);
   place_free_roots(h, data);

@@ -1,5 +1,7 @@
 #include "stiction/forward/loop_drift.hpp"
 
+#include <algorithm>
+
 namespace stiction {
 
 namespace {
@@ -16,7 +18,7 @@ void LoopDrift::withhold(const ContactProblem& p, Reduction& red) {
   least_motion(red, rates_, motion_);
 }
 
-bool LoopDrift::withhold_magnified(const ContactProblem& p, const Solution& s, Reduction& red) {
+bool LoopDrift::withhold_magnified(const ContactProblem& p, const Solution& s, Reduction& red, double notable) {
   withhold(p, red);
   momentum_.resize(p.velocities());
   p.M.multiply(motion_, momentum_);
@@ -31,7 +33,9 @@ bool LoopDrift::withhold_magnified(const ContactProblem& p, const Solution& s, R
   change_ = s.v - red.v_free;
   change_momentum_.resize(p.velocities());
   p.M.multiply(change_, change_momentum_);
-  if (-power - 0.5 * change_.dot(change_momentum_) > kMost * own) return true;
+  const double given = -power - 0.5 * change_.dot(change_momentum_);
+  p.M.multiply(s.v, momentum_);
+  if (given > std::max(kMost * own, notable * 0.5 * s.v.dot(momentum_))) return true;
   motion_.resize(0);
   return false;
 }

@@ -19,8 +19,9 @@ class LoopDrift {
   void start() { motion_.resize(0); }
   /// v_d of the problem, whose reduction it is: the step is to be solved at rates of zero.
   void withhold(const ContactProblem& problem, Reduction& reduction);
-  /// The same where the solution has D above a hundred T_d, the most that planted feet and the robot that they carry call for. True then.
-  bool withhold_magnified(const ContactProblem& problem, const Solution& solution, Reduction& reduction);
+  /// The same where the solution has D above a hundred T_d, the most that planted feet and the robot that they carry call for, and above
+  /// `notable` of the kinetic energy at v⁺. True then.
+  bool withhold_magnified(const ContactProblem& problem, const Solution& solution, Reduction& reduction, double notable = 0.0);
   /// Adds what was withheld to the velocities (nv) that move positions.
   void add(GrowVector& velocity) const;
 

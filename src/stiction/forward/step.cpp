@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kHalvings = 6;  // if a 64th of the step fails, a shorter one would too
 constexpr int kMeetings = 3;  // solves with contacts and limits that the one before would have passed: bodies thrown at the next in a row
+constexpr double kGivenByLoops = 0.02;  // of the kinetic energy: what loops may give a step of a scheme that keeps it
 
 void note_worst(const Certificate& certificate, StepReport& report) {
   for (std::size_t k = 0; k < kResiduals.size(); ++k)
@@ -211,12 +212,23 @@ bool Stepper::solve_certified(StepReport& report) {
   return goes_on();
 }
 
+// False where the loops of a scheme that keeps energy give some (loop_drift.hpp).
+bool Stepper::are_loops_passive(StepReport& report) {
+  if (count_equality_rows(world_) == 0) return true;
+  reduce_whole(problem_, options_.contact, solution_, workspace_);
+  if (!drift_.withhold_magnified(problem_, solution_, workspace_.reduction, kGivenByLoops)) return true;
+  drift_.start();
+  report.status = Status::inaccurate;
+  return false;
+}
+
 // Contacts that stick and loops that undo their drift may contradict each other, by as little as a step's second order, or nearly so: the
-// drift is undone in position alone then.
+// drift is undone in position alone then. What `energy_momentum` asks of loops it cannot do without: a shorter step asks less.
 bool Stepper::solve_step(const Torques& tau, StepReport& report) {
   const StepReport before = report;
   const bool solved = solve_certified(report);
-  if (implicit_ || assemble_.loop_recovery == 0.0 || count_equality_rows(world_) == 0) return solved;
+  if (assemble_.loop_recovery == 0.0 || count_equality_rows(world_) == 0) return solved;
+  if (implicit_) return solved && are_loops_passive(report);
   if (!solved && report.status == Status::numerical_error) return false;
   reduce_whole(problem_, options_.contact, solution_, workspace_);
   if (!solved) {
@@ -247,7 +259,7 @@ bool Stepper::solve_implicit(const Torques& tau, StepReport& report) {
     assemble_rows(tau, false);
     implicit_->set_impulse(problem_);
     clock.end(Stage::assemble);
-    const bool solved = solve_certified(report);
+    const bool solved = solve_certified(report) && are_loops_passive(report);
     clock.end(Stage::solve);
     if (!solved || problem_.contacts() + problem_.bounded_rows() == 0) return solved;  // nothing is held: the fixed point is the answer
   }

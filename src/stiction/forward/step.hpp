@@ -164,6 +164,7 @@ class Stepper {
   void assemble_rows(const Torques& tau, bool prepared);
   void follow_contacts();
   bool solve_certified(StepReport& report);
+  bool are_loops_passive(StepReport& report);
   bool solve_step(const Torques& tau, StepReport& report);
   bool solve_implicit(const Torques& tau, StepReport& report);
   void project(StepReport& report);
