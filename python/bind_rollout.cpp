@@ -189,6 +189,10 @@ void bind_rollout(nb::module_& m) {
             return out;
           },
           "k words: 'solved' where every step met the tolerance, else that of the last step that missed it")
+      .def_prop_ro(
+          "errors", [](const RolloutResult& r) { return r.errors; },
+          "k texts: what a step raised, which ended that run alone, as 'numerical_error'; empty where none did. A rollout raises it where "
+          "every run's did")
       .def("__repr__", [](const RolloutResult& r) {
         const auto whole = std::ranges::count(r.taken, r.steps);
         return fmt::format("Rollout(runs={}, steps={}, whole={})", r.runs, r.steps, whole);

@@ -46,6 +46,37 @@ def test_each_run_has_the_bits_of_a_stepper_alone(threads):
         np.testing.assert_array_equal(out.q[i, STEPS], stepper.q)
 
 
+JOINED = """<mujoco><worldbody>
+<body name="a" pos="0 0 1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>
+<body name="d" pos=".3 0 1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body></worldbody>
+<equality>{}</equality></mujoco>"""
+
+
+@pytest.mark.parametrize("law", ["frictionless", "coulomb_cone", "coulomb_pyramid", "anitescu", "moreau", "no_slip"])
+@pytest.mark.parametrize("join", ['<connect body1="a" body2="d" anchor=".15 0 0"/>', '<weld body1="a" body2="d"/>'])
+def test_a_run_that_flies_out_of_numbers_is_a_status_of_its_own(law, join):
+    world = stiction.World()
+    world.add_ground()
+    world.add_robot(JOINED.format(join), name="r")
+    v = np.zeros((3, world.nv))
+    for seed in range(5):
+        v[1] = 1e8 * np.random.default_rng(seed).normal(size=world.nv)
+        out = stiction.rollout(world, v=v, steps=10, law=law)
+        assert list(out.taken[[0, 2]]) == [10, 10]
+        assert out.taken[1] == 10 or out.status[1] != "solved"
+        assert out.errors == [""] * 3
+        assert np.isfinite(out.q).all()
+        batch, stepper = stiction.Batch(world, 3, law=law), stiction.Stepper(world, law=law)
+        batch.restart(1, None, v[1])
+        stepper.reset(None, v[1])
+        for k in range(10):
+            batch.step(np.zeros((3, world.nv)))
+            assert list(batch.taken[[0, 2]]) == [1, 1]
+            assert bool(batch.taken[1]) == bool(stepper.step())
+            np.testing.assert_array_equal(batch.q[1], stepper.q)
+            np.testing.assert_array_equal(batch.q[0], out.q[0, k + 1])
+
+
 def test_torques_of_driven_joints_are_cut_and_go_for_all_runs():
     world = stiction.World(gravity=(0, 0, 0))
     world.add_robot("models/links.urdf", floating=True)

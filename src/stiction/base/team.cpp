@@ -1,6 +1,14 @@
 #include "stiction/base/team.hpp"
 
+#include <algorithm>
+
 namespace stiction {
+
+void rethrow_if_all(const std::vector<std::exception_ptr>& thrown) {
+  if (!thrown.empty() && std::ranges::all_of(thrown, [](const std::exception_ptr& e) { return e != nullptr; })) {
+    std::rethrow_exception(thrown.front());
+  }
+}
 
 Team::Team(int others) {
   for (int i = 1; i <= others; ++i) threads_.emplace_back([this, i](const std::stop_token& stop) { wait_for_work(stop, i); });

@@ -47,4 +47,7 @@ class Team {
   std::vector<std::jthread> threads_;  // last: they end first
 };
 
+/// Of what each of several runs threw, the first where all of them did: then it was no matter of one of them.
+void rethrow_if_all(const std::vector<std::exception_ptr>& thrown);
+
 }  // namespace stiction

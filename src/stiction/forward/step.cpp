@@ -436,16 +436,24 @@ StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {
   report.status = Status::solved;
   start_ = state;
   start_springs_ = springs_;
-  report.accepted = events_ ? take_events(tau, state, report) : take_parts(tau, prepared, state, report);
+  const auto go_back = [&] {
+    state = start_;
+    springs_ = start_springs_;
+    energy_.reset();
+    cold_ = true;  // a point that was refused is no start for the next step
+  };
+  try {
+    report.accepted = events_ ? take_events(tau, state, report) : take_parts(tau, prepared, state, report);
+  } catch (...) {
+    go_back();
+    throw;
+  }
   report.halved = report.sub_steps > options_.sub_steps;
   if (report.accepted) {
     state.time = times_.next(state.time, options_.assemble.dt);
   } else {
     report.sub_steps = 0;
-    state = start_;
-    springs_ = start_springs_;
-    energy_.reset();
-    cold_ = true;  // a point that was refused is no start for the next step
+    go_back();
   }
   return report;
 }

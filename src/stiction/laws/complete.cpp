@@ -1,4 +1,5 @@
-// From impulses to a solution: velocities, certificate, status, and the proof where there is none.
+// From impulses to a solution: velocities, certificate, status, and the proof where there is none; or what stands for one where no program
+// can be asked.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -77,7 +78,46 @@ void set_multipliers(Family family, const GrowVector& from, int contacts, std::s
   for (std::size_t j = 0; j < rows.size(); ++j) to[contacts + rows[j]] = from[contacts + static_cast<Eigen::Index>(j)];
 }
 
+double square(const BlockRows& rows) {
+  double sum = 0.0;
+  for (int g = 0; g < rows.groups(); ++g) sum += rows.group_square(g);
+  return sum;
+}
+
+// What every program asks of rows and velocities.
+bool is_finite(const ReducedProblem& p) {
+  return std::isfinite(square(p.Rt) + square(p.Bt)) && p.u_free.allFinite() && p.w_free.allFinite();
+}
+
+void set_no_solution(const SolveWorkspace& w, int contacts, int rows, Solution& solution) {
+  solution.u.setZero(3 * contacts);
+  solution.impulses.setZero(3 * contacts);
+  solution.bounded_impulses.setZero(rows);
+  set_multipliers(w.terms.family, {}, contacts, {}, rows, solution.multipliers);
+  solution.status = Status::numerical_error;
+  solution.certificate = {};
+  solution.certificate.finite = false;
+  solution.ray.clear();
+  solution.iterations = solution.fallbacks = 0;
+}
+
 }  // namespace
+
+bool gives_up(const ProblemView& problem, const SolveWorkspace& w, Solution& solution) {
+  if (w.reduction.v_free.allFinite() && is_finite(w.form.problem)) return false;
+  set_no_solution(w, problem.contacts(), problem.bounded_rows(), solution);
+  solution.v = problem.v;
+  solution.prescribed_impulses.setZero(static_cast<Eigen::Index>(problem.prescribed.size()));
+  return true;
+}
+
+bool gives_up(const ReducedProblem& problem, const SolveWorkspace& w, Solution& solution) {
+  if (is_finite(w.form.problem)) return false;
+  set_no_solution(w, problem.contacts(), problem.bounded_rows(), solution);
+  solution.v.resize(0);
+  solution.prescribed_impulses.resize(0);
+  return true;
+}
 
 void complete(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   solution.impulses = w.impulses.lambda;

@@ -242,6 +242,7 @@ void reduce_for(const ProblemView& problem, const SolveOptions& options, SolveWo
 // `w.reduction` is the problem's.
 void solve_from_reduction(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   prepare(w.reduction.reduced, options, w);
+  if (gives_up(problem, w, solution)) return;
   w.pyramid.outcome.clear();
   if (options.solver == Solver::enumerate) map_outcomes(problem, w.reduction, w.form, w.terms, w.pyramid.outcome);
   place_start(w.start, w.reduction.bounded, w.impulses);
@@ -317,6 +318,7 @@ void solve(const ReducedProblem& problem, const SolveOptions& options, SolveWork
   recall_start(problem, options, w);
   check_positions(problem, w);
   prepare(problem, options, w);
+  if (gives_up(problem, w, solution)) return;
   w.pyramid.outcome.clear();
   w.impulses.lambda = w.start.lambda;
   w.impulses.beta = w.start.beta;

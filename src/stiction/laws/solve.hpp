@@ -102,6 +102,11 @@ void complete(const ProblemView& problem, const SolveOptions& options, SolveWork
 /// The same for a problem known only by its contacts.
 void complete(const ReducedProblem& problem, const SolveOptions& options, SolveWorkspace& workspace, Solution& solution);
 
+/// Whether no program can be asked: an inertia that rounding left without a factor, or a value that overflowed, is in the reduction or the
+/// form. Then `solution` is zero impulses under `numerical_error`.
+bool gives_up(const ProblemView& problem, const SolveWorkspace& workspace, Solution& solution);
+bool gives_up(const ReducedProblem& problem, const SolveWorkspace& workspace, Solution& solution);
+
 /// The same with validation and its own workspace.
 Solution solve(const ProblemView& problem, const SolveOptions& options = {});
 Solution solve(const ReducedProblem& problem, const SolveOptions& options = {});

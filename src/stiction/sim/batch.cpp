@@ -1,9 +1,11 @@
 #include "stiction/sim/batch.hpp"
 
 #include <algorithm>
+#include <exception>
 
 #include <fmt/format.h>
 
+#include "stiction/base/archive.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/base/team.hpp"
 
@@ -17,6 +19,7 @@ struct Batch::Run {
   Simulation simulation;
   WorldData data;  ///< at the state
   Eigen::VectorXd tau;
+  std::exception_ptr thrown;  ///< by the last step
 };
 
 Batch::Batch(const Stepper& stepper, const State& start, const BatchOptions& options) : links_(options.links) {
@@ -35,6 +38,7 @@ Batch::Batch(const Stepper& stepper, const State& start, const BatchOptions& opt
   inertias.setZero(options.runs, with_links ? 10 * columns : 0);
   velocities.setZero(options.runs, with_links ? 6 * columns : 0);
   taken.assign(options.runs, 0);
+  errors.resize(options.runs);
   for (int i = 0; i < options.runs; ++i) {
     all_.push_back(std::make_unique<Run>(stepper, start));
     restart(i, start);
@@ -50,7 +54,8 @@ void Batch::restart(int run, const State& state) {
   if (run < 0 || run >= runs()) throw InvalidArgument("run", fmt::format("a number in [0, {})", runs()), fmt::format("{}", run));
   all_[run]->simulation.restart(state);
   taken[run] = 0;
-  look(run);
+  errors[run].clear();
+  look(run, false);
 }
 
 void Batch::step(int repeat, const Command& command, const std::function<void()>& poll) {
@@ -60,15 +65,59 @@ void Batch::step(int repeat, const Command& command, const std::function<void()>
     Run& run = *all_[i];
     int& count = taken[i];
     count = 0;  // also where the command throws
+    errors[i].clear();
+    run.thrown = nullptr;
     run.tau.setZero(world().nv());
     command(i, run.simulation, run.tau);
-    while (count < repeat && team_->goes_on() && run.simulation.step(run.tau).accepted) ++count;
-    look(i);
+    bool accepted = false;
+    while (count < repeat && team_->goes_on() && (accepted = take_step(i))) ++count;
+    look(i, accepted);
   };
   team_->run(runs(), work, poll);
+  std::vector<std::exception_ptr> thrown;
+  for (const std::unique_ptr<Run>& run : all_) thrown.push_back(run->thrown);
+  rethrow_if_all(thrown);
 }
 
-void Batch::look(int run) {
+bool Batch::take_step(int run) {
+  Run& r = *all_[run];
+  try {
+    return r.simulation.step(r.tau).accepted;
+  } catch (const std::exception& error) {  // of this run alone
+    errors[run] = error.what();
+    r.thrown = std::current_exception();
+    return false;
+  }
+}
+
+template <class Archive>
+void Batch::carry(Archive& archive) {
+  for (const std::unique_ptr<Run>& run : all_) run->simulation.carry(archive);
+  Eigen::VectorXd forces = Eigen::Map<const Eigen::VectorXd>(wrenches.data(), wrenches.size());  // of steps that a stepper does not keep
+  archive(taken, forces);
+  if constexpr (Archive::kReads) {
+    const auto fits = [&](const std::unique_ptr<Run>& run) {
+      return run->simulation.state().q.size() == world().nq() && run->simulation.state().v.size() == world().nv();
+    };
+    if (!archive.at_end() || std::ssize(taken) != runs() || forces.size() != wrenches.size() || !std::ranges::all_of(all_, fits))
+      throw InvalidArgument("bytes", "those of as many runs of this world", "others");
+    for (int i = 0; i < runs(); ++i) look(i, false);
+    std::ranges::copy(forces, wrenches.data());
+  }
+}
+
+std::string Batch::memory() {
+  ByteWriter out;
+  carry(out);
+  return out.written;
+}
+
+void Batch::remember(std::string_view bytes) {
+  ByteReader in(bytes);
+  carry(in);
+}
+
+void Batch::look(int run, bool stepped) {
   Run& r = *all_[run];
   const World& of = world();
   const State& state = r.simulation.state();
@@ -83,7 +132,7 @@ void Batch::look(int run) {
   const Vector3d p_WC = of.nv() > 0 ? center_of_mass(of, r.data) : Vector3d::Zero().eval();
   com.row(run) = p_WC.transpose();
   wrenches.row(run).setZero();
-  if (taken[run] > 0) add_contacts(run, p_WC);
+  if (stepped) add_contacts(run, p_WC);
   if (!links_.empty()) look_at_links(run, p_WC);
 }
 

@@ -11,6 +11,8 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "stiction/base/blocks.hpp"
@@ -47,22 +49,30 @@ class Batch {
   const World& world() const;
   /// Throws InvalidArgument on sizes that are not the world's.
   void restart(int run, const State& state);
-  /// `repeat` steps of every run. One that is refused ends that run's part; it stays where it was. `poll`: called by the calling thread
-  /// every 50 ms or so. What it or a command throws ends every run's part after the step under way, and is thrown when the arrays hold
-  /// what was reached.
+  /// `repeat` steps of every run. One that is refused ends that run's part; it stays where it was. So does one that throws (`errors`);
+  /// where that of every run did, the first is thrown. `poll`: called by the calling thread every 50 ms or so. What it or a command throws
+  /// ends every run's part after the step under way, and is thrown when the arrays hold what was reached.
   void step(int repeat, const Command& command, const std::function<void()>& poll = {});
+  /// All that later steps depend on beside the constructor's arguments and the arrays, as bytes, and back into a batch made of the same.
+  /// Throws InvalidArgument on other bytes.
+  std::string memory();
+  void remember(std::string_view bytes);
 
-  RowMatrix q, v;                  ///< (runs x nq), (runs x nv)
-  RowMatrix v_world;               ///< (runs x nv) with the linear velocities of floating bases and free bodies in world axes
-  RowMatrix com;                   ///< (runs x 3), of all that moves, world axes (m)
-  RowMatrix wrenches;              ///< (runs x 6 links)
-  RowMatrix inertias, velocities;  ///< (runs x 10 links), (runs x 6 links)
-  std::vector<int> taken;          ///< (runs) steps that the last `step` took: `repeat`, or fewer where one was refused; 0 after `restart`
+  RowMatrix q, v;                   ///< (runs x nq), (runs x nv)
+  RowMatrix v_world;                ///< (runs x nv) with the linear velocities of floating bases and free bodies in world axes
+  RowMatrix com;                    ///< (runs x 3), of all that moves, world axes (m)
+  RowMatrix wrenches;               ///< (runs x 6 links), none where the last step was refused
+  RowMatrix inertias, velocities;   ///< (runs x 10 links), (runs x 6 links)
+  std::vector<int> taken;           ///< (runs) steps that the last `step` took: `repeat`, or fewer where one was refused; 0 after `restart`
+  std::vector<std::string> errors;  ///< (runs) what a step of the last `step` threw; empty: nothing
 
  private:
   struct Run;
 
-  void look(int run);
+  bool take_step(int run);
+  template <class Archive>
+  void carry(Archive& archive);
+  void look(int run, bool stepped);
   void look_at_links(int run, const Eigen::Vector3d& p_WC);
   void add_contacts(int run, const Eigen::Vector3d& p_WC);
 

@@ -2,6 +2,7 @@
 #include "stiction/sim/batch.hpp"
 
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
@@ -67,6 +68,45 @@ TEST(Batch, ARunThatIsRefusedStaysWhereItWas) {
   EXPECT_EQ(batch.taken[0], 4);
   EXPECT_LT(batch.taken[1], 4);
   EXPECT_TRUE(batch.q.allFinite());
+}
+
+TEST(Batch, WhatAStepThrowsEndsThatRunsPartAlone) {
+  const Scene scene = load_scene("stack");
+  Batch batch(scene.make_stepper(), scene.start, {.runs = 3, .threads = 2});
+  const auto nothing = [](int, const Simulation&, const VectorXd&) {};
+  batch.step(2, nothing);
+  const VectorXd before = batch.q.row(1);
+  batch.step(4, [](int run, const Simulation&, VectorXd& tau) { tau[0] = run == 1 ? std::numeric_limits<double>::quiet_NaN() : 0.0; });
+  EXPECT_THAT(batch.taken, testing::ElementsAre(4, 0, 4));
+  EXPECT_THAT(batch.errors, testing::ElementsAre("", testing::HasSubstr("tau"), ""));
+  EXPECT_EQ(batch.q.row(1).transpose(), before);
+  EXPECT_TRUE(batch.wrenches.row(1).isZero(0.0));
+  EXPECT_THROW(batch.step(1, [](int, const Simulation&, VectorXd& tau) { tau[0] = std::numeric_limits<double>::quiet_NaN(); }),
+               InvalidArgument);
+  batch.step(1, nothing);
+  EXPECT_THAT(batch.taken, testing::Each(1));
+  EXPECT_THAT(batch.errors, testing::Each(""));
+}
+
+TEST(Batch, GoesOnFromItsMemoryBitForBit) {
+  const Scene scene = load_scene("quadruped");
+  const auto held = [&](int run, const Simulation& s, VectorXd& tau) {
+    scene.held_torques(s.state(), tau);
+    tau[0] += run;
+  };
+  Batch first(scene.make_stepper(), scene.start, {.runs = 3, .threads = 2});
+  for (int k = 0; k < 30; ++k) first.step(5, held);
+  Batch second(scene.make_stepper(), scene.start, {.runs = 3});
+  second.remember(first.memory());
+  for (int k = 0; k < 2; ++k) {
+    for (const auto member : {&Batch::q, &Batch::v, &Batch::v_world, &Batch::com, &Batch::wrenches})
+      EXPECT_EQ(first.*member, second.*member);
+    EXPECT_EQ(first.taken, second.taken);
+    EXPECT_FALSE(first.wrenches.isZero(0.0));
+    for (Batch* batch : {&first, &second}) batch->step(5, held);
+  }
+  EXPECT_THROW(second.remember("short"), InvalidArgument);
+  EXPECT_THROW(Batch(scene.make_stepper(), scene.start, {.runs = 2}).remember(first.memory()), InvalidArgument);
 }
 
 // Of seconds: the poll comes after 50 ms, on the calling thread while it steps and while it waits.

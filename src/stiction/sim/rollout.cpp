@@ -1,6 +1,7 @@
 #include "stiction/sim/rollout.hpp"
 
 #include <algorithm>
+#include <exception>
 
 #include <fmt/format.h>
 
@@ -31,18 +32,26 @@ void keep(int i, int k, const State& state, Rollout& out) {
   std::ranges::copy(state.v, out.v.begin() + row * state.v.size());
 }
 
-/// Run i, from the state that the simulation has been restarted at.
-void take_run(int i, const RolloutControl& control, Team& team, Simulation& simulation, Rollout& out) {
+/// Run i, from the state that the simulation has been restarted at. Gives what a step threw.
+std::exception_ptr take_run(int i, const RolloutControl& control, Team& team, Simulation& simulation, Rollout& out) {
   const std::size_t at = static_cast<std::size_t>(i);
   out.status[at] = Status::solved;
   keep(i, 0, simulation.state(), out);
+  std::exception_ptr thrown;
   Eigen::VectorXd tau;
   bool accepted = true;
   for (int k = 0; k < out.steps && team.goes_on(); ++k) {
     if (accepted) {
       tau.setZero(simulation.world().nv());
       if (control) control(i, simulation, tau);
-      const StepReport report = simulation.step(tau);
+      StepReport report;
+      try {
+        report = simulation.step(tau);
+      } catch (const std::exception& error) {  // of this run alone
+        report = {};  // GCC builds the result of the call in its place, and what was thrown at may be left there
+        out.errors[at] = error.what();
+        thrown = std::current_exception();
+      }
       out.worst_residual[at] = std::max(out.worst_residual[at], report.residual);
       if (report.status != Status::solved) out.status[at] = report.status;
       accepted = report.accepted;
@@ -50,6 +59,7 @@ void take_run(int i, const RolloutControl& control, Team& team, Simulation& simu
     }
     keep(i, k + 1, simulation.state(), out);
   }
+  return thrown;
 }
 
 }  // namespace
@@ -65,18 +75,21 @@ Rollout rollout(const Stepper& stepper, const Starts& q, const Starts& v, int st
   out.v.resize(rows * static_cast<std::size_t>(world.nv()));
   out.taken.resize(runs);
   out.status.resize(runs);
+  out.errors.resize(runs);
   out.worst_residual.resize(runs);
   const int others = std::max(std::min(options.threads, out.runs) - 1, 0);
   const Stepper prototype = untimed(stepper);
   std::vector<Simulation> simulations;
   for (int worker = 0; worker <= others; ++worker) simulations.emplace_back(prototype, initial_state(world));
+  std::vector<std::exception_ptr> thrown(runs);
   Team team(others);
   const auto work = [&](int i, int worker) {
     Simulation& simulation = simulations[static_cast<std::size_t>(worker)];
     simulation.restart({q.row(i).transpose(), v.row(i).transpose(), 0.0});
-    take_run(i, options.control, team, simulation, out);
+    thrown[static_cast<std::size_t>(i)] = take_run(i, options.control, team, simulation, out);
   };
   team.run(out.runs, work, options.poll);
+  rethrow_if_all(thrown);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "stiction/base/blocks.hpp"
@@ -28,10 +29,11 @@ struct Rollout {
   std::vector<int> taken;              ///< (k) steps that were taken: fewer than T where one was refused
   std::vector<Status> status;          ///< (k) solved: every step met its tolerance; else that of the last step that missed it
   std::vector<double> worst_residual;  ///< (k) scaled, of the steps tried
+  std::vector<std::string> errors;     ///< (k) what a step threw, which ended that run alone as `numerical_error`; empty: nothing
 };
 
 /// Starts: q (k x nq), v (k x nv). `stepper` is copied. Throws InvalidArgument on sizes that do not fit the world or numbers that are not
-/// finite, and what the control or the poll throws; on such an end all threads are joined first.
+/// finite, and what the control or the poll throws, or a step of every run; on such an end all threads are joined first.
 Rollout rollout(const Stepper& stepper, const Eigen::Ref<const RowMatrix>& q, const Eigen::Ref<const RowMatrix>& v, int steps,
                 const RolloutOptions& options);
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <stdexcept>
 #include <thread>
 
@@ -81,6 +82,59 @@ TEST(Rollout, ARunThatIsRefusedStaysWhereItWasAndTheOthersGoOn) {
   };
   for (int k = 4; k <= 10; ++k) EXPECT_EQ(row(1, k), row(1, 3));
   EXPECT_EQ(row(0, 10), row(2, 10));
+}
+
+// Two boxes that are joined fly apart at the speed of light, out to where their rows are rounding: no number comes of that, nor an
+// exception.
+class Hopeless : public testing::TestWithParam<Scheme> {};
+
+TEST_P(Hopeless, ARunThatNoStepCanBeMadeOfLosesNoOther) {
+  const std::string boxes = R"(<mujoco><worldbody>
+    <body name="a" pos="0 0 1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>
+    <body name="d" pos=".3 0 1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body></worldbody><equality>)";
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  for (const std::string joined : {R"(<connect body1="a" body2="d" anchor=".15 0 0"/>)", R"(<weld body1="a" body2="d"/>)"}) {
+    WorldBuilder builder;
+    builder.add_robot_text(boxes + joined + "</equality></mujoco>", {});
+    builder.add_static_body({"ground", Eigen::Isometry3d::Identity(), {{HalfSpace{}}}});
+    const World world = builder.build();
+    const RowMatrix q = world.initial_configuration().transpose().replicate(3, 1);
+    for (const Law law : {Law::frictionless, Law::coulomb_cone, Law::coulomb_pyramid, Law::anitescu, Law::moreau, Law::no_slip}) {
+      StepOptions options;
+      options.contact.law = law;
+      options.scheme = GetParam();
+      for (int seed = 0; seed < 8; ++seed) {
+        RowMatrix v = RowMatrix::Zero(3, world.nv());
+        for (Eigen::Index i = 0; i < v.cols(); ++i) v(1, i) = 1e8 * normal(random);
+        const Rollout out = rollout(Stepper(world, make_scene(world, 0.5), options), q, v, 10, {.threads = 2});
+        EXPECT_EQ(out.taken[0], 10) << joined << to_string(law) << seed;
+        EXPECT_EQ(out.taken[2], 10) << joined << to_string(law) << seed;
+        EXPECT_TRUE(out.taken[1] == 10 || out.status[1] != Status::solved) << joined << to_string(law) << seed;
+        EXPECT_THAT(out.q, testing::Each(testing::Truly([](double x) { return std::isfinite(x); })));
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemes, Hopeless, testing::Values(Scheme::semi_implicit_euler, Scheme::moreau_midpoint, Scheme::energy_momentum),
+                         [](const auto& instance) { return std::string(to_string(instance.param)); });
+
+TEST(Rollout, WhatAStepThrowsEndsThatRunAlone) {
+  const Scene scene = load_scene("stack");
+  const RowMatrix q = scene.start.q.transpose().replicate(3, 1), v = RowMatrix::Zero(3, scene.world.nv());
+  const auto no_number = [](int run, const Simulation& s, VectorXd& tau) {
+    if (run == 1 && s.steps() == 4) tau[0] = std::numeric_limits<double>::quiet_NaN();
+  };
+  for (const int threads : {1, 3}) {
+    const Rollout out = rollout(scene.make_stepper(), q, v, 10, {.threads = threads, .control = no_number});
+    EXPECT_THAT(out.taken, testing::ElementsAre(10, 4, 10));
+    EXPECT_THAT(out.status, testing::ElementsAre(Status::solved, Status::numerical_error, Status::solved));
+    EXPECT_THAT(out.errors, testing::ElementsAre("", testing::HasSubstr("tau"), ""));
+    EXPECT_THAT(out.q, testing::Each(testing::Truly([](double x) { return std::isfinite(x); })));
+  }
+  const auto none = [](int, const Simulation&, VectorXd& tau) { tau[0] = std::numeric_limits<double>::quiet_NaN(); };
+  EXPECT_THROW(rollout(scene.make_stepper(), q, v, 10, {.control = none}), InvalidArgument);
 }
 
 TEST(Rollout, WhatAControlThrowsEndsAllRuns) {
