@@ -5,16 +5,23 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <regex>
+#include <stdexcept>
+#include <string>
 #include <thread>
 
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include "contact_laws.hpp"
 #include "effort_limits.hpp"
 #include "interrupts.hpp"
+#include "remember.hpp"
 #include "step_settings.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/laws/lowering.hpp"
 #include "world_handle.hpp"
 
 namespace stiction::python {
@@ -39,6 +46,20 @@ std::vector<LinkInertia> read_links(const MaybeArray& value) {
     out.push_back(link);
   }
   return out;
+}
+
+/// What the law asks of every contact that names neither law nor material is there: else a run would end at its first one.
+void require_material(const World& world, const StepOptions& options) {
+  const auto has_own = [](const PairMaterial& pair) { return pair.law || pair.material; };
+  if (world.geometries().empty() || std::ranges::any_of(options.assemble.pairs, has_own)) return;
+  const LawRow& row = row_of(options.contact.law);
+  const ContactMaterial material = options.assemble.material.value_or(ContactMaterial{});
+  ContactTerms terms;
+  try {
+    row.lower({.dt = options.assemble.dt, .material = &material, .family = row.family}, terms);
+  } catch (const InvalidArgument& error) {
+    throw std::invalid_argument(std::regex_replace(error.what(), std::regex(R"(^material\[0\])"), "material"));
+  }
 }
 
 struct BatchHandle {
@@ -138,6 +159,21 @@ void bind_arrays(nb::class_<BatchHandle>& batch) {
             return view<nb::ndarray<nb::numpy, int, nb::ndim<1>>>(self.p->runs.taken.data(), {self.p->runs.taken.size()}, self.h);
           },
           "(k,) steps that the last `step` took: fewer than asked for where one was refused")
+      .def_prop_ro(
+          "errors", [](const BatchHandle& b) { return b.runs.errors; },
+          "k texts: what a step of the last `step` raised, which ended that run's part alone; empty where none did. `step` raises it where "
+          "every run's did")
+      .def("_memory",
+           [](BatchHandle& b) {
+             const std::lock_guard lock(b.mutex);
+             const std::string bytes = b.runs.memory();
+             return nb::bytes(bytes.data(), bytes.size());
+           })
+      .def("_remember",
+           [](BatchHandle& b, const nb::bytes& bytes) {
+             const std::lock_guard lock(b.mutex);
+             b.runs.remember({bytes.c_str(), bytes.size()});
+           })
       .def("__len__", [](const BatchHandle& b) { return b.runs.runs(); })
       .def("__repr__", [](const BatchHandle& b) { return fmt::format("Batch(runs={}, nq={})", b.runs.runs(), b.runs.q.cols()); });
 }
@@ -145,17 +181,19 @@ void bind_arrays(nb::class_<BatchHandle>& batch) {
 }  // namespace
 
 void bind_batch(nb::module_& m) {
-  nb::class_<BatchHandle> batch(m, "Batch", R"(k runs of a world side by side, on threads that stay, without the interpreter's lock.
+  nb::class_<BatchHandle> batch(m, "Batch", nb::dynamic_attr(),
+                                R"(k runs of a world side by side, on threads that stay, without the interpreter's lock.
 
 Arrays are views that `step` and `restart` fill anew. Every run has the bits of a Stepper that is reset to its start and stepped alone, for
 any number of threads. One call at a time: a second thread waits.)");
   batch.def(
       "__init__",
-      [](BatchHandle* self, WorldHandle& world, const Integer& runs, const std::optional<Integer>& threads, const MaybeArray& kp,
-         const MaybeArray& kd, const MaybeArray& links, const std::optional<Real>& dt, const std::optional<Text>& law,
-         const std::optional<Text>& solver, const std::optional<Real>& tolerance, const std::optional<Real>& acceptable,
-         const std::optional<Real>& friction, const std::optional<Text>& scheme) {
-        const Scene& scene = world.scene();
+      [](nb::pointer_and_handle<BatchHandle> self, nb::pointer_and_handle<WorldHandle> world, const Integer& runs,
+         const std::optional<Integer>& threads, const MaybeArray& kp, const MaybeArray& kd, const MaybeArray& links,
+         const std::optional<Real>& dt, const std::optional<Text>& law, const std::optional<Text>& solver,
+         const std::optional<Real>& tolerance, const std::optional<Real>& acceptable, const std::optional<Real>& friction,
+         const std::optional<nb::dict>& material, const std::optional<Text>& scheme) {
+        const Scene& scene = world.p->scene();
         StepSettings settings;
         settings.dt = dt;
         settings.law = law;
@@ -166,20 +204,33 @@ any number of threads. One call at a time: a second thread waits.)");
         settings.scheme = scheme;
         const int most = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
         const BatchOptions options{read_integer(runs, "runs"), threads ? read_integer(*threads, "threads") : most, read_links(links)};
-        new (self) BatchHandle(scene, scene.make_stepper(read_step_options(settings, scene.options)), options, kp, kd);
+        StepOptions stepping = read_step_options(settings, scene.options);
+        if (material) stepping.assemble.material = read_materials(*material, 1)[0];
+        require_material(scene.world, stepping);
+        new (self.p) BatchHandle(scene, scene.make_stepper(stepping), options, kp, kd);
+        nb::dict start;  // for copies and pickles
+        const auto given = [&start](const char* name, const auto& value) {
+          if (value) start[name] = *value;
+        };
+        start["runs"] = runs;
+        given("threads", threads), given("kp", kp), given("kd", kd), given("links", links), given("dt", dt), given("law", law);
+        given("solver", solver), given("tolerance", tolerance), given("acceptable", acceptable), given("friction", friction);
+        given("material", material), given("scheme", scheme);
+        remember_world(self.h, world.h, nb::borrow<nb::dict>(nb::module_::import_("copy").attr("deepcopy")(start)));
       },
       "world"_a, "runs"_a, "threads"_a = nb::none(), "kp"_a = nb::none(), "kd"_a = nb::none(), "links"_a = nb::none(), "dt"_a = nb::none(),
       "law"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(), "acceptable"_a = nb::none(), "friction"_a = nb::none(),
-      "scheme"_a = nb::none(),
+      "material"_a = nb::none(), "scheme"_a = nb::none(),
       R"(threads: None for as many as there are cores. kp, kd: one number for all driven joints or one each; with them commands are
 positions of servos (`Stepper.drive`), without them torques, both within the effort limits. links: (links, 13) mass (kg), centre of mass (m) and
-inertia about it (kg m²), in the frame of each of World.link_names, for `inertias` and `velocities`. The rest: as of `Stepper`.)");
+inertia about it (kg m²), in the frame of each of World.link_names, for `inertias` and `velocities`. material: of every contact, as of
+`World`; None: the world's. The rest: as of `Stepper`. `copy` and pickles go on bit for bit.)");
   batch
       .def("step", &step, "command"_a, "repeat"_a = 1,
            R"(Advances every run by `repeat` steps under one command.
 
 command: (k, len(World.actuated)) torques (N m or N) or positions of servos (rad or m); torques may be (k, nv) generalised forces. A step
-that is refused ends that run's part of the call and leaves it where it was: look at `taken`. Ctrl-C ends all parts after a step.)")
+that is refused ends that run's part of the call and leaves it where it was, as one that raises does: look at `taken` and `errors`. Ctrl-C ends all parts after a step.)")
       .def("restart", &restart, "run"_a, "q"_a = nb::none(), "v"_a = nb::none(),
            "Starts one run from (q, v), None for the world's start: nothing of its past enters what follows.");
   bind_arrays(batch);

@@ -2,7 +2,7 @@
 
 A world, a shape and a terrain are remembered as what was said to make them: a copy or an unpickled one says it again,
 and so has the same bits and can be added to. The files that robots and meshes were read from must be where they were.
-A stepper is its world and options, said again, and what it remembers, so that it goes on with the same bits.
+A stepper or a batch is its world and options, said again, and what it remembers: it goes on with the same bits.
 A problem is its numbers, and the blocks that its matrices are kept in, so that a solve of it has the same bits.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import functools
 
-from ._core import ContactProblem, ReducedProblem, Shape, Stepper, Terrain, World, WorldProblem
+from ._core import Batch, ContactProblem, ReducedProblem, Shape, Stepper, Terrain, World, WorldProblem
 from .pinocchio_model import from_pinocchio, is_pinocchio, velocity_limits
 
 SAYINGS = (
@@ -79,14 +79,20 @@ def copied(self):
     return say_again(type(self), said_of(self))
 
 
-def stepper_of(world_said, options, memory):
-    stepper = Stepper(say_again(World, world_said), **options)
-    stepper._remember(memory)
-    return stepper
+def stepping_again(cls, world_said, options, memory):
+    out = cls(say_again(World, world_said), **options)
+    out._remember(memory)
+    return out
 
 
-def reduced_stepper(self):
-    return stepper_of, (said_of(self._world)[: self._world_said], self._start, self._memory())
+def reduced_stepping(self):
+    return stepping_again, (type(self), said_of(self._world)[: self._world_said], self._start, self._memory())
+
+
+def copied_batch(self):
+    """Another batch that goes on as this one does."""
+    function, arguments = reduced_stepping(self)
+    return function(*arguments)
 
 
 def copied_stepper(copied):
@@ -152,7 +158,9 @@ def remember():
         cls.__deepcopy__ = lambda self, memo: self
     Stepper.copy = Stepper.__copy__ = copied_stepper(Stepper.copy)
     Stepper.__deepcopy__ = lambda self, memo: self.copy()
-    Stepper.__reduce__ = reduced_stepper
+    Stepper.__reduce__ = Batch.__reduce__ = reduced_stepping
+    Batch.copy = Batch.__copy__ = copied_batch
+    Batch.__deepcopy__ = lambda self, memo: self.copy()
     ContactProblem.__reduce__ = reduced_problem
     WorldProblem.__reduce__ = reduced_world_problem
     ReducedProblem.__reduce__ = lambda self: (ReducedProblem, (self.W, self.q, self.mu))

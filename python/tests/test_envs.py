@@ -2,6 +2,9 @@
 of a vector.
 """
 
+import copy
+import pickle
+import re
 import subprocess
 import sys
 
@@ -19,6 +22,11 @@ NAMES = ["HalfCheetah", "Ant", "Humanoid", "Quadruped", "Biped", "PushBox"]
 
 def make(name, **arguments):
     return gymnasium.make(f"stiction/{name}-v0", **arguments)
+
+
+def started(env):
+    env.reset(seed=0)
+    return env
 
 
 def make_vec(name, number, threads, **arguments):
@@ -118,9 +126,8 @@ def test_arguments_that_do_not_fit_are_named():
     with pytest.raises(ValueError, match=r"action: expected shape \(8,\)"):
         env.step(np.zeros(3))
     with pytest.raises(ValueError, match=r"actions: expected shape \(2, 8\)"):
-        make_vec("Ant", 2, 1).step(np.zeros((3, 8)))
-    vector = make_vec("Ant", 3, 1)
-    vector.reset(seed=0)
+        started(make_vec("Ant", 2, 1)).step(np.zeros((3, 8)))
+    vector = started(make_vec("Ant", 3, 1))
     for mask in ([0, 0, 1], [True, False], True):
         with pytest.raises(ValueError, match="reset_mask: expected 3 booleans"):
             vector.reset(options={"reset_mask": np.array(mask)})
@@ -250,3 +257,98 @@ def test_arguments_that_are_none_are_said(name):
             gymnasium.make(f"stiction/{name}-v0", frame_skip=skip)
     with pytest.raises(TypeError, match=f"{name}: expected .*frame_skip.*law.*, got foo, bar"):
         gymnasium.make(f"stiction/{name}-v0", foo=3, bar=1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_actions_that_are_no_numbers_are_named_and_move_nothing(name):
+    env, vector = started(make(name).unwrapped), started(make_vec(name, 3, 1))
+    for bad in (np.nan, np.inf, -np.inf):
+        action, actions = np.zeros(len(env.task.low)), np.zeros(vector.action_space.shape)
+        action[1] = actions[2, 1] = bad
+        before = env.runs.runs.q.copy(), vector.unwrapped.runs.runs.q.copy()
+        with pytest.raises(ValueError, match=re.escape(f"action[1]: expected a finite number, got {bad}")):
+            env.step(action)
+        with pytest.raises(ValueError, match=re.escape(f"actions[2, 1]: expected a finite number, got {bad}")):
+            vector.step(actions)
+        np.testing.assert_array_equal(env.runs.runs.q, before[0])
+        np.testing.assert_array_equal(vector.unwrapped.runs.runs.q, before[1])
+    with pytest.raises(ValueError, match="action: expected numbers, got complex128"):
+        env.step(np.zeros(len(env.task.low), complex))
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "values"),
+    [
+        ("Ant", "healthy_z_range", (3, (1, 0), (0.2, np.nan), "ab")),
+        ("Ant", "healthy_reward", (np.nan, "a", None)),
+        ("Ant", "forward_reward_weight", ("a", np.inf)),
+        ("Ant", "terminate_when_unhealthy", ("no", 1)),
+        ("Ant", "contact_force_range", ((1, -1), 2)),
+        ("Ant", "reset_noise_scale", (-1, np.nan)),
+        ("Humanoid", "contact_cost_range", ((1, -1),)),
+        ("HalfCheetah", "reset_noise_scale", (-1,)),
+        ("PushBox", "distance", (np.nan, -1, 0, (0, 0), np.inf)),
+        ("Quadruped", "forward", (np.nan, 3, (1, -1), (0, np.inf))),
+        ("Biped", "push", (-1, np.nan, (1, 2))),
+    ],
+)
+def test_arguments_of_a_task_are_asked_when_it_is_made(name, argument, values):
+    for value in values:
+        for maker in (make, lambda name, **arguments: make_vec(name, 2, 1, **arguments)):
+            with pytest.raises(ValueError, match=rf"^{argument}: expected .*, got {re.escape(repr(value))}$"):
+                maker(name, **{argument: value})
+
+
+def test_what_may_be_infinite_is_taken():
+    env = started(make("Ant", healthy_z_range=(0.2, np.inf), terminate_when_unhealthy=np.bool_(True)))
+    env.step(np.zeros(8))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_start_comes_before_the_first_step_and_says_what_it_does_not_know(name):
+    env, vector = make(name).unwrapped, make_vec(name, 3, 1)
+    for one in (env, vector):
+        with pytest.raises(gymnasium.error.ResetNeeded, match="step: expected a reset before the first one"):
+            one.step(np.zeros(one.action_space.shape))
+    vector.reset(options={"reset_mask": np.array([True, False, True])})
+    with pytest.raises(gymnasium.error.ResetNeeded, match="reset"):
+        vector.step(np.zeros(vector.action_space.shape))
+    with pytest.raises(ValueError, match="options: expected none, got x"):
+        env.reset(options={"x": 1})
+    with pytest.raises(ValueError, match="options: expected reset_mask, got x"):
+        vector.reset(options={"x": 1})
+    env.reset(options={})
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("runs", [None, 2])
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_copies_and_pickles_go_on_with_the_same_bits(name, runs, again):
+    env = started((make(name) if runs is None else make_vec(name, runs, 1)).unwrapped)
+    env.action_space.seed(1)
+    for _ in range(3):
+        env.step(env.action_space.sample())
+    other = again(env)
+    for k in range(6):
+        action = env.action_space.sample()
+        both = [one.reset() if k == 3 else one.step(action) for one in (env, other)]
+        for mine, same in zip(*both, strict=True):
+            np.testing.assert_equal(mine, same)
+        assert other.runs.runs.q.ctypes.data != env.runs.runs.q.ctypes.data
+
+
+@pytest.mark.parametrize("law", ["linear_penalty", "stick_slip_spring", "hunt_crossley", "regularized_stiction", "sap"])
+@pytest.mark.parametrize("name", ["Ant", "Quadruped", "PushBox"])
+def test_laws_that_give_way_need_a_material_and_take_it(name, law):
+    with pytest.raises(ValueError, match=rf"^material.stiffness: expected a number > 0 .*law {law}"):
+        make(name, law=law)
+    material = {"stiffness": 5e4, "damping": 100.0, "stiffness_tangential": 5e4, "dissipation_time": 0.01}
+    env = started(make(name, law=law, material=material))
+    env.action_space.seed(0)
+    cut = 0
+    for _ in range(20):
+        *_, over, short, _ = env.step(env.action_space.sample())
+        cut += short
+        if over or short:
+            env.reset()
+    assert cut == 0

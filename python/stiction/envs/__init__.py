@@ -10,7 +10,8 @@
 | stiction/Biped-v0 | a biped that is pushed and stays up | joint positions |
 | stiction/PushBox-v0 | a finger that pushes a box to a place on the table | forces |
 
-Every environment takes law=, solver=, tolerance=, friction= as `stiction.Stepper` does, and what its class says;
+Every environment takes law=, solver=, tolerance=, friction= as `stiction.Stepper` does, material= as
+`stiction.World`, and what its class says;
 render_mode= "rgb_array" (pictures of width= x height= pixels) or "human" (a page). Needs gymnasium; a render_mode
 needs viser too, and pictures Chromium.
 """

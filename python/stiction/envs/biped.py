@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .arguments import number
 from .robot_task import FloatingRobot
 
 
@@ -17,7 +18,7 @@ class Biped(FloatingRobot):
 
     def __init__(self, push=0.6, frame_skip=10, **stepping):
         super().__init__("biped", 400.0, 10.0, frame_skip, stepping)  # the scene's own hold
-        self.push = push
+        self.push = number("push", push, least=0.0)
 
     def start(self, random):
         q, v = self.start_with(random, 0.02)

@@ -19,7 +19,8 @@ import stiction
 
 from . import render
 
-STEPPED = ("dt", "law", "solver", "tolerance", "acceptable", "friction", "scheme")  # what a user says of the stepping,
+# What a user says of the stepping,
+STEPPED = ("dt", "law", "solver", "tolerance", "acceptable", "friction", "material", "scheme")
 STEPPING = (*STEPPED, "kp", "kd", "links")  # and a task: arguments of stiction.Batch
 
 
@@ -92,20 +93,33 @@ class Runs:
     """The runs of a task. number: None for one run alone."""
 
     def __init__(self, task, number=None, threads=1):
-        alone = number is None
         self.task = task
-        self.runs = stiction.Batch(task.world, 1 if alone else number, threads, **task.stepping)
-        self.batch = Views(self.runs, alone)
-        self.rows = None if alone else ...  # the index that gives an array its axis of runs
+        self.alone = number is None
+        self.runs = stiction.Batch(task.world, 1 if self.alone else number, threads, **task.stepping)
         self.all_goals = np.zeros((len(self.runs), task.goal_size))
         self.all_actions = np.zeros((len(self.runs), len(task.low)))
-        self.goals = self.all_goals[0] if alone else self.all_goals
-        self.actions = self.all_actions[0] if alone else self.all_actions
+        self.begun = np.zeros(len(self.runs), dtype=bool)
+        self.view()
+
+    def view(self):
+        self.batch = Views(self.runs, self.alone)
+        self.rows = None if self.alone else ...  # the index that gives an array its axis of runs
+        self.goals = self.all_goals[0] if self.alone else self.all_goals
+        self.actions = self.all_actions[0] if self.alone else self.all_actions
+
+    def __getstate__(self):
+        views = ("batch", "rows", "goals", "actions")
+        return {name: value for name, value in self.__dict__.items() if name not in views}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self.view()
 
     def restart(self, i, random):
         q, v, self.all_goals[i] = self.task.start(random)
         self.runs.restart(i, q, v)
         self.all_actions[i] = 0.0
+        self.begun[i] = True
 
     def observe(self):
         return self.task.observe(self.batch, self.goals, self.actions)
@@ -113,15 +127,33 @@ class Runs:
     def step(self, given):
         """Observations, rewards, ends, refusals, info: a run with a refused step cannot go on and is cut short."""
         task, batch, goals, actions = self.task, self.batch, self.goals, self.actions
-        given = np.asarray(given)
-        if given.shape != actions.shape:
-            name = "actions" if actions.ndim == 2 else "action"
-            raise ValueError(f"{name}: expected shape {actions.shape}, got {given.shape}")
-        actions[...] = given
+        if not self.begun.all():
+            raise gymnasium.error.ResetNeeded("step: expected a reset before the first one, got none")
+        actions[...] = read_actions(given, actions.shape)
         before = task.before(batch)
         self.runs.step(task.command(actions)[self.rows], task.frame_skip)
         rewards, ended, info = task.reward(batch, goals, before, actions)
         return task.observe(batch, goals, actions), rewards, ended, column(batch.taken, 0) < task.frame_skip, info
+
+
+def read_actions(given, shape):
+    """An array of finite numbers of this shape."""
+    given = np.asarray(given)
+    name = "actions" if len(shape) == 2 else "action"
+    if given.shape != shape:
+        raise ValueError(f"{name}: expected shape {shape}, got {given.shape}")
+    if given.dtype.kind not in "iufb":
+        raise ValueError(f"{name}: expected numbers, got {given.dtype}")
+    finite = np.isfinite(given)
+    if not finite.all():
+        where = tuple(int(i) for i in np.argwhere(~finite)[0])
+        raise ValueError(f"{name}[{', '.join(map(str, where))}]: expected a finite number, got {given[where]}")
+    return given
+
+
+def require_options(options, known=()):
+    if unknown := [name for name in options or {} if name not in known]:
+        raise ValueError(f"options: expected {', '.join(known) or 'none'}, got {', '.join(map(str, unknown))}")
 
 
 def made(kind, arguments):
@@ -160,7 +192,11 @@ class TaskEnv(gymnasium.Env):
         self.runs = Runs(self.task)
         self.time = 0.0  # s since the start
 
+    def __getstate__(self):
+        return self.__dict__ | {"shown": None}  # a page or a browser is this one's own
+
     def reset(self, *, seed=None, options=None):
+        require_options(options)
         super().reset(seed=seed)
         self.runs.restart(0, self.np_random)
         self.time = 0.0
@@ -229,7 +265,11 @@ class TaskVectorEnv(VectorEnv):
         self.age = np.zeros(num_envs, dtype=int)
         self.over = np.zeros(num_envs, dtype=bool)
 
+    def __getstate__(self):
+        return self.__dict__ | {"shown": None}  # a browser is this one's own
+
     def reset(self, *, seed=None, options=None):
+        require_options(options, ("reset_mask",))
         seeds = [None if seed is None else seed + i for i in range(self.num_envs)] if np.ndim(seed) == 0 else list(seed)
         if len(seeds) != self.num_envs:
             raise ValueError(f"seed: expected {self.num_envs} numbers, got {len(seeds)}")

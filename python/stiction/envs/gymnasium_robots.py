@@ -15,6 +15,7 @@ import numpy as np
 
 import stiction
 
+from .arguments import flag, interval, number
 from .env import Task, column
 
 ASSETS = pathlib.Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
@@ -79,7 +80,9 @@ class HalfCheetah(GymnasiumRobot):
         self, frame_skip=5, forward_reward_weight=1.0, ctrl_cost_weight=0.1, reset_noise_scale=0.1, **stepping
     ):
         super().__init__("half_cheetah.xml", frame_skip, None, stepping)
-        self.forward, self.effort, self.noise = forward_reward_weight, ctrl_cost_weight, reset_noise_scale
+        self.forward = number("forward_reward_weight", forward_reward_weight)
+        self.effort = number("ctrl_cost_weight", ctrl_cost_weight)
+        self.noise = number("reset_noise_scale", reset_noise_scale, least=0.0)
         self.observed = self.world.nq + self.world.nv - 1
 
     def start(self, random):
@@ -155,9 +158,14 @@ class Ant(Walker):
         **stepping,
     ):
         super().__init__("ant.xml", frame_skip, None, stepping)
-        self.forward, self.effort, self.contact = forward_reward_weight, ctrl_cost_weight, contact_cost_weight
-        self.healthy, self.ends, self.upright = healthy_reward, terminate_when_unhealthy, healthy_z_range
-        self.forces, self.noise = contact_force_range, reset_noise_scale
+        self.forward = number("forward_reward_weight", forward_reward_weight)
+        self.effort = number("ctrl_cost_weight", ctrl_cost_weight)
+        self.contact = number("contact_cost_weight", contact_cost_weight)
+        self.healthy = number("healthy_reward", healthy_reward)
+        self.ends = flag("terminate_when_unhealthy", terminate_when_unhealthy)
+        self.upright = interval("healthy_z_range", healthy_z_range, infinite=True)
+        self.forces = interval("contact_force_range", contact_force_range, infinite=True)
+        self.noise = number("reset_noise_scale", reset_noise_scale, least=0.0)
         self.observed = self.world.nq + self.world.nv - 2 + 6 * len(self.bodies)
 
     def start(self, random):
@@ -196,9 +204,14 @@ class Humanoid(Walker):
         **stepping,
     ):
         super().__init__("humanoid.xml", frame_skip, None, stepping)
-        self.forward, self.effort, self.contact = forward_reward_weight, ctrl_cost_weight, contact_cost_weight
-        self.costs, self.healthy, self.ends = contact_cost_range, healthy_reward, terminate_when_unhealthy
-        self.upright, self.noise = healthy_z_range, reset_noise_scale
+        self.forward = number("forward_reward_weight", forward_reward_weight)
+        self.effort = number("ctrl_cost_weight", ctrl_cost_weight)
+        self.contact = number("contact_cost_weight", contact_cost_weight)
+        self.costs = interval("contact_cost_range", contact_cost_range, infinite=True)
+        self.healthy = number("healthy_reward", healthy_reward)
+        self.ends = flag("terminate_when_unhealthy", terminate_when_unhealthy)
+        self.upright = interval("healthy_z_range", healthy_z_range, infinite=True)
+        self.noise = number("reset_noise_scale", reset_noise_scale, least=0.0)
         self.stepping["links"] = np.zeros((len(self.world.link_names), 13))
         self.stepping["links"][self.bodies] = body_inertias(self.file)
         self.observed = self.world.nq + self.world.nv - 2 + 22 * len(self.bodies) + self.world.nv - 6

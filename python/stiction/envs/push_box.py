@@ -6,6 +6,7 @@ import numpy as np
 
 import stiction
 
+from .arguments import number
 from .env import Task
 
 
@@ -27,8 +28,8 @@ class PushBox(Task):
         self.world = stiction.World.from_scene("push_box")
         self.frame_skip = frame_skip
         self.dt = frame_skip * stiction.Stepper(self.world).dt
-        self.distance = distance
-        self.view = np.array((0.0, 0.0, 0.05)), 0.1 + 2.0 * distance
+        self.distance = number("distance", distance, above=0.0)
+        self.view = np.array((0.0, 0.0, 0.05)), 0.1 + 2.0 * self.distance
         self.stepping = stepping
         self.high = np.ones(2)
         self.low = -self.high

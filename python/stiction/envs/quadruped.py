@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .arguments import interval
 from .env import column
 from .robot_task import FloatingRobot
 
@@ -22,7 +23,8 @@ class Quadruped(FloatingRobot):
 
     def __init__(self, forward=(0.0, 0.3), sideways=(-0.1, 0.1), yaw=(-0.5, 0.5), frame_skip=20, **stepping):
         super().__init__("quadruped", 20.0, 0.3, frame_skip, stepping)  # the scene's own hold
-        self.lowest, self.highest = np.array((forward, sideways, yaw)).T
+        ranges = {"forward": forward, "sideways": sideways, "yaw": yaw}
+        self.lowest, self.highest = np.array([interval(*given) for given in ranges.items()]).T
 
     def start(self, random):
         return *self.start_with(random, 0.05), random.uniform(self.lowest, self.highest)
