@@ -20,7 +20,7 @@ from . import mjcf_textures
 from ._core import FileError
 from .stage import mesh_of
 from .trajectory import Trajectory
-from .visuals import VisualShape, VisualTendon, body_of, loaded, numbers, placement_of
+from .visuals import VisualShape, VisualTendon, loaded, numbers, placement_of, repeated, robots_in
 
 HIDDEN_GROUP = 3  # this group of geoms and those above it are not shown
 GREY = (0.5, 0.5, 0.5, 1.0)  # rgba of a geom that says nothing; one that has it takes its material's
@@ -32,18 +32,45 @@ transformations = trimesh.transformations
 def shapes_of(
     file: pathlib.Path, root: ElementTree.Element, trajectory: Trajectory
 ) -> list[VisualShape | VisualTendon]:
-    """The shapes and tendons that the file shows, on the bodies of a run with that robot; FileError where a mesh is
-    missing.
+    """The shapes and tendons that the file shows, on the bodies of every such robot in a run; FileError where a mesh
+    is missing.
     """
-    reader = _Reader(file, root, trajectory)
-    return reader.shapes + reader.tendons(root)
+    _include(file, root)
+    robots = robots_in(trajectory, [name for name, _ in _named_bodies(root)])
+    reader = _Reader(file, root, trajectory, robots[0])
+    return repeated(reader.shapes + reader.tendons(root), robots)
+
+
+def _include(file: pathlib.Path, element: ElementTree.Element) -> None:
+    for k in reversed(range(len(element))):
+        if element[k].tag == "include":
+            path = file.parent / element[k].get("file")
+            try:
+                element[k : k + 1] = list(ElementTree.parse(path).getroot())
+            except (OSError, ElementTree.ParseError) as error:
+                raise FileError(f"{path}: {error}") from None
+            _include(file, element)
+            return
+    for child in element:
+        _include(file, child)
+
+
+def _named_bodies(root: ElementTree.Element) -> list[tuple[str, ElementTree.Element]]:
+    """Bodies in the file's order; one without a name is called by its number, that of its first joint's link."""
+    out, links = [], 1  # the world
+    for element in root.iterfind("worldbody//body"):
+        out.append((element.get("name") or f"body{links}", element))
+        links += max(sum(child.tag in JOINTS for child in element), 1)
+    return out
 
 
 class _Reader:
-    def __init__(self, file: pathlib.Path, root: ElementTree.Element, trajectory: Trajectory) -> None:
-        self.file, self.trajectory, self.shapes = file, trajectory, []
+    def __init__(
+        self, file: pathlib.Path, root: ElementTree.Element, trajectory: Trajectory, bodies: dict[str, int]
+    ) -> None:
+        self.file, self.trajectory, self.bodies, self.shapes = file, trajectory, bodies, []
+        self.names = {element: name for name, element in _named_bodies(root)}
         self.sites: dict[str, tuple[int, np.ndarray]] = {}  # bodies and places on them
-        self._include(root)
         self.compiler = {key: text for element in root.findall("compiler") for key, text in element.items()}
         self.classes: dict[str, tuple[str | None, dict]] = {}
         self.main = "main"
@@ -54,22 +81,9 @@ class _Reader:
         }
         self.paired = {pair.get(end) for pair in root.iterfind("contact/pair") for end in ("geom1", "geom2")}
         self.picture = functools.cache(self._picture)  # which reads files
-        self.links = 1  # the world; bodies without a name are called by their number
+        (worlds,) = robots_in(trajectory, ["world"])[:1]
         for world in root.findall("worldbody"):
-            self._read_content(world, "world", body_of("world", trajectory), np.eye(4), "")
-
-    def _include(self, element: ElementTree.Element) -> None:
-        for k in reversed(range(len(element))):
-            if element[k].tag == "include":
-                path = self.file.parent / element[k].get("file")
-                try:
-                    element[k : k + 1] = list(ElementTree.parse(path).getroot())
-                except (OSError, ElementTree.ParseError) as error:
-                    raise FileError(f"{path}: {error}") from None
-                self._include(element)
-                return
-        for child in element:
-            self._include(child)
+            self._read_content(world, "world", worlds.get("world"), np.eye(4), "")
 
     def _read_defaults(self, element: ElementTree.Element, parent: str | None) -> None:
         name = element.get("class", "main")
@@ -167,10 +181,9 @@ class _Reader:
 
     def _read_body(self, element: ElementTree.Element, parent: int | None, place: np.ndarray, childclass: str) -> None:
         """A body that the run does not name is fixed to its parent; the others' origins are at their last joint."""
-        name = element.get("name") or f"body{self.links}"
+        name = self.names[element]
         joints = [child for child in element if child.tag in JOINTS]
-        self.links += max(len(joints), 1)
-        body = body_of(name, self.trajectory)
+        body = self.bodies.get(name)
         if body is None:
             body = parent
         else:

@@ -104,11 +104,11 @@ def eye_of(middle: np.ndarray, size: float) -> np.ndarray:
 @dataclasses.dataclass
 class DrawnRun:
     """A run's part of the scene. bodies: indices of those drawn, in the order of `frames`, their nodes; collision:
-    nodes of shapes that visuals take the place of; visual: theirs; movable: those of both that a drag may move;
-    opacities: of the visuals that let light through; tendons: their color and, by the places of their bodies in
-    `bodies`, their points; planes: nodes, their poses (position, quaternion w x y z) and the distance of their lines
-    (m), by which they go with what is followed; ground: height of its lowest contact point (m), on which the path
-    of its centre of mass is drawn too."""
+    nodes of shapes that visuals take the place of, those of bodies that have some; visual: theirs; movable: those
+    of all shapes and visuals that move; opacities: of the visuals that let light through; tendons: their color and,
+    by the places of their bodies in `bodies`, their points; planes: nodes, their poses (position, quaternion
+    w x y z) and the distance of their lines (m), by which they go with what is followed; ground: height of its
+    lowest contact point (m), on which the path of its centre of mass is drawn too."""
 
     root: str
     weight: float
@@ -202,7 +202,7 @@ class Stage:
             if shape.kind == "plane":
                 x, y, z, w = shape.placement[3:]
                 run.planes.append({"name": node, "pose": [*shape.placement[:3], w, x, y, z], "section": self.section})
-            if moves or (index == 0 and shape.body in dressed and shape.kind != "plane"):
+            if index == 0 and shape.body in dressed and shape.kind != "plane":
                 run.collision.append(node)
             if moves:
                 run.movable.append(node)

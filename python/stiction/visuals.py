@@ -44,26 +44,66 @@ class VisualTendon:
 
 
 def visuals_of(file: str | os.PathLike, trajectory: Trajectory) -> list[VisualShape | VisualTendon]:
-    """What a URDF or an MJCF shows, on the bodies of a run with that robot; FileError where a mesh is missing."""
+    """What a URDF or an MJCF shows, on the bodies of every such robot in a run; FileError where a mesh is missing."""
     file = pathlib.Path(file)
     try:
         root = ElementTree.parse(file).getroot()
     except (OSError, ElementTree.ParseError) as error:
         raise FileError(f"{file}: {error}") from None
     if root.tag != "mujoco":
-        return _of_urdf(file, root, trajectory)
+        robots = robots_in(trajectory, _urdf_bodies(root))
+        return repeated(_of_urdf(file, root, robots[0]), robots)
     from . import mjcf_visuals
 
     return mjcf_visuals.shapes_of(file, root, trajectory)
 
 
-def _of_urdf(file, robot, trajectory):
+def robots_in(trajectory: Trajectory, names: typing.Collection[str]) -> list[dict[str, int]]:
+    """Indices of the bodies of a run that a robot's file calls by these names, of every such robot; {} where there is
+    none. The run may put a robot's name and / before them. A robot has each name once and its bodies one after the
+    other; one with fewer of the names than another is of another file.
+    """
+    robots, latest = [], {}
+    for index, own in enumerate(trajectory.body_names):
+        name = max((name for name in names if own == name or own.endswith(f"/{name}")), key=len, default=None)
+        if name is None:
+            continue
+        prefix = own[: len(own) - len(name)]
+        if prefix not in latest or name in latest[prefix]:
+            latest[prefix] = {}
+            robots.append(latest[prefix])
+        latest[prefix][name] = index
+    most = max(map(len, robots), default=0)
+    return [robot for robot in robots if len(robot) == most] or [{}]
+
+
+def repeated(shown: list[VisualShape | VisualTendon], robots: list[dict[str, int]]) -> list[VisualShape | VisualTendon]:
+    """What is shown on the first robot, on every one; what belongs to none once."""
+    out = list(shown)
+    for robot in robots[1:]:
+        to = {body: robot[name] for name, body in robots[0].items()}
+        for visual in shown:
+            if isinstance(visual, VisualShape):
+                if visual.body in to:
+                    out.append(dataclasses.replace(visual, body=to[visual.body]))
+            elif all(body in to for body in visual.bodies):
+                out.append(dataclasses.replace(visual, bodies=[to[body] for body in visual.bodies]))
+    return out
+
+
+def _urdf_bodies(robot):
+    """The names of the links that are nearest the root of those that fixed joints join."""
+    fixed = {joint.find("child").get("link") for joint in robot.findall("joint") if joint.get("type") == "fixed"}
+    return {link.get("name") for link in robot.findall("link")} - fixed
+
+
+def _of_urdf(file, robot, bodies):
     """Links joined by fixed joints are one body, which has the name of the one nearest the root."""
     materials = {m.get("name"): m for m in robot.findall("material") if m.find("color") is not None}
     parents = {joint.find("child").get("link"): joint for joint in robot.findall("joint")}
     out = []
     for link in robot.findall("link"):
-        body, place = _body_of_link(link.get("name"), parents, trajectory)
+        body, place = _body_of_link(link.get("name"), parents, bodies)
         if body is None:
             continue
         for k, visual in enumerate(link.findall("visual")):
@@ -74,18 +114,13 @@ def _of_urdf(file, robot, trajectory):
     return out
 
 
-def body_of(name: str, trajectory: Trajectory) -> int | None:
-    """Index of the body of a run that a robot's file calls so; the run may put the robot's name and / before it."""
-    return next((k for k, own in enumerate(trajectory.body_names) if own == name or own.endswith(f"/{name}")), None)
-
-
-def _body_of_link(link, parents, trajectory):
+def _body_of_link(link, parents, bodies):
     """Index of the body that a link belongs to, None where the run has none, and the link's frame in it (4, 4)."""
     place = np.eye(4)
     while link in parents and parents[link].get("type") == "fixed":
         place = _origin(parents[link]) @ place
         link = parents[link].find("parent").get("link")
-    return body_of(link, trajectory), place
+    return bodies.get(link), place
 
 
 def numbers(text: str | None, fallback: typing.Sequence[float] = ()) -> np.ndarray:

@@ -370,6 +370,48 @@ URDF = """<robot name="arm">
 </robot>"""
 
 
+LINK = """<link name="{0}"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry><sphere radius="0.1"/></geometry></collision>{1}</link>"""
+
+
+def robot_that_shows(kind):
+    """A floating one of a base that is seen, a link that is seen and one that is not."""
+    if kind == "urdf":
+        seen = '<visual><geometry><box size="0.1 0.1 0.1"/></geometry></visual>'
+        joint = '<joint name="{0}" type="continuous"><parent link="base"/><child link="{0}"/></joint>'
+        links = LINK.format("base", seen) + LINK.format("seen", seen) + LINK.format("hidden", "")
+        return f'<robot name="r">{links}{joint.format("seen")}{joint.format("hidden")}</robot>'
+    return """<mujoco><worldbody><body name="base"><freejoint/><geom size="0.1"/>
+<body name="seen"><joint/><geom size="0.1"/></body>
+<body name="hidden"><joint/><geom size="0.1" group="3"/></body></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("ending", ["urdf", "xml"])
+def test_every_robot_of_the_file_is_dressed_and_what_it_does_not_show_stays(tmp_path, ending):
+    from stiction.visuals import visuals_of
+
+    file = tmp_path / f"robot.{ending}"
+    file.write_text(robot_that_shows(ending))
+    world = stiction.World()
+    world.add_ground()
+    for k in range(2):
+        floating = {"floating": True} if ending == "urdf" else {}
+        world.add_robot(file, name=f"r{k}", position=(0, float(k), 0.5), **floating)
+    world.add_body("seen", stiction.Shape.sphere(0.1), mass=1.0, position=(2, 0, 0.5))
+    world.add_body("ball", stiction.Shape.sphere(0.1), mass=1.0, position=(1, 0, 0.5))
+    run = view.of_simulation(stiction.simulate(world, duration=0.002))
+    visuals = visuals_of(file, run)
+    names = [run.body_names[visual.body] for visual in visuals]
+    assert sorted(name.split("/")[-1] for name in names) == ["base", "base", "seen", "seen"]
+    assert len({visual.body for visual in visuals}) == 4
+    (drawn,) = header_of(page.content_of([run], ["run"], visuals))["runs"]
+    taken_off = [node.split("/")[2].split(" ")[0] for node in drawn["collision"]]
+    assert sorted(int(body) for body in taken_off) == sorted(visual.body for visual in visuals)
+    stays = set(drawn["movable"]) - set(drawn["collision"]) - set(drawn["visual"])
+    assert len(stays) == 4  # two links that are not shown, two free bodies
+
+
 def test_visuals_of_a_urdf_stand_on_the_bodies_of_their_links(tmp_path):
     import trimesh
 

@@ -134,7 +134,7 @@ class RunView {
     for (const name of this.run.collision) messages.push(...this.visible(name, !visuals));
     if (this.clear !== options.clear) {
       this.clear = options.clear;
-      for (const name of [...this.run.visual, ...this.run.collision]) {
+      for (const name of new Set([...this.run.visual, ...this.run.collision, ...this.run.movable])) {
         const opacity = options.clear ? 0.3 : this.run.opacities[name] ?? this.run.opacity;
         messages.push({ type: "SceneNodeUpdateMessage", name, updates: { opacity }, owner: "" });
       }
