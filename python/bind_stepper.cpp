@@ -68,6 +68,18 @@ Forward forward(StepperHandle& s, nb::handle tau) {
   });
 }
 
+WorldProblem problem(StepperHandle& s, nb::handle tau) {
+  const StepOptions& options = s.stepper().options();
+  if (options.scheme == Scheme::event_driven)
+    throw InvalidArgument("scheme", "one that solves one problem a step, of which 'event_driven' has one at every event", "'event_driven'");
+  const TorqueArgument torque(tau, s.stepper().world());
+  return unlocked(s, [&] {
+    StepperHandle probe(s);
+    probe.prepare(torque.vector());
+    return prepared_problem(probe.stepper());
+  });
+}
+
 ContactArrays contacts(StepperHandle& s) {
   return locked(s, [&] { return s.has_contacts ? contacts_of(s.stepper()) : ContactArrays{}; });
 }
@@ -276,6 +288,12 @@ tau: (nv,) generalised forces in the axes of v, or (len(World.actuated),) torque
 A step that is not solved leaves the state as it was and says so: look at the report.)")
       .def("forward", &forward, "tau"_a = nb::none(), nb::sig("def forward(self, tau: numpy.typing.ArrayLike | None = None) -> Forward"),
            "What `step(tau)` would do now, bit for bit, without doing it: next state, acceleration and contacts.")
+      .def(
+          "problem", &problem, "tau"_a = nb::none(),
+          nb::sig("def problem(self, tau: numpy.typing.ArrayLike | None = None) -> WorldProblem"),
+          R"(The contact problem that `step(tau)` would solve first, of its first part where it has several: as World.problem at this state,
+with all that the stepper has and a state has not, elongations of tangential springs (law stick_slip_spring), drives, pushes and options.
+`inverse` of it, with tau None, gives the torques under which `step` ends at what it predicts. Not of the scheme event_driven.)")
       .def("apply_force", &apply_force, "body"_a, "force"_a = nb::none(), "point"_a = nb::none(), "torque"_a = nb::none(),
            "duration"_a = 0.0,
            R"(Pushes a body in the next step, or for `duration` seconds: its last step has what is left of force times duration.

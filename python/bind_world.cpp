@@ -156,7 +156,8 @@ bodies and floating bases in it, after the step too, are in their axes before it
 locked) go straight: M, J and `impulse` belong to those. Its contacts are those that may close within the step at twice v, or by ten times
 gravity.
 friction: replaces the coefficient of every contact; law: where a pair names a law of its own, that of all other contacts, None for the
-scene's (without such pairs the problem names none). Bounded rows hold joint limits and dry joint friction.)");
+scene's (without such pairs the problem names none). Bounded rows hold joint limits and dry joint friction. Tangential springs of contacts
+are at rest in it: `Stepper.problem` has those of a run.)");
   bind_additions(world);
   bind_terrain_addition(world);
   bind_pairs(world);

@@ -80,14 +80,25 @@ void StepperHandle::add_wrenches() {
   }
 }
 
-StepOutcome StepperHandle::step(const Eigen::Ref<const Eigen::VectorXd>& tau) {
+// All that acts in the next step into tau_; gives how many torques were cut to their limit.
+int StepperHandle::take_torques(const Eigen::Ref<const Eigen::VectorXd>& tau) {
   tau_ = tau;
-  StepOutcome out;
-  out.saturated = limit_efforts(effort_, tau_);
+  const int saturated = limit_efforts(effort_, tau_);
   if (!wrenches_.empty()) {
     simulation_.prepare(tau_);
     add_wrenches();
   }
+  return saturated;
+}
+
+void StepperHandle::prepare(const Eigen::Ref<const Eigen::VectorXd>& tau) {
+  take_torques(tau);
+  simulation_.prepare(tau_);
+}
+
+StepOutcome StepperHandle::step(const Eigen::Ref<const Eigen::VectorXd>& tau) {
+  StepOutcome out;
+  out.saturated = take_torques(tau);
   static_cast<StepReport&>(out) = simulation_.step(tau_);
   has_contacts = out.accepted;
   stepped_drives_.reset();

@@ -34,6 +34,8 @@ class StepperHandle {
   StepperHandle(const StepperHandle& other);
 
   StepOutcome step(const Eigen::Ref<const Eigen::VectorXd>& tau);
+  /// What `step(tau)` would solve first: in `stepper().problem()`.
+  void prepare(const Eigen::Ref<const Eigen::VectorXd>& tau);
   void set_state(const State& state);
   void set_drives(const Drives& drives);
   /// All that later steps depend on beside world and options, as bytes, and back into a stepper of the same. Contacts and torques of drives
@@ -57,6 +59,7 @@ class StepperHandle {
   void carry(Archive& archive);
   double steps_left(const AppliedWrench& wrench) const;
   void add_wrenches();
+  int take_torques(const Eigen::Ref<const Eigen::VectorXd>& tau);
 
   Simulation simulation_;
   Eigen::VectorXd effort_;  ///< nv, limits (N m or N)

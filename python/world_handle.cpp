@@ -112,10 +112,15 @@ WorldProblem WorldHandle::problem(const Scene& scene, const State& state, const 
   options.assemble.dt = dt;
   prepared.set_options(options);
   prepared.prepare(state, tau);
-  WorldProblem out{prepared.problem(), prepared.contacts(), {}};
-  const auto name = [&](int body) { return body < 0 ? std::string("world") : scene.world.bodies()[body].name; };
-  for (const ContactPoint& c : out.points) out.bodies.emplace_back(name(c.body_a), name(c.body_b));
+  WorldProblem out = prepared_problem(prepared);
   if (friction) out.mu.setConstant(*friction);
+  return out;
+}
+
+WorldProblem prepared_problem(const Stepper& stepper) {
+  WorldProblem out{stepper.problem(), stepper.contacts(), {}};
+  const auto name = [&](int body) { return body < 0 ? std::string("world") : stepper.world().bodies()[body].name; };
+  for (const ContactPoint& c : out.points) out.bodies.emplace_back(name(c.body_a), name(c.body_b));
   validate(out);
   return out;
 }

@@ -64,6 +64,9 @@ class WorldHandle {
   std::optional<Stepper> stepper_;
 };
 
+/// What a stepper has prepared, checked.
+WorldProblem prepared_problem(const Stepper& stepper);
+
 /// Robots and bodies, and their start.
 void bind_additions(nanobind::class_<WorldHandle>& world);
 void bind_terrain_addition(nanobind::class_<WorldHandle>& world);

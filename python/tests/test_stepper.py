@@ -101,6 +101,58 @@ def test_a_compliant_world_sinks_by_its_load():
         stiction.World(material={"stifness": 1.0})
 
 
+STIFF = {"stiffness": 1e5, "damping": 500.0, "stiffness_tangential": 1e5, "damping_tangential": 500.0}
+
+
+def standing(checkout, friction=0.5):
+    world = stiction.World(material=STIFF)
+    world.add_ground(friction=friction)
+    angles, sign = {"HIP": 0.3927, "THIGH": 0.7854, "SHANK": 1.5708}, {"LF": 1, "RF": -1, "LH": -1, "RH": 1}
+    joints = {f"{leg}_{joint}": sign[leg] * angle for leg in sign for joint, angle in angles.items()}
+    world.add_robot(
+        checkout / "models" / "links.urdf", floating=True, position=(0, 0, 0.15), joints=joints, name="quadruped"
+    )
+    return world
+
+
+@pytest.mark.parametrize("law", ["stick_slip_spring", "linear_penalty", "coulomb_cone"])
+def test_the_inverse_of_a_steppers_problem_is_what_the_step_does(checkout, law):
+    world = standing(checkout)
+    joints = world.actuated  # a base turns within the step, and its axes with it
+    stepper, other = (stiction.Stepper(world, law=law, effort_limits=False) for _ in range(2))
+    elongated = 0
+    for k in range(400):
+        if k == 200:
+            for one in (stepper, other):
+                one.apply_force(world.link_names[0], force=(1.0, 0.5, 0.0), duration=0.05)
+        problem = stepper.problem()
+        plan = stiction.inverse(problem, joints, np.full(12, 0.02 * np.sin(0.05 * k)), law=law)
+        assert stepper.step(plan.tau)
+        other.step(plan.tau)
+        np.testing.assert_allclose(stepper.v[joints], plan.v[joints], atol=1e-9)
+        np.testing.assert_allclose(stepper.contacts.impulses, plan.impulses, atol=1e-9)
+        np.testing.assert_array_equal(stepper.v, other.v)  # asking changes nothing
+        elongated += any(np.any(m["spring"]) for m in problem.material)
+    assert (elongated > 200) == (law == "stick_slip_spring")
+
+
+def test_a_steppers_problem_has_what_the_stepper_has(checkout):
+    world = standing(checkout)
+    stepper = stiction.Stepper(world, dt=2e-3, friction=0.1)
+    stepper.drive(position=world.initial_q[7:], kp=10.0, kd=0.1)
+    tau = np.linspace(-0.01, 0.01, 12)
+    for _ in range(50):
+        problem = stepper.problem(tau)
+        assert problem.dt == 2e-3
+        assert set(problem.mu) <= {0.1}
+        answer = stiction.solve(problem)
+        stepper.step(tau)
+        np.testing.assert_allclose(stepper.v[world.actuated], answer.v[world.actuated], atol=1e-9)
+        np.testing.assert_allclose(stepper.contacts.impulses, answer.impulses, atol=1e-9)
+    with pytest.raises(ValueError, match=r"scheme: expected .*event_driven"):
+        stiction.Stepper(world, scheme="event_driven").problem()
+
+
 def test_forward_says_what_a_step_does_and_does_not_do_it():
     stepper = stiction.Stepper(boxes(height=0.11))
     tau = np.array([3.0, 0, 1.0, 0, 0.01, 0])
