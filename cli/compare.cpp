@@ -113,7 +113,9 @@ int run(CompareCommand command, const Session& session) {
 void add_compare(CLI::App& app, Session& session) {
   CLI::App& sub = add_subcommand(app, "compare", "Every law under every solver on one contact problem", session);
   auto command = std::make_shared<CompareCommand>();
-  sub.add_option("PROBLEM_OR_SCENE", command->file, "Contact problem (.json, .npz, Siconos text or FCLIB), or a scene (.toml)")->required();
+  sub.add_option("PROBLEM_OR_SCENE", command->file,
+                 "Contact problem (.json, .npz, Siconos text or FCLIB), or a scene: a file (.toml), or a name that `stiction scenes` lists")
+      ->required();
   sub.add_flag("--symmetric-part", command->symmetric_part, "Of a file with an asymmetric W: (W + W^T)/2 in its place");
   sub.add_option("--laws", command->laws, "Only these, separated by commas: " + law_names())->delimiter(',');
   sub.add_option("--solvers", command->solvers, "Only these, separated by commas: " + solver_names())->delimiter(',');

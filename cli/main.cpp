@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/command.hpp"
 #include "stiction/base/errors.hpp"
@@ -27,6 +28,35 @@ int complain(int code, std::string_view message, std::string_view hint) {
 std::string usage_hint(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   return fmt::format("see stiction {}--help", chosen.empty() ? "" : chosen.front()->get_name() + " ");
+}
+
+std::string command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// "NAME: expected what, got 'value'" of CLI11's "Could not convert: NAME = value".
+std::string named_value(const CLI::App& app, const std::string& text) {
+  const std::string start = "Could not convert: ", middle = " = ";
+  const std::size_t at = text.find(middle);
+  const auto chosen = app.get_subcommands();
+  if (!text.starts_with(start) || at == std::string::npos || chosen.empty()) return text;
+  const std::string name = text.substr(start.size(), at - start.size());
+  const CLI::Option* option = chosen.front()->get_option_no_throw(name);
+  if (option == nullptr) return text;
+  const std::string kind = option->get_type_name() == "FLOAT" ? "number" : "integer";
+  const bool several = option->get_items_expected_max() > 1;
+  return fmt::format("{}: expected {}, got '{}'", name, several ? kind + "s" : (kind == "number" ? "a " : "an ") + kind,
+                     text.substr(at + middle.size()));
+}
+
+std::string said(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> left = app.remaining();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && app.get_subcommands().empty() && !left.empty() &&
+      !left.front().starts_with('-'))
+    return fmt::format("unknown command '{}': expected one of {}", left.front(), command_names(app));
+  return named_value(app, error.what());
 }
 
 int run(int argc, char** argv) {
@@ -52,9 +82,9 @@ int run(int argc, char** argv) {
     if (!left.empty()) return complain(kBadInput, fmt::format("unknown argument '{}'", left.front()), usage_hint(app));
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return complain(kBadInput, error.what(), usage_hint(app));
+    return complain(kBadInput, said(app, error), usage_hint(app));
   }
-  if (!session.run) return complain(kBadInput, "a command is needed", usage_hint(app));
+  if (!session.run) return complain(kBadInput, "a command is needed: one of " + command_names(app), usage_hint(app));
   try {
     return session.run();
   } catch (const InvalidArgument& error) {

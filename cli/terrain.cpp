@@ -98,9 +98,13 @@ void add_terrain(CLI::App& app, Session& session) {
   CLI::App& sub = add_subcommand(app, "terrain", "Ground drawn from a seed, for scenes", session);
   auto command = std::make_shared<TerrainCommand>();
   sub.add_option("KIND", command->kind, terrain_kind_names())->capture_default_str();
-  sub.add_option("--size", command->size, "Sides along x and y, or one for both (m; default: 3)")->expected(1, 2);
-  sub.add_option("--friction", command->friction, "Of every patch: uniform between two numbers, or one number (default: the scene's)")
-      ->expected(1, 2);
+  sub.add_option("--size", command->size, "Sides along x and y, 4 3 or 4,3, or one for both (m; default: 3)")
+      ->expected(1, 2)
+      ->delimiter(',');
+  sub.add_option("--friction", command->friction,
+                 "Of every patch: uniform between two numbers, 0.1 2 or 0.1,2, or one number (default: the scene's)")
+      ->expected(1, 2)
+      ->delimiter(',');
   for (std::size_t i = 0; i < command->given.size(); ++i) {
     const TerrainField& field = terrain_fields()[i];
     std::string kinds;

@@ -81,6 +81,14 @@ def stiction(*arguments, cwd=None):
         (["simulate", "bounce", "--record", "-"], "--record: expected a file name", "stiction simulate --help"),
         (["simulate", "bounce", "--dump", "-"], "--dump: expected a file name", "stiction simulate --help"),
         (["terrain", "--scene", "-"], "--scene: expected a file name", "stiction terrain --help"),
+        (["terrain", "hills", "--friction", "0.1;2"], "--friction: expected numbers, got '0.1;2'", "terrain --help"),
+        (
+            ["solve", "absent.json", "--max-sweeps", "two"],
+            "--max-sweeps: expected an integer, got 'two'",
+            "solve --help",
+        ),
+        (["foo"], "unknown command 'foo': expected one of info, simulate, inverse, solve, compare", "stiction --help"),
+        ([], "a command is needed: one of info, simulate, inverse", "stiction --help"),
     ],
 )
 def test_bad_input_is_one_line_with_a_hint_and_exit_code_2(arguments, named, hint):
@@ -474,6 +482,16 @@ def test_numbers_that_make_no_sense_are_refused_by_name(arguments):
     assert len(result.stderr.splitlines()) == 1
     assert arguments[-2].lstrip("-") in result.stderr
     assert len(result.stderr) < 200
+
+
+def test_two_numbers_are_apart_by_a_space_or_a_comma(tmp_path):
+    scenes = []
+    for k, two in enumerate((["0.1", "2"], ["0.1,2"])):
+        scenes.append(tmp_path / f"{k}.toml")
+        assert stiction("terrain", "hills", "--friction", *two, "--scene", scenes[-1]).returncode == 0
+    assert scenes[0].read_text() == scenes[1].read_text()
+    assert "0.1,2" in " ".join(stiction("terrain", "--help").stdout.split())
+    assert "`stiction scenes` lists" in " ".join(stiction("compare", "--help").stdout.split())
 
 
 def test_ground_from_a_seed_becomes_a_scene_that_runs(tmp_path):
