@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/laws/lowering.hpp"
 #include "stiction/laws/test_problems.hpp"
 
 namespace stiction::solve_test {
@@ -235,6 +236,22 @@ TEST(NoContacts, IsAFreeStep) {
 }
 
 // A bound of work holds for all of it, and the best point found comes back.
+// As rounding leaves it of bodies very far away: symmetric, and not positive definite.
+TEST(LostInertia, IsANumericalErrorOfEveryLaw) {
+  ContactProblem p = box_on_slope(1.0, {0.3, 0.3, 0.01}, 0.0, 0.5, kDt, {1.0, 0.0, 0.0});
+  p.M.block(0)(3, 3) = -1e-3;
+  for (const Law law : kLaws) {
+    if (law == Law::sap || row_of(law).family == Family::constitutive) continue;  // which take a material
+    SolveWorkspace workspace;
+    Solution s;
+    solve(p, with(law), workspace, s);
+    EXPECT_EQ(s.status, Status::numerical_error) << to_string(law);
+    EXPECT_TRUE(s.impulses.isZero(0.0)) << to_string(law);
+    EXPECT_EQ(s.v, p.v) << to_string(law);
+    EXPECT_EQ(s.certificate.worst(), kInfinity) << to_string(law);
+  }
+}
+
 TEST(Budget, BoundsFactorizationsPivotsAndSweeps) {
   std::mt19937 rng(21);
   int stopped = 0;

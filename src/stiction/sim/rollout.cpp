@@ -48,7 +48,8 @@ std::exception_ptr take_run(int i, const RolloutControl& control, Team& team, Si
       try {
         report = simulation.step(tau);
       } catch (const std::exception& error) {  // of this run alone
-        report = {};  // GCC builds the result of the call in its place, and what was thrown at may be left there
+        // GCC builds what the call returns in its place, so of one that throws something may be there.
+        report = {};
         out.errors[at] = error.what();
         thrown = std::current_exception();
       }
