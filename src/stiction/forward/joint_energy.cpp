@@ -4,6 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include <Eigen/Cholesky>
+#include <Eigen/Geometry>
+
 #include "stiction/forward/free_motion.hpp"
 
 namespace stiction {
@@ -12,14 +15,15 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kNotable = 0.05;  // of a tree's kinetic energy T: what the scheme may give it in all
-constexpr double kReserve = 1e-3;  // of T: what is taken back beyond that; at gains of 1e-5 a step one in a hundred is solved again
-constexpr double kPart = 0.1;      // of what the joints carry: as far as an impulse of the kind takes, beyond it turns w
-constexpr double kOwed = 0.01;     // of T: what joints that carried too little are still to give back
-constexpr double kLeast = 1e-4;    // of T: what a step whose joints are braked may still gain, and a part of one times their number
-constexpr double kFast = 0.06;     // rad: of 20000 double pendulums with spinning bases e was 14 φ² of T at most, of chains 4 φ²
-constexpr double kResting = 1e-8;  // of T: joints that carry less have nothing to give
-constexpr double kGain = 0.5;      // a solve again that leaves more than this of the excess leads nowhere; half of the step makes a quarter
+constexpr double kNotable = 0.05;    // of a tree's kinetic energy T: what the scheme may give it in all
+constexpr double kReserve = 1e-3;    // of T: what is taken back beyond that; at gains of 1e-5 a step one in a hundred is solved again
+constexpr double kPart = 0.1;        // of what the joints carry: as far as an impulse of the kind takes, beyond it turns w
+constexpr double kOwed = 0.01;       // of T: what joints that carried too little are still to give back
+constexpr double kLeast = 1e-4;      // of T: what a step whose joints are braked may still gain, and a part of one times their number
+constexpr double kFast = 0.06;       // rad: of 20000 double pendulums with spinning bases e was 14 φ² of T at most, of chains 4 φ²
+constexpr double kResting = 1e-8;    // of T: joints that carry less have nothing to give
+constexpr double kRounding = 1e-14;  // of velocities: sums over bodies round to 1e-16 each; flights with joints at rest keep their bits
+constexpr double kGain = 0.5;  // a solve again that leaves more than this of the excess leads nowhere; half of the step makes a quarter
 
 Vector3d center_velocity(const Body& body, const Eigen::Isometry3d& X, const Vector6d& V) {
   return V.head<3>() + V.tail<3>().cross(X.linear() * body.com);
@@ -57,11 +61,59 @@ double kinetic_energy(const World& world, const KinematicTree& tree, const World
   return 0.5 * twice;
 }
 
+bool is_of(const KinematicTree& tree, int body) { return std::ranges::find(tree.bodies, body) != tree.bodies.end(); }
+
+/// Whether contacts hold a tree to anything but itself.
+bool touches_others(const KinematicTree& tree, const std::vector<ContactPoint>& contacts) {
+  return std::ranges::any_of(contacts, [&](const ContactPoint& c) { return is_of(tree, c.body_a) != is_of(tree, c.body_b); });
+}
+
+/// The same of loops.
+bool is_joined(const World& world, const KinematicTree& tree) {
+  return std::ranges::any_of(world.equalities(), [&](const Equality& equality) {
+    return equality.kind != EqualityKind::joint && is_of(tree, equality.body_a) != is_of(tree, equality.body_b);
+  });
+}
+
+/// Of a tree, in the axes of the world: momentum, and spin and inertia about its centre of mass.
+struct Momenta {
+  double mass = 0.0;
+  Vector3d com = Vector3d::Zero(), linear = Vector3d::Zero(), spin = Vector3d::Zero();
+  Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();
+};
+
+Eigen::Matrix3d turn_by(const Vector3d& r) {
+  const double angle = r.norm();
+  return angle > 0.0 ? Eigen::AngleAxisd(angle, r / angle).toRotationMatrix() : Eigen::Matrix3d::Identity();
+}
+
+Momenta momenta_of(const World& world, const KinematicTree& tree, const WorldData& data, std::span<const Vector6d> V) {
+  Momenta out;
+  for (const int b : tree.bodies) {
+    const Body& body = world.bodies()[b];
+    out.mass += body.mass;
+    out.com += body.mass * (data.X_WB[b] * body.com);
+    out.linear += body.mass * center_velocity(body, data.X_WB[b], V[b]);
+  }
+  out.com /= out.mass;
+  for (const int b : tree.bodies) {
+    const Body& body = world.bodies()[b];
+    const Eigen::Matrix3d R = data.X_WB[b].linear(), inertia = R * body.inertia * R.transpose();
+    const Vector3d arm = data.X_WB[b] * body.com - out.com;
+    out.spin += inertia * V[b].tail<3>() + body.mass * arm.cross(center_velocity(body, data.X_WB[b], V[b]));
+    out.inertia += inertia + body.mass * (arm.squaredNorm() * Eigen::Matrix3d::Identity() - arm * arm.transpose());
+  }
+  return out;
+}
+
 }  // namespace
 
 JointEnergy::JointEnergy(const World& world) : start_(world), end_(world) {
-  for (KinematicTree& tree : kinematic_trees(world)) {
-    if (tree.size > (tree.is_free ? 6 : 1)) trees_.emplace_back().KinematicTree::operator=(std::move(tree));
+  for (KinematicTree& found : kinematic_trees(world)) {
+    if (found.size <= (found.is_free ? 6 : 1)) continue;
+    Tree& tree = trees_.emplace_back();
+    tree.KinematicTree::operator=(std::move(found));
+    tree.is_joined = is_joined(world, tree);
   }
   given_.assign(trees_.size(), 0.0);
   impulse_.setZero(world.nv());
@@ -72,27 +124,34 @@ bool JointEnergy::is_due(const World& world, double h, double share, const Eigen
                          const Eigen::Ref<const Eigen::VectorXd>& v_plus, const std::vector<ContactPoint>& contacts, const Drives& drives,
                          const Eigen::Ref<const Eigen::VectorXd>& tau) {
   const double fast = kFast * std::sqrt(share);
-  for (const Tree& tree : trees_) {
-    if (tree.is_braked || is_passive(tree, contacts, drives, tau)) return true;
-    turns_.resize(tree.joints.size());
-    for (std::size_t i = 0; i < tree.joints.size(); ++i) {
+  bool any = false;
+  for (Tree& tree : trees_) {
+    tree.is_idle = is_passive(tree, contacts, drives, tau);
+    tree.is_due = tree.is_braked || tree.is_idle;
+    turns_.assign(tree.joints.size(), 0.0);
+    for (std::size_t i = 0; i < tree.joints.size() && !tree.is_due; ++i) {
       const Joint& joint = world.joints()[tree.joints[i]];
-      turns_[i] = tree.before[i] < 0 ? 0.0 : turns_[tree.before[i]];
+      if (tree.before[i] >= 0) turns_[i] = turns_[tree.before[i]];
       if (joint.kind == JointKind::prismatic) continue;
       const bool free = joint.kind == JointKind::free;  // of which the last three velocities turn
       const int first = joint.v + (free ? 3 : 0), size = free ? 3 : joint.nv;
       turns_[i] += h * std::max(v.segment(first, size).norm(), v_plus.segment(first, size).norm());
-      if (turns_[i] > fast) return true;
+      tree.is_due = turns_[i] > fast;
     }
+    if (!tree.is_due) tree.leave();
+    any = any || tree.is_due;
   }
-  return false;
+  return any;
 }
 
 void JointEnergy::reset() { std::ranges::fill(given_, 0.0); }
 
 void JointEnergy::start() {
   last_ = kInfinity;
-  for (Tree& tree : trees_) tree.is_braked = false, tree.gain = 0.0;
+  for (Tree& tree : trees_) {
+    tree.is_braked = false;
+    tree.leave();
+  }
 }
 
 JointEnergy::Progress JointEnergy::change_of_problem() {
@@ -100,8 +159,56 @@ JointEnergy::Progress JointEnergy::change_of_problem() {
   return Progress::moved;
 }
 
-void JointEnergy::keep() {
-  for (std::size_t k = 0; k < trees_.size(); ++k) given_[k] += trees_[k].gain;
+double JointEnergy::keep() {
+  double taken = 0.0;
+  for (std::size_t k = 0; k < trees_.size(); ++k) {
+    given_[k] = trees_[k].kept * given_[k] + trees_[k].gain;
+    taken += trees_[k].taken;
+  }
+  return taken;
+}
+
+void JointEnergy::close_momenta(Eigen::VectorXd& v) const {
+  for (const Tree& tree : trees_) {
+    if (tree.is_free) v.segment<6>(tree.first) += tree.closing;
+  }
+}
+
+// The rigid motion at the end that gives the tree the momenta that it has to have: those of the start with weight and torques on the root,
+// the angular one turned as that of the tree with its joints locked would be, a free body's (free_motion.hpp). Returns the energy that it
+// adds (J).
+double JointEnergy::close_momenta(const World& world, double h, const WorldData& start, std::span<const Vector6d> V_start,
+                                  const WorldData& at, const Eigen::Ref<const Eigen::VectorXd>& tau, Tree& tree) const {
+  const Momenta before = momenta_of(world, tree, start, V_start), middle = momenta_of(world, tree, at, at.V_WB),
+                after = momenta_of(world, tree, end_, V_end_);
+  const Joint& joint = world.joints()[tree.joints.front()];
+  const Eigen::Isometry3d &X_start = start.X_WB[joint.body], &X_at = at.X_WB[joint.body], &X = end_.X_WB[joint.body];
+  const Vector3d force = X_at.linear() * tau.segment<3>(tree.first);
+  Vector3d linear = before.mass * world.gravity() + force;
+  Vector3d spin = X_at.linear() * tau.segment<3>(tree.first + 3) + (X_at.translation() - middle.com).cross(force);
+  for (const int b : tree.bodies) {
+    const Body& body = world.bodies()[b];
+    if (body.lifted_mass == 0.0) continue;
+    const Vector3d lift = -body.lifted_mass * world.gravity();
+    linear += lift;
+    spin += (at.X_WB[b] * body.lifted_com - middle.com).cross(lift);
+  }
+  linear = before.linear + h * linear - after.linear;
+
+  const Eigen::LLT<Eigen::Matrix3d> I(X_at.linear().transpose() * middle.inertia * X_at.linear());
+  const Vector3d K = X_start.linear().transpose() * before.spin, omega = I.solve(K);
+  const Vector3d change = gyroscopic_impulse(at.M, joint, omega, h) - h * omega.cross(K), omega_plus = omega + I.solve(change);
+  const bool starts_there = &start == &at;
+  const Eigen::Matrix3d turned =
+      starts_there ? turn_by(h * omega_plus) : Eigen::Matrix3d(turn_by(0.5 * h * omega) * turn_by(0.5 * h * omega_plus));
+  spin = X_start.linear() * (turned * Vector3d(K + change)) + h * spin - after.spin;
+
+  const Eigen::LLT<Eigen::Matrix3d> inertia(after.inertia);
+  const Vector3d velocity = linear / after.mass, turn = inertia.solve(spin);
+  const double twice = after.linear.squaredNorm() / after.mass + after.spin.dot(inertia.solve(after.spin));
+  if (velocity.dot(linear) + turn.dot(spin) <= kRounding * kRounding * twice) return 0.0;
+  tree.closing << X.linear().transpose() * (velocity + turn.cross(X.translation() - after.com)), X.linear().transpose() * turn;
+  return velocity.dot(after.linear + 0.5 * linear) + turn.dot(after.spin + 0.5 * spin);
 }
 
 // h w·C v as the step has it: of bias, less that of weight and springs, and of what is left out of bias for roots that move freely, and
@@ -131,6 +238,7 @@ double JointEnergy::work(const World& world, double h, const Tree& tree, const P
 
 JointEnergy::Progress JointEnergy::advance(const World& world, double h, double share, const PhasePoint& from, const PhasePoint& at,
                                            const WorldData& data, const GrowVector& v_plus, std::span<const Vector6d> V_plus,
+                                           const std::vector<ContactPoint>& contacts, const Eigen::Ref<const Eigen::VectorXd>& tau,
                                            const PhasePoint& end) {
   if (!within_reach(end.q)) return Progress::settled;  // the step will be refused
   const bool starts_there = from.q == at.q;            // as semi_implicit_euler does
@@ -144,23 +252,33 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double h, double 
   double excess = 0.0;
   for (std::size_t k = 0; k < trees_.size(); ++k) {
     Tree& tree = trees_[k];
-    const double at_start = kinetic_energy(world, tree, data, at.v), after = kinetic_energy(world, tree, end_, V_end_);
-    const double before = starts_there ? at_start : kinetic_energy(world, tree, start_, V_start_), whole = std::max(before, after);
+    if (!tree.is_due) continue;
+    const double at_start = kinetic_energy(world, tree, data, at.v);
+    const double before = starts_there ? at_start : kinetic_energy(world, tree, start_, V_start_);
+    double after = kinetic_energy(world, tree, end_, V_end_);
+    tree.closing.setZero();
+    if (tree.is_free && !tree.is_joined && !touches_others(tree, contacts)) {
+      after += starts_there ? close_momenta(world, h, data, data.V_WB, data, tau, tree)
+                            : close_momenta(world, h, start_, V_start_, data, tau, tree);
+    }
+    const double whole = std::max(before, after);
     const double e = after - before - (kinetic_energy(world, tree, data, v_plus) - at_start) - work(world, h, tree, at, data, V_plus);
     const int root = tree.is_free ? 6 : 0, n = tree.size - root;
     const auto w = mean_.segment(tree.first + root, n);
     auto p = impulse_.segment(tree.first + root, n);
-    tree.gain = e + (tree.is_braked ? w.dot(p) : 0.0);
+    tree.taken = tree.is_braked ? -w.dot(p) : 0.0;
+    tree.gain = e - tree.taken;
     given_[k] = std::clamp(given_[k], -kNotable * before, (kNotable + kOwed) * before);
-    const double least = kLeast / share * whole;
-    if (tree.gain <= std::max(kNotable * whole - given_[k], tree.is_braked ? least : 0.0)) continue;
+    if (!tree.is_idle && before > 0.0) tree.kept = std::clamp((after - tree.gain) / before, 0.0, 1.0);
+    const double given = tree.kept * given_[k], least = kLeast / share * whole;
+    if (tree.gain <= std::max(kNotable * whole - given, tree.is_braked ? least : 0.0)) continue;
     const auto M = inertia_of(data, tree);
     auto y = scratch_.head(n);
     joint_momentum(tree, M, w, y);
     const double carried = w.dot(y);
     if (!(carried > kResting * whole)) continue;
     tree.is_braked = true;
-    const double owed = e + std::max(given_[k] - (kNotable - kReserve) * whole, 0.0), there = kPart * carried;
+    const double owed = e + std::max(given - (kNotable - kReserve) * whole, 0.0), there = kPart * carried;
     p = -(e > least ? std::max(e, std::min(owed, there)) : std::min(owed, there)) / carried * y;
     excess = std::max(excess, tree.gain / whole);
   }

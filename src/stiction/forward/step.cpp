@@ -121,7 +121,7 @@ JointEnergy::Progress Stepper::balance_energy() {
     return JointEnergy::Progress::settled;
   velocity_ = solution_.v;
   row_of(options_.scheme).finish(world_, h, data_.M, at_, solution_.v, velocity_, next_);
-  return energy_.advance(world_, h, share, from_, at_, data_, solution_.v, V_end_, next_);
+  return energy_.advance(world_, h, share, from_, at_, data_, solution_.v, V_end_, contacts_, tau_, next_);
 }
 
 void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau) {
@@ -333,12 +333,13 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
     implicit_->finish(world_, assemble_.dt, from_, at_, solution_.v, velocity_, next_);
   } else {
     row_of(options_.scheme).finish(world_, assemble_.dt, data_.M, at_, solution_.v, velocity_, next_);
+    energy_.close_momenta(next_.v);
   }
   const bool kept = within_reach(next_.q) && next_.v.allFinite();
   if (kept) {
     state.q = next_.q;
     state.v = next_.v;
-    energy_.keep();
+    report.braked += energy_.keep();
     ++report.sub_steps;
   } else {
     report.status = Status::numerical_error;
@@ -453,6 +454,7 @@ StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {
     state.time = times_.next(state.time, options_.assemble.dt);
   } else {
     report.sub_steps = 0;
+    report.braked = 0.0;
     go_back();
   }
   return report;

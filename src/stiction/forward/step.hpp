@@ -69,6 +69,7 @@ struct StepReport {
   int sub_steps = 0;                      ///< parts that the step was taken in; 0: refused
   bool halved = false;                    ///< in more parts than StepOptions::sub_steps: halved, or cut at events
   double without_events = 0.0;            ///< event_driven: s at its end that were taken at velocity level (event_driven.hpp)
+  double braked = 0.0;                    ///< J, taken back from joints that the scheme would have driven on (joint_energy.hpp)
   double deepest_penetration = 0.0;       ///< m, before the step; where the scheme takes gaps at the midpoint, there
   CorrectionReport correction;            ///< of positions; of a step taken in parts, the worst of each
   std::array<double, kStages> seconds{};  ///< wall time per stage
