@@ -466,3 +466,24 @@ def test_a_step_says_how_much_of_it_events_did_not_take():
     assert report.status == "solved"
     assert 0.0 < report.without_events <= 0.01
     assert 0.0 < stepper.v[0] < 1e-3
+
+
+def test_where_the_report_says_that_joints_were_braked_no_problem_knows_of_it():
+    links = "".join(
+        f'<body pos="{0.3 * (i > 0)} 0 0"><joint axis="0 {i % 2} {1 - i % 2}"/>'
+        '<geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.02" mass="0.5" contype="0" conaffinity="0"/>'
+        for i in range(4)
+    )
+    world = stiction.World(gravity=(0, 0, 0))
+    world.add_robot(f"<mujoco><worldbody>{links}{'</body>' * 4}</worldbody></mujoco>")
+    s = stiction.Stepper(world, dt=5e-3)
+    s.reset(v=[10.0, -6.0, 10.0, -6.0])
+    braked = 0
+    for _ in range(200):
+        free = stiction.solve(world.problem(s.q, s.v, dt=5e-3)).v
+        report = s.step()
+        assert report
+        if report.sub_steps == 1:
+            assert (report.braked != 0.0) == (np.abs(s.v - free).max() > 1e-9)
+            braked += report.braked != 0.0
+    assert braked > 10
