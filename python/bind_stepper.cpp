@@ -231,9 +231,10 @@ void bind_report(nb::module_& m) {
       .def_prop_ro(
           "lifted", [](const StepOutcome& r) { return r.correction.lifted; },
           "Potential energy that undoing penetration added (J); to free bodies without forces of their own nothing else in a step adds any")
-      .def_ro("braked", &StepOutcome::braked,
-              "Energy that the joints were braked by since the scheme would have given it to them (J). Where it is not zero the joints have "
-              "other velocities than solve of World.problem finds, and than inverse predicts")
+      .def_ro(
+          "braked", &StepOutcome::braked,
+          "Energy that the joints were braked by since the scheme would have given it to them (J). Where it is not zero the joints have "
+          "other velocities than solve of World.problem finds, and than inverse predicts")
       .def_ro("saturated", &StepOutcome::saturated, "Torques that were cut to their joint's effort limit")
       .def_prop_ro("seconds", &stage_seconds, "Wall time per stage (s)")
       .def("__bool__", [](const StepOutcome& r) { return r.accepted; })
