@@ -182,6 +182,10 @@ void mark_vertices(Surface& s) {
       s.vertex_normal[t.v[k]] += std::acos(std::clamp(u.dot(w), -1.0, 1.0)) * t.normal;
     }
   }
+  s.vertex_open.assign(s.vertices.size(), 0);
+  for (const auto& e : s.edges) {
+    if (e.right < 0) s.open = s.vertex_open[e.a] = s.vertex_open[e.b] = 1;
+  }
   s.vertex_convex.assign(s.vertices.size(), 0);
   for (int v = 0; v < static_cast<int>(s.vertices.size()); ++v) {
     if (!falls_away(s, v)) continue;
@@ -248,9 +252,9 @@ Surface build(const std::vector<Vector3d>& vertices, const std::vector<Eigen::Ve
 Vector3d pseudo_normal(const Surface& s, const TrianglePoint& c, const Surface::Triangle& tri) {
   const auto k = static_cast<std::size_t>(c.k);
   if (c.region == TriangleRegion::face) return tri.normal;
-  if (c.region == TriangleRegion::vertex) return s.vertex_normal[tri.v[k]];
-  const Surface::Edge& e = s.edge(tri.edge[k]);
   // Beside an open border nothing is inside.
+  if (c.region == TriangleRegion::vertex) return s.vertex_open[tri.v[k]] ? Vector3d(Vector3d::Zero()) : s.vertex_normal[tri.v[k]];
+  const Surface::Edge& e = s.edge(tri.edge[k]);
   return e.right < 0 ? Vector3d(Vector3d::Zero()) : Vector3d(s.triangle(e.left).normal + s.triangle(e.right).normal);
 }
 
@@ -275,6 +279,23 @@ bool Surface::contains(const Vector3d& p, std::span<const int> near) const {
 bool Surface::contains(const Vector3d& p, double reach, std::vector<int>& scratch) const {
   query(p - Vector3d::Constant(reach), p + Vector3d::Constant(reach), scratch);
   return contains(p, scratch);
+}
+
+bool Surface::is_near_border(const Vector3d& p, double depth, std::vector<int>& scratch) const {
+  if (!open) return false;
+  constexpr double kReach = 2.2360680;  // of the depth: nothing of the surface that holds p is farther than twice it
+  query(p - Vector3d::Constant(kReach * depth), p + Vector3d::Constant(kReach * depth), scratch);
+  double to_surface = std::numeric_limits<double>::infinity(), to_border = to_surface;  // squares
+  for (int t : scratch) {
+    const Triangle& tri = triangle(t);
+    to_surface =
+        std::min(to_surface, (p - closest_on_triangle(p, vertex(tri.v[0]), vertex(tri.v[1]), vertex(tri.v[2])).point).squaredNorm());
+    for (int k : tri.edge) {
+      const Vector3d &a = vertex(edge(k).a), along = vertex(edge(k).b) - a;
+      if (edge(k).right < 0) to_border = std::min(to_border, (p - a - closest_on_segment(p, a, a + along) * along).squaredNorm());
+    }
+  }
+  return to_border - to_surface < depth * depth;
 }
 
 void Surface::query(const Vector3d& lower, const Vector3d& upper, std::vector<int>& found) const {

@@ -42,11 +42,12 @@ struct Surface {
   std::vector<Eigen::Vector3d> vertices;
   std::vector<Triangle> triangles;
   std::vector<Edge> edges;
-  std::vector<int> patch;                      ///< per triangle, the flat patch it belongs to
-  std::vector<int> spoke_begin, spokes;        ///< vertices joined to a vertex by an edge
-  std::vector<Eigen::Vector3d> vertex_normal;  ///< angle-weighted
-  std::vector<char> vertex_convex;
+  std::vector<int> patch;                        ///< per triangle, the flat patch it belongs to
+  std::vector<int> spoke_begin, spokes;          ///< vertices joined to a vertex by an edge
+  std::vector<Eigen::Vector3d> vertex_normal;    ///< angle-weighted
+  std::vector<char> vertex_convex, vertex_open;  ///< the latter: on an open border
   std::vector<int> convex_vertices;
+  bool open = false;  ///< has a border
   std::vector<Node> nodes;
   std::vector<int> order;
   Eigen::Vector3d box_center = Eigen::Vector3d::Zero(), box_half = Eigen::Vector3d::Zero();
@@ -62,6 +63,8 @@ struct Surface {
   bool contains(const Eigen::Vector3d& p, std::span<const int> near) const;
   /// The same, of all triangles within `reach` (m) of p in x, y and z.
   bool contains(const Eigen::Vector3d& p, double reach, std::vector<int>& scratch) const;
+  /// Whether an open border is nearer to p, seen along the surface, than a depth (m) that p has in the solid.
+  bool is_near_border(const Eigen::Vector3d& p, double depth, std::vector<int>& scratch) const;
   /// Triangles whose boxes meet [lower, upper], ascending; `found` keeps its memory.
   void query(const Eigen::Vector3d& lower, const Eigen::Vector3d& upper, std::vector<int>& found) const;
 };

@@ -28,6 +28,9 @@ void SurfaceContacts::add(const SurfaceContact& c) {
     if (!same_normal(c.n, x.n) || (!same_features && (c.p - x.p).squaredNorm() > tolerance_ * tolerance_)) continue;
     x.touch = x.touch || c.touch;
     x.nearest = x.nearest || c.nearest;
+    x.border = x.border && c.border;
+    x.back = x.back && c.back;
+    x.aside = x.aside && c.aside;
     x.sharp_shape = x.sharp_shape || c.sharp_shape;
     x.sharp_surface = x.sharp_surface || c.sharp_surface;
     if (c.to_shape.isZero(0.0)) x.to_shape.setZero();

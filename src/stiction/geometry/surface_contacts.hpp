@@ -28,6 +28,8 @@ struct SurfaceContact {
   Eigen::Vector3d to_shape = Eigen::Vector3d::Zero(), to_surface = to_shape;
   /// Whose point is one of a vertex or edge: where it has left the other body, the overlap is undone. A point on a face tells nothing.
   bool sharp_shape = true, sharp_surface = true;
+  bool border = false, back = false;  ///< at an open border; and with a normal to its back
+  bool aside = false;                 ///< behind an open surface, with its border nearer than the depth, seen along the surface
 
   Eigen::Vector3d on_surface() const { return p - distance * n; }
 };
@@ -45,6 +47,10 @@ class SurfaceContacts {
   /// Adds it unless it repeats a point or two features, or lies beyond reach.
   void add(const SurfaceContact& c);
   std::size_t size() const { return scratch_.found.size(); }
+  template <class F>
+  bool any(const F& f) const {
+    return std::any_of(scratch_.found.begin(), scratch_.found.end(), f);
+  }
   template <class F>
   void drop(std::size_t first, const F& is_dropped) {
     auto& found = scratch_.found;

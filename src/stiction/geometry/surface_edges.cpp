@@ -55,7 +55,8 @@ void meet(const FeatureSet::Edge& e, const Surface& s, const Surface::Edge& edge
   if ((at.p - ps).cross(n).squaredNorm() > 1e-18 * (e.b - e.a).squaredNorm() &&
       (!touch || !(distance < 0.0) || !cross_in_solids(e, s, edge, n, -distance, at)))
     return;
-  out.add({at.p, n, distance, e.name, edge_name(edge.a, edge.b), touch, touch && distance >= 0.0, at.to_shape, at.to_surface});
+  out.add({at.p, n, distance, e.name, edge_name(edge.a, edge.b), touch, touch && distance >= 0.0, at.to_shape, at.to_surface, true, true,
+           edge.right < 0, is_back(s, edge, n)});
 }
 
 void meet(const FeatureSet::Edge& e, const Vector3d& along, const Surface& s, const Surface::Edge& edge, bool may_touch,
@@ -75,10 +76,9 @@ class Arc {
   Arc(const Convex& cylinder, const Surface& s, const Surface::Edge& edge)
       : radius_(cylinder.cylinder_radius), half_(cylinder.cylinder_half) {
     u_ = s.triangle(edge.left).normal;
-    // From the left face's normal to the right one's, or down the open border.
-    const Vector3d last = edge.right < 0 ? Vector3d(-edge.into_left) : s.triangle(edge.right).normal;
     w_ = (-edge.into_left);
-    end_ = std::atan2(w_.dot(last), u_.dot(last));
+    end_ = std::numbers::pi;  // from the left face's normal around the open border to the back, or to the right face's normal
+    if (edge.right >= 0) end_ = std::atan2(w_.dot(s.triangle(edge.right).normal), u_.dot(s.triangle(edge.right).normal));
     if (end_ < 0.0) end_ += 2.0 * std::numbers::pi;
     const Vector3d offset = cylinder.center() - s.vertex(edge.a), axis = cylinder.axis();
     offset_ = {u_.dot(offset), w_.dot(offset)};
@@ -174,7 +174,8 @@ void touch(const Convex& cylinder, const Surface& s, const Surface::Edge& edge, 
   const Vector3d &a = s.vertex(edge.a), &b = s.vertex(edge.b);
   const double along = cylinder.axis().dot(n), side = along > 0.0 ? -1.0 : 1.0;  // of the cap that faces the edge
   const auto add = [&](const Vector3d& p, double distance, std::uint64_t name, const Vector3d& to_surface) {
-    out.add({p, n, distance, name, edge_name(edge.a, edge.b), true, distance >= 0.0, Vector3d::Zero(), to_surface});
+    out.add({p, n, distance, name, edge_name(edge.a, edge.b), true, distance >= 0.0, Vector3d::Zero(), to_surface, true, true,
+             edge.right < 0, is_back(s, edge, n)});
   };
   if (cylinder.axis().cross(n).norm() < kSquare) {
     for_rim_crossings(cylinder, side, a, b, n,

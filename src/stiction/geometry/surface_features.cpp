@@ -102,7 +102,7 @@ void collect_convex(const Surface& s, const std::vector<int>& triangles, std::ve
 
 bool in_vertex_cone(const Surface& s, int v, const Vector3d& n, double slack) {
   const Vector3d& outward = s.vertex_normal[v];
-  if (n.dot(outward) < -slack * outward.norm()) return false;
+  if (!s.vertex_open[v] && n.dot(outward) < -slack * outward.norm()) return false;
   for (int k : s.spokes_of(v)) {
     const Vector3d e = s.vertex(k) - s.vertex(v);
     if (n.dot(e) > slack * e.norm()) return false;
@@ -112,8 +112,15 @@ bool in_vertex_cone(const Surface& s, int v, const Vector3d& n, double slack) {
 
 bool in_edge_cone(const Surface& s, const Surface::Edge& e, const Vector3d& n, double slack) {
   if (n.dot(e.into_left) > slack) return false;
-  if (e.right < 0) return n.dot(s.triangle(e.left).normal) > -slack;
-  return n.dot(e.into_right) <= slack;
+  return e.right < 0 || n.dot(e.into_right) <= slack;
+}
+
+bool is_back(const Surface& s, int v, const Vector3d& n) {
+  return s.vertex_open[v] && n.dot(s.vertex_normal[v]) < -kStrict * s.vertex_normal[v].norm();
+}
+
+bool is_back(const Surface& s, const Surface::Edge& e, const Vector3d& n) {
+  return e.right < 0 && n.dot(s.triangle(e.left).normal) < -kStrict;
 }
 
 bool rests(const FeatureSet& f, const FeatureSet::Vertex& v, const Vector3d& n, double slack) {

@@ -50,9 +50,12 @@ void collect_convex(const Surface& s, const std::vector<int>& triangles, std::ve
 /// Least extent; for thin sheets a tenth of the largest.
 double thickness_of(const Surface& s);
 
-/// n in the normal cone of a surface's vertex or edge. At an open border the normals of the back are left out.
+/// n in the normal cone of a surface's vertex or edge. That of an open border reaches around to the back.
 bool in_vertex_cone(const Surface& s, int v, const Eigen::Vector3d& n, double slack);
 bool in_edge_cone(const Surface& s, const Surface::Edge& e, const Eigen::Vector3d& n, double slack);
+/// Whether n points to the back at an open border.
+bool is_back(const Surface& s, int v, const Eigen::Vector3d& n);
+bool is_back(const Surface& s, const Surface::Edge& e, const Eigen::Vector3d& n);
 /// -n in the normal cone of the shape's vertex or edge: no neighbour, no face lies further along -n.
 bool rests(const FeatureSet& f, const FeatureSet::Vertex& v, const Eigen::Vector3d& n, double slack);
 bool rests(const FeatureSet::Edge& e, const Eigen::Vector3d& n, double slack);

@@ -12,25 +12,46 @@ namespace {
 
 using Eigen::Vector3d;
 
-bool contains(const Convex& shape, const Vector3d& p_W) {
+/// Grown by `slack`, past corners by more.
+bool contains(const Convex& shape, const Vector3d& p_W, double slack = 0.0) {
   const Vector3d p = shape.X.inverse() * p_W;
   if (shape.is_cylinder()) {
     Vector3d normal;
-    return cylinder_distance(shape, p, normal) <= 0.0;
+    return cylinder_distance(shape, p, normal) <= slack;
   }
   const Polytope& core = *shape.core;
-  if (core.size() == 1) return (p - core.vertex(0)).norm() <= shape.radius;
+  if (core.size() == 1) return (p - core.vertex(0)).norm() <= shape.radius + slack;
   if (core.size() == 2) {
     const Vector3d &a = core.vertex(0), &b = core.vertex(1);
-    return (p - a - closest_on_segment(p, a, b) * (b - a)).norm() <= shape.radius;
+    return (p - a - closest_on_segment(p, a, b) * (b - a)).norm() <= shape.radius + slack;
   }
-  return std::all_of(core.faces.begin(), core.faces.end(), [&](const auto& face) { return face.normal.dot(p) <= face.offset; });
+  return std::all_of(core.faces.begin(), core.faces.end(), [&](const auto& face) { return face.normal.dot(p) <= face.offset + slack; });
 }
 
 void query_box(const Surface& s, const Eigen::Isometry3d& X, const Vector3d& center, const Vector3d& half, double grow,
                std::vector<int>& found) {
   const Vector3d c = X * center, h = X.linear().cwiseAbs() * half + Vector3d::Constant(grow);
   s.query(c - h, c + h, found);
+}
+
+/// The same of a surface, for points no farther than `depth` from it.
+bool contains(const Surface& s, const Vector3d& p, double depth, double slack, std::vector<int>& scratch) {
+  if (s.contains(p, 2.0 * depth, scratch)) return true;
+  return std::any_of(scratch.begin(), scratch.end(), [&](int t) {
+    const auto& v = s.triangle(t).v;
+    return (p - closest_on_triangle(p, s.vertex(v[0]), s.vertex(v[1]), s.vertex(v[2])).point).squaredNorm() <= slack * slack;
+  });
+}
+
+/// What lies behind an open surface may lie beside it. Near its border, and where the border is in the shape, a point behind counts only
+/// where the surface cuts the shape along its normal, to the slack of a patch; the back of the border counts where no point behind does.
+template <class IsCut>
+void settle_border(const IsCut& is_cut, SurfaceContacts& out) {
+  const bool has_border = out.any([](const SurfaceContact& c) { return c.border && c.touch && c.distance < 0.0; });
+  const auto is_behind = [](const SurfaceContact& c) { return c.distance < 0.0 && !c.sharp_surface; };
+  out.drop(0, [&](const SurfaceContact& c) { return (c.aside || (has_border && is_behind(c))) && !is_cut(c); });
+  if (out.any([&](const SurfaceContact& c) { return c.nearest && is_behind(c); }))
+    out.drop(0, [](const SurfaceContact& c) { return c.back; });
 }
 
 /// Edges may cross on the far side of either body; that is no contact. What is left gives way as `settle` says.
@@ -44,9 +65,18 @@ void settle(const Surface& s, bool convex, const InShape& in_shape, std::vector<
            (!c.to_surface.isZero(0.0) && !in_surface(c.on_surface(), -c.distance)) ||
            (!c.to_shape.isZero(0.0) && !in_shape(c.p, -c.distance));
   });
+  if (s.open) {
+    settle_border(
+        [&](const SurfaceContact& c) {
+          const double depth = -c.distance, slack = kCrossing * depth;
+          return c.sharp_surface ? contains(s, c.p, depth, slack, scratch) : in_shape(c.on_surface(), depth, slack);
+        },
+        out);
+  }
+  const auto is_in = [&](const Vector3d& p, double depth) { return in_surface(p, depth) && !s.is_near_border(p, depth, scratch); };
   const auto overlap = [&](const SurfaceContact& c, const Vector3d& way) {
     return (c.sharp_surface && in_shape(c.on_surface() + c.to_surface - way, -c.distance)) ||
-           (c.sharp_shape && in_surface(c.p + c.to_shape + way, -c.distance));
+           (c.sharp_shape && is_in(c.p + c.to_shape + way, -c.distance));
   };
   out.settle(convex, overlap);
 }
@@ -84,7 +114,8 @@ void collide_convex_surface(const Convex& shape, const PlacedSurface& placed, Su
     meet_edges(f, s, scratch.convex_edges, out);
   }
   settle(
-      s, true, [&](const Vector3d& p, double /*depth*/) { return contains(local, p); }, scratch.around, edges_begin, out);
+      s, true, [&](const Vector3d& p, double /*depth*/, double slack = 0.0) { return contains(local, p, slack); }, scratch.around,
+      edges_begin, out);
   const std::size_t first = sink.contacts.size();
   out.emit(placed.X, sink);
   thin_out_many(sink, first);
@@ -107,7 +138,9 @@ void collide_surfaces(const PlacedSurface& a, const PlacedSurface& b, SurfaceScr
   for (const auto& v : scratch.other.vertices) on_a.vertex(scratch.other, v);
   std::size_t first = out.size();
   meet_edges(scratch.shape, sb, scratch.convex_edges, out);
-  const auto in_a = [&](const Vector3d& p, double depth) { return sa.contains(X_AB * p, 2.0 * depth, scratch.around); };
+  const auto in_a = [&](const Vector3d& p, double depth, double slack = 0.0) {
+    return contains(sa, X_AB * p, depth, slack, scratch.around);
+  };
   settle(sb, false, in_a, scratch.around, first, out);
   first = sink.contacts.size();
   out.emit(b.X, sink);
@@ -121,7 +154,8 @@ void collide_surface_plane(const PlacedSurface& placed, const Plane3& plane, Con
   const std::size_t first = sink.contacts.size();
   for (int v : s.convex_vertices) {
     const double height = base + up.dot(s.vertex(v));
-    if (height > sink.margin || !in_vertex_cone(s, v, -up, kSteep)) continue;
+    if (height > sink.margin || !in_vertex_cone(s, v, -up, kSteep) || up.dot(s.vertex_normal[v]) > kSteep * s.vertex_normal[v].norm())
+      continue;
     sink.add(placed.X * s.vertex(v) - 0.5 * height * plane.n, plane.n, height, vertex_name(v), 0);
   }
   thin_out(sink.contacts, first);

@@ -37,9 +37,11 @@ bool is_over(const Polytope& core, int face, const Vector3d& p) {
   return true;
 }
 
-/// A vertex of the surface on a face of the shape.
-SurfaceContact on_face(SurfaceContact c) {
+/// Vertex v of the surface on a face of the shape.
+SurfaceContact on_face(SurfaceContact c, const Surface& s, int v) {
   c.sharp_shape = false;
+  c.border = s.vertex_open[v];
+  c.back = is_back(s, v, c.n);
   return c;
 }
 
@@ -108,11 +110,11 @@ void PointContacts::add_feature(const FeatureSet& f, const FeatureSet::Vertex& v
   if (c.at.region == TriangleRegion::edge) {
     const Surface::Edge& edge = s_.edge(tri.edge[k]);
     if (!edge.convex || !in_edge_cone(s_, edge, n, kStrict) || !rests(f, v, n, kStrict)) return;
-    add(v.p, n, distance, v.name, edge_name(edge.a, edge.b), true, true);
+    add(v.p, n, distance, v.name, edge_name(edge.a, edge.b), true, true, is_back(s_, edge, n));
   } else {
     const int w = tri.v[k];
     if (!s_.vertex_convex[w] || !in_vertex_cone(s_, w, n, kStrict) || !rests(f, v, n, kStrict)) return;
-    add(v.p, n, distance, v.name, vertex_name(w), true, true);
+    add(v.p, n, distance, v.name, vertex_name(w), true, true, is_back(s_, w, n));
   }
 }
 
@@ -148,9 +150,14 @@ bool PointContacts::hollow_between(int a, int b) const {
 }
 
 void PointContacts::add(const Vector3d& p, const Vector3d& n, double distance, std::uint64_t name, std::uint64_t name_surface, bool touch,
-                        bool nearest) {
+                        bool nearest, bool back) {
+  // Past a border nearer than this there may be a shorter way out.
+  const bool aside = distance < 0.0 && s_.is_near_border(p, -distance, around_);
+  nearest = nearest && !aside;
   SurfaceContact c{p, n, distance, name, name_surface, touch, nearest};
   if (turned_ != nullptr) c = {*turned_ * (p - distance * n), -(turned_->linear() * n), distance, name_surface, name, touch, nearest};
+  c.back = back;
+  c.aside = aside;
   (turned_ == nullptr ? c.sharp_surface : c.sharp_shape) = distance >= 0.0;  // below, the other feature is a face
   out_.add(c);
 }
@@ -224,7 +231,7 @@ void surface_vertices_on_polytope(const Convex& shape, const FeatureSet& f, cons
     const auto add_face = [&](int i, double h) {
       const Vector3d n = -(shape.X.linear() * core.faces[i].normal);
       if (i == touched || in_vertex_cone(s, v, n, kSteep))
-        out.add(on_face({w + h * n, n, h, face_name(i), vertex_name(v), i == touched, i == nearest}));
+        out.add(on_face({w + h * n, n, h, face_name(i), vertex_name(v), i == touched, i == nearest}, s, v));
     };
     if (nearest >= 0 && (outside <= 0.0 || is_over(core, nearest, p))) {
       add_face(nearest, outside);
@@ -237,7 +244,9 @@ void surface_vertices_on_polytope(const Convex& shape, const FeatureSet& f, cons
       const double distance = d.norm();
       if (t <= 0.0 || t >= 1.0 || distance > out.reach() || !(distance > 1e-13)) continue;
       const Vector3d n = d / distance;
-      if (rests(e, n, kStrict) && in_vertex_cone(s, v, n, kStrict)) out.add({q, n, distance, e.name, vertex_name(v), true, true});
+      if (!rests(e, n, kStrict) || !in_vertex_cone(s, v, n, kStrict)) continue;
+      out.add({q, n, distance, e.name, vertex_name(v), true, true, Vector3d::Zero(), Vector3d::Zero(), true, true, s.vertex_open[v] != 0,
+               is_back(s, v, n)});
     }
   }
 }
@@ -254,7 +263,7 @@ void surface_vertices_on_cylinder(const Convex& shape, const Surface& s, const s
       const bool touch = in_vertex_cone(s, v, n, kStrict);
       if (!touch && (!is_nearest || !in_vertex_cone(s, v, n, std::abs(outward.z()) == 1.0 ? kSteep : kCrossing))) return;
       const int part = outward.z() > 0.5 ? 1 : (outward.z() < -0.5 ? 2 : 0);
-      out.add(on_face({w + d * n, n, d, face_name(part), vertex_name(v), touch, is_nearest}));
+      out.add(on_face({w + d * n, n, d, face_name(part), vertex_name(v), touch, is_nearest}, s, v));
     };
     add(nearest, distance, true);
     if (distance > 0.0) continue;

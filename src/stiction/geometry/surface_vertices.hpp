@@ -23,7 +23,7 @@ class PointContacts {
   void add_feature(const FeatureSet& f, const FeatureSet::Vertex& v, const SurfaceScratch::Near& c);
   void add_below(const FeatureSet& f, const FeatureSet::Vertex& v);
   void add(const Eigen::Vector3d& p, const Eigen::Vector3d& n, double distance, std::uint64_t name, std::uint64_t name_surface, bool touch,
-           bool nearest);
+           bool nearest, bool back = false);
   bool is_inside(const Eigen::Vector3d& p) const;
   bool in_hollow(const TrianglePoint& c, const Surface::Triangle& tri, double height, const Eigen::Vector3d& p) const;
   bool is_nearer(const Eigen::Vector3d& p, double distance) const;
