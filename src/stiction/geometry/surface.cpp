@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -107,11 +108,15 @@ void mark_edges(Surface& s) {
     if (e.right >= 0) e.into_right = into(e.right);
     if (e.right < 0) {
       e.convex = true;
+      e.outward = -e.into_left;
+      e.spread = 0.5 * std::numbers::pi;
       continue;
     }
     const Surface::Triangle& left = s.triangle(e.left);
     const Vector3d out = s.vertex(opposite(s.triangle(e.right), e)) - s.vertex(e.a);
     const double sine = left.normal.cross(s.triangle(e.right).normal).norm();
+    e.outward = (left.normal + s.triangle(e.right).normal).normalized();
+    e.spread = std::acos(std::clamp(e.outward.dot(left.normal), -1.0, 1.0));
     const bool folded = left.normal.dot(s.triangle(e.right).normal) < 0.0;
     const double height = left.normal.dot(out);
     e.bend = folded ? 1.0 : sine;
@@ -184,7 +189,9 @@ void mark_vertices(Surface& s) {
   }
   s.vertex_open.assign(s.vertices.size(), 0);
   for (const auto& e : s.edges) {
-    if (e.right < 0) s.open = s.vertex_open[e.a] = s.vertex_open[e.b] = 1;
+    if (e.right >= 0) continue;
+    s.open = true;
+    s.vertex_open[e.a] = s.vertex_open[e.b] = 1;
   }
   s.vertex_convex.assign(s.vertices.size(), 0);
   for (int v = 0; v < static_cast<int>(s.vertices.size()); ++v) {

@@ -29,8 +29,9 @@ struct Surface {
     int a = 0, b = 0;
     int left = -1, right = -1;  ///< triangles; right is -1 on a boundary
     bool convex = false, concave = false;
-    double bend = 1.0;  ///< sine of the dihedral, 1 beyond a right angle
-    Eigen::Vector3d along = Eigen::Vector3d::Zero(), into_left = Eigen::Vector3d::Zero(),
+    double bend = 1.0;    ///< sine of the dihedral, 1 beyond a right angle
+    double spread = 0.0;  ///< of the normals of a convex edge from `outward` (rad)
+    Eigen::Vector3d outward = Eigen::Vector3d::Zero(), along = outward, into_left = outward,
                     into_right = into_left;  ///< unit; the latter square to the edge, into its triangles
   };
   struct Node {

@@ -11,6 +11,16 @@ constexpr double kRounding = 1e-9;     // of the shape's size
 constexpr double kSameNormal = 1e-12;  // square of the angle below which two normals are one
 constexpr double kNear = 0.985;        // cosine of 10 degrees
 
+constexpr double kOneNormal = 1.01e-6;  // a little more than that angle
+constexpr double kCells = 512.0;        // per unit, for normals by their components
+constexpr std::size_t kLists = 2048;    // of cells
+
+Eigen::Vector3i cell_of(const Vector3d& n) { return (n.array() * kCells).floor().cast<int>(); }
+std::size_t list_of(const Eigen::Vector3i& cell) {
+  const auto at = [&](int i, unsigned prime) { return static_cast<unsigned>(cell[i]) * prime; };
+  return (at(0, 73856093u) ^ at(1, 19349663u) ^ at(2, 83492791u)) % kLists;
+}
+
 bool same_normal(const Vector3d& a, const Vector3d& b) { return (a - b).squaredNorm() < kSameNormal; }
 }  // namespace
 
@@ -18,26 +28,50 @@ SurfaceContacts::SurfaceContacts(Scratch& scratch, double margin, double radius,
     : scratch_(scratch), reach_(margin + radius), radius_(radius), thickness_(thickness), tolerance_(kRounding * size) {
   scratch_.found.clear();
   scratch_.touches.clear();
+  scratch_.next.clear();
+  scratch_.first.assign(kLists, -1);
 }
 
 void SurfaceContacts::add(const SurfaceContact& c) {
   if (!(c.distance <= reach_) || (!c.nearest && c.distance < -thickness_)) return;
-  for (SurfaceContact& x : scratch_.found) {
-    const bool same_features =
-        c.name_shape == x.name_shape && c.name_surface == x.name_surface;  // triangles of one patch, flat to rounding
-    if (!same_normal(c.n, x.n) || (!same_features && (c.p - x.p).squaredNorm() > tolerance_ * tolerance_)) continue;
-    x.touch = x.touch || c.touch;
-    x.nearest = x.nearest || c.nearest;
-    x.border = x.border && c.border;
-    x.back = x.back && c.back;
-    x.aside = x.aside && c.aside;
-    x.sharp_shape = x.sharp_shape || c.sharp_shape;
-    x.sharp_surface = x.sharp_surface || c.sharp_surface;
-    if (c.to_shape.isZero(0.0)) x.to_shape.setZero();
-    if (c.to_surface.isZero(0.0)) x.to_surface.setZero();
+  const int repeated = find(c);
+  if (repeated < 0) {
+    int& first = scratch_.first[list_of(cell_of(c.n))];
+    scratch_.next.push_back(first);
+    first = static_cast<int>(scratch_.found.size());
+    scratch_.found.push_back(c);
     return;
   }
-  scratch_.found.push_back(c);
+  SurfaceContact& x = scratch_.found[repeated];
+  x.touch = x.touch || c.touch;
+  x.nearest = x.nearest || c.nearest;
+  x.border = x.border && c.border;
+  x.back = x.back && c.back;
+  x.aside = x.aside && c.aside;
+  x.sharp_shape = x.sharp_shape || c.sharp_shape;
+  x.sharp_surface = x.sharp_surface || c.sharp_surface;
+  if (c.to_shape.isZero(0.0)) x.to_shape.setZero();
+  if (c.to_surface.isZero(0.0)) x.to_surface.setZero();
+}
+
+int SurfaceContacts::find(const SurfaceContact& c) const {
+  int least = -1;
+  const auto look = [&](const Eigen::Vector3i& at) {
+    for (int i = scratch_.first[list_of(at)]; i >= 0; i = scratch_.next[i]) {
+      const SurfaceContact& x = scratch_.found[i];
+      const bool same_features =
+          c.name_shape == x.name_shape && c.name_surface == x.name_surface;  // triangles of one patch, flat to rounding
+      if (same_normal(c.n, x.n) && (same_features || (c.p - x.p).squaredNorm() <= tolerance_ * tolerance_))
+        least = least < 0 ? i : std::min(least, i);
+    }
+  };
+  const Eigen::Vector3i from = cell_of(c.n - Vector3d::Constant(kOneNormal)), to = cell_of(c.n + Vector3d::Constant(kOneNormal));
+  for (int i = from.x(); i <= to.x(); ++i) {
+    for (int j = from.y(); j <= to.y(); ++j) {
+      for (int k = from.z(); k <= to.z(); ++k) look({i, j, k});
+    }
+  }
+  return least;
 }
 
 bool SurfaceContacts::is_cleared_by(const SurfaceContact& c, const SurfaceContact& other) const {
@@ -46,7 +80,7 @@ bool SurfaceContacts::is_cleared_by(const SurfaceContact& c, const SurfaceContac
 }
 
 void SurfaceContacts::sort_touches() {
-  auto& [found, touches] = scratch_;
+  auto &found = scratch_.found, &touches = scratch_.touches;
   touches.clear();
   for (const SurfaceContact& c : found) {
     if (c.touch) touches.push_back(c);
@@ -55,7 +89,7 @@ void SurfaceContacts::sort_touches() {
 }
 
 void SurfaceContacts::keep_touches() {
-  auto& [found, touches] = scratch_;
+  auto &found = scratch_.found, &touches = scratch_.touches;
   const auto stays = [&](const SurfaceContact& c) {
     return std::any_of(touches.begin(), touches.end(), [&](const SurfaceContact& t) { return t.p == c.p && t.n == c.n; });
   };

@@ -38,6 +38,7 @@ class SurfaceContacts {
  public:
   struct Scratch {
     std::vector<SurfaceContact> found, touches;
+    std::vector<int> first, next;  ///< found ones by where their normal lies, in lists
   };
 
   /// `radius`: rounding of the shape; `size`: of the shape, for rounding errors; a touch deeper than `thickness` is one of the far side.
@@ -67,6 +68,8 @@ class SurfaceContacts {
  private:
   /// The touches, from the shallowest on.
   void sort_touches();
+  /// The first found that this repeats, or -1.
+  int find(const SurfaceContact& c) const;
   /// What stays of them in place of all touches found.
   void keep_touches();
   bool is_cleared_by(const SurfaceContact& c, const SurfaceContact& other) const;

@@ -20,6 +20,33 @@ constexpr double kParallel = 1e-6;        // sine below which two edges have no 
 constexpr double kBeyond = 1.7320508;     // of the depth: how far beyond its end an edge counts, as faces do beyond the edge of a hollow
 constexpr double kNearlyParallel = 1e-3;  // and no crossing worth a corner
 
+/// Directions within an angle of one. Edges whose normals, with the slack of `meet`, do not face each other do not meet.
+struct Normals {
+  Vector3d middle;
+  double spread = 0.0;  ///< rad
+
+  bool face(const Normals& other) const {
+    const double sum = spread + other.spread;
+    return -middle.dot(other.middle) >= 1.0 - 0.5 * sum * sum;  // which is less than its cosine
+  }
+};
+
+constexpr double kAngles = 1e-7;                                                               // rad, of rounding
+double slack_of(double bend) { return 1.01 * std::max(kStrict, kCrossing * bend) + kAngles; }  // no less than the arc sine
+Normals normals_of(const FeatureSet::Edge& e) { return {e.outward, e.spread + slack_of(e.bend)}; }
+Normals normals_of(const Surface::Edge& e) { return {e.outward, e.spread + slack_of(e.bend)}; }
+/// Of all of some edges.
+Normals normals_of(const Surface& s, const std::vector<int>& edges) {
+  Normals all{Vector3d::Zero()};
+  for (int k : edges) all.middle += s.edge(k).outward;
+  all.middle.normalize();
+  for (int k : edges) {
+    const Normals one = normals_of(s.edge(k));
+    all.spread = std::max(all.spread, one.spread + std::acos(std::clamp(all.middle.dot(one.middle), -1.0, 1.0)) + kAngles);
+  }
+  return all;
+}
+
 /// Two lines seen along n: where they cross, and from there to the ends of the edges, where it lies beyond them.
 struct Crossing {
   Vector3d p;  ///< on the line of the shape's edge
@@ -44,13 +71,13 @@ bool cross_in_solids(const FeatureSet::Edge& e, const Surface& s, const Surface:
 /// The edges where they meet along ±n, if n is in or near both normal cones.
 void meet(const FeatureSet::Edge& e, const Surface& s, const Surface::Edge& edge, const Vector3d& n, double slack, bool may_touch,
           SurfaceContacts& out) {
-  if (!rests(e, n, std::max(kStrict, slack * e.bend)) || !in_edge_cone(s, edge, n, std::max(kStrict, slack * edge.bend))) return;
+  if (!rests(e, n, std::max(kStrict, slack * e.bend)) || !in_edge_cone(edge, n, std::max(kStrict, slack * edge.bend))) return;
   const Vector3d &a = s.vertex(edge.a), &b = s.vertex(edge.b);
   const SegmentPair r = closest_segments(e.a, e.b, a, b);
   Crossing at{e.a + r.s * (e.b - e.a)};
   const Vector3d ps = a + r.t * (b - a);
   const double distance = n.dot(e.a - a);
-  const bool touch = may_touch && rests(e, n, kStrict) && in_edge_cone(s, edge, n, kStrict);
+  const bool touch = may_touch && rests(e, n, kStrict) && in_edge_cone(edge, n, kStrict);
   // Only where the segments cross, ends included: a ridge goes on in the next edge.
   if ((at.p - ps).cross(n).squaredNorm() > 1e-18 * (e.b - e.a).squaredNorm() &&
       (!touch || !(distance < 0.0) || !cross_in_solids(e, s, edge, n, -distance, at)))
@@ -206,9 +233,14 @@ void touch(const Convex& cylinder, const Surface& s, const Surface::Edge& edge, 
 }  // namespace
 
 void meet_edges(const FeatureSet& f, const Surface& s, const std::vector<int>& edges, SurfaceContacts& out) {
+  const Normals all = normals_of(s, edges);
   for (const auto& e : f.edges) {
+    const Normals own = normals_of(e);
+    if (!all.face(own)) continue;
     const Vector3d along = (e.b - e.a).normalized();
-    for (int k : edges) meet(e, along, s, s.edge(k), true, out);
+    for (int k : edges) {
+      if (normals_of(s.edge(k)).face(own)) meet(e, along, s, s.edge(k), true, out);
+    }
   }
 }
 

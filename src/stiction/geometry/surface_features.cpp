@@ -63,6 +63,8 @@ void collect_features(const Convex& shape, const Eigen::Isometry3d& X, FeatureSe
     out.into_right = -(X.linear() * into_face(core, e.right_face, e));
     const Vector3d &nl = core.faces[e.left_face].normal, &nr = core.faces[e.right_face].normal;
     out.bend = nl.dot(nr) < 0.0 ? 1.0 : nl.cross(nr).norm();
+    out.outward = X.linear() * (nl + nr).normalized();
+    out.spread = std::acos(std::clamp(0.5 * (nl + nr).norm(), 0.0, 1.0));
   }
 }
 
@@ -80,7 +82,8 @@ void collect_features(const Surface& s, const std::vector<int>& vertices, const 
   for (int k : edges) {
     const Surface::Edge& e = s.edge(k);
     f.edges.push_back({X * s.vertex(e.a), X * s.vertex(e.b), X.linear() * e.into_left, X.linear() * e.into_right, e.bend,
-                       s.vertex_convex[e.a] != 0, s.vertex_convex[e.b] != 0, e.right < 0 ? 1 : 2, edge_name(e.a, e.b)});
+                       s.vertex_convex[e.a] != 0, s.vertex_convex[e.b] != 0, e.right < 0 ? 1 : 2, edge_name(e.a, e.b),
+                       X.linear() * e.outward, e.spread});
   }
 }
 
@@ -110,7 +113,7 @@ bool in_vertex_cone(const Surface& s, int v, const Vector3d& n, double slack) {
   return true;
 }
 
-bool in_edge_cone(const Surface& s, const Surface::Edge& e, const Vector3d& n, double slack) {
+bool in_edge_cone(const Surface::Edge& e, const Vector3d& n, double slack) {
   if (n.dot(e.into_left) > slack) return false;
   return e.right < 0 || n.dot(e.into_right) <= slack;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numbers>
 #include <vector>
 
 #include "stiction/geometry/convex.hpp"
@@ -29,6 +30,8 @@ struct FeatureSet {
     bool ends_a = true, ends_b = true;              ///< false at a vertex that is not convex: the solid may go on beyond that end
     int faces = 0;                                  ///< 0: segment, any direction is normal
     std::uint64_t name = 0;
+    Eigen::Vector3d outward = Eigen::Vector3d::Zero();  ///< middle of its normals
+    double spread = std::numbers::pi;                   ///< of them from there (rad)
   };
   std::vector<Vertex> vertices;
   std::vector<Edge> edges;
@@ -52,7 +55,7 @@ double thickness_of(const Surface& s);
 
 /// n in the normal cone of a surface's vertex or edge. That of an open border reaches around to the back.
 bool in_vertex_cone(const Surface& s, int v, const Eigen::Vector3d& n, double slack);
-bool in_edge_cone(const Surface& s, const Surface::Edge& e, const Eigen::Vector3d& n, double slack);
+bool in_edge_cone(const Surface::Edge& e, const Eigen::Vector3d& n, double slack);
 /// Whether n points to the back at an open border.
 bool is_back(const Surface& s, int v, const Eigen::Vector3d& n);
 bool is_back(const Surface& s, const Surface::Edge& e, const Eigen::Vector3d& n);

@@ -95,12 +95,21 @@ void collide_convex_surface(const Convex& shape, const PlacedSurface& placed, Su
   const Vector3d half = cylinder ? Vector3d(shape.cylinder_radius, shape.cylinder_radius, shape.cylinder_half) : shape.core->box_half;
   const Vector3d center = cylinder ? Vector3d(Vector3d::Zero()) : shape.core->box_center;
   query_box(s, local.X, center, half, sink.margin + shape.radius, scratch.triangles);
-  if (scratch.triangles.empty()) return;
-  collect_convex(s, scratch.triangles, scratch.convex_vertices, scratch.convex_edges);
+  // What lies all in front of a triangle, out of its reach, meets neither it nor its edges.
+  const double reach = sink.margin + shape.radius;
+  scratch.reached.clear();
+  for (int hint = 0; int t : scratch.triangles) {
+    const Surface::Triangle& tri = s.triangle(t);
+    const SupportPoint lowest = support(local, -tri.normal, hint);
+    hint = std::max(lowest.vertex, 0);
+    if (tri.normal.dot(lowest.point - s.vertex(tri.v[0])) <= reach) scratch.reached.push_back(t);
+  }
+  if (scratch.reached.empty()) return;
+  collect_convex(s, scratch.reached, scratch.convex_vertices, scratch.convex_edges);
   FeatureSet& f = scratch.shape;
   collect_features(shape, local.X, f);
   SurfaceContacts out(scratch.contacts, sink.margin, shape.radius, f.size, std::min(f.thickness, thickness_of(s)));
-  PointContacts points(s, scratch.triangles, scratch, out);
+  PointContacts points(s, scratch.triangles, scratch.reached, scratch, out);
   std::size_t edges_begin = 0;
   if (cylinder) {
     points.rims(local);
@@ -133,7 +142,8 @@ void collide_surfaces(const PlacedSurface& a, const PlacedSurface& b, SurfaceScr
   collect_features(sb, scratch.convex_vertices, scratch.convex_edges, X_AB, scratch.other);
   SurfaceContacts out(scratch.contacts, sink.margin, 0.0, std::min(scratch.shape.size, scratch.other.size),
                       std::min(scratch.shape.thickness, scratch.other.thickness));
-  PointContacts on_b(sb, scratch.triangles, scratch, out), on_a(sa, scratch.other_triangles, scratch, out, &X_BA);
+  PointContacts on_b(sb, scratch.triangles, scratch.triangles, scratch, out),
+      on_a(sa, scratch.other_triangles, scratch.other_triangles, scratch, out, &X_BA);
   for (const auto& v : scratch.shape.vertices) on_b.vertex(scratch.shape, v);
   for (const auto& v : scratch.other.vertices) on_a.vertex(scratch.other, v);
   std::size_t first = out.size();

@@ -30,7 +30,7 @@ struct SurfaceScratch {
   };
   std::vector<Near> near;
   std::vector<int> around;
-  std::vector<int> triangles, other_triangles, convex_vertices, convex_edges;
+  std::vector<int> triangles, other_triangles, reached, convex_vertices, convex_edges;
   FeatureSet shape, other;
   std::vector<Below> below;
   SurfaceContacts::Scratch contacts;

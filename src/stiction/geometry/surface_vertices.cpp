@@ -50,24 +50,24 @@ SurfaceContact on_face(SurfaceContact c, const Surface& s, int v) {
 void PointContacts::vertex(const FeatureSet& f, const FeatureSet::Vertex& v) {
   find_near(f, v);
   if (near_.empty() && below_.empty()) return;
-  const bool inside = is_inside(v.p);
   for (const auto& c : near_) {
     if (c.at.region == TriangleRegion::face) {
       const Vector3d& n = s_.triangle(c.triangle).normal;
       add(v.p, n, c.height, v.name, patch_name(c.triangle), rests(f, v, n, kStrict), c.height >= 0.0);
-    } else if (!inside) {
+    } else {
       add_feature(f, v, c);
     }
   }
-  if (inside && !below_.empty()) add_below(f, v);
+  if (!below_.empty() && is_inside(v.p)) add_below(f, v);
 }
 
 /// Sorts the candidates: features within reach in front of the vertex, faces it is behind.
 void PointContacts::find_near(const FeatureSet& f, const FeatureSet::Vertex& v) {
   near_.clear();
   below_.clear();
+  inside_.reset();
   double least = std::numeric_limits<double>::infinity();
-  for (int t : triangles_) {
+  for (int t : reached_) {
     const Surface::Triangle& tri = s_.triangle(t);
     const double height = tri.normal.dot(v.p - s_.vertex(tri.v[0]));
     if (height > out_.reach() || height < -f.size) continue;
@@ -85,7 +85,12 @@ void PointContacts::find_near(const FeatureSet& f, const FeatureSet::Vertex& v) 
 }
 
 /// The candidates are all there is within reach; a point that may lie deeper needs a wider look.
-bool PointContacts::is_inside(const Vector3d& p) const {
+bool PointContacts::is_inside(const Vector3d& p) {
+  if (!inside_) inside_ = find_inside(p);
+  return *inside_;
+}
+
+bool PointContacts::find_inside(const Vector3d& p) const {
   double depth = to_surface_;
   for (const auto& c : below_) depth = std::min(depth, -2.0 * c.height);  // the edge of a hollow is no farther
   if (below_.empty() || depth <= out_.reach()) return s_.contains(p, triangles_);
@@ -109,11 +114,11 @@ void PointContacts::add_feature(const FeatureSet& f, const FeatureSet::Vertex& v
   const auto k = static_cast<std::size_t>(c.at.k);
   if (c.at.region == TriangleRegion::edge) {
     const Surface::Edge& edge = s_.edge(tri.edge[k]);
-    if (!edge.convex || !in_edge_cone(s_, edge, n, kStrict) || !rests(f, v, n, kStrict)) return;
+    if (!edge.convex || !in_edge_cone(edge, n, kStrict) || !rests(f, v, n, kStrict) || is_inside(v.p)) return;
     add(v.p, n, distance, v.name, edge_name(edge.a, edge.b), true, true, is_back(s_, edge, n));
   } else {
     const int w = tri.v[k];
-    if (!s_.vertex_convex[w] || !in_vertex_cone(s_, w, n, kStrict) || !rests(f, v, n, kStrict)) return;
+    if (!s_.vertex_convex[w] || !in_vertex_cone(s_, w, n, kStrict) || !rests(f, v, n, kStrict) || is_inside(v.p)) return;
     add(v.p, n, distance, v.name, vertex_name(w), true, true, is_back(s_, w, n));
   }
 }

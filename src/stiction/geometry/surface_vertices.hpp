@@ -1,6 +1,8 @@
 // Points of a shape against the faces, edges and vertices of a surface near them, and the other way round.
 #pragma once
 
+#include <optional>
+
 #include "stiction/geometry/surface_pairs.hpp"
 
 namespace stiction {
@@ -8,10 +10,18 @@ namespace stiction {
 /// One point of the shape after the other against the candidate triangles.
 class PointContacts {
  public:
-  /// `turned`: the points are those of the pair's surface and `s` is its shape, placed so in the frame of the contacts.
-  PointContacts(const Surface& s, const std::vector<int>& triangles, SurfaceScratch& scratch, SurfaceContacts& out,
-                const Eigen::Isometry3d* turned = nullptr)
-      : s_(s), triangles_(triangles), near_(scratch.near), below_(scratch.below), around_(scratch.around), out_(out), turned_(turned) {}
+  /// `reached`: those of the triangles that points may be near, or behind. `turned`: the points are those of the pair's surface and `s` is
+  /// its shape, placed so in the frame of the contacts.
+  PointContacts(const Surface& s, const std::vector<int>& triangles, const std::vector<int>& reached, SurfaceScratch& scratch,
+                SurfaceContacts& out, const Eigen::Isometry3d* turned = nullptr)
+      : s_(s),
+        triangles_(triangles),
+        reached_(reached),
+        near_(scratch.near),
+        below_(scratch.below),
+        around_(scratch.around),
+        out_(out),
+        turned_(turned) {}
 
   void vertex(const FeatureSet& f, const FeatureSet::Vertex& v);
   /// Points of a cylinder's rims, fixed and farthest along each triangle's normal; the cylinder in the surface's frame.
@@ -24,19 +34,22 @@ class PointContacts {
   void add_below(const FeatureSet& f, const FeatureSet::Vertex& v);
   void add(const Eigen::Vector3d& p, const Eigen::Vector3d& n, double distance, std::uint64_t name, std::uint64_t name_surface, bool touch,
            bool nearest, bool back = false);
-  bool is_inside(const Eigen::Vector3d& p) const;
+  /// Of the point that find_near was called for, found when first asked for.
+  bool is_inside(const Eigen::Vector3d& p);
+  bool find_inside(const Eigen::Vector3d& p) const;
   bool in_hollow(const TrianglePoint& c, const Surface::Triangle& tri, double height, const Eigen::Vector3d& p) const;
   bool is_nearer(const Eigen::Vector3d& p, double distance) const;
   bool hollow_between(int a, int b) const;
   std::uint64_t patch_name(int t) const { return face_name(s_.patch[t]); }
 
   const Surface& s_;
-  const std::vector<int>& triangles_;
+  const std::vector<int>&triangles_, &reached_;
   std::vector<SurfaceScratch::Near>& near_;
   std::vector<SurfaceScratch::Below>& below_;
   std::vector<int>& around_;
   SurfaceContacts& out_;
   const Eigen::Isometry3d* turned_;
+  std::optional<bool> inside_;
   double to_surface_ = 0.0;  ///< least distance of the point to the triangles looked at
 };
 
