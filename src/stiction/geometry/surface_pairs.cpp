@@ -34,13 +34,17 @@ void query_box(const Surface& s, const Eigen::Isometry3d& X, const Vector3d& cen
   s.query(c - h, c + h, found);
 }
 
-/// The same of a surface, for points no farther than `depth` from it.
-bool contains(const Surface& s, const Vector3d& p, double depth, double slack, std::vector<int>& scratch) {
-  if (s.contains(p, 2.0 * depth, scratch)) return true;
+bool is_near(const Surface& s, const Vector3d& p, double distance, std::vector<int>& scratch) {
+  s.query(p - Vector3d::Constant(distance), p + Vector3d::Constant(distance), scratch);
   return std::any_of(scratch.begin(), scratch.end(), [&](int t) {
     const auto& v = s.triangle(t).v;
-    return (p - closest_on_triangle(p, s.vertex(v[0]), s.vertex(v[1]), s.vertex(v[2])).point).squaredNorm() <= slack * slack;
+    return (p - closest_on_triangle(p, s.vertex(v[0]), s.vertex(v[1]), s.vertex(v[2])).point).squaredNorm() <= distance * distance;
   });
+}
+
+/// The same of a surface, for points no farther than `depth` from it.
+bool contains(const Surface& s, const Vector3d& p, double depth, double slack, std::vector<int>& scratch) {
+  return s.contains(p, 2.0 * depth, scratch) || is_near(s, p, slack, scratch);
 }
 
 /// What lies behind an open surface may lie beside it. Near its border, and where the border is in the shape, a point behind counts only
@@ -69,7 +73,8 @@ void settle(const Surface& s, bool convex, const InShape& in_shape, std::vector<
     settle_border(
         [&](const SurfaceContact& c) {
           const double depth = -c.distance, slack = kCrossing * depth;
-          return c.sharp_surface ? contains(s, c.p, depth, slack, scratch) : in_shape(c.on_surface(), depth, slack);
+          if (c.sharp_surface) return contains(s, c.p, depth, slack, scratch);
+          return in_shape(c.on_surface(), depth, slack) && is_near(s, c.on_surface(), slack, scratch);
         },
         out);
   }
