@@ -1,7 +1,7 @@
 // Desired joint velocities that planted contacts refuse, replaced by the nearest that they can follow [ZD15, Eqs. 40-43], in closed form.
 //
-//   minimise |v' - v_des|²  over the joint velocities v'  subject to  B v⁺ = b,  the bilateral rows, and  E v⁺ = e,  the tangents of contacts
-//   without slip, and the normals and one-sided rows that a given motion touches; for some motion of the other coordinates
+//   minimise |v' - v_des|²  over the joint velocities v'  subject to  B v⁺ = b,  the bilateral rows, and  E v⁺ = e,  the tangents of
+//   contacts without slip, and the normals and one-sided rows that a given motion touches; for some motion of the other coordinates
 // Bilateral rows come first and are exact: the others move by -B_f⁺(B_q v' - b) + Z y, Z the null space of B_f, and where B_f⁺ leaves a
 // rest of B_q v' - b, that is a demand on the joints. E_f and E_q are from here on those of y and of joints that take the others with them.
 // With E_f D = Q [R₁; ~0] these rows in the coordinates that are not driven (D from the diagonal of M: one unit for all) and E_q their
