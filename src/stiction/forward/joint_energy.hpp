@@ -57,7 +57,7 @@ class JointEnergy {
                    const Eigen::Ref<const Eigen::VectorXd>& tau, const PhasePoint& end);
   /// The impulse, onto the known impulse (nv) of a problem.
   void add_impulse(GrowVector& impulse) const;
-  /// Of the step that `advance` found settled: the velocities v of free roots at its end take up what the momenta of braked trees lack.
+  /// Of the step that `advance` found settled: the velocities v of free roots at its end take up what momenta of trees in flight lack.
   void close_momenta(Eigen::VectorXd& v) const;
   /// Writes or reads what the next step depends on (base/archive.hpp).
   template <class Archive>
