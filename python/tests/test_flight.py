@@ -100,3 +100,70 @@ def test_servos_that_are_cut_at_their_limits_are_taken_at_any_step(dt):
             stepper.drive(position=world.initial_q[7:] + 0.1 * random.normal(size=12), kp=1e3, kd=1e2, limits=limits)
             for _ in range(5):
                 assert stepper.step()
+
+
+def chain(root="<freejoint/>", height=0.5):
+    """Three links on a base."""
+    links = "".join(
+        f"""<body pos="0 0 {0.1 if i == 0 else 0.25}"><joint axis="{axis}"/>
+        <geom type="capsule" fromto="0 0 0.02 0 0.03 0.2" size="0.02" mass="0.3"/>"""
+        for i, axis in enumerate(("0 1 0", "1 0 0", "0 1 1"))
+    )
+    return f"""<mujoco><worldbody><body name="base" pos="0 0 {height}">{root}
+      <geom type="box" size=".05 .07 .04" mass="1"/>{links}{"</body>" * 3}</body></worldbody></mujoco>"""
+
+
+def linear_momentum(world, q, v):
+    x, y, z, w = q[3:7]
+    axes = np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+    return axes @ (world.mass_matrix(q) @ v)[:3]
+
+
+@pytest.mark.parametrize("scheme", ["semi_implicit_euler", "moreau_midpoint"])
+def test_a_robot_near_the_ground_that_nothing_bears_keeps_momentum(scheme):
+    world = stiction.World(friction=0.6)
+    world.add_ground()
+    world.add_robot(chain(), self_collision=False)
+    rng, dt, free = np.random.default_rng(1), 1e-3, 0
+    for _ in range(8):
+        v = 12.0 * rng.normal(size=world.nv)
+        v[:3] /= 8.0
+        stepper = stiction.Stepper(world, dt=dt, scheme=scheme)
+        stepper.reset(world.initial_q, v)
+        for _ in range(1000):
+            before = linear_momentum(world, stepper.q, stepper.v)
+            report = stepper.step()
+            if report.attempts > 1 or report.contacts == 0 or np.abs(stepper.contacts.impulses).max() > 0.0:
+                continue  # only steps that see the ground and are not borne by it,
+            if report.penetration > 0.0:
+                continue  # nor moved by undoing overlap
+            free += 1
+            change = linear_momentum(world, stepper.q, stepper.v) - before
+            np.testing.assert_allclose(change, [0.0, 0.0, -1.9 * 9.81 * dt], atol=1e-11)
+    assert free > 20
+
+
+@pytest.mark.parametrize("scheme", ["semi_implicit_euler", "moreau_midpoint"])
+@pytest.mark.parametrize("rates", [0.0, 5.0])
+def test_drag_and_armature_of_a_free_joint_are_not_made_up_for(scheme, rates):
+    def energy_after_one_second(root, scheme):
+        world = stiction.World(gravity=(0.0, 0.0, 0.0))
+        world.add_robot(chain(root), self_collision=False)
+        v = np.full(world.nv, rates)
+        v[:6] = 1.0, 0.0, 0.0, 0.0, 0.0, 1.0
+        stepper = stiction.Stepper(world, dt=1e-3, scheme=scheme)
+        stepper.reset(world.initial_q, v)
+        start = world.energy(stepper.q, stepper.v)
+        for _ in range(1000):
+            assert stepper.step()
+        return world.energy(stepper.q, stepper.v) / start
+
+    for root in ('<joint type="free" damping="0.5"/>', '<joint type="free" armature="0.5"/>'):
+        reference = energy_after_one_second(root, "energy_momentum")
+        assert energy_after_one_second(root, scheme) == pytest.approx(reference, rel=0.06)

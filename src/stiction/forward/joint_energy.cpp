@@ -29,13 +29,23 @@ Vector3d center_velocity(const Body& body, const Eigen::Isometry3d& X, const Vec
   return V.head<3>() + V.tail<3>().cross(X.linear() * body.com);
 }
 
+bool is_of(const KinematicTree& tree, int body) { return std::ranges::find(tree.bodies, body) != tree.bodies.end(); }
+
+/// Whether a contact that bears, by impulses (3n), answers.
+template <class Answer>
+bool any_bears(const std::vector<ContactPoint>& contacts, const GrowVector& impulses, Answer answer) {
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    if (answer(contacts[i]) && !impulses.segment<3>(3 * static_cast<Eigen::Index>(i)).isZero(0.0)) return true;
+  }
+  return false;
+}
+
 /// Whether nothing that could hide what the scheme gives does work on a tree: neither contacts nor motors.
-bool is_passive(const KinematicTree& tree, const std::vector<ContactPoint>& contacts, const Drives& drives,
+bool is_passive(const KinematicTree& tree, const std::vector<ContactPoint>& contacts, const GrowVector& impulses, const Drives& drives,
                 const Eigen::Ref<const Eigen::VectorXd>& tau) {
-  const auto is_body = [&](int body) { return std::ranges::find(tree.bodies, body) != tree.bodies.end(); };
   const auto is_driven = [&](const auto& drive) { return drive.v >= tree.first && drive.v < tree.first + tree.size; };
   return tau.segment(tree.first, tree.size).isZero(0.0) &&
-         std::ranges::none_of(contacts, [&](const ContactPoint& c) { return is_body(c.body_a) || is_body(c.body_b); }) &&
+         !any_bears(contacts, impulses, [&](const ContactPoint& c) { return is_of(tree, c.body_a) || is_of(tree, c.body_b); }) &&
          std::ranges::none_of(drives.velocity, is_driven) && std::ranges::none_of(drives.servos, is_driven) &&
          std::ranges::none_of(drives.rows, [&](const VelocityRow& row) { return std::ranges::any_of(row.terms, is_driven); });
 }
@@ -61,11 +71,9 @@ double kinetic_energy(const World& world, const KinematicTree& tree, const World
   return 0.5 * twice;
 }
 
-bool is_of(const KinematicTree& tree, int body) { return std::ranges::find(tree.bodies, body) != tree.bodies.end(); }
-
 /// Whether contacts hold a tree to anything but itself.
-bool touches_others(const KinematicTree& tree, const std::vector<ContactPoint>& contacts) {
-  return std::ranges::any_of(contacts, [&](const ContactPoint& c) { return is_of(tree, c.body_a) != is_of(tree, c.body_b); });
+bool touches_others(const KinematicTree& tree, const std::vector<ContactPoint>& contacts, const GrowVector& impulses) {
+  return any_bears(contacts, impulses, [&](const ContactPoint& c) { return is_of(tree, c.body_a) != is_of(tree, c.body_b); });
 }
 
 /// The same of loops.
@@ -113,7 +121,8 @@ JointEnergy::JointEnergy(const World& world) : start_(world), end_(world) {
     if (found.size <= (found.is_free ? 6 : 1)) continue;
     Tree& tree = trees_.emplace_back();
     tree.KinematicTree::operator=(std::move(found));
-    tree.is_joined = is_joined(world, tree);
+    const Joint& root = world.joints()[tree.joints.front()];
+    tree.is_held = is_joined(world, tree) || root.damping != 0.0 || root.armature != 0.0;
   }
   given_.assign(trees_.size(), 0.0);
   impulse_.setZero(world.nv());
@@ -121,12 +130,12 @@ JointEnergy::JointEnergy(const World& world) : start_(world), end_(world) {
 }
 
 bool JointEnergy::is_due(const World& world, double h, double share, const Eigen::Ref<const Eigen::VectorXd>& v,
-                         const Eigen::Ref<const Eigen::VectorXd>& v_plus, const std::vector<ContactPoint>& contacts, const Drives& drives,
-                         const Eigen::Ref<const Eigen::VectorXd>& tau) {
+                         const Eigen::Ref<const Eigen::VectorXd>& v_plus, const std::vector<ContactPoint>& contacts,
+                         const GrowVector& impulses, const Drives& drives, const Eigen::Ref<const Eigen::VectorXd>& tau) {
   const double fast = kFast * std::sqrt(share);
   bool any = false;
   for (Tree& tree : trees_) {
-    tree.is_idle = is_passive(tree, contacts, drives, tau);
+    tree.is_idle = is_passive(tree, contacts, impulses, drives, tau);
     tree.is_due = tree.is_braked || tree.is_idle;
     turns_.assign(tree.joints.size(), 0.0);
     for (std::size_t i = 0; i < tree.joints.size() && !tree.is_due; ++i) {
@@ -238,8 +247,8 @@ double JointEnergy::work(const World& world, double h, const Tree& tree, const P
 
 JointEnergy::Progress JointEnergy::advance(const World& world, double h, double share, const PhasePoint& from, const PhasePoint& at,
                                            const WorldData& data, const GrowVector& v_plus, std::span<const Vector6d> V_plus,
-                                           const std::vector<ContactPoint>& contacts, const Eigen::Ref<const Eigen::VectorXd>& tau,
-                                           const PhasePoint& end) {
+                                           const std::vector<ContactPoint>& contacts, const GrowVector& impulses,
+                                           const Eigen::Ref<const Eigen::VectorXd>& tau, const PhasePoint& end) {
   if (!within_reach(end.q)) return Progress::settled;  // the step will be refused
   const bool starts_there = from.q == at.q;            // as semi_implicit_euler does
   if (!starts_there) {
@@ -257,7 +266,7 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double h, double 
     const double before = starts_there ? at_start : kinetic_energy(world, tree, start_, V_start_);
     double after = kinetic_energy(world, tree, end_, V_end_);
     tree.closing.setZero();
-    if (tree.is_free && !tree.is_joined && !touches_others(tree, contacts)) {
+    if (tree.is_free && !tree.is_held && !touches_others(tree, contacts, impulses)) {
       after += starts_there ? close_momenta(world, h, data, data.V_WB, data, tau, tree)
                             : close_momenta(world, h, start_, V_start_, data, tau, tree);
     }
@@ -271,6 +280,7 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double h, double 
     given_[k] = std::clamp(given_[k], -kNotable * before, (kNotable + kOwed) * before);
     if (!tree.is_idle && before > 0.0) tree.kept = std::clamp((after - tree.gain) / before, 0.0, 1.0);
     const double given = tree.kept * given_[k], least = kLeast / share * whole;
+    if (tree.taken < -least) return Progress::diverged;  // it turned the joints about
     if (tree.gain <= std::max(kNotable * whole - given, tree.is_braked ? least : 0.0)) continue;
     const auto M = inertia_of(data, tree);
     auto y = scratch_.head(n);

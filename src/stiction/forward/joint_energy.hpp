@@ -7,7 +7,7 @@
 // and energy with them, most of what it gains. So its root takes up the difference: the rigid motion of the whole tree, at q⁺, by which
 // they are what they have to be; six equations, exact, and joints keep their velocities. The angular one keeps its length, and is turned as
 // that of the tree with its joints locked would be, by the rule of free bodies, which keeps energy by a direction of first order. What
-// contacts or loops hold to something else is left alone, for their laws hold at v⁺.
+// contacts that bear, or loops, hold to something else is left alone, for their laws hold at v⁺; so is a root with drag or armature.
 //
 // Joints gain, beyond the work of forces, contacts and limits and with what that motion adds,
 //   e = T(q⁺, v⁺) - T(q, v) - (T_at(v⁺) - T_at(v)) - h w·C v,   w = (v + v⁺)/2       zero for exact motion, for vᵀ(Ṁ - 2 C) v = 0
@@ -18,8 +18,9 @@
 // is a small part of what the joints carry; what they carry too little to give back stays owed. What was given or lost in excess of a
 // twentieth of what T is by now is forgotten: it went into heat, or stays lost; and of a tree at work, as much of it as its work takes of T
 // in a step: where motors and contacts take twenty times what the scheme gives, no joint is braked. e is that of v⁺, so the step is solved
-// again until the two agree, and halved where that leads nowhere. A tree that touches nothing and has no motors at work is counted in every
-// step, however slow: over a minute gains of 1e-5 double T. Another one, from φ = kFast on: below, its steps are the scheme's to the bit.
+// again until the two agree, and halved where that leads nowhere or would turn the joints about. A tree that touches nothing and has no
+// motors at work is counted in every step, however slow: over a minute gains of 1e-5 double T. Another one, from φ = kFast on: below, its
+// steps are the scheme's to the bit.
 #pragma once
 
 #include <span>
@@ -43,10 +44,10 @@ class JointEnergy {
   /// The step is taken: what the scheme gives with it counts. Returns what the brake took back (J).
   double keep();
   /// Whether a step of length h from v to v_plus (nv), a `share` of a whole one, has something to count or to take back: of trees on
-  /// which neither contacts nor drives nor tau (nv) do work, and of those whose joints turn fast.
+  /// which neither contacts, by their impulses (3n), nor drives nor tau (nv) do work, and of those whose joints turn fast.
   bool is_due(const World& world, double h, double share, const Eigen::Ref<const Eigen::VectorXd>& v,
-              const Eigen::Ref<const Eigen::VectorXd>& v_plus, const std::vector<ContactPoint>& contacts, const Drives& drives,
-              const Eigen::Ref<const Eigen::VectorXd>& tau);
+              const Eigen::Ref<const Eigen::VectorXd>& v_plus, const std::vector<ContactPoint>& contacts, const GrowVector& impulses,
+              const Drives& drives, const Eigen::Ref<const Eigen::VectorXd>& tau);
   enum class Progress { settled, moved, diverged };
   /// The step is to be solved again for another reason: how far the last solve came says nothing about the next.
   Progress change_of_problem();
@@ -54,7 +55,7 @@ class JointEnergy {
   /// moved: the impulse is another one, and the step is to be solved again. diverged: that leads nowhere.
   Progress advance(const World& world, double h, double share, const PhasePoint& from, const PhasePoint& at, const WorldData& data,
                    const GrowVector& v_plus, std::span<const Vector6d> V_plus, const std::vector<ContactPoint>& contacts,
-                   const Eigen::Ref<const Eigen::VectorXd>& tau, const PhasePoint& end);
+                   const GrowVector& impulses, const Eigen::Ref<const Eigen::VectorXd>& tau, const PhasePoint& end);
   /// The impulse, onto the known impulse (nv) of a problem.
   void add_impulse(GrowVector& impulse) const;
   /// Of the step that `advance` found settled: the velocities v of free roots at its end take up what momenta of trees in flight lack.
@@ -67,7 +68,7 @@ class JointEnergy {
 
  private:
   struct Tree : KinematicTree {
-    bool is_joined = false;  ///< loops hold it to another tree or to the world
+    bool is_held = false;    ///< by loops to another tree or to the world, or by drag or armature of its own root
     bool is_due = false;     ///< the step counts
     bool is_idle = false;    ///< neither contacts nor motors do work on it
     bool is_braked = false;  ///< has an impulse

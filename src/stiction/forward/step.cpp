@@ -117,11 +117,11 @@ void Stepper::update_at(const State& state) {
 
 JointEnergy::Progress Stepper::balance_energy() {
   const double h = assemble_.dt, share = h / part();
-  if (implicit_ || !energy_.is_due(world_, h, share, at_.v, solution_.v, contacts_, options_.assemble.drives, tau_))
+  if (implicit_ || !energy_.is_due(world_, h, share, at_.v, solution_.v, contacts_, solution_.impulses, options_.assemble.drives, tau_))
     return JointEnergy::Progress::settled;
   velocity_ = solution_.v;
   row_of(options_.scheme).finish(world_, h, data_.M, at_, solution_.v, velocity_, next_);
-  return energy_.advance(world_, h, share, from_, at_, data_, solution_.v, V_end_, contacts_, tau_, next_);
+  return energy_.advance(world_, h, share, from_, at_, data_, solution_.v, V_end_, contacts_, solution_.impulses, tau_, next_);
 }
 
 void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau) {
