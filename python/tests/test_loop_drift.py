@@ -24,12 +24,16 @@ def world_of(**options):
     return world
 
 
-def start_of(world, seed):
+def dropped(seed, coordinates, dt, law, scheme):
+    """A world with the robot cut so, and a stepper at a fall that the seed says."""
     start, rng = world_of(), np.random.default_rng(seed)
     start.set_velocity("a", 0.3 * rng.normal(size=3), rng.normal(size=3))
     for joint in ("h0", "h1"):
         start.set_velocity(joint, float(rng.normal()))
-    return world.from_uncut(start.initial_q, start.initial_v)
+    world = world_of(coordinates=coordinates)
+    stepper = stiction.Stepper(world, dt=dt, law=law, scheme=scheme)
+    stepper.reset(*world.from_uncut(start.initial_q, start.initial_v))
+    return world, stepper
 
 
 @pytest.mark.parametrize(
@@ -43,9 +47,7 @@ def start_of(world, seed):
     ],
 )
 def test_undoing_drift_that_contacts_resist_gives_no_energy(coordinates, scheme, dt, seed):
-    world = world_of(coordinates=coordinates)
-    stepper = stiction.Stepper(world, dt=dt, law="no_slip", scheme=scheme)
-    stepper.reset(*start_of(world, seed))
+    world, stepper = dropped(seed, coordinates, dt, "no_slip", scheme)
     energy = world.energy(stepper.q, stepper.v)
     for step in range(round(0.5 / dt)):
         assert stepper.step(), step
@@ -66,8 +68,6 @@ def test_undoing_drift_that_contacts_resist_gives_no_energy(coordinates, scheme,
     ],
 )
 def test_the_passes_of_energy_momentum_go_on_while_two_of_them_gain(law, coordinates, dt, seed):
-    world = world_of(coordinates=coordinates)
-    stepper = stiction.Stepper(world, dt=dt, law=law, scheme="energy_momentum")
-    stepper.reset(*start_of(world, seed))
+    _, stepper = dropped(seed, coordinates, dt, law, "energy_momentum")
     for step in range(round(0.4 / dt)):
         assert stepper.step(), step
