@@ -142,7 +142,7 @@ void reserve(const ProblemView& p, const StandardForm& form, Index driven, Neare
   w.tangents.resize(most, free);
   w.columns.resize(most, driven);
   for (GrowVector* x : {&w.slip, &w.rho}) x->resize(most);
-  w.share.resize(std::max(free, driven));
+  w.share.resize(std::max(free, most));
 }
 
 // The least change x of the joints with A x = ρ: A P = Q [R; 0], so that R Pᵀ x = Qᵀ ρ in as many rows as the rank.
