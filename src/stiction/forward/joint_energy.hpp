@@ -18,7 +18,7 @@
 // is a small part of what the joints carry; what they carry too little to give back stays owed. What was given or lost in excess of a
 // twentieth of what T is by now is forgotten: it went into heat, or stays lost; and of a tree at work, as much of it as its work takes of T
 // in a step: where motors and contacts take twenty times what the scheme gives, no joint is braked. e is that of v⁺, so the step is solved
-// again until the two agree, and halved where that leads nowhere or would turn the joints about. A tree that touches nothing and has no
+// again until the two agree, and halved where that leads nowhere or would turn the joints about. A tree that nothing bears and that has no
 // motors at work is counted in every step, however slow: over a minute gains of 1e-5 double T. Another one, from φ = kFast on: below, its
 // steps are the scheme's to the bit.
 #pragma once
