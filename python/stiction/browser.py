@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import itertools
 import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -81,7 +83,13 @@ class Browser:
         self._log = pathlib.Path(self._folder.name, "log")
         with self._log.open("w") as log:
             profile = f"--user-data-dir={self._folder.name}/profile"
-            self._process = subprocess.Popen([find_chromium(), *ARGUMENTS, profile], stdout=log, stderr=log)
+            self._process = subprocess.Popen(
+                [find_chromium(), *ARGUMENTS, profile],
+                env=os.environ | {"TMPDIR": self._folder.name},  # it leaves its socket's folder behind
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
         try:
             self._socket = connect(self._address(), max_size=None, open_timeout=patience)
             target = self._send("Target.createTarget", url="about:blank")["targetId"]
@@ -89,8 +97,7 @@ class Browser:
             for domain in ("Page", "Runtime", "Log", "Network"):
                 self._send(f"{domain}.enable")
         except BaseException:
-            self._process.kill()
-            self._process.wait()
+            self._end()
             raise
 
     def __enter__(self) -> Browser:
@@ -98,9 +105,7 @@ class Browser:
 
     def __exit__(self, *_: object) -> None:
         self._socket.close()
-        self._process.terminate()
-        self._process.wait(self.patience)
-        self._folder.cleanup()
+        self._end()
 
     def open(self, address: str | os.PathLike, size: tuple[int, int], density: float = 1.0, drawn: str = DRAWN) -> None:
         """Shows a page, a file or an http address, until it is drawn. size: in pixels of its style sheet, of which one
@@ -155,6 +160,13 @@ class Browser:
         """Presses and releases a key, by its name in JavaScript."""
         for kind in ("keyDown", "keyUp"):
             self._send("Input.dispatchKeyEvent", type=kind, key=key)
+
+    def _end(self) -> None:
+        """Ends Chromium with all that it has started, which would write to the folder again, and removes the folder."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._folder.cleanup()
 
     def _address(self) -> str:
         """Where Chromium listens, which it says once it does."""

@@ -2,6 +2,8 @@
 
 import io
 import json
+import pathlib
+import tempfile
 import threading
 import time
 
@@ -348,3 +350,17 @@ def test_a_film_has_a_picture_for_every_30th_of_a_second(chromium, trajectory, t
     assert (about["size"], about["fps"]) == (size, 30.0)
     assert len(pictures) == 6  # 0.5 s at three times the speed, both ends included
     assert differs(pictures[0], pictures[-1]) > 100
+
+
+def test_a_browser_leaves_nothing_behind(headless, monkeypatch, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text("<p>drawn</p>")
+    # Not in tmp_path: a socket's path may have a hundred letters at most.
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        monkeypatch.setenv("TMPDIR", name)
+        with headless.Browser() as window:
+            window.open(page, SIZE, drawn="1")
+            assert list(folder.iterdir())
+        assert not list(folder.iterdir())
