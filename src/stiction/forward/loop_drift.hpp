@@ -17,17 +17,20 @@ class LoopDrift {
  public:
   /// A step begins: its loops are solved at the rates of their drift.
   void start() { motion_.resize(0); }
-  /// v_d of the problem, whose reduction it is: the step is to be solved at rates of zero.
-  void withhold(const ContactProblem& problem, Reduction& reduction);
-  /// The same where the solution has D above a hundred T_d, the most that planted feet and the robot that they carry call for, and above
-  /// `notable` of the kinetic energy at v⁺. True then.
-  bool withhold_magnified(const ContactProblem& problem, const Solution& solution, Reduction& reduction, double notable = 0.0);
+  /// True where the solution has D above a hundred T_d, the most that planted feet and the robot that they carry call for, and above
+  /// `notable` of the kinetic energy at v⁺. `reduction` is that of the problem.
+  bool is_magnified(const ContactProblem& problem, const Solution& solution, Reduction& reduction, double notable = 0.0);
+  /// Takes v_d of the problem: the step is to be solved at rates of zero.
+  void withhold(const ContactProblem& problem, Reduction& reduction) { least_motion_of(problem, reduction, motion_); }
   /// Adds what was withheld to the velocities (nv) that move positions.
   void add(GrowVector& velocity) const;
 
  private:
+  // v_d
+  void least_motion_of(const ContactProblem& problem, Reduction& reduction, GrowVector& motion);
+
   GrowVector motion_;  ///< nv, or empty
-  GrowVector rates_, momentum_, change_, change_momentum_;
+  GrowVector asked_, rates_, momentum_, change_, change_momentum_;
 };
 
 }  // namespace stiction

@@ -216,8 +216,7 @@ bool Stepper::solve_certified(StepReport& report) {
 bool Stepper::are_loops_passive(StepReport& report) {
   if (count_equality_rows(world_) == 0) return true;
   reduce_whole(problem_, options_.contact, solution_, workspace_);
-  if (!drift_.withhold_magnified(problem_, solution_, workspace_.reduction, kGivenByLoops)) return true;
-  drift_.start();
+  if (!drift_.is_magnified(problem_, solution_, workspace_.reduction, kGivenByLoops)) return true;
   report.status = Status::inaccurate;
   return false;
 }
@@ -231,11 +230,8 @@ bool Stepper::solve_step(const Torques& tau, StepReport& report) {
   if (implicit_) return solved && are_loops_passive(report);
   if (!solved && report.status == Status::numerical_error) return false;
   reduce_whole(problem_, options_.contact, solution_, workspace_);
-  if (!solved) {
-    drift_.withhold(problem_, workspace_.reduction);
-  } else if (!drift_.withhold_magnified(problem_, solution_, workspace_.reduction)) {
-    return true;
-  }
+  if (solved && !drift_.is_magnified(problem_, solution_, workspace_.reduction)) return true;
+  drift_.withhold(problem_, workspace_.reduction);
   assemble_.loop_recovery = 0.0;
   assemble_rows(tau, false);
   forget_measures(before, report);
