@@ -157,6 +157,10 @@ def test_joint_settings_take_the_place_of_the_files(checkout):
         stiction.World().add_robot(file, joint_settings={name: {"stiction": 1.0}})
     with pytest.raises(ValueError, match="damping"):
         stiction.World().add_robot(file, joint_settings={name: {"damping": -1.0}})
+    root = next(j.name for j in plain.joints if j.nv == 6)
+    for setting in ("dry_friction", "stiffness"):
+        with pytest.raises(ValueError, match=rf"{root}.*{setting}.*one coordinate.*free"):
+            stiction.World().add_robot(file, floating=True, joint_settings={root: {setting: 1.0}})
 
 
 def test_scenes_that_ship_are_found_by_name_and_path(checkout):

@@ -226,6 +226,7 @@ struct Assembler {
       if (s.effort_limit) joint.effort_limit = checked(name, "effort_limit", *s.effort_limit);
       if (s.velocity_limit) joint.velocity_limit = checked(name, "velocity_limit", *s.velocity_limit);
       if (s.dry_friction) joint.dry_friction = checked(name, "dry_friction", *s.dry_friction);
+      if (joint.nv != 1 && joint.dry_friction > 0.0) throw not_one_coordinate(joint, "dry_friction");
       if (s.damping) joint.damping = checked(name, "damping", *s.damping);
       if (s.armature) joint.armature = checked(name, "armature", *s.armature);
       apply_spring(joint, s);
@@ -242,14 +243,18 @@ struct Assembler {
     }
   }
 
+  static InvalidArgument not_one_coordinate(const Joint& joint, const char* setting) {
+    return {fmt::format("options.joints['{}'].{}", joint.name, setting), "a joint with one coordinate", std::string(to_string(joint.kind))};
+  }
+
   void apply_spring(Joint& joint, const JointSettings& s) const {
     if (!s.stiffness && !s.spring_reference) return;
-    const std::string argument = fmt::format("options.joints['{}'].stiffness", joint.name);
-    if (joint.nv != 1) throw InvalidArgument(argument, "a joint with one coordinate", std::string(to_string(joint.kind)));
+    if (joint.nv != 1) throw not_one_coordinate(joint, "stiffness");
     if (s.stiffness) joint.stiffness = checked(joint.name, "stiffness", *s.stiffness);
     if (s.spring_reference) joint.spring_reference = *s.spring_reference;
     if (!std::isfinite(joint.stiffness) || !std::isfinite(joint.spring_reference)) {
-      throw InvalidArgument(argument, "a finite number >= 0 and a finite spring_reference", "another number");
+      throw InvalidArgument(fmt::format("options.joints['{}'].stiffness", joint.name), "a finite number >= 0 and a finite spring_reference",
+                            "another number");
     }
   }
 

@@ -199,15 +199,17 @@ class MjcfReader {
       fail(e, fmt::format("unknown type '{}'", kind));
     if (std::string_view(e.Name()) == "freejoint") return joint;  // default classes do not reach it
     joint.damping = nonnegative(find("damping"));
-    joint.dry_friction = nonnegative(find("frictionloss"));
+    const double dry_friction = nonnegative(find("frictionloss"));
     joint.armature = nonnegative(find("armature"));
     const double stiffness = nonnegative(find("stiffness"));
     if (joint.kind == JointKind::revolute || joint.kind == JointKind::prismatic) {
       read_axis_and_range(placed, joint);
       joint.stiffness = stiffness;
+      joint.dry_friction = dry_friction;
       return joint;
     }
     if (stiffness > 0.0) robot_.warnings.push_back(fmt::format("{}: stiffness of a {} joint is left out", place(e), kind));
+    if (dry_friction > 0.0) robot_.warnings.push_back(fmt::format("{}: frictionloss of a {} joint is left out", place(e), kind));
     if (joint.kind == JointKind::spherical && context_.limits(e, "limited", "range", childclass)) {
       robot_.warnings.push_back(fmt::format("{}: range of a {} joint is left out", place(e), kind));
     }

@@ -405,6 +405,8 @@ TEST(Mjcf, WhatCannotBeReadIsRefusedOrSaid) {
                FileError);
   const World world = load(R"(<worldbody><body><joint type="ball" range="0 30"/><geom size="1"/></body></worldbody>)");
   EXPECT_EQ(world.warnings(), std::vector<std::string>{"m: <text>:1: range of a ball joint is left out"});
+  const char* dry = R"(<worldbody><body><joint type="free" frictionloss="1"/><geom size="1"/></body></worldbody>)";
+  EXPECT_EQ(load(dry).warnings(), std::vector<std::string>{"m: <text>:1: frictionloss of a free joint is left out"});
 }
 
 TEST(Mjcf, OneWarningCountsTheElementsThatShareIt) {
