@@ -219,3 +219,34 @@ def test_a_body_whose_origin_is_not_its_centre_of_mass_flies_straight(scheme):
     np.testing.assert_allclose(world.center_of_mass(stepper.q), before + velocity, atol=2.0 * wobble)
     np.testing.assert_allclose(world.velocity("b", stepper.q, stepper.v, com)[:3], velocity, atol=1e-6)
     assert world.energy(stepper.q, stepper.v) == pytest.approx(world.energy(), rel=1e-6)
+
+
+def energy_left_to_a_coin(scheme, dt, duration=0.5):
+    """Part of the energy of a frictionless coin that wobbles on its rim."""
+    radius, thickness, tilt = 0.1, 1e-3, 0.6
+    c, s = np.cos(tilt), np.sin(tilt)
+    world = stiction.World(friction=0.0)
+    world.add_ground()
+    world.add_body(
+        "coin",
+        Shape.cylinder(radius, thickness),
+        mass=1.0,
+        position=(0, 0, radius * s + 0.5 * thickness * c),
+        orientation=(0, np.sin(0.5 * tilt), 0, np.cos(0.5 * tilt)),
+        angular_velocity=(6.0 * s, 0, 6.0 + 6.0 * c),
+    )
+    stepper = stiction.Stepper(world, dt=dt, law="frictionless", scheme=scheme)
+    for _ in range(round(duration / dt)):
+        assert stepper.step().accepted
+    return world.energy(stepper.q, stepper.v) / world.energy()
+
+
+@pytest.mark.parametrize("scheme", [s for s in stiction.SCHEMES if s != "event_driven"])
+def test_a_coin_on_its_rim_loses_energy_at_first_order(scheme):
+    coarse, fine = (1.0 - energy_left_to_a_coin(scheme, dt) for dt in (2e-4, 5e-5))
+    assert 0.02 < fine < 0.05
+    assert coarse / fine == pytest.approx(4.0, rel=0.2)
+
+
+def test_a_coin_on_its_rim_keeps_its_energy_between_events():
+    assert energy_left_to_a_coin("event_driven", 1e-3) == pytest.approx(1.0, abs=1e-5)
