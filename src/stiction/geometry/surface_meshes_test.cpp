@@ -154,5 +154,69 @@ TEST(SurfaceMeshes, NoTwoContactsShareAnId) {
   EXPECT_GT(touching, 1000);
 }
 
+/// Two equal boxes face to face, at every gap that rounding may leave: their four corners, whatever shape each is.
+TEST(SurfaceMeshes, EqualFacesHoldAtTheirCorners) {
+  Random random(7);
+  for (int trial = 0; trial < 200; ++trial) {
+    const Vector3d half(random(0.02, 0.15), random(0.02, 0.15), random(0.02, 0.15));
+    const TriangleMesh mesh = mesh_box(half, 1 + trial % 3);
+    ShapePair meshes(mesh, mesh), box_above(Box{half}, mesh), box_below(mesh, Box{half});
+    Isometry3d X = random.pose(1.0);
+    if (trial % 2 == 0) X.linear().setIdentity();
+    const Vector3d aside = random.vector(1.0), turn = random.vector(1.0);
+    for (const double gap : {0.0, 1e-17, -1e-17, 1e-12, -1e-12, -1e-10, 1e-9, -1e-9, 1e-7, -1e-7, -1e-5}) {
+      for (ShapePair* pair : {&meshes, &box_above, &box_below}) {
+        for (const double off : {0.0, 1e-17, 1e-16, 1e-15}) {
+          if (off > 1e-7 * gap && gap > 1e-11) continue;  // corners that are one point to rounding are two names
+          SCOPED_TRACE(::testing::Message() << trial << ", gap " << gap << ", off " << off << ", pair "
+                                            << (pair == &meshes      ? 0
+                                                : pair == &box_above ? 1
+                                                                     : 2));
+          const auto& contacts = pair->contacts(X * pose(Vector3d(0, 0, 2.0 * half.z() + gap) + off * aside, off * turn), X, 1e-3);
+          ASSERT_EQ(contacts.size(), 4u);
+          for (const auto& c : contacts) {
+            EXPECT_LT((c.n - X.linear().col(2)).norm(), 2e-6);
+            EXPECT_NEAR(c.gap, gap, 1e-12);
+            const Vector3d corner = (X.inverse() * c.p_WC).cwiseAbs() - half;
+            EXPECT_LT(corner.norm(), 1e-9 + std::abs(gap));
+          }
+        }
+      }
+    }
+  }
+}
+
+/// The same where a file's digits end: sides that differ by more or less than the depth.
+TEST(SurfaceMeshes, NearlyEqualFacesHoldAtTheirCorners) {
+  Random random(8);
+  for (int trial = 0; trial < 400; ++trial) {
+    const Vector3d half(random(0.02, 0.15), random(0.02, 0.15), random(0.02, 0.15));
+    const double digits = std::pow(10.0, random(-12.0, -7.0));
+    const Vector3d other = half + digits * random.vector(1.0);
+    const TriangleMesh mesh = mesh_box(half, 1 + trial % 3);
+    ShapePair meshes(mesh_box(other), mesh), box_above(Box{other}, mesh), box_below(mesh, Box{other});
+    Isometry3d X = random.pose(1.0);
+    if (trial % 2 == 0) X.linear().setIdentity();
+    const double gap = -std::pow(10.0, random(-12.0, -7.0)), off = std::pow(10.0, random(-18.0, -15.0));
+    const Vector3d above = Vector3d(0, 0, half.z() + other.z() + gap) + off * random.vector(1.0);
+    for (ShapePair* pair : {&meshes, &box_above, &box_below}) {
+      SCOPED_TRACE(::testing::Message() << trial << ", digits " << digits << ", gap " << gap << ", pair "
+                                        << (pair == &meshes      ? 0
+                                            : pair == &box_above ? 1
+                                                                 : 2));
+      const auto& contacts = pair->contacts(X * pose(above, off * random.vector(1.0)), X, 5e-3);
+      std::set<int> corners;
+      for (const auto& c : contacts) {
+        EXPECT_LT((c.n - X.linear().col(2)).norm(), 1e-6);
+        EXPECT_NEAR(c.gap, gap, 1e-12 + 2e-6 * digits);
+        const Vector3d at = X.inverse() * c.p_WC;
+        EXPECT_LT((at.cwiseAbs() - half).head<2>().norm(), 1e-9 + 2.0 * digits);
+        corners.insert((at.x() > 0.0) + 2 * (at.y() > 0.0));
+      }
+      EXPECT_EQ(corners.size(), 4u);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace stiction::surface_meshes_test
