@@ -142,7 +142,21 @@ def taking_pinocchio(add_robot):
     return said
 
 
+def with_own_names_only(cls):
+    """Refuses to set what it has not: a misspelt setting would be kept and do nothing. Classes made from it may."""
+    plain = cls.__setattr__
+
+    def set_own(self, name, value):
+        if type(self) is cls and not name.startswith("_") and not hasattr(cls, name):
+            raise AttributeError(f"'{cls.__name__}' has no attribute '{name}' that could be set")
+        plain(self, name, value)
+
+    cls.__setattr__ = set_own
+
+
 def remember():
+    for cls in (World, Shape, Terrain, Stepper, Batch):
+        with_own_names_only(cls)
     for name in SAYINGS:
         remembered(World, name)
     World.add_robot = taking_pinocchio(World.add_robot)

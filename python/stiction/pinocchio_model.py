@@ -3,7 +3,8 @@
 The bindings of two packages share no C++ types, so the model goes over as a file would: tree, placements, inertias,
 limits, armature, damping, dry friction, gravity, and frames of bodies by name. Coordinates are Pinocchio's, but for
 continuous joints, which have one angle here in place of cosine and sine. Joints: free-flyer (at the world's origin),
-revolute, prismatic, spherical; others are a ValueError that names them. Shapes of a collision model: box, sphere,
+revolute, prismatic, spherical; others are a ValueError that names them, and so are joints that are not numbered branch
+by branch, and armature or damping that differs between the axes of one joint. Shapes of a collision model: box, sphere,
 capsule, cylinder, and meshes by their file; which pairs collide is what stiction decides for an MJCF.
 """
 
@@ -13,6 +14,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 
+NO_LIMIT = 1e10  # m, rad, N or N m: as good as none
 AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 
 
@@ -24,6 +26,7 @@ def is_pinocchio(value):
 
 def from_pinocchio(model, collision_model=None):
     """The text of an MJCF that says what a pinocchio.Model (and a pinocchio.GeometryModel) says. Raises ValueError."""
+    check_order(model)
     root = ElementTree.Element("mujoco", model=model.name or "robot")
     ElementTree.SubElement(root, "compiler", angle="radian", autolimits="false")
     ElementTree.SubElement(root, "option", gravity=text(model.gravity.linear))
@@ -40,6 +43,20 @@ def from_pinocchio(model, collision_model=None):
     for geometry in collision_model.geometryObjects if collision_model is not None else ():
         add_geometry(bodies[geometry.parentJoint], assets, geometry)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def check_order(model):
+    """Raises ValueError where bodies, read branch by branch, would number the joints otherwise than the model does."""
+    children = [[] for _ in range(model.njoints)]
+    for i in range(1, model.njoints):
+        children[model.parents[i]].append(i)
+    order, left = [], children[0][::-1]
+    while left:
+        order.append(left.pop())
+        left += children[order[-1]][::-1]
+    if order != sorted(order):
+        got, wanted = (", ".join(model.names[i] for i in numbers) for numbers in (sorted(order), order))
+        raise ValueError(f"model: expected joints added branch by branch ({wanted}), got {got}")
 
 
 def velocity_limits(model):
@@ -71,26 +88,37 @@ def add_body(parent, model, i):
 def add_joint(body, motors, model, i):
     joint, name = model.joints[i], model.names[i]
     kind, axis = kind_of(joint, name)
-    if kind == "free":
-        if not model.jointPlacements[i].isIdentity():  # its q would be measured from there, ours is from the world
-            where = text(model.jointPlacements[i].translation)
-            raise ValueError(f"joint '{name}': expected a free-flyer without a placement, got one at {where} m")
-        ElementTree.SubElement(body, "freejoint", name=name)
-        return
+    if (
+        kind == "free" and not model.jointPlacements[i].isIdentity()
+    ):  # q would be measured from there, ours is from the world
+        where = text(model.jointPlacements[i].translation)
+        raise ValueError(f"joint '{name}': expected a free-flyer without a placement, got one at {where} m")
     v = joint.idx_v
-    values = {"name": name, "type": kind, "armature": text(model.armature[v]), "damping": text(model.damping[v])}
-    values["frictionloss"] = text(model.upperDryFrictionLimit[v])
-    if kind != "ball":
+    values = {"name": name, "type": kind, "frictionloss": text(np.max(model.upperDryFrictionLimit[v : v + joint.nv]))}
+    for word in ("armature", "damping"):
+        axes = getattr(model, word)[v : v + joint.nv]
+        if np.ptp(axes) > 0.0:
+            raise ValueError(f"joint '{name}': expected one {word} for all its axes, got {text(axes)}")
+        values[word] = text(axes[0])
+    if kind in ("hinge", "slide"):
         values["axis"] = text(axis)
         low, high = model.lowerPositionLimit[joint.idx_q], model.upperPositionLimit[joint.idx_q]
-        if joint.nq == 1 and np.isfinite(low) and np.isfinite(high) and max(-low, high) < 1e10:  # wider: none
-            values |= {"limited": "true", "range": text((low, high))}
-        effort = model.upperEffortLimit[v]
-        if effort > 0.0:
+        if joint.nq == 1 and (low > -NO_LIMIT or high < NO_LIMIT):
+            values |= {"limited": "true", "range": text(np.clip((low, high), -NO_LIMIT, NO_LIMIT))}
+        least, most = effort_limits(model, v)
+        if most > 0.0:
             motor = ElementTree.SubElement(motors, "motor", joint=name, gear="1")
-            if np.isfinite(effort) and effort < 1e10:
-                motor.attrib |= {"ctrllimited": "true", "ctrlrange": text((-effort, effort))}
+            if least > -NO_LIMIT or most < NO_LIMIT:
+                limits = np.clip((least, most), -NO_LIMIT, NO_LIMIT)
+                motor.attrib |= {"ctrllimited": "true", "ctrlrange": text(limits)}
     ElementTree.SubElement(body, "joint", **values)
+
+
+def effort_limits(model, v):
+    """Least and largest effort of a coordinate; the same both ways where a model has no least one, or one above zero."""
+    most = model.upperEffortLimit[v]
+    least = getattr(model, "lowerEffortLimit", -model.upperEffortLimit)[v]
+    return (least if least < 0.0 else -most), most
 
 
 def kind_of(joint, name):

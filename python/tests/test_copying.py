@@ -223,6 +223,67 @@ def test_a_joint_of_pinocchio_that_has_no_like_here_is_named():
         stiction.World().add_robot(model)
 
 
+def test_what_a_world_has_not_cannot_be_set():
+    world = stiction.World()
+    with pytest.raises(AttributeError, match="'World' has no attribute 'gravity'"):
+        world.gravity = (0, 0, -1.0)
+
+    class Mine(stiction.World):
+        pass
+
+    mine = Mine()
+    mine.label = "mine"
+    assert mine.label == "mine"
+
+
+def one_joint_of_pinocchio(kind, **settings):
+    """A ball on one joint, and its world; settings: of the model, for every coordinate."""
+    pin = pytest.importorskip("pinocchio", reason="needs pinocchio's Python bindings (pip install pin)")
+    model = pin.Model()
+    joint = model.addJoint(0, getattr(pin, f"JointModel{kind}")(), pin.SE3.Identity(), "joint")
+    model.appendBodyToJoint(joint, pin.Inertia.FromSphere(1.0, 0.1), pin.SE3.Identity())
+    model.gravity.linear = np.array(settings.pop("gravity", (0, 0, -9.81)))
+    for name, value in settings.items():
+        setattr(model, name, np.broadcast_to(value, np.shape(getattr(model, name))).astype(float))
+    world = stiction.World()
+    world.add_robot(model)
+    return pin, model, world
+
+
+@pytest.mark.parametrize(("lower", "upper", "ends"), [(-0.1, np.inf, -0.1), (-np.inf, 0.2, 0.2), (-0.1, 0.2, -0.1)])
+def test_limits_of_pinocchio_hold_on_the_side_that_has_one(lower, upper, ends):
+    pull = (0, 0, 9.81 * np.sign(ends))
+    _, _, world = one_joint_of_pinocchio("PZ", gravity=pull, lowerPositionLimit=lower, upperPositionLimit=upper)
+    assert stiction.simulate(world, 0.5).q[-1][0] == pytest.approx(ends, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["FreeFlyer", "Spherical"])
+def test_armature_and_damping_of_pinocchio_are_those_of_all_axes(kind):
+    pin, model, world = one_joint_of_pinocchio(kind, armature=0.5, damping=0.3)
+    inertia = pin.crba(model, model.createData(), pin.neutral(model))
+    np.testing.assert_allclose(np.diag(world.mass_matrix(world.initial_q)), np.diag(inertia), rtol=1e-12)
+    assert world.joints[0].damping == 0.3
+    for word in ("armature", "damping"):
+        with pytest.raises(ValueError, match=rf"'joint'.*one {word} for all its axes, got 0\.0 1\.0"):
+            one_joint_of_pinocchio(kind, **{word: np.arange(model.nv)})
+
+
+def test_efforts_of_pinocchio_that_differ_by_side_are_said():
+    _, _, world = one_joint_of_pinocchio("PZ", lowerEffortLimit=-3.0, upperEffortLimit=10.0)
+    assert world.joints[0].effort_limit == 10.0
+    assert "not symmetric" in world.warnings[0]
+
+
+def test_joints_of_pinocchio_out_of_order_are_refused():
+    pin = pytest.importorskip("pinocchio", reason="needs pinocchio's Python bindings (pip install pin)")
+    model = pin.Model()
+    for name, parent in (("hip_l", 0), ("hip_r", 0), ("knee_l", 1), ("knee_r", 2)):
+        joint = model.addJoint(parent, pin.JointModelRX(), pin.SE3(np.eye(3), np.array([0, 0.1, -0.3])), name)
+        model.appendBodyToJoint(joint, pin.Inertia.FromSphere(1.0, 0.1), pin.SE3.Identity())
+    with pytest.raises(ValueError, match=r"hip_l, knee_l, hip_r, knee_r.*got hip_l, hip_r, knee_l, knee_r"):
+        stiction.World().add_robot(model)
+
+
 LAW_SETTINGS = [
     *({"law": law} for law in stiction.LAWS),
     {"law": "coulomb_cone", "choice": "closest_to_last"},
