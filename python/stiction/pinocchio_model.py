@@ -88,9 +88,8 @@ def add_body(parent, model, i):
 def add_joint(body, motors, model, i):
     joint, name = model.joints[i], model.names[i]
     kind, axis = kind_of(joint, name)
-    if (
-        kind == "free" and not model.jointPlacements[i].isIdentity()
-    ):  # q would be measured from there, ours is from the world
+    # Of a free-flyer q would be measured from there, ours is from the world.
+    if kind == "free" and not model.jointPlacements[i].isIdentity():
         where = text(model.jointPlacements[i].translation)
         raise ValueError(f"joint '{name}': expected a free-flyer without a placement, got one at {where} m")
     v = joint.idx_v
@@ -115,7 +114,7 @@ def add_joint(body, motors, model, i):
 
 
 def effort_limits(model, v):
-    """Least and largest effort of a coordinate; the same both ways where a model has no least one, or one above zero."""
+    """Least and largest effort of a coordinate; the same both ways where a model has no least one, or one above 0."""
     most = model.upperEffortLimit[v]
     least = getattr(model, "lowerEffortLimit", -model.upperEffortLimit)[v]
     return (least if least < 0.0 else -most), most

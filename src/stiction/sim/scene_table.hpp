@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -64,7 +65,7 @@ class Table {
     if (node == nullptr) return fallback;
     if (node->is_string() && (*node->value<std::string>() == "inf" || *node->value<std::string>() == "infinity")) return kInfinity;
     const auto value = node->value<double>();
-    if (!value || std::isnan(*value)) fail(key, "expected a number");
+    if (!value || std::isnan(*value) || node->is_boolean()) fail(key, "expected a number");
     return *value;
   }
   int integer(std::string_view key, int fallback) {
@@ -97,7 +98,7 @@ class Table {
     used_.insert(std::string(key));
     const toml::node* node = table_.get(key);
     if (node == nullptr) return fallback;
-    const auto value = node->value<bool>();
+    const auto value = node->value_exact<bool>();
     if (!value) fail(key, "expected true or false");
     return *value;
   }
@@ -206,7 +207,15 @@ class Table {
   static std::string what_came(const toml::node& node) {
     std::ostringstream out;
     node.visit([&](const auto& value) { out << value; });
-    return node.is_table() ? "a table" : out.str();
+    std::string said;  // on one line
+    for (const char c : out.str()) {
+      if (!std::isspace(static_cast<unsigned char>(c))) {
+        said += c;
+      } else if (!said.empty() && said.back() != ' ') {
+        said += ' ';
+      }
+    }
+    return node.is_table() ? "a table" : said;
   }
 
   const std::string& file_;

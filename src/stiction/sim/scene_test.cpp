@@ -189,6 +189,9 @@ TEST(SceneErrors, AnAcceptableResidualThatNoStepCouldGoOnWith) {
   EXPECT_THAT(error("tolerance = 1e-4\nacceptable = 1e-5\n"), testing::HasSubstr("line 3, simulation.acceptable: expected a number >="));
   EXPECT_THAT(error("dt = -1e-3\n"), testing::HasSubstr("line 2, simulation.dt: expected a finite number > 0, got -0.001"));
   EXPECT_THAT(error("strict = \"yes\"\n"), testing::HasSubstr("simulation.strict: expected true or false, got 'yes'"));
+  EXPECT_THAT(error("strict = 1\n"), testing::HasSubstr("simulation.strict: expected true or false, got 1"));
+  EXPECT_THAT(error("dt = true\n"), testing::HasSubstr("simulation.dt: expected a number, got true"));
+  EXPECT_THAT(error("gravity = [0, 0, nan]\n"), testing::HasSubstr("simulation.gravity: expected three finite numbers, got [ 0, 0, nan ]"));
   EXPECT_THAT(error("friction = -1\n"), testing::HasSubstr("simulation.friction: expected a number >= 0 or infinity, got -1"));
   EXPECT_THAT(error("restitution = 2\n"), testing::HasSubstr("simulation.restitution: expected a number in [0, 1], got 2"));
   EXPECT_THAT(error("tolerance = 0\n"), testing::HasSubstr("simulation.tolerance: expected a finite number > 0, got 0"));
