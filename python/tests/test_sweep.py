@@ -3,6 +3,7 @@
 import csv
 import importlib.util
 import json
+import math
 import os
 import pathlib
 import signal
@@ -124,7 +125,7 @@ def test_the_command_says_in_a_line_what_it_refuses(tmp_path):
     for words, said in {
         ("--grid", "mu=0.1", "--grid", "mu=0.2"): "expected every option once, got mu twice",
         ("--set", "mu=0.1", "--set", "mu=0.2"): "expected every option once, got mu twice",
-        ("--workers", "-1"): "stiction sweep: workers: expected a number >= 0",
+        ("--workers", "-1"): "stiction sweep: workers: expected a whole number >= 0",
         ("--set", "mu"): "expected OPTION=VALUE, got 'mu'",
         ("--set", "mu=abc", "--workers", "0"): "--mu: expected a number >= 0 or inf, got 'abc'",
     }.items():
@@ -144,9 +145,49 @@ def test_parquet_has_the_rows(tmp_path):
     out = tmp_path / "rows.parquet"
     stiction.sweep(experiment, {"x": [1, 2, 3]}, out, workers=0, progress=False)
     table = parquet.read_table(out).to_pydict()
-    assert table["mu"] == ["1", "inf", "3"]
+    assert table["mu"] == [1.0, math.inf, 3.0]
     assert table["half"] == [0.5, 1.0, 1.5]
     assert table["whole"] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([1, "q"], r"column 'a': expected values of one type, got 1 and 'q'"),
+        ([True, 1], r"column 'a': expected values of one type, got True and 1"),
+        ([2**70, 1], r"column 'a': .*too large"),
+        ([2**60 + 1, 0.5], r"column 'a': expected whole numbers that a real one holds with all their digits, got 1152"),
+    ],
+)
+def test_a_column_that_parquet_cannot_hold_is_named_and_no_point_is_lost(tmp_path, values, said):
+    pytest.importorskip("pyarrow", reason="needs pyarrow, pip install 'stiction[sweep]'")
+    asked = []
+
+    def experiment(x):
+        asked.append(x)
+        return {"a": values[x]}
+
+    out, other = tmp_path / "rows.parquet", tmp_path / "rows.csv"
+    with pytest.raises(stiction.FileError, match=rf"rows\.parquet: {said}.*rows\.parquet\.points has the points"):
+        stiction.sweep(experiment, {"x": [0, 1]}, out, workers=0, progress=False)
+    assert asked == [0, 1]
+    assert not out.exists()
+    (tmp_path / "rows.parquet.points").rename(tmp_path / "rows.csv.points")
+    rows = stiction.sweep(experiment, {"x": [0, 1]}, other, workers=0, progress=False)
+    assert [row["a"] for row in rows] == values
+    assert asked == [0, 1]
+    assert other.read_text().splitlines() == ["x,a", *(f"{x},{value}" for x, value in enumerate(values))]
+
+
+def test_arguments_that_parquet_cannot_hold_are_refused_before_a_point_is_run(tmp_path):
+    pytest.importorskip("pyarrow", reason="needs pyarrow, pip install 'stiction[sweep]'")
+
+    def experiment(x):
+        raise AssertionError(x)
+
+    with pytest.raises(stiction.FileError, match=r"rows\.parquet: column 'x': expected values of one type"):
+        stiction.sweep(experiment, {"x": [1, "q"]}, tmp_path / "rows.parquet", workers=0, progress=False)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_rows_of_a_function_are_flat_like_those_of_a_command():
@@ -185,7 +226,15 @@ def test_arguments_that_do_not_fit_are_named(tmp_path):
         r"grid\['y'\]": {"grid": {"y": "ab"}},
         "out": {"grid": {"x": [1]}, "out": tmp_path / "rows.txt"},
         "fixed": {"grid": {"x": [1]}, "fixed": {"x": 1}},
-        "workers: expected a number >= 0 or None, got -1": {"grid": {"x": [1]}, "workers": -1},
+        "workers: expected a whole number >= 0 or None, got -1": {"grid": {"x": [1]}, "workers": -1},
+        "workers: expected a whole number >= 0 or None, got 1.5": {"grid": {"x": [1]}, "workers": 1.5},
+        r"grid\['x'\]: expected at least one value, got an empty list": {"grid": {"x": []}},
+        r"grid\['x'\]: expected a list of values, got an array of 2 dim": {"grid": {"x": np.eye(2)}},
+        r"grid\['x'\]: expected a list of values, got an array of 0 dim": {"grid": {"x": np.array(1.0)}},
+        r"grid\['x'\]: expected a list of values, got {'a': 1}": {"grid": {"x": {"a": 1}}},
+        r"grid\['x'\]: expected numbers, texts, .*, got 1j": {"grid": {"x": [1, 1j]}},
+        r"fixed\['y'\]: expected numbers, texts, .*, got array": {"grid": {"x": [1]}, "fixed": {"y": np.zeros(2)}},
+        r"expected the arguments of square\(x, y=0\), got 'q'": {"grid": {"q": [1]}},
     }.items():
         with pytest.raises(ValueError, match=named):
             stiction.sweep(square, progress=False, **{"workers": 0} | arguments)
@@ -203,7 +252,7 @@ def test_names_and_values_that_are_none_are_refused_before_a_point_is_run(tmp_pa
         ("stiction experiment trot at .*--mu: expected a number >= 0 or inf, got 'abc'", "trot", {"mu": [0.1, "abc"]}),
         ("--controller: expected one of pid, .*, got 'skate'", "trot", {"controller": ["pid", "skate"]}),
         ("--ground: expected one of .*, got 'ice'", "trot", {"mu": [0.1, 0.2], "ground": ["rigid", "ice"]}),
-        ("grid: expected the arguments of .*experiment: .*'y'", experiment, {"x": [1], "y": [1]}),
+        ("grid: expected the arguments of .*experiment.*'y'", experiment, {"x": [1], "y": [1]}),
         ("grid: expected the arguments of .*experiment: .*'x'", experiment, {}),
     ]:
         with pytest.raises(ValueError, match=said):
@@ -281,6 +330,44 @@ def test_a_killed_worker_loses_nothing_and_the_bits_are_those_of_a_serial_run(cl
     assert killed[0] < 8, "it was over before a worker could be killed"
     assert workers[0].wait() != 0
     assert rows == stiction.sweep("trot", grid, fixed=FIXED, workers=0, progress=False)
+
+
+@needs_dask
+@pytest.mark.parametrize("count", [2, 5])
+def test_a_point_that_kills_its_workers_is_named(tmp_path, count):
+    script = tmp_path / "script.py"
+    script.write_text(f"""
+import os, sys, stiction
+
+def kill(x):
+    if x == 1:
+        os._exit(1)
+    return {{"double": 2 * x}}
+
+if __name__ == "__main__":
+    try:
+        stiction.sweep(kill, {{"x": list(range({count}))}}, "rows.csv", workers=1, progress=False)
+    except RuntimeError as error:
+        sys.exit(str(error))
+""")
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.stderr == "kill at {'x': 1}: 4 workers died one after the other while they had this point\n"
+    assert done.returncode == 1
+
+
+@needs_dask
+def test_a_scheduler_that_does_not_answer_is_named():
+    import dask
+
+    with pytest.raises(ValueError, match=r"scheduler: expected an address, tcp://HOST:PORT, got 'nowhere'"):
+        stiction.sweep(square, {"x": [1]}, scheduler="nowhere", progress=False)
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "500ms"}),
+        pytest.raises(RuntimeError, match=r"scheduler: expected .* one that answers, got 'tcp://127\.0\.0\.1:1'"),
+    ):
+        stiction.sweep(square, {"x": [1]}, scheduler="tcp://127.0.0.1:1", progress=False)
 
 
 @needs_dask

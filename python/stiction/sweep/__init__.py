@@ -22,6 +22,7 @@ import hashlib
 import inspect
 import itertools
 import json
+import numbers
 import os
 import pathlib
 import signal
@@ -37,6 +38,7 @@ Row = dict[str, typing.Any]
 Experiment = str | typing.Callable[..., Row | list[Row]]
 
 BAD_INPUT = 2  # the command's exit code
+NO_PYARROW = "a .parquet needs the package pyarrow, which is not installed here: pip install 'stiction[sweep]'"
 NO_DASK = "a sweep needs the package distributed, which is not installed here: pip install 'stiction[sweep]'"
 
 
@@ -60,10 +62,11 @@ def sweep(
     reading the script, too. progress: a bar on standard error.
     A row has the arguments of its point and what the experiment said, objects within it as columns NAME.KEY, without
     lists. Raises ValueError, for names that are none and values that the command cannot read before a point is run,
-    FileError, and RuntimeError with the point that failed or whose row is none.
+    FileError, also for a column of mixed types in .parquet, and RuntimeError with the point that failed, whose row is
+    none or whose workers died, or with the address of a scheduler that does not answer.
     """
-    if workers is not None and workers < 0:
-        raise ValueError(f"workers: expected a number >= 0 or None, got {workers}")
+    if workers is not None and not (isinstance(workers, numbers.Integral) and workers >= 0):
+        raise ValueError(f"workers: expected a whole number >= 0 or None, got {workers!r}")
     points = points_of(experiment, grid, fixed or {})
     suffix = None if out is None else pathlib.Path(out).suffix
     if suffix not in (None, ".csv", ".parquet"):
@@ -71,6 +74,8 @@ def sweep(
     if out is not None:
         _require_writable(os.fspath(out))
     check(experiment, points)
+    if suffix == ".parquet":  # the arguments are columns, too
+        parts_of(os.fspath(out), points)
     store = Store(experiment, out)
     missing = [point for point in points if key_of(point) not in store.done]
     bar = Bar(len(points), len(points) - len(missing), progress)
@@ -89,15 +94,38 @@ def sweep(
 
 def points_of(experiment: Experiment, grid: typing.Mapping[str, typing.Sequence], fixed: typing.Mapping) -> list[Row]:
     """The points of a grid, each {argument: value}."""
-    for name, values in grid.items():
-        if isinstance(values, str) or not isinstance(values, typing.Iterable):
-            raise ValueError(f"grid[{name!r}]: expected a list of values, got {values!r}")
+    for name in grid:
         if name in fixed:
             raise ValueError(f"fixed: expected arguments that are not in the grid, got {name!r}")
     if not callable(experiment) and not isinstance(experiment, str):
         raise ValueError(f"experiment: expected a name or a function, got {experiment!r}")
-    lists = {name: [plain(value) for value in values] for name, values in grid.items()}
-    return [dict(fixed) | dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
+    lists = {name: values_of(f"grid[{name!r}]", values) for name, values in grid.items()}
+    same = {name: argument(f"fixed[{name!r}]", value) for name, value in fixed.items()}
+    return [same | dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
+
+
+def values_of(name: str, values: typing.Iterable) -> list:
+    dimensions = getattr(values, "ndim", 1)
+    if dimensions != 1:
+        raise ValueError(f"{name}: expected a list of values, got an array of {dimensions} dimensions")
+    if isinstance(values, str | bytes | typing.Mapping) or not isinstance(values, typing.Iterable):
+        raise ValueError(f"{name}: expected a list of values, got {values!r}")
+    read = [argument(name, value) for value in values]
+    if not read:
+        raise ValueError(f"{name}: expected at least one value, got an empty list")
+    return read
+
+
+def argument(name: str, value):
+    """What a file of points can hold, numbers of NumPy as Python's own."""
+    try:
+        value = plain(value)
+        json.dumps(value)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name}: expected numbers, texts, true, false, None or lists of them, got {value!r}"
+        ) from None
+    return value
 
 
 def check(experiment: Experiment, points: list[Row]) -> None:
@@ -118,6 +146,10 @@ def check_arguments(function: typing.Callable, point: Row) -> None:
         signature = inspect.signature(function)
     except ValueError:  # one without
         return
+    kinds = {parameter.kind for parameter in signature.parameters.values()}
+    for name in point if inspect.Parameter.VAR_KEYWORD not in kinds else ():
+        if name not in signature.parameters:
+            raise ValueError(f"grid: expected the arguments of {function.__qualname__}{signature}, got {name!r}")
     try:
         signature.bind(**point)
     except TypeError as error:
@@ -206,8 +238,13 @@ def run_point(experiment: Experiment, point: Row) -> list[Row]:
     return json.loads(json.dumps(rows))
 
 
+def where_of(experiment: Experiment, point: Row) -> str:
+    name = f"stiction experiment {experiment}" if isinstance(experiment, str) else experiment.__qualname__
+    return f"{name} at {point}"
+
+
 def run_function(function: typing.Callable[..., Row | list[Row]], point: Row) -> list[Row]:
-    where = f"{function.__qualname__} at {point}"
+    where = where_of(function, point)
     try:
         said = function(**point)
         if isinstance(said, dict) or not isinstance(said, typing.Iterable):
@@ -244,7 +281,7 @@ def run_stiction(name: str, point: Row, *words: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         kind = ValueError if done.returncode == BAD_INPUT else RuntimeError
-        raise kind(f"stiction experiment {name} at {point}: {done.stderr.strip() or done.returncode}")
+        raise kind(f"{where_of(name, point)}: {done.stderr.strip() or done.returncode}")
     return done.stdout
 
 
@@ -268,24 +305,51 @@ def runs(experiment, points, scheduler, workers) -> typing.Iterator[tuple[Row, l
             yield point, run_point(experiment, point)
         return
     try:
+        import dask
         import distributed
     except ImportError:
         raise ModuleNotFoundError(NO_DASK) from None
     cluster = None
     if scheduler is None:
-        cluster = distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
-        )
+        # A point that kills its worker is told from others only where a worker holds no other.
+        with dask.config.set({"distributed.scheduler.worker-saturation": 1.0}):
+            cluster = distributed.LocalCluster(
+                n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
+            )
     try:
-        with distributed.Client(scheduler or cluster) as client:
+        with client_of(distributed, scheduler or cluster) as client:
             if cluster is not None:
                 client.run(leave_interrupts)
             futures = {client.submit(run_point, experiment, point, pure=False): point for point in points}
             for future in distributed.as_completed(futures):
-                yield futures[future], future.result()
+                yield futures[future], rows_of(future, where_of(experiment, futures[future]))
     finally:
         if cluster is not None:
             cluster.close()
+
+
+def client_of(distributed, scheduler):
+    try:
+        return distributed.Client(scheduler)
+    except OSError as error:
+        raise RuntimeError(f"scheduler: expected the address of one that answers, got {scheduler!r}: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"scheduler: expected an address, tcp://HOST:PORT, got {scheduler!r}: {error}") from None
+
+
+def rows_of(future, where: str) -> list[Row]:
+    """What a worker said of a point; an error that is not of the point's own gets its name."""
+    import distributed
+
+    try:
+        return future.result()
+    except distributed.KilledWorker as error:
+        died = error.allowed_failures + 1
+        raise RuntimeError(f"{where}: {died} workers died one after the other while they had this point") from None
+    except Exception as error:
+        if where in str(error):
+            raise
+        raise RuntimeError(f"{where}: {type(error).__name__}: {error}") from error
 
 
 def leave_interrupts() -> None:
@@ -318,14 +382,13 @@ class Bar:
 
 def write(path: str, table: list[Row]) -> None:
     """Rows as .csv or .parquet; numbers with all their digits, what a row lacks empty."""
-    columns = list(dict.fromkeys(name for row in table for name in row))
+    columns = columns_of(table)
+    parts = parts_of(path, table) if path.endswith(".parquet") else None
     try:
         with command.replacing(path) as beside:
-            if path.endswith(".parquet"):
-                import pyarrow
+            if parts is not None:
                 import pyarrow.parquet
 
-                parts = {name: column([row.get(name) for row in table]) for name in columns}
                 pyarrow.parquet.write_table(pyarrow.table(parts), beside)
                 return
             with open(beside, "w", newline="") as file:
@@ -336,11 +399,47 @@ def write(path: str, table: list[Row]) -> None:
         raise FileError(f"{path}: cannot be written: {error.strerror}") from None
 
 
+def columns_of(table: list[Row]) -> list[str]:
+    return list(dict.fromkeys(name for row in table for name in row))
+
+
+def parts_of(path: str, table: list[Row]) -> dict:
+    """Columns of a table as Parquet has them."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise ModuleNotFoundError(NO_PYARROW) from None
+    parts = {}
+    for name in columns_of(table):
+        try:
+            parts[name] = pyarrow.array(column([row.get(name) for row in table]))
+        except (pyarrow.ArrowException, OverflowError, TypeError, ValueError) as error:
+            kept = f"{path}.points"
+            hint = f"; {kept} has the points, renamed to FILE.csv.points for a .csv" if os.path.exists(kept) else ""
+            raise FileError(f"{path}: column {name!r}: {error}{hint}") from None
+    return parts
+
+
 def column(values: list) -> list:
-    """Values of one type, as Parquet wants them: text where there is any, real numbers where not all are whole."""
-    kinds = {type(value) for value in values if value is not None}
-    kind = str if str in kinds else float if float in kinds else None
-    return values if kind is None else [None if value is None else kind(value) for value in values]
+    """Values of one type: real numbers where not all are whole, or where texts say inf or nan, as JSON has them."""
+    known = [value for value in values if value is not None]
+    words = [value for value in known if isinstance(value, str)]
+    if len(words) < len(known) and all(word in ("inf", "-inf", "nan") for word in words):
+        known, words = [float(value) if isinstance(value, str) else value for value in known], []
+    kinds = {list if isinstance(value, tuple) else type(value) for value in known}
+    if kinds == {int, float}:
+        known = [real(value) for value in known]
+    elif len(kinds) > 1:
+        other = next(value for value in known if type(value) is not type(known[0]))
+        raise ValueError(f"expected values of one type, got {known[0]!r} and {other!r}")
+    rest = iter(known)
+    return [None if value is None else next(rest) for value in values]
+
+
+def real(value: float) -> float:
+    if isinstance(value, int) and float(value) != value:
+        raise ValueError(f"expected whole numbers that a real one holds with all their digits, got {value}")
+    return float(value)
 
 
 def value_of(text: str):
