@@ -64,13 +64,14 @@ void LeftOut::add(const XmlElement& e, std::string_view part, std::string_view r
 
 void LeftOut::add(const XmlElement& e, std::string_view reason) { group(e, reason); }
 
-void LeftOut::check(const XmlElement& e) {
+void LeftOut::check(const XmlElement& e, std::string_view acting) {
   std::string_view known;
   for (const auto& element : coverage_.elements) {
     if (element.name == std::string_view(e.Name())) known = element.attributes;
   }
   for (const auto* a = e.FirstAttribute(); a != nullptr; a = a->Next()) {
-    if (!lists(known, a->Name()) && !is_neutral(e, a->Name(), a->Value())) add(e, a->Name(), reason(e.Name(), a->Name()));
+    if (a->Name() != acting && !lists(known, a->Name()) && !is_neutral(e, a->Name(), a->Value()))
+      add(e, a->Name(), reason(e.Name(), a->Name()));
   }
 }
 

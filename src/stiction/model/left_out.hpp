@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,8 +41,8 @@ class LeftOut {
   explicit LeftOut(const Coverage& coverage) : coverage_(coverage) {}
 
   bool knows(std::string_view element) const;
-  /// Attributes of an element.
-  void check(const XmlElement& e);
+  /// Attributes of an element, but for one that acts here.
+  void check(const XmlElement& e, std::string_view acting = {});
   /// The whole element; equal names and reasons share one message.
   void add(const XmlElement& e, std::string_view reason);
   /// A child element, named as a part of its parent.
@@ -65,7 +66,8 @@ class LeftOut {
   std::map<std::pair<std::string, std::string>, std::size_t> index_;  ///< element and reason -> group
 };
 
-std::vector<std::string> mjcf_left_out(const XmlElement& root, MjcfContext& context);
+/// `acting_gains`: the <general>, of actuators or default classes, whose gain gives a joint its effort limit.
+std::vector<std::string> mjcf_left_out(const XmlElement& root, MjcfContext& context, const std::set<const XmlElement*>& acting_gains);
 std::vector<std::string> urdf_left_out(const XmlElement& root);
 
 }  // namespace stiction

@@ -1,6 +1,7 @@
 // The MJCF of MuJoCo's XML reference, element by element: what this engine acts on, what has no say in the motion, and why the rest is
 // left out.
 #include <array>
+#include <set>
 #include <string_view>
 
 #include "stiction/model/left_out.hpp"
@@ -154,6 +155,7 @@ constexpr std::array<std::string_view, 5> kReported = {"tendon", "replicate", "a
 
 struct Walk {
   MjcfContext& context;
+  const std::set<const XmlElement*>& acting_gains;
   LeftOut left_out{kCoverage};
 
   void visit(const XmlElement& e, std::string_view parent) {
@@ -165,15 +167,15 @@ struct Walk {
       if (parent != "default" && parent != "equality") left_out.add(e, "not known to this reader");
       return;  // a default of what is reported where it is used
     }
-    left_out.check(e);
+    left_out.check(e, acting_gains.contains(&e) ? "gainprm" : "");
     for (const XmlElement* child : context.children(e)) visit(*child, name);
   }
 };
 
 }  // namespace
 
-std::vector<std::string> mjcf_left_out(const XmlElement& root, MjcfContext& context) {
-  Walk walk{context};
+std::vector<std::string> mjcf_left_out(const XmlElement& root, MjcfContext& context, const std::set<const XmlElement*>& acting_gains) {
+  Walk walk{context, acting_gains};
   walk.visit(root, "");
   return walk.left_out.messages();
 }

@@ -61,7 +61,7 @@ class MjcfReader {
     if (!gravity_acts_) robot_.gravity = Eigen::Vector3d::Zero();
     apply_mass_settings(context_, bodies_, robot_);
     for (const XmlElement* e : context_.section("tendon")) leave_out(*e, "a tendon");
-    const std::vector<std::string> rest = mjcf_left_out(root_, context_);
+    const std::vector<std::string> rest = mjcf_left_out(root_, context_, acting_gains_);
     robot_.warnings.insert(robot_.warnings.end(), rest.begin(), rest.end());
     return std::move(robot_);
   }
@@ -346,8 +346,11 @@ class MjcfReader {
       if (has_foreign_defaults(e)) leave_out(e, "what its class says of another kind of actuator");
       return most;
     }
-    const double gain = std::string_view(e.Name()) == "general" ? first(e, "gainprm", 10) : 1.0;
-    return std::min(most, gain * largest(e, "ctrllimited", "ctrlrange", ""));
+    const double control = largest(e, "ctrllimited", "ctrlrange", "");
+    if (std::string_view(e.Name()) != "general") return std::min(most, control);
+    const double gain = first(e, "gainprm", 10);
+    if (std::isfinite(control)) acting_gains_.insert(context_.find(e, "gainprm", "").element);
+    return std::min(most, gain * control);
   }
 
   void find_paired_geoms() {
@@ -466,6 +469,7 @@ class MjcfReader {
   RobotDescription robot_;
   bool gravity_acts_ = true;
   std::set<std::string> paired_;                                   ///< geoms that a <pair> names
+  std::set<const XmlElement*> acting_gains_;                       ///< <general> whose gain gives an effort limit
   std::set<std::string> body_names_, joint_names_, geom_names_;    ///< of the file, and those made for what has none
   std::map<std::string_view, std::set<std::string>> other_names_;  ///< by kind
 };

@@ -379,6 +379,27 @@ TEST(Mjcf, ActuatorsOfEveryKindShareDefaultsAndAddUp) {
   EXPECT_EQ(world.warnings()[0], "m: <text>:5: an actuator of a free or ball joint (<motor>) is left out");
 }
 
+// A gain acts where it makes a force of a control that has a range, and only there.
+TEST(Mjcf, AGainThatActsIsNotLeftOut) {
+  const auto loaded = [](const std::string& gain, const std::string& general) {
+    return load("<default><general " + gain + R"(/></default>
+      <worldbody><body><joint name="a"/><geom size="1"/></body></worldbody><actuator><general joint="a" )" +
+                general + "/></actuator>");
+  };
+  for (const auto& [gain, general] : {std::pair{"", R"(gainprm="-4" ctrlrange="-2 2")"}, {R"(gainprm="-4")", R"(ctrlrange="-2 2")"}}) {
+    const World world = loaded(gain, general);
+    EXPECT_EQ(joint(world, "a").effort_limit, 8.0);
+    EXPECT_EQ(world.warnings(), std::vector<std::string>());
+  }
+  for (const char* general : {R"(gainprm="-4")", R"(gainprm="-4" ctrlrange="-2 2" biastype="affine")"}) {
+    const World world = loaded("", general);
+    EXPECT_TRUE(std::isinf(joint(world, "a").effort_limit));
+    ASSERT_EQ(world.warnings().size(), 1u);
+    EXPECT_NE(world.warnings()[0].find("of <general> left out: its own dynamics"), std::string::npos) << world.warnings()[0];
+    EXPECT_NE(world.warnings()[0].find("gainprm"), std::string::npos) << world.warnings()[0];
+  }
+}
+
 TEST(Mjcf, AnOwnOrientationReplacesThatOfTheClass) {
   const World world =
       load(R"(<default><geom quat="0 1 0 0"/></default><worldbody><body><joint/><geom type="box" size="1 2 3" euler="0 0 90"/>
