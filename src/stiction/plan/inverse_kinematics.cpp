@@ -92,7 +92,7 @@ LegVector solve_rates(const LegJacobian& J, const Eigen::Vector3d& rhs) {
 // J̇ q̇ by a central difference along q̇.
 Eigen::Vector3d jacobian_drift(const Leg& leg, const FootRoll& roll, const LegVector& q, const LegVector& v) {
   const double fastest = v.cwiseAbs().maxCoeff();
-  if (fastest == 0.0) return Eigen::Vector3d::Zero();
+  if (fastest * fastest == 0.0) return Eigen::Vector3d::Zero();  // it goes with the square of q̇
   const double step = kDifference / fastest;
   Eigen::Vector3d position;
   LegJacobian after, before;

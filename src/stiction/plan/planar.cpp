@@ -11,7 +11,7 @@ namespace {
 Eigen::Vector2d integrated_rotation(double rate, double time, const Eigen::Vector2d& v) {
   const double angle = rate * time, half = 0.5 * angle;
   const double sine = angle == 0.0 ? 1.0 : std::sin(angle) / angle;
-  const double cosine = angle == 0.0 ? 0.0 : std::sin(half) * std::sin(half) / half;  // (1 - cos) / angle
+  const double cosine = half == 0.0 ? 0.0 : std::sin(half) * std::sin(half) / half;  // (1 - cos) / angle
   return time * Eigen::Vector2d(sine * v.x() - cosine * v.y(), cosine * v.x() + sine * v.y());
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 
 #include <gmock/gmock.h>
@@ -275,6 +276,24 @@ TEST(TrotPlanner, RaibertFeedbackMovesTheFootholdOfSwingingFeetOnly) {
   EXPECT_NEAR(moved(0, 0), 0.05 * 0.2, 1e-12);
   EXPECT_NEAR(moved(0, 3), 0.05 * 0.2, 1e-12);
   EXPECT_TRUE(moved.middleCols(1, 2).isZero(1e-15));
+}
+
+TEST(TrotPlanner, TheSmallestCommandsAreThoseOfStanding) {
+  TrotOptions rolling = links_options();
+  rolling.foot_radius = 0.01;
+  for (const TrotOptions& options : {links_options(), rolling}) {
+    for (const double least : {1e-150, 1e-162, 1e-200, 1e-310, 1e-320, std::numeric_limits<double>::denorm_min()}) {
+      for (const PlanarTwist& command : {PlanarTwist{least, 0, 0}, {0, least, 0}, {0, 0, least}, {least, -least, -least}}) {
+        TrotPlanner planner = links_planner(options), still = links_planner(options);
+        for (int k = 0; k <= 40; ++k) {
+          const TrotPlan &plan = planner.update(0.01 * k, command), &other = still.update(0.01 * k, {});
+          ASSERT_TRUE(plan.joints.q == other.joints.q) << least << " at " << k;
+          ASSERT_LT((plan.joints.v - other.joints.v).cwiseAbs().maxCoeff(), 1e-140);
+          ASSERT_LT((plan.joints.a - other.joints.a).cwiseAbs().maxCoeff(), 1e-140);
+        }
+      }
+    }
+  }
 }
 
 // Six legs of three joints in a tripod gait: nothing is wired to four.
