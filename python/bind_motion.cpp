@@ -264,8 +264,8 @@ Stance feet move against the command, swing feet on splines to Raibert's foothol
           R"(feet: names of links. nominal_feet: (legs, 3) their places at mid-stance in the base's frame (m), None: those of the start.
 period (s, >= 1e-3), duty (share of it in stance), touchdown (phases in [0, 1), None: the published trot of LF, RF, LH, RH), step_height
 (m, no more than a foot gets from its nominal place). start_time: before it all feet stand (s). feedback: of the measured velocity on
-footholds (s, >= 0). foot_radius: of spherical feet about the links' origins, which roll while they stand (m, as step_height); 0: the
-links' origins stand still.)")
+footholds (s, >= 0), which moves none out of the leg's reach. foot_radius: of spherical feet about the links' origins, which roll while
+they stand (m, as step_height); 0: the links' origins stand still.)")
       .def(
           "update",
           [](TrotPlanner& p, double t, const ArrayLike& command, const MaybeArray& measured) {
@@ -276,7 +276,8 @@ links' origins stand still.)")
           "t"_a, "command"_a, "measured"_a = nb::none(),
           "The plan at time t (s, not before the last one, at most 1000 periods after it) for a command (3,): v_x, v_y (m/s), yaw rate "
           "(rad/s), body axes, at which the feet can keep to the ground for a stance. measured: the same of the base as it moves, which "
-          "feedback needs. A clock that begins elsewhere than at 0 "
+          "feedback needs and which may be any: its part of a foothold is cut to where the leg gets, with a step's height to spare. A "
+          "clock that begins elsewhere than at 0 "
           "needs reset(t) first.")
       .def("reset", &TrotPlanner::reset, "t"_a = 0.0, "All feet at their nominal places, the clock at t (s).")
       .def_prop_ro(

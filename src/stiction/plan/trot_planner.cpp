@@ -198,11 +198,43 @@ bool TrotPlanner::start_swing(std::size_t l, const PlanarTwist& command, const P
   return true;
 }
 
+// Whether a foot that lands there gets through its stance.
+bool TrotPlanner::stands(std::size_t l, const Eigen::Vector3d& place, const PlanarTwist& command) const {
+  const LegVector q = gather(legs_[l].joints, standing_);
+  const auto gets_to = [&](const Eigen::Vector3d& x) {
+    return inverse_kinematics(legs_[l], x, q, options_.kinematics).status == Status::solved;
+  };
+  return gets_to(place) && gets_to(ground_point_after(place, command, stance_duration(options_.gait, static_cast<int>(l))));
+}
+
+// Of a foothold by the command alone: the part of Raibert's that the leg can follow.
+Eigen::Vector2d TrotPlanner::correction(std::size_t l, const Eigen::Vector3d& place, const PlanarTwist& command,
+                                        const PlanarTwist& measured) const {
+  const Eigen::Vector2d error(measured.vx - command.vx, measured.vy - command.vy);
+  const double largest = error.cwiseAbs().maxCoeff(), beyond = 2.0 * reach_[l];  // m, from one side of the reach to the other
+  if (largest == 0.0) return error;
+  Eigen::Vector2d whole = options_.feedback * error;
+  if (!(whole.norm() <= beyond)) whole = beyond * (error / largest).normalized();
+  // A swing curves about its ends by as much as it rises: on the rim of its reach it would straighten the leg, whose knee may then flip.
+  const Eigen::Vector2d spare = options_.gait.step_height * (error / largest).normalized();
+  const auto holds = [&](double part) {
+    const Eigen::Vector2d moved = part * whole + spare;
+    return stands(l, place + Eigen::Vector3d(moved.x(), moved.y(), 0.0), command);
+  };
+  if (holds(1.0)) return whole;
+  if (!holds(0.0)) return Eigen::Vector2d::Zero();
+  double good = 0.0, bad = 1.0;
+  while ((bad - good) * whole.norm() > kReplanDistance) {
+    const double middle = 0.5 * (good + bad);
+    (holds(middle) ? good : bad) = middle;
+  }
+  return good * whole;
+}
+
 FootState TrotPlanner::touchdown_state(std::size_t l, const PlanarTwist& command, const PlanarTwist& measured) const {
   const Eigen::Vector3d nominal = options_.nominal_feet.col(static_cast<Eigen::Index>(l));
   Eigen::Vector3d place = foothold(nominal, command, stance_duration(options_.gait, static_cast<int>(l)));
-  place.x() += options_.feedback * (measured.vx - command.vx);
-  place.y() += options_.feedback * (measured.vy - command.vy);
+  if (options_.feedback > 0.0) place.head<2>() += correction(l, place, command, measured);
   if (options_.foot_radius == 0.0) return standing_on_ground(place, command);
   const LegVector q = inverse_kinematics(legs_[l], place, state_[l].q, options_.kinematics).q;
   return standing(l, place, q, command);

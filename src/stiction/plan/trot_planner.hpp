@@ -30,7 +30,7 @@ struct TrotOptions {
   /// as if they were fixed to the ground, as [ZD15] does, so that the surface slides by r times the angle that the leg turns by. Neither r
   /// nor the step's height is more than `reach`.
   double foot_radius = 0.0;
-  double feedback = 0.0;  ///< k_r >= 0 (s), Raibert's velocity feedback; 0 plans from the command alone
+  double feedback = 0.0;  ///< k_r >= 0 (s), Raibert's velocity feedback within reach; 0 plans from the command alone
   InverseKinematicsOptions kinematics;
 };
 
@@ -59,7 +59,9 @@ class TrotPlanner {
 
   /// Plan at time t (s, not before the last one, at most 1000 periods after it or the start) for a command, which moves the ground under no
   /// foot by more than its reach to both sides within a stance: no foothold is good for that. `measured` feeds Raibert's
-  /// correction (ignored when options.feedback is 0). The returned reference stays valid until the next call.
+  /// correction (ignored when options.feedback is 0), which is cut, for a controller does not stop, to where the leg gets at touchdown and
+  /// at lift-off with a step's height to spare, and left out where the command alone asks for more. The returned reference stays valid
+  /// until the next call.
   const TrotPlan& update(double t, const PlanarTwist& command, const PlanarTwist& measured = {});
   /// All feet at their nominal places, clock at t.
   void reset(double t = 0.0);
@@ -85,6 +87,8 @@ class TrotPlanner {
   void update_foot(std::size_t leg, const PlanarTwist& command, const PlanarTwist& measured);
   bool start_swing(std::size_t leg, const PlanarTwist& command, const PlanarTwist& measured);
   void replan_swing(std::size_t leg, const PlanarTwist& command, const PlanarTwist& measured);
+  bool stands(std::size_t leg, const Eigen::Vector3d& place, const PlanarTwist& command) const;
+  Eigen::Vector2d correction(std::size_t leg, const Eigen::Vector3d& place, const PlanarTwist& command, const PlanarTwist& measured) const;
   FootState touchdown_state(std::size_t leg, const PlanarTwist& command, const PlanarTwist& measured) const;
   FootState standing(std::size_t leg, const Eigen::Vector3d& centre, const LegVector& q, const PlanarTwist& command) const;
   void stand_until(std::size_t leg, double time, const PlanarTwist& command);

@@ -278,6 +278,40 @@ TEST(TrotPlanner, RaibertFeedbackMovesTheFootholdOfSwingingFeetOnly) {
   EXPECT_TRUE(moved.middleCols(1, 2).isZero(1e-15));
 }
 
+// Whatever is measured, feet land where their legs get and stand a stance there; a correction that is cut is as long as it can be, less a
+// step's height.
+TEST(TrotPlanner, FeedbackMovesFootholdsWithinReachOnly) {
+  TrotOptions options = links_options();
+  options.feedback = 0.1;
+  const PlanarTwist command{0.1, 0.0, 0.2};
+  const double stance = stance_duration(options.gait, 0), most = std::numeric_limits<double>::max();
+  const Leg leg = links_legs()[0];
+  const auto left = [&](const Eigen::Vector3d& place) {
+    return inverse_kinematics(leg, place, links_standing_posture().head<3>()).distance;
+  };
+  for (const Eigen::Vector2d& v : std::vector<Eigen::Vector2d>{{3, 0}, {-3, 0}, {0, 3}, {0, -3}, {1e3, -2e3}, {most, -most}}) {
+    TrotPlanner planner = links_planner(options);
+    Eigen::Vector3d landed = Eigen::Vector3d::Zero();
+    std::vector<char> before(4, 1);
+    double fastest = 0.0;
+    for (int k = 0; k <= 900; ++k) {
+      const TrotPlan& plan = planner.update(0.001 * k, command, {v.x(), v.y(), 0.0});
+      ASSERT_EQ(plan.status, Status::solved) << v.transpose() << " at " << k;
+      fastest = std::max(fastest, plan.joints.v.cwiseAbs().maxCoeff());
+      ASSERT_TRUE(plan.joints.v.allFinite() && plan.joints.a.allFinite());
+      if (plan.stance[0] != 0 && before[0] == 0) landed = plan.foot_position.col(0);
+      before = plan.stance;
+    }
+    const Eigen::Vector3d alone = foothold(options.nominal_feet.col(0), command, stance), moved = landed - alone;
+    const Eigen::Vector2d error = v - Eigen::Vector2d(command.vx, command.vy), along = (error / error.cwiseAbs().maxCoeff()).normalized();
+    EXPECT_LT(fastest, 50.0);  // rad/s, thousands where a leg is straightened
+    EXPECT_LT(std::abs(moved.x() * along.y() - moved.y() * along.x()), 1e-9);
+    EXPECT_GT(moved.head<2>().dot(along), 0.02);
+    const Eigen::Vector3d beyond = landed + (options.gait.step_height + 1e-3) * moved.normalized();
+    EXPECT_GT(std::max(left(beyond), left(ground_point_after(beyond, command, stance))), 1e-5);
+  }
+}
+
 TEST(TrotPlanner, TheSmallestCommandsAreThoseOfStanding) {
   TrotOptions rolling = links_options();
   rolling.foot_radius = 0.01;
