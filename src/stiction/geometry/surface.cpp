@@ -6,7 +6,6 @@
 #include <map>
 #include <numbers>
 #include <numeric>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,11 +40,7 @@ void add_triangles(const std::vector<Eigen::Vector3i>& triangles, const std::vec
     return (s.vertex(v[1]) - s.vertex(v[0])).cross(s.vertex(v[2]) - s.vertex(v[0]));
   };
   std::vector<std::array<int, 3>> all;
-  std::set<std::array<int, 3>> seen;
   for (const auto& t : triangles) {
-    std::array<int, 3> v{index[t[0]], index[t[1]], index[t[2]]};
-    std::ranges::rotate(v, std::ranges::min_element(v));
-    if (!seen.insert(v).second) continue;
     all.push_back({index[t[0]], index[t[1]], index[t[2]]});
     largest = std::max(largest, twice_area(all.back()).norm());
   }
@@ -60,39 +55,22 @@ void add_triangles(const std::vector<Eigen::Vector3i>& triangles, const std::vec
   }
 }
 
-/// Throws where the two triangles of an edge run along it the same way: one of them faces into the solid.
-void add_edges(Surface& s, std::string_view argument) {
-  struct Shared {
-    int edge, triangles = 1;
-    bool alike = false;
-  };
-  std::map<std::pair<int, int>, Shared> seen;
+void add_edges(Surface& s) {
+  std::map<std::pair<int, int>, int> seen;
   for (int t = 0; t < static_cast<int>(s.triangles.size()); ++t) {
     auto& tri = s.triangles[t];
     for (std::size_t k = 0; k < 3; ++k) {
       const int a = tri.v[k], b = tri.v[(k + 1) % 3];
-      const auto [it, fresh] = seen.emplace(std::pair(std::min(a, b), std::max(a, b)), Shared{static_cast<int>(s.edges.size())});
-      Shared& shared = it->second;
-      if (!fresh) ++shared.triangles;
+      const auto [it, fresh] = seen.emplace(std::pair(std::min(a, b), std::max(a, b)), static_cast<int>(s.edges.size()));
       // Where more than two triangles meet, the third and later ones end in an edge of their own.
-      if (!fresh && s.edge(shared.edge).right < 0) {
-        s.edges[shared.edge].right = t;
-        shared.alike = s.edge(shared.edge).a == a;
-        tri.edge[k] = shared.edge;
+      if (!fresh && s.edge(it->second).right < 0) {
+        s.edges[it->second].right = t;
+        tri.edge[k] = it->second;
       } else {
         tri.edge[k] = static_cast<int>(s.edges.size());
         s.edges.push_back({a, b, t, -1});
       }
     }
-  }
-  for (const auto& [ends, shared] : seen) {
-    if (shared.triangles != 2 || !shared.alike) continue;
-    const Surface::Edge& e = s.edge(shared.edge);
-    const Vector3d &a = s.vertex(e.a), &b = s.vertex(e.b);
-    throw InvalidArgument(
-        argument, "a mesh whose triangles all face out of the solid, counter-clockwise seen from outside",
-        fmt::format("two on either side of the edge from ({:.6g}, {:.6g}, {:.6g}) to ({:.6g}, {:.6g}, {:.6g}) that face opposite ways",
-                    a.x(), a.y(), a.z(), b.x(), b.y(), b.z()));
   }
 }
 
@@ -267,7 +245,7 @@ Surface build(const std::vector<Vector3d>& vertices, const std::vector<Eigen::Ve
   join_vertices(vertices, s.vertices, index);
   add_triangles(triangles, index, s);
   if (s.triangles.empty()) throw InvalidArgument(argument, "at least one triangle with area", "none");
-  add_edges(s, argument);
+  add_edges(s);
   orient(s);
   mark_edges(s);
   mark_patches(s);

@@ -45,8 +45,6 @@ class SurfaceContacts {
   SurfaceContacts(Scratch& scratch, double margin, double radius, double size, double thickness);
 
   double reach() const { return reach_; }
-  /// Distances (m) below this are none.
-  double rounding() const { return tolerance_; }
   /// Adds it unless it repeats a point or two features, or lies beyond reach.
   void add(const SurfaceContact& c);
   std::size_t size() const { return scratch_.found.size(); }
@@ -88,11 +86,10 @@ void SurfaceContacts::settle(bool convex, const Overlap& overlap) {
   std::size_t kept = 0;
   for (const SurfaceContact& c : touches) {
     const auto undone_by = [&](const SurfaceContact& other) {
-      if (!(other.distance > c.distance + tolerance_)) return false;
+      if (!(other.distance > c.distance)) return false;
       if (convex && is_cleared_by(c, other)) return true;
-      // Bodies that only touch may overlap by rounding, and edges in their common plane cross as deep as they are wide.
       const Eigen::Vector3d way = (tolerance_ + std::max(0.0, -other.distance)) * other.n;
-      return other.distance <= tolerance_ && !overlap(c, way);
+      return other.distance < 0.0 && !overlap(c, way);
     };
     // Judged by those that stay.
     const auto begin = touches.begin(), end = begin + static_cast<std::ptrdiff_t>(kept);

@@ -65,9 +65,9 @@ void settle(const Surface& s, bool convex, const InShape& in_shape, std::vector<
   const auto in_surface = [&](const Vector3d& p, double depth) { return s.contains(p, 2.0 * depth, scratch); };
   out.drop(edges_begin, [&](const SurfaceContact& c) {
     if (!c.touch || !(c.distance < 0.0)) return false;
-    const double depth = -c.distance, slack = out.rounding();  // a corner of the common face is in neither body but to rounding
-    return (!in_shape(c.on_surface(), depth, slack) && !contains(s, c.p, depth, slack, scratch)) ||
-           (!c.to_surface.isZero(0.0) && !in_surface(c.on_surface(), depth)) || (!c.to_shape.isZero(0.0) && !in_shape(c.p, depth));
+    return (!in_shape(c.on_surface(), -c.distance) && !in_surface(c.p, -c.distance)) ||
+           (!c.to_surface.isZero(0.0) && !in_surface(c.on_surface(), -c.distance)) ||
+           (!c.to_shape.isZero(0.0) && !in_shape(c.p, -c.distance));
   });
   if (s.open) {
     settle_border(

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "stiction/base/errors.hpp"
 #include "stiction/geometry/pair_fixture.hpp"
 #include "stiction/geometry/surface.hpp"
 
@@ -51,34 +50,6 @@ TEST(Surface, InsideOutMeshesAreTurned) {
   for (auto& t : m.triangles) std::swap(t[1], t[2]);
   const Surface s = make_surface(m, "mesh");
   for (const auto& t : s.triangles) EXPECT_GT(t.normal.dot(s.vertex(t.v[0])), 0.0);
-}
-
-TEST(Surface, TrianglesGivenTwiceAreOne) {
-  TriangleMesh m = mesh_box({1, 1, 1});
-  const std::size_t once = m.triangles.size();
-  for (std::size_t k = 0; k < once; k += 3) m.triangles.emplace_back(m.triangles[k][1], m.triangles[k][2], m.triangles[k][0]);
-  const Surface s = make_surface(m, "mesh");
-  EXPECT_EQ(s.triangles.size(), once);
-  EXPECT_FALSE(s.open);
-}
-
-TEST(Surface, NeighboursThatFaceOppositeWaysAreRefused) {
-  TriangleMesh square;
-  square.vertices = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}};
-  square.triangles = {{0, 1, 2}, {0, 3, 2}};
-  try {
-    make_surface(square, "ground.shapes[0]");
-    ADD_FAILURE() << "taken";
-  } catch (const InvalidArgument& error) {
-    const std::string said = error.what();
-    EXPECT_TRUE(said.starts_with("ground.shapes[0]:")) << said;
-    EXPECT_NE(said.find("face opposite ways"), std::string::npos) << said;
-    EXPECT_NE(said.find("(1, 1, 0)"), std::string::npos) << said;
-  }
-  // Three triangles at one edge have no sides to agree on.
-  square.vertices.emplace_back(0, 0, 1);
-  square.triangles = {{0, 1, 2}, {0, 2, 3}, {0, 2, 4}};
-  EXPECT_NO_THROW(make_surface(square, "mesh"));
 }
 
 TEST(Surface, QueryFindsWhatBruteForceFinds) {

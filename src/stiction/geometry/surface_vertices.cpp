@@ -58,8 +58,7 @@ void PointContacts::vertex(const FeatureSet& f, const FeatureSet::Vertex& v) {
       add_feature(f, v, c);
     }
   }
-  // On another face, as corners of equal bodies on each other are, the vertex may count as outside by rounding.
-  if (!below_.empty() && (to_surface_ <= out_.rounding() || is_inside(v.p))) add_below(f, v);
+  if (!below_.empty() && is_inside(v.p)) add_below(f, v);
 }
 
 /// Sorts the candidates: features within reach in front of the vertex, faces it is behind.
@@ -239,10 +238,9 @@ void surface_vertices_on_polytope(const Convex& shape, const FeatureSet& f, cons
       if (i == touched || in_vertex_cone(s, v, n, kSteep))
         out.add(on_face({w + h * n, n, h, face_name(i), vertex_name(v), i == touched, i == nearest}, s, v));
     };
-    const bool inside = outside <= out.rounding();
-    if (nearest >= 0 && (inside || is_over(core, nearest, p))) {
+    if (nearest >= 0 && (outside <= 0.0 || is_over(core, nearest, p))) {
       add_face(nearest, outside);
-      if (inside && touched >= 0 && touched != nearest) add_face(touched, touched_at);
+      if (outside <= 0.0 && touched >= 0 && touched != nearest) add_face(touched, touched_at);
       continue;
     }
     for (const auto& e : f.edges) {
