@@ -6,7 +6,8 @@
 // So the depth is known from both sides. Rules:
 //   A touch that is not nearest gives way to a touch of lesser depth that undoes it too: the shape, moved out along that normal, is convex
 //   and lies all in front of a plane that the other's surface point lies behind, or neither of the other's points lies in the other body
-//   any more.
+//   any more. Lesser by more than rounding: two as deep undo nothing of each other, and one of no depth undoes what only seems to overlap,
+//   as do edges in the common plane of two bodies face on face.
 //   What is left is the least way out of each overlap.
 //   What is neither holds a corner of the contact patch: it counts beside a touch with a normal within 10 degrees that is as deep or
 //   deeper.
@@ -45,6 +46,8 @@ class SurfaceContacts {
   SurfaceContacts(Scratch& scratch, double margin, double radius, double size, double thickness);
 
   double reach() const { return reach_; }
+  /// Of points and depths, for rounding (m). What lies in a body to this counts as in it: on its surface rounding must not decide.
+  double tolerance() const { return tolerance_; }
   /// Adds it unless it repeats a point or two features, or lies beyond reach.
   void add(const SurfaceContact& c);
   std::size_t size() const { return scratch_.found.size(); }
@@ -86,10 +89,11 @@ void SurfaceContacts::settle(bool convex, const Overlap& overlap) {
   std::size_t kept = 0;
   for (const SurfaceContact& c : touches) {
     const auto undone_by = [&](const SurfaceContact& other) {
-      if (!(other.distance > c.distance)) return false;
+      if (!(other.distance > c.distance + 2.0 * tolerance_)) return false;
       if (convex && is_cleared_by(c, other)) return true;
-      const Eigen::Vector3d way = (tolerance_ + std::max(0.0, -other.distance)) * other.n;
-      return other.distance < 0.0 && !overlap(c, way);
+      // Twice: a point nearer to a body than the tolerance is still in it.
+      const Eigen::Vector3d way = (2.0 * tolerance_ + std::max(0.0, -other.distance)) * other.n;
+      return other.distance <= tolerance_ && !overlap(c, way);
     };
     // Judged by those that stay.
     const auto begin = touches.begin(), end = begin + static_cast<std::ptrdiff_t>(kept);

@@ -13,7 +13,7 @@ namespace {
 using Eigen::Vector3d;
 
 /// Grown by `slack`, past corners by more.
-bool contains(const Convex& shape, const Vector3d& p_W, double slack = 0.0) {
+bool contains(const Convex& shape, const Vector3d& p_W, double slack) {
   const Vector3d p = shape.X.inverse() * p_W;
   if (shape.is_cylinder()) {
     Vector3d normal;
@@ -58,16 +58,18 @@ void settle_border(const IsCut& is_cut, SurfaceContacts& out) {
     out.drop(0, [](const SurfaceContact& c) { return c.back; });
 }
 
-/// Edges may cross on the far side of either body; that is no contact. What is left gives way as `settle` says.
+/// Edges may cross on the far side of either body; that is no contact. What is left gives way as `settle` says. At the corner of a patch
+/// the edges cross on the side faces of both bodies, so points count as in them to the tolerance.
 template <class InShape>
 void settle(const Surface& s, bool convex, const InShape& in_shape, std::vector<int>& scratch, std::size_t edges_begin,
             SurfaceContacts& out) {
-  const auto in_surface = [&](const Vector3d& p, double depth) { return s.contains(p, 2.0 * depth, scratch); };
+  const double rounding = out.tolerance();
+  const auto in_surface = [&](const Vector3d& p, double depth) { return contains(s, p, depth, rounding, scratch); };
   out.drop(edges_begin, [&](const SurfaceContact& c) {
     if (!c.touch || !(c.distance < 0.0)) return false;
-    return (!in_shape(c.on_surface(), -c.distance) && !in_surface(c.p, -c.distance)) ||
+    return (!in_shape(c.on_surface(), -c.distance, rounding) && !in_surface(c.p, -c.distance)) ||
            (!c.to_surface.isZero(0.0) && !in_surface(c.on_surface(), -c.distance)) ||
-           (!c.to_shape.isZero(0.0) && !in_shape(c.p, -c.distance));
+           (!c.to_shape.isZero(0.0) && !in_shape(c.p, -c.distance, rounding));
   });
   if (s.open) {
     settle_border(
@@ -80,7 +82,7 @@ void settle(const Surface& s, bool convex, const InShape& in_shape, std::vector<
   }
   const auto is_in = [&](const Vector3d& p, double depth) { return in_surface(p, depth) && !s.is_near_border(p, depth, scratch); };
   const auto overlap = [&](const SurfaceContact& c, const Vector3d& way) {
-    return (c.sharp_surface && in_shape(c.on_surface() + c.to_surface - way, -c.distance)) ||
+    return (c.sharp_surface && in_shape(c.on_surface() + c.to_surface - way, -c.distance, rounding)) ||
            (c.sharp_shape && is_in(c.p + c.to_shape + way, -c.distance));
   };
   out.settle(convex, overlap);
@@ -128,8 +130,8 @@ void collide_convex_surface(const Convex& shape, const PlacedSurface& placed, Su
     meet_edges(f, s, scratch.convex_edges, out);
   }
   settle(
-      s, true, [&](const Vector3d& p, double /*depth*/, double slack = 0.0) { return contains(local, p, slack); }, scratch.around,
-      edges_begin, out);
+      s, true, [&](const Vector3d& p, double /*depth*/, double slack) { return contains(local, p, slack); }, scratch.around, edges_begin,
+      out);
   const std::size_t first = sink.contacts.size();
   out.emit(placed.X, sink);
   thin_out_many(sink, first);
@@ -153,9 +155,7 @@ void collide_surfaces(const PlacedSurface& a, const PlacedSurface& b, SurfaceScr
   for (const auto& v : scratch.other.vertices) on_a.vertex(scratch.other, v);
   std::size_t first = out.size();
   meet_edges(scratch.shape, sb, scratch.convex_edges, out);
-  const auto in_a = [&](const Vector3d& p, double depth, double slack = 0.0) {
-    return contains(sa, X_AB * p, depth, slack, scratch.around);
-  };
+  const auto in_a = [&](const Vector3d& p, double depth, double slack) { return contains(sa, X_AB * p, depth, slack, scratch.around); };
   settle(sb, false, in_a, scratch.around, first, out);
   first = sink.contacts.size();
   out.emit(b.X, sink);

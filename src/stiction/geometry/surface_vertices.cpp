@@ -58,7 +58,7 @@ void PointContacts::vertex(const FeatureSet& f, const FeatureSet::Vertex& v) {
       add_feature(f, v, c);
     }
   }
-  if (!below_.empty() && is_inside(v.p)) add_below(f, v);
+  if (!below_.empty() && (to_surface_ <= out_.tolerance() || is_inside(v.p))) add_below(f, v);
 }
 
 /// Sorts the candidates: features within reach in front of the vertex, faces it is behind.
@@ -223,14 +223,18 @@ void surface_vertices_on_polytope(const Convex& shape, const FeatureSet& f, cons
   const Eigen::Isometry3d X = shape.X.inverse();
   for (int v : vertices) {
     const Vector3d &w = s.vertex(v), p = X * w;
-    int nearest = -1, touched = -1;  // faces least far inside: of all, and of those over the vertex with their normals in its cone
-    double outside = -std::numeric_limits<double>::infinity(), touched_at = outside;
+    // Faces least far inside: of all, and of those over the vertex with their normals in its cone, strictly or to the slack of a patch.
+    int nearest = -1, touched = -1, rested = -1;
+    double outside = -std::numeric_limits<double>::infinity(), touched_at = outside, rested_at = outside;
     for (int i = 0; i < static_cast<int>(core.faces.size()) && outside <= out.reach(); ++i) {
       const Polytope::Face& face = core.faces[i];
       const double h = face.normal.dot(p) - face.offset;
       if (h > outside) outside = h, nearest = i;
-      if (h > touched_at && in_vertex_cone(s, v, -(shape.X.linear() * face.normal), kStrict) && is_over(core, i, p))
-        touched_at = h, touched = i;
+      if (!(h > std::min(touched_at, rested_at))) continue;
+      const Vector3d n = -(shape.X.linear() * face.normal);
+      if (!in_vertex_cone(s, v, n, kCrossing) || !is_over(core, i, p)) continue;
+      if (h > rested_at) rested_at = h, rested = i;
+      if (h > touched_at && in_vertex_cone(s, v, n, kStrict)) touched_at = h, touched = i;
     }
     if (outside > out.reach()) continue;
     const auto add_face = [&](int i, double h) {
@@ -240,7 +244,10 @@ void surface_vertices_on_polytope(const Convex& shape, const FeatureSet& f, cons
     };
     if (nearest >= 0 && (outside <= 0.0 || is_over(core, nearest, p))) {
       add_face(nearest, outside);
-      if (outside <= 0.0 && touched >= 0 && touched != nearest) add_face(touched, touched_at);
+      if (!(outside <= out.tolerance())) continue;
+      if (touched >= 0 && touched != nearest) add_face(touched, touched_at);
+      // A vertex just within a side face holds the corner of the patch below.
+      if (rested >= 0 && rested != nearest && rested != touched) add_face(rested, rested_at);
       continue;
     }
     for (const auto& e : f.edges) {
