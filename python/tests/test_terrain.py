@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -35,3 +37,16 @@ def test_what_a_kind_does_not_read_is_refused():
         stiction.Terrain("swamp")
     with pytest.raises(ValueError, match="friction"):
         stiction.Terrain("flat", friction=(0.5, 0.1))
+
+
+def test_ground_that_faces_apart_is_refused_with_its_file_and_edge(tmp_path: Path) -> None:
+    path = tmp_path / "floor.obj"
+    path.write_text("v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nf 1 2 3\nf 1 4 3\n")
+    shape = stiction.Shape.mesh(str(path), convex=False)
+    world = stiction.World()
+    world.add_body("floor", shape)
+    with pytest.raises(ValueError, match=r"floor.*floor\.obj.*face to one side.*triangles 0 and 1.*\(1, 1, 0\)"):
+        stiction.Stepper(world, dt=1e-3)
+    moving = stiction.World()
+    moving.add_body("sheet", shape, mass=1.0, com=(0.0, 0.0, 0.0), inertia=np.eye(3))
+    stiction.Stepper(moving, dt=1e-3)

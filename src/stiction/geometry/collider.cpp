@@ -126,6 +126,7 @@ TriangleMesh load_mesh(const MeshFile& file) {
 
 struct Maker {
   std::string_view argument;
+  bool one_side = false;
 
   static double farthest(const std::vector<Vector3d>& vertices) {
     double most = 0.0;
@@ -192,14 +193,15 @@ struct Maker {
   Collider operator()(const ConvexMesh& s) const {
     return hull(s.faces.empty() ? hull_triangles(s.vertices, argument) : TriangleMesh{s.vertices, s.faces});
   }
-  Collider operator()(const TriangleMesh& s) const { return surface(make_surface(s, argument), farthest(s.vertices)); }
+  Collider operator()(const TriangleMesh& s) const { return surface(make_surface(s, argument, one_side), farthest(s.vertices)); }
   Collider operator()(const HeightMap& s) const {
     const double height = std::max(s.heights.cwiseAbs().maxCoeff(), std::abs(s.bottom));
     return surface(make_surface(s, argument), Vector3d(0.5 * s.size_x, 0.5 * s.size_y, height).norm());
   }
   Collider operator()(const MeshFile& s) const {
     const TriangleMesh mesh = load_mesh(s);
-    return s.convex ? hull(hull_triangles(mesh.vertices, argument)) : (*this)(mesh);
+    if (s.convex) return hull(hull_triangles(mesh.vertices, argument));
+    return surface(make_surface(mesh, fmt::format("{} ({})", argument, s.path), one_side), farthest(mesh.vertices));
   }
 };
 
@@ -251,9 +253,9 @@ std::optional<TriangleMesh> surface_of_mesh(const Shape& shape, std::string_view
   return hull->faces.empty() ? hull_triangles(hull->vertices, argument) : TriangleMesh{hull->vertices, hull->faces};
 }
 
-Collider make_collider(const Shape& shape, std::string_view argument) {
+Collider make_collider(const Shape& shape, std::string_view argument, bool one_side) {
   validate(shape, argument);
-  return std::visit(Maker{argument}, shape);
+  return std::visit(Maker{argument, one_side}, shape);
 }
 
 }  // namespace stiction

@@ -29,8 +29,8 @@ struct Collider {
   void place(const Eigen::Isometry3d& X_WB, const Eigen::Isometry3d& X_BG);
 };
 
-/// Loads and checks the shape. Throws InvalidArgument naming `argument`, FileError for a mesh file.
-Collider make_collider(const Shape& shape, std::string_view argument);
+/// Loads and checks the shape. Throws InvalidArgument naming `argument`, FileError for a mesh file. `one_side`: see make_surface.
+Collider make_collider(const Shape& shape, std::string_view argument, bool one_side = false);
 
 /// Triangles, counter-clockwise from outside, of a mesh: of a file's those in the file. Nothing for other shapes. Throws as
 /// `make_collider`.

@@ -90,7 +90,8 @@ struct CollisionScene::Impl {
     require_pose(name + ".placement", g.placement);
     require_material(name, g.friction, g.restitution);
     validate(g.patches, name + ".patches");
-    Collider& c = colliders.emplace_back(make_collider(g.shape, name));
+    // Bodies fall through ground that faces away from them; the meshes of robots' links, often wound in disorder, stay as they are.
+    Collider& c = colliders.emplace_back(make_collider(g.shape, name, fixed(static_cast<int>(i))));
     const bool only_fixed = c.kind == Kind::half_space || std::holds_alternative<HeightMap>(g.shape);
     if (only_fixed && !fixed(static_cast<int>(i))) {
       throw InvalidArgument(name, fmt::format("a fixed body for a {}", shape_name(g.shape)), fmt::format("moving body {}", g.body));

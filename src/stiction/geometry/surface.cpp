@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <map>
 #include <numbers>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,7 +36,8 @@ void join_vertices(const std::vector<Vector3d>& vertices, std::vector<Vector3d>&
   }
 }
 
-void add_triangles(const std::vector<Eigen::Vector3i>& triangles, const std::vector<int>& index, Surface& s) {
+/// Those with area, each once, whichever vertex it begins with; `given` numbers them as the mesh does.
+void add_triangles(const std::vector<Eigen::Vector3i>& triangles, const std::vector<int>& index, Surface& s, std::vector<int>& given) {
   double largest = 0.0;
   const auto twice_area = [&](const std::array<int, 3>& v) -> Vector3d {
     return (s.vertex(v[1]) - s.vertex(v[0])).cross(s.vertex(v[2]) - s.vertex(v[0]));
@@ -44,9 +47,15 @@ void add_triangles(const std::vector<Eigen::Vector3i>& triangles, const std::vec
     all.push_back({index[t[0]], index[t[1]], index[t[2]]});
     largest = std::max(largest, twice_area(all.back()).norm());
   }
-  for (const auto& v : all) {
+  std::set<std::array<int, 3>> seen;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& v = all[i];
     const Vector3d area = twice_area(v);
     if (area.norm() <= 1e-14 * largest || largest == 0.0) continue;
+    std::array<int, 3> turned = v;
+    std::rotate(turned.begin(), std::min_element(turned.begin(), turned.end()), turned.end());
+    if (!seen.insert(turned).second) continue;
+    given.push_back(static_cast<int>(i));
     Surface::Triangle& t = s.triangles.emplace_back();
     t.v = v;
     t.normal = area.normalized();
@@ -55,22 +64,38 @@ void add_triangles(const std::vector<Eigen::Vector3i>& triangles, const std::vec
   }
 }
 
+/// Joins triangles that run along an edge in opposite directions, in their order; the others end in edges of their own.
 void add_edges(Surface& s) {
-  std::map<std::pair<int, int>, int> seen;
+  std::map<std::pair<int, int>, std::deque<int>> ends;  // by direction, edges with one triangle yet
   for (int t = 0; t < static_cast<int>(s.triangles.size()); ++t) {
     auto& tri = s.triangles[t];
     for (std::size_t k = 0; k < 3; ++k) {
       const int a = tri.v[k], b = tri.v[(k + 1) % 3];
-      const auto [it, fresh] = seen.emplace(std::pair(std::min(a, b), std::max(a, b)), static_cast<int>(s.edges.size()));
-      // Where more than two triangles meet, the third and later ones end in an edge of their own.
-      if (!fresh && s.edge(it->second).right < 0) {
-        s.edges[it->second].right = t;
-        tri.edge[k] = it->second;
+      if (auto& back = ends[{b, a}]; !back.empty()) {
+        tri.edge[k] = back.front();
+        back.pop_front();
+        s.edges[tri.edge[k]].right = t;
       } else {
         tri.edge[k] = static_cast<int>(s.edges.size());
+        ends[{a, b}].push_back(tri.edge[k]);
         s.edges.push_back({a, b, t, -1});
       }
     }
+  }
+}
+
+/// Two triangles alone at an edge face the same way; one of a pair that does not is seen from behind. Where more meet nothing is known.
+void require_one_side(const Surface& s, const std::vector<int>& given, std::string_view argument) {
+  std::map<std::pair<int, int>, std::vector<int>> at;
+  for (int k = 0; k < static_cast<int>(s.edges.size()); ++k) at[std::minmax(s.edge(k).a, s.edge(k).b)].push_back(k);
+  for (const auto& [ends, edges] : at) {
+    if (edges.size() != 2 || s.edge(edges[0]).right >= 0 || s.edge(edges[1]).right >= 0) continue;
+    const Surface::Edge &one = s.edge(edges[0]), &other = s.edge(edges[1]);
+    const Vector3d &a = s.vertex(one.a), &b = s.vertex(one.b);
+    throw InvalidArgument(
+        argument, "triangles that face to one side, counter-clockwise seen from there",
+        fmt::format("triangles {} and {} (from 0), which both run from ({:.6g}, {:.6g}, {:.6g}) to ({:.6g}, {:.6g}, {:.6g})",
+                    given[one.left], given[other.left], a.x(), a.y(), a.z(), b.x(), b.y(), b.z()));
   }
 }
 
@@ -239,13 +264,16 @@ class TreeBuilder {
   std::vector<Vector3d> centers_;
 };
 
-Surface build(const std::vector<Vector3d>& vertices, const std::vector<Eigen::Vector3i>& triangles, std::string_view argument) {
+Surface build(const std::vector<Vector3d>& vertices, const std::vector<Eigen::Vector3i>& triangles, std::string_view argument,
+              bool one_side = false) {
   Surface s;
   std::vector<int> index;
   join_vertices(vertices, s.vertices, index);
-  add_triangles(triangles, index, s);
+  std::vector<int> given;
+  add_triangles(triangles, index, s, given);
   if (s.triangles.empty()) throw InvalidArgument(argument, "at least one triangle with area", "none");
   add_edges(s);
+  if (one_side) require_one_side(s, given, argument);
   orient(s);
   mark_edges(s);
   mark_patches(s);
@@ -331,7 +359,9 @@ void Surface::query(const Vector3d& lower, const Vector3d& upper, std::vector<in
   std::sort(found.begin(), found.end());
 }
 
-Surface make_surface(const TriangleMesh& mesh, std::string_view argument) { return build(mesh.vertices, mesh.triangles, argument); }
+Surface make_surface(const TriangleMesh& mesh, std::string_view argument, bool one_side) {
+  return build(mesh.vertices, mesh.triangles, argument, one_side);
+}
 
 Surface make_surface(const HeightMap& map, std::string_view argument) {
   const int rows = static_cast<int>(map.heights.rows()), cols = static_cast<int>(map.heights.cols());

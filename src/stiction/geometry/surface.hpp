@@ -70,9 +70,9 @@ struct Surface {
   void query(const Eigen::Vector3d& lower, const Eigen::Vector3d& upper, std::vector<int>& found) const;
 };
 
-/// Triangles without area are dropped, equal vertices joined; a closed mesh that is inside out is turned. Throws InvalidArgument naming
-/// `argument` when no triangle is left.
-Surface make_surface(const TriangleMesh& mesh, std::string_view argument);
+/// Triangles without area and repeated ones are dropped, equal vertices joined; a closed mesh that is inside out is turned. Throws
+/// InvalidArgument naming `argument` when no triangle is left and, if asked for `one_side`, where two with a common edge do not face to it.
+Surface make_surface(const TriangleMesh& mesh, std::string_view argument, bool one_side = false);
 /// Top, side walls and floor of the solid below the samples; top only where `bottom` touches them.
 Surface make_surface(const HeightMap& map, std::string_view argument);
 

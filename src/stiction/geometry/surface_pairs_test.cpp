@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "stiction/base/errors.hpp"
 #include "stiction/geometry/pair_fixture.hpp"
 #include "stiction/geometry/surface.hpp"
 
@@ -50,6 +51,50 @@ TEST(Surface, InsideOutMeshesAreTurned) {
   for (auto& t : m.triangles) std::swap(t[1], t[2]);
   const Surface s = make_surface(m, "mesh");
   for (const auto& t : s.triangles) EXPECT_GT(t.normal.dot(s.vertex(t.v[0])), 0.0);
+}
+
+TEST(Surface, RepeatedTrianglesCountOnce) {
+  const TriangleMesh box = mesh_box({1, 1, 1}, 2);
+  TriangleMesh repeated = box;
+  for (std::size_t i = 0; i < box.triangles.size(); i += 3) {
+    const auto& t = box.triangles[i];
+    repeated.triangles.emplace_back(t[1], t[2], t[0]);
+    repeated.triangles.push_back(t);
+  }
+  const Surface expected = make_surface(box, "mesh"), s = make_surface(repeated, "mesh");
+  EXPECT_EQ(s.triangles.size(), expected.triangles.size());
+  EXPECT_EQ(s.edges.size(), expected.edges.size());
+  EXPECT_EQ(s.convex_vertices, expected.convex_vertices);
+  EXPECT_FALSE(s.open);
+}
+
+/// One triangle wound against its neighbours, in an open mesh and in a closed one.
+TEST(Surface, TrianglesThatFaceApartAreRefused) {
+  const TriangleMesh sheet{{{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}}, {{0, 1, 2}, {0, 3, 2}}};
+  TriangleMesh box = mesh_box({1, 1, 1});
+  std::swap(box.triangles[5][0], box.triangles[5][1]);
+  const auto refusal = [](const TriangleMesh& m) -> std::string {
+    try {
+      make_surface(m, "floor", true);
+    } catch (const InvalidArgument& e) {
+      return e.what();
+    }
+    return "";
+  };
+  const std::string said = refusal(sheet);
+  for (const char* part : {"floor", "triangles 0 and 1", "(1, 1, 0)", "(-1, -1, 0)"}) EXPECT_NE(said.find(part), std::string::npos) << said;
+  EXPECT_NE(refusal(box), "");
+}
+
+/// Two boxes with an edge in common: four triangles meet there, each box keeps its own.
+TEST(Surface, BoxesThatShareAnEdgeStayTwo) {
+  TriangleMesh two = mesh_box({1, 1, 1});
+  const TriangleMesh other = two;
+  for (const auto& v : other.vertices) two.vertices.emplace_back(v + Vector3d(2, 2, 0));
+  for (const auto& t : other.triangles) two.triangles.emplace_back(t + Eigen::Vector3i::Constant(static_cast<int>(other.vertices.size())));
+  const Surface s = make_surface(two, "mesh");
+  EXPECT_FALSE(s.open);
+  for (const auto& e : s.edges) EXPECT_TRUE(e.right >= 0);
 }
 
 TEST(Surface, QueryFindsWhatBruteForceFinds) {
