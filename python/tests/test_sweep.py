@@ -353,7 +353,9 @@ if __name__ == "__main__":
     done = subprocess.run(
         [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
     )
-    assert done.stderr == "kill at {'x': 1}: 4 workers died one after the other while they had this point\n"
+    # Beside it Dask says what it lost.
+    said = "kill at {'x': 1}: 4 workers died one after the other while they had this point"
+    assert said in done.stderr.splitlines()
     assert done.returncode == 1
 
 
