@@ -291,8 +291,11 @@ void EventDriven::project(const EventSetting& setting, double recovery, PhasePoi
   if (holding_.cols() == 0) return;
   if (gaps_.cwiseAbs().maxCoeff() > kRounding) {
     least_change(gaps_);
+    const double before = potential_energy(setting.world, level_.data());
     integrate(setting.world, x.q, solution_, 1.0, x.q);
-    if (!evaluate(setting, x.q, x.v, end_)) return;
+    const bool found = evaluate(setting, x.q, x.v, end_);
+    lifted_ += potential_energy(setting.world, level_.data()) - before;
+    if (!found) return;
     level_.holding_rows(setting, x.q, x.v, recovery, holding_, speeds_, gaps_);
     if (holding_.cols() == 0) return;
   }
@@ -309,7 +312,7 @@ double EventDriven::advance(const EventSetting& setting, double time, double h, 
   row_impulses_.clear();
   equality_impulses_.setZero(count_equality_rows(setting.world));
   level_.tally = impacts_.tally = {};
-  deepest_ = 0.0;
+  deepest_ = lifted_ = 0.0;
   level_.cold = true;  // a step depends on its state alone
   known_ = failed_ = false;
   double left = h;

@@ -39,6 +39,8 @@ class EventDriven {
   int solves() const { return level_.tally.solves + impacts_.tally.solves; }
   int iterations() const { return level_.tally.iterations + impacts_.tally.iterations; }
   double deepest() const { return deepest_; }
+  /// J, potential energy that bringing positions back to gap zero added, joints' springs included.
+  double lifted() const { return lifted_; }
 
   /// Adds those of a solved step at velocity level to the impulses of the step.
   void note(std::span<const ContactPoint> contacts, const ContactProblem& problem, const Solution& solution);
@@ -120,7 +122,7 @@ class EventDriven {
   int pieces_ = 0;
   bool known_ = false;   ///< accelerations of this step
   bool failed_ = false;  ///< a solve of this step missed the tolerance, or its shortest piece is not resolved
-  double deepest_ = 0.0;
+  double deepest_ = 0.0, lifted_ = 0.0;
   std::vector<ContactImpulse> contact_impulses_;
   std::vector<RowImpulse> row_impulses_;
   GrowVector equality_impulses_, speeds_, gaps_, solution_, scratch_;

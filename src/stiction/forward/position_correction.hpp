@@ -33,7 +33,8 @@ struct CorrectionReport {
   double residual = 0.0;  ///< worst scaled residual
   double deepest = 0.0;   ///< m, of the contacts that take part
   double farthest = 0.0;  ///< m, bound on how far any point of a body was moved, <= deepest
-  double lifted = 0.0;    ///< J, potential energy of gravity that moving the bodies added, to first order in the shift
+  double lifted = 0.0;    ///< J, potential energy of gravity that moving the bodies added, to first order in the shift; under
+                          ///< event_driven all of it, and that of joints' springs
 };
 
 /// What moves: a world at the state of its data, q (nq) that of the problem, the reduction of the step's problem, and per body the distance

@@ -379,6 +379,7 @@ bool Stepper::take_events(const Torques& tau, State& state, StepReport& report) 
   report.iterations = events_->iterations();
   report.sub_steps = events_->pieces();
   report.deepest_penetration = events_->deepest();
+  report.correction.lifted = events_->lifted();
   report.without_events = left;
   clock.end(Stage::solve);
   if (left > 0.0) {
