@@ -2,33 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/forward/step.hpp"
+#include "stiction/forward/step_testing.hpp"
 
 namespace stiction::compliant_step_test {
 namespace {
 
 using Eigen::Vector3d;
 using Eigen::VectorXd;
-
-constexpr double kMass = 2.0, kG = 9.81;
-
-/// Box of half height 0.05 (or a ball of that radius) at rest over a half space, gravity turned by `slope` about y.
-World on_slope(const Shape& shape, double height, double slope, double mu) {
-  WorldBuilder builder;
-  builder.set_gravity(kG * Vector3d(std::sin(slope), 0.0, -std::cos(slope)));
-  StaticBody ground;
-  ground.name = "ground";
-  ground.shapes.push_back({HalfSpace{}, Eigen::Isometry3d::Identity(), mu});
-  builder.add_static_body(ground);
-  FreeBody body;
-  body.name = "body";
-  body.mass = kMass;
-  body.shapes.push_back({shape, Eigen::Isometry3d::Identity(), mu});
-  body.inertia = solid_inertia(shape, kMass);
-  body.pose.translation().z() = height;
-  builder.add_free_body(body);
-  return builder.build();
-}
+using step_testing::kG, step_testing::kMass, step_testing::on_slope;
 
 ContactMaterial rubber() {
   ContactMaterial m;

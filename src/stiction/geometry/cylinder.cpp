@@ -9,7 +9,7 @@ using Eigen::Vector3d;
 
 namespace {
 
-// Of 60 discs that roll without slip no one then meets two points at once for long; a patch's corner moves by this part of the radius.
+// Of 60 discs that roll without slip none then touches by two points at once for long; a patch's corner moves by this part of the radius.
 constexpr double kBeside = 3e-3;  // rad
 constexpr double kAsLow = 1e-7;   // of the radius
 
@@ -33,8 +33,8 @@ int cap_corners(const Convex& cylinder, double side, const Vector3d& d, std::arr
     const double at = i * step;
     // The lowest point takes the place of a fixed one beside it that is as low: two that may not slip would keep the disc from turning.
     const double apart = std::abs(std::remainder(angle - at, 2.0 * std::numbers::pi));
-    const bool meets = apart < kBeside && 0.5 * rho * apart * apart < kAsLow;
-    if (!tilted || !meets) corners[count++] = {cylinder.X * Vector3d(r * std::cos(at), r * std::sin(at), z), lowest_name(side) + 1 + i};
+    const bool meets = tilted && apart < kBeside && 0.5 * rho * apart * apart < kAsLow;
+    if (!meets) corners[count++] = {cylinder.X * Vector3d(r * std::cos(at), r * std::sin(at), z), lowest_name(side) + 1 + i};
     if (angle >= at && angle < at + step) lowest();
   }
   return count;
