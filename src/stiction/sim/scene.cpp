@@ -152,6 +152,8 @@ class SceneReader {
     const ContactMaterial own = material_of(t, scene_.options.assemble.material.value_or(ContactMaterial{}));
     if (parameters) pair.material = own;
     t.finish();
+    if (!pair.mu && !pair.restitution && !pair.law && !parameters && !t.has("collide"))
+      t.fail("friction", "missing, and no restitution, law, collide or parameter of the material either");
     scene_.options.assemble.pairs.push_back(pair);
   }
 

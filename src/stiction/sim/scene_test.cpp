@@ -149,6 +149,7 @@ TEST(ScenePairs, ErrorsNameTheKey) {
   expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\nstiffness = -1.0\n", "stiffness");
   expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\ncollide = false\nfriction = 1.0\n", "friction");
   expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\ncollide = \"no\"\n", "collide");
+  expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\n", "pair[0].friction: missing, and no restitution, law");
 }
 
 TEST(SceneErrors, NameTheTableAndItsLine) {
