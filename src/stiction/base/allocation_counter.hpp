@@ -9,7 +9,7 @@ namespace stiction {
 
 /// Allocations made by this thread since it started.
 std::size_t allocation_count();
-/// True when the counting operator new is linked in; assert it first, or the test cannot fail.
+/// True when the counting malloc is linked in; assert it first, or the test cannot fail.
 bool allocations_are_counted();
 
 }  // namespace stiction

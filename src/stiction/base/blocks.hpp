@@ -76,7 +76,7 @@ class BlockRows {
   int col_offset(int k) const { return col_offsets_[k]; }
   std::span<const int> block_sizes() const { return block_sizes_; }
 
-  /// Entries of group g are [entry_begin(g), entry_begin(g + 1)).
+  /// Entries of group g are [entry_begin(g), entry_end(g)).
   int entry_begin(int g) const { return group_begin_[g]; }
   int entry_end(int g) const { return group_begin_[static_cast<std::size_t>(g) + 1]; }
   int entry_block(int e) const { return entries_[e].block; }

@@ -10,10 +10,9 @@
 //   objectives    kinetic        the QP of the paper (law max_dissipation)
 //                 anitescu       the convex relaxation whose inverse is exact (law anitescu)
 //   set-ups       2014, 2015     the two published ones; no single published file carries every parameter that the paper names
-//                 paper          what the text says: errors fed back into the desired accelerations (section 6.2; gains of 2015),
-//                 look-ahead
-//                                of 2014, the simulator's own contacts ("identical data", section 6.4), no word of torque limits
-//                 ours
+//                 paper          what the text says: errors fed back into the desired accelerations (section 6.2; gains of 2015), look-
+//                                ahead of 2014, the simulator's own contacts ("identical data", section 6.4), no word of torque limits
+//                 ours           gains that damp a touchdown, look-ahead of one step, torque limits of 4 N m, no stabiliser
 // 2015 falls with most controllers on rough ground: no torque limit acts, feet wedge there (docs/laws.md), and 5e4 1/s² with 100 1/s
 // damps a touchdown to 0.22 of critical. Its published gains are 1e4 to 1e5 1/s², 5e4 on slippery ground. On rough ground both kinetic
 // QPs walk with 1e4, the LCPs and id-qp-inf with 4 N m.

@@ -15,9 +15,10 @@ using ConstVector = Eigen::Ref<const Eigen::VectorXd>;
 constexpr double kSoftness = 1e-3;   // σ: a foot whose tangents are ten times as light as its normal loses a hundredth of its share
 constexpr double kOutOfReach = 2.0;  // in deepest penetrations: no shift closes a gap wider than this, as each side moves by one at most
 
+constexpr double kReached = 1e-6;  // rad or m, from which a limit has a row that the shift keeps
+
 // Opening a contact may move some point this many times as far as it opens. Beyond, its lever is no way out: a thigh that lies in its
 // hull beside the hip turns and turns, and stays where it is.
-constexpr double kReached = 1e-6;  // rad or m, from which a limit has a row that the shift keeps
 constexpr double kLongestLever = 10.0;
 constexpr double kPlainShare = 0.1;  // of the normal in the mean of a contact's three rows, above which its lever is not looked at
 

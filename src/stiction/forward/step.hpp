@@ -112,7 +112,7 @@ class Stepper {
   /// from, so that it depends on its arguments alone.
   void reset();
   const StepOptions& options() const { return options_; }
-  /// Keeps dt, law, solver and scheme of later steps.
+  /// Options of later steps, until they are set again.
   void set_options(const StepOptions& options);
   /// Drives of later steps, until they are set again. Throws InvalidArgument.
   void set_drives(const Drives& drives);

@@ -9,7 +9,8 @@
 // z proves the request infeasible when the right side is below D. Complementarity and maximal dissipation are left out: a request may
 // be possible by these demands and still not under the law; then no z exists. laws/infeasibility.hpp proves the narrower case that no
 // motion at all meets the demands on velocities, whatever the torques. Under moreau the demands are those of its closed contacts, with
-// c = ε_N u_N⁻. Contacts that give way (todorov, sap, the compliant laws) demand nothing and are not covered.
+// c = ε_N u_N⁻. Laws whose contacts give way along the normal (sap, todorov with regularization, the compliant laws) demand nothing and are
+// not covered.
 #pragma once
 
 #include <span>
@@ -35,10 +36,10 @@ struct RequestProof {
   void clear();
 };
 
-/// True when z proves the request infeasible under the demands and cones of `law` (frictionless, no_slip, viscous, coulomb_pyramid by
-/// Stewart and Trinkle, coulomb_cone, moreau, anitescu, max_dissipation; false for others), beyond rounding: what is left of impulses
-/// without bound would have to be ten thousand times larger than those of the step. Computed from the problem alone; false on sizes of z
-/// that do not fit. tau_max empty: unlimited. Throws InvalidArgument on the request.
+/// True when z proves the request infeasible under the demands and cones of `law`, which must be one without compliance along the normal
+/// (false for others), beyond rounding: what is left of impulses without bound would have to be ten thousand times larger than those of
+/// the step. Computed from the problem alone; false on sizes of z that do not fit. tau_max empty: unlimited. Throws InvalidArgument on the
+/// request.
 bool certifies_infeasibility(const ProblemView& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
                              std::span<const double> tau_max, const LawModel& law, const RequestProof& z);
 

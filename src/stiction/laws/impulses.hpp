@@ -13,7 +13,7 @@ struct Impulses {
   GrowVector lambda;  ///< 3n, N S T per contact (N s)
   GrowVector beta;    ///< bounded rows (N s)
   GrowVector motion;  ///< r, y of the solution where the solver knows it better than R λ + Bᵀ β, whose terms may cancel; else empty
-  GrowVector multipliers;  ///< max_dissipation: n multipliers ν of u_N + c >= 0; empty otherwise
+  GrowVector multipliers;  ///< max_dissipation: n + m multipliers, of u_N + c >= 0 and of the rows; empty otherwise
   GrowVector ray;          ///< 3n when Lemke ended on a ray: its direction in impulses; or a Farkas vector of the contacts; else empty
   Status status = Status::numerical_error;
   int iterations = 0;

@@ -1,7 +1,7 @@
 // The convex laws that give way, K ∋ λ ⊥ u + R λ + c ∈ K* with the disc:
 //
-//   todorov   R = material.regularization; c of the scheme, or φ/(h + T) of a penetration (T = material.time_constant > 0): φ shrinks by
-//             T/(h + T) a step, the implicit Euler step of exponential decay [T-UA; Todorov 2014]
+//   todorov   R = material.regularization; c of the scheme, or φ/(h + T) of a penetration (T = material.time_constant > 0): φ shrinks to
+//             T/(h + T) of itself a step, the implicit Euler step of exponential decay [T-UA; Todorov 2014]
 //   sap       R_N = 1/(h k (h + τ)), c_N = φ/(h + τ), R_T = material.regularization, or 1e-3 w where that is 0
 //             [Castro, Permenter, Han 2022, Eqs. 18-22]: with λ_N > 0 exactly h k (-φ - (h + τ) u_N), a spring k = material.stiffness and
 //             Rayleigh damping τ k, τ = material.dissipation_time, both at the end of the step. Restitution plays no part. w is the

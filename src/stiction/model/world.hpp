@@ -1,4 +1,4 @@
-// A world: robots (one Pinocchio model each), free rigid bodies and static bodies in one state, block by block.
+// A world: robots (a tree of joints each), free rigid bodies and static bodies in one state, block by block.
 //
 //   q = (q_1, ..., q_K), v = (v_1, ..., v_K)     block k is a robot, a part of one that is cut, or a free body; M(q) = diag(M_1, ..., M_K)
 //

@@ -1,4 +1,4 @@
-// Residuals of a returned point, computed once, outside every solver [third idea of the design].
+// Residuals of a returned point, computed once, outside every solver.
 //
 // Each residual is raw in its own unit and scaled by the problem's own velocity and impulse, so that 1e-9 means the same for a
 // beetle and a bridge. The scales are sizes of the problem, a limit that the answer reaches included, and never of the answer: a huge one

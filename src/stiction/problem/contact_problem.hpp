@@ -48,7 +48,7 @@ struct ProblemView;
 struct ContactProblem {
   double dt = 0.0;                        ///< step length h (s), > 0
   BlockDiagonal M;                        ///< nv x nv inertia, symmetric positive definite blocks (kg, kg m, kg m²)
-  GrowVector v;                           ///< nv, velocity before the step
+  GrowVector v;                           ///< nv, velocity before the step (m/s, rad/s)
   GrowVector impulse;                     ///< nv, known generalised impulse p of the step (N s): gravity, bias, applied torques
   BlockRows J;                            ///< 3n x nv contact Jacobian, rows N S T per contact; column blocks as M's
   GrowVector mu;                          ///< n, friction coefficients, >= 0, infinity allowed
@@ -57,9 +57,9 @@ struct ContactProblem {
   std::vector<Law> laws;                  ///< n, each contact's own law; empty: all follow the law of SolveOptions
   std::vector<ContactMaterial> material;  ///< n, parameters of the laws that have any; empty: all default
   std::vector<int> prescribed;            ///< velocity coordinates that must reach v_prescribed (inverse dynamics)
-  GrowVector v_prescribed;                ///< one per entry of prescribed
+  GrowVector v_prescribed;                ///< one per entry of prescribed (m/s, rad/s)
   BlockRows J_b;                          ///< m x nv further bilateral and bounded rows; column blocks as M's
-  GrowVector b;                           ///< m, target velocities
+  GrowVector b;                           ///< m, target velocities (m/s, rad/s)
   GrowVector lo, hi;                      ///< m, bounds of the rows' impulses (N s); (-inf, inf) is bilateral
   GrowVector row_compliance;              ///< m, R >= 0 ((m/s)/(N s)), 0 where a bound is infinite; empty: all zero
   std::vector<RowKind> row_kinds;         ///< m; empty: as the bounds suggest, see row_kind
@@ -115,8 +115,8 @@ bool is_two_sided(const ProblemView& problem, int j);
 /// Kind of row j. Without row_kinds: equality when both bounds are infinite, limit when one is, motor when none is.
 RowKind row_kind(const ProblemView& problem, int j);
 
-/// A problem from dense data; empty `restitution`, `gap`, `impulse` mean zero. Validates; throws InvalidArgument.
-/// M nv x nv, v nv, J 3n x nv, mu n, J_b m x nv, b, lo, hi m.
+/// A problem from dense data: M nv x nv, v nv, J 3n x nv, mu n, dt (s); restitution, gap and impulse zero, no further rows. Validates;
+/// throws InvalidArgument.
 ContactProblem make_contact_problem(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::Ref<const Eigen::VectorXd>& v,
                                     const Eigen::Ref<const Eigen::MatrixXd>& J, const Eigen::Ref<const Eigen::VectorXd>& mu, double dt);
 

@@ -5,8 +5,8 @@
 //   w  = B_t y + w_free                            m velocities of the bounded rows, minus their targets
 // with Z an orthonormal basis of the null space of J_B L⁻ᵀ, J_B the bilateral rows (those with infinite bounds), over the coordinates that
 // are not prescribed. For inverse dynamics of
-// a floating base r = 6 whatever the number of contacts; for K free bodies R_t is block-sparse with r = 6 K. Nothing here is
-// ever 3n x 3n. Bilateral rows are factored by fronts (base/null_space.hpp) in the coordinates that M's blocks whiten, so a robot cut at
+// a floating base r = 6 whatever the number of contacts; for K free bodies R_t is block-sparse with r = 6 K. Nothing that `reduce` gives
+// is 3n x 3n. Bilateral rows are factored by fronts (base/null_space.hpp) in the coordinates that M's blocks whiten, so a robot cut at
 // its joints costs what its links do. Cost of `reduce`: Σ_k n_k³/6 over the blocks of M, plus the fronts, plus contacts times r; memory
 // of the workspace is reused.
 #pragma once
@@ -34,8 +34,8 @@ struct ReducedProblem {
   std::vector<Law> laws;     ///< n or empty, as in ContactProblem
   std::vector<ContactMaterial> material;  ///< n or empty, as in ContactProblem
   BlockRows Bt;                           ///< m x r, bounded rows; one with compliance R has √R in a column of its own
-  GrowVector w_free;                      ///< m, their velocity error J_b v - b without impulses
-  GrowVector lo, hi;                      ///< m, bounds of their impulses
+  GrowVector w_free;                      ///< m, their velocity error J_b v - b without impulses (m/s, rad/s)
+  GrowVector lo, hi;                      ///< m, bounds of their impulses (N s, N m s)
   std::vector<std::uint64_t> ids;         ///< n or empty, as in ContactProblem
   std::vector<std::uint64_t> row_ids;     ///< m or empty, as in ContactProblem
   BlockRows delassus;  ///< W itself, defect included, as blocks of 3 x 3, of a problem read as a large sparse W; no groups otherwise

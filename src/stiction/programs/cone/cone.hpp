@@ -13,7 +13,7 @@
 // λ_N >= 0, λ_T free, or λ_N = 0 and λ_T against the slip, which is what becomes of sliding; the natural map is the least of the three
 // residuals. `relaxed`: u_T = 0 at any load. The path follows a wide cone, Newton's method takes it from there.
 // A problem with a defect D (W - R_t R_tᵀ) has u + D λ in every residual; directions leave D out, which is below 1e-3 of W.
-// Cost per iteration: n r² + r³ with one block of columns, block-sparse LU with several. No 3n x 3n matrix is formed.
+// Cost per iteration: n r² + r³ with one block of columns, block-sparse LU with several. Of few contacts the 3n x 3n of G is formed.
 #pragma once
 
 #include <memory>

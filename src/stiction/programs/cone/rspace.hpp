@@ -9,7 +9,7 @@
 // So it does for (λ, β), with W = (R_t, B_t)(R_t, B_t)ᵀ dense, for a single block of columns that are more than the rows: a legged robot
 // on its feet, some of its joints at their limits.
 // One block of columns is dense; several are factored by BlockLu over the graph of bodies. 6-column blocks run on fixed-size code.
-// Cost of `assemble`: 36 r flops per contact and block of 6; memory and the symbolic factorisation are kept between calls.
+// Cost of `factor`: 36 r flops per contact and block of 6; memory and the symbolic factorisation are kept between calls.
 #pragma once
 
 #include <vector>

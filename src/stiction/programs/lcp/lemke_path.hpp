@@ -8,7 +8,7 @@
 // A pivot appends, replaces or deletes a row and a column of S; P follows by a rank-one update. The direction is refined
 // once where S says that P has lost accuracy: a pivot that is only rounding would send the path in circles. Cost per pivot: 2 m² for P
 // and m n for the direction of w, which reads only the columns of M in the basis; m is the number of positive z, for
-// contact problems far below n. Nothing of size n² is written.
+// contact problems far below n.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
 // Principal pivoting of Dantzig's kind for mixed complementarity with bounds (mlcp.hpp), one row after the other.
 //
-//   C      rows held at w = 0 strictly inside their bounds, generators independent: R_Cᵀ = Q T (lcp/row_basis.hpp), at most rank R
+//   C      rows held at w = 0 strictly inside their bounds, generators independent: R_Cᵀ = Q T (base/row_basis.hpp), at most rank R
 //   idle   inside with w = 0, but the generator depends on C          others: at lo with w >= 0, at hi with w <= 0
 // drive row i: x_i moves toward w_i = 0, x_C with it so that w_C stays:  Δx_C = -T⁻¹Qᵀa_i Δx_i,  Δy = (I - Q Qᵀ) a_i Δx_i,  Δw = R Δy;
 // stops at w_i = 0 (i joins C), at a bound of x_i, when x_k of C reaches a bound (k leaves) or w_k of a finished row falls to zero (k
