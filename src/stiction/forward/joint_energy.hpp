@@ -1,26 +1,25 @@
-// What a scheme of one evaluation gives to trees by itself, momenta in flight and energy of joints that turn fast, taken back within the
-// step.
+// Semi-implicit Euler and Moreau's midpoint evaluate M and C(q, v) v at one configuration, `at`, while v⁺ moves the posture on. What that
+// gives to trees of joints by itself, momenta in flight and energy of joints that turn fast, is taken back within the step.
 //
-// Semi-implicit Euler and Moreau's midpoint hold M and C(q, v) v of one configuration, `at`, over the step, while v⁺ moves the posture on.
-// A tree in flight has momenta A(q⁺) v⁺ then that differ from those which weight and torques on the root leave it, by about
-//   h (Ȧ(v⁺) - Ȧ(v)) v⁺       of chains with a light base at 50 rad/s 0.1 m/s in a step of 1 ms, step after step
-// and energy with them, most of what it gains. So its root takes up the difference: the rigid motion of the whole tree, at q⁺, by which
-// they are what they have to be; six equations, exact, and joints keep their velocities. The angular one keeps its length, and is turned as
-// that of the tree with its joints locked would be, by the rule of free bodies, which keeps energy by a direction of first order. What
-// contacts that bear, or loops, hold to something else is left alone, for their laws hold at v⁺; so is a root with drag or armature.
+//   momenta of a tree in flight, f its weight and the torques on its root:   A(q⁺) v⁺ = A(q) v + h f
+//   energy that the scheme adds, w = (v + v⁺)/2:                             e = T(q⁺, v⁺) - T(q, v) - (T_at(v⁺) - T_at(v)) - h w·C v
 //
-// Joints gain, beyond the work of forces, contacts and limits and with what that motion adds,
-//   e = T(q⁺, v⁺) - T(q, v) - (T_at(v⁺) - T_at(v)) - h w·C v,   w = (v + v⁺)/2       zero for exact motion, for vᵀ(Ṁ - 2 C) v = 0
-// of either sign and of the order of φ² T, φ the angle by which the root, if it is free, and the joints on the way to a leaf turn within
-// the step, summed. A step with which the scheme would have given a tree more than a twentieth of T, all steps before counted, has its
-// joints braked by an impulse along w_j, in the inertia that they feel, whose work is -e: inside a tree, so that it changes neither its
-// momentum nor its angular momentum. Some more is taken back than the step gave, lest every step after it be solved again, as far as that
-// is a small part of what the joints carry; what they carry too little to give back stays owed. What was given or lost in excess of a
-// twentieth of what T is by now is forgotten: it went into heat, or stays lost; and of a tree at work, as much of it as its work takes of T
-// in a step: where motors and contacts take twenty times what the scheme gives, no joint is braked. e is that of v⁺, so the step is solved
-// again until the two agree, and halved where that leads nowhere or would turn the joints about. A tree that nothing bears and that has no
-// motors at work is counted in every step, however slow: over a minute gains of 1e-5 double T. Another one, from φ = kFast on: below, its
-// steps are the scheme's to the bit.
+// Momenta miss by about h (Ȧ(v⁺) - Ȧ(v)) v⁺: chains with a light base at 50 rad/s by 0.1 m/s in a step of 1 ms, step after step, and energy
+// with them, most of what it gains. So the root takes up the difference: the rigid motion of the whole tree at q⁺ by which the first
+// equation holds; six equations, exact, and joints keep their velocities. The angular momentum keeps its length, and is turned as that of
+// the tree with its joints locked would be, by the rule of free bodies, which keeps energy by a direction of first order. What contacts
+// that bear, or loops, hold to something else is left alone, for their laws hold at v⁺; so is a root with drag or armature.
+//
+// e, to which that motion counts, is zero for exact motion, for vᵀ(Ṁ - 2 C) v = 0; else it is of either sign and of the order of φ² T, φ
+// the angle by which the root, if it is free, and the joints on the way to a leaf turn within the step, summed. A step with which the
+// scheme would have given a tree more than a twentieth of T, all steps before counted, has its joints braked by an impulse along w_j, in
+// the inertia that they feel, whose work is -e: inside a tree, so that it changes neither momentum nor angular momentum. Some more is taken
+// back than the step gave, lest every step after it be solved again, as far as that is a small part of what the joints carry; what they
+// carry too little to give back stays owed. What was given or lost in excess of a twentieth of what T is by now is forgotten: it went into
+// heat, or stays lost; and of a tree at work, as much of it as its work takes of T in a step: where motors and contacts take twenty times
+// what the scheme gives, no joint is braked. e is that of v⁺, so the step is solved again until the two agree, and halved where that leads
+// nowhere or would turn the joints about. A tree that nothing bears and that has no motors at work is counted in every step, however slow:
+// over a minute gains of 1e-5 double T. Another one, from φ = kFast on: below, its steps are the scheme's to the bit.
 #pragma once
 
 #include <span>
