@@ -15,10 +15,11 @@ using Eigen::VectorXd;
 const Body& body_of(const World& world, int body) { return world.bodies()[body]; }
 const Joint& joint_of(const World& world, int joint) { return world.joints()[joint]; }
 
-/// -e/h. What is more than the drift of a step, h times `curvature` >= |J̇ v|, was open before and closes at kClosing.
+/// -e/h. What is more than the drift of a step, h times `curvature` >= |J̇ v|, was open before and closes at kClosing: no faster where
+/// bodies turn fast, for the bound grows with the square of the velocities, and they with it.
 Vector3d correction(const Vector3d& e, double curvature, double h) {
-  const double wanted = e.norm() / h, most = kClosing + h * curvature;
-  return -e / h * (wanted > most ? most / wanted : 1.0);
+  const double wanted = e.norm() / h;
+  return -e / h * (wanted > kClosing + h * curvature ? kClosing / wanted : 1.0);
 }
 
 Eigen::RowVectorXd::MapType entry(ContactProblem& p, int block) {

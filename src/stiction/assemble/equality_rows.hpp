@@ -1,6 +1,6 @@
 // Bilateral rows of what a file demands beyond its tree (closed loops, welds, coupled joints): J_B v⁺ = b, impulses without bounds.
 //
-//   connect  J = J_A(p_A) - J_B(p_B), e = p_A - p_B                              3 rows, world axes
+//   connect  J = J_A(p) - J_B(p), p = (p_A + p_B)/2, e = p_A - p_B                3 rows, world axes; ė = J v + (ω_A + ω_B)/2 x e
 //   weld     the same and ω_A - ω_B, e_R = log(R_A R_Bᵀ)                          6 rows
 //   hinge    those of connect and what of ω_A - ω_B is across the axis             5 rows, the joint that a robot is cut at [G14]
 //   slide    those of weld but the motion along the axis                           5 rows
