@@ -105,8 +105,7 @@ bool is_promised(const NamedResidual& row, const Promises& p) {
   if (is(&Certificate::cone)) return any([&](const ContactTerms& t) { return !t.is_half_space(); });
   if (is(&Certificate::normal_complementarity)) return !function && !energy && any([&](const ContactTerms& t) { return !is_dual(t); });
   if (is(&Certificate::relaxation)) return !function && !energy && any(is_dual);
-  if (is(&Certificate::dissipation))
-    return any([&](const ContactTerms& t) { return (t.coulomb && t.mu > 0.0) || (t.is_half_space() && t.tangential_compliance == 0.0); });
+  if (is(&Certificate::dissipation)) return any([](const ContactTerms& t) { return t.coulomb && t.mu > 0.0; });
   return true;
 }
 

@@ -40,16 +40,16 @@ struct Certificate {
   Residual cone;                    ///< N s: distance of λ_T outside the section μ λ_N
   Residual dissipation;             ///< J: gap to maximal dissipation over the cone section, >= 0
   double dissipation_angle = 0.0;   ///< rad: largest angle between friction and -slip at sliding contacts; polygon: up to π/k by its shape
-  Residual relaxation;              ///< m/s: distance of u + c e_N outside the dual cone, and J: λ·(u + c e_N)  (relaxed laws)
-  Residual constitutive;            ///< N s: |λ - f(u)| of laws that give the impulse as a function of the motion (viscous, compliant)
-  Residual natural_map;             ///< m/s: |λ - P_K(λ - ρ ũ)|_inf / ρ of the law's inclusion, and of the bounded rows
-  Residual energy_balance;          ///< J: |kinetic change - sum of all works|, an identity of a point that keeps the momentum balance
-  Residual rounding;                ///< N s: last digit of the largest impulse, which hides whatever is smaller
-  EnergyBalance energy;             ///< J, its terms
-  double energy_change = 0.0;       ///< J: work of the contacts, energy.contacts; <= 0 when the law dissipates
-  bool finite = true;               ///< no NaN, no infinity anywhere in the point
-  double velocity_scale = 0.0;      ///< m/s, of the problem: what residuals are scaled by
-  double impulse_scale = 0.0;       ///< N s, of the problem
+  Residual relaxation;          ///< m/s: distance of ũ = u + c e_N outside the dual cone; |λ·ũ| over the impulse scale  (relaxed laws)
+  Residual constitutive;        ///< N s: |λ - f(u)| of laws that give the impulse as a function of the motion (viscous, compliant)
+  Residual natural_map;         ///< m/s: |λ - P_K(λ - ρ ũ)|_inf / ρ of the law's inclusion, and of the bounded rows
+  Residual energy_balance;      ///< J: |kinetic change - sum of all works|, an identity of a point that keeps the momentum balance
+  Residual rounding;            ///< N s: last digit of the largest impulse, which hides whatever is smaller
+  EnergyBalance energy;         ///< J, its terms
+  double energy_change = 0.0;   ///< J: work of the contacts, energy.contacts; <= 0 when the law dissipates
+  bool finite = true;           ///< no NaN, no infinity anywhere in the point
+  double velocity_scale = 0.0;  ///< m/s, of the problem: what residuals are scaled by
+  double impulse_scale = 0.0;   ///< N s, of the problem
 
   /// Largest scaled residual; infinity when not finite.
   double worst() const;

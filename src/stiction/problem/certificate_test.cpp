@@ -63,6 +63,21 @@ TEST(NaturalMap, RelaxedPolygonAndDisc) {
   }
 }
 
+TEST(Units, SlipUnderNoSlipIsNoWork) {
+  const Vector3d v(-1.0, 5.0, -3.0);
+  const Certificate c = judge({.family = Family::associated, .friction = kInfinity}, v, -kMass * Vector3d(v[0], v[1], 0.9 * v[2]));
+  EXPECT_EQ(c.dissipation.raw, 0.0);
+  EXPECT_GT(c.natural_map.scaled, 0.05);
+}
+
+TEST(Units, RelaxationIsASpeedRawAndScaled) {
+  // At rest under half of the load, ũ inside the dual cone and not orthogonal to λ.
+  const Vector3d v(1.0, 0.0, 0.0), lambda(kMass, 0.0, 0.0);
+  const Certificate c = judge({.family = Family::associated}, v, lambda);
+  EXPECT_NEAR(c.relaxation.raw, lambda.dot(v + lambda / kMass) / c.impulse_scale, 1e-14);
+  EXPECT_NEAR(c.relaxation.scaled, c.relaxation.raw / c.velocity_scale, 1e-14);
+}
+
 TEST(NaturalMap, InfiniteFrictionTakesTheBetterBranch) {
   EXPECT_LT(judge({}, Vector3d(1.0, 3.0, 0.0), Vector3d::Zero(), kInfinity).worst(), 1e-15);  // leaves
   EXPECT_LT(judge({}, Vector3d(-1.0, 3.0, 0.0), Vector3d(kMass, -3.0 * kMass, 0.0), kInfinity).worst(), 1e-15);

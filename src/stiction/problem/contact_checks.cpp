@@ -54,7 +54,6 @@ void check_half_space(const ContactTerms& t, const Vector3d& u, const Vector3d& 
   if (compliance > 0.0) {
     raise(c.constitutive, norm_of_tangent(u) / compliance, s.impulse + s.velocity / compliance);
   } else {
-    raise(c.dissipation, norm_of_tangent(u), s.velocity);
     raise(c.natural_map, u.tail<2>().lpNorm<Eigen::Infinity>(), s.velocity);
   }
 }
@@ -63,7 +62,7 @@ void check_half_space(const ContactTerms& t, const Vector3d& u, const Vector3d& 
 void check_dual_cone(const SectionShape& shape, double mu, const Vector3d& u, const Vector3d& lambda, const Scales& s, Certificate& c) {
   // As a distance, which a steep cone's normal counts: creep of 1e-12 m/s at μ = 1000 would be 1e-9 m/s else.
   raise(c.relaxation, std::max(0.0, mu * shape.slip(u.tail<2>()) - u[0]), std::max(1.0, mu) * s.velocity);
-  c.relaxation.scaled = std::max(c.relaxation.scaled, std::abs(lambda.dot(u)) / (s.impulse * s.velocity));
+  raise(c.relaxation, std::abs(lambda.dot(u)) / s.impulse, s.velocity);  // the speed along λ, the impulse scale being its load
   measure_angle(u, lambda, s, c);
 }
 
