@@ -198,7 +198,7 @@ void take_bounds(const Mlcp& p, DantzigWorkspace& ws, Index i) {
 /// One round over all rows from ws.x.
 Status round(const Mlcp& p, const DantzigOptions& options, DantzigWorkspace& ws, MlcpSolution& s) {
   const Index n = p.size(), r = p.R.cols();
-  const int limit = s.pivots + (options.max_pivots > 0 ? options.max_pivots : static_cast<int>(20 * (n + r) + 200));
+  const int limit = options.max_pivots > 0 ? options.max_pivots : s.pivots + static_cast<int>(20 * (n + r) + 200);
   ws.basis.reset(static_cast<int>(r));
   ws.clamped.clear();
   std::fill(ws.place.begin(), ws.place.end(), Place::waiting);

@@ -24,7 +24,7 @@ namespace stiction {
 
 struct DantzigOptions {
   double tolerance = 1e-13;  ///< |w_i| relative to its terms below which a row counts as at rest
-  int max_pivots = 0;        ///< of one round; 0: 20 (n + r) + 200
+  int max_pivots = 0;        ///< of all rounds together; 0: 20 (n + r) + 200 of each
 };
 
 struct DantzigWorkspace {
@@ -33,7 +33,7 @@ struct DantzigWorkspace {
   RowBasis basis;
   std::vector<int> clamped, order;  ///< C in the order of the basis; order in which rows are driven
   std::vector<Place> place;
-  GrowVector norms, lo, hi, x, y, w, d, dx, dy, dw, start;
+  GrowVector norms, lo, hi, x, y, w, d, dx, dy, dw;
 };
 
 /// status: solved; infeasible (with `direction`) when the rows contradict each other; iteration_limit; inaccurate. No heap allocation once

@@ -265,6 +265,27 @@ TEST(Dantzig, BlockOnAnInclineHoldsAndSlides) {
   }
 }
 
+TEST(Dantzig, PivotsAreBoundedInAll) {
+  DantzigWorkspace ws;
+  MlcpSolution s;
+  int repeated = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const Problem p = random_contacts(seed, 4, 6, 0.8);
+    dantzig(p.view(), {}, ws, s);
+    if (s.sweeps < 2) continue;
+    ++repeated;
+    const int all = s.pivots;
+    for (const int limit : {1, 3, all - 1}) {
+      dantzig(p.view(), {.max_pivots = limit}, ws, s);
+      EXPECT_LE(s.pivots, limit) << seed;
+      EXPECT_TRUE(s.x.allFinite()) << seed;
+    }
+    const Status status = dantzig(p.view(), {}, ws, s);
+    EXPECT_EQ(dantzig(p.view(), {.max_pivots = all}, ws, s), status) << seed;
+  }
+  EXPECT_GT(repeated, 50);
+}
+
 TEST(Dantzig, AMotorSaturatesAtItsLimit) {
   Problem p{RowMatrix::Identity(1, 1), VectorXd::Constant(1, -3.0), VectorXd::Constant(1, -1.0), VectorXd::Constant(1, 1.0), {}};
   DantzigWorkspace ws;
