@@ -143,7 +143,7 @@ void Stepper::assemble_rows(const Torques& asked, bool prepared) {
   if (!prepared) {
     assemble(world_, data_, ahead_, at_.v, tau, contacts_, assemble_, problem_);
     if (implicit_) implicit_->close_loops(problem_);
-    if (row_of(options_.scheme).midpoint) start_gaps_of_moreau();
+    if (row_of(options_.scheme).midpoint) start_gaps_of_midpoint_laws();
     let_slide_past(detection_allowance(), options_.contact.law, problem_);
   } else {
     require_finite("tau", tau);
@@ -156,10 +156,10 @@ void Stepper::assemble_rows(const Torques& asked, bool prepared) {
 
 Law Stepper::law_of(int i) const { return problem_.laws.empty() ? options_.contact.law : problem_.laws[i]; }
 
-// Moreau's law goes half a step ahead itself (lowering.hpp).
-void Stepper::start_gaps_of_moreau() {
+// Laws that go half a step ahead themselves (lowering.hpp).
+void Stepper::start_gaps_of_midpoint_laws() {
   for (int i = 0; i < problem_.contacts(); ++i) {
-    if (law_of(i) != Law::moreau) continue;
+    if (row_of(law_of(i)).gaps != Gaps::midpoint) continue;
     Eigen::Vector3d u = Eigen::Vector3d::Zero();
     problem_.J.add_group_product(i, problem_.v, u);
     problem_.gap[i] -= 0.5 * problem_.dt * u[0];

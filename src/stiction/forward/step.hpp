@@ -176,7 +176,7 @@ class Stepper {
   bool take_events(const Torques& tau, State& state, StepReport& report);
   void show_end(const Torques& tau, const State& state, const StepReport& report);
   Law law_of(int contact) const;
-  void start_gaps_of_moreau();
+  void start_gaps_of_midpoint_laws();
 
   World world_;
   CollisionScene scene_;

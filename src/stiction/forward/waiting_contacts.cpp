@@ -20,8 +20,8 @@ bool leave_to_next_step(const ContactProblem& p, Law law, double gravity, std::v
   std::size_t kept = 0;
   for (int i = 0; i < p.contacts(); ++i) {
     const std::size_t k = static_cast<std::size_t>(i);
-    const Law own = p.laws.empty() ? law : p.laws[k];
-    if (p.restitution[i] > 0.0 && own != Law::moreau && row_of(own).contact == ContactKind::rigid) {
+    const LawRow& row = row_of(p.laws.empty() ? law : p.laws[k]);
+    if (p.restitution[i] > 0.0 && row.gaps == Gaps::given && row.contact == ContactKind::rigid) {
       Eigen::Vector3d u = Eigen::Vector3d::Zero();
       p.J.add_group_product(i, p.v, u);
       if (!takes_part(p.gap[i], u[0], p.dt, gravity)) continue;

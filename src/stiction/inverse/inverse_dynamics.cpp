@@ -427,7 +427,8 @@ void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const R
   s.proof.clear();
   w.last = w.solve.choice.last;
   w.held.targets.resize(0);
-  if (options.contact.law == Law::max_dissipation && !tau_max.empty() && is_within_limits(p, joints, v_desired, tau_max, options, w, s)) {
+  if (row_of(options.contact.law).family == Family::energy && !tau_max.empty() &&
+      is_within_limits(p, joints, v_desired, tau_max, options, w, s)) {
     return measure_shortfall(joints, v_desired, s);
   }
   const SolveOptions contact = contact_options(options);

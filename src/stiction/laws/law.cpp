@@ -74,8 +74,16 @@ constexpr unsigned kPivoting = bit(Solver::goldfarb_idnani) | bit(Solver::ppm), 
                    kProx = bit(Solver::jor) | bit(Solver::sor);
 
 constexpr std::array kRows{
-#define STICTION_LAW(name, family, section, contact, reads, needs, solvers) \
-  LawRow{Family::family, Section::section, ContactKind::contact, Reads::reads, needs, (solvers) | bit(Solver::automatic), lower_##name},
+#define STICTION_LAW(name, family, joins, section, contact, gaps, reads, needs, solvers) \
+  LawRow{Family::family,                                                                 \
+         Joins::joins,                                                                   \
+         Section::section,                                                               \
+         ContactKind::contact,                                                           \
+         Gaps::gaps,                                                                     \
+         Reads::reads,                                                                   \
+         needs,                                                                          \
+         (solvers) | bit(Solver::automatic),                                             \
+         lower_##name},
 #include "stiction/problem/laws.def"
 #undef STICTION_LAW
 };

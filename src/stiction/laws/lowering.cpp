@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <Eigen/Geometry>
 
 #include "stiction/base/errors.hpp"
@@ -17,20 +18,26 @@ namespace {
 using Eigen::Index;
 using Eigen::Vector3d;
 
+bool joins_coulomb(Law law) { return row_of(law).joins == Joins::coulomb; }
+
+// Names of the laws that are so.
+template <class Is>
+std::string names_where(Is is) {
+  std::vector<std::string_view> names;
+  for (const Law law : kLaws) {
+    if (is(law)) names.push_back(to_string(law));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 [[noreturn]] void refuse(std::span<const Law> laws) {
   const auto other = std::ranges::find_if(laws, [&](Law law) { return law != laws[0]; });
   throw InvalidArgument(
       "laws",
-      "laws of one kind: Coulomb's over one section (with frictionless, no_slip, linear_penalty and stick_slip_spring), convex "
-      "(frictionless, no_slip, viscous, anitescu, todorov, sap), or compliant",
+      fmt::format("laws of one kind: Coulomb's over one section (with {}), convex ({}), or compliant",
+                  names_where([](Law law) { return joins_coulomb(law) && row_of(law).family != Family::coulomb; }),
+                  names_where([](Law law) { return row_of(law).family == Family::associated; })),
       fmt::format("a mixture of {} (contact 0) and {} (contact {})", to_string(laws[0]), to_string(*other), other - laws.begin()));
-}
-
-// Laws that Coulomb's program takes beside its own.
-bool joins_coulomb(Law law) {
-  const LawRow& row = row_of(law);
-  return row.family == Family::coulomb || law == Law::frictionless || law == Law::no_slip || law == Law::linear_penalty ||
-         law == Law::stick_slip_spring;
 }
 
 int edges_of(Section section, const LawModel& model) { return section == Section::polygon || section == Section::either ? model.edges : 0; }
@@ -57,7 +64,7 @@ void lower_contact(Law law, const LawModel& model, ContactState& c, const Scheme
   t = ContactTerms{};
   c.offset = {scheme.offset, 0.0, 0.0};
   c.viscous_slip = model.viscous_slip;
-  if (law == Law::moreau) {
+  if (row_of(law).gaps == Gaps::midpoint) {
     const double tangential = c.material->restitution_tangential;
     t.bears = touches_at_midpoint(c.gap, c.dt, c.u_before[0]);
     c.offset = {scheme.restitution * c.u_before[0], tangential * c.u_before[1], tangential * c.u_before[2]};

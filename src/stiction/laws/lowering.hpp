@@ -4,11 +4,12 @@
 // has filled what depends on the gap: which contacts bear, the offset c, and whether the contact is closed.
 //   stewart_trinkle   all bear, c = (φ/h or ε u_N⁻, 0, 0): `normal_offset`               closed: `find_closed`
 //   anitescu_potra    contacts with φ <= kTouchGap bear, and what is left of their gap goes        closed: the same
-//   moreau            contacts that touch half a step ahead bear, φ + h u_N⁻/2 <= kTouchGap, c = (ε_N u_N⁻, ε_T u_T⁻)   [G14, Eqs. 5-9]
+//   gaps: midpoint    (moreau) contacts that touch half a step ahead bear, φ + h u_N⁻/2 <= kTouchGap, c = (ε_N u_N⁻, ε_T u_T⁻)   [G14, Eqs.
+//   5-9]
 // Contacts that name laws of their own (ContactProblem::laws) are lowered each by its own. Their families decide whether they go together:
 //   associated with associated          one convex program, whatever the softness of each
-//   coulomb, and with it half lines and half spaces of the family associated, and compliant laws of linear springs and dampers, which are
-//     Coulomb's with compliance: λ_N = (-c - u_N)/R_N, λ_T = -proj(u_T + c_T)/R_T
+//   coulomb, and with it whatever joins it: half lines and half spaces of the family associated, and compliant laws of linear springs and
+//     dampers, which are Coulomb's with compliance: λ_N = (-c - u_N)/R_N, λ_T = -proj(u_T + c_T)/R_T
 //   constitutive with constitutive
 // Anything else has no one program and is refused.
 #pragma once
@@ -33,14 +34,18 @@ struct ContactState {
 };
 
 enum class Section : char { none, disc, polygon, either };
+enum class Joins : char { own, coulomb };
 enum class ContactKind : char { rigid, soft };
+enum class Gaps : char { given, midpoint };
 enum class Reads : char { nothing, velocity_before, weight };
 
 /// A row of the table laws.def.
 struct LawRow {
   Family family;
+  Joins joins;
   Section section;
   ContactKind contact;
+  Gaps gaps;
   Reads reads;
   std::string_view needs;  ///< names of kMaterialFields, separated by spaces
   unsigned solvers;        ///< bits of Solver

@@ -152,8 +152,9 @@ void validate_for(std::span<const Law> laws, const SolveOptions& options) {
   const auto any = [&](auto has) { return std::ranges::any_of(laws, has); };
   const auto any_section = [&](Section section) { return any([&](Law law) { return row_of(law).section == section; }); };
   const bool disc = options.edges == 0 && any_section(Section::either) && !any_section(Section::polygon);
-  if (options.variant != PyramidVariant::stewart_trinkle && any([](Law law) { return law == Law::moreau; }))
-    throw InvalidArgument("variant", "stewart_trinkle for moreau, which is a scheme of its own",
+  const auto own = std::ranges::find_if(laws, [](Law law) { return row_of(law).gaps == Gaps::midpoint; });
+  if (options.variant != PyramidVariant::stewart_trinkle && own != laws.end())
+    throw InvalidArgument("variant", fmt::format("stewart_trinkle for {}, which is a scheme of its own", to_string(*own)),
                           fmt::format("'{}'", to_string(options.variant)));
   if (options.align_edges && (!any(is_polygonal) || options.edges == 0)) {
     throw InvalidArgument("align_edges", "a law with a friction polygon", fmt::format("'{}'", to_string(laws[0])));
