@@ -3,7 +3,7 @@
 namespace stiction {
 namespace {
 
-constexpr const char* kLegend =
+constexpr const char* kClassicsLegend =
     "reference: the closed form. error: relative; absolute, with its unit, where the reference is 0. Rows with one error are one solve, a\n"
     "threshold found by halving, or a run at 1 ms. order: of the error in the step length, where it is above 1e-9, the tolerance of the "
     "solves,\n"
@@ -40,7 +40,7 @@ std::vector<LawChoice> soft_laws() {
 ExperimentReport run_classics(const ExperimentOptions& options) {
   ExperimentReport report;
   report.steps = {4e-3, 2e-3, 1e-3};
-  report.legend = kLegend;
+  report.legend = kClassicsLegend;
   add_classics_sliding(report);
   add_classics_rolling(report);
   add_classics_impacts(report);

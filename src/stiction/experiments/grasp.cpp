@@ -232,7 +232,7 @@ void add_stack(ExperimentReport& report, const ExperimentOptions& options) {
   }
 }
 
-constexpr const char* kLegend =
+constexpr const char* kGraspLegend =
     "Table I: means of ten trials, collision detection included, each over the time of the same contacts under Stewart-Trinkle by Lemke.\n"
     "Steps are 0.01 s, cold starts; a row is held until a box hangs 1 mm low or a solve misses 1e-6. 12 per pair: the paper's contacts, "
     "each\n"
@@ -254,7 +254,7 @@ ExperimentReport run_grasp(const ExperimentOptions& options) {
   add_rows_of_boxes(report, options);
   add_statics(report);
   add_stack(report, options);
-  report.legend = kLegend;
+  report.legend = kGraspLegend;
   return report;
 }
 

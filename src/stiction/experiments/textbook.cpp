@@ -17,7 +17,7 @@ using Eigen::Vector2d;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-constexpr const char* kLegend =
+constexpr const char* kTextbookLegend =
     "reference: the closed form of [T-UA] at the data of the example. error: relative; absolute, with its unit, where the reference is 0. "
     "Rows\n"
     "with one error are one solve, in which the step length plays no part. order: of the error in the step length, where it is above "
@@ -215,7 +215,7 @@ void add_textbook_mechanisms(ExperimentReport& report) {
 ExperimentReport run_textbook(const ExperimentOptions& /*options*/) {
   ExperimentReport report;
   report.steps = {4e-3, 2e-3, 1e-3};
-  report.legend = kLegend;
+  report.legend = kTextbookLegend;
   add_textbook_mechanisms(report);
   add_textbook_impacts(report);
   add_textbook_programs(report);

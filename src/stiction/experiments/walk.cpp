@@ -168,7 +168,7 @@ void add_common_steps(ExperimentReport& report, const char* table, const WalkSet
                          fmt::format("over the {} steps that both complete", std::lround(common / kWalkStep))});
 }
 
-constexpr const char* kLegend =
+constexpr const char* kWalkLegend =
     "Times are of the whole simulation per second walked, controls and collision included, both rows of a table in one process, one after\n"
     "the other. The paper's robot, map and gains are not published: here Links of [ZD15] trots under its joint and foot PID over hills of\n"
     "3 cm. Pivots of the QP of Drumwright and Shell are changes of its active set.\n"
@@ -206,7 +206,7 @@ ExperimentReport run_walk(const ExperimentOptions& options) {
   add_setting(report, kThird, {"Lemke", Law::viscous, Solver::lemke, Scheme::event_driven, 0.0}, {}, shorter, base);
   add_setting(report, kThird, {"modified PPM", Law::viscous, Solver::ppm, Scheme::event_driven, 0.0}, {.ratio = kViscousPpm / kLemke},
               shorter, base);
-  report.legend = kLegend;
+  report.legend = kWalkLegend;
   return report;
 }
 

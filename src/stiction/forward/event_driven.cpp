@@ -17,11 +17,11 @@ using Eigen::Vector2d;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-constexpr double kAhead = 0.1;        // of the tolerance of time: a gap that closes sooner is closed
-constexpr double kStill = 1e-9;       // m/s, rad/s: a slower approach is none, to the tolerance of the solves
-constexpr double kSlips = 1e-8;       // m/s, rad/s: slower is sticking
-constexpr double kRounding = 1e-14;   // m, rad: a smaller drift is rounding
-constexpr double kDependent = 1e-10;  // of a row: what is left of it beside the others is rounding
+constexpr double kAhead = 0.1;           // of the tolerance of time: a gap that closes sooner is closed
+constexpr double kStill = 1e-9;          // m/s, rad/s: a slower approach is none, to the tolerance of the solves
+constexpr double kSlips = 1e-8;          // m/s, rad/s: slower is sticking
+constexpr double kRoundedDrift = 1e-14;  // m, rad: a smaller drift is rounding
+constexpr double kDependent = 1e-10;     // of a row: what is left of it beside the others is rounding
 
 }  // namespace
 
@@ -289,7 +289,7 @@ void EventDriven::least_change(const GrowVector& wanted) {
 void EventDriven::project(const EventSetting& setting, double recovery, PhasePoint& x) {
   level_.holding_rows(setting, x.q, x.v, recovery, holding_, speeds_, gaps_);
   if (holding_.cols() == 0) return;
-  if (gaps_.cwiseAbs().maxCoeff() > kRounding) {
+  if (gaps_.cwiseAbs().maxCoeff() > kRoundedDrift) {
     least_change(gaps_);
     const double before = potential_energy(setting.world, level_.data());
     integrate(setting.world, x.q, solution_, 1.0, x.q);

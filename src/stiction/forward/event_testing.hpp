@@ -32,7 +32,7 @@ inline Stepper stepper_for(const World& world, const StepOptions& options, doubl
 }
 
 /// All events of a run, by steps that end where they should.
-std::vector<Event> run(Stepper& stepper, State& state, double duration, const VectorXd& tau) {
+inline std::vector<Event> run(Stepper& stepper, State& state, double duration, const VectorXd& tau) {
   std::vector<Event> events;
   const double h = stepper.options().assemble.dt;
   const long steps = std::lround(duration / h);
@@ -45,11 +45,11 @@ std::vector<Event> run(Stepper& stepper, State& state, double duration, const Ve
   EXPECT_NEAR(state.time, static_cast<double>(steps) * h, 1e-13 * static_cast<double>(steps));
   return events;
 }
-std::vector<Event> run(Stepper& stepper, State& state, double duration) {
+inline std::vector<Event> run(Stepper& stepper, State& state, double duration) {
   return run(stepper, state, duration, VectorXd::Zero(stepper.world().nv()));
 }
 
-std::vector<double> times_of(const std::vector<Event>& events, EventKind kind) {
+inline std::vector<double> times_of(const std::vector<Event>& events, EventKind kind) {
   std::vector<double> times;
   for (const Event& e : events) {
     if (e.kind == kind) times.push_back(e.time);

@@ -15,12 +15,12 @@ using Eigen::Ref;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-constexpr double kSoon = 0.01;      // of the tolerance of time: a contact that closes sooner has arrived
-constexpr double kCubicTurn = 0.5;  // rad: while bodies turn by less, a cubic stands for a gap
-constexpr double kLeast = 1e-13;    // s: no piece is shorter
-constexpr int kRootSteps = 60;      // of the search for an event: more than halving would take
-constexpr int kScalar = 60;         // halvings of a cubic's root, to rounding
-constexpr double kJump = 100.0;     // accelerations of the motion: a slip that changes faster jumps, as stiff slides come and go
+constexpr double kSoon = 0.01;         // of the tolerance of time: a contact that closes sooner has arrived
+constexpr double kCubicTurn = 0.5;     // rad: while bodies turn by less, a cubic stands for a gap
+constexpr double kLeastPiece = 1e-13;  // s: no piece is shorter
+constexpr int kRootSteps = 60;         // of the search for an event: more than halving would take
+constexpr int kScalar = 60;            // halvings of a cubic's root, to rounding
+constexpr double kJump = 100.0;        // accelerations of the motion: a slip that changes faster jumps, as stiff slides come and go
 constexpr double kResolved = 1e-5;  // of a body's speed: what rk4 may err by in a piece; a disc that rolls on its rim gains energy beyond
 constexpr double kShortest = 1e-3;  // of a piece: rk4 and symplectic_euler cut it no shorter
 constexpr double kKink = 1e-3;      // of a piece: forces are continuous where a stick gives way or a contact is left, so an error t of
@@ -110,7 +110,7 @@ double EventDriven::excess(const EventSetting& setting, double s) {
 double EventDriven::fit_error(const EventSetting& setting, double s) {
   const Integrator integrator = setting.events.integrator;
   const bool strict = integrator == Integrator::rk45;
-  const double least = strict ? kLeast : kShortest * s, power = strict ? 0.2 : integrator == Integrator::rk4 ? 0.25 : 0.5;
+  const double least = strict ? kLeastPiece : kShortest * s, power = strict ? 0.2 : integrator == Integrator::rk4 ? 0.25 : 0.5;
   while (!failed_) {
     const bool found = flow(setting, s), forceless = !found && forceless_;
     if (forceless && !strict) break;  // the searches after this find how far forces exist
@@ -228,12 +228,12 @@ double EventDriven::clear_time(const EventSetting& setting, double s) {
         high_gaps_ = middle_gaps_;
         continue;
       }
-      if (std::ranges::any_of(middle_gaps_, arrives)) return std::max(t, kLeast);
+      if (std::ranges::any_of(middle_gaps_, arrives)) return std::max(t, kLeastPiece);
       low = t;
       low_gaps_ = middle_gaps_;
     }
     if (at_time_ != high && !flow(setting, high)) return high;
-    if (!clear || std::ranges::any_of(high_gaps_, arrives)) return std::max(high, kLeast);
+    if (!clear || std::ranges::any_of(high_gaps_, arrives)) return std::max(high, kLeastPiece);
     low = high;
     low_gaps_ = high_gaps_;
   }

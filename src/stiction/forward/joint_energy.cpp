@@ -19,10 +19,11 @@ constexpr double kNotable = 0.05;    // of a tree's kinetic energy T: what the s
 constexpr double kReserve = 1e-3;    // of T: what is taken back beyond that; at gains of 1e-5 a step one in a hundred is solved again
 constexpr double kPart = 0.1;        // of what the joints carry: as far as an impulse of the kind takes, beyond it turns w
 constexpr double kOwed = 0.01;       // of T: what joints that carried too little are still to give back
-constexpr double kLeast = 1e-4;      // of T: what a step whose joints are braked may still gain, and a part of one times their number
+constexpr double kLeastGain = 1e-4;  // of T: what a step whose joints are braked may still gain, and a part of one times their number
 constexpr double kFast = 0.06;       // rad: of 20000 double pendulums with spinning bases e was 14 φ² of T at most, of chains 4 φ²
 constexpr double kResting = 1e-8;    // of T: joints that carry less have nothing to give
-constexpr double kRounding = 1e-14;  // of velocities: sums over bodies round to 1e-16 each; flights with joints at rest keep their bits
+constexpr double kRoundedVelocity =
+    1e-14;                     // of velocities: sums over bodies round to 1e-16 each; flights with joints at rest keep their bits
 constexpr double kGain = 0.5;  // a solve again that leaves more than this of the excess leads nowhere; half of the step makes a quarter
 
 Vector3d center_velocity(const Body& body, const Eigen::Isometry3d& X, const Vector6d& V) {
@@ -84,7 +85,7 @@ bool is_joined(const World& world, const KinematicTree& tree) {
 }
 
 /// Of a tree, in the axes of the world: momentum, and spin and inertia about its centre of mass.
-struct Momenta {
+struct TreeMomenta {
   double mass = 0.0;
   Vector3d com = Vector3d::Zero(), linear = Vector3d::Zero(), spin = Vector3d::Zero();
   Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();
@@ -95,8 +96,8 @@ Eigen::Matrix3d turn_by(const Vector3d& r) {
   return angle > 0.0 ? Eigen::AngleAxisd(angle, r / angle).toRotationMatrix() : Eigen::Matrix3d::Identity();
 }
 
-Momenta momenta_of(const World& world, const KinematicTree& tree, const WorldData& data, std::span<const Vector6d> V) {
-  Momenta out;
+TreeMomenta momenta_of(const World& world, const KinematicTree& tree, const WorldData& data, std::span<const Vector6d> V) {
+  TreeMomenta out;
   for (const int b : tree.bodies) {
     const Body& body = world.bodies()[b];
     out.mass += body.mass;
@@ -188,8 +189,8 @@ void JointEnergy::close_momenta(Eigen::VectorXd& v) const {
 // adds (J).
 double JointEnergy::close_momenta(const World& world, double h, const WorldData& start, std::span<const Vector6d> V_start,
                                   const WorldData& at, const Eigen::Ref<const Eigen::VectorXd>& tau, Tree& tree) const {
-  const Momenta before = momenta_of(world, tree, start, V_start), middle = momenta_of(world, tree, at, at.V_WB),
-                after = momenta_of(world, tree, end_, V_end_);
+  const TreeMomenta before = momenta_of(world, tree, start, V_start), middle = momenta_of(world, tree, at, at.V_WB),
+                    after = momenta_of(world, tree, end_, V_end_);
   const Joint& joint = world.joints()[tree.joints.front()];
   const Eigen::Isometry3d &X_start = start.X_WB[joint.body], &X_at = at.X_WB[joint.body], &X = end_.X_WB[joint.body];
   const Vector3d force = X_at.linear() * tau.segment<3>(tree.first);
@@ -215,7 +216,7 @@ double JointEnergy::close_momenta(const World& world, double h, const WorldData&
   const Eigen::LLT<Eigen::Matrix3d> inertia(after.inertia);
   const Vector3d velocity = linear / after.mass, turn = inertia.solve(spin);
   const double twice = after.linear.squaredNorm() / after.mass + after.spin.dot(inertia.solve(after.spin));
-  if (velocity.dot(linear) + turn.dot(spin) <= kRounding * kRounding * twice) return 0.0;
+  if (velocity.dot(linear) + turn.dot(spin) <= kRoundedVelocity * kRoundedVelocity * twice) return 0.0;
   tree.closing << X.linear().transpose() * (velocity + turn.cross(X.translation() - after.com)), X.linear().transpose() * turn;
   return velocity.dot(after.linear + 0.5 * linear) + turn.dot(after.spin + 0.5 * spin);
 }
@@ -279,7 +280,7 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double h, double 
     tree.gain = e - tree.taken;
     given_[k] = std::clamp(given_[k], -kNotable * before, (kNotable + kOwed) * before);
     if (!tree.is_idle && before > 0.0) tree.kept = std::clamp((after - tree.gain) / before, 0.0, 1.0);
-    const double given = tree.kept * given_[k], least = kLeast / share * whole;
+    const double given = tree.kept * given_[k], least = kLeastGain / share * whole;
     if (tree.taken < -least) return Progress::diverged;  // it turned the joints about
     if (tree.gain <= std::max(kNotable * whole - given, tree.is_braked ? least : 0.0)) continue;
     const auto M = inertia_of(data, tree);

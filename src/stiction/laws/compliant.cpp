@@ -276,7 +276,7 @@ double natural_row_error(const ReducedProblem& p, const CompliantWorkspace& w) {
   return worst;
 }
 
-double velocity_scale(const ReducedProblem& p) {
+double free_velocity(const ReducedProblem& p) {
   double scale = 1e-300;
   for (const GrowVector* x : {&p.u_free, &p.w_free}) {
     if (x->size() > 0) scale = std::max(scale, x->lpNorm<Eigen::Infinity>());
@@ -315,7 +315,7 @@ void solve_compliant(const ReducedProblem& p, const LawTerms& terms, const Solve
   read_contacts(terms, w);
   prepare(p, w);
   if (p.rank_bound() == 0) return solve_without_freedom(p, w, out);
-  const double row_tolerance = std::max(0.1 * options.tolerance, 1e-14) * velocity_scale(p);
+  const double row_tolerance = std::max(0.1 * options.tolerance, 1e-14) * free_velocity(p);
   const int most = options.max_factorizations;
   bool found = false;
   out.iterations = 0;

@@ -10,7 +10,7 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kSumRounding = 1e-15;  // of the sum of three terms, beside their sizes
+constexpr double kTermsRounding = 1e-15;  // of the sum of three terms, beside their sizes
 
 void add_contact_variables(const ReducedProblem& p, int i, GeneratorKind kind, int edges, Generators& g) {
   const double mu = p.mu[i];
@@ -42,7 +42,7 @@ void drop_rounding(const BlockRows& Rt, int contact, const Vector3d& direction, 
     const ConstRowMap entry = Rt.entry(e);
     double* out = row + Rt.col_offset(Rt.entry_block(e));
     for (Eigen::Index j = 0; j < entry.cols(); ++j) {
-      if (std::abs(out[j]) <= kSumRounding * size.dot(entry.col(j).cwiseAbs())) out[j] = 0.0;
+      if (std::abs(out[j]) <= kTermsRounding * size.dot(entry.col(j).cwiseAbs())) out[j] = 0.0;
     }
   }
 }
@@ -107,7 +107,7 @@ void make_generators(const ReducedProblem& p, GeneratorKind kind, int edges, Gen
     drop_rounding(p.Rt, variable.contact, d, row);
     const Vector3d terms = d.cwiseProduct(p.u_free.segment<3>(3 * variable.contact));
     const double c = terms.sum() + d[0] * p.offset[variable.contact];
-    g.c[v] = std::abs(c) > kSumRounding * (terms.cwiseAbs().sum() + std::abs(d[0] * p.offset[variable.contact])) ? c : 0.0;
+    g.c[v] = std::abs(c) > kTermsRounding * (terms.cwiseAbs().sum() + std::abs(d[0] * p.offset[variable.contact])) ? c : 0.0;
   }
 }
 

@@ -18,7 +18,7 @@ using Neutral = Coverage::Neutral;
 constexpr std::string_view kActuator =
     "name class group user joint jointinparent gear ctrllimited ctrlrange forcelimited forcerange armature damping";
 
-constexpr std::array kElements = {
+constexpr std::array kMjcfElements = {
     Element{"mujoco", "model"},
     Element{"compiler",
             "angle assetdir autolimits balanceinertia boundinertia boundmass coordinate discardvisual eulerseq fitaabb fusestatic "
@@ -61,7 +61,7 @@ constexpr std::string_view kRigidJoint = "limits, dry friction and constraints a
 constexpr std::string_view kNumerics = "the step has a scheme and solvers of its own";
 constexpr std::string_view kFluid = "there is no fluid";
 
-constexpr std::array kReasons = {
+constexpr std::array kMjcfReasons = {
     Reason{"option",
            "integrator solver iterations tolerance ls_iterations ls_tolerance noslip_iterations noslip_tolerance ccd_iterations "
            "ccd_tolerance sdf_iterations sdf_initpoints sleep_tolerance jacobian",
@@ -93,7 +93,7 @@ constexpr std::array kReasons = {
         kCallersTorque},
 };
 
-constexpr std::array kNeutral = {
+constexpr std::array kMjcfNeutral = {
     Neutral{"option", "integrator", "Euler"},
     Neutral{"option", "impratio", "1"},
     Neutral{"option", "wind", "0 0 0"},
@@ -143,7 +143,7 @@ constexpr std::array kNeutral = {
     Neutral{"general", "dyntype", "none"},
 };
 
-constexpr Coverage kCoverage{kElements, kReasons, kNeutral};
+constexpr Coverage kMjcfCoverage{kMjcfElements, kMjcfReasons, kMjcfNeutral};
 
 /// Elements whose content has no say in the motion.
 constexpr std::array<std::string_view, 15> kIdle = {"visual",   "statistic",   "size",  "sensor",    "custom",
@@ -153,10 +153,10 @@ constexpr std::array<std::string_view, 15> kIdle = {"visual",   "statistic",   "
 /// Elements that a reader reports itself, or refuses.
 constexpr std::array<std::string_view, 5> kReported = {"tendon", "replicate", "attach", "composite", "flexcomp"};
 
-struct Walk {
+struct MjcfWalk {
   MjcfContext& context;
   const std::set<const XmlElement*>& acting_gains;
-  LeftOut left_out{kCoverage};
+  LeftOut left_out{kMjcfCoverage};
 
   void visit(const XmlElement& e, std::string_view parent) {
     const std::string_view name = e.Name();
@@ -175,7 +175,7 @@ struct Walk {
 }  // namespace
 
 std::vector<std::string> mjcf_left_out(const XmlElement& root, MjcfContext& context, const std::set<const XmlElement*>& acting_gains) {
-  Walk walk{context, acting_gains};
+  MjcfWalk walk{context, acting_gains};
   walk.visit(root, "");
   return walk.left_out.messages();
 }

@@ -12,7 +12,7 @@ using Element = Coverage::Element;
 using Reason = Coverage::Reason;
 using Neutral = Coverage::Neutral;
 
-constexpr std::array kElements = {
+constexpr std::array kUrdfElements = {
     Element{"robot", "name version xmlns:xacro xmlns:drake xmlns xmlns:xi xmlns:sensor xmlns:controller xmlns:interface"},
     Element{"link", "name type"},
     Element{"inertial", ""},
@@ -42,16 +42,16 @@ constexpr std::array<std::string_view, 3> kRepeated = {"link", "joint", "collisi
 
 constexpr std::string_view kRigid = "contacts are rigid";
 
-constexpr std::array kReasons = {
+constexpr std::array kUrdfReasons = {
     Reason{"origin", "quat_xyzw", "a rotation is given by rpy"},
     Reason{"limit", "acceleration deceleration jerk", "it limits no motion here"},
 };
 
-constexpr std::array kNeutral = {
+constexpr std::array kUrdfNeutral = {
     Neutral{"dynamics", "stiffness", "0"},
 };
 
-constexpr Coverage kCoverage{kElements, kReasons, kNeutral};
+constexpr Coverage kUrdfCoverage{kUrdfElements, kUrdfReasons, kUrdfNeutral};
 
 struct Extension {
   std::string_view name, neutral, reason;
@@ -77,8 +77,8 @@ constexpr std::array<std::string_view, 9> kGazeboIdle = {
 /// No say in the motion: looks, encoders, sensors, names of interfaces.
 constexpr std::array<std::string_view, 6> kIdle = {"visual", "material", "calibration", "sensor", "verbose", "transmission"};
 
-struct Walk {
-  LeftOut left_out{kCoverage};
+struct UrdfWalk {
+  LeftOut left_out{kUrdfCoverage};
 
   void visit(const XmlElement& e) {
     left_out.check(e);
@@ -151,7 +151,7 @@ struct Walk {
 }  // namespace
 
 std::vector<std::string> urdf_left_out(const XmlElement& root) {
-  Walk walk;
+  UrdfWalk walk;
   walk.visit(root);
   return walk.left_out.messages();
 }
