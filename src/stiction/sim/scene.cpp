@@ -195,7 +195,7 @@ class SceneReader {
   void read_robot(Table t) {
     RobotOptions options;
     options.name = t.text("name", "");
-    options.base = t.flag("floating", false) ? BaseKind::floating : BaseKind::from_file;
+    if (t.has("floating")) options.base = t.flag("floating", false) ? BaseKind::floating : BaseKind::fixed;
     options.pose = t.pose();
     if (t.has("srdf")) options.srdf = srdf_path(t, t.text("srdf", ""));
     options.self_collision = t.flag("self_collision", true);

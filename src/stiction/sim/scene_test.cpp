@@ -323,6 +323,24 @@ TEST(Scene, ARobotIsCutAsItSays) {
   }
 }
 
+TEST(Scene, ABaseFloatsWhereTheSceneSaysSoOrElseTheFile) {
+  const std::string path = testing::TempDir() + "stiction_base_test.toml", robot = "stiction_base_test.xml";
+  std::ofstream(testing::TempDir() + robot) << "<mujoco><worldbody><body name='base'><freejoint/><geom size='0.1'/>"
+                                            << "<body name='arm'><joint/><geom size='0.1'/></body></body></worldbody></mujoco>";
+  const auto velocities = [&](const std::string& file, const std::string& keys) {
+    std::ofstream(path) << "[[robot]]\nfile = \"" << file << "\"\n" << keys;
+    return load_scene(path).world.nv();
+  };
+  EXPECT_EQ(velocities(robot, ""), 7);
+  EXPECT_EQ(velocities(robot, "floating = true\n"), 7);
+  EXPECT_EQ(velocities(robot, "floating = false\n"), 1);
+  EXPECT_EQ(velocities("links.urdf", ""), 12);
+  EXPECT_EQ(velocities("links.urdf", "floating = false\n"), 12);
+  EXPECT_EQ(velocities("links.urdf", "floating = true\n"), 18);
+  std::filesystem::remove(path);
+  std::filesystem::remove(testing::TempDir() + robot);
+}
+
 TEST(Scene, ThoseThatComeWithStictionRun) {
   for (const char* name : {"incline", "stack", "bounce", "quadruped"}) {
     const Scene scene = load_scene(std::string(STICTION_SOURCE_DIR "/models/scenes/") + name + ".toml");
