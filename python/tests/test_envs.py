@@ -120,6 +120,41 @@ def test_a_step_is_that_of_a_stepper_under_the_same_torques():
     np.testing.assert_array_equal(seen, np.concatenate((stepper.q[1:], stepper.v)))
 
 
+def test_the_task_that_the_page_writes_runs(checkout):
+    page = (checkout / "docs/environments.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    there = {}
+    exec(compile(code, "environments.md", "exec"), there)
+    env = there["env"]
+    assert env.unwrapped.task.dt == pytest.approx(5e-3)
+    check_env(env.unwrapped, skip_render_check=True)
+    env.reset(seed=1)
+    seen, reward, ended, cut, info = env.step(np.ones(1))
+    assert seen[1] == pytest.approx(5e-3 * (10.0 - 0.1 * 9.81), rel=1e-6)  # from rest, under friction
+    assert (ended, cut, info["x"]) == (False, False, seen[0])
+    vector = gymnasium.make_vec("Slide-v0", num_envs=2, threads=1, friction=0.1)
+    vector.reset(seed=1)
+    rows, rewards, *_ = vector.step(np.ones((2, 1)))
+    assert (list(rows[0]), rewards[0]) == (list(seen), reward)
+
+
+def test_an_action_lasts_as_long_as_its_steps():
+    env = make("PushBox", dt=5e-3, frame_skip=4)
+    assert env.unwrapped.task.dt == pytest.approx(0.02)
+    assert env.unwrapped.metadata["render_fps"] == 50
+
+
+def test_page_and_package_list_what_a_user_may_say_of_the_steps(checkout):
+    from stiction.envs.env import STEPPED
+
+    page = (checkout / "docs/environments.md").read_text()
+    listed = page[page.index("Every one takes") : page.index("as `stiction.World`")]
+    assert re.findall(r"`([a-z_]+)`", listed) == list(STEPPED)
+    said = stiction.envs.__doc__
+    listed = said[said.index("Every environment takes") : said.index("as `stiction.World`")]
+    assert re.findall(r"(\w+)=", listed) == list(STEPPED)
+
+
 def test_arguments_that_do_not_fit_are_named():
     env = make("Ant").unwrapped
     env.reset(seed=0)

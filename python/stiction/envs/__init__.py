@@ -10,10 +10,9 @@
 | stiction/Biped-v0 | a biped that is pushed and stays up | joint positions |
 | stiction/PushBox-v0 | a finger that pushes a box to a place on the table | forces |
 
-Every environment takes law=, solver=, tolerance=, friction= as `stiction.Stepper` does, material= as
-`stiction.World`, and what its class says;
-render_mode= "rgb_array" (pictures of width= x height= pixels) or "human" (a page). Needs gymnasium; a render_mode
-needs viser too, and pictures Chromium.
+Every environment takes dt=, law=, solver=, tolerance=, acceptable=, friction=, scheme= as `stiction.Stepper` does,
+material= as `stiction.World`, and what its class says; render_mode= "rgb_array" (pictures of width= x height=
+pixels) or "human" (a page). Needs gymnasium; a render_mode needs viser too, and pictures Chromium.
 """
 
 try:

@@ -8,6 +8,7 @@ times as fast as with arrays of one.
 
 from __future__ import annotations
 
+import functools
 import inspect
 
 import gymnasium
@@ -20,7 +21,7 @@ import stiction
 from . import render
 
 # What a user says of the stepping,
-STEPPED = ("dt", "law", "solver", "tolerance", "acceptable", "friction", "material", "scheme")
+STEPPED = ("dt", "law", "solver", "tolerance", "acceptable", "friction", "scheme", "material")
 STEPPING = (*STEPPED, "kp", "kd", "links")  # and a task: arguments of stiction.Batch
 
 
@@ -50,6 +51,11 @@ class Task:
     high: np.ndarray
     observed: int
     stepping: dict
+
+    @functools.cached_property
+    def dt(self):
+        """s per action: frame_skip steps of the given length, else of the world's own."""
+        return self.frame_skip * stiction.Stepper(self.world, dt=self.stepping.get("dt")).dt
 
     def start(self, random):
         """q (nq,), v (nv,) and goal (goal_size,) of a run, drawn from a numpy.random.Generator."""

@@ -32,7 +32,6 @@ class GymnasiumRobot(Task):
         self.frame_skip = frame_skip
         self.world = stiction.World()
         self.world.add_robot(self.file, name="robot")
-        self.dt = frame_skip * stiction.Stepper(self.world).dt
         self.stepping = {"links": links} | stepping
         tree = ElementTree.parse(self.file)
         motors = tree.findall("actuator/motor")

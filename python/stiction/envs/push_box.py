@@ -27,7 +27,6 @@ class PushBox(Task):
     def __init__(self, distance=0.3, frame_skip=10, **stepping):
         self.world = stiction.World.from_scene("push_box")
         self.frame_skip = frame_skip
-        self.dt = frame_skip * stiction.Stepper(self.world).dt
         self.distance = number("distance", distance, above=0.0)
         self.view = np.array((0.0, 0.0, 0.05)), 0.1 + 2.0 * self.distance
         self.stepping = stepping

@@ -25,7 +25,6 @@ class FloatingRobot(Task):
     def __init__(self, scene, kp, kd, frame_skip, stepping):
         self.world = stiction.World.from_scene(scene)
         self.frame_skip = frame_skip
-        self.dt = frame_skip * stiction.Stepper(self.world).dt
         by_v = {joint.v: joint.q for joint in self.world.joints}
         self.joints_v = self.world.actuated
         self.joints_q = np.array([by_v[i] for i in self.joints_v])
