@@ -28,7 +28,7 @@ void add_robot(WorldHandle& world, const Path& file, const std::string& name, st
                const MaybeArray& orientation, const JointValues& joints, const std::optional<std::vector<std::string>>& actuated,
                const std::vector<Path>& package_dirs, const std::optional<Path>& srdf, bool self_collision, bool filter_overlaps,
                const std::string& keyframe, bool allow_impossible_inertia, const std::map<std::string, JointValues>& joint_settings,
-               const std::string& coordinates, const std::vector<std::string>& cut) {
+               const std::string& coordinates, const std::vector<std::string>& cut, bool convex_meshes) {
   RobotOptions options;
   options.name = name;
   if (floating) options.base = *floating ? BaseKind::floating : BaseKind::fixed;
@@ -42,6 +42,7 @@ void add_robot(WorldHandle& world, const Path& file, const std::string& name, st
   options.allow_impossible_inertia = allow_impossible_inertia;
   options.coordinates = coordinates_from_string(coordinates);
   options.cut = cut;
+  options.convex_meshes = convex_meshes;
   for (const auto& [joint, angle] : joints) options.joints[joint].position = angle;
   for (const auto& [joint, settings] : joint_settings) {
     const std::string argument = fmt::format("joint_settings['{}']", joint);
@@ -103,7 +104,7 @@ void bind_robots(nb::class_<WorldHandle>& world) {
             "orientation"_a = nb::none(), "joints"_a = JointValues{}, "actuated"_a = nb::none(), "package_dirs"_a = std::vector<Path>{},
             "srdf"_a = nb::none(), "self_collision"_a = true, "filter_overlaps"_a = true, "keyframe"_a = "",
             "allow_impossible_inertia"_a = false, "joint_settings"_a = std::map<std::string, JointValues>{}, "coordinates"_a = "minimal",
-            "cut"_a = std::vector<std::string>{},
+            "cut"_a = std::vector<std::string>{}, "convex_meshes"_a = true,
             R"(Adds a robot from a URDF or MJCF: its file, its text (which begins with <), or a pinocchio.Model (stiction.from_pinocchio).
 
 floating: whether its base moves freely; None: fixed for a URDF, what the file says for an MJCF.
@@ -121,6 +122,7 @@ armature, stiffness, spring_reference in the units of `Joint`.
 coordinates: "minimal", those of the joints; "extended", the robot cut at joints named by `cut` (none: those of its root, the limbs) into
 parts that move freely; "maximal", cut at all of them. Cut joints are bilateral rows; `to_uncut` and `from_uncut` lead to the joints' state
 and back, `uncut_forces` takes their torques. Joints with damping, armature or stiffness cannot be cut.
+convex_meshes: meshes collide as their convex hulls; False: as their triangles (docs/scenes.md), through which a bowl holds what lies in it.
 Raises FileError or ValueError.)");
 }
 

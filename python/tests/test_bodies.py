@@ -93,6 +93,37 @@ def test_a_compound_stands_on_its_legs():
     assert len(run.contact_offsets) == len(run.time) + 1
 
 
+U_CORNERS = [(-0.5, -0.25), (0.5, -0.25), (0.5, 0.5), (0.25, 0.5), (0.25, 0.0), (-0.25, 0.0), (-0.25, 0.5), (-0.5, 0.5)]
+U_TRIANGLES = [(0, 1, 4), (0, 4, 5), (1, 2, 3), (1, 3, 4), (0, 5, 6), (0, 6, 7)]
+
+
+@pytest.mark.parametrize(("convex", "height"), [(True, 0.6), (False, 0.1)])
+@pytest.mark.parametrize("by_scene", [False, True])
+def test_a_ball_lies_in_a_concave_link_or_on_its_hull(tmp_path, convex, height, by_scene):
+    """A gutter along y, open above: its floor is at z = 0, the top of its hull at 0.5 m."""
+    prism(tmp_path / "gutter.obj", U_CORNERS, U_TRIANGLES, 2.0)
+    (tmp_path / "gutter.urdf").write_text(
+        "<robot name='gutter'><link name='gutter'><inertial><mass value='1'/>"
+        "<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
+        "<collision><origin rpy='1.5707963267948966 0 0'/><geometry><mesh filename='gutter.obj'/></geometry>"
+        "</collision></link></robot>"
+    )
+    if by_scene:
+        scene = tmp_path / "scene.toml"
+        scene.write_text(
+            f"[[robot]]\nfile = 'gutter.urdf'\nconvex_meshes = {str(convex).lower()}\n"
+            f"[[body]]\nname = 'ball'\nshape = 'sphere'\nradius = 0.1\nmass = 1.0\nposition = [0, 0, {height + 1e-3}]\n"
+        )
+        world = stiction.World.from_scene(scene)
+    else:
+        world = stiction.World()
+        world.add_robot(tmp_path / "gutter.urdf", convex_meshes=convex)
+        world.add_body("ball", Shape.sphere(0.1), mass=1.0, position=(0, 0, height + 1e-3))
+    run = stiction.simulate(world, 0.2)
+    assert run.status == "solved"
+    assert run.q[-1, 2] == pytest.approx(height, abs=1e-5)
+
+
 def test_wrong_bodies_are_named():
     box = Shape.box((1, 1, 1))
     world = stiction.World()

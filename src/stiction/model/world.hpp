@@ -201,7 +201,6 @@ class World {
   std::shared_ptr<const Impl> impl_;
 };
 
-enum class FileFormat { urdf, mjcf };
 /// from_file: fixed for a URDF, what the MJCF says for an MJCF.
 enum class BaseKind { from_file, fixed, floating };
 

@@ -203,6 +203,7 @@ class SceneReader {
     options.keyframe = t.text("keyframe", "");
     options.allow_impossible_inertia = t.flag("allow_impossible_inertia", false);
     options.coordinates = t.word("coordinates", "minimal", coordinates_from_string);
+    options.convex_meshes = t.flag("convex_meshes", true);
     options.cut = t.texts("cut");
     if (coordinates_) {
       options.coordinates = *coordinates_;
