@@ -41,14 +41,15 @@ def bin_of(kind, count, duration=2.0):
     return Scene(f"bin of {count} {kind}", bodies, 2e-3, duration, 0.5, planes)
 
 
-def balls_666(side=6, duration=2.0):
-    """SimBenchmark's scene 666: 6 x 6 x 6 balls of 10 kg, r = 10 cm, 21 cm apart, 1.101 m up, shaken by 1 mm."""
+def balls_666(side=6, duration=2.0, dt=2e-3, friction=0.5, restitution=0.0, name=None):
+    """SimBenchmark's scene 666: 6 x 6 x 6 balls of 10 kg, r = 10 cm, 21 cm apart but for 1 mm, 1.101 m up."""
     rng = np.random.default_rng(42)
     bodies = []
     for index in np.ndindex(side, side, side):
-        position = 0.21 * np.array(index, float) + [0, 0, 1.101] + rng.uniform(-1e-3, 1e-3, 3)
+        position = 0.21 * np.array(index, float) + 1e-3 * rng.random(3) + [0, 0, 1.101]
         bodies.append(Body(Shape("sphere", (0.1,)), 10.0, position))
-    return Scene(f"{side} x {side} x {side} balls", bodies, 2e-3, duration, 0.5)
+    name = name or f"{side} x {side} x {side} balls"
+    return Scene(name, bodies, dt, duration, friction, restitution=restitution)
 
 
 def card_house(levels=3, duration=1.0):

@@ -7,11 +7,11 @@ are left out.
 """
 
 import argparse
-import importlib.util
 import pathlib
 import time
 
 import numpy as np
+from robots_folder import robots_folder
 
 import stiction
 
@@ -20,11 +20,6 @@ ROBOTS = {
     "go1": ("go1_description/urdf/go1.urdf", 0.45, {}, 40.0, 1.0),
     "g1": ("g1_description/urdf/g1_29dof_rev_1_0.urdf", 0.85, {}, 100.0, 2.0),
 }
-
-
-def robot_folder():
-    spec = importlib.util.find_spec("cmeel")
-    return spec and pathlib.Path(spec.origin).parents[1] / "cmeel.prefix/share/example-robot-data/robots"
 
 
 def box():
@@ -71,7 +66,7 @@ def through_simulate(world, q, v, steps):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=1000)
-    parser.add_argument("--robots", type=pathlib.Path, default=robot_folder(), help="folder of robot descriptions")
+    parser.add_argument("--robots", type=pathlib.Path, default=robots_folder(), help="folder of robot descriptions")
     options = parser.parse_args()
     scenes = {"box": box}
     if options.robots and options.robots.is_dir():

@@ -9,15 +9,10 @@ import pathlib
 from xml.etree import ElementTree
 
 import numpy as np
+from robots_folder import robots_folder
 from scene_engines import GRAVITY
-from small_scenes import solo12_file
 
 MODELS = pathlib.Path(__file__).resolve().parent.parent / "models"
-
-
-def shared(path):
-    """A file of example-robot-data."""
-    return solo12_file().parents[2] / path
 
 
 @dataclasses.dataclass
@@ -117,7 +112,7 @@ def quadruped():
 
 
 def anymal():
-    file = shared("anymal_b_simple_description/robots/anymal.urdf")
+    file = robots_folder() / "anymal_b_simple_description/robots/anymal.urdf"
     return load(file, tuple(f"{leg}_FOOT" for leg in LEGS))
 
 

@@ -13,6 +13,7 @@ elastic 666: the same balls with restitution 1; the error is that of bouncing.
 import time
 
 import numpy as np
+import pile_scenes
 from scene_engines import GRAVITY
 from scene_shapes import Body, Scene, Shape
 
@@ -49,16 +50,12 @@ def bouncing(dt):
     return Scene("SimBenchmark: bouncing", balls, dt, 20.0, 0.0, restitution=1.0)
 
 
-def balls_666(dt, name="SimBenchmark: 666", restitution=0.0):
-    rng = np.random.default_rng(42)
-    grid = np.stack(np.meshgrid(*3 * [np.arange(6.0)], indexing="ij"), axis=-1).reshape(-1, 3)
-    places = 0.21 * grid + 1e-3 * rng.random((216, 3)) + [0, 0, 1.101]
-    balls = [Body(Shape("sphere", (RADIUS,)), 10.0, place) for place in places]
-    return Scene(name, balls, dt, 10.0, 0.0, restitution=restitution)
+def plain_666(dt):
+    return pile_scenes.balls_666(6, 10.0, dt, 0.0, name="SimBenchmark: 666")
 
 
 def elastic_666(dt):
-    return balls_666(dt, "SimBenchmark: elastic 666", restitution=1.0)
+    return pile_scenes.balls_666(6, 10.0, dt, 0.0, 1.0, name="SimBenchmark: elastic 666")
 
 
 def known_velocities():
@@ -81,7 +78,7 @@ class Rolling:
 
 
 class Overlaps:
-    scene, unit = staticmethod(balls_666), "m²"
+    scene, unit = staticmethod(plain_666), "m²"
 
     def __init__(self, engine, scene):
         self.pairs = np.triu_indices(len(scene.bodies), 1)

@@ -9,7 +9,6 @@ gets: elliptic cones, noslip, time constant of two steps.
 
 import importlib.util
 import json
-import pathlib
 import re
 import shutil
 import statistics
@@ -20,6 +19,7 @@ import time
 from xml.etree import ElementTree
 
 import numpy as np
+from robots_folder import robots_folder
 
 STEP, GRAVITY = 1e-3, 9.81
 SCENES = ("box_slides", "box_sticks", "row_of_boxes", "solo12_stands")  # as step_bench calls them
@@ -103,9 +103,7 @@ class Row:
 
 
 def solo12_file():
-    spec = importlib.util.find_spec("cmeel")
-    folder = spec and pathlib.Path(spec.origin).parents[1] / "cmeel.prefix/share/example-robot-data/robots"
-    return folder / "solo_description/robots/solo12.urdf"
+    return robots_folder() / "solo_description/robots/solo12.urdf"
 
 
 def solo12_mjcf(engine, friction):

@@ -1,4 +1,4 @@
-// One step of 1 ms of three small scenes, law coulomb_cone, all options at their defaults but for the clock of its stages, which is off as
+// One step of 1 ms of four small scenes, law coulomb_cone, all options at their defaults but for the clock of its stages, which is off as
 // MuJoCo's is: from a state to the next, control included.
 //
 //   box_slides, box_sticks   1 kg, 0.2 m cube on an incline of 15°, μ = 0.2 and 0.5, 2 s
