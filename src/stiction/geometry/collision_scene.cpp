@@ -259,25 +259,10 @@ double CollisionScene::reach(int geometry) const {
   return impl_->collider(geometry).reach;
 }
 
-int CollisionScene::geometry(std::string_view name) const {
-  int found = -1;
-  for (std::size_t i = 0; i < impl_->geometries->size(); ++i) {
-    if ((*impl_->geometries)[i].name != name) continue;
-    if (found >= 0) throw InvalidArgument("geometry name", "a name that only one geometry has", fmt::format("'{}'", name));
-    found = static_cast<int>(i);
-  }
-  if (found < 0) throw InvalidArgument("geometry name", "the name of a geometry", fmt::format("'{}'", name));
-  return found;
-}
-
 void CollisionScene::disable_geometries(int geometry_a, int geometry_b) {
   impl_->require_index("geometry_a", geometry_a);
   impl_->require_index("geometry_b", geometry_b);
   insert_sorted(impl_->disabled_geometries, ordered(geometry_a, geometry_b));
-}
-
-void CollisionScene::disable_geometries(std::string_view name_a, std::string_view name_b) {
-  disable_geometries(geometry(name_a), geometry(name_b));
 }
 
 void CollisionScene::declare_pair(int geometry_a, int geometry_b) {

@@ -15,7 +15,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <Eigen/Geometry>
@@ -57,11 +56,8 @@ class CollisionScene {
   int bodies() const;
   /// Distance of the farthest point of a geometry's shape from the shape's origin (m); 0 for a half-space.
   double reach(int geometry) const;
-  /// Index of the geometry with this name; throws InvalidArgument when there is none or more than one.
-  int geometry(std::string_view name) const;
 
   void disable_geometries(int geometry_a, int geometry_b);
-  void disable_geometries(std::string_view name_a, std::string_view name_b);
   /// The two collide whatever their flags, groups and disabled pairs say, unless they are of one body or both fixed.
   void declare_pair(int geometry_a, int geometry_b);
   /// Whether the two are ever tested.

@@ -30,9 +30,7 @@ class Patrol {
 
   /// Command at time t (s, not before the last call) for the measured pose. Switches way-points.
   PlanarTwist update(double t, const PlanarPose& pose);
-  int target() const { return target_; }    ///< index of the way-point walked to
   int reached() const { return reached_; }  ///< way-points reached so far
-  const PatrolParameters& parameters() const { return parameters_; }
   /// Back to the first way-point, at rest.
   void reset();
 

@@ -20,17 +20,16 @@ PatrolParameters without_ramps() {
 TEST(Patrol, SwitchesWithinTheTolerance) {
   Patrol patrol(without_ramps());
   patrol.update(0.0, {0.0, 0.0, 0.0});  // starts on the first way-point
-  EXPECT_EQ(patrol.target(), 1);
+  EXPECT_EQ(patrol.reached(), 1);
   patrol.update(0.1, {0.149, 0.0, 0.0});
-  EXPECT_EQ(patrol.target(), 1);
+  EXPECT_EQ(patrol.reached(), 1);
   patrol.update(0.2, {0.15, 0.0, 0.0});
-  EXPECT_EQ(patrol.target(), 2);
+  EXPECT_EQ(patrol.reached(), 2);
   patrol.update(0.3, {0.0, 0.2, 0.0});
-  EXPECT_EQ(patrol.target(), 3);
+  EXPECT_EQ(patrol.reached(), 3);
   patrol.update(0.4, {0.0, -0.2, 0.0});
-  EXPECT_EQ(patrol.target(), 4);
+  EXPECT_EQ(patrol.reached(), 4);
   patrol.update(0.5, {-0.2, 0.0, 0.0});
-  EXPECT_EQ(patrol.target(), 0);
   EXPECT_EQ(patrol.reached(), 5);
 }
 
