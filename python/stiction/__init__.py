@@ -1,5 +1,7 @@
 """Rigid-contact engine for robots that runs both ways: motion from torques, torques and contact forces from motion."""
 
+import importlib
+
 from ._core import (
     LAWS,
     SCHEMES,
@@ -51,6 +53,17 @@ from .sweep import sweep
 from .trajectory import Trajectory
 
 remember()
+
+
+def __getattr__(name: str) -> object:
+    """envs and view, which need other packages, once they are asked for."""
+    if name not in ("envs", "view"):
+        raise AttributeError(f"module 'stiction' has no attribute '{name}'")
+    try:
+        return importlib.import_module(f"stiction.{name}")
+    except ImportError as error:
+        raise AttributeError(str(error)) from error
+
 
 __all__ = [
     "LAWS",

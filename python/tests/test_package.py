@@ -4,6 +4,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 import stiction
 
 
@@ -14,6 +16,15 @@ def test_module_and_command_have_the_version_of_the_project():
     printed = subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout
     assert stiction.__version__ == version
     assert printed.strip() == f"stiction {version}"
+
+
+def test_parts_that_need_other_packages_are_there_once_asked_for():
+    code = "import stiction; print(stiction.view.to_html.__name__, hasattr(stiction, 'vew'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["to_html", "False"]
+    code = "import sys, stiction; print([name for name in ('gymnasium', 'viser') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_stubs_speak_python():
