@@ -55,7 +55,7 @@ void make_controller(ControllerHandle* self, const Integer& joints, const ArrayL
   JointControlOptions options;
   options.feedback = {per_item(kp, "kp", n, 0.0), per_item(kd, "kd", n, 0.0), per_item(ki, "ki", n, 0.0), integral_limit};
   require_size("kp", options.feedback.kp.size(), n);
-  require_size("kd", options.feedback.kv.size(), n);
+  require_size("kd", options.feedback.kd.size(), n);
   require_size("ki", options.feedback.ki.size(), n);
   options.dt = read_real(dt, "dt");
   options.lookahead = lookahead ? read_real(*lookahead, "lookahead") : options.dt;

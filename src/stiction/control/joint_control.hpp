@@ -1,7 +1,7 @@
 // Error feedback in joint space [ZD15, section 6.2, Figs. 5-7], as torques or as the velocity that inverse dynamics must reach:
 //
-//   tau   = kp (q_des - q) + kv (v_des - v) + ki ∫(q_des - q) dt + tau_extra                 nj, the PID baseline
-//   a_ref = a_des + kp (q_des - q) + kv (v_des - v) + ki ∫(q_des - q) dt + a_extra           nj
+//   tau   = kp (q_des - q) + kd (v_des - v) + ki ∫(q_des - q) dt + tau_extra                 nj, the PID baseline
+//   a_ref = a_des + kp (q_des - q) + kd (v_des - v) + ki ∫(q_des - q) dt + a_extra           nj
 //   v_ref = v + h a_ref                                         what inverse dynamics must reach over its look-ahead h
 // The extra parts are the foot PID's and the stabiliser's. The inverse dynamics itself is the caller's: predictive (ID(t_i): contact
 // problem with prescribed joints) or from sensed contact forces (ID(t_{i-1}), ID(t_{i-2})): `SensedForces` keeps the delayed samples.

@@ -15,9 +15,9 @@ namespace {
 
 const Eigen::VectorXd kNothing;
 
-JointControlOptions options_for(Eigen::Index n, double kp, double kv, double ki, double h) {
+JointControlOptions options_for(Eigen::Index n, double kp, double kd, double ki, double h) {
   JointControlOptions options;
-  options.feedback = PidGains::uniform(n, kp, kv, ki);
+  options.feedback = PidGains::uniform(n, kp, kd, ki);
   options.dt = options.lookahead = h;
   return options;
 }
@@ -49,10 +49,10 @@ TEST(JointControl, NamesTheArgumentAndTheJointThatAreWrong) {
             "desired.v[0]: expected a number whose distance from v[0] is finite, got 1e+308 with -1e+308 there");
 }
 
-// Perfect inverse dynamics: the tracking error obeys ë + kv ė + kp e = 0 whatever the desired motion.
+// Perfect inverse dynamics: the tracking error obeys ë + kd ė + kp e = 0 whatever the desired motion.
 TEST(JointReference, ErrorDecaysAsTheFeedbackPrescribes) {
-  const double h = 1e-4, kp = 64.0, kv = 16.0;  // critically damped: e(t) = e0 (1 + 8 t) exp(-8 t)
-  const JointControlOptions options = options_for(2, kp, kv, 0.0, h);
+  const double h = 1e-4, kp = 64.0, kd = 16.0;  // critically damped: e(t) = e0 (1 + 8 t) exp(-8 t)
+  const JointControlOptions options = options_for(2, kp, kd, 0.0, h);
   Eigen::VectorXd q(2), v(2);
   q << 0.1, -0.2;
   v << 1.0, 1.0;  // the desired velocities at 0
@@ -224,7 +224,7 @@ TEST(JointControl, RefusesOptionsThatAreNoNumbers) {
     refuses(bad);
   }
   JointControlOptions bad = good;
-  bad.feedback.kv.resize(1);
+  bad.feedback.kd.resize(1);
   both_refuse(bad);
 }
 

@@ -1,9 +1,9 @@
 // Feedback in operational space: a PID on foot positions in the base frame, mapped to the joints.
 //
-//   f = kp (x_d - x) + kv (ẋ_d - ẋ) + ki ∫(x_d - x) dt           3F, virtual force on each foot (N)
+//   f = kp (x_d - x) + kd (ẋ_d - ẋ) + ki ∫(x_d - x) dt           3F, virtual force on each foot (N)
 //   τ = Jᵀ f                                                     nj, joint torques (N m)
 // with x the F foot positions stacked (3F), J = ∂x/∂q (3F x nj, the base held fixed). Gains of the published runs of [ZD15]:
-// kp 1000 N/m, kv 10 N s/m, ki 0.01 N/(m s) per axis. Cost O(3F nj).
+// kp 1000 N/m, kd 10 N s/m, ki 0.01 N/(m s) per axis. Cost O(3F nj).
 #pragma once
 
 #include "stiction/control/pid.hpp"

@@ -7,18 +7,18 @@
 
 namespace stiction {
 
-PidGains PidGains::uniform(Eigen::Index n, double kp, double kv, double ki) {
+PidGains PidGains::uniform(Eigen::Index n, double kp, double kd, double ki) {
   PidGains gains;
   gains.kp.setConstant(n, kp);
-  gains.kv.setConstant(n, kv);
+  gains.kd.setConstant(n, kd);
   gains.ki.setConstant(n, ki);
   return gains;
 }
 
 void validate(const PidGains& gains) {
   require_nonnegative("kp", gains.kp);
-  require_size("kv", gains.kv.size(), gains.kp.size());
-  require_nonnegative("kv", gains.kv);
+  require_size("kd", gains.kd.size(), gains.kp.size());
+  require_nonnegative("kd", gains.kd);
   require_size("ki", gains.ki.size(), gains.kp.size());
   require_nonnegative("ki", gains.ki);
   if (!(gains.integral_limit >= 0.0)) {
@@ -48,7 +48,7 @@ void pid(const PidGains& gains, const Eigen::Ref<const Eigen::VectorXd>& error, 
       const double bound = gains.integral_limit / gains.ki[i];
       integral = std::clamp(integral, -bound, bound);
     }
-    u[i] = gains.kp[i] * error[i] + gains.ki[i] * integral + gains.kv[i] * error_rate[i];
+    u[i] = gains.kp[i] * error[i] + gains.ki[i] * integral + gains.kd[i] * error_rate[i];
   }
 }
 

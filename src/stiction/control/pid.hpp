@@ -2,7 +2,7 @@
 //
 //   u = kp e + ki s + kd ė,   s = ∫ e dt                         joints: e (rad), u (N m); feet: e (m), u (N)
 //
-// with e = desired - actual. Called `kv` for the derivative gain, as in the published settings of [ZD15]. Anti-windup is
+// with e = desired - actual. [ZD15] calls kd kv. Anti-windup is
 // twofold: |ki s| never exceeds `integral_limit`, and a component whose actuator is saturated stops integrating while the
 // error pushes it further into saturation (conditional integration [Åström & Hägglund, Advanced PID Control, 3.5]).
 // The integral is updated before use (backward Euler). Cost O(n), no allocation.
@@ -16,11 +16,11 @@
 namespace stiction {
 
 struct PidGains {
-  Eigen::VectorXd kp, kv, ki;                                       ///< n each, >= 0
+  Eigen::VectorXd kp, kd, ki;                                       ///< n each, >= 0
   double integral_limit = std::numeric_limits<double>::infinity();  ///< bound of |ki s|, in the unit of u
 
   /// The same gains on n components.
-  static PidGains uniform(Eigen::Index n, double kp, double kv, double ki);
+  static PidGains uniform(Eigen::Index n, double kp, double kd, double ki);
   Eigen::Index size() const { return kp.size(); }
 };
 

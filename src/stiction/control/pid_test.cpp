@@ -17,7 +17,7 @@ Eigen::VectorXd constant(double value) { return Eigen::VectorXd::Constant(1, val
 TEST(Pid, SumsItsThreeTerms) {
   PidGains gains;
   gains.kp = Eigen::Vector2d(2.0, 3.0);
-  gains.kv = Eigen::Vector2d(0.5, 0.25);
+  gains.kd = Eigen::Vector2d(0.5, 0.25);
   gains.ki = Eigen::Vector2d(10.0, 4.0);
   PidState state;
   Eigen::VectorXd u(2);
@@ -28,10 +28,10 @@ TEST(Pid, SumsItsThreeTerms) {
   EXPECT_NEAR(u[0], 0.2 + 10.0 * 0.002, 1e-15);
 }
 
-// A unit mass ẍ = -kp x - kv ẋ from x(0) = 1 at rest: x(t) = e^{-ζωt} (cos ω_d t + ζω/ω_d sin ω_d t).
+// A unit mass ẍ = -kp x - kd ẋ from x(0) = 1 at rest: x(t) = e^{-ζωt} (cos ω_d t + ζω/ω_d sin ω_d t).
 TEST(Pid, DoubleIntegratorFollowsTheClosedForm) {
-  const double kp = 100.0, kv = 8.0, h = 1e-5, end = 1.0;
-  const PidGains gains = PidGains::uniform(1, kp, kv, 0.0);
+  const double kp = 100.0, kd = 8.0, h = 1e-5, end = 1.0;
+  const PidGains gains = PidGains::uniform(1, kp, kd, 0.0);
   PidState state;
   double x = 1.0, v = 0.0;
   Eigen::VectorXd u(1);
@@ -40,15 +40,15 @@ TEST(Pid, DoubleIntegratorFollowsTheClosedForm) {
     v += h * u[0];
     x += h * v;
   }
-  const double decay = 0.5 * kv, damped = std::sqrt(kp - decay * decay);
+  const double decay = 0.5 * kd, damped = std::sqrt(kp - decay * decay);
   const double expected = std::exp(-decay * end) * (std::cos(damped * end) + decay / damped * std::sin(damped * end));
   EXPECT_NEAR(x, expected, 1e-5);  // first order in h
 }
 
-// With integral action a constant load d is rejected; the closed loop s³ + kv s² + kp s + ki is stable iff kv kp > ki (Routh).
-double final_error(double kp, double kv, double ki, double seconds) {
+// With integral action a constant load d is rejected; the closed loop s³ + kd s² + kp s + ki is stable iff kd kp > ki (Routh).
+double final_error(double kp, double kd, double ki, double seconds) {
   const double h = 1e-3, load = 1.0;
-  const PidGains gains = PidGains::uniform(1, kp, kv, ki);
+  const PidGains gains = PidGains::uniform(1, kp, kd, ki);
   PidState state;
   double x = 0.0, v = 0.0;
   Eigen::VectorXd u(1);
@@ -62,7 +62,7 @@ double final_error(double kp, double kv, double ki, double seconds) {
 TEST(Pid, IntegralRejectsAConstantLoadWithinRouthsBound) {
   EXPECT_NEAR(final_error(20.0, 6.0, 0.0, 30.0), 1.0 / 20.0, 1e-9);  // without: the load over kp
   EXPECT_LT(final_error(20.0, 6.0, 20.0, 30.0), 1e-9);
-  EXPECT_GT(final_error(20.0, 1.0, 30.0, 60.0), 1e3);  // kv kp = 20 < ki = 30
+  EXPECT_GT(final_error(20.0, 1.0, 30.0, 60.0), 1e3);  // kd kp = 20 < ki = 30
 }
 
 TEST(Pid, IntegralTermIsBounded) {
@@ -114,7 +114,7 @@ TEST(Pid, RefusesBadInput) {
   EXPECT_THROW(pid(gains, Eigen::VectorXd::Zero(3), Eigen::VectorXd::Zero(2), 0.1, state, u), InvalidArgument);
   EXPECT_THROW(pid(gains, nan, Eigen::VectorXd::Zero(2), 0.1, state, u), InvalidArgument);
   EXPECT_THROW(pid(gains, Eigen::VectorXd::Zero(2), Eigen::VectorXd::Zero(2), 0.0, state, u), InvalidArgument);
-  gains.kv[1] = -1.0;
+  gains.kd[1] = -1.0;
   EXPECT_THROW(validate(gains), InvalidArgument);
 }
 

@@ -118,7 +118,7 @@ void require_feet(const VirtualForces& forces, const Eigen::Ref<const Eigen::Mat
 StabilizerGains published_stabilizer(const Eigen::Matrix2d& inertia) {
   require_spd("inertia", inertia);
   StabilizerGains gains;
-  gains.kv.setConstant(50.0);
+  gains.kd.setConstant(50.0);
   gains.inertia = inertia;
   gains.regularisation = 1e-2;
   return gains;
@@ -138,7 +138,7 @@ BaseTilt base_tilt(const Eigen::Ref<const Eigen::Matrix3d>& R_WB, const Eigen::R
 
 Eigen::Vector2d stabilizing_moment(const StabilizerGains& gains, const BaseTilt& tilt) {
   const Eigen::Vector2d angle(tilt.roll, tilt.pitch), rate(tilt.roll_rate, tilt.pitch_rate);
-  return -gains.inertia * (gains.kp.cwiseProduct(angle) + gains.kv.cwiseProduct(rate));
+  return -gains.inertia * (gains.kp.cwiseProduct(angle) + gains.kd.cwiseProduct(rate));
 }
 
 void compressive_forces(const Eigen::Ref<const Eigen::Matrix3Xd>& point, const Eigen::Ref<const Eigen::Matrix3Xd>& normal,

@@ -1,7 +1,7 @@
 // Balance of roll and pitch by virtual forces that the stance feet press along the contact normals
 // ([ZD15] section 6.2, after [Sugihara & Nakamura 2003]: the feet may push, never pull).
 //
-//   m = I (-kp (φ, θ) - kv (φ̇, θ̇))                               requested moment about the base's x and y axes (N m)
+//   m = I (-kp (φ, θ) - kd (φ̇, θ̇))                               requested moment about the base's x and y axes (N m)
 //   minimise |A f - m|² + δ |f|²  over f >= 0,   A_i = ((p_i - c) × n_i)_xy     2 x k
 // with p_i the contact points and n_i the unit normals towards the robot, k of them, all in one horizontal frame that turns
 // with the base's heading; c the point that balance is asked about (base origin or centre of mass). δ (relative to |A|²)
@@ -21,7 +21,7 @@ namespace stiction {
 
 struct StabilizerGains {
   Eigen::Vector2d kp = Eigen::Vector2d::Zero();  ///< of roll, pitch
-  Eigen::Vector2d kv = Eigen::Vector2d::Zero();  ///< of their rates
+  Eigen::Vector2d kd = Eigen::Vector2d::Zero();  ///< of their rates
   /// Angular inertia I that turns the feedback into a moment (kg m²); identity: the gains are N m per rad and per rad/s.
   Eigen::Matrix2d inertia = Eigen::Matrix2d::Identity();
   /// δ relative to the largest |A_i|². 0: the moment comes first, however large the forces; 1e-2 keeps two feet that stand almost in
@@ -29,7 +29,7 @@ struct StabilizerGains {
   double regularisation = 0.0;
 };
 
-/// The published setting, kv = 50 on roll and pitch rate, read as an acceleration (1/s) of a robot with this angular inertia
+/// The published setting, kd = 50 on roll and pitch rate, read as an acceleration (1/s) of a robot with this angular inertia
 /// about the x and y axes of the base (kg m²). Read as 50 N m s/rad it would saturate the motors of a 4.8 kg robot at 0.1 rad/s.
 StabilizerGains published_stabilizer(const Eigen::Matrix2d& inertia);
 

@@ -80,7 +80,7 @@ TrotRun controller(bool hard) {
   run.mu = kFriction;
   run.dt = kStarlethTick;
   run.setup.kp = kFeedback;
-  run.setup.kv = kFeedbackRate;
+  run.setup.kd = kFeedbackRate;
   run.setup.lookahead = kStarlethTick;
   run.setup.stabilises = true;
   run.setup.plans_contacts = true;  // a foot that has sunk in asks for no jump

@@ -77,7 +77,7 @@ TrotControl::TrotControl(const World& world, const TrotRun& run, const TrotOptio
   const TrotPid gains;
   pid_options_ = {PidGains::uniform(kTrotJoints, gains.joint_kp, gains.joint_kv, gains.joint_ki), dt, setup.lookahead};
   foot_gains_ = PidGains::uniform(3 * Index{kTrotLegs}, gains.foot_kp, gains.foot_kv, gains.foot_ki);
-  reference_options_ = {PidGains::uniform(kTrotJoints, setup.kp, setup.kv, 0.0), dt, setup.lookahead};
+  reference_options_ = {PidGains::uniform(kTrotJoints, setup.kp, setup.kd, 0.0), dt, setup.lookahead};
   validate(reference_options_);
   inverse_options_.contact.law = controller_law(controller, run.objective);
   if (controller == TrotController::id_qp_inf && run.objective == QpObjective::kinetic) softness_ = kTikhonov / world.robots()[0].mass;

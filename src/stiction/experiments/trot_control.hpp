@@ -1,7 +1,7 @@
 // The trot's controller side: plan, feedback, stabiliser, and torques by PID or inverse dynamics [ZD15, section 6.2, Figs. 5-7].
 //
 //   feedback   τ_fb = joint PID + J_footᵀ (foot PID) + stabiliser         (2014: added to the torques of inverse dynamics)
-//              a_ref = a_des + kp (q_des - q) + kv (v_des - v) + stabiliser         (otherwise)
+//              a_ref = a_des + kp (q_des - q) + kd (v_des - v) + stabiliser         (otherwise)
 //   inverse    v⁺[joints] = v + h a_ref over the look-ahead h, |τ| <= limit as rows of the program
 // Where the feedback is torques, -h τ_fb enters the known impulse, so that the rows limit the sum. A solve that fails is tried again
 // from a cold start; if it fails again, this period's torques are those of the PID, and it is counted.

@@ -39,7 +39,7 @@ const Controller& row(TrotController id) { return *std::ranges::find(kController
 
 const std::vector<TrotSetup>& trot_setups() {
   static const std::vector<TrotSetup> setups{
-      // name, adds torques, kp, kv, damps motion, look-ahead, torque limit, plans contacts, stabilises
+      // name, adds torques, kp, kd, damps motion, look-ahead, torque limit, plans contacts, stabilises
       {"2014", true, 0.0, 0.0, false, 0.005, 4.0, true, true},
       {"2015", false, 5e4, 100.0, true, 0.001, 1e5, true, true},
       {"paper", false, 5e4, 100.0, true, 0.005, 1e5, false, true},

@@ -38,8 +38,8 @@ enum class TrotGround { rigid, compliant, hills };
 struct TrotSetup {
   std::string_view name;
   bool adds_torques;    ///< PID and stabiliser as torques on top of the inverse dynamics of the plan; otherwise as accelerations
-  double kp, kv;        ///< of those accelerations, 1/s² and 1/s
-  bool damps_motion;    ///< kv acts on -v in place of v_des - v
+  double kp, kd;        ///< of those accelerations, 1/s² and 1/s
+  bool damps_motion;    ///< kd acts on -v in place of v_des - v
   double lookahead;     ///< h of the inverse dynamics, s
   double torque_limit;  ///< N m
   bool plans_contacts;  ///< contacts are the feet that stand and are planned to, without gap; otherwise what the simulator sees
