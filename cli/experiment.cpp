@@ -50,9 +50,12 @@ constexpr Entry kExperiments[] = {
 };
 
 int list(const CLI::App& experiment) {
-  std::size_t width = 0;
-  for (const Entry& e : kExperiments) width = std::max(width, std::string_view(e.name).size());
-  for (const Entry& e : kExperiments) fmt::print("{:<{}}  {:<6}  {}\n", e.name, width, e.paper, e.about);
+  std::size_t names = 0, papers = 0;
+  for (const Entry& e : kExperiments) {
+    names = std::max(names, std::string_view(e.name).size());
+    papers = std::max(papers, std::string_view(e.paper).size());
+  }
+  for (const Entry& e : kExperiments) fmt::print("{:<{}}  {:<{}}  {}\n", e.name, names, e.paper, papers, e.about);
   fmt::print("\n{} NAME --help lists the options of one.\n", "stiction " + experiment.get_name());
   return kOk;
 }

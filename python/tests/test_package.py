@@ -18,6 +18,21 @@ def test_module_and_command_have_the_version_of_the_project():
     assert printed.strip() == f"stiction {version}"
 
 
+ROOMS = (
+    *("assemble", "compare", "control", "drive", "experiments", "geometry", "inverse", "io", "model", "plan", "record"),
+    "sim",
+)
+
+
+@pytest.mark.parametrize("room", [*(f"src/stiction/{name}" for name in ROOMS), "python"])
+def test_a_room_names_its_files(checkout, room):
+    """Headers, and of the bindings their files, whose names its README has with their ending or without."""
+    read = (checkout / room / "README.md").read_text()
+    files = [*(checkout / room).glob("*.hpp"), *(checkout / room).glob("bind_*.cpp")]
+    assert len(files) >= 1
+    assert not [file.name for file in files if not re.search(rf"\b{file.stem}\b", read)]
+
+
 def test_parts_that_need_other_packages_are_there_once_asked_for():
     code = "import stiction; print(stiction.view.to_html.__name__, hasattr(stiction, 'vew'))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
