@@ -174,8 +174,8 @@ void bind_forces(nb::class_<WorldHandle>& world) {
           },
           "q"_a = nb::none(), "v"_a = nb::none(),
           "(nv,) Coriolis, centrifugal, gravity and joint spring forces (N, N m); joint damping and dry friction are not in it.")
-      .def("generalized_force", &generalized_force, "name"_a, "force"_a = nb::none(), "torque"_a = nb::none(), "point"_a = nb::none(),
-           "q"_a = nb::none(),
+      .def("generalized_force", &generalized_force, "name"_a, "force"_a = nb::none(), nb::kw_only(), "torque"_a = nb::none(),
+           "point"_a = nb::none(), "q"_a = nb::none(),
            R"((nv,) generalised force of a force (3,) (N) and a torque (3,) (N m), world axes, on a body or link.
 
 point (3,) (m): where the force acts, in the frame of that body or link; None: the centre of mass of the body.)");

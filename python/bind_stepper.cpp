@@ -96,7 +96,7 @@ void reset(StepperHandle& s, const MaybeArray& q, const MaybeArray& v, const Rea
   locked(s, [&] { s.set_state(next); });
 }
 
-void apply_force(StepperHandle& s, const std::string& body, const MaybeArray& force, const MaybeArray& point, const MaybeArray& torque,
+void apply_force(StepperHandle& s, const std::string& body, const MaybeArray& force, const MaybeArray& torque, const MaybeArray& point,
                  const Real& duration) {
   const World& world = s.stepper().world();
   const NamedFrame frame = frame_named(world, body, "body");
@@ -298,7 +298,7 @@ A step that is not solved leaves the state as it was and says so: look at the re
           R"(The contact problem that `step(tau)` would solve first, of its first part where it has several: as World.problem at this state,
 with all that the stepper has and a state has not, elongations of tangential springs (law stick_slip_spring), drives, pushes and options.
 `inverse` of it, with tau None, gives the torques under which `step` ends at what it predicts. Not of the scheme event_driven.)")
-      .def("apply_force", &apply_force, "body"_a, "force"_a = nb::none(), "point"_a = nb::none(), "torque"_a = nb::none(),
+      .def("apply_force", &apply_force, "body"_a, "force"_a = nb::none(), nb::kw_only(), "torque"_a = nb::none(), "point"_a = nb::none(),
            "duration"_a = 0.0,
            R"(Pushes a body in the next step, or for `duration` seconds: its last step has what is left of force times duration.
 

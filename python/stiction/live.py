@@ -169,7 +169,7 @@ class LiveRun(Stream):
             else:
                 self.stepper.drive()
         if self.push is not None:
-            self.stepper.apply_force(self.push.body, self.push.force(q, v), self.push.local)
+            self.stepper.apply_force(self.push.body, self.push.force(q, v), point=self.push.local)
         self.report = self.stepper.step()
         if not self.report.accepted:
             self.running = False

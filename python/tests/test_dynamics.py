@@ -102,7 +102,7 @@ def test_forces_do_their_power(world):
     rng = np.random.default_rng(2)
     for name in names(world):
         force, torque, point = rng.uniform(-1, 1, (3, 3))
-        tau = world.generalized_force(name, force, torque, point, q)
+        tau = world.generalized_force(name, force, torque=torque, point=point, q=q)
         velocity = world.velocity(name, q, v, point)
         np.testing.assert_allclose(tau @ v, force @ velocity[:3] + torque @ velocity[3:], atol=1e-12)
     np.testing.assert_allclose(

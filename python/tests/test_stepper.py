@@ -222,6 +222,10 @@ def test_what_a_torque_or_a_push_drives_at_a_wall_is_met_within_the_step(scheme)
             assert stepper.q[0] == pytest.approx(gap, abs=1e-6)
 
 
+    with pytest.raises(TypeError):
+        stepper.apply_force("box", (0, 0, 1.0), (0.1, 0, 0))  # a point or a torque?
+    with pytest.raises(TypeError):
+        world.generalized_force("box", (0, 0, 1.0), (0.1, 0, 0))
 def test_a_push_on_the_ground_is_met_by_friction():
     stepper = stiction.Stepper(boxes(), law="coulomb_cone")
     stepper.apply_force("box", (0.4 * 2.0 * GRAVITY, 0, 0), point=(0, 0, -0.1), duration=1.0)
