@@ -6,6 +6,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "stiction/problem/contact_mode.hpp"
+
 namespace stiction::python {
 
 namespace {
@@ -53,6 +55,7 @@ ContactArrays contacts_of(const Stepper& stepper) {
     out.gaps.push_back(c.gap);
   }
   append(out.impulses, stepper.solution().impulses);
+    out.modes.push_back(static_cast<int>(contact_mode(stepper.solution(), static_cast<int>(out.size()))));
   append(out.velocities, stepper.solution().u);
   append(out.mu, stepper.problem().mu);
   return out;
@@ -84,6 +87,12 @@ velocities are those of its end.)")
           "bodies",
           [](nb::pointer_and_handle<ContactArrays> self) {
             return view<Bodies>(std::as_const(self.p->bodies).data(), {self.p->size(), 2}, self.h);
+      .def_prop_ro(
+          "modes",
+          [](nb::pointer_and_handle<ContactArrays> self) {
+            return view<Indices>(std::as_const(self.p->modes).data(), {self.p->size()}, self.h);
+          },
+          "(n,) 0 open, 1 stick, 2 slip, as Simulation.contact_modes")
           },
           "(n, 2) bodies A and B, indices into World.body_names")
       .def_prop_ro(

@@ -17,6 +17,7 @@ struct ContactArrays {
   std::vector<int> bodies;                                   ///< 2n
   std::vector<std::uint64_t> ids;                            ///< n
 
+  std::vector<int> modes;                                    ///< n, of ContactMode
   std::size_t size() const { return gaps.size(); }
 };
 

@@ -15,7 +15,6 @@ from . import _core, frames
 from .trajectory import STAGES, Trajectory, of_simulation
 
 FRAMES_PER_SECOND = 30
-SLOWEST_SLIP = 1e-4  # m/s: slower contacts are drawn as sticking
 PUSH_FREQUENCY, PUSH_DAMPING = 2.0 * np.pi * 1.5, 0.7  # rad/s, share of critical: the spring between body and mouse
 HOLD_TIME = 0.1  # s in which joints that are held return to their start
 
@@ -219,10 +218,7 @@ class LiveRun(Stream):
 
     def _show(self) -> None:
         contacts = self.stepper.contacts
-        impulse = np.linalg.norm(contacts.impulses, axis=1)
-        slip = np.linalg.norm(contacts.velocities[:, 1:], axis=1)
-        modes = np.where(impulse <= 1e-6 * impulse.max(initial=0.0), 0, np.where(slip <= SLOWEST_SLIP, 1, 2))
-        arrays = [contacts.points, contacts.forces, contacts.frames[:, :, 0], contacts.mu, modes]
+        arrays = [contacts.points, contacts.forces, contacts.frames[:, :, 0], contacts.mu, contacts.modes]
         self.publish(self.frame_of(self.stepper.time, self.stepper.q, arrays, self._values(contacts)))
 
     def run(self) -> None:

@@ -192,6 +192,22 @@ def test_a_push_changes_momentum_by_its_impulse():
     np.testing.assert_allclose(stepper.v[3:], np.array([0, -0.1 * 5e-3, 0.2 * 5e-3]) / inertia, rtol=1e-3, atol=1e-4)
     for duration in (3e-4, 1e-3, 2.5e-3, 7e-3):
         stepper.reset(time=0.7)
+def test_contacts_say_whether_they_stick_as_runs_do():
+    """A box that slides until friction has stopped it, and before that falls."""
+    world = boxes(height=0.101)
+    stepper = stiction.Stepper(world, friction=0.5)
+    stepper.reset(v=[0.2, 0, 0, 0, 0, 0])
+    run = stiction.simulate(world, 0.08, friction=0.5, v=stepper.v)
+    seen = set()
+    for k in range(1, 81):
+        stepper.step()
+        modes = stepper.contacts.modes
+        np.testing.assert_array_equal(modes, run.contact_modes[run.contact_offsets[k] : run.contact_offsets[k + 1]])
+        seen |= {(stepper.v[0] > 1e-6, mode) for mode in modes}
+    assert seen >= {(True, 2), (False, 1)}
+    assert not seen & {(True, 1), (False, 2)}
+
+
         stepper.apply_force("box", (2.0, 0, 0), duration=duration)
         for _ in range(10):
             stepper.step()
