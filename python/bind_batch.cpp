@@ -16,10 +16,11 @@
 #include <nanobind/stl/vector.h>
 
 #include "contact_laws.hpp"
-#include "effort_limits.hpp"
 #include "interrupts.hpp"
 #include "remember.hpp"
 #include "step_settings.hpp"
+#include "stiction/control/torque_limits.hpp"
+#include "stiction/drive/effort_limits.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/laws/lowering.hpp"
 #include "world_handle.hpp"
@@ -92,7 +93,7 @@ struct BatchHandle {
       } else {
         for (std::size_t k = 0; k < driven.size(); ++k) tau[driven[k]] = command(i, static_cast<Eigen::Index>(k));
       }
-      limit_efforts(limits, tau);
+      clamp_torques(limits, tau);
     };
     runs.step(repeat, set_command, check_interrupt);
   }

@@ -11,9 +11,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "effort_limits.hpp"
 #include "interrupts.hpp"
 #include "step_settings.hpp"
+#include "stiction/control/torque_limits.hpp"
+#include "stiction/drive/effort_limits.hpp"
 #include "stiction/base/errors.hpp"
 #include "world_handle.hpp"
 
@@ -141,7 +142,7 @@ RolloutResult run(const Scene& scene, const StepOptions& options, const Argument
     } else {
       scene.held_torques(simulation.state(), out);
     }
-    limit_efforts(limits, out);
+    clamp_torques(limits, out);
   };
   rolling.poll = check_interrupt;
   const nb::gil_scoped_release released;

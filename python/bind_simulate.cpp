@@ -4,11 +4,12 @@
 #include <nanobind/stl/string.h>
 
 #include "arrays.hpp"
-#include "effort_limits.hpp"
 #include "interrupts.hpp"
 #include "step_settings.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/base/poll_clock.hpp"
+#include "stiction/control/torque_limits.hpp"
+#include "stiction/drive/effort_limits.hpp"
 #include "stiction/io/problem_file.hpp"
 #include "stiction/record/trajectory.hpp"
 #include "stiction/sim/simulation.hpp"
@@ -61,7 +62,7 @@ SimulatedRun run(const Scene& scene, const State& start, const std::optional<Con
       scene.held_torques(s.state(), tau);
     }
     desired = tau;
-    cut = limit_efforts(limits, tau);
+    cut = clamp_torques(limits, tau);
   };
   const auto keep = [&](const StepTaken& step) { out.add(step.state, step.stepper, step.report, step.tau, desired, cut); };
   const RunSummary summary = simulation.run({.duration = scene.duration, .control = control, .observers = {keep}});

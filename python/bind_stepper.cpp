@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "effort_limits.hpp"
 #include "remember.hpp"
 #include "step_settings.hpp"
 #include "stepper_handle.hpp"

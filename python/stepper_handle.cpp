@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "effort_limits.hpp"
 #include "stiction/base/archive.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/control/torque_limits.hpp"
+#include "stiction/drive/effort_limits.hpp"
 
 namespace stiction::python {
 
@@ -83,7 +84,7 @@ void StepperHandle::add_wrenches() {
 // All that acts in the next step into tau_; gives how many torques were cut to their limit.
 int StepperHandle::take_torques(const Eigen::Ref<const Eigen::VectorXd>& tau) {
   tau_ = tau;
-  const int saturated = limit_efforts(effort_, tau_);
+  const int saturated = clamp_torques(effort_, tau_);
   if (!wrenches_.empty()) {
     simulation_.prepare(tau_);
     add_wrenches();

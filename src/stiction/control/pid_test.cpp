@@ -128,6 +128,17 @@ TEST(TorqueLimits, ClampAndReportSide) {
   EXPECT_EQ(saturation, (std::vector<signed char>{1, -1, 0, 0}));
 }
 
+TEST(TorqueLimits, CutTheSameWhetherOrNotSidesAreAskedFor) {
+  const Eigen::Vector4d limit(4.0, 0.0, std::numeric_limits<double>::infinity(), 1.0);
+  Eigen::VectorXd tau = Eigen::Vector4d(-5.0, 0.5, 1e300, 1.0), with_sides = tau;
+  std::vector<signed char> saturation;
+  EXPECT_EQ(clamp_torques(limit, tau), 2);
+  EXPECT_EQ(clamp_torques(limit, with_sides, saturation), 2);
+  EXPECT_EQ(tau, Eigen::Vector4d(-4.0, 0.0, 1e300, 1.0));
+  EXPECT_EQ(with_sides, tau);
+  EXPECT_EQ(saturation, (std::vector<signed char>{-1, 1, 0, 0}));
+}
+
 TEST(TorqueLimits, RefuseNanAndLeaveTheTorquesAlone) {
   Eigen::VectorXd tau = Eigen::Vector2d(9.0, std::nan(""));
   std::vector<signed char> saturation;

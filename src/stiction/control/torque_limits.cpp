@@ -1,6 +1,5 @@
 #include "stiction/control/torque_limits.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -8,21 +7,35 @@
 
 namespace stiction {
 
-int clamp_torques(const Eigen::Ref<const Eigen::VectorXd>& limit, Eigen::Ref<Eigen::VectorXd> tau, std::vector<signed char>& saturation) {
+namespace {
+
+void validate(const Eigen::Ref<const Eigen::VectorXd>& limit, const Eigen::Ref<const Eigen::VectorXd>& tau) {
   require_size("limit", limit.size(), tau.size());
   require_nonnegative("limit", limit, true);
   for (Eigen::Index i = 0; i < tau.size(); ++i) {
     if (std::isnan(tau[i])) throw InvalidArgument("tau[" + std::to_string(i) + "]", "a number", "nan");
   }
-  saturation.assign(tau.size(), 0);
+}
+
+}  // namespace
+
+int clamp_torques(const Eigen::Ref<const Eigen::VectorXd>& limit, Eigen::Ref<Eigen::VectorXd> tau) {
+  validate(limit, tau);
   int cut = 0;
   for (Eigen::Index i = 0; i < tau.size(); ++i) {
-    if (std::abs(tau[i]) <= limit[i]) continue;
-    saturation[i] = tau[i] > 0.0 ? 1 : -1;
-    tau[i] = std::clamp(tau[i], -limit[i], limit[i]);
-    ++cut;
+    cut += std::abs(tau[i]) > limit[i] ? 1 : 0;
+    tau[i] = clamp_torque(tau[i], limit[i]);
   }
   return cut;
+}
+
+int clamp_torques(const Eigen::Ref<const Eigen::VectorXd>& limit, Eigen::Ref<Eigen::VectorXd> tau, std::vector<signed char>& saturation) {
+  validate(limit, tau);
+  saturation.assign(tau.size(), 0);
+  for (Eigen::Index i = 0; i < tau.size(); ++i) {
+    if (std::abs(tau[i]) > limit[i]) saturation[i] = tau[i] > 0.0 ? 1 : -1;
+  }
+  return clamp_torques(limit, tau);
 }
 
 }  // namespace stiction

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/drive/effort_limits.hpp"
 
 namespace stiction::joint_drives_test {
 namespace {
@@ -34,6 +35,22 @@ TEST(Drives, JointsAreFoundByTheirCoordinate) {
   EXPECT_EQ(joint_at(world, 7), nullptr);
   EXPECT_EQ(joint_at(world, 3), nullptr);
   EXPECT_EQ(joint_at(world, -1), nullptr);
+}
+
+// A joint that is driven although its file names no effort has no limit; one that nothing drives neither.
+TEST(Drives, LimitsOfEffortAreThoseOfTheFilesWhereTheyNameOne) {
+  const auto limits = [](std::optional<double> effort, const std::vector<std::string>& actuated) {
+    WorldBuilder builder;
+    RobotOptions options;
+    options.actuated = actuated;
+    options.joints["hinge"].effort_limit = effort;
+    builder.add_robot_text(R"(<mujoco><worldbody><body><joint name="hinge"/><geom size="0.1" pos="1 0 0"/></body></worldbody></mujoco>)",
+                           options);
+    return effort_limits(builder.build())[0];
+  };
+  EXPECT_EQ(limits(3.0, {"hinge"}), 3.0);
+  EXPECT_EQ(limits(0.0, {"hinge"}), kInfinity);
+  EXPECT_EQ(limits(3.0, {}), kInfinity);
 }
 
 TEST(Drives, RefusalsNameWhatIsWrong) {

@@ -12,6 +12,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/base/files.hpp"
 #include "stiction/base/ranges.hpp"
+#include "stiction/control/torque_limits.hpp"
 #include "stiction/forward/step_options.hpp"
 #include "stiction/geometry/mass_properties.hpp"
 #include "stiction/geometry/terrain.hpp"
@@ -322,7 +323,7 @@ class SceneReader {
       const World uncut = scene_.world.uncut();
       for (const Joint& joint : uncut.joints()) {
         if (joint.robot != robot || joint.nv != 1 || !joint.actuated) continue;
-        scene_.held.push_back({joint.q, joint.v, uncut.initial_configuration()[joint.q], kp, kd, joint.effort_limit});
+        scene_.held.push_back({joint.q, joint.v, uncut.initial_configuration()[joint.q], kp, kd, motor_limit(joint)});
       }
     }
   }
@@ -372,7 +373,7 @@ void Scene::held_torques(const State& state, VectorXd& tau) const {
   const auto hold = [this](const VectorXd& q, const VectorXd& v, VectorXd& out) {
     for (const HeldJoint& joint : held) {
       const double wanted = joint.kp * (joint.target - q[joint.q]) - joint.kd * v[joint.v];
-      out[joint.v] = std::clamp(wanted, -joint.effort_limit, joint.effort_limit);
+      out[joint.v] = clamp_torque(wanted, joint.effort_limit);
     }
   };
   if (world.cuts().empty()) return hold(state.q, state.v, tau);

@@ -12,10 +12,10 @@ namespace stiction {
 
 /// A joint that a scene holds at a position by a proportional-derivative torque, within the joint's effort limit.
 struct HeldJoint {
-  int q = 0, v = 0;           ///< coordinates, of `world.uncut()` where robots are cut
-  double target = 0.0;        ///< rad or m
-  double kp = 0.0, kd = 0.0;  ///< N m/rad and N m s/rad, or N/m and N s/m
-  double effort_limit = kInfinity;
+  int q = 0, v = 0;                 ///< coordinates, of `world.uncut()` where robots are cut
+  double target = 0.0;              ///< rad or m
+  double kp = 0.0, kd = 0.0;        ///< N m/rad and N m s/rad, or N/m and N s/m
+  double effort_limit = kInfinity;  ///< motor_limit of the joint
 };
 
 struct CollisionCache;

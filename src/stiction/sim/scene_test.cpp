@@ -341,6 +341,27 @@ TEST(Scene, ABaseFloatsWhereTheSceneSaysSoOrElseTheFile) {
   std::filesystem::remove(testing::TempDir() + robot);
 }
 
+TEST(Scene, AHoldIsCutToTheEffortLimitAndNothingHoldsWhatIsNotDriven) {
+  const std::string path = testing::TempDir() + "stiction_hold_test.toml", robot = "stiction_hold_test.xml";
+  std::ofstream(testing::TempDir() + robot)
+      << "<mujoco><worldbody><body><joint name='j' axis='0 1 0'/><geom size='0.1' pos='1 0 0' mass='1'/></body></worldbody>"
+      << "<actuator><motor joint='j'/></actuator></mujoco>";
+  const auto torque = [&](const std::string& keys) {
+    std::ofstream(path) << "[[robot]]\nfile = \"" << robot << "\"\nhold_kp = 20.0\n" << keys;
+    const Scene scene = load_scene(path);
+    State state = scene.start;
+    state.q[0] += 0.5;
+    Eigen::VectorXd tau;
+    scene.held_torques(state, tau);
+    return tau[0];
+  };
+  EXPECT_DOUBLE_EQ(torque(""), -10.0);
+  EXPECT_DOUBLE_EQ(torque("joint_settings = { j = { effort_limit = 3.0 } }\n"), -3.0);
+  EXPECT_DOUBLE_EQ(torque("joint_settings = { j = { effort_limit = 0.0 } }\n"), 0.0);
+  std::filesystem::remove(path);
+  std::filesystem::remove(testing::TempDir() + robot);
+}
+
 TEST(Scene, ThoseThatComeWithStictionRun) {
   for (const char* name : {"incline", "stack", "bounce", "quadruped"}) {
     const Scene scene = load_scene(std::string(STICTION_SOURCE_DIR "/models/scenes/") + name + ".toml");
