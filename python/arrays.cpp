@@ -58,6 +58,12 @@ Eigen::VectorXd per_item(const std::optional<ArrayLike>& value, const char* argu
   return numbers.vector();
 }
 
+Eigen::VectorXd for_each_item(const std::optional<ArrayLike>& value, const char* argument, Eigen::Index size, double fallback) {
+  Eigen::VectorXd out = per_item(value, argument, size, fallback);
+  require_size(argument, out.size(), size);
+  return out;
+}
+
 Eigen::VectorXd read_coordinates(const std::optional<ArrayLike>& value, const char* argument, const Eigen::VectorXd& fallback) {
   if (!value) return fallback;
   const Numbers numbers(*value, argument, 1);

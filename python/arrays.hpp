@@ -45,6 +45,8 @@ class Numbers {
 
 /// One number for all of `size` items, or an array of any size (checked by whom it is for); absent: `fallback`.
 Eigen::VectorXd per_item(const std::optional<ArrayLike>& value, const char* argument, Eigen::Index size, double fallback);
+/// One number for all of `size` items, or one each; absent: `fallback`. Throws InvalidArgument on another size.
+Eigen::VectorXd for_each_item(const std::optional<ArrayLike>& value, const char* argument, Eigen::Index size, double fallback);
 /// The state or force vector of a world: absent, `fallback`, whose size it must have; finite.
 Eigen::VectorXd read_coordinates(const std::optional<ArrayLike>& value, const char* argument, const Eigen::VectorXd& fallback);
 Eigen::Vector3d read_vector3(const ArrayLike& value, const char* argument);

@@ -122,10 +122,11 @@ the motion of the exact law, coulomb_cone.
 laws, solvers: names, None for all; tolerance: largest scaled residual that counts as solved; edges: of the polygonal laws;
 repetitions: timed cold runs per row; baselines: also the solvers of other projects that this build has. A law that needs a parameter
 that the problem lacks, and a solver that refuses the problem, are rows that say why. Raises ValueError naming the argument.)";
-  m.def("compare", &compare_released<ContactProblem>, "problem"_a, "laws"_a = nb::none(), "solvers"_a = nb::none(), "tolerance"_a = 1e-9,
-        "edges"_a = 4, "repetitions"_a = 5, "baselines"_a = false, doc);
-  m.def("compare", &compare_released<ReducedProblem>, "problem"_a, "laws"_a = nb::none(), "solvers"_a = nb::none(), "tolerance"_a = 1e-9,
-        "edges"_a = 4, "repetitions"_a = 5, "baselines"_a = false, doc);
+  const CompareOptions d;
+  m.def("compare", &compare_released<ContactProblem>, "problem"_a, "laws"_a = nb::none(), "solvers"_a = nb::none(),
+        "tolerance"_a = d.tolerance, "edges"_a = d.edges, "repetitions"_a = d.repetitions, "baselines"_a = d.baselines, doc);
+  m.def("compare", &compare_released<ReducedProblem>, "problem"_a, "laws"_a = nb::none(), "solvers"_a = nb::none(),
+        "tolerance"_a = d.tolerance, "edges"_a = d.edges, "repetitions"_a = d.repetitions, "baselines"_a = d.baselines, doc);
 }
 
 }  // namespace stiction::python

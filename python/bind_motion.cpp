@@ -53,10 +53,7 @@ void make_controller(ControllerHandle* self, const Integer& joints, const ArrayL
   const Eigen::Index n = read_integer(joints, "joints");
   if (n < 1) throw InvalidArgument("joints", "a number >= 1", fmt::format("{}", n));
   JointControlOptions options;
-  options.feedback = {per_item(kp, "kp", n, 0.0), per_item(kd, "kd", n, 0.0), per_item(ki, "ki", n, 0.0), integral_limit};
-  require_size("kp", options.feedback.kp.size(), n);
-  require_size("kd", options.feedback.kd.size(), n);
-  require_size("ki", options.feedback.ki.size(), n);
+  options.feedback = {for_each_item(kp, "kp", n, 0.0), for_each_item(kd, "kd", n, 0.0), for_each_item(ki, "ki", n, 0.0), integral_limit};
   options.dt = read_real(dt, "dt");
   options.lookahead = lookahead ? read_real(*lookahead, "lookahead") : options.dt;
   validate(options);

@@ -7,6 +7,7 @@
 #include "remember.hpp"
 #include "shape_handle.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/base/ranges.hpp"
 #include "stiction/geometry/terrain.hpp"
 #include "world_handle.hpp"
 
@@ -98,8 +99,7 @@ void bind_terrain_addition(nb::class_<WorldHandle>& world) {
       "add_terrain",
       [](WorldHandle& self, const BodyShape& terrain, const MaybeArray& position, const MaybeArray& orientation, double restitution,
          const std::string& name) {
-        if (!(restitution >= 0.0 && restitution <= 1.0))
-          throw InvalidArgument("restitution", "a number in [0, 1]", fmt::format("{}", restitution));
+        require_share("restitution", restitution);
         self.add_static({name, read_pose(position, orientation), {terrain}}, restitution);
       },
       "terrain"_a, "position"_a = nb::none(), "orientation"_a = nb::none(), "restitution"_a = 0.0, "name"_a = "terrain",

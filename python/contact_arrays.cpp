@@ -30,13 +30,17 @@ ConstVector column(nb::pointer_and_handle<ContactArrays> self) {
 }
 
 std::vector<std::pair<std::string, std::string>> names(const ContactArrays& contacts) {
-  const auto name = [&](int body) { return body < 0 ? std::string("world") : contacts.world.bodies()[body].name; };
   std::vector<std::pair<std::string, std::string>> out;
-  for (std::size_t i = 0; i < contacts.size(); ++i) out.emplace_back(name(contacts.bodies[2 * i]), name(contacts.bodies[2 * i + 1]));
+  for (std::size_t i = 0; i < contacts.size(); ++i)
+    out.push_back(body_names(contacts.world, contacts.bodies[2 * i], contacts.bodies[2 * i + 1]));
   return out;
 }
 
 }  // namespace
+
+std::pair<std::string, std::string> body_names(const World& world, int a, int b) {
+  return {world.bodies()[a].name, world.bodies()[b].name};
+}
 
 Eigen::Vector3d contact_force(const Stepper& stepper, std::size_t i) {
   const Eigen::Vector3d impulse = stepper.solution().impulses.segment<3>(3 * static_cast<Eigen::Index>(i));
@@ -51,11 +55,11 @@ ContactArrays contacts_of(const Stepper& stepper) {
     append(out.points, c.p_WC);
     append(out.frames, Eigen::Matrix<double, 3, 3, Eigen::RowMajor>(c.R_WC()));
     out.bodies.insert(out.bodies.end(), {c.body_a, c.body_b});
+    out.modes.push_back(static_cast<int>(contact_mode(stepper.solution(), static_cast<int>(out.size()))));
     out.ids.push_back(c.id);
     out.gaps.push_back(c.gap);
   }
   append(out.impulses, stepper.solution().impulses);
-    out.modes.push_back(static_cast<int>(contact_mode(stepper.solution(), static_cast<int>(out.size()))));
   append(out.velocities, stepper.solution().u);
   append(out.mu, stepper.problem().mu);
   return out;
@@ -84,15 +88,15 @@ velocities are those of its end.)")
       .def_prop_ro("gaps", &column<&ContactArrays::gaps>, "(n,) signed distances (m), negative when penetrating")
       .def_prop_ro("mu", &column<&ContactArrays::mu>, "(n,) friction coefficients")
       .def_prop_ro(
-          "bodies",
-          [](nb::pointer_and_handle<ContactArrays> self) {
-            return view<Bodies>(std::as_const(self.p->bodies).data(), {self.p->size(), 2}, self.h);
-      .def_prop_ro(
           "modes",
           [](nb::pointer_and_handle<ContactArrays> self) {
             return view<Indices>(std::as_const(self.p->modes).data(), {self.p->size()}, self.h);
           },
           "(n,) 0 open, 1 stick, 2 slip, as Simulation.contact_modes")
+      .def_prop_ro(
+          "bodies",
+          [](nb::pointer_and_handle<ContactArrays> self) {
+            return view<Bodies>(std::as_const(self.p->bodies).data(), {self.p->size(), 2}, self.h);
           },
           "(n, 2) bodies A and B, indices into World.body_names")
       .def_prop_ro(

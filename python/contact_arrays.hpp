@@ -1,6 +1,8 @@
 // Contacts of a step as plain numbers, taken from a stepper after the step.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "arrays.hpp"
@@ -15,11 +17,14 @@ struct ContactArrays {
   std::vector<double> frames;                                ///< 9n, R_WC row by row
   std::vector<double> gaps, mu;                              ///< n each
   std::vector<int> bodies;                                   ///< 2n
+  std::vector<int> modes;                                    ///< n, of ContactMode
   std::vector<std::uint64_t> ids;                            ///< n
 
-  std::vector<int> modes;                                    ///< n, of ContactMode
   std::size_t size() const { return gaps.size(); }
 };
+
+/// Of a contact's bodies A and B.
+std::pair<std::string, std::string> body_names(const World& world, int a, int b);
 
 /// Of the last step that `stepper` took; it was accepted.
 ContactArrays contacts_of(const Stepper& stepper);

@@ -69,8 +69,7 @@ Request read_request(const ArrayLike& joints, const ArrayLike& v_desired, const 
   const auto n = static_cast<Eigen::Index>(request.joints.size());
   request.v_desired = per_item(v_desired, "v_desired", n, 0.0);
   if (torque_limits) {
-    const Eigen::VectorXd values = per_item(torque_limits, "torque_limits", n, kInfinity);
-    require_size("torque_limits", values.size(), n);
+    const Eigen::VectorXd values = for_each_item(torque_limits, "torque_limits", n, kInfinity);
     request.limits.assign(values.begin(), values.end());
   }
   return request;

@@ -119,8 +119,7 @@ WorldProblem WorldHandle::problem(const Scene& scene, const State& state, const 
 
 WorldProblem prepared_problem(const Stepper& stepper) {
   WorldProblem out{stepper.problem(), stepper.contacts(), {}};
-  const auto name = [&](int body) { return body < 0 ? std::string("world") : stepper.world().bodies()[body].name; };
-  for (const ContactPoint& c : out.points) out.bodies.emplace_back(name(c.body_a), name(c.body_b));
+  for (const ContactPoint& c : out.points) out.bodies.push_back(body_names(stepper.world(), c.body_a, c.body_b));
   validate(out);
   return out;
 }
