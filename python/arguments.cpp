@@ -1,6 +1,8 @@
 #include "arguments.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -46,6 +48,11 @@ bool read_flag(const Flag& value, const char* argument) {
   const nb::object type = nb::module_::import_("numpy").attr("bool_");
   if (PyObject_IsInstance(value.ptr(), type.ptr()) != 1) throw_type_error(argument, "a bool", value);
   return PyObject_IsTrue(value.ptr()) == 1;
+}
+
+int read_threads(const std::optional<Integer>& threads) {
+  if (!threads) return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return read_integer(*threads, "threads");
 }
 
 }  // namespace stiction::python

@@ -2,6 +2,7 @@
 // says which argument it was.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "arrays.hpp"
@@ -32,6 +33,8 @@ std::string read_text(const Text& value, const char* argument);
 double read_real(const Real& value, const char* argument);
 /// Whatever Python takes for an index, in the range of int.
 int read_integer(const Integer& value, const char* argument);
+/// A number of threads; absent: as many as there are cores.
+int read_threads(const std::optional<Integer>& threads);
 /// True or False, NumPy's too.
 bool read_flag(const Flag& value, const char* argument);
 

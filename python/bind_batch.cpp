@@ -8,7 +8,6 @@
 #include <regex>
 #include <stdexcept>
 #include <string>
-#include <thread>
 
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
@@ -19,9 +18,9 @@
 #include "interrupts.hpp"
 #include "remember.hpp"
 #include "step_settings.hpp"
+#include "stiction/base/errors.hpp"
 #include "stiction/control/torque_limits.hpp"
 #include "stiction/drive/effort_limits.hpp"
-#include "stiction/base/errors.hpp"
 #include "stiction/laws/lowering.hpp"
 #include "world_handle.hpp"
 
@@ -64,15 +63,14 @@ void require_material(const World& world, const StepOptions& options) {
 }
 
 struct BatchHandle {
-  BatchHandle(const Scene& scene, Stepper stepper, const BatchOptions& batch, const MaybeArray& kp, const MaybeArray& kd)
+  BatchHandle(const Scene& scene, Stepper stepper, const BatchOptions& batch, const MaybeArray& kp, const MaybeArray& kd, bool limit)
       : start(scene.start), limits(effort_limits(scene.world)), runs(stepper, scene.start, batch) {
     const std::span<const int> driven = scene.world.actuated();
     const auto joints = static_cast<Eigen::Index>(driven.size());
+    if (!limit) limits.setConstant(kInfinity);
     if (kd && !kp) throw InvalidArgument("kd", "None without kp", "an array");
     if (!kp) return;
-    const Eigen::VectorXd p = per_item(kp, "kp", joints, 0.0), d = per_item(kd, "kd", joints, 0.0);
-    require_size("kp", p.size(), joints);
-    require_size("kd", d.size(), joints);
+    const Eigen::VectorXd p = for_each_item(kp, "kp", joints, 0.0), d = for_each_item(kd, "kd", joints, 0.0);
     require_nonnegative("kp", p);
     require_nonnegative("kd", d);
     servos.emplace();
@@ -187,45 +185,35 @@ void bind_batch(nb::module_& m) {
 
 Arrays are views that `step` and `restart` fill anew. Every run has the bits of a Stepper that is reset to its start and stepped alone, for
 any number of threads. One call at a time: a second thread waits.)");
-  batch.def(
-      "__init__",
+  const auto make = with_settings(
+      Types<nb::pointer_and_handle<BatchHandle>, nb::pointer_and_handle<WorldHandle>, const Integer&, const std::optional<Integer>&,
+            const MaybeArray&, const MaybeArray&, const MaybeArray&>{},
+      Types<const Flag&>{},
       [](nb::pointer_and_handle<BatchHandle> self, nb::pointer_and_handle<WorldHandle> world, const Integer& runs,
          const std::optional<Integer>& threads, const MaybeArray& kp, const MaybeArray& kd, const MaybeArray& links,
-         const std::optional<Real>& dt, const std::optional<Text>& law, const std::optional<Text>& solver,
-         const std::optional<Real>& tolerance, const std::optional<Real>& acceptable, const std::optional<Real>& friction,
-         const std::optional<nb::dict>& material, const std::optional<Text>& scheme) {
+         const StepSettings& settings, const Flag& effort_limits) {
         const Scene& scene = world.p->scene();
-        StepSettings settings;
-        settings.dt = dt;
-        settings.law = law;
-        settings.solver = solver;
-        settings.tolerance = tolerance;
-        settings.acceptable = acceptable;
-        settings.friction = friction;
-        settings.scheme = scheme;
-        const int most = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-        const BatchOptions options{read_integer(runs, "runs"), threads ? read_integer(*threads, "threads") : most, read_links(links)};
-        StepOptions stepping = read_step_options(settings, scene.options);
-        if (material) stepping.assemble.material = read_materials(*material, 1)[0];
+        const BatchOptions options{read_integer(runs, "runs"), read_threads(threads), read_links(links)};
+        const StepOptions stepping = read_step_options(settings, scene.options);
         require_material(scene.world, stepping);
-        new (self.p) BatchHandle(scene, scene.make_stepper(stepping), options, kp, kd);
-        nb::dict start;  // for copies and pickles
-        const auto given = [&start](const char* name, const auto& value) {
+        new (self.p) BatchHandle(scene, scene.make_stepper(stepping), options, kp, kd, read_flag(effort_limits, "effort_limits"));
+        nb::dict start = given(settings);  // for copies and pickles
+        const auto add = [&start](const char* name, const auto& value) {
           if (value) start[name] = *value;
         };
         start["runs"] = runs;
-        given("threads", threads), given("kp", kp), given("kd", kd), given("links", links), given("dt", dt), given("law", law);
-        given("solver", solver), given("tolerance", tolerance), given("acceptable", acceptable), given("friction", friction);
-        given("material", material), given("scheme", scheme);
+        start["effort_limits"] = effort_limits;
+        add("threads", threads), add("kp", kp), add("kd", kd), add("links", links);
         remember_world(self.h, world.h, nb::borrow<nb::dict>(nb::module_::import_("copy").attr("deepcopy")(start)));
-      },
-      "world"_a, "runs"_a, "threads"_a = nb::none(), "kp"_a = nb::none(), "kd"_a = nb::none(), "links"_a = nb::none(), "dt"_a = nb::none(),
-      "law"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(), "acceptable"_a = nb::none(), "friction"_a = nb::none(),
-      "material"_a = nb::none(), "scheme"_a = nb::none(),
-      R"(threads: None for as many as there are cores. kp, kd: one number for all driven joints or one each; with them commands are
-positions of servos (`Stepper.drive`), without them torques, both within the effort limits. links: (links, 13) mass (kg), centre of mass (m) and
-inertia about it (kg m²), in the frame of each of World.link_names, for `inertias` and `velocities`. material: of every contact, as of
-`World`; None: the world's. The rest: as of `Stepper`. `copy` and pickles go on bit for bit.)");
+      });
+  with_setting_names([&](const auto&... settings) {
+    batch.def("__init__", make, "world"_a, "runs"_a, "threads"_a = nb::none(), "kp"_a = nb::none(), "kd"_a = nb::none(),
+              "links"_a = nb::none(), settings..., "effort_limits"_a = true,
+              R"(threads: None for as many as there are cores. kp, kd: one number for all driven joints or one each; with them commands are
+positions of servos (`Stepper.drive`), without them torques, both within the effort limits unless effort_limits is False. links: (links, 13) mass (kg), centre of mass (m) and
+inertia about it (kg m²), in the frame of each of World.link_names, for `inertias` and `velocities`. The rest: as of
+`Stepper`. `copy` and pickles go on bit for bit.)");
+  });
   batch
       .def("step", &step, "command"_a, "repeat"_a = 1,
            R"(Advances every run by `repeat` steps under one command.

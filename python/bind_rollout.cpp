@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,9 +12,9 @@
 
 #include "interrupts.hpp"
 #include "step_settings.hpp"
+#include "stiction/base/errors.hpp"
 #include "stiction/control/torque_limits.hpp"
 #include "stiction/drive/effort_limits.hpp"
-#include "stiction/base/errors.hpp"
 #include "world_handle.hpp"
 
 namespace stiction::python {
@@ -26,10 +25,10 @@ using namespace nb::literals;
 using MaybeArray = std::optional<ArrayLike>;
 
 /// An array with as many dimensions as it is given with, which shall be one of two numbers.
-class Batch {
+class PerRun {
  public:
   /// (size) for all runs or (k, size), of which the last dimensions may be several: `inner` of them belong to one run.
-  Batch(const MaybeArray& value, const char* argument, std::size_t inner) {
+  PerRun(const MaybeArray& value, const char* argument, std::size_t inner) {
     if (!value) return;
     const auto dimensions = nb::cast<std::size_t>(nb::module_::import_("numpy").attr("ndim")(*value));
     if (dimensions != inner && dimensions != inner + 1) {
@@ -53,7 +52,7 @@ class Batch {
   bool per_run_ = false;
 };
 
-RowMatrix starts(const Batch& given, const char* argument, const Eigen::VectorXd& fallback, Eigen::Index runs) {
+RowMatrix starts(const PerRun& given, const char* argument, const Eigen::VectorXd& fallback, Eigen::Index runs) {
   RowMatrix out(runs, fallback.size());
   if (given.given() && static_cast<Eigen::Index>(given.size(0)) != fallback.size())
     throw InvalidArgument(argument, fmt::format("{} numbers for a run", fallback.size()), fmt::format("{}", given.size(0)));
@@ -95,12 +94,12 @@ class TorqueTable {
   int steps = 0;
 
  private:
-  Batch tau_;
+  PerRun tau_;
   const World& world_;
   Eigen::Index columns_ = 0;
 };
 
-Eigen::Index number_of_runs(const Batch& q, const Batch& v, const TorqueTable& tau) {
+Eigen::Index number_of_runs(const PerRun& q, const PerRun& v, const TorqueTable& tau) {
   Eigen::Index runs = 0;
   for (const auto& [name, given] : {std::pair("q", q.runs()), std::pair("v", v.runs()), std::pair("tau", tau.runs())}) {
     if (given == 0) continue;
@@ -109,11 +108,6 @@ Eigen::Index number_of_runs(const Batch& q, const Batch& v, const TorqueTable& t
     runs = given;
   }
   return std::max<Eigen::Index>(runs, 1);
-}
-
-int read_threads(const std::optional<Integer>& threads) {
-  if (!threads) return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  return read_integer(*threads, "threads");
 }
 
 struct Arguments {
@@ -128,7 +122,7 @@ struct RolloutResult : Rollout {
 
 RolloutResult run(const Scene& scene, const StepOptions& options, const Arguments& arguments) {
   const World& world = scene.world;
-  const Batch q(arguments.q, "q", 1), v(arguments.v, "v", 1);
+  const PerRun q(arguments.q, "q", 1), v(arguments.v, "v", 1);
   const std::optional<int> steps = arguments.steps ? std::optional(read_integer(*arguments.steps, "steps")) : std::nullopt;
   const TorqueTable tau(arguments.tau, steps, world);
   const Eigen::Index runs = number_of_runs(q, v, tau);
@@ -199,31 +193,25 @@ void bind_rollout(nb::module_& m) {
         return fmt::format("Rollout(runs={}, steps={}, whole={})", r.runs, r.steps, whole);
       });
 
-  m.def(
-      "rollout",
-      [](WorldHandle& world, const MaybeArray& q, const MaybeArray& v, const MaybeArray& tau, std::optional<Integer> steps,
-         std::optional<Integer> threads, std::optional<Real> dt, std::optional<Text> law, std::optional<Text> solver,
-         std::optional<Real> tolerance, std::optional<Real> acceptable, std::optional<Flag> strict, std::optional<Integer> edges,
-         std::optional<Text> choice, std::optional<Real> friction, std::optional<Real> recovery, const Flag& effort_limits,
-         std::optional<Text> scheme, std::optional<Text> integrator, std::optional<Text> impact_model, std::optional<Text> impact_order,
-         std::optional<Integer> sub_steps) {
+  const auto roll = with_settings(
+      Types<WorldHandle&, const MaybeArray&, const MaybeArray&, const MaybeArray&, std::optional<Integer>, std::optional<Integer>>{},
+      Types<const Flag&>{},
+      [](WorldHandle& world, const MaybeArray& q, const MaybeArray& v, const MaybeArray& tau, const std::optional<Integer>& steps,
+         const std::optional<Integer>& threads, const StepSettings& settings, const Flag& effort_limits) {
         const Scene& scene = world.scene();
-        const StepSettings settings{dt,       law,      solver, tolerance,  acceptable,   strict,       edges,    choice,
-                                    friction, recovery, scheme, integrator, impact_model, impact_order, sub_steps};
         const StepOptions options = read_step_options(settings, scene.options);
         return run(scene, options, {q, v, tau, steps, threads, read_flag(effort_limits, "effort_limits")});
-      },
-      "world"_a, "q"_a = nb::none(), "v"_a = nb::none(), "tau"_a = nb::none(), "steps"_a = nb::none(), "threads"_a = nb::none(),
-      "dt"_a = nb::none(), "law"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(), "acceptable"_a = nb::none(),
-      "strict"_a = nb::none(), "edges"_a = nb::none(), "choice"_a = nb::none(), "friction"_a = nb::none(), "recovery"_a = nb::none(),
-      "effort_limits"_a = true, "scheme"_a = nb::none(), "integrator"_a = nb::none(), "impact_model"_a = nb::none(),
-      "impact_order"_a = nb::none(), "sub_steps"_a = nb::none(),
-      R"(Runs a world from k states under k sequences of torques, on threads, without the interpreter's lock.
+      });
+  with_setting_names([&](const auto&... settings) {
+    m.def("rollout", roll, "world"_a, "q"_a = nb::none(), "v"_a = nb::none(), "tau"_a = nb::none(), "steps"_a = nb::none(),
+          "threads"_a = nb::none(), settings..., "effort_limits"_a = true,
+          R"(Runs a world from k states under k sequences of torques, on threads, without the interpreter's lock.
 
 q: (nq,) or (k, nq) starts, v: (nv,) or (k, nv), None: the world's start. tau: (T, m) for all runs or (k, T, m), m = nv generalised forces
 or one torque per driven joint (N, N m), cut to the effort limits unless effort_limits is False; None: the scene's held joints, for `steps`
 steps. threads: None for as many as there are cores. The other arguments are those of `Stepper`.
 Every run has the bits of a Stepper that is reset to its start and stepped alone, for any number of threads.)");
+  });
 }
 
 }  // namespace stiction::python

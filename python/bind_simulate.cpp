@@ -45,8 +45,14 @@ void call(const Controller& controller, const World& world, const State& state, 
   tau = TorqueArgument(answer, world, "tau returned by controller").vector();
 }
 
-SimulatedRun run(const Scene& scene, const State& start, const std::optional<Controller>& controller,
-                 const std::optional<std::filesystem::path>& dump) {
+struct Settings {
+  std::optional<double> duration;
+  std::optional<std::filesystem::path> dump;
+  StepSettings step;
+  bool effort_limits = true;
+};
+
+SimulatedRun run(const Scene& scene, const State& start, const std::optional<Controller>& controller, const Settings& settings) {
   const nb::gil_scoped_release released;
   Simulation simulation(scene.make_stepper(), start);
   const Eigen::VectorXd limits = effort_limits(scene.world);
@@ -68,15 +74,9 @@ SimulatedRun run(const Scene& scene, const State& start, const std::optional<Con
   const RunSummary summary = simulation.run({.duration = scene.duration, .control = control, .observers = {keep}});
   out.status = summary.status();
   out.steps_at_acceptable = summary.at_acceptable;
-  if (dump) save_problem(*dump, simulation.stepper().problem());
+  if (settings.dump) save_problem(*settings.dump, simulation.stepper().problem());
   return out;
 }
-
-struct Settings {
-  std::optional<double> duration;
-  std::optional<std::filesystem::path> dump;
-  StepSettings step;
-};
 
 void apply(const Settings& settings, Scene& scene) {
   if (settings.duration) scene.duration = *settings.duration;
@@ -90,7 +90,7 @@ SimulatedRun simulate(Scene scene, const Settings& settings, const std::optional
   State start = scene.start;
   start.q = read_coordinates(q, "q", scene.start.q);
   start.v = read_coordinates(v, "v", scene.start.v);
-  return run(scene, start, controller, settings.dump);
+  return run(scene, start, controller, settings);
 }
 
 template <auto member, class Array, std::size_t SimulatedRun::*columns>
@@ -187,31 +187,25 @@ void bind_simulate(nb::module_& m) {
   bind_simulation(m);
   constexpr const char* doc = R"(Runs a world, or a scene file, forward.
 
-duration, dt: s; None: the scene's, for a world built here 1 s and what a robot's MJCF says, else 1e-3 s. law, solver, tolerance: None
-for the scene's, for a world built here coulomb_cone, auto, 1e-9. acceptable, strict, edges, choice, friction, recovery, scheme, integrator, impact_model, impact_order,
-sub_steps: as of `Stepper`. controller: (t, q, v) -> tau (nv,), or one
+duration: s; None: the scene's, for a world built here 1 s. dt, law, solver and so on to material: as of `Stepper`, None: the scene's.
+controller: (t, q, v) -> tau (nv,), or one
 torque per driven joint (World.actuated), in N and N m, called before every step instead of the scene's held joints; torques of driven
-joints are cut to their effort limits (Simulation.saturated counts them). q, v: start, None for the scene's.
-A step that misses both is taken in halves, quarters and so on to 64ths; if that does not help, it ends the run and gives its status. dump: file (.json or .npz) for the last contact problem, of a run that ended early the one that
+joints are cut to their effort limits unless effort_limits is False (Simulation.saturated counts them). q, v: start, None for the scene's.
+A step that meets neither tolerance nor acceptable is tried again in halves, quarters, ... down to 64ths; if that does not help, the run
+ends with its status. dump: file (.json or .npz) for the last contact problem, of a run that ended early the one that
 could not be solved (load_problem reads it).)";
   const auto add = [&m, doc]<class Source>(const char* name, Scene (*scene_of)(Source)) {
-    m.def(
-        "simulate",
-        [scene_of](Source source, std::optional<double> duration, std::optional<Real> dt, std::optional<Text> law,
-                   const std::optional<Controller>& controller, const MaybeArray& q, const MaybeArray& v, std::optional<Text> solver,
-                   std::optional<Real> tolerance, std::optional<Real> acceptable, std::optional<Flag> strict,
-                   std::optional<std::filesystem::path> dump, std::optional<Integer> edges, std::optional<Text> choice,
-                   std::optional<Real> friction, std::optional<Real> recovery, std::optional<Text> scheme, std::optional<Text> integrator,
-                   std::optional<Text> impact_model, std::optional<Text> impact_order, std::optional<Integer> sub_steps) {
-          const StepSettings step{dt,       law,      solver, tolerance,  acceptable,   strict,       edges,    choice,
-                                  friction, recovery, scheme, integrator, impact_model, impact_order, sub_steps};
-          return simulate(scene_of(source), {duration, dump, step}, controller, q, v);
-        },
-        nb::arg(name), "duration"_a = nb::none(), "dt"_a = nb::none(), "law"_a = nb::none(), "controller"_a = nb::none(),
-        "q"_a = nb::none(), "v"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(), "acceptable"_a = nb::none(),
-        "strict"_a = nb::none(), "dump"_a = nb::none(), "edges"_a = nb::none(), "choice"_a = nb::none(), "friction"_a = nb::none(),
-        "recovery"_a = nb::none(), "scheme"_a = nb::none(), "integrator"_a = nb::none(), "impact_model"_a = nb::none(),
-        "impact_order"_a = nb::none(), "sub_steps"_a = nb::none(), doc);
+    const auto call = with_settings(
+        Types<Source, std::optional<double>>{},
+        Types<const std::optional<Controller>&, const MaybeArray&, const MaybeArray&, std::optional<std::filesystem::path>, const Flag&>{},
+        [scene_of](Source source, std::optional<double> duration, const StepSettings& step, const std::optional<Controller>& controller,
+                   const MaybeArray& q, const MaybeArray& v, const std::optional<std::filesystem::path>& dump, const Flag& effort_limits) {
+          return simulate(scene_of(source), {duration, dump, step, read_flag(effort_limits, "effort_limits")}, controller, q, v);
+        });
+    with_setting_names([&](const auto&... settings) {
+      m.def("simulate", call, nb::arg(name), "duration"_a = nb::none(), settings..., "controller"_a = nb::none(), "q"_a = nb::none(),
+            "v"_a = nb::none(), "dump"_a = nb::none(), "effort_limits"_a = true, doc);
+    });
   };
   add.operator()<WorldHandle&>("world", [](WorldHandle& world) { return world.scene(); });
   add.operator()<const std::filesystem::path&>("scene", [](const std::filesystem::path& path) { return load_scene(path.string()); });

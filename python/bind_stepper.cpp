@@ -115,13 +115,6 @@ void apply_force(StepperHandle& s, const std::string& body, const MaybeArray& fo
   });
 }
 
-/// One number per driven joint: given for all, or one by one.
-Eigen::VectorXd per_joint(const MaybeArray& value, const char* argument, Eigen::Index joints, double fallback) {
-  Eigen::VectorXd out = per_item(value, argument, joints, fallback);
-  require_size(argument, out.size(), joints);
-  return out;
-}
-
 /// A value for all of no joints was meant for another world.
 void require_driven(const MaybeArray& value, const char* argument, Eigen::Index joints) {
   if (value && joints == 0 && per_item(value, argument, 1, 0.0).size() > 0)
@@ -131,7 +124,7 @@ void require_driven(const MaybeArray& value, const char* argument, Eigen::Index 
 /// Of motors, which have two directions; None: those of the robot's file.
 Eigen::VectorXd read_limits(const MaybeArray& limits, const World& world) {
   const std::span<const int> driven = world.actuated();
-  Eigen::VectorXd most = per_joint(limits, "limits", static_cast<Eigen::Index>(driven.size()), kInfinity);
+  Eigen::VectorXd most = for_each_item(limits, "limits", static_cast<Eigen::Index>(driven.size()), kInfinity);
   for (std::size_t i = 0; !limits && i < driven.size(); ++i) most[static_cast<Eigen::Index>(i)] = motor_limit(*joint_at(world, driven[i]));
   if (!(most.array() >= 0.0).all()) throw InvalidArgument("limits", "numbers >= 0, infinity allowed", fmt::format("{}", most.minCoeff()));
   return most;
@@ -163,13 +156,14 @@ void drive(StepperHandle& s, const MaybeArray& velocity, const MaybeArray& posit
   if (position) {
     if (no_load) throw InvalidArgument("no_load", "None with position", "an array");
     if (!kp && !kd) throw InvalidArgument("kp", "gains kp, kd or both beside position", "neither");
-    const Eigen::VectorXd q = per_joint(position, "position", joints, 0.0), v = per_joint(velocity, "velocity", joints, 0.0);
-    const Eigen::VectorXd p = per_joint(kp, "kp", joints, 0.0), d = per_joint(kd, "kd", joints, 0.0);
+    const Eigen::VectorXd q = for_each_item(position, "position", joints, 0.0), v = for_each_item(velocity, "velocity", joints, 0.0);
+    const Eigen::VectorXd p = for_each_item(kp, "kp", joints, 0.0), d = for_each_item(kd, "kd", joints, 0.0);
     if (p.isZero(0.0) && d.isZero(0.0)) throw InvalidArgument(kp ? "kp" : "kd", "a gain above zero beside position", "0");
     for (Eigen::Index i = 0; i < joints; ++i) drives.servos.push_back({driven[i], q[i], v[i], p[i], d[i], most[i]});
   } else if (velocity) {
     if (kp || kd) throw InvalidArgument(kp ? "kp" : "kd", "None without position", "an array");
-    const Eigen::VectorXd v = per_joint(velocity, "velocity", joints, 0.0), free_speed = per_joint(no_load, "no_load", joints, kInfinity);
+    const Eigen::VectorXd v = for_each_item(velocity, "velocity", joints, 0.0),
+                          free_speed = for_each_item(no_load, "no_load", joints, kInfinity);
     for (Eigen::Index i = 0; i < joints; ++i) drives.velocity.push_back({driven[i], v[i], -most[i], most[i], free_speed[i]});
   } else if (kp || kd || limits || no_load) {
     throw InvalidArgument("velocity", "one, or a position, beside kp, kd, limits or no_load", "None");
@@ -376,43 +370,28 @@ void bind_stepper(nb::module_& m) {
   nb::class_<StepperHandle> stepper(m, "Stepper", nb::dynamic_attr(), R"(A world one step at a time.
 
 dt: s. law, solver, tolerance, edges, choice: as of `solve`. acceptable: largest scaled residual that a step above the tolerance may go
-on with; strict: none. recovery: share of a penetration that a step undoes, in [0, 1].
+on with; strict: none. recovery: share of a penetration that a step undoes, loop_recovery: of the error of loops and cut joints, in [0, 1].
 scheme: time integration, one of SCHEMES (docs/schemes.md). Of event_driven: integrator between events ('symplectic_euler', 'rk4',
-'rk45'), impact_model ('newton', 'poisson') and impact_order ('simultaneous', 'sequential').
+'rk45'), impact_model ('newton', 'poisson') and impact_order ('simultaneous', 'sequential'); time_tolerance to which events are found (s),
+rest_speed below which a rebound is none (m/s), most_events that a step may be cut at, and of rk45 integration_tolerance.
 sub_steps: parts of dt/n that a step is always taken in, each with contacts and a solve of its own, under the same torques; None: 1.
-friction: of every contact, whatever its shapes say. None: what the world's scene file says; for a world built here dt that of a
-robot's MJCF or 1e-3, law coulomb_cone, solver auto, tolerance 1e-9, acceptable 1e-6, edges 4, choice warm_start, recovery 0.2,
-scheme semi_implicit_euler, rk4, newton, simultaneous.
+friction: of every contact, whatever its shapes say. material: of every contact, as of `World`. None: what the world or its scene file says;
+for a world built here dt that of a robot's MJCF or 1e-3, law coulomb_cone, solver auto, tolerance 1e-9, acceptable 1e-6, edges 4, choice
+warm_start, recovery 0.2, loop_recovery 1, scheme semi_implicit_euler, rk4, newton, simultaneous, 1e-9 s, 1e-6 m/s, 200, 1e-9.
 effort_limits: cut the torques that `step` is given to the effort limits of the driven joints (StepReport.saturated counts them); drives
 have limits of their own.
 The world's bodies, hulls and start are shared; what is added to the world later is not in it. One step at a time: a second thread waits.)");
-  stepper.def(
-      "__init__",
-      [](nb::pointer_and_handle<StepperHandle> self, nb::pointer_and_handle<WorldHandle> world, std::optional<Real> dt,
-         std::optional<Text> law, std::optional<Text> solver, std::optional<Real> tolerance, std::optional<Real> acceptable,
-         std::optional<Flag> strict, std::optional<Integer> edges, std::optional<Text> choice, std::optional<Real> friction,
-         std::optional<Real> recovery, const Flag& effort_limits, std::optional<Text> scheme, std::optional<Text> integrator,
-         std::optional<Text> impact_model, std::optional<Text> impact_order, std::optional<Integer> sub_steps) {
-        const Scene& scene = world.p->scene();
-        const StepSettings settings{dt,       law,      solver, tolerance,  acceptable,   strict,       edges,    choice,
-                                    friction, recovery, scheme, integrator, impact_model, impact_order, sub_steps};
-        const StepOptions options = read_step_options(settings, scene.options);
-        new (self.p) StepperHandle(scene, options, read_flag(effort_limits, "effort_limits"));
-        nb::dict start;  // for pickles
-        const auto given = [&start](const char* name, const auto& value) {
-          if (value) start[name] = *value;
-        };
-        given("dt", dt), given("law", law), given("solver", solver), given("tolerance", tolerance), given("acceptable", acceptable);
-        given("strict", strict), given("edges", edges), given("choice", choice), given("friction", friction), given("recovery", recovery);
-        given("scheme", scheme), given("integrator", integrator), given("impact_model", impact_model), given("impact_order", impact_order);
-        given("sub_steps", sub_steps);
-        start["effort_limits"] = effort_limits;
-        remember_world(self.h, world.h, start);
-      },
-      "world"_a, "dt"_a = nb::none(), "law"_a = nb::none(), "solver"_a = nb::none(), "tolerance"_a = nb::none(),
-      "acceptable"_a = nb::none(), "strict"_a = nb::none(), "edges"_a = nb::none(), "choice"_a = nb::none(), "friction"_a = nb::none(),
-      "recovery"_a = nb::none(), "effort_limits"_a = true, "scheme"_a = nb::none(), "integrator"_a = nb::none(),
-      "impact_model"_a = nb::none(), "impact_order"_a = nb::none(), "sub_steps"_a = nb::none());
+  const auto make = with_settings(Types<nb::pointer_and_handle<StepperHandle>, nb::pointer_and_handle<WorldHandle>>{}, Types<const Flag&>{},
+                                  [](nb::pointer_and_handle<StepperHandle> self, nb::pointer_and_handle<WorldHandle> world,
+                                     const StepSettings& settings, const Flag& effort_limits) {
+                                    const Scene& scene = world.p->scene();
+                                    const StepOptions options = read_step_options(settings, scene.options);
+                                    new (self.p) StepperHandle(scene, options, read_flag(effort_limits, "effort_limits"));
+                                    nb::dict start = given(settings);  // for pickles
+                                    start["effort_limits"] = effort_limits;
+                                    remember_world(self.h, world.h, start);
+                                  });
+  with_setting_names([&](const auto&... settings) { stepper.def("__init__", make, "world"_a, settings..., "effort_limits"_a = true); });
   bind_stepping(stepper);
   bind_values(stepper);
 }

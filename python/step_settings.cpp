@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "contact_laws.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/base/ranges.hpp"
 #include "stiction/forward/step_options.hpp"
@@ -35,18 +36,43 @@ StepOptions read_step_options(const StepSettings& s, StepOptions options) {
   if (s.edges) options.contact.edges = read_integer(*s.edges, "edges");
   if (s.choice) options.contact.choice = choice_from_string(read_text(*s.choice, "choice"));
   if (s.recovery) options.recovery = read_real(*s.recovery, "recovery");
+  if (s.loop_recovery) options.assemble.loop_recovery = read_real(*s.loop_recovery, "loop_recovery");
+  if (s.time_tolerance) options.events.time_tolerance = read_real(*s.time_tolerance, "time_tolerance");
+  if (s.rest_speed) options.events.rest_speed = read_real(*s.rest_speed, "rest_speed");
+  if (s.integration_tolerance) options.events.integration_tolerance = read_real(*s.integration_tolerance, "integration_tolerance");
+  if (s.most_events) options.events.most_events = read_integer(*s.most_events, "most_events");
+  if (s.material) options.assemble.material = read_materials(*s.material, 1)[0];
   if (s.friction) options.assemble.friction = read_real(*s.friction, "friction");
   if (options.assemble.friction) require_friction("friction", *options.assemble.friction);
+  require_share("loop_recovery", options.assemble.loop_recovery);
   require_positive("dt", options.assemble.dt);
   validate(options.contact);
   refuse_idle(options, {.integrator = s.integrator ? "integrator" : "",
                         .impact_model = s.impact_model ? "impact_model" : "",
                         .impact_order = s.impact_order ? "impact_order" : "",
-                        .acceptable = s.acceptable ? "acceptable" : ""});
+                        .acceptable = s.acceptable ? "acceptable" : "",
+                        .time_tolerance = s.time_tolerance ? "time_tolerance" : "",
+                        .rest_speed = s.rest_speed ? "rest_speed" : "",
+                        .integration_tolerance = s.integration_tolerance ? "integration_tolerance" : "",
+                        .most_events = s.most_events ? "most_events" : ""});
   if (s.edges && !has_polygon(options))
     throw InvalidArgument("edges", "None unless a law has a friction polygon",
                           fmt::format("{} with law '{}'", options.contact.edges, to_string(options.contact.law)));
   return options;
+}
+
+nb::dict given(const StepSettings& s) {
+  nb::dict out;
+  const auto add = [&out](const char* name, const auto& value) {
+    if (value) out[name] = *value;
+  };
+  add("dt", s.dt), add("law", s.law), add("solver", s.solver), add("tolerance", s.tolerance), add("acceptable", s.acceptable);
+  add("strict", s.strict), add("edges", s.edges), add("choice", s.choice), add("friction", s.friction), add("recovery", s.recovery);
+  add("loop_recovery", s.loop_recovery), add("scheme", s.scheme), add("integrator", s.integrator), add("impact_model", s.impact_model);
+  add("impact_order", s.impact_order), add("time_tolerance", s.time_tolerance), add("rest_speed", s.rest_speed);
+  add("integration_tolerance", s.integration_tolerance), add("most_events", s.most_events), add("sub_steps", s.sub_steps);
+  add("material", s.material);
+  return out;
 }
 
 }  // namespace stiction::python

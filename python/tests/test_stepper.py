@@ -20,6 +20,27 @@ def boxes(height=0.1, **options):
     return world
 
 
+def stepped(world, **settings):
+    stepper = stiction.Stepper(world, **settings)
+    for _ in range(3):
+        stepper.step()
+    return stepper.q
+
+
+def batched(world, **settings):
+    batch = stiction.Batch(world, 2, 1, **settings)
+    batch.step(np.zeros((2, world.nv)), 3)
+    return batch.q[1].copy()
+
+
+ENTRANCES = {
+    "Stepper": stepped,
+    "Batch": batched,
+    "simulate": lambda world, **given: stiction.simulate(world, 3 * given.get("dt", 1e-3), **given).q[-1],
+    "rollout": lambda world, **given: stiction.rollout(world, steps=3, threads=1, **given).q[0, -1],
+}
+
+
 def pendulum(tmp_path, effort=3.0):
     path = tmp_path / "pendulum.urdf"
     path.write_text(
@@ -171,27 +192,6 @@ def test_forward_says_what_a_step_does_and_does_not_do_it():
     np.testing.assert_allclose(flight.acceleration, [0, 0, 4.0 / 2.0 - GRAVITY, 0, 0, 0], atol=1e-10)
 
 
-def test_a_push_changes_momentum_by_its_impulse():
-    world = boxes(height=5.0, gravity=(0, 0, 0))
-    stepper = stiction.Stepper(world, dt=1e-3)
-    inertia = 2.0 * 0.2**2 / 6.0
-    with pytest.raises(ValueError, match=r"^body: expected the name of a link"):
-        stepper.apply_force("boxes", (3.0, 0, 0))
-    stepper.apply_force("box", (3.0, 0, 0))  # one step
-    stepper.step()
-    np.testing.assert_allclose(stepper.v, [1.5e-3, 0, 0, 0, 0, 0], atol=1e-15)
-    stepper.step()
-    np.testing.assert_allclose(stepper.v, [1.5e-3, 0, 0, 0, 0, 0], atol=1e-15)
-    stepper.reset()
-    stepper.apply_force("box", (0, 0, 1.0), point=(0.1, 0, 0), duration=5e-3)  # r x F = -0.1 about y
-    stepper.apply_force("box", torque=(0, 0, 0.2), duration=5e-3)
-    for _ in range(20):
-        stepper.step()
-    # The force keeps its direction and its point turns with the box: second order in the angle.
-    np.testing.assert_allclose(stepper.v[2], 2.5e-3, rtol=1e-5)
-    np.testing.assert_allclose(stepper.v[3:], np.array([0, -0.1 * 5e-3, 0.2 * 5e-3]) / inertia, rtol=1e-3, atol=1e-4)
-    for duration in (3e-4, 1e-3, 2.5e-3, 7e-3):
-        stepper.reset(time=0.7)
 def test_contacts_say_whether_they_stick_as_runs_do():
     """A box that slides until friction has stopped it, and before that falls."""
     world = boxes(height=0.101)
@@ -208,6 +208,31 @@ def test_contacts_say_whether_they_stick_as_runs_do():
     assert not seen & {(True, 1), (False, 2)}
 
 
+def test_a_push_changes_momentum_by_its_impulse():
+    world = boxes(height=5.0, gravity=(0, 0, 0))
+    stepper = stiction.Stepper(world, dt=1e-3)
+    inertia = 2.0 * 0.2**2 / 6.0
+    with pytest.raises(ValueError, match=r"^body: expected the name of a link"):
+        stepper.apply_force("boxes", (3.0, 0, 0))
+    stepper.apply_force("box", (3.0, 0, 0))  # one step
+    stepper.step()
+    np.testing.assert_allclose(stepper.v, [1.5e-3, 0, 0, 0, 0, 0], atol=1e-15)
+    stepper.step()
+    np.testing.assert_allclose(stepper.v, [1.5e-3, 0, 0, 0, 0, 0], atol=1e-15)
+    stepper.reset()
+    stepper.apply_force("box", (0, 0, 1.0), point=(0.1, 0, 0), duration=5e-3)  # r x F = -0.1 about y
+    stepper.apply_force("box", torque=(0, 0, 0.2), duration=5e-3)
+    with pytest.raises(TypeError):
+        stepper.apply_force("box", (0, 0, 1.0), (0.1, 0, 0))  # a point or a torque?
+    with pytest.raises(TypeError):
+        world.generalized_force("box", (0, 0, 1.0), (0.1, 0, 0))
+    for _ in range(20):
+        stepper.step()
+    # The force keeps its direction and its point turns with the box: second order in the angle.
+    np.testing.assert_allclose(stepper.v[2], 2.5e-3, rtol=1e-5)
+    np.testing.assert_allclose(stepper.v[3:], np.array([0, -0.1 * 5e-3, 0.2 * 5e-3]) / inertia, rtol=1e-3, atol=1e-4)
+    for duration in (3e-4, 1e-3, 2.5e-3, 7e-3):
+        stepper.reset(time=0.7)
         stepper.apply_force("box", (2.0, 0, 0), duration=duration)
         for _ in range(10):
             stepper.step()
@@ -238,10 +263,6 @@ def test_what_a_torque_or_a_push_drives_at_a_wall_is_met_within_the_step(scheme)
             assert stepper.q[0] == pytest.approx(gap, abs=1e-6)
 
 
-    with pytest.raises(TypeError):
-        stepper.apply_force("box", (0, 0, 1.0), (0.1, 0, 0))  # a point or a torque?
-    with pytest.raises(TypeError):
-        world.generalized_force("box", (0, 0, 1.0), (0.1, 0, 0))
 def test_a_push_on_the_ground_is_met_by_friction():
     stepper = stiction.Stepper(boxes(), law="coulomb_cone")
     stepper.apply_force("box", (0.4 * 2.0 * GRAVITY, 0, 0), point=(0, 0, -0.1), duration=1.0)
@@ -415,6 +436,14 @@ def test_a_bad_option_is_named(options, named, error):
         ({"integrator": "rk4"}, "integrator: expected none unless the scheme is event_driven, got scheme semi_impl"),
         ({"scheme": "moreau_midpoint", "impact_model": "poisson"}, "impact_model: expected none unless .* moreau_mid"),
         ({"impact_order": "sequential"}, "impact_order: expected none unless the scheme is event_driven"),
+        ({"time_tolerance": 1e-9}, "time_tolerance: expected none unless the scheme is event_driven"),
+        ({"rest_speed": 1e-6}, "rest_speed: expected none unless the scheme is event_driven"),
+        ({"integration_tolerance": 1e-9}, "integration_tolerance: expected none unless the scheme is event_driven"),
+        ({"most_events": 20}, "most_events: expected none unless the scheme is event_driven"),
+        (
+            {"scheme": "event_driven", "integration_tolerance": 1e-9},
+            "integration_tolerance: expected none unless the integrator is rk45, got integrator rk4",
+        ),
         ({"edges": 8}, "edges: expected None unless a law has a friction polygon, got 8 with law 'coulomb_cone'"),
         ({"strict": True, "acceptable": 1e-6}, "acceptable: expected none beside strict, got 1e-06"),
         ({"acceptable": 1e-10}, "acceptable: expected a number >= the tolerance of 1e-09, got 1e-10"),
@@ -424,9 +453,65 @@ def test_a_bad_option_is_named(options, named, error):
         ),
     ],
 )
-def test_an_option_that_would_change_nothing_is_refused(options, said):
+@pytest.mark.parametrize("entrance", ENTRANCES)
+def test_an_option_that_would_change_nothing_is_refused(entrance, options, said):
     with pytest.raises(ValueError, match=said):
-        stiction.Stepper(boxes(), **options)
+        ENTRANCES[entrance](boxes(), **options)
+
+
+SETTINGS = {
+    "dt": 2e-3,
+    "law": "coulomb_pyramid",
+    "solver": "lemke",
+    "tolerance": 1e-8,
+    "acceptable": 1e-5,
+    "edges": 6,
+    "choice": "least_norm",
+    "friction": 0.3,
+    "recovery": 0.1,
+    "loop_recovery": 0.5,
+    "scheme": "moreau_midpoint",
+    "sub_steps": 2,
+    "material": {"viscosity": 1.0},
+}
+EVENTS = {
+    "scheme": "event_driven",
+    "strict": True,
+    "integrator": "rk45",
+    "impact_model": "poisson",
+    "impact_order": "sequential",
+    "time_tolerance": 1e-8,
+    "rest_speed": 1e-5,
+    "integration_tolerance": 1e-7,
+    "most_events": 50,
+}
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, EVENTS])
+def test_every_entrance_takes_the_same_settings(settings):
+    """And ends with the same bits."""
+    ends = {name: entrance(boxes(), **settings) for name, entrance in ENTRANCES.items()}
+    for q in ends.values():
+        np.testing.assert_array_equal(q, ends["Stepper"])
+
+
+@pytest.mark.parametrize("entrance", ENTRANCES)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[("dt", 0.0), ("law", "sticky"), ("solver", "best"), ("tolerance", -1.0), ("acceptable", -1.0), ("edges", 1)],
+        *[("choice", "any"), ("friction", -1.0), ("recovery", 2.0), ("loop_recovery", -0.1), ("scheme", "euler")],
+        *[("sub_steps", 0), ("time_tolerance", 0.0), ("rest_speed", 0.0), ("integration_tolerance", 0.0)],
+        *[("most_events", 0), ("integrator", "rk5"), ("impact_model", "none"), ("impact_order", "any")],
+        ("material", {"stiff": 1.0}),
+    ],
+)
+def test_every_entrance_names_what_is_out_of_range(entrance, name, value):
+    fitting = {"scheme": "event_driven", "integrator": "rk45"} if name in EVENTS and name != "scheme" else {}
+    fitting |= {"law": "coulomb_pyramid"} if name == "edges" else {}
+    said = "stiff" if name == "material" else rf"\b{name}\b"
+    with pytest.raises((ValueError, TypeError), match=said):
+        ENTRANCES[entrance](boxes(), **fitting | {name: value})
 
 
 def test_what_a_world_says_for_other_options_is_no_mistake(tmp_path):

@@ -48,10 +48,14 @@ void validate_ranges(const StepOptions& options) {
 }  // namespace
 
 void refuse_idle(const StepOptions& options, const GivenOptions& given) {
-  for (const std::string_view name : {given.integrator, given.impact_model, given.impact_order}) {
+  for (const std::string_view name : {given.integrator, given.impact_model, given.impact_order, given.time_tolerance, given.rest_speed,
+                                      given.integration_tolerance, given.most_events}) {
     if (!name.empty() && options.scheme != Scheme::event_driven)
       throw InvalidArgument(name, "none unless the scheme is event_driven", fmt::format("scheme {}", to_string(options.scheme)));
   }
+  if (!given.integration_tolerance.empty() && options.events.integrator != Integrator::rk45)
+    throw InvalidArgument(given.integration_tolerance, "none unless the integrator is rk45",
+                          fmt::format("integrator {}", to_string(options.events.integrator)));
   if (given.acceptable.empty()) return;
   if (options.strict) throw InvalidArgument(given.acceptable, "none beside strict", fmt::format("{:g}", options.acceptable));
   if (options.acceptable < options.contact.tolerance)

@@ -10,6 +10,7 @@ namespace stiction {
 /// What options are called that were given, by a program or a file; empty: not given.
 struct GivenOptions {
   std::string_view integrator{}, impact_model{}, impact_order{}, acceptable{};
+  std::string_view time_tolerance{}, rest_speed{}, integration_tolerance{}, most_events{};
 };
 /// Throws InvalidArgument on one that would change nothing: it was meant for something else.
 void refuse_idle(const StepOptions& options, const GivenOptions& given);

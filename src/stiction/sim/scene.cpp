@@ -167,11 +167,13 @@ class SceneReader {
     scene_.options.contact.law = t.word("law", "coulomb_cone", law_from_string);
     scene_.options.contact.solver = t.word("solver", "auto", solver_from_string);
     scene_.options.scheme = t.word("scheme", to_string(scene_.options.scheme), scheme_from_string);
-    scene_.options.contact.edges = t.integer("edges", 4);
+    scene_.options.contact.edges = t.integer("edges", scene_.options.contact.edges);
+    scene_.options.contact.choice = t.word("choice", to_string(scene_.options.contact.choice), choice_from_string);
     scene_.options.contact.tolerance = t.number("tolerance", 1e-9, require_positive);
     scene_.options.acceptable = t.number("acceptable", 1e-6);
     scene_.options.strict = t.flag("strict", false);
     scene_.options.sub_steps = t.integer("sub_steps", 1);
+    scene_.options.recovery = t.number("recovery", scene_.options.recovery, require_share);
     scene_.options.assemble.loop_recovery = t.number("loop_recovery", 1.0, require_share);
     if (t.has("gravity")) builder_.set_gravity(t.vector("gravity", Vector3d::Zero()));
     t.finish();
@@ -201,10 +203,10 @@ class SceneReader {
     if (t.has("srdf")) options.srdf = srdf_path(t, t.text("srdf", ""));
     options.self_collision = t.flag("self_collision", true);
     options.filter_overlaps = t.flag("filter_overlaps", true);
+    options.convex_meshes = t.flag("convex_meshes", true);
     options.keyframe = t.text("keyframe", "");
     options.allow_impossible_inertia = t.flag("allow_impossible_inertia", false);
     options.coordinates = t.word("coordinates", "minimal", coordinates_from_string);
-    options.convex_meshes = t.flag("convex_meshes", true);
     options.cut = t.texts("cut");
     if (coordinates_) {
       options.coordinates = *coordinates_;

@@ -255,6 +255,28 @@ TEST(Scene, NamesFileLineAndKey) {
   std::filesystem::remove(path);
 }
 
+TEST(Scene, SaysHowFarAStepUndoesErrorsAndWhichForcesItTakes) {
+  const std::string path = testing::TempDir() + "stiction_settings_test.toml";
+  const auto options = [&](const std::string& text) {
+    std::ofstream(path) << "[simulation]\n" << text;
+    return load_scene(path).options;
+  };
+  const StepOptions read = options("recovery = 0.4\nloop_recovery = 0.5\nchoice = \"least_norm\"\n");
+  EXPECT_EQ(read.recovery, 0.4);
+  EXPECT_EQ(read.assemble.loop_recovery, 0.5);
+  EXPECT_EQ(read.contact.choice, Choice::least_norm);
+  EXPECT_EQ(options("").recovery, StepOptions{}.recovery);
+  for (const char* text : {"recovery = 1.5\n", "choice = \"any\"\n"}) {
+    try {
+      options(text);
+      FAIL();
+    } catch (const std::exception& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("line 2, simulation." + std::string(text).substr(0, 6)));
+    }
+  }
+  std::filesystem::remove(path);
+}
+
 TEST(Scene, NamesItsScheme) {
   const std::string path = testing::TempDir() + "stiction_scheme_test.toml";
   const auto scheme = [&](const std::string& text) {
