@@ -1,6 +1,4 @@
 // JointController and TrotPlanner: feedback on joints, and the walk that they are to follow.
-#include <algorithm>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -13,8 +11,8 @@
 #include "arguments.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/control/joint_control.hpp"
-#include "stiction/model/dynamics.hpp"
 #include "stiction/plan/trot_planner.hpp"
+#include "stiction/plan/world_legs.hpp"
 #include "world_frames.hpp"
 #include "world_handle.hpp"
 
@@ -95,111 +93,20 @@ As a reference for `inverse`: a = a_desired + the same, gains in 1/s^2, 1/s, 1/s
           "reset", [](ControllerHandle& c) { c.state = {}; }, "Forgets the integral.");
 }
 
-/// Foot and joints of a leg, from the world's own kinematics.
-struct LegOfWorld {
-  LegOfWorld(const World& of, const NamedFrame& foot_frame, std::vector<int> leg_joints)
-      : world(of), foot(foot_frame), joints(std::move(leg_joints)), data(of), q(of.initial_configuration()), J(6, block().nv) {}
-
-  const Block& block() const { return world.blocks()[world.bodies()[foot.body].block]; }
-  const Eigen::Isometry3d& base() const { return data.X_WB[block().body]; }
-
-  void operator()(const LegVector& angles, Eigen::Vector3d& position, LegJacobian& jacobian) {
-    position = base().inverse() * at(angles);
-    pick<0>(jacobian);
-  }
-  void turn(const LegVector& angles, Eigen::Matrix3d& rotation, LegJacobian& angular) {
-    at(angles);
-    rotation = base().linear().transpose() * data.X_WB[foot.body].linear() * foot.X_BF.linear();
-    pick<3>(angular);
-  }
-  /// The foot in the world, with J there.
-  Eigen::Vector3d at(const LegVector& angles) {
-    for (std::size_t i = 0; i < joints.size(); ++i) q[world.joints()[joints[i]].q] = angles[static_cast<Eigen::Index>(i)];
-    update_kinematics(world, q, data);
-    const Eigen::Vector3d p_W = data.X_WB[foot.body] * foot.X_BF.translation();
-    frame_jacobian(world, data, foot.body, p_W, J);
-    return p_W;
-  }
-  /// Three rows of J from this on, in the base's axes.
-  template <int Row>
-  void pick(LegJacobian& rows) const {
-    rows.resize(3, static_cast<Eigen::Index>(joints.size()));
-    for (std::size_t i = 0; i < joints.size(); ++i) {
-      const int column = world.joints()[joints[i]].v - block().v;
-      rows.col(static_cast<Eigen::Index>(i)) = base().linear().transpose() * J.col(column).segment<3>(Row);
-    }
-  }
-
-  World world;
-  NamedFrame foot;
-  std::vector<int> joints;  ///< indices into World::joints
-  WorldData data;
-  Eigen::VectorXd q;
-  Matrix6Xd J;  ///< linear, angular
-};
-
-/// Driven joints whose motion moves the foot somewhere: in a configuration drawn at random no lever is zero.
-std::vector<int> joints_of(const World& world, const NamedFrame& foot, const std::string& name) {
-  const Body& body = world.bodies()[foot.body];
-  if (body.block < 0) throw InvalidArgument("feet", "links that move", "'" + name + "', which stands still");
-  const Block& block = world.blocks()[body.block];
-  WorldData data(world);
-  update_kinematics(world, random_configuration(world, 1), data);
-  Matrix3Xd J(3, block.nv);
-  point_jacobian(world, data, foot.body, data.X_WB[foot.body] * foot.X_BF.translation(), J);
-  std::vector<int> out;
-  for (std::size_t j = 0; j < world.joints().size(); ++j) {
-    const Joint& joint = world.joints()[j];
-    if (joint.block == body.block && joint.actuated && joint.nv == 1 && J.col(joint.v - block.v).norm() > 1e-12)
-      out.push_back(static_cast<int>(j));
-  }
-  if (out.empty() || out.size() > static_cast<std::size_t>(kMaxLegJoints))
-    throw InvalidArgument("feet", fmt::format("feet that 1 to {} driven joints move", kMaxLegJoints),
-                          fmt::format("{} for '{}'", out.size(), name));
-  return out;
-}
-
-TrotPlanner make_planner(const World& world, const std::vector<std::string>& feet, const MaybeArray& nominal, GaitParameters gait,
+TrotPlanner make_planner(const World& world, const std::vector<std::string>& names, const MaybeArray& nominal, GaitParameters gait,
                          double start_time, double feedback, double foot_radius) {
-  for (auto foot = feet.begin(); foot != feet.end(); ++foot) {
-    if (std::find(feet.begin(), foot, *foot) != foot) throw InvalidArgument("feet", "every foot once", "'" + *foot + "' twice");
+  std::vector<WorldFoot> feet;
+  for (const std::string& name : names) {
+    const NamedFrame frame = frame_named(world, name, "feet");
+    feet.push_back({name, frame.body, frame.X_BF});
   }
-  const std::span<const int> driven = world.actuated();
+  WorldLegs found = world_legs(world, feet);
   TrotOptions options;
   options.gait = std::move(gait);
   options.start_time = start_time;
   options.feedback = feedback;
   options.foot_radius = foot_radius;
-  options.nominal_feet.resize(3, static_cast<Eigen::Index>(feet.size()));
-  Eigen::VectorXd posture(static_cast<Eigen::Index>(driven.size()));
-  for (const Joint& joint : world.joints()) {
-    const auto at = std::ranges::find(driven, joint.v);
-    if (joint.nv == 1 && at != driven.end()) posture[at - driven.begin()] = world.initial_configuration()[joint.q];
-  }
-  std::vector<Leg> legs;
-  for (std::size_t i = 0; i < feet.size(); ++i) {
-    const NamedFrame foot = frame_named(world, feet[i], "feet");
-    const auto kinematics = std::make_shared<LegOfWorld>(world, foot, joints_of(world, foot, feet[i]));
-    const auto size = static_cast<Eigen::Index>(kinematics->joints.size());
-    Leg leg{{},
-            [kinematics](const LegVector& q, Eigen::Vector3d& p, LegJacobian& J) { (*kinematics)(q, p, J); },
-            LegVector(size),
-            LegVector(size),
-            [kinematics](const LegVector& q, Eigen::Matrix3d& R, LegJacobian& W) { kinematics->turn(q, R, W); }};
-    LegVector q(size);
-    for (Eigen::Index k = 0; k < size; ++k) {
-      const Joint& joint = world.joints()[kinematics->joints[k]];
-      leg.joints.push_back(static_cast<int>(std::ranges::find(driven, joint.v) - driven.begin()));
-      leg.lower[k] = joint.lower;
-      leg.upper[k] = joint.upper;
-      q[k] = posture[leg.joints.back()];
-    }
-    Eigen::Vector3d at_start;
-    LegJacobian J;
-    leg.kinematics(q, at_start, J);
-    options.nominal_feet.col(static_cast<Eigen::Index>(i)) = at_start;
-    legs.push_back(std::move(leg));
-  }
+  options.nominal_feet = found.feet;
   if (nominal) {
     const Numbers given(*nominal, "nominal_feet", 2);
     const ConstRowMap rows = given.matrix();
@@ -207,7 +114,7 @@ TrotPlanner make_planner(const World& world, const std::vector<std::string>& fee
       throw InvalidArgument("nominal_feet", fmt::format("shape ({}, 3)", feet.size()), fmt::format("({}, {})", rows.rows(), rows.cols()));
     options.nominal_feet = rows.transpose();
   }
-  return {std::move(legs), options, posture};
+  return {std::move(found.legs), options, found.posture};
 }
 
 PlanarTwist read_twist(const MaybeArray& value, const char* argument) {

@@ -4,14 +4,11 @@
 #include <fstream>
 #include <limits>
 #include <random>
-#include <regex>
-#include <sstream>
 
 #include <gtest/gtest.h>
 #include <Eigen/Dense>
 
 #include "stiction/base/errors.hpp"
-#include "test_paths.hpp"
 
 namespace stiction::inverse_kinematics_test {
 namespace {
@@ -43,49 +40,6 @@ TEST(LegKinematics, StraightLegsAndStandingPostureOfLinks) {
     EXPECT_EQ(Eigen::Vector3d(standing.segment<3>(legs[l].joints[0])), q);
     const Eigen::Vector3d expected(sx[l] * (0.15 + out), sy[l] * (0.06 + down * std::sin(0.3927)), -down * std::cos(0.3927));
     EXPECT_LT((foot_of(legs[l], q) - expected).norm(), 1e-15);
-  }
-}
-
-// models/links.urdf and links_legs() must describe the same legs.
-TEST(LegKinematics, LinksLegsMatchTheUrdf) {
-  std::ifstream file(STICTION_SOURCE_DIR "/models/links.urdf");
-  ASSERT_TRUE(file.good());
-  std::stringstream text;
-  text << file.rdbuf();
-  const std::string urdf = text.str();
-  const auto vector_in = [&](const std::string& joint, const std::string& tag, int count) {
-    std::smatch match;
-    const std::regex pattern("<joint name=\"" + joint + "\"[^\\n]*<" + tag + " [^\\n]*");
-    EXPECT_TRUE(std::regex_search(urdf, match, pattern)) << joint;
-    const std::string line = match.str();
-    std::string part = line.substr(line.find("<" + tag));
-    for (char& c : part) c = (std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.' || c == 'e') ? c : ' ';
-    std::stringstream words(part);
-    Eigen::VectorXd values(count);
-    std::string word;
-    for (int i = 0; i < count && words >> word;) {
-      if (std::regex_match(word, std::regex("-?[0-9.]+(e-?[0-9]+)?"))) values[i++] = std::stod(word);
-    }
-    return values;
-  };
-  const std::vector<Leg> legs = links_legs();
-  const char* names[] = {"LF", "RF", "LH", "RH"};
-  const char* joints[] = {"_HIP", "_THIGH", "_SHANK"};
-  for (std::size_t l = 0; l < 4; ++l) {
-    const auto* chain = legs[l].kinematics.target<SerialChain>();
-    ASSERT_NE(chain, nullptr);
-    validate(*chain);
-    for (std::size_t j = 0; j < 3; ++j) {
-      const std::string name = std::string(names[l]) + joints[j];
-      SCOPED_TRACE(name);
-      EXPECT_EQ(vector_in(name, "origin", 3), chain->joints[j].translation);
-      EXPECT_EQ(vector_in(name, "axis", 3), chain->joints[j].axis);
-      const Eigen::VectorXd limits = vector_in(name, "limit", 3);
-      EXPECT_EQ(limits[0], legs[l].lower[static_cast<Eigen::Index>(j)]);
-      EXPECT_EQ(limits[1], legs[l].upper[static_cast<Eigen::Index>(j)]);
-      EXPECT_EQ(limits[2], 4.0);
-    }
-    EXPECT_EQ(vector_in(std::string(names[l]) + "_shank_foot", "origin", 3), chain->foot_offset);
   }
 }
 
