@@ -120,6 +120,7 @@ def test_a_step_is_that_of_a_stepper_under_the_same_torques():
     np.testing.assert_array_equal(seen, np.concatenate((stepper.q[1:], stepper.v)))
 
 
+@pytest.mark.filterwarnings("ignore:.*Box observation space m")
 def test_the_task_that_the_page_writes_runs(checkout):
     page = (checkout / "docs/environments.md").read_text()
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
