@@ -22,8 +22,7 @@ constexpr double kOwed = 0.01;       // of T: what joints that carried too littl
 constexpr double kLeastGain = 1e-4;  // of T: what a step whose joints are braked may still gain, and a part of one times their number
 constexpr double kFast = 0.06;       // rad: of 20000 double pendulums with spinning bases e was 14 φ² of T at most, of chains 4 φ²
 constexpr double kResting = 1e-8;    // of T: joints that carry less have nothing to give
-constexpr double kRoundedVelocity =
-    1e-14;                     // of velocities: sums over bodies round to 1e-16 each; flights with joints at rest keep their bits
+constexpr double kRoundedVelocity = 1e-14;  // sums over bodies round to 1e-16 each; flights with joints at rest keep their bits
 constexpr double kGain = 0.5;  // a solve again that leaves more than this of the excess leads nowhere; half of the step makes a quarter
 
 Vector3d center_velocity(const Body& body, const Eigen::Isometry3d& X, const Vector6d& V) {
