@@ -138,9 +138,9 @@ def accuracy_row(row):
 
 PAGE = """# Error against time per step
 
-Written by `bench/compare --only accuracy --rounds {rounds} --markdown docs/benchmarks.md`, each section one run of one program for all
-engines (`--accuracy` names one). Here: one body on a plane whose motion is known in closed form. Step lengths of
-{steps} ms. What the engines are like, each at its defaults but for
+Written by `bench/compare --only accuracy --rounds {rounds} --markdown docs/benchmarks.md`, each section one run of one
+program for all engines (`--accuracy` names one). Here: one body on a plane whose motion is known in closed form. Step
+lengths of {steps} ms. What the engines are like, each at its defaults but for
 
 {engines}
 
