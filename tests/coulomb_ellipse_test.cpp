@@ -93,8 +93,7 @@ ContactProblem random_legs(std::mt19937& rng, int contacts) {
   const MatrixXd A = random(nv, nv);
   ContactProblem p = make_contact_problem(A * A.transpose() + MatrixXd::Identity(nv, nv), random(nv, 1), random(3 * contacts, nv),
                                           VectorXd::Constant(contacts, kMu), kDt);
-  for (int i = 0; i < contacts; ++i)
-    p.material.push_back({.friction_ratio = std::exp(0.5 * normal(rng)), .friction_angle = std::abs(normal(rng))});
+  for (int i = 0; i < contacts; ++i) p.material.push_back({.friction_ratio = std::exp(0.5 * normal(rng)), .friction_angle = normal(rng)});
   return p;
 }
 

@@ -86,7 +86,6 @@ void SolveTally::note(const Solution& solution) {
 
 AccelerationLevel::AccelerationLevel(const World& world) : data_(world), ahead_(world), equalities_(count_equality_rows(world)) {
   q_ahead_ = world.initial_configuration();
-  rest_ = VectorXd::Zero(world.nv());
   loops_.M.reset(world.block_sizes());
   loops_.dt = 1.0;
 }

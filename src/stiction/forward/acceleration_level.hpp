@@ -156,7 +156,7 @@ class AccelerationLevel {
   std::vector<Eigen::Vector2d> along_;
   std::vector<double> viscosity_, speed_;
   bool holds_slip_ = false, stiff_ = false;
-  Eigen::VectorXd q_ahead_, rest_;
+  Eigen::VectorXd q_ahead_;
   int equalities_ = 0;
   double scale_ = 0.0;
 };

@@ -127,7 +127,8 @@ std::vector<ContactMaterial> distinct_materials(std::size_t n) {
   std::vector<ContactMaterial> out(n);
   double value = 0.0;
   for (ContactMaterial& m : out) {
-    for (const MaterialField& field : kMaterialFields) m.*field.member = value += 1.0 / 77.0;
+    for (const MaterialField& field : kMaterialFields) m.*field.member = value += 1.0 / 770.0;
+    m.exponent += 1.0;
     m.spring = {-value, 0.1 * value};
   }
   return out;
@@ -380,6 +381,9 @@ TEST(Json, LawsAndMaterialErrorsSayWhere) {
   EXPECT_THAT(error("\"material\"", "\"matter\""), testing::HasSubstr("contacts[1]: \"material\" is given for some contacts only"));
   EXPECT_THAT(error("viscosity", "viscousness"), testing::HasSubstr("contacts[0].material.viscousness: unknown material parameter"));
   EXPECT_THAT(error("\"viscosity\": 0", "\"viscosity\": -1"), testing::HasSubstr("material[0].viscosity: expected a finite number >= 0"));
+  EXPECT_THAT(error("\"exponent\": 1", "\"exponent\": 0.5"),
+              testing::HasSubstr("material[0].exponent: expected a finite number >= 1, got 0.5"));
+  EXPECT_EQ(error("\"friction_angle\": 0", "\"friction_angle\": -0.5"), "");
   EXPECT_THAT(error("\"spring\": [0, ", "\"spring\": ["), testing::HasSubstr("contacts[0].material.spring: expected 2 numbers, got 1"));
 }
 

@@ -65,7 +65,6 @@ void lower_regularized_stiction(const ContactState& c, ContactTerms& t) {
 void lower_hunt_crossley(const ContactState& c, ContactTerms& t) {
   require_limit(c, Law::hunt_crossley);
   set_force(c, Law::hunt_crossley, NormalForce::hunt_crossley, FrictionForce::regularized, t);
-  if (!(c.material->exponent >= 1.0)) refuse(c, "exponent", "a number >= 1 under law hunt_crossley", c.material->exponent);
 }
 
 }  // namespace stiction

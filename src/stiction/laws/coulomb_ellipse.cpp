@@ -5,18 +5,12 @@
 // In the coordinates x and Tᵀu_T that is Coulomb's law over the disc, so T is all that the law says [Goyal, Ruina, Papadopoulos 1991].
 #include <cmath>
 
-#include <fmt/format.h>
-
-#include "stiction/base/errors.hpp"
 #include "stiction/laws/lowering.hpp"
 
 namespace stiction {
 
 void lower_coulomb_ellipse(const ContactState& c, ContactTerms& t) {
   const double ratio = c.material->friction_ratio, angle = c.material->friction_angle;
-  if (!(ratio > 0.0))
-    throw InvalidArgument(fmt::format("material[{}].friction_ratio", c.index), "a number > 0 under law coulomb_ellipse",
-                          fmt::format("{}", ratio));
   t.coulomb = true;
   t.mu = c.mu;
   t.turned = true;

@@ -24,7 +24,7 @@ struct ViscousWorkspace {
   std::vector<double> rows, normals;  ///< 3n x r when R_t has several blocks; (n + m) x r: N̂ and B̂
   EnvelopeCholesky factor;            ///< of K, r x r
   GrowVector damping;                 ///< n, 1/R_T of the half spaces (N s per m/s), 0 of the half lines
-  GrowVector q, g, y, y_hat, lo, hi, x0, residual, change, step;
+  GrowVector q, g, y, y_hat, lo, hi, x0, residual, change;
   LowRankLcpWorkspace lcp;
   LowRankLcpSolution lcp_solution;
   BoundedQpWorkspace qp;

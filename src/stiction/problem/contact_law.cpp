@@ -18,6 +18,38 @@ constexpr std::array<std::string_view, kLaws.size()> kNames{
 #undef STICTION_LAW
 };
 
+bool fits(MaterialField::Range range, double value) {
+  switch (range) {
+    case MaterialField::Range::nonnegative:
+      return value >= 0.0;
+    case MaterialField::Range::positive:
+      return value > 0.0;
+    case MaterialField::Range::share:
+      return value >= 0.0 && value <= 1.0;
+    case MaterialField::Range::at_least_one:
+      return value >= 1.0;
+    case MaterialField::Range::any:
+      break;
+  }
+  return true;
+}
+
+std::string_view expected(MaterialField::Range range) {
+  switch (range) {
+    case MaterialField::Range::nonnegative:
+      return "a finite number >= 0";
+    case MaterialField::Range::positive:
+      return "a finite number > 0";
+    case MaterialField::Range::share:
+      return "a number in [0, 1]";
+    case MaterialField::Range::at_least_one:
+      return "a finite number >= 1";
+    case MaterialField::Range::any:
+      break;
+  }
+  return "a finite number";
+}
+
 void require_one_per_contact(std::string_view argument, std::size_t size, std::ptrdiff_t contacts) {
   if (size != 0) require_size(argument, static_cast<Eigen::Index>(size), contacts);
 }
@@ -35,10 +67,8 @@ void validate(const ContactMaterial& m, std::string_view argument) {
   };
   for (const MaterialField& field : kMaterialFields) {
     const double value = m.*field.member;
-    if (!(value >= 0.0) || std::isinf(value)) refuse(field.name, "a finite number >= 0", fmt::format("{}", value));
+    if (!std::isfinite(value) || !fits(field.range, value)) refuse(field.name, expected(field.range), fmt::format("{}", value));
   }
-  if (m.restitution_tangential > 1.0) refuse("restitution_tangential", "a number in [0, 1]", fmt::format("{}", m.restitution_tangential));
-  if (m.stiction_speed == 0.0) refuse("stiction_speed", "a number > 0", "0");
   if (!std::isfinite(m.spring[0]) || !std::isfinite(m.spring[1]))
     refuse("spring", "finite numbers", fmt::format("{}, {}", m.spring[0], m.spring[1]));
 }

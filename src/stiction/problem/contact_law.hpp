@@ -30,7 +30,7 @@ Law law_from_string(std::string_view name);
 /// Names for help texts, separated by ", ".
 std::string law_names();
 
-/// Physical parameters of one contact; each law reads its own. All >= 0 and finite but `spring`.
+/// Physical parameters of one contact; each law reads its own. All finite, in the ranges of kMaterialFields.
 struct ContactMaterial {
   double restitution_tangential = 0.0;  ///< Newton restitution of the tangential velocity, in [0, 1] (moreau)
   double viscosity = 0.0;               ///< N s/m, friction force per slip velocity (viscous)
@@ -49,25 +49,29 @@ struct ContactMaterial {
   std::array<double, 2> spring{};  ///< m, elongation of the tangential spring before the step, S and T (stick_slip_spring)
 };
 
-/// The scalar members of ContactMaterial by name, for files, Python and error messages; `spring` is the only other one.
+/// The scalar members of ContactMaterial by name, for files, Python and error messages, and what they may be; `spring` is the only other
+/// one.
 struct MaterialField {
+  enum class Range { nonnegative, positive, share, at_least_one, any };
   std::string_view name;
   double ContactMaterial::*member;
+  Range range = Range::nonnegative;
 };
-inline constexpr std::array kMaterialFields{MaterialField{"restitution_tangential", &ContactMaterial::restitution_tangential},
-                                            MaterialField{"viscosity", &ContactMaterial::viscosity},
-                                            MaterialField{"stiffness", &ContactMaterial::stiffness},
-                                            MaterialField{"damping", &ContactMaterial::damping},
-                                            MaterialField{"dissipation", &ContactMaterial::dissipation},
-                                            MaterialField{"exponent", &ContactMaterial::exponent},
-                                            MaterialField{"dissipation_time", &ContactMaterial::dissipation_time},
-                                            MaterialField{"stiffness_tangential", &ContactMaterial::stiffness_tangential},
-                                            MaterialField{"damping_tangential", &ContactMaterial::damping_tangential},
-                                            MaterialField{"stiction_speed", &ContactMaterial::stiction_speed},
-                                            MaterialField{"regularization", &ContactMaterial::regularization},
-                                            MaterialField{"time_constant", &ContactMaterial::time_constant},
-                                            MaterialField{"friction_ratio", &ContactMaterial::friction_ratio},
-                                            MaterialField{"friction_angle", &ContactMaterial::friction_angle}};
+inline constexpr std::array kMaterialFields{
+    MaterialField{"restitution_tangential", &ContactMaterial::restitution_tangential, MaterialField::Range::share},
+    MaterialField{"viscosity", &ContactMaterial::viscosity},
+    MaterialField{"stiffness", &ContactMaterial::stiffness},
+    MaterialField{"damping", &ContactMaterial::damping},
+    MaterialField{"dissipation", &ContactMaterial::dissipation},
+    MaterialField{"exponent", &ContactMaterial::exponent, MaterialField::Range::at_least_one},
+    MaterialField{"dissipation_time", &ContactMaterial::dissipation_time},
+    MaterialField{"stiffness_tangential", &ContactMaterial::stiffness_tangential},
+    MaterialField{"damping_tangential", &ContactMaterial::damping_tangential},
+    MaterialField{"stiction_speed", &ContactMaterial::stiction_speed, MaterialField::Range::positive},
+    MaterialField{"regularization", &ContactMaterial::regularization},
+    MaterialField{"time_constant", &ContactMaterial::time_constant},
+    MaterialField{"friction_ratio", &ContactMaterial::friction_ratio, MaterialField::Range::positive},
+    MaterialField{"friction_angle", &ContactMaterial::friction_angle, MaterialField::Range::any}};
 static_assert(sizeof(ContactMaterial) == (kMaterialFields.size() + 2) * sizeof(double), "kMaterialFields names every member");
 
 /// Material of contact i; the default where no contact has any. The vector outlives the result.
