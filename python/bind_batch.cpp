@@ -204,7 +204,8 @@ any number of threads. One call at a time: a second thread waits.)");
         start["runs"] = runs;
         start["effort_limits"] = effort_limits;
         add("threads", threads), add("kp", kp), add("kd", kd), add("links", links);
-        remember_world(self.h, world.h, nb::borrow<nb::dict>(nb::module_::import_("copy").attr("deepcopy")(start)));
+        remember_world(self.h, world.h, kept(start));
+        self.h.attr("_made_of") = nb::cast(new WorldHandle(scene), nb::rv_policy::take_ownership);  // for copies: with what it has read
       });
   with_setting_names([&](const auto&... settings) {
     batch.def("__init__", make, "world"_a, "runs"_a, "threads"_a = nb::none(), "kp"_a = nb::none(), "kd"_a = nb::none(),

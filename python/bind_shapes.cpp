@@ -1,5 +1,6 @@
 // Collision shapes, and shapes placed on a body.
 #include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nanobind/stl/filesystem.h>
@@ -89,7 +90,7 @@ void bind_shapes(nb::module_& m) {
           "mesh",
           [](const std::filesystem::path& file, const MaybeArray& scale, bool convex) {
             const Eigen::Vector3d factors = scale ? read_vector3(*scale, "scale") : Eigen::Vector3d::Ones();
-            return checked(MeshFile{file.string(), factors, convex});
+            return checked(MeshFile{std::filesystem::absolute(file).string(), factors, convex});  // it is read later
           },
           "file"_a, "scale"_a = nb::none(), "convex"_a = true,
           "An STL, OBJ or DAE file. It collides as its convex hull, or as its triangles; a mass is that of the solid inside its triangles.")

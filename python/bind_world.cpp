@@ -144,9 +144,11 @@ state take q and v, None for the start.)");
 
 material: parameters of the laws that have any, of every contact, as a dictionary: stiffness, damping, ... as of ContactProblem.material.)")
       .def_static(
-          "from_scene", [](const std::filesystem::path& path) { return new WorldHandle(load_scene(path.string())); }, "path"_a,
+          "from_scene", [](const std::filesystem::path& path) { return new WorldHandle(path.string()); }, "path"_a,
           "The world, start and step options of a scene file (TOML), or of a scene that comes with stiction by name: `scenes`. Raises "
           "FileError.")
+      .def("_become", &WorldHandle::become)
+      .def("_last_read", &WorldHandle::last_read)
       .def("problem", &make_problem, "q"_a = nb::none(), "v"_a = nb::none(), "tau"_a = nb::none(), "dt"_a = nb::none(),
            "friction"_a = nb::none(), "law"_a = nb::none(),
            R"(The contact problem of the step from (q, v) under the generalised forces tau (nv,) (N, N m).

@@ -5,6 +5,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/base/ranges.hpp"
 #include "stiction/sim/key_names.hpp"
+#include "stiction/sim/model_path.hpp"
 
 namespace stiction::python {
 
@@ -15,6 +16,25 @@ WorldHandle::WorldHandle(const std::optional<Eigen::Vector3d>& gravity, double f
   if (gravity) builder_->set_gravity(*gravity);
   scene_.default_friction = friction;
   scene_.options.assemble.material = material;
+}
+
+WorldHandle::WorldHandle(const std::string& file) : scene_(load_scene(file)), last_read_{model_path(file)} {
+  for (const Robot& robot : scene_.world.robots()) last_read_.insert(last_read_.end(), robot.files.begin(), robot.files.end());
+  for (const CollisionGeometry& geometry : scene_.world.geometries()) {
+    if (const auto* mesh = std::get_if<MeshFile>(&geometry.shape); mesh != nullptr && geometry.link < 0) last_read_.push_back(mesh->path);
+  }
+}
+
+void WorldHandle::become(WorldHandle& other) {
+  scene_ = other.scene();  // built: the hulls of one world are those of the other
+  builder_.reset();
+  if (other.builder_) builder_.emplace(*other.builder_);
+  stale_ = false;
+  last_read_ = other.last_read_;
+  twists_ = other.twists_;
+  speeds_ = other.speeds_;
+  data_.reset();
+  stepper_.reset();
 }
 
 WorldBuilder& WorldHandle::builder() {
@@ -31,7 +51,9 @@ void WorldHandle::set_restitution(int body, double restitution) {
 void WorldHandle::add_robot(const std::string& file, const RobotOptions& options) {
   WorldBuilder& into = builder();
   try {
-    static_cast<void>(file.starts_with('<') ? into.add_robot_text(file, options) : into.add_robot(file, options));
+    const bool text = file.starts_with('<') || file.starts_with("\xEF\xBB\xBF<");  // a text may begin with a byte order mark
+    static_cast<void>(text ? into.add_robot_text(file, options) : into.add_robot(file, options));
+    last_read_ = into.robots().back().files;
   } catch (const InvalidArgument& error) {
     throw std::invalid_argument(by_keys_of_robots(error.what()));
   }
@@ -48,6 +70,7 @@ void WorldHandle::add_static(const StaticBody& body, double restitution) { set_r
 const Scene& WorldHandle::scene() {
   if (stale_) {
     scene_.world = builder_->build();
+    scene_.collision = Scene().collision;  // whoever shares the scene keeps the hulls of the world before
     scene_.start = initial_state(scene_.world);
     scene_.options.assemble.dt = scene_.world.timestep().value_or(AssembleOptions{}.dt);
     scene_.restitution.resize(scene_.world.bodies().size(), 0.0);

@@ -19,6 +19,11 @@ class WorldHandle {
  public:
   WorldHandle(const std::optional<Eigen::Vector3d>& gravity, double friction, const std::optional<ContactMaterial>& material);
   explicit WorldHandle(Scene scene) : scene_(std::move(scene)) {}
+  /// A scene from a file, or from those that come with stiction by name.
+  explicit WorldHandle(const std::string& file);
+
+  /// Becomes another one of the same world, to be added to by itself: no file is read.
+  void become(WorldHandle& other);
 
   /// `file`: its path, or its text.
   void add_robot(const std::string& file, const RobotOptions& options);
@@ -38,6 +43,8 @@ class WorldHandle {
   /// The world with its materials, options and start.
   const Scene& scene();
   const World& world() { return scene().world; }
+  /// All that the last robot, or the scene, was read from.
+  const std::vector<std::string>& last_read() const { return last_read_; }
   /// The shapes of the world as they are to collide, made when it is first needed.
   CollisionScene& collision_scene();
   std::vector<std::string> warnings();
@@ -56,6 +63,7 @@ class WorldHandle {
   std::optional<WorldBuilder> builder_;  ///< absent for a scene from a file
   Scene scene_;
   bool stale_ = false;
+  std::vector<std::string> last_read_;
   std::map<int, Twist> twists_;    ///< by body, at the start
   std::map<int, double> speeds_;   ///< by joint
   std::optional<WorldData> data_;  ///< of the world that `data_of_` is

@@ -1,22 +1,36 @@
 """Copies and pickles of worlds, shapes, steppers and problems.
 
-A world, a shape and a terrain are remembered as what was said to make them: a copy or an unpickled one says it again,
-and so has the same bits and can be added to. The files that robots and meshes were read from must be where they were.
-A stepper or a batch is its world and options, said again, and what it remembers: it goes on with the same bits.
+A copy shares what is built of a world and reads no file; it can be added to by itself. A pickle of a world, a shape or
+a terrain is what was said to make it, which an unpickled one says again, and so has the same bits. The files that
+robots and meshes were read from are remembered by their whole paths and contents: where one has changed, or is not
+there, that is a FileError which names it. A stepper or a batch pickles as its world and options and what it remembers:
+it goes on with the same bits.
 A problem is its numbers, and the blocks that its matrices are kept in, so that a solve of it has the same bits.
 """
 
 from __future__ import annotations
 
+import collections.abc
 import copy
 import functools
+import hashlib
+import os
+import typing
 
-from ._core import Batch, ContactProblem, ReducedProblem, Shape, Stepper, Terrain, World, WorldProblem
+import numpy as np
+
+from ._core import Batch, ContactProblem, FileError, ReducedProblem, Shape, Stepper, Terrain, World, WorldProblem
 from .pinocchio_model import from_pinocchio, is_pinocchio, velocity_limits
 
 SAYINGS = (
     *("add_robot", "add_body", "add_ground", "add_terrain"),
     *("exclude", "set_pair", "set_velocity"),
+)
+# Arguments of World.add_robot in their order.
+ROBOT = (
+    *("file", "name", "floating", "position", "orientation", "joints", "actuated", "package_dirs", "srdf"),
+    *("self_collision", "filter_overlaps", "keyframe", "allow_impossible_inertia", "joint_settings", "coordinates"),
+    "cut",
 )
 SHAPES = ("sphere", "box", "capsule", "cylinder", "plane", "mesh", "height_map")
 PROBLEM = (
@@ -27,13 +41,73 @@ SET_LATER = ("laws", "material", "ids", "row_ids", "row_kinds", "_row_compliance
 PLACES = ("positions", "normals", "tangents1", "tangents2", "bodies")  # of the contacts of a world's problem
 
 
+class Saying(typing.NamedTuple):
+    method: str | None  # None: the constructor
+    args: tuple
+    kwargs: dict
+    read: tuple = ()  # (path, digest) of every file that was read
+
+
 def said_of(self):
-    """(method or None, args, kwargs) in their order; the first makes it."""
+    """Sayings in their order; the first makes it."""
     if "_said" not in self.__dict__:
         if "_start" not in self.__dict__:
             raise TypeError(f"{self!r}: expected one that was made from Python, not a part of another object")
-        self._said = [(None, (), self._start)]
+        self._said = [Saying(None, (), self._start)]
     return self._said
+
+
+def kept(value):
+    """An argument that nobody else can change: arrays, and what is read as one, as copies."""
+    if value is None or isinstance(value, str | bytes | int | float | os.PathLike | np.generic | Shape | Terrain):
+        return value
+    if isinstance(value, collections.abc.Mapping):
+        return {name: kept(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return (list if isinstance(value, list) else tuple)(kept(item) for item in value)
+    if hasattr(value, "__array__") or hasattr(value, "__len__"):
+        return np.array(value)
+    return copy.deepcopy(value)
+
+
+def is_text(file):
+    """Whether World.add_robot takes it for the text of a file, not for its name."""
+    return os.fsdecode(file).removeprefix("\ufeff").startswith("<")
+
+
+def whole(file):
+    """The path of a file, wherever the process goes later."""
+    return os.path.abspath(os.fsdecode(file))
+
+
+def digests(files):
+    """(path, digest) of files that are there."""
+    out = []
+    for file in map(whole, files):
+        if os.path.isfile(file):
+            with open(file, "rb") as opened:
+                out.append((file, hashlib.file_digest(opened, "sha256").hexdigest()))
+    return tuple(out)
+
+
+def robot_saying(world, args, kwargs):
+    kwargs = dict(zip(ROBOT, args, strict=False)) | kwargs
+    if not is_text(kwargs["file"]):
+        kwargs["file"] = whole(kwargs["file"])
+    if kwargs.get("srdf"):
+        kwargs["srdf"] = whole(kwargs["srdf"])
+    kwargs["package_dirs"] = [whole(folder) for folder in kwargs.get("package_dirs", ())]
+    return Saying("add_robot", (), kept(kwargs), digests(world._last_read()))
+
+
+def scene_saying(world, path):
+    """path: a file, or the name of a scene that comes with stiction."""
+    return Saying("from_scene", (whole(path) if os.path.isfile(path) else path,), {}, digests(world._last_read()))
+
+
+def mesh_saying(_, file, *args, **kwargs):
+    file = whole(file)
+    return Saying("mesh", (file, *kept(args)), kept(kwargs), digests([file]))
 
 
 def remembered(cls, name):
@@ -43,7 +117,8 @@ def remembered(cls, name):
     @functools.wraps(method)
     def said(self, *args, **kwargs):
         out = method(self, *args, **kwargs)
-        said_of(self).append((name, *copy.deepcopy((args, kwargs))))
+        robot = name == "add_robot"
+        said_of(self).append(robot_saying(self, args, kwargs) if robot else Saying(name, kept(args), kept(kwargs)))
         return out
 
     setattr(cls, name, said)
@@ -56,18 +131,36 @@ def remembered_maker(cls, name):
     @functools.wraps(method)
     def made(*args, **kwargs):
         out = method(*args, **kwargs)
-        out._said = [(name, *copy.deepcopy((args, kwargs)))]
+        if name == "from_scene":
+            out._said = [scene_saying(out, *args, **kwargs)]
+        elif name == "mesh":
+            out._said = [mesh_saying(out, *args, **kwargs)]
+        else:
+            out._said = [Saying(name, kept(args), kept(kwargs))]
         return out
 
     setattr(cls, name, staticmethod(made))
 
 
 def say_again(cls, said):
-    name, args, kwargs = said[0]
-    out = cls(*args, **kwargs) if name is None else getattr(cls, name)(*args, **kwargs)
-    for name, args, kwargs in said[1:]:
-        getattr(out, name)(*args, **kwargs)
+    for saying in said:  # before what has changed is refused for another reason, or taken
+        then = dict(saying.read)
+        for file, now in digests(then):
+            require_same(cls, file, now == then[file])
+    first, *rest = said
+    out = (cls if first.method is None else getattr(cls, first.method))(*first.args, **first.kwargs)
+    for saying in rest:
+        getattr(out, saying.method)(*saying.args, **saying.kwargs)
+    for saying, again in zip(said, said_of(out), strict=True):  # files that are elsewhere, come or gone
+        for k in range(max(len(saying.read), len(again.read))):
+            then, now = (files[k] if k < len(files) else (None, None) for files in (saying.read, again.read))
+            require_same(cls, now[0] or then[0], now[1] == then[1])
     return out
+
+
+def require_same(cls, file, same):
+    if not same:
+        raise FileError(f"{file}: expected what the pickled {cls.__name__} was made of, got a file with other contents")
 
 
 def reduced(self):
@@ -75,8 +168,12 @@ def reduced(self):
 
 
 def copied(self):
-    """Another one of which the same was said, to be changed by itself."""
-    return say_again(type(self), said_of(self))
+    """The same world, to be added to by itself."""
+    out = type(self).__new__(type(self))
+    World.__init__(out)
+    out._become(self)
+    out._said = list(said_of(self))
+    return out
 
 
 def stepping_again(cls, world_said, options, memory):
@@ -91,8 +188,10 @@ def reduced_stepping(self):
 
 def copied_batch(self):
     """Another batch that goes on as this one does."""
-    function, arguments = reduced_stepping(self)
-    return function(*arguments)
+    out = type(self)(self._made_of, **self._start)
+    out._remember(self._memory())
+    out._made_of, out._world, out._world_said = self._made_of, self._world, self._world_said
+    return out
 
 
 def copied_stepper(copied):
@@ -134,6 +233,7 @@ def taking_pinocchio(add_robot):
     @functools.wraps(add_robot)
     def said(self, file, *args, **kwargs):
         if is_pinocchio(file):
+            kwargs, args = dict(zip(ROBOT[1:], args, strict=False)) | kwargs, ()
             parts = file if isinstance(file, tuple) else (file,)
             kwargs["joint_settings"] = velocity_limits(parts[0]) | kwargs.get("joint_settings", {})
             file = from_pinocchio(*parts)

@@ -1,9 +1,11 @@
 """Copies and pickles have the bits of the original; pinocchio's models go over whole; python -m stiction."""
 
+import array
 import copy
 import hashlib
 import json
 import multiprocessing
+import os
 import pickle
 import subprocess
 import sys
@@ -57,6 +59,166 @@ def test_what_failed_is_not_said_again():
         world.add_body("ball", stiction.Shape.sphere(0.1), mass=-1.0)
     world.add_body("ball", stiction.Shape.sphere(0.1), mass=1.0)
     assert pickle.loads(pickle.dumps(world)).nv == 6
+
+
+INERTIAL = '<inertial><mass value="{}"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial>'
+FACES = ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
+
+
+def write_robot(folder, mass=1.0, height=1.0):
+    """A ball with a mesh in a folder, a tetrahedron."""
+    folder.mkdir(exist_ok=True)
+    mesh = '<collision><geometry><mesh filename="t.obj"/></geometry></collision>'
+    text = f'<robot name="r"><link name="l">{INERTIAL.format(mass)}{mesh}</link></robot>'
+    (folder / "r.urdf").write_text(text)
+    write_mesh(folder / "t.obj", height)
+    return folder / "r.urdf"
+
+
+def write_mesh(file, height):
+    corners = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, height))
+    lines = [f"v {x} {y} {z}" for x, y, z in corners] + [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in FACES]
+    file.write_text("\n".join(lines))
+
+
+def write_scene(folder):
+    write_robot(folder)
+    (folder / "s.toml").write_text('[[robot]]\nfile = "r.urdf"\nfloating = true\n')
+    return folder / "s.toml"
+
+
+def robot_world(file):
+    world = stiction.World()
+    world.add_robot(file, "name", True)
+    return world
+
+
+MADE = {
+    "robot": lambda folder: robot_world(write_robot(folder)),
+    "relative": lambda folder: robot_world(os.path.relpath(write_robot(folder))),
+    "scene": lambda folder: stiction.World.from_scene(write_scene(folder)),
+    "relative scene": lambda folder: stiction.World.from_scene(os.path.relpath(write_scene(folder))),
+}
+HELD = {
+    "world": lambda world: world,
+    "stepper": lambda world: stiction.Stepper(world),
+    "batch": lambda world: stiction.Batch(world, 2, 1),
+}
+
+
+def fallen(held):
+    """Speed after a step under a force of 6 N, which tells the mass."""
+    if isinstance(held, stiction.World):
+        held = stiction.Stepper(held)
+    force = np.zeros(6)
+    force[0] = 6.0
+    if isinstance(held, stiction.Batch):
+        held.step([force] * len(held))
+        return held.v[0, 0]
+    held.step(force)
+    return held.v[0]
+
+
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("what", HELD)
+@pytest.mark.parametrize("way", ["copy", "copy.copy", "deepcopy"])
+def test_a_copy_reads_no_file(tmp_path, monkeypatch, made, what, way):
+    held = HELD[what](MADE[made](tmp_path / "a"))
+    write_robot(tmp_path / "a", mass=7.0, height=3.0)
+    write_robot(tmp_path / "b", mass=8.0)
+    monkeypatch.chdir(tmp_path / "b")
+    for file in ("r.urdf", "t.obj"):
+        (tmp_path / "a" / file).unlink() if what != "world" or file == "r.urdf" else None
+    if what == "world":
+        write_mesh(tmp_path / "a" / "t.obj", 1.0)  # which is read by the first stepper
+    other = WAYS[way](held)
+    assert fallen(other) == pytest.approx(6e-3)
+    assert fallen(held) == pytest.approx(6e-3)
+
+
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("what", HELD)
+def test_a_pickle_finds_its_files_wherever_it_is_read(tmp_path, monkeypatch, made, what):
+    pickled = pickle.dumps(HELD[what](MADE[made](tmp_path / "a")))
+    write_robot(tmp_path / "b", mass=7.0)
+    monkeypatch.chdir(tmp_path / "b")
+    assert fallen(pickle.loads(pickled)) == pytest.approx(6e-3)
+
+
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("what", HELD)
+@pytest.mark.parametrize("file", ["r.urdf", "t.obj"])
+def test_a_pickle_of_a_file_that_has_changed_is_refused_by_name(tmp_path, made, what, file):
+    held = HELD[what](MADE[made](tmp_path / "a"))
+    write_robot(tmp_path / "a", **({"mass": 7.0} if file == "r.urdf" else {"height": 3.0}))
+    with pytest.raises(stiction.FileError, match=rf"^{tmp_path}/a/{file}: expected what the pickled World was made of"):
+        pickle.loads(pickle.dumps(held))
+    write_robot(tmp_path / "a")
+    assert fallen(pickle.loads(pickle.dumps(held))) == pytest.approx(6e-3)
+    (tmp_path / "a" / file).unlink()
+    with pytest.raises(stiction.FileError, match=file):
+        pickle.loads(pickle.dumps(held))
+
+
+def test_a_pickle_tells_of_exclusions_and_scenes_that_have_changed(tmp_path):
+    file = write_robot(tmp_path)
+    world = robot_world(file)
+    (tmp_path / "r.srdf").write_text('<robot name="r"/>')
+    with pytest.raises(stiction.FileError, match=rf"{tmp_path}/r.srdf: expected"):
+        pickle.loads(pickle.dumps(world))
+    scene = stiction.World.from_scene(write_scene(tmp_path / "s"))
+    (tmp_path / "s" / "s.toml").write_text("[simulation]\ngravity = [0, 0, -1]\n")
+    with pytest.raises(stiction.FileError, match=rf"{tmp_path}/s/s.toml: expected"):
+        pickle.loads(pickle.dumps(scene))
+
+
+def test_pickled_meshes_are_those_of_their_files(tmp_path, monkeypatch):
+    write_mesh(tmp_path / "t.obj", 1.0)
+    monkeypatch.chdir(tmp_path)
+    world = stiction.World()
+    shape = stiction.Shape.mesh("t.obj")
+    world.add_body("t", shape, density=6.0)
+    monkeypatch.chdir("/")
+    for again in (world.copy(), pickle.loads(pickle.dumps(world))):
+        assert again.mass_matrix()[0, 0] == pytest.approx(1.0)
+        stiction.Stepper(again).step()
+    write_mesh(tmp_path / "t.obj", 2.0)
+    assert world.copy().mass_matrix()[0, 0] == pytest.approx(1.0)
+    for held in (world, shape):
+        with pytest.raises(stiction.FileError, match=rf"{tmp_path}/t.obj: expected"):
+            pickle.loads(pickle.dumps(held))
+
+
+def test_a_copied_world_is_added_to_by_itself():
+    robot = stiction.World()
+    robot.add_robot("models/links.urdf", floating=True, coordinates="maximal")
+    worlds = [robot, robot.copy(), robot.copy()]
+    for count, world in enumerate(worlds):
+        for k in range(count):
+            world.add_body(f"ball {k}", stiction.Shape.sphere(0.1), mass=1.0, position=(3 + k, 0, 1))
+            world.set_velocity(f"ball {k}", (1.0, 0, 0))
+    assert [world.nv - robot.nv for world in worlds] == [0, 6, 12]
+    for count, world in enumerate(worlds):
+        again = pickle.loads(pickle.dumps(world))
+        np.testing.assert_array_equal(again.initial_v, world.initial_v)
+        assert np.count_nonzero(world.initial_v) == count
+    with pytest.raises(ValueError, match="nothing to be added"):
+        stiction.World.from_scene("stack").copy().add_ground()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_numpy_takes_is_remembered(way):
+    numbers = array.array("d", [0.1, 0.2, 0.3])
+    view = memoryview(numbers)
+    world = stiction.World(gravity=memoryview(array.array("d", [0, 0, -1.0])))
+    world.add_body("box", stiction.Shape.box(view), mass=1.0, position=numbers, com=view, velocity=view)
+    world.set_velocity("box", view, numbers)
+    world.add_terrain(stiction.Terrain("hills", size=array.array("d", [4.0, 4.0])), position=view)
+    batch = stiction.Batch(world, 2)
+    numbers[:] = array.array("d", [9.0, 9.0, 9.0])
+    for again in (WAYS[way](world), WAYS[way](batch)._world):
+        np.testing.assert_array_equal(again.initial_q[:3], [0.1, 0.2, 0.3])
+        np.testing.assert_allclose(again.initial_v, [0.1, 0.2, 0.3] * 2)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -104,6 +104,7 @@ TEST(Stepper, OptionsOutOfRangeAreRefusedByName) {
   }
   for (const double value : {std::nan(""), -50.0, kInfinity}) {
     for (const MaterialField& field : kMaterialFields) {
+      if (field.range == MaterialField::Range::any && std::isfinite(value)) continue;
       refuses("assemble.material." + std::string(field.name), [&](StepOptions& o) { o.assemble.material.emplace().*field.member = value; });
       refuses("assemble.pairs[1].material." + std::string(field.name),
               pair([&](PairMaterial& p) { p.material.emplace().*field.member = value; }));

@@ -30,7 +30,7 @@ std::vector<fs::path> package_roots(const std::string& robot_file, const std::ve
 
 std::string existing(const fs::path& path) {
   std::error_code ignored;
-  return fs::is_regular_file(path, ignored) ? path.lexically_normal().string() : std::string();
+  return fs::is_regular_file(path, ignored) ? fs::absolute(path, ignored).lexically_normal().string() : std::string();
 }
 
 /// `root` holds the package's folder, or is the package's folder.

@@ -128,8 +128,9 @@ struct DeclaredPair {
 
 struct Robot {
   std::string name;
-  std::string file;  ///< "<text>" when loaded from text
-  int block = -1;    ///< its first, -1: no moving joint
+  std::string file;                ///< "<text>" when loaded from text
+  std::vector<std::string> files;  ///< all that it was read from: included ones, its SRDF and the meshes that collide, too
+  int block = -1;                  ///< its first, -1: no moving joint
   bool floating = false;
   int first_body = 0, bodies = 0;
   int first_joint = 0, joints = 0;
@@ -289,6 +290,7 @@ class WorldBuilder {
  public:
   WorldBuilder();
   ~WorldBuilder();
+  WorldBuilder(const WorldBuilder& other);
   WorldBuilder(WorldBuilder&&) noexcept;
   WorldBuilder& operator=(WorldBuilder&&) noexcept;
 
@@ -302,6 +304,8 @@ class WorldBuilder {
   int add_static_body(const StaticBody& body);
   /// The two never collide. A body's name stands for all that is fixed to it, another link's name for that link.
   void exclude(std::string_view a, std::string_view b);
+  /// Those added so far.
+  std::span<const Robot> robots() const;
   /// The world; the builder stays usable and later additions make another one.
   World build() const;
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -205,6 +206,10 @@ int add_robot_description(World::Impl& world, const XmlElement& root, XmlDocumen
   const std::string srdf = options.srdf ? *options.srdf : kind == "robot" ? find_srdf(description.file, description.name) : "";
   if (!srdf.empty()) read_srdf(documents.load(srdf), description);
   RobotParts parts = assemble_robot(description, options);
+  parts.robot.files = documents.files();
+  for (const CollisionGeometry& geometry : parts.geometries) {
+    if (const auto* mesh = std::get_if<MeshFile>(&geometry.shape)) parts.robot.files.push_back(mesh->path);
+  }
   for (const Robot& other : world.robots) {
     if (other.name == parts.robot.name) {
       throw InvalidArgument("options.name", "a name that no other robot has", fmt::format("'{}'", other.name));
@@ -260,6 +265,9 @@ void check_equalities(World::Impl& impl, const World& world, const WorldData& st
 
 WorldBuilder::WorldBuilder() : impl_(std::make_unique<World::Impl>()) {}
 WorldBuilder::~WorldBuilder() = default;
+WorldBuilder::WorldBuilder(const WorldBuilder& other) : impl_(std::make_unique<World::Impl>(*other.impl_)) {
+  if (impl_->uncut != nullptr) impl_->uncut = std::make_shared<World::Impl>(*impl_->uncut);  // additions change it
+}
 WorldBuilder::WorldBuilder(WorldBuilder&&) noexcept = default;
 WorldBuilder& WorldBuilder::operator=(WorldBuilder&&) noexcept = default;
 
@@ -322,6 +330,8 @@ int WorldBuilder::add_static_body(const StaticBody& body) {
   if (impl_->uncut != nullptr) add_body(*impl_->uncut, body.name, body.pose, body.shapes);
   return add_body(*impl_, body.name, body.pose, body.shapes);
 }
+
+std::span<const Robot> WorldBuilder::robots() const { return impl_->robots; }
 
 World WorldBuilder::build() const {
   auto world = std::make_shared<World::Impl>(*impl_);

@@ -59,6 +59,7 @@ const XmlElement& XmlDocuments::load(const std::string& path) {
       error == tinyxml2::XML_ERROR_FILE_READ_ERROR) {
     throw FileError(path, "", "cannot be read");
   }
+  files_.push_back(path);
   return adopt(std::move(document), error);
 }
 

@@ -19,11 +19,14 @@ class XmlDocuments {
   /// Root element. Throws FileError when the file cannot be read or is not well-formed.
   const XmlElement& load(const std::string& path);
   const XmlElement& parse(const std::string& text, const std::string& name);
+  /// Paths of all that `load` read.
+  const std::vector<std::string>& files() const { return files_; }
 
  private:
   struct Document;
   const XmlElement& adopt(std::shared_ptr<Document> document, int error);
   std::vector<std::shared_ptr<Document>> documents_;
+  std::vector<std::string> files_;
 };
 
 /// The file (or name) that the element was read from.

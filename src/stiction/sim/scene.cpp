@@ -49,7 +49,8 @@ Shape read_shape(Table& t, const std::filesystem::path& folder) {
   if (kind == "capsule") return Capsule{t.required_number("radius"), 0.5 * t.required_number("length")};
   if (kind == "cylinder") return Cylinder{t.required_number("radius"), 0.5 * t.required_number("length")};
   if (kind == "plane") return HalfSpace{};
-  if (kind == "mesh") return MeshFile{file_of(t, folder), t.vector("scale", Vector3d::Ones()), t.flag("convex", true)};
+  if (kind == "mesh")
+    return MeshFile{std::filesystem::absolute(file_of(t, folder)).string(), t.vector("scale", Vector3d::Ones()), t.flag("convex", true)};
   t.fail("shape", "expected sphere, box, capsule, cylinder, plane or mesh");
 }
 
