@@ -1,6 +1,7 @@
 """Sweeps: the numbers of a serial run whoever runs them, also where a worker is killed; going on from what is there."""
 
 import csv
+import functools
 import importlib.util
 import json
 import math
@@ -16,12 +17,16 @@ import numpy as np
 import pytest
 
 import stiction
+from stiction.sweep import name_of
 
 needs_dask = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None, reason="needs distributed, pip install 'stiction[sweep]'"
 )
 GRID = {"mu": [0.2, 0.4, 0.6, 0.8], "controller": ["pid", "id-lcp-mu"]}
 FIXED = {"duration": 0.2, "starts": 1, "ground": "rigid"}
+
+
+ASKED = []  # no part of what an experiment is: a list that it closes over would be
 
 
 def square(x, y=0):
@@ -38,11 +43,11 @@ def test_rows_come_in_the_order_of_the_grid_with_all_their_digits(tmp_path):
 
 
 def test_a_sweep_goes_on_from_the_points_that_are_there(tmp_path):
-    asked = []
+    ASKED.clear()
 
     def experiment(x):
-        asked.append(x)
-        if x == 3 and len(asked) == 3:
+        ASKED.append(x)
+        if x == 3 and len(ASKED) == 3:
             raise RuntimeError("stopped")
         return [{"double": 2 * x}, {"double": -2 * x}]
 
@@ -52,10 +57,10 @@ def test_a_sweep_goes_on_from_the_points_that_are_there(tmp_path):
     with (tmp_path / "rows.csv.points").open("a") as file:
         file.write('{"point": {"x": 4}, "ro')  # as where it was killed while it wrote
     rows = stiction.sweep(experiment, {"x": [1, 2, 3, 4]}, out, workers=0, progress=False)
-    assert asked == [1, 2, 3, 3, 4]
+    assert ASKED == [1, 2, 3, 3, 4]
     assert [row["double"] for row in rows] == [2, -2, 4, -4, 6, -6, 8, -8]
     stiction.sweep(experiment, {"x": [4, 2]}, out, workers=0, progress=False)
-    assert asked == [1, 2, 3, 3, 4]
+    assert ASKED == [1, 2, 3, 3, 4]
     with pytest.raises(stiction.FileError, match=r"expected points of"):
         stiction.sweep(square, {"x": [1]}, out, workers=0, progress=False)
 
@@ -78,6 +83,100 @@ def test_a_head_that_is_cut_is_written_again(tmp_path, head):
     for _ in range(2):
         assert stiction.sweep(square, {"x": [1]}, out, workers=0, progress=False)[0]["sum"] == 1
     assert len(points.read_text().splitlines()) == 2
+
+
+def scaled(factor, more=None):
+    def experiment(x, *, offset=more):
+        return {"y": x * factor + (offset or 0)}
+
+    return experiment
+
+
+class Scale:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, x):
+        return {"y": self.factor * x}
+
+    def again(self, x):
+        return {"y": self.factor * x}
+
+
+def compiled(text):
+    """A function without a text that Python finds."""
+    names = {}
+    exec(text, names)
+    return names["f"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda k: scaled(k),
+        lambda k: scaled(np.arange(3.0) * k),
+        lambda k: scaled(1, more=k),
+        lambda k: scaled({"a": [k, {1, 2}]}["a"][0]),
+        lambda k: functools.partial(square, y=k),
+        lambda k: functools.partial(square, k),
+        lambda k: functools.partial(scaled(k)),
+        lambda k: Scale(k),
+        lambda k: Scale(k).again,
+        lambda k: compiled(f"def f(x):\n    return {{'y': {k} * x}}"),
+        lambda k: compiled(f"def f(x):\n    def g(): return {k} * x\n    return {{'y': g()}}"),
+        lambda k: compiled(f"def f(x, k={k}):\n    return {{'y': k * x}}"),
+        lambda k: compiled(f"def f(x):\n    return {{'y': x.{'real' if k == 1 else 'imag'}}}"),
+        lambda k: (lambda x: {"y": x}) if k == 1 else (lambda x: {"y": 10 * x}),
+    ],
+)
+def test_functions_that_differ_in_what_they_hold_do_not_share_points(make):
+    names = {name_of(make(k)) for k in (1, 1, 10, 1.0)}
+    assert name_of(make(1)) == name_of(make(1))
+    assert len(names) > 1
+
+
+def test_a_closure_is_not_given_the_points_of_another(tmp_path):
+    out = tmp_path / "rows.csv"
+    stiction.sweep(scaled(1), {"x": [1, 2]}, out, workers=0, progress=False)
+    with pytest.raises(stiction.FileError, match="expected points of"):
+        stiction.sweep(scaled(10), {"x": [1, 2, 3]}, out, workers=0, progress=False)
+    rows = stiction.sweep(scaled(1), {"x": [1, 2, 3]}, out, workers=0, progress=False)
+    assert [row["y"] for row in rows] == [1, 2, 3]
+
+
+def test_a_partial_is_swept(tmp_path):
+    experiment = functools.partial(square, y=5)
+    rows = stiction.sweep(experiment, {"x": [1, 2]}, tmp_path / "rows.csv", workers=0, progress=False)
+    assert [row["sum"] for row in rows] == [6, 9]
+    with pytest.raises(RuntimeError, match="square at"):
+        stiction.sweep(functools.partial(square, y="a"), {"x": [1]}, workers=0, progress=False)
+
+
+def test_what_no_other_process_could_tell_again_is_refused_by_name(tmp_path):
+    class Mine:
+        pass
+
+    for held in (threading.Lock(), Mine(), [Mine]):
+        with pytest.raises(ValueError, match=r"experiment: scaled.<locals>.experiment: factor.*expected .* got"):
+            stiction.sweep(scaled(held), {"x": [1]}, tmp_path / "rows.csv", workers=0, progress=False)
+    recursive = []
+    recursive.append(recursive)
+    assert name_of(scaled(recursive)) == name_of(scaled(recursive))
+
+
+def test_a_function_is_the_same_in_another_process():
+    text = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import test_sweep as t; "
+        "print(t.name_of(t.scaled({'b': {'x', 'y', 'z', 'w'}, 'a': t.np.arange(3.0)})), t.name_of(t.Scale(2)))"
+    )
+    command = [sys.executable, "-c", text, str(pathlib.Path(__file__).parent)]
+    said = {
+        subprocess.run(
+            command, env={**os.environ, "PYTHONHASHSEED": str(seed)}, capture_output=True, text=True, check=True
+        ).stdout
+        for seed in (1, 2, 3)
+    }
+    assert len(said) == 1
 
 
 def test_points_of_another_version_are_those_of_another_experiment(tmp_path, monkeypatch):
@@ -161,21 +260,21 @@ def test_parquet_has_the_rows(tmp_path):
 )
 def test_a_column_that_parquet_cannot_hold_is_named_and_no_point_is_lost(tmp_path, values, said):
     pytest.importorskip("pyarrow", reason="needs pyarrow, pip install 'stiction[sweep]'")
-    asked = []
+    ASKED.clear()
 
     def experiment(x):
-        asked.append(x)
+        ASKED.append(x)
         return {"a": values[x]}
 
     out, other = tmp_path / "rows.parquet", tmp_path / "rows.csv"
     with pytest.raises(stiction.FileError, match=rf"rows\.parquet: {said}.*rows\.parquet\.points has the points"):
         stiction.sweep(experiment, {"x": [0, 1]}, out, workers=0, progress=False)
-    assert asked == [0, 1]
+    assert ASKED == [0, 1]
     assert not out.exists()
     (tmp_path / "rows.parquet.points").rename(tmp_path / "rows.csv.points")
     rows = stiction.sweep(experiment, {"x": [0, 1]}, other, workers=0, progress=False)
     assert [row["a"] for row in rows] == values
-    assert asked == [0, 1]
+    assert ASKED == [0, 1]
     assert other.read_text().splitlines() == ["x,a", *(f"{x},{value}" for x, value in enumerate(values))]
 
 

@@ -9,16 +9,15 @@ with nothing of the others in it, so its numbers do not depend on who ran it or 
 bit for bit.
 
 Points that are done are kept beside the results (`FILE.points`, one JSON line each) as they come; the same sweep
-started again runs the others only. The same is one of the same experiment, of a function by its name and its text, and
-of the same version of stiction; what the function calls is not compared. A worker that dies loses nothing but time:
-its points are run by the rest.
+started again runs the others only. The same is one of the same experiment, of a function by its name and what
+`identity` says of it, and of the same version of stiction; globals that the function finds are not compared. A worker
+that dies loses nothing but time: its points are run by the rest.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import hashlib
 import inspect
 import itertools
 import json
@@ -33,6 +32,7 @@ import typing
 
 from .. import command
 from .._core import FileError, __version__, _require_writable
+from . import identity
 
 Row = dict[str, typing.Any]
 Experiment = str | typing.Callable[..., Row | list[Row]]
@@ -149,11 +149,11 @@ def check_arguments(function: typing.Callable, point: Row) -> None:
     kinds = {parameter.kind for parameter in signature.parameters.values()}
     for name in point if inspect.Parameter.VAR_KEYWORD not in kinds else ():
         if name not in signature.parameters:
-            raise ValueError(f"grid: expected the arguments of {function.__qualname__}{signature}, got {name!r}")
+            raise ValueError(f"grid: expected the arguments of {identity.called(function)}{signature}, got {name!r}")
     try:
         signature.bind(**point)
     except TypeError as error:
-        raise ValueError(f"grid: expected the arguments of {function.__qualname__}: {error}") from None
+        raise ValueError(f"grid: expected the arguments of {identity.called(function)}: {error}") from None
 
 
 def plain(value):
@@ -171,8 +171,8 @@ class Store:
     def __init__(self, experiment: Experiment, out: str | os.PathLike | None) -> None:
         self.done: dict[str, list[Row]] = {}
         self.file = None if out is None else pathlib.Path(os.fspath(out) + ".points")
-        self.head = {"experiment": name_of(experiment), "version": __version__}
         if self.file is not None:
+            self.head = {"experiment": name_of(experiment), "version": __version__}
             self._tried(self._open)
 
     def _open(self) -> None:
@@ -222,14 +222,10 @@ class Store:
 
 
 def name_of(experiment: Experiment) -> str:
-    """What says whether kept points are of this experiment: of a function its name and its text."""
+    """What says whether kept points are of this experiment."""
     if isinstance(experiment, str):
         return experiment
-    try:
-        text = inspect.getsource(experiment)
-    except OSError:
-        text = repr(experiment.__code__.co_code)
-    return f"{experiment.__qualname__} {hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    return f"{identity.called(experiment)} {identity.digest(experiment)}"
 
 
 def run_point(experiment: Experiment, point: Row) -> list[Row]:
@@ -239,7 +235,7 @@ def run_point(experiment: Experiment, point: Row) -> list[Row]:
 
 
 def where_of(experiment: Experiment, point: Row) -> str:
-    name = f"stiction experiment {experiment}" if isinstance(experiment, str) else experiment.__qualname__
+    name = f"stiction experiment {experiment}" if isinstance(experiment, str) else identity.called(experiment)
     return f"{name} at {point}"
 
 
