@@ -24,7 +24,15 @@ using Path = std::filesystem::path;
 using MaybeArray = std::optional<ArrayLike>;
 using JointValues = std::map<std::string, double>;
 
-void add_robot(WorldHandle& world, const Path& file, const std::string& name, std::optional<bool> floating, const MaybeArray& position,
+/// What `add_robot` takes; stiction/copying.py makes a text of a model of Pinocchio.
+class RobotFile : public nb::object {
+  NB_OBJECT(RobotFile, nb::object,
+            "str | os.PathLike | PinocchioModel | tuple[PinocchioModel, "
+            "PinocchioGeometry]",
+            is_anything)
+};
+
+void add_robot(WorldHandle& world, const RobotFile& file, const std::string& name, std::optional<bool> floating, const MaybeArray& position,
                const MaybeArray& orientation, const JointValues& joints, const std::optional<std::vector<std::string>>& actuated,
                const std::vector<Path>& package_dirs, const std::optional<Path>& srdf, bool self_collision, bool filter_overlaps,
                const std::string& keyframe, bool allow_impossible_inertia, const std::map<std::string, JointValues>& joint_settings,
@@ -48,7 +56,12 @@ void add_robot(WorldHandle& world, const Path& file, const std::string& name, st
     const std::string argument = fmt::format("joint_settings['{}']", joint);
     for (const auto& [setting, value] : settings) setting_named(options.joints[joint], setting, argument) = value;
   }
-  world.add_robot(file.string(), options);
+  Path path;
+  if (!nb::try_cast(file, path)) {
+    const std::string got = nb::repr(file).c_str();
+    throw nb::type_error(("file: expected a path, the text of a URDF or MJCF, or a pinocchio.Model, got " + got).c_str());
+  }
+  world.add_robot(path.string(), options);
 }
 
 void check_material(const std::optional<double>& friction, double restitution) {

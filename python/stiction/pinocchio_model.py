@@ -10,6 +10,7 @@ capsule, cylinder, and meshes by their file; which pairs collide is what stictio
 
 from __future__ import annotations
 
+import typing
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -18,13 +19,32 @@ NO_LIMIT = 1e10  # m, rad, N or N m: as good as none
 AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 
 
+class PinocchioModel(typing.Protocol):
+    """What is read of a pinocchio.Model, whose package is not needed for the types."""
+
+    name: typing.Any
+    njoints: typing.Any
+    parents: typing.Any
+    joints: typing.Any
+    jointPlacements: typing.Any  # noqa: N815
+    inertias: typing.Any
+    frames: typing.Any
+    gravity: typing.Any
+
+
+class PinocchioGeometry(typing.Protocol):
+    """What is read of a pinocchio.GeometryModel."""
+
+    geometryObjects: typing.Any  # noqa: N815
+
+
 def is_pinocchio(value):
     """A Model, or a Model and a GeometryModel: told without importing Pinocchio."""
     first = value[0] if isinstance(value, tuple) and value else value
     return hasattr(first, "jointPlacements") and hasattr(first, "inertias")
 
 
-def from_pinocchio(model, collision_model=None):
+def from_pinocchio(model: PinocchioModel, collision_model: PinocchioGeometry | None = None) -> str:
     """The text of an MJCF that says what a pinocchio.Model (and a pinocchio.GeometryModel) says. Raises ValueError."""
     check_order(model)
     root = ElementTree.Element("mujoco", model=model.name or "robot")

@@ -1,3 +1,4 @@
+import ast
 import inspect
 import pathlib
 import re
@@ -46,6 +47,42 @@ def test_stubs_speak_python():
     stub = (pathlib.Path(stiction.__file__).parent / "_core.pyi").read_text()
     assert "std::" not in stub
     assert "def solve(problem: ContactProblem | ReducedProblem, law: str" in stub
+
+
+def names_of_stub(owner):
+    """Names that a module or class of a stub defines."""
+    for node in owner.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.AnnAssign):
+            yield node.target.id
+        elif isinstance(node, ast.Assign):
+            yield from (target.id for target in node.targets)
+
+
+# Of copies and pickles a type checker asks for what others leave to object.
+COPIES = ("__copy__", "__deepcopy__", "__reduce__", "__setattr__")
+
+
+def is_told(name):
+    return not name.startswith("_") or name in COPIES
+
+
+def test_stubs_have_the_attributes_that_there_are():
+    stub = ast.parse((pathlib.Path(stiction.__file__).parent / "_core.pyi").read_text())
+    assert set(filter(is_told, names_of_stub(stub))) == {n for n in vars(stiction._core) if is_told(n)}
+    for node in stub.body:
+        if isinstance(node, ast.ClassDef):
+            there = {name for name in vars(getattr(stiction._core, node.name)) if is_told(name)}
+            assert set(filter(is_told, names_of_stub(node))) == there, node.name
+
+
+def test_the_stub_of_add_robot_has_the_arguments_that_copies_remember():
+    stub = ast.parse((pathlib.Path(stiction.__file__).parent / "_core.pyi").read_text())
+    world = next(node for node in stub.body if isinstance(node, ast.ClassDef) and node.name == "World")
+    add_robot = next(node for node in world.body if isinstance(node, ast.FunctionDef) and node.name == "add_robot")
+    assert tuple(argument.arg for argument in add_robot.args.args[1:]) == stiction.copying.ROBOT
+    assert "tuple[PinocchioModel, PinocchioGeometry]" in ast.unparse(add_robot.args)
 
 
 def public(owner, name):
