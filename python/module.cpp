@@ -1,6 +1,6 @@
 // The Python module stiction._core: what Python sees of the engine.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
+#include <nanobind/stl/filesystem.h>
 
 #include "bindings.hpp"
 #include "stiction/base/errors.hpp"
@@ -13,7 +13,7 @@ NB_MODULE(_core, m) {
   m.attr("__version__") = STICTION_VERSION;
   nb::exception<stiction::FileError>(m, "FileError", PyExc_OSError).doc() =
       "A file that could not be read or written; the message names file, place and reason.";
-  m.def("_require_writable", &stiction::require_writable);
+  m.def("_require_writable", [](const std::filesystem::path& file) { stiction::require_writable(file.string()); });
   stiction::python::bind_problem(m);
   stiction::python::bind_proofs(m);
   stiction::python::bind_solution(m);

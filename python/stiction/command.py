@@ -43,8 +43,10 @@ def said(error: Exception) -> str:
 
 def write(file: str | os.PathLike, content: str | bytes) -> None:
     """Writes a file, in the place of one that is there only when all is written."""
+    if isinstance(content, str):
+        content = content.encode(errors="surrogateescape")  # names of files beyond the locale
     with replacing(file) as beside:
-        pathlib.Path(beside).write_bytes(content.encode() if isinstance(content, str) else content)
+        pathlib.Path(beside).write_bytes(content)
 
 
 def require_file(option: str, file: str, ending: str) -> None:

@@ -155,3 +155,14 @@ def test_a_device_is_written_to_and_never_replaced(folder):
     with pytest.raises(stiction.FileError, match=r"full\.npz: cannot be written: No space left"):
         stiction.Trajectory.load(folder / "run.npz").save(folder / "full.npz")
     assert (folder / "full.npz").is_char_device()
+
+
+def test_a_name_that_the_locale_has_no_letters_for_is_taken(tmp_path):
+    folder = tmp_path / "dir ü"
+    folder.mkdir()
+    stiction.simulate("stack", 0.01).save(folder / "rün 1.npz")
+    words = [sys.executable, "-m", "stiction", "report", "rün 1.npz", "--no-pictures"]
+    plain = {**os.environ, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=plain, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "rün 1" in (folder / "rün 1-report.html").read_text(encoding="utf-8")
