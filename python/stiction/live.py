@@ -84,7 +84,9 @@ class Stream:
 
     def stream(self, connection: ServerConnection) -> None:
         """Sends frames to a page, the latest one where it is slow, and does what it asks."""
-        threading.Thread(target=self._send, args=(connection,), daemon=True).start()
+        left = threading.Event()
+        sender = threading.Thread(target=self._send, args=(connection, left), daemon=True)
+        sender.start()
         try:
             for message in connection:
                 try:
@@ -93,16 +95,21 @@ class Stream:
                     print(f"stiction view: the page asked {message!r}: {error}", flush=True)
         except ConnectionClosed:
             pass
+        finally:  # a thread that outlives the interpreter keeps the world
+            left.set()
+            with self.fresh:
+                self.fresh.notify_all()
+            sender.join()
 
-    def _send(self, connection: ServerConnection) -> None:
+    def _send(self, connection: ServerConnection, left: threading.Event) -> None:
         sent = b""
         try:
             while True:
                 with self.fresh:
-                    while self.frame is sent and not self.ended:
+                    while self.frame is sent and not self.ended and not left.is_set():
                         self.fresh.wait()
                     sent = self.frame
-                if self.ended:
+                if self.ended or left.is_set():
                     return connection.close()
                 connection.send(sent)
         except (ConnectionClosed, OSError):

@@ -170,14 +170,16 @@ def play_live(world: stiction.World, port: int = 8080, name: str = "live", visua
     run = LiveRun(world)
     content = page.content_of([run.start], [name], visuals, live=run)
     with serve_page(page.page_of(content, name), port, run.stream) as server:
-        threading.Thread(target=run.run, daemon=True).start()
-        print(f"stiction view: {address_of(server)} (Ctrl-C ends it)", flush=True)
+        stepping = threading.Thread(target=run.run, daemon=True)
+        stepping.start()
         try:
+            print(f"stiction view: {address_of(server)} (Ctrl-C ends it)", flush=True)
             server.serve_forever()
         except KeyboardInterrupt:
             pass
         finally:
             run.stop()
+            stepping.join()  # a thread that outlives the interpreter keeps the world
 
 
 def positive(text: str) -> float:

@@ -1,6 +1,9 @@
 """A simulation that runs while it is looked at, and the server that shows it: without a browser."""
 
 import json
+import signal
+import subprocess
+import sys
 import threading
 import urllib.error
 import urllib.request
@@ -176,3 +179,22 @@ def test_the_server_is_this_machines_alone(run):
             frame = np.frombuffer(connection.recv(timeout=30), "<f4")
             assert frame[0] == pytest.approx(run.stepper.time)
         run.stop()
+
+
+@pytest.mark.parametrize("looked_at", [False, True])
+def test_an_interrupt_ends_it_without_a_word(looked_at):
+    """A thread that outlived the interpreter would keep the world, of which the bindings complain."""
+    from websockets.sync.client import connect
+
+    words = [sys.executable, "-m", "stiction", "view", "stack", "--live", "--port", "0"]
+    live = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        address = live.stdout.readline().split()[2]
+        page = connect(address.replace("http", "ws") + "stream") if looked_at else None
+        if page:
+            page.send(json.dumps({"run": False}))
+        live.send_signal(signal.SIGINT)
+        assert live.communicate(timeout=20)[0] == ""
+        assert live.returncode == 0
+    finally:
+        live.kill()
