@@ -23,7 +23,15 @@ nb::object named(const char* argument, Function&& function) {
   }
 }
 
+// What is masked has no number; NumPy would give the one that lies under the mask.
+void refuse_masked(const ArrayLike& value, const char* argument) {
+  if (!nb::hasattr(value, "mask")) return;
+  if (nb::cast<bool>(nb::module_::import_("numpy.ma").attr("is_masked")(value)))
+    throw InvalidArgument(argument, "an array without masked entries", "a masked array");
+}
+
 nb::object as_given(const ArrayLike& value, const char* argument) {
+  refuse_masked(value, argument);
   return named(argument, [&] { return nb::object(nb::module_::import_("numpy").attr("asarray")(value)); });
 }
 
@@ -40,6 +48,7 @@ nb::object as_array(const ArrayLike& value, const char* argument, const char* ty
 }  // namespace
 
 Numbers::Numbers(const ArrayLike& value, const char* argument, std::size_t dimensions) {
+  refuse_masked(value, argument);
   if (nb::try_cast(value, array_, false) && array_.ndim() == dimensions) return;  // it lies as it shall
   const nb::object array = as_array(value, argument, "float64");
   array_ = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(array);
@@ -50,9 +59,13 @@ Numbers::Numbers(const ArrayLike& value, const char* argument, std::size_t dimen
   }
 }
 
+std::size_t dimensions_of(const ArrayLike& value, const char* argument) {
+  return nb::cast<std::size_t>(as_given(value, argument).attr("ndim"));
+}
+
 Eigen::VectorXd per_item(const std::optional<ArrayLike>& value, const char* argument, Eigen::Index size, double fallback) {
   if (!value) return Eigen::VectorXd::Constant(size, fallback);
-  const bool scalar = nb::cast<int>(as_given(*value, argument).attr("ndim")) == 0;
+  const bool scalar = dimensions_of(*value, argument) == 0;
   const Numbers numbers(*value, argument, scalar ? 0 : 1);
   if (scalar) return Eigen::VectorXd::Constant(size, numbers.vector()[0]);
   return numbers.vector();

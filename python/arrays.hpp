@@ -43,6 +43,8 @@ class Numbers {
   nb::ndarray<const double, nb::c_contig, nb::device::cpu> array_;
 };
 
+/// Throws InvalidArgument naming `argument` when NumPy makes no array of the value.
+std::size_t dimensions_of(const ArrayLike& value, const char* argument);
 /// One number for all of `size` items, or an array of any size (checked by whom it is for); absent: `fallback`.
 Eigen::VectorXd per_item(const std::optional<ArrayLike>& value, const char* argument, Eigen::Index size, double fallback);
 /// One number for all of `size` items, or one each; absent: `fallback`. Throws InvalidArgument on another size.

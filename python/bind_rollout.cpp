@@ -30,7 +30,7 @@ class PerRun {
   /// (size) for all runs or (k, size), of which the last dimensions may be several: `inner` of them belong to one run.
   PerRun(const MaybeArray& value, const char* argument, std::size_t inner) {
     if (!value) return;
-    const auto dimensions = nb::cast<std::size_t>(nb::module_::import_("numpy").attr("ndim")(*value));
+    const auto dimensions = dimensions_of(*value, argument);
     if (dimensions != inner && dimensions != inner + 1) {
       throw InvalidArgument(argument, fmt::format("an array of {} dimensions, or {} with one entry per run", inner, inner + 1),
                             fmt::format("{} dimensions", dimensions));

@@ -1,4 +1,5 @@
 // Stepper: a world one step at a time, with its state, contacts and forces.
+#include <cmath>
 #include <regex>
 #include <stdexcept>
 #include <string>
@@ -251,7 +252,11 @@ void bind_state(nb::module_& m) {
       .def(
           "__init__",
           [](State* self, const ArrayLike& q, const ArrayLike& v, const Real& time) {
-            new (self) State{Numbers(q, "q", 1).vector(), Numbers(v, "v", 1).vector(), read_real(time, "time")};
+            State state{Numbers(q, "q", 1).vector(), Numbers(v, "v", 1).vector(), read_real(time, "time")};
+            require_finite("q", state.q);
+            require_finite("v", state.v);
+            if (!std::isfinite(state.time)) throw InvalidArgument("time", "a finite number", fmt::format("{}", state.time));
+            new (self) State(std::move(state));
           },
           "q"_a, "v"_a, "time"_a = 0.0)
       .def_prop_rw("q", array(&State::q), set(&State::q, "q"), "(nq,) configuration")

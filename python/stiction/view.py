@@ -136,6 +136,8 @@ def to_mp4(page: str, file: str | os.PathLike, speed: float = 1.0, size: tuple[i
     import imageio.v3 as imageio
     import imageio_ffmpeg
 
+    if any(pixels % 2 for pixels in size):  # colours have half the pixels
+        raise ValueError(f"size: expected even numbers of pixels, got {size}")
     rate = FRAMES_PER_SECOND
     options = {"fps": rate, "codec": "libx264", "quality": 8, "macro_block_size": 2}
     with command.replacing(file) as beside:
@@ -282,6 +284,8 @@ def _refuse_unused(options: argparse.Namespace) -> None:
     for name, of in (("at", ("png",)), ("speed", ("mp4",)), ("size", ("png", "mp4"))):
         if getattr(options, name) is not None and not any(getattr(options, other) for other in of):
             raise ValueError(f"--{name}: expected beside {' or '.join(f'--{other}' for other in of)}")
+    if options.mp4 and options.size and any(pixels % 2 for pixels in options.size):
+        raise ValueError(f"--size: expected even numbers of pixels for a film, got {'x'.join(map(str, options.size))}")
     _refuse_floating(options)
     if options.duration is not None and all(pathlib.Path(source).suffix in RUN_FILES for source in options.sources):
         raise ValueError(f"--duration: expected a scene or robot to simulate, got {' '.join(options.sources)}")

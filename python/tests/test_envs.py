@@ -170,6 +170,9 @@ def test_arguments_that_do_not_fit_are_named():
     vector.reset(options={"reset_mask": np.array([False, False, True])})
     with pytest.raises(ValueError, match="law"):
         make("Ant", law="sticky")
+    for number in (-1, 0, 2.5, True):
+        with pytest.raises(ValueError, match=f"num_envs: expected a whole number of runs >= 1, got {number}"):
+            make_vec("Ant", number, 1)
     world = env.task.world
     for named, arguments in {
         "runs": {"runs": 0},

@@ -121,6 +121,7 @@ def test_arguments_that_do_not_fit_are_named():
         "tau: expected 2 runs": {"v": v, "tau": tau[:1].repeat(3, axis=0)},
         "tau: expected 18 generalised": {"tau": tau[:, :, :4]},
         "threads": {"steps": 1, "threads": 0},
+        "v: expected an array of numbers": {"v": [[0.0] * 18, [0.0]], "steps": 1},
         "q.*finite": {"q": np.full(world.nq, np.nan), "steps": 1},
         "dt": {"steps": 1, "dt": -1.0},
     }.items():

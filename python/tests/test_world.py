@@ -1,4 +1,5 @@
 import pathlib
+import pickle
 import subprocess
 import sys
 import threading
@@ -305,3 +306,48 @@ def test_a_robot_cut_at_its_joints_has_the_state_of_the_whole_one(checkout):
         np.testing.assert_allclose(world.uncut_forces(tau, q_cut) @ v_cut, tau @ v, rtol=1e-12)
     with pytest.raises(ValueError, match="coordinates: expected minimal, extended or maximal, got 'redundant'"):
         quadruped(coordinates="redundant")
+
+
+@pytest.mark.parametrize("value", [1e299, -1e10])
+def test_gravity_that_leads_out_of_reach_within_a_second_is_named(value):
+    with pytest.raises(ValueError, match=r"gravity\[2\]: expected a number within 1e\+09 m/s\^2 of 0, got"):
+        stiction.World(gravity=(0, 0, value)).problem()
+    mjcf = f'<mujoco><option gravity="0 0 {value}"/><worldbody><geom size="1"/></worldbody></mujoco>'
+    with pytest.raises(stiction.FileError, match=r"gravity=.*expected numbers within 1e\+09 m/s\^2 of 0"):
+        stiction.World().add_robot(mjcf)
+
+
+def test_a_text_may_begin_with_a_byte_order_mark():
+    text = (
+        '<robot name="r"><link name="l"><inertial><mass value="2"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
+    )
+    world = stiction.World()
+    world.add_robot("\ufeff" + text, floating=True)
+    assert world.copy().mass_matrix()[0, 0] == pickle.loads(pickle.dumps(world)).mass_matrix()[0, 0] == 2.0
+
+
+def test_what_is_no_robot_is_named():
+    for wrong in (3, ("a", "b")):
+        with pytest.raises(TypeError, match=r"file: expected a path, the text of a URDF or MJCF, or a pinocchio"):
+            stiction.World().add_robot(wrong)
+
+
+def test_masked_entries_are_no_numbers():
+    masked = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
+    world = stiction.World()
+    with pytest.raises(ValueError, match="position: expected an array without masked entries, got a masked array"):
+        world.add_body("ball", stiction.Shape.sphere(0.1), mass=1.0, position=masked)
+    world.add_body("ball", stiction.Shape.sphere(0.1), mass=1.0, position=np.ma.array([1.0, 2.0, 3.0]))
+    with pytest.raises(ValueError, match="v: expected an array without masked entries"):
+        world.problem(v=np.ma.masked_greater(np.arange(6.0), 3.0))
+    with pytest.raises(ValueError, match="joints: expected an array without masked entries"):
+        stiction.inverse(world.problem(), np.ma.array([0, 1], mask=[True, False]), [0.0, 0.0])
+    assert world.initial_q[1] == 2.0
+
+
+def test_states_are_finite():
+    for wrong in ({"q": [np.nan]}, {"v": [np.inf]}, {"time": np.nan}):
+        (name,) = wrong
+        with pytest.raises(ValueError, match=rf"{name}.*finite"):
+            stiction.State(**({"q": [0.0], "v": [0.0]} | wrong))

@@ -259,6 +259,8 @@ class TaskVectorEnv(VectorEnv):
         render.require_mode(render_mode, self.metadata["render_modes"])
         render.require_pixels(width=width, height=height)
         self.task = made(task, arguments)
+        if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
+            raise ValueError(f"num_envs: expected a whole number of runs >= 1, got {num_envs!r}")
         self.num_envs = num_envs
         self.metadata = self.metadata | {"render_fps": round(1.0 / self.task.dt)}
         self.render_mode, self.size, self.shown = render_mode, (width, height), None

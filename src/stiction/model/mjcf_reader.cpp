@@ -373,7 +373,11 @@ class MjcfReader {
   }
 
   void read_option(const XmlElement& e) {
-    if (const Attribute g = attribute(e, "gravity")) robot_.gravity = vector3(g);
+    if (const Attribute g = attribute(e, "gravity")) {
+      robot_.gravity = vector3(g);
+      if (!(robot_.gravity->array().abs() <= kStrongestGravity).all())
+        fail_attribute(g, fmt::format("numbers within {:g} m/s^2 of 0", kStrongestGravity));
+    }
     if (const Attribute h = attribute(e, "timestep")) {
       robot_.timestep = number(h);
       if (!(*robot_.timestep > 0.0)) fail(e, fmt::format("timestep {} is not positive", *robot_.timestep));

@@ -32,6 +32,8 @@ namespace stiction {
 /// Bound of coordinates and of bodies' positions (rad or m): the last digit of a double is 1.2e-7 there, below the 1e-6 m that contacts may
 /// overlap (StepOptions::allowed_penetration); farther out a step's motion is lost in it.
 inline constexpr double kFarthest = 1e9;
+/// Of gravity (m/s²): what falls for a second is within reach.
+inline constexpr double kStrongestGravity = kFarthest;
 /// False also of a NaN.
 inline bool within_reach(const Eigen::Ref<const Eigen::VectorXd>& values) { return (values.array().abs() <= kFarthest).all(); }
 /// Throws InvalidArgument, naming the entry, unless within_reach.
@@ -294,7 +296,7 @@ class WorldBuilder {
   WorldBuilder(WorldBuilder&&) noexcept;
   WorldBuilder& operator=(WorldBuilder&&) noexcept;
 
-  /// m/s², world axes; default: what the first robot's file that speaks of it says, else (0, 0, -9.81).
+  /// m/s², world axes, at most kStrongestGravity; default: what the first robot's file that speaks of it says, else (0, 0, -9.81).
   void set_gravity(const Eigen::Vector3d& gravity);
   /// Format by content: <robot> is URDF, <mujoco> MJCF. Returns the index into World::robots.
   int add_robot(const std::string& file, const RobotOptions& options = {});

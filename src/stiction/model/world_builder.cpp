@@ -273,6 +273,11 @@ WorldBuilder& WorldBuilder::operator=(WorldBuilder&&) noexcept = default;
 
 void WorldBuilder::set_gravity(const Eigen::Vector3d& gravity) {
   require_finite("gravity", gravity);
+  for (int i = 0; i < 3; ++i) {
+    if (std::abs(gravity[i]) <= kStrongestGravity) continue;
+    throw InvalidArgument(fmt::format("gravity[{}]", i), fmt::format("a number within {:g} m/s^2 of 0", kStrongestGravity),
+                          fmt::format("{}", gravity[i]));
+  }
   impl_->gravity = gravity;
   impl_->gravity_given = true;
 }
