@@ -12,6 +12,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection
 
 from . import _core, frames
+from .drawing import Drawing
 from .trajectory import STAGES, Trajectory, of_simulation
 
 FRAMES_PER_SECOND = 30
@@ -42,14 +43,15 @@ class Push:
 class Stream:
     """States of a world as frames for the pages that look at them. start: one step of it, which tells what is drawn.
 
-    view: what is looked at (m) and how large that is (m); None: what moves. bodies: indices of those drawn, which
-    `page.content_of` sets.
+    view: what is looked at (m) and how large that is (m); None: what moves. bodies: indices of those drawn, and
+    drawing: how, which `page.content_of` sets.
     """
 
     def __init__(self, world: _core.World, view: tuple[np.ndarray, float] | None = None) -> None:
         self.world, self.view = world, view
         self.start: Trajectory = of_simulation(_core.simulate(world, duration=_core.Stepper(world).dt))
         self.bodies: list[int] = []
+        self.drawing = Drawing(np.zeros(3), 1.0)
         self.ended, self.frame, self.fresh = False, b"", threading.Condition()
 
     def controls(self) -> dict | None:
@@ -67,9 +69,12 @@ class Stream:
         self, time: float, q: np.ndarray, contacts: typing.Sequence = (), values: typing.Sequence = ()
     ) -> bytes:
         """A state as the numbers that the page's `receive` takes. contacts: their arrays, in its order."""
-        poses = [_pose(self.world.pose(body, q)) for body in self.bodies]
+        poses = [self.drawing.poses(_pose(self.world.pose(body, q))) for body in self.bodies]
         center = self.world.center_of_mass(q) if self.start.body_mass.any() else np.zeros(3)
-        parts = [[time, len(contacts[0]) if contacts else 0], *poses, center, *contacts, values]
+        if contacts:
+            contacts = [self.drawing.places(contacts[0]), *contacts[1:]]
+        count = len(contacts[0]) if contacts else 0
+        parts = [[time, count], *poses, self.drawing.places(center), *contacts, values]
         return np.concatenate([np.ravel(part) for part in parts]).astype("<f4").tobytes()
 
     def publish(self, frame: bytes) -> None:

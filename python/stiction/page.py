@@ -60,9 +60,9 @@ def content_of(
     stage, packer = Stage(trajectories, visuals, live.view if live else None), Packer()
     buffers = [packer.add(buffer) for buffer in stage.buffers]
     runs = []
-    for trajectory, drawn, name in zip(trajectories, stage.runs, names, strict=True):
+    for trajectory, moved, drawn, name in zip(trajectories, stage.drawn, stage.runs, names, strict=True):
         states = frames.states_of(trajectory, drawn.bodies)
-        arrays = frames.drawn_states(trajectory, drawn.bodies, states)
+        arrays = frames.drawn_states(moved, drawn.bodies, states)
         charts = []
         for chart in live.charts() if live else frames.charts_of(trajectory):
             time, values = (np.empty(0), chart.values) if live else frames.thinned(trajectory.time, chart.values)
@@ -76,7 +76,7 @@ def content_of(
         run |= {"weight": drawn.weight, "targetNames": trajectory.target_names, "charts": charts}
         runs.append(run | {"arrays": {key: packer.add(array) for key, array in arrays.items()}})
     if live:
-        live.bodies = stage.runs[0].bodies
+        live.bodies, live.drawing = stage.runs[0].bodies, stage.drawing
     header = {
         "messages": stage.messages,
         "buffers": buffers,
@@ -84,7 +84,9 @@ def content_of(
         "live": {"controls": live.controls(), "follows": live.view is None} if live else None,
         "size": stage.size,
         "dot": stage.dot,
-        "newtonsPerMeter": stage.newtons_per_meter,
+        "origin": stage.drawing.origin.tolist(),
+        "unit": stage.drawing.unit,
+        "newtonsPerUnit": stage.newtons_per_unit,
         "longestArrow": LONGEST_ARROW,
     }
     text = json.dumps(header, separators=(",", ":")).encode()

@@ -14,6 +14,7 @@ import trimesh
 import viser
 import zstandard
 
+from .drawing import Drawing
 from .trajectory import RecordedShape, Trajectory
 from .visuals import VisualShape, VisualTendon
 
@@ -27,6 +28,7 @@ PATH_COLORS = ((60, 66, 78), (196, 98, 16))
 LONGEST_ARROW = 4.0  # in lengths of the arrow that stands for the whole weight; what is longer is cut
 CONE_SIDES = 32
 FIELD_OF_VIEW = math.radians(45.0)  # of the camera, upright
+NOTHING = 1.0  # m: the size of a run that has no bodies to show
 FARTHEST = 10.0  # in sizes of what moves: a run that goes farther is not shown whole
 
 
@@ -93,7 +95,7 @@ def view_of(trajectories: list[Trajectory]) -> tuple[np.ndarray, float]:
     follows = np.hypot(*(path[-1] - path[0])[:2]) > size[1]
     shown = start if follows or size[2] > FARTHEST * max(size[:2]) else whole
     sides = np.ptp(shown, axis=0)
-    return shown.mean(axis=0), max(float(sides.max()), 0.8 * float(np.linalg.norm(sides)), 1e-3)
+    return shown.mean(axis=0), max(float(sides.max()), 0.8 * float(np.linalg.norm(sides))) or NOTHING
 
 
 def eye_of(middle: np.ndarray, size: float) -> np.ndarray:
@@ -128,10 +130,11 @@ class DrawnRun:
 class Stage:
     """The scene of runs as viser's messages.
 
-    size: of what moves (m). newtons_per_meter: scale of the arrows, in which the whole weight is about as long as what
-    moves. messages: in order, as viser's client takes them, arrays in them being {"__binary_index": i, "dtype"};
-    buffers: those arrays' bytes. visuals: what the robots of the first run look like, beside what collides.
-    view: what the camera looks at, as `view_of` tells it, if not that.
+    drawing: how lengths and places are drawn; what follows is so. drawn: the runs. size: of what moves.
+    newtons_per_unit: scale of the arrows, in which the whole weight is about as long as what moves. messages: in order,
+    as viser's client takes them, arrays in them being {"__binary_index": i, "dtype"}; buffers: those arrays' bytes.
+    visuals: what the robots of the first run look like, beside what collides.
+    view: what the camera looks at (m), as `view_of` tells it, if not that.
     """
 
     def __init__(
@@ -140,13 +143,18 @@ class Stage:
         visuals: typing.Sequence[VisualShape | VisualTendon] = (),
         view: tuple[np.ndarray, float] | None = None,
     ) -> None:
+        middle, extent = view or view_of(trajectories)
+        self.drawing = Drawing.of(middle, extent)
+        self.middle = self.drawing.places(middle)
+        trajectories = self.drawn = [self.drawing.run(trajectory) for trajectory in trajectories]
+        visuals = [self.drawing.visual(visual) for visual in visuals]
         shapes = [visual for visual in visuals if isinstance(visual, VisualShape)]
         first = trajectories[0]
         corners = bounds_of(first)
-        self.size = max(float(np.max(corners[1] - corners[0])), 1e-3)
+        self.size = float(np.max(corners[1] - corners[0])) or NOTHING
         weight = GRAVITY * float(first.body_mass.sum())
-        self.section = round_number(self.size)  # m between the stronger lines of a ground
-        self.newtons_per_meter = 1.0 / round_number(self.size / weight) if weight > 0.0 else 1.0
+        self.section = round_number(self.size)  # between the stronger lines of a ground
+        self.newtons_per_unit = 1.0 / round_number(self.size / weight) if weight > 0.0 else 1.0
         self.dot = 0.006 * self.size
         with contextlib.redirect_stdout(io.StringIO()):  # viser's own banner
             server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
@@ -163,7 +171,7 @@ class Stage:
             for tendon in (visual for visual in visuals if isinstance(visual, VisualTendon)):
                 places = [self._place_of(body) for body in tendon.bodies]
                 self.runs[0].tendons.append({"color": tendon.color, "bodies": places, "points": tendon.points.tolist()})
-            self._aim_camera(server, *(view or view_of(trajectories)))
+            self._aim_camera(server, self.middle, extent / self.drawing.unit)
             self.messages, self.buffers = _decode(server.get_scene_serializer().serialize())
         finally:
             with contextlib.redirect_stdout(io.StringIO()):
@@ -194,6 +202,8 @@ class Stage:
         for k, shape in enumerate(shapes):
             node = f"{run.frames[run.bodies.index(shape.body)]}/{k} {shape.name.replace('/', '_')}"
             moves = bool(moving[shape.body])
+            if shape.kind == "plane":
+                shape = self._under_camera(shape, trajectory.body_poses[0, shape.body])
             color = BODY_COLORS[shape.body % len(BODY_COLORS)] if moves else STATIC_COLOR
             if moves and index > 0:
                 self._add_shape(node, shape, OTHER_COLOR, opacity=OTHER_OPACITY)
@@ -213,6 +223,15 @@ class Stage:
         self._add_marks(run.root, index)
         run.path = self._add_path(run, index, trajectory.center_of_mass)
         return run
+
+    def _under_camera(self, plane: RecordedShape, body: np.ndarray) -> RecordedShape:
+        """A ground, which is drawn as far as one sees, below what is looked at; its lines stay where they are."""
+        away = self.middle
+        for pose in (body, plane.placement):
+            away = rotate(pose[3:] * (-1, -1, -1, 1), away - pose[:3])
+        steps = self.section * np.round(away / self.section) * (1, 1, 0)
+        placement = np.concatenate([plane.placement[:3] + rotate(plane.placement[3:], steps), plane.placement[3:]])
+        return dataclasses.replace(plane, placement=placement)
 
     def _place_of(self, body: int) -> int:
         """Index of a body among those drawn of the first run."""

@@ -129,6 +129,20 @@ def test_the_camera_looks_where_a_run_starts_that_the_page_follows():
     np.testing.assert_allclose([*middle, size], [1.3, 2, 0.1, 0.8], atol=1e-6)  # whole: the first stays, both are seen
 
 
+def test_what_is_small_and_far_away_is_drawn_near_in_another_unit():
+    from stiction.drawing import Drawing
+
+    for size, unit in ((3e-4, 1e-3), (2e-2, 1e-3), (0.05, 1.0), (20.0, 1.0), (50.0, 1e3), (1e4, 1e3), (5e-6, 1e-6)):
+        assert Drawing.of(np.zeros(3), size).unit == unit
+    assert Drawing.of(np.array([40.0, -49.0, 0.0]), 1.0).plain
+    middle = np.array([1e6 + 0.125, -3.0, 2e4])
+    drawing = Drawing.of(middle, 1e-2)
+    np.testing.assert_allclose(drawing.origin + drawing.unit * drawing.places(middle), middle, rtol=1e-15)
+    assert np.abs(drawing.places(middle)).max() <= 50.0
+    pose = drawing.poses(np.array([*middle, 0.0, 0.0, 0.6, 0.8]))
+    np.testing.assert_array_equal(pose, [*drawing.places(middle), 0.0, 0.0, 0.6, 0.8])
+
+
 def test_no_picture_of_a_sky_lights_the_scene(content):
     """A processor takes longer to blur one than for all the rest of opening."""
     messages = {message["type"]: message for message in content[0]["messages"]}

@@ -1,5 +1,6 @@
 """The page of stiction view in a real browser: what it draws, what it complains of, what it asks the network for."""
 
+import dataclasses
 import io
 import json
 import pathlib
@@ -44,10 +45,14 @@ def chromium(trajectory, tmp_path_factory, headless):
         yield chromium
 
 
-def pixels(chromium):
+def picture_of(file):
     from PIL import Image
 
-    return np.asarray(Image.open(io.BytesIO(chromium.still_picture())).convert("RGB")).astype(int)
+    return np.asarray(Image.open(file).convert("RGB")).astype(int)
+
+
+def pixels(chromium):
+    return picture_of(io.BytesIO(chromium.still_picture()))
 
 
 def picture_at(chromium, seconds, shows=lambda picture: True):
@@ -98,7 +103,7 @@ def test_arrows_are_the_forces_of_the_log_in_the_stated_scale(chromium, trajecto
     state = int(np.abs(trajectory.time - seconds).argmin())
     at = trajectory.contacts(state)
     arrows = np.reshape(drawn["points"], (-1, 2, 3))
-    newtons_per_meter = chromium.evaluate("stiction.page.content.newtonsPerMeter")
+    newtons_per_meter = chromium.evaluate("stiction.page.content.newtonsPerUnit")
     np.testing.assert_allclose(arrows[:, 0], trajectory.contact_points[at], atol=1e-6)
     forces = newtons_per_meter * (arrows[:, 1] - arrows[:, 0])
     np.testing.assert_allclose(forces, trajectory.contact_forces[at], atol=1e-4)
@@ -121,7 +126,7 @@ def test_cones_have_the_slope_of_the_friction_and_hold_the_forces(chromium, traj
     scales = np.reshape(cones["s"], (-1, 3))[: cones["n"]]
     np.testing.assert_allclose(scales[:, 0], MU * scales[:, 2], rtol=1e-6)
     at = trajectory.contacts(10)
-    newtons_per_meter = chromium.evaluate("stiction.page.content.newtonsPerMeter")
+    newtons_per_meter = chromium.evaluate("stiction.page.content.newtonsPerUnit")
     np.testing.assert_allclose(newtons_per_meter * scales[:, 2], trajectory.contact_forces[at][:, 2], rtol=1e-5)
 
 
@@ -338,6 +343,76 @@ def test_a_live_body_is_stepped_dragged_and_made_slippery(chromium, live):
         until(lambda: len(run.stepper.contacts) > 0 and (run.stepper.contacts.mu == 0.05).all(), window)
         assert window.complaints == []
         assert all(request.startswith((address, "data:", "blob:", "ws://127")) for request in window.requests)
+
+
+def elsewhere(run, scale=1.0, offset=(0.0, 0.0, 0.0)):
+    """The same run with all its lengths scaled, somewhere else."""
+    moved = {name: scale * getattr(run, name) + offset for name in ("center_of_mass", "contact_points")}
+    poses = run.body_poses.copy()
+    poses[..., :3] *= scale
+    poses[:, run.body_mass > 0.0, :3] += offset
+    shapes = []
+    for shape in run.shapes:
+        placement = np.concatenate([scale * shape.placement[:3], shape.placement[3:]])
+        scaled = {"size": scale * shape.size, "vertices": scale * shape.vertices, "placement": placement}
+        shapes.append(dataclasses.replace(shape, **scaled))
+    return dataclasses.replace(run, body_poses=poses, shapes=shapes, **moved)
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1e-3, 1e-2, 1e2, 1e4, 1e5])
+def test_runs_of_all_sizes_look_alike(chromium, trajectory, tmp_path, scale):
+    pictures = []
+    for run in (trajectory, elsewhere(trajectory, scale)):
+        view.to_png(view.to_html(run), file := tmp_path / "run.png", at=0.1, size=SIZE)
+        pictures.append(picture_of(file)[60:240, 80:])
+    assert is_warm(pictures[0]).sum() > 20
+    assert differs(*pictures) < 0.02 * pictures[0][..., 0].size
+
+
+@pytest.mark.parametrize("offset", [(1e5, 0, 0), (1e6, -1e6, 0)])
+def test_a_run_far_away_looks_as_it_does_here(chromium, trajectory, tmp_path, offset):
+    pictures = []
+    for run in (trajectory, elsewhere(trajectory, 1.0, offset)):
+        view.to_png(view.to_html(run), file := tmp_path / "run.png", at=0.1, size=SIZE)
+        pictures.append(picture_of(file)[60:240, 80:])
+    assert differs(*pictures) < 0.005 * pictures[0][..., 0].size
+
+
+def test_a_small_live_run_far_away_is_drawn_and_dragged_in_its_own_lengths(headless):
+    from stiction import page
+    from stiction.live import LiveRun
+    from stiction.serve import address_of, serve_page
+
+    edge, x = 2e-3, 1e4
+    world = stiction.World(friction=0.8)
+    world.add_ground()
+    world.add_body("box", stiction.Shape.box((edge, edge, edge)), mass=MASS, position=(x, 0, edge / 2))
+    run = LiveRun(world)
+    run.running = False
+    content = page.content_of([run.start], ["live"], live=run)
+    with serve_page(page.page_of(content, "live"), 0, run.stream) as server:
+        threads = [threading.Thread(target=task, daemon=True) for task in (server.serve_forever, run.run)]
+        for thread in threads:
+            thread.start()
+        with headless.Browser() as window:
+            window.open(address_of(server), SIZE)
+            until(lambda: window.evaluate("stiction.page.live.socket.readyState") == 1, window)
+            rect = "document.querySelector('#root canvas').getBoundingClientRect()"
+            u, v = json.loads(
+                window.evaluate(f"JSON.stringify((r => [r.x + r.width / 2, r.y + r.height / 2])({rect}))")
+            )
+            window.press("mouseMoved", u, v, buttons=0)
+            window.press("mousePressed", u, v)
+            for k in range(1, 6):
+                window.press("mouseMoved", u + 8 * k, v - 8 * k)
+            until(lambda: run.push is not None, window)
+            np.testing.assert_array_less(np.abs(run.push.local), 0.55 * edge)
+            until(lambda: 0.6 * edge < run.push.target[2] < 10 * edge, window)
+            window.press("mouseReleased", u + 40, v - 40, buttons=0)
+            assert window.complaints == []
+        run.stop()
+    for thread in threads:
+        thread.join()
 
 
 def test_a_film_has_a_picture_for_every_30th_of_a_second(chromium, trajectory, tmp_path):

@@ -33,7 +33,7 @@ class Live {
     if (message.phase === "end") return this.say({ push: null });
     const node = message.name.slice(0, message.name.lastIndexOf("/"));
     const body = this.content.runs[0].bodies[this.content.runs[0].nodes.indexOf(node)];
-    const local = position => position.map((x, axis) => x - this.view.moved[axis]);
+    const local = position => position.map((x, axis) => this.content.origin[axis] + this.content.unit * (x - this.view.moved[axis]));
     this.say({ push: { body, point: local(message.start_position), target: local(message.end_position) } });
   }
 

@@ -90,7 +90,7 @@ class Page {
     const css = color => `rgb(${color.join()})`;
     const dots = MODES.map(mode => `<i style="--dot:${css(mode.color)}">${mode.name}</i>`);
     if (this.content.runs.some(run => run.targetNames.length)) dots.push(`<i style="--dot:${css(DESIRED)}">desired foot</i>`);
-    const scale = short(this.content.newtonsPerMeter / this.options.scale);
+    const scale = short(this.content.newtonsPerUnit / this.content.unit / this.options.scale);
     this.get("legend").innerHTML = `${dots.join("")}<em>1 m of arrow = ${scale} N; beyond ${this.content.longestArrow} weights cut, magenta</em>`;
   }
 

@@ -33,9 +33,9 @@ class RunView {
     return messages;
   }
 
-  // Arrows (6 per contact: tail, head) and colours (3 per contact) of a state in metres; what bears nothing has none.
+  // Arrows (6 per contact: tail, head) and colours (3 per contact) of a state; what bears nothing has none.
   arrows(state, scale) {
-    const newtons = this.content.newtonsPerMeter / scale;
+    const newtons = this.content.newtonsPerUnit / scale;
     const longest = this.content.longestArrow * this.content.runs[0].weight;
     const points = [], colors = [];
     for (let k = 0; k < state.count; ++k) {
@@ -50,7 +50,7 @@ class RunView {
 
   // Friction cones as tall as the arrow of the normal force: the force of a contact that slips lies on its cone.
   cones(state, scale) {
-    const newtons = this.content.newtonsPerMeter / scale;
+    const newtons = this.content.newtonsPerUnit / scale;
     const longest = this.content.longestArrow * this.content.runs[0].weight;
     const turns = [], places = [], scales = [], colors = [];
     for (let k = 0; k < state.count; ++k) {
