@@ -207,6 +207,16 @@ TEST_P(EveryPersistentLaw, ACopyGoesOnBitForBit) {
   EXPECT_EQ(a.v, b.v);
 }
 
+TEST_P(EveryPersistentLaw, AStepperThatWasMovedFromTakesACopy) {
+  Stepper stepper = make();
+  const State middle = advance(stepper, initial_state(world), 180);
+  Stepper moved = std::move(stepper);
+  stepper = moved;
+  const State a = advance(stepper, middle, 60), b = advance(moved, middle, 60);
+  EXPECT_EQ(a.q, b.q);
+  EXPECT_EQ(a.v, b.v);
+}
+
 TEST_P(EveryPersistentLaw, AfterAResetTheStateAloneCounts) {
   Stepper stepper = make(), fresh = make();
   const State middle = advance(stepper, initial_state(world), 180);

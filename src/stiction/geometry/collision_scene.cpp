@@ -244,6 +244,7 @@ CollisionScene::CollisionScene(std::vector<SceneGeometry> geometries) : impl_(st
 CollisionScene::~CollisionScene() = default;
 CollisionScene::CollisionScene(const CollisionScene& other) : warnings(other.warnings), impl_(std::make_unique<Impl>(*other.impl_)) {}
 CollisionScene& CollisionScene::operator=(const CollisionScene& other) {
+  if (impl_ == nullptr) return *this = CollisionScene(other);  // moved from
   *impl_ = *other.impl_;
   warnings = other.warnings;
   return *this;

@@ -140,7 +140,7 @@ WorldData::WorldData(const World& world) : impl(std::make_unique<Impl>(world)) {
 WorldData::~WorldData() = default;
 WorldData::WorldData(const WorldData& other) : WorldData(other.impl->world) { *this = other; }
 WorldData& WorldData::operator=(const WorldData& other) {
-  if (&impl->world.impl() != &other.impl->world.impl()) *this = WorldData(other.impl->world);
+  if (impl == nullptr || &impl->world.impl() != &other.impl->world.impl()) *this = WorldData(other.impl->world);
   M = other.M;
   bias = other.bias;
   X_WB = other.X_WB;

@@ -15,6 +15,7 @@ ConeWorkspace::~ConeWorkspace() = default;
 ConeWorkspace::ConeWorkspace(const ConeWorkspace& other)
     : memory_(std::make_unique<ConeMemory>(*other.memory_)), set_(std::make_unique<WorkingSet>(*other.set_)) {}
 ConeWorkspace& ConeWorkspace::operator=(const ConeWorkspace& other) {
+  if (memory_ == nullptr) return *this = ConeWorkspace(other);  // moved from
   *memory_ = *other.memory_;
   *set_ = *other.set_;
   return *this;
