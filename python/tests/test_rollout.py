@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -170,3 +171,50 @@ def test_ctrl_c_ends_what_takes_long(threads, ctrl_c_is_heard):
         assert time.monotonic() - start < 2.0
     batch.step(np.zeros((2, 0)), 2)
     assert list(batch.taken) == [2, 2]
+
+
+def in_child(task):
+    """What a forked process that does this ends with: 0, a signal below, 1 after an exception."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads
+        child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            task()
+            code = 0
+        finally:
+            os._exit(code)
+    end = time.monotonic() + 20.0
+    while (ended := os.waitpid(child, os.WNOHANG))[0] == 0 and time.monotonic() < end:
+        time.sleep(0.01)
+    if ended[0] == 0:
+        os.kill(child, signal.SIGKILL)
+        ended = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(ended[1])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_a_forked_process_steps_and_drops_the_batch_that_it_inherits(threads):
+    runs, steps = 8, 5
+    kept = [stiction.Batch(falling_boxes(), runs, threads) for _ in range(2)]
+    tau = np.zeros((runs, 0))
+    for batch in kept:
+        batch.step(tau, steps)
+
+    def drop():
+        kept.clear()
+
+    def step():
+        kept[0].step(tau, steps)
+        assert np.array_equal(kept[0].q, expected)
+        drop()
+
+    other = stiction.Batch(falling_boxes(), runs, 1)
+    other.step(tau, 2 * steps)
+    expected = other.q.copy()
+    for task in (drop, step, lambda: kept[0].copy().step(tau, steps)):
+        assert [in_child(task) for _ in range(3)] == [0, 0, 0]
+    kept[0].step(tau, steps)
+    np.testing.assert_array_equal(kept[0].q, expected)

@@ -1,5 +1,7 @@
 #include "stiction/base/team.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace stiction {
@@ -10,12 +12,28 @@ void rethrow_if_all(const std::vector<std::exception_ptr>& thrown) {
   }
 }
 
-Team::Team(int others) {
-  for (int i = 1; i <= others; ++i) threads_.emplace_back([this, i](const std::stop_token& stop) { wait_for_work(stop, i); });
+Team::Team(int others) : others_(others) { start(); }
+
+Team::~Team() { leave_to_parent(); }
+
+void Team::start() {
+  process_ = getpid();
+  room_ = std::make_unique<Room>();
+  for (int i = 1; i <= others_; ++i) room_->threads.emplace_back([this, i](const std::stop_token& stop) { wait_for_work(stop, i); });
+}
+
+bool Team::leave_to_parent() {
+  if (getpid() == process_) return false;
+  static_cast<void>(room_.release());
+  return true;
 }
 
 void Team::run(int count, const std::function<void(int, int)>& work, const std::function<void()>& poll) {
-  std::unique_lock lock(mutex_);
+  if (leave_to_parent()) {
+    busy_ = 0;
+    start();
+  }
+  std::unique_lock lock(room_->mutex);
   work_ = &work;
   poll_ = &poll;
   next_ = 0;
@@ -24,9 +42,9 @@ void Team::run(int count, const std::function<void(int, int)>& work, const std::
   clock_ = PollClock();
   failed_ = false;
   error_ = nullptr;
-  called_.notify_all();
+  room_->called.notify_all();
   take(lock, 0);
-  while (!done_.wait_for(lock, PollClock::kPause, [this] { return busy_ == 0; })) {
+  while (!room_->done.wait_for(lock, PollClock::kPause, [this] { return busy_ == 0; })) {
     lock.unlock();
     ask();
     lock.lock();
@@ -44,7 +62,7 @@ void Team::ask() {
 }
 
 void Team::keep_error() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(room_->mutex);
   if (!error_) error_ = std::current_exception();
   failed_ = true;
 }
@@ -65,10 +83,10 @@ void Team::take(std::unique_lock<std::mutex>& lock, int worker) {
 }
 
 void Team::wait_for_work(const std::stop_token& stop, int worker) {
-  std::unique_lock lock(mutex_);
-  while (called_.wait(lock, stop, [this] { return next_ < count_; })) {
+  std::unique_lock lock(room_->mutex);
+  while (room_->called.wait(lock, stop, [this] { return next_ < count_; })) {
     take(lock, worker);
-    done_.notify_one();
+    room_->done.notify_one();
   }
 }
 

@@ -1,10 +1,13 @@
 // Threads that wait for work between calls; the caller works too.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -17,6 +20,8 @@ class Team {
  public:
   /// The caller, and this many others.
   explicit Team(int others);
+  /// In a child process, which `fork` gives the object and not its threads, `run` starts others, and this joins none.
+  ~Team();
 
   /// work(i, worker) for i in [0, count), shared out one by one, whatever came of those before; worker is 0 for the caller, else in
   /// [1, others]. `poll`: called by the caller every 50 ms or so, between pieces of its own work (`goes_on`) and while it waits for the
@@ -30,13 +35,23 @@ class Team {
   }
 
  private:
+  /// What the threads wait in. After a fork a child can neither lock nor destroy it: threads that it has not may hold it or wait there.
+  struct Room {
+    std::mutex mutex;
+    std::condition_variable_any called, done;
+    std::vector<std::jthread> threads;  // last: they end first
+  };
+
+  void start();
+  /// In a child process: true, and the room is left as it is.
+  bool leave_to_parent();
   void ask();
   void keep_error();
   void take(std::unique_lock<std::mutex>& lock, int worker);
   void wait_for_work(const std::stop_token& stop, int worker);
 
-  std::mutex mutex_;
-  std::condition_variable_any called_, done_;
+  int others_;
+  pid_t process_ = 0;
   const std::function<void(int, int)>* work_ = nullptr;
   const std::function<void()>* poll_ = nullptr;
   int next_ = 0, count_ = 0, busy_ = 0;
@@ -44,7 +59,7 @@ class Team {
   PollClock clock_;  ///< of the caller
   std::atomic<bool> failed_ = false;
   std::exception_ptr error_;
-  std::vector<std::jthread> threads_;  // last: they end first
+  std::unique_ptr<Room> room_;  // last: its threads end before what they use
 };
 
 /// Of what each of several runs threw, the first where all of them did: then it was no matter of one of them.
