@@ -90,10 +90,10 @@ const BadFile kUrdf[] = {
     {"impossible inertia",
      pendulum("1", R"(ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0")"),
      {"line 2, link 'bob'", "triangle inequality"}},
+    {"infinite axis",
+     revolute(R"(<axis xyz="0 0 inf"/><limit lower="0" upper="1" effort="1" velocity="1"/>)"),
+     {"<axis> of joint 'pivot'", "inf"}},
     {"zero axis", revolute(R"(<axis xyz="0 0 0"/><limit lower="0" upper="1" effort="1" velocity="1"/>)"), {"line 3", "axis has length 0"}},
-    {"long axis",
-     revolute(R"(<axis xyz="0 0 2"/><limit lower="0" upper="1" effort="1" velocity="1"/>)"),
-     {"<axis> of joint 'pivot'", "length 2"}},
     {"short axis list", revolute(R"(<axis xyz="0 1"/><limit lower="0" upper="1" effort="1" velocity="1"/>)"), {"3 numbers"}},
     {"no limit", revolute(""), {"line 3, joint 'pivot'", "<limit> is missing"}},
     {"crossed limits", revolute(R"(<limit lower="2" upper="1" effort="1" velocity="1"/>)"), {"line 3", "lower limit 2 is above"}},
@@ -328,6 +328,16 @@ TEST(BadInput, WhatAUrdfSaysInVainIsAWarning) {
       "r: <text>:6: kp of <gazebo> left out: an extension of Gazebo (and 1 more)",
   };
   EXPECT_EQ(builder.build().warnings(), expected);
+}
+
+TEST(BadInput, ALinkInsideALinkIsAWarning) {
+  WorldBuilder builder;
+  builder.add_robot_text(R"(<robot name="r"><link name="a">
+  <link name="b"><collision><geometry><box/></geometry></collision></link>
+</link></robot>)");
+  const World world = builder.build();
+  EXPECT_EQ(world.links().size(), 1u);
+  EXPECT_EQ(world.warnings(), std::vector<std::string>{"r: <text>:2: <link> left out: links stand beside each other, in <robot>"});
 }
 
 TEST(BadInput, OfWhatAUrdfSaysTwiceTheFirstCounts) {

@@ -105,6 +105,43 @@ TEST(Reference, EveryExampleRobotHasTheDynamicsThatPinocchioReads) {
   EXPECT_EQ(refused, (std::set<std::string>{"romeo", "romeo_laas_small", "ur3"}));
 }
 
+std::string turn_and_slide(const std::string& axis) {
+  std::string text = R"(<robot name="r"><link name="base"/>)", parent = "base";
+  for (const std::string type : {"continuous", "prismatic"}) {
+    const std::string link = type + "_link";
+    text += "<link name='" + link + R"('><inertial><origin xyz="0.1 0.2 0.3"/><mass value="2"/>
+      <inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0.01" ixz="0" iyz="0.02"/></inertial></link>)";
+    text += "<joint name='" + type + "' type='" + type + "'><parent link='" + parent + "'/><child link='" + link + "'/><axis xyz='" + axis +
+            "'/><limit lower='-1' upper='1' effort='1' velocity='1'/></joint>";
+    parent = link;
+  }
+  return text + "</robot>";
+}
+
+TEST(Reference, AnAxisOfAnyLengthIsADirectionAsPinocchioReadsIt) {
+  const auto world_of = [](const char* axis) {
+    WorldBuilder builder;
+    builder.add_robot_text(turn_and_slide(axis));
+    return builder.build();
+  };
+  for (const char* axis : {"0 0 2", "1 2 -3", "1e-6 2e-6 0", "-30 40 1200", "0.577 0.577 0.577"}) {
+    Reference reference;
+    pinocchio::urdf::buildModelFromXML(turn_and_slide(axis), reference.model);
+    expect_same_dynamics(world_of(axis), reference, axis);
+  }
+  const World unit = world_of("0.6 0 -0.8");
+  const Eigen::VectorXd q = random_configuration(unit, 7), v = Eigen::VectorXd::Ones(2);
+  WorldData expected(unit);
+  update(unit, q, v, expected);
+  for (const char* axis : {"3e200 0 -4e200", "3e-200 0 -4e-200"}) {  // whose squares are no numbers
+    const World world = world_of(axis);
+    WorldData found(world);
+    update(world, q, v, found);
+    EXPECT_LE((found.M.to_dense() - expected.M.to_dense()).cwiseAbs().maxCoeff(), 1e-14) << axis;
+    EXPECT_LE((found.bias - expected.bias).cwiseAbs().maxCoeff(), 1e-13) << axis;
+  }
+}
+
 // Several joints per body, ball and free joints, classes, inertia from geoms. Joints and coordinates come in the file's order in both.
 TEST(Reference, MjcfHasTheDynamicsThatPinocchioReads) {
   const std::string file = R"(<mujoco model="m"><compiler angle="radian"/>

@@ -90,7 +90,9 @@ struct UrdfWalk {
       } else if (std::string_view(e.Name()) == "contact") {
         bullet(*child);
       } else if (left_out.knows(name)) {
-        if (is_second(e, *child)) {
+        if (name == "link" && std::string_view(e.Name()) == "link") {
+          left_out.add(*child, "links stand beside each other, in <robot>");
+        } else if (is_second(e, *child)) {
           left_out.add(*child, "the first one counts");
         } else if (has_no_say(e, *child)) {
           left_out.add(*child, "its joint is fixed or floating");
