@@ -20,10 +20,7 @@ void require_two(const std::string& a, const std::string& b) {
   if (a == b) throw InvalidArgument("b", "another body than a", "'" + b + "'");
 }
 
-void exclude(WorldHandle& world, const std::string& a, const std::string& b) {
-  require_two(a, b);
-  world.exclude(a, b);
-}
+void exclude(WorldHandle& world, const std::string& a, const std::string& b) { world.exclude(a, b); }
 
 void set_pair(WorldHandle& world, const std::string& a, const std::optional<std::string>& b, std::optional<double> friction,
               std::optional<double> restitution, const std::optional<std::string>& law, const nb::kwargs& parameters) {

@@ -38,6 +38,12 @@ std::vector<double> body_reach(const World& world, const CollisionScene& scene) 
   for (int i = 0; i < static_cast<int>(scene.geometries().size()); ++i) {
     const SceneGeometry& g = scene.geometries()[i];
     if (g.body < 0) continue;
+    const bool stands = world.bodies()[g.body].block < 0;
+    if (g.fixed != stands)
+      throw InvalidArgument("scene.geometries[" + std::to_string(i) + "].fixed",
+                            stands ? "true, as body '" + world.bodies()[g.body].name + "' of the world never moves"
+                                   : "false, as body '" + world.bodies()[g.body].name + "' of the world moves",
+                            g.fixed ? "true" : "false");
     double& r = reach[g.body];
     r = std::max(r, g.placement.translation().norm() + scene.reach(i));
   }

@@ -76,6 +76,20 @@ void expect_refused(const std::string& argument, Call call) {
   }
 }
 
+TEST(Stepper, ASceneOfAnotherWorldIsRefusedAtOnce) {
+  const World world = box_on_ground(0.05);
+  WorldBuilder builder;
+  for (const char* name : {"a", "b"}) {
+    FreeBody body;
+    body.name = name;
+    body.shapes = {{Sphere{0.1}}};
+    body.mass = 1.0;
+    body.inertia = Eigen::Matrix3d::Identity();
+    builder.add_free_body(body);
+  }
+  expect_refused("scene.geometries[0].fixed", [&] { Stepper(world, make_scene(builder.build(), 0.5), {}); });
+}
+
 TEST(Stepper, OptionsOutOfRangeAreRefusedByName) {
   const World world = box_on_ground(0.05);
   const auto refuses = [&](const std::string& argument, auto edit) {

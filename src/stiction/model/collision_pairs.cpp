@@ -129,6 +129,7 @@ std::vector<int> geometries_named(const World& world, std::string_view name, std
 
 void WorldBuilder::exclude(std::string_view a, std::string_view b) {
   const World world(std::shared_ptr<const World::Impl>(std::shared_ptr<void>(), impl_.get()));  // names as the finished world takes them
+  if (a == b) throw InvalidArgument("b", "another body than a", fmt::format("'{}'", b));
   const std::vector<int> first = geometries_named(world, a, "a"), second = geometries_named(world, b, "b");
   for (const int i : first) {
     for (const int j : second) {

@@ -139,6 +139,12 @@ TEST(CollisionPairs, BuilderExcludesBodiesAndLinks) {
   } catch (const InvalidArgument& error) {
     EXPECT_THAT(error.what(), HasSubstr("'nobody'"));
   }
+  try {
+    builder.exclude("root", "root");
+    ADD_FAILURE() << "a body was excluded from itself";
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(), "b: expected another body than a, got 'root'");
+  }
 }
 
 TEST(Srdf, DisabledPairsAreOfLinksNotBodies) {
