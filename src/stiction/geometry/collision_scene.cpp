@@ -46,9 +46,10 @@ void require_pose(std::string_view name, const Eigen::Isometry3d& X) {
   const Eigen::Matrix3d& R = X.linear();
   if (!X.matrix().topRows<3>().allFinite()) throw InvalidArgument(name, "a finite pose", "a number that is not finite");
   const double error = (R.transpose() * R - Eigen::Matrix3d::Identity()).cwiseAbs().maxCoeff();
-  if (!(error <= kOrthonormal) || R.determinant() < 0.0) {
+  if (!(error <= kOrthonormal)) {
     throw InvalidArgument(fmt::format("{}.rotation", name), "a rotation matrix", fmt::format("one {:.3g} from orthonormal", error));
   }
+  if (R.determinant() < 0.0) throw InvalidArgument(fmt::format("{}.rotation", name), "a rotation matrix", "a reflection, determinant -1");
 }
 
 }  // namespace

@@ -109,6 +109,14 @@ TEST(CollisionScene, BadPosesAreRefusedAndChangeNothing) {
     if (k == 2) bad[0].linear() *= 1.1;
     EXPECT_THROW(scene.update_poses(bad), InvalidArgument);
   }
+  auto mirrored = poses;
+  mirrored[0].linear()(1, 1) = -1.0;
+  try {
+    scene.update_poses(mirrored);
+    ADD_FAILURE() << "a reflection was taken";
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(), "X_WB[0].rotation: expected a rotation matrix, got a reflection, determinant -1");
+  }
   EXPECT_THROW(scene.update_poses({}), InvalidArgument);
   std::vector<ContactPoint> contacts;
   EXPECT_THROW(scene.detect(std::numeric_limits<double>::quiet_NaN(), contacts), InvalidArgument);

@@ -20,9 +20,9 @@ void require_rigid(std::string_view argument, const Eigen::Isometry3d& X) {
   require_finite(argument, X.matrix());
   require_within_reach(fmt::format("{}.translation", argument), X.translation());
   const double error = (X.linear().transpose() * X.linear() - Eigen::Matrix3d::Identity()).cwiseAbs().maxCoeff();
-  if (!(error <= 1e-9) || X.linear().determinant() < 0.0) {
+  if (!(error <= 1e-9))
     throw InvalidArgument(argument, "a rotation and a translation", fmt::format("a rotation part off by {:.3g}", error));
-  }
+  if (X.linear().determinant() < 0.0) throw InvalidArgument(argument, "a rotation and a translation", "a reflection, determinant -1");
 }
 
 void require_shapes(const std::vector<BodyShape>& shapes) {

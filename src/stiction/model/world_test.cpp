@@ -21,6 +21,19 @@ World pendulum(const RobotOptions& options = {}) {
   return builder.build();
 }
 
+TEST(WorldBuilder, AReflectionIsNoPose) {
+  WorldBuilder builder;
+  FreeBody ball{"ball", 1.0, Eigen::Matrix3d::Identity(), Eigen::Vector3d::Zero(), Eigen::Isometry3d::Identity(), {{Sphere{0.1}}}};
+  ball.pose.linear()(0, 0) = -1.0;
+  try {
+    builder.add_free_body(ball);
+    ADD_FAILURE() << "a reflection was taken";
+  } catch (const InvalidArgument& error) {
+    EXPECT_NE(std::string(error.what()).find("expected a rotation and a translation, got a reflection, determinant -1"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(World, JointsCarryWhatTheFileSays) {
   const World world = pendulum();
   const Joint& shoulder = world.joints()[world.joint("shoulder")];

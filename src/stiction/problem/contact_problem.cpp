@@ -30,7 +30,7 @@ void require_finite_rows(std::string_view argument, const BlockRows& rows) {
 
 void validate_contacts(const ProblemView& p) {
   const int n = p.contacts();
-  if (p.J.height() != 3) throw InvalidArgument("J", "three rows per contact (N, S, T)", fmt::format("{}", p.J.height()));
+  if (p.J.height() != 3) throw InvalidArgument("J", "rows of height 3, of each contact N, S and T", fmt::format("height {}", p.J.height()));
   require_same_blocks("J", p.J, p.M);
   require_finite_rows("J", p.J);
   require_size("mu", p.mu.size(), n);

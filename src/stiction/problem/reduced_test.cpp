@@ -329,6 +329,12 @@ TEST(Validate, NamesTheBadMember) {
   EXPECT_THAT(message([](ContactProblem& p) { p.ids = {7, 5, 7}; }), testing::StartsWith("ids[2]"));
   EXPECT_THAT(message([](ContactProblem& p) { p.row_ids = {1}; }), testing::StartsWith("row_ids"));
   EXPECT_EQ(message([](ContactProblem& p) { p.ids = {7, 5, 0}; }), "");
+  try {
+    validate(ReducedProblem{});
+    ADD_FAILURE() << "rows of another height were taken";
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(), "Rt: expected rows of height 3, of each contact N, S and T, got height 1");
+  }
 }
 
 TEST(Reduce, NamesFollowTheirContactsAndRows) {

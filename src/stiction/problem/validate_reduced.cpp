@@ -9,7 +9,8 @@ namespace {
 
 void validate_contacts(const ReducedProblem& p) {
   const Eigen::Index n = p.contacts();
-  if (p.Rt.height() != 3) throw InvalidArgument("Rt", "three rows per contact (N, S, T)", fmt::format("{}", p.Rt.height()));
+  if (p.Rt.height() != 3)
+    throw InvalidArgument("Rt", "rows of height 3, of each contact N, S and T", fmt::format("height {}", p.Rt.height()));
   require_size("u_free", p.u_free.size(), 3 * n);
   require_finite("u_free", p.u_free);
   require_size("offset", p.offset.size(), n);

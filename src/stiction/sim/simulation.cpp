@@ -83,6 +83,8 @@ StepReport Simulation::step(const Eigen::Ref<const Eigen::VectorXd>& tau) {
 
 RunSummary Simulation::run(const RunOptions& options) {
   RunSummary out;
+  for (std::size_t i = 0; i < options.observers.size(); ++i)
+    if (!options.observers[i]) throw InvalidArgument(fmt::format("observers[{}]", i), "a function", "an empty one");
   const long steps = steps_in(options.duration, stepper_.options().assemble.dt);
   for (long k = 0; k < steps; ++k) {
     tau_.setZero(world().nv());

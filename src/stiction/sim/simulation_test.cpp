@@ -187,6 +187,17 @@ std::vector<double> trace(Simulation& simulation) {
   return out;
 }
 
+TEST(Simulation, AnEmptyObserverIsRefusedByItsPlace) {
+  Simulation simulation(ball(5.0));
+  try {
+    simulation.run({.duration = 0.1, .observers = {[](const StepTaken&) {}, Observer{}}});
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(), "observers[1]: expected a function, got an empty one");
+  }
+  EXPECT_EQ(simulation.state().time, 0.0);
+}
+
 class EveryLawWithAPast : public testing::TestWithParam<Case> {
  protected:
   static Scene scene() { return stack(GetParam()); }
