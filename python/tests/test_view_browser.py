@@ -1,5 +1,6 @@
 """The page of stiction view in a real browser: what it draws, what it complains of, what it asks the network for."""
 
+import contextlib
 import dataclasses
 import io
 import json
@@ -277,16 +278,13 @@ def test_a_tendon_goes_with_its_bodies(chromium, tmp_path):
         assert window.complaints == []
 
 
-@pytest.fixture
-def live():
-    """A simulation that stands still, and its address."""
+@contextlib.contextmanager
+def served(world):
+    """A simulation of a world that stands still, and its address."""
     from stiction import page
     from stiction.live import LiveRun
     from stiction.serve import address_of, serve_page
 
-    world = stiction.World(friction=0.8)
-    world.add_ground()
-    world.add_body("box", stiction.Shape.box((0.2, 0.2, 0.2)), mass=MASS, position=(0, 0, 0.1))
     run = LiveRun(world)
     run.running = False
     content = page.content_of([run.start], ["live"], live=run)
@@ -298,6 +296,15 @@ def live():
         run.stop()
     for thread in threads:
         thread.join()
+
+
+@pytest.fixture
+def live():
+    world = stiction.World(friction=0.8)
+    world.add_ground()
+    world.add_body("box", stiction.Shape.box((0.2, 0.2, 0.2)), mass=MASS, position=(0, 0, 0.1))
+    with served(world) as run_and_address:
+        yield run_and_address
 
 
 def until(condition, chromium):
@@ -379,40 +386,24 @@ def test_a_run_far_away_looks_as_it_does_here(chromium, trajectory, tmp_path, of
 
 
 def test_a_small_live_run_far_away_is_drawn_and_dragged_in_its_own_lengths(headless):
-    from stiction import page
-    from stiction.live import LiveRun
-    from stiction.serve import address_of, serve_page
-
     edge, x = 2e-3, 1e4
     world = stiction.World(friction=0.8)
     world.add_ground()
     world.add_body("box", stiction.Shape.box((edge, edge, edge)), mass=MASS, position=(x, 0, edge / 2))
-    run = LiveRun(world)
-    run.running = False
-    content = page.content_of([run.start], ["live"], live=run)
-    with serve_page(page.page_of(content, "live"), 0, run.stream) as server:
-        threads = [threading.Thread(target=task, daemon=True) for task in (server.serve_forever, run.run)]
-        for thread in threads:
-            thread.start()
-        with headless.Browser() as window:
-            window.open(address_of(server), SIZE)
-            until(lambda: window.evaluate("stiction.page.live.socket.readyState") == 1, window)
-            rect = "document.querySelector('#root canvas').getBoundingClientRect()"
-            u, v = json.loads(
-                window.evaluate(f"JSON.stringify((r => [r.x + r.width / 2, r.y + r.height / 2])({rect}))")
-            )
-            window.press("mouseMoved", u, v, buttons=0)
-            window.press("mousePressed", u, v)
-            for k in range(1, 6):
-                window.press("mouseMoved", u + 8 * k, v - 8 * k)
-            until(lambda: run.push is not None, window)
-            np.testing.assert_array_less(np.abs(run.push.local), 0.55 * edge)
-            until(lambda: 0.6 * edge < run.push.target[2] < 10 * edge, window)
-            window.press("mouseReleased", u + 40, v - 40, buttons=0)
-            assert window.complaints == []
-        run.stop()
-    for thread in threads:
-        thread.join()
+    with served(world) as (run, address), headless.Browser() as window:
+        window.open(address, SIZE)
+        until(lambda: window.evaluate("stiction.page.live.socket.readyState") == 1, window)
+        rect = "document.querySelector('#root canvas').getBoundingClientRect()"
+        u, v = json.loads(window.evaluate(f"JSON.stringify((r => [r.x + r.width / 2, r.y + r.height / 2])({rect}))"))
+        window.press("mouseMoved", u, v, buttons=0)
+        window.press("mousePressed", u, v)
+        for k in range(1, 6):
+            window.press("mouseMoved", u + 8 * k, v - 8 * k)
+        until(lambda: run.push is not None, window)
+        np.testing.assert_array_less(np.abs(run.push.local), 0.55 * edge)
+        until(lambda: 0.6 * edge < run.push.target[2] < 10 * edge, window)
+        window.press("mouseReleased", u + 40, v - 40, buttons=0)
+        assert window.complaints == []
 
 
 def test_a_film_has_a_picture_for_every_30th_of_a_second(chromium, trajectory, tmp_path):
