@@ -24,7 +24,9 @@ install(EXPORT stiction NAMESPACE stiction:: FILE stictionTargets.cmake DESTINAT
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/stiction DESTINATION ${headers} COMPONENT dev FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def"
         PATTERN "baselines" EXCLUDE PATTERN "compare" EXCLUDE PATTERN "experiments" EXCLUDE PATTERN "allocation_counter.hpp" EXCLUDE PATTERN "*_test.hpp" EXCLUDE PATTERN "*_for_test.hpp" EXCLUDE
         PATTERN "*_testing.hpp" EXCLUDE PATTERN "test_*.hpp" EXCLUDE PATTERN "test_data" EXCLUDE PATTERN "pair_fixture.hpp" EXCLUDE
-        PATTERN "random_surfaces.hpp" EXCLUDE PATTERN "qp_reference.hpp" EXCLUDE PATTERN "reference_shapes.hpp" EXCLUDE)
+        PATTERN "random_surfaces.hpp" EXCLUDE PATTERN "qp_reference.hpp" EXCLUDE PATTERN "reference_shapes.hpp" EXCLUDE
+        # those of the readers need their XML library
+        PATTERN "xml.hpp" EXCLUDE PATTERN "robot_readers.hpp" EXCLUDE PATTERN "mjcf_context.hpp" EXCLUDE PATTERN "srdf.hpp" EXCLUDE PATTERN "left_out.hpp" EXCLUDE)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/version.hpp.in ${CMAKE_CURRENT_BINARY_DIR}/version.hpp @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/version.hpp DESTINATION ${headers}/stiction COMPONENT dev)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/stictionConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/stictionConfig.cmake

@@ -1,5 +1,6 @@
 # Installs the package into a folder of the build, builds examples/downstream against it alone, and runs it: for wider vectors than the
 # library was built for where this processor has them, which the package's definitions allow. Without them a header must refuse.
+# All its headers compile in one unit with what stiction::stiction gives it.
 function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -18,8 +19,22 @@ run(${CMAKE_COMMAND} -E env CMAKE_PREFIX_PATH=${folder}/prefix:${PREFIX} ${CMAKE
     -G Ninja -DCMAKE_MAKE_PROGRAM=${NINJA} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=${flags})
 run(${CMAKE_COMMAND} --build ${folder}/build)
 run(${folder}/build/drop)
+file(GLOB headers ${folder}/prefix/include/stiction-*)
+file(GLOB_RECURSE names RELATIVE ${headers} ${headers}/*.hpp)
+list(TRANSFORM names REPLACE "(.+)" "#include \"\\1\"")
+list(JOIN names "\n" all)
+file(WRITE ${folder}/headers/all.cpp "${all}\n")
+file(WRITE ${folder}/headers/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
+project(headers LANGUAGES CXX)
+find_package(stiction 0.1 REQUIRED)
+add_library(headers OBJECT all.cpp)
+target_compile_options(headers PRIVATE -fsyntax-only)
+target_link_libraries(headers PRIVATE stiction::stiction)
+")
+run(${CMAKE_COMMAND} -E env CMAKE_PREFIX_PATH=${folder}/prefix:${PREFIX} ${CMAKE_COMMAND} -S ${folder}/headers -B ${folder}/headers/build
+    -G Ninja -DCMAKE_MAKE_PROGRAM=${NINJA} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${flags})
+run(${CMAKE_COMMAND} --build ${folder}/headers/build)
 if(wide)
-  file(GLOB headers ${folder}/prefix/include/stiction-*)
   file(WRITE ${folder}/bare.cpp "#include \"stiction/base/errors.hpp\"\n")
   execute_process(COMMAND ${CXX} -std=c++20 -mavx2 -fsyntax-only -I${headers} -isystem ${PREFIX}/include/eigen3 ${folder}/bare.cpp
                   RESULT_VARIABLE failed ERROR_VARIABLE message)
