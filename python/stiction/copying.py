@@ -30,7 +30,7 @@ SAYINGS = (
 ROBOT = (
     *("file", "name", "floating", "position", "orientation", "joints", "actuated", "package_dirs", "srdf"),
     *("self_collision", "filter_overlaps", "keyframe", "allow_impossible_inertia", "joint_settings", "coordinates"),
-    "cut",
+    *("cut", "convex_meshes"),
 )
 SHAPES = ("sphere", "box", "capsule", "cylinder", "plane", "mesh", "height_map")
 PROBLEM = (

@@ -1,6 +1,7 @@
 """Bodies of meshes and of several shapes, their mass, and what a world starts with."""
 
 import pathlib
+import pickle
 from xml.etree import ElementTree
 
 import numpy as np
@@ -122,6 +123,8 @@ def test_a_ball_lies_in_a_concave_link_or_on_its_hull(tmp_path, convex, height, 
     run = stiction.simulate(world, 0.2)
     assert run.status == "solved"
     assert run.q[-1, 2] == pytest.approx(height, abs=1e-5)
+    again = stiction.simulate(pickle.loads(pickle.dumps(world)), 0.2)
+    np.testing.assert_array_equal(again.q, run.q)
 
 
 def test_wrong_bodies_are_named():
