@@ -17,10 +17,7 @@ void validate(const Eigen::Ref<const Eigen::VectorXd>& limit, const Eigen::Ref<c
   }
 }
 
-}  // namespace
-
-int clamp_torques(const Eigen::Ref<const Eigen::VectorXd>& limit, Eigen::Ref<Eigen::VectorXd> tau) {
-  validate(limit, tau);
+int clamp_valid(const Eigen::Ref<const Eigen::VectorXd>& limit, Eigen::Ref<Eigen::VectorXd> tau) {
   int cut = 0;
   for (Eigen::Index i = 0; i < tau.size(); ++i) {
     cut += std::abs(tau[i]) > limit[i] ? 1 : 0;
@@ -29,13 +26,20 @@ int clamp_torques(const Eigen::Ref<const Eigen::VectorXd>& limit, Eigen::Ref<Eig
   return cut;
 }
 
+}  // namespace
+
+int clamp_torques(const Eigen::Ref<const Eigen::VectorXd>& limit, Eigen::Ref<Eigen::VectorXd> tau) {
+  validate(limit, tau);
+  return clamp_valid(limit, tau);
+}
+
 int clamp_torques(const Eigen::Ref<const Eigen::VectorXd>& limit, Eigen::Ref<Eigen::VectorXd> tau, std::vector<signed char>& saturation) {
   validate(limit, tau);
   saturation.assign(tau.size(), 0);
   for (Eigen::Index i = 0; i < tau.size(); ++i) {
     if (std::abs(tau[i]) > limit[i]) saturation[i] = tau[i] > 0.0 ? 1 : -1;
   }
-  return clamp_torques(limit, tau);
+  return clamp_valid(limit, tau);
 }
 
 }  // namespace stiction
