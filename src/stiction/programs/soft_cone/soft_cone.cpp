@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -105,11 +106,13 @@ class SoftNewton {
     w_.row_shift = p_.w_free - w_.hard_rows.cwiseProduct(w_.beta);
   }
 
-  /// Minimises the primal of the round from w.y. False when a system is singular.
-  bool minimise(int& budget) {
+  /// Minimises the primal of the round from w.y; `warm`: w.lambda tells the active set of the first step. False when a system is
+  /// singular.
+  bool minimise(int& budget, bool warm) {
     place();
     double least = kInfinity;
     const double noise = rounding();
+    if (warm) w_.trial = w_.lambda;
     for (int stalled = 0; budget > 0 && stalled < 3; --budget) {
       impulses(0.0, w_.lambda, w_.beta, true);
       gradient();
@@ -118,12 +121,17 @@ class SoftNewton {
       if (norm <= std::max(kFinestTolerance * size, noise)) return true;
       stalled = norm > 0.5 * least && norm < 1e-8 * size ? stalled + 1 : 0;  // rounding has the last word
       least = std::min(least, norm);
+      const bool guessed = std::exchange(warm, false);
+      if (guessed) {
+        continue_active_set();
+        gradient();
+      }
       if (!w_.space.factor(w_.D, w_.Db)) return false;
       w_.dy = -w_.gradient;
       w_.space.solve(w_.dy);
       if (!w_.dy.allFinite()) return false;
       w_.space.velocities(w_.dy, w_.du, w_.dw);
-      const double step = line_search();
+      const double step = guessed ? 1.0 : line_search();
       if (step == 0.0) {
         --budget;
         return true;
@@ -182,6 +190,16 @@ class SoftNewton {
     if (!derivative) return;
     w_.D.segment<9>(9 * i).setZero();
     if (speed < 0.0) w_.D[9 * i] = slope;
+  }
+
+  // Contacts without friction that carried load in w.trial, the last problem's solution, carry on: λ_N = -u_N/R_N whatever its sign. By u
+  // alone they would let go, for u_N = -R_N λ_N is so small that a small change of u_free turns it.
+  void continue_active_set() {
+    for (int i = 0; i < p_.contacts(); ++i) {
+      if (!is_half_line(contacts_[i]) || !(w_.trial[3 * i] > 0.0)) continue;
+      w_.D[9 * i] = 1.0 / w_.softness[2 * i];
+      w_.lambda[3 * i] = -w_.u[3 * i] * w_.D[9 * i];
+    }
   }
 
   void gradient() {
@@ -326,7 +344,7 @@ Status run(const ReducedProblem& p, const Contacts& contacts, const SoftConeOpti
     w.lambda_round = w.lambda;
     w.beta_round = w.beta;
     newton.set_shift();
-    if (!newton.minimise(budget)) return Status::numerical_error;
+    if (!newton.minimise(budget, options.warm_start && s.rounds == 0)) return Status::numerical_error;
     ++s.rounds;
     s.iterations = options.max_iterations - budget;
     const double map = measured_natural_map(p, contacts, options, w.lambda, w.beta, w);
