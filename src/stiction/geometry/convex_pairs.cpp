@@ -50,7 +50,7 @@ void cylinder_on_plane(const Convex& shape, const Plane3& plane, ContactSink& si
 /// Visits the vertices at or below `bound` along `down`... from the lowest one outwards; they are connected by convexity.
 template <class F>
 void visit_low_vertices(const Polytope& core, const Vector3d& up, double bound, std::vector<int>& scratch, const F& f) {
-  if (core.size() <= 24) {
+  if (core.size() <= Polytope::kScanned) {
     for (int v = 0; v < core.size(); ++v) {
       if (up.dot(core.vertex(v)) <= bound) f(v);
     }

@@ -66,9 +66,20 @@ void finish(Polytope& p) {
   std::sort(joined.begin(), joined.end());
   std::sort(around.begin(), around.end());
   assign_lists(p.vertices.size(), joined, p.neighbor_begin, p.neighbors);
+  const auto left_of = [&](int a, int b) {
+    const auto at = left.find({a, b});
+    return at == left.end() ? -1 : at->second;
+  };
+  for (const auto& [a, b] : joined) p.neighbor_faces.push_back({left_of(a, b), left_of(b, a)});
   assign_lists(p.vertices.size(), around, p.vertex_face_begin, p.vertex_faces);
   Eigen::AlignedBox3d box;
   for (const auto& v : p.vertices) box.extend(v);
+  if (p.size() <= Polytope::kScanned) {
+    p.by_coordinate.assign(static_cast<std::size_t>(3 * Polytope::kScanned), 0.0);
+    for (int i = 0; i < p.size(); ++i) {
+      for (int k = 0; k < 3; ++k) p.by_coordinate[k * Polytope::kScanned + i] = p.vertices[i][k];
+    }
+  }
   p.box_center = box.center();
   p.box_half = 0.5 * box.sizes();
 }
@@ -149,12 +160,16 @@ void compact(std::span<const Eigen::Vector3d> vertices, Polytope& p) {
 }  // namespace
 
 int Polytope::support(const Eigen::Vector3d& direction, int start) const {
-  if (size() <= 24) {
+  if (size() <= kScanned) {
+    // By coordinates, which the compiler takes several at a time.
+    const double *x = by_coordinate.data(), *y = x + kScanned, *z = y + kScanned;
+    const double dx = direction.x(), dy = direction.y(), dz = direction.z();
+    std::array<double, kScanned> along;
+    for (int i = 0; i < kScanned; ++i) along[i] = dx * x[i] + (dy * y[i] + dz * z[i]);
     int best = 0;
-    double value = direction.dot(vertices[0]);
+    double value = along[0];
     for (int i = 1; i < size(); ++i) {
-      const double x = direction.dot(vertex(i));
-      if (x > value) value = x, best = i;
+      if (along[i] > value) value = along[i], best = i;
     }
     return best;
   }

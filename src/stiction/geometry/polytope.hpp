@@ -4,6 +4,7 @@
 // have no faces. Coplanar triangles of a hull are merged into one face. Frame: the shape's own. Lengths in m.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -23,11 +24,15 @@ struct Polytope {
     int left_face = -1, right_face = -1;  ///< the two faces; -1 on a segment
   };
 
+  static constexpr int kScanned = 24;  ///< vertices up to which a support is looked for among all
+
   std::vector<Eigen::Vector3d> vertices;
+  std::vector<double> by_coordinate;  ///< kScanned x, y and z, zero beyond the vertices; empty where there are more
   std::vector<Face> faces;
   std::vector<int> loops;  ///< vertices of the faces, counter-clockwise from outside, at [begin, begin + count)
   std::vector<Edge> edges;
   std::vector<int> neighbor_begin, neighbors;                                                ///< vertices joined to a vertex by an edge
+  std::vector<std::array<int, 2>> neighbor_faces;                                            ///< left and right of the edge to each; -1
   std::vector<int> vertex_face_begin, vertex_faces;                                          ///< faces around a vertex
   Eigen::Vector3d box_center = Eigen::Vector3d::Zero(), box_half = Eigen::Vector3d::Zero();  ///< axis-aligned box
 
@@ -38,13 +43,15 @@ struct Polytope {
     return {loops.data() + face.begin, static_cast<std::size_t>(face.count)};
   }
   std::span<const int> neighbors_of(int v) const { return part(neighbor_begin, neighbors, v); }
+  std::span<const std::array<int, 2>> neighbor_faces_of(int v) const { return part(neighbor_begin, neighbor_faces, v); }
   std::span<const int> faces_of(int v) const { return part(vertex_face_begin, vertex_faces, v); }
 
   /// Vertex farthest along `direction`, the lowest index among equals found; climbs from `start`. O(sqrt(vertices)) as a rule.
   int support(const Eigen::Vector3d& direction, int start = 0) const;
 
  private:
-  static std::span<const int> part(const std::vector<int>& begin, const std::vector<int>& items, int i) {
+  template <class T>
+  static std::span<const T> part(const std::vector<int>& begin, const std::vector<T>& items, int i) {
     const std::size_t k = static_cast<std::size_t>(i);
     return {items.data() + begin[k], static_cast<std::size_t>(begin[k + 1] - begin[k])};
   }

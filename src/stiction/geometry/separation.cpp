@@ -22,11 +22,7 @@ constexpr double kGjkTolerance = 1e-9, kEpaTolerance = 1e-6;
 /// Local search of s(n) over the axes that the features around the supports can produce.
 class AxisSearch {
  public:
-  AxisSearch(const Convex& a, const Convex& b, const Vector3d& start) : a_(a), b_(b) {
-    best_.n = start;
-    best_.a = support(a_, -start);
-    best_.b = support(b_, start);
-    best_.separation = start.dot(best_.a.point - best_.b.point);
+  AxisSearch(const Convex& a, const Convex& b, const Axis& start) : a_(a), b_(b), best_(start) {
     scale_ = (best_.a.point - a.center()).norm() + (best_.b.point - b.center()).norm();
   }
 
@@ -43,26 +39,51 @@ class AxisSearch {
   }
 
  private:
+  struct Edge {
+    Edge() = default;
+    explicit Edge(const Vector3d& vector) : along(vector) {}
+
+    Vector3d along;
+    bool has_faces = false;
+    Vector3d left, right;  ///< outward normals of the faces beside it
+  };
+
   /// Edges at a support, from there: as many as fit.
   struct Edges {
-    std::array<Vector3d, 16> along;
+    std::array<Edge, 16> edges;
     int count = 0;
 
     void take(const Convex& shape, const SupportPoint& at) {
       count = 0;
       if (shape.is_cylinder()) return;
-      for (int k : shape.core->neighbors_of(at.vertex)) {
-        if (count == static_cast<int>(along.size())) break;
-        along[count++] = shape.world(k) - at.point;
+      const auto ends = shape.core->neighbors_of(at.vertex);
+      const auto faces = shape.core->neighbor_faces_of(at.vertex);
+      for (std::size_t i = 0; i < std::min(ends.size(), edges.size()); ++i) {
+        Edge& edge = edges[count++];
+        edge.along = shape.world(ends[i]) - at.point;
+        edge.has_faces = faces[i][0] >= 0 && faces[i][1] >= 0;
+        if (!edge.has_faces) continue;
+        edge.left = shape.X.linear() * shape.core->faces[faces[i][0]].normal;
+        edge.right = shape.X.linear() * shape.core->faces[faces[i][1]].normal;
       }
     }
     /// How much farther along n than the support one of their ends is.
     double farthest(const Vector3d& n) const {
       double most = 0.0;
-      for (int i = 0; i < count; ++i) most = std::max(most, n.dot(along[i]));
+      for (int i = 0; i < count; ++i) most = std::max(most, n.dot(edges[i].along));
       return most;
     }
   };
+
+  /// Whether the cross of the two edges is a normal of the Minkowski difference: the arcs that their faces' normals span on the sphere, one
+  /// of them mirrored, intersect [Gregorius 2013]. No other cross separates best. Where an arc ends on another the normal is a face's.
+  static bool makes_face(const Edge& a, const Edge& b) {
+    if (!a.has_faces || !b.has_faces) return true;
+    const double left_b = b.left.dot(a.along), right_b = b.right.dot(a.along);
+    if (left_b * right_b >= 0.0) return false;
+    const double left_a = a.left.dot(b.along), right_a = a.right.dot(b.along);
+    return left_a * right_a < 0.0 && left_b * right_a < 0.0;
+  }
 
   void try_round() {
     const Axis at = best_;
@@ -112,18 +133,19 @@ class AxisSearch {
   template <class F>
   void for_edges(const Convex& shape, const Edges& edges, const SupportPoint& at, const F& f) {
     if (shape.is_cylinder()) {
-      f(shape.axis());
+      f(Edge(shape.axis()));
       return;
     }
-    for (int i = 0; i < edges.count; ++i) f(edges.along[i]);
-    for (int k : shape.core->neighbors_of(at.vertex).subspan(edges.count)) f(shape.world(k) - at.point);
+    for (int i = 0; i < edges.count; ++i) f(edges.edges[i]);
+    for (int k : shape.core->neighbors_of(at.vertex).subspan(edges.count)) f(Edge(shape.world(k) - at.point));
   }
 
   void try_edge_pairs(const Axis& at) {
-    for_edges(a_, edges_a_, at.a, [&](const Vector3d& u) {
-      for_edges(b_, edges_b_, at.b, [&](const Vector3d& v) {
-        const Vector3d n = u.cross(v);
-        if (n.squaredNorm() > 1e-12 * u.squaredNorm() * v.squaredNorm()) attempt(n, at);
+    for_edges(a_, edges_a_, at.a, [&](const Edge& a) {
+      for_edges(b_, edges_b_, at.b, [&](const Edge& b) {
+        if (!makes_face(a, b)) return;
+        const Vector3d n = a.along.cross(b.along);
+        if (n.squaredNorm() > 1e-12 * a.along.squaredNorm() * b.along.squaredNorm()) attempt(n, at);
       });
     });
   }
@@ -151,8 +173,8 @@ class AxisSearch {
     if (a_.is_cylinder() && b_.is_cylinder()) {
       ascend(at);
     }
-    for_edges(a_, edges_a_, at.a, [&](const Vector3d& e) { try_arc(e.normalized(), at); });
-    for_edges(b_, edges_b_, at.b, [&](const Vector3d& e) { try_arc(e.normalized(), at); });
+    for_edges(a_, edges_a_, at.a, [&](const Edge& e) { try_arc(e.along.normalized(), at); });
+    for_edges(b_, edges_b_, at.b, [&](const Edge& e) { try_arc(e.along.normalized(), at); });
   }
 
   void try_cylinder(const Convex& cylinder, const Convex& other, const SupportPoint& at_other, double sign, const Axis& at) {
@@ -254,7 +276,10 @@ Axis axis_along(const Convex& a, const Convex& b, const Vector3d& n) {
   axis.separation = n.dot(axis.a.point - axis.b.point);
   return axis;
 }
-double separation(const Convex& a, const Convex& b, const Vector3d& n) { return axis_along(a, b, n).separation; }
+/// Length along n from the axis' support to the first vertex: at most the shape's.
+double reach(const Convex& shape, const SupportPoint& at, const Vector3d& n) {
+  return std::abs(n.dot((shape.is_cylinder() ? shape.center() : shape.world(0)) - at.point));
+}
 }  // namespace
 
 struct Gjk::Impl {
@@ -291,17 +316,19 @@ Gjk::Answer Gjk::run(const Convex& a, const Convex& b) {
 /// Where the shapes all but touch, EPA may start from a simplex without volume and return any direction, which its own depth then gives
 /// away. The search starts afresh then, from the best of the directions at hand: with A moved by d along n, which takes it clear of B, GJK
 /// finds a direction n' with s(n') >= s(n) + d (1 - n·n'), so repeating that climbs.
-Vector3d Gjk::direction(const Convex& a, const Convex& b) {
+Axis Gjk::axis(const Convex& a, const Convex& b) {
   constexpr double kDoubt = 1e-3, kApart = 0.01;  // of the shapes' size
   constexpr int kClimbs = 12;
   const Answer first = run(a, b);
-  Vector3d n = first.n;
-  double s = separation(a, b, n);
-  const double size = (support(a, n).point - support(a, -n).point).norm() + (support(b, n).point - support(b, -n).point).norm();
-  if (s > first.distance - kDoubt * size) return n;
+  Axis best = axis_along(a, b, first.n);
+  const Vector3d& n = best.n;
+  const auto is_plausible = [&](double size) { return best.separation > first.distance - kDoubt * size; };
+  if (is_plausible(reach(a, best.a, n) + reach(b, best.b, n))) return best;
+  const double size = (support(a, n).point - best.a.point).norm() + (best.b.point - support(b, -n).point).norm();
+  if (is_plausible(size)) return best;
   const auto attempt = [&](const Vector3d& direction) {
-    const double at = separation(a, b, direction);
-    if (at > s) s = at, n = direction;
+    const Axis at = axis_along(a, b, direction);
+    if (at.separation > best.separation) best = at;
   };
   const Vector3d between = a.center() - b.center();
   if (between.norm() > 0.0) attempt(between.normalized());
@@ -310,12 +337,12 @@ Vector3d Gjk::direction(const Convex& a, const Convex& b) {
   }
   Convex moved = a;
   for (int i = 0; i < kClimbs; ++i) {
-    moved.X.translation() = a.X.translation() + (kApart * size - s) * n;
-    const double before = s;
+    const double before = best.separation;
+    moved.X.translation() = a.X.translation() + (kApart * size - before) * n;
     attempt(run(moved, b).n);
-    if (!(s > before + 1e-9 * size)) break;
+    if (!(best.separation > before + 1e-9 * size)) break;
   }
-  return n;
+  return best;
 }
 
 Axis signed_distance(const Convex& a, const Convex& b, double margin, Gjk& gjk) {
@@ -325,9 +352,8 @@ Axis signed_distance(const Convex& a, const Convex& b, double margin, Gjk& gjk) 
     const Axis middle = axis_along(a, b, between / length);
     if (middle.separation > margin) return middle;
   }
-  const Vector3d n = gjk.direction(a, b);
-  const Axis first = axis_along(a, b, n);
-  return first.separation > margin ? first : AxisSearch(a, b, n).run();
+  const Axis first = gjk.axis(a, b);
+  return first.separation > margin ? first : AxisSearch(a, b, first).run();
 }
 
 Axis box_axes(const Convex& a, const Convex& b, double margin) {
