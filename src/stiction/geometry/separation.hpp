@@ -4,9 +4,10 @@
 //
 // Apart, the maximum is global and equals the distance; penetrating, it is the least depth over the axes searched. GJK and EPA (Coal)
 // give a first direction, good to about 1e-6; the answer is then the best of the axes that the features there can produce (face
-// normals, crosses of edges that meet on the Gauss map, vertex and edge differences, and for cylinders the cap, side and rim conditions),
-// each judged by s(n) itself. Boxes use the 15 axes of the separating-axis theorem instead, and GJK only where the nearest features are not
-// on them. So the result is exact to rounding and continuous through zero, which the difference of two nearly equal witness points is not.
+// normals, crosses of edges whose arcs on the Gauss map meet, vertex and edge differences, and for cylinders the cap, side and rim
+// conditions), each judged by s(n) itself. Boxes use the 15 axes of the separating-axis theorem instead, and GJK only where the nearest
+// features are not on them. So the result is exact to rounding and continuous through zero, which the difference of two nearly equal
+// witness points is not.
 #pragma once
 
 #include <memory>
