@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <span>
 
 #include "stiction/geometry/closest.hpp"
 #include "stiction/geometry/cylinder.hpp"
@@ -204,29 +205,109 @@ void collide_convex(const Convex& a, const Convex& b, Gjk& gjk, ContactSink& sin
   thin_out(sink.contacts, first);
 }
 
-// Ways out that ask for the outermost point alternate with ways to which the body is tilted a little: a ring of points that are outermost
-// but still open (a chamfer) bears nothing, and leaves the ring within to bear it all.
+namespace {
+
+constexpr double kTouching = 1e-6;  // m: overlap that is left alone is as deep, so what bears is no more open than that
+
+/// Indices of contacts that are kept, without repetition.
+struct Kept {
+  std::array<std::size_t, kMaxPoints> at;
+  int count = 0;
+
+  bool full() const { return count == kMaxPoints; }
+  void add(std::size_t i) {
+    if (!full() && std::find(at.begin(), at.begin() + count, i) == at.begin() + count) at[count++] = i;
+  }
+};
+
+/// Convex polygon of points in the plane square to n that grows by the point farthest outside, so that every corner is one of their hull.
+class Footprint {
+ public:
+  Footprint(std::span<const RawContact> contacts, const Vector3d& n) : contacts_(contacts), n_(n) {}
+
+  /// Adds the corners of the hull of those that touch until `most` are kept.
+  void keep_corners(int most, Kept& kept) {
+    const auto start = farthest([&](const RawContact& c) { return flat(c.p - contacts_[kept.at[0]].p).norm(); });
+    const auto end = farthest([&](const RawContact& c) { return flat(c.p - contacts_[start.corner].p).norm(); });
+    const double rounding = 1e-9 * end.out;
+    kept.add(start.corner);
+    if (!(end.out > 0.0)) return;
+    kept.add(end.corner);
+    sides_[0] = side(start.corner, end.corner);
+    sides_[1] = side(end.corner, start.corner);
+    for (count_ = 2; kept.count < most && count_ < most; ++count_) {
+      const auto widest =
+          std::max_element(sides_.begin(), sides_.begin() + count_, [](const Side& x, const Side& y) { return x.out < y.out; });
+      if (!(widest->out > rounding)) return;
+      const std::size_t corner = widest->corner;
+      kept.add(corner);
+      sides_[count_] = side(corner, widest->to);
+      *widest = side(widest->from, corner);
+    }
+  }
+
+ private:
+  /// An edge, counter-clockwise, and the point that is farthest outside.
+  struct Side {
+    std::size_t from = 0, to = 0, corner = 0;
+    double out = -1.0;
+  };
+
+  Vector3d flat(const Vector3d& d) const { return d - n_.dot(d) * n_; }
+
+  template <class F>
+  Side farthest(const F& distance) const {
+    Side s;
+    for (std::size_t i = 0; i < contacts_.size(); ++i) {
+      if (contacts_[i].gap > kTouching) continue;
+      if (const double out = distance(contacts_[i]); out > s.out) s.out = out, s.corner = i;
+    }
+    return s;
+  }
+
+  Side side(std::size_t from, std::size_t to) const {
+    const Vector3d& origin = contacts_[from].p;
+    const Vector3d outward = (contacts_[to].p - origin).cross(n_).normalized();
+    Side s = farthest([&](const RawContact& c) { return outward.dot(c.p - origin); });
+    s.from = from;
+    s.to = to;
+    return s;
+  }
+
+  std::span<const RawContact> contacts_;
+  Vector3d n_;
+  std::array<Side, kMaxPoints> sides_;
+  int count_ = 0;
+};
+
+}  // namespace
+
+// On a plane, the corners of the hull of the points that touch bear every load that all of these can bear, and the deepest one tells of all
+// overlap. Of those left, ways out that ask for the outermost point alternate with ways to which the body is tilted a little.
 void thin_out(std::vector<RawContact>& contacts, std::size_t first) {
-  constexpr double kTilt = 1e-2;  // rad, as far as a body at 10 rad/s turns in 1 ms: of a steeper ring the inner one touches first
+  constexpr int kWays = 15, kTurn = 4;  // in turns of 4/15, so that the first few look to all sides
+  constexpr int kForOpen = 4;           // of kMaxPoints, for those that a fast tilt brings down
+  constexpr double kTilt = 1e-2;        // rad, as far as a body at 10 rad/s turns in 1 ms: of a steeper ring the inner one touches first
   const std::size_t count = contacts.size() - first;
   if (count <= static_cast<std::size_t>(kMaxPoints)) return;
   const auto begin = contacts.begin() + static_cast<std::ptrdiff_t>(first);
   const auto deepest = std::min_element(begin, contacts.end(), [](const auto& x, const auto& y) { return x.gap < y.gap; });
   const Vector3d n = deepest->n, t1 = n.unitOrthogonal(), t2 = n.cross(t1);
-  std::array<std::size_t, kMaxPoints> keep;
-  keep[0] = static_cast<std::size_t>(deepest - begin);
-  for (int k = 1; k < kMaxPoints; ++k) {
-    const double angle = 2.0 * std::numbers::pi * k / (kMaxPoints - 1);
+  Kept kept;
+  kept.add(static_cast<std::size_t>(deepest - begin));
+  if (deepest->gap <= kTouching) Footprint(std::span(contacts).subspan(first), n).keep_corners(kMaxPoints - kForOpen, kept);
+  for (int k = 0; k < kWays && !kept.full(); ++k) {
+    const int way = (kTurn * k + 1) % kWays + 1;
+    const double angle = 2.0 * std::numbers::pi * way / kWays;
     const Vector3d out = std::cos(angle) * t1 + std::sin(angle) * t2;
-    const double down = k % 2 == 0 ? 0.0 : 1.0 / kTilt;
+    const double down = way % 2 == 0 ? 0.0 : 1.0 / kTilt;
     const auto far = std::max_element(
         begin, contacts.end(), [&](const auto& x, const auto& y) { return out.dot(x.p) - down * x.gap < out.dot(y.p) - down * y.gap; });
-    keep[k] = static_cast<std::size_t>(far - begin);
+    kept.add(static_cast<std::size_t>(far - begin));
   }
-  std::sort(keep.begin(), keep.end());
-  const auto last = std::unique(keep.begin(), keep.end());
+  std::sort(kept.at.begin(), kept.at.begin() + kept.count);
   std::size_t out = first;
-  for (auto it = keep.begin(); it != last; ++it) contacts[out++] = contacts[first + *it];
+  for (int k = 0; k < kept.count; ++k) contacts[out++] = contacts[first + kept.at[k]];
   contacts.resize(out);
 }
 

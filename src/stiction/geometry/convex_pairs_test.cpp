@@ -1,5 +1,6 @@
 #include <cmath>
 #include <numbers>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -223,6 +224,61 @@ TEST(ConvexPairs, TheRingThatBearsIsKeptBesideAWiderOneThatIsOpen) {
   EXPECT_LE(contacts.size(), 16u);
   EXPECT_LT(bearing.size(), contacts.size());
   EXPECT_GT(area(bearing), 0.85 * std::numbers::pi * 0.1 * 0.1);  // an octagon in it has 0.88
+}
+
+/// A sole of vertices on a bowl of this height, 0.1 m x 0.05 m half wide, under four corners 5 cm higher.
+ConvexMesh domed_sole(int count, double height) {
+  ConvexMesh sole;
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> number(-1.0, 1.0);
+  for (int i = 0; i < count; ++i) {
+    const double x = number(random), y = number(random);
+    sole.vertices.emplace_back(0.1 * x, 0.05 * y, height * (x * x + y * y));
+  }
+  for (double x : {-0.1, 0.1}) {
+    for (double y : {-0.05, 0.05}) sole.vertices.emplace_back(x, y, 0.05);
+  }
+  return sole;
+}
+
+/// Whether p (in the plane) is a convex combination of points: no line through it has all of them on one side.
+bool within(const Vector3d& p, const std::vector<ContactPoint>& points) {
+  for (int k = 0; k < 3600; ++k) {
+    const Vector3d way(std::cos(k * std::numbers::pi / 1800), std::sin(k * std::numbers::pi / 1800), 0.0);
+    if (std::ranges::all_of(points, [&](const ContactPoint& c) { return way.dot(c.p_WC - p) < -1e-6; })) return false;
+  }
+  return true;
+}
+
+// However deep it is and however far the margin reaches, what is dropped is open or bears nothing that the kept ones cannot.
+TEST(ConvexPairs, TheKeptPointsBearWhatAllThatTouchCan) {
+  ShapePair pair(domed_sole(24, 2e-4), HalfSpace{});
+  for (const double depth : {0.0, 2e-5, 5e-5, 1e-4}) {
+    for (const double tilt : {0.0, 3e-4, 1e-3}) {
+      const Isometry3d X = pose({0, 0, -depth}, tilt * Vector3d(0.6, 0.8, 0.0));
+      std::vector<ContactPoint> touching;
+      double deepest = 0.0;
+      for (const Vector3d& v : domed_sole(24, 2e-4).vertices) {
+        ContactPoint c;
+        c.p_WC = X * v;
+        c.gap = c.p_WC.z();
+        deepest = std::min(deepest, c.gap);
+        if (c.gap <= 0.0) touching.push_back(c);
+      }
+      for (const double margin : {1e-6, 1e-4, 1e-3, 1e-2}) {
+        std::vector<ContactPoint> kept;
+        const auto& contacts = pair.contacts(X, Isometry3d::Identity(), margin);
+        EXPECT_LE(contacts.size(), 16u);
+        double least = 0.0;
+        for (const ContactPoint& c : contacts) {
+          least = std::min(least, c.gap);
+          if (c.gap <= 1e-6) kept.push_back(c);
+        }
+        EXPECT_NEAR(least, deepest, 1e-15);
+        for (const ContactPoint& c : touching) EXPECT_TRUE(within(c.p_WC, kept)) << depth << " " << tilt << " " << margin;
+      }
+    }
+  }
 }
 
 }  // namespace
