@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string_view>
 
 #include "stiction/geometry/convex_pairs.hpp"
@@ -31,9 +30,5 @@ struct Collider {
 
 /// Loads and checks the shape. Throws InvalidArgument naming `argument`, FileError for a mesh file. `one_side`: see make_surface.
 Collider make_collider(const Shape& shape, std::string_view argument, bool one_side = false);
-
-/// Triangles, counter-clockwise from outside, of a mesh: of a file's those in the file. Nothing for other shapes. Throws as
-/// `make_collider`.
-std::optional<TriangleMesh> surface_of_mesh(const Shape& shape, std::string_view argument);
 
 }  // namespace stiction

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/geometry/collider.hpp"
+#include "stiction/model/mesh_surface.hpp"
 
 namespace stiction {
 

@@ -254,6 +254,28 @@ const BadFile kMjcf[] = {
      "<mujoco><asset><hfield name=\"h\" nrow=\"2\" ncol=\"2\" size=\"1 1 1 1\" elevation=\"0 1 2 3\"/></asset><worldbody><body><joint/>\n"
      "<geom type=\"hfield\" hfield=\"h\"/><geom size=\"1\"/></body></worldbody></mujoco>",
      {"line 2", "type=\"hfield\": expected a body that stands still"}},
+    {"height field from a file",
+     "<mujoco><asset>\n<hfield name=\"h\" file=\"h.png\" size=\"1 1 1 1\"/></asset><worldbody><geom type=\"hfield\" "
+     "hfield=\"h\"/></worldbody>"
+     "</mujoco>",
+     {"line 2, hfield 'h'", "file=\"h.png\": expected the samples in 'elevation'"}},
+    {"height field of one row",
+     "<mujoco><asset>\n<hfield name=\"h\" nrow=\"1\" ncol=\"9\" size=\"1 1 1 1\"/></asset><worldbody><geom type=\"hfield\" hfield=\"h\"/>"
+     "</worldbody></mujoco>",
+     {"line 2, hfield 'h'", "nrow and ncol: expected 2 or more each"}},
+    {"mass of a mesh that is open",
+     "<mujoco><asset>\n<mesh name=\"m\" inertia=\"exact\" vertex=\"0 0 0 1 0 0 0 1 0 0 0 1\" face=\"0 2 "
+     "1\"/></asset><worldbody><body><joint/>"
+     "<geom type=\"mesh\" mesh=\"m\"/></body></worldbody></mujoco>",
+     {"line 2, mesh 'm'", "inertia=\"exact\"", "not closed"}},
+    {"mass of a mesh that is flat",
+     "<mujoco><asset><mesh name=\"m\" vertex=\"0 0 0 1 0 0 0 1 0 0 0 1\" face=\"0 2 1\"/></asset><worldbody><body name=\"b\"><joint/>\n"
+     "<geom type=\"mesh\" mesh=\"m\"/></body></worldbody></mujoco>",
+     {"line 2, <geom> of body 'b'", "its mesh 'm' has no volume"}},
+    {"another word for the inertia of a mesh",
+     "<mujoco><asset>\n<mesh name=\"m\" inertia=\"hull\" vertex=\"0 0 0 1 0 0 0 1 0 0 0 1\"/></asset><worldbody><body><joint/>"
+     "<geom type=\"mesh\" mesh=\"m\"/></body></worldbody></mujoco>",
+     {"line 2, mesh 'm'", "inertia=\"hull\": expected convex, exact, legacy or shell"}},
     {"seven numbers in gear",
      with_section(R"(<actuator><motor joint="j" gear="1 2 3 4 5 6 7"/></actuator>)"),
      {"line 2, <motor>", "gear=\"1 2 3 4 5 6 7\": expected at most 6 numbers"}},

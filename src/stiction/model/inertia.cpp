@@ -116,6 +116,69 @@ Inertial solid_inside(const TriangleMesh& surface, double density) {
   return {density * m.volume, surface.vertices.front() + middle, density * (spread.trace() * Eigen::Matrix3d::Identity() - spread)};
 }
 
+namespace {
+
+struct Corners {
+  Eigen::Matrix3d P;  ///< one per column
+  Eigen::Vector3d middle() const { return P.rowwise().mean(); }
+  double area() const { return 0.5 * (P.col(1) - P.col(0)).cross(P.col(2) - P.col(0)).norm(); }
+};
+
+Corners corners_of(const TriangleMesh& surface, const Eigen::Vector3i& t, const Eigen::Vector3d& origin) {
+  Corners c;
+  for (int k = 0; k < 3; ++k) c.P.col(k) = surface.vertices[t[k]] - origin;
+  return c;
+}
+
+Eigen::Vector3d centroid(const TriangleMesh& surface) {
+  double area = 0.0;
+  Eigen::Vector3d first = Eigen::Vector3d::Zero();
+  for (const Eigen::Vector3i& t : surface.triangles) {
+    const Corners c = corners_of(surface, t, surface.vertices.front());
+    area += c.area();
+    first += c.area() * c.middle();
+  }
+  return surface.vertices.front() + (area > 0.0 ? Eigen::Vector3d(first / area) : Eigen::Vector3d::Zero());
+}
+
+/// Parts of these measures over triangles, each with the second moment measure/share (Σ p pᵀ + s sᵀ) about `com`, p corners and s their
+/// sum.
+template <class Measure>
+Inertial sum_over_triangles(const TriangleMesh& surface, const Eigen::Vector3d& com, double share, double density, const Measure& measure) {
+  double total = 0.0;
+  Eigen::Matrix3d second = Eigen::Matrix3d::Zero();
+  for (const Eigen::Vector3i& t : surface.triangles) {
+    const Corners c = corners_of(surface, t, com);
+    const double part = measure(c);
+    const Eigen::Vector3d sum = c.P.rowwise().sum();
+    total += part;
+    second += part / share * (c.P * c.P.transpose() + sum * sum.transpose());
+  }
+  return {density * total, com, density * (second.trace() * Eigen::Matrix3d::Identity() - second)};
+}
+
+}  // namespace
+
+Inertial shell_on(const TriangleMesh& surface, double density) {
+  require_positive("density", density);
+  return sum_over_triangles(surface, centroid(surface), 12.0, density, [](const Corners& c) { return c.area(); });
+}
+
+Inertial solid_of_pyramids(const TriangleMesh& surface, double density) {
+  require_positive("density", density);
+  const auto volume = [](const Corners& c) { return std::abs(c.P.determinant()) / 6.0; };
+  const Eigen::Vector3d apex = centroid(surface);
+  double total = 0.0;
+  Eigen::Vector3d first = Eigen::Vector3d::Zero();
+  for (const Eigen::Vector3i& t : surface.triangles) {
+    const Corners c = corners_of(surface, t, apex);
+    total += volume(c);
+    first += 0.75 * volume(c) * c.middle();
+  }
+  const Eigen::Vector3d com = apex + (total > 0.0 ? Eigen::Vector3d(first / total) : Eigen::Vector3d::Zero());
+  return sum_over_triangles(surface, com, 20.0, density, volume);
+}
+
 Inertial homogeneous_solid(const Shape& shape, double density) {
   require_positive("density", density);
   validate(shape, "shape");

@@ -27,6 +27,12 @@ Inertial homogeneous_solid(const Shape& shape, double density);
 /// Of the homogeneous solid inside a closed surface: volume integrals of 1, x and x xᵀ as sums over the tetrahedra between its triangles
 /// and a point (divergence theorem; Mirtich, Fast and Accurate Computation of Polyhedral Mass Properties, 1996).
 Inertial solid_inside(const TriangleMesh& surface, double density);
+/// Of a sheet of this density (kg/m²) over the triangles.
+Inertial shell_on(const TriangleMesh& surface, double density);
+/// The sum of the pyramids over all triangles, each counted as positive whichever way it faces, as MuJoCo's inertia="legacy": those that
+/// give the centre of mass have their apex in the surface's centroid, those that give mass and inertia in the centre of mass. The solid
+/// inside where that is seen whole from both.
+Inertial solid_of_pyramids(const TriangleMesh& surface, double density);
 /// Why a surface encloses no solid, empty when it does: every edge is shared by triangles in opposite senses, which face outwards.
 /// Vertices at one place are one vertex, as files repeat them.
 std::string surface_defect(const TriangleMesh& surface);

@@ -134,5 +134,59 @@ TEST(MjcfCompiler, ReferenceOfAMesh) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_LT((hull.vertices[i] - expected[i]).norm(), 1e-14) << i;
 }
 
+/// An L, extruded, moved by its asset and its geom, welded to a ball of 1 kg.
+std::string weighed_mesh(const std::string& inertia) {
+  return "<asset><mesh name='m' " + inertia + R"( scale="0.1 0.1 -0.1" refpos="1 2 3" refquat="1 1 0 0"
+    vertex="0 0 0 3 0 0 3 1 0 1 1 0 1 4 0 0 4 0 0 0 1 3 0 1 3 1 1 1 1 1 1 4 1 0 4 1"
+    face="0 2 1 0 3 2 0 4 3 0 5 4 6 7 8 6 8 9 6 9 10 6 10 11 0 1 7 0 7 6 1 2 8 1 8 7 2 3 9 2 9 8 3 4 10 3 10 9 4 5 11 4 11 10 5 0 6 5 6 11"/>
+    </asset><worldbody><body name="b"><joint/><geom type="mesh" mesh="m" pos="1 0 0" euler="0 0 30" density="500"/>
+    <geom type="sphere" size="0.1" mass="1"/></body></worldbody>)";
+}
+
+TEST(MjcfCompiler, AMeshWeighsByItsInertia) {
+  struct Compiled {
+    const char* inertia;
+    double mass;
+    Eigen::Vector3d com, diagonal, products;  ///< products xy, xz, yz
+  };
+  const Compiled mujoco[] = {
+      {"",
+       4.393698597000481,
+       {0.8743275953817713, -0.16412589267920213, -0.04093783049545881},
+       {0.09248604539147484, 1.0571736910874316, 1.053689174353214},
+       {0.17724643584646907, 0.060131303993883625, -0.0007363766372969645}},
+      {"inertia='convex'",
+       5.5,
+       {0.9362004618869895, -0.16805065077408968, -0.027272727272727258},
+       {0.10168283907370804, 1.1504226301548268, 1.1412872874103515},
+       {0.18188678542689485, 0.0434753752831796, 0.0014816449741970354}},
+      {"inertia='exact'",
+       4.0,
+       {0.84375, -0.1623797632095822, -0.0375},
+       {0.09040625, 1.01321875, 1.010875},
+       {0.1750995113276668, 0.05517788105676693, -0.0006189881604790585}},
+      {"inertia='shell'",
+       131.0,
+       {1.1197176542129177, -0.21294523376331487, -0.04580152671755724},
+       {2.638987889245772, 4.301577190172476, 2.6195167333622384},
+       {-0.14499759556375746, 0.6812131275608279, 0.3536332969032339}},
+  };
+  for (const Compiled& m : mujoco) {
+    const World world = load(weighed_mesh(m.inertia));
+    const Body& b = world.bodies()[world.body("b")];
+    EXPECT_NEAR(b.mass, m.mass, 1e-9 * m.mass) << m.inertia;
+    EXPECT_LT((b.com - m.com).norm(), 1e-9) << m.inertia << b.com.transpose();
+    EXPECT_LT((b.inertia.diagonal() - m.diagonal).norm(), 1e-8) << m.inertia << "\n" << b.inertia;
+    EXPECT_LT((Eigen::Vector3d(b.inertia(0, 1), b.inertia(0, 2), b.inertia(1, 2)) - m.products).norm(), 1e-8) << m.inertia;
+  }
+}
+
+TEST(MjcfCompiler, MeshesThatStandStillNeedNoMass) {
+  const std::string file = R"(<asset><mesh name="m" file="nowhere.stl"/></asset><worldbody><body name="base">
+    <geom type="mesh" mesh="m" contype="0" conaffinity="0"/><body><joint/><geom size="1"/></body></body></worldbody>)";
+  EXPECT_EQ(load(file).joints().size(), 1u);
+  EXPECT_THAT(refusal(R"(<compiler settotalmass="1"/>)" + file), testing::HasSubstr("'nowhere.stl' is not found"));
+}
+
 }  // namespace
 }  // namespace stiction::mjcf_compiler_test

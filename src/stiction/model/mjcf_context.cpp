@@ -8,11 +8,14 @@
 
 #include <fmt/format.h>
 
+#include "stiction/model/mesh_surface.hpp"
 #include "stiction/model/resources.hpp"
 
 namespace stiction {
 
 namespace {
+
+constexpr int kMostSamples = 100'000'000;  // of a height field: 0.8 GB
 
 Eigen::Vector3d unit(const Attribute& a, const Eigen::Vector3d& v) {
   if (!(v.norm() > 1e-12)) fail(*a.element, fmt::format("{}: a direction is zero", a.name));
@@ -283,12 +286,16 @@ Eigen::Isometry3d MjcfContext::pose(const XmlElement& element, const std::string
   return X;
 }
 
+const XmlElement& MjcfContext::mesh_asset(const XmlElement& geom, const std::string& name) const {
+  const auto at = meshes_.find(name);
+  if (at == meshes_.end()) fail(geom, fmt::format("unknown mesh '{}'", name));
+  return *at->second;
+}
+
 // A vertex v of the file is S Rᵀ (v - p) in the geom: p refpos, R refquat, S the scale's diagonal. That is Rᵀ S' (v - p) with
 // S' = R S Rᵀ, which has to be a diagonal too for a mesh that stays in its file.
 std::pair<Shape, Eigen::Isometry3d> MjcfContext::mesh(const XmlElement& geom, const std::string& name) const {
-  const auto at = meshes_.find(name);
-  if (at == meshes_.end()) fail(geom, fmt::format("unknown mesh '{}'", name));
-  const XmlElement& e = *at->second;
+  const XmlElement& e = mesh_asset(geom, name);
   const Eigen::Vector3d scale = vector3_or(find(e, "scale", ""), Eigen::Vector3d::Ones());
   if ((scale.array() == 0.0).any()) fail(e, "scale has a zero");
   const Attribute turn = attribute(e, "refquat");
@@ -314,15 +321,59 @@ std::pair<Shape, Eigen::Isometry3d> MjcfContext::mesh(const XmlElement& geom, co
   return {MeshFile{path, S.diagonal(), options.convex_meshes}, X_GM};
 }
 
+Inertial MjcfContext::mesh_inertial(const XmlElement& geom, const std::string& name) const {
+  const XmlElement& e = mesh_asset(geom, name);
+  const auto [shape, X_GS] = mesh(geom, name);
+  const Attribute way = find(e, "inertia", ""), faces = attribute(e, "face");
+  const std::string_view kind = way ? way.text : "legacy";
+  if (integer_or(find(e, "maxhullvert", ""), -1) != -1 && kind == "convex")
+    fail(e, "inertia=\"convex\" of a hull that maxhullvert bounds is not computed");
+  TriangleMesh surface;
+  if (const auto* given = std::get_if<ConvexMesh>(&shape); given != nullptr && faces && kind != "convex") {
+    surface.vertices = given->vertices;
+    const std::vector<double> corners = numbers(faces);
+    if (corners.empty() || corners.size() % 3 != 0) fail(e, "face: expected three numbers per triangle");
+    for (std::size_t i = 0; i < corners.size(); i += 3) surface.triangles.emplace_back(Eigen::Vector3d(&corners[i]).cast<int>());
+    validate(surface, "face");
+    if (vector3_or(find(e, "scale", ""), Eigen::Vector3d::Ones()).prod() < 0.0) {
+      for (Eigen::Vector3i& t : surface.triangles) std::swap(t[1], t[2]);
+    }
+  } else {
+    surface = *surface_of_mesh(shape, "mesh");
+  }
+  Inertial unit;
+  if (kind == "shell") {
+    unit = shell_on(surface, 1.0);
+  } else if (kind == "legacy") {
+    unit = solid_of_pyramids(surface, 1.0);
+  } else if (kind == "convex") {
+    unit = solid_inside(hull_triangles(surface.vertices, "mesh"), 1.0);
+  } else if (kind == "exact") {
+    if (const std::string defect = surface_defect(surface); !defect.empty()) fail(e, fmt::format("inertia=\"exact\": {}", defect));
+    unit = solid_inside(surface, 1.0);
+  } else {
+    fail_attribute(way, "convex, exact, legacy or shell");
+  }
+  if (!(unit.mass > 1e-15)) {  // MuJoCo's least volume or area
+    fail(geom, fmt::format("its mesh '{}' has no {}: add <inertial> to its body", name, kind == "shell" ? "area" : "volume"));
+  }
+  return transformed(X_GS, unit);
+}
+
 HeightMap MjcfContext::height_field(const XmlElement& geom, const std::string& name) const {
   const auto at = height_fields_.find(name);
   if (at == height_fields_.end()) fail(geom, fmt::format("unknown height field '{}'", name));
   const XmlElement& e = *at->second;
   const Attribute data = attribute(e, "elevation");
-  if (!data) fail(e, "a height field needs its samples in 'elevation': image and binary files are not supported");
+  if (const Attribute samples = attribute(e, "file"); samples && !data)
+    fail_attribute(samples, "the samples in 'elevation', as images and binary files of height fields are not read");
   const int rows = integer_or(require(e, "nrow"), 0), cols = integer_or(require(e, "ncol"), 0);
-  const std::vector<double> values = numbers(data), size = exactly(require(e, "size"), 4);
-  if (rows < 2 || cols < 2 || values.size() != static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) {
+  if (rows < 2 || cols < 2 || rows > kMostSamples / cols)
+    fail(e, fmt::format("nrow and ncol: expected 2 or more each and at most {} samples, got {} x {}", kMostSamples, rows, cols));
+  // Without samples it is flat; programs fill it later.
+  const std::vector<double> values = data ? numbers(data) : std::vector<double>(static_cast<std::size_t>(rows) * cols);
+  const std::vector<double> size = exactly(require(e, "size"), 4);
+  if (values.size() != static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) {
     fail(e, fmt::format("elevation: expected nrow x ncol = {} x {} numbers, got {}", rows, cols, values.size()));
   }
   // The file lists rows from +y to -y and each row along x; samples are scaled to [0, size[2]].

@@ -56,6 +56,8 @@ class MjcfContext {
 
   /// Collision shape of a mesh asset and its place in the geom's frame, which refpos and refquat move.
   std::pair<Shape, Eigen::Isometry3d> mesh(const XmlElement& geom, const std::string& name) const;
+  /// What a mesh asset weighs at a density of 1, in the geom's frame, by its `inertia`: kg/m³, kg/m² of a shell.
+  Inertial mesh_inertial(const XmlElement& geom, const std::string& name) const;
   /// Collision shape of a height-field asset.
   HeightMap height_field(const XmlElement& geom, const std::string& name) const;
 
@@ -79,6 +81,7 @@ class MjcfContext {
   void add_framed(const std::vector<const XmlElement*>& elements, const std::string& childclass, const Eigen::Isometry3d& X_BF,
                   std::vector<MjcfElement>& list);
   Eigen::Matrix3d euler(const Eigen::Vector3d& angles) const;
+  const XmlElement& mesh_asset(const XmlElement& geom, const std::string& name) const;
 
   const XmlElement& root_;
   XmlDocuments& documents_;
@@ -98,12 +101,21 @@ void require_once(const std::vector<const XmlElement*>& children, std::string_vi
 /// The smallest rotation that takes z to a unit vector.
 Eigen::Matrix3d rotation_of_z(const Eigen::Vector3d& direction);
 
+/// The mass of a mesh, whose file is read only where a body's inertia comes from it.
+struct MjcfMeshMass {
+  const XmlElement* geom = nullptr;
+  std::string mesh;
+  Eigen::Isometry3d X_BG = Eigen::Isometry3d::Identity();
+  std::optional<double> mass;  ///< kg, else from `density`
+  double density = 0.0;
+};
+
 /// Shape, placement in the body, mass and flags of one <geom>.
 struct MjcfGeom {
   GeometryDescription geometry;
   bool collides = true;
-  Inertial inertial;        ///< in the body frame, from mass or density
-  bool has_inertia = true;  ///< false for a mesh, whose volume is not computed
+  Inertial inertial;                      ///< in the body frame, from mass or density; none of a mesh
+  std::optional<MjcfMeshMass> mesh_mass;  ///< of a mesh that weighs something
 };
 
 /// boundmass, boundinertia, balanceinertia and settotalmass, on the links that are bodies of the file.

@@ -13,9 +13,8 @@ namespace {
 
 struct Solid {
   Shape shape;
-  double volume = 0.0;                                     ///< m³, 0 for what has no mass (plane, height field) or no formula (mesh)
+  double volume = 0.0;                                     ///< m³, 0 for what has no mass (plane, height field) and for a mesh
   Eigen::Vector3d unit_inertia = Eigen::Vector3d::Zero();  ///< principal moments per kilogram
-  bool is_mesh = false;
   Eigen::Isometry3d X_GS = Eigen::Isometry3d::Identity();  ///< the shape in the geom's frame
 };
 
@@ -66,7 +65,7 @@ class GeomReader {
     if (half_segment_ > 0.0 && holds_no_segment(kind)) fail(geom_, "fromto: expected a capsule, cylinder, box or ellipsoid");
     if (kind == "mesh") {
       const auto [shape, X_GS] = context_.mesh(geom_, text(mesh ? mesh : require(geom_, "mesh")));
-      return {shape, 0.0, Eigen::Vector3d::Zero(), true, X_GS};
+      return {shape, 0.0, Eigen::Vector3d::Zero(), X_GS};
     }
     if (mesh) fail(geom_, "fitting a primitive to a mesh is not supported");
     if (kind == "plane") return {HalfSpace{}};
@@ -156,14 +155,13 @@ MjcfGeom read_geom(const XmlElement& geom, const MjcfContext& context, const std
   if (!(rho >= 0.0) || !(given >= 0.0)) fail(geom, "mass or density is negative");
   const Attribute type = reader.find("type");
   const bool has_no_mass = mass ? given == 0.0 : rho == 0.0;
-  if (!read.collides && type && std::string_view(type.text) == "mesh") {  // a visual mesh: its file is not needed
-    read.has_inertia = has_no_mass;
-    return read;
+  if (const Attribute mesh = reader.find("mesh"); type && std::string_view(type.text) == "mesh") {
+    if (mesh && !has_no_mass) read.mesh_mass = {&geom, text(mesh), g.X_LG, mass ? std::optional(given) : std::nullopt, rho};
+    if (!read.collides) return read;  // a visual mesh: its file may not be needed
   }
   const Solid solid = reader.solid();
   g.X_LG = g.X_LG * solid.X_GS;
   g.shape = solid.shape;
-  read.has_inertia = !solid.is_mesh || has_no_mass;
   const double kilograms = solid.unit_inertia.isZero(0.0) ? 0.0 : mass ? given : rho * solid.volume;
   read.inertial = transformed(g.X_LG, {kilograms, Eigen::Vector3d::Zero(), (kilograms * solid.unit_inertia).asDiagonal()});
   return read;

@@ -69,7 +69,7 @@ class MjcfReader {
  private:
   struct BodyInertia {
     Inertial from_geoms;
-    const XmlElement* mesh = nullptr;  ///< a geom whose mass is not known
+    std::vector<MjcfMeshMass> meshes;  ///< not yet in it
   };
 
   void leave_out(const XmlElement& e, std::string_view what) {
@@ -103,7 +103,7 @@ class MjcfReader {
     const double group = number_or(context_.find(e, "group", childclass), 0.0);
     if (group >= context_.group_low && group <= context_.group_high) {
       sum.from_geoms = sum.from_geoms + geom.inertial;
-      if (!geom.has_inertia) sum.mesh = &e;
+      if (geom.mesh_mass) sum.meshes.push_back(*geom.mesh_mass);
     }
     const Attribute type = context_.find(e, "type", childclass);
     const std::string_view kind = type ? type.text : "";
@@ -138,7 +138,7 @@ class MjcfReader {
     bodies_.push_back(self);
     link(self).gravity_compensation = number_or(attribute(e, "gravcomp"), 0.0);
     const BodyInertia sum = read_content(elements, self);
-    link(self).inertial = body_inertia(e, elements, sum);
+    link(self).inertial = body_inertia(e, elements, sum, moves(self));
   }
 
   /// One link per joint: all but the last are massless and carry the joints in turn. Returns the body's own link.
@@ -255,16 +255,21 @@ class MjcfReader {
     return std::max(std::abs(low), std::abs(high));
   }
 
-  Inertial body_inertia(const XmlElement& e, const std::vector<MjcfElement>& elements, const BodyInertia& sum) {
+  Inertial body_inertia(const XmlElement& e, const std::vector<MjcfElement>& elements, const BodyInertia& geoms, bool moves) {
     const auto at = std::ranges::find_if(elements, [](const MjcfElement& x) { return std::string_view(x.element->Name()) == "inertial"; });
     require_once(context_.children(e), "inertial");
     const bool from_geoms = context_.inertia_from_geom.value_or(at == elements.end());
     if (!from_geoms) return at == elements.end() ? Inertial{} : read_inertial(*at);
-    if (sum.mesh != nullptr) {
-      const std::string_view advice = context_.inertia_from_geom ? " and leave inertiafromgeom to \"auto\"" : "";
-      fail(e, fmt::format("the mass of its mesh at line {} is not computed: add <inertial>{}", sum.mesh->GetLineNum(), advice));
+    Inertial sum = geoms.from_geoms;
+    if (!moves && !(context_.total_mass > 0.0)) return sum;  // what stands still needs no file of a mesh to be weighed
+    for (const MjcfMeshMass& m : geoms.meshes) {
+      Inertial mesh = transformed(m.X_BG, context_.mesh_inertial(*m.geom, m.mesh));
+      const double scale = m.mass ? *m.mass / mesh.mass : m.density;
+      mesh.mass *= scale;
+      mesh.inertia *= scale;
+      sum = sum + mesh;
     }
-    return sum.from_geoms;
+    return sum;
   }
 
   Inertial read_inertial(const MjcfElement& placed) {
