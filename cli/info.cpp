@@ -1,6 +1,7 @@
 // stiction info MODEL: what a robot's file contains, as this engine reads it.
 #include <cmath>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 
 #include "cli/command.hpp"
 #include "stiction/assemble/assemble.hpp"
+#include "stiction/base/errors.hpp"
 
 namespace stiction::cli {
 namespace {
@@ -85,7 +87,15 @@ struct InfoOptions {
   bool floating = false;
 };
 
+/// The files of other commands are named; any other text is told by the reader.
+void require_robot_file(const std::string& model) {
+  const std::string kind = std::filesystem::path(model).extension().string();
+  const std::string_view other = kind == ".toml" ? "a scene" : kind == ".npz" || kind == ".csv" ? "a recorded run" : "";
+  if (!other.empty()) throw InvalidArgument("MODEL", "a URDF or MJCF file", fmt::format("'{}', which is named as {}", model, other));
+}
+
 int info(const InfoOptions& options, const Session& session) {
+  require_robot_file(options.model);
   require_distinct({{"MODEL", options.model}, {"--json", session.json.value_or("")}});
   WorldBuilder builder;
   RobotOptions robot;

@@ -10,6 +10,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/forward/step_options.hpp"
 #include "stiction/io/problem_file.hpp"
+#include "stiction/record/coordinate_names.hpp"
 #include "stiction/sim/model_path.hpp"
 #include "stiction/sim/observers.hpp"
 #include "stiction/sim/scene.hpp"
@@ -113,11 +114,12 @@ void print(const Outcome& o, const Scene& scene) {
   fmt::print("contacts {:.2f} (most {:.0f}), solver iterations {:.2f}, worst residual {:.1e}, deepest penetration {:.2e} m\n",
              o.run.contacts.mean(), o.run.contacts.maximum(), o.run.iterations.mean(), o.run.worst_residual, o.run.deepest_penetration);
   fmt::print("energy {:.6g} J -> {:.6g} J\n", o.energy_start, o.energy_end);
-  for (const Block& block : scene.world.blocks()) {
-    const std::string& name = scene.world.bodies()[block.body].name;
-    const auto q = o.end.q.segment(block.q, block.nq);
-    if (block.nq < 7) continue;
-    fmt::print("{:<20} at ({: .6f}, {: .6f}, {: .6f}) m, speed {:.3e} m/s\n", name, q[0], q[1], q[2], o.end.v.segment<3>(block.v).norm());
+  const std::vector<std::string> names = position_names(scene.world);
+  for (const Joint& joint : scene.world.joints()) {
+    if (joint.kind != JointKind::free) continue;
+    const std::string_view name = std::string_view(names[joint.q]).substr(0, names[joint.q].rfind(".x"));
+    const auto p = o.end.q.segment<3>(joint.q);
+    fmt::print("{:<20} at ({: .6f}, {: .6f}, {: .6f}) m, speed {:.3e} m/s\n", name, p[0], p[1], p[2], o.end.v.segment<3>(joint.v).norm());
   }
 }
 

@@ -33,6 +33,12 @@ def stiction(*arguments, cwd=None):
         (["info", LINKS, "--seed", "x"], "--seed", "stiction info --help"),
         (["info", LINKS, "--seed", "-1"], "--seed: expected an integer in [0, 2^63), got '-1'", "stiction info --help"),
         (["terrain", "--seed", "18446744073709551616"], "--seed: expected an integer", "stiction terrain --help"),
+        (
+            ["info", "scene.toml"],
+            "MODEL: expected a URDF or MJCF file, got 'scene.toml', which is named",
+            "info --help",
+        ),
+        (["info", "run.npz"], "which is named as a recorded run", "stiction info --help"),
         (["info", "absent.urdf"], "absent.urdf: no such file", "stiction info --help"),
         (["simulate", MODELS], "a folder, not a file", "stiction simulate --help"),
         # Before the work whose result would be lost:
@@ -246,6 +252,16 @@ def test_a_scene_in_which_nothing_moves_is_said_to_be_one(tmp_path):
     result = stiction("simulate", tmp_path / "empty.toml")
     assert result.returncode == 0
     assert "nothing in the scene moves" in result.stderr
+
+
+def test_bodies_of_two_robots_of_one_file_are_told_apart(tmp_path):
+    scene = tmp_path / "two.toml"
+    robot = f'[[robot]]\nfile = "{LINKS}"\nname = "%s"\nfloating = true\nposition = [%d, 0, 1]\n'
+    scene.write_text("[simulation]\nduration = 0.01\n" + robot % ("a", 0) + robot % ("b", 3))
+    ends = [line.split()[0] for line in stiction("simulate", scene).stdout.splitlines() if " m/s" in line]
+    assert len(ends) == 2
+    assert ends[0].startswith("a/")
+    assert ends[1] == ends[0].replace("a/", "b/")
 
 
 def test_json_goes_to_the_named_file(tmp_path):

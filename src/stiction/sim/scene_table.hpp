@@ -199,7 +199,7 @@ class Table {
   /// Every key must have been read: a misspelt one is an error, not a default.
   void finish() const {
     for (const auto& [key, node] : table_) {
-      if (!used_.contains(std::string(key.str()))) fail(key.str(), "unknown key");
+      if (!used_.contains(std::string(key.str()))) fail(key.str(), "unknown key: docs/scenes.md lists those that there are");
     }
   }
 
