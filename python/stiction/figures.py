@@ -134,7 +134,7 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
             trajectory = Trajectory.load(source)
             panels, wide = panels_of(trajectory), functools.partial(figure_of, trajectory)
         elif source.suffix:
-            parser.error(f"expected a recorded run (.npz, .mcap) or the name of an experiment, got '{source}'")
+            raise ValueError(f"expected a recorded run (.npz, .mcap) or the name of an experiment, got '{source}'")
         else:
             result = rows_of(options.source, rest)
             panels, wide = plot.panels_of(result), functools.partial(plot.draw, result)

@@ -85,7 +85,12 @@ def test_plot_writes_both_formats_of_a_run_and_of_an_experiment(file, tmp_path):
 
 @pytest.mark.parametrize(
     ("source", "word"),
-    [(["absent.npz"], "no such file"), (["nonsense"], "nonsense"), (["alpha", "--nonsense"], "--nonsense")],
+    [
+        (["absent.npz"], "no such file"),
+        (["run.csv"], "expected a recorded run"),
+        (["nonsense"], "nonsense"),
+        (["alpha", "--nonsense"], "--nonsense"),
+    ],
 )
 def test_plot_says_in_a_line_what_it_cannot(source, word):
     done = subprocess.run([COMMAND, "plot", *source], capture_output=True, text=True, check=False)
