@@ -22,7 +22,7 @@ constexpr double kOwed = 0.01;       // of T: what joints that carried too littl
 constexpr double kLeastGain = 1e-4;  // of T: what a step whose joints are braked may still gain, and a part of one times their number
 constexpr double kFast = 0.06;       // rad: of 20000 double pendulums with spinning bases e was 14 φ² of T at most, of chains 4 φ²
 constexpr double kResting = 1e-8;    // of T: joints that carry less have nothing to give
-constexpr double kRoundedVelocity = 1e-14;  // sums over bodies round to 1e-16 each; flights with joints at rest keep their bits
+constexpr double kRounded = 1e-14;   // sums over bodies round to 1e-16 each; flights with joints at rest keep their bits
 constexpr double kGain = 0.5;  // a solve again that leaves more than this of the excess leads nowhere; half of the step makes a quarter
 
 Vector3d center_velocity(const Body& body, const Eigen::Isometry3d& X, const Vector6d& V) {
@@ -215,20 +215,25 @@ double JointEnergy::close_momenta(const World& world, double h, const WorldData&
   const Eigen::LLT<Eigen::Matrix3d> inertia(after.inertia);
   const Vector3d velocity = linear / after.mass, turn = inertia.solve(spin);
   const double twice = after.linear.squaredNorm() / after.mass + after.spin.dot(inertia.solve(after.spin));
-  if (velocity.dot(linear) + turn.dot(spin) <= kRoundedVelocity * kRoundedVelocity * twice) return 0.0;
+  if (velocity.dot(linear) + turn.dot(spin) <= kRounded * kRounded * twice) return 0.0;
   tree.closing << X.linear().transpose() * (velocity + turn.cross(X.translation() - after.com)), X.linear().transpose() * turn;
   return velocity.dot(after.linear + 0.5 * linear) + turn.dot(after.spin + 0.5 * spin);
 }
 
 // h w·C v as the step has it: of bias, less that of weight and springs, and of what is left out of bias for roots that move freely, and
-// taken at the end for their rotation (free_motion.hpp).
-double JointEnergy::work(const World& world, double h, const Tree& tree, const PhasePoint& at, const WorldData& data,
-                         std::span<const Vector6d> V_plus) const {
-  double power = mean_.segment(tree.first, tree.size).dot(data.bias.segment(tree.first, tree.size));
+// taken at the end for their rotation (free_motion.hpp). Weight and springs cancel in it: their rounding is what it is known to.
+JointEnergy::Work JointEnergy::work(const World& world, double h, const Tree& tree, const PhasePoint& at, const WorldData& data,
+                                    std::span<const Vector6d> V_plus) const {
+  double power = mean_.segment(tree.first, tree.size).dot(data.bias.segment(tree.first, tree.size)), cancelled = 0.0;
+  const double gravity = world.gravity().norm();
   Vector3d convective = Vector3d::Zero();
   for (const int j : tree.joints) {
     const Joint& joint = world.joints()[j];
-    if (joint.stiffness != 0.0) power -= mean_[joint.v] * joint.stiffness * (at.q[joint.q] - joint.spring_reference);
+    if (joint.stiffness != 0.0) {
+      const double spring = mean_[joint.v] * joint.stiffness * (at.q[joint.q] - joint.spring_reference);
+      power -= spring;
+      cancelled += std::abs(spring);
+    }
     const Vector6d& V = data.V_WB[joint.body];
     if (joint.kind != JointKind::free) continue;
     const Vector3d c = data.X_WB[joint.body].linear() * steady_point(world, data.M, joint);
@@ -241,8 +246,11 @@ double JointEnergy::work(const World& world, double h, const Tree& tree, const P
     const Vector6d W = 0.5 * (data.V_WB[b] + V_plus[b]);
     const Vector3d lifted = W.head<3>() + W.tail<3>().cross(X.linear() * body.lifted_com);
     power += body.mass * center_velocity(body, X, W).dot(world.gravity() - convective) - body.lifted_mass * lifted.dot(world.gravity());
+    // Places are rounded as they are from the world's origin, and arms of the weight with them.
+    const double fastest = W.head<3>().norm() + W.tail<3>().norm() * (X.translation().norm() + body.com.norm());
+    cancelled += (body.mass + std::abs(body.lifted_mass)) * gravity * fastest;
   }
-  return h * power;
+  return {h * power, kRounded * h * cancelled};
 }
 
 JointEnergy::Progress JointEnergy::advance(const World& world, double h, double share, const PhasePoint& from, const PhasePoint& at,
@@ -271,7 +279,8 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double h, double 
                             : close_momenta(world, h, start_, V_start_, data, tau, tree);
     }
     const double whole = std::max(before, after);
-    const double e = after - before - (kinetic_energy(world, tree, data, v_plus) - at_start) - work(world, h, tree, at, data, V_plus);
+    const Work convective = work(world, h, tree, at, data, V_plus);
+    const double e = after - before - (kinetic_energy(world, tree, data, v_plus) - at_start) - convective.done;
     const int root = tree.is_free ? 6 : 0, n = tree.size - root;
     const auto w = mean_.segment(tree.first + root, n);
     auto p = impulse_.segment(tree.first + root, n);
@@ -279,8 +288,9 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double h, double 
     tree.gain = e - tree.taken;
     given_[k] = std::clamp(given_[k], -kNotable * before, (kNotable + kOwed) * before);
     if (!tree.is_idle && before > 0.0) tree.kept = std::clamp((after - tree.gain) / before, 0.0, 1.0);
-    const double given = tree.kept * given_[k], least = kLeastGain / share * whole;
-    if (tree.taken < -least) return Progress::diverged;  // it turned the joints about
+    const double given = tree.kept * given_[k], least = std::max(kLeastGain / share * whole, convective.rounding);
+    if (kNotable * whole <= convective.rounding) continue;  // it rests: e is rounding
+    if (tree.taken < -least) return Progress::diverged;     // it turned the joints about
     if (tree.gain <= std::max(kNotable * whole - given, tree.is_braked ? least : 0.0)) continue;
     const auto M = inertia_of(data, tree);
     auto y = scratch_.head(n);

@@ -19,7 +19,8 @@
 // heat, or stays lost; and of a tree at work, as much of it as its work takes of T in a step: where motors and contacts take twenty times
 // what the scheme gives, no joint is braked. e is that of v⁺, so the step is solved again until the two agree, and halved where that leads
 // nowhere or would turn the joints about. A tree that nothing bears and that has no motors at work is counted in every step, however slow:
-// over a minute gains of 1e-5 double T. Another one, from φ = kFast on: below, its steps are the scheme's to the bit.
+// over a minute gains of 1e-5 double T. What of e is rounding of the work of weight and springs, which cancels in it, is no gain: joints
+// held at rest, by dry friction say, have no other. Another one, from φ = kFast on: below, its steps are the scheme's to the bit.
 #pragma once
 
 #include <span>
@@ -82,8 +83,11 @@ class JointEnergy {
       closing.setZero();
     }
   };
-  double work(const World& world, double h, const Tree& tree, const PhasePoint& at, const WorldData& data,
-              std::span<const Vector6d> V_plus) const;
+  struct Work {
+    double done, rounding;  ///< J
+  };
+  Work work(const World& world, double h, const Tree& tree, const PhasePoint& at, const WorldData& data,
+            std::span<const Vector6d> V_plus) const;
   double close_momenta(const World& world, double h, const WorldData& start, std::span<const Vector6d> V_start, const WorldData& at,
                        const Eigen::Ref<const Eigen::VectorXd>& tau, Tree& tree) const;
 

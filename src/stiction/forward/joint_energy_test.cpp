@@ -311,6 +311,40 @@ TEST_P(JointEnergyOf, TheReportSaysWhatTheBrakeTook) {
   EXPECT_GT(braked, 20);
 }
 
+// Dry friction beyond what the weight can do, by itself, or against it with a spring or with gravity compensation: nothing moves, and what
+// the scheme seems to give is rounding.
+TEST_P(JointEnergyOf, AnArmThatDryFrictionHoldsRests) {
+  std::mt19937 rng(7);
+  std::normal_distribution<double> normal;
+  for (const std::string held : {"", "stiffness='40' springref='90'", "gravcomp"}) {
+    const bool lifted = held == "gravcomp";
+    for (int arm = 0; arm < 8; ++arm) {
+      std::string text = "<mujoco><worldbody>";
+      for (int i = 0; i < 4; ++i) {
+        text += fmt::format("<body pos='{} 0 0' {}><joint axis='{} {} {}' frictionloss='{}' {}/>", i == 0 ? 0.0 : 0.05,
+                            lifted ? "gravcomp='1'" : "", normal(rng), normal(rng), normal(rng), lifted ? 0.1 : 200.0, lifted ? "" : held) +
+                "<inertial pos='0.025 0 0' mass='0.1' diaginertia='1e-4 1e-4 1e-4'/>";
+      }
+      WorldBuilder builder;
+      builder.add_robot_text(text + "</body></body></body></body></worldbody></mujoco>");
+      const World world = builder.build();
+      for (const double h : {1e-3, 2e-3, 1e-2}) {
+        StepOptions options;
+        options.scheme = GetParam();
+        options.assemble.dt = h;
+        Stepper stepper(world, make_scene(world, 0.5), options);
+        State state = initial_state(world);
+        for (int k = 0; k < 300; ++k) {
+          const StepReport report = stepper.step(VectorXd::Zero(world.nv()), state);
+          ASSERT_EQ(report.status, Status::solved) << held << " arm " << arm << " h " << h << " step " << k;
+          ASSERT_EQ(report.attempts, 1) << held << " arm " << arm << " h " << h << " step " << k;
+        }
+        EXPECT_LT(state.v.lpNorm<Eigen::Infinity>(), 1e-12) << held;  // the springs alone: 1e4 rad/s
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Schemes, JointEnergyOf, testing::Values(Scheme::semi_implicit_euler, Scheme::moreau_midpoint),
                          [](const auto& scheme) { return std::string(to_string(scheme.param)); });
 
