@@ -157,11 +157,13 @@ double EnergyMomentum::kinetic(const Group& group, const WorldData& data, const 
 }
 
 /// Size of the potential energy before the step, from the height of each tree's first body on: that of the world's origin says nothing.
+/// What is compensated counts by itself.
 double EnergyMomentum::height(const World& world, const Group& group) const {
   double energy = 0.0;
   for (const int i : group.trees) {
     const std::vector<int>& bodies = trees_[i].bodies;
-    energy += std::abs(potential(world, start_, bodies, true, -start_.X_WB[bodies.front()].translation()));
+    const Vector3d origin = -start_.X_WB[bodies.front()].translation();
+    energy += std::abs(potential(world, start_, bodies, true, origin)) + std::abs(potential(world, start_, bodies, false, origin));
   }
   return energy;
 }
@@ -263,6 +265,52 @@ double EnergyMomentum::correct(const ContactProblem& problem) {
   return largest;
 }
 
+// The energy that an impulse on a block, given in scratch_, gives to it counts.
+void EnergyMomentum::measure(int block) {
+  auto x = scratch_.segment(factors_.offset(block), factors_.block_size(block));
+  if (x.isZero(0.0)) return;
+  std::as_const(factors_).block(block).triangularView<Eigen::Lower>().solveInPlace(x);
+  scale_[block] += x.squaredNorm();
+}
+
+// Weight, springs, torques and every contact and row by itself: where they cancel, their sum is rounded as they are.
+void EnergyMomentum::measure_impulses(const World& world, const Eigen::Ref<const VectorXd>& tau, const ContactProblem& problem,
+                                      const Solution& solution, const PhasePoint& at, const WorldData& data) {
+  const double h = problem.dt;
+  VectorXd& springs = rows_;
+  springs.setZero();
+  for (const Joint& joint : world.joints()) {
+    if (joint.stiffness != 0.0) springs[joint.v] = h * joint.stiffness * (at.q[joint.q] - joint.spring_reference);
+  }
+  for (int k = 0; k < factors_.blocks(); ++k)
+    scale_[k] = twice_energy(problem.M.block(k), problem.v.segment(factors_.offset(k), factors_.block_size(k)));
+  const auto measure_all = [&] {
+    for (int k = 0; k < factors_.blocks(); ++k) measure(k);
+  };
+  scratch_ = h * tau;
+  measure_all();
+  scratch_ = h * data.bias - springs;
+  measure_all();
+  scratch_ = springs;
+  measure_all();
+  const double fall = (h * world.gravity()).squaredNorm();
+  for (const Body& body : world.bodies()) {
+    if (body.block >= 0) scale_[body.block] += std::abs(body.lifted_mass) * fall;  // the bias has weight without what is compensated
+  }
+  const auto measure_rows = [&](const BlockRows& J, int height, const GrowVector& impulses) {
+    for (int j = 0; j < J.groups(); ++j) {
+      for (int e = J.entry_begin(j); e < J.entry_end(j); ++e) {
+        const int k = J.entry_block(e);
+        scratch_.segment(factors_.offset(k), factors_.block_size(k)) =
+            J.entry(e).transpose().lazyProduct(impulses.segment(height * j, height));
+        measure(k);
+      }
+    }
+  };
+  measure_rows(problem.J, 3, solution.impulses);
+  measure_rows(problem.J_b, 1, solution.bounded_impulses);
+}
+
 // Trees that loops join meet their impulses where their centres of mass are on average, for angular momentum.
 void EnergyMomentum::place_free_roots(double h, const WorldData& data) {
   for (const Group& group : groups_) {
@@ -290,12 +338,7 @@ EnergyMomentum::Progress EnergyMomentum::advance(const World& world, const Phase
     if (tree.is_free) forward_.segment<3>(tree.first) = rotation(at.q, tree.root_q) * Vector3d(solution.v.segment<3>(tree.first));
   }
   factor(problem.M);
-  for (int k = 0; k < factors_.blocks(); ++k) {
-    auto x = scratch_.segment(factors_.offset(k), factors_.block_size(k));
-    x = problem.impulse.segment(factors_.offset(k), factors_.block_size(k));
-    std::as_const(factors_).block(k).triangularView<Eigen::Lower>().solveInPlace(x);
-    scale_[k] = x.squaredNorm() + twice_energy(problem.M.block(k), problem.v.segment(factors_.offset(k), factors_.block_size(k)));
-  }
+  measure_impulses(world, tau, problem, solution, at, data);
   double last = kInfinity, before_last = kInfinity;
   for (int pass = 0; pass < kPasses; ++pass) {
     follow(world, h, from);

@@ -82,6 +82,9 @@ class EnergyMomentum {
   void place_free_roots(double h, const WorldData& data);
   void balance(const World& world, double h, const WorldData& data, Tree& tree);
   void conserve_energy(const World& world, double h, const WorldData& data, const Group& group);
+  void measure(int block);
+  void measure_impulses(const World& world, const Eigen::Ref<const Eigen::VectorXd>& tau, const ContactProblem& problem,
+                        const Solution& solution, const PhasePoint& at, const WorldData& data);
   double correct(const ContactProblem& problem);
   void inner_motion(const Group& group, const WorldData& data, const PhasePoint& x, Eigen::VectorXd& out) const;
   double kinetic(const Group& group, const WorldData& data, const Eigen::VectorXd& v) const;
@@ -110,7 +113,7 @@ class EnergyMomentum {
   Eigen::VectorXd rows_;      ///< nv, M (v⁺ - v) + h b̄, less what joint damping does
   Eigen::VectorXd held_;      ///< nv, Jᵀλ
   Eigen::VectorXd scratch_;   ///< nv
-  Eigen::VectorXd scale_;     ///< per block, energy of the impulses known (J)
+  Eigen::VectorXd scale_;     ///< per block, twice the energies of its motion before and of every impulse by itself (J)
   BlockDiagonal factors_;
   ContactProblem loops_;         ///< the equality rows alone, at the start or the end
   NullSpace span_;               ///< of J L⁻ᵀ, M = L Lᵀ

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <functional>
+#include <random>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -299,6 +300,65 @@ TEST(EnergyMomentum, KeepsItAtAnyHeight) {
       worst = std::max(worst, std::abs(energy(world, state) - start));
     }
     EXPECT_LT(worst, 1e-11 + 1e-13 * height) << height;
+  }
+}
+
+void expect_rest(const World& world, const VectorXd& tau, double h, const std::string& what) {
+  Stepper stepper = stepper_for(world, Scheme::energy_momentum, h);
+  State state = initial_state(world);
+  for (int k = 0; k < 20; ++k) {
+    const StepReport report = stepper.step(tau, state);
+    ASSERT_EQ(report.status, Status::solved) << what << " step " << k;
+    ASSERT_EQ(report.sub_steps, 1) << what << " step " << k;
+  }
+  EXPECT_LT(state.v.lpNorm<Eigen::Infinity>(), 1e-11) << what;
+}
+
+// What is at rest has no momentum beside which a rounded sum of known forces that cancel is small: the forces themselves are the measure.
+TEST(EnergyMomentum, WhatKnownForcesHoldRests) {
+  std::mt19937 rng(3);
+  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  for (int k = 0; k < 50; ++k) {
+    const double h = std::pow(10.0, -3.0 + uniform(rng));
+    WorldBuilder builder;
+    FreeBody body;
+    body.name = "box";
+    body.mass = std::pow(10.0, 3.0 * uniform(rng));
+    body.inertia = solid_inertia(Box{Eigen::Vector3d(0.02, 0.04, 0.02)}, body.mass);
+    body.pose.linear() = Eigen::Quaterniond(uniform(rng), uniform(rng), uniform(rng), uniform(rng)).normalized().toRotationMatrix();
+    builder.add_free_body(body);
+    const World world = builder.build();
+    WorldData data(world);
+    update(world, world.initial_configuration(), VectorXd::Zero(6), data);
+    expect_rest(world, data.bias, h, fmt::format("weight against a push, {}", k));
+  }
+  for (const std::string root : {"", "<freejoint/>"}) {
+    for (const std::string held : {"gravcomp='1'", ""}) {
+      WorldBuilder builder;
+      builder.add_robot_text("<mujoco><worldbody><body pos='0.3 -0.7 1.3' euler='20 40 70' " + held + ">" + root +
+                             "<inertial pos='0.1 0.2 0.3' mass='1.7' diaginertia='0.02 0.03 0.04'/><body pos='0.1 0.2 0.3' " + held +
+                             "><joint axis='0.51 -0.3 -0.53'/><inertial pos='0.3 0.1 0.2' mass='0.7' diaginertia='0.02 0.03 0.04'/>"
+                             "</body></body></worldbody></mujoco>");
+      const World world = builder.build();
+      WorldData data(world);
+      update(world, world.initial_configuration(), VectorXd::Zero(world.nv()), data);
+      expect_rest(world, held.empty() ? data.bias : VectorXd::Zero(world.nv()), 1e-3, "robot " + root + held);
+    }
+  }
+}
+
+// Fingers that press on a box from both sides, without weight.
+TEST(EnergyMomentum, WhatFingersHoldRests) {
+  std::string text = "<mujoco><option gravity='0 0 0'/><worldbody>";
+  for (const std::string x : {"-0.0713", "0.0713"})
+    text += "<body pos='" + x + " 0 0'><joint type='slide' axis='1 0 0'/><geom type='box' size='0.03 0.05 0.05' mass='0.37'/></body>";
+  WorldBuilder builder;
+  builder.add_robot_text(text + "<body><freejoint/><geom type='box' size='0.0413 0.03 0.03' mass='0.23'/></body></worldbody></mujoco>");
+  const World world = builder.build();
+  for (const double force : {0.1, 20.0, 311.0}) {
+    VectorXd tau = VectorXd::Zero(world.nv());
+    tau.head<2>() << force, -force;
+    expect_rest(world, tau, 1e-3, fmt::format("{} N", force));
   }
 }
 
