@@ -57,6 +57,11 @@ std::string_view to_string(Stage stage) {
   return names[static_cast<std::size_t>(stage)];
 }
 
+std::string_view to_string(Refusal refusal) {
+  constexpr std::array<std::string_view, 6> names{"", "certificate", "joint_energy", "loop_energy", "fixed_point", "reach"};
+  return names[static_cast<std::size_t>(refusal)];
+}
+
 State initial_state(const World& world) { return {world.initial_configuration(), Eigen::VectorXd::Zero(world.nv()), 0.0}; }
 
 Stepper untimed(Stepper stepper) {
@@ -193,6 +198,7 @@ bool Stepper::solve_certified(StepReport& report) {
   options.acceptable = options_.strict ? 0.0 : options_.acceptable;
   if (!problem_.impulse.allFinite() || !std::isfinite(problem_.v.squaredNorm())) {
     report.status = Status::numerical_error;
+    report.refused = Refusal::certificate;
     report.residual = kInfinity;
     return false;
   }
@@ -215,6 +221,7 @@ bool Stepper::solve_certified(StepReport& report) {
   note_worst(solution_.certificate, report);
   if (solution_.status == Status::solved) return true;
   report.status = solution_.status;
+  if (!goes_on()) report.refused = Refusal::certificate;
   return goes_on();
 }
 
@@ -224,6 +231,7 @@ bool Stepper::are_loops_passive(StepReport& report) {
   reduce_whole(problem_, options_.contact, solution_, workspace_);
   if (!drift_.is_magnified(problem_, solution_, workspace_.reduction, kGivenByLoops)) return true;
   report.status = Status::inaccurate;
+  report.refused = Refusal::loop_energy;
   return false;
 }
 
@@ -255,6 +263,7 @@ bool Stepper::solve_implicit(const Torques& tau, StepReport& report) {
     if (progress == Progress::settled) return true;
     if (progress == Progress::diverged) {
       report.status = Status::iteration_limit;
+      report.refused = Refusal::fixed_point;
       report.residual = kInfinity;
       return false;
     }
@@ -311,6 +320,7 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
     const JointEnergy::Progress balance = met || changed ? energy_.change_of_problem() : balance_energy();
     if (balance == JointEnergy::Progress::diverged) {
       report.status = Status::iteration_limit;
+      report.refused = Refusal::joint_energy;
       return false;
     }
     if (balance == JointEnergy::Progress::settled) break;
@@ -345,6 +355,7 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
     ++report.sub_steps;
   } else {
     report.status = Status::numerical_error;
+    report.refused = Refusal::reach;
   }
   clock.end(Stage::integrate);
   return kept;
@@ -454,6 +465,7 @@ StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {
   }
   report.halved = report.sub_steps > options_.sub_steps;
   if (report.accepted) {
+    report.refused = Refusal::none;  // of a part that was halved
     state.time = times_.next(state.time, options_.assemble.dt);
   } else {
     report.sub_steps = 0;

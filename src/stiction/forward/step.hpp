@@ -58,9 +58,21 @@ enum class Stage { update, detect, assemble, solve, project, integrate };
 inline constexpr int kStages = 6;
 std::string_view to_string(Stage stage);
 
+/// What a step was refused for.
+enum class Refusal {
+  none,
+  certificate,   ///< a solve missed contact.tolerance and acceptable
+  joint_energy,  ///< energy that the scheme gives to joints could not be taken back (joint_energy.hpp)
+  loop_energy,   ///< loops would have given a scheme that keeps energy some (loop_drift.hpp)
+  fixed_point,   ///< that of energy_momentum was not found
+  reach,         ///< it would have ended where positions have no digits for a step, or with velocities that are not finite
+};
+std::string_view to_string(Refusal refusal);
+
 struct StepReport {
   bool accepted = false;                    ///< the state was advanced
   Status status = Status::numerical_error;  ///< solved: every solve met contact.tolerance; else that of the one that missed it
+  Refusal refused = Refusal::none;          ///< where the step was halved until it was given up, what the last part was refused for
   double residual = 0.0;                    ///< worst scaled residual of the solves that the step was taken with, or of the one that failed
   int attempts = 0;                         ///< solves tried
   int cold = 0;                             ///< of the attempts, those again from a cold start

@@ -36,7 +36,9 @@ TEST(Stepper, NothingMovesWherePositionsHaveNoDigits) {
     Stepper stepper = stepper_for(box_on_ground(0.05), options);
     State state = initial_state(stepper.world());
     state.q[0] = 0.99e9;
-    EXPECT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted) << to_string(scheme);
+    const StepReport taken = stepper.step(VectorXd::Zero(6), state);
+    EXPECT_TRUE(taken.accepted) << to_string(scheme);
+    EXPECT_EQ(taken.refused, Refusal::none) << to_string(scheme);
     for (const double force : {1e18, 1e30, 1e300}) {
       state = initial_state(stepper.world());
       VectorXd tau = VectorXd::Zero(6);
@@ -44,6 +46,7 @@ TEST(Stepper, NothingMovesWherePositionsHaveNoDigits) {
       const StepReport report = stepper.step(tau, state);
       EXPECT_FALSE(report.accepted) << to_string(scheme) << force;
       EXPECT_NE(report.status, Status::solved) << to_string(scheme) << force;
+      EXPECT_NE(report.refused, Refusal::none) << to_string(scheme) << force;
     }
     state.q[0] = -1.1e9;
     EXPECT_THROW(stepper.step(VectorXd::Zero(6), state), InvalidArgument);
