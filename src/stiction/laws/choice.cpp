@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace stiction {
 
@@ -77,10 +78,9 @@ void set_face(const StandardForm& form, const SectionShape& shape, double mu, co
   }
 }
 
-void set_contacts(const StandardForm& form, const Ref& lambda, double softness, double velocity, ChoiceWorkspace& w) {
+void set_contacts(const StandardForm& form, const Ref& lambda, double softness, double tolerance, ChoiceWorkspace& w) {
   const ReducedProblem& p = form.problem;
   w.shape.reset(form.edges);
-  const double tolerance = kResting * std::max({1e-300, velocity, largest_entry(p.u_free)});
   w.contacts.assign(p.contacts(), {});
   for (int i = 0; i < p.contacts(); ++i) {
     SoftContact& c = w.contacts[i];
@@ -91,7 +91,19 @@ void set_contacts(const StandardForm& form, const Ref& lambda, double softness, 
   w.solution.beta.setZero(p.bounded_rows());  // not of the program: a start of another size would be none
 }
 
-// û that makes the program ½|R λ' - t|² + ½ε|λ' - λ_ref|².
+// The problem in which bounded rows that do not move may take any impulse within their bounds. The others, whose impulses in `rows` become
+// zero, are no part of the choice. w.y: the motion. Its w_free are the speeds of the rows.
+ReducedProblem with_free_rows(const ReducedProblem& p, double tolerance, const ChoiceWorkspace& w, GrowVector& rows) {
+  ReducedProblem out = p;
+  p.Bt.multiply(w.y, out.w_free);
+  out.w_free += p.w_free;
+  for (Eigen::Index j = 0; j < rows.size(); ++j) {
+    if (std::abs(out.w_free[j]) > tolerance) out.lo[j] = out.hi[j] = rows[j] = 0.0;
+  }
+  return out;
+}
+
+// û that makes the program ½|R λ' - t|² + ½ε|λ' - λ_ref|², with B β' in it where rows are free.
 void set_target(const ReducedProblem& p, double softness, ChoiceWorkspace& w) {
   w.u.resize(3 * p.contacts());
   p.Rt.multiply(w.target, w.u);
@@ -111,40 +123,55 @@ double motion_scale(const ReducedProblem& p, const Ref& lambda) {
 
 }  // namespace
 
-bool choose_impulses(const StandardForm& form, const Ref& lambda, const Ref& beta, const Ref& motion, ChoiceWorkspace& w) {
+bool choose_impulses(const StandardForm& form, const Ref& lambda, const Ref& beta, const Ref& motion, ChoiceWorkspace& w,
+                     GrowVector* rows) {
   w.rounds = 0;
   const ReducedProblem& p = form.problem;
+  if (rows != nullptr) *rows = beta;
   if (p.contacts() == 0 || form.compliance.size() > 0) {
     w.chosen = lambda;
     return true;
   }
   const double softness = kSoftness * mean_diagonal(p), scale = motion_scale(p, lambda);
-  set_contacts(form, lambda, softness, contact_velocities(p, lambda, beta, motion, w), w);
+  const double tolerance = kResting * std::max({1e-300, contact_velocities(p, lambda, beta, motion, w), largest_entry(p.u_free)});
+  std::optional<ReducedProblem> free;
+  if (rows != nullptr) free = with_free_rows(p, tolerance, w, *rows);
+  set_contacts(form, lambda, softness, tolerance, w);
   w.y.setZero();
   p.Rt.add_transposed(lambda, w.y);
+  if (rows != nullptr) p.Bt.add_transposed(*rows, w.y);
   w.target = w.y;
+  const double enough = rows != nullptr ? std::min(scale, w.y.norm()) : scale;  // of large ones that cancel a small motion is left
   SoftConeOptions program;
   if (!w.shape.disc()) program.edges = form.edges;
-  program.proximity = 0.0;  // every contact is soft
-  program.bounded_rows = false;
+  program.proximity = rows != nullptr ? kSoftness : 0.0;  // every contact is soft, and rows are as hard as that
+  program.bounded_rows = rows != nullptr;
   program.warm_start = true;
   double best = kInfinity;
+  GrowVector best_rows;
   for (int stalled = 0; w.rounds < kRounds && stalled < 3; ++w.rounds) {
     set_target(p, softness, w);
-    soft_cone(p, w.contacts, program, w.program, w.solution);
+    if (rows != nullptr) {
+      p.Bt.multiply(w.target, free->w_free);
+      free->w_free *= -1.0;
+    }
+    soft_cone(free ? *free : p, w.contacts, program, w.program, w.solution);
     if (w.solution.status == Status::numerical_error) return false;
     w.reached = w.y;
     w.reached *= -1.0;
     p.Rt.add_transposed(w.solution.lambda, w.reached);
+    if (rows != nullptr) p.Bt.add_transposed(w.solution.beta, w.reached);
     const double miss = w.reached.norm();
     stalled = miss < 0.5 * best ? 0 : stalled + 1;
     if (miss < best && w.solution.status == Status::solved) {
       best = miss;
       w.chosen = w.solution.lambda;
+      if (rows != nullptr) best_rows = w.solution.beta;
     }
-    if (best <= kMotion * scale) break;
+    if (best <= kMotion * enough) break;
     w.target -= w.reached;
   }
+  for (Eigen::Index j = 0; j < best_rows.size(); ++j) (*rows)[j] = free->lo[j] == free->hi[j] ? beta[j] : best_rows[j];
   return best <= kEnough * scale;
 }
 

@@ -123,6 +123,32 @@ TEST(Choice, AProblemKnownByItsContactsIsChosenForToo) {
   }
 }
 
+// A contact and a limit that push against each other by as much as a solver found: as little is left as the motion needs.
+TEST(Choice, WhatPushesAgainstALimitCanBeTakenBack) {
+  ReducedProblem p;
+  const std::vector<int> sizes{3};
+  p.Rt = BlockRows::from_dense(3, Eigen::MatrixXd::Identity(3, 3), sizes);
+  p.Bt = BlockRows::from_dense(1, Eigen::RowVector3d(-1.0, 0.0, 0.0), sizes);
+  p.u_free = Eigen::Vector3d(-1.0, 0.0, 0.0);
+  p.offset = GrowVector::Zero(1);
+  p.mu = GrowVector::Constant(1, 0.5);
+  p.closed = {1};
+  p.w_free = GrowVector::Constant(1, 1.0);
+  p.lo = GrowVector::Zero(1);
+  p.hi = GrowVector::Constant(1, kInfinity);
+  StandardForm form;
+  make_standard_form(p, lowered(p, with(Law::coulomb_cone, Choice::warm_start)), form);
+  ChoiceWorkspace w;
+  const Eigen::Vector3d far(1000.0, 0.0, 0.0), needed(1.0, 0.0, 0.0);
+  const VectorXd row = VectorXd::Constant(1, 999.0), none;
+  GrowVector rows;
+  ASSERT_TRUE(choose_impulses(form, far, row, none, w));
+  EXPECT_NEAR((w.chosen - far).norm(), 0.0, 1e-9);
+  ASSERT_TRUE(choose_impulses(form, far, row, none, w, &rows));
+  EXPECT_NEAR((w.chosen - needed).norm(), 0.0, 1e-9);
+  EXPECT_NEAR(rows[0], 0.0, 1e-9);
+}
+
 TEST(Choice, ClosestToLastIsTheProjection) {
   std::mt19937 rng(9);
   const ContactProblem p = box_on_slope(kMass, kHalf, 0.1, 0.5, kDt, Vector3d::Zero());

@@ -31,7 +31,7 @@ bool runs_off(const Solution& s) {
 }
 
 // The solver's point and that of the last step, where the rule asks for it, in the coordinates of the cones.
-bool choose_in_form(const SolveOptions& options, SolveWorkspace& w) {
+bool choose_in_form(const SolveOptions& options, SolveWorkspace& w, GrowVector* rows) {
   ChoiceWorkspace& c = w.choice;
   collect_impulses(w.form, w.terms, w.impulses.lambda, w.cone.lambda);
   c.reference.resize(0);
@@ -39,7 +39,7 @@ bool choose_in_form(const SolveOptions& options, SolveWorkspace& w) {
     collect_impulses(w.form, w.terms, c.last, c.reference);
   w.cone.motion.resize(0);
   if (w.form.y_known.size() == 0) w.cone.motion = w.impulses.motion;
-  return choose_impulses(w.form, w.cone.lambda, w.impulses.beta, w.cone.motion, c);
+  return choose_impulses(w.form, w.cone.lambda, w.impulses.beta, w.cone.motion, c, rows);
 }
 
 // Impulses by the rule, certified again; those of the solver stay when the rule's do not pass. What is returned is the next λ_ref. Of a set
@@ -50,13 +50,16 @@ void apply_choice(const Problem& problem, SolveOptions options, SolveWorkspace& 
   if (options.choice == Choice::warm_start && !far) return;
   if (options.choice == Choice::warm_start) options.choice = Choice::least_norm;
   w.solved_impulses = w.impulses.lambda;
+  GrowVector rows;  // where the solver ran off: those of the rule, then its own
   const double worst = solution.certificate.worst();
   const bool rigid = w.form.family != Family::constitutive;
-  if (rigid && (solution.status == Status::solved || far) && choose_in_form(options, w)) {
+  if (rigid && (solution.status == Status::solved || far) && choose_in_form(options, w, far ? &rows : nullptr)) {
     expand_impulses(w.form, w.terms, w.choice.chosen, w.impulses.lambda);
+    if (far) std::swap(w.impulses.beta, rows);
     complete(problem, options, w, solution);
     if (solution.status != Status::solved && solution.certificate.worst() > worst) {
       w.impulses.lambda = w.solved_impulses;
+      if (far) std::swap(w.impulses.beta, rows);
       complete(problem, options, w, solution);
     }
   }
