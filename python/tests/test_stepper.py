@@ -592,3 +592,14 @@ def test_where_the_report_says_that_joints_were_braked_no_problem_knows_of_it():
             assert (report.braked != 0.0) == (np.abs(s.v - free).max() > 1e-9)
             braked += report.braked != 0.0
     assert braked > 10
+
+
+def test_a_report_says_what_a_step_was_refused_for():
+    world = stiction.World()
+    world.add_body("ball", stiction.Shape.sphere(0.1), mass=1.0, position=(0, 0, 1))
+    stepper = stiction.Stepper(world, dt=1e-3)
+    assert stepper.step().refused == ""
+    report = stepper.step([1e30, 0, 0, 0, 0, 0])
+    assert not report
+    assert report.refused == "reach"
+    assert "refused='reach'" in repr(report)
