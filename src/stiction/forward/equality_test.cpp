@@ -2,6 +2,7 @@
 #include "stiction/assemble/equality_rows.hpp"
 
 #include <cmath>
+#include <cstdio>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -182,6 +183,82 @@ TEST(Equality, ALoopOpenByMetresClosesAsGentlyInLongSteps) {
     }
     EXPECT_LT(most[1], 1.3 * most[0]);
   }
+}
+
+// A straight arm of two links, its tip pinned, its base on a slide across it: at this dead centre every first motion is free and no second
+// one, so the arm stays. `joint`: of the slide.
+World dead_centre(const std::string& joint) {
+  return load(R"(<worldbody><body name="pin" pos="1 0 0"/>
+    <body name="base"><joint name="slide" type="slide" axis="0 0 1" )" +
+              joint + R"(/><inertial pos="0 0 0" mass="5" diaginertia="0.1 0.1 0.1"/>
+    <body name="upper"><joint axis="0 1 0"/><inertial pos="0.25 0 0" mass="1" diaginertia="0.02 0.02 0.02"/>
+    <body name="lower" pos="0.5 0 0"><joint axis="0 1 0"/><inertial pos="0.25 0 0" mass="1" diaginertia="0.02 0.02 0.02"/>
+    <body name="tip" pos="0.5 0 0"/></body></body></body></worldbody><equality><connect body1="tip" body2="pin" anchor="0 0 0"/></equality>)");
+}
+
+// A force finds play of second order alone, and what moves has no more energy than its work but for that of two steps without the pin.
+TEST(Equality, ALoopPushedAtItsDeadCentreGainsNoEnergy) {
+  const World world = dead_centre("");
+  const double push = 500.0;
+  for (const Scheme scheme : {Scheme::semi_implicit_euler, Scheme::moreau_midpoint}) {
+    for (const double h : {1e-3, 2e-3, 5e-3, 1e-2}) {
+      StepOptions options;
+      options.assemble.dt = h;
+      options.scheme = scheme;
+      Stepper stepper(world, make_scene(world, 0.5), options);
+      State state = initial_state(world);
+      const double start = energy(world, state), kick = 0.5 * 7.0 * std::pow(2.0 * h * push / 7.0, 2);  // J
+      double gained = 0.0, far = 0.0;
+      for (int i = 0; i < static_cast<int>(1.0 / h); ++i) {
+        ASSERT_EQ(stepper.step(Vector3d(push, 0.0, 0.0), state).status, Status::solved) << h;
+        gained = std::max(gained, energy(world, state) - start - push * state.q[0]);
+        far = std::max(far, worst_error(world, state.q));
+      }
+      std::printf("dead centre, %s, %g ms: gained %.3g J, two steps' kick %.3g J, open by %.2g m\n", std::string(to_string(scheme)).c_str(),
+                  1e3 * h, gained, kick, far);
+      EXPECT_LT(gained, kick) << h;
+    }
+  }
+}
+
+// The arm lets the slide go nowhere, so its limit yields.
+TEST(Equality, ALimitThatALoopContradictsYields) {
+  for (const double low : {5e-4, 0.01, 0.1, 0.2}) {
+    const World world = dead_centre("limited=\"true\" range=\"" + std::to_string(low) + " 0.4\"");
+    for (const Law law : {Law::coulomb_cone, Law::no_slip, Law::anitescu}) {
+      for (const double h : {1e-3, 5e-3}) {
+        Stepper stepper = stepper_for(world, h, law);
+        State state = initial_state(world);
+        const double start = energy(world, state);
+        double gained = 0.0, far = 0.0;
+        for (int i = 0; i < static_cast<int>(1.0 / h); ++i) {
+          ASSERT_TRUE(stepper.step(VectorXd::Zero(3), state).accepted) << low;
+          gained = std::max(gained, energy(world, state) - start);
+          far = std::max(far, worst_error(world, state.q));
+        }
+        std::printf("limit %g m off, %s, %g ms: gained %.3g J, open by %.2g m\n", low, std::string(to_string(law)).c_str(), 1e3 * h, gained,
+                    far);
+        EXPECT_LT(gained, 7.0 * 9.81 * 2.0 * h) << low;  // lifted by what moves at 1 m/s in two steps
+      }
+    }
+  }
+}
+
+// A crank of a parallelogram that starts beyond its limit takes its loop along, at rest: no speed is left when it is there.
+TEST(Equality, ALimitThatALoopFollowsReturns) {
+  const World world = load(R"(<option gravity="0 0 0"/><compiler angle="radian"/><worldbody>
+    <body name="crank"><joint name="q1" axis="0 1 0" limited="true" range="0.3 2"/><inertial pos="0 0 -0.5" mass="1" diaginertia="0.1 0.1 0.1"/>
+      <body name="coupler" pos="0 0 -1"><joint name="q2" axis="0 1 0"/><inertial pos="1 0 0" mass="3" diaginertia="1 1 1"/></body></body>
+    <body name="rocker" pos="2 0 0"><joint name="q3" axis="0 1 0"/><inertial pos="0 0 -0.5" mass="1" diaginertia="0.1 0.1 0.1"/></body>
+    </worldbody><equality><connect body1="coupler" body2="rocker" anchor="2 0 0"/></equality>)");
+  Stepper stepper = stepper_for(world, 1e-3);
+  State state = initial_state(world);
+  for (int i = 0; i < 400; ++i) {
+    ASSERT_EQ(stepper.step(VectorXd::Zero(3), state).status, Status::solved) << i;
+    ASSERT_LT(worst_error(world, state.q), 1e-5);
+  }
+  EXPECT_NEAR(state.q[0], 0.3, 1e-5);
+  EXPECT_NEAR(state.v.norm(), 0.0, 1e-9);
 }
 
 }  // namespace

@@ -1,14 +1,180 @@
 #include "stiction/forward/loop_drift.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include "stiction/assemble/equality_rows.hpp"
 
 namespace stiction {
 
 namespace {
 
-constexpr double kMost = 1e2;  // of T_d
+constexpr double kMost = 1e2;     // of T_d
+constexpr double kThrown = 1.25;  // of what motion had: smooth motion leaves that as it was, to a step's order
+constexpr double kAlone = 2.0;    // of the energy of joints that return alone: what they take along may be as heavy
+
+bool is_loop(const ContactProblem& p, int row) { return row_kind(p, row) == RowKind::equality; }
+
+/// A joint that is asked to return: beyond a limit the row that holds it has no upper bound.
+bool is_return(const ContactProblem& p, int row) { return row_kind(p, row) == RowKind::limit && p.hi[row] < kInfinity && p.b[row] > 0.0; }
+
+/// Set of the first block that a row touches.
+int set_of(const std::vector<int>& set_of_block, const BlockRows& rows, int row) {
+  const int e = rows.entry_begin(row);
+  return e == rows.entry_end(row) ? -1 : set_of_block[rows.entry_block(e)];
+}
+
+/// The most inertia that a joint moves, from its row, which has one entry for each side of it.
+double inertia_along(const BlockDiagonal& M, const BlockRows& rows, int row) {
+  double most = 0.0;
+  for (int e = rows.entry_begin(row); e < rows.entry_end(row); ++e) {
+    const auto along = rows.entry(e);
+    most = std::max(most, along.row(0).dot(along.row(0) * M.block(rows.entry_block(e))));
+  }
+  return most;
+}
 
 }  // namespace
+
+void LoopDrift::start() {
+  motion_.resize(0);
+  withheld_.clear();
+  closing_.clear();
+  returns_ = false;
+}
+
+void LoopDrift::read_sets(const ContactProblem& p, const Reduction& red) {
+  set_of_.assign(p.M.blocks(), -1);
+  std::vector<char>& has_loop = has_loop_;
+  has_loop.assign(red.coupled_sets, 0);
+  for (int c = 0; c < red.coupled_sets; ++c)
+    has_loop[c] = std::ranges::any_of(red.coupled[c].bilateral, [&](int row) { return is_loop(p, row); }) ? 1 : 0;
+  for (int k = 0; k < p.M.blocks(); ++k) {
+    if (p.M.block_size(k) == 0) continue;
+    const int block = red.block_of[p.M.offset(k)], set = block < 0 ? -1 : red.blocks[block].coupled;
+    if (set >= 0 && has_loop[set] != 0) set_of_[k] = set;
+  }
+  int first = p.bounded_rows();
+  while (first > 0 && is_loop(p, first - 1)) --first;
+  first_row_ = first;
+  withheld_.resize(p.bounded_rows() - first, 0);
+}
+
+double LoopDrift::energy_of(int set, const BlockDiagonal& M, const GrowVector& v) const {
+  double energy = 0.0;
+  for (int k = 0; k < M.blocks(); ++k) {
+    if (set_of_[k] != set) continue;
+    const auto part = v.segment(M.offset(k), M.block_size(k));
+    energy += 0.5 * part.dot(M.block(k) * part);
+  }
+  return energy;
+}
+
+// T_1: shifts move the mass, turns turn it about the loop's point, and coupled joints all that is beyond them.
+double LoopDrift::as_one(int set, const World& world, const WorldData& data, const ContactProblem& p) const {
+  constexpr double kAll = 1.0 - 1e-9;  // of kClosing, but for rounding
+  const auto is_open = [&](int begin, int rows) { return p.b.segment(begin, rows).norm() >= kAll * kClosing; };
+  double inertia = 0.0;
+  int row = first_row_;
+  for (const Equality& e : world.equalities()) {
+    const int rows = count_rows(e.kind), begin = row, shifts = e.kind == EqualityKind::slide ? 2 : std::min(rows, 3);
+    row += rows;
+    if (set_of(set_of_, p.J_b, begin) != set) continue;
+    const bool shifted = is_open(begin, shifts), turned = is_open(begin + shifts, rows - shifts);
+    if (!shifted && !turned) continue;
+    if (e.kind == EqualityKind::joint) {
+      const Joint& joint = world.joints()[e.joint_a];
+      const int at = joint.v - data.M.offset(joint.block);
+      inertia += data.M.block(joint.block)(at, at);
+      continue;
+    }
+    const Eigen::Vector3d point = data.X_WB[e.body_a] * e.X_AF.translation();
+    for (std::size_t i = 0; i < world.bodies().size(); ++i) {
+      const Body& body = world.bodies()[i];
+      if (body.block < 0 || set_of_[body.block] != set) continue;
+      if (shifted) inertia += body.mass;
+      if (turned) inertia += body.inertia.trace() + body.mass * (data.X_WB[i] * body.com - point).squaredNorm();
+    }
+  }
+  return 0.5 * inertia * kClosing * kClosing;
+}
+
+bool LoopDrift::withhold_thrown(const World& world, const WorldData& data, const ContactProblem& p, Reduction& red) {
+  read_sets(p, red);
+  if (p.b.tail(p.bounded_rows() - first_row_).isZero(0.0)) return false;
+  least_motion_of(p, red, asked_);
+  rates_.setZero(p.bounded_rows());
+  for (int row = first_row_; row < p.bounded_rows(); ++row) p.J_b.add_group_product(row, p.v, rates_.segment<1>(row));
+  least_motion(red, rates_, before_);
+  bool any = false;
+  for (int set = 0; set < red.coupled_sets; ++set) {
+    if (has_loop_[set] == 0) continue;
+    const double taken = energy_of(set, data.M, asked_), had = energy_of(set, data.M, before_);
+    if (taken <= kThrown * had || taken <= kThrown * (had + as_one(set, world, data, p))) continue;
+    double mass = 0.0;
+    for (const Body& body : world.bodies()) mass += body.block >= 0 && set_of_[body.block] == set ? body.mass : 0.0;
+    const double most = std::max(energy_of(set, data.M, p.v), 0.5 * mass * kClosing * kClosing);
+    any = true;
+    closing_.resize(red.coupled_sets, 0.0);
+    closing_[set] = taken;
+    if (motion_.size() == 0) motion_.setZero(p.velocities());
+    for (int k = 0; k < p.M.blocks(); ++k) {
+      if (set_of_[k] != set) continue;
+      motion_.segment(p.M.offset(k), p.M.block_size(k)) +=
+          std::min(1.0, std::sqrt(most / taken)) * asked_.segment(p.M.offset(k), p.M.block_size(k));
+    }
+    for (std::size_t r = 0; r < withheld_.size(); ++r) {
+      if (set_of(set_of_, p.J_b, first_row_ + static_cast<int>(r)) == set) withheld_[r] = 1;
+    }
+  }
+  return any;
+}
+
+bool LoopDrift::withhold(const ContactProblem& p, Reduction& red) {
+  read_sets(p, red);
+  if (p.b.tail(p.bounded_rows() - first_row_).isZero(0.0)) return false;
+  least_motion_of(p, red, asked_);
+  if (motion_.size() == 0) motion_.setZero(p.velocities());
+  motion_ += asked_;
+  std::ranges::fill(withheld_, 1);
+  return true;
+}
+
+bool LoopDrift::withhold_returns(const BlockDiagonal& M, const ContactProblem& p, const Solution& s, const Reduction& red) {
+  if (returns_) return false;
+  read_sets(p, red);
+  allowed_.assign(red.coupled_sets, 0.0);
+  for (int row = 0; row < first_row_; ++row) {
+    const int set = set_of(set_of_, p.J_b, row);
+    if (set < 0 || !is_return(p, row)) continue;
+    returns_ = true;
+    allowed_[set] += kAlone * 0.5 * inertia_along(M, p.J_b, row) * kClosing * kClosing;
+  }
+  if (returns_) with_returns_ = s.v;
+  return returns_;
+}
+
+void LoopDrift::take_returns(const BlockDiagonal& M, const GrowVector& v_plus) {
+  change_ = with_returns_ - v_plus;
+  if (motion_.size() == 0) motion_.setZero(v_plus.size());
+  for (int k = 0; k < M.blocks(); ++k) {
+    const int set = set_of_[k];
+    if (set < 0) continue;
+    const double energy = energy_of(set, M, change_), closing = set < std::ssize(closing_) ? closing_[set] : 0.0;
+    if (!(energy <= allowed_[set] && energy >= kMost * closing)) continue;
+    motion_.segment(M.offset(k), M.block_size(k)) += change_.segment(M.offset(k), M.block_size(k));
+  }
+}
+
+void LoopDrift::apply(ContactProblem& p) const {
+  const int first = p.bounded_rows() - static_cast<int>(withheld_.size());
+  for (std::size_t r = 0; r < withheld_.size(); ++r) {
+    if (withheld_[r] != 0) p.b[first + static_cast<Eigen::Index>(r)] = 0.0;
+  }
+  for (int row = 0; returns_ && row < first; ++row) {
+    if (is_return(p, row) && set_of(set_of_, p.J_b, row) >= 0) p.b[row] = 0.0;
+  }
+}
 
 void LoopDrift::least_motion_of(const ContactProblem& p, Reduction& red, GrowVector& motion) {
   rates_.setZero(p.bounded_rows());

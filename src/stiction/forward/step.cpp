@@ -110,7 +110,6 @@ void Stepper::reset() {
 void Stepper::update_at(const State& state) {
   from_.q = state.q;
   from_.v = state.v;
-  assemble_.loop_recovery = options_.assemble.loop_recovery;
   if (implicit_) {
     implicit_->start(world_, assemble_.dt, assemble_.loop_recovery, from_, at_);
   } else {
@@ -128,6 +127,7 @@ void Stepper::update_at(const State& state) {
 
 JointEnergy::Progress Stepper::balance_energy() {
   const double h = assemble_.dt, share = h / part();
+  if (drift_.moves()) return JointEnergy::Progress::settled;  // positions end elsewhere than where v⁺ leads, and velocities only lose
   if (implicit_ || !energy_.is_due(world_, h, share, at_.v, solution_.v, contacts_, solution_.impulses, options_.assemble.drives, tau_))
     return JointEnergy::Progress::settled;
   velocity_ = solution_.v;
@@ -160,6 +160,7 @@ void Stepper::assemble_rows(const Torques& asked, bool prepared) {
     require_finite("tau", tau);
     assemble_impulse(world_, data_, at_.q, at_.v, tau, assemble_, problem_);
   }
+  drift_.apply(problem_);
   add_convective(world_, problem_);
   energy_.add_impulse(problem_.impulse);
   springs_.load(contacts_, problem_);
@@ -235,22 +236,33 @@ bool Stepper::are_loops_passive(StepReport& report) {
   return false;
 }
 
-// Contacts that stick and loops that undo their drift may contradict each other, by as little as a step's second order, or nearly so: the
-// drift is undone in position alone then. What `energy_momentum` asks of loops it cannot do without: a shorter step asks less.
+// Rates that loops and joints beyond their limits are not to have in velocities move positions alone (loop_drift.hpp). What
+// `energy_momentum` asks of loops it cannot do without: a shorter step asks less.
 bool Stepper::solve_step(const Torques& tau, StepReport& report) {
   const StepReport before = report;
-  const bool solved = solve_certified(report);
-  if (assemble_.loop_recovery == 0.0 || count_equality_rows(world_) == 0) return solved;
-  if (implicit_) return solved && are_loops_passive(report);
-  if (!solved && report.status == Status::numerical_error) return false;
-  reduce_whole(problem_, options_.contact, solution_, workspace_);
-  if (solved && !drift_.is_magnified(problem_, solution_, workspace_.reduction)) return true;
-  drift_.withhold(problem_, workspace_.reduction);
-  assemble_.loop_recovery = 0.0;
-  assemble_rows(tau, false);
-  forget_measures(before, report);
-  ++report.met;
-  return solve_certified(report);
+  bool solved = solve_certified(report);
+  if (count_equality_rows(world_) == 0) return solved;
+  if (implicit_) return solved && (assemble_.loop_recovery == 0.0 || are_loops_passive(report));
+  const auto solve_without = [&] {
+    assemble_rows(tau, false);
+    forget_measures(before, report);
+    ++report.met;
+    solved = solve_certified(report);
+  };
+  const auto withhold_returns = [&] { return drift_.withhold_returns(data_.M, problem_, solution_, workspace_.reduction); };
+  while (solved || report.status != Status::numerical_error) {
+    reduce_whole(problem_, options_.contact, solution_, workspace_);
+    Reduction& reduction = workspace_.reduction;
+    const bool again = (!solved && withhold_returns()) || drift_.withhold_thrown(world_, data_, problem_, reduction) ||
+                       ((!solved || drift_.is_magnified(problem_, solution_, reduction)) && drift_.withhold(problem_, reduction));
+    if (!again) break;
+    solve_without();
+  }
+  if (solved && withhold_returns()) {
+    solve_without();
+    if (solved) drift_.take_returns(data_.M, solution_.v);
+  }
+  return solved;
 }
 
 // The problem again, as often as the forces that its answer calls for have moved.
