@@ -62,6 +62,26 @@ class Team {
   std::unique_ptr<Room> room_;  // last: its threads end before what they use
 };
 
+/// A team that is begun when it is first asked for. A copy of what keeps one begins its own.
+class KeptTeam {
+ public:
+  KeptTeam() = default;
+  KeptTeam(const KeptTeam& /*other*/) {}
+  KeptTeam& operator=(const KeptTeam& /*other*/) { return *this; }
+  KeptTeam(KeptTeam&&) noexcept = default;
+  KeptTeam& operator=(KeptTeam&&) noexcept = default;
+  ~KeptTeam() = default;
+  /// The caller and this many others.
+  Team& of(int others) {
+    if (team_ == nullptr || others != others_) team_ = std::make_unique<Team>(others_ = others);
+    return *team_;
+  }
+
+ private:
+  std::unique_ptr<Team> team_;
+  int others_ = 0;
+};
+
 /// Of what each of several runs threw, the first where all of them did: then it was no matter of one of them.
 void rethrow_if_all(const std::vector<std::exception_ptr>& thrown);
 

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <Eigen/Geometry>
 
+#include "stiction/base/disjoint_sets.hpp"
 #include "stiction/base/errors.hpp"
 
 namespace stiction {
@@ -17,20 +18,6 @@ namespace stiction {
 namespace {
 
 using Triangles = std::vector<Eigen::Vector3i>;
-
-/// Union of triangles across edges whose two normals agree.
-struct Groups {
-  std::vector<int> parent;
-  explicit Groups(std::size_t n) : parent(n) { std::iota(parent.begin(), parent.end(), 0); }
-  int find(int i) {
-    while (parent[i] != i) i = parent[i];
-    return i;
-  }
-  void join(int a, int b) {
-    const int ra = find(a), rb = find(b);
-    parent[std::max(ra, rb)] = std::min(ra, rb);
-  }
-};
 
 template <class Pairs>
 void assign_lists(std::size_t size, const Pairs& pairs, std::vector<int>& begin, std::vector<int>& items) {
@@ -226,7 +213,7 @@ Polytope make_polytope(std::span<const Eigen::Vector3d> vertices, std::span<cons
   }
   double largest = 0.0;
   for (const auto& n : normals) largest = std::max(largest, n.norm());
-  Groups groups(triangles.size());
+  DisjointSets groups(static_cast<int>(triangles.size()));  // of triangles whose normals agree across their edges
   for (const auto& [key, t] : left) {
     const auto other = left.find({key.second, key.first});
     if (other == left.end())

@@ -1,9 +1,8 @@
 #include "stiction/laws/islands.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <functional>
 #include <numeric>
-#include <thread>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/laws/solve.hpp"
@@ -187,14 +186,9 @@ void solve_parts(const SolveOptions& options, SolveWorkspace& w, SolvePart solve
   for (Part& part : w.islands.parts) part.error = nullptr;
   const std::size_t workers = static_cast<std::size_t>(kOwnWorkspaces + threads);
   if (w.workers.size() < workers) w.workers.resize(workers);
-  std::atomic<int> next = 0;
-  const auto work = [&](int thread) {
-    for (int i = next++; i < count; i = next++) solve_scheduled(i, thread, options, w, solve_part);
-  };
-  if (threads == 1) return work(0);
-  std::vector<std::jthread> others;
-  for (int thread = 1; thread < threads; ++thread) others.emplace_back(work, thread);
-  work(0);
+  const auto work = [&](int i, int thread) { solve_scheduled(i, thread, options, w, solve_part); };
+  if (threads > 1) return w.islands.team.of(threads - 1).run(count, std::cref(work));
+  for (int i = 0; i < count; ++i) work(i, 0);
 }
 
 int severity(Status status) {

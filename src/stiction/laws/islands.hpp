@@ -12,9 +12,10 @@
 #include <exception>
 #include <vector>
 
+#include "stiction/base/disjoint_sets.hpp"
+#include "stiction/base/team.hpp"
 #include "stiction/laws/law.hpp"
 #include "stiction/problem/contact_problem.hpp"
-#include "stiction/problem/disjoint_sets.hpp"
 #include "stiction/problem/solution.hpp"
 
 namespace stiction {
@@ -34,6 +35,7 @@ struct Islands {
   DisjointSets sets;
   std::vector<int> part_of, local;  ///< of a block of M: its part, and its place there
   std::vector<int> sizes;           ///< of the blocks of a part
+  KeptTeam team;                    ///< that solves the parts
 };
 
 /// Number of parts of a problem; where there are several, lists their blocks, contacts, rows and prescribed coordinates. Parts come in the

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "stiction/base/disjoint_sets.hpp"
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/disjoint_sets.hpp"
 
 namespace stiction {
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include "stiction/problem/inertia_block.hpp"
 
@@ -12,25 +11,16 @@ namespace {
 
 using Index = Eigen::Index;
 
-int find_root(std::vector<int>& root, int k) {
-  const auto at = [&](int i) -> int& { return root[i]; };
-  while (at(k) != k) k = at(k) = at(at(k));
-  return k;
-}
-
-// Root of each block of M once blocks that share a bilateral row are joined (union-find, the smallest index is the root).
+// The first of the blocks of M that each is coupled with by bilateral rows.
 std::vector<int>& join_coupled_blocks(const ProblemView& p, Reduction& red) {
-  std::vector<int>& root = red.root;
-  root.resize(p.M.blocks());
-  std::iota(root.begin(), root.end(), 0);
+  DisjointSets& sets = red.joined;
+  sets.reset(p.M.blocks());
   for (int row : red.bilateral) {
-    for (int e = p.J_b.entry_begin(row) + 1; e < p.J_b.entry_end(row); ++e) {
-      const int a = find_root(root, p.J_b.entry_block(e - 1)), b = find_root(root, p.J_b.entry_block(e));
-      root[std::max(a, b)] = std::min(a, b);
-    }
+    for (int e = p.J_b.entry_begin(row) + 1; e < p.J_b.entry_end(row); ++e) sets.join(p.J_b.entry_block(e - 1), p.J_b.entry_block(e));
   }
-  for (int k = 0; k < p.M.blocks(); ++k) root[k] = find_root(root, k);
-  return root;
+  red.root.resize(p.M.blocks());
+  for (int k = 0; k < p.M.blocks(); ++k) red.root[k] = sets.find(k);
+  return red.root;
 }
 
 void add_block(Reduction& red) {

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <Eigen/SparseCholesky>
 
+#include "stiction/base/disjoint_sets.hpp"
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/disjoint_sets.hpp"
 #include "stiction/problem/reduce_sparse.hpp"
 
 namespace stiction {

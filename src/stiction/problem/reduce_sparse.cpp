@@ -14,8 +14,8 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 
+#include "stiction/base/disjoint_sets.hpp"
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/disjoint_sets.hpp"
 
 namespace stiction {
 

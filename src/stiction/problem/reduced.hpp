@@ -11,6 +11,7 @@
 // of the workspace is reused.
 #pragma once
 
+#include "stiction/base/disjoint_sets.hpp"
 #include "stiction/base/envelope_cholesky.hpp"
 #include "stiction/base/null_space.hpp"
 #include "stiction/problem/contact_problem.hpp"
@@ -91,6 +92,7 @@ struct Reduction {
   std::vector<int> block_of;        ///< nv: block of a coordinate, -1 when prescribed
   std::vector<int> index_in_block;  ///< nv: its place in Block::coordinates
   std::vector<char> is_prescribed;  ///< nv
+  DisjointSets joined;
   std::vector<int> root, block_sizes, columns_of_root;
   std::vector<int> last_sizes, last_root;  ///< of M and its blocks, where `blocks` were last made
   std::vector<char> last_prescribed;       ///< the same

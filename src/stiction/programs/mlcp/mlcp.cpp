@@ -30,11 +30,6 @@ void check_bounds(const Mlcp& p, Index i) {
   }
 }
 
-double ratio(double value, double scale) {
-  if (value <= 0.0) return 0.0;
-  return value < kInfinity && scale > 0.0 && scale < kInfinity ? value / scale : kInfinity;  // NaN gives infinity
-}
-
 }  // namespace
 
 void check(const Mlcp& p) {

@@ -68,7 +68,7 @@ STICTION_INLINE void relax(const Sweep& s, int first, Four& u) { u = load_four(s
 
 void project_sections(const SectionShape& shape, int count, const double* radius, double* t1, double* t2) {
   for (int i = 0; i < count; ++i) {
-    const Eigen::Vector2d t = project_section(shape, radius[i], {t1[i], t2[i]});
+    const Eigen::Vector2d t = shape.clip(radius[i], {t1[i], t2[i]});
     t1[i] = t[0];
     t2[i] = t[1];
   }

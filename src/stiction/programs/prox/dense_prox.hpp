@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stiction/problem/reduced.hpp"
+#include "stiction/problem/sections.hpp"
 #include "stiction/programs/prox/proximal_step.hpp"
 
 namespace stiction {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/problem/sections.hpp"
 
 namespace stiction {
 
@@ -75,7 +76,7 @@ void add_impulse(const BlockRows& rows, int g, const double* x, double* y) {
 Vector3d project_contact(const ProxOptions& o, const SectionShape& shape, double mu, const Vector3d& x) {
   const double normal = std::max(0.0, x[0]);
   const double radius = o.friction && normal > 0.0 ? mu * normal : 0.0;
-  const Vector2d tangent = project_section(shape, radius, x.tail<2>());
+  const Vector2d tangent = shape.clip(radius, x.tail<2>());
   return {normal, tangent[0], tangent[1]};
 }
 

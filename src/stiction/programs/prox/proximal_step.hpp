@@ -1,26 +1,9 @@
-// What JOR and SOR share whether G is formed or not: the tangents' projection and the stopping test.
+// What JOR and SOR share whether G is formed or not: the stopping test.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
-#include "stiction/problem/sections.hpp"
-
 namespace stiction {
-
-/// The Euclidean projection of t on the section of that radius: the disc, or the polygon.
-inline Eigen::Vector2d project_section(const SectionShape& shape, double radius, const Eigen::Vector2d& t) {
-  if (radius <= 0.0) return Eigen::Vector2d::Zero();
-  if (std::isinf(radius)) return t;
-  if (shape.disc()) {
-    const double length = t.norm();
-    return length <= radius ? t : Eigen::Vector2d(t * (radius / length));
-  }
-  const Sector sector = shape.sector(t);
-  const double apothem = radius * shape.cos_half(), half = radius * shape.sin_half();
-  if (sector.normal.dot(t) <= apothem) return t;
-  return apothem * sector.normal + std::clamp(sector.tangent.dot(t), -half, half) * sector.tangent;
-}
 
 /// The stopping test of a component: |step| <= |λ| relative + absolute.
 struct StepTolerance {

@@ -12,11 +12,6 @@ namespace stiction {
 
 namespace {
 
-double ratio(double value, double scale) {
-  if (value <= 0.0) return 0.0;
-  return value < kInfinity && scale > 0.0 && scale < kInfinity ? value / scale : kInfinity;  // NaN gives infinity
-}
-
 double largest_entry(VectorView v) {
   double largest = 0.0;
   for (Eigen::Index i = 0; i < v.size(); ++i) largest = std::max(largest, std::abs(v[i]));

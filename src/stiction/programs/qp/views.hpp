@@ -70,6 +70,12 @@ inline double bound_above(VectorView hi, Eigen::Index j) { return hi.empty() ? k
 /// x of n entries within the bounds, nearest to zero.
 void set_nearest_to_zero(Eigen::Index n, VectorView lo, VectorView hi, GrowVector& x);
 
+/// A violation over the size of its terms: zero of none, infinity of one that is not a number or has no terms.
+inline double ratio(double value, double scale) {
+  if (value <= 0.0) return 0.0;
+  return value < kInfinity && scale > 0.0 && scale < kInfinity ? value / scale : kInfinity;
+}
+
 inline bool is_zero(VectorView v) { return v.empty() || v.map().isZero(0.0); }
 /// Throws InvalidArgument naming the first entry that is NaN or infinite.
 void require_finite_entries(std::string_view argument, VectorView values);

@@ -1,4 +1,4 @@
-// Union-find over 0..n-1, and the sets it ends with. Internal.
+// Union-find over 0..n-1, and the sets it ends with.
 #pragma once
 
 #include <numeric>
