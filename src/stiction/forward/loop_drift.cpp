@@ -24,12 +24,19 @@ int set_of(const std::vector<int>& set_of_block, const BlockRows& rows, int row)
   return e == rows.entry_end(row) ? -1 : set_of_block[rows.entry_block(e)];
 }
 
+/// xᵀMx, without the product on the heap.
+template <class Matrix, class Vector>
+double square(const Matrix& M, const Vector& x) {
+  double sum = 0.0;
+  for (Eigen::Index j = 0; j < x.size(); ++j) sum += x[j] * M.col(j).dot(x);
+  return sum;
+}
+
 /// The most inertia that a joint moves, from its row, which has one entry for each side of it.
 double inertia_along(const BlockDiagonal& M, const BlockRows& rows, int row) {
   double most = 0.0;
   for (int e = rows.entry_begin(row); e < rows.entry_end(row); ++e) {
-    const auto along = rows.entry(e);
-    most = std::max(most, along.row(0).dot(along.row(0) * M.block(rows.entry_block(e))));
+    most = std::max(most, square(M.block(rows.entry_block(e)), rows.entry(e).row(0).transpose()));
   }
   return most;
 }
@@ -64,8 +71,7 @@ double LoopDrift::energy_of(int set, const BlockDiagonal& M, const GrowVector& v
   double energy = 0.0;
   for (int k = 0; k < M.blocks(); ++k) {
     if (set_of_[k] != set) continue;
-    const auto part = v.segment(M.offset(k), M.block_size(k));
-    energy += 0.5 * part.dot(M.block(k) * part);
+    energy += 0.5 * square(M.block(k), v.segment(M.offset(k), M.block_size(k)));
   }
   return energy;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace stiction {
 
@@ -91,16 +90,16 @@ void set_contacts(const StandardForm& form, const Ref& lambda, double softness, 
   w.solution.beta.setZero(p.bounded_rows());  // not of the program: a start of another size would be none
 }
 
-// The problem in which bounded rows that do not move may take any impulse within their bounds. The others, whose impulses in `rows` become
-// zero, are no part of the choice. w.y: the motion. Its w_free are the speeds of the rows.
-ReducedProblem with_free_rows(const ReducedProblem& p, double tolerance, const ChoiceWorkspace& w, GrowVector& rows) {
-  ReducedProblem out = p;
+// w.free_rows: the problem in which bounded rows that do not move may take any impulse within their bounds. The others, whose impulses in
+// `rows` become zero, are no part of the choice. w.y: the motion. Its w_free are the speeds of the rows.
+void free_rows(const ReducedProblem& p, double tolerance, ChoiceWorkspace& w, GrowVector& rows) {
+  ReducedProblem& out = w.free_rows;
+  out = p;
   p.Bt.multiply(w.y, out.w_free);
   out.w_free += p.w_free;
   for (Eigen::Index j = 0; j < rows.size(); ++j) {
     if (std::abs(out.w_free[j]) > tolerance) out.lo[j] = out.hi[j] = rows[j] = 0.0;
   }
-  return out;
 }
 
 // û that makes the program ½|R λ' - t|² + ½ε|λ' - λ_ref|², with B β' in it where rows are free.
@@ -134,8 +133,7 @@ bool choose_impulses(const StandardForm& form, const Ref& lambda, const Ref& bet
   }
   const double softness = kSoftness * mean_diagonal(p), scale = motion_scale(p, lambda);
   const double tolerance = kResting * std::max({1e-300, contact_velocities(p, lambda, beta, motion, w), largest_entry(p.u_free)});
-  std::optional<ReducedProblem> free;
-  if (rows != nullptr) free = with_free_rows(p, tolerance, w, *rows);
+  if (rows != nullptr) free_rows(p, tolerance, w, *rows);
   set_contacts(form, lambda, softness, tolerance, w);
   w.y.setZero();
   p.Rt.add_transposed(lambda, w.y);
@@ -148,14 +146,14 @@ bool choose_impulses(const StandardForm& form, const Ref& lambda, const Ref& bet
   program.bounded_rows = rows != nullptr;
   program.warm_start = true;
   double best = kInfinity;
-  GrowVector best_rows;
+  w.best_rows.resize(0);
   for (int stalled = 0; w.rounds < kRounds && stalled < 3; ++w.rounds) {
     set_target(p, softness, w);
     if (rows != nullptr) {
-      p.Bt.multiply(w.target, free->w_free);
-      free->w_free *= -1.0;
+      p.Bt.multiply(w.target, w.free_rows.w_free);
+      w.free_rows.w_free *= -1.0;
     }
-    soft_cone(free ? *free : p, w.contacts, program, w.program, w.solution);
+    soft_cone(rows != nullptr ? w.free_rows : p, w.contacts, program, w.program, w.solution);
     if (w.solution.status == Status::numerical_error) return false;
     w.reached = w.y;
     w.reached *= -1.0;
@@ -166,12 +164,12 @@ bool choose_impulses(const StandardForm& form, const Ref& lambda, const Ref& bet
     if (miss < best && w.solution.status == Status::solved) {
       best = miss;
       w.chosen = w.solution.lambda;
-      if (rows != nullptr) best_rows = w.solution.beta;
+      if (rows != nullptr) w.best_rows = w.solution.beta;
     }
     if (best <= kMotion * enough) break;
     w.target -= w.reached;
   }
-  for (Eigen::Index j = 0; j < best_rows.size(); ++j) (*rows)[j] = free->lo[j] == free->hi[j] ? beta[j] : best_rows[j];
+  for (Eigen::Index j = 0; j < w.best_rows.size(); ++j) (*rows)[j] = w.free_rows.lo[j] == w.free_rows.hi[j] ? beta[j] : w.best_rows[j];
   return best <= kEnough * scale;
 }
 

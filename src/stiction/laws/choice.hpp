@@ -27,6 +27,8 @@ struct ChoiceWorkspace {
   SectionShape shape;
   GrowVector reference;  ///< 3k, λ_ref; empty: zero
   GrowVector u, y, target, reached;
+  ReducedProblem free_rows;  ///< where bounded rows are chosen too
+  GrowVector rows, best_rows;
   int rounds = 0;
 };
 

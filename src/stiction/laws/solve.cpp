@@ -50,7 +50,7 @@ void apply_choice(const Problem& problem, SolveOptions options, SolveWorkspace& 
   if (options.choice == Choice::warm_start && !far) return;
   if (options.choice == Choice::warm_start) options.choice = Choice::least_norm;
   w.solved_impulses = w.impulses.lambda;
-  GrowVector rows;  // where the solver ran off: those of the rule, then its own
+  GrowVector& rows = w.choice.rows;  // where the solver ran off: those of the rule, then its own
   const double worst = solution.certificate.worst();
   const bool rigid = w.form.family != Family::constitutive;
   if (rigid && (solution.status == Status::solved || far) && choose_in_form(options, w, far ? &rows : nullptr)) {
