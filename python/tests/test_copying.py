@@ -189,6 +189,19 @@ def test_pickled_meshes_are_those_of_their_files(tmp_path, monkeypatch):
             pickle.loads(pickle.dumps(held))
 
 
+def test_a_pickle_tells_of_a_mesh_that_only_weighs(tmp_path):
+    write_mesh(tmp_path / "t.obj", 1.0)
+    (tmp_path / "r.xml").write_text(
+        "<mujoco><asset><mesh name='t' file='t.obj'/></asset><worldbody><body><freejoint/>"
+        "<geom type='mesh' mesh='t' density='6' contype='0' conaffinity='0'/></body></worldbody></mujoco>"
+    )
+    world = robot_world(tmp_path / "r.xml")
+    assert pickle.loads(pickle.dumps(world)).mass_matrix()[0, 0] == pytest.approx(1.0)
+    write_mesh(tmp_path / "t.obj", 2.0)
+    with pytest.raises(stiction.FileError, match=rf"{tmp_path}/t.obj: expected"):
+        pickle.loads(pickle.dumps(world))
+
+
 def test_a_copied_world_is_added_to_by_itself():
     robot = stiction.World()
     robot.add_robot("models/links.urdf", floating=True, coordinates="maximal")

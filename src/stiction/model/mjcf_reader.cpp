@@ -264,6 +264,8 @@ class MjcfReader {
     if (!moves && !(context_.total_mass > 0.0)) return sum;  // what stands still needs no file of a mesh to be weighed
     for (const MjcfMeshMass& m : geoms.meshes) {
       Inertial mesh = transformed(m.X_BG, context_.mesh_inertial(*m.geom, m.mesh));
+      const Shape shape = context_.mesh(*m.geom, m.mesh).first;
+      if (const auto* file = std::get_if<MeshFile>(&shape)) robot_.weighed_files.push_back(file->path);
       const double scale = m.mass ? *m.mass / mesh.mass : m.density;
       mesh.mass *= scale;
       mesh.inertia *= scale;

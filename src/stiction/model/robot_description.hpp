@@ -97,6 +97,7 @@ struct RobotDescription {
   std::optional<Eigen::Vector3d> gravity;
   std::optional<double> timestep;
   std::vector<std::string> warnings;
+  std::vector<std::string> weighed_files;  ///< meshes that masses come from
 };
 
 }  // namespace stiction

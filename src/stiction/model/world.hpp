@@ -131,7 +131,7 @@ struct DeclaredPair {
 struct Robot {
   std::string name;
   std::string file;                ///< "<text>" when loaded from text
-  std::vector<std::string> files;  ///< all that it was read from: included ones, its SRDF and the meshes that collide, too
+  std::vector<std::string> files;  ///< all that it was read from: included ones, its SRDF and the meshes that collide or weigh, too
   int block = -1;                  ///< its first, -1: no moving joint
   bool floating = false;
   int first_body = 0, bodies = 0;

@@ -206,9 +206,13 @@ int add_robot_description(World::Impl& world, const XmlElement& root, XmlDocumen
   const std::string srdf = options.srdf ? *options.srdf : kind == "robot" ? find_srdf(description.file, description.name) : "";
   if (!srdf.empty()) read_srdf(documents.load(srdf), description);
   RobotParts parts = assemble_robot(description, options);
-  parts.robot.files = documents.files();
+  std::vector<std::string>& files = parts.robot.files;
+  files = documents.files();
   for (const CollisionGeometry& geometry : parts.geometries) {
-    if (const auto* mesh = std::get_if<MeshFile>(&geometry.shape)) parts.robot.files.push_back(mesh->path);
+    if (const auto* mesh = std::get_if<MeshFile>(&geometry.shape)) files.push_back(mesh->path);
+  }
+  for (const std::string& mesh : description.weighed_files) {
+    if (std::ranges::find(files, mesh) == files.end()) files.push_back(mesh);
   }
   for (const Robot& other : world.robots) {
     if (other.name == parts.robot.name) {
