@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,6 +22,7 @@ using Ref = Eigen::Ref<const Eigen::VectorXd>;
 constexpr double kLeastProximity = 1e-7;    // below it rounding of u, divided by δ, is worse than slow rounds
 constexpr double kSoft = 0.1;               // of δ: from here on softness of its own, divided by which rounding of u stays below 1e-12
 constexpr double kSlowRound = 0.2;          // a round that gains less lowers δ
+constexpr int kContinued = 6;               // systems from a warm start's states: of piles, twice as many save none of the rest
 constexpr double kFinestTolerance = 1e-13;  // Newton's gradient over the size of its terms
 
 void check_sizes(const ReducedProblem& p, const Contacts& contacts, const SoftConeOptions& options) {
@@ -106,32 +106,20 @@ class SoftNewton {
     w_.row_shift = p_.w_free - w_.hard_rows.cwiseProduct(w_.beta);
   }
 
-  /// Minimises the primal of the round from w.y; `warm`: w.lambda tells the active set of the first step. False when a system is
-  /// singular.
-  bool minimise(int& budget, bool warm) {
-    place();
+  /// Minimises the primal of the round from w.y. False when a system is singular.
+  bool minimise(int& budget) {
     double least = kInfinity;
     const double noise = rounding();
-    if (warm) w_.trial = w_.lambda;
     for (int stalled = 0; budget > 0 && stalled < 3; --budget) {
       impulses(0.0, w_.lambda, w_.beta, true);
       gradient();
-      const double norm = w_.gradient.norm(), size = std::max({1e-300, w_.y.norm(), (w_.y - w_.gradient).norm()});
+      const double norm = w_.gradient.norm(), size = terms();
       if (!std::isfinite(norm)) return false;
       if (norm <= std::max(kFinestTolerance * size, noise)) return true;
       stalled = norm > 0.5 * least && norm < 1e-8 * size ? stalled + 1 : 0;  // rounding has the last word
       least = std::min(least, norm);
-      const bool guessed = std::exchange(warm, false);
-      if (guessed) {
-        continue_active_set();
-        gradient();
-      }
-      if (!w_.space.factor(w_.D, w_.Db)) return false;
-      w_.dy = -w_.gradient;
-      w_.space.solve(w_.dy);
-      if (!w_.dy.allFinite()) return false;
-      w_.space.velocities(w_.dy, w_.du, w_.dw);
-      const double step = guessed ? 1.0 : line_search();
+      if (!direction()) return false;
+      const double step = line_search();
       if (step == 0.0) {
         --budget;
         return true;
@@ -141,6 +129,33 @@ class SoftNewton {
     }
     impulses(0.0, w_.lambda, w_.beta, false);
     return true;
+  }
+
+  /// Full steps from the states of contacts that the last problem's solution, in w.lambda, tells, as long as they change. By u alone, as
+  /// the primal has it, they would be lost: u = -R λ is so small that a small change of u_free turns its sign.
+  void continue_states(int& budget) {
+    const double noise = rounding();
+    w_.trial = w_.lambda;
+    for (int k = 0; k < kContinued && budget > 0; ++k, --budget) {
+      impulses(0.0, w_.lambda, w_.beta, true);
+      gradient();
+      const double norm = w_.gradient.norm();
+      if (norm <= kFinestTolerance * terms() || (k > 0 && norm <= noise)) return;  // one step settles what rounding has left
+      linearise();
+      gradient();
+      if (!direction()) return;
+      w_.y += w_.dy;
+      place();
+      for (int i = 0; i < p_.contacts(); ++i) {
+        w_.trial.segment<3>(3 * i) = -Eigen::Map<const Matrix3d>(w_.D.data() + 9 * i) * w_.u.segment<3>(3 * i);
+      }
+    }
+  }
+
+  void place() {
+    w_.space.velocities(w_.y, w_.u, w_.w);
+    w_.u += w_.shift;
+    w_.w += w_.row_shift;
   }
 
  private:
@@ -153,10 +168,14 @@ class SoftNewton {
     return 0.5 * std::numeric_limits<double>::epsilon() * size * std::sqrt(square);
   }
 
-  void place() {
-    w_.space.velocities(w_.y, w_.u, w_.w);
-    w_.u += w_.shift;
-    w_.w += w_.row_shift;
+  // w.dy, from the gradient and D; with du and dw.
+  bool direction() {
+    if (!w_.space.factor(w_.D, w_.Db)) return false;
+    w_.dy = -w_.gradient;
+    w_.space.solve(w_.dy);
+    if (!w_.dy.allFinite()) return false;
+    w_.space.velocities(w_.dy, w_.du, w_.dw);
+    return true;
   }
 
   // λ and β at y + step dy; the blocks D when asked for.
@@ -192,15 +211,30 @@ class SoftNewton {
     if (speed < 0.0) w_.D[9 * i] = slope;
   }
 
-  // Contacts without friction that carried load in w.trial, the last problem's solution, carry on: λ_N = -u_N/R_N whatever its sign. By u
-  // alone they would let go, for u_N = -R_N λ_N is so small that a small change of u_free turns it.
-  void continue_active_set() {
+  // λ = P(δ λ - u) in the metric R + δ for any δ: at δ = G_ii it tells states from λ = w.trial as well as from u. P is homogeneous, so that
+  // there λ = A (δ λ - u), A its derivative, and λ = -D u, D = A (1 - δ A)⁻¹.
+  void linearise() {
+    Matrix3d A;
     for (int i = 0; i < p_.contacts(); ++i) {
-      if (!is_half_line(contacts_[i]) || !(w_.trial[3 * i] > 0.0)) continue;
-      w_.D[9 * i] = 1.0 / w_.softness[2 * i];
-      w_.lambda[3 * i] = -w_.u[3 * i] * w_.D[9 * i];
+      const Vector3d delta(w_.diagonal[2 * i], w_.diagonal[2 * i + 1], w_.diagonal[2 * i + 1]), l = w_.trial.segment<3>(3 * i);
+      const Vector3d u = w_.u.segment<3>(3 * i), x = delta.cwiseProduct(l) - u;
+      Eigen::Map<Matrix3d> D(w_.D.data() + 9 * i);
+      if (is_half_line(contacts_[i])) {
+        D.setZero();
+        if (x[0] > 0.0) D(0, 0) = 1.0 / w_.softness[2 * i];
+      } else {
+        const Metric metric{std::sqrt(w_.softness[2 * i] + delta[0]), std::sqrt(w_.softness[2 * i + 1] + delta[1])};
+        const Vector3d scaled(x[0] / metric.normal, x[1] / metric.tangential, x[2] / metric.tangential);
+        project_face(w_.shape, contacts_[i], metric, scaled, &A);
+        const Matrix3d rest = Matrix3d::Identity() - delta.asDiagonal() * A;
+        D = A * rest.inverse();
+      }
+      w_.lambda.segment<3>(3 * i) = -D * u;
     }
   }
+
+  // Size of the gradient's terms.
+  double terms() const { return std::max({1e-300, w_.y.norm(), (w_.y - w_.gradient).norm()}); }
 
   void gradient() {
     w_.space.gather(w_.lambda, w_.beta, w_.gradient);
@@ -344,7 +378,9 @@ Status run(const ReducedProblem& p, const Contacts& contacts, const SoftConeOpti
     w.lambda_round = w.lambda;
     w.beta_round = w.beta;
     newton.set_shift();
-    if (!newton.minimise(budget, options.warm_start && s.rounds == 0)) return Status::numerical_error;
+    newton.place();
+    if (options.warm_start && s.rounds == 0) newton.continue_states(budget);
+    if (!newton.minimise(budget)) return Status::numerical_error;
     ++s.rounds;
     s.iterations = options.max_iterations - budget;
     const double map = measured_natural_map(p, contacts, options, w.lambda, w.beta, w);
