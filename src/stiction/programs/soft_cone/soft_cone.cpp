@@ -23,7 +23,8 @@ constexpr double kLeastProximity = 1e-7;    // below it rounding of u, divided b
 constexpr double kSoft = 0.1;               // of δ: from here on softness of its own, divided by which rounding of u stays below 1e-12
 constexpr double kSlowRound = 0.2;          // a round that gains less lowers δ
 constexpr int kContinued = 6;               // systems from a warm start's states: of piles, twice as many save none of the rest
-constexpr double kFinestTolerance = 1e-13;  // Newton's gradient over the size of its terms
+constexpr double kNear = 1e-8;              // Newton's gradient over the size of its terms, from which contacts have their states
+constexpr double kFinestTolerance = 1e-13;  // the same, that ends it
 
 void check_sizes(const ReducedProblem& p, const Contacts& contacts, const SoftConeOptions& options) {
   require_size("contacts", static_cast<Index>(contacts.size()), p.contacts());
@@ -116,7 +117,7 @@ class SoftNewton {
       const double norm = w_.gradient.norm(), size = terms();
       if (!std::isfinite(norm)) return false;
       if (norm <= std::max(kFinestTolerance * size, noise)) return true;
-      stalled = norm > 0.5 * least && norm < 1e-8 * size ? stalled + 1 : 0;  // rounding has the last word
+      stalled = norm > 0.5 * least && norm < kNear * size ? stalled + 1 : 0;  // rounding has the last word
       least = std::min(least, norm);
       if (!direction()) return false;
       const double step = line_search();
@@ -133,14 +134,13 @@ class SoftNewton {
 
   /// Full steps from the states of contacts that the last problem's solution, in w.lambda, tells, as long as they change. By u alone, as
   /// the primal has it, they would be lost: u = -R λ is so small that a small change of u_free turns its sign.
-  void continue_states(int& budget) {
-    const double noise = rounding();
+  void continue_states(int& budget, bool hard) {
     w_.trial = w_.lambda;
     for (int k = 0; k < kContinued && budget > 0; ++k, --budget) {
       impulses(0.0, w_.lambda, w_.beta, true);
       gradient();
       const double norm = w_.gradient.norm();
-      if (norm <= kFinestTolerance * terms() || (k > 0 && norm <= noise)) return;  // one step settles what rounding has left
+      if (norm <= (k > 0 || !hard ? kNear : kFinestTolerance) * terms()) return;  // a round of hard rows asks for more at its start
       linearise();
       gradient();
       if (!direction()) return;
@@ -379,7 +379,7 @@ Status run(const ReducedProblem& p, const Contacts& contacts, const SoftConeOpti
     w.beta_round = w.beta;
     newton.set_shift();
     newton.place();
-    if (options.warm_start && s.rounds == 0) newton.continue_states(budget);
+    if (options.warm_start && s.rounds == 0) newton.continue_states(budget, hard);
     if (!newton.minimise(budget)) return Status::numerical_error;
     ++s.rounds;
     s.iterations = options.max_iterations - budget;
