@@ -212,11 +212,9 @@ void bind_report(nb::module_& m) {
           "'solved' when every certificate met the tolerance, else as Solution.status")
       .def_prop_ro(
           "refused", [](const StepOutcome& r) { return std::string(to_string(r.refused)); },
-          "What the step was refused for, '' when it was taken: 'certificate', of a solve; 'joint_energy', which the scheme gave to joints "
-          "and "
-          "could not be taken back; 'loop_energy', which loops would have given under energy_momentum; 'fixed_point', which that scheme "
-          "did "
-          "not find; 'reach', of what would have ended too far away. The residual speaks of the first alone")
+          "What the step was refused for, '' when it was taken: 'certificate', of a solve; 'joint_energy', which the scheme gave to "
+          "joints and could not be taken back; 'loop_energy', which loops would have given under energy_momentum; 'fixed_point', which "
+          "that scheme did not find; 'reach', of what would have ended too far away. The residual speaks of the first alone")
       .def_ro("accepted", &StepOutcome::accepted, "The state was advanced")
       .def_ro("iterations", &StepOutcome::iterations, "Pivots or iterations of the solver, all its attempts together")
       .def_prop_ro("at_acceptable", &StepOutcome::at_acceptable, "The step missed the tolerance and was taken because it met acceptable")

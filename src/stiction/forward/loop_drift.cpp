@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "stiction/assemble/equality_rows.hpp"
+#include "stiction/forward/kinematic_trees.hpp"
 
 namespace stiction {
 
@@ -24,19 +25,11 @@ int set_of(const std::vector<int>& set_of_block, const BlockRows& rows, int row)
   return e == rows.entry_end(row) ? -1 : set_of_block[rows.entry_block(e)];
 }
 
-/// xᵀMx, without the product on the heap.
-template <class Matrix, class Vector>
-double square(const Matrix& M, const Vector& x) {
-  double sum = 0.0;
-  for (Eigen::Index j = 0; j < x.size(); ++j) sum += x[j] * M.col(j).dot(x);
-  return sum;
-}
-
 /// The most inertia that a joint moves, from its row, which has one entry for each side of it.
 double inertia_along(const BlockDiagonal& M, const BlockRows& rows, int row) {
   double most = 0.0;
   for (int e = rows.entry_begin(row); e < rows.entry_end(row); ++e) {
-    most = std::max(most, square(M.block(rows.entry_block(e)), rows.entry(e).row(0).transpose()));
+    most = std::max(most, twice_energy(M.block(rows.entry_block(e)), rows.entry(e).row(0).transpose()));
   }
   return most;
 }
@@ -52,14 +45,13 @@ void LoopDrift::start() {
 
 void LoopDrift::read_sets(const ContactProblem& p, const Reduction& red) {
   set_of_.assign(p.M.blocks(), -1);
-  std::vector<char>& has_loop = has_loop_;
-  has_loop.assign(red.coupled_sets, 0);
+  has_loop_.assign(red.coupled_sets, 0);
   for (int c = 0; c < red.coupled_sets; ++c)
-    has_loop[c] = std::ranges::any_of(red.coupled[c].bilateral, [&](int row) { return is_loop(p, row); }) ? 1 : 0;
+    has_loop_[c] = std::ranges::any_of(red.coupled[c].bilateral, [&](int row) { return is_loop(p, row); }) ? 1 : 0;
   for (int k = 0; k < p.M.blocks(); ++k) {
     if (p.M.block_size(k) == 0) continue;
     const int block = red.block_of[p.M.offset(k)], set = block < 0 ? -1 : red.blocks[block].coupled;
-    if (set >= 0 && has_loop[set] != 0) set_of_[k] = set;
+    if (set >= 0 && has_loop_[set] != 0) set_of_[k] = set;
   }
   int first = p.bounded_rows();
   while (first > 0 && is_loop(p, first - 1)) --first;
@@ -71,7 +63,7 @@ double LoopDrift::energy_of(int set, const BlockDiagonal& M, const GrowVector& v
   double energy = 0.0;
   for (int k = 0; k < M.blocks(); ++k) {
     if (set_of_[k] != set) continue;
-    energy += 0.5 * square(M.block(k), v.segment(M.offset(k), M.block_size(k)));
+    energy += 0.5 * twice_energy(M.block(k), v.segment(M.offset(k), M.block_size(k)));
   }
   return energy;
 }
