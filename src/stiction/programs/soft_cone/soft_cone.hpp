@@ -9,10 +9,11 @@
 // Hard rows (R_i below a tenth of `proximity` times G_ii; the bounded rows, which are exact) take part by proximal points: R_i is raised by
 // δ and û_i by δ λ_i of the last round, whose limit is the hard program. For R = 0 this is the method of multipliers on
 // min ½|y|² s.t. u - û ∈ K*, the primal of Anitescu's step. Infeasible: λ grows along a direction of the recession cone, which is checked.
-// Warm starts: full Newton steps on λ = P_i(δ λ - u + û) first, in the metric R + δ, δ = G_ii, the natural map: contacts keep the states that
-// the λ given tells, of which u = -R λ alone, so much smaller, would say nothing once u_free has changed.
+// Warm starts: full Newton steps on λ = P_i(δ λ - u + û) first, in the metric R + δ, δ = G_ii, the natural map: contacts keep the states
+// that the λ given tells, of which u = -R λ alone, so much smaller, would say nothing once u_free has changed.
 // Stopping test: natural map |λ - P_K(λ - ρ (u + R λ - û))|_inf / ρ <= tolerance * velocity scale, from (λ, β) alone.
-// Departs from the sources in using no Delassus approximation and in the hard rows. Cost per iteration: n r² + r³, or the block-sparse one.
+// Departs from the sources in using no Delassus approximation and in the hard rows.
+// Cost per iteration: n r² + r³, or the block-sparse one.
 #pragma once
 
 #include <vector>
