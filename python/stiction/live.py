@@ -131,7 +131,8 @@ class LiveRun(Stream):
         self.running, self.speed, self.push = True, 1.0, None
         self.lock = threading.RLock()
         self.joints = [joint for joint in world.joints if joint.v in set(world.actuated.tolist())]
-        self.hold = bool(self.joints)
+        self.holds = bool(self.joints) and not _drives(self.stepper)  # `drive` would end those that the scene has
+        self.hold = self.holds
         self.behind = 0.0  # s of simulated time that is due
 
     # ---- what a page asks ----
@@ -144,7 +145,7 @@ class LiveRun(Stream):
             if "speed" in request:
                 self.speed = min(max(float(request["speed"]), 0.01), 10.0)
             if "hold" in request:
-                self.hold = bool(request["hold"]) and bool(self.joints)
+                self.hold = bool(request["hold"]) and self.holds
             if "friction" in request:
                 state = self.stepper.state
                 self.stepper = _core.Stepper(self.world, friction=max(float(request["friction"]), 0.0))
@@ -173,12 +174,11 @@ class LiveRun(Stream):
     def step(self) -> bool:
         """Takes a step; false where it was refused, which ends the run."""
         q, v = self.stepper.q, self.stepper.v
-        if self.joints:
-            if self.hold:
-                start = self.world.initial_q
-                self.stepper.drive(velocity=[(start[j.q] - q[j.q]) / HOLD_TIME for j in self.joints])
-            else:
-                self.stepper.drive()
+        if self.hold:
+            start = self.world.initial_q
+            self.stepper.drive(velocity=[(start[j.q] - q[j.q]) / HOLD_TIME for j in self.joints])
+        elif self.holds:
+            self.stepper.drive()
         if self.push is not None:
             self.stepper.apply_force(self.push.body, self.push.force(q, v), point=self.push.local)
         self.report = self.stepper.step()
@@ -201,7 +201,7 @@ class LiveRun(Stream):
     # ---- what the page gets ----
 
     def controls(self) -> dict:
-        return {"holds": bool(self.joints)}
+        return {"holds": self.holds}
 
     def charts(self) -> list[frames.Chart]:
         """Titles and names of the curves, in the order of `_values`."""
@@ -242,6 +242,13 @@ class LiveRun(Stream):
             start = time.monotonic()
             self.advance(pause)
             time.sleep(max(0.0, pause - (time.monotonic() - start)))
+
+
+def _drives(stepper: _core.Stepper) -> bool:
+    """Whether a stepper drives or couples joints."""
+    bare = stepper.copy()
+    bare.drive()
+    return bare._memory() != stepper._memory()
 
 
 def _pose(X: np.ndarray) -> np.ndarray:

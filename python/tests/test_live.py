@@ -127,6 +127,45 @@ def test_joints_are_held_until_they_are_let_go():
     assert run.stepper.q[2] < 0.7 * held
 
 
+TWO_WHEELS = """<mujoco><worldbody>
+<body><joint name="A" axis="0 0 1"/><geom type="cylinder" size=".1 .02" mass="1"/></body>
+<body pos="1 0 0"><joint name="B" axis="0 0 1"/><geom type="cylinder" size=".1 .02" mass="1"/></body>
+</worldbody><actuator><motor joint="A"/><motor joint="B"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    "drives",
+    [
+        '[[drive]]\njoints = ["A"]\nvelocity = 2.0',
+        '[[drive]]\njoints = ["B"]\nposition = 1.0\nkp = 9.0\nkd = 1.0',
+        "[[coupled]]\njoints = { A = 1.0, B = -2.0 }\nvelocity = 3.0",
+    ],
+)
+def test_what_a_scene_drives_or_couples_stays_in_force(tmp_path, drives):
+    """As a stepper does it, whatever the page asks; the page has no button to hold the joints."""
+    (tmp_path / "wheels.xml").write_text(TWO_WHEELS)
+    (tmp_path / "scene.toml").write_text(f'[[robot]]\nfile = "wheels.xml"\n{drives}\n')
+    world = stiction.World.from_scene(tmp_path / "scene.toml")
+    run, stepper = LiveRun(world), stiction.Stepper(world)
+    assert run.controls() == {"holds": False}
+
+    def steps():
+        for _ in range(100):
+            assert run.step()
+            stepper.step()
+        np.testing.assert_array_equal(run.stepper.q, stepper.q)
+        np.testing.assert_array_equal(run.stepper.drive_torques, stepper.drive_torques)
+
+    steps()
+    assert np.abs(stepper.v).max() > 0.1
+    for request in ({"hold": True}, {"hold": False}, {"friction": 0.3}):
+        run.ask(request)
+        steps()
+    run.ask({"restart": True})
+    stepper.reset()
+    steps()
+
+
 def test_quaternions_are_those_of_the_rotations():
     rng = np.random.default_rng(3)
     for turn in [*rng.normal(size=(50, 4)), [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]]:
