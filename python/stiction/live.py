@@ -17,6 +17,7 @@ from .trajectory import STAGES, Trajectory, of_simulation
 
 FRAMES_PER_SECOND = 30
 PUSH_FREQUENCY, PUSH_DAMPING = 2.0 * np.pi * 1.5, 0.7  # rad/s, share of critical: the spring between body and mouse
+FARTHEST = 1e9  # m, of places that a page may name: forces stay finite
 HOLD_TIME = 0.1  # s in which joints that are held return to their start
 
 
@@ -96,7 +97,7 @@ class Stream:
             for message in connection:
                 try:
                     self.ask(json.loads(message))
-                except (ValueError, TypeError, KeyError, IndexError) as error:
+                except (ValueError, TypeError, KeyError, OverflowError) as error:
                     print(f"stiction view: the page asked {message!r}: {error}", flush=True)
         except ConnectionClosed:
             pass
@@ -143,7 +144,10 @@ class LiveRun(Stream):
             if "run" in request:
                 self.running = bool(request["run"])
             if "speed" in request:
-                self.speed = min(max(float(request["speed"]), 0.01), 10.0)
+                speed = float(request["speed"])
+                if not 0.0 < speed < np.inf:
+                    raise ValueError(f"speed: expected a finite number > 0, got {speed:g}")
+                self.speed = min(max(speed, 0.01), 10.0)
             if "hold" in request:
                 self.hold = bool(request["hold"]) and self.holds
             if "friction" in request:
@@ -164,10 +168,13 @@ class LiveRun(Stream):
         if push is None:
             self.push = None
             return
-        body = self.world.body_names[int(push["body"])]
-        if self.push is None or self.push.body != body:
-            self.push = Push(self.world, body, np.array(push["point"], float), self.stepper.q)
-        self.push.target = np.array(push["target"], float)
+        names, index = self.world.body_names, push["body"]
+        if not (isinstance(index, int) and 0 <= index < len(names)):
+            raise ValueError(f"push: expected a body in [0, {len(names) - 1}], got {index!r}")
+        point, target = (_place(push, name) for name in ("point", "target"))
+        if self.push is None or self.push.body != names[index]:
+            self.push = Push(self.world, names[index], point, self.stepper.q)
+        self.push.target = target
 
     # ---- stepping ----
 
@@ -242,6 +249,13 @@ class LiveRun(Stream):
             start = time.monotonic()
             self.advance(pause)
             time.sleep(max(0.0, pause - (time.monotonic() - start)))
+
+
+def _place(push: dict, name: str) -> np.ndarray:
+    place = np.array(push[name], float)
+    if place.shape != (3,) or not (np.abs(place) < FARTHEST).all():
+        raise ValueError(f"push: expected a {name} of three numbers below {FARTHEST:g} m, got {push[name]!r}")
+    return place
 
 
 def _drives(stepper: _core.Stepper) -> bool:

@@ -1,6 +1,7 @@
 """A simulation that runs while it is looked at, and the server that shows it: without a browser."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -164,6 +165,42 @@ def test_what_a_scene_drives_or_couples_stays_in_force(tmp_path, drives):
     run.ask({"restart": True})
     stepper.reset()
     steps()
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        ({"speed": float("nan")}, "speed: expected a finite number > 0, got nan"),
+        ({"speed": float("inf")}, "speed: expected a finite number > 0, got inf"),
+        ({"speed": 0}, "speed: expected a finite number > 0, got 0"),
+        ({"friction": float("nan")}, "friction: expected a number >= 0 or infinity, got nan"),
+        ({"push": {"body": -1}}, "push: expected a body in [0, 1], got -1"),
+        ({"push": {"body": 2}}, "push: expected a body in [0, 1], got 2"),
+        ({"push": {"body": 0.5}}, "push: expected a body in [0, 1], got 0.5"),
+        (
+            {"push": {"body": 0, "point": [0, 0], "target": [0, 0, 1]}},
+            "push: expected a point of three numbers below 1e+09 m, got [0, 0]",
+        ),
+        (
+            {"push": {"body": 0, "point": [0, 0, 0], "target": [0, 0]}},
+            "push: expected a target of three numbers below 1e+09 m, got [0, 0]",
+        ),
+        (
+            {"push": {"body": 0, "point": [0, 0, 0], "target": [0, 0, float("nan")]}},
+            "push: expected a target of three numbers below 1e+09 m, got [0, 0, nan]",
+        ),
+        (
+            {"push": {"body": 0, "point": [0, 0, 0], "target": [0, 0, 1e300]}},
+            "push: expected a target of three numbers below 1e+09 m, got [0, 0, 1e+300]",
+        ),
+    ],
+)
+def test_values_that_would_end_the_run_are_refused_by_name(run, request_, said):
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        run.ask(request_)
+    assert run.push is None
+    run.advance(0.02)
+    assert run.stepper.time > 0.0
 
 
 def test_quaternions_are_those_of_the_rotations():
