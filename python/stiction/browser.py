@@ -15,6 +15,7 @@ import tempfile
 import time
 import typing
 
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 NO_CHROMIUM = (
@@ -185,17 +186,17 @@ class Browser:
         message = {"id": next(self._ids), "method": method, "params": parameters}
         if hasattr(self, "_session"):
             message["sessionId"] = self._session
-        self._socket.send(json.dumps(message))
-        while True:
-            try:
-                answer = json.loads(self._socket.recv(timeout=self.patience))
-            except TimeoutError:
-                raise ViewError(f"Chromium does not answer {method} within {self.patience:g} s") from None
-            if answer.get("id") == message["id"]:
-                if "error" in answer:
-                    raise ViewError(f"Chromium refuses {method}: {answer['error']['message']}")
-                return answer["result"]
-            self._note(answer.get("method"), answer.get("params", {}))
+        try:
+            self._socket.send(json.dumps(message))
+            while (answer := json.loads(self._socket.recv(timeout=self.patience))).get("id") != message["id"]:
+                self._note(answer.get("method"), answer.get("params", {}))
+        except TimeoutError:
+            raise ViewError(f"Chromium does not answer {method} within {self.patience:g} s") from None
+        except ConnectionClosed:
+            raise ViewError(f"Chromium ended before it answered {method}, as it does without memory") from None
+        if "error" in answer:
+            raise ViewError(f"Chromium refuses {method}: {answer['error']['message']}")
+        return answer["result"]
 
     def _note(self, event: str | None, what: dict) -> None:
         if event == "Network.requestWillBeSent":

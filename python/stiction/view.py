@@ -25,6 +25,7 @@ if typing.TYPE_CHECKING:
 FRAMES_PER_SECOND = 30
 ROBOT_FILES = (".urdf", ".xml", ".mjcf")
 RUN_FILES = (".npz", ".mcap")
+MOST_PIXELS = 4096  # a side: of larger pictures Chromium draws parts, or ends
 
 
 def run_of(source: str | os.PathLike, duration: float | None = None, floating: bool = False) -> Trajectory:
@@ -232,7 +233,12 @@ def parser() -> argparse.ArgumentParser:
     out.add_argument("--at", type=finite, help="time of the picture (s; default: the end)")
     out.add_argument("--mp4", metavar="FILE", help="write a film, drawn by a headless Chromium")
     out.add_argument("--speed", type=positive, help="of the film (default: 1)")
-    out.add_argument("--size", type=size_of, metavar="WxH", help="of picture and film (default: 1280x800)")
+    out.add_argument(
+        "--size",
+        type=size_of,
+        metavar="WxH",
+        help=f"of picture and film (default: 1280x800; at most {MOST_PIXELS} a side)",
+    )
     out.add_argument(
         "--port",
         type=port_of,
@@ -244,12 +250,12 @@ def parser() -> argparse.ArgumentParser:
 
 def size_of(text: str) -> tuple[int, int]:
     width, _, height = text.partition("x")
-    if not (int(width) > 0 and int(height) > 0):
+    if not (0 < int(width) <= MOST_PIXELS and 0 < int(height) <= MOST_PIXELS):
         raise ValueError(text)
     return int(width), int(height)
 
 
-size_of.__name__ = "size like 1280x800"
+size_of.__name__ = f"size like 1280x800, at most {MOST_PIXELS} a side,"
 
 
 def _visuals(options: argparse.Namespace, trajectory: Trajectory) -> list[VisualShape | VisualTendon]:

@@ -280,6 +280,8 @@ def test_command_writes_a_page(box_run, tmp_path):
         (["--at", "1"], "--at: expected beside --png"),
         (["--speed", "2", "--html", "page.html"], "--speed: expected beside --mp4"),
         (["--size", "640x480"], "--size: expected beside --png or --mp4"),
+        (["--png", "a.png", "--size", "4097x100"], "size like 1280x800, at most 4096 a side, value: '4097x100'"),
+        (["--mp4", "a.mp4", "--size", "2x100000"], "size like 1280x800, at most 4096 a side, value: '2x100000'"),
         (["--mp4", "a.mp4", "--size", "641x479"], "--size: expected even numbers of pixels for a film, got 641x479"),
         (["--html", "page.png"], "--html: expected a file name that ends in .html, got 'page.png'"),
         (["--png", "picture.jpg"], "--png: expected a file name that ends in .png, got 'picture.jpg'"),

@@ -418,6 +418,25 @@ def test_a_film_has_a_picture_for_every_30th_of_a_second(chromium, trajectory, t
     assert differs(pictures[0], pictures[-1]) > 100
 
 
+@pytest.mark.parametrize("kind", ["png", "mp4"])
+def test_a_browser_that_ends_is_said_in_a_line(headless, trajectory, tmp_path, monkeypatch, capsys, kind):
+    if kind == "mp4":
+        pytest.importorskip("imageio_ffmpeg", reason="films need imageio-ffmpeg")
+    run, file = tmp_path / "run.npz", tmp_path / f"run.{kind}"
+    trajectory.save(run)
+
+    def ended(window, seconds):
+        window._process.kill()
+        seek(window, seconds)
+
+    seek = headless.Browser.seek
+    monkeypatch.setattr(headless.Browser, "seek", ended)
+    assert view.main([str(run), f"--{kind}", str(file), "--size", "320x200"]) == 2
+    said = capsys.readouterr().err
+    assert said == "stiction view: Chromium ended before it answered Runtime.evaluate, as it does without memory\n"
+    assert not file.exists()
+
+
 def test_a_browser_leaves_nothing_behind(headless, monkeypatch, tmp_path):
     page = tmp_path / "page.html"
     page.write_text("<p>drawn</p>")

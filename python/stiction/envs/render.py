@@ -16,8 +16,7 @@ import weakref
 import numpy as np
 
 from .. import command
-
-MOST_PIXELS = 4096  # a side: of much larger pictures Chromium ends
+from ..view import MOST_PIXELS
 
 
 def require_mode(mode, modes):
