@@ -14,7 +14,8 @@ namespace stiction::cli {
 namespace {
 
 constexpr const char* kFooter =
-    "Exit codes: 0 success; 1 a solve or an experiment failed numerically; 2 bad input or usage; 3 internal error.\n"
+    "Exit codes: 0 success; 1 a solve or an experiment failed numerically; 2 bad input or usage; 3 internal error;\n"
+    "128 + a signal's number where it ended a simulation, whose files are written as far as it came.\n"
     "`stiction COMMAND --help` lists the options of a command.";
 
 constexpr const char* kNoOutput = "standard output: cannot be written";

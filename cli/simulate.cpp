@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/run_log.hpp"
 #include "stiction/base/errors.hpp"
@@ -67,7 +68,9 @@ Outcome run(const SimulateOptions& options, const Scene& scene, const Session& s
   trajectory.add(scene.start);
   ProgressBar bar(options.scene, !session.quiet);
   constexpr long kProgressSteps = 64;  // seldom enough to cost nothing
+  const Interrupt interrupt;
   RunOptions plan{.duration = scene.duration, .control = hold_joints(scene)};
+  plan.until = [](const Simulation&) { return Interrupt::signal() != 0; };
   plan.observers = {report_progress([&bar](double share) { bar.update(share); }, kProgressSteps)};
   if (!options.log.empty()) plan.observers.emplace_back(std::ref(log));
   if (!options.record.empty()) plan.observers.push_back(record_to(trajectory));
@@ -82,9 +85,11 @@ Outcome run(const SimulateOptions& options, const Scene& scene, const Session& s
   return out;
 }
 
+std::string_view status_of(const Outcome& o) { return o.run.stop == Stop::asked ? "interrupted" : o.run.status(); }
+
 std::string to_json(const Outcome& o) {
   nlohmann::ordered_json out;
-  out["status"] = o.run.status();
+  out["status"] = status_of(o);
   out["time"] = o.end.time;
   out["steps"] = o.run.steps;
   out["steps_at_acceptable"] = o.run.at_acceptable;
@@ -106,7 +111,7 @@ std::string to_json(const Outcome& o) {
 }
 
 void print(const Outcome& o, const Scene& scene) {
-  fmt::print("{:.6g} s in {} steps, status {}\n", o.end.time, o.run.steps, o.run.status());
+  fmt::print("{:.6g} s in {} steps, status {}\n", o.end.time, o.run.steps, status_of(o));
   fmt::print("{} steps above the tolerance {:.1e} but within {:.1e}, {} retried, {} halved\n", o.run.at_acceptable,
              scene.options.contact.tolerance, std::max(scene.options.contact.tolerance, scene.options.acceptable), o.run.retried,
              o.run.halved);
@@ -133,6 +138,10 @@ int simulate(const SimulateOptions& options, const Session& session) {
   const Outcome outcome = run(options, scene, session);
   if (session.json) write_text(*session.json, to_json(outcome));
   if (session.prints_table()) print(outcome, scene);
+  if (outcome.run.stop == Stop::asked) {
+    fmt::print(stderr, "stiction: interrupted at {:.6g} s; the files that were asked for are written until there\n", outcome.end.time);
+    return 128 + Interrupt::signal();  // as shells tell a signal
+  }
   return outcome.run.stop == Stop::duration ? kOk : kNumericalFailure;
 }
 

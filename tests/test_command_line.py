@@ -1,7 +1,9 @@
 import json
 import pathlib
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -467,6 +469,27 @@ def test_scenes_that_ship_are_listed_and_run_by_name(tmp_path):
     assert stiction("simulate", "incline", "--duration", 0.01).returncode == 0
     unknown = stiction("simulate", "stak")
     assert (unknown.returncode, "stack" in unknown.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_keeps_what_it_has(tmp_path, number):
+    command = [pathlib.Path(sys.executable).with_name("stiction"), "simulate", "stack", "--duration", "1e5"]
+    files = ["--record", "run.npz", "--log", "run.csv", "--json", "run.json"]
+    heard = {"preexec_fn": lambda: signal.signal(number, signal.SIG_DFL), "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([*command, *files], cwd=tmp_path, **heard) as run:
+        log = tmp_path / "run.csv"
+        while run.poll() is None and not (log.exists() and log.stat().st_size > 10_000):
+            time.sleep(0.01)
+        run.send_signal(number)
+        _, said = run.communicate(timeout=60)
+    assert run.returncode == 128 + number
+    end = json.loads((tmp_path / "run.json").read_text())
+    assert end["status"] == "interrupted"
+    assert f"interrupted at {end['time']:.6g} s" in said
+    recorded = np.load(tmp_path / "run.npz")["time"]
+    logged = np.loadtxt(log, delimiter=",", skiprows=1, usecols=0)
+    assert recorded[-1] == end["time"] == logged[-1]
+    np.testing.assert_array_equal(recorded, logged)
 
 
 def test_log_begins_with_the_start_and_names_joints(tmp_path):

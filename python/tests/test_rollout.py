@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -143,6 +145,18 @@ def test_no_runs_are_refused():
     for name, shape in {"q": (0, world.nq), "v": (0, world.nv), "tau": (0, 3, world.nv)}.items():
         with pytest.raises(ValueError, match=f"{name}: expected one run or more"):
             stiction.rollout(world, **({"steps": 3} | {name: np.zeros(shape)}))
+
+
+def test_steps_that_memory_does_not_hold_are_refused():
+    program = """
+import resource, stiction
+resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+world = stiction.World()
+world.add_body("ball", stiction.Shape.sphere(0.1), mass=1.0)
+stiction.rollout(world, steps=2**31 - 1)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert "ValueError: steps: expected as many as memory holds" in done.stderr
 
 
 @pytest.fixture

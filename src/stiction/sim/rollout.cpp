@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -27,7 +28,7 @@ void validate(const World& world, const Starts& q, const Starts& v, int steps, c
 }
 
 void keep(int i, int k, const State& state, Rollout& out) {
-  const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(i) * (out.steps + 1) + k;
+  const std::ptrdiff_t row = i * (static_cast<std::ptrdiff_t>(out.steps) + 1) + k;
   std::ranges::copy(state.q, out.q.begin() + row * state.q.size());
   std::ranges::copy(state.v, out.v.begin() + row * state.v.size());
 }
@@ -71,9 +72,17 @@ Rollout rollout(const Stepper& stepper, const Starts& q, const Starts& v, int st
   Rollout out;
   out.runs = static_cast<int>(q.rows());
   out.steps = steps;
-  const std::size_t runs = static_cast<std::size_t>(out.runs), rows = runs * static_cast<std::size_t>(steps + 1);
-  out.q.resize(rows * static_cast<std::size_t>(world.nq()));
-  out.v.resize(rows * static_cast<std::size_t>(world.nv()));
+  const std::size_t runs = static_cast<std::size_t>(out.runs), rows = runs * (static_cast<std::size_t>(steps) + 1);
+  const auto make = [&](std::vector<double>& table, int columns) {
+    const std::size_t count = rows * static_cast<std::size_t>(columns);
+    try {
+      table.resize(count);
+    } catch (const std::bad_alloc&) {
+      throw InvalidArgument("steps", "as many as memory holds the states of", fmt::format("{} of {} runs, {} numbers", steps, runs, count));
+    }
+  };
+  make(out.q, world.nq());
+  make(out.v, world.nv());
   out.taken.resize(runs);
   out.status.resize(runs);
   out.errors.resize(runs);
