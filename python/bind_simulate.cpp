@@ -129,8 +129,7 @@ Arrays are views. Quantities of a step stand in the row of the state that it led
       .def_prop_ro("tau", &table<&SimulatedRun::tau, Matrix, &SimulatedRun::nv>,
                    "(k, nv) applied generalised forces (N, N m), those of drives apart")
       .def_prop_ro("drive_tau", &table<&SimulatedRun::drive_tau, Matrix, &SimulatedRun::nv>,
-                   "(k, nv) generalised forces of velocity drives and servos (N, N m): means over the step or its last part, of servos at "
-                   "its end")
+                   "(k, nv) generalised forces of the drives (N, N m): means over the step or its last part, of servos at its end")
       .def_prop_ro("saturated", &column<&SimulatedRun::saturated, Counts>, "(k,) torques that were cut to their joint's effort limit")
       .def_prop_ro("tau_desired", &table<&SimulatedRun::tau_desired, Matrix, &SimulatedRun::nv>,
                    "(k, nv) generalised forces that were asked for (N, N m), before they were cut to limits")

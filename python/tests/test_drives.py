@@ -1,5 +1,7 @@
 """Drives of a stepper's joints: velocities, servos, limits, and the torques that they take."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -161,6 +163,27 @@ def test_motors_keep_to_their_torque_speed_line_and_belts_to_their_ratio():
         line = 20.0 * (1.0 - stepper.v / 4.0)
         np.testing.assert_allclose(stepper.drive_torques[:4], line[:4], atol=1e-6)
         np.testing.assert_allclose(stepper.v[4], 2.0 * stepper.v[5], atol=1e-10)
+
+
+def test_belts_tell_their_torques(tmp_path):
+    world = hanging_arm()
+    names = [joint.name for joint in world.joints if joint.actuated]
+    stepper = stiction.Stepper(world, dt=1e-3)
+    stepper.drive(coupled=[({names[1]: 1.0, names[2]: -2.0}, 0.3), ({names[2]: 1.0, names[4]: 0.5}, 0.0)])
+    q, v = stepper.q, stepper.v
+    assert stepper.step().status == "solved"
+    needed = world.mass_matrix(q) @ (stepper.v - v) / 1e-3 + world.bias(q, v)
+    assert np.abs(needed).max() > 10.0
+    np.testing.assert_allclose(stepper.drive_torques, needed, atol=1e-9)
+    scene = tmp_path / "belt.toml"
+    robot = Path("models/ur10.urdf").resolve()
+    scene.write_text(
+        f'[simulation]\nduration = 0.01\n[[robot]]\nfile = "{robot}"\n'
+        f"[[coupled]]\njoints = {{ {names[1]} = 1.0, {names[2]} = -2.0 }}\nvelocity = 0.3\n"
+    )
+    run = stiction.simulate(scene)
+    assert run.drive_tau[-1, 1] != 0.0
+    np.testing.assert_allclose(run.drive_tau[1:, 2], -2.0 * run.drive_tau[1:, 1], rtol=1e-12)
 
 
 def test_drives_that_do_not_fit_are_named():

@@ -192,11 +192,15 @@ double free_torque(const World& world, const Servo& s, const Ref<const VectorXd>
 void drive_torques(const World& world, const Drives& drives, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v_plus, double ahead,
                    const ContactProblem& problem, const Ref<const VectorXd>& bounded_impulses, VectorXd& tau) {
   tau.setZero(world.nv());
-  for (const VelocityDrive& drive : drives.velocity) {
-    const auto row = std::ranges::find(problem.row_ids, drive_row_id(drive.v)) - problem.row_ids.begin();
-    tau[drive.v] += bounded_impulses[row] / problem.dt - slope(drive) * v_plus[drive.v];
-  }
+  const auto effort_of = [&](std::uint64_t id) {
+    return bounded_impulses[std::ranges::find(problem.row_ids, id) - problem.row_ids.begin()] / problem.dt;
+  };
+  for (const VelocityDrive& drive : drives.velocity) tau[drive.v] += effort_of(drive_row_id(drive.v)) - slope(drive) * v_plus[drive.v];
   for (const Servo& s : drives.servos) tau[s.v] += std::clamp(free_torque(world, s, q, v_plus, problem.dt, ahead), -s.limit, s.limit);
+  for (std::size_t k = 0; k < drives.rows.size(); ++k) {
+    const double effort = effort_of(velocity_row_id(k));
+    for (const VelocityRow::Term& term : drives.rows[k].terms) tau[term.v] += term.factor * effort;
+  }
 }
 
 }  // namespace stiction

@@ -89,8 +89,8 @@ double motor_limit(const Joint& joint);
 /// Torque (N m or N) of a servo at the end of a step that started at q and led to v_plus, without its limit.
 double free_torque(const World& world, const Servo& servo, const Eigen::Ref<const Eigen::VectorXd>& q,
                    const Eigen::Ref<const Eigen::VectorXd>& v_plus, double h, double ahead);
-/// Torques (nv; N m or N) of velocity drives and servos on the joints in a step that started at q and led to v_plus: means over it, of
-/// servos those at its end. Problem and bounded impulses (m) are those of its solution.
+/// Torques (nv; N m or N) of the drives on the joints in a step that started at q and led to v_plus: means over it, of servos those at its
+/// end; of velocity rows c_i λ / h. Problem and bounded impulses (m) are those of its solution.
 void drive_torques(const World& world, const Drives& drives, const Eigen::Ref<const Eigen::VectorXd>& q,
                    const Eigen::Ref<const Eigen::VectorXd>& v_plus, double ahead, const ContactProblem& problem,
                    const Eigen::Ref<const Eigen::VectorXd>& bounded_impulses, Eigen::VectorXd& tau);

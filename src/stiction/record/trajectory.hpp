@@ -6,7 +6,7 @@
 //   time q v             (k,) s, (k, nq), (k, nv)
 //   q_names v_names      (nq,) (nv,): of the coordinates
 //   tau tau_desired      (k, nv) N and N m: applied, and what the control had asked for before limits
-//   drive_tau            (k, nv) N and N m: of velocity drives and servos, beside tau (since version 5)
+//   drive_tau            (k, nv) N and N m: of the drives, beside tau (since version 5)
 //   residual penetration (k,) worst scaled residual; deepest before the step (m)
 //   certificate_names certificate   (p,), (k, p): its parts, the worst scaled value of each over the solves of the step (since version 4)
 //   iterations sub_steps (k,) integers: of the solver; parts that the step was taken in
