@@ -73,7 +73,9 @@ void bind_contact_arrays(nb::module_& m) {
 
 Body A is pushed along the normal, body B against it. Points, frames and gaps are those of the configuration before the step; impulses and
 velocities are those of its end.)")
-      .def_prop_ro("points", &triples<&ContactArrays::points>, "(n, 3) midway between the two surfaces, world (m)")
+      .def_prop_ro("points", &triples<&ContactArrays::points>,
+                   "(n, 3) world (m): on the surface of a static body b, else midway between the two; all points of a face in one plane, "
+                   "where its gap is least")
       .def_prop_ro(
           "frames",
           [](nb::pointer_and_handle<ContactArrays> self) {

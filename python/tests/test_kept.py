@@ -100,6 +100,48 @@ def test_a_thin_plate_that_falls_flat_without_slip_is_not_pulled_apart():
         assert stepper.step().status == "solved"
 
 
+def slab(folder):
+    x = np.array([(x, y, z) for z in (-1, 0) for y in (-5, 5) for x in (-5, 5)])
+    faces = ["1 3 2", "2 3 4", "5 6 7", "6 8 7", "1 2 5", "2 6 5", "3 7 4", "4 7 8", "1 5 3", "3 5 7", "2 4 6", "4 8 6"]
+    file = folder / "slab.obj"
+    file.write_text("".join(f"v {a} {b} {c}\n" for a, b, c in x) + "".join(f"f {face}\n" for face in faces))
+    return stiction.Shape.mesh(file, convex=False)
+
+
+GROUNDS = {
+    "plane": lambda _: {"shape": stiction.Shape.plane()},
+    "box": lambda _: {"shape": stiction.Shape.box((10, 10, 1)), "position": (0, 0, -0.5)},
+    "map": lambda _: {"shape": stiction.Shape.height_map(np.zeros((5, 5)), 10, 10, -1.0)},
+    "mesh": lambda folder: {"shape": slab(folder)},
+}
+
+
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_a_brick_that_falls_without_slip_bears_no_more_than_stops_it(ground, tmp_path):
+    dt, speed = 1e-3, 4.0
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        world = stiction.World()
+        world.add_body("ground", **GROUNDS[ground](tmp_path))
+        turned = random.normal(size=4)
+        world.add_body(
+            "brick",
+            stiction.Shape.box((0.3, 0.2, 0.1)),
+            mass=1.0,
+            position=(0, 0, 0.3),
+            orientation=turned / np.linalg.norm(turned),
+            velocity=random.normal(size=3),
+            angular_velocity=3 * random.normal(size=3),
+        )
+        stepper = stiction.Stepper(world, dt=dt, law="no_slip")
+        for _ in range(1500):
+            assert stepper.step().status == "solved"
+            assert (
+                np.abs(stepper.contacts.forces).max(initial=0.0) < speed / dt
+            )  # corners differ by gaps of micrometres
+        assert np.abs(stepper.contacts.forces).max() < 9.81
+
+
 @pytest.mark.parametrize("angle", ["0 0 0", "0 35 0", "10 20 30"])
 def test_no_slip_takes_steps_where_tangents_of_a_contact_are_rounding(angle):
     world = stiction.World()

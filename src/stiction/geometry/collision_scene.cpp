@@ -217,6 +217,7 @@ struct CollisionScene::Impl {
   void emit(int a, int b, std::vector<ContactPoint>& contacts) const {
     const Material* own = own_material(a, b);
     const double restitution = own != nullptr ? own->restitution : std::max(geometry(a).restitution, geometry(b).restitution);
+    const bool is_static = fixed(b);
     const std::uint64_t pair = pair_name(static_cast<std::uint64_t>(a) + 1, static_cast<std::uint64_t>(b) + 1);
     for (const RawContact& c : found) {
       ContactPoint& p = contacts.emplace_back();
@@ -224,12 +225,13 @@ struct CollisionScene::Impl {
       p.geometry_b = b;
       p.body_a = geometry(a).body;
       p.body_b = geometry(b).body;
-      p.p_WC = c.p;
+      // On what is static the points of all bodies lie in its own surface, and their tangents depend on each other as those of a face do.
+      p.p_WC = is_static ? Eigen::Vector3d(c.p - 0.5 * c.least_gap * c.n) : c.p;
       p.n = c.n;
       contact_tangents(p.n, p.t1, p.t2);
       p.gap = c.gap;
       p.id = pair_name(pair, c.feature);
-      p.mu = own != nullptr ? own->mu : friction_at(a, b, c.p);
+      p.mu = own != nullptr ? own->mu : friction_at(a, b, p.p_WC);
       p.restitution = restitution;
     }
   }
@@ -332,6 +334,7 @@ void CollisionScene::detect(double margin, std::span<const double> body_margin, 
     impl_->found.clear();
     const double of_pair = margin + impl_->own_margin(a, body_margin) + impl_->own_margin(b, body_margin);
     impl_->collide(impl_->collider(a), impl_->collider(b), {impl_->found, of_pair, false});
+    level_faces(impl_->found);
     impl_->emit(a, b, contacts);
   }
 }

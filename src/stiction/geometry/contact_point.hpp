@@ -13,10 +13,11 @@
 namespace stiction {
 
 struct ContactPoint {
-  int geometry_a = -1, geometry_b = -1;            ///< indices into the scene's geometries
-  int body_a = -1, body_b = -1;                    ///< body indices as given to the scene; -1 is the world
-  Eigen::Vector3d p_WC = Eigen::Vector3d::Zero();  ///< midway between the two surfaces, world (m)
-  Eigen::Vector3d n = Eigen::Vector3d::UnitZ();    ///< unit normal from B to A, world
+  int geometry_a = -1, geometry_b = -1;  ///< indices into the scene's geometries
+  int body_a = -1, body_b = -1;          ///< body indices as given to the scene; -1 is the world
+  /// World (m): on the surface of a static B, else midway between the two; all points of a face in one plane, where its gap is least.
+  Eigen::Vector3d p_WC = Eigen::Vector3d::Zero();
+  Eigen::Vector3d n = Eigen::Vector3d::UnitZ();  ///< unit normal from B to A, world
   Eigen::Vector3d t1 = Eigen::Vector3d::UnitX();
   Eigen::Vector3d t2 = Eigen::Vector3d::UnitY();
   double gap = 0.0;          ///< signed distance φ (m)

@@ -142,12 +142,29 @@ TEST(ConvexPairs, TiltedBoxCornersHaveTheirOwnHeights) {
   const auto& contacts = pair.contacts(X, Isometry3d::Identity(), 0.5);
   ASSERT_EQ(contacts.size(), 4u);
   for (const auto& c : contacts) {
-    const Vector3d corner = X.inverse() * Vector3d(c.p_WC + 0.5 * c.gap * c.n);
+    EXPECT_NEAR(c.p_WC.z(), 0.0, 1e-15);
+    const Vector3d corner = X.inverse() * Vector3d(c.p_WC.x(), c.p_WC.y(), c.gap);
     EXPECT_LT((corner.cwiseAbs() - Vector3d(0.3, 0.2, 0.1)).norm(), 1e-12);
-    EXPECT_NEAR(c.gap, (X * corner).z(), 1e-15);
   }
   // Only the corners within the margin.
   EXPECT_EQ(pair.contacts(X, Isometry3d::Identity(), deepest(contacts).gap + 1e-6).size(), 1u);
+}
+
+// The face may be either's: the contacts of a tilted box lie in one plane square to the normal, of what is static in its surface.
+TEST(ConvexPairs, PointsOfAFaceLieInOnePlane) {
+  const Shape box = Box{{0.3, 0.2, 0.1}}, floor = Box{{2.0, 2.0, 0.5}};
+  const Isometry3d X = pose({0.1, 0.2, 0.1}, {1e-6, -2e-6, 0.3}), X_floor = pose({0, 0, -0.5});
+  for (const bool swapped : {false, true}) {
+    ShapePair pair(swapped ? floor : box, swapped ? box : floor);
+    const auto& contacts = pair.contacts(swapped ? X_floor : X, swapped ? X : X_floor, 0.01);
+    ASSERT_EQ(contacts.size(), 4u);
+    const ContactPoint& least = deepest(contacts);
+    EXPECT_LT(least.gap, -1e-7);
+    for (const auto& c : contacts) {
+      EXPECT_NEAR(c.n.dot(c.p_WC - least.p_WC), 0.0, 1e-16);
+      EXPECT_TRUE(&c == &least || c.gap > least.gap + 1e-7);
+    }
+  }
 }
 
 /// Area of the overlap from the contact points, sorted around their middle.

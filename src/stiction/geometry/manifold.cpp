@@ -399,4 +399,21 @@ void add_nearest(const Convex& a, const Convex& b, const Axis& axis, ContactSink
            vertex_name(std::max(axis.b.vertex, 0)));
 }
 
+void level_faces(std::vector<RawContact>& contacts) {
+  constexpr double kFlush = 1e-9;  // m: rounding of surface points
+  const auto on_one_face = [](const RawContact& x, const RawContact& y) {
+    if ((x.n - y.n).squaredNorm() > kSquare * kSquare) return false;
+    const double rise = x.n.dot(x.p - y.p), half = 0.5 * (x.gap - y.gap);
+    return std::min(std::abs(rise - half), std::abs(rise + half)) <= kFlush;
+  };
+  for (RawContact& c : contacts) {
+    const RawContact* least = &c;
+    for (const RawContact& other : contacts) {
+      if (other.gap < least->gap && on_one_face(c, other)) least = &other;
+    }
+    c.p -= c.n.dot(c.p - least->p) * c.n;
+    c.least_gap = least->gap;
+  }
+}
+
 }  // namespace stiction

@@ -17,6 +17,7 @@ struct RawContact {
   Eigen::Vector3d p;          ///< midway between the surfaces, world
   Eigen::Vector3d n;          ///< from B to A
   double gap = 0.0;           ///< m
+  double least_gap = gap;     ///< of the contacts on its face: see level_faces
   std::uint64_t feature = 0;  ///< names the touching features within the pair
 };
 
@@ -47,7 +48,8 @@ struct ContactSink {
   /// Drops points with gap > margin. p is midway between the surfaces.
   void add(const Eigen::Vector3d& p, const Eigen::Vector3d& n, double gap, std::uint64_t feature_a, std::uint64_t feature_b) {
     if (!(gap <= margin)) return;
-    contacts.push_back({p, flip ? Eigen::Vector3d(-n) : n, gap, flip ? pair_name(feature_b, feature_a) : pair_name(feature_a, feature_b)});
+    contacts.push_back(
+        {p, flip ? Eigen::Vector3d(-n) : n, gap, gap, flip ? pair_name(feature_b, feature_a) : pair_name(feature_a, feature_b)});
   }
 };
 
@@ -55,5 +57,11 @@ struct ContactSink {
 bool add_overlap(const Convex& a, const Convex& b, const Axis& axis, ContactSink& sink);
 /// Adds the nearest points of the two cores.
 void add_nearest(const Convex& a, const Convex& b, const Axis& axis, ContactSink& sink);
+
+/// Moves contacts of a pair that share a normal and lie on one face of either into one plane square to it: midway at the least gap of
+/// them, off the middle at the others by half of what their gaps differ, which closes within the step; and notes that gap. With their own
+/// heights tangential rows of a face would be independent by that little, and what allows no slip would hold it tilted by impulses without
+/// measure.
+void level_faces(std::vector<RawContact>& contacts);
 
 }  // namespace stiction

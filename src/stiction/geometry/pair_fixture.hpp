@@ -27,6 +27,17 @@ inline Eigen::Isometry3d moved(const Eigen::Isometry3d& X, const Eigen::Vector3d
 
 inline bool is_fixed_shape(const Shape& s) { return std::holds_alternative<HalfSpace>(s) || std::holds_alternative<HeightMap>(s); }
 
+/// Midway between a contact's features: on a face of several contacts one of these, as p_WC lies in the plane of the deepest of them.
+inline std::vector<Eigen::Vector3d> middles(const ContactPoint& c, const std::vector<ContactPoint>& contacts, bool on_static) {
+  std::vector<Eigen::Vector3d> out;
+  for (const ContactPoint& deeper : contacts) {
+    if (deeper.gap > c.gap) continue;
+    for (const double side : {0.5, -0.5})
+      out.emplace_back(c.p_WC + ((on_static ? 0.5 * deeper.gap : 0.0) + side * (c.gap - deeper.gap)) * c.n);
+  }
+  return out;
+}
+
 class ShapePair {
  public:
   ShapePair(const Shape& a, const Shape& b) : scene_(make(a, b)) {}

@@ -180,8 +180,8 @@ TEST(Reference, ConvexShapesHaveTheirHeightOverAPlane) {
     ASSERT_FALSE(contacts.empty());
     const ContactPoint& most = deepest(contacts);
     EXPECT_NEAR(most.gap, gap, 1e-12 + 1e-9 * a.size);
-    EXPECT_NEAR(up.dot(most.p_WC - 0.5 * most.gap * most.n - X_B.translation()), 0.0, 1e-12 * (1.0 + a.size));
-    EXPECT_NEAR((Placed{a, X_A}.to_surface(most.p_WC + 0.5 * most.gap * most.n)), 0.0, 1e-7 * a.size);
+    EXPECT_NEAR(up.dot(most.p_WC - X_B.translation()), 0.0, 1e-12 * (1.0 + a.size));
+    EXPECT_NEAR((Placed{a, X_A}.to_surface(most.p_WC + most.gap * most.n)), 0.0, 1e-7 * a.size);
   }
 }
 

@@ -103,6 +103,8 @@ TEST(Terrain, FrictionIsUniformAndThatOfThePatchUnderTheContact) {
       ASSERT_FALSE(contacts.empty());
       for (const ContactPoint& c : contacts) {
         const Vector3d p = X.inverse() * c.p_WC;  // a neighbour's, where the ground is steep
+        // Risers stand where patches meet.
+        if (std::ranges::any_of(p.head<2>(), [](double s) { return std::abs(std::remainder(s, 0.25)) < 1e-12; })) continue;
         const auto at = [](double s) { return std::clamp(static_cast<int>(std::floor((s + 1.5) / 0.25)), 0, 11); };
         EXPECT_EQ(c.mu, std::min(0.9, mu(at(p.x()), at(p.y()))));
       }
