@@ -183,8 +183,9 @@ void TrotControl::make_problem(const TrotObservation& seen) {
   AssembleOptions options;
   options.dt = setup_.lookahead;
   const State& state = seen.state;
-  assemble(world_, seen.data, state.q, state.v, VectorXd::Zero(state.v.size()), contacts_, options, problem_);
-  add_convective(world_, problem_);
+  const VectorXd none = VectorXd::Zero(state.v.size());
+  assemble(world_, seen.data, state.q, state.v, none, contacts_, options, problem_);
+  add_convective(world_, none, seen.data.bias, problem_);
   if (sensed_) problem_.impulse += setup_.lookahead * sensed_->delayed();
   if (!setup_.adds_torques) return;
   for (std::size_t i = 0; i < joints_.size(); ++i) problem_.impulse[joints_[i]] -= setup_.lookahead * pid_torque_[static_cast<Index>(i)];

@@ -1,6 +1,7 @@
 #include "stiction/forward/free_motion.hpp"
 
 #include "stiction/model/dynamics.hpp"
+#include "stiction/model/root_joint.hpp"
 
 namespace stiction {
 
@@ -16,9 +17,9 @@ Eigen::Quaterniond rotation(const Joint& joint, const Eigen::Ref<const VectorXd>
 constexpr int kMostNewton = 10;              // from ω it converges quadratically wherever h |ω| < 1, in two to four
 constexpr double kMomentumRounding = 1e-15;  // of |Iω|: below, the midpoint is as exact as its equation
 
-/// m - ω for the midpoint m = (ω + ω')/2 of torque-free rotation: I m + (h/2) m × I m = I ω.
-Vector3d to_midpoint(const Eigen::Matrix3d& I, const Vector3d& omega, double h) {
-  const Vector3d momentum = I * omega;
+/// m - ω for the midpoint m = (ω + ω')/2 of rotation under a torque τ: I m + (h/2) m × I m = I ω + (h/2) τ.
+Vector3d to_midpoint(const Eigen::Matrix3d& I, const Vector3d& omega, double h, const Vector3d& torque = Vector3d::Zero()) {
+  const Vector3d momentum = I * omega + 0.5 * h * torque;
   Vector3d m = omega;
   for (int k = 0; k < kMostNewton; ++k) {
     const Vector3d Im = I * m, residual = (Im - momentum) + 0.5 * h * m.cross(Im);
@@ -30,9 +31,11 @@ Vector3d to_midpoint(const Eigen::Matrix3d& I, const Vector3d& omega, double h) 
   return m - omega;
 }
 
-/// Of a floating tree with its joints locked, about its centre of mass, in the axes of its root.
+/// Of a tree with its joints locked, in the axes of its root: about its centre of mass, or about the centre of the ball joint that holds
+/// it.
 Eigen::Matrix3d locked_inertia(const BlockDiagonal& M, const Joint& root) {
   const int first = root.v - M.offset(root.block);
+  if (root.kind == JointKind::spherical) return M.block(root.block).block<3, 3>(first, first);
   const Eigen::Matrix<double, 6, 6> all = M.block(root.block).block<6, 6>(first, first);
   return all.bottomRightCorner<3, 3>() - all.bottomLeftCorner<3, 3>() * all.topRightCorner<3, 3>() / all(0, 0);
 }
@@ -50,12 +53,22 @@ Vector3d steady_point(const World& world, const BlockDiagonal& M, const Joint& b
   return center_of(M.block(base.block).block<6, 6>(first, first));
 }
 
-Vector3d gyroscopic_impulse(const BlockDiagonal& M, const Joint& base, const Vector3d& omega, double h) {
-  return implicit_part(locked_inertia(M, base), omega, h);
+Vector3d gyroscopic_impulse(const BlockDiagonal& M, const Joint& root, const Vector3d& omega, double h) {
+  return implicit_part(locked_inertia(M, root), omega, h);
 }
 
-void add_convective(const World& world, ContactProblem& p) {
+Vector3d gyroscopic_impulse(const BlockDiagonal& M, const Joint& ball, const Vector3d& omega, const Vector3d& force, double h) {
+  const Eigen::Matrix3d I = locked_inertia(M, ball);
+  const Vector3d torque = force + omega.cross(Vector3d(I * omega));
+  return 2.0 * (I * to_midpoint(I, omega, h, torque)) - h * force;
+}
+
+void add_convective(const World& world, const Eigen::Ref<const VectorXd>& tau, const Eigen::Ref<const VectorXd>& bias, ContactProblem& p) {
   for (const Joint& joint : world.joints()) {
+    if (joint.kind == JointKind::spherical && is_root(world, joint)) {
+      p.impulse.segment<3>(joint.v) +=
+          gyroscopic_impulse(p.M, joint, p.v.segment<3>(joint.v), tau.segment<3>(joint.v) - bias.segment<3>(joint.v), p.dt);
+    }
     if (joint.kind != JointKind::free) continue;
     const Vector3d omega = p.v.segment<3>(joint.v + 3), v = p.v.segment<3>(joint.v) + omega.cross(steady_point(world, p.M, joint)),
                    c = p.dt * omega.cross(v);

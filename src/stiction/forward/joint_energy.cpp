@@ -223,7 +223,7 @@ double JointEnergy::close_momenta(const World& world, double h, const WorldData&
 // h w·C v as the step has it: of bias, less that of weight and springs, and of what is left out of bias for roots that move freely, and
 // taken at the end for their rotation (free_motion.hpp). Weight and springs cancel in it: their rounding is what it is known to.
 JointEnergy::Work JointEnergy::work(const World& world, double h, const Tree& tree, const PhasePoint& at, const WorldData& data,
-                                    std::span<const Vector6d> V_plus) const {
+                                    std::span<const Vector6d> V_plus, const Eigen::Ref<const Eigen::VectorXd>& tau) const {
   double power = mean_.segment(tree.first, tree.size).dot(data.bias.segment(tree.first, tree.size)), cancelled = 0.0;
   const double gravity = world.gravity().norm();
   Vector3d convective = Vector3d::Zero();
@@ -235,6 +235,11 @@ JointEnergy::Work JointEnergy::work(const World& world, double h, const Tree& tr
       cancelled += std::abs(spring);
     }
     const Vector6d& V = data.V_WB[joint.body];
+    if (joint.kind == JointKind::spherical && j == tree.joints.front()) {
+      power -= mean_.segment<3>(joint.v).dot(gyroscopic_impulse(data.M, joint, at.v.segment<3>(joint.v),
+                                                                tau.segment<3>(joint.v) - data.bias.segment<3>(joint.v), h)) /
+               h;
+    }
     if (joint.kind != JointKind::free) continue;
     const Vector3d c = data.X_WB[joint.body].linear() * steady_point(world, data.M, joint);
     convective = V.tail<3>().cross(V.head<3>() + V.tail<3>().cross(c));
@@ -279,7 +284,7 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double h, double 
                             : close_momenta(world, h, start_, V_start_, data, tau, tree);
     }
     const double whole = std::max(before, after);
-    const Work convective = work(world, h, tree, at, data, V_plus);
+    const Work convective = work(world, h, tree, at, data, V_plus, tau);
     const double e = after - before - (kinetic_energy(world, tree, data, v_plus) - at_start) - convective.done;
     const int root = tree.is_free ? 6 : 0, n = tree.size - root;
     const auto w = mean_.segment(tree.first + root, n);

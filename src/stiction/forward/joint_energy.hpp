@@ -86,8 +86,8 @@ class JointEnergy {
   struct Work {
     double done, rounding;  ///< J
   };
-  Work work(const World& world, double h, const Tree& tree, const PhasePoint& at, const WorldData& data,
-            std::span<const Vector6d> V_plus) const;
+  Work work(const World& world, double h, const Tree& tree, const PhasePoint& at, const WorldData& data, std::span<const Vector6d> V_plus,
+            const Eigen::Ref<const Eigen::VectorXd>& tau) const;
   double close_momenta(const World& world, double h, const WorldData& start, std::span<const Vector6d> V_start, const WorldData& at,
                        const Eigen::Ref<const Eigen::VectorXd>& tau, Tree& tree) const;
 

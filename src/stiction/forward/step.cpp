@@ -161,7 +161,7 @@ void Stepper::assemble_rows(const Torques& asked, bool prepared) {
     assemble_impulse(world_, data_, at_.q, at_.v, tau, assemble_, problem_);
   }
   drift_.apply(problem_);
-  add_convective(world_, problem_);
+  add_convective(world_, tau, data_.bias, problem_);
   energy_.add_impulse(problem_.impulse);
   springs_.load(contacts_, problem_);
 }

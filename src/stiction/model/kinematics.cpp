@@ -6,6 +6,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/model/dynamics.hpp"
+#include "stiction/model/root_joint.hpp"
 #include "stiction/model/world_impl.hpp"
 
 namespace stiction {
@@ -81,6 +82,11 @@ Eigen::Vector3d mean_com(const World& world, const WorldData& data, int robot) {
 }
 
 }  // namespace
+
+bool is_root(const World& world, const Joint& joint) {
+  const std::vector<int>& begin = world.impl().support_begin;
+  return begin[joint.body + 1] - begin[joint.body] == joint.nv;
+}
 
 void point_jacobian(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, Eigen::Ref<Matrix3Xd> J) {
   const Support support = support_of(world, data, body, J.cols());
