@@ -1,6 +1,7 @@
 // Stepper: a world one step at a time, with its state, contacts and forces.
 #include <cmath>
 #include <regex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -183,6 +184,17 @@ void drive(StepperHandle& s, const MaybeArray& velocity, const MaybeArray& posit
   }
 }
 
+std::vector<int> driven(StepperHandle& s) {
+  const Drives drives = locked(s, [&] { return s.stepper().options().assemble.drives; });
+  std::set<int> coordinates;
+  for (const VelocityDrive& drive : drives.velocity) coordinates.insert(drive.v);
+  for (const Servo& servo : drives.servos) coordinates.insert(servo.v);
+  for (const VelocityRow& row : drives.rows) {
+    for (const VelocityRow::Term& term : row.terms) coordinates.insert(term.v);
+  }
+  return {coordinates.begin(), coordinates.end()};
+}
+
 Vector drive_torques(StepperHandle& s) {
   return locked(s, [&] {
     const std::span<const int> driven = s.stepper().world().actuated();
@@ -362,6 +374,9 @@ void bind_values(nb::class_<StepperHandle>& stepper) {
       .def_prop_ro(
           "scheme", [](const StepperHandle& s) { return std::string(to_string(s.stepper().options().scheme)); },
           "Name of the time integration, one of SCHEMES")
+      .def_prop_ro(
+          "driven", &driven,
+          "Indices into v of the joints that a drive or a coupling acts on in the next step: those of the scene, or of the last `drive`")
       .def_prop_ro(
           "drive_torques", &drive_torques, nb::rv_policy::automatic,
           "(len(World.actuated),) torques of the drives in the last step (N m or N), whichever are set since: means over it, of servos "

@@ -132,7 +132,7 @@ class LiveRun(Stream):
         self.running, self.speed, self.push = True, 1.0, None
         self.lock = threading.RLock()
         self.joints = [joint for joint in world.joints if joint.v in set(world.actuated.tolist())]
-        self.holds = bool(self.joints) and not _drives(self.stepper)  # `drive` would end those that the scene has
+        self.holds = bool(self.joints) and not self.stepper.driven  # `drive` would end those that the scene has
         self.hold = self.holds
         self.behind = 0.0  # s of simulated time that is due
 
@@ -256,13 +256,6 @@ def _place(push: dict, name: str) -> np.ndarray:
     if place.shape != (3,) or not (np.abs(place) < FARTHEST).all():
         raise ValueError(f"push: expected a {name} of three numbers below {FARTHEST:g} m, got {push[name]!r}")
     return place
-
-
-def _drives(stepper: _core.Stepper) -> bool:
-    """Whether a stepper drives or couples joints."""
-    bare = stepper.copy()
-    bare.drive()
-    return bare._memory() != stepper._memory()
 
 
 def _pose(X: np.ndarray) -> np.ndarray:

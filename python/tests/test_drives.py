@@ -183,7 +183,22 @@ def test_belts_tell_their_torques(tmp_path):
     )
     run = stiction.simulate(scene)
     assert run.drive_tau[-1, 1] != 0.0
+    assert stiction.Stepper(stiction.World.from_scene(scene)).driven == [1, 2]
     np.testing.assert_allclose(run.drive_tau[1:, 2], -2.0 * run.drive_tau[1:, 1], rtol=1e-12)
+
+
+def test_a_stepper_tells_which_joints_are_driven():
+    world = hanging_arm()
+    names = [joint.name for joint in world.joints if joint.actuated]
+    stepper = stiction.Stepper(world)
+    assert stepper.driven == []
+    stepper.drive(coupled=[({names[4]: 1.0, names[2]: -2.0}, 0.3)])
+    assert stepper.driven == [2, 4]
+    for command in ({"velocity": 0.0}, {"position": 0.0, "kp": 1.0}):
+        stepper.drive(**command)
+        assert stepper.driven == world.actuated.tolist()
+    stepper.drive()
+    assert stepper.driven == []
 
 
 def test_drives_that_do_not_fit_are_named():
