@@ -49,7 +49,7 @@ auto parse_all(const std::vector<std::string>& names, Name from_string) {
   return out;
 }
 
-nlohmann::ordered_json finite_or_null(double x) { return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json(); }
+nlohmann::ordered_json number_or_null(double x) { return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json(); }
 
 nlohmann::ordered_json row_json(const CompareRow& row) {
   nlohmann::ordered_json out;
@@ -64,12 +64,12 @@ nlohmann::ordered_json row_json(const CompareRow& row) {
   out["iterations"] = row.iterations;
   out["microseconds"] = row.microseconds;
   out["repetitions"] = row.repetitions;
-  out["difference"] = finite_or_null(row.difference);
+  out["difference"] = number_or_null(row.difference);
   out["certificate"] = certificate_json(row.certificate);
   return out;
 }
 
-std::string to_json(const CompareCommand& command, const Comparison& comparison) {
+std::string comparison_to_json(const CompareCommand& command, const Comparison& comparison) {
   nlohmann::ordered_json out;
   out["file"] = command.file;
   if (is_scene(command.file)) out["steps"] = command.steps;
@@ -100,7 +100,7 @@ int run(CompareCommand command, const Session& session) {
                                                     : load_problem(command.file, {.symmetric_part = command.symmetric_part});
   refuse_idle(command, std::visit([](const auto& p) { return p.laws; }, problem));
   const Comparison comparison = std::visit([&](const auto& p) { return compare(p, command.options); }, problem);
-  if (session.json) write_text(*session.json, to_json(command, comparison));
+  if (session.json) write_text(*session.json, comparison_to_json(command, comparison));
   if (session.prints_table()) {
     fmt::print("{}: {} contacts, {} velocities, {} bounded rows\n{}\n", command.file, comparison.contacts, comparison.velocities,
                comparison.bounded_rows, to_text(comparison));

@@ -16,7 +16,7 @@
 namespace stiction::cli {
 namespace {
 
-nlohmann::ordered_json number(const std::optional<double>& value) {
+nlohmann::ordered_json optional_number(const std::optional<double>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
 }
 
@@ -27,14 +27,14 @@ struct AlphaCommand {
   AlphaSweepOptions options;
 };
 
-nlohmann::ordered_json to_json(const AlphaCurve& curve) {
+nlohmann::ordered_json curve_to_json(const AlphaCurve& curve) {
   nlohmann::ordered_json out;
   out["name"] = curve.name;
   out["coordinates"] = curve.coordinates;
   out["scheme"] = curve.scheme;
-  out["largest_alpha"] = number(curve.largest);
-  out["fastest_alpha"] = number(curve.fastest);
-  out["published"] = {{"chosen_alpha", number(curve.published_alpha)}};
+  out["largest_alpha"] = optional_number(curve.largest);
+  out["fastest_alpha"] = optional_number(curve.fastest);
+  out["published"] = {{"chosen_alpha", optional_number(curve.published_alpha)}};
   out["points"] = nlohmann::ordered_json::array();
   for (const AlphaPoint& p : curve.points) {
     out["points"].push_back(
@@ -88,7 +88,7 @@ int alpha(const AlphaCommand& command, const Session& session) {
   out["tolerance"] = command.options.tolerance;
   out["warm_start"] = command.options.warm_start;
   out["curves"] = nlohmann::ordered_json::array();
-  for (const AlphaCurve& c : sweep.curves) out["curves"].push_back(to_json(c));
+  for (const AlphaCurve& c : sweep.curves) out["curves"].push_back(curve_to_json(c));
   write_result(session, out);
   return sweep.problems > 0 ? kOk : kNumericalFailure;
 }

@@ -56,7 +56,7 @@ void print(const InverseCommand& command, const InverseSolution& s) {
   fmt::print("{}\n", certificate_text(s.certificate));
 }
 
-std::string to_json(const InverseCommand& command, const InverseSolution& s) {
+std::string inverse_to_json(const InverseCommand& command, const InverseSolution& s) {
   nlohmann::ordered_json out;
   out["status"] = to_string(s.status);
   out["law"] = command.law;
@@ -85,7 +85,7 @@ int run(InverseCommand command, const Session& session) {
   const std::vector<double> limits(std::isfinite(command.torque_limit) ? command.joints.size() : 0, command.torque_limit);
   const Eigen::Map<const Eigen::VectorXd> desired(command.velocities.data(), static_cast<Eigen::Index>(command.velocities.size()));
   const InverseSolution solution = inverse_dynamics(problem, command.joints, desired, limits, options);
-  if (session.json) write_text(*session.json, to_json(command, solution));
+  if (session.json) write_text(*session.json, inverse_to_json(command, solution));
   if (session.prints_table()) print(command, solution);
   return solution.status == Status::solved ? kOk : kNumericalFailure;
 }

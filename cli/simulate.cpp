@@ -87,7 +87,7 @@ Outcome run(const SimulateOptions& options, const Scene& scene, const Session& s
 
 std::string_view status_of(const Outcome& o) { return o.run.stop == Stop::asked ? "interrupted" : o.run.status(); }
 
-std::string to_json(const Outcome& o) {
+std::string outcome_to_json(const Outcome& o) {
   nlohmann::ordered_json out;
   out["status"] = status_of(o);
   out["time"] = o.end.time;
@@ -136,7 +136,7 @@ int simulate(const SimulateOptions& options, const Session& session) {
                     {"--json", session.json.value_or("")}});
   const Scene scene = prepare_scene(options);
   const Outcome outcome = run(options, scene, session);
-  if (session.json) write_text(*session.json, to_json(outcome));
+  if (session.json) write_text(*session.json, outcome_to_json(outcome));
   if (session.prints_table()) print(outcome, scene);
   if (outcome.run.stop == Stop::asked) {
     fmt::print(stderr, "stiction: interrupted at {:.6g} s; the files that were asked for are written until there\n", outcome.end.time);

@@ -76,7 +76,7 @@ Answer answer(const Problem& problem, SolveOptions options, const SolveCommand& 
 }
 
 /// `velocity` is v⁺, or the contact velocities of a problem without inertia.
-std::string to_json(const SolveCommand& command, const Answer& a) {
+std::string answer_to_json(const SolveCommand& command, const Answer& a) {
   const Solution& s = a.solution;
   nlohmann::ordered_json out;
   out["status"] = to_string(s.status);
@@ -142,7 +142,7 @@ int run(const SolveCommand& command, const Session& session) {
   const AnyProblem problem = load_problem(command.file, {.symmetric_part = command.symmetric_part});
   const SolveOptions options = std::visit([&](const auto& p) { return command.to_solve_options(p.laws); }, problem);
   const Answer a = std::visit([&](const auto& p) { return answer(p, options, command); }, problem);
-  if (session.json) write_text(*session.json, to_json(command, a));
+  if (session.json) write_text(*session.json, answer_to_json(command, a));
   if (session.prints_table()) print(command, a);
   return a.solution.status == Status::solved ? kOk : kNumericalFailure;
 }
