@@ -11,7 +11,7 @@
 #include "stiction/laws/solve.hpp"
 #include "tests/random_problems.hpp"
 
-namespace stiction {
+namespace stiction::agreement_test {
 namespace {
 
 using Eigen::Index;
@@ -95,4 +95,4 @@ TEST(Agreement, EverySolverOfALawGivesTheSameMotion) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::agreement_test

@@ -7,7 +7,7 @@
 #include "bench/biped.hpp"
 #include "stiction/inverse/inverse_dynamics.hpp"
 
-namespace stiction {
+namespace stiction::coulomb_budget_test {
 namespace {
 
 // Systems of the slowest of 64 states, from the second round on. What is asked for is off by some of its own rounding.
@@ -47,4 +47,4 @@ TEST(CoulombBudget, OfABipedOnManyContactsNoStateTakesAPathThatCreeps) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::coulomb_budget_test

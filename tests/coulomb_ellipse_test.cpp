@@ -12,7 +12,7 @@
 #include "stiction/laws/solve.hpp"
 #include "tests/independent_residual.hpp"
 
-namespace stiction {
+namespace stiction::coulomb_ellipse_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -160,4 +160,4 @@ TEST(CoulombEllipse, AsksForARatioAboveZero) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::coulomb_ellipse_test

@@ -20,7 +20,7 @@
 #include "stiction/problem/indeterminacy.hpp"
 #include "tests/robot_scenes.hpp"
 
-namespace stiction {
+namespace stiction::coulomb_round_trip_test {
 namespace {
 
 using Eigen::Index;
@@ -174,4 +174,4 @@ TEST(CoulombRoundTrip, ManyContactsAgreeOrShowASecondSolution) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::coulomb_round_trip_test

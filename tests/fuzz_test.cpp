@@ -13,7 +13,7 @@
 #include "tests/independent_residual.hpp"
 #include "tests/random_problems.hpp"
 
-namespace stiction {
+namespace stiction::fuzz_test {
 namespace {
 
 using random_problems::Generator;
@@ -279,4 +279,4 @@ TEST(Fuzz, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::fuzz_test

@@ -6,7 +6,7 @@
 #include "stiction/inverse/inverse_dynamics.hpp"
 #include "test_paths.hpp"
 
-namespace stiction {
+namespace stiction::no_allocation_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -131,4 +131,4 @@ INSTANTIATE_TEST_SUITE_P(Laws, EveryLaw,
                          [](const auto& instance) { return std::string(to_string(instance.param)); });
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::no_allocation_test

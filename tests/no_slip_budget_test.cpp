@@ -6,7 +6,7 @@
 #include "bench/biped.hpp"
 #include "stiction/inverse/inverse_dynamics.hpp"
 
-namespace stiction {
+namespace stiction::no_slip_budget_test {
 namespace {
 
 // Factored to refuse the request; whether the nearest one contradicts itself is asked of the same factors.
@@ -33,4 +33,4 @@ TEST(NoSlipBudget, TheTangentsOfARefusedRequestAreFactoredOnce) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::no_slip_budget_test

@@ -5,10 +5,9 @@
 #include "stiction/inverse/inverse_dynamics.hpp"
 #include "tests/robot_scenes.hpp"
 
-namespace stiction {
+namespace stiction::round_trip_test {
 namespace {
 
-using Eigen::VectorXd;
 using robot_scenes::kRobots;
 using robot_scenes::RobotCase;
 using robot_scenes::Scene;
@@ -112,4 +111,4 @@ TEST(InverseDynamics, TorqueLimitsHoldAndTheMotionIsCertified) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::round_trip_test

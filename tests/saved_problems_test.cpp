@@ -8,7 +8,7 @@
 #include "stiction/io/problem_file.hpp"
 #include "test_paths.hpp"
 
-namespace stiction {
+namespace stiction::saved_problems_test {
 namespace {
 
 const std::filesystem::path kFolder = std::filesystem::path(STICTION_SOURCE_DIR) / "../shared/data/failing";
@@ -86,4 +86,4 @@ TEST(SavedInverse, ZeroIsExact) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::saved_problems_test

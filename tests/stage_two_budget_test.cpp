@@ -6,7 +6,7 @@
 #include "bench/biped.hpp"
 #include "stiction/inverse/inverse_dynamics.hpp"
 
-namespace stiction {
+namespace stiction::stage_two_budget_test {
 namespace {
 
 // Of 160 weights at most 18 are free at an optimum, six for the motion and one per joint: twice that brings each in once, and takes each
@@ -31,4 +31,4 @@ TEST(StageTwoBudget, OfABipedOnFortyContactsNoStateTakesMorePivotsThanWeightsCan
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::stage_two_budget_test

@@ -12,7 +12,7 @@
 #include "stiction/problem/test_walls.hpp"
 #include "stiction/sim/scene.hpp"
 
-namespace stiction {
+namespace stiction::threads_test {
 namespace {
 
 using Eigen::VectorXd;
@@ -162,4 +162,4 @@ TEST(Threads, InverseDynamicsOfOneProblemBitForBit) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::threads_test

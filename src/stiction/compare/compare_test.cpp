@@ -13,7 +13,6 @@
 namespace stiction::compare_test {
 namespace {
 
-using Eigen::Vector3d;
 using testing::HasSubstr;
 
 CompareOptions quick() {

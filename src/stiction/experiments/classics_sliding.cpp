@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "stiction/base/rotation.hpp"
 #include "stiction/experiments/classics.hpp"
 
 namespace stiction {
@@ -25,7 +26,7 @@ Run box_on_incline(double slope, double azimuth, RunSetting setting) {
   const Vector3d n = incline_normal(slope, azimuth);
   WorldBuilder builder;
   builder.add_static_body(plane("incline", n));
-  builder.add_free_body(solid("box", Box{kHalf}, 1.0, kHalf.z() * n, rotation_to(n)));
+  builder.add_free_body(solid("box", Box{kHalf}, 1.0, kHalf.z() * n, rotation_of_z(n)));
   return {builder.build(), setting};
 }
 

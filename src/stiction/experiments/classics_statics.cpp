@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "stiction/base/rotation.hpp"
 #include "stiction/experiments/classics.hpp"
 #include "stiction/problem/indeterminacy.hpp"
 #include "stiction/sim/scene.hpp"
@@ -24,7 +25,7 @@ void add_tipping(ExperimentReport& report) {
                     const Vector3d n(std::sin(angle), 0.0, std::cos(angle));
                     WorldBuilder builder;
                     builder.add_static_body(plane("incline", n));
-                    builder.add_free_body(solid("box", Box{half}, 1.0, half.z() * n, rotation_to(n)));
+                    builder.add_free_body(solid("box", Box{half}, 1.0, half.z() * n, rotation_of_z(n)));
                     RunSetting setting = law.setting;
                     setting.mu = mu;
                     Run run(builder.build(), setting);

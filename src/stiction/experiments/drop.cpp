@@ -11,8 +11,6 @@ namespace stiction {
 
 namespace {
 
-using Eigen::Vector3d;
-
 bool is_mjcf(const std::string& file) { return std::filesystem::path(file).extension() == ".xml"; }
 
 bool has_plane(const World& world) {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/random.hpp"
+#include "stiction/base/rotation.hpp"
 #include "stiction/experiments/small_world.hpp"
 #include "stiction/experiments/trot_control.hpp"
 #include "stiction/experiments/trot_setup.hpp"
@@ -208,7 +209,7 @@ void add_faces(ExperimentReport& report) {
               std::vector<Vector3d> start;
               for (int k = 0; k < kPrisms; ++k) {
                 start.emplace_back((2 * k + 1) * kHalf * normal);
-                FreeBody body = solid(fmt::format("prism {}", k), Cylinder{kRadius, kHalf}, 1.0, start.back(), rotation_to(normal));
+                FreeBody body = solid(fmt::format("prism {}", k), Cylinder{kRadius, kHalf}, 1.0, start.back(), rotation_of_z(normal));
                 body.shapes = {{prism(kCorners, kRadius, kHalf)}};  // as heavy all around as the cylinder
                 builder.add_free_body(body);
               }

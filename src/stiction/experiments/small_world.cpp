@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "stiction/base/rotation.hpp"
 #include "stiction/experiments/trot_control.hpp"
 #include "stiction/sim/model_path.hpp"
 #include "stiction/sim/scene.hpp"
@@ -88,14 +89,10 @@ double threshold(double low, double high, const std::function<bool(double)>& hol
   return 0.5 * (low + high);
 }
 
-Eigen::Matrix3d rotation_to(const Eigen::Vector3d& normal) {
-  return Eigen::Quaterniond::FromTwoVectors(Eigen::Vector3d::UnitZ(), normal).toRotationMatrix();
-}
-
 StaticBody plane(const std::string& name, const Eigen::Vector3d& normal, const Eigen::Vector3d& point, std::optional<double> friction) {
   StaticBody body;
   body.name = name;
-  body.pose.linear() = rotation_to(normal);
+  body.pose.linear() = rotation_of_z(normal);
   body.pose.translation() = point;
   body.shapes.push_back({HalfSpace{}, Eigen::Isometry3d::Identity(), friction});
   return body;

@@ -77,8 +77,6 @@ World links_on_ground(const Eigen::Ref<const Eigen::VectorXd>& posture, double f
 /// `low` is on the side that it has at `holds(low)`.
 double threshold(double low, double high, const std::function<bool(double)>& holds);
 
-/// A rotation that takes z to the unit vector.
-Eigen::Matrix3d rotation_to(const Eigen::Vector3d& normal);
 /// A homogeneous solid.
 FreeBody solid(const std::string& name, const Shape& shape, double mass, const Eigen::Vector3d& position,
                const Eigen::Matrix3d& rotation = Eigen::Matrix3d::Identity());

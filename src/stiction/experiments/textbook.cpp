@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "stiction/assemble/equality_rows.hpp"
+#include "stiction/base/least_norm.hpp"
 #include "stiction/experiments/small_world.hpp"
 #include "stiction/inverse/inverse_dynamics.hpp"
 #include "stiction/model/equality_error.hpp"
@@ -11,7 +12,6 @@ namespace stiction {
 namespace {
 
 using Eigen::Matrix2d;
-using Eigen::Matrix3d;
 using Eigen::MatrixXd;
 using Eigen::Vector2d;
 using Eigen::Vector3d;
@@ -136,7 +136,8 @@ struct FourBar {
   /// λ = -(H M⁻¹ Hᵀ)⁺ (H M⁻¹ tau + Ḣ q̇)
   Vector3d loop_force() const {
     const MatrixXd G = H * M.ldlt().solve(H.transpose());
-    return -G.completeOrthogonalDecomposition().pseudoInverse() * (H * free() + turning);
+    const VectorXd closing = H * free() + turning;
+    return -least_norm_solution(G, closing);
   }
   Vector3d acceleration() const { return M.ldlt().solve(force + H.transpose() * loop_force()); }
   /// What Gauss's principle makes least: (a - a_free)ᵀ M (a - a_free) / 2.

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "stiction/base/rotation.hpp"
 #include "stiction/forward/step.hpp"
 
 namespace stiction::position_correction_test {
@@ -17,7 +18,7 @@ constexpr double kGamma = 0.2, kAllowed = 1e-6;
 void add_plane(WorldBuilder& builder, const Vector3d& normal = Vector3d::UnitZ(), double offset = 0.0) {
   StaticBody plane;
   plane.name = "plane" + std::to_string(builder.build().bodies().size());
-  plane.pose.linear() = Eigen::Quaterniond::FromTwoVectors(Vector3d::UnitZ(), normal).toRotationMatrix();
+  plane.pose.linear() = rotation_of_z(normal);
   plane.pose.translation() = offset * normal;
   plane.shapes.push_back({HalfSpace{}, Eigen::Isometry3d::Identity(), 0.5});
   builder.add_static_body(plane);

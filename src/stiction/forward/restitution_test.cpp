@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "stiction/base/rotation.hpp"
 #include "stiction/forward/step.hpp"
 
 namespace stiction::restitution_test {
@@ -79,7 +80,7 @@ class Balls {
 
 StaticBody wall(const Vector3d& inward, double distance) {
   Eigen::Isometry3d pose = Eigen::Isometry3d::Identity();
-  pose.linear() = Eigen::Quaterniond::FromTwoVectors(Vector3d::UnitZ(), inward).toRotationMatrix();
+  pose.linear() = rotation_of_z(inward);
   pose.translation() = -distance * inward;
   return {fmt::format("wall {} {} {}", inward.x(), inward.y(), inward.z()), pose, {{HalfSpace{}}}};
 }

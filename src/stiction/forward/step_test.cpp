@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "stiction/base/rotation.hpp"
 #include "stiction/forward/step_testing.hpp"
 
 namespace stiction::step_test {
@@ -326,7 +327,7 @@ TEST(Stepper, EnergyRisesByLiftingOutOfOverlapAlone) {
   for (int k = 0; k < 5; ++k) {
     const Vector3d normal = k == 4 ? Vector3d::UnitZ() : Vector3d(Eigen::AngleAxisd(0.5 * M_PI * k, Vector3d::UnitZ()) * Vector3d::UnitX());
     Eigen::Isometry3d pose = Eigen::Isometry3d::Identity();
-    pose.linear() = Eigen::Quaterniond::FromTwoVectors(Vector3d::UnitZ(), normal).toRotationMatrix();
+    pose.linear() = rotation_of_z(normal);
     if (k < 4) pose.translation() = -0.3 * normal;
     bin.shapes.push_back({HalfSpace{}, pose, 0.5});
   }

@@ -12,7 +12,6 @@
 namespace stiction::mesh_file_test {
 namespace {
 
-using Eigen::Isometry3d;
 using Eigen::Vector3d;
 
 /// Writes a mesh as Wavefront OBJ or ASCII STL, removed at the end of the test.

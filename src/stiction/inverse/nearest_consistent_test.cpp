@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "stiction/base/allocation_counter.hpp"
+#include "stiction/base/least_norm.hpp"
 #include "stiction/inverse/inverse_dynamics.hpp"
 #include "stiction/laws/test_problems.hpp"
 #include "stiction/problem/connected_blocks.hpp"
@@ -74,7 +75,7 @@ double distance_to_cone(const MatrixXd& G, const VectorXd& way) {
       if (mask >> k & 1u) rows.push_back(k);
     }
     const MatrixXd A = G(rows, Eigen::all).transpose();
-    const VectorXd lambda = A.completeOrthogonalDecomposition().solve(way);
+    const VectorXd lambda = least_norm_solution(A, way);
     if (lambda.minCoeff() >= -1e-12) best = std::min(best, (A * lambda - way).norm());
   }
   return best;

@@ -7,7 +7,6 @@ namespace stiction {
 
 namespace {
 
-using Eigen::Index;
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 

@@ -15,9 +15,6 @@ namespace stiction {
 
 namespace {
 
-using Eigen::Index;
-using Eigen::Vector3d;
-
 bool joins_coulomb(Law law) { return row_of(law).joins == Joins::coulomb; }
 
 // Names of the laws that are so.

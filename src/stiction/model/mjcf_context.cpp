@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "stiction/base/rotation.hpp"
 #include "stiction/model/mesh_surface.hpp"
 #include "stiction/model/resources.hpp"
 
@@ -67,13 +68,6 @@ void require_once(const std::vector<const XmlElement*>& children, std::string_vi
   if (first == children.end()) return;
   const auto second = std::find_if(first + 1, children.end(), has_name);
   if (second != children.end()) fail(**second, fmt::format("second <{}>, the first is at line {}", name, (*first)->GetLineNum()));
-}
-
-Eigen::Matrix3d rotation_of_z(const Eigen::Vector3d& direction) {
-  const Eigen::Vector3d across = Eigen::Vector3d::UnitZ().cross(direction);
-  const double sine = across.norm();
-  const Eigen::Vector3d axis = sine < 1e-10 ? Eigen::Vector3d::UnitX() : Eigen::Vector3d(across / sine);
-  return Eigen::AngleAxisd(std::atan2(sine, direction.z()), axis).toRotationMatrix();
 }
 
 MjcfContext::MjcfContext(const XmlElement& root, XmlDocuments& documents, const RobotOptions& robot_options)

@@ -98,9 +98,6 @@ bool boolean(const Attribute& a, bool fallback, std::string_view yes = "true", s
 /// Fails at a second child of this name.
 void require_once(const std::vector<const XmlElement*>& children, std::string_view name);
 
-/// The smallest rotation that takes z to a unit vector.
-Eigen::Matrix3d rotation_of_z(const Eigen::Vector3d& direction);
-
 /// The mass of a mesh, whose file is read only where a body's inertia comes from it.
 struct MjcfMeshMass {
   const XmlElement* geom = nullptr;

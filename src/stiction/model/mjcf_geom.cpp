@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "stiction/base/rotation.hpp"
 #include "stiction/base/utf8.hpp"
 #include "stiction/model/mjcf_context.hpp"
 

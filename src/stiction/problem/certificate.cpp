@@ -10,7 +10,6 @@ namespace stiction {
 
 namespace {
 
-using Eigen::Vector3d;
 using Scales = CertificateScales;
 using Ref = Eigen::Ref<const Eigen::VectorXd>;
 

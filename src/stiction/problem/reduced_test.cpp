@@ -7,10 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <Eigen/LU>
-#include <Eigen/QR>
 
 #include "stiction/base/allocation_counter.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/base/least_norm.hpp"
 #include "stiction/problem/certificate.hpp"
 #include "stiction/problem/contact_subset.hpp"
 #include "stiction/problem/test_terms.hpp"
@@ -63,7 +63,7 @@ VectorXd dense_velocity(const ContactProblem& p, const MatrixXd& C, const Vector
   kkt << M, -C.transpose(), C, MatrixXd::Zero(m, m);
   VectorXd rhs(nv + m);
   rhs << M * p.v + p.impulse + p.J.to_dense().transpose() * lambda, c;
-  return kkt.completeOrthogonalDecomposition().solve(rhs).head(nv);
+  return least_norm_solution(kkt, rhs).head(nv);
 }
 
 // A body of so many coordinates is factored in panels, a smaller one column by column.

@@ -14,7 +14,6 @@
 namespace stiction::simulation_test {
 namespace {
 
-using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 constexpr double kStep = 1e-3, kGravity = 9.81;

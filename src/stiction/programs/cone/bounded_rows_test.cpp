@@ -1,7 +1,7 @@
 // Bounded rows beside contacts: motors, limits, torque-limited joints; each against its closed form or its own conditions.
 #include <gtest/gtest.h>
-#include <Eigen/QR>
 
+#include "stiction/base/least_norm.hpp"
 #include "stiction/programs/cone/cone.hpp"
 #include "stiction/programs/cone/test_scenes.hpp"
 
@@ -55,7 +55,7 @@ TEST(BoundedRows, RandomRowsOfEveryKindBesideContacts) {
     const int n = 1 + k % 6, m = 1 + k % 4, r = 8;
     ReducedProblem problem = test_scenes::random_problem(n, r, random);
     // Rows and contacts at rest together are feasible, so every problem has a solution.
-    const Eigen::VectorXd v = problem.Rt.to_dense().completeOrthogonalDecomposition().solve(problem.u_free);
+    const Eigen::VectorXd v = least_norm_solution(problem.Rt.to_dense(), problem.u_free);
     Eigen::MatrixXd B(m, r);
     Eigen::VectorXd w(m), lo(m), hi(m);
     for (int j = 0; j < m; ++j) {

@@ -1,4 +1,5 @@
 #include "stiction/programs/qp/qp_reference.hpp"
+#include "stiction/base/least_norm.hpp"
 
 #include <cmath>
 #include <limits>
@@ -57,7 +58,7 @@ double enumerate(const DenseQp& qp, Eigen::VectorXd& best_x) {
         K.col(n + i).head(n) = rows[i];
         rhs[n + i] = sides[i];
       }
-      const Eigen::VectorXd x = K.completeOrthogonalDecomposition().solve(rhs).head(n);
+      const Eigen::VectorXd x = least_norm_solution(K, rhs).head(n);
       if (!x.allFinite() || !feasible(qp, x, 1e-9)) continue;
       const double value = 0.5 * x.dot(qp.H * x) + qp.f.dot(x);
       if (!(value >= best)) {

@@ -12,8 +12,6 @@
 namespace stiction::sparse_kinetic_qp_test {
 namespace {
 
-using Eigen::Index;
-
 class Random {
  public:
   explicit Random(unsigned seed) : rng_(seed) {}

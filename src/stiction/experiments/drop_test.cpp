@@ -7,7 +7,7 @@
 #include "stiction/experiments/drop.hpp"
 #include "test_paths.hpp"
 
-namespace stiction {
+namespace stiction::drop_test {
 namespace {
 
 struct Case {
@@ -85,4 +85,4 @@ TEST(Drop, FreeFallIsMeasuredAsSuch) {
 }
 
 }  // namespace
-}  // namespace stiction
+}  // namespace stiction::drop_test
