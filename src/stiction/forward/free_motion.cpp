@@ -1,7 +1,7 @@
 #include "stiction/forward/free_motion.hpp"
 
 #include "stiction/model/dynamics.hpp"
-#include "stiction/model/root_joint.hpp"
+#include "stiction/model/single_body.hpp"
 
 namespace stiction {
 
@@ -31,11 +31,9 @@ Vector3d to_midpoint(const Eigen::Matrix3d& I, const Vector3d& omega, double h, 
   return m - omega;
 }
 
-/// Of a tree with its joints locked, in the axes of its root: about its centre of mass, or about the centre of the ball joint that holds
-/// it.
+/// Of a floating tree with its joints locked, about its centre of mass, in the axes of its root.
 Eigen::Matrix3d locked_inertia(const BlockDiagonal& M, const Joint& root) {
   const int first = root.v - M.offset(root.block);
-  if (root.kind == JointKind::spherical) return M.block(root.block).block<3, 3>(first, first);
   const Eigen::Matrix<double, 6, 6> all = M.block(root.block).block<6, 6>(first, first);
   return all.bottomRightCorner<3, 3>() - all.bottomLeftCorner<3, 3>() * all.topRightCorner<3, 3>() / all(0, 0);
 }
@@ -53,19 +51,20 @@ Vector3d steady_point(const World& world, const BlockDiagonal& M, const Joint& b
   return center_of(M.block(base.block).block<6, 6>(first, first));
 }
 
-Vector3d gyroscopic_impulse(const BlockDiagonal& M, const Joint& root, const Vector3d& omega, double h) {
-  return implicit_part(locked_inertia(M, root), omega, h);
+Vector3d gyroscopic_impulse(const BlockDiagonal& M, const Joint& base, const Vector3d& omega, double h) {
+  return implicit_part(locked_inertia(M, base), omega, h);
 }
 
 Vector3d gyroscopic_impulse(const BlockDiagonal& M, const Joint& ball, const Vector3d& omega, const Vector3d& force, double h) {
-  const Eigen::Matrix3d I = locked_inertia(M, ball);
+  const int first = ball.v - M.offset(ball.block);
+  const Eigen::Matrix3d I = M.block(ball.block).block<3, 3>(first, first);
   const Vector3d torque = force + omega.cross(Vector3d(I * omega));
   return 2.0 * (I * to_midpoint(I, omega, h, torque)) - h * force;
 }
 
 void add_convective(const World& world, const Eigen::Ref<const VectorXd>& tau, const Eigen::Ref<const VectorXd>& bias, ContactProblem& p) {
   for (const Joint& joint : world.joints()) {
-    if (joint.kind == JointKind::spherical && is_root(world, joint)) {
+    if (joint.kind == JointKind::spherical && joins_one_body(world, joint)) {
       p.impulse.segment<3>(joint.v) +=
           gyroscopic_impulse(p.M, joint, p.v.segment<3>(joint.v), tau.segment<3>(joint.v) - bias.segment<3>(joint.v), p.dt);
     }

@@ -9,7 +9,7 @@
 // follows the implicit midpoint rule, which keeps ωᵀIω and |Iω| whatever the step [Hairer, Lubich, Wanner, Geometric Numerical
 // Integration, IV.2]; ω × Iω taken explicitly adds h²|ω × Iω|²/2 (in I⁻¹) to the kinetic energy of every step:
 //   I (ω' - ω) = -h m × I m,  m = (ω + ω')/2
-// The same of what a ball joint holds in the world, about its centre: a gyroscope rose by itself, 27 degrees within a second.
+// The same of one body that a ball joint holds in the world, about its centre: a gyroscope rose by itself, 27 degrees within a second.
 #pragma once
 
 #include "stiction/model/world.hpp"
@@ -28,7 +28,7 @@ Eigen::Vector3d steady_point(const World& world, const BlockDiagonal& M, const J
 
 /// p.impulse += h M c, c = ω x v of that point on the linear coordinates of free joints: afterwards the impulse belongs to velocities in
 /// the old axes.
-/// For free bodies, bases of robots and what a ball joint holds in the world, h ω × Iω in it becomes I (ω - ω').
+/// For free bodies, bases of robots and one body that a ball joint holds in the world, h ω × Iω in it becomes I (ω - ω').
 /// tau, bias (nv): torques of motors, and what `assemble` took from them, read at ball joints.
 void add_convective(const World& world, const Eigen::Ref<const Eigen::VectorXd>& tau, const Eigen::Ref<const Eigen::VectorXd>& bias,
                     ContactProblem& problem);
@@ -36,9 +36,9 @@ void add_convective(const World& world, const Eigen::Ref<const Eigen::VectorXd>&
 /// I (ω' - ω) + h ω × Iω of the base of a robot, in its axes; M: inertia at the start, whose locked part is I. omega: of the base.
 Eigen::Vector3d gyroscopic_impulse(const BlockDiagonal& M, const Joint& base, const Eigen::Vector3d& omega, double h);
 
-/// The same of a ball joint of the world, beyond h force: tau less bias there, of which -ω × Iω is a part. What else acts turns with the
-/// midpoint, which is that of I (ω' - ω) = h (force + ω × Iω) - h m × I m: else a wheel on its axle would rise by h ω / 2 of its
-/// precession.
+/// The same of a ball joint that holds one body in the world, beyond h force: tau less bias there, of which -ω × Iω is a part. What else
+/// acts turns with the midpoint, which is that of I (ω' - ω) = h (force + ω × Iω) - h m × I m: else a wheel on its axle would rise by h ω /
+/// 2 of its precession.
 Eigen::Vector3d gyroscopic_impulse(const BlockDiagonal& M, const Joint& ball, const Eigen::Vector3d& omega, const Eigen::Vector3d& force,
                                    double h);
 

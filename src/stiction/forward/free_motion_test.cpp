@@ -1,4 +1,4 @@
-// What turns about a ball joint of the world against closed forms of the heavy symmetric top.
+// A body that turns about a ball joint of the world against closed forms of the heavy symmetric top.
 #include <cmath>
 
 #include <fmt/format.h>

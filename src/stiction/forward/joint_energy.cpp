@@ -235,7 +235,7 @@ JointEnergy::Work JointEnergy::work(const World& world, double h, const Tree& tr
       cancelled += std::abs(spring);
     }
     const Vector6d& V = data.V_WB[joint.body];
-    if (joint.kind == JointKind::spherical && j == tree.joints.front()) {
+    if (joint.kind == JointKind::spherical && tree.joints.size() == 1) {
       power -= mean_.segment<3>(joint.v).dot(gyroscopic_impulse(data.M, joint, at.v.segment<3>(joint.v),
                                                                 tau.segment<3>(joint.v) - data.bias.segment<3>(joint.v), h)) /
                h;

@@ -6,7 +6,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/model/dynamics.hpp"
-#include "stiction/model/root_joint.hpp"
+#include "stiction/model/single_body.hpp"
 #include "stiction/model/world_impl.hpp"
 
 namespace stiction {
@@ -83,9 +83,14 @@ Eigen::Vector3d mean_com(const World& world, const WorldData& data, int robot) {
 
 }  // namespace
 
-bool is_root(const World& world, const Joint& joint) {
-  const std::vector<int>& begin = world.impl().support_begin;
-  return begin[joint.body + 1] - begin[joint.body] == joint.nv;
+bool joins_one_body(const World& world, const Joint& joint) {
+  const World::Impl& w = world.impl();
+  const int v = joint.v - world.blocks()[joint.block].v;
+  return std::ranges::all_of(world.joints(), [&](const Joint& other) {
+    if (other.block != joint.block) return true;
+    const auto begin = w.support.begin() + w.support_begin[other.body], end = w.support.begin() + w.support_begin[other.body + 1];
+    return std::binary_search(begin, end, v) ? other.v == joint.v && end - begin == joint.nv : other.v != joint.v;
+  });
 }
 
 void point_jacobian(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, Eigen::Ref<Matrix3Xd> J) {

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "stiction/model/world.hpp"
+
+namespace stiction {
+
+/// Whether a joint joins one body to what stands still: nothing that moves carries it, and it carries no other joint.
+bool joins_one_body(const World& world, const Joint& joint);
+
+}  // namespace stiction
