@@ -1,10 +1,13 @@
 // A body that turns about a ball joint of the world against closed forms of the heavy symmetric top.
 #include <cmath>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "stiction/forward/step.hpp"
+#include "stiction/model/single_body.hpp"
 
 namespace stiction::free_motion_test {
 namespace {
@@ -81,6 +84,23 @@ TEST_P(Gyroscope, ALevelWheelPrecesses) {
 TEST_P(Gyroscope, AnArmatureTakesNoEnergy) {
   const Motion motion = run(GetParam(), gyroscope(0.05), Vector3d(60.0, 0.0, 1.0), 1.0);
   EXPECT_LE(motion.energy, 0.02 * kMass * kWeight * kArm);
+}
+
+// Alone: one that carries a hinge, one on a hinge and those of a chain are not.
+TEST(JoinsOneBody, IsABallThatCarriesNothingOnWhatStandsStill) {
+  const auto body = [](std::string_view joints, std::string_view inside = "") {
+    return fmt::format("<body>{}<geom size='0.1' pos='0.2 0 0' mass='1'/>{}</body>", joints, inside);
+  };
+  const std::string alone = body("<joint type='ball' name='alone'/>"), held = body("<joint type='ball'/>"),
+                    hinge = body("<joint type='hinge' axis='0 1 0'/>");
+  WorldBuilder builder;
+  builder.add_robot_text("<mujoco><worldbody>" + alone + body("<joint type='ball'/>", hinge) + body("<joint axis='0 1 0'/>", held) +
+                         body("<joint type='ball'/>", held) + body("<joint type='ball' name='alone too'/>") + "</worldbody></mujoco>");
+  const World world = builder.build();
+  for (const Joint& joint : world.joints()) {
+    if (joint.kind != JointKind::spherical) continue;
+    EXPECT_EQ(joins_one_body(world, joint), joint.name.starts_with("alone")) << joint.name;
+  }
 }
 
 }  // namespace

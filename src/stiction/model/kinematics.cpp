@@ -85,12 +85,13 @@ Eigen::Vector3d mean_com(const World& world, const WorldData& data, int robot) {
 
 bool joins_one_body(const World& world, const Joint& joint) {
   const World::Impl& w = world.impl();
-  const int v = joint.v - world.blocks()[joint.block].v;
-  return std::ranges::all_of(world.joints(), [&](const Joint& other) {
-    if (other.block != joint.block) return true;
-    const auto begin = w.support.begin() + w.support_begin[other.body], end = w.support.begin() + w.support_begin[other.body + 1];
-    return std::binary_search(begin, end, v) ? other.v == joint.v && end - begin == joint.nv : other.v != joint.v;
-  });
+  const auto support = [&](const Joint& j) {
+    return std::span(w.support).subspan(w.support_begin[j.body], w.support_begin[j.body + 1] - w.support_begin[j.body]);
+  };
+  if (std::ssize(support(joint)) != joint.nv) return false;
+  const auto next = world.joints().begin() + (&joint - &world.joints().front()) + 1;  // the first that it carries, if any
+  return next == world.joints().end() || next->block != joint.block ||
+         !std::ranges::binary_search(support(*next), joint.v - world.blocks()[joint.block].v);
 }
 
 void point_jacobian(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, Eigen::Ref<Matrix3Xd> J) {
