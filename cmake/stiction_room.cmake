@@ -8,7 +8,9 @@ add_compile_definitions(${STICTION_EIGEN_LAYOUT})
 add_library(stiction_flags INTERFACE)
 target_compile_options(stiction_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror
                        -Wno-maybe-uninitialized  # GCC 12 sees uninitialised members in every std::variant that is moved
-                       -Wno-psabi)  # vectors of four pass between functions that are inlined, and nowhere else
+                       -Wno-psabi  # vectors of four pass between functions that are inlined, and nowhere else
+                       # Below a gigabyte no garbage is collected: a tenth less time to compile, a quarter more memory.
+                       $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1000000>)
 target_compile_definitions(stiction_flags INTERFACE _FILE_OFFSET_BITS=64)  # tinyxml2 asks for it, and a precompiled header must agree
 if(STICTION_SANITIZE)
   # Left out, for half of the time to compile, is what the address sanitizer and, for alignment, Eigen's assertions find too.
