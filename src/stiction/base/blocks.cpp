@@ -129,6 +129,11 @@ RowMap BlockRows::add_entry(int block) {
   return entry(static_cast<int>(entries_.size()) - 1);
 }
 
+void BlockRows::append_group(const BlockRows& from, int g) {
+  add_group();
+  for (int e = from.entry_begin(g); e < from.entry_end(g); ++e) add_entry(from.entry_block(e)) = from.entry(e);
+}
+
 RowMap BlockRows::reset_single_block(int height, int size, int groups) {
   height_ = height;
   block_sizes_.assign(1, size);
@@ -190,6 +195,18 @@ bool BlockRows::is_zero(int g, int row) const {
     if (!entry(e).row(row).isZero(0.0)) return false;
   }
   return true;
+}
+
+double BlockRows::square() const {
+  double sum = 0.0;
+  for (int g = 0; g < groups(); ++g) sum += group_square(g);
+  return sum;
+}
+
+double BlockRows::row_square(int g, int row) const {
+  double sum = 0.0;
+  for (int e = entry_begin(g); e < entry_end(g); ++e) sum += entry(e).row(row).squaredNorm();
+  return sum;
 }
 
 double BlockRows::group_square(int g) const {

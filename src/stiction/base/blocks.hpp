@@ -60,6 +60,8 @@ class BlockRows {
   int add_group();
   /// Appends an entry (height x block size, zero) to the last group. Invalidates earlier maps.
   RowMap add_entry(int block);
+  /// Appends group g of other rows, which have the same height and at least as many blocks of the same sizes.
+  void append_group(const BlockRows& from, int g);
 
   /// One block of columns of this size, stored by every one of the groups; entries are unspecified. The whole matrix, to be filled in.
   RowMap reset_single_block(int height, int size, int groups);
@@ -98,8 +100,10 @@ class BlockRows {
   void add_transposed(const Eigen::Ref<const Eigen::VectorXd>& y, Eigen::Ref<Eigen::VectorXd> x) const;
   /// y += A_g x for one group (y of size height).
   void add_group_product(int g, const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::Ref<Eigen::VectorXd> y) const;
-  /// Sum of the squares of a group's entries.
+  /// Sum of the squares of all entries, of a group's and of those of one of its rows.
+  double square() const;
   double group_square(int g) const;
+  double row_square(int g, int row) const;
   /// Whether group g has no entry but zeros; the same of one of its rows.
   bool is_zero(int g) const;
   bool is_zero(int g, int row) const;

@@ -61,6 +61,24 @@ TEST(BlockDiagonal, MultiplyMatchesDense) {
   EXPECT_NEAR((y - m.to_dense() * x).norm(), 0.0, 1e-14);
 }
 
+TEST(BlockRows, GroupsOfOtherRowsAreAppendedWhole) {
+  const std::vector<int> sizes{2, 1, 3}, more{2, 1, 3, 3};
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Random(6, 6);
+  dense.block(0, 2, 3, 1).setZero();
+  const BlockRows from = BlockRows::from_dense(3, dense, sizes);
+  BlockRows to;
+  to.reset(3, more);
+  to.append_group(from, 1);
+  to.append_group(from, 0);
+  Eigen::MatrixXd expected = Eigen::MatrixXd::Zero(6, 9);
+  expected.topLeftCorner(3, 6) = dense.bottomRows(3);
+  expected.bottomLeftCorner(3, 6) = dense.topRows(3);
+  EXPECT_EQ((to.to_dense() - expected).norm(), 0.0);
+  EXPECT_EQ(to.entry_end(1) - to.entry_begin(1), 2);
+  EXPECT_NEAR(to.square(), dense.squaredNorm(), 1e-14);
+  EXPECT_NEAR(to.row_square(1, 2), dense.row(2).squaredNorm(), 1e-14);
+}
+
 TEST(Grow, KeepsItsMemoryWhenItShrinks) {
   GrowVector v(8);
   const double* data = v.data();

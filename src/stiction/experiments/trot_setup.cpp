@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/names.hpp"
 #include "stiction/problem/contact_problem.hpp"
 
 namespace stiction {
@@ -49,12 +49,7 @@ const std::vector<TrotSetup>& trot_setups() {
 }
 
 const TrotSetup& trot_setup_from_string(std::string_view name) {
-  std::vector<std::string_view> known;
-  for (const TrotSetup& setup : trot_setups()) {
-    if (setup.name == name) return setup;
-    known.push_back(setup.name);
-  }
-  throw InvalidArgument("setup", fmt::format("one of {}", fmt::join(known, ", ")), fmt::format("'{}'", name));
+  return trot_setups()[find_named("setup", trot_setups(), name, &TrotSetup::name)];
 }
 
 std::string_view to_string(TrotController controller) { return row(controller).name; }
@@ -63,19 +58,10 @@ std::string_view to_string(QpObjective objective) { return objective == QpObject
 
 std::string_view to_string(TrotGround ground) { return kGrounds[static_cast<std::size_t>(ground)]; }
 
-TrotGround trot_ground_from_string(std::string_view name) {
-  const auto at = std::ranges::find(kGrounds, name);
-  if (at == kGrounds.end()) throw InvalidArgument("ground", fmt::format("one of {}", fmt::join(kGrounds, ", ")), fmt::format("'{}'", name));
-  return static_cast<TrotGround>(at - kGrounds.begin());
-}
+TrotGround trot_ground_from_string(std::string_view name) { return value_named<TrotGround>("ground", kGrounds, name); }
 
 TrotController trot_controller_from_string(std::string_view name) {
-  std::vector<std::string_view> known;
-  for (const Controller& c : kControllers) {
-    if (c.name == name) return c.id;
-    known.push_back(c.name);
-  }
-  throw InvalidArgument("controller", fmt::format("one of {}", fmt::join(known, ", ")), fmt::format("'{}'", name));
+  return kControllers[find_named("controller", kControllers, name, &Controller::name)].id;
 }
 
 QpObjective qp_objective_from_string(std::string_view name) {

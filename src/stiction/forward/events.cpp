@@ -1,11 +1,9 @@
 #include "stiction/forward/events.hpp"
 
-#include <algorithm>
-#include <span>
-
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/names.hpp"
 #include "stiction/base/ranges.hpp"
 
 namespace stiction {
@@ -17,27 +15,19 @@ constexpr std::array<std::string_view, 2> kImpactNames{"newton", "poisson"};
 constexpr std::array<std::string_view, 2> kOrderNames{"simultaneous", "sequential"};
 constexpr std::array<std::string_view, 6> kEventNames{"impact", "rest", "stick", "slip", "release", "jam"};
 
-template <class Choice, std::size_t N>
-Choice find(std::string_view argument, const std::array<std::string_view, N>& names, std::string_view name) {
-  const auto found = std::ranges::find(names, name);
-  if (found == names.end())
-    throw InvalidArgument(std::string(argument), fmt::format("one of {}", fmt::join(names, ", ")), fmt::format("'{}'", name));
-  return static_cast<Choice>(found - names.begin());
-}
-
 }  // namespace
 
 std::string_view to_string(Integrator integrator) { return kIntegratorNames[static_cast<std::size_t>(integrator)]; }
-Integrator integrator_from_string(std::string_view name) { return find<Integrator>("integrator", kIntegratorNames, name); }
-std::string integrator_names() { return fmt::format("{}", fmt::join(kIntegratorNames, ", ")); }
+Integrator integrator_from_string(std::string_view name) { return value_named<Integrator>("integrator", kIntegratorNames, name); }
+std::string integrator_names() { return joined_names(kIntegratorNames); }
 
 std::string_view to_string(ImpactModel model) { return kImpactNames[static_cast<std::size_t>(model)]; }
-ImpactModel impact_model_from_string(std::string_view name) { return find<ImpactModel>("impact_model", kImpactNames, name); }
-std::string impact_model_names() { return fmt::format("{}", fmt::join(kImpactNames, ", ")); }
+ImpactModel impact_model_from_string(std::string_view name) { return value_named<ImpactModel>("impact_model", kImpactNames, name); }
+std::string impact_model_names() { return joined_names(kImpactNames); }
 
 std::string_view to_string(ImpactOrder order) { return kOrderNames[static_cast<std::size_t>(order)]; }
-ImpactOrder impact_order_from_string(std::string_view name) { return find<ImpactOrder>("impact_order", kOrderNames, name); }
-std::string impact_order_names() { return fmt::format("{}", fmt::join(kOrderNames, ", ")); }
+ImpactOrder impact_order_from_string(std::string_view name) { return value_named<ImpactOrder>("impact_order", kOrderNames, name); }
+std::string impact_order_names() { return joined_names(kOrderNames); }
 
 std::string_view to_string(EventKind kind) { return kEventNames[static_cast<std::size_t>(kind)]; }
 

@@ -1,10 +1,6 @@
 #include "stiction/forward/scheme.hpp"
 
-#include <algorithm>
-
-#include <fmt/format.h>
-
-#include "stiction/base/errors.hpp"
+#include "stiction/base/names.hpp"
 
 namespace stiction {
 
@@ -21,16 +17,8 @@ const SchemeRow& row_of(Scheme scheme) { return kRows[static_cast<std::size_t>(s
 
 std::string_view to_string(Scheme scheme) { return row_of(scheme).name; }
 
-Scheme scheme_from_string(std::string_view name) {
-  const auto found = std::ranges::find(kRows, name, &SchemeRow::name);
-  if (found == kRows.end()) throw InvalidArgument("scheme", fmt::format("one of {}", scheme_names()), fmt::format("'{}'", name));
-  return static_cast<Scheme>(found - kRows.begin());
-}
+Scheme scheme_from_string(std::string_view name) { return value_named<Scheme>("scheme", kRows, name, &SchemeRow::name); }
 
-std::string scheme_names() {
-  std::string names;
-  for (const SchemeRow& row : kRows) names += (names.empty() ? "" : ", ") + std::string(row.name);
-  return names;
-}
+std::string scheme_names() { return joined_names(kRows, &SchemeRow::name); }
 
 }  // namespace stiction

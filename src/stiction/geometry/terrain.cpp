@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/names.hpp"
 #include "stiction/base/random.hpp"
 
 namespace stiction {
@@ -209,14 +210,9 @@ std::optional<double> height_of(const HeightMap& map, double x, double y) {
 
 std::string_view to_string(TerrainKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
-TerrainKind terrain_kind_from_string(std::string_view name) {
-  for (const TerrainKind kind : kTerrainKinds) {
-    if (name == to_string(kind)) return kind;
-  }
-  throw InvalidArgument("kind", "one of " + terrain_kind_names(), fmt::format("'{}'", name));
-}
+TerrainKind terrain_kind_from_string(std::string_view name) { return value_named<TerrainKind>("kind", kNames, name); }
 
-std::string terrain_kind_names() { return fmt::format("{}", fmt::join(kNames, ", ")); }
+std::string terrain_kind_names() { return joined_names(kNames); }
 
 std::span<const TerrainField> terrain_fields() { return kFields; }
 

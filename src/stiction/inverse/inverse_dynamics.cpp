@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/problem/inertia_block.hpp"
 
 namespace stiction {
 
@@ -24,21 +23,6 @@ constexpr double kLever = 1e3;          // beside the speeds of the problem: the
 constexpr double kHelps = 0.5;          // a further projection takes away half of the slip at least: 1e-3 where tangents are well apart
 
 bool is_limited(std::span<const double> tau_max, std::size_t i) { return !tau_max.empty() && std::isfinite(tau_max[i]); }
-
-void add_limited_row(const ProblemView& p, int joint, double v_desired, double bound, RequestRows& rows) {
-  const int block = inertia_block(p.M, joint);
-  rows.J_b.add_group();
-  rows.J_b.add_entry(block)(0, joint - p.M.offset(block)) = 1.0;
-  const Index m = rows.b.size();
-  for (GrowVector* x : {&rows.b, &rows.lo, &rows.hi, &rows.compliance})
-    x->resize(m + 1);  // keeps its entries: storage only grows at the end
-  rows.b[m] = v_desired;
-  rows.lo[m] = -bound;
-  rows.hi[m] = bound;
-  rows.compliance[m] = 0.0;
-  rows.kinds.push_back(RowKind::motor);
-  if (std::ssize(rows.ids) == m) rows.ids.push_back(~static_cast<std::uint64_t>(joint));  // from the top: assembled names start at zero
-}
 
 /// The coordinate that a row is on and its factor; -1 where it is on several, or none.
 std::pair<int, double> only_coordinate(const BlockRows& rows, int row) {
@@ -56,7 +40,7 @@ std::pair<int, double> only_coordinate(const BlockRows& rows, int row) {
 
 // What returns a joint from beyond its limit (assemble.hpp) never fights what holds the joint: as fast as it is to move is fast enough. A
 // controller would else be told M/h, to stand still a micrometre beyond.
-void let_returns_yield(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, RequestRows& rows) {
+void let_returns_yield(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, ProblemRows& rows) {
   for (int j = 0; j < p.bounded_rows(); ++j) {
     if (row_kind(p, j) != RowKind::limit || !std::isfinite(p.hi[j])) continue;  // limits themselves have no bound
     const auto [coordinate, factor] = only_coordinate(p.J_b, j);
@@ -67,50 +51,31 @@ void let_returns_yield(const ProblemView& p, std::span<const int> joints, const 
 
 /// The problem with the rows of the driven joints: coordinates that are prescribed, and bounded rows where the torque is limited.
 ProblemView with_request(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
-                         RequestRows& rows) {
+                         ProblemRows& rows) {
   rows.prescribed.clear();
   rows.J_b = p.J_b;
   rows.b = p.b;
   let_returns_yield(p, joints, v_desired, rows);
   rows.lo = p.lo;
   rows.hi = p.hi;
-  rows.compliance.resize(p.bounded_rows());
-  for (int j = 0; j < p.bounded_rows(); ++j) rows.compliance[j] = compliance(p, j);
-  rows.ids = p.row_ids;
-  rows.kinds.clear();
-  for (int j = 0; j < p.bounded_rows(); ++j) rows.kinds.push_back(row_kind(p, j));
+  rows.row_compliance.resize(p.bounded_rows());
+  for (int j = 0; j < p.bounded_rows(); ++j) rows.row_compliance[j] = compliance(p, j);
+  rows.row_ids = p.row_ids;
+  rows.row_kinds.clear();
+  for (int j = 0; j < p.bounded_rows(); ++j) rows.row_kinds.push_back(row_kind(p, j));
   rows.v_prescribed.resize(v_desired.size());
   Index prescribed = 0;
   for (std::size_t i = 0; i < joints.size(); ++i) {
     const double v = v_desired[static_cast<Index>(i)];
     if (is_limited(tau_max, i)) {
-      add_limited_row(p, joints[i], v, tau_max[i] * p.dt, rows);
+      add_joint_row(p, joints[i], v, tau_max[i] * p.dt, rows);
     } else {
       rows.prescribed.push_back(joints[i]);
       rows.v_prescribed[prescribed++] = v;
     }
   }
   rows.v_prescribed.resize(prescribed);
-  return {p.dt,
-          p.M,
-          p.v,
-          p.impulse,
-          p.J,
-          p.mu,
-          p.restitution,
-          p.gap,
-          p.laws,
-          p.material,
-          rows.prescribed,
-          rows.v_prescribed,
-          rows.J_b,
-          rows.b,
-          rows.lo,
-          rows.hi,
-          rows.compliance,
-          rows.kinds,
-          p.ids,
-          rows.ids};
+  return p.with_rows(rows);
 }
 
 // tau from the prescribed multipliers, then from the limited rows, in the order of `joints`.

@@ -43,20 +43,10 @@ struct GivenSolverOptions {
 /// fall-back too, but neither jor, sor nor pgs; least_torque pivots under any.
 void refuse_idle(const SolverOptions& options, Choice choice, const GivenSolverOptions& given);
 
-/// Rows of the request: those of the problem and of the driven joints.
-struct RequestRows {
-  std::vector<int> prescribed;
-  GrowVector v_prescribed;
-  BlockRows J_b;
-  GrowVector b, lo, hi, compliance;
-  std::vector<RowKind> kinds;
-  std::vector<std::uint64_t> ids;
-};
-
 struct InverseWorkspace {
   SolveWorkspace solve;
   StageTwoWorkspace stage_two;
-  RequestRows rows;
+  ProblemRows rows;  ///< of the request: those of the problem and of the driven joints
   NearestConsistentWorkspace nearest;
   NearestNoSlipWorkspace nearest_no_slip;
   HeldRows held;        ///< tangents of a request that they refuse

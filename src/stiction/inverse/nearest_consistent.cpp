@@ -35,8 +35,7 @@ void take_demands(const LawTerms& law, LawTerms& demands) {
 
 // a_j² += the share of coordinate j in one row.
 void add_row(const BlockRows& rows, int group, int row, GrowVector& columns) {
-  double square = 0.0;
-  for (int e = rows.entry_begin(group); e < rows.entry_end(group); ++e) square += rows.entry(e).row(row).squaredNorm();
+  const double square = rows.row_square(group, row);
   if (!(square > 0.0)) return;
   for (int e = rows.entry_begin(group); e < rows.entry_end(group); ++e) {
     const auto entry = rows.entry(e);
@@ -67,25 +66,22 @@ void set_inertia(const ProblemView& p, std::span<const int> joints, double weigh
 }
 
 // The rows of the problem without the forces that limit them, and those that hold in place of no slip.
-void take_rows(const ProblemView& p, const HeldRows& held, NearestConsistentWorkspace& w) {
+void take_rows(const ProblemView& p, const HeldRows& held, LawTerms& demands, ProblemRows& rows) {
   const Index own = p.bounded_rows(), added = held.targets.size();
-  w.J_b = p.J_b;
-  for (GrowVector* x : {&w.b, &w.lo, &w.hi}) x->resize(own + added);
-  w.b.head(own) = p.b;
-  w.lo.head(own) = p.lo;
-  w.hi.head(own) = p.hi;
+  rows.J_b = p.J_b;
+  for (GrowVector* x : {&rows.b, &rows.lo, &rows.hi}) x->resize(own + added);
+  rows.b.head(own) = p.b;
+  rows.lo.head(own) = p.lo;
+  rows.hi.head(own) = p.hi;
   for (int j = 0; j < p.bounded_rows(); ++j) {
-    if (is_two_sided(p, j)) w.lo[j] = w.hi[j] = 0.0;
+    if (is_two_sided(p, j)) rows.lo[j] = rows.hi[j] = 0.0;
   }
-  w.b.tail(added) = held.targets;
-  w.lo.tail(added).setConstant(-kInfinity);
-  w.hi.tail(added).setConstant(kInfinity);
-  for (int i = 0; i < added; ++i) {
-    w.J_b.add_group();
-    for (int e = held.rows.entry_begin(i); e < held.rows.entry_end(i); ++e) w.J_b.add_entry(held.rows.entry_block(e)) = held.rows.entry(e);
-  }
+  rows.b.tail(added) = held.targets;
+  rows.lo.tail(added).setConstant(-kInfinity);
+  rows.hi.tail(added).setConstant(kInfinity);
+  for (int i = 0; i < added; ++i) rows.J_b.append_group(held.rows, i);
   if (added == 0) return;
-  for (ContactTerms& t : w.demands.contacts) t.mu = std::isinf(t.mu) ? 0.0 : t.mu;
+  for (ContactTerms& t : demands.contacts) t.mu = std::isinf(t.mu) ? 0.0 : t.mu;
 }
 
 void set_desired(std::span<const int> joints, const Ref& v_desired, GrowVector& v) {
@@ -137,9 +133,8 @@ bool nearest_consistent(const ProblemView& p, const LawTerms& law, const HeldRow
   w.impulse.setZero(p.velocities());
   w.v = p.v;
   set_desired(joints, v_desired, w.v);
-  take_rows(p, held, w);
-  const ProblemView step{p.dt,           w.M,   w.v, w.impulse, p.J,  p.mu,         p.restitution, p.gap, p.laws, p.material, w.prescribed,
-                         w.v_prescribed, w.J_b, w.b, w.lo,      w.hi, w.compliance, w.kinds,       p.ids, w.ids};
+  take_rows(p, held, w.demands, w.rows);
+  const ProblemView step = p.with_rows(w.rows).with_momentum(w.M, w.v, w.impulse);
   nearest = v_desired;
   const double speed = std::max(largest_entry(v_desired), largest_entry(p.v));
   double weight = kFirstWeight;

@@ -28,12 +28,8 @@ namespace stiction {
 struct NearestConsistentWorkspace {
   SolveWorkspace solve;
   BlockDiagonal M;
-  GrowVector v, impulse, lo, hi, reached, v_prescribed, columns;
-  std::vector<int> prescribed;  ///< none
-  BlockRows J_b;
-  GrowVector b, compliance;
-  std::vector<RowKind> kinds;  ///< none
-  std::vector<std::uint64_t> ids;
+  GrowVector v, impulse, reached, columns;
+  ProblemRows rows;  ///< no coordinate prescribed, none that gives way
   LawTerms demands;
 };
 

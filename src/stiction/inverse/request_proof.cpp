@@ -125,10 +125,9 @@ Supply measure_supply(const ProblemView& p, std::span<const int> joints, std::sp
 }
 
 /// Size of the impulses of the step: M v, p and the desired change of momentum.
-double impulse_scale(const ProblemView& p, std::span<const int> joints, const Ref& v_desired) {
+double impulse_scale(const ProblemView& p, const Ref& v_desired) {
   double scale = largest_entry(p.impulse);
-  double velocity = largest_entry(p.v);
-  if (!joints.empty()) velocity = std::max(velocity, v_desired.cwiseAbs().maxCoeff());
+  const double velocity = std::max(largest_entry(p.v), largest_entry(v_desired));
   for (int k = 0; k < p.M.blocks(); ++k) scale = std::max(scale, velocity * p.M.block(k).diagonal().maxCoeff());
   return std::max(scale, 1e-300);
 }
@@ -150,6 +149,23 @@ void validate_request(const ProblemView& p, std::span<const int> joints, const R
     if (!tau_max.empty() && !(tau_max[i] >= 0.0))
       throw InvalidArgument(fmt::format("torque_limits[{}]", i), "a number >= 0", fmt::format("{}", tau_max[i]));
   }
+}
+
+void add_joint_row(const ProblemView& p, int joint, double v_desired, double bound, ProblemRows& rows) {
+  const int block = inertia_block(p.M, joint);
+  rows.J_b.add_group();
+  rows.J_b.add_entry(block)(0, joint - p.M.offset(block)) = 1.0;
+  const Index m = rows.b.size();
+  for (GrowVector* x : {&rows.b, &rows.lo, &rows.hi}) x->resize(m + 1);  // keeps its entries: storage only grows at the end
+  rows.b[m] = v_desired;
+  rows.lo[m] = -bound;
+  rows.hi[m] = bound;
+  if (rows.row_compliance.size() == m) {
+    rows.row_compliance.resize(m + 1);
+    rows.row_compliance[m] = 0.0;
+  }
+  if (std::ssize(rows.row_kinds) == m) rows.row_kinds.push_back(RowKind::motor);
+  if (std::ssize(rows.row_ids) == m) rows.row_ids.push_back(~static_cast<std::uint64_t>(joint));  // assembled names start at zero
 }
 
 void RequestProof::clear() {
@@ -178,34 +194,23 @@ bool certifies_infeasibility(const ProblemView& p, std::span<const int> joints, 
   const Supply supply = measure_supply(p, joints, tau_max, law, solve_inertia(p, xi));
   gap -= supply.bounded;
   size += supply.size;
-  return gap > kRounding * size && gap > kUnbounded * impulse_scale(p, joints, v_desired) * supply.leftover;
+  return gap > kRounding * size && gap > kUnbounded * impulse_scale(p, v_desired) * supply.leftover;
 }
 
 namespace {
 
 /// The problem with the driven joints among its rows, none of which give way.
 ProblemView with_joint_rows(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
-                            RequestProofWorkspace& w) {
-  const Index m = p.bounded_rows(), driven = static_cast<Index>(joints.size());
-  w.J_b = p.J_b;
-  w.b = p.b;
-  w.lo = p.lo;
-  w.hi = p.hi;
-  for (GrowVector* x : {&w.b, &w.lo, &w.hi}) x->resize(m + driven);  // keeps its entries
-  for (std::size_t k = 0; k < joints.size(); ++k) {
-    const int block = inertia_block(p.M, joints[k]);
-    w.J_b.add_group();
-    w.J_b.add_entry(block)(0, joints[k] - p.M.offset(block)) = 1.0;
-    const Index row = m + static_cast<Index>(k);
-    w.b[row] = v_desired[static_cast<Index>(k)];
-    w.hi[row] = limit(p, tau_max, k);
-    w.lo[row] = -w.hi[row];
-  }
-  static const std::vector<RowKind> no_kinds;
-  static const std::vector<std::uint64_t> no_ids;
-  static const GrowVector rigid;
-  return {p.dt,   p.M,      p.v,   p.impulse, p.J,  p.mu, p.restitution, p.gap,    p.laws, p.material,
-          w.none, w.v_none, w.J_b, w.b,       w.lo, w.hi, rigid,         no_kinds, p.ids,  no_ids};
+                            ProblemRows& rows) {
+  rows.J_b = p.J_b;
+  rows.b = p.b;
+  rows.lo = p.lo;
+  rows.hi = p.hi;
+  rows.row_compliance.resize(0);
+  rows.row_kinds.clear();
+  rows.row_ids.clear();
+  for (std::size_t k = 0; k < joints.size(); ++k) add_joint_row(p, joints[k], v_desired[static_cast<Index>(k)], limit(p, tau_max, k), rows);
+  return p.with_rows(rows);
 }
 
 /// Demands of the law, of one-sided and bilateral rows and of the joints; an equation is two of opposite sign.
@@ -233,7 +238,7 @@ bool find_request_proof(const ProblemView& p, std::span<const int> joints, const
   const LawTerms law = lowered(p, model);
   if (!is_covered(law)) return false;
   const int m = p.bounded_rows();
-  const ProblemView request = with_joint_rows(p, joints, v_desired, tau_max, w);
+  const ProblemView request = with_joint_rows(p, joints, v_desired, tau_max, w.rows);
   reduce(request, w.reduction, {.keep_bilateral = true});
   make_standard_form(w.reduction.reduced, law, w.form);
   ReducedProblem& reduced = w.form.problem;

@@ -27,6 +27,10 @@ namespace stiction {
 void validate_request(const ProblemView& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
                       std::span<const double> tau_max);
 
+/// Appends the row that drives a joint to v_desired by impulses up to `bound`. Compliances, kinds and names are appended where the rows
+/// have them.
+void add_joint_row(const ProblemView& problem, int joint, double v_desired, double bound, ProblemRows& rows);
+
 struct RequestProof {
   GrowVector contacts;  ///< 3n, z of N, S, T
   GrowVector rows;      ///< m, z of J_b
@@ -49,9 +53,8 @@ struct RequestProofWorkspace {
     int contact, axis, row;  ///< contact of the standard form and its axis, or -1 and the row
     double sign;
   };
-  BlockRows J_b;  ///< with a row per driven joint
-  GrowVector b, lo, hi, v_none;
-  std::vector<int> none, place;  ///< of a row: that of Bt, -1 where it moves nothing
+  ProblemRows rows;        ///< with one per driven joint, none that gives way
+  std::vector<int> place;  ///< of a row: that of Bt, -1 where it moves nothing
   Reduction reduction;
   StandardForm form;
   Generators generators;

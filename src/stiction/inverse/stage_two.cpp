@@ -123,7 +123,8 @@ void gather_rows(const ProblemView& p, const ReducedProblem& reduced, StageTwoWo
   for (const int v : w.admissible) {
     const Generators::Variable& variable = w.generators.variables[v];
     w.lambda.setZero(p.velocities());
-    add_contact_row(p.J, w.form.contacts[variable.contact], contact_impulse(term_of(w, variable), variable.direction), w.lambda.data());
+    const Eigen::Vector3d impulse = contact_impulse(term_of(w, variable), variable.direction);
+    p.J.add_group_transposed(w.form.contacts[variable.contact], impulse, w.lambda);
     append_momentum(p, w);
     const auto column = w.generators.storage.col(v);
     if (p.bounded_rows() == 0) w.motion_rows.insert(w.motion_rows.end(), column.data(), column.data() + reduced.rank_bound());

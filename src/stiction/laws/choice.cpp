@@ -17,8 +17,7 @@ constexpr double kResting = 1e-9;   // velocities below this share of the larges
 constexpr int kRounds = 30;
 
 double mean_diagonal(const ReducedProblem& p) {
-  double sum = 0.0;
-  for (int i = 0; i < p.contacts(); ++i) sum += p.Rt.group_square(i);
+  const double sum = p.Rt.square();
   return sum > 0.0 ? sum / (3.0 * p.contacts()) : 1.0;
 }
 
@@ -65,7 +64,6 @@ void set_sliding_face(const SectionShape& shape, double mu, const Vector3d& u, d
 // The face that the law leaves to a contact at velocity u (offset included).
 void set_face(const StandardForm& form, const SectionShape& shape, double mu, const Vector3d& u, double tolerance, SoftContact& c) {
   c.mu = mu;
-  c.polygon = !shape.disc();
   if (form.family == Family::energy) return;  // it leaves the whole cone
   const bool finite = mu > 0.0 && mu != kInfinity, dual = form.family == Family::associated && finite;
   const double lift = dual ? u[0] - mu * shape.slip(u.tail<2>()) : u[0];
@@ -141,7 +139,7 @@ bool choose_impulses(const StandardForm& form, const Ref& lambda, const Ref& bet
   w.target = w.y;
   const double enough = rows != nullptr ? std::min(scale, w.y.norm()) : scale;  // of large ones that cancel a small motion is left
   SoftConeOptions program;
-  if (!w.shape.disc()) program.edges = form.edges;
+  program.edges = form.edges;
   program.proximity = rows != nullptr ? kSoftness : 0.0;  // every contact is soft, and rows are as hard as that
   program.bounded_rows = rows != nullptr;
   program.warm_start = true;

@@ -78,15 +78,9 @@ void set_multipliers(Family family, const GrowVector& from, int contacts, std::s
   for (std::size_t j = 0; j < rows.size(); ++j) to[contacts + rows[j]] = from[contacts + static_cast<Eigen::Index>(j)];
 }
 
-double square(const BlockRows& rows) {
-  double sum = 0.0;
-  for (int g = 0; g < rows.groups(); ++g) sum += rows.group_square(g);
-  return sum;
-}
-
 // What every program asks of rows and velocities.
 bool is_finite(const ReducedProblem& p) {
-  return std::isfinite(square(p.Rt) + square(p.Bt)) && p.u_free.allFinite() && p.w_free.allFinite();
+  return std::isfinite(p.Rt.square() + p.Bt.square()) && p.u_free.allFinite() && p.w_free.allFinite();
 }
 
 void set_no_solution(const SolveWorkspace& w, int contacts, int rows, Solution& solution) {

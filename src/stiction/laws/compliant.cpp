@@ -275,13 +275,7 @@ double natural_row_error(const ReducedProblem& p, const CompliantWorkspace& w) {
   return worst;
 }
 
-double free_velocity(const ReducedProblem& p) {
-  double scale = 1e-300;
-  for (const GrowVector* x : {&p.u_free, &p.w_free}) {
-    if (x->size() > 0) scale = std::max(scale, x->lpNorm<Eigen::Infinity>());
-  }
-  return scale;
-}
+double free_velocity(const ReducedProblem& p) { return std::max({1e-300, largest_entry(p.u_free), largest_entry(p.w_free)}); }
 
 // Largest |λ - f(u)| over the largest impulse, at the point (λ, β) itself.
 double constitutive_error(const ReducedProblem& p, CompliantWorkspace& w) {

@@ -194,14 +194,14 @@ void solve_by_active_set(const StandardForm& form, const SolverOptions& options,
   Generators& g = w.generators;
   const double unit = unit_of(g.c);
   for (GrowVector* x : {&g.c, &g.lo, &g.hi}) *x /= unit;
-  BoundedQp qp;
+  KineticQp qp;
   qp.A = RowsView(g.storage.data(), g.size(), p.rank_bound(), p.rank_bound());
   qp.c = g.c;
   qp.lo = g.lo;
   qp.hi = g.hi;
   w.q = w.qp_solution.x / unit;
   if (options.warm_start && w.q.size() == g.size()) qp.x0 = w.q;
-  out.status = bounded_qp(qp, {.max_pivots = options.max_pivots, .contradiction = kMet * velocity_size(p) / unit}, w.qp, w.qp_solution);
+  out.status = kinetic_qp(qp, {.max_pivots = options.max_pivots, .contradiction = kMet * velocity_size(p) / unit}, w.qp, w.qp_solution);
   out.iterations = w.qp_solution.pivots;
   w.qp_solution.x *= unit;
   expand(p, g, w.qp_solution.x, out.lambda, out.beta);

@@ -17,14 +17,14 @@
 #include "stiction/problem/standard_form.hpp"
 #include "stiction/programs/lcp/find_indices.hpp"
 #include "stiction/programs/lcp/low_rank_lcp.hpp"
-#include "stiction/programs/qp/bounded_qp.hpp"
+#include "stiction/programs/qp/kinetic_qp.hpp"
 
 namespace stiction {
 
 struct ConvexWorkspace {
   Generators generators;
-  BoundedQpWorkspace qp;
-  BoundedQpSolution qp_solution;
+  KineticQpWorkspace qp;
+  KineticQpSolution qp_solution;
   IndependentRows tangents;
   double distance = 0.0;   ///< that these are apart from each other
   bool same_rows = false;  ///< R and the half spaces are those of the last solve: tangents found at the same distance stay, and `range`

@@ -54,20 +54,14 @@ Eigen::Vector2d section_vertex(int j, int edges) {
   return {std::cos(angle), std::sin(angle)};
 }
 
-void add_contact_row(const BlockRows& Rt, int contact, const Vector3d& direction, double* row) {
-  for (int e = Rt.entry_begin(contact); e < Rt.entry_end(contact); ++e) {
-    const ConstRowMap entry = Rt.entry(e);
-    double* out = row + Rt.col_offset(Rt.entry_block(e));
-    const double *n = entry.data(), *s = n + entry.cols(), *t = s + entry.cols();
-    for (Eigen::Index j = 0; j < entry.cols(); ++j) out[j] += direction[0] * n[j] + direction[1] * s[j] + direction[2] * t[j];
-  }
-}
-
 ConstRowMap dense_rows(const BlockRows& Rt, std::vector<double>& copy) {
   if (Rt.is_single_block()) return Rt.single_block();
   copy.assign(static_cast<std::size_t>(Rt.rows()) * static_cast<std::size_t>(Rt.cols()), 0.0);
+  RowMap rows(copy.data(), Rt.rows(), Rt.cols());
   for (int i = 0; i < Rt.groups(); ++i) {
-    for (int k = 0; k < 3; ++k) add_contact_row(Rt, i, Eigen::Vector3d::Unit(k), copy.data() + (3 * i + k) * Rt.cols());
+    for (int e = Rt.entry_begin(i); e < Rt.entry_end(i); ++e) {
+      rows.block(3 * i, Rt.col_offset(Rt.entry_block(e)), 3, Rt.entry(e).cols()) += Rt.entry(e);
+    }
   }
   return {copy.data(), Rt.rows(), Rt.cols()};
 }
@@ -89,22 +83,18 @@ void list_generators(const ReducedProblem& p, GeneratorKind kind, int edges, Gen
 void make_generators(const ReducedProblem& p, GeneratorKind kind, int edges, Generators& g) {
   list_generators(p, kind, edges, g);
   const Eigen::Index size = g.size(), r = p.rank_bound();
-  g.storage.resize(r, size);
+  g.storage.setZero(r, size);
   g.c.resize(size);
   for (Eigen::Index v = 0; v < size; ++v) {
     const Generators::Variable& variable = g.variables[v];
-    double* row = g.storage.col(v).data();
-    std::fill_n(row, r, 0.0);
     if (variable.contact < 0) {
-      for (int e = p.Bt.entry_begin(variable.row); e < p.Bt.entry_end(variable.row); ++e) {
-        Eigen::Map<Eigen::RowVectorXd>(row + p.Bt.col_offset(p.Bt.entry_block(e)), p.Bt.entry(e).cols()) += p.Bt.entry(e);
-      }
+      p.Bt.add_group_transposed(variable.row, Eigen::Matrix<double, 1, 1>(1.0), g.storage.col(v));
       g.c[v] = p.w_free[variable.row];
       continue;
     }
     const Vector3d& d = variable.direction;
-    add_contact_row(p.Rt, variable.contact, d, row);
-    drop_rounding(p.Rt, variable.contact, d, row);
+    p.Rt.add_group_transposed(variable.contact, d, g.storage.col(v));
+    drop_rounding(p.Rt, variable.contact, d, g.storage.col(v).data());
     const Vector3d terms = d.cwiseProduct(p.u_free.segment<3>(3 * variable.contact));
     const double c = terms.sum() + d[0] * p.offset[variable.contact];
     g.c[v] = std::abs(c) > kTermsRounding * (terms.cwiseAbs().sum() + std::abs(d[0] * p.offset[variable.contact])) ? c : 0.0;

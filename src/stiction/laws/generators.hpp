@@ -42,9 +42,6 @@ void list_generators(const ReducedProblem& problem, GeneratorKind kind, int edge
 void expand(const ReducedProblem& problem, const Generators& generators, const Eigen::Ref<const Eigen::VectorXd>& x, GrowVector& lambda,
             GrowVector& beta);
 
-/// row of length r += direction ᵀ R_t of contact i.
-void add_contact_row(const BlockRows& Rt, int contact, const Eigen::Vector3d& direction, double* row);
-
 /// R_t (3n x r) as one row-major matrix: itself, or a copy when it has several blocks.
 ConstRowMap dense_rows(const BlockRows& Rt, std::vector<double>& copy);
 

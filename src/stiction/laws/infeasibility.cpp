@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/laws/lowering.hpp"
@@ -74,10 +73,7 @@ bool takes_part(const InfeasibilityRay& ray, int contact) { return !ray.impulses
 // Largest velocity that the problem's own data speak of (m/s). A gap is closed by no more than its step only where its contact takes part:
 // of one that is open and far nothing has to move that fast.
 double velocity_scale(const ProblemView& p, const InfeasibilityRay& ray) {
-  double scale = 0.0;
-  for (const GrowVector* x : {&p.v, &p.b, &p.v_prescribed}) {
-    if (x->size() > 0) scale = std::max(scale, x->cwiseAbs().maxCoeff());
-  }
+  double scale = std::max({largest_entry(p.v), largest_entry(p.b), largest_entry(p.v_prescribed)});
   for (int k = 0; k < p.M.blocks(); ++k) {
     for (int j = 0; j < p.M.block_size(k); ++j) scale = std::max(scale, std::abs(p.impulse[p.M.offset(k) + j]) / p.M.block(k)(j, j));
   }
@@ -147,7 +143,7 @@ bool follow_direction(const ReducedProblem& r, InfeasibilityWorkspace& w, GrowVe
   // Along a generator that nothing resists, velocities of rounding would be a fall without end as good as any.
   const double rounding = kRoundedWork * largest_entry(g.c);
   for (double& c : g.c) c = std::abs(c) <= rounding ? 0.0 : c;
-  BoundedQp qp;
+  KineticQp qp;
   qp.A = RowsView(g.storage.data(), g.size(), r.rank_bound(), r.rank_bound());
   qp.c = g.c;
   qp.lo = g.lo;
@@ -155,7 +151,7 @@ bool follow_direction(const ReducedProblem& r, InfeasibilityWorkspace& w, GrowVe
   QpOptions options;
   const double columns = r.rank_bound();
   options.max_pivots = static_cast<int>(std::min(20.0 * (g.size() + columns) + 200.0, std::max(2000.0, kProofWork / (columns * columns))));
-  if (bounded_qp(qp, options, w.qp, w.solution) != Status::infeasible) return false;
+  if (kinetic_qp(qp, options, w.qp, w.solution) != Status::infeasible) return false;
   expand(r, g, w.solution.direction, nu, w.beta);
   return true;
 }
@@ -196,26 +192,21 @@ bool blame_program(const ReducedProblem& r, const LawTerms& law, InfeasibilityWo
 }
 
 // ν̂ in the cone of these terms, to rounding.
-bool in_cone(const LawTerms& law, const ContactTerms& t, const Vector3d& impulse) {
+bool in_cone(const SectionShape& section, const ContactTerms& t, const Vector3d& impulse) {
   constexpr double kRounding = 1e-14;
   if (!t.bears) return impulse.isZero(0.0);
   const Vector3d nu = cone_impulse(t, impulse);
   if (!(nu[0] >= 0.0)) return false;
   if (std::isinf(t.mu)) return true;
-  const double reach = t.mu * nu[0];
-  if (law.disc()) return std::hypot(nu[1], nu[2]) <= reach * (1.0 + kRounding);
-  const double half = std::numbers::pi / law.edges;
-  for (int j = 0; j < law.edges; ++j) {
-    const double normal = (2 * j + 1) * half;
-    if (std::cos(normal) * nu[1] + std::sin(normal) * nu[2] > std::cos(half) * reach * (1.0 + kRounding) + kRounding * nu[0]) return false;
-  }
-  return true;
+  const double reach = t.mu * nu[0] * (1.0 + kRounding);
+  if (section.disc()) return std::hypot(nu[1], nu[2]) <= reach;
+  return section.cos_half() * section.gauge(nu.tail<2>()) <= section.cos_half() * reach + kRounding * nu[0];
 }
 
 template <class Problem>
-bool in_cones(const Problem& p, const LawTerms& law, bool all_of_it, const InfeasibilityRay& ray) {
+bool in_cones(const Problem& p, const LawTerms& law, const SectionShape& section, bool all_of_it, const InfeasibilityRay& ray) {
   for (int i = 0; i < p.contacts(); ++i) {
-    if (!in_cone(law, all_of_it ? term(law, i) : recession(term(law, i), law.family), ray.impulses.segment<3>(3 * i))) return false;
+    if (!in_cone(section, all_of_it ? term(law, i) : recession(term(law, i), law.family), ray.impulses.segment<3>(3 * i))) return false;
   }
   for (int j = 0; j < p.bounded_rows(); ++j) {
     if (ray.bounded_impulses[j] > 0.0 && p.hi[j] != kInfinity) return false;
@@ -272,13 +263,14 @@ template <class Problem>
 double proven_work(const Problem& p, const LawTerms& law, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
   constexpr double kRounding = 1e-13, kFarBeyond = 1e6;
   if (!ray.impulses.allFinite() || !ray.bounded_impulses.allFinite() || !ray.prescribed_impulses.allFinite()) return 0.0;
+  w.section.reset(law.edges);
   const double left = kFarBeyond * leftover(p, ray, w);
   const auto decides = [&](const Work& work) { return -work.sum > kRounding * work.terms && left <= -work.sum; };
-  if (in_cones(p, law, false, ray)) {
+  if (in_cones(p, law, w.section, false, ray)) {
     const Work work = work_of(p, law, ray);
     if (decides(work)) return work.sum;
   }
-  if (law.family == Family::energy && in_cones(p, law, true, ray)) {
+  if (law.family == Family::energy && in_cones(p, law, w.section, true, ray)) {
     const Work work = work_on_rows(p, ray, w);
     if (decides(work)) return work.sum;
   }
@@ -305,24 +297,18 @@ void require_sizes(const Problem& p, std::size_t prescribed, const Infeasibility
 
 }  // namespace
 
-bool proves_infeasible(const ProblemView& p, const LawTerms& law, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
-  require_sizes(p, p.prescribed.size(), ray);
-  return proven_work(p, law, ray, w) < 0.0;
-}
-
 bool proves_infeasible(const ProblemView& p, const LawModel& law, const InfeasibilityRay& ray) {
+  const LawTerms terms = lowered(p, law);
+  require_sizes(p, p.prescribed.size(), ray);
   InfeasibilityWorkspace workspace;
-  return proves_infeasible(p, lowered(p, law), ray, workspace);
-}
-
-bool proves_infeasible(const ReducedProblem& p, const LawTerms& law, const InfeasibilityRay& ray, InfeasibilityWorkspace& w) {
-  require_sizes(p, 0, ray);
-  return p.defect.size() == 0 && proven_work(p, law, ray, w) < 0.0;
+  return proven_work(p, terms, ray, workspace) < 0.0;
 }
 
 bool proves_infeasible(const ReducedProblem& p, const LawModel& law, const InfeasibilityRay& ray) {
+  const LawTerms terms = lowered(p, law);
+  require_sizes(p, 0, ray);
   InfeasibilityWorkspace workspace;
-  return proves_infeasible(p, lowered(p, law), ray, workspace);
+  return p.defect.size() == 0 && proven_work(p, terms, ray, workspace) < 0.0;
 }
 
 bool complete_proof(const ProblemView& p, Reduction& reduction, const LawTerms& law, const Eigen::Ref<const Eigen::VectorXd>& impulses,

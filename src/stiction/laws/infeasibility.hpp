@@ -13,26 +13,28 @@
 // A problem known only by its contacts: R_tᵀν + B_tᵀβ = 0 and ν·u_free + ν̂·c + β·w_free < 0, or β·(w_free - B_t y_free) < 0.
 // Demands on velocities are all that is refuted: complementarity is left out. A request that some motion meets may still have no solution
 // under Coulomb's law when joints are driven against a jam; nothing is proved then.
-// Found as the direction in which the dual, min |Aᵀx|²/2 + cᵀx over the law's generators, falls without end [bounded_qp.hpp]. For the
+// Found as the direction in which the dual, min |Aᵀx|²/2 + cᵀx over the law's generators, falls without end [kinetic_qp.hpp]. For the
 // Stewart-Trinkle LCP this is what a proving ray of Lemke's path is too: its rows of slip speeds force the tangential part to zero.
 #pragma once
 
 #include "stiction/laws/generators.hpp"
 #include "stiction/laws/law.hpp"
+#include "stiction/problem/sections.hpp"
 #include "stiction/problem/solution.hpp"
 #include "stiction/problem/standard_form.hpp"
-#include "stiction/programs/qp/bounded_qp.hpp"
+#include "stiction/programs/qp/kinetic_qp.hpp"
 
 namespace stiction {
 
 struct InfeasibilityWorkspace {
   Generators generators;
-  BoundedQpWorkspace qp;
-  BoundedQpSolution solution;
+  KineticQpWorkspace qp;
+  KineticQpSolution solution;
   Reduction still_reduction;
   StandardForm form;  ///< of the recession
   LawTerms recession;
   GrowVector beta, left, cone, zero;
+  SectionShape section;
 };
 
 /// True when ν = `impulses` (3n) of the contacts, completed by multipliers of the bilateral rows and prescribed coordinates, is a proof;
@@ -51,14 +53,10 @@ bool find_infeasibility(const ProblemView& problem, Reduction& reduction, const 
 /// The same for a problem known only by its contacts. Never for one whose W has a defect: what that adds to u is not in the proof.
 bool find_infeasibility(const ReducedProblem& problem, const LawTerms& terms, InfeasibilityWorkspace& workspace, InfeasibilityRay& ray);
 
-/// Checks a proof from the problem and the ray alone: membership in the cones exactly, what is left of the momentum so small that only
-/// velocities a million times larger than the problem's could make up for the work. Throws InvalidArgument on sizes.
-bool proves_infeasible(const ProblemView& problem, const LawTerms& terms, const InfeasibilityRay& ray, InfeasibilityWorkspace& workspace);
-/// The same for a problem known only by its contacts; the ray has no prescribed impulses.
-bool proves_infeasible(const ReducedProblem& problem, const LawTerms& terms, const InfeasibilityRay& ray,
-                       InfeasibilityWorkspace& workspace);
-/// The same of a law, lowered anew, with their own workspace.
+/// Checks a proof from the problem, its law and the ray alone: membership in the cones exactly, what is left of the momentum so small that
+/// only velocities a million times larger than the problem's could make up for the work. Throws InvalidArgument on sizes.
 bool proves_infeasible(const ProblemView& problem, const LawModel& law, const InfeasibilityRay& ray);
+/// The same for a problem known only by its contacts; the ray has no prescribed impulses.
 bool proves_infeasible(const ReducedProblem& problem, const LawModel& law, const InfeasibilityRay& ray);
 
 }  // namespace stiction

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include "stiction/laws/tangent_rows.hpp"
+#include <span>
 
 namespace stiction {
 
@@ -22,7 +21,54 @@ constexpr double kShareOfAcceptable = 0.1;
 constexpr int kPolishSystems = 20;  // of the disc from a point next to its solution
 constexpr int kConvexPolish = 60;   // of a convex program from the point of another method; most take three
 
+// Tangential rows of half spaces as bilateral rows: u_T = 0 with λ_T free. The solver takes redundant ones too.
+
+// Appends the rows S and T of each of these contacts to the problem's bounded rows, without bounds.
+void append_tangents(std::span<const int> contacts, ReducedProblem& p) {
+  Eigen::Index j = p.bounded_rows();
+  const Eigen::Index m = j + 2 * static_cast<Eigen::Index>(contacts.size());
+  if (j == 0) p.Bt.reset(1, p.Rt.block_sizes());
+  for (GrowVector* x : {&p.w_free, &p.lo, &p.hi}) x->resize(m);  // keeps its entries
+  for (const int i : contacts) {
+    for (const int k : {1, 2}) {
+      p.Bt.add_group();
+      for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) p.Bt.add_entry(p.Rt.entry_block(e)) = p.Rt.entry(e).row(k);
+      p.w_free[j] = p.u_free[3 * i + k];
+      p.lo[j] = -kInfinity;
+      p.hi[j++] = kInfinity;
+    }
+  }
+}
+
+// Moves the impulses of those rows, the last of beta, into lambda (3n).
+void take_tangents(std::span<const int> contacts, GrowVector& lambda, GrowVector& beta) {
+  const Eigen::Index own = beta.size() - 2 * static_cast<Eigen::Index>(contacts.size());
+  Eigen::Index j = own;
+  for (const int i : contacts) {
+    lambda.segment<2>(3 * i + 1) = beta.segment<2>(j);
+    j += 2;
+  }
+  beta.resize(own);  // keeps its entries
+}
+
+// The opposite: appends to beta what lambda has along the tangents of the contacts, and sets it to zero there.
+void give_tangents(std::span<const int> contacts, GrowVector& lambda, GrowVector& beta) {
+  Eigen::Index j = beta.size();
+  beta.resize(j + 2 * static_cast<Eigen::Index>(contacts.size()));  // keeps its entries
+  for (const int i : contacts) {
+    beta.segment<2>(j) = lambda.segment<2>(3 * i + 1);
+    lambda.segment<2>(3 * i + 1).setZero();
+    j += 2;
+  }
+}
+
 bool is_half_space(const StandardForm& form, Eigen::Index k) { return form.family == Family::associated && std::isinf(form.problem.mu[k]); }
+
+template <class From, class To>
+void copy_impulses(const From& from, To& to) {
+  to.lambda = from.lambda;
+  to.beta = from.beta;
+}
 
 const ReducedProblem& in_cones(const StandardForm& form, InteriorWorkspace& w) {
   w.sticking.clear();
@@ -59,8 +105,7 @@ void take_start(const StandardForm& form, const SolverOptions& options, bool all
   to.lambda.resize(0);
   to.beta.resize(0);
   if (!is_start(form.problem, options, start)) return;
-  to.lambda = start.lambda;
-  to.beta = start.beta;
+  copy_impulses(start, to);
   give_tangents(w.sticking, to.lambda, to.beta);
   if (all) return;
   const std::vector<int>& contacts = w.movable.contacts;
@@ -83,7 +128,16 @@ void solve_cones(const ReducedProblem& p, const StandardForm& form, const Solver
     cone.tolerance = kFineTolerance;
   }
   cone.warm_start = w.solution.lambda.size() > 0;
-  (form.disc() ? exact_cone : interior_point)(p, cone, w.cone, w.solution);
+  solve_cone(p, cone, w.cone, w.solution);
+}
+
+// From the impulses in `w.solution`; true when solved.
+bool polish(const ReducedProblem& p, ConeOptions cone, int max_iterations, InteriorWorkspace& w, Impulses& out) {
+  cone.warm_start = true;
+  cone.max_iterations = max_iterations;
+  solve_cone(p, cone, w.cone, w.solution);
+  out.iterations += w.solution.iterations;
+  return w.solution.status == Status::solved;
 }
 
 }  // namespace
@@ -108,20 +162,11 @@ void solve_by_interior_point(const StandardForm& form, const SolverOptions& opti
 
 bool polish_disc(const ReducedProblem& p, const Impulses& start, int max_factorizations, InteriorWorkspace& w, Impulses& out) {
   if (max_factorizations <= 0) return false;
-  w.solution.lambda = start.lambda;
-  w.solution.beta = start.beta;
-  ConeOptions cone;
-  cone.warm_start = true;
-  cone.max_iterations = std::min(kPolishSystems, max_factorizations);
-  exact_cone(p, cone, w.cone, w.solution);
-  out.iterations += w.solution.iterations;
-  const bool solved = w.solution.status == Status::solved;
-  if (solved) {
-    out.lambda = w.solution.lambda;
-    out.beta = w.solution.beta;
-    out.status = Status::solved;
-  }
-  return solved;
+  copy_impulses(start, w.solution);
+  if (!polish(p, {}, std::min(kPolishSystems, max_factorizations), w, out)) return false;
+  copy_impulses(w.solution, out);
+  out.status = Status::solved;
+  return true;
 }
 
 bool can_polish_convex(const StandardForm& form) {
@@ -131,20 +176,15 @@ bool can_polish_convex(const StandardForm& form) {
 
 void polish_convex(const StandardForm& form, int max_factorizations, InteriorWorkspace& w, Impulses& out) {
   const ReducedProblem& cones = in_cones(form, w);
-  w.solution.lambda = out.lambda;
-  w.solution.beta = out.beta;
+  copy_impulses(out, w.solution);
   give_tangents(w.sticking, w.solution.lambda, w.solution.beta);
   ConeOptions cone;
-  cone.relaxed = cone.warm_start = true;
+  cone.relaxed = true;
   cone.tolerance = kFineTolerance;
-  cone.max_iterations = std::min(kConvexPolish, max_factorizations);
-  exact_cone(cones, cone, w.cone, w.solution);
-  take_tangents(w.sticking, w.solution.lambda, w.solution.beta);
-  out.lambda = w.solution.lambda;
-  out.beta = w.solution.beta;
   // inaccurate, not iteration_limit: the polish has a small budget of its own.
-  out.status = w.solution.status == Status::solved ? Status::solved : Status::inaccurate;
-  out.iterations += w.solution.iterations;
+  out.status = polish(cones, cone, std::min(kConvexPolish, max_factorizations), w, out) ? Status::solved : Status::inaccurate;
+  take_tangents(w.sticking, w.solution.lambda, w.solution.beta);
+  copy_impulses(w.solution, out);
 }
 
 }  // namespace stiction

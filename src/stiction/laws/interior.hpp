@@ -15,7 +15,7 @@
 #include "stiction/laws/law.hpp"
 #include "stiction/problem/contact_subset.hpp"
 #include "stiction/problem/standard_form.hpp"
-#include "stiction/programs/cone/cone.hpp"
+#include "stiction/programs/cone/workspace.hpp"
 
 namespace stiction {
 

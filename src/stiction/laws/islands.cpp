@@ -1,6 +1,7 @@
 #include "stiction/laws/islands.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <numeric>
 
@@ -192,21 +193,9 @@ void solve_parts(const SolveOptions& options, SolveWorkspace& w, SolvePart solve
 }
 
 int severity(Status status) {
-  switch (status) {
-    case Status::solved:
-      return 0;
-    case Status::inaccurate:
-      return 1;
-    case Status::iteration_limit:
-      return 2;
-    case Status::ray_termination:
-      return 3;
-    case Status::numerical_error:
-      return 4;
-    case Status::infeasible:
-      break;
-  }
-  return 5;
+  constexpr std::array severities{0, 1, 3, 5, 2, 4};  // in the order of Status
+  const std::size_t k = static_cast<std::size_t>(status);
+  return k < severities.size() ? severities[k] : 5;
 }
 
 void add(const Certificate& part, Certificate& whole) {

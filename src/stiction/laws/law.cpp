@@ -1,12 +1,8 @@
 #include "stiction/laws/law.hpp"
 
-#include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include "stiction/base/errors.hpp"
+#include "stiction/base/names.hpp"
 #include "stiction/laws/lowering.hpp"
 
 namespace stiction {
@@ -15,53 +11,28 @@ namespace {
 
 constexpr std::array<std::string_view, kSolvers.size()> kSolverNames{
     "auto", "goldfarb_idnani", "ppm", "lemke", "enumerate", "active_set", "interior_point", "dantzig", "pgs", "jor", "sor", "newton"};
+constexpr std::array<std::string_view, 2> kVariantNames{"stewart_trinkle", "anitescu_potra"};
+constexpr std::array<std::string_view, 2> kSlipNames{"after", "before"};
+constexpr std::array<std::string_view, 4> kChoiceNames{"warm_start", "least_norm", "closest_to_last", "least_torque"};
 
 }  // namespace
 
 std::string_view to_string(Solver solver) { return kSolverNames[static_cast<std::size_t>(solver)]; }
 
-Solver solver_from_string(std::string_view name) {
-  for (const Solver solver : kSolvers) {
-    if (to_string(solver) == name) return solver;
-  }
-  throw InvalidArgument("solver", fmt::format("one of {}", solver_names()), fmt::format("'{}'", name));
-}
+Solver solver_from_string(std::string_view name) { return value_named<Solver>("solver", kSolverNames, name); }
 
-std::string_view to_string(PyramidVariant variant) {
-  return variant == PyramidVariant::stewart_trinkle ? "stewart_trinkle" : "anitescu_potra";
-}
+std::string_view to_string(PyramidVariant variant) { return kVariantNames[variant == PyramidVariant::stewart_trinkle ? 0 : 1]; }
+PyramidVariant pyramid_variant_from_string(std::string_view name) { return value_named<PyramidVariant>("variant", kVariantNames, name); }
 
-PyramidVariant pyramid_variant_from_string(std::string_view name) {
-  for (const PyramidVariant variant : {PyramidVariant::stewart_trinkle, PyramidVariant::anitescu_potra}) {
-    if (to_string(variant) == name) return variant;
-  }
-  throw InvalidArgument("variant", "one of stewart_trinkle, anitescu_potra", fmt::format("'{}'", name));
-}
+std::string_view to_string(ViscousSlip slip) { return kSlipNames[slip == ViscousSlip::after ? 0 : 1]; }
+ViscousSlip viscous_slip_from_string(std::string_view name) { return value_named<ViscousSlip>("viscous_slip", kSlipNames, name); }
 
-std::string_view to_string(ViscousSlip slip) { return slip == ViscousSlip::after ? "after" : "before"; }
-
-ViscousSlip viscous_slip_from_string(std::string_view name) {
-  for (const ViscousSlip slip : {ViscousSlip::after, ViscousSlip::before}) {
-    if (to_string(slip) == name) return slip;
-  }
-  throw InvalidArgument("viscous_slip", "one of after, before", fmt::format("'{}'", name));
-}
-
-std::string_view to_string(Choice choice) {
-  constexpr std::array<std::string_view, 4> kNames{"warm_start", "least_norm", "closest_to_last", "least_torque"};
-  return kNames[static_cast<std::size_t>(choice)];
-}
-
-Choice choice_from_string(std::string_view name) {
-  for (const Choice choice : {Choice::warm_start, Choice::least_norm, Choice::closest_to_last, Choice::least_torque}) {
-    if (to_string(choice) == name) return choice;
-  }
-  throw InvalidArgument("choice", "one of warm_start, least_norm, closest_to_last, least_torque", fmt::format("'{}'", name));
-}
+std::string_view to_string(Choice choice) { return kChoiceNames[static_cast<std::size_t>(choice)]; }
+Choice choice_from_string(std::string_view name) { return value_named<Choice>("choice", kChoiceNames, name); }
 
 bool is_polygonal(Law law) { return row_of(law).section == Section::polygon || row_of(law).section == Section::either; }
 
-std::string solver_names() { return fmt::format("{}", fmt::join(kSolverNames, ", ")); }
+std::string solver_names() { return joined_names(kSolverNames); }
 
 namespace {
 

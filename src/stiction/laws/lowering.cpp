@@ -137,13 +137,14 @@ void lower_contacts(const Problem& p, const LawModel& model, const LawMix& law, 
 
 LawTerms lowered(const ProblemView& p, const LawModel& model) {
   const LawMix law = mix(p.laws, model);
-  GrowVector offset, angle, weights, factor;
+  GrowVector offset, angle, weights;
+  ContactWeightsScratch scratch;
   std::vector<char> closed;
   normal_offset(p, offset);
   find_closed(p, closed);
   const bool turned = model.align_edges && law.edges > 0;
   if (turned) edge_angles(p, angle);
-  if (reads(p, model, Reads::weight)) contact_weights(p, factor, weights);
+  if (reads(p, model, Reads::weight)) contact_weights(p, scratch, weights);
   LawTerms terms;
   const auto read = [&](Law own, ContactState& c) -> Scheme {
     c.gap = p.gap[c.index];

@@ -13,13 +13,9 @@ using Eigen::Vector3d;
 constexpr double kRounding = 1e-14;
 
 // Smallest velocity along a generator of the pyramid: g_N + μ min_j d_j·g_T; of what sticks at any force, g_N or -|g_T|.
-double least_generator_velocity(const Vector3d& g, double mu, int edges) {
+double least_generator_velocity(const Vector3d& g, double mu, const SectionShape& section) {
   if (std::isinf(mu)) return std::min(g[0], -std::hypot(g[1], g[2]));
-  double least = kInfinity;
-  for (int j = 0; j < edges; ++j) {
-    least = std::min(least, section_vertex(j, edges).dot(g.tail<2>()));
-  }
-  return g[0] + mu * least;
+  return g[0] - mu * section.slip(g.tail<2>());
 }
 
 using Row = Eigen::Matrix<double, 1, 1>;
@@ -207,13 +203,14 @@ double optimality_residual(const StandardForm& form, const Impulses& out, double
   w.y += p.y_free;
   p.Rt.multiply(w.y, w.gradient);
   const double rho = impulse / gradient_scale;
+  w.section.reset(form.edges);
   for (int j = 0; j < m; ++j) {
     const double at = std::clamp(out.beta[j] - rho * w.w[j], p.lo[j], p.hi[j]);
     worst = std::max(worst, std::abs(out.beta[j] - at) / impulse);
   }
   for (int i = 0; i < n; ++i) {
     const Vector3d g = w.gradient.segment<3>(3 * i);
-    worst = std::max({worst, -least_generator_velocity(g, p.mu[i], form.edges) / gradient_scale,
+    worst = std::max({worst, -least_generator_velocity(g, p.mu[i], w.section) / gradient_scale,
                       std::abs(g.dot(out.lambda.segment<3>(3 * i))) / (impulse * gradient_scale)});
   }
   return worst;

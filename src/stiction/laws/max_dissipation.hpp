@@ -14,6 +14,7 @@
 #include "stiction/laws/generators.hpp"
 #include "stiction/laws/impulses.hpp"
 #include "stiction/laws/law.hpp"
+#include "stiction/problem/sections.hpp"
 #include "stiction/problem/standard_form.hpp"
 #include "stiction/programs/qp/kinetic_qp.hpp"
 #include "stiction/programs/sparse_qp/sparse_kinetic_qp.hpp"
@@ -34,6 +35,7 @@ struct MaxDissipationWorkspace {
   SparseKineticQp sparse;
   SparseKineticQpWorkspace interior;
   SparseKineticQpSolution interior_solution;
+  SectionShape section;
 };
 
 /// Solver active_set (dense rows, warm start) or interior_point (block-sparse, for many bodies; no proof when nothing is feasible).

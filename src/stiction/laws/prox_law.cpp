@@ -20,7 +20,6 @@ void solve_by_prox(const StandardForm& form, const SolverOptions& options, ProxL
   prox.max_iterations = options.max_sweeps;
   prox.velocity_tolerance = std::max(kMargin * options.tolerance, 1e-14) * velocity_scale(p);
   prox.edges = form.edges;
-  prox.friction = std::ranges::any_of(p.mu, [](double mu) { return mu > 0.0; });
   prox.adapt = true;
   prox.warm_start = is_start(p, options, out);
   if (prox.warm_start) {

@@ -46,12 +46,13 @@ void build_pyramid_lcp(const ReducedProblem& p, int edges, PyramidLcpWorkspace& 
   w.directions.setZero(r, forces + m);
   for (Index i = 0; i < n; ++i) {
     const Vector3d u = p.u_free.segment<3>(3 * i);
-    add_contact_row(p.Rt, static_cast<int>(i), Vector3d::UnitX(), w.directions.col(i).data());
+    const Vector3d normal(1.0, 0.0, 0.0);
+    p.Rt.add_group_transposed(static_cast<int>(i), normal, w.directions.col(i));
     w.q[i] = u[0] + p.offset[i];
     for (Index j = 0; j < k; ++j) {
       const Index f = n + i * k + j;
       const Vector3d d = edge_direction(j, edges);
-      add_contact_row(p.Rt, static_cast<int>(i), d, w.directions.col(f).data());
+      p.Rt.add_group_transposed(static_cast<int>(i), d, w.directions.col(f));
       w.q[f] = d.dot(u);
       w.M(f, slip + i) = 1.0;
       w.M(slip + i, f) = -1.0;

@@ -1,5 +1,7 @@
 // no_slip, viscous and frictionless with bilateral, redundant and bounded rows against the saddle systems that [D14] writes down in
 // velocity coordinates, solved for every set of pushing normals; viscous friction by its equations and by energy.
+#include <numeric>
+
 #include <gtest/gtest.h>
 
 #include "stiction/base/allocation_counter.hpp"
@@ -30,7 +32,9 @@ std::vector<int> independent(const MatrixXd& X, const MatrixXd& M) {
   if (X.rows() == 0) return {};
   const RowMatrix rows = M.llt().matrixL().solve(X.transpose()).transpose();
   IndependentRows found;
-  find_indices(rows, {}, {}, found);
+  std::vector<int> order(rows.rows());
+  std::iota(order.begin(), order.end(), 0);
+  find_indices(rows, order, {}, found);
   return found.indices;
 }
 

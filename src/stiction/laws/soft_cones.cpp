@@ -8,14 +8,13 @@ void solve_by_newton(const StandardForm& form, const SolverOptions& options, Sof
     SoftContact& c = w.contacts[k];
     const Eigen::Index i = static_cast<Eigen::Index>(k);
     c.mu = form.problem.mu[i];
-    c.polygon = !form.disc();
     c.reference = {-form.problem.offset[i], 0.0, 0.0};
     if (form.compliance.size() == 0) continue;
     c.normal = form.compliance[2 * i];
     c.tangential = form.compliance[2 * i + 1];
   }
   SoftConeOptions program;
-  if (!form.disc()) program.edges = form.edges;
+  program.edges = form.edges;
   program.max_iterations = std::min(program.max_iterations, options.max_factorizations);
   program.warm_start = is_start(form.problem, options, out);
   if (program.warm_start) {

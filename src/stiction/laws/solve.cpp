@@ -239,7 +239,7 @@ void reduce_for(const ProblemView& problem, const SolveOptions& options, SolveWo
   ReducedProblem& reduced = w.reduction.reduced;
   if (options.align_edges) edge_angles(problem, reduced.edge_angle);
   reduced.weight.resize(0);
-  if (reads(problem, options, Reads::weight)) contact_weights(problem, w.weights_factor, reduced.weight);
+  if (reads(problem, options, Reads::weight)) contact_weights(problem, w.weights, reduced.weight);
   w.reduced_whole = true;
 }
 

@@ -30,6 +30,7 @@
 #include "stiction/laws/soft_cones.hpp"
 #include "stiction/laws/viscous.hpp"
 #include "stiction/laws/warm_start.hpp"
+#include "stiction/problem/contact_weights.hpp"
 #include "stiction/problem/reduced.hpp"
 #include "stiction/problem/solution.hpp"
 #include "stiction/problem/standard_form.hpp"
@@ -44,7 +45,8 @@ struct SolveWorkspace {
   Impulses impulses;  ///< of the contacts of the problem
   Impulses cone;      ///< of those in standard form, in its coordinates
   Impulses fallback, first, uncorrected;
-  GrowVector weights_factor, solved_impulses;
+  ContactWeightsScratch weights;
+  GrowVector solved_impulses;
   ConvexWorkspace convex;
   MaxDissipationWorkspace max_dissipation;
   PyramidLcpWorkspace pyramid;

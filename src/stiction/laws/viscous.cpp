@@ -76,14 +76,14 @@ void solve_program(const ReducedProblem& p, const SolverOptions& options, Solver
     out.iterations = w.lcp_solution.pivots;
     return;
   }
-  BoundedQp qp;
+  KineticQp qp;
   qp.A = RowsView(w.normals.data(), n + m, r, r);
   qp.c = w.q;
   qp.lo = w.lo;
   qp.hi = w.hi;
   w.x0 = w.qp_solution.x;
   if (options.warm_start && w.x0.size() == n + m) qp.x0 = w.x0;
-  out.status = bounded_qp(qp, {.max_pivots = options.max_pivots}, w.qp, w.qp_solution);
+  out.status = kinetic_qp(qp, {.max_pivots = options.max_pivots}, w.qp, w.qp_solution);
   out.iterations = w.qp_solution.pivots;
   for (Index i = 0; i < n; ++i) out.lambda[3 * i] = w.qp_solution.x[i];
   out.beta = w.qp_solution.x.tail(m);

@@ -16,7 +16,7 @@
 #include "stiction/laws/pyramid_lcp.hpp"
 #include "stiction/problem/standard_form.hpp"
 #include "stiction/programs/lcp/low_rank_lcp.hpp"
-#include "stiction/programs/qp/bounded_qp.hpp"
+#include "stiction/programs/qp/kinetic_qp.hpp"
 
 namespace stiction {
 
@@ -27,8 +27,8 @@ struct ViscousWorkspace {
   GrowVector q, g, y, y_hat, lo, hi, x0, residual, change;
   LowRankLcpWorkspace lcp;
   LowRankLcpSolution lcp_solution;
-  BoundedQpWorkspace qp;
-  BoundedQpSolution qp_solution;
+  KineticQpWorkspace qp;
+  KineticQpSolution qp_solution;
 };
 
 /// Solver goldfarb_idnani or ppm (no bounded rows), or active_set. Half spaces have R_T > 0, contacts no R_N.

@@ -85,9 +85,8 @@ double friction_limit(double mu, double normal) { return normal > 0.0 ? mu * nor
 }  // namespace
 
 Vector3d compliant_impulse(const CompliantContact& c, const Vector3d& u) {
-  const Normal normal = normal_law(c, u[0]);
-  const Tangent tangent = tangential_law(c, u.tail<2>(), friction_limit(c.mu, normal.impulse));
-  return {normal.impulse, tangent.impulse[0], tangent.impulse[1]};
+  Matrix3d slope;
+  return compliant_impulse(c, u, -1.0, slope);
 }
 
 Vector3d compliant_impulse(const CompliantContact& c, const Vector3d& u, double frozen_normal, Matrix3d& slope) {

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/names.hpp"
 #include "stiction/base/ranges.hpp"
 
 namespace stiction {
@@ -18,37 +18,15 @@ constexpr std::array<std::string_view, kLaws.size()> kNames{
 #undef STICTION_LAW
 };
 
-bool fits(MaterialField::Range range, double value) {
-  switch (range) {
-    case MaterialField::Range::nonnegative:
-      return value >= 0.0;
-    case MaterialField::Range::positive:
-      return value > 0.0;
-    case MaterialField::Range::share:
-      return value >= 0.0 && value <= 1.0;
-    case MaterialField::Range::at_least_one:
-      return value >= 1.0;
-    case MaterialField::Range::any:
-      break;
-  }
-  return true;
-}
-
-std::string_view expected(MaterialField::Range range) {
-  switch (range) {
-    case MaterialField::Range::nonnegative:
-      return "a finite number >= 0";
-    case MaterialField::Range::positive:
-      return "a finite number > 0";
-    case MaterialField::Range::share:
-      return "a number in [0, 1]";
-    case MaterialField::Range::at_least_one:
-      return "a finite number >= 1";
-    case MaterialField::Range::any:
-      break;
-  }
-  return "a finite number";
-}
+struct RangeRow {
+  std::string_view expected;
+  bool (*fits)(double);
+};
+// In the order of MaterialField::Range.
+constexpr std::array kRanges{
+    RangeRow{"a finite number >= 0", [](double x) { return x >= 0.0; }}, RangeRow{"a finite number > 0", [](double x) { return x > 0.0; }},
+    RangeRow{"a number in [0, 1]", [](double x) { return x >= 0.0 && x <= 1.0; }},
+    RangeRow{"a finite number >= 1", [](double x) { return x >= 1.0; }}, RangeRow{"a finite number", [](double) { return true; }}};
 
 void require_one_per_contact(std::string_view argument, std::size_t size, std::ptrdiff_t contacts) {
   if (size != 0) require_size(argument, static_cast<Eigen::Index>(size), contacts);
@@ -67,7 +45,8 @@ void validate(const ContactMaterial& m, std::string_view argument) {
   };
   for (const MaterialField& field : kMaterialFields) {
     const double value = m.*field.member;
-    if (!std::isfinite(value) || !fits(field.range, value)) refuse(field.name, expected(field.range), fmt::format("{}", value));
+    const RangeRow& range = kRanges[static_cast<std::size_t>(field.range)];
+    if (!std::isfinite(value) || !range.fits(value)) refuse(field.name, range.expected, fmt::format("{}", value));
   }
   if (!std::isfinite(m.spring[0]) || !std::isfinite(m.spring[1]))
     refuse("spring", "finite numbers", fmt::format("{}, {}", m.spring[0], m.spring[1]));
@@ -86,13 +65,8 @@ void validate_contact_laws(std::span<const Law> laws, std::span<const ContactMat
 
 std::string_view to_string(Law law) { return kNames[static_cast<std::size_t>(law)]; }
 
-Law law_from_string(std::string_view name) {
-  for (const Law law : kLaws) {
-    if (to_string(law) == name) return law;
-  }
-  throw InvalidArgument("law", fmt::format("one of {}", law_names()), fmt::format("'{}'", name));
-}
+Law law_from_string(std::string_view name) { return value_named<Law>("law", kNames, name); }
 
-std::string law_names() { return fmt::format("{}", fmt::join(kNames, ", ")); }
+std::string law_names() { return joined_names(kNames); }
 
 }  // namespace stiction

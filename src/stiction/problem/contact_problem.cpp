@@ -8,10 +8,13 @@
 #include <Eigen/Cholesky>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/names.hpp"
 
 namespace stiction {
 
 namespace {
+
+constexpr std::array<std::string_view, kRowKinds.size()> kRowKindNames{"equality", "limit", "friction", "motor"};
 
 void require_same_blocks(std::string_view argument, const BlockRows& rows, const BlockDiagonal& M) {
   if (!std::ranges::equal(rows.block_sizes(), M.sizes())) {
@@ -69,14 +72,7 @@ void validate_bounded_rows(const ProblemView& p) {
   require_finite_rows("J_b", p.J_b);
   require_size("b", p.b.size(), m);
   require_finite("b", p.b);
-  require_size("lo", p.lo.size(), m);
-  require_size("hi", p.hi.size(), m);
-  validate_ids("row_ids", p.row_ids, m);
-  for (int j = 0; j < m; ++j) {
-    if (!(p.lo[j] <= p.hi[j]) || p.lo[j] == kInfinity || p.hi[j] == -kInfinity) {
-      throw InvalidArgument(fmt::format("lo[{}], hi[{}]", j, j), "lo <= hi, lo < inf, hi > -inf", fmt::format("{}, {}", p.lo[j], p.hi[j]));
-    }
-  }
+  validate_row_bounds(p.lo, p.hi, p.row_ids, m);
   if (p.row_compliance.size() > 0) require_size("row_compliance", p.row_compliance.size(), m);
   for (int j = 0; j < m; ++j) {
     const double R = compliance(p, j);
@@ -99,6 +95,16 @@ void validate_ids(std::string_view argument, std::span<const std::uint64_t> ids,
   const auto second = std::find(std::ranges::find(ids, *twice) + 1, ids.end(), *twice);
   throw InvalidArgument(fmt::format("{}[{}]", argument, second - ids.begin()), "a name that nothing before it has",
                         fmt::format("{}", *twice));
+}
+
+void validate_row_bounds(const GrowVector& lo, const GrowVector& hi, std::span<const std::uint64_t> row_ids, Eigen::Index size) {
+  require_size("lo", lo.size(), size);
+  require_size("hi", hi.size(), size);
+  validate_ids("row_ids", row_ids, size);
+  for (Eigen::Index j = 0; j < size; ++j) {
+    if (!(lo[j] <= hi[j]) || lo[j] == kInfinity || hi[j] == -kInfinity)
+      throw InvalidArgument(fmt::format("lo[{}], hi[{}]", j, j), "lo <= hi, lo < inf, hi > -inf", fmt::format("{}, {}", lo[j], hi[j]));
+  }
 }
 
 void validate(const ProblemView& p) {
@@ -133,22 +139,14 @@ ContactProblem make_contact_problem(const Eigen::Ref<const Eigen::MatrixXd>& M, 
   return p;
 }
 
-std::string_view to_string(RowKind kind) {
-  constexpr std::array<std::string_view, kRowKinds.size()> names{"equality", "limit", "friction", "motor"};
-  return names[static_cast<std::size_t>(kind)];
-}
+std::string_view to_string(RowKind kind) { return kRowKindNames[static_cast<std::size_t>(kind)]; }
 
 std::optional<RowKind> find_row_kind(std::string_view name) {
-  for (const RowKind kind : kRowKinds) {
-    if (to_string(kind) == name) return kind;
-  }
-  return std::nullopt;
+  const auto found = std::ranges::find(kRowKindNames, name);
+  return found != kRowKindNames.end() ? std::optional(static_cast<RowKind>(found - kRowKindNames.begin())) : std::nullopt;
 }
 
-RowKind row_kind_from_string(std::string_view name) {
-  if (const auto kind = find_row_kind(name)) return *kind;
-  throw InvalidArgument("row_kind", "one of equality, limit, friction, motor", fmt::format("'{}'", name));
-}
+RowKind row_kind_from_string(std::string_view name) { return value_named<RowKind>("row_kind", kRowKindNames, name); }
 
 bool is_bilateral(const ProblemView& p, int j) { return p.lo[j] == -kInfinity && p.hi[j] == kInfinity; }
 

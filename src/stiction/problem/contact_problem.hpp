@@ -72,6 +72,16 @@ struct ContactProblem {
   operator ProblemView() const;  // NOLINT(google-explicit-constructor): what reads a problem takes either
 };
 
+/// Prescribed coordinates and rows of a problem, as ContactProblem has them.
+struct ProblemRows {
+  std::vector<int> prescribed;
+  GrowVector v_prescribed;
+  BlockRows J_b;
+  GrowVector b, lo, hi, row_compliance;
+  std::vector<RowKind> row_kinds;
+  std::vector<std::uint64_t> row_ids;
+};
+
 /// A contact problem to be read, member by member as above, each of which may come from elsewhere: rows appended (inverse dynamics),
 /// another velocity. Refers to what it was made of, which has to outlive it.
 struct ProblemView {
@@ -92,10 +102,18 @@ struct ProblemView {
   int contacts() const { return J.groups(); }
   int velocities() const { return M.size(); }
   int bounded_rows() const { return J_b.groups(); }
-  /// The same step from another velocity and under another impulse.
+  /// The same step from another velocity and under another impulse; of another inertia, too.
   ProblemView with_momentum(const GrowVector& other_v, const GrowVector& other_impulse) const {
-    return {dt, M,  other_v, other_impulse,  J,         mu,  restitution, gap, laws, material, prescribed, v_prescribed, J_b,
-            b,  lo, hi,      row_compliance, row_kinds, ids, row_ids};
+    return with_momentum(M, other_v, other_impulse);
+  }
+  ProblemView with_momentum(const BlockDiagonal& other_M, const GrowVector& other_v, const GrowVector& other_impulse) const {
+    return {dt, other_M, other_v, other_impulse,  J,         mu,  restitution, gap, laws, material, prescribed, v_prescribed, J_b,
+            b,  lo,      hi,      row_compliance, row_kinds, ids, row_ids};
+  }
+  /// The same step with these rows in place of its own.
+  ProblemView with_rows(const ProblemRows& r) const {
+    return {dt,  M,    v,    impulse,          J,           mu,  restitution, gap, laws, material, r.prescribed, r.v_prescribed, r.J_b,
+            r.b, r.lo, r.hi, r.row_compliance, r.row_kinds, ids, r.row_ids};
   }
 };
 
@@ -126,6 +144,9 @@ void validate(const ProblemView& problem);
 
 /// `size` names or none, all different. Throws InvalidArgument naming `argument` and the entry.
 void validate_ids(std::string_view argument, std::span<const std::uint64_t> ids, Eigen::Index size);
+
+/// Bounds and names of this many rows. Throws InvalidArgument naming the member.
+void validate_row_bounds(const GrowVector& lo, const GrowVector& hi, std::span<const std::uint64_t> row_ids, Eigen::Index size);
 
 /// Normal velocity offset c (m/s) of every contact: the law demands 0 <= λ_N ⊥ N v⁺ + c >= 0.
 ///   c = φ/h     φ > rest_gap(h): an open gap may close within the step, no further

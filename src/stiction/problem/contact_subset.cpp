@@ -22,13 +22,11 @@ void select_blocks(const BlockRows& W, const std::vector<int>& contacts, BlockRo
 }  // namespace
 
 void copy_common(const ReducedProblem& p, ReducedProblem& to) {
-  to.dt = p.dt;
   to.velocity = p.velocity;
   to.Bt = p.Bt;
   to.w_free = p.w_free;
   to.lo = p.lo;
   to.hi = p.hi;
-  to.row_ids = p.row_ids;
   to.y_free = p.y_free;
 }
 
@@ -50,17 +48,12 @@ void select_contacts(const ReducedProblem& p, ContactSubset& subset) {
   to.Rt.reset(3, p.Rt.block_sizes());
   for (GrowVector* x : {&to.offset, &to.mu}) x->resize(n);
   to.u_free.resize(3 * n);
-  to.closed.resize(contacts.size());
-  to.ids.resize(p.ids.empty() ? 0 : contacts.size());
   for (Eigen::Index k = 0; k < n; ++k) {
     const int i = contacts[k];
-    to.Rt.add_group();
-    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i); ++e) to.Rt.add_entry(p.Rt.entry_block(e)) = p.Rt.entry(e);
+    to.Rt.append_group(p.Rt, i);
     to.u_free.segment<3>(3 * k) = p.u_free.segment<3>(3 * i);
     to.offset[k] = p.offset[i];
     to.mu[k] = p.mu[i];
-    to.closed[k] = p.closed[i];
-    if (!p.ids.empty()) to.ids[k] = p.ids[i];
   }
   select_delassus(p, contacts, to);
   copy_common(p, to);

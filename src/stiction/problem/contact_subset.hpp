@@ -1,4 +1,4 @@
-// Some contacts of a problem as a problem of their own, for laws under which the others bear nothing.
+// Some contacts of a problem as a problem of their own, for programs that leave out those which nothing moves.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,11 @@ struct ContactSubset {
   ReducedProblem problem;     ///< k contacts
 };
 
-/// Fills `subset.problem` with the contacts listed: rows, velocities, offsets, mu, closed, names, W and its defect; bounded rows are all
-/// kept. Gaps, laws and materials are left out. No allocation once the sizes have been seen.
+/// Fills `subset.problem` with what programs read of the contacts listed: rows, velocities, offsets, mu, W and its defect; bounded rows are
+/// all kept. Gaps, closed flags, laws, materials and names are left out. No allocation once the sizes have been seen.
 void select_contacts(const ReducedProblem& whole, ContactSubset& subset);
 
-/// All that is not about contacts: step, scale, bounded rows, the motion of least energy.
+/// What programs read that is not about contacts: scale, bounded rows, the motion of least energy.
 void copy_common(const ReducedProblem& whole, ReducedProblem& part);
 
 /// W and its defect among these contacts (ascending), where `whole` has them.

@@ -24,6 +24,9 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 using Ref = Eigen::Ref<const VectorXd>;
 
+constexpr double kGap = 1e-8;      // relative accuracy asked of the intervals (disc; pyramids are exact)
+constexpr int kMostPivots = 2000;  // per linear program
+
 // ---- the face that the law leaves to a contact ----
 
 ContactCone single_ray(const Vector3d& ray) { return {.generators = {ray}, .facets = {Vector3d::UnitX()}}; }
@@ -82,9 +85,9 @@ ContactCone unloaded(const LawTerms& law, const Vector3d& u, double tolerance) {
 // Outside the dual cone's boundary, or moving away.
 bool is_open(const LawTerms& law, const ContactTerms& t, const Vector3d& u, double tolerance) {
   if (t.coulomb || t.mu == 0.0 || std::isinf(t.mu)) return u[0] > tolerance;
-  double support = law.disc() ? t.mu * std::hypot(u[1], u[2]) : -kInfinity;
-  for (const Vector3d& g : pyramid(t.mu, law.edges).generators) support = std::max(support, -g.tail<2>().dot(u.tail<2>()));
-  return u[0] - support > tolerance * (1.0 + t.mu);
+  SectionShape section;
+  section.reset(law.edges);
+  return u[0] - t.mu * section.slip(u.tail<2>()) > tolerance * (1.0 + t.mu);
 }
 
 ContactCone face(const LawTerms& law, const ContactTerms& t, const Vector3d& u, double tolerance) {
@@ -259,7 +262,7 @@ VectorXd combine(const std::vector<WeightedRay>& rays, Index size) {
 }
 
 // Pushes `point` into the relative interior: as long as a program moves something off the boundary, the mean of all points found.
-void grow_interior(const Set& set, const IndeterminacyOptions& options, ConeLp& lp, VectorXd& point, bool& complete) {
+void grow_interior(const Set& set, double tolerance, ConeLp& lp, VectorXd& point, bool& complete) {
   auto most_active = std::numeric_limits<std::size_t>::max();
   for (double found = 1.0;; found += 1.0) {
     VectorXd cost = VectorXd::Zero(point.size());
@@ -267,23 +270,23 @@ void grow_interior(const Set& set, const IndeterminacyOptions& options, ConeLp& 
     for (std::size_t i = 0; i < set.cones.size(); ++i) {
       const Index first = 3 * static_cast<Index>(i);
       if (set.cones[i].empty()) continue;
-      const auto facets = active_facets(set.cones[i], point.segment<3>(first), options.tolerance);
+      const auto facets = active_facets(set.cones[i], point.segment<3>(first), tolerance);
       for (const Vector3d& f : facets) cost.segment<3>(first) += f.normalized();
       active += facets.size();
     }
     if (active == 0 || active >= most_active) return;
     most_active = active;
-    const ConeLp::Outcome outcome = lp.maximise(cost, 0.1 * options.tolerance, options.max_pivots);
+    const ConeLp::Outcome outcome = lp.maximise(cost, 0.1 * tolerance, kMostPivots);
     complete = complete && outcome != ConeLp::Outcome::pivot_limit;
     VectorXd next = lp.point();
     if (outcome == ConeLp::Outcome::unbounded) next += lp.ray() / lp.ray().cwiseAbs().maxCoeff();
     // The mean must leave twice the tolerance of what this program gained on one boundary.
-    if (cost.dot(next - point) <= 2.0 * options.tolerance * (found + 1.0)) return;
+    if (cost.dot(next - point) <= 2.0 * tolerance * (found + 1.0)) return;
     point = (found * point + next) / (found + 1.0);
   }
 }
 
-void find_intervals(Set set, const IndeterminacyOptions& options, const VectorXd& point, Indeterminacy& out) {
+void find_intervals(Set set, const VectorXd& point, Indeterminacy& out) {
   reduce_rows(set);
   ConeLp lp(set.A, set.cones, set.start);
   const Index n = static_cast<Index>(set.cones.size());
@@ -292,7 +295,7 @@ void find_intervals(Set set, const IndeterminacyOptions& options, const VectorXd
   VectorXd cost = VectorXd::Zero(3 * n);
   for (Index i = 0; i < n; ++i) cost[3 * i] = 1.0;
   // Σ λ_N over F turns reduced costs into an error; when F is unbounded, the sum at hand is an estimate.
-  const bool bounded = lp.maximise(cost, options.gap, options.max_pivots) == ConeLp::Outcome::optimal;
+  const bool bounded = lp.maximise(cost, kGap, kMostPivots) == ConeLp::Outcome::optimal;
   const double sum = cost.dot(lp.point());
   const VectorXd normals = cost;
   double error = 0.0;
@@ -302,7 +305,7 @@ void find_intervals(Set set, const IndeterminacyOptions& options, const VectorXd
     if (out.dimension == 0 || out.face_dimension[i] == 0) continue;
     for (const double sign : {-1.0, 1.0}) {
       cost[3 * i] = sign;
-      const ConeLp::Outcome outcome = lp.maximise(cost, options.gap, options.max_pivots);
+      const ConeLp::Outcome outcome = lp.maximise(cost, kGap, kMostPivots);
       out.complete = out.complete && outcome != ConeLp::Outcome::pivot_limit;
       const VectorXd found = lp.point();
       error = std::max(error, lp.reduced_cost() * (bounded ? sum : std::max(sum, normals.dot(found))));
@@ -334,7 +337,6 @@ Indeterminacy indeterminacy(const ReducedProblem& problem, const LawTerms& law, 
   require_finite("lambda", lambda);
   require_finite("beta", beta);
   require_positive("tolerance", options.tolerance);
-  require_positive("gap", options.gap);
   StandardForm form;
   make_standard_form(problem, law, form);
   GrowVector cone_impulses;
@@ -348,14 +350,14 @@ Indeterminacy indeterminacy(const ReducedProblem& problem, const LawTerms& law, 
 
   Indeterminacy out;
   VectorXd point = combine(set.start, cone_impulses.size());
-  grow_interior(set, options, lp, point, out.complete);
+  grow_interior(set, options.tolerance, lp, point, out.complete);
   out.pivots = lp.pivots();
   const Set faces = restrict_to_faces(set, point, options.tolerance);
   for (const ContactCone& cone : faces.cones) out.face_dimension.push_back(static_cast<int>(span(cone).cols()));
   const MatrixXd columns = times_spans(faces);
   out.dimension = static_cast<int>(columns.cols() - range(columns).cols());
   if (options.normal_intervals) {
-    find_intervals(faces, options, point, out);
+    find_intervals(faces, point, out);
     spread(form, law.contacts.size(), out.normal_min);
     spread(form, law.contacts.size(), out.normal_max);
   }

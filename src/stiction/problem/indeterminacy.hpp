@@ -24,8 +24,6 @@ namespace stiction {
 struct IndeterminacyOptions {
   double tolerance = 1e-7;        ///< velocities and impulses below this share of the largest one count as zero
   bool normal_intervals = false;  ///< compute normal_min and normal_max
-  double gap = 1e-8;              ///< relative accuracy asked of the intervals (disc; pyramids are exact)
-  int max_pivots = 2000;          ///< per linear program
 };
 
 struct Indeterminacy {
@@ -36,7 +34,7 @@ struct Indeterminacy {
   GrowVector normal_max;            ///< n, largest, infinity when unbounded
   double interval_error =
       0.0;               ///< N s: the true interval reaches at most this far beyond the reported one. An estimate when F is unbounded.
-  bool complete = true;  ///< false when a program ran into max_pivots: dimension is then a lower bound
+  bool complete = true;  ///< false when a program ran into its bound of 2000 pivots: dimension is then a lower bound
   int pivots = 0;
 };
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <span>
 
 #include <fmt/format.h>
@@ -18,16 +17,6 @@ using Eigen::VectorXd;
 using Ref = Eigen::Ref<const VectorXd>;
 
 constexpr double kMostEntries = 2.5e8;  // of R_t
-
-void require_finite_entries(std::string_view name, const SparseMatrix& matrix) {
-  for (Index j = 0; j < matrix.outerSize(); ++j) {
-    for (SparseMatrix::InnerIterator entry(matrix, j); entry; ++entry) {
-      if (!std::isfinite(entry.value())) {
-        throw InvalidArgument(fmt::format("{}[{}, {}]", name, entry.row(), j), "a finite number", fmt::format("{}", entry.value()));
-      }
-    }
-  }
-}
 
 void check(const SparseMatrix& M, const SparseMatrix& H, const Ref& f, const Ref& w, const Ref& mu) {
   if (M.rows() != M.cols()) throw InvalidArgument("M", "a square matrix", fmt::format("{} x {}", M.rows(), M.cols()));

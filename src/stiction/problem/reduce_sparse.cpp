@@ -167,19 +167,6 @@ MatrixXd extract(const SparseMatrix& W, const std::vector<int>& set, const std::
   return part;
 }
 
-double largest_entry(const SparseMatrix& W) {
-  double largest = 0.0;
-  for (Index j = 0; j < W.outerSize(); ++j) {
-    for (SparseMatrix::InnerIterator entry(W, j); entry; ++entry) {
-      if (!std::isfinite(entry.value())) {
-        throw InvalidArgument(fmt::format("W[{}, {}]", entry.row(), j), "a finite number", fmt::format("{}", entry.value()));
-      }
-      largest = std::max(largest, std::abs(entry.value()));
-    }
-  }
-  return largest;
-}
-
 void check(const SparseMatrix& W, const Eigen::Ref<const VectorXd>& q, const Eigen::Ref<const VectorXd>& mu) {
   if (W.cols() != W.rows()) throw InvalidArgument("W", "a square matrix", fmt::format("{} x {}", W.rows(), W.cols()));
   require_size("W.rows", W.rows(), 3 * mu.size());
@@ -238,6 +225,19 @@ VectorXd whitened(const MatrixXd& L, const Eigen::Ref<const VectorXd>& q, const 
 
 }  // namespace
 
+double require_finite_entries(std::string_view argument, const SparseMatrix& matrix) {
+  double largest = 0.0;
+  for (Index j = 0; j < matrix.outerSize(); ++j) {
+    for (SparseMatrix::InnerIterator entry(matrix, j); entry; ++entry) {
+      if (!std::isfinite(entry.value())) {
+        throw InvalidArgument(fmt::format("{}[{}, {}]", argument, entry.row(), j), "a finite number", fmt::format("{}", entry.value()));
+      }
+      largest = std::max(largest, std::abs(entry.value()));
+    }
+  }
+  return largest;
+}
+
 ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const VectorXd>& q, const Eigen::Ref<const VectorXd>& mu,
                              bool symmetric_part) {
   if (symmetric_part) {
@@ -245,7 +245,7 @@ ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const Vecto
     return reduce_sparse(0.5 * (W + SparseMatrix(W.transpose())), q, mu);
   }
   check(W, q, mu);
-  const double scale = largest_entry(W);
+  const double scale = require_finite_entries("W", W);
   const std::size_t n = static_cast<std::size_t>(mu.size());
   ReducedProblem out;
   std::vector<MatrixXd> factors;

@@ -14,6 +14,9 @@ namespace stiction {
 
 using SparseMatrix = Eigen::SparseMatrix<double>;
 
+/// The largest magnitude of the entries, 0 without any. Throws InvalidArgument naming an entry that is not finite.
+double require_finite_entries(std::string_view argument, const SparseMatrix& matrix);
+
 /// W 3n x 3n, q 3n, mu n. Throws InvalidArgument as `reduce_dense`, and when more than 2600 contacts are coupled (memory).
 ReducedProblem reduce_sparse(const SparseMatrix& W, const Eigen::Ref<const Eigen::VectorXd>& q, const Eigen::Ref<const Eigen::VectorXd>& mu,
                              bool symmetric_part = false);

@@ -231,16 +231,6 @@ void place_prescribed(const ProblemView& p, Reduction& red) {
   for (std::size_t i = 0; i < p.prescribed.size(); ++i) red.v_free[p.prescribed[i]] = p.v_prescribed[static_cast<Index>(i)];
 }
 
-double bilateral_residual(const ProblemView& p, const Reduction& red) {
-  double worst = 0.0;
-  for (int row : red.bilateral) {
-    Eigen::Matrix<double, 1, 1> w(-p.b[row]);
-    p.J_b.add_group_product(row, red.v_free, w);
-    worst = std::max(worst, std::abs(w[0]));
-  }
-  return worst;
-}
-
 }  // namespace
 
 bool has_one_block(const ReducedProblem& p) {
@@ -283,7 +273,6 @@ void reduce(const ProblemView& p, Reduction& red, const ReduceOptions& options) 
   out.restitution = p.restitution;
 
   reduce_bounded(p, red);
-  red.bilateral_residual = bilateral_residual(p, red);
 }
 
 bool change_prescribed(const ProblemView& p, Reduction& red) {
@@ -299,8 +288,7 @@ void recover_velocity(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& l
   red.y_momentum.setZero(red.reduced.rank_bound());
   red.reduced.Rt.add_transposed(lambda, red.y_momentum);
   red.reduced.Bt.add_transposed(beta, red.y_momentum);
-  v_plus = red.v_free;
-  add_velocity(red, red.y_momentum, v_plus);
+  recover_velocity(red, red.y_momentum, v_plus);
 }
 
 void recover_velocity(Reduction& red, const Eigen::Ref<const Eigen::VectorXd>& y, GrowVector& v_plus) {

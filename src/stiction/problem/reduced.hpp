@@ -64,7 +64,6 @@ struct Reduction {
   std::vector<int> bounded;           ///< rows of J_b with a finite bound: row j of Bt is row bounded[j] of J_b
   std::vector<int> fixed;             ///< bounded rows that prescribed coordinates and bilateral rows hold, settled by `reduce`
   std::vector<double> fixed_impulse;  ///< their impulses (N s)
-  double bilateral_residual = 0.0;  ///< |J_B v_free - b|_inf over the bilateral rows (m/s): above rounding when they contradict each other
 
   struct Block {                   ///< the free coordinates of one block of M, whitened: x = Lᵀ v
     std::vector<int> coordinates;  ///< velocity coordinates without the prescribed ones, the last first, so that the leaves of a robot's

@@ -14,11 +14,7 @@ using Eigen::Vector3d;
 using Ref = Eigen::Ref<const Eigen::VectorXd>;
 
 // Mean diagonal of R_t R_tᵀ, or of B_t B_tᵀ.
-double mean_diagonal(const BlockRows& rows) {
-  double sum = 0.0;
-  for (int g = 0; g < rows.groups(); ++g) sum += rows.group_square(g);
-  return rows.groups() > 0 ? sum / rows.rows() : 0.0;
-}
+double mean_diagonal(const BlockRows& rows) { return rows.groups() > 0 ? rows.square() / rows.rows() : 0.0; }
 
 CertificateScales measure_scales(const ReducedProblem& p, const LawTerms& law) {
   CertificateScales s;
@@ -26,9 +22,7 @@ CertificateScales measure_scales(const ReducedProblem& p, const LawTerms& law) {
   for (int i = 0; i < p.contacts(); ++i) {
     add_rest_impulse(law, i, s);
     const double push = push_of(law, i, p.offset[i]);
-    double mobility = 0.0;
-    for (int e = p.Rt.entry_begin(i); e < p.Rt.entry_end(i) && push > 0.0; ++e) mobility += p.Rt.entry(e).row(0).squaredNorm();
-    if (push > 0.0) add_push(law.contacts[i], push, mobility, s);
+    if (push > 0.0) add_push(law.contacts[i], push, p.Rt.row_square(i, 0), s);
   }
   for (const double delassus : {mean_diagonal(p.Rt), mean_diagonal(p.Bt)}) {
     if (delassus > 0.0) s.impulse = std::max(s.impulse, s.velocity / delassus);

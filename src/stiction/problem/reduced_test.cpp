@@ -349,11 +349,6 @@ TEST(Reduce, NamesFollowTheirContactsAndRows) {
   reduce(p, reduction);
   EXPECT_THAT(reduction.reduced.ids, testing::ElementsAre(30, 10, 20));
   EXPECT_THAT(reduction.reduced.row_ids, testing::ElementsAre(9, 7));
-  ContactSubset subset;
-  subset.contacts = {0, 2};
-  select_contacts(reduction.reduced, subset);
-  EXPECT_THAT(subset.problem.ids, testing::ElementsAre(30, 20));
-  EXPECT_THAT(subset.problem.row_ids, testing::ElementsAre(9, 7));
 }
 
 TEST(ReductionAllocation, NoneOnceGrownWithRedundantBilateralRows) {

@@ -1,23 +1,14 @@
 #include "stiction/problem/solution.hpp"
 
+#include <array>
+
 namespace stiction {
 
 std::string_view to_string(Status status) {
-  switch (status) {
-    case Status::solved:
-      return "solved";
-    case Status::inaccurate:
-      return "inaccurate";
-    case Status::ray_termination:
-      return "ray_termination";
-    case Status::infeasible:
-      return "infeasible";
-    case Status::iteration_limit:
-      return "iteration_limit";
-    case Status::numerical_error:
-      return "numerical_error";
-  }
-  return "unknown";
+  constexpr std::array<std::string_view, 6> names{"solved",     "inaccurate",      "ray_termination",
+                                                  "infeasible", "iteration_limit", "numerical_error"};
+  const std::size_t k = static_cast<std::size_t>(status);
+  return k < names.size() ? names[k] : "unknown";
 }
 
 void InfeasibilityRay::clear() {

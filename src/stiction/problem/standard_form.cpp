@@ -11,11 +11,6 @@ namespace {
 
 using Eigen::Index;
 
-void copy_entries(const BlockRows& from, int group, BlockRows& to) {
-  to.add_group();
-  for (int e = from.entry_begin(group); e < from.entry_end(group); ++e) to.add_entry(from.entry_block(e)) = from.entry(e);
-}
-
 void turn_entries(const BlockRows& from, int group, const ContactTerms& t, BlockRows& to) {
   to.add_group();
   for (int e = from.entry_begin(group); e < from.entry_end(group); ++e) {
@@ -76,14 +71,13 @@ void make_standard_form(const ReducedProblem& p, const LawTerms& terms, Standard
   out.u_free.resize(3 * n);
   out.offset.resize(n);
   out.mu.resize(n);
-  out.closed.assign(form.contacts.size(), 1);
   for (Index k = 0; k < n; ++k) {
     const int i = form.contacts[k];
     const ContactTerms& t = terms.contacts[i];
     if (t.turned) {
       turn_entries(p.Rt, i, t, out.Rt);
     } else if (!same_rows) {
-      copy_entries(p.Rt, i, out.Rt);
+      out.Rt.append_group(p.Rt, i);
     }
     out.u_free.segment<3>(3 * k) = cone_velocity(t, form.scratch.segment<3>(3 * i));
     out.u_free.segment<2>(3 * k + 1) += t.offset.tail<2>();
@@ -131,7 +125,7 @@ void widen(const StandardForm& form, ReducedProblem& wide, std::vector<int>& siz
   wide.Rt.reset(3, sizes);
   int column = p.Rt.blocks();
   for (int k = 0; k < n; ++k) {
-    copy_entries(p.Rt, k, wide.Rt);
+    wide.Rt.append_group(p.Rt, k);
     if (!form.gives_way(k)) continue;
     RowMap root = wide.Rt.add_entry(column++);
     root.setZero();
@@ -139,7 +133,7 @@ void widen(const StandardForm& form, ReducedProblem& wide, std::vector<int>& siz
     root(1, 1) = root(2, 2) = std::sqrt(form.compliance[2 * k + 1]);
   }
   wide.Bt.reset(1, sizes);
-  for (int j = 0; j < p.bounded_rows(); ++j) copy_entries(p.Bt, j, wide.Bt);
+  for (int j = 0; j < p.bounded_rows(); ++j) wide.Bt.append_group(p.Bt, j);
   wide.y_free.setZero(wide.Rt.cols());
 }
 

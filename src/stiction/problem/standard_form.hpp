@@ -2,7 +2,7 @@
 //
 //   K_k ∋ λ̂_k ⊥ û_k + c + R λ̂_k (+ De Saxcé) ∈ K_k*,   û = R̂_t y + û_free        k runs over the contacts that bear
 // Rows are T_iᵀ R_i, velocities hold c_T and what the known friction does, `offset` is c_N, `mu` that of the terms. Gaps, materials, laws,
-// closed flags and angles are the terms' matter and left out.
+// closed flags and angles are the terms' matter and left out, as are the step and names.
 #pragma once
 
 #include <vector>

@@ -41,14 +41,7 @@ void validate_bounded_rows(const ReducedProblem& p) {
   require_size("Bt.cols", p.Bt.cols(), p.Rt.cols());
   require_size("w_free", p.w_free.size(), m);
   require_finite("w_free", p.w_free);
-  require_size("lo", p.lo.size(), m);
-  require_size("hi", p.hi.size(), m);
-  validate_ids("row_ids", p.row_ids, m);
-  for (Eigen::Index j = 0; j < m; ++j) {
-    if (!(p.lo[j] <= p.hi[j]) || p.lo[j] == kInfinity || p.hi[j] == -kInfinity) {
-      throw InvalidArgument(fmt::format("lo[{}], hi[{}]", j, j), "lo <= hi, lo < inf, hi > -inf", fmt::format("{}, {}", p.lo[j], p.hi[j]));
-    }
-  }
+  validate_row_bounds(p.lo, p.hi, p.row_ids, m);
 }
 
 }  // namespace

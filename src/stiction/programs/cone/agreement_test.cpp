@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stiction/programs/cone/test_scenes.hpp"
+#include "stiction/programs/cone/cone_testing.hpp"
 
 namespace stiction::agreement_test {
 namespace {
@@ -15,11 +15,7 @@ ConeSolution solve(const ReducedProblem& problem, int edges) {
   ConeSolution solution;
   ConeOptions options;
   options.edges = edges;
-  if (edges == 0) {
-    exact_cone(problem, options, workspace, solution);
-  } else {
-    interior_point(problem, options, workspace, solution);
-  }
+  solve_cone(problem, options, workspace, solution);
   EXPECT_EQ(solution.status, Status::solved) << edges << " edges, natural map " << solution.natural_map;
   return solution;
 }
@@ -48,8 +44,8 @@ TEST(DiscAndPolygon, SolveEachOthersPlanarProblems) {
   for (int k = 0; k < 300; ++k) {
     const ReducedProblem problem = planar_problem(1 + k % 8, 3 + k % 5, random);
     const ConeSolution disc = solve(problem, 0), polygon = solve(problem, 4);
-    EXPECT_LE(natural_map(problem, 4, false, disc.lambda, disc.beta), 1e-9) << k;
-    EXPECT_LE(natural_map(problem, 0, false, polygon.lambda, polygon.beta), 1e-9) << k;
+    EXPECT_LE(cone_testing::natural_map(problem, 4, false, disc.lambda, disc.beta), 1e-9) << k;
+    EXPECT_LE(cone_testing::natural_map(problem, 0, false, polygon.lambda, polygon.beta), 1e-9) << k;
     if (problem.contacts() > 1) continue;  // several may have several solutions
     EXPECT_LE((velocities(problem, disc) - velocities(problem, polygon)).norm(), 1e-9) << k;
   }
@@ -84,7 +80,7 @@ TEST(WorkingSet, ManyPointsStandOnFew) {
     for (int k = 0; k < 20; ++k) {
       const ReducedProblem problem = test_scenes::flat_feet(k % 2 == 0 ? 200 : 1000, random);
       const ConeSolution solution = solve(problem, edges);
-      EXPECT_LE(natural_map(problem, edges, false, solution.lambda, solution.beta), 1e-9) << edges << " " << k;
+      EXPECT_LE(cone_testing::natural_map(problem, edges, false, solution.lambda, solution.beta), 1e-9) << edges << " " << k;
       int loaded = 0;
       for (int i = 0; i < problem.contacts(); ++i) loaded += solution.lambda[3 * i] > 0.0;
       EXPECT_LE(loaded, 30) << edges << " " << k;
@@ -106,7 +102,7 @@ TEST(Defect, EntersTheContactVelocities) {
     ReducedProblem shifted = problem;  // the same velocities from a symmetric problem
     shifted.u_free += problem.defect * solution.lambda;
     shifted.defect.resize(0, 0);
-    EXPECT_LE(natural_map(shifted, 0, false, solution.lambda, solution.beta), 1e-9) << k;
+    EXPECT_LE(cone_testing::natural_map(shifted, 0, false, solution.lambda, solution.beta), 1e-9) << k;
   }
 }
 

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "stiction/base/allocation_counter.hpp"
-#include "stiction/programs/cone/cone.hpp"
 #include "stiction/programs/cone/test_scenes.hpp"
 
 namespace stiction::allocation_test {
@@ -26,9 +25,7 @@ TEST(ConeAllocation, NoneAfterWarmUp) {
       options.edges = edges;
       options.relaxed = relaxed;
       ConeSolution solution;
-      const auto solve = [&](const ReducedProblem& problem) {
-        edges == 0 ? exact_cone(problem, options, workspace, solution) : interior_point(problem, options, workspace, solution);
-      };
+      const auto solve = [&](const ReducedProblem& problem) { solve_cone(problem, options, workspace, solution); };
       for (const ReducedProblem& problem : problems) solve(problem);
       const std::size_t before = allocation_count();
       for (int repeat = 0; repeat < 2; ++repeat) {
@@ -50,9 +47,7 @@ TEST(ConeAllocation, NoneOnAPathThatTurnsBack) {
     ConeOptions options;
     options.edges = edges;
     ConeSolution solution;
-    const auto run = [&](const ReducedProblem& problem) {
-      edges == 0 ? exact_cone(problem, options, workspace, solution) : interior_point(problem, options, workspace, solution);
-    };
+    const auto run = [&](const ReducedProblem& problem) { solve_cone(problem, options, workspace, solution); };
     run(problems.front());
     const std::size_t before = allocation_count();
     for (const ReducedProblem& problem : problems) run(problem);

@@ -2,8 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "stiction/base/least_norm.hpp"
-#include "stiction/programs/cone/cone.hpp"
-#include "stiction/programs/cone/test_scenes.hpp"
+#include "stiction/programs/cone/cone_testing.hpp"
 
 namespace stiction::bounded_rows_test {
 namespace {
@@ -42,7 +41,7 @@ TEST(BoundedRows, MotorSaturatesAtItsLimit) {
              Eigen::VectorXd::Constant(1, limit));
     ConeWorkspace workspace;
     ConeSolution solution;
-    exact_cone(problem, {}, workspace, solution);
+    solve_cone(problem, {}, workspace, solution);
     EXPECT_EQ(solution.status, Status::solved);
     EXPECT_NEAR(solution.beta[0], std::min(limit, 3.0), 1e-12);
   }
@@ -72,11 +71,12 @@ TEST(BoundedRows, RandomRowsOfEveryKindBesideContacts) {
       ConeOptions options;
       options.relaxed = relaxed;
       ConeSolution solution;
-      for (bool disc : {false, true}) {
-        disc ? exact_cone(problem, options, workspace, solution) : interior_point(problem, options, workspace, solution);
+      for (const int edges : {4, 0}) {
+        options.edges = edges;
+        solve_cone(problem, options, workspace, solution);
         EXPECT_EQ(solution.status, Status::solved) << k << " natural map " << solution.natural_map;
         EXPECT_LE(violation(problem, solution), 1e-8) << k;
-        EXPECT_NEAR(natural_map(problem, disc ? 0 : 4, relaxed, solution.lambda, solution.beta), solution.natural_map, 1e-15);
+        EXPECT_NEAR(cone_testing::natural_map(problem, edges, relaxed, solution.lambda, solution.beta), solution.natural_map, 1e-15);
       }
     }
   }
@@ -95,7 +95,7 @@ TEST(BoundedRows, APressHoldsAMassOnAWallUpToItsFriction) {
     set_rows(problem, B, Eigen::VectorXd::Constant(1, -1.0), Eigen::VectorXd::Zero(1), Eigen::VectorXd::Constant(1, limit * h));
     ConeWorkspace workspace;
     ConeSolution solution;
-    exact_cone(problem, {}, workspace, solution);
+    solve_cone(problem, {}, workspace, solution);
     EXPECT_EQ(solution.status, Status::solved);
     EXPECT_NEAR(solution.beta[0], limit * h, 1e-12);
     EXPECT_NEAR(solution.lambda[0], limit * h, 1e-12);
@@ -117,7 +117,7 @@ TEST(BoundedRows, LimitsWithoutRoom) {
       set_rows(problem, B, Eigen::Vector2d(w, -w + room), Eigen::Vector2d::Zero(), Eigen::Vector2d::Constant(kInfinity));
       ConeWorkspace workspace;
       ConeSolution solution;
-      exact_cone(problem, {}, workspace, solution);
+      solve_cone(problem, {}, workspace, solution);
       ASSERT_EQ(solution.status, Status::solved) << room << " " << trial;
       EXPECT_LT(violation(problem, solution), 1e-9);
       EXPECT_LT(solution.beta.minCoeff(), 1e-9);
@@ -128,7 +128,7 @@ TEST(BoundedRows, LimitsWithoutRoom) {
 }
 
 // 16 systems.
-TEST(ExactCone, AWarmStartThatLeadsNowhereCostsItsPolishAtMost) {
+TEST(Cone, AWarmStartThatLeadsNowhereCostsItsPolishAtMost) {
   Random random(5);
   ConeOptions warm;
   warm.warm_start = true;
@@ -137,11 +137,11 @@ TEST(ExactCone, AWarmStartThatLeadsNowhereCostsItsPolishAtMost) {
         trial % 2 == 0 ? test_scenes::random_problem(2 + trial % 20, 8, random) : test_scenes::brick_wall(6, random);
     ConeWorkspace workspace;
     ConeSolution cold, started;
-    exact_cone(problem, {}, workspace, cold);
+    solve_cone(problem, {}, workspace, cold);
     started.lambda.resize(3 * problem.contacts());
     for (double& x : started.lambda) x = 10.0 * test_scenes::normal(random);
     started.beta.setZero(0);
-    exact_cone(problem, warm, workspace, started);
+    solve_cone(problem, warm, workspace, started);
     EXPECT_EQ(started.status, cold.status) << trial;
     EXPECT_LE(started.iterations, cold.iterations + 16) << trial;
   }

@@ -4,24 +4,10 @@
 #include <cmath>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/programs/cone/memory.hpp"
 #include "stiction/programs/cone/search.hpp"
-#include "stiction/programs/cone/working_set.hpp"
+#include "stiction/programs/cone/workspace.hpp"
 
 namespace stiction {
-
-ConeWorkspace::ConeWorkspace() : memory_(std::make_unique<ConeMemory>()), set_(std::make_unique<WorkingSet>()) {}
-ConeWorkspace::~ConeWorkspace() = default;
-ConeWorkspace::ConeWorkspace(const ConeWorkspace& other)
-    : memory_(std::make_unique<ConeMemory>(*other.memory_)), set_(std::make_unique<WorkingSet>(*other.set_)) {}
-ConeWorkspace& ConeWorkspace::operator=(const ConeWorkspace& other) {
-  if (memory_ == nullptr) return *this = ConeWorkspace(other);  // moved from
-  *memory_ = *other.memory_;
-  *set_ = *other.set_;
-  return *this;
-}
-ConeWorkspace::ConeWorkspace(ConeWorkspace&&) noexcept = default;
-ConeWorkspace& ConeWorkspace::operator=(ConeWorkspace&&) noexcept = default;
 
 namespace {
 
@@ -50,10 +36,30 @@ void check(const ReducedProblem& problem) {
   }
 }
 
-void prepare(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory) {
+// Size of the contact's own Delassus block: sqrt of its mean diagonal (kg^-1/2), floored for a contact that nothing can move. Returns the
+// mean diagonal of all (1/kg).
+double contact_scales(const ReducedProblem& problem, GrowVector& scale, GrowVector& row_scale) {
+  const int n = problem.contacts(), m = problem.bounded_rows();
+  scale.resize(n);
+  for (int g = 0; g < n; ++g) scale[g] = problem.Rt.group_square(g) / 3.0;
+  const double mean = n > 0 ? scale.mean() : 0.0, floor = mean > 0.0 ? 1e-12 * mean : 1.0;
+  scale = scale.cwiseMax(floor).cwiseSqrt();
+  row_scale.resize(m);
+  for (int g = 0; g < m; ++g) {
+    const double square = problem.Bt.group_square(g);
+    row_scale[g] = std::sqrt(square > 0.0 ? square : floor);
+  }
+  return mean;
+}
+
+double largest_velocity(const ReducedProblem& problem) {
+  return std::max({problem.velocity, largest_entry(problem.u_free), largest_entry(problem.w_free)});
+}
+
+void prepare(const ReducedProblem& problem, const ConeOptions& options, ConeMemory& memory) {
   const int n = problem.contacts(), m = problem.bounded_rows();
   memory.space.bind(problem, true);
-  memory.shape.reset(edges);
+  memory.shape.reset(options.edges);
   memory.relaxed = options.relaxed;
   memory.most = memory.budget = options.max_iterations;
   memory.paths = 0;
@@ -71,11 +77,7 @@ void prepare(const ReducedProblem& problem, const ConeOptions& options, int edge
   }
   for (GrowVector* v : {&memory.y, &memory.dy}) v->resize(memory.space.size());
   memory.D.resize(9 * n);
-  double velocity = problem.velocity;
-  for (int i = 0; i < n; ++i) {
-    velocity = std::max({velocity, problem.u_free.segment<3>(3 * i).lpNorm<Eigen::Infinity>(), -problem.offset[i]});
-  }
-  for (int j = 0; j < m; ++j) velocity = std::max(velocity, std::abs(problem.w_free[j]));
+  const double velocity = std::max(largest_velocity(problem), largest_push(problem.offset));
   memory.velocity = velocity;
   memory.floor = 1e-14 * velocity;
   memory.accept = std::max(options.tolerance * std::min(1.0, velocity), memory.floor);
@@ -122,7 +124,6 @@ void report(const ReducedProblem& problem, const ConeOptions& options, ConeMemor
   solution.lambda = memory.best_lambda;
   solution.beta = memory.best_beta;
   solution.natural_map = memory.best;
-  solution.acceptable = options.acceptable > 0.0 && memory.best <= memory.acceptable;
   solution.paths = memory.paths;
   if (solved) {
     solution.status = Status::solved;
@@ -146,80 +147,55 @@ void reserve(ConeMemory& memory, const Cones& cones) {
   for (GrowVector& v : memory.last) v.reserve(unknowns);
 }
 
-bool search(const ReducedProblem& problem, int edges, ConeMemory& memory, bool warm) {
+bool search(const ReducedProblem& problem, ConeMemory& memory, bool warm) {
   memory.boxes.bind(problem, memory.row_scale, kSoft);
-  if (edges == 0) {
-    memory.discs.bind(problem, memory.shape, memory.relaxed, memory.path_scale, kSoft);
-    reserve(memory, memory.discs);
-    return search(problem, memory, memory.discs, warm);
-  }
-  memory.polygons.bind(problem, memory.shape, memory.relaxed, memory.path_scale, kSoft);
-  reserve(memory, memory.polygons);
-  return search(problem, memory, memory.polygons, warm);
+  const auto search_with = [&](auto& cones) {
+    cones.bind(problem, memory.shape, memory.relaxed, memory.path_scale, kSoft);
+    reserve(memory, cones);
+    return search(problem, memory, cones, warm);
+  };
+  return memory.shape.disc() ? search_with(memory.discs) : search_with(memory.polygons);
 }
 
-void solve(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, WorkingSet& set,
-           ConeSolution& solution) {
+void solve(const ReducedProblem& problem, const ConeOptions& options, ConeMemory& memory, WorkingSet& set, ConeSolution& solution) {
   check(problem);
-  if (!suits_working_set(problem)) return solve_whole(problem, options, edges, memory, solution);
-  prepare(problem, options, edges, memory);
+  if (!suits_working_set(problem)) return solve_whole(problem, options, memory, solution);
+  prepare(problem, options, memory);
   take_warm_start(options, solution, memory);
-  if (solve_on_working_set(problem, options, edges, memory, set)) return report(problem, options, memory, true, solution);
+  if (solve_on_working_set(problem, options, memory, set)) return report(problem, options, memory, true, solution);
   // The part's best point is a poor start: its active set is what the whole problem did not accept.
   memory.lambda.setZero();
   memory.beta.setZero();
-  report(problem, options, memory, search(problem, edges, memory, false), solution);
+  report(problem, options, memory, search(problem, memory, false), solution);
 }
 
 constexpr double kNoRoom = 1e-6;  // of the largest velocity: opposing rows closer than this are one while the active set is sought
 
-double largest_velocity(const ReducedProblem& problem) {
-  double velocity = problem.velocity;
-  for (const GrowVector* x : {&problem.u_free, &problem.w_free}) {
-    if (x->size() > 0) velocity = std::max(velocity, x->cwiseAbs().maxCoeff());
-  }
-  return velocity;
-}
-
 // Solves with opposing rows merged, and the whole problem from there.
-void solve_merged(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, WorkingSet& set,
-                  ConeSolution& solution) {
+void solve_merged(const ReducedProblem& problem, const ConeOptions& options, ConeMemory& memory, WorkingSet& set, ConeSolution& solution) {
   OpposingRows& rows = memory.opposing;
   if (!merge_opposing_rows(problem, kNoRoom * largest_velocity(problem), rows)) {
-    return solve(problem, options, edges, memory, set, solution);
+    return solve(problem, options, memory, set, solution);
   }
   ConeOptions part = options;
   part.warm_start = false;
-  solve(rows.merged, part, edges, memory, set, rows.solution);
+  solve(rows.merged, part, memory, set, rows.solution);
   solution.lambda = rows.solution.lambda;
   split_opposing_rows(rows, rows.solution.beta, solution.beta);
   part.warm_start = true;
   part.max_iterations = std::max(0, options.max_iterations - rows.solution.iterations);
   const int spent = rows.solution.iterations;
-  solve(problem, part, edges, memory, set, solution);
+  solve(problem, part, memory, set, solution);
   solution.iterations += spent;
 }
 
 }  // namespace
 
-double contact_scales(const ReducedProblem& problem, GrowVector& scale, GrowVector& row_scale) {
-  const int n = problem.contacts(), m = problem.bounded_rows();
-  scale.resize(n);
-  for (int g = 0; g < n; ++g) scale[g] = problem.Rt.group_square(g) / 3.0;
-  const double mean = n > 0 ? scale.mean() : 0.0, floor = mean > 0.0 ? 1e-12 * mean : 1.0;
-  scale = scale.cwiseMax(floor).cwiseSqrt();
-  row_scale.resize(m);
-  for (int g = 0; g < m; ++g) {
-    const double square = problem.Bt.group_square(g);
-    row_scale[g] = std::sqrt(square > 0.0 ? square : floor);
-  }
-  return mean;
-}
-
-void update_shift(const ReducedProblem& problem, const GrowVector& lambda, ConeMemory& memory) {
+void update_shift(const ReducedProblem& problem, ConeMemory& memory) {
   memory.shift = problem.u_free;
   if (problem.defect.size() == 0 || memory.space.on_matrix()) return;
-  for (Eigen::Index j = 0; j < lambda.size(); ++j) memory.shift += lambda[j] * problem.defect.col(j);  // a product would allocate
+  // A product would allocate.
+  for (Eigen::Index j = 0; j < memory.lambda.size(); ++j) memory.shift += memory.lambda[j] * problem.defect.col(j);
 }
 
 void place(const ReducedProblem& problem, ConeMemory& memory) {
@@ -259,7 +235,7 @@ double judge(const ReducedProblem& problem, ConeMemory& memory) {
 }
 
 double evaluate(const ReducedProblem& problem, ConeMemory& memory) {
-  if (problem.defect.size() > 0) update_shift(problem, memory.lambda, memory);
+  if (problem.defect.size() > 0) update_shift(problem, memory);
   place(problem, memory);
   return judge(problem, memory);
 }
@@ -268,40 +244,22 @@ void record(ConeMemory& memory, ConePhase phase, double product, double natural_
   if (memory.log != nullptr) memory.log->push_back({memory.most - memory.budget, phase, product, natural_map, step});
 }
 
-void solve_whole(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, ConeSolution& solution) {
-  prepare(problem, options, edges, memory);
+void solve_whole(const ReducedProblem& problem, const ConeOptions& options, ConeMemory& memory, ConeSolution& solution) {
+  prepare(problem, options, memory);
   const bool warm = take_warm_start(options, solution, memory);
-  report(problem, options, memory, search(problem, edges, memory, warm), solution);
+  report(problem, options, memory, search(problem, memory, warm), solution);
 }
 
-bool refine(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, int steps, ConeSolution& solution) {
-  prepare(problem, options, edges, memory);
+bool refine(const ReducedProblem& problem, const ConeOptions& options, ConeMemory& memory, int steps, ConeSolution& solution) {
+  prepare(problem, options, memory);
   const bool solved = take_warm_start(options, solution, memory) && newton(problem, memory, steps);
   report(problem, options, memory, solved, solution);
   return solved;
 }
 
-void interior_point(const ReducedProblem& problem, const ConeOptions& options, ConeWorkspace& workspace, ConeSolution& solution) {
-  if (options.edges < 4) throw InvalidArgument("edges", "4 or more", std::to_string(options.edges));
-  solve_merged(problem, options, options.edges, workspace.memory(), workspace.set(), solution);
-}
-
-void exact_cone(const ReducedProblem& problem, const ConeOptions& options, ConeWorkspace& workspace, ConeSolution& solution) {
-  solve_merged(problem, options, 0, workspace.memory(), workspace.set(), solution);
-}
-
-double natural_map(const ReducedProblem& problem, int edges, bool relaxed, const Eigen::Ref<const Eigen::VectorXd>& lambda,
-                   const Eigen::Ref<const Eigen::VectorXd>& beta) {
-  ConeMemory memory;
-  ConeOptions options;
-  options.relaxed = relaxed;
-  check(problem);
-  require_size("lambda", lambda.size(), 3 * problem.contacts());
-  require_size("beta", beta.size(), problem.bounded_rows());
-  prepare(problem, options, edges, memory);
-  memory.lambda = lambda;
-  memory.beta = beta;
-  return evaluate(problem, memory);
+void solve_cone(const ReducedProblem& problem, const ConeOptions& options, ConeWorkspace& workspace, ConeSolution& solution) {
+  if (options.edges != 0 && options.edges < 4) throw InvalidArgument("edges", "0 or an integer >= 4", std::to_string(options.edges));
+  solve_merged(problem, options, workspace.memory, workspace.set, solution);
 }
 
 }  // namespace stiction

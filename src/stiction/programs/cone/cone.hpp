@@ -2,9 +2,9 @@
 // central path (search.hpp).
 //
 //   u = R_t y + u_free,  y = R_tᵀ λ + B_tᵀ β,  w = B_t y + w_free,      0 <= λ_N ⊥ u_N + c >= 0,      β ∈ [lo, hi] ⊥ w
-//   exact_cone       λ_T ∈ disc of radius μ λ_N,                          dissipation maximal over the disc
-//   interior_point   λ_T ∈ polygon with k vertices μ λ_N (cos 2πj/k, sin 2πj/k), dissipation maximal over the polygon: the LCP of
-//                    Stewart-Trinkle and Anitescu-Potra [ZD15, Eqs. 48-61] with the weights of the k directions summed up
+//   disc      λ_T ∈ disc of radius μ λ_N,                          dissipation maximal over the disc
+//   polygon   λ_T ∈ polygon with k vertices μ λ_N (cos 2πj/k, sin 2πj/k), dissipation maximal over the polygon: the LCP of
+//             Stewart-Trinkle and Anitescu-Potra [ZD15, Eqs. 48-61] with the weights of the k directions summed up
 // Both are K ∋ λ ⊥ ũ ∈ K* with De Saxce's ũ = u + (c + μ s(u_T)) e_N, s(u_T) = max {-d·u_T : d in the section} (|u_T| for the
 // disc). `relaxed` drops μ s: Anitescu's convex relaxation, whose solution is unique in u.
 // Stopping test: natural map max_i |λ_i - P_K(λ_i - ρ ũ_i)|_inf / ρ (m/s), ρ = 1 / mean diag G, evaluated from (λ, β) alone; bounded
@@ -16,7 +16,6 @@
 // Cost per iteration: n r² + r³ with one block of columns, block-sparse LU with several. Of few contacts the 3n x 3n of G is formed.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "stiction/problem/reduced.hpp"
@@ -36,7 +35,7 @@ struct ConeRecord {
 };
 
 struct ConeOptions {
-  int edges = 4;              ///< vertices k >= 4 of the polygon (interior_point alone)
+  int edges = 0;              ///< 0: disc; k >= 4: polygon with k vertices
   bool relaxed = false;       ///< Anitescu's convex relaxation
   double tolerance = 5e-10;   ///< natural map below which the status is `solved`: in m/s, times the largest velocity where that is below 1
                               ///< m/s; never finer than rounding of the terms of u
@@ -53,38 +52,12 @@ struct ConeSolution {
   Status status = Status::numerical_error;
   int iterations = 0;        ///< linear systems factored
   double natural_map = 0.0;  ///< m/s, of the returned point
-  bool acceptable = false;   ///< natural_map is within that of `acceptable`
   int paths = 0;             ///< central paths followed: 0 where Newton sufficed, more than 1 where paths were lost
 };
 
-struct ConeMemory;
-struct WorkingSet;
+struct ConeWorkspace;  ///< workspace.hpp
 
-/// Memory and symbolic factorisations that are kept between calls; grows on first use.
-class ConeWorkspace {
- public:
-  ConeWorkspace();
-  ~ConeWorkspace();
-  ConeWorkspace(const ConeWorkspace& other);
-  ConeWorkspace& operator=(const ConeWorkspace& other);
-  ConeWorkspace(ConeWorkspace&&) noexcept;
-  ConeWorkspace& operator=(ConeWorkspace&&) noexcept;
-  ConeMemory& memory() { return *memory_; }
-  WorkingSet& set() { return *set_; }
-
- private:
-  std::unique_ptr<ConeMemory> memory_;
-  std::unique_ptr<WorkingSet> set_;
-};
-
-/// Polygonal section with `options.edges` vertices. Throws InvalidArgument when sizes disagree or edges < 4.
-void interior_point(const ReducedProblem& problem, const ConeOptions& options, ConeWorkspace& workspace, ConeSolution& solution);
-
-/// Disc section, the true Coulomb cone; `options.edges` is ignored. Throws InvalidArgument when sizes disagree.
-void exact_cone(const ReducedProblem& problem, const ConeOptions& options, ConeWorkspace& workspace, ConeSolution& solution);
-
-/// Natural map (m/s) of the point (λ, β) as defined above; edges = 0 is the disc.
-double natural_map(const ReducedProblem& problem, int edges, bool relaxed, const Eigen::Ref<const Eigen::VectorXd>& lambda,
-                   const Eigen::Ref<const Eigen::VectorXd>& beta);
+/// Impulses of the law above. Throws InvalidArgument when sizes disagree or `options.edges` is neither 0 nor >= 4.
+void solve_cone(const ReducedProblem& problem, const ConeOptions& options, ConeWorkspace& workspace, ConeSolution& solution);
 
 }  // namespace stiction

@@ -22,11 +22,7 @@ inline ConeSolution solve(const ReducedProblem& problem, Law law, ConeWorkspace&
   options.edges = edges_of(law);
   options.relaxed = relaxed(law);
   ConeSolution solution;
-  if (edges_of(law) == 0) {
-    exact_cone(problem, options, workspace, solution);
-  } else {
-    interior_point(problem, options, workspace, solution);
-  }
+  solve_cone(problem, options, workspace, solution);
   return solution;
 }
 
@@ -40,6 +36,20 @@ inline Eigen::VectorXd velocities(const ReducedProblem& problem, const ConeSolut
   Eigen::VectorXd y = Rt.transpose() * solution.lambda;
   if (problem.bounded_rows() > 0) y += problem.Bt.to_dense().transpose() * solution.beta;
   return Rt * y + problem.u_free;
+}
+
+/// Natural map (m/s) of the point (λ, β) as cone.hpp defines it; edges = 0 is the disc.
+inline double natural_map(const ReducedProblem& problem, int edges, bool relaxed, const Eigen::Ref<const Eigen::VectorXd>& lambda,
+                          const Eigen::Ref<const Eigen::VectorXd>& beta) {
+  ConeOptions options;
+  options.edges = edges;
+  options.relaxed = relaxed;
+  ConeMemory memory;
+  ConeSolution none;
+  refine(problem, options, memory, 0, none);  // sizes the memory
+  memory.lambda = lambda;
+  memory.beta = beta;
+  return evaluate(problem, memory);
 }
 
 // Largest violation of the law's conditions at any contact, written out one by one; impulses in units of velocity / mean diag G.

@@ -8,13 +8,7 @@ namespace stiction {
 void DiscCones::bind(const ReducedProblem& problem, const SectionShape&, bool relaxed, const GrowVector& scale, double soft) {
   contacts_.resize(problem.contacts());
   soft_ = soft;
-  for (int i = 0; i < problem.contacts(); ++i) {
-    Contact& c = contacts_[i];
-    c.mu = std::min(problem.mu[i], kInteriorInfinity);
-    c.kappa = relaxed ? c.mu : 0.0;
-    c.friction = c.mu > 0.0;
-    c.scale = scale[i];
-  }
+  for (int i = 0; i < problem.contacts(); ++i) contacts_[i].bind(problem.mu[i], relaxed, scale[i]);
 }
 
 void DiscCones::start(double t, double* w) const {
@@ -86,14 +80,8 @@ void DiscCones::eliminate(GrowVector& D) {
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     Contact& c = contacts_[i];
     double* out = D.data() + 9 * i;
-    std::fill(out, out + 9, 0.0);
-    const double unit = 1.0 / (c.scale * c.scale);
-    c.soft_a = c.normal.z + soft_ * c.normal.x;
-    c.q = c.normal.x / c.soft_a;
-    if (!c.friction) {
-      out[0] = unit * c.q;
-      continue;
-    }
+    const double unit = c.eliminate_normal(soft_, out);
+    if (!c.friction) continue;
     const double plus = c.plus_z + soft_ * c.plus_x, minus = c.minus_z + soft_ * c.minus_x, s = 0.5 * (plus + minus);
     c.d1 = c.e1, c.d2 = c.e2;
     c.shear = c.x0 / s;

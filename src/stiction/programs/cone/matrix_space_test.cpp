@@ -1,8 +1,8 @@
 // Problems that bring a sparse W: the linear system on W against that in the r-space, and the solutions of both.
 #include <gtest/gtest.h>
 
+#include "stiction/programs/cone/cone_testing.hpp"
 #include "stiction/programs/cone/rspace.hpp"
-#include "stiction/programs/cone/test_scenes.hpp"
 
 namespace stiction::matrix_space_test {
 namespace {
@@ -139,12 +139,12 @@ TEST(MatrixSpace, SolvesWallsAsTheSpaceOfTheBodies) {
       options.relaxed = relaxed;
       ConeWorkspace workspace;
       ConeSolution by_matrix, by_bodies;
-      exact_cone(problem.matrix, options, workspace, by_matrix);
-      exact_cone(problem.bodies, options, workspace, by_bodies);
+      solve_cone(problem.matrix, options, workspace, by_matrix);
+      solve_cone(problem.bodies, options, workspace, by_bodies);
       ASSERT_EQ(by_matrix.status, Status::solved) << boxes;
       ASSERT_EQ(by_bodies.status, Status::solved) << boxes;
-      EXPECT_LE(natural_map(problem.bodies, 0, relaxed, by_matrix.lambda, by_matrix.beta), 1e-9) << boxes;
-      EXPECT_LE(natural_map(problem.matrix, 0, relaxed, by_bodies.lambda, by_bodies.beta), 1e-9) << boxes;
+      EXPECT_LE(cone_testing::natural_map(problem.bodies, 0, relaxed, by_matrix.lambda, by_matrix.beta), 1e-9) << boxes;
+      EXPECT_LE(cone_testing::natural_map(problem.matrix, 0, relaxed, by_bodies.lambda, by_bodies.beta), 1e-9) << boxes;
       if (!relaxed) continue;
       const Eigen::MatrixXd R = problem.bodies.Rt.to_dense();
       EXPECT_LT((R * (R.transpose() * (by_matrix.lambda - by_bodies.lambda))).norm(), 1e-7) << boxes;
@@ -157,12 +157,13 @@ TEST(MatrixSpace, SolvesTheRelaxationAndPolygons) {
   TwoWays problem = wall(30, random);
   for (const bool relaxed : {false, true}) {
     ConeOptions options;
+    options.edges = 4;
     options.relaxed = relaxed;
     ConeWorkspace workspace;
     ConeSolution solution;
-    interior_point(problem.matrix, options, workspace, solution);
+    solve_cone(problem.matrix, options, workspace, solution);
     EXPECT_EQ(solution.status, Status::solved) << relaxed;
-    EXPECT_LE(natural_map(problem.bodies, options.edges, relaxed, solution.lambda, solution.beta), 1e-9) << relaxed;
+    EXPECT_LE(cone_testing::natural_map(problem.bodies, options.edges, relaxed, solution.lambda, solution.beta), 1e-9) << relaxed;
   }
 }
 

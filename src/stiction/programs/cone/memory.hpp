@@ -61,12 +61,8 @@ struct ConeMemory {
   double wide = 0.0;  ///< natural map of the current point under the law of the path, whose cones are wide where μ = ∞ (m/s)
 };
 
-/// Size of the contact's own Delassus block: sqrt of its mean diagonal (kg^-1/2), floored for a contact that nothing can move. Returns the
-/// mean diagonal of all (1/kg).
-double contact_scales(const ReducedProblem& problem, GrowVector& scale, GrowVector& row_scale);
-
 /// Takes the defect's part of u from λ.
-void update_shift(const ReducedProblem& problem, const GrowVector& lambda, ConeMemory& memory);
+void update_shift(const ReducedProblem& problem, ConeMemory& memory);
 
 /// y, u and w of (λ, β) from scratch; the defect's part of u stays.
 void place(const ReducedProblem& problem, ConeMemory& memory);
@@ -91,8 +87,8 @@ bool newton(const ReducedProblem& problem, ConeMemory& memory, int steps, double
 /// One Newton step from the best point, a solution; the best stays where that is no better.
 void refine(const ReducedProblem& problem, ConeMemory& memory);
 
-/// One problem from start to end, in this memory; edges = 0 is the disc.
-void solve_whole(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, ConeSolution& solution);
+/// One problem from start to end, in this memory.
+void solve_whole(const ReducedProblem& problem, const ConeOptions& options, ConeMemory& memory, ConeSolution& solution);
 
 /// True when the problem has opposing rows within `width` (m/s) of each other; `rows.merged` is then the problem without them.
 bool merge_opposing_rows(const ReducedProblem& problem, double width, OpposingRows& rows);
@@ -100,6 +96,6 @@ bool merge_opposing_rows(const ReducedProblem& problem, double width, OpposingRo
 void split_opposing_rows(const OpposingRows& rows, const GrowVector& merged, GrowVector& beta);
 
 /// Newton alone, from the impulses in the solution.
-bool refine(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, int steps, ConeSolution& solution);
+bool refine(const ReducedProblem& problem, const ConeOptions& options, ConeMemory& memory, int steps, ConeSolution& solution);
 
 }  // namespace stiction

@@ -12,11 +12,7 @@ void PolygonCones::bind(const ReducedProblem& problem, const SectionShape& shape
   contacts_.resize(problem.contacts());
   edges_.resize(contacts_.size() * k_);
   for (int i = 0; i < problem.contacts(); ++i) {
-    Contact& c = contacts_[i];
-    c.mu = std::min(problem.mu[i], kInteriorInfinity);
-    c.kappa = relaxed ? c.mu : 0.0;
-    c.friction = c.mu > 0.0;
-    c.scale = scale[i];
+    contacts_[i].bind(problem.mu[i], relaxed, scale[i]);
     for (int j = 0; j < k_; ++j) {
       Edge& edge = edges_[i * k_ + j];
       edge.x = shape.vertex(j)[0];
@@ -102,14 +98,8 @@ void PolygonCones::eliminate(GrowVector& D) {
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     Contact& c = contacts_[i];
     double* out = D.data() + 9 * i;
-    std::fill(out, out + 9, 0.0);
-    const double unit = 1.0 / (c.scale * c.scale);
-    c.soft_a = c.normal.z + soft_ * c.normal.x;
-    c.q = c.normal.x / c.soft_a;
-    if (!c.friction) {
-      out[0] = unit * c.q;
-      continue;
-    }
+    const double unit = c.eliminate_normal(soft_, out);
+    if (!c.friction) continue;
     double q = 0.0, h11 = 0.0, h12 = 0.0, h22 = 0.0;
     c.g1 = c.g2 = 0.0;
     for (Edge *e = edges_.data() + i * k_, *end = e + k_; e != end; ++e) {

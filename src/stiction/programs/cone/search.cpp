@@ -86,11 +86,11 @@ class Search {
   }
 
   // Newton from the current point, which stays when that fails.
-  bool try_newton(int steps = kNewtonSteps, double sharper = 1.0) {
+  bool try_newton(int steps = kNewtonSteps) {
     m_.path_lambda = m_.lambda;
     m_.path_beta = m_.beta;
     m_.path_shift = m_.shift;
-    if (newton(problem_, m_, steps, sharper)) return true;
+    if (newton(problem_, m_, steps)) return true;
     m_.lambda = m_.path_lambda;
     m_.beta = m_.path_beta;
     m_.shift = m_.path_shift;

@@ -12,6 +12,7 @@
 // `soft`: impulses give way by this part of their own Delassus block, a proximal term that bounds D and leaves the residual exact.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -30,6 +31,30 @@ struct Pair {
     const double smaller = larger > 0.0 ? nu * (nu / larger) : 0.0;
     x = w > 0.0 ? larger : smaller;
     z = w > 0.0 ? smaller : larger;
+  }
+};
+
+/// What the contacts of both sections share.
+struct SmoothContact {
+  double mu, kappa, scale;
+  bool friction;
+  Pair normal;
+  double soft_a, q;  // elimination
+
+  void bind(double coefficient, bool relaxed, double size) {
+    mu = std::min(coefficient, kInteriorInfinity);
+    kappa = relaxed ? mu : 0.0;
+    friction = mu > 0.0;
+    scale = size;
+  }
+  /// D without friction (9); returns its unit.
+  double eliminate_normal(double soft, double* D) {
+    std::fill(D, D + 9, 0.0);
+    soft_a = normal.z + soft * normal.x;
+    q = normal.x / soft_a;
+    const double unit = 1.0 / (scale * scale);
+    D[0] = unit * q;
+    return unit;
   }
 };
 
@@ -53,13 +78,10 @@ class DiscCones {
   void recover(const double* r, const GrowVector& D, const GrowVector& du, GrowVector& d, double* dw) const;
 
  private:
-  struct Contact {
-    double mu, kappa, scale;
-    bool friction;
-    Pair normal;
-    double x0, s, z1, z2;                                                       // the pair of vectors, but for λ_T
-    double plus_x, minus_x, plus_z, minus_z, e1, e2;                            // its eigenvalues, and the direction of its vectors
-    double soft_a, q, shear, det, along, along_x, inverse, across, d1, d2, s0;  // elimination
+  struct Contact : SmoothContact {
+    double x0, s, z1, z2;                                            // the pair of vectors, but for λ_T
+    double plus_x, minus_x, plus_z, minus_z, e1, e2;                 // its eigenvalues, and the direction of its vectors
+    double shear, det, along, along_x, inverse, across, d1, d2, s0;  // elimination
   };
   std::vector<Contact> contacts_;
   double soft_ = 0.0;
@@ -78,11 +100,9 @@ class PolygonCones {
   void recover(const double* r, const GrowVector& D, const GrowVector& du, GrowVector& d, double* dw) const;
 
  private:
-  struct Contact {
-    double mu, kappa, scale;
-    bool friction;
-    Pair normal, slip;                                     // slip: t and s
-    double soft_a, soft_s, q, qt, g1, g2, inverse, s0, c;  // elimination
+  struct Contact : SmoothContact {
+    Pair slip;                                  // t and s
+    double soft_s, qt, g1, g2, inverse, s0, c;  // elimination
   };
   struct Edge {
     double x, y;  // d_j

@@ -32,7 +32,7 @@ class SmoothEquations {
   void evaluate(const GrowVector& w, double nu) {
     cones_.place(w.data(), nu, m_.lambda);
     m_.boxes.place(w.data() + contacts_, nu, m_.beta);
-    if (problem_.defect.size() > 0) update_shift(problem_, m_.lambda, m_);
+    if (problem_.defect.size() > 0) update_shift(problem_, m_);
     place(problem_, m_);
     cones_.residual(m_.u, problem_.offset, m_.residual.data());
     m_.boxes.residual(m_.w, m_.residual.data() + contacts_);

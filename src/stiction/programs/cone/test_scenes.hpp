@@ -8,7 +8,7 @@
 #include <Eigen/Cholesky>
 
 #include "stiction/problem/test_walls.hpp"
-#include "stiction/programs/cone/cone.hpp"
+#include "stiction/programs/cone/workspace.hpp"
 
 namespace stiction::test_scenes {
 

@@ -24,7 +24,7 @@ TEST(ConeOptions, WarmStartFromTheSolutionNeedsNoIteration) {
     options.edges = edges_of(law);
     options.relaxed = relaxed(law);
     options.warm_start = true;
-    edges_of(law) == 0 ? exact_cone(problem, options, workspace, solution) : interior_point(problem, options, workspace, solution);
+    solve_cone(problem, options, workspace, solution);
     EXPECT_EQ(solution.status, Status::solved);
     EXPECT_LE(solution.iterations, std::min(cold, 2));
   }
@@ -45,7 +45,7 @@ TEST(ConeOptions, WarmStartsAlongAMotionCostLessThanColdOnes) {
     for (int k = 0; k < kSteps; ++k) {
       const double phase = 2.0 * std::numbers::pi * k / kSteps;
       problem.u_free = 0.5 * (1.0 + std::cos(phase)) * from + 0.5 * (1.0 - std::cos(phase)) * to;
-      law == Law::disc ? exact_cone(problem, options, workspace, warm) : interior_point(problem, options, workspace, warm);
+      solve_cone(problem, options, workspace, warm);
       expect_solved(problem, law, warm);
       const ConeSolution cold = solve(problem, law);
       warm_total += warm.iterations;
@@ -72,7 +72,7 @@ TEST(ConeOptions, SmoothingSolvesNineWarmStartsOfTenWithoutAPath) {
         for (double& x : push) x = 0.02 * test_scenes::normal(random);
         problem.u_free += Rt * push;
         options.warm_start = step > 0;
-        law == Law::disc ? exact_cone(problem, options, workspace, solution) : interior_point(problem, options, workspace, solution);
+        solve_cone(problem, options, workspace, solution);
         expect_solved(problem, law, solution);
         if (step == 0) continue;
         ++solves;
@@ -96,7 +96,7 @@ TEST(Cone, FrictionIsWithinAWideCone) {
     ConeSolution solution;
     solution.lambda = start;
     options.edges = edges;
-    edges == 0 ? exact_cone(problem, options, workspace, solution) : interior_point(problem, options, workspace, solution);
+    solve_cone(problem, options, workspace, solution);
     EXPECT_EQ(solution.status, Status::solved);
     EXPECT_LE(solution.lambda.tail<2>().norm() - mu * solution.lambda[0], 1e-15);
     EXPECT_LE((solution.lambda - start).norm(), 1e-7);

@@ -48,16 +48,16 @@ void add(const ReducedProblem& problem, int contact, WorkingSet& set) {
 }
 
 // Sizes all memory for sets that are seldom outgrown: which sets a solve passes through depends on its warm start.
-void grow(const ReducedProblem& problem, const ConeOptions& options, int edges, const ConeMemory& memory, WorkingSet& set) {
+void grow(const ReducedProblem& problem, const ConeOptions& options, const ConeMemory& memory, WorkingSet& set) {
   const int size = std::min(problem.contacts(), kSizePerFreedom * problem.rank_bound());
-  if (size <= set.grown && edges <= set.grown_edges) return;
+  if (size <= set.grown && options.edges <= set.grown_edges) return;
   set.grown = std::max(size, set.grown);
-  set.grown_edges = std::max(edges, set.grown_edges);
+  set.grown_edges = std::max(options.edges, set.grown_edges);
   begin(problem, memory, set);
   for (int i = 0; i < size; ++i) add(problem, i, set);
   ConeOptions nothing = options;
   nothing.max_iterations = 0;
-  solve_whole(set.part, nothing, edges, set.memory, set.solution);
+  solve_whole(set.part, nothing, set.memory, set.solution);
 }
 
 // Contacts outside at the velocities in `memory`; returns the largest violation.
@@ -133,14 +133,14 @@ void start_cold(const ReducedProblem& problem, ConeMemory& memory, WorkingSet& s
 }
 
 // `warm`: by a few steps of Newton alone, for a motion that has changed by more than that is found faster from rest.
-bool solve_part(const ConeOptions& options, int edges, bool warm, ConeMemory& memory, WorkingSet& set) {
+bool solve_part(const ConeOptions& options, bool warm, ConeMemory& memory, WorkingSet& set) {
   ConeOptions part = options;
   part.warm_start = true;
   part.max_iterations = std::min(memory.budget, kPartIterations);
   if (warm) {
-    refine(set.part, part, edges, set.memory, kWarmSteps, set.solution);
+    refine(set.part, part, set.memory, kWarmSteps, set.solution);
   } else {
-    solve_whole(set.part, part, edges, set.memory, set.solution);
+    solve_whole(set.part, part, set.memory, set.solution);
   }
   memory.budget -= set.solution.iterations;
   return set.solution.status == Status::solved;
@@ -153,10 +153,10 @@ bool suits_working_set(const ReducedProblem& problem) {
          3.0 * problem.contacts() >= kRedundancy * problem.rank_bound();
 }
 
-bool solve_on_working_set(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, WorkingSet& set) {
-  grow(problem, options, edges, memory, set);
+bool solve_on_working_set(const ReducedProblem& problem, const ConeOptions& options, ConeMemory& memory, WorkingSet& set) {
+  grow(problem, options, memory, set);
   if (evaluate(problem, memory) <= memory.target) return true;
-  bool warm = take_members(problem, memory, set) && solve_part(options, edges, true, memory, set);
+  bool warm = take_members(problem, memory, set) && solve_part(options, true, memory, set);
   if (warm) {
     scatter(set, memory);
   } else {
@@ -168,7 +168,7 @@ bool solve_on_working_set(const ReducedProblem& problem, const ConeOptions& opti
     const double worst = measure(problem, memory, set);
     if (!set.members.empty() && worst <= memory.target) return false;
     add_violators(problem, memory.target, set);
-    const bool solved = solve_part(options, edges, warm, memory, set);
+    const bool solved = solve_part(options, warm, memory, set);
     if (!solved && warm) {
       warm = false;
       start_cold(problem, memory, set);

@@ -29,6 +29,6 @@ struct WorkingSet {
 bool suits_working_set(const ReducedProblem& problem);
 
 /// `memory` is prepared for `problem`, its λ a warm start or zero. True when its best point is a solution.
-bool solve_on_working_set(const ReducedProblem& problem, const ConeOptions& options, int edges, ConeMemory& memory, WorkingSet& set);
+bool solve_on_working_set(const ReducedProblem& problem, const ConeOptions& options, ConeMemory& memory, WorkingSet& set);
 
 }  // namespace stiction

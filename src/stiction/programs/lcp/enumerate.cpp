@@ -199,11 +199,10 @@ void enumerate(const ConstMatrix& M, const ConstVector& q, const EnumerateOption
     ++solutions.count;
     return true;
   });
-  solutions.bases = search.bases();
 }
 
-double mindiff(const ConstMatrix& M, const ConstVector& q, const ConstMatrix& T, const ConstVector& c, const ConstVector& x0,
-               const EnumerateOptions& options, EnumerateWorkspace& workspace, LcpSolution& solution) {
+void mindiff(const ConstMatrix& M, const ConstVector& q, const ConstMatrix& T, const ConstVector& c, const ConstVector& x0,
+             const EnumerateOptions& options, EnumerateWorkspace& workspace, LcpSolution& solution) {
   require_small_lcp(M, q, options);
   require_size("T.cols", T.cols(), q.size());
   require_size("c", c.size(), T.rows());
@@ -230,7 +229,6 @@ double mindiff(const ConstMatrix& M, const ConstVector& q, const ConstMatrix& T,
   solution.status = solution.infeasible ? Status::infeasible : Status::solved;
   solution.residual = solution.infeasible ? kInfinity : lcp_residual(M, q, solution.z);
   solution.pivots = static_cast<int>(std::min<Eigen::Index>(search.bases(), std::numeric_limits<int>::max()));
-  return closest;
 }
 
 }  // namespace stiction

@@ -36,7 +36,6 @@ struct LcpSolutions {
   int size = 0, count = 0;
   std::vector<double> values;  ///< count x size, one solution after the other
   bool complete = true;        ///< false when there are more than are kept, 100 000
-  Eigen::Index bases = 0;      ///< linear systems solved
 
   auto z(int k) const { return Eigen::Map<const Eigen::VectorXd>(values.data() + Eigen::Index{k} * size, size); }
 };
@@ -46,11 +45,11 @@ void enumerate(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::Ref<cons
                EnumerateWorkspace& workspace, LcpSolutions& solutions);
 
 /// MINDIFF [ZD15, Alg. 3]: the basic solution whose x = T z + c is closest to x0 (Euclidean norm); for an MLCP with
-/// unknowns x, T = -A⁻¹C and c = -A⁻¹g [ZD15, Eq. 114]. T m x n, c and x0 m. Returns |x - x0|, infinity when there is no
-/// solution (status infeasible). Where solutions are not isolated, points between basic ones are not considered.
-double mindiff(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::Ref<const Eigen::VectorXd>& q,
-               const Eigen::Ref<const Eigen::MatrixXd>& T, const Eigen::Ref<const Eigen::VectorXd>& c,
-               const Eigen::Ref<const Eigen::VectorXd>& x0, const EnumerateOptions& options, EnumerateWorkspace& workspace,
-               LcpSolution& solution);
+/// unknowns x, T = -A⁻¹C and c = -A⁻¹g [ZD15, Eq. 114]. T m x n, c and x0 m. Status infeasible when there is no
+/// solution. Where solutions are not isolated, points between basic ones are not considered.
+void mindiff(const Eigen::Ref<const Eigen::MatrixXd>& M, const Eigen::Ref<const Eigen::VectorXd>& q,
+             const Eigen::Ref<const Eigen::MatrixXd>& T, const Eigen::Ref<const Eigen::VectorXd>& c,
+             const Eigen::Ref<const Eigen::VectorXd>& x0, const EnumerateOptions& options, EnumerateWorkspace& workspace,
+             LcpSolution& solution);
 
 }  // namespace stiction

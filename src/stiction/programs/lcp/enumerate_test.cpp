@@ -96,12 +96,10 @@ TEST(Mindiff, PicksTheClosestSolution) {
   LcpSolution solution;
   for (int trial = 0; trial < 20; ++trial) {
     const Eigen::VectorXd x0 = random.vector(n);
-    const double distance = mindiff(-Eigen::MatrixXd::Identity(n, n), q, Eigen::MatrixXd::Identity(n, n), Eigen::VectorXd::Zero(n), x0, {},
-                                    workspace, solution);
+    mindiff(-Eigen::MatrixXd::Identity(n, n), q, Eigen::MatrixXd::Identity(n, n), Eigen::VectorXd::Zero(n), x0, {}, workspace, solution);
     const Eigen::VectorXd nearest = (x0.array() > 0.5).select(Eigen::VectorXd::Ones(n), Eigen::VectorXd::Zero(n));
     EXPECT_EQ(solution.status, Status::solved);
     EXPECT_EQ(Eigen::VectorXd(solution.z), nearest);
-    EXPECT_NEAR(distance, (nearest - x0).norm(), 1e-14);
   }
 }
 
@@ -113,9 +111,10 @@ TEST(Mindiff, MeasuresTheUnknownsOfTheMlcp) {
   Eigen::MatrixXd T(1, 2);
   T << 1, -1;
   const Eigen::VectorXd c = Eigen::VectorXd::Zero(1), x0 = Eigen::VectorXd::Constant(1, -0.9);
-  EXPECT_NEAR(mindiff(lcp.M, lcp.q, T, c, x0, {}, workspace, solution), 0.1, 1e-15);
+  mindiff(lcp.M, lcp.q, T, c, x0, {}, workspace, solution);
+  EXPECT_EQ(solution.status, Status::solved);
   EXPECT_EQ(Eigen::VectorXd(solution.z), Eigen::Vector2d(0, 1));
-  EXPECT_EQ(mindiff(-lcp.M, lcp.q, T, c, x0, {}, workspace, solution), kInfinity);
+  mindiff(-lcp.M, lcp.q, T, c, x0, {}, workspace, solution);
   EXPECT_EQ(solution.status, Status::infeasible);
 }
 

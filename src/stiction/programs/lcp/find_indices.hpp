@@ -37,7 +37,7 @@ struct IndependentRows {
   GrowVector scratch, squares;
 };
 
-/// Rows of A (n x r, row-major) tried in the order of `candidates`, or 0..n-1 when empty. Reuses `result`'s memory.
+/// Rows of A (n x r, row-major) tried in the order of `candidates`. Reuses `result`'s memory.
 /// Throws InvalidArgument when a candidate is out of range or a row holds NaN or infinity.
 void find_indices(const Eigen::Ref<const RowMatrix>& A, std::span<const int> candidates, const FindIndicesOptions& options,
                   IndependentRows& result);

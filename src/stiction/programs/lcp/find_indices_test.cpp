@@ -1,5 +1,7 @@
 #include "stiction/programs/lcp/find_indices.hpp"
 
+#include <numeric>
+
 #include <gtest/gtest.h>
 
 #include "stiction/base/errors.hpp"
@@ -10,10 +12,16 @@ namespace {
 
 using lcp_testing::Random;
 
-IndependentRows find(const RowMatrix& A, std::span<const int> candidates = {}) {
+IndependentRows find(const Eigen::Ref<const RowMatrix>& A, std::span<const int> candidates) {
   IndependentRows result;
   find_indices(A, candidates, {}, result);
   return result;
+}
+
+IndependentRows find(const Eigen::Ref<const RowMatrix>& A) {
+  std::vector<int> all(A.rows());
+  std::iota(all.begin(), all.end(), 0);
+  return find(A, all);
 }
 
 /// Smallest singular value of A, at most as many rows as columns: one-sided Jacobi rotations of the rows until they are orthogonal.
@@ -110,8 +118,7 @@ TEST(FindIndices, AcceptsStridedRowsAndEmptyInput) {
   Random random(8);
   const RowMatrix all = random.matrix(9, 4);
   const Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>> thirds(all.data(), 3, 4, Eigen::OuterStride<>(12));
-  IndependentRows result;
-  find_indices(thirds, {}, {}, result);
+  const IndependentRows result = find(thirds);
   EXPECT_EQ(result.indices.size(), 3u);
   EXPECT_LT((all.row(3) * result.basis.complement()).norm(), 1e-14);
   EXPECT_TRUE(find(RowMatrix(0, 6)).indices.empty());

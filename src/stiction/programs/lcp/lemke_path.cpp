@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/base/dot.hpp"
+
 namespace stiction {
 
 namespace {
@@ -13,11 +15,6 @@ double covering_entry(int k, int i) {
   constexpr double kGolden = 0.6180339887498949;
   const double phase = kGolden * (i + 1) * k;
   return std::exp2(6.0 * (phase - std::floor(phase)) - 3.0);
-}
-
-/// y += a x over `count` entries.
-void add_scaled(double a, const double* __restrict x, double* __restrict y, int count) {
-  for (int i = 0; i < count; ++i) y[i] += a * x[i];
 }
 
 }  // namespace
@@ -124,10 +121,10 @@ void LemkePath::accumulate_columns(int entering) {
     if (column == n_) {
       along_covering += dx_[c];
     } else if (dx_[c] != 0.0) {
-      add_scaled(dx_[c] * scale[column], M_ + outer_ * column, dw_.data(), n_);
+      add_scaled(M_ + outer_ * column, dx_[c] * scale[column], dw_.data(), n_);
     }
   }
-  if (entering >= n_ && entering < 2 * n_) add_scaled(scale[entering - n_], M_ + outer_ * (entering - n_), dw_.data(), n_);
+  if (entering >= n_ && entering < 2 * n_) add_scaled(M_ + outer_ * (entering - n_), scale[entering - n_], dw_.data(), n_);
   dw_ = dw_.cwiseProduct(scale) + along_covering * covering_;
 }
 
@@ -243,7 +240,7 @@ void LemkePath::exchange(int entering, int leaving) {
 /// u = [M' d]_{row, C} P.
 void LemkePath::left_row(int row) {
   u_.setZero();
-  for (int c = 0; c < size(); ++c) add_scaled(entry(row, columns_[c]), inverse_row(c), u_.data(), size());
+  for (int c = 0; c < size(); ++c) add_scaled(inverse_row(c), entry(row, columns_[c]), u_.data(), size());
 }
 
 /// S grows by a row and a column; v = P S_column = -dx, and the Schur complement is dw of the row.
@@ -253,7 +250,7 @@ void LemkePath::append(int row, int column) {
   left_row(row);
   for (int c = 0; c < m; ++c) {
     const double factor = -dx_[c] / schur;
-    add_scaled(factor, u_.data(), inverse_row(c), m);
+    add_scaled(u_.data(), factor, inverse_row(c), m);
     inverse_row(c)[m] = -factor;
   }
   double* last = inverse_row(m);
@@ -270,7 +267,7 @@ void LemkePath::replace_column(int place, int column) {
   double* pivot_row = inverse_row(place);
   for (int r = 0; r < m; ++r) pivot_row[r] /= -dx_[place];
   for (int c = 0; c < m; ++c) {
-    if (c != place) add_scaled(dx_[c], pivot_row, inverse_row(c), m);
+    if (c != place) add_scaled(pivot_row, dx_[c], inverse_row(c), m);
   }
   column_place_[columns_[place]] = -1;
   column_place_[column] = place;
@@ -285,7 +282,7 @@ void LemkePath::replace_row(int place, int row) {
   for (int c = 0; c < m; ++c) {
     double* line = inverse_row(c);
     line[place] /= pivot;
-    add_scaled(-line[place], u_.data(), line, m);
+    add_scaled(u_.data(), -line[place], line, m);
   }
   row_place_[rows_[place]] = -1;
   row_place_[row] = place;
@@ -298,7 +295,7 @@ void LemkePath::remove(int row_place, int column_place) {
   std::copy_n(inverse_row(column_place), size(), u_.data());
   for (int r = 0; r <= last; ++r) u_[r] /= inverse_row(column_place)[row_place];
   for (int c = 0; c <= last; ++c) {
-    if (c != column_place) add_scaled(-inverse_row(c)[row_place], u_.data(), inverse_row(c), last + 1);
+    if (c != column_place) add_scaled(u_.data(), -inverse_row(c)[row_place], inverse_row(c), last + 1);
   }
   std::copy_n(inverse_row(last), size(), inverse_row(column_place));
   for (int c = 0; c < last; ++c) inverse_row(c)[row_place] = inverse_row(c)[last];

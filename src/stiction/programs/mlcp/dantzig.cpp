@@ -117,12 +117,6 @@ Event first_event(const Mlcp& p, const DantzigWorkspace& ws, Index i, double sig
   return event;
 }
 
-void record_direction(DantzigWorkspace& ws, Index i, double sign, GrowVector& direction) {
-  direction.setZero(ws.x.size());
-  direction[i] = sign;
-  for (std::size_t slot = 0; slot < ws.clamped.size(); ++slot) direction[ws.clamped[slot]] = ws.dx[static_cast<Index>(slot)];
-}
-
 /// Moves x_i until row i meets its conditions. solved, infeasible or iteration_limit.
 Status drive(const Mlcp& p, Index i, double tolerance, int limit, DantzigWorkspace& ws, MlcpSolution& s) {
   place(ws, i) = place_at(ws, i);
@@ -141,10 +135,7 @@ Status drive(const Mlcp& p, Index i, double tolerance, int limit, DantzigWorkspa
     place(ws, i) = Place::waiting;
     const bool moves = aim(p, ws, i, sign);
     const Event event = first_event(p, ws, i, sign, moves);
-    if (event.step == kInfinity) {
-      record_direction(ws, i, sign, s.direction);
-      return Status::infeasible;
-    }
+    if (event.step == kInfinity) return Status::infeasible;
     ++s.pivots;
     ws.x[i] += event.step * sign;
     for (std::size_t slot = 0; slot < ws.clamped.size(); ++slot) {
@@ -224,8 +215,6 @@ void keep_best(const Mlcp& p, DantzigWorkspace& ws, MlcpSolution& s) {
   if (!(residual < s.residual)) return;
   s.residual = residual;
   s.x = ws.x;
-  s.y = ws.y;
-  s.w = ws.w;
 }
 
 void start(const Mlcp& p, DantzigWorkspace& ws, MlcpSolution& s) {
@@ -243,7 +232,6 @@ void start(const Mlcp& p, DantzigWorkspace& ws, MlcpSolution& s) {
       if ((p.normal_of(i) >= 0) == friction) ws.order.push_back(static_cast<int>(i));
     }
   }
-  s.direction.resize(0);
   s.pivots = s.sweeps = 0;
   s.residual = kInfinity;
 }
@@ -253,8 +241,6 @@ void return_rest(const Mlcp& p, DantzigWorkspace& ws, MlcpSolution& s) {
   for (Index i = 0; i < p.size(); ++i) ws.x[i] = p.normal_of(i) < 0 ? std::clamp(0.0, p.lo[i], p.hi[i]) : 0.0;
   keep_best(p, ws, s);
   s.x = ws.x;
-  s.y = ws.y;
-  s.w = ws.w;
 }
 
 }  // namespace
@@ -283,7 +269,6 @@ Status dantzig(const Mlcp& p, const DantzigOptions& options, DantzigWorkspace& w
   }
   if (s.residual <= accepted) {
     status = Status::solved;
-    s.direction.resize(0);
   } else if (status == Status::solved) {
     status = Status::inaccurate;
   }

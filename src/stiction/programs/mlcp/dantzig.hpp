@@ -5,7 +5,7 @@
 // drive row i: x_i moves toward w_i = 0, x_C with it so that w_C stays:  Δx_C = -T⁻¹Qᵀa_i Δx_i,  Δy = (I - Q Qᵀ) a_i Δx_i,  Δw = R Δy;
 // stops at w_i = 0 (i joins C), at a bound of x_i, when x_k of C reaches a bound (k leaves) or w_k of a finished row falls to zero (k
 // joins), whichever is first, the lowest index in ties. A generator that depends on C has Δy = 0: x slides until a bound stops it;
-// none does: infeasible, and the slide is the proof.
+// none does: infeasible, for Rᵀp = 0 and qᵀp < 0 along the slide p.
 // [Cottle & Dantzig 1968; Baraff 1994, drive-to-zero; ODE dSolveLCP]. Departs from them: A = R Rᵀ is never formed and may be singular, as
 // the factor is of R and not of A_CC; a round ends with a step of refinement and is repeated from its end while that lowers the residual.
 // Friction rows: as in ODE they come last and take their bounds from the normal forces found so far; unlike there the bounds are then
@@ -36,7 +36,7 @@ struct DantzigWorkspace {
   GrowVector norms, lo, hi, x, y, w, d, dx, dy, dw;
 };
 
-/// status: solved; infeasible (with `direction`) when the rows contradict each other; iteration_limit; inaccurate. No heap allocation once
+/// status: solved; infeasible when the rows contradict each other; iteration_limit; inaccurate. No heap allocation once
 /// workspace and solution have held a problem of this size. Throws InvalidArgument as `check`.
 Status dantzig(const Mlcp& problem, const DantzigOptions& options, DantzigWorkspace& workspace, MlcpSolution& solution);
 

@@ -37,10 +37,7 @@ struct Mlcp {
 };
 
 struct MlcpSolution {
-  GrowVector x;          ///< n
-  GrowVector y;          ///< r, Rᵀx
-  GrowVector w;          ///< n
-  GrowVector direction;  ///< n when status is infeasible: Rᵀp = 0, qᵀp < 0, x + s p within the bounds for all s >= 0; else empty
+  GrowVector x;  ///< n
   Status status = Status::numerical_error;
   double residual = 0.0;  ///< see the file comment
   int pivots = 0;         ///< dantzig: changes of the set of rows inside their bounds

@@ -22,13 +22,11 @@ bool settle_zero_row(const Mlcp& p, Index i, GrowVector& x) {
 }
 
 /// False when a row can never be met.
-bool sweep(const Mlcp& p, PgsWorkspace& ws, MlcpSolution& s) {
+bool sweep(const Mlcp& p, PgsWorkspace& ws) {
   for (Index i = 0; i < p.size(); ++i) {
     const double square = ws.norms[i] * ws.norms[i];
     if (square == 0.0) {
       if (settle_zero_row(p, i, ws.x)) continue;
-      s.direction.setZero(p.size());
-      s.direction[i] = p.q[i] < 0.0 ? 1.0 : -1.0;
       return false;
     }
     const double w = p.R.row(i).dot(ws.y) + p.q[i];
@@ -50,7 +48,6 @@ Status pgs(const Mlcp& p, const PgsOptions& options, PgsWorkspace& ws, MlcpSolut
   ws.x.setZero(n);
   if (!p.x0.empty()) ws.x = p.x0.map();
   for (Index i = 0; i < n; ++i) ws.x[i] = std::clamp(ws.x[i], p.lower(i, ws.x), p.upper(i, ws.x));
-  s.direction.resize(0);
   s.pivots = s.sweeps = 0;
   s.status = Status::iteration_limit;
   s.residual = mlcp_residual(p, ws.norms, ws.x, ws.y, ws.w);
@@ -59,7 +56,7 @@ Status pgs(const Mlcp& p, const PgsOptions& options, PgsWorkspace& ws, MlcpSolut
     if (s.status == Status::solved || s.sweeps >= options.max_sweeps) break;
     const int sweeps = std::min(kCheckEvery, options.max_sweeps - s.sweeps);
     for (int k = 0; k < sweeps && s.status == Status::iteration_limit; ++k, ++s.sweeps) {
-      if (!sweep(p, ws, s)) s.status = Status::infeasible;
+      if (!sweep(p, ws)) s.status = Status::infeasible;
     }
     s.residual = mlcp_residual(p, ws.norms, ws.x, ws.y, ws.w);
     if (!(s.residual < kInfinity)) s.status = Status::numerical_error;
@@ -69,8 +66,6 @@ Status pgs(const Mlcp& p, const PgsOptions& options, PgsWorkspace& ws, MlcpSolut
     s.residual = mlcp_residual(p, ws.norms, ws.x, ws.y, ws.w);
   }
   s.x = ws.x;
-  s.y = ws.y;
-  s.w = ws.w;
   return s.status;
 }
 

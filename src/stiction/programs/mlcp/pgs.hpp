@@ -20,7 +20,7 @@ struct PgsWorkspace {
   GrowVector norms, x, y, w;
 };
 
-/// status: solved or iteration_limit; infeasible when a row of zeros can never be met (with `direction`). Allocation and errors as
+/// status: solved or iteration_limit; infeasible when a row of zeros can never be met. Allocation and errors as
 /// `dantzig`.
 Status pgs(const Mlcp& problem, const PgsOptions& options, PgsWorkspace& workspace, MlcpSolution& solution);
 

@@ -180,7 +180,7 @@ STICTION_WIDE double gauss_seidel_wide(const Sweep& s) { return sweep_in_turn(s)
 
 bool DenseProx::fits(const ReducedProblem& p) { return 3 * p.contacts() + p.bounded_rows() < 2 * p.rank_bound() && has_one_block(p); }
 
-void DenseProx::reset(const ReducedProblem& p, const SectionShape& shape, bool friction) {
+void DenseProx::reset(const ReducedProblem& p, const SectionShape& shape) {
   contacts_ = p.contacts();
   rows_ = p.bounded_rows();
   shape_ = &shape;
@@ -205,7 +205,7 @@ void DenseProx::reset(const ReducedProblem& p, const SectionShape& shape, bool f
     const auto g = [&](int k) { return delassus_(3 * i + k, 3 * i + k); };
     inverse_[place_[3 * i]] = inverse_or_zero(g(0));
     inverse_[place_[3 * i + 1]] = inverse_[place_[3 * i + 2]] = inverse_or_zero(std::max(g(1), g(2)));
-    mu_[i] = friction ? p.mu[i] : 0.0;
+    mu_[i] = p.mu[i];
   }
   lo_.setZero(kFour * fours(rows_));
   hi_.setZero(kFour * fours(rows_));

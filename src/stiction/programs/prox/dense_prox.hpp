@@ -17,8 +17,8 @@ class DenseProx {
  public:
   /// Whether a row of G is shorter than one of R_t there and back, and there is one robot.
   static bool fits(const ReducedProblem& problem);
-  /// Forms G. `shape` must outlive the sweeps; `friction` false: μ = 0.
-  void reset(const ReducedProblem& problem, const SectionShape& shape, bool friction);
+  /// Forms G. `shape` must outlive the sweeps.
+  void reset(const ReducedProblem& problem, const SectionShape& shape);
   void set_point(const GrowVector& lambda, const GrowVector& beta);
   void get_point(GrowVector& lambda, GrowVector& beta) const;
 

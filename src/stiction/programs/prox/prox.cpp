@@ -73,9 +73,9 @@ void add_impulse(const BlockRows& rows, int g, const double* x, double* y) {
   }
 }
 
-Vector3d project_contact(const ProxOptions& o, const SectionShape& shape, double mu, const Vector3d& x) {
+Vector3d project_contact(const SectionShape& shape, double mu, const Vector3d& x) {
   const double normal = std::max(0.0, x[0]);
-  const double radius = o.friction && normal > 0.0 ? mu * normal : 0.0;
+  const double radius = normal > 0.0 ? mu * normal : 0.0;
   const Vector2d tangent = shape.clip(radius, x.tail<2>());
   return {normal, tangent[0], tangent[1]};
 }
@@ -117,20 +117,20 @@ double row_velocity(const ReducedProblem& p, const ProxWorkspace& w, int j) {
 }
 
 // Impulse of contact i or row j after one proximal step of relaxation α at y.
-Vector3d step_contact(const ReducedProblem& p, const ProxOptions& o, const ProxWorkspace& w, double alpha, int i, const Vector3d& lambda) {
+Vector3d step_contact(const ReducedProblem& p, const ProxWorkspace& w, double alpha, int i, const Vector3d& lambda) {
   const Vector3d u = contact_velocity(p, w, i);
   const double r_n = alpha * w.inverse_normal[i], r_t = alpha * w.inverse_tangent[i];
-  return project_contact(o, w.shape, p.mu[i], {lambda[0] - r_n * u[0], lambda[1] - r_t * u[1], lambda[2] - r_t * u[2]});
+  return project_contact(w.shape, p.mu[i], {lambda[0] - r_n * u[0], lambda[1] - r_t * u[1], lambda[2] - r_t * u[2]});
 }
 
 double step_row(const ReducedProblem& p, const ProxWorkspace& w, double alpha, int j, double beta) {
   return std::clamp(beta - alpha * w.inverse_row[j] * row_velocity(p, w, j), p.lo[j], p.hi[j]);
 }
 
-double jacobi(const ReducedProblem& p, const ProxOptions& o, double alpha, StepTest test, ProxWorkspace& w, ProxSolution& s) {
+double jacobi(const ReducedProblem& p, double alpha, StepTest test, ProxWorkspace& w, ProxSolution& s) {
   w.y_next.setZero(p.rank_bound());
   for (int i = 0; i < p.contacts(); ++i) {
-    const Vector3d before = s.lambda.segment<3>(3 * i), after = step_contact(p, o, w, alpha, i, before);
+    const Vector3d before = s.lambda.segment<3>(3 * i), after = step_contact(p, w, alpha, i, before);
     for (int k = 0; k < 3; ++k) test.add(before[k], after[k]);
     s.lambda.segment<3>(3 * i) = after;
     add_impulse<3>(p.Rt, i, after.data(), w.y_next.data());
@@ -145,9 +145,9 @@ double jacobi(const ReducedProblem& p, const ProxOptions& o, double alpha, StepT
   return test.worst();
 }
 
-double gauss_seidel(const ReducedProblem& p, const ProxOptions& o, double alpha, StepTest test, ProxWorkspace& w, ProxSolution& s) {
+double gauss_seidel(const ReducedProblem& p, double alpha, StepTest test, ProxWorkspace& w, ProxSolution& s) {
   for (int i = 0; i < p.contacts(); ++i) {
-    const Vector3d before = s.lambda.segment<3>(3 * i), after = step_contact(p, o, w, alpha, i, before), step = after - before;
+    const Vector3d before = s.lambda.segment<3>(3 * i), after = step_contact(p, w, alpha, i, before), step = after - before;
     for (int k = 0; k < 3; ++k) test.add(before[k], after[k]);
     s.lambda.segment<3>(3 * i) = after;
     add_impulse<3>(p.Rt, i, step.data(), w.y.data());
@@ -161,11 +161,11 @@ double gauss_seidel(const ReducedProblem& p, const ProxOptions& o, double alpha,
   return test.worst();
 }
 
-double measure_residual(const ReducedProblem& p, const ProxOptions& o, const ProxWorkspace& w, const double* lambda, const double* beta) {
+double measure_residual(const ReducedProblem& p, const ProxWorkspace& w, const double* lambda, const double* beta) {
   double worst = 0.0;
   const auto take = [&](double value) { worst = value <= worst ? worst : value; };
   for (int i = 0; i < p.contacts(); ++i) {
-    const Vector3d before = Eigen::Map<const Vector3d>(lambda + 3 * i), step = step_contact(p, o, w, 1.0, i, before) - before;
+    const Vector3d before = Eigen::Map<const Vector3d>(lambda + 3 * i), step = step_contact(p, w, 1.0, i, before) - before;
     const double g_n = inverse_or_zero(w.inverse_normal[i]), g_t = inverse_or_zero(w.inverse_tangent[i]);
     take(g_n > 0.0 ? g_n * std::abs(step[0]) : std::max(0.0, -contact_velocity(p, w, i)[0]));
     take(g_t * std::hypot(step[1], step[2]));
@@ -187,7 +187,7 @@ struct Sweeps {
   void prepare() {
     w.by_matrix = DenseProx::fits(p);
     w.shape.reset(o.edges);
-    if (w.by_matrix) return w.dense.reset(p, w.shape, o.friction);
+    if (w.by_matrix) return w.dense.reset(p, w.shape);
     measure_diagonal(p, w);
   }
   void start() {
@@ -196,13 +196,13 @@ struct Sweeps {
   }
   double sweep(double alpha, const StepTolerance& tolerance) {
     if (w.by_matrix) return method == Method::jacobi ? w.dense.jacobi(alpha, tolerance) : w.dense.gauss_seidel(alpha, tolerance);
-    return (method == Method::jacobi ? jacobi : gauss_seidel)(p, o, alpha, StepTest(tolerance), w, s);
+    return (method == Method::jacobi ? jacobi : gauss_seidel)(p, alpha, StepTest(tolerance), w, s);
   }
   // Sheds the rounding of the updates of y.
   void renew() {
     if (!w.by_matrix) gather(p, s.lambda.data(), s.beta.data(), w);
   }
-  double residual() { return w.by_matrix ? w.dense.residual() : measure_residual(p, o, w, s.lambda.data(), s.beta.data()); }
+  double residual() { return w.by_matrix ? w.dense.residual() : measure_residual(p, w, s.lambda.data(), s.beta.data()); }
   void finish() {
     if (w.by_matrix) w.dense.get_point(s.lambda, s.beta);
   }
@@ -215,7 +215,7 @@ void choose_start(const ReducedProblem& p, const ProxOptions& o, const SectionSh
     s.lambda.setZero(3 * p.contacts());
     s.beta.setZero(p.bounded_rows());
   }
-  for (int i = 0; i < p.contacts(); ++i) s.lambda.segment<3>(3 * i) = project_contact(o, shape, p.mu[i], s.lambda.segment<3>(3 * i));
+  for (int i = 0; i < p.contacts(); ++i) s.lambda.segment<3>(3 * i) = project_contact(shape, p.mu[i], s.lambda.segment<3>(3 * i));
   for (int j = 0; j < p.bounded_rows(); ++j) s.beta[j] = std::clamp(s.beta[j], p.lo[j], p.hi[j]);
 }
 

@@ -26,7 +26,6 @@ struct ProxOptions {
   double absolute_tolerance = 1e-6;       ///< T_abs (N s) [G14]
   double velocity_tolerance = kInfinity;  ///< m/s, natural map of the returned point; infinity leaves the stopping test as published
   int edges = 0;                          ///< 0: friction disc; k >= 3: polygon with k vertices at angles 2πj/k from the first tangent
-  bool friction = true;                   ///< false: λ_T = 0
   bool adapt = false;                     ///< lower α where the iteration does not converge
   bool warm_start = false;                ///< start from the impulses in the solution when their sizes fit
 };

@@ -34,7 +34,7 @@ struct QpOptions {
 class ActiveSet {
  public:
   /// Reads the data (the views must outlive the engine's use), clips x0 to the bounds and takes its inside entries into F. Errors name
-  /// the arguments as BoundedQp does. The target is set to zero and the rows are cleared.
+  /// the arguments as KineticQp does. The target is set to zero and the rows are cleared.
   void start(RowsView A, VectorView c, VectorView lo, VectorView hi, VectorView x0);
   /// t, r entries; may be changed between calls of `minimise`.
   GrowVector& target() { return target_; }

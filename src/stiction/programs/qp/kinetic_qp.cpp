@@ -14,7 +14,8 @@ namespace {
 
 using Eigen::Index;
 
-constexpr double kRowStiffness = 1e3;  // ω_i |c_i|²
+constexpr double kRowStiffness = 1e3;     // ω_i |c_i|²
+constexpr double kAcceptedBounds = 10.0;  // residual over tolerance up to which a solve without rows counts as solved
 
 void check(const KineticQp& problem, const QpOptions& options) {
   require_positive("tolerance", options.tolerance);
@@ -39,6 +40,15 @@ class KineticMultipliers {
     rows_.reset(problem.C, kRowStiffness);
     ws_.mu.setZero(problem.C.rows());
     if (!problem.mu0.empty()) ws_.mu = problem.mu0.map().cwiseMax(0.0);
+  }
+
+  /// Without rows one minimisation is all.
+  Status minimise_within_bounds() {
+    const Status status = ws_.engine.minimise(options_);
+    ws_.first_order.resize(0);
+    offer();
+    solution_.pivots = pivots();
+    return status == Status::solved && !(solution_.residual <= kAcceptedBounds * options_.tolerance) ? Status::inaccurate : status;
   }
 
   Status minimise() {
@@ -92,13 +102,12 @@ class KineticMultipliers {
 
   void offer() {
     fit();
-    const double residual = qp_residual(problem_, ws_.engine.x(), ws_.trial, ws_.residual, ws_.gradient).worst();
+    const double residual = qp_residual(problem_, ws_.engine.x(), ws_.trial, ws_.residual).worst();
     if (!(residual < solution_.residual)) return;
     solution_.residual = residual;
     solution_.x = ws_.engine.x();
     solution_.y = ws_.engine.y();
     solution_.mu = ws_.trial;
-    solution_.gradient = ws_.gradient;
   }
 
   void go_on() { ws_.mu = ws_.first_order; }
@@ -151,7 +160,8 @@ Status kinetic_qp(const KineticQp& problem, const QpOptions& options, KineticQpW
   solution.pivots = solution.sweeps = 0;
   solution.residual = kInfinity;
   KineticMultipliers method(problem, options, ws, solution);
-  solution.status = multipliers::iterate(method, options.tolerance, kRowStiffness, solution);
+  solution.status =
+      problem.C.empty() ? method.minimise_within_bounds() : multipliers::iterate(method, options.tolerance, kRowStiffness, solution);
   if (solution.status == Status::inaccurate && !(problem.x0.empty() && problem.mu0.empty())) {
     KineticQp cold = problem;
     cold.x0 = cold.mu0 = {};
@@ -164,7 +174,6 @@ Status kinetic_qp(const KineticQp& problem, const QpOptions& options, KineticQpW
     solution.y.resize(problem.A.cols());
     solution.y.noalias() = problem.A.map().transpose() * solution.x;
     solution.mu.setZero(problem.C.rows());
-    qp_residual(problem, solution.x, solution.mu, ws.residual, solution.gradient);
     if (solution.status != Status::infeasible) solution.status = Status::numerical_error;
   }
   return solution.status;

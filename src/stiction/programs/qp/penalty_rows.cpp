@@ -28,8 +28,7 @@ void PenaltyRows::stiffen(double factor) {
   hessian_ *= factor;
 }
 
-double PenaltyRows::evaluate(const Eigen::Ref<const Eigen::VectorXd>& y) {
-  double largest = 0.0;
+void PenaltyRows::evaluate(const Eigen::Ref<const Eigen::VectorXd>& y) {
   for (Eigen::Index i = 0; i < size(); ++i) {
     slack_[i] = level_[i] - C_.row(i).dot(y);
     const signed char now = slack_[i] > 0.0 && weight_[i] > 0.0 ? 1 : 0;
@@ -37,10 +36,8 @@ double PenaltyRows::evaluate(const Eigen::Ref<const Eigen::VectorXd>& y) {
     if (now == was) continue;
     const double signed_weight = now != 0 ? weight_[i] : -weight_[i];
     for (Eigen::Index b = 0; b < C_.cols(); ++b) hessian_.col(b) += (signed_weight * C_.row(i)[b]) * C_.row(i);
-    largest = std::max(largest, norm_[i] * weight_[i] * std::abs(slack_[i]));
     was = now;
   }
-  return largest;
 }
 
 double PenaltyRows::subtract_forces(GrowVector& z) const {

@@ -28,8 +28,8 @@ class PenaltyRows {
   GrowVector& level() { return level_; }
   const GrowMatrix& hessian() const { return hessian_; }
 
-  /// Slacks, active rows and H at y. Returns the largest force Σ of a row that switched, |c_i| ω_i |slack_i|.
-  double evaluate(const Eigen::Ref<const Eigen::VectorXd>& y);
+  /// Slacks, active rows and H at y.
+  void evaluate(const Eigen::Ref<const Eigen::VectorXd>& y);
   /// z -= Σ_active ω_i slack_i c_i; returns Σ of the norms of the terms.
   double subtract_forces(GrowVector& z) const;
   /// Minimiser over [0, limit] of the objective along y + α dy whose quadratic part has this slope and curvature at α = 0.

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "stiction/base/allocation_counter.hpp"
-#include "stiction/programs/qp/bounded_qp.hpp"
 #include "stiction/programs/qp/kinetic_qp.hpp"
 #include "stiction/programs/qp/qp_reference.hpp"
 #include "stiction/programs/qp/range_qp.hpp"
@@ -40,24 +39,23 @@ int size(Random& random) { return random.integer(0, random.chance(0.1) ? 60 : 12
 int width(Random& random) { return random.integer(1, random.chance(0.2) ? 20 : 6); }
 
 TEST(QpFuzz, Bounded) {
-  BoundedQpWorkspace ws;
-  BoundedQpSolution s;
+  KineticQpWorkspace ws;
+  KineticQpSolution s;
   QpResidualScratch scratch;
-  GrowVector gradient;
   Tally tally;
   for (unsigned seed = 0; seed < problems(8000); ++seed) {
     Random random(seed);
     const int n = size(random), r = width(random);
     const RowMatrix A = random.rows(n, r) * std::pow(10.0, random.chance(0.2) ? random.integer(-6, 6) : 0);
-    const VectorXd t = random.vector(r), c = random.vector(n), x0 = random.vector(n);
+    const VectorXd y0 = -random.vector(r), c = random.vector(n), x0 = random.vector(n);
     VectorXd lo, hi;
     random.bounds(n, lo, hi);
-    BoundedQp qp{.A = A, .t = t, .lo = lo, .hi = hi};
+    KineticQp qp{.A = A, .y0 = y0, .lo = lo, .hi = hi};
     if (random.chance(0.5)) qp.c = c;
     if (random.chance(0.3)) qp.x0 = x0;
-    const Status status = bounded_qp(qp, {}, ws, s);
-    ASSERT_TRUE(s.x.allFinite() && s.y.allFinite() && s.gradient.allFinite()) << seed;
-    ASSERT_NO_FATAL_FAILURE(tally.count(status, qp_residual(qp, s.x, scratch, gradient).worst(), seed));
+    const Status status = kinetic_qp(qp, {}, ws, s);
+    ASSERT_TRUE(s.x.allFinite() && s.y.allFinite()) << seed;
+    ASSERT_NO_FATAL_FAILURE(tally.count(status, qp_residual(qp, s.x, s.mu, scratch).worst(), seed));
   }
   EXPECT_GT(tally.solved, 4000);
   EXPECT_GT(tally.infeasible, 500);
@@ -67,7 +65,6 @@ TEST(QpFuzz, Range) {
   RangeQpWorkspace ws;
   RangeQpSolution s;
   QpResidualScratch scratch;
-  GrowVector gradient;
   Tally tally;
   for (unsigned seed = 0; seed < problems(6000); ++seed) {
     Random random(seed);
@@ -81,8 +78,8 @@ TEST(QpFuzz, Range) {
     RangeQp qp{.W = W, .t = t, .E = E, .e = e, .lo = lo, .hi = hi};
     if (random.chance(0.7)) qp.x0 = x0;
     const Status status = range_qp(qp, {}, ws, s);
-    ASSERT_TRUE(s.x.allFinite() && s.nu.allFinite() && s.gradient.allFinite()) << seed;
-    ASSERT_NO_FATAL_FAILURE(tally.count(status, qp_residual(qp, s.x, s.nu, scratch, gradient).worst(), seed));
+    ASSERT_TRUE(s.x.allFinite() && s.nu.allFinite()) << seed;
+    ASSERT_NO_FATAL_FAILURE(tally.count(status, qp_residual(qp, s.x, s.nu, scratch).worst(), seed));
   }
   EXPECT_GT(tally.solved, 3000);
   EXPECT_GT(tally.infeasible, 300);
@@ -92,7 +89,6 @@ TEST(QpFuzz, Kinetic) {
   KineticQpWorkspace ws;
   KineticQpSolution s;
   QpResidualScratch scratch;
-  GrowVector gradient;
   Tally tally;
   for (unsigned seed = 0; seed < problems(6000); ++seed) {
     Random random(seed);
@@ -109,8 +105,8 @@ TEST(QpFuzz, Kinetic) {
     if (random.chance(0.3)) qp.lo = lo, qp.hi = hi;
     if (random.chance(0.2)) qp.c = c;
     const Status status = kinetic_qp(qp, {}, ws, s);
-    ASSERT_TRUE(s.x.allFinite() && s.mu.allFinite() && s.gradient.allFinite()) << seed;
-    ASSERT_NO_FATAL_FAILURE(tally.count(status, qp_residual(qp, s.x, s.mu, scratch, gradient).worst(), seed));
+    ASSERT_TRUE(s.x.allFinite() && s.mu.allFinite()) << seed;
+    ASSERT_NO_FATAL_FAILURE(tally.count(status, qp_residual(qp, s.x, s.mu, scratch).worst(), seed));
   }
   EXPECT_GT(tally.solved, 3000);
   EXPECT_GT(tally.infeasible, 300);
@@ -120,9 +116,9 @@ TEST(QpFuzz, OverflowIsReportedAndNeverReturned) {
   const RowMatrix A = RowMatrix::Constant(3, 2, 1e150), C = RowMatrix::Constant(1, 2, 1e150);
   for (const double size : {1e150, 1e200, 1e300}) {
     const VectorXd t = VectorXd::Constant(2, size), y0 = -t, one = VectorXd::Constant(1, size);
-    BoundedQpWorkspace bounded_ws;
-    BoundedQpSolution bounded;
-    bounded_qp({.A = A, .t = t}, {}, bounded_ws, bounded);
+    KineticQpWorkspace bounded_ws;
+    KineticQpSolution bounded;
+    kinetic_qp({.A = A, .y0 = y0}, {}, bounded_ws, bounded);
     EXPECT_TRUE(bounded.x.allFinite() && bounded.y.allFinite());
     RangeQpWorkspace range_ws;
     RangeQpSolution range;
@@ -145,23 +141,22 @@ TEST(QpFuzz, OverflowIsReportedAndNeverReturned) {
 
 TEST(QpAllocation, NoneOnceWarm) {
   ASSERT_TRUE(allocations_are_counted());
-  BoundedQpWorkspace bounded_ws;
-  BoundedQpSolution bounded;
+  KineticQpWorkspace bounded_ws;
+  KineticQpSolution bounded;
   RangeQpWorkspace range_ws;
   RangeQpSolution range;
   KineticQpWorkspace kinetic_ws;
   KineticQpSolution kinetic;
   std::vector<reference::BipedScene> scenes;
-  std::vector<VectorXd> targets, sides;
+  std::vector<VectorXd> sides;
   const VectorXd tau = VectorXd::Constant(38, 0.3);
   for (unsigned seed = 0; seed < 24; ++seed) {
     scenes.push_back(reference::biped(seed % 3 == 0 ? 40 : seed % 3 == 1 ? 24 : 7, seed, 38));
-    targets.emplace_back(-scenes.back().y0);
     sides.emplace_back(-0.5 * scenes.back().C * scenes.back().y0);
   }
   const auto solve_all = [&] {
     for (std::size_t i = 0; i < scenes.size(); ++i) {
-      bounded_qp({.A = scenes[i].A, .t = targets[i]}, {}, bounded_ws, bounded);
+      kinetic_qp({.A = scenes[i].A, .y0 = scenes[i].y0}, {}, bounded_ws, bounded);
       range_qp({.W = scenes[i].W, .t = tau, .E = scenes[i].A, .e = bounded.y, .x0 = bounded.x}, {}, range_ws, range);
       kinetic_qp({.A = scenes[i].A, .y0 = scenes[i].y0, .C = scenes[i].C, .d = sides[i]}, {}, kinetic_ws, kinetic);
     }

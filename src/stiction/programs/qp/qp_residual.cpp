@@ -4,19 +4,12 @@
 #include <cmath>
 
 #include "stiction/problem/contact_problem.hpp"
-#include "stiction/programs/qp/bounded_qp.hpp"
 #include "stiction/programs/qp/kinetic_qp.hpp"
 #include "stiction/programs/qp/range_qp.hpp"
 
 namespace stiction {
 
 namespace {
-
-double largest_entry(VectorView v) {
-  double largest = 0.0;
-  for (Eigen::Index i = 0; i < v.size(); ++i) largest = std::max(largest, std::abs(v[i]));
-  return largest;
-}
 
 struct Sizes {
   double terms;     ///< max(|t| + Σ |a_j||x_j|, max |a_j| max |x_j|)
@@ -30,7 +23,7 @@ Sizes measure(RowsView A, VectorView t, VectorView x, QpResidualScratch& scratch
   norms.resize(A.rows());
   if (!t.empty()) z = -t.map();
   const double target = z.norm();
-  Sizes sizes{target, largest_entry(x)};
+  Sizes sizes{target, largest_entry(x.map())};
   double largest = 0.0;
   for (Eigen::Index j = 0; j < A.rows(); ++j) {
     const auto row = A.row(j);
@@ -79,22 +72,9 @@ void QpResidual::add(double x, double lo, double hi, double x_scale, double g, d
   }
 }
 
-QpResidual qp_residual(const BoundedQp& problem, VectorView x, QpResidualScratch& scratch, GrowVector& gradient) {
+QpResidual qp_residual(const RangeQp& problem, VectorView x, VectorView nu, QpResidualScratch& scratch) {
   QpResidual r;
-  const Sizes sizes = measure(problem.A, problem.t, x, scratch);
-  gradient.resize(x.size());
-  gradient.noalias() = problem.A.map() * scratch.z;
-  for (Eigen::Index j = 0; j < x.size(); ++j) {
-    const double cost = problem.c.empty() ? 0.0 : problem.c[j];
-    gradient[j] += cost;
-    r.add(x[j], bound_below(problem.lo, j), bound_above(problem.hi, j), sizes.variable, gradient[j],
-          scratch.norms[j] * sizes.terms + std::abs(cost));
-  }
-  return r;
-}
-
-QpResidual qp_residual(const RangeQp& problem, VectorView x, VectorView nu, QpResidualScratch& scratch, GrowVector& gradient) {
-  QpResidual r;
+  GrowVector& gradient = scratch.gradient;
   const Sizes sizes = measure(problem.W, problem.t, x, scratch);
   gradient.resize(x.size());
   gradient.noalias() = problem.W.map() * scratch.z;
@@ -107,16 +87,16 @@ QpResidual qp_residual(const RangeQp& problem, VectorView x, VectorView nu, QpRe
   return r;
 }
 
-QpResidual qp_residual(const KineticQp& problem, VectorView x, VectorView mu, QpResidualScratch& scratch, GrowVector& gradient) {
+QpResidual qp_residual(const KineticQp& problem, VectorView x, VectorView mu, QpResidualScratch& scratch) {
   QpResidual r;
   Sizes sizes = measure(problem.A, {}, x, scratch);
-  GrowVector& z = scratch.z;
+  GrowVector &z = scratch.z, &gradient = scratch.gradient;
   const double start = problem.y0.empty() ? 0.0 : problem.y0.map().norm(),
                generator = scratch.norms.size() == 0 ? 0.0 : scratch.norms.maxCoeff();
   const double reach = sizes.terms + start;
   double row = 0.0;
   for (Eigen::Index i = 0; i < problem.C.rows(); ++i) row = std::max(row, problem.C.row(i).norm());
-  const double mu_scale = std::max(largest_entry(mu), row > 0.0 ? reach / row : 0.0);
+  const double mu_scale = std::max(largest_entry(mu.map()), row > 0.0 ? reach / row : 0.0);
   for (Eigen::Index i = 0; i < problem.C.rows(); ++i) {
     const auto c = problem.C.row(i);
     const double norm = c.norm();

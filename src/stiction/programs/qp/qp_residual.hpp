@@ -1,4 +1,4 @@
-// Residuals of the Karush-Kuhn-Tucker conditions of the three low-rank QPs, computed from the returned point alone.
+// Residuals of the Karush-Kuhn-Tucker conditions of the two low-rank QPs, computed from the returned point alone.
 //
 //   primal            distance outside bounds and rows
 //   dual              gradient of a sign that no bound allows
@@ -16,7 +16,6 @@
 
 namespace stiction {
 
-struct BoundedQp;
 struct RangeQp;
 struct KineticQp;
 
@@ -28,12 +27,11 @@ struct QpResidual {
 };
 
 struct QpResidualScratch {
-  GrowVector z, norms;
+  GrowVector z, norms, gradient;
 };
 
-/// Residual at (x, multipliers); also writes the gradient of the Lagrangian, n entries. Allocates only when the scratch has to grow.
-QpResidual qp_residual(const BoundedQp& problem, VectorView x, QpResidualScratch& scratch, GrowVector& gradient);
-QpResidual qp_residual(const RangeQp& problem, VectorView x, VectorView nu, QpResidualScratch& scratch, GrowVector& gradient);
-QpResidual qp_residual(const KineticQp& problem, VectorView x, VectorView mu, QpResidualScratch& scratch, GrowVector& gradient);
+/// Residual at (x, multipliers). Allocates only when the scratch has to grow.
+QpResidual qp_residual(const RangeQp& problem, VectorView x, VectorView nu, QpResidualScratch& scratch);
+QpResidual qp_residual(const KineticQp& problem, VectorView x, VectorView mu, QpResidualScratch& scratch);
 
 }  // namespace stiction

@@ -89,12 +89,11 @@ class RangeMultipliers {
     fit();
     ws_.nu = ws_.multiplier.cwiseProduct(ws_.weight);
     if (flat_) ws_.nu.setZero();
-    const double residual = qp_residual(problem_, ws_.engine.x(), ws_.nu, ws_.residual, ws_.gradient).worst();
+    const double residual = qp_residual(problem_, ws_.engine.x(), ws_.nu, ws_.residual).worst();
     if (!(residual < solution_.residual)) return;
     solution_.residual = residual;
     solution_.x = ws_.engine.x();
     solution_.nu = ws_.nu;
-    solution_.gradient = ws_.gradient;
   }
 
   void go_on() { ws_.multiplier = ws_.first_order; }
@@ -176,7 +175,6 @@ Status range_qp(const RangeQp& problem, const QpOptions& options, RangeQpWorkspa
   if (solution.residual == kInfinity) {  // an overflow, or infeasible
     set_nearest_to_zero(problem.W.rows(), problem.lo, problem.hi, solution.x);
     solution.nu.setZero(problem.E.cols());
-    qp_residual(problem, solution.x, solution.nu, ws.residual, solution.gradient);
     if (solution.status != Status::infeasible) solution.status = Status::numerical_error;
   }
   solution.y.resize(problem.W.cols());

@@ -6,7 +6,7 @@
 // that stage I found, Wᵀx - t are the joint impulses τ h. Departs from the paper: it searches over x itself, and not over the null
 // space of ZᵀAZ, which costs O(n³) to compute; constraints 102 and 103 hold because Eᵀx = e keeps the motion.
 // Method: multipliers (multipliers.hpp) on the stacked generators [√ω E, W].
-// Stopping test: as bounded_qp, plus |Eᵀx - e| <= tolerance (|E|ᵀ|x| + |e|).
+// Stopping test: as kinetic_qp, plus |Eᵀx - e| <= tolerance (|E|ᵀ|x| + |e|).
 // x is unique only in (Eᵀx, Wᵀx); the point returned depends on x0 and nu0 and on nothing else.
 #pragma once
 
@@ -35,24 +35,23 @@ struct RangeQpWorkspace {
   GrowMatrix stacked;                          ///< (p + w) x n, column j: √ω_k E_jk over W_j
   GrowVector weight, level;                    ///< p: √ω_k, √ω_k e_k
   GrowVector defect, multiplier, first_order;  ///< p: √ω_k (e - Eᵀx)_k, ν_k / √ω_k
-  GrowVector step, scratch, nu, x, gradient;
+  GrowVector step, scratch, nu, x;
   GrowMatrix gram;       ///< p x p
   double typical = 0.0;  ///< √ω_k |E_k| X: size of the terms of an equality, see qp_residual.hpp
 };
 
 struct RangeQpSolution {
-  GrowVector x;         ///< n
-  GrowVector y;         ///< w, Wᵀx
-  GrowVector nu;        ///< p, multipliers of Eᵀx = e
-  GrowVector gradient;  ///< n, W(Wᵀx - t) - E ν
-  GrowVector farkas;    ///< p when status is infeasible: π with πᵀe > max over the box of πᵀEᵀx; else empty
+  GrowVector x;       ///< n
+  GrowVector y;       ///< w, Wᵀx
+  GrowVector nu;      ///< p, multipliers of Eᵀx = e
+  GrowVector farkas;  ///< p when status is infeasible: π with πᵀe > max over the box of πᵀEᵀx; else empty
   Status status = Status::numerical_error;
   int pivots = 0;
   int sweeps = 0;         ///< updates of the multipliers
   double residual = 0.0;  ///< scaled KKT residual of the returned point, see qp_residual.hpp
 };
 
-/// Solves the QP; statuses, errors and allocation as bounded_qp (infeasible: no x within the bounds has Eᵀx = e).
+/// Solves the QP; statuses, errors and allocation as kinetic_qp (infeasible: no x within the bounds has Eᵀx = e).
 Status range_qp(const RangeQp& problem, const QpOptions& options, RangeQpWorkspace& workspace, RangeQpSolution& solution);
 
 }  // namespace stiction

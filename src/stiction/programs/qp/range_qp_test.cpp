@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "stiction/base/errors.hpp"
-#include "stiction/programs/qp/bounded_qp.hpp"
+#include "stiction/programs/qp/kinetic_qp.hpp"
 #include "stiction/programs/qp/qp_reference.hpp"
 
 namespace stiction::range_qp_test {
@@ -14,8 +14,7 @@ using reference::Random;
 
 double residual(const RangeQp& qp, const RangeQpSolution& s) {
   QpResidualScratch scratch;
-  GrowVector gradient;
-  return qp_residual(qp, s.x, s.nu, scratch, gradient).worst();
+  return qp_residual(qp, s.x, s.nu, scratch).worst();
 }
 
 /// x within the bounds, about half of its entries strictly inside.
@@ -93,19 +92,19 @@ TEST(RangeQp, InfeasibleIsProved) {
 }
 
 TEST(RangeQp, SecondStageKeepsTheMotionAndLowersTheTorques) {
-  BoundedQpWorkspace stage_one;
-  BoundedQpSolution first;
+  KineticQpWorkspace stage_one;
+  KineticQpSolution first;
   RangeQpWorkspace ws;
   RangeQpSolution s;
   for (unsigned seed = 0; seed < 60; ++seed) {
     const int joints = seed % 3 == 0 ? 12 : seed % 3 == 1 ? 24 : 38;
     const reference::BipedScene scene = reference::biped(40, seed, joints);
-    const VectorXd t = -scene.y0, tau = VectorXd::Constant(joints, 0.3);
-    ASSERT_EQ(bounded_qp({.A = scene.A, .t = t}, {}, stage_one, first), Status::solved);
+    const VectorXd tau = VectorXd::Constant(joints, 0.3);
+    ASSERT_EQ(kinetic_qp({.A = scene.A, .y0 = scene.y0}, {}, stage_one, first), Status::solved);
     const RangeQp qp{.W = scene.W, .t = tau, .E = scene.A, .e = first.y, .x0 = first.x};
     ASSERT_EQ(range_qp(qp, {}, ws, s), Status::solved) << seed;
     EXPECT_LE(residual(qp, s), 1e-11) << seed;
-    EXPECT_LE((scene.A.transpose() * s.x - first.y).norm(), 1e-12 * t.norm());
+    EXPECT_LE((scene.A.transpose() * s.x - first.y).norm(), 1e-12 * scene.y0.norm());
     EXPECT_LE((s.y - tau).norm(), (scene.W.transpose() * first.x - tau).norm() * (1.0 + 1e-12));
     EXPECT_GE(s.x.minCoeff(), 0.0);
   }
@@ -137,7 +136,7 @@ TEST(RangeQp, RedundantEqualitiesAndNone) {
   const RowMatrix W = random.plain(30, 4), part = random.plain(30, 2);
   RowMatrix E(30, 5);
   E << part, part.col(0) + part.col(1), part.col(0), RowMatrix::Zero(30, 1);
-  const VectorXd t = random.vector(4), x0 = random.vector(30).cwiseAbs(), e = E.transpose() * x0;
+  const VectorXd t = random.vector(4), y0 = -t, x0 = random.vector(30).cwiseAbs(), e = E.transpose() * x0;
   RangeQpWorkspace ws;
   RangeQpSolution s, plain;
   RangeQp qp{.W = W, .t = t, .E = E, .e = e, .x0 = x0};
@@ -149,9 +148,9 @@ TEST(RangeQp, RedundantEqualitiesAndNone) {
   ASSERT_EQ(range_qp(qp, {}, ws, plain), Status::solved);
   EXPECT_NEAR((s.y - plain.y).norm(), 0.0, 1e-10);
   ASSERT_EQ(range_qp({.W = W, .t = t}, {}, ws, s), Status::solved);
-  BoundedQpWorkspace bounded_ws;
-  BoundedQpSolution bounded;
-  ASSERT_EQ(bounded_qp({.A = W, .t = t}, {}, bounded_ws, bounded), Status::solved);
+  KineticQpWorkspace bounded_ws;
+  KineticQpSolution bounded;
+  ASSERT_EQ(kinetic_qp({.A = W, .y0 = y0}, {}, bounded_ws, bounded), Status::solved);
   EXPECT_NEAR((s.y - bounded.y).norm(), 0.0, 1e-12);
 }
 

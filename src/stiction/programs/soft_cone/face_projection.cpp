@@ -56,7 +56,7 @@ Projected on_polygon(const SectionShape& shape, double mu, const Vector3d& x) {
   return on_sector({1.0, mu * p[0], mu * p[1]}, {1.0, mu * q[0], mu * q[1]}, x);
 }
 
-Projected project(const SectionShape& polygon, const SoftContact& c, const Metric& m, const Vector3d& x) {
+Projected project(const SectionShape& section, const SoftContact& c, const Metric& m, const Vector3d& x) {
   const auto scaled = [&](const Vector3d& ray) { return Vector3d(m.normal * ray[0], m.tangential * ray[1], m.tangential * ray[2]); };
   switch (c.face) {
     case SoftContact::Face::apex:
@@ -73,14 +73,14 @@ Projected project(const SectionShape& polygon, const SoftContact& c, const Metri
   if (c.mu == 0.0) return on_ray(Vector3d::UnitX(), x);
   if (c.mu == kInfinity) return on_half_space(x);
   const double mu = c.mu * m.tangential / m.normal;
-  return c.polygon ? on_polygon(polygon, mu, x) : on_disc(mu, x);
+  return section.disc() ? on_disc(mu, x) : on_polygon(section, mu, x);
 }
 
 }  // namespace
 
-Vector3d project_face(const SectionShape& polygon, const SoftContact& contact, const Metric& metric, const Vector3d& scaled,
+Vector3d project_face(const SectionShape& section, const SoftContact& contact, const Metric& metric, const Vector3d& scaled,
                       Matrix3d* derivative) {
-  const Projected p = project(polygon, contact, metric, scaled);
+  const Projected p = project(section, contact, metric, scaled);
   const Vector3d inverse(1.0 / metric.normal, 1.0 / metric.tangential, 1.0 / metric.tangential);
   if (derivative != nullptr) *derivative = inverse.asDiagonal() * p.derivative * inverse.asDiagonal();
   return inverse.cwiseProduct(p.point);

@@ -16,7 +16,7 @@ struct Metric {
 
 /// P of S x, divided by S: the impulse of the contact is P(-S⁻²(u - û)) for x = -(u - û) with S² = R. Here `scaled` = S γ = -S⁻¹(u - û).
 /// Returns λ = S⁻¹ P̂(scaled). `derivative` (3 x 3, may be null): -dλ/du = S⁻¹ P̂' S⁻¹.
-Eigen::Vector3d project_face(const SectionShape& polygon, const SoftContact& contact, const Metric& metric, const Eigen::Vector3d& scaled,
+Eigen::Vector3d project_face(const SectionShape& section, const SoftContact& contact, const Metric& metric, const Eigen::Vector3d& scaled,
                              Eigen::Matrix3d* derivative);
 
 }  // namespace stiction

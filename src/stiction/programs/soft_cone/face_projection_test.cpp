@@ -16,34 +16,45 @@ using Face = SoftContact::Face;
 
 constexpr int kEdges = 5;
 
+struct Kind {
+  SoftContact contact;
+  int edges = 0;  // of its section
+  SectionShape section() const {
+    SectionShape shape;
+    shape.reset(edges);
+    return shape;
+  }
+};
+
 Vector3d vertex(double mu, int j) {
   const double angle = 2.0 * std::numbers::pi * j / kEdges;
   return {1.0, mu * std::cos(angle), mu * std::sin(angle)};
 }
 
-std::vector<SoftContact> kinds() {
-  std::vector<SoftContact> all(8);
-  all[0].mu = 0.7;
-  all[1].mu = 0.7, all[1].polygon = true;
-  all[2].mu = kInfinity;
-  all[3].face = Face::ray, all[3].ray = {1.0, 0.3, -0.2};
-  all[4].face = Face::sector, all[4].ray = vertex(0.7, 0), all[4].other_ray = vertex(0.7, 1);
-  all[5].face = Face::apex;
-  all[6].mu = 2.5;
-  all[7].face = Face::tangents;
+std::vector<Kind> kinds() {
+  std::vector<Kind> all(8);
+  all[0].contact.mu = 0.7;
+  all[1].contact.mu = 0.7, all[1].edges = kEdges;
+  all[2].contact.mu = kInfinity;
+  all[3].contact.face = Face::ray, all[3].contact.ray = {1.0, 0.3, -0.2};
+  all[4].contact.face = Face::sector, all[4].contact.ray = vertex(0.7, 0), all[4].contact.other_ray = vertex(0.7, 1);
+  all[5].contact.face = Face::apex;
+  all[6].contact.mu = 2.5;
+  all[7].contact.face = Face::tangents;
   return all;
 }
 
 // Points of the face that span it: enough for the variational inequality.
-std::vector<Vector3d> rays(const SoftContact& c) {
+std::vector<Vector3d> rays(const SoftContact& c, int edges) {
   if (c.face == Face::apex) return {};
   if (c.face == Face::ray) return {c.ray};
   if (c.face == Face::sector) return {c.ray, c.other_ray};
   if (c.face == Face::tangents) return {Vector3d::UnitY(), -Vector3d::UnitY(), Vector3d::UnitZ(), -Vector3d::UnitZ()};
   if (std::isinf(c.mu)) return {Vector3d::UnitX(), Vector3d::UnitY(), -Vector3d::UnitY(), Vector3d::UnitZ(), -Vector3d::UnitZ()};
   std::vector<Vector3d> out;
-  for (int j = 0; j < (c.polygon ? kEdges : 720); ++j) {
-    const double angle = 2.0 * std::numbers::pi * j / (c.polygon ? kEdges : 720);
+  const int count = edges > 0 ? edges : 720;
+  for (int j = 0; j < count; ++j) {
+    const double angle = 2.0 * std::numbers::pi * j / count;
     out.emplace_back(1.0, c.mu * std::cos(angle), c.mu * std::sin(angle));
   }
   return out;
@@ -52,9 +63,9 @@ std::vector<Vector3d> rays(const SoftContact& c) {
 TEST(FaceProjection, IsTheNearestPointInTheMetric) {
   std::mt19937 rng(1);
   std::normal_distribution<double> normal;
-  SectionShape shape;
-  shape.reset(kEdges);
-  for (const SoftContact& c : kinds()) {
+  for (const Kind& kind : kinds()) {
+    const SoftContact& c = kind.contact;
+    const SectionShape shape = kind.section();
     for (int trial = 0; trial < 200; ++trial) {
       const Metric m{std::exp(normal(rng)), std::exp(normal(rng))};
       const Vector3d root(m.normal, m.tangential, m.tangential), metric = root.cwiseAbs2();
@@ -62,7 +73,7 @@ TEST(FaceProjection, IsTheNearestPointInTheMetric) {
       const Vector3d p = project_face(shape, c, m, root.cwiseProduct(x), nullptr);
       const Vector3d residual = metric.cwiseProduct(x - p);
       EXPECT_NEAR(residual.dot(p), 0.0, 1e-12 * (1.0 + residual.norm() * p.norm()));
-      for (const Vector3d& g : rays(c)) EXPECT_LE(residual.dot(g), 1e-12 * (1.0 + residual.norm() * g.norm()));
+      for (const Vector3d& g : rays(c, kind.edges)) EXPECT_LE(residual.dot(g), 1e-12 * (1.0 + residual.norm() * g.norm()));
     }
   }
 }
@@ -70,10 +81,10 @@ TEST(FaceProjection, IsTheNearestPointInTheMetric) {
 TEST(FaceProjection, DerivativeAgreesWithFiniteDifferences) {
   std::mt19937 rng(2);
   std::normal_distribution<double> normal;
-  SectionShape shape;
-  shape.reset(kEdges);
   int checked = 0;
-  for (const SoftContact& c : kinds()) {
+  for (const Kind& kind : kinds()) {
+    const SoftContact& c = kind.contact;
+    const SectionShape shape = kind.section();
     for (int trial = 0; trial < 200; ++trial) {
       const Metric m{std::exp(0.5 * normal(rng)), std::exp(0.5 * normal(rng))};
       const Vector3d inverse(1.0 / m.normal, 1.0 / m.tangential, 1.0 / m.tangential), u(normal(rng), normal(rng), normal(rng));

@@ -30,7 +30,7 @@ void check_sizes(const ReducedProblem& p, const Contacts& contacts, const SoftCo
   require_size("contacts", static_cast<Index>(contacts.size()), p.contacts());
   require_size("u_free", p.u_free.size(), 3 * p.contacts());
   require_size("w_free", p.w_free.size(), p.bounded_rows());
-  if (options.edges < 4) throw InvalidArgument("edges", "an integer >= 4", fmt::format("{}", options.edges));
+  if (options.edges != 0 && options.edges < 4) throw InvalidArgument("edges", "0 or an integer >= 4", fmt::format("{}", options.edges));
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const SoftContact& c = contacts[i];
     if (!(c.normal >= 0.0 && c.tangential >= 0.0 && std::isfinite(c.normal) && std::isfinite(c.tangential))) {

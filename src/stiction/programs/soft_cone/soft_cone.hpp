@@ -32,14 +32,13 @@ struct SoftContact {
   double normal = 0.0, tangential = 0.0;                ///< R_n, R_t (1/kg), >= 0
   Eigen::Vector3d reference = Eigen::Vector3d::Zero();  ///< û (m/s)
   double mu = 0.0;                                      ///< friction coefficient, infinity allowed
-  bool polygon = false;                                 ///< with `options.edges` vertices; otherwise the disc
   Face face = Face::cone;
   Eigen::Vector3d ray = Eigen::Vector3d::UnitX();        ///< of the faces ray and sector
   Eigen::Vector3d other_ray = Eigen::Vector3d::UnitX();  ///< of the sector, as long as `ray`: neighbouring vertices of a polygon
 };
 
 struct SoftConeOptions {
-  int edges = 4;             ///< vertices of the polygons, >= 4
+  int edges = 0;             ///< 0: disc; k >= 4: polygon with k vertices
   double tolerance = 1e-12;  ///< natural map over the largest entry of u_free - û, w_free
   int max_iterations = 500;  ///< linear systems factored
   double proximity = 1e-3;   ///< first δ of the hard rows as a share of G_ii; lowered where convergence is slow
@@ -70,7 +69,7 @@ struct SoftConeWorkspace {
 
 /// Solves the program of `contacts` (n) on the geometry of `problem` (R_t, u_free, mu unused, B_t, w_free, lo, hi). Status: solved,
 /// inaccurate (rounding came first), infeasible (proved by a direction), iteration_limit, numerical_error (impulses zero).
-/// Throws InvalidArgument when sizes disagree or edges < 4.
+/// Throws InvalidArgument when sizes disagree or edges is neither 0 nor >= 4.
 void soft_cone(const ReducedProblem& problem, const std::vector<SoftContact>& contacts, const SoftConeOptions& options,
                SoftConeWorkspace& workspace, SoftConeSolution& solution);
 

@@ -15,12 +15,11 @@ using Eigen::VectorXd;
 using test_scenes::Random;
 using test_scenes::uniform;
 
-std::vector<SoftContact> contacts_of(const ReducedProblem& p, double softness, bool polygon) {
+std::vector<SoftContact> contacts_of(const ReducedProblem& p, double softness) {
   std::vector<SoftContact> contacts(p.contacts());
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     contacts[i].mu = p.mu[static_cast<Eigen::Index>(i)];
     contacts[i].normal = contacts[i].tangential = softness;
-    contacts[i].polygon = polygon;
   }
   return contacts;
 }
@@ -66,7 +65,7 @@ TEST(SoftCone, SoftRowsTakeOneRound) {
   for (const double softness : {0.2 * options.proximity, 2.0 * options.proximity}) {
     SoftConeWorkspace w;
     SoftConeSolution s;
-    soft_cone(p, contacts_of(p, softness, false), options, w, s);
+    soft_cone(p, contacts_of(p, softness), options, w, s);
     EXPECT_EQ(s.status, Status::solved);
     EXPECT_NEAR(s.lambda[0], 2.0 / (1.0 + softness), 1e-12);  // rounding of u over the softness
     EXPECT_EQ(s.rounds, 1);
@@ -81,12 +80,12 @@ TEST(SoftCone, OneSphereInClosedForm) {
                                                   VectorXd::Constant(1, 0.4), {3});
   SoftConeWorkspace w;
   SoftConeSolution s;
-  soft_cone(p, contacts_of(p, softness, false), {}, w, s);
+  soft_cone(p, contacts_of(p, softness), {}, w, s);
   EXPECT_EQ(s.status, Status::solved);
   EXPECT_NEAR(s.lambda[0], 2.0 / (1.0 / mass + softness), 1e-14);
   // Sliding: ũ on the boundary of K*, λ on the boundary of K against it; with u_T = (5, 0): one unknown a along (1, -μ).
   p.u_free = Vector3d(-2.0, 5.0, 0.0);
-  soft_cone(p, contacts_of(p, softness, false), {}, w, s);
+  soft_cone(p, contacts_of(p, softness), {}, w, s);
   const double mu = 0.4, along = (2.0 + mu * 5.0) / ((1.0 / mass + softness) * (1.0 + mu * mu));
   EXPECT_NEAR((s.lambda - Vector3d(along, -mu * along, 0.0)).norm(), 0.0, 1e-13);
 }
@@ -100,17 +99,17 @@ TEST(SoftCone, AgreesWithTheInteriorPoint) {
     ReducedProblem p = test_scenes::random_problem(1 + trial % 8, 6 + trial % 7, random);
     if (trial % 3 == 0) add_rows(p, 3, random);
     const double softness = trial % 4 == 0 ? 0.0 : std::pow(10.0, uniform(random, -5.0, 1.0));
-    const bool polygon = trial % 2 == 0;
-    std::vector<SoftContact> contacts = contacts_of(p, softness, polygon);
+    const int edges = trial % 2 == 0 ? 6 : 0;
+    std::vector<SoftContact> contacts = contacts_of(p, softness);
     for (SoftContact& c : contacts) c.tangential *= 0.1, c.reference[0] = uniform(random, -0.3, 0.3);
     SoftConeSolution s;
-    soft_cone(p, contacts, {.edges = 6}, w, s);
+    soft_cone(p, contacts, {.edges = edges}, w, s);
     ASSERT_EQ(s.status, Status::solved) << trial << " " << s.natural_map;
     most = std::max(most, s.iterations);
     ConeSolution reference;
-    const ConeOptions options{.edges = 6, .relaxed = true};
+    const ConeOptions options{.edges = edges, .relaxed = true};
     const ReducedProblem hard = hardened(p, contacts);
-    polygon ? interior_point(hard, options, cone_workspace, reference) : exact_cone(hard, options, cone_workspace, reference);
+    solve_cone(hard, options, cone_workspace, reference);
     ASSERT_EQ(reference.status, Status::solved) << trial;
     GrowVector y(p.Rt.cols()), y_reference(p.Rt.cols());
     y.setZero(), y_reference.setZero();
@@ -127,7 +126,7 @@ TEST(SoftCone, AFarContactCostsNoDigits) {
   Random random(11);
   for (int trial = 0; trial < 20; ++trial) {
     const ReducedProblem p = test_scenes::random_problem(4, 8, random);
-    std::vector<SoftContact> contacts = contacts_of(p, 1e-4, false);
+    std::vector<SoftContact> contacts = contacts_of(p, 1e-4);
     VectorXd near;
     for (const double open : {1e3, 1e9}) {
       contacts[0].reference[0] = -open;
@@ -149,7 +148,7 @@ TEST(SoftCone, SixtyFourBodies) {
   SoftConeWorkspace w;
   for (const double softness : {1e-1, 1e-3, 0.0}) {
     SoftConeSolution s;
-    soft_cone(p, contacts_of(p, softness, false), {}, w, s);
+    soft_cone(p, contacts_of(p, softness), {}, w, s);
     EXPECT_EQ(s.status, Status::solved) << softness << " " << s.natural_map << " in " << s.iterations << ", " << s.rounds;
     EXPECT_LE(s.natural_map, 1e-10) << softness;
     RecordProperty("iterations_" + std::to_string(softness), s.iterations);
@@ -165,7 +164,7 @@ TEST(SoftCone, WithoutFrictionEachContactIsASpringThatOnlyPushes) {
     p.mu.setZero();
     const double softness = std::pow(10.0, uniform(random, -4.0, 0.0));
     SoftConeSolution s;
-    soft_cone(p, contacts_of(p, softness, false), {}, w, s);
+    soft_cone(p, contacts_of(p, softness), {}, w, s);
     ASSERT_EQ(s.status, Status::solved) << trial;
     const MatrixXd R = p.Rt.to_dense();
     const VectorXd u = R * (R.transpose() * s.lambda) + p.u_free;
@@ -187,7 +186,7 @@ TEST(SoftCone, AWarmStartKeepsTheStatesOfContacts) {
     for (int k = 0; k < 20; ++k) {
       ReducedProblem p = test_scenes::random_problem(12, 24, random);
       p.mu.setConstant(mu);
-      const std::vector<SoftContact> contacts = contacts_of(p, 0.1, false);
+      const std::vector<SoftContact> contacts = contacts_of(p, 0.1);
       SoftConeOptions options;
       SoftConeWorkspace w;
       SoftConeSolution s;
@@ -211,11 +210,11 @@ TEST(SoftCone, ConvergesQuadratically) {
   const ReducedProblem p = test_scenes::random_problem(8, 12, random);
   SoftConeWorkspace w;
   SoftConeSolution s;
-  soft_cone(p, contacts_of(p, 0.1, false), {}, w, s);
+  soft_cone(p, contacts_of(p, 0.1), {}, w, s);
   EXPECT_EQ(s.status, Status::solved);
   EXPECT_LE(s.iterations, 15);
   const int cold = s.iterations;
-  soft_cone(p, contacts_of(p, 0.1, false), {.warm_start = true}, w, s);
+  soft_cone(p, contacts_of(p, 0.1), {.warm_start = true}, w, s);
   EXPECT_LT(s.iterations, cold);
   EXPECT_LE(s.natural_map, 1e-12 * largest_entry(p.u_free));
 }
@@ -231,10 +230,10 @@ TEST(SoftCone, ProvesInfeasibility) {
   p.mu.setZero();
   SoftConeWorkspace w;
   SoftConeSolution s;
-  soft_cone(p, contacts_of(p, 0.0, false), {}, w, s);
+  soft_cone(p, contacts_of(p, 0.0), {}, w, s);
   EXPECT_EQ(s.status, Status::infeasible) << s.natural_map;
   EXPECT_TRUE(s.lambda.allFinite());
-  soft_cone(p, contacts_of(p, 0.01, false), {}, w, s);
+  soft_cone(p, contacts_of(p, 0.01), {}, w, s);
   EXPECT_EQ(s.status, Status::solved);
   EXPECT_NEAR(s.lambda[0], 100.0, 1e-9);
 }
@@ -245,8 +244,8 @@ TEST(SoftCone, RefusesBadInput) {
   SoftConeWorkspace w;
   SoftConeSolution s;
   EXPECT_THROW(soft_cone(p, {}, {}, w, s), InvalidArgument);
-  EXPECT_THROW(soft_cone(p, contacts_of(p, -1.0, false), {}, w, s), InvalidArgument);
-  EXPECT_THROW(soft_cone(p, contacts_of(p, 0.1, false), {.edges = 3}, w, s), InvalidArgument);
+  EXPECT_THROW(soft_cone(p, contacts_of(p, -1.0), {}, w, s), InvalidArgument);
+  EXPECT_THROW(soft_cone(p, contacts_of(p, 0.1), {.edges = 3}, w, s), InvalidArgument);
 }
 
 }  // namespace

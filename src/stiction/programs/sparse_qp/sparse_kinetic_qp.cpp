@@ -7,7 +7,6 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/contact_problem.hpp"
 #include "stiction/programs/cone/row_pattern.hpp"
-#include "stiction/programs/cone/step_length.hpp"
 
 namespace stiction {
 
@@ -20,8 +19,14 @@ constexpr double kFree = 1e8;        // D of a variable without bounds, over 1/|
 constexpr double kPolish = 1e6;      // the same of the polish's rows; a step leaves 1/kPolish of the error
 constexpr int kPolishSteps = 8;
 constexpr int kRises = 3;
+constexpr double kLongestStep = 2.0;   // what lies beyond need not be known
 constexpr double kFirstPolish = 1e-7;  // mean product over its first value at which the sets are first tried
 constexpr double kPolishAgain = 1e-2;  // and again whenever it has fallen by this
+
+// Shortens the step to where x + step dx is zero.
+void shorten(double x, double dx, double& step) {
+  if (x + step * dx < 0.0) step = -x / dx;
+}
 
 void check(const SparseKineticQp& p) {
   const Index n = p.A.groups(), m = p.C.groups(), r = p.A.cols();
@@ -376,7 +381,6 @@ void sparse_kinetic_qp(const SparseKineticQp& p, const SparseQpOptions& options,
   s.x = w.best_x.cwiseMax(p.lo).cwiseMin(p.hi);
   s.mu = w.best_mu.cwiseMax(0.0);
   s.residual = residual_at(p, s.x, s.mu, w);
-  s.y = w.y;
 }
 
 }  // namespace stiction

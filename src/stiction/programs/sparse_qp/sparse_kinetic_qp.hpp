@@ -37,7 +37,6 @@ struct SparseQpOptions {
 
 struct SparseKineticQpSolution {
   GrowVector x;   ///< n
-  GrowVector y;   ///< r, Aᵀx
   GrowVector mu;  ///< m, multipliers of C y >= d
   Status status = Status::numerical_error;
   int iterations = 0;     ///< linear systems factored
