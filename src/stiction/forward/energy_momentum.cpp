@@ -63,7 +63,11 @@ Matrix6d root_motion(const Eigen::Ref<const VectorXd>& q, int root, const Vector
 
 EnergyMomentum::EnergyMomentum(const World& world) : start_(world), end_(world) {
   const VectorXd rest = VectorXd::Zero(world.nv());
-  for (KinematicTree& tree : kinematic_trees(world)) trees_.emplace_back().KinematicTree::operator=(std::move(tree));
+  for (KinematicTree& tree : kinematic_trees(world)) {
+    // Armature is inertia without weight, along axes that turn with the body: such a root carries no momentum over.
+    tree.is_free = tree.is_free && world.joints()[tree.joints.front()].armature == 0.0;
+    trees_.emplace_back().KinematicTree::operator=(std::move(tree));
+  }
   find_groups(world);
   for (VectorXd* x : {&middle_.v, &last_.v, &origin_, &forward_, &change_, &rows_, &held_, &scratch_, &held_loops_, &pull_}) *x = rest;
   middle_.q = last_.q = world.initial_configuration();
@@ -156,11 +160,12 @@ double EnergyMomentum::kinetic(const Group& group, const WorldData& data, const 
   return energy;
 }
 
-/// Size of the potential energy before the step, from the height of each tree's first body on: that of the world's origin says nothing.
-/// What is compensated counts by itself.
-double EnergyMomentum::height(const World& world, const Group& group) const {
+/// Size of the energies at work: potential before the step, from the height of each tree's first body on: that of the world's origin says
+/// nothing. What is compensated counts by itself; what every impulse gives by itself does too, where all is level with that body.
+double EnergyMomentum::magnitude(const World& world, const Group& group) const {
   double energy = 0.0;
   for (const int i : group.trees) {
+    energy += 0.5 * scale_[trees_[i].block];
     const std::vector<int>& bodies = trees_[i].bodies;
     const Vector3d origin = -start_.X_WB[bodies.front()].translation();
     energy += std::abs(potential(world, start_, bodies, true, origin)) + std::abs(potential(world, start_, bodies, false, origin));
@@ -189,7 +194,7 @@ void EnergyMomentum::conserve_energy(const World& world, double h, const WorldDa
       missing += h * middle_.v[joint.v] * joint.stiffness * (middle_.q[joint.q] - joint.spring_reference);
     }
   }
-  if (!(carried > kResting * (after + before + height(world, group)))) return;
+  if (!(carried > kResting * (after + before + magnitude(world, group)))) return;
   for (const int i : group.trees)
     rows_.segment(trees_[i].first, trees_[i].size) += missing / carried * scratch_.segment(trees_[i].first, trees_[i].size);
 }

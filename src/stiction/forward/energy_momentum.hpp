@@ -88,7 +88,7 @@ class EnergyMomentum {
   double correct(const ContactProblem& problem);
   void inner_motion(const Group& group, const WorldData& data, const PhasePoint& x, Eigen::VectorXd& out) const;
   double kinetic(const Group& group, const WorldData& data, const Eigen::VectorXd& v) const;
-  double height(const World& world, const Group& group) const;
+  double magnitude(const World& world, const Group& group) const;
 
   void start_loops(const World& world, double h, double recovery, const PhasePoint& from);
   void read_loops(const World& world, double recovery, const WorldData& data, const PhasePoint& x);

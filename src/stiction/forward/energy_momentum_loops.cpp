@@ -186,7 +186,7 @@ void EnergyMomentum::settle_speeds(const World& world) {
     const double taken = kinetic(group, end_, pull_), after = kinetic(group, end_, last_.v);
     inner_motion(group, end_, last_, pull_);
     const double inner = kinetic(group, end_, pull_);
-    if (!(inner > kResting * (after + height(world, group)))) continue;
+    if (!(inner > kResting * (after + magnitude(world, group)))) continue;
     const double scale = std::sqrt(1.0 + taken / inner);
     for (const int i : group.trees)
       last_.v.segment(trees_[i].first, trees_[i].size) += (scale - 1.0) * pull_.segment(trees_[i].first, trees_[i].size);

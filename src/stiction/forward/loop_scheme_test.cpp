@@ -80,6 +80,24 @@ TEST_P(Loop, WhatALoopHoldsRests) {
   EXPECT_EQ(state.v[0], 0.0);
 }
 
+// Bodies whose frames lie in their centres of mass, so that nothing is above anything: they fall 5 cm, land and rest.
+TEST_P(Loop, WhatALoopJoinsLandsAndRests) {
+  WorldBuilder builder;
+  builder.add_robot_text(R"(<mujoco><worldbody>
+      <body name="a" pos="0 0 0.1"><joint name="a" type="slide" axis="0 0 1"/><geom type="box" size=".05 .05 .05" mass="1"/></body>
+      <body name="b" pos=".3 0 0.1"><joint name="b" type="slide" axis="0 0 1"/><geom type="box" size=".05 .05 .05" mass="1.5"/></body>
+      </worldbody><equality><weld body1="a" body2="b"/></equality></mujoco>)");
+  builder.add_static_body({"ground", Eigen::Isometry3d::Identity(), {{HalfSpace{}}}});
+  const World world = builder.build();
+  StepOptions options;
+  options.scheme = GetParam();
+  Stepper stepper(world, make_scene(world, 0.5), options);
+  State state = initial_state(world);
+  for (int k = 0; k < 300; ++k) ASSERT_TRUE(stepper.step(VectorXd::Zero(2), state).accepted) << k;
+  EXPECT_NEAR(state.q[0], -0.05, 1e-4);
+  EXPECT_NEAR(state.v.norm(), 0.0, 1e-6);
+}
+
 TEST_P(Loop, AHeldRodKeepsItsEnergy) {
   const World world = held_rod();
   StepOptions options;

@@ -362,6 +362,25 @@ TEST(EnergyMomentum, WhatFingersHoldRests) {
   }
 }
 
+// Armature is inertia without weight: (m + a) z'' = -m g, and the ground bears m g.
+TEST_P(EachScheme, AFreeJointWithArmatureFallsAndLies) {
+  const auto world = [](double height) {
+    WorldBuilder builder;
+    builder.add_static_body({"ground", Eigen::Isometry3d::Identity(), {{HalfSpace{}}}});
+    builder.add_robot_text(fmt::format(
+        R"(<mujoco><worldbody><body pos="0 0 {}"><joint type="free" armature="2"/><geom size="0.1" mass="2"/></body></worldbody></mujoco>)",
+        height));
+    return builder.build();
+  };
+  const double h = 1e-3, T = 0.5;
+  const State fallen = run(stepper_for(world(3.0), GetParam().scheme, h), initial_state(world(3.0)), T);
+  EXPECT_NEAR(3.0 - fallen.q[2], 0.25 * 9.81 * T * T, 9.81 * h * T);
+  Stepper stepper = stepper_for(world(0.1), GetParam().scheme, h);
+  State state = initial_state(stepper.world());
+  for (int k = 0; k < 20; ++k) EXPECT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
+  EXPECT_NEAR(stepper.solution().impulses[0] / h, 2.0 * 9.81, 1e-6);
+}
+
 // Forces are taken at the middle of the step, so a spring and a damper are followed at second order, and stiff ones stay bounded.
 TEST(EnergyMomentum, ADampedSpringConvergesAtSecondOrder) {
   WorldBuilder builder;
