@@ -71,3 +71,60 @@ def test_the_passes_of_energy_momentum_go_on_while_two_of_them_gain(law, coordin
     _, stepper = dropped(seed, coordinates, dt, law, "energy_momentum")
     for step in range(round(0.4 / dt)):
         assert stepper.step(), step
+
+
+NO_CONTACT = 'contype="0" conaffinity="0"'
+
+
+def four_bar(base, crank, axis="0 1 0", gravity="0 0 0"):
+    """Bars along `crank` joined by a coupler; `axis`: of the second crank's hinge."""
+    bar = f'<geom type="capsule" fromto="0 0 0 {crank}" size=".02" {NO_CONTACT}/>'
+    return (
+        f'<mujoco><option gravity="{gravity}"/><worldbody><body name="a">{base}<geom type="box" size=".1 .05 .02" '
+        f'{NO_CONTACT}/><body name="c" pos=".1 0 0"><joint name="h" axis="0 1 0"/>{bar}<body name="d" pos="{crank}">'
+        f'<joint name="g" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 -.2 0 0" size=".02" {NO_CONTACT}/></body>'
+        f'</body><body name="e" pos="-.1 0 0"><joint name="k" axis="{axis}"/>{bar}</body></body></worldbody><equality>'
+        '<connect body1="d" body2="e" anchor="-.2 0 0"/></equality></mujoco>'
+    )
+
+
+@pytest.mark.parametrize("scheme", ["semi_implicit_euler", "moreau_midpoint"])
+@pytest.mark.parametrize("off", ["1e-9", "3.7e-6", "9e-5"])
+def test_axes_that_a_file_gives_by_a_few_digits_do_not_lock_a_planar_linkage(scheme, off):
+    """A strictly rigid one could not move; what 1.5708 is off pi/2 is 3.7e-6."""
+
+    def turned(axis):
+        world = stiction.World()
+        world.add_robot(four_bar("", ".3 0 0", axis, "0 0 -9.81"), self_collision=False)
+        stepper = stiction.Stepper(world, dt=1e-3, scheme=scheme)
+        assert all(stepper.step().status == "solved" for _ in range(300))
+        return stepper.q[0]
+
+    exact = turned("0 1 0")
+    assert abs(exact) > 0.4
+    assert turned(f"{off} 1 0") == pytest.approx(exact, rel=2e-3)
+
+
+@pytest.mark.parametrize("scheme", ["semi_implicit_euler", "moreau_midpoint"])
+@pytest.mark.parametrize("coordinates", ["extended", "maximal"])
+@pytest.mark.parametrize(
+    ("base", "spin"),
+    [('<joint name="z" axis="0 0 1"/>', [1.0]), ("<freejoint/>", [0, 0, 0, 1.0, 0.5, -1.0]), ("<freejoint/>", [0, 0, 0, 3, 7, 2])],
+)
+def test_a_planar_linkage_that_drifts_out_of_its_plane_turns_on(scheme, coordinates, base, spin):
+    """Cut at its hinges, its rows repeat each other but for what a step's order opens them by."""
+    uncut, world = stiction.World(), stiction.World()
+    uncut.add_robot(four_bar(base, "0 0 .3"), self_collision=False)
+    world.add_robot(four_bar(base, "0 0 .3"), self_collision=False, coordinates=coordinates)
+    v = np.array([*spin, 0.5, -0.5, 0.5])
+    reference = stiction.Stepper(uncut, dt=1e-3, scheme=scheme)
+    reference.reset(uncut.initial_q, v)
+    stepper = stiction.Stepper(world, dt=1e-3, scheme=scheme)
+    stepper.reset(*world.from_uncut(uncut.initial_q, v))
+    rates = []
+    for _ in range(200):
+        assert reference.step().status == stepper.step().status == "solved"
+        rates.append((world.to_uncut(stepper.q, stepper.v)[1][-3:], reference.v[-3:]))
+    cut, minimal = np.array(rates).transpose(1, 0, 2)
+    assert np.abs(np.diff(cut, axis=0)).max() < 0.05
+    np.testing.assert_allclose(cut, minimal, atol=0.05)

@@ -138,6 +138,7 @@ void NullSpace::eliminate(Front& front, double threshold, double largest) {
   // What rounding leaves of combinations that no other row sees.
   front.rest.factor(static_cast<double>(n) * std::numeric_limits<double>::epsilon(), largest);
   for (Index j = rank; j < front.range.cols(); ++j) dependent_.push_back(front.pivots[front.range.column(j)]);
+  for (Index j = 0; j < rank; ++j) left_[front.pivots[front.range.column(j)]] = std::abs(front.range.r(j, j));
   rank_ += static_cast<int>(rank);
   work_ += 2.0 * static_cast<double>(n * rank * (front.range.cols() + others) + (n - rank) * front.rest.rank() * others);
 }
@@ -148,6 +149,7 @@ void NullSpace::factor(double threshold) {
   double largest = 0.0;
   for (int row = 0; row < rows_.groups(); ++row) largest = std::max(largest, rows_.group_square(row));
   dependent_.clear();
+  left_.setZero(rows_.groups());
   rank_ = 0;
   work_ = 0.0;
   for (int f = 0; f < rows_.blocks(); ++f) {

@@ -10,6 +10,7 @@
 // a basis of the rows' relations, O(m d²) for d of them. Nothing is allocated when the sizes have been seen.
 #pragma once
 
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,9 @@ class NullSpace {
   void particular(GrowVector& b, double* x);
   /// Least-norm least-squares solution of Aᵀ λ = g; g (cols) is overwritten, λ (m) resized.
   void multipliers(double* g, GrowVector& lambda);
+  /// Of a row: its length, and what was left of that when its turn came, 0 where it is dependent.
+  double length(int row) const { return std::sqrt(rows_.group_square(row)); }
+  double left(int row) const { return left_[row]; }
   /// Multiplications of `factor`, about.
   double work() const { return work_; }
 
@@ -60,7 +64,7 @@ class NullSpace {
   BlockRows rows_;
   std::vector<Front> fronts_;  // one per block, in order; the first rows_.blocks() are in use
   std::vector<int> touching_begin_, touching_, place_of_block_, queue_, front_of_row_, column_of_row_, dependent_;
-  GrowVector gathered_, relation_;
+  GrowVector gathered_, relation_, left_;
   PivotedQr relations_;  // m x dependent rows
   int rank_ = 0;
   double work_ = 0.0;

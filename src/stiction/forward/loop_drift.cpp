@@ -12,9 +12,13 @@ namespace {
 
 constexpr double kMost = 1e2;     // of T_d
 constexpr double kThrown = 1.25;  // of what motion had: smooth motion leaves that as it was, to a step's order
+constexpr double kHair = 1e-4;    // axes that a file gives by five digits are parallel to it (1.5708 for π/2)
 constexpr double kAlone = 2.0;    // of the energy of joints that return alone: what they take along may be as heavy
 
 bool is_loop(const ContactProblem& p, int row) { return row_kind(p, row) == RowKind::equality; }
+
+/// Rows of an equality that hold a point, or one on an axis; the others hold turns.
+int count_shifts(EqualityKind kind) { return kind == EqualityKind::slide ? 2 : std::min(count_rows(kind), 3); }
 
 /// A joint that is asked to return: beyond a limit the row that holds it has no upper bound.
 bool is_return(const ContactProblem& p, int row) { return row_kind(p, row) == RowKind::limit && p.hi[row] < kInfinity && p.b[row] > 0.0; }
@@ -39,6 +43,7 @@ double inertia_along(const BlockDiagonal& M, const BlockRows& rows, int row) {
 void LoopDrift::start() {
   motion_.resize(0);
   withheld_.clear();
+  repeated_.clear();
   closing_.clear();
   returns_ = false;
 }
@@ -59,6 +64,37 @@ void LoopDrift::read_sets(const ContactProblem& p, const Reduction& red) {
   withheld_.resize(p.bounded_rows() - first, 0);
 }
 
+bool LoopDrift::leave_repeated(const World& world, const ContactProblem& p, const Reduction& red) {
+  read_sets(p, red);
+  repeated_.resize(withheld_.size(), 0);
+  length_.setZero(std::ssize(withheld_));
+  left_.setZero(std::ssize(withheld_));
+  for (int c = 0; c < red.coupled_sets; ++c) {
+    const Reduction::Coupled& set = red.coupled[c];
+    for (int r = 0; r < std::ssize(set.bilateral); ++r) {
+      if (!is_loop(p, set.bilateral[r])) continue;
+      length_[set.bilateral[r] - first_row_] = set.null_space.length(r);
+      left_[set.bilateral[r] - first_row_] = set.null_space.left(r);
+    }
+  }
+  bool any = false;
+  const auto look = [&](int begin, int rows) {
+    for (int r = begin; r < begin + rows; ++r) {
+      if (!(left_[r] > 0.0 && left_[r] <= kHair * length_.segment(begin, rows).maxCoeff())) continue;
+      repeated_[r] = 1;
+      any = true;
+    }
+  };
+  int row = 0;
+  for (const Equality& e : world.equalities()) {
+    const int rows = count_rows(e.kind), shifts = count_shifts(e.kind);
+    look(row, shifts);
+    look(row + shifts, rows - shifts);
+    row += rows;
+  }
+  return any;
+}
+
 double LoopDrift::energy_of(int set, const BlockDiagonal& M, const GrowVector& v) const {
   double energy = 0.0;
   for (int k = 0; k < M.blocks(); ++k) {
@@ -75,7 +111,7 @@ double LoopDrift::as_one(int set, const World& world, const WorldData& data, con
   double inertia = 0.0;
   int row = first_row_;
   for (const Equality& e : world.equalities()) {
-    const int rows = count_rows(e.kind), begin = row, shifts = e.kind == EqualityKind::slide ? 2 : std::min(rows, 3);
+    const int rows = count_rows(e.kind), begin = row, shifts = count_shifts(e.kind);
     row += rows;
     if (set_of(set_of_, p.J_b, begin) != set) continue;
     const bool shifted = is_open(begin, shifts), turned = is_open(begin + shifts, rows - shifts);
@@ -167,7 +203,10 @@ void LoopDrift::take_returns(const BlockDiagonal& M, const GrowVector& v_plus) {
 void LoopDrift::apply(ContactProblem& p) const {
   const int first = p.bounded_rows() - static_cast<int>(withheld_.size());
   for (std::size_t r = 0; r < withheld_.size(); ++r) {
-    if (withheld_[r] != 0) p.b[first + static_cast<Eigen::Index>(r)] = 0.0;
+    const int row = first + static_cast<int>(r);
+    const bool repeated = r < repeated_.size() && repeated_[r] != 0;
+    if (withheld_[r] != 0 || repeated) p.b[row] = 0.0;
+    for (int e = p.J_b.entry_begin(row); repeated && e < p.J_b.entry_end(row); ++e) p.J_b.entry(e).setZero();
   }
   for (int row = 0; returns_ && row < first; ++row) {
     if (is_return(p, row) && set_of(set_of_, p.J_b, row) >= 0) p.b[row] = 0.0;

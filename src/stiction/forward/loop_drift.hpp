@@ -12,6 +12,9 @@
 // contradict each other but for σ of the rows' lengths, D is T_d/σ²: of drifts of 5 mm/s and σ = 3e-5 hundreds of joules. Such a step is
 // solved at rates of zero, and v_d moves positions and no velocities, as undoing overlap does: contacts give way by no more than drift.
 // It moves a set no faster than it moves already, or than as one at kClosing.
+// Rows of which the others of a set leave a hair hold nothing: hinges of a planar linkage that have drifted out of its plane, or whose
+// axes a file gives by a few digits, would lock it, and what closes the others closes them. A hair is a ten-thousandth of the longest row
+// of the same point or the same turn.
 // A joint of a set returns from beyond its limit in position alone, by what v⁺ with its return is beyond v⁺ without; where that carries
 // more than twice what such joints do at kClosing, all beyond held to them, or less than a hundred T_d of a loop that is thrown, the loop
 // contradicts it, and it yields.
@@ -29,6 +32,9 @@ class LoopDrift {
  public:
   /// A step begins: all rates are asked for.
   void start();
+  /// Leaves out the rows of loops that others imply but for a hair: the step is to be solved again. False: there are none beyond those
+  /// that are left out.
+  bool leave_repeated(const World& world, const ContactProblem& problem, const Reduction& reduction);
   /// True where the solution has D above a hundred T_d, the most that planted feet and the robot that they carry call for, and above
   /// `notable` of the kinetic energy at v⁺. `reduction` is that of the problem.
   bool is_magnified(const ContactProblem& problem, const Solution& solution, Reduction& reduction, double notable = 0.0);
@@ -40,7 +46,7 @@ class LoopDrift {
   bool withhold_returns(const BlockDiagonal& M, const ContactProblem& problem, const Solution& solution, const Reduction& reduction);
   /// Takes what the returns that were withheld added to v_plus.
   void take_returns(const BlockDiagonal& M, const GrowVector& v_plus);
-  /// Rates of what is withheld are zero in the problem.
+  /// Rates of what is withheld are zero in the problem, and rows that are left out have no entries other than zero.
   void apply(ContactProblem& problem) const;
   /// Something was withheld.
   bool moves() const { return motion_.size() > 0; }
@@ -56,6 +62,8 @@ class LoopDrift {
 
   GrowVector motion_;            ///< nv, or empty
   std::vector<char> withheld_;   ///< per row of loops, which are the problem's last, or empty
+  std::vector<char> repeated_;   ///< per row of loops: left out; or empty
+  GrowVector length_, left_;     ///< per row of loops, whitened, and what the others leave of it
   bool returns_ = false;         ///< those of joints are withheld
   std::vector<int> set_of_;      ///< per block of M: what loops join it with, -1 where none do
   std::vector<char> has_loop_;   ///< per set of blocks that bilateral rows join

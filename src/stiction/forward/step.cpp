@@ -242,6 +242,7 @@ bool Stepper::solve_step(const Torques& tau, StepReport& report) {
   const StepReport before = report;
   bool solved = solve_certified(report);
   if (count_equality_rows(world_) == 0) return solved;
+  // `energy_momentum` closes loops in positions, to rounding.
   if (implicit_) return solved && (assemble_.loop_recovery == 0.0 || are_loops_passive(report));
   const auto solve_without = [&] {
     assemble_rows(tau, false);
@@ -250,6 +251,10 @@ bool Stepper::solve_step(const Torques& tau, StepReport& report) {
     solved = solve_certified(report);
   };
   const auto withhold_returns = [&] { return drift_.withhold_returns(data_.M, problem_, solution_, workspace_.reduction); };
+  if (report.status != Status::numerical_error) {
+    reduce_whole(problem_, options_.contact, solution_, workspace_);
+    if (drift_.leave_repeated(world_, problem_, workspace_.reduction)) solve_without();
+  }
   while (solved || report.status != Status::numerical_error) {
     reduce_whole(problem_, options_.contact, solution_, workspace_);
     Reduction& reduction = workspace_.reduction;
