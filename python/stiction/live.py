@@ -54,6 +54,7 @@ class Stream:
         self.bodies: list[int] = []
         self.drawing = Drawing(np.zeros(3), 1.0)
         self.ended, self.frame, self.fresh = False, b"", threading.Condition()
+        self.notice, self.notices = "", 0  # why the run stands still, and how often that was said
 
     def controls(self) -> dict | None:
         """What the page's controls need to know; None: it has none."""
@@ -83,6 +84,12 @@ class Stream:
             self.frame = frame
             self.fresh.notify_all()
 
+    def tell(self, notice: str) -> None:
+        """A line for pages to show instead of what they say of a run that goes on; "" takes it back."""
+        with self.fresh:
+            self.notice, self.notices = notice, self.notices + 1
+            self.fresh.notify_all()
+
     def stop(self) -> None:
         self.ended = True
         with self.fresh:
@@ -108,16 +115,21 @@ class Stream:
             sender.join()
 
     def _send(self, connection: ServerConnection, left: threading.Event) -> None:
-        sent = b""
+        sent, told = b"", 0
         try:
             while True:
                 with self.fresh:
-                    while self.frame is sent and not self.ended and not left.is_set():
+                    while self.frame is sent and self.notices == told and not self.ended and not left.is_set():
                         self.fresh.wait()
-                    sent = self.frame
+                    frame, notice = self.frame, self.notice if self.notices != told else None
+                    told = self.notices
                 if self.ended or left.is_set():
                     return connection.close()
-                connection.send(sent)
+                if frame is not sent:
+                    connection.send(frame)
+                if notice is not None:
+                    connection.send(notice)
+                sent = frame
         except (ConnectionClosed, OSError):
             pass
 
@@ -191,6 +203,11 @@ class LiveRun(Stream):
         self.report = self.stepper.step()
         if not self.report.accepted:
             self.running = False
+            cause = f"{self.report.status}, residual {self.report.residual:.1e}"
+            self.tell(f"The step at {self.stepper.time:.4g} s was refused ({cause}): the simulation stands still")
+            print(f"stiction view: {self.notice}", flush=True)
+        elif self.notice:
+            self.tell("")
         return self.report.accepted
 
     def advance(self, wall: float) -> None:

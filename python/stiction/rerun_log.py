@@ -1,8 +1,8 @@
 """Trajectories as Rerun recordings (rerun.io), for its viewer: `stiction convert RUN.npz RUN.rrd`, `rerun RUN.rrd`.
 
 entity                     what                                            at
-world/BODY                 pose of a body                                  every state
-world/BODY/SHAPE           a collision shape in the frame of its body      all times
+world/bodies/BODY          pose of a body                                  every state
+world/bodies/BODY/SHAPE    a collision shape in the frame of its body      all times
 world/contacts             points, coloured open, stick, slip              every state
 world/forces               arrows of the forces on the first bodies        every state
 world/center_of_mass       a point                                         every state
@@ -11,11 +11,12 @@ plots/CHART/CURVE          what `stiction view` plots, one number          every
 
 One time-line, `time`, is the run's own clock (s). Arrows are as long as in `stiction view`: 0.25 m for the weight of
 all that moves. A recording is for looking at: numbers of contacts are of single precision there, and it is not read
-again.
+again. A recording's id is a hash of its run: two of them in one viewer stay apart.
 """
 
 from __future__ import annotations
 
+import hashlib
 import typing
 
 import numpy as np
@@ -36,10 +37,12 @@ def write(path: str, trajectory: Trajectory) -> None:
     """Raises ModuleNotFoundError without rerun-sdk, OSError where the file cannot be written."""
     import rerun
 
-    recording = rerun.RecordingStream("stiction", recording_id="stiction", send_properties=False)
+    parts = (*trajectory.body_names, trajectory.time, trajectory.q, trajectory.v, trajectory.contact_forces)
+    run = hashlib.sha256(b"".join(repr(part).encode() if isinstance(part, str) else part.tobytes() for part in parts))
+    recording = rerun.RecordingStream("stiction", recording_id=run.hexdigest()[:32], send_properties=False)
     memory = recording.memory_recording()  # Rerun's own writer of files may wait for ever where a disk is full
     recording.log("world", rerun.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
-    names = [entity("world", name) for name in trajectory.body_names]
+    names = [entity("world/bodies", name) for name in trajectory.body_names]
     clock = rerun.TimeColumn("time", duration=trajectory.time)
 
     def send(name, columns):
@@ -62,8 +65,10 @@ def write(path: str, trajectory: Trajectory) -> None:
 
 
 def entity(parent, name):
-    """A child's path: what a name has of characters with a meaning there becomes an underscore."""
-    return parent + "/" + "".join(c if c.isalnum() or c in "_-." else "_" for c in name)
+    """A child's path, each name its own."""
+    from rerun import escape_entity_path_part
+
+    return parent + "/" + escape_entity_path_part(name)
 
 
 def send_contacts(rerun, send, trajectory):

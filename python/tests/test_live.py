@@ -203,6 +203,38 @@ def test_values_that_would_end_the_run_are_refused_by_name(run, request_, said):
     assert run.stepper.time > 0.0
 
 
+def test_a_step_that_is_refused_is_told(capsys):
+    """A drive without limit runs into its joint's."""
+    from websockets.sync.client import connect
+
+    world = stiction.World()
+    world.add_robot(
+        '<mujoco><worldbody><body name="arm"><joint name="j" axis="0 1 0" range="-10 10"/><geom type="capsule" '
+        'fromto="0 0 0 0.3 0 0" size="0.02"/></body></worldbody><actuator><motor joint="j"/></actuator></mujoco>'
+    )
+    run = LiveRun(world)
+    run.holds = run.hold = False
+    run.stepper.drive(velocity=[3.0])
+    with serve_page("<html></html>", 0, run.stream) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with connect(address_of(server).replace("http", "ws") + "stream") as page:
+            for asked in ("", "again"):
+                run.ask({"run": True})
+                while run.running:
+                    run.advance(0.05)
+                messages = [page.recv(timeout=5)]
+                while not isinstance(messages[-1], str):
+                    messages.append(page.recv(timeout=5))
+                assert "was refused (infeasible, residual" in messages[-1], asked
+            run.ask({"restart": True})
+            run.ask({"step": True})
+            while (message := page.recv(timeout=5)) != "":
+                assert not isinstance(message, str)
+        run.stop()
+        server.shutdown()
+    assert "stiction view: The step at 0.0" in capsys.readouterr().out
+
+
 def test_quaternions_are_those_of_the_rotations():
     rng = np.random.default_rng(3)
     for turn in [*rng.normal(size=(50, 4)), [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]]:

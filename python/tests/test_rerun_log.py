@@ -47,7 +47,7 @@ def rows(trajectory, tmp_path_factory):
 
 
 def test_bodies_move_on_the_clock_of_the_run(trajectory, rows):
-    box = rows["/world/a_box"]
+    box = rows["/world/bodies/a\\ box"]
     np.testing.assert_allclose(np.array(box["time"]) / 1e9, trajectory.time, atol=1e-9)
     k = trajectory.body_names.index("a box")
     np.testing.assert_allclose(
@@ -60,10 +60,10 @@ def test_bodies_move_on_the_clock_of_the_run(trajectory, rows):
 
 def test_shapes_hang_on_their_bodies(rows):
     def shape(body, component):
-        (entity,) = [name for name in rows if name.startswith(f"/world/{body}/")]
+        (entity,) = [name for name in rows if name.startswith(f"/world/bodies/{body}/")]
         return np.ravel(rows[entity][component])
 
-    np.testing.assert_allclose(shape("a_box", "Boxes3D:half_sizes"), [0.1, 0.1, 0.05], atol=1e-7)
+    np.testing.assert_allclose(shape("a\\ box", "Boxes3D:half_sizes"), [0.1, 0.1, 0.05], atol=1e-7)
     np.testing.assert_allclose(shape("ball", "Ellipsoids3D:half_sizes"), [0.1] * 3, atol=1e-7)
     np.testing.assert_allclose(shape("can", "Cylinders3D:lengths"), [0.2], atol=1e-7)
     np.testing.assert_allclose(shape("pill", "Capsules3D:translations"), [0, 0, -0.1], atol=1e-7)
@@ -84,7 +84,7 @@ def test_contacts_and_forces_are_those_of_every_state(trajectory, rows):
 
 
 def test_plots_have_their_numbers(trajectory, rows):
-    values = np.ravel(rows["/plots/Residual__scaled/worst"]["Scalars:scalars"])
+    values = np.ravel(rows["/plots/Residual\\,\\ scaled/worst"]["Scalars:scalars"])
     np.testing.assert_array_equal(values, trajectory.residual)
 
 
@@ -109,4 +109,22 @@ def test_nothing_that_moves_and_no_contact(tmp_path):
     world.add_body("ball", stiction.Shape.sphere(0.1), mass=1.0)
     of_simulation(stiction.simulate(world, 0.01)).save(tmp_path / "still.rrd")
     entities = {chunk.entity_path for chunk in rerun.chunk.RrdReader(tmp_path / "still.rrd").stream()}
-    assert "/world/ball" in entities
+    assert "/world/bodies/ball" in entities
+
+
+def test_names_that_look_alike_are_bodies_apart_and_runs_recordings_apart(tmp_path):
+    def ids_and_entities(names, height):
+        world = stiction.World()
+        for k, name in enumerate(names):
+            world.add_body(name, stiction.Shape.sphere(0.1), mass=1.0, position=(k, 0, height))
+        of_simulation(stiction.simulate(world, 0.01)).save(tmp_path / "run.rrd")
+        store = rerun.chunk.RrdReader(tmp_path / "run.rrd")
+        chunks = list(store.stream())
+        return [(entry.application_id, entry.recording_id) for entry in store.recordings()], chunks
+
+    names = ["a b", "a_b", "contacts", "forces"]
+    first, chunks = ids_and_entities(names, 1.0)
+    poses = [chunk.entity_path for chunk in chunks if "Transform3D:translation" in chunk.to_record_batch().schema.names]
+    assert len(set(poses)) == len(poses) == len(names)
+    assert first == ids_and_entities(names, 1.0)[0]
+    assert first != ids_and_entities(names, 2.0)[0]

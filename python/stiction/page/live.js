@@ -16,7 +16,10 @@ class Live {
   listen() {
     this.socket = new WebSocket(`ws://${location.host}/stream`);
     this.socket.binaryType = "arraybuffer";
-    this.socket.onmessage = event => this.receive(new Float32Array(event.data));
+    this.socket.onmessage = event => {
+      if (typeof event.data === "string") this.told(event.data);
+      else this.receive(new Float32Array(event.data));
+    };
     this.socket.onclose = () => { document.getElementById("legend").innerHTML = "<em>the simulation has ended</em>"; };
   }
 
@@ -39,7 +42,9 @@ class Live {
 
   build(section) {
     section.hidden = false;
-    section.innerHTML = "<span>Running simulation: drag a body to push it</span>";
+    this.title = document.createElement("span");
+    section.replaceChildren(this.title);
+    this.told("");
     const button = (text, action) => {
       const element = document.createElement("button");
       element.textContent = text;
@@ -66,6 +71,13 @@ class Live {
     Object.assign(friction, { type: "range", min: 0, max: 1.5, step: 0.01, value: 0.5, id: "friction" });
     friction.oninput = () => { tell(friction.value); this.say({ friction: Number(friction.value) }); };
     section.append(label, friction);
+  }
+
+  // Why the simulation stands still; "": it does not.
+  told(notice) {
+    if (!this.title) return;
+    this.title.textContent = notice || "Running simulation: drag a body to push it";
+    if (notice) [this.running, this.runButton.textContent] = [false, "Run"];
   }
 
   run(on) {
