@@ -351,3 +351,72 @@ def test_states_are_finite():
         (name,) = wrong
         with pytest.raises(ValueError, match=rf"{name}.*finite"):
             stiction.State(**({"q": [0.0], "v": [0.0]} | wrong))
+
+
+def test_files_are_found_through_a_link_to_their_folder(tmp_path):
+    def cube(path, half):
+        path.parent.mkdir(parents=True)
+        corners = [(x, y, z) for x in (-half, half) for y in (-half, half) for z in (-half, half)]
+        faces = "1 2 4,1 4 3,5 7 8,5 8 6,1 5 6,1 6 2,3 4 8,3 8 7,1 3 7,1 7 5,2 6 8,2 8 4".split(",")
+        path.write_text("".join(f"v {x} {y} {z}\n" for x, y, z in corners) + "".join(f"f {face}\n" for face in faces))
+
+    cube(tmp_path / "v2" / "meshes" / "c.obj", 0.1)
+    cube(tmp_path / "project" / "meshes" / "c.obj", 0.3)  # beside the link
+    models = tmp_path / "v2" / "models"
+    models.mkdir()
+    (models / "r.xml").write_text(
+        '<mujoco><compiler meshdir="../meshes"/><asset><mesh file="c.obj"/></asset><worldbody><body name="a"><freejoint/>'
+        '<geom type="mesh" mesh="c"/></body></worldbody></mujoco>'
+    )
+    (tmp_path / "project" / "current").symlink_to(models)
+    world = stiction.World()
+    world.add_robot(str(tmp_path / "project" / "current" / "r.xml"))
+    assert world.mass_matrix()[0, 0] == pytest.approx(1000.0 * 0.2**3)
+
+
+@pytest.mark.parametrize(
+    ("friction", "warned"),
+    [('friction=".1"', True), ('friction=".1 1"', True), ('friction=".1 .1"', False), ('friction="1"', False), ("", False)],
+)
+def test_a_pair_with_friction_of_one_direction_is_named(friction, warned):
+    """The second keeps MuJoCo's default of 1."""
+    world = stiction.World()
+    world.add_robot(
+        '<mujoco><worldbody><geom name="p" type="plane" size="1 1 1"/><body name="b" pos="0 0 .1"><freejoint/><geom name="g" '
+        f'size=".1"/></body></worldbody><contact><pair geom1="p" geom2="g" {friction}/></contact></mujoco>'
+    )
+    assert [warning for warning in world.warnings if "friction" in warning] == (
+        ["robot: <text>:1: friction is that of the first direction, 0.1; of the second it would be 1"] if warned else []
+    )
+
+
+def test_a_body_of_no_robot_comes_before_what_robots_call_so():
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    world = stiction.World()
+    world.add_body("box", Shape.box((0.2, 0.2, 0.2)), mass=1.0, position=(5, 0, 0))
+    for name in ("arm", "leg"):
+        world.add_robot(f'<robot name="{name}"><link name="box">{inertial}</link></robot>', floating=True)
+    np.testing.assert_array_equal(world.pose("box")[:3, 3], [5, 0, 0])
+    np.testing.assert_array_equal(world.pose("arm/box")[:3, 3], [0, 0, 0])
+
+
+def test_refusals_say_what_is_wrong(tmp_path):
+    scene = tmp_path / "scene.toml"
+    for text, message in (
+        ('[[body]]\nshape = "box"\nmass = 1.0\n', r"line 1, body\[0\].size: missing"),
+        ('[[body]]\nname = ""\nshape = "sphere"\nradius = 0.1\nmass = 1.0\n', "a name that is not empty, got ''"),
+        ("[simulation]\nsub_steps = 1000000000000\n", "expected an integer of at most 1e9, got 1000000000000"),
+        (
+            '[[robot]]\nfile = "links.urdf"\ncoordinates = "maximal"\n[[drive]]\njoints = ["LF_HIP"]\nvelocity = 0.0\n',
+            "expected the name of one joint that is not cut, got 'LF_HIP'",
+        ),
+    ):
+        scene.write_text(text)
+        with pytest.raises((ValueError, OSError), match=message):
+            stiction.World.from_scene(str(scene))
+    sliding_arm = (
+        '<mujoco><worldbody><body name="c"><joint name="s" type="slide" axis="1 0 0"/><joint name="h" axis="0 1 0"/>'
+        '<geom size=".1" pos=".1 0 0"/></body></worldbody></mujoco>'
+    )
+    with pytest.raises((ValueError, OSError), match="it moves a link without mass, and nothing that has any"):
+        stiction.World().add_robot(sliding_arm, coordinates="maximal")

@@ -41,6 +41,12 @@ bool is_replaceable(const fs::path& file) {
 
 }  // namespace
 
+std::string tidy_path(const fs::path& path) {
+  std::error_code error;
+  const fs::path normal = path.lexically_normal();
+  return (fs::equivalent(path, normal, error) ? normal : path).string();
+}
+
 void require_file(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);

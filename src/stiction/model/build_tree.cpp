@@ -93,7 +93,8 @@ void require_positive_definite(const RobotParts& parts) {
     if (is_singular(D, S.transpose() * held[k] * S + armature)) {
       throw FileError(
           parts.robot.file, plan.place,
-          fmt::format("the inertia seen by joint '{}' is not positive: the robot's mass matrix is singular", parts.joints[k].name));
+          fmt::format("the inertia seen by joint '{}' is not positive: the robot's mass matrix is singular{}", parts.joints[k].name,
+                      plan.inertial.mass == 0.0 ? "; it moves a link without mass, and nothing that has any" : ""));
     }
     if (plan.parent < 0) continue;
     const Matrix6d F = force_transform(somewhere(parts, k));

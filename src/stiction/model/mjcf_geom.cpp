@@ -175,7 +175,10 @@ PairDescription read_pair(const XmlElement& pair, const MjcfContext& context, st
     const std::vector<double> mu = context.filled(pair, "friction", "", 5);
     if (mu.empty() || !(mu[0] >= 0.0)) fail(pair, "friction: expected numbers >= 0");
     read.friction = mu[0];
-    if (mu.size() > 1 && mu[1] != mu[0]) warnings.push_back(fmt::format("{}: friction is that of the first direction", place(pair)));
+    const double second = mu.size() > 1 ? mu[1] : kDefaultFriction;
+    if (second != mu[0])
+      warnings.push_back(
+          fmt::format("{}: friction is that of the first direction, {}; of the second it would be {}", place(pair), mu[0], second));
   }
   if (integer_or(context.find(pair, "condim", ""), 3) == 1) read.friction = 0.0;
   return read;

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "stiction/base/files.hpp"
+
 namespace stiction {
 
 namespace fs = std::filesystem;
@@ -30,7 +32,7 @@ std::vector<fs::path> package_roots(const std::string& robot_file, const std::ve
 
 std::string existing(const fs::path& path) {
   std::error_code ignored;
-  return fs::is_regular_file(path, ignored) ? fs::absolute(path, ignored).lexically_normal().string() : std::string();
+  return fs::is_regular_file(path, ignored) ? tidy_path(fs::absolute(path, ignored)) : std::string();
 }
 
 /// `root` holds the package's folder, or is the package's folder.

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/base/files.hpp"
 
 namespace stiction {
 
@@ -120,7 +121,7 @@ std::string find_srdf(const std::string& urdf, const std::string& robot_name) {
   std::error_code ignored;
   const fs::path file = urdf, folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   if (!fs::exists(file, ignored)) return {};  // a robot given as text
-  for (const fs::path& place : {folder, (folder / ".." / "srdf").lexically_normal()}) {
+  for (const fs::path& place : {folder, fs::path(tidy_path(folder / ".." / "srdf"))}) {
     if (std::string found = find_in(place, file.stem().string(), robot_name); !found.empty()) return found;
   }
   return {};

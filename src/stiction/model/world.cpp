@@ -12,7 +12,8 @@ namespace stiction {
 
 namespace {
 
-/// Index of the entry called `name`, or `robot/name`. -1 when there is none; throws, naming the argument, when there are several.
+/// Index of the entry called `name`, or `robot/name`; what is of no robot comes before what robots call so. -1 when there is none; throws,
+/// naming the argument, when there are several.
 template <class Item>
 int find(const std::vector<Item>& items, const std::vector<Robot>& robots, std::string_view argument, std::string_view name) {
   int found = -1;
@@ -21,6 +22,7 @@ int find(const std::vector<Item>& items, const std::vector<Robot>& robots, std::
     const bool is_qualified = item.robot >= 0 && name.size() > item.name.size() && name.ends_with(item.name) &&
                               name == fmt::format("{}/{}", robots[item.robot].name, item.name);
     if (item.name != name && !is_qualified) continue;
+    if (item.robot < 0) return static_cast<int>(i);  // no other free or static body has this name
     if (found >= 0) {
       throw InvalidArgument(argument, "a unique name, or robot/name", fmt::format("'{}', which several robots have", name));
     }

@@ -47,9 +47,8 @@ void require_free(const FreeBody& body) {
 
 void require_new_name(const World::Impl& world, const std::string& name) {
   const bool is_taken = std::any_of(world.bodies.begin(), world.bodies.end(), [&](const Body& b) { return b.robot < 0 && b.name == name; });
-  if (name.empty() || is_taken) {
-    throw InvalidArgument("body.name", "a name that no other free or static body has", fmt::format("'{}'", name));
-  }
+  if (name.empty()) throw InvalidArgument("body.name", "a name that is not empty", "''");
+  if (is_taken) throw InvalidArgument("body.name", "a name that no other free or static body has", fmt::format("'{}'", name));
 }
 
 int add_body(World::Impl& world, const std::string& name, const Eigen::Isometry3d& static_pose, const std::vector<BodyShape>& shapes) {

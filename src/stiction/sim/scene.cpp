@@ -45,6 +45,7 @@ std::string file_of(Table& t, const std::filesystem::path& folder) {
 Shape read_shape(Table& t, const std::filesystem::path& folder) {
   const std::string kind = t.text("shape", "");
   if (kind == "sphere") return Sphere{t.required_number("radius")};
+  if (kind == "box" && !t.has("size")) t.fail("size", "missing");
   if (kind == "box") return Box{0.5 * t.vector("size", Vector3d::Zero())};
   if (kind == "capsule") return Capsule{t.required_number("radius"), 0.5 * t.required_number("length")};
   if (kind == "cylinder") return Cylinder{t.required_number("radius"), 0.5 * t.required_number("length")};
@@ -234,7 +235,7 @@ class SceneReader {
     if (file.empty()) t.fail(key, "expected the name of a URDF or MJCF file");
     for (const std::filesystem::path& place : {folder_ / file, folder_ / ".." / file}) {
       std::error_code error;
-      if (std::filesystem::is_regular_file(place, error)) return place.lexically_normal().string();
+      if (std::filesystem::is_regular_file(place, error)) return tidy_path(place);
     }
     try {
       return model_path(file);

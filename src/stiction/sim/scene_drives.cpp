@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stiction/model/cut_joints.hpp"
+
 namespace stiction {
 
 namespace {
@@ -12,7 +14,9 @@ int coordinate_of(const Table& t, const char* key, const World& world, const std
     if (joint.nv != 1) t.fail(key, fmt::format("expected joints of one velocity, got '{}' of {}", name, joint.nv));
     return joint.v;
   } catch (const InvalidArgument&) {
-    t.fail(key, fmt::format("expected the name of one joint, got '{}'", name));
+    const auto is_it = [&](const CutJoint& cut) { return cut.joint.name == name; };
+    const bool is_cut = std::ranges::any_of(world.cuts(), is_it);
+    t.fail(key, fmt::format("expected the name of one joint{}, got '{}'", is_cut ? " that is not cut" : "", name));
   }
 }
 

@@ -70,7 +70,7 @@ class Table {
   }
   int integer(std::string_view key, int fallback) {
     const double value = number(key, fallback);
-    if (value != std::floor(value) || std::abs(value) > 1e9) fail(key, "expected an integer");
+    if (value != std::floor(value) || std::abs(value) > 1e9) fail(key, "expected an integer of at most 1e9");
     return static_cast<int>(value);
   }
   std::uint64_t seed(std::string_view key, std::uint64_t fallback) {
