@@ -64,7 +64,7 @@ void LoopDrift::read_sets(const ContactProblem& p, const Reduction& red) {
   withheld_.resize(p.bounded_rows() - first, 0);
 }
 
-bool LoopDrift::leave_repeated(const World& world, const ContactProblem& p, const Reduction& red) {
+bool LoopDrift::leave_repeated(const World& world, const ContactProblem& p, const Reduction& red, bool solved) {
   read_sets(p, red);
   repeated_.resize(withheld_.size(), 0);
   length_.setZero(std::ssize(withheld_));
@@ -80,7 +80,8 @@ bool LoopDrift::leave_repeated(const World& world, const ContactProblem& p, cons
   bool any = false;
   const auto look = [&](int begin, int rows) {
     for (int r = begin; r < begin + rows; ++r) {
-      if (!(left_[r] > 0.0 && left_[r] <= kHair * length_.segment(begin, rows).maxCoeff())) continue;
+      const bool is_asked = length_[r] > 0.0 && (left_[r] > 0.0 || !solved);
+      if (!is_asked || left_[r] > kHair * length_.segment(begin, rows).maxCoeff()) continue;
       repeated_[r] = 1;
       any = true;
     }

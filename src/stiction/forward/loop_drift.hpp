@@ -32,9 +32,9 @@ class LoopDrift {
  public:
   /// A step begins: all rates are asked for.
   void start();
-  /// Leaves out the rows of loops that others imply but for a hair: the step is to be solved again. False: there are none beyond those
-  /// that are left out.
-  bool leave_repeated(const World& world, const ContactProblem& problem, const Reduction& reduction);
+  /// Leaves out the rows of loops of which the others leave a hair, and in a step that is not `solved` those of which they leave less than
+  /// rounding: the step is to be solved again. False: there are none beyond those that are left out.
+  bool leave_repeated(const World& world, const ContactProblem& problem, const Reduction& reduction, bool solved);
   /// True where the solution has D above a hundred T_d, the most that planted feet and the robot that they carry call for, and above
   /// `notable` of the kinetic energy at v⁺. `reduction` is that of the problem.
   bool is_magnified(const ContactProblem& problem, const Solution& solution, Reduction& reduction, double notable = 0.0);

@@ -253,7 +253,7 @@ bool Stepper::solve_step(const Torques& tau, StepReport& report) {
   const auto withhold_returns = [&] { return drift_.withhold_returns(data_.M, problem_, solution_, workspace_.reduction); };
   if (report.status != Status::numerical_error) {
     reduce_whole(problem_, options_.contact, solution_, workspace_);
-    if (drift_.leave_repeated(world_, problem_, workspace_.reduction)) solve_without();
+    if (drift_.leave_repeated(world_, problem_, workspace_.reduction, solution_.status == Status::solved)) solve_without();
   }
   while (solved || report.status != Status::numerical_error) {
     reduce_whole(problem_, options_.contact, solution_, workspace_);
