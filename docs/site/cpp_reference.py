@@ -145,7 +145,7 @@ class Scanner:
         if "operator" in words or "~" in words or words.endswith("= delete"):
             return
         if kind is None:
-            bare = words.split("=")[0]
+            bare = re.sub(r"^template ?<[^>]*>", "", words).split("=")[0]
             while "<" in bare and (inner := re.sub(r"<[^<>]*>", "", bare)) != bare:
                 bare = inner
             kind = "function" if "(" in bare and "(*" not in bare else "member"

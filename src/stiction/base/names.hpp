@@ -12,7 +12,7 @@ namespace stiction {
 
 /// The names of all, separated by ", ": rows are names, or have one that `name_of` gives.
 template <class Rows, class Name = std::identity>
-std::string joined_names(const Rows& rows, Name name_of = {}) {
+std::string joined_names(const Rows& rows, Name name_of = Name()) {
   std::string names;
   for (const auto& row : rows) names.append(names.empty() ? "" : ", ").append(std::invoke(name_of, row));
   return names;
@@ -20,7 +20,7 @@ std::string joined_names(const Rows& rows, Name name_of = {}) {
 
 /// The place of the row of this name. Throws InvalidArgument that lists the names known.
 template <class Rows, class Name = std::identity>
-std::size_t find_named(std::string_view argument, const Rows& rows, std::string_view name, Name name_of = {}) {
+std::size_t find_named(std::string_view argument, const Rows& rows, std::string_view name, Name name_of = Name()) {
   const auto found = std::ranges::find(rows, name, name_of);
   if (found == rows.end()) throw InvalidArgument(argument, "one of " + joined_names(rows, name_of), "'" + std::string(name) + "'");
   return static_cast<std::size_t>(found - rows.begin());
@@ -28,7 +28,7 @@ std::size_t find_named(std::string_view argument, const Rows& rows, std::string_
 
 /// The value of this name of an enumeration that counts from 0 in the order of the rows.
 template <class Enum, class Rows, class Name = std::identity>
-Enum value_named(std::string_view argument, const Rows& rows, std::string_view name, Name name_of = {}) {
+Enum value_named(std::string_view argument, const Rows& rows, std::string_view name, Name name_of = Name()) {
   return static_cast<Enum>(find_named(argument, rows, name, name_of));
 }
 

@@ -55,7 +55,7 @@ struct ConeSolution {
   int paths = 0;             ///< central paths followed: 0 where Newton sufficed, more than 1 where paths were lost
 };
 
-struct ConeWorkspace;  ///< workspace.hpp
+struct ConeWorkspace;  // workspace.hpp
 
 /// Impulses of the law above. Throws InvalidArgument when sizes disagree or `options.edges` is neither 0 nor >= 4.
 void solve_cone(const ReducedProblem& problem, const ConeOptions& options, ConeWorkspace& workspace, ConeSolution& solution);
