@@ -109,7 +109,11 @@ def test_axes_that_a_file_gives_by_a_few_digits_do_not_lock_a_planar_linkage(sch
 @pytest.mark.parametrize("coordinates", ["extended", "maximal"])
 @pytest.mark.parametrize(
     ("base", "spin"),
-    [('<joint name="z" axis="0 0 1"/>', [1.0]), ("<freejoint/>", [0, 0, 0, 1.0, 0.5, -1.0]), ("<freejoint/>", [0, 0, 0, 3, 7, 2])],
+    [
+        ('<joint name="z" axis="0 0 1"/>', [1.0]),
+        ("<freejoint/>", [0, 0, 0, 1.0, 0.5, -1.0]),
+        ("<freejoint/>", [0, 0, 0, 3, 7, 2]),
+    ],
 )
 def test_a_planar_linkage_that_drifts_out_of_its_plane_turns_on(scheme, coordinates, base, spin):
     """Cut at its hinges, its rows repeat each other but for what a step's order opens them by."""

@@ -357,7 +357,7 @@ def test_files_are_found_through_a_link_to_their_folder(tmp_path):
     def cube(path, half):
         path.parent.mkdir(parents=True)
         corners = [(x, y, z) for x in (-half, half) for y in (-half, half) for z in (-half, half)]
-        faces = "1 2 4,1 4 3,5 7 8,5 8 6,1 5 6,1 6 2,3 4 8,3 8 7,1 3 7,1 7 5,2 6 8,2 8 4".split(",")
+        faces = ("1 2 4 3", "5 7 8 6", "1 5 6 2", "3 4 8 7", "1 3 7 5", "2 6 8 4")
         path.write_text("".join(f"v {x} {y} {z}\n" for x, y, z in corners) + "".join(f"f {face}\n" for face in faces))
 
     cube(tmp_path / "v2" / "meshes" / "c.obj", 0.1)
@@ -365,8 +365,8 @@ def test_files_are_found_through_a_link_to_their_folder(tmp_path):
     models = tmp_path / "v2" / "models"
     models.mkdir()
     (models / "r.xml").write_text(
-        '<mujoco><compiler meshdir="../meshes"/><asset><mesh file="c.obj"/></asset><worldbody><body name="a"><freejoint/>'
-        '<geom type="mesh" mesh="c"/></body></worldbody></mujoco>'
+        '<mujoco><compiler meshdir="../meshes"/><asset><mesh file="c.obj"/></asset><worldbody><body name="a">'
+        '<freejoint/><geom type="mesh" mesh="c"/></body></worldbody></mujoco>'
     )
     (tmp_path / "project" / "current").symlink_to(models)
     world = stiction.World()
@@ -376,7 +376,13 @@ def test_files_are_found_through_a_link_to_their_folder(tmp_path):
 
 @pytest.mark.parametrize(
     ("friction", "warned"),
-    [('friction=".1"', True), ('friction=".1 1"', True), ('friction=".1 .1"', False), ('friction="1"', False), ("", False)],
+    [
+        ('friction=".1"', True),
+        ('friction=".1 1"', True),
+        ('friction=".1 .1"', False),
+        ('friction="1"', False),
+        ("", False),
+    ],
 )
 def test_a_pair_with_friction_of_one_direction_is_named(friction, warned):
     """The second keeps MuJoCo's default of 1."""
