@@ -388,8 +388,9 @@ def test_a_pair_with_friction_of_one_direction_is_named(friction, warned):
     """The second keeps MuJoCo's default of 1."""
     world = stiction.World()
     world.add_robot(
-        '<mujoco><worldbody><geom name="p" type="plane" size="1 1 1"/><body name="b" pos="0 0 .1"><freejoint/><geom name="g" '
-        f'size=".1"/></body></worldbody><contact><pair geom1="p" geom2="g" {friction}/></contact></mujoco>'
+        '<mujoco><worldbody><geom name="p" type="plane" size="1 1 1"/><body name="b" pos="0 0 .1"><freejoint/>'
+        '<geom name="g" size=".1"/></body></worldbody>'
+        f'<contact><pair geom1="p" geom2="g" {friction}/></contact></mujoco>'
     )
     assert [warning for warning in world.warnings if "friction" in warning] == (
         ["robot: <text>:1: friction is that of the first direction, 0.1; of the second it would be 1"] if warned else []
