@@ -49,8 +49,7 @@ void add_row(const ReducedProblem& p, int j, OpposingRows& rows) {
   const Eigen::Index row = static_cast<Eigen::Index>(rows.kept.size());
   ReducedProblem& out = rows.merged;
   const int other = rows.partner[j];
-  out.Bt.add_group();
-  for (int e = p.Bt.entry_begin(j); e < p.Bt.entry_end(j); ++e) out.Bt.add_entry(p.Bt.entry_block(e)) = p.Bt.entry(e);
+  out.Bt.append_group(p.Bt, j);
   for (GrowVector* x : {&out.w_free, &out.lo, &out.hi}) x->resize(row + 1);  // keeps its entries
   out.w_free[row] = other < 0 ? p.w_free[j] : 0.5 * (p.w_free[j] - p.w_free[other]);
   out.lo[row] = other < 0 ? p.lo[j] : -kInfinity;

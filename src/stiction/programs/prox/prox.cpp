@@ -80,21 +80,15 @@ Vector3d project_contact(const SectionShape& shape, double mu, const Vector3d& x
   return {normal, tangent[0], tangent[1]};
 }
 
-double row_square(const BlockRows& rows, int g, int row) {
-  double sum = 0.0;
-  for (int e = rows.entry_begin(g); e < rows.entry_end(g); ++e) sum += rows.entry(e).row(row).squaredNorm();
-  return sum;
-}
-
 void measure_diagonal(const ReducedProblem& p, ProxWorkspace& w) {
   w.inverse_normal.resize(p.contacts());
   w.inverse_tangent.resize(p.contacts());
   w.inverse_row.resize(p.bounded_rows());
   for (int i = 0; i < p.contacts(); ++i) {
-    w.inverse_normal[i] = inverse_or_zero(row_square(p.Rt, i, 0));
-    w.inverse_tangent[i] = inverse_or_zero(std::max(row_square(p.Rt, i, 1), row_square(p.Rt, i, 2)));
+    w.inverse_normal[i] = inverse_or_zero(p.Rt.row_square(i, 0));
+    w.inverse_tangent[i] = inverse_or_zero(std::max(p.Rt.row_square(i, 1), p.Rt.row_square(i, 2)));
   }
-  for (int j = 0; j < p.bounded_rows(); ++j) w.inverse_row[j] = inverse_or_zero(row_square(p.Bt, j, 0));
+  for (int j = 0; j < p.bounded_rows(); ++j) w.inverse_row[j] = inverse_or_zero(p.Bt.row_square(j, 0));
 }
 
 void gather(const ReducedProblem& p, const double* lambda, const double* beta, ProxWorkspace& w) {
