@@ -27,12 +27,32 @@ constexpr double kBeside = 1e2;           // s²/m: times scale(), by which the 
 constexpr double kAligned = 1e-8;         // rad, of a slip and its friction when the passes end: ten times the tolerance of the solves
 constexpr int kForcePasses = 8;           // each gains two digits or more where forces exist; a stiff slide, of first order, takes two
 constexpr int kMostFactorizations = 200;  // ten times what a solvable problem takes; where none exists there is another way on
+constexpr double kCorner = 10.0 * kTurn;  // of a normal between poses of the difference: one that turns less takes little wherever it turns
 constexpr double kDetection = 1e-5;       // m, beyond the distance that the points of contact have come apart
 constexpr double kSteadySlip = 1e-8;      // m/s: below, what starts to slip has no direction yet but that of its acceleration
 
 const Isometry3d& pose_of(const WorldData& data, int body) {
   static const Isometry3d world = Isometry3d::Identity();
   return body < 0 ? world : data.X_WB[body];
+}
+
+// Fixed to body A, its normal to body B: what goes on where collision does not tell.
+ContactPoint carried(const ClosedContact& c, const WorldData& data) {
+  ContactPoint p = c.point;
+  const Isometry3d &A = pose_of(data, p.body_a), &B = pose_of(data, p.body_b);
+  p.p_WC = A * c.p_A;
+  p.n = B.linear() * c.n_B;
+  contact_tangents(p.n, p.t1, p.t2);
+  p.gap += p.n.dot(p.p_WC - B * c.p_B);
+  return p;
+}
+
+// Whether a normal seen at -2, -1, 1 and 2 steps jumps, as that of a rim on its way over an edge: a smooth one turns evenly over so short a
+// way.
+bool jumps(const std::array<Vector3d, 4>& n) {
+  const Vector3d before = n[1] - n[0], here = 0.5 * (n[2] - n[1]), after = n[3] - n[2];
+  const double most = std::max({before.norm(), here.norm(), after.norm()});
+  return most > kCorner && std::max((here - before).norm(), (after - here).norm()) > 0.5 * most;
 }
 
 }  // namespace
@@ -117,17 +137,7 @@ void AccelerationLevel::find_points(const EventSetting& setting, const WorldData
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const ClosedContact& c = contacts[i];
     const auto found = c.point.id == 0 ? found_.end() : std::ranges::find(found_, c.point.id, &ContactPoint::id);
-    if (found != found_.end()) {
-      points_[i] = *found;
-      continue;
-    }
-    ContactPoint& p = points_[i];
-    p = c.point;
-    const Isometry3d &A = pose_of(data, p.body_a), &B = pose_of(data, p.body_b);
-    p.p_WC = A * c.p_A;
-    p.n = B.linear() * c.n_B;
-    contact_tangents(p.n, p.t1, p.t2);
-    p.gap += p.n.dot(p.p_WC - B * c.p_B);
+    points_[i] = found != found_.end() ? *found : carried(c, data);
   }
 }
 
@@ -154,6 +164,8 @@ void AccelerationLevel::list_loops(const World& world, const WorldData& data, co
 // J̇ v of contacts and loops.
 void AccelerationLevel::differentiate(const EventSetting& setting, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v) {
   convective_.setZero(3 * std::ssize(contacts));
+  carried_.setZero(3 * std::ssize(contacts));
+  normals_.resize(contacts.size());
   loop_rate_.setZero(equalities_);
   if (contacts.empty() && equalities_ == 0) return;
   double rate = 0.0, speed = 0.0, reach = 0.0;
@@ -165,13 +177,18 @@ void AccelerationLevel::differentiate(const EventSetting& setting, const Ref<con
   }
   if (!(speed > kAtRest)) return;
   const double step = kTurn / (rate > 0.0 ? rate : speed);
-  for (const auto& [place, weight] : {std::pair(-2.0, 1.0), std::pair(-1.0, -8.0), std::pair(1.0, 8.0), std::pair(2.0, -1.0)}) {
+  constexpr std::array<std::pair<double, double>, 4> kPlaces{{{-2.0, 1.0}, {-1.0, -8.0}, {1.0, 8.0}, {2.0, -1.0}}};
+  for (std::size_t k = 0; k < kPlaces.size(); ++k) {
+    const auto& [place, weight] = kPlaces[k];
     integrate(setting.world, q, v, place * step, q_ahead_);
     update_kinematics(setting.world, q_ahead_, ahead_);
     find_points(setting, ahead_, kDetection + 4.0 * kTurn * reach);
     const double share = weight / (12.0 * step);
     for (std::size_t i = 0; i < contacts.size(); ++i) {
-      convective_.segment<3>(3 * static_cast<Index>(i)) += share * contact_velocity(setting.world, ahead_, points_[i], v);
+      const Index at = 3 * static_cast<Index>(i);
+      convective_.segment<3>(at) += share * contact_velocity(setting.world, ahead_, points_[i], v);
+      carried_.segment<3>(at) += share * contact_velocity(setting.world, ahead_, carried(contacts[i], ahead_), v);
+      normals_[i][k] = points_[i].n;
     }
     if (equalities_ == 0) continue;
     list_loops(setting.world, ahead_, q_ahead_, v);
@@ -180,6 +197,10 @@ void AccelerationLevel::differentiate(const EventSetting& setting, const Ref<con
       loops_.J_b.add_group_product(j, v, speed_now);
       loop_rate_[j] += share * speed_now[0];
     }
+  }
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const Index at = 3 * static_cast<Index>(i);
+    if (jumps(normals_[i])) convective_.segment<3>(at) = carried_.segment<3>(at);
   }
 }
 

@@ -7,12 +7,13 @@
 //                       an explicit method; then it opposes u_T + s a_⊥, that after the piece: the law at |u_T|/s t̂ + a - a_∥
 //   sticks, u_T = 0:    the law at a: stays (a_T = 0), or begins to slip against a_T
 // J̇ v is the derivative of J v along q ⊕ t v, v held, by the central difference of fourth order over poses at which collision gives the
-// points again: curvature of all shapes included. A point that is not found there again by its id is carried on: fixed to body A, its
-// normal to body B (a corner on a face). Frictionless contacts and viscous ones, whose friction -η u_T is known [D14], have their normals
-// alone. Joint limits that are reached, dry friction and velocity drives are bounded rows in the same way. Where no forces exist
-// (Painlevé's rod) the law's answer to the slip B is to stop it: told as a jam.
+// points again: curvature of all shapes included. A point that is not found there again by its id, or whose normal jumps between them, is
+// carried on: fixed to body A, its normal to body B (a corner on a face). Frictionless contacts and viscous ones, whose friction -η u_T is
+// known [D14], have their normals alone. Joint limits that are reached, dry friction and velocity drives are bounded rows in the same way.
+// Where no forces exist (Painlevé's rod) the law's answer to the slip B is to stop it: told as a jam.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "stiction/assemble/assemble.hpp"
@@ -150,9 +151,11 @@ class AccelerationLevel {
   SolveWorkspace workspace_;
   Solution solution_;
   std::vector<ContactPoint> points_, found_, bearing_points_;
-  std::vector<std::size_t> bearing_;  ///< contacts of the problem
-  std::vector<int> row_of_;           ///< per row: its row of J_b, -1 where it is none
-  GrowVector u_, a_, convective_, u_free_, lambda_, lambda_b_, lambda_p_, row_slip_, row_a_, v_dot_, loop_rate_, scratch_, edge_angle_;
+  std::vector<std::array<Eigen::Vector3d, 4>> normals_;  ///< of the contacts at the poses of the difference
+  std::vector<std::size_t> bearing_;                     ///< contacts of the problem
+  std::vector<int> row_of_;                              ///< per row: its row of J_b, -1 where it is none
+  GrowVector u_, a_, convective_, carried_, u_free_, lambda_, lambda_b_, lambda_p_, row_slip_, row_a_, v_dot_, loop_rate_, scratch_,
+      edge_angle_;
   std::vector<Eigen::Vector2d> along_;
   std::vector<double> viscosity_, speed_;
   bool holds_slip_ = false, stiff_ = false;

@@ -21,7 +21,7 @@ constexpr double kAhead = 0.1;           // of the tolerance of time: a gap that
 constexpr double kStill = 1e-9;          // m/s, rad/s: a slower approach is none, to the tolerance of the solves
 constexpr double kSlips = 1e-8;          // m/s, rad/s: slower is sticking
 constexpr double kRoundedDrift = 1e-14;  // m, rad: a smaller drift is rounding
-constexpr double kDependent = 1e-10;     // of a row: what is left of it beside the others is rounding
+constexpr double kDependent = 1e-4;      // of a row: less that is left of it beside the others would turn drift into 1e4 times the change
 
 }  // namespace
 
@@ -277,8 +277,15 @@ void EventDriven::least_change(const GrowVector& wanted) {
     Eigen::LLT<Ref<Eigen::MatrixXd>> llt(block);
     block.triangularView<Eigen::Lower>().solveInPlace(rows.middleRows(factors_.offset(k), factors_.block_size(k)));
   }
+  scaled_ = wanted;
+  for (Index j = 0; j < rows.cols(); ++j) {  // rows of light bodies are long ones
+    const double length = rows.col(j).norm();
+    if (!(length > 0.0)) continue;
+    rows.col(j) /= length;
+    scaled_[j] /= length;
+  }
   least_squares_.factor(kDependent);
-  least_squares_.solve(wanted, solution_);
+  least_squares_.solve(scaled_, solution_);
   for (int k = 0; k < factors_.blocks(); ++k) {
     auto part = solution_.segment(factors_.offset(k), factors_.block_size(k));
     std::as_const(factors_).block(k).transpose().triangularView<Eigen::Upper>().solveInPlace(part);

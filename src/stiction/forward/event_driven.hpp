@@ -125,7 +125,7 @@ class EventDriven {
   double deepest_ = 0.0, lifted_ = 0.0;
   std::vector<ContactImpulse> contact_impulses_;
   std::vector<RowImpulse> row_impulses_;
-  GrowVector equality_impulses_, speeds_, gaps_, solution_;
+  GrowVector equality_impulses_, speeds_, gaps_, scaled_, solution_;
   GrowMatrix holding_;
   BlockDiagonal factors_;
   LeastSquares least_squares_;

@@ -16,6 +16,7 @@ namespace {
 using Eigen::Vector3d;
 
 constexpr double kCoincident = 1e-9;  // of the radii: a difference of centres below this has no direction
+constexpr double kTouching = 1e-6;    // m: overlap that is left alone is as deep, so what bears is no more open than that
 
 /// Adds the point of a core at signed distance `core_gap` along n from the other surface.
 void add_core_point(const Vector3d& core_point, const Vector3d& n, double core_gap, double radius, std::uint64_t name_a,
@@ -120,6 +121,31 @@ void add_capsule_end(const Convex& a, int end, const Vector3d& b0, const Vector3
           : add_balls(q, radius_b, p, a.radius, across, name_q, name_p, sink);
 }
 
+constexpr double kLip = 2.0 * kTouching;  // m, by which surfaces that were laid flush stand off each other: one may lie deeper by that
+
+/// Whether `other`, not in touch with `shape` along n but at a line or point, touches the plane of a face of it from outside, n all but in
+/// that plane.
+bool passes(const Convex& shape, const Convex& other, const Vector3d& n, const Vector3d& nearest_on_other) {
+  constexpr double kInPlane = 0.1;  // sine: that of kLip over a gap of 20 um
+  const Vector3d along = shape.X.linear().transpose() * n, p = shape.X.inverse() * nearest_on_other;
+  const auto touches = [&](const Vector3d& normal, double offset) {
+    if (std::abs(normal.dot(along)) > kInPlane) return false;
+    const double bare = offset + shape.radius + other.radius;
+    if (normal.dot(p) < bare - kLip) return false;
+    const Vector3d up = shape.X.linear() * normal;
+    return std::abs(up.dot(support(other, -up).point - shape.center()) - bare) <= kLip;
+  };
+  if (shape.is_cylinder()) return touches(Vector3d::UnitZ(), shape.cylinder_half) || touches(-Vector3d::UnitZ(), shape.cylinder_half);
+  return std::ranges::any_of(shape.core->faces, [&](const Polytope::Face& face) { return touches(face.normal, face.offset); });
+}
+
+/// Drops the contacts from `first` on of shapes that are about to pass each other, face on face: what slides over tiles laid flush has the
+/// side of the next one ahead, of which nothing stands in its way.
+void drop_passing(const Convex& a, const Convex& b, const Axis& axis, std::size_t first, ContactSink& sink) {
+  if (sink.contacts.size() == first || axis.separation - a.radius - b.radius < -kLip) return;
+  if (passes(b, a, axis.n, axis.a.point) || passes(a, b, axis.n, axis.b.point)) sink.contacts.resize(first);
+}
+
 }  // namespace
 
 void collide_convex_plane(const Convex& shape, const Plane3& plane, ContactSink& sink, std::vector<int>& scratch) {
@@ -188,10 +214,10 @@ void collide_boxes(const Convex& a, const Convex& b, Gjk& gjk, ContactSink& sink
   const Axis axis = box_axes(a, b, sink.margin);
   if (axis.separation > sink.margin) return;
   const std::size_t first = sink.contacts.size();
-  if (add_overlap(a, b, axis, sink)) return;
+  if (add_overlap(a, b, axis, sink)) return drop_passing(a, b, axis, first, sink);
   if (axis.separation <= 0.0) {
     add_nearest(a, b, axis, sink);
-    return;
+    return drop_passing(a, b, axis, first, sink);
   }
   sink.contacts.resize(first);
   collide_convex(a, b, gjk, sink);
@@ -202,12 +228,11 @@ void collide_convex(const Convex& a, const Convex& b, Gjk& gjk, ContactSink& sin
   if (axis.separation - a.radius - b.radius > sink.margin) return;
   const std::size_t first = sink.contacts.size();
   if (!add_overlap(a, b, axis, sink)) add_nearest(a, b, axis, sink);
+  drop_passing(a, b, axis, first, sink);
   thin_out(sink.contacts, first);
 }
 
 namespace {
-
-constexpr double kTouching = 1e-6;  // m: overlap that is left alone is as deep, so what bears is no more open than that
 
 /// Indices of contacts that are kept, without repetition.
 struct Kept {

@@ -298,5 +298,37 @@ TEST(ConvexPairs, TheKeptPointsBearWhatAllThatTouchCan) {
   }
 }
 
+/// What stands on a tile and is on its way to the next, laid flush: the side of that one is no wall, that of one that rises is.
+TEST(ConvexPairs, TheNextTileIsNoWall) {
+  Random random(4);
+  const Vector3d h(0.1, 0.1, 0.1);
+  const Isometry3d lying = pose({0, 0, 0}, {0, 0.5 * std::numbers::pi, 0});
+  struct Slider {
+    const char* name;
+    Shape shape;
+    Isometry3d X;  // in its own place, 0.1 m over the tile and to the front
+  };
+  const Slider sliders[] = {
+      {"box", Box{h}, Isometry3d::Identity()},
+      {"turned box", Box{h / std::sqrt(2.0)}, pose({0, 0, 0.1 / std::sqrt(2.0) - 0.1}, {0, 0, 0.25 * std::numbers::pi})},
+      {"hull", convex_box(h), Isometry3d::Identity()},
+      {"standing cylinder", Cylinder{0.1, 0.1}, Isometry3d::Identity()},
+      {"lying cylinder", Cylinder{0.1, 0.1}, lying},
+      {"lying capsule", Capsule{0.05, 0.05}, pose({0, 0, -0.05}, {0, 0.5 * std::numbers::pi, 0})}};
+  for (const Slider& slider : sliders) {
+    for (const Shape& tile : {Shape(Box{{0.5, 0.4, 0.2}}), convex_box({0.5, 0.4, 0.2})}) {
+      ShapePair pair(slider.shape, tile);
+      for (const double rise : {0.0, 1e-16, -1e-12, 1e-7, -1e-6, 0.03}) {  // of the tile
+        const Isometry3d W = random.pose(1.0);
+        const Isometry3d X_B = W * pose({0.5 + 0.1 + 2e-3, 0.05, -0.2 + rise});
+        const auto& contacts = pair.contacts(W * pose({0, 0, 0.1}) * slider.X, X_B, 0.01);
+        SCOPED_TRACE(::testing::Message() << slider.name << ", the tile " << rise << " higher");
+        EXPECT_EQ(contacts.empty(), rise < 0.03);
+        for (const auto& c : contacts) EXPECT_GT(std::abs(c.n.dot(W.linear().col(0))), 0.9);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace stiction::convex_pairs_test
