@@ -130,7 +130,8 @@ const ArmRow kArmRows[] = {
     {ArmDrive::pd, "PD", "no gravity compensation", kPublishedArm},
     {ArmDrive::pd_geared, "PD, geared", "rotors of 2e-4 kg m² behind 100:1, gains for them", PublishedTracking{0.05, 1.74e-1, 24.6}},
     {ArmDrive::id_control, "ID as control", "feedback 100 1/s², 20 1/s", PublishedTracking{0.05, 2.85e-2, 6.51}},
-    {ArmDrive::id_constraint, "ID as constraint", "Drake's own PD at this step: 0.096 rad", PublishedTracking{0.10, 1.15e-1, 2.85}},
+    {ArmDrive::id_constraint, "ID as constraint", "target of the step's end, as of servo; of its start: 0.098 rad",
+     PublishedTracking{0.10, 1.15e-1, 2.85}},
     {ArmDrive::servo, "servo", "the gains of PD at the end of the step; not published", std::nullopt},
 };
 

@@ -311,7 +311,7 @@ struct LegRow {
 
 const PublishedTracking kPublishedLegs{0.001, 3.80e-2, 24.84}, kPublishedConstraint{0.10, 5.10e-2, 2.54};
 const LegRow kLegRows[] = {
-    {LegDrive::pd, "PD", "", kPublishedLegs},
+    {LegDrive::pd, "PD", "torques within 4 N m; published: without limits", kPublishedLegs},
     {LegDrive::id_control, "ID as control", "torques within 4 N m", PublishedTracking{0.004, 9.05e-3, 4.97}},
     {LegDrive::id_constraint, "ID as constraint", "torques within 4 N m; published: without limits, and skating", kPublishedConstraint},
     {LegDrive::id_constraint, "ID as constraint, parts of 10 ms", "contacts 10 times in a step of 0.1 s", kPublishedConstraint, 0.01},

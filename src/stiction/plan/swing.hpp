@@ -11,6 +11,8 @@
 
 #include <Eigen/Core>
 
+#include "stiction/base/errors.hpp"
+
 namespace stiction {
 
 /// Position (m), velocity (m/s) and acceleration (m/s²) of a foot.
@@ -19,6 +21,18 @@ struct FootState {
   Eigen::Vector3d velocity = Eigen::Vector3d::Zero();
   Eigen::Vector3d acceleration = Eigen::Vector3d::Zero();
 };
+
+/// To bytes and back (base/archive.hpp): the numbers of a vector whose size is known.
+template <class Archive, class Vector>
+void carry_numbers(Archive& archive, Vector& x) {
+  for (double& number : x) archive(number);
+}
+template <class Archive>
+void carry(Archive& archive, FootState& foot) {
+  carry_numbers(archive, foot.position);
+  carry_numbers(archive, foot.velocity);
+  carry_numbers(archive, foot.acceleration);
+}
 
 /// Cubic spline of one or two pieces with continuous position and velocity (and acceleration at the inner knot).
 class SwingCurve {
@@ -37,6 +51,15 @@ class SwingCurve {
   double start_time() const { return knot_[0]; }
   double end_time() const { return knot_[pieces_]; }
   const Eigen::Vector3d& end_position() const { return position_[pieces_]; }
+
+  template <class Archive>
+  void carry(Archive& archive) {
+    archive(pieces_, apex_time_, height_, knot_);
+    if (pieces_ != 1 && pieces_ != 2) throw InvalidArgument("bytes", "those that the same version wrote", "others");
+    carry_numbers(archive, lift_off_);
+    for (Eigen::Vector3d& x : position_) carry_numbers(archive, x);
+    for (Eigen::Vector3d& v : velocity_) carry_numbers(archive, v);
+  }
 
  private:
   void fit(double start_time, const Eigen::Vector3d& x0, const Eigen::Vector3d& v0, double end_time, const FootState& end);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,9 +42,9 @@ void require_roll(const std::vector<Leg>& legs, double radius) {
   }
 }
 
-/// How far a foot gets from its nominal place at most: half the diagonal of a box about that place that holds where inverse kinematics ends
-/// if asked for places far out along the axes of the base.
-double reach_of(const Leg& leg, const Eigen::Vector3d& nominal, const LegVector& q, const InverseKinematicsOptions& options) {
+/// No foot gets farther from its nominal place: half the diagonal of a box about that place that holds where inverse kinematics ends if
+/// asked for places far out along the axes of the base.
+double farthest(const Leg& leg, const Eigen::Vector3d& nominal, const LegVector& q, const InverseKinematicsOptions& options) {
   constexpr double kFar = 1e3;  // m, beyond any leg
   Eigen::Vector3d foot, most = Eigen::Vector3d::Zero();
   LegJacobian J;
@@ -53,6 +54,35 @@ double reach_of(const Leg& leg, const Eigen::Vector3d& nominal, const LegVector&
     most[i % 3] = std::max(most[i % 3], std::abs(foot[i % 3] - nominal[i % 3]));
   }
   return most.norm();
+}
+
+/// How far a foot gets from its nominal place along a direction, to a thousandth of `most`.
+double way_along(const Leg& leg, const Eigen::Vector3d& nominal, const Eigen::Vector3d& direction, double most, const LegVector& q,
+                 const InverseKinematicsOptions& options) {
+  double good = 0.0, bad = most;
+  while (bad - good > 1e-3 * most) {
+    const double middle = 0.5 * (good + bad);
+    (inverse_kinematics(leg, nominal + middle * direction, q, options).status == Status::solved ? good : bad) = middle;
+  }
+  return bad;
+}
+
+/// The same over the ground, in the best of sixteen directions.
+double way_over_ground(const Leg& leg, const Eigen::Vector3d& nominal, double most, const LegVector& q,
+                       const InverseKinematicsOptions& options) {
+  constexpr int kDirections = 16;
+  double way = 0.0;
+  for (int k = 0; k < kDirections; ++k) {
+    const double angle = 2.0 * std::numbers::pi * k / kDirections;
+    way = std::max(way, way_along(leg, nominal, {std::cos(angle), std::sin(angle), 0.0}, most, q, options));
+  }
+  return way;
+}
+
+void require_way(const char* name, double value, double way, const char* where) {
+  if (value >= 0.0 && value <= way) return;
+  throw InvalidArgument(name, fmt::format("a number from 0 to {:.3g} m, the way that a foot gets from its nominal place {}", way, where),
+                        fmt::format("{}", value));
 }
 
 LegVector gather(const std::vector<int>& joints, const Eigen::VectorXd& all) {
@@ -98,6 +128,7 @@ TrotPlanner::TrotPlanner(std::vector<Leg> legs, TrotOptions options, const Eigen
   require_joints(legs_, q_start.size());
   require_roll(legs_, options_.foot_radius);
   state_.resize(legs_.size());
+  double rise = kInfinity;
   for (std::size_t l = 0; l < legs_.size(); ++l) {
     const Eigen::Vector3d foot = options_.nominal_feet.col(static_cast<Eigen::Index>(l));
     const InverseKinematicsSolution ik = inverse_kinematics(legs_[l], foot, gather(legs_[l].joints, standing_), options_.kinematics);
@@ -106,22 +137,13 @@ TrotPlanner::TrotPlanner(std::vector<Leg> legs, TrotOptions options, const Eigen
                             fmt::format("{:.3g} m left after {} iterations", ik.distance, ik.iterations));
     }
     scatter(legs_[l].joints, ik.q, standing_);
-    reach_.push_back(reach_of(legs_[l], foot, ik.q, options_.kinematics));
+    const double most = farthest(legs_[l], foot, ik.q, options_.kinematics);
+    reach_.push_back(way_over_ground(legs_[l], foot, most, ik.q, options_.kinematics));
+    rise = std::min(rise, way_along(legs_[l], foot, Eigen::Vector3d::UnitZ(), most, ik.q, options_.kinematics));
   }
-  require_within_reach();
+  require_way("step_height", options_.gait.step_height, rise, "up");
+  require_way("foot_radius", options_.foot_radius, *std::ranges::min_element(reach_), "over the ground");
   reset(0.0);
-}
-
-void TrotPlanner::require_within_reach() const {
-  double reach = kInfinity;
-  for (const double of_leg : reach_) reach = std::min(reach, of_leg);
-  const auto require = [&](const char* name, double value) {
-    if (value >= 0.0 && value <= reach) return;
-    throw InvalidArgument(name, fmt::format("a number from 0 to {:.3g} m, beyond which a foot does not get from its nominal place", reach),
-                          fmt::format("{}", value));
-  };
-  require("step_height", options_.gait.step_height);
-  require("foot_radius", options_.foot_radius);
 }
 
 // A foot that has to keep to the ground for a stance passes through its reach at most.
@@ -133,8 +155,8 @@ void TrotPlanner::require_footholds(const PlanarTwist& command) const {
     if (speed <= most) continue;
     throw InvalidArgument(
         "command",
-        fmt::format("at most {:.3g} m/s of ground under foot {}, which reaches {:.3g} m to both sides in a stance of {:.3g} s", most, l,
-                    reach_[l], stance),
+        fmt::format("at most {:.3g} m/s of ground under foot {}, which gets {:.3g} m over it to both sides in a stance of {:.3g} s", most,
+                    l, reach_[l], stance),
         fmt::format("{:.3g} m/s", speed));
   }
 }

@@ -27,8 +27,8 @@ struct TrotOptions {
   Eigen::Matrix3Xd nominal_feet;  ///< 3 x legs, foot places in the base frame at mid-stance (m)
   double start_time = 0.0;        ///< s; before it all feet stand
   /// r (m) of spherical feet that roll while they stand; nominal feet and the legs' kinematics are of their centres. 0 moves the centres
-  /// as if they were fixed to the ground, as [ZD15] does, so that the surface slides by r times the angle that the leg turns by. Neither r
-  /// nor the step's height is more than `reach`.
+  /// as if they were fixed to the ground, as [ZD15] does, so that the surface slides by r times the angle that the leg turns by. At most
+  /// `reach`; a step is at most as high as every foot gets straight up from its nominal place.
   double foot_radius = 0.0;
   double feedback = 0.0;  ///< k_r >= 0 (s), Raibert's velocity feedback within reach; 0 plans from the command alone
   InverseKinematicsOptions kinematics;
@@ -69,9 +69,21 @@ class TrotPlanner {
   const Eigen::VectorXd& standing_posture() const { return standing_; }
   const TrotPlan& plan() const { return plan_; }
   const std::vector<Leg>& legs() const { return legs_; }
-  /// Per leg, how far its foot gets from its nominal place at most (m).
+  /// Per leg, how far its foot gets from its nominal place over the ground, in the best of sixteen directions (m).
   const std::vector<double>& reach() const { return reach_; }
   const TrotOptions& options() const { return options_; }
+
+  /// What `update` goes on from: a planner made alike, after it has read the bytes (base/archive.hpp), plans on as the one that wrote them.
+  template <class Archive>
+  void carry(Archive& archive) {
+    archive(time_);
+    for (LegPlan& leg : state_) {
+      archive(leg.swinging, leg.time, leg.swing_start);
+      stiction::carry(archive, leg.foot);
+      carry_numbers(archive, leg.q);
+      leg.swing.carry(archive);
+    }
+  }
 
  private:
   struct LegPlan {
@@ -82,7 +94,6 @@ class TrotPlanner {
     SwingCurve swing;
     LegVector q;
   };
-  void require_within_reach() const;
   void require_footholds(const PlanarTwist& command) const;
   void update_foot(std::size_t leg, const PlanarTwist& command, const PlanarTwist& measured);
   bool start_swing(std::size_t leg, const PlanarTwist& command, const PlanarTwist& measured);

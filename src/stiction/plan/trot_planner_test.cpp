@@ -368,8 +368,8 @@ TEST(TrotPlanner, UnreachableFeetAreReported) {
   TrotPlanner planner = links_planner();
   Status worst = Status::solved;
   double distance = 0.0;
-  for (int k = 0; k <= 300; ++k) {  // a command far beyond what the legs can reach
-    const TrotPlan& plan = planner.update(0.001 * k, {3.0, 0.0, 0.0});
+  for (int k = 0; k <= 300; ++k) {  // as far as the legs get forward, and farther than they get to the side
+    const TrotPlan& plan = planner.update(0.001 * k, {0.0, 1.7, 0.0});
     if (plan.status != Status::solved) worst = plan.status;
     distance = std::max(distance, plan.distance);
     ASSERT_TRUE(plan.joints.q.allFinite() && plan.joints.v.allFinite() && plan.joints.a.allFinite());
@@ -387,8 +387,8 @@ std::string refusal(const std::function<void()>& call) {
   return "";
 }
 
-// A leg that turns by 1.5 rad under a hip and is 0.01 to 1 m long: from a nominal place 0.14 m below its foot gets sin 1.5 m to the sides
-// and 0.86 m down.
+// A leg that turns by 1.5 rad under a hip and is 0.01 to 1 m long: from a nominal place 0.14 m below its foot gets √(1 - 0.14²) m over the
+// ground and 0.13 m up.
 TEST(TrotPlanner, RefusesWhatNoLegCanDo) {
   SerialChain chain;
   chain.joints = {{Eigen::Vector3d::Zero(), Eigen::Matrix3d::Identity(), Eigen::Vector3d::UnitY(), true},
@@ -402,18 +402,22 @@ TEST(TrotPlanner, RefusesWhatNoLegCanDo) {
   options.gait = {1.0, {0.5}, {0.0}, 0.02};
   options.nominal_feet = Eigen::Vector3d(0.0, 0.0, -0.14);
   const auto planner = [&](const TrotOptions& o) { return TrotPlanner({leg}, o, Eigen::Vector2d(0.0, 0.14)); };
-  const double reach = std::hypot(std::sin(1.5), 0.86);
-  EXPECT_NEAR(planner(options).reach()[0], reach, 1e-6);
-  for (const auto& [name, set] : std::map<std::string, std::function<void(TrotOptions&, double)>>{
-           {"step_height", [](TrotOptions&o, double x) { o.gait.step_height = x; }},
-           {"foot_radius", [](TrotOptions&o, double x) { o.foot_radius = x; }}}) {
-    for (const double value : {1.01 * reach, 5.0, -0.01, static_cast<double>(INFINITY), std::nan("")}) {
+  const double reach = std::sqrt(1.0 - 0.14 * 0.14);
+  EXPECT_NEAR(planner(options).reach()[0], reach, 2e-3);
+  struct Bounded {
+    std::string name;
+    double most;
+    std::function<void(TrotOptions&, double)> set;
+  };
+  for (const auto& [name, most, set] : {Bounded{"step_height", 0.13, [](TrotOptions&o, double x) { o.gait.step_height = x; }},
+                                        Bounded{"foot_radius", reach, [](TrotOptions&o, double x) { o.foot_radius = x; }}}) {
+    for (const double value : {1.02 * most, 5.0, -0.01, static_cast<double>(INFINITY), std::nan("")}) {
       TrotOptions bad = options;
       set(bad, value);
       EXPECT_THAT(refusal([&] { planner(bad); }), testing::StartsWith(name + ": expected a ")) << value;
     }
     TrotOptions good = options;
-    set(good, 0.9 * reach);
+    set(good, 0.9 * most);
     EXPECT_EQ(refusal([&] { planner(good); }), "");
   }
   TrotOptions against = options;
@@ -424,11 +428,12 @@ TEST(TrotPlanner, RefusesWhatNoLegCanDo) {
   EXPECT_EQ(refusal([&] { planner(hasty); }), "period: expected a finite number >= 0.001 s, got 1e-09");
   // 2 reach in the stance of 0.5 s; the foot of a base that only turns stands still under the hip.
   EXPECT_EQ(refusal([&] { planner(options).update(0.0, {0.0, 3.99 * reach, 1e3}); }), "");
-  EXPECT_THAT(refusal([&] {
-                planner(options).update(0.0, {0.0, 4.01 * reach, 0.0});
-              }),
-              testing::StartsWith(
-                  "command: expected at most 5.27 m/s of ground under foot 0, which reaches 1.32 m to both sides in a stance of 0.5 s"));
+  EXPECT_THAT(
+      refusal([&] {
+        planner(options).update(0.0, {0.0, 4.02 * reach, 0.0});
+      }),
+      testing::StartsWith(
+          "command: expected at most 3.96 m/s of ground under foot 0, which gets 0.99 m over it to both sides in a stance of 0.5 s"));
 }
 
 TEST(TrotPlanner, RefusesBadInput) {
