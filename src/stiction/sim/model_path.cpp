@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/base/files.hpp"
@@ -17,6 +18,8 @@ namespace stiction {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr const char* kModelsVariable = "STICTION_MODELS";
 
 /// The running executable, and the shared library that this code is in where that is another file, as in Python.
 std::vector<fs::path> programs() {
@@ -31,7 +34,7 @@ std::vector<fs::path> programs() {
 
 std::vector<fs::path> folders() {
   std::vector<fs::path> out;
-  if (const char* folder = std::getenv("STICTION_MODELS")) out.emplace_back(folder);
+  if (const char* folder = std::getenv(kModelsVariable)) out.emplace_back(folder);
   for (const fs::path& program : programs()) {
     for (fs::path folder = program.parent_path(); folder != folder.parent_path(); folder = folder.parent_path()) {
       out.push_back(folder / "share" / "stiction" / "models");
@@ -54,12 +57,22 @@ std::string first_comment(const fs::path& file) {
   return line.substr(2);
 }
 
+std::string where_none_are() {
+  const char* named = std::getenv(kModelsVariable);
+  std::vector<std::string> above;
+  for (const fs::path& program : programs()) {
+    if (std::ranges::find(above, program.string()) == above.end()) above.push_back(program.string());
+  }
+  return fmt::format("{} names {}, and no folder above {} has them in share/stiction/models or models", kModelsVariable,
+                     named == nullptr ? "no folder" : fmt::format("'{}', which has none", named), fmt::join(above, " or "));
+}
+
 [[noreturn]] void fail(const std::string& name) {
   std::string scenes;
   for (const ShippedScene& scene : shipped_scenes()) scenes += (scenes.empty() ? "" : ", ") + scene.name;
   const std::string folder = shipped_folder();
   throw FileError(name, "",
-                  folder.empty() ? "no such file, and no models that come with stiction were found"
+                  folder.empty() ? "no such file, and no models that come with stiction: " + where_none_are()
                                  : fmt::format("no such file, nor in {}; scenes that come with stiction: {}", folder, scenes));
 }
 

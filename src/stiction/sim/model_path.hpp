@@ -8,7 +8,7 @@
 namespace stiction {
 
 /// `name` itself when it is an existing path; otherwise that file of the shipped models; otherwise the shipped scene of that name
-/// ("stack" is scenes/stack.toml). Throws FileError that names the scenes there are and where it looked.
+/// ("stack" is scenes/stack.toml). Throws FileError that names where it looked, and the scenes there are.
 std::string model_path(const std::string& name);
 
 struct ShippedScene {
