@@ -1,4 +1,5 @@
 // stiction inverse FILE: torques and contact impulses that bring driven joints to desired velocities.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <set>
@@ -24,6 +25,23 @@ struct InverseCommand : ProblemOptions {
 
 std::vector<double> list(const Eigen::Ref<const Eigen::VectorXd>& x) { return {x.data(), x.data() + x.size()}; }
 
+/// What inverse_dynamics would refuse, by the names of the options.
+void require_fit(const InverseCommand& command, const ContactProblem& problem) {
+  for (std::size_t i = 0; i < command.joints.size(); ++i) {
+    const int joint = command.joints[i];
+    if (joint < 0 || joint >= problem.velocities())
+      throw InvalidArgument("--joints", fmt::format("indices in [0, {})", problem.velocities()), fmt::format("{}", joint));
+    if (std::count(command.joints.begin(), command.joints.end(), joint) > 1)
+      throw InvalidArgument("--joints", "each joint once", fmt::format("{} again", joint));
+  }
+  if (command.velocities.size() != command.joints.size())
+    throw InvalidArgument("--velocities", fmt::format("one for each of {} joints", command.joints.size()),
+                          command.velocities.empty() ? "none" : fmt::format("{}", command.velocities.size()));
+  for (const double velocity : command.velocities) {
+    if (!std::isfinite(velocity)) throw InvalidArgument("--velocities", "finite numbers", fmt::format("{}", velocity));
+  }
+}
+
 /// Joints and velocities of the command line, or the prescribed coordinates of the file.
 ContactProblem take_joints(InverseCommand& command) {
   AnyProblem any = load_problem(command.file);
@@ -39,6 +57,7 @@ ContactProblem take_joints(InverseCommand& command) {
                           fmt::format("{}", fmt::join(command.joints, ", ")));
   }
   if (command.joints.empty()) throw InvalidArgument("--joints", "at least one index into v", "none, and the file prescribes none");
+  require_fit(command, problem);
   problem.prescribed.clear();
   problem.v_prescribed.resize(0);
   return problem;

@@ -9,6 +9,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "arguments.hpp"
+#include "remember.hpp"
+#include "stiction/base/archive.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/control/joint_control.hpp"
 #include "stiction/plan/trot_planner.hpp"
@@ -58,6 +60,26 @@ void make_controller(ControllerHandle* self, const Integer& joints, const ArrayL
   new (self) ControllerHandle{options, {}, {}, {}};
 }
 
+/// What a pickle of a controller has; the rest is made anew by every call.
+nb::tuple kept_controller(const ControllerHandle& c) {
+  const PidGains& gains = c.options.feedback;
+  return nb::make_tuple(own_vector(gains.kp), own_vector(gains.kd), own_vector(gains.ki), gains.integral_limit, c.options.dt,
+                        c.options.lookahead, own_vector(c.state.pid.integral));
+}
+
+void controller_of(ControllerHandle& self, const nb::tuple& kept) {
+  const auto vector = [&](int i) -> Eigen::VectorXd { return Numbers(nb::borrow<ArrayLike>(kept[i]), "pickle", 1).vector(); };
+  const auto number = [&](int i) { return nb::cast<double>(kept[i]); };
+  JointControlOptions options;
+  options.feedback = {vector(0), vector(1), vector(2), number(3)};
+  options.dt = number(4);
+  options.lookahead = number(5);
+  validate(options);
+  JointControlState state;
+  state.pid.integral = vector(6);
+  new (&self) ControllerHandle{options, state, {}, {}};
+}
+
 Vector torques(ControllerHandle& c, const ArrayLike& q, const ArrayLike& v, const ArrayLike& q_desired, const MaybeArray& v_desired) {
   const DesiredMotion desired = c.desired(q_desired, v_desired, {});
   const Eigen::VectorXd q_is = c.measured(q, "q"), v_is = c.measured(v, "v");
@@ -90,7 +112,11 @@ As a reference for `inverse`: a = a_desired + the same, gains in 1/s^2, 1/s, 1/s
            "Accelerations (n,) and velocities (n,) that the joints are to have; the second is what `inverse` takes. Integrates by one "
            "period.")
       .def(
-          "reset", [](ControllerHandle& c) { c.state = {}; }, "Forgets the integral.");
+          "reset", [](ControllerHandle& c) { c.state = {}; }, "Forgets the integral.")
+      .def(
+          "copy", [](const ControllerHandle& c) { return ControllerHandle(c); }, "Another one that goes on with the same integral.")
+      .def("__getstate__", &kept_controller)
+      .def("__setstate__", &controller_of);
 }
 
 TrotPlanner make_planner(const World& world, const std::vector<std::string>& names, const MaybeArray& nominal, GaitParameters gait,
@@ -143,15 +169,15 @@ void bind_plan(nb::module_& m) {
 }
 
 void bind_planner(nb::module_& m) {
-  nb::class_<TrotPlanner>(m, "TrotPlanner",
+  nb::class_<TrotPlanner>(m, "TrotPlanner", nb::dynamic_attr(),
                           R"(The trot of [ZD15, section 6.1]: a commanded planar velocity of the base in, feet and joints out.
 
 Stance feet move against the command, swing feet on splines to Raibert's footholds; inverse kinematics by damped least squares within limits.)")
       .def(
           "__init__",
-          [](TrotPlanner* self, WorldHandle& world, const std::vector<std::string>& feet, const MaybeArray& nominal_feet, double period,
-             double duty, const std::optional<std::vector<double>>& touchdown, double step_height, double start_time, double feedback,
-             double foot_radius) {
+          [](nb::pointer_and_handle<TrotPlanner> self, nb::pointer_and_handle<WorldHandle> world, const std::vector<std::string>& feet,
+             const MaybeArray& nominal_feet, double period, double duty, const std::optional<std::vector<double>>& touchdown,
+             double step_height, double start_time, double feedback, double foot_radius) {
             if (!(duty > 0.0 && duty <= 1.0)) throw InvalidArgument("duty", "a number in (0, 1]", fmt::format("{}", duty));
             GaitParameters gait;
             gait.period = period;
@@ -161,15 +187,27 @@ Stance feet move against the command, swing feet on splines to Raibert's foothol
             if (gait.touchdown.size() != feet.size())
               throw InvalidArgument("touchdown", fmt::format("{} phases, one per foot", feet.size()),
                                     touchdown ? fmt::format("{}", touchdown->size()) : "None, the published ones of four feet");
-            new (self) TrotPlanner(make_planner(world.world(), feet, nominal_feet, gait, start_time, feedback, foot_radius));
+            new (self.p) TrotPlanner(make_planner(world.p->world(), feet, nominal_feet, gait, start_time, feedback, foot_radius));
+            nb::dict start;  // for pickles
+            start["feet"] = feet;
+            if (nominal_feet) start["nominal_feet"] = *nominal_feet;
+            start["period"] = period;
+            start["duty"] = duty;
+            start["touchdown"] = gait.touchdown;
+            start["step_height"] = step_height;
+            start["start_time"] = start_time;
+            start["feedback"] = feedback;
+            start["foot_radius"] = foot_radius;
+            remember_world(self.h, world.h, kept(start));
           },
           "world"_a, "feet"_a, "nominal_feet"_a = nb::none(), "period"_a = 0.3, "duty"_a = 0.75, "touchdown"_a = nb::none(),
           "step_height"_a = 0.015, "start_time"_a = 0.0, "feedback"_a = 0.0, "foot_radius"_a = 0.0,
           R"(feet: names of links. nominal_feet: (legs, 3) their places at mid-stance in the base's frame (m), None: those of the start.
 period (s, >= 1e-3), duty (share of it in stance), touchdown (phases in [0, 1), None: the published trot of LF, RF, LH, RH), step_height
-(m, no more than a foot gets from its nominal place). start_time: before it all feet stand (s). feedback: of the measured velocity on
+(m, no more than a foot gets straight up from its nominal place). start_time: before it all feet stand (s). feedback: of the measured velocity on
 footholds (s, >= 0), which moves none out of the leg's reach. foot_radius: of spherical feet about the links' origins, which roll while
-they stand (m, as step_height); 0: the links' origins stand still.)")
+they stand (m, no more than a foot gets over the ground); 0: the links' origins stand still. Feet are points: how the sole of a leg of
+more than three joints is turned is not planned, and its posture drifts.)")
       .def(
           "update",
           [](TrotPlanner& p, double t, const ArrayLike& command, const MaybeArray& measured) {
@@ -183,6 +221,20 @@ they stand (m, as step_height); 0: the links' origins stand still.)")
           "feedback needs and which may be any: its part of a foothold is cut to where the leg gets, with a step's height to spare. A "
           "clock that begins elsewhere than at 0 "
           "needs reset(t) first.")
+      .def("_memory",
+           [](TrotPlanner& p) {
+             ByteWriter out;
+             p.carry(out);
+             return nb::bytes(out.written.data(), out.written.size());
+           })
+      .def("_remember",
+           [](TrotPlanner& p, const nb::bytes& bytes) {
+             ByteReader in({bytes.c_str(), bytes.size()});
+             p.carry(in);
+             if (!in.at_end()) throw InvalidArgument("bytes", "those of a planner of these feet", "more");
+           })
+      .def(
+          "copy", [](const TrotPlanner& p) { return TrotPlanner(p); }, "A planner that goes on from here bit for bit as this one does.")
       .def("reset", &TrotPlanner::reset, "t"_a = 0.0, "All feet at their nominal places, the clock at t (s).")
       .def_prop_ro(
           "standing_posture", [](const TrotPlanner& p) { return own_vector(p.standing_posture()); }, nb::rv_policy::automatic,

@@ -249,6 +249,24 @@ def test_inverse_takes_the_joints_of_the_file_and_the_velocities_that_are_given(
     assert "--least-torque: expected no --torque-limit beside it, got 5" in refused.stderr
 
 
+@pytest.mark.parametrize(
+    ("joints", "velocities", "refusal"),
+    [
+        ("1,2", "1,2,3", "--velocities: expected one for each of 2 joints, got 3"),
+        ("1,2", None, "--velocities: expected one for each of 2 joints, got none"),
+        ("1,2", "1,nan", "--velocities: expected finite numbers, got nan"),
+        ("1,9", "1,2", "--joints: expected indices in [0, 3), got 9"),
+        ("1,1", "1,2", "--joints: expected each joint once, got 1 again"),
+    ],
+)
+def test_inverse_speaks_of_its_options(tmp_path, joints, velocities, refusal):
+    file = tmp_path / "free.npz"
+    np.savez(file, M=np.eye(3), v=np.zeros(3), J=np.zeros((0, 3)), mu=[], dt=0.1)
+    refused = stiction("inverse", file, "--joints", joints, *(["--velocities", velocities] if velocities else []))
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == f"stiction: {refusal} (see stiction inverse --help)\n"
+
+
 def test_a_scene_in_which_nothing_moves_is_said_to_be_one(tmp_path):
     (tmp_path / "empty.toml").write_text("")
     result = stiction("simulate", tmp_path / "empty.toml")

@@ -1,10 +1,10 @@
-"""Copies and pickles of worlds, shapes, steppers and problems.
+"""Copies and pickles of worlds, shapes, steppers, planners and problems.
 
 A copy shares what is built of a world and reads no file; it can be added to by itself. A pickle of a world, a shape or
 a terrain is what was said to make it, which an unpickled one says again, and so has the same bits. The files that
 robots and meshes were read from are remembered by their whole paths and contents: where one has changed, or is not
-there, that is a FileError which names it. A stepper or a batch pickles as its world and options and what it remembers:
-it goes on with the same bits.
+there, that is a FileError which names it. A stepper, a batch or a planner pickles as its world and options and what it
+remembers: it goes on with the same bits.
 A problem is its numbers, and the blocks that its matrices are kept in, so that a solve of it has the same bits.
 """
 
@@ -19,7 +19,18 @@ import typing
 
 import numpy as np
 
-from ._core import Batch, ContactProblem, FileError, ReducedProblem, Shape, Stepper, Terrain, World, WorldProblem
+from ._core import (
+    Batch,
+    ContactProblem,
+    FileError,
+    ReducedProblem,
+    Shape,
+    Stepper,
+    Terrain,
+    TrotPlanner,
+    World,
+    WorldProblem,
+)
 from .pinocchio_model import from_pinocchio, is_pinocchio, velocity_limits
 
 SAYINGS = (
@@ -194,8 +205,8 @@ def copied_batch(self):
     return out
 
 
-def copied_stepper(copied):
-    """Stepper.copy, with what pickles of the copy need."""
+def with_start(copied):
+    """Stepper.copy or TrotPlanner.copy, with what pickles of the copy need."""
 
     @functools.wraps(copied)
     def said(self):
@@ -255,7 +266,7 @@ def with_own_names_only(cls):
 
 
 def remember():
-    for cls in (World, Shape, Terrain, Stepper, Batch):
+    for cls in (World, Shape, Terrain, Stepper, Batch, TrotPlanner):
         with_own_names_only(cls)
     for name in SAYINGS:
         remembered(World, name)
@@ -270,9 +281,10 @@ def remember():
     for cls in (Shape, Terrain):  # nothing changes them
         cls.__copy__ = lambda self: self
         cls.__deepcopy__ = lambda self, memo: self
-    Stepper.copy = Stepper.__copy__ = copied_stepper(Stepper.copy)
-    Stepper.__deepcopy__ = lambda self, memo: self.copy()
-    Stepper.__reduce__ = Batch.__reduce__ = reduced_stepping
+    for cls in (Stepper, TrotPlanner):
+        cls.copy = cls.__copy__ = with_start(cls.copy)
+        cls.__deepcopy__ = lambda self, memo: self.copy()
+    Stepper.__reduce__ = Batch.__reduce__ = TrotPlanner.__reduce__ = reduced_stepping
     Batch.copy = Batch.__copy__ = copied_batch
     Batch.__deepcopy__ = lambda self, memo: self.copy()
     ContactProblem.__reduce__ = reduced_problem

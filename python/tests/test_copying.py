@@ -542,3 +542,44 @@ def test_damaged_memory_of_a_stepper_is_refused(damage):
     bits(stepper, 3)
     with pytest.raises(ValueError, match="bytes"):
         stiction.Stepper(piled_up())._remember(damage(stepper._memory()))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_copied_controller_keeps_its_integral_and_is_another_one(way):
+    control = stiction.JointController(
+        2, kp=[2.0, 3.0], kd=0.5, ki=[10.0, 7.0], dt=0.01, lookahead=0.02, integral_limit=1.0
+    )
+    unused = WAYS[way](control)
+    states = [(0.1, -0.2), (1.0, -1.0), (0.3, 0.1), (0.0, 0.5)]  # q, v and what is desired
+    first = control.torques(*states)
+    np.testing.assert_array_equal(unused.torques(*states), first)
+    other = WAYS[way](control)
+    second = control.torques(*states)
+    assert (second != first).all()
+    np.testing.assert_array_equal(other.torques(*states), second)
+    np.testing.assert_array_equal(other.reference(*states), control.reference(*states))
+    other.reset()
+    np.testing.assert_array_equal(other.torques(*states), first)
+    assert (control.torques(*states) != first).all()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_copied_planner_goes_on_as_the_first_would(way):
+    world = stiction.World.from_scene("quadruped")
+    feet = ["LF_foot", "RF_foot", "LH_foot", "RH_foot"]
+    planner = stiction.TrotPlanner(world, feet, period=0.4, feedback=0.05, foot_radius=0.01, start_time=0.02)
+    times, measured = np.arange(0.0, 0.9, 0.01), (0.12, 0.01, 0.28)
+
+    def ahead(which, times):
+        plans = [which.update(t, (0.1, 0.02, 0.3), measured) for t in times]
+        return np.array([[*plan.q, *plan.v, *plan.a, *plan.feet.ravel(), *plan.stance] for plan in plans])
+
+    assert not ahead(planner, times[:27])[-1, -4:].all()  # feet are in the air
+    other, third = WAYS[way](planner), WAYS[way](WAYS[way](planner))
+    expected = ahead(planner, times[27:])
+    np.testing.assert_array_equal(ahead(other, times[27:]), expected)
+    np.testing.assert_array_equal(ahead(third, times[27:]), expected)
+    with pytest.raises(AttributeError, match="feedbak"):
+        other.feedbak = 1.0
+    with pytest.raises(ValueError, match="bytes"):
+        other._remember(planner._memory()[:-1])
