@@ -14,18 +14,19 @@ namespace stiction::python {
 namespace {
 
 using namespace nb::literals;
-using Names = std::optional<std::vector<std::string>>;
+using MaybeNames = std::optional<std::vector<std::string>>;
 
 /// None: no names, which stand for all.
 template <class Name>
-auto parsed(const Names& names, const char* argument, Name from_string) {
+auto parsed(const MaybeNames& names, const char* argument, Name from_string) {
   if (names && names->empty()) throw InvalidArgument(argument, "one name or more, or None for all", "an empty list");
   std::vector<decltype(from_string(std::string()))> out;
   for (const std::string& name : names.value_or(std::vector<std::string>{})) out.push_back(from_string(name));
   return out;
 }
 
-CompareOptions compare_options(const Names& laws, const Names& solvers, double tolerance, int edges, int repetitions, bool baselines) {
+CompareOptions compare_options(const MaybeNames& laws, const MaybeNames& solvers, double tolerance, int edges, int repetitions,
+                               bool baselines) {
   CompareOptions options;
   options.laws = parsed(laws, "laws", law_from_string);
   options.solvers = parsed(solvers, "solvers", solver_from_string);
@@ -37,8 +38,8 @@ CompareOptions compare_options(const Names& laws, const Names& solvers, double t
 }
 
 template <class Problem>
-Comparison compare_released(const Problem& problem, const Names& laws, const Names& solvers, double tolerance, int edges, int repetitions,
-                            bool baselines) {
+Comparison compare_released(const Problem& problem, const MaybeNames& laws, const MaybeNames& solvers, double tolerance, int edges,
+                            int repetitions, bool baselines) {
   CompareOptions options = compare_options(laws, solvers, tolerance, edges, repetitions, baselines);
   options.between_runs = [] {
     const nb::gil_scoped_acquire locked;

@@ -24,7 +24,7 @@ ConstMatrix triples(nb::pointer_and_handle<ContactArrays> self) {
 }
 
 template <auto member>
-ConstVector column(nb::pointer_and_handle<ContactArrays> self) {
+ConstVector column_of(nb::pointer_and_handle<ContactArrays> self) {
   const auto& x = self.p->*member;
   return view<ConstVector>(x.data(), {self.p->size()}, self.h);
 }
@@ -87,8 +87,8 @@ velocities are those of its end.)")
                    "(n, 3) on body A, world axes, mean over the step or, where it was taken in parts (sub_steps), the last of them (N)")
       .def_prop_ro("velocities", &triples<&ContactArrays::velocities>,
                    "(n, 3) N, S, T of A relative to B after the step, in the contact frames (m/s)")
-      .def_prop_ro("gaps", &column<&ContactArrays::gaps>, "(n,) signed distances (m), negative when penetrating")
-      .def_prop_ro("mu", &column<&ContactArrays::mu>, "(n,) friction coefficients")
+      .def_prop_ro("gaps", &column_of<&ContactArrays::gaps>, "(n,) signed distances (m), negative when penetrating")
+      .def_prop_ro("mu", &column_of<&ContactArrays::mu>, "(n,) friction coefficients")
       .def_prop_ro(
           "modes",
           [](nb::pointer_and_handle<ContactArrays> self) {

@@ -197,28 +197,29 @@ ConvexMesh prism(int corners, double radius, double half_height) {
 
 void add_faces(ExperimentReport& report) {
   constexpr int kCorners = 16, kPrisms = 4;
-  constexpr double kSlope = 0.35, kRadius = 0.1, kHalf = 0.03;  // rad, below atan 0.5; m
-  add_solve(report, "faces of 16 points", "4 prisms on a slope of 0.35 rad, coulomb_cone, 1 ms",
-            {{"contacts", "", kCorners * kPrisms},
-             {"normal force on the slope", "N", kPrisms * kGravity * std::cos(kSlope)},
-             {"moved in 5 s, most", "m", 0.0}},
-            [&] {
-              const Vector3d normal(std::sin(kSlope), 0.0, std::cos(kSlope));
-              WorldBuilder builder;
-              builder.add_static_body(plane("slope", normal));
-              std::vector<Vector3d> start;
-              for (int k = 0; k < kPrisms; ++k) {
-                start.emplace_back((2 * k + 1) * kHalf * normal);
-                FreeBody body = solid(fmt::format("prism {}", k), Cylinder{kRadius, kHalf}, 1.0, start.back(), rotation_of_z(normal));
-                body.shapes = {{prism(kCorners, kRadius, kHalf)}};  // as heavy all around as the cylinder
-                builder.add_free_body(body);
-              }
-              Run run(builder.build(), {.h = kDropStep});
-              run.until(5.0);
-              double moved = 0.0;
-              for (int k = 0; k < kPrisms; ++k) moved = std::max(moved, (run.position(k) - start[k]).norm());
-              return std::vector<double>{static_cast<double>(run.problem().contacts()), normal_force_below(run, normal, kHalf), moved};
-            });
+  constexpr double kFacesSlope = 0.35, kPrismRadius = 0.1, kPrismHalf = 0.03;  // rad, below atan 0.5; m
+  add_solve(
+      report, "faces of 16 points", "4 prisms on a slope of 0.35 rad, coulomb_cone, 1 ms",
+      {{"contacts", "", kCorners * kPrisms},
+       {"normal force on the slope", "N", kPrisms * kGravity * std::cos(kFacesSlope)},
+       {"moved in 5 s, most", "m", 0.0}},
+      [&] {
+        const Vector3d normal(std::sin(kFacesSlope), 0.0, std::cos(kFacesSlope));
+        WorldBuilder builder;
+        builder.add_static_body(plane("slope", normal));
+        std::vector<Vector3d> start;
+        for (int k = 0; k < kPrisms; ++k) {
+          start.emplace_back((2 * k + 1) * kPrismHalf * normal);
+          FreeBody body = solid(fmt::format("prism {}", k), Cylinder{kPrismRadius, kPrismHalf}, 1.0, start.back(), rotation_of_z(normal));
+          body.shapes = {{prism(kCorners, kPrismRadius, kPrismHalf)}};  // as heavy all around as the cylinder
+          builder.add_free_body(body);
+        }
+        Run run(builder.build(), {.h = kDropStep});
+        run.until(5.0);
+        double moved = 0.0;
+        for (int k = 0; k < kPrisms; ++k) moved = std::max(moved, (run.position(k) - start[k]).norm());
+        return std::vector<double>{static_cast<double>(run.problem().contacts()), normal_force_below(run, normal, kPrismHalf), moved};
+      });
 }
 
 /// Memory of this process that is in use (MB); 0 where the system does not say.

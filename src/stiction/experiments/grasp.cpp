@@ -28,7 +28,7 @@ GraspSetting stewart_trinkle(Solver solver, const std::string& name, bool corner
 }
 
 /// What one start did.
-struct Trial {
+struct Grip {
   int held = 0;              ///< steps in which every box was held
   Mean iterations, bearing;  ///< per step; contacts that bear force, per pair of bodies
   double seconds = 0.0;      ///< per step
@@ -39,9 +39,9 @@ struct Trial {
   std::vector<double> energy;  ///< J, after each step
 };
 
-Trial hold(const GraspSetting& setting, int boxes, int steps, double jitter = 0.0, std::uint64_t seed = 1) {
+Grip hold(const GraspSetting& setting, int boxes, int steps, double jitter = 0.0, std::uint64_t seed = 1) {
   HeldRow row(setting, boxes, kGraspStep, jitter, seed);
-  Trial trial;
+  Grip trial;
   const auto start = std::chrono::steady_clock::now();
   for (int k = 0; k < steps; ++k) {
     const bool solved = row.step();
@@ -85,7 +85,7 @@ void add_table_row(ExperimentReport& report, const GraspSetting& setting, const 
                    const ExperimentOptions& options) {
   const int trials = options.quick ? 3 : 10, steps = options.quick ? 20 : 100;
   Mean seconds;
-  Trial trial;
+  Grip trial;
   for (int k = 0; k < trials; ++k) {
     trial = hold(setting, kPublishedBoxes, kPublishedSteps);
     seconds.add(trial.seconds);
@@ -143,7 +143,7 @@ void add_rows_of_boxes(ExperimentReport& report, const ExperimentOptions& option
   for (const int boxes : {2, 3, 4, 6, 8, 10, 12, 16, 20}) {
     for (std::size_t s = 0; s < settings.size(); ++s) {
       const int steps = steps_of(settings[s], boxes);
-      const Trial trial = hold(settings[s], boxes, steps);
+      const Grip trial = hold(settings[s], boxes, steps);
       if (base == 0.0) base = trial.seconds;
       work.curves[s].x.push_back(boxes);
       work.curves[s].y.push_back(trial.iterations.mean());

@@ -22,7 +22,7 @@ using Eigen::VectorXd;
 
 constexpr double kFriction = 0.8;                                        // [G14]
 constexpr double kStiffness = 30000.0, kDamping = 50.0, kWeight = 23.0;  // N/m, N s/m [G14], kg
-constexpr double kSpeed = 0.1;                                           // m/s
+constexpr double kTrotSpeed = 0.1;                                       // m/s
 constexpr double kFeedback = 1000.0, kFeedbackRate = 60.0;               // 1/s², 1/s: damped, and h k_v far below 1
 constexpr double kPush = 40.0, kPushStart = 0.5, kPushEnd = 0.7;         // N, s: 1.7 m/s, twice what tips it over
 constexpr double kSettled = 1.0;                                         // s, from which on drift is measured
@@ -129,7 +129,8 @@ class Trial {
     update(world_, state_.q, state_.v, data_);
     to_uncut(world_, data_, state_.q, state_.v, joints_.q, joints_.v);
     update(uncut_, joints_.q, joints_.v, whole_);
-    const PlanarTwist command = plan_.motion == StarlethMotion::trot && t >= kTrotSettle ? PlanarTwist{kSpeed, 0.0, 0.0} : PlanarTwist{};
+    const PlanarTwist command =
+        plan_.motion == StarlethMotion::trot && t >= kTrotSettle ? PlanarTwist{kTrotSpeed, 0.0, 0.0} : PlanarTwist{};
     const VectorXd& torques = control_.update(t, command, {joints_.v[0], joints_.v[1], joints_.v[5]}, {whole_, joints_, {}});
     joint_tau_.setZero();
     for (std::size_t i = 0; i < control_.joints().size(); ++i) joint_tau_[control_.joints()[i]] = torques[static_cast<Index>(i)];

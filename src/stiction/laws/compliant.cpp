@@ -10,7 +10,7 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-constexpr int kNewton = 60;            // iterations per phase
+constexpr int kNewtonSteps = 60;       // iterations per phase
 constexpr double kRoundedOff = 1e-10;  // |F| over what it was, or over |y|, below which it is rounding where it falls no more
 constexpr double kStalled = 0.5;       // a step of Newton that leaves more of |F| than this does not converge
 constexpr int kMultipliers = 60;       // updates of β
@@ -83,7 +83,7 @@ bool newton(const ReducedProblem& p, int most, CompliantWorkspace& w, int& itera
   double merit = w.residual.stableNorm();
   const double start = merit;
   const auto is_rounding = [&] { return merit <= kRoundedOff * std::max(start, w.y.stableNorm()); };
-  for (int k = 0; k < kNewton; ++k) {
+  for (int k = 0; k < kNewtonSteps; ++k) {
     if (is_zero(w)) return true;
     if (iterations >= most || !newton_direction(w)) return false;
     ++iterations;
@@ -109,7 +109,7 @@ bool newton(const ReducedProblem& p, int most, CompliantWorkspace& w, int& itera
 // Newton on a frozen, strictly convex F: along δy the root of F(y + t δy)·δy, which grows with t.
 bool convex_newton(const ReducedProblem& p, int most, CompliantWorkspace& w, int& iterations) {
   evaluate(p, w.y, w);
-  for (int k = 0; k < kNewton; ++k) {
+  for (int k = 0; k < kNewtonSteps; ++k) {
     if (is_zero(w)) return true;
     if (iterations >= most || !newton_direction(w)) return false;
     ++iterations;

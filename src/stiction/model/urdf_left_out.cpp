@@ -75,7 +75,7 @@ constexpr std::array<std::string_view, 9> kGazeboIdle = {
     "mu1", "mu", "material", "visual", "sensor", "provideFeedback", "disableFixedJointLumping", "preserveFixedJoint", "laserRetro"};
 
 /// No say in the motion: looks, encoders, sensors, names of interfaces.
-constexpr std::array<std::string_view, 6> kIdle = {"visual", "material", "calibration", "sensor", "verbose", "transmission"};
+constexpr std::array<std::string_view, 6> kIdleUrdf = {"visual", "material", "calibration", "sensor", "verbose", "transmission"};
 
 struct UrdfWalk {
   LeftOut left_out{kUrdfCoverage};
@@ -84,7 +84,7 @@ struct UrdfWalk {
     left_out.check(e);
     for (const XmlElement* child = e.FirstChildElement(); child != nullptr; child = child->NextSiblingElement()) {
       const std::string_view name = child->Name();
-      if (holds(kIdle, name)) continue;
+      if (holds(kIdleUrdf, name)) continue;
       if (name == "gazebo") {
         gazebo(*child);
       } else if (std::string_view(e.Name()) == "contact") {
