@@ -127,13 +127,12 @@ constexpr double kLip = 2.0 * kTouching;  // m, by which surfaces that were laid
 /// that plane.
 bool passes(const Convex& shape, const Convex& other, const Vector3d& n, const Vector3d& nearest_on_other) {
   constexpr double kInPlane = 0.1;  // sine: that of kLip over a gap of 20 um
-  const Vector3d along = shape.X.linear().transpose() * n, p = shape.X.inverse() * nearest_on_other;
+  const Vector3d along = shape.X.linear().transpose() * n;
   const auto touches = [&](const Vector3d& normal, double offset) {
     if (std::abs(normal.dot(along)) > kInPlane) return false;
-    const double bare = offset + shape.radius + other.radius;
-    if (normal.dot(p) < bare - kLip) return false;
     const Vector3d up = shape.X.linear() * normal;
-    return std::abs(up.dot(support(other, -up).point - shape.center()) - bare) <= kLip;
+    const double bare = up.dot(shape.center()) + offset + shape.radius + other.radius;
+    return up.dot(nearest_on_other) >= bare - kLip && std::abs(up.dot(support(other, -up).point) - bare) <= kLip;
   };
   if (shape.is_cylinder()) return touches(Vector3d::UnitZ(), shape.cylinder_half) || touches(-Vector3d::UnitZ(), shape.cylinder_half);
   return std::ranges::any_of(shape.core->faces, [&](const Polytope::Face& face) { return touches(face.normal, face.offset); });
