@@ -204,9 +204,9 @@ Stance feet move against the command, swing feet on splines to Raibert's foothol
           "step_height"_a = 0.015, "start_time"_a = 0.0, "feedback"_a = 0.0, "foot_radius"_a = 0.0,
           R"(feet: names of links. nominal_feet: (legs, 3) their places at mid-stance in the base's frame (m), None: those of the start.
 period (s, >= 1e-3), duty (share of it in stance), touchdown (phases in [0, 1), None: the published trot of LF, RF, LH, RH), step_height
-(m, no more than a foot gets straight up from its nominal place). start_time: before it all feet stand (s). feedback: of the measured velocity on
+(m, no more than a foot gets from its nominal place). start_time: before it all feet stand (s). feedback: of the measured velocity on
 footholds (s, >= 0), which moves none out of the leg's reach. foot_radius: of spherical feet about the links' origins, which roll while
-they stand (m, no more than a foot gets over the ground); 0: the links' origins stand still. Feet are points: how the sole of a leg of
+they stand (m, as step_height); 0: the links' origins stand still. Feet are points: how the sole of a leg of
 more than three joints is turned is not planned, and its posture drifts.)")
       .def(
           "update",

@@ -82,3 +82,58 @@ def test_event_driven_throws_nothing_off_an_edge(dt, friction, yaw, aside):
     for _ in range(round(0.17 / dt)):
         assert stepper.step().status == "solved"
         assert world.energy(stepper.q, stepper.v) < energy * 1.001
+
+
+@pytest.mark.parametrize("speed", [0.9, 1.0, 1.1])
+def test_event_driven_slides_a_capsule_over_seams(speed):
+    """The edge that it has just slid over was held beside the face that it lies on: both together let it stand."""
+    world = World(friction=0.0)
+    for i in range(-3, 4):
+        world.add_body(f"tile{i}", Shape.box((0.3, 4, 1)), position=(0.3 * i, 0, -0.5))
+    along = np.array([np.cos(0.2), np.sin(0.2), 0.0])
+    half, yaw = np.sqrt(0.5), turned(0.2, (0, 0, 1))
+    lying = (-half * yaw[2], half * yaw[3], half * yaw[2], half * yaw[3])  # the axis along x, then turned
+    world.add_body(
+        "b",
+        Shape.capsule(0.1, 0.2),
+        mass=1.0,
+        position=(-0.4, 0, 0.1),
+        orientation=lying,
+        velocity=tuple(speed * along),
+    )
+    stepper = Stepper(world, dt=1e-3, scheme="event_driven")
+    for _ in range(700):
+        assert stepper.step().status == "solved"
+    assert np.linalg.norm(stepper.v[:3]) == pytest.approx(speed, rel=1e-3)
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.13, 0.29])
+def test_event_driven_rolls_a_ball_off_an_edge(yaw):
+    """From face to edge its contact goes on as the same point, and acts through the centre."""
+    world = World(friction=0.0)
+    world.add_body("table", Shape.box((0.5, 4, 1)), position=(0, 0, -0.5))
+    v = np.array([np.cos(yaw), np.sin(yaw), 0.0])
+    world.add_body(
+        "b",
+        Shape.sphere(0.1),
+        mass=1.0,
+        position=(0.1, 0, 0.1),
+        velocity=tuple(v),
+        angular_velocity=(-10 * v[1], 10 * v[0], 0),
+    )
+    stepper = Stepper(world, dt=5e-3, scheme="event_driven")
+    energy = world.energy(stepper.q, stepper.v)
+    for _ in range(80):
+        stepper.step()
+        assert world.energy(stepper.q, stepper.v) == pytest.approx(energy, rel=1e-6)
+        assert stepper.q[2] < 0.1 + 1e-6
+
+
+def test_a_box_thrown_at_the_top_of_a_wall_does_not_pass_through_it():
+    """It starts beside the wall, its bottom exactly level with the top, and would be behind it in one step."""
+    world = World(friction=0.0, gravity=(0, 0, 0))
+    world.add_body("wall", Shape.box((0.01, 1, 1)), position=(0, 0, -0.5))
+    world.add_body("b", Shape.box((0.04, 0.04, 0.04)), mass=1.0, position=(0.026, 0, 0.02), velocity=(-60, 0, -60))
+    stepper = Stepper(world, dt=1e-3)
+    stepper.step()
+    assert stepper.q[0] > -0.02

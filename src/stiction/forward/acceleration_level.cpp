@@ -28,6 +28,8 @@ constexpr double kAligned = 1e-8;         // rad, of a slip and its friction whe
 constexpr int kForcePasses = 8;           // each gains two digits or more where forces exist; a stiff slide, of first order, takes two
 constexpr int kMostFactorizations = 200;  // ten times what a solvable problem takes; where none exists there is another way on
 constexpr double kCorner = 10.0 * kTurn;  // of a normal between poses of the difference: one that turns less takes little wherever it turns
+constexpr double kOpenGap = 1e-9;         // m: what is closer is closed
+constexpr double kLeaving = 1e-4;         // of the slip: what opens faster at the end of a piece has left, as an edge that is slid over
 constexpr double kDetection = 1e-5;       // m, beyond the distance that the points of contact have come apart
 constexpr double kSteadySlip = 1e-8;      // m/s: below, what starts to slip has no direction yet but that of its acceleration
 
@@ -410,7 +412,8 @@ void AccelerationLevel::holding_rows(const EventSetting& setting, const Ref<cons
   };
   for (std::size_t k = 0; k < bearing_.size(); ++k) {
     const std::size_t i = bearing_[k];
-    if (a(i)[0] > small()) continue;
+    const bool opens = points_[i].gap > kOpenGap && u(i)[0] > setting.events.rest_speed + kLeaving * u(i).tail<2>().norm();
+    if (a(i)[0] > small() || opens) continue;
     add(p.J, static_cast<int>(k), 0);
     gaps[m - 1] = closing(points_[i].gap);
     if (contacts[i].mode != Mode::sticks || a(i).tail<2>().norm() > small()) continue;

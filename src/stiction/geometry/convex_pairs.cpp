@@ -91,16 +91,13 @@ void sphere_box(const Convex& sphere, const Convex& box, ContactSink& sink) {
     distance = (c.cwiseAbs() - h).maxCoeff(&axis);
     n = (c[axis] < 0.0 ? -1.0 : 1.0) * Vector3d::Unit(axis);
   }
-  int region = 0;
-  for (int i = 0; i < 3; ++i) region = 3 * region + (c[i] < -h[i] ? 0 : (c[i] > h[i] ? 2 : 1));
-  add_core_point(sphere.center(), box.X.linear() * n, distance, sphere.radius, 0, face_name(region), sink);
+  add_core_point(sphere.center(), box.X.linear() * n, distance, sphere.radius, 0, 0, sink);
 }
 
 void sphere_cylinder(const Convex& sphere, const Convex& cylinder, ContactSink& sink) {
   Vector3d n;
   const double distance = cylinder_distance(cylinder, cylinder.X.inverse() * sphere.center(), n);
-  const int region = std::abs(n.z()) < 1e-12 ? 0 : (n.z() > 0.0 ? 1 : 2);
-  add_core_point(sphere.center(), cylinder.X.linear() * n, distance, sphere.radius, 0, face_name(region), sink);
+  add_core_point(sphere.center(), cylinder.X.linear() * n, distance, sphere.radius, 0, 0, sink);
 }
 
 /// An end of one segment against the other segment, when the contact is (nearly) a local minimum of distance.
@@ -138,10 +135,17 @@ bool passes(const Convex& shape, const Convex& other, const Vector3d& n, const V
   return std::ranges::any_of(shape.core->faces, [&](const Polytope::Face& face) { return touches(face.normal, face.offset); });
 }
 
+double least_extent(const Convex& shape) {
+  if (shape.is_cylinder()) return std::min(shape.cylinder_radius, shape.cylinder_half);
+  return shape.core->box_half.minCoeff() + shape.radius;
+}
+
 /// Drops the contacts from `first` on of shapes that are about to pass each other, face on face: what slides over tiles laid flush has the
-/// side of the next one ahead, of which nothing stands in its way.
+/// side of the next one ahead, of which nothing stands in its way. The margin is the way that they may go within the step: where it leads
+/// through half of one, a step that turns out not to pass would not be told of by overlap.
 void drop_passing(const Convex& a, const Convex& b, const Axis& axis, std::size_t first, ContactSink& sink) {
   if (sink.contacts.size() == first || axis.separation - a.radius - b.radius < -kLip) return;
+  if (sink.margin > std::min(least_extent(a), least_extent(b))) return;
   if (passes(b, a, axis.n, axis.a.point) || passes(a, b, axis.n, axis.b.point)) sink.contacts.resize(first);
 }
 
@@ -163,6 +167,7 @@ void collide_convex_plane(const Convex& shape, const Plane3& plane, ContactSink&
   thin_out(sink.contacts, first);
 }
 
+// One point, which goes on as the same from face to edge and corner.
 void collide_sphere(const Convex& sphere, const Convex& other, ContactSink& sink) {
   if (other.is_cylinder()) {
     sphere_cylinder(sphere, other, sink);
@@ -171,9 +176,8 @@ void collide_sphere(const Convex& sphere, const Convex& other, ContactSink& sink
   } else if (other.core->size() == 2) {
     const Vector3d b0 = other.world(0), b1 = other.world(1);
     const double t = closest_on_segment(sphere.center(), b0, b1);
-    const std::uint64_t name = t == 0.0 ? vertex_name(0) : (t == 1.0 ? vertex_name(1) : edge_name(0, 1));
     const Vector3d q = b0 + t * (b1 - b0);
-    add_balls(sphere.center(), sphere.radius, q, other.radius, other.X.linear().col(0), 0, name, sink);
+    add_balls(sphere.center(), sphere.radius, q, other.radius, other.X.linear().col(0), 0, 0, sink);
   } else {
     sphere_box(sphere, other, sink);
   }

@@ -42,6 +42,14 @@ void require_roll(const std::vector<Leg>& legs, double radius) {
   }
 }
 
+/// A posture next to q from which a foot gets everywhere: from a straight leg no step of the joints shortens it.
+LegVector bent(const Leg& leg, const LegVector& q) {
+  constexpr double kBend = 1e-2;  // rad, m
+  LegVector out = q;
+  for (Eigen::Index i = 0; i < q.size(); ++i) out[i] += q[i] + kBend <= leg.upper[i] ? kBend : -kBend;
+  return out;
+}
+
 /// No foot gets farther from its nominal place: half the diagonal of a box about that place that holds where inverse kinematics ends if
 /// asked for places far out along the axes of the base.
 double farthest(const Leg& leg, const Eigen::Vector3d& nominal, const LegVector& q, const InverseKinematicsOptions& options) {
@@ -79,9 +87,9 @@ double way_over_ground(const Leg& leg, const Eigen::Vector3d& nominal, double mo
   return way;
 }
 
-void require_way(const char* name, double value, double way, const char* where) {
-  if (value >= 0.0 && value <= way) return;
-  throw InvalidArgument(name, fmt::format("a number from 0 to {:.3g} m, the way that a foot gets from its nominal place {}", way, where),
+void require_within(const char* name, double value, double most) {
+  if (value >= 0.0 && value <= most) return;
+  throw InvalidArgument(name, fmt::format("a number from 0 to {:.3g} m, beyond which a foot does not get from its nominal place", most),
                         fmt::format("{}", value));
 }
 
@@ -128,7 +136,7 @@ TrotPlanner::TrotPlanner(std::vector<Leg> legs, TrotOptions options, const Eigen
   require_joints(legs_, q_start.size());
   require_roll(legs_, options_.foot_radius);
   state_.resize(legs_.size());
-  double rise = kInfinity;
+  double most = kInfinity;
   for (std::size_t l = 0; l < legs_.size(); ++l) {
     const Eigen::Vector3d foot = options_.nominal_feet.col(static_cast<Eigen::Index>(l));
     const InverseKinematicsSolution ik = inverse_kinematics(legs_[l], foot, gather(legs_[l].joints, standing_), options_.kinematics);
@@ -137,12 +145,13 @@ TrotPlanner::TrotPlanner(std::vector<Leg> legs, TrotOptions options, const Eigen
                             fmt::format("{:.3g} m left after {} iterations", ik.distance, ik.iterations));
     }
     scatter(legs_[l].joints, ik.q, standing_);
-    const double most = farthest(legs_[l], foot, ik.q, options_.kinematics);
-    reach_.push_back(way_over_ground(legs_[l], foot, most, ik.q, options_.kinematics));
-    rise = std::min(rise, way_along(legs_[l], foot, Eigen::Vector3d::UnitZ(), most, ik.q, options_.kinematics));
+    const LegVector start = bent(legs_[l], ik.q);
+    const double of_leg = farthest(legs_[l], foot, start, options_.kinematics);
+    reach_.push_back(way_over_ground(legs_[l], foot, of_leg, start, options_.kinematics));
+    most = std::min(most, of_leg);
   }
-  require_way("step_height", options_.gait.step_height, rise, "up");
-  require_way("foot_radius", options_.foot_radius, *std::ranges::min_element(reach_), "over the ground");
+  require_within("step_height", options_.gait.step_height, most);
+  require_within("foot_radius", options_.foot_radius, most);
   reset(0.0);
 }
 

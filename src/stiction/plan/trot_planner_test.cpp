@@ -388,7 +388,7 @@ std::string refusal(const std::function<void()>& call) {
 }
 
 // A leg that turns by 1.5 rad under a hip and is 0.01 to 1 m long: from a nominal place 0.14 m below its foot gets √(1 - 0.14²) m over the
-// ground and 0.13 m up.
+// ground, sin 1.5 m to the sides at all and 0.86 m down.
 TEST(TrotPlanner, RefusesWhatNoLegCanDo) {
   SerialChain chain;
   chain.joints = {{Eigen::Vector3d::Zero(), Eigen::Matrix3d::Identity(), Eigen::Vector3d::UnitY(), true},
@@ -404,14 +404,11 @@ TEST(TrotPlanner, RefusesWhatNoLegCanDo) {
   const auto planner = [&](const TrotOptions& o) { return TrotPlanner({leg}, o, Eigen::Vector2d(0.0, 0.14)); };
   const double reach = std::sqrt(1.0 - 0.14 * 0.14);
   EXPECT_NEAR(planner(options).reach()[0], reach, 2e-3);
-  struct Bounded {
-    std::string name;
-    double most;
-    std::function<void(TrotOptions&, double)> set;
-  };
-  for (const auto& [name, most, set] : {Bounded{"step_height", 0.13, [](TrotOptions&o, double x) { o.gait.step_height = x; }},
-                                        Bounded{"foot_radius", reach, [](TrotOptions&o, double x) { o.foot_radius = x; }}}) {
-    for (const double value : {1.02 * most, 5.0, -0.01, static_cast<double>(INFINITY), std::nan("")}) {
+  const double most = std::hypot(std::sin(1.5), 0.86);
+  for (const auto& [name, set] : std::map<std::string, std::function<void(TrotOptions&, double)>>{
+           {"step_height", [](TrotOptions&o, double x) { o.gait.step_height = x; }},
+           {"foot_radius", [](TrotOptions&o, double x) { o.foot_radius = x; }}}) {
+    for (const double value : {1.01 * most, 5.0, -0.01, static_cast<double>(INFINITY), std::nan("")}) {
       TrotOptions bad = options;
       set(bad, value);
       EXPECT_THAT(refusal([&] { planner(bad); }), testing::StartsWith(name + ": expected a ")) << value;
@@ -434,6 +431,20 @@ TEST(TrotPlanner, RefusesWhatNoLegCanDo) {
       }),
       testing::StartsWith(
           "command: expected at most 3.96 m/s of ground under foot 0, which gets 0.99 m over it to both sides in a stance of 0.5 s"));
+}
+
+// From a straight leg no first step of the joints brings the foot up or to the hip: that is no bound of what it can do.
+TEST(TrotPlanner, StraightLegsMayStep) {
+  SerialChain chain;
+  const Eigen::Vector3d shin(0.0, 0.0, -0.2);
+  chain.joints = {{Eigen::Vector3d::Zero(), Eigen::Matrix3d::Identity(), Eigen::Vector3d::UnitY(), true},
+                  {shin, Eigen::Matrix3d::Identity(), Eigen::Vector3d::UnitY(), true}};
+  chain.foot_offset = shin;
+  const Leg leg{{0, 1}, chain, Eigen::Vector2d(-1.3, -2.6), Eigen::Vector2d(1.3, 0.0), {}};
+  TrotOptions options;
+  options.gait = {0.3, {0.75}, {0.0}, 0.015};
+  options.nominal_feet = Eigen::Vector3d(0.0, 0.0, -0.4);
+  EXPECT_EQ(refusal([&] { TrotPlanner({leg}, options, Eigen::Vector2d::Zero()).update(0.0, {}); }), "");
 }
 
 TEST(TrotPlanner, RefusesBadInput) {
