@@ -101,6 +101,7 @@ int run(InverseCommand command, const Session& session) {
   InverseOptions options;
   options.choice = command.least_torque ? Choice::least_torque : Choice::warm_start;
   options.contact = command.to_solve_options(problem.laws, options.choice);
+  command.law = command.obeyed(problem.laws);
   const std::vector<double> limits(std::isfinite(command.torque_limit) ? command.joints.size() : 0, command.torque_limit);
   const Eigen::Map<const Eigen::VectorXd> desired(command.velocities.data(), static_cast<Eigen::Index>(command.velocities.size()));
   const InverseSolution solution = inverse_dynamics(problem, command.joints, desired, limits, options);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -12,21 +14,35 @@ namespace stiction::cli {
 
 namespace {
 
+/// Each once.
+std::string names_of(const std::vector<Law>& laws) {
+  std::set<std::string_view> names;
+  for (const Law law : laws) names.insert(to_string(law));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 /// An option that would change nothing was meant for something else.
 void refuse_idle(const ProblemOptions& options, const std::vector<Law>& laws, Choice choice) {
   if (options.edges && std::ranges::none_of(laws, [&](Law law) { return reads_edges(law, choice); }))
     throw InvalidArgument("--edges", "none unless a law has a friction polygon",
-                          fmt::format("{} with law {}", *options.edges, to_string(laws[0])));
+                          fmt::format("{} with law {}", *options.edges, names_of(laws)));
   if (options.viscous_slip && std::ranges::find(laws, Law::viscous) == laws.end())
     throw InvalidArgument("--viscous-slip", "none unless a law is viscous",
-                          fmt::format("{} with law {}", *options.viscous_slip, to_string(laws[0])));
+                          fmt::format("{} with law {}", *options.viscous_slip, names_of(laws)));
 }
 
 }  // namespace
 
+std::string ProblemOptions::obeyed(const std::vector<Law>& of_contacts) const { return of_contacts.empty() ? law : names_of(of_contacts); }
+
 SolveOptions ProblemOptions::to_solve_options(const std::vector<Law>& of_contacts, Choice choice) const {
   SolveOptions options;
   options.law = law_from_string(law);
+  if (!of_contacts.empty() && given("--law"))
+    throw InvalidArgument(
+        "--law",
+        fmt::format("none beside a file whose contacts name their own ({}; `stiction compare` takes every law)", names_of(of_contacts)),
+        law);
   refuse_idle(*this, of_contacts.empty() ? std::vector{options.law} : of_contacts, choice);
   options.solver = solver_from_string(solver);
   stiction::refuse_idle(options, choice,
@@ -49,7 +65,7 @@ SolveOptions ProblemOptions::to_solve_options(const std::vector<Law>& of_contact
 void add_problem_options(CLI::App& sub, ProblemOptions& options) {
   options.app = &sub;
   sub.add_option("FILE", options.file, "Contact problem: .json, .npz, Siconos text or FCLIB")->required();
-  sub.add_option("--law", options.law, "Contact law: " + law_names())->capture_default_str();
+  sub.add_option("--law", options.law, "Contact law, unless contacts of the file name their own: " + law_names())->capture_default_str();
   sub.add_option("--solver", options.solver, "Solver: " + solver_names())->capture_default_str();
   sub.add_option("--tolerance", options.tolerance, "Largest scaled residual that counts as solved")
       ->check(positive_number())

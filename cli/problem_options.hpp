@@ -27,6 +27,8 @@ struct ProblemOptions {
       max_pivots = SolveOptions{}.max_pivots;
 
   bool given(const char* name) const { return app->count(name) > 0; }
+  /// Names of the laws that contacts follow.
+  std::string obeyed(const std::vector<Law>& of_contacts) const;
   /// of_contacts: the laws that contacts of the problem name. Throws InvalidArgument on an option that no law or solver reads.
   SolveOptions to_solve_options(const std::vector<Law>& of_contacts, Choice choice = Choice::warm_start) const;
 };

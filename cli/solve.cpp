@@ -136,12 +136,13 @@ void print(const SolveCommand& command, const Answer& a) {
   }
 }
 
-int run(const SolveCommand& command, const Session& session) {
+int run(SolveCommand command, const Session& session) {
   require_distinct({{"FILE", command.file}, {"--json", session.json.value_or("")}});
   if (holds_lcp(command.file)) return solve_lcp(command, session);
   const AnyProblem problem = load_problem(command.file, {.symmetric_part = command.symmetric_part});
   const SolveOptions options = std::visit([&](const auto& p) { return command.to_solve_options(p.laws); }, problem);
   const Answer a = std::visit([&](const auto& p) { return answer(p, options, command); }, problem);
+  command.law = std::visit([&](const auto& p) { return command.obeyed(p.laws); }, problem);
   if (session.json) write_text(*session.json, answer_to_json(command, a));
   if (session.prints_table()) print(command, a);
   return a.solution.status == Status::solved ? kOk : kNumericalFailure;

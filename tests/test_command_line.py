@@ -267,6 +267,25 @@ def test_inverse_speaks_of_its_options(tmp_path, joints, velocities, refusal):
     assert refused.stderr == f"stiction: {refusal} (see stiction inverse --help)\n"
 
 
+def test_laws_of_contacts_are_those_told(tmp_path):
+    box = '[[body]]\nname = "{}"\nshape = "box"\nsize = [0.2, 0.2, 0.1]\nmass = 1.0\nposition = [{}, 0, 0.05]\n'
+    (tmp_path / "scene.toml").write_text(
+        '[simulation]\nduration = 0.01\n[[static]]\nname = "ground"\nshape = "plane"\n'
+        + box.format("one", 0)
+        + box.format("other", 2)
+        + '[[pair]]\na = "ground"\nb = "other"\nlaw = "frictionless"\n'
+    )
+    file = tmp_path / "problem.json"
+    assert stiction("simulate", tmp_path / "scene.toml", "--dump", file, "--quiet").returncode == 0
+    for command in (["solve", file], ["inverse", file, "--joints", "0", "--velocities", "0"]):
+        told = stiction(*command)
+        assert (told.returncode, told.stderr) == (0, "")
+        assert "law coulomb_cone, frictionless" in told.stdout
+        refused = stiction(*command, "--law", "no_slip")
+        assert refused.returncode == 2
+        assert refused.stderr.startswith("stiction: --law: expected none beside a file whose contacts name their own")
+
+
 def test_a_scene_in_which_nothing_moves_is_said_to_be_one(tmp_path):
     (tmp_path / "empty.toml").write_text("")
     result = stiction("simulate", tmp_path / "empty.toml")
