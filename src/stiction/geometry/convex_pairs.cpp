@@ -135,14 +135,15 @@ bool passes(const Convex& shape, const Convex& other, const Vector3d& n, const V
   return std::ranges::any_of(shape.core->faces, [&](const Polytope::Face& face) { return touches(face.normal, face.offset); });
 }
 
+/// Half of it, of the core's box.
 double least_extent(const Convex& shape) {
   if (shape.is_cylinder()) return std::min(shape.cylinder_radius, shape.cylinder_half);
   return shape.core->box_half.minCoeff() + shape.radius;
 }
 
 /// Drops the contacts from `first` on of shapes that are about to pass each other, face on face: what slides over tiles laid flush has the
-/// side of the next one ahead, of which nothing stands in its way. The margin is the way that they may go within the step: where it leads
-/// through half of one, a step that turns out not to pass would not be told of by overlap.
+/// side of the next one ahead, of which nothing stands in its way. The margin is the way that they may go within the step: where it is half
+/// of one's extent, one could be through the other before their overlap tells.
 void drop_passing(const Convex& a, const Convex& b, const Axis& axis, std::size_t first, ContactSink& sink) {
   if (sink.contacts.size() == first || axis.separation - a.radius - b.radius < -kLip) return;
   if (sink.margin > std::min(least_extent(a), least_extent(b))) return;

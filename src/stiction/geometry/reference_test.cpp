@@ -65,7 +65,6 @@ Isometry3d apart_along(const Solid& a, const Placed& b, const Matrix3d& R, const
 struct Case {
   Isometry3d X_A = Isometry3d::Identity(), X_B = Isometry3d::Identity();
   const char* kind = "";
-  Vector3d along = Vector3d::UnitZ();  ///< in which the gap was set
 };
 
 Case random_case(Random& random, const Solid& a, const Solid& b) {
@@ -88,7 +87,6 @@ Case random_case(Random& random, const Solid& a, const Solid& b) {
       random(0.1, 1.0) * size,  std::pow(10.0, random(-9.0, -2.0)) * size, 0.0, 0.0, -std::pow(10.0, random(-9.0, -2.0)) * size,
       -random(0.02, 0.5) * size};
   c.kind = kNames[kind];
-  c.along = d;
   c.X_A = apart_along(a, {b, c.X_B}, R, d, gaps[kind]);
   // Past the middle of a face, too: the witness points then lie beside it.
   const Vector3d aside = d.unitOrthogonal(), other = d.cross(aside);
@@ -107,8 +105,7 @@ struct Tally {
   int tried = 0, no_contact = 0, too_deep = 0, too_shallow = 0, off_surface = 0, other_way_out = 0, coal_off = 0;
   void print() const {
     std::printf(
-        "%d pairs: %d that pass each other, %d too deep, %d too shallow, %d with witness points off a surface; another way out up to 2.5 "
-        "%% "
+        "%d pairs: %d without contact, %d too deep, %d too shallow, %d with witness points off a surface; another way out up to 2.5 %% "
         "deeper in %d; Coal off by 20 um and 2 %% in %d\n",
         tried, no_contact, too_deep, too_shallow, off_surface, other_way_out, coal_off);
   }
@@ -149,20 +146,18 @@ TEST(Reference, ConvexPairsHaveTheirSignedDistance) {
     SCOPED_TRACE(::testing::Message() << shape_name(a.shape) << " and " << shape_name(b.shape) << ", " << c.kind << ", number " << t.tried);
     ShapePair pair(a.shape, b.shape);
     const auto& contacts = pair.contacts(c.X_A, c.X_B, 10.0 * (a.size + b.size));
-    const Placed at{a, c.X_A}, bt{b, c.X_B};
-    const double sampled = reference::signed_distance(at, bt, random);
-    if (contacts.empty()) {  // apart, and the plane of a face is touched beside it: they pass each other
+    if (contacts.empty()) {
       ++t.no_contact;
-      EXPECT_GT(sampled, 0.0);
-      EXPECT_NEAR(reference::separation(at, bt, c.along), 0.0, 2e-6);
+      ADD_FAILURE() << "no contact";
       continue;
     }
+    const Placed at{a, c.X_A}, bt{b, c.X_B};
+    const double sampled = reference::signed_distance(at, bt, random);
     expect_signed_distance(at, bt, deepest(contacts), sampled, t);
     const double coal = coal_distance(make_collider(a.shape, "a"), make_collider(b.shape, "b"), c.X_A, c.X_B);
     if (std::abs(coal - sampled) > 2e-5 && std::abs(coal - sampled) > 0.02 * std::abs(sampled)) ++t.coal_off;
   }
   t.print();
-  EXPECT_LT(t.no_contact, 0.03 * t.tried);  // of three in seven, which touch or nearly do, half are moved aside
   EXPECT_LT(t.other_way_out, 0.005 * t.tried);
   EXPECT_LT(t.coal_off, 0.02 * t.tried);  // the two references vouch for each other
 }
