@@ -49,7 +49,7 @@ if(STICTION_TESTS OR STICTION_BENCH)
 ]])
 endif()
 
-# Several files in one: what Eigen's, CLI11's and nanobind's templates cost is paid once for them. Twelve take a fifth less time than six and
+# Several files in one: what Eigen's, CLI11's and nanobind's templates cost is paid once for them. Twelve take a tenth less time than six and
 # 2 GB of memory, so six where a core has less than twice that.
 cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)  # MiB
 cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
