@@ -27,8 +27,8 @@ struct TrotOptions {
   Eigen::Matrix3Xd nominal_feet;  ///< 3 x legs, foot places in the base frame at mid-stance (m)
   double start_time = 0.0;        ///< s; before it all feet stand
   /// r (m) of spherical feet that roll while they stand; nominal feet and the legs' kinematics are of their centres. 0 moves the centres
-  /// as if they were fixed to the ground, as [ZD15] does, so that the surface slides by r times the angle that the leg turns by. At most
-  /// `reach`; a step is at most as high as every foot gets straight up from its nominal place.
+  /// as if they were fixed to the ground, as [ZD15] does, so that the surface slides by r times the angle that the leg turns by. Neither r
+  /// nor the step's height is more than a foot may get from its nominal place in any direction.
   double foot_radius = 0.0;
   double feedback = 0.0;  ///< k_r >= 0 (s), Raibert's velocity feedback within reach; 0 plans from the command alone
   InverseKinematicsOptions kinematics;
