@@ -31,6 +31,8 @@ PACKAGES = {
 
 def said(error: Exception) -> str:
     """An error in words; of a package that is not installed, with the line that installs it."""
+    if isinstance(error, OSError) and error.strerror:  # Python's own, which puts a number before its words
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     module = (getattr(error, "name", None) or "").split(".")[0]
     if not isinstance(error, ImportError) or module not in PACKAGES:
         return str(error)

@@ -106,7 +106,9 @@ def rows_of(experiment: str, options: typing.Sequence[str]) -> typing.Any:
         call = [str(program), "experiment", experiment, *options, "--json", str(file)]
         done = subprocess.run(call, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         if not file.exists():
-            raise ValueError(done.stderr.strip() or f"stiction experiment {experiment} wrote nothing")
+            raise ValueError(
+                done.stderr.strip().removeprefix("stiction: ") or f"stiction experiment {experiment} wrote nothing"
+            )
         return json.loads(file.read_text())
 
 

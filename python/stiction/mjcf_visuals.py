@@ -20,7 +20,7 @@ from . import mjcf_textures
 from ._core import FileError
 from .stage import mesh_of
 from .trajectory import Trajectory
-from .visuals import VisualShape, VisualTendon, loaded, numbers, placement_of, repeated, robots_in
+from .visuals import VisualShape, VisualTendon, loaded, numbers, parsed, placement_of, repeated, robots_in
 
 HIDDEN_GROUP = 3  # this group of geoms and those above it are not shown
 GREY = (0.5, 0.5, 0.5, 1.0)  # rgba of a geom that says nothing; one that has it takes its material's
@@ -45,10 +45,7 @@ def _include(file: pathlib.Path, element: ElementTree.Element) -> None:
     for k in reversed(range(len(element))):
         if element[k].tag == "include":
             path = file.parent / element[k].get("file")
-            try:
-                element[k : k + 1] = list(ElementTree.parse(path).getroot())
-            except (OSError, ElementTree.ParseError) as error:
-                raise FileError(f"{path}: {error}") from None
+            element[k : k + 1] = list(parsed(path))
             _include(file, element)
             return
     for child in element:

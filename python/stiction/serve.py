@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http
 import logging
+import os
 import typing
 
 from websockets.datastructures import Headers
@@ -34,7 +35,10 @@ def serve_page(page: str, port: int, stream: typing.Callable[[ServerConnection],
         return Response(http.HTTPStatus.OK.value, "OK", headers, body)
 
     quiet = logging.Logger(__name__, logging.CRITICAL)  # browsers open connections that they then do not use
-    server = serve(stream or (lambda _: None), HOST, port, process_request=answer, compression=None, logger=quiet)
+    try:
+        server = serve(stream or (lambda _: None), HOST, port, process_request=answer, compression=None, logger=quiet)
+    except OSError as error:  # a port that another program has; the library's words name an address alone
+        raise OSError(error.errno, os.strerror(error.errno), f"{HOST}:{port}") from None
     return server
 
 

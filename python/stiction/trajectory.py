@@ -16,7 +16,7 @@ import zipfile
 import numpy as np
 
 from . import command
-from ._core import FileError, Simulation, Stepper
+from ._core import FileError, Simulation, Stepper, _require_writable
 
 FORMAT, VERSION = "stiction trajectory", 5.0
 OLDER = (3.0, 4.0)  # that are still read: without certificate, without drive_tau
@@ -122,6 +122,7 @@ class Trajectory:
         suffix = pathlib.Path(path).suffix
         if suffix not in (".npz", ".mcap", ".rrd"):
             raise ValueError(f"path: expected a name that ends in .npz, .mcap or .rrd, got {path!r}")
+        _require_writable(path)  # before anything is made: what writes .rrd speaks of its own
         try:
             with command.replacing(path) as beside:
                 if suffix == ".mcap":

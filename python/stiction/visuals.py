@@ -46,10 +46,7 @@ class VisualTendon:
 def visuals_of(file: str | os.PathLike, trajectory: Trajectory) -> list[VisualShape | VisualTendon]:
     """What a URDF or an MJCF shows, on the bodies of every such robot in a run; FileError where a mesh is missing."""
     file = pathlib.Path(file)
-    try:
-        root = ElementTree.parse(file).getroot()
-    except (OSError, ElementTree.ParseError) as error:
-        raise FileError(f"{file}: {error}") from None
+    root = parsed(file)
     if root.tag != "mujoco":
         robots = robots_in(trajectory, _urdf_bodies(root))
         return repeated(_of_urdf(file, root, robots[0]), robots)
@@ -157,6 +154,16 @@ def _shape_of(geometry, file):
         "faces": np.asarray(mesh.faces),
         "surface": _colored(mesh, vertices),
     }
+
+
+def parsed(path: pathlib.Path) -> ElementTree.Element:
+    """The root of an XML file."""
+    try:
+        return ElementTree.parse(path).getroot()
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from None
+    except ElementTree.ParseError as error:
+        raise FileError(f"{path}: {error}") from None
 
 
 def loaded(path: pathlib.Path) -> trimesh.Trimesh:

@@ -88,7 +88,7 @@ def test_plot_writes_both_formats_of_a_run_and_of_an_experiment(file, tmp_path):
     [
         (["absent.npz"], "no such file"),
         (["run.csv"], "expected a recorded run"),
-        (["nonsense"], "nonsense"),
+        (["nonsense"], "stiction plot: experiment: expected one of"),
         (["alpha", "--nonsense"], "--nonsense"),
     ],
 )

@@ -100,8 +100,11 @@ def test_the_command_converts_and_says_what_is_wrong(trajectory, tmp_path):
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "run.rrd").stat().st_size > 1000
     refused = convert(tmp_path / "run.npz", tmp_path / "nowhere" / "run.rrd")
-    assert refused.returncode == 2
-    assert "cannot be written" in refused.stderr
+    file = tmp_path / "nowhere" / "run.rrd"
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        f"stiction convert: {file}: cannot be written: no folder {file.parent}\n",
+    )
 
 
 def test_nothing_that_moves_and_no_contact(tmp_path):

@@ -6,6 +6,7 @@ import gzip
 import json
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 
@@ -290,6 +291,7 @@ def test_command_writes_a_page(box_run, tmp_path):
         (["--png", "none/page.png"], "--png: none/page.png: cannot be written: no folder none"),
         (["--mp4", "none/page.mp4"], "--mp4: none/page.mp4: cannot be written: no folder none"),
         (["--robot", "bounce.toml", "--html", "page.html"], "--robot: expected a file (.urdf, .xml) that shows bodies"),
+        (["--robot", "nope.urdf", "--html", "page.html"], "stiction view: nope.urdf: No such file or directory\n"),
     ],
 )
 def test_options_that_make_no_sense_are_refused_by_name(tmp_path, words, said):
@@ -298,6 +300,15 @@ def test_options_that_make_no_sense_are_refused_by_name(tmp_path, words, said):
     assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("live", [[], ["--live"]])
+def test_a_port_that_is_taken_is_told_by_its_address(live):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        command = [sys.executable, "-m", "stiction.view", "bounce", *live, "--port", str(port)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (2, f"stiction view: 127.0.0.1:{port}: Address already in use\n")
 
 
 def test_a_scene_of_long_steps_runs_live(monkeypatch):

@@ -34,16 +34,22 @@ class ArchiveBase {
     if (count != x.size()) x.resize(count);
     if (count > 0) self().bytes(x.data(), count * sizeof(T));
   }
-  template <class Scalar, int Rows, int Cols, int Options>
-  void one(Eigen::Matrix<Scalar, Rows, Cols, Options>& x) {
+  template <class Scalar, int Rows, int Cols, int Options, int MaxRows, int MaxCols>
+  void one(Eigen::Matrix<Scalar, Rows, Cols, Options, MaxRows, MaxCols>& x) {
     static_assert(Cols == 1);
-    vector(x);
+    if constexpr (Rows != Eigen::Dynamic) {
+      self().bytes(x.data(), Rows * sizeof(Scalar));
+    } else {
+      vector(x, MaxRows);
+    }
   }
-  void one(GrowVector& x) { vector(x); }
+  void one(GrowVector& x) { vector(x, Eigen::Dynamic); }
 
   template <class Vector>
-  void vector(Vector& x) {
+  void vector(Vector& x, int most) {
     const std::size_t count = self().count(static_cast<std::size_t>(x.size()), sizeof(double));
+    if (most != Eigen::Dynamic && count > static_cast<std::size_t>(most))
+      throw InvalidArgument("bytes", "those that the same version wrote", "others");
     if (static_cast<Eigen::Index>(count) != x.size()) x.resize(static_cast<Eigen::Index>(count));
     if (count > 0) self().bytes(x.data(), count * sizeof(double));
   }

@@ -45,6 +45,29 @@ TEST(Archive, RefusesBytesThatEndEarlyAtAnyPlace) {
   }
 }
 
+using Bounded = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 4, 1>;
+
+TEST(Archive, VectorsWhoseStorageDoesNotGrow) {
+  ByteWriter out;
+  Eigen::Vector3d three(1.0, 2.0, 3.0), read_three;
+  Bounded few = Eigen::Vector2d(4.0, 5.0), read_few;
+  out(three, few);
+  ByteReader in(out.written);
+  in(read_three, read_few);
+  EXPECT_TRUE(in.at_end());
+  EXPECT_EQ(read_three, three);
+  EXPECT_EQ(read_few, few);
+}
+
+TEST(Archive, RefusesMoreThanThereIsRoomFor) {
+  ByteWriter out;
+  Eigen::VectorXd five = Eigen::VectorXd::Ones(5);
+  out(five);
+  Bounded few;
+  ByteReader in(out.written);
+  EXPECT_THROW(in(few), InvalidArgument);
+}
+
 TEST(Archive, RefusesACountBeyondTheBytes) {
   ByteWriter out;
   std::size_t many = std::size_t{1} << 61U;

@@ -22,16 +22,10 @@ struct FootState {
   Eigen::Vector3d acceleration = Eigen::Vector3d::Zero();
 };
 
-/// To bytes and back (base/archive.hpp): the numbers of a vector whose size is known.
-template <class Archive, class Vector>
-void carry_numbers(Archive& archive, Vector& x) {
-  for (double& number : x) archive(number);
-}
+/// To bytes and back (base/archive.hpp).
 template <class Archive>
 void carry(Archive& archive, FootState& foot) {
-  carry_numbers(archive, foot.position);
-  carry_numbers(archive, foot.velocity);
-  carry_numbers(archive, foot.acceleration);
+  archive(foot.position, foot.velocity, foot.acceleration);
 }
 
 /// Cubic spline of one or two pieces with continuous position and velocity (and acceleration at the inner knot).
@@ -56,9 +50,9 @@ class SwingCurve {
   void carry(Archive& archive) {
     archive(pieces_, apex_time_, height_, knot_);
     if (pieces_ != 1 && pieces_ != 2) throw InvalidArgument("bytes", "those that the same version wrote", "others");
-    carry_numbers(archive, lift_off_);
-    for (Eigen::Vector3d& x : position_) carry_numbers(archive, x);
-    for (Eigen::Vector3d& v : velocity_) carry_numbers(archive, v);
+    archive(lift_off_);
+    for (Eigen::Vector3d& x : position_) archive(x);
+    for (Eigen::Vector3d& v : velocity_) archive(v);
   }
 
  private:

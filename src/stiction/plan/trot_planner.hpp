@@ -78,9 +78,10 @@ class TrotPlanner {
   void carry(Archive& archive) {
     archive(time_);
     for (LegPlan& leg : state_) {
-      archive(leg.swinging, leg.time, leg.swing_start);
+      const Eigen::Index joints = leg.q.size();
+      archive(leg.swinging, leg.time, leg.swing_start, leg.q);
+      if (leg.q.size() != joints) throw InvalidArgument("bytes", "those of legs with as many joints", "others");
       stiction::carry(archive, leg.foot);
-      carry_numbers(archive, leg.q);
       leg.swing.carry(archive);
     }
   }
