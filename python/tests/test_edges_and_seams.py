@@ -137,3 +137,40 @@ def test_a_box_thrown_at_the_top_of_a_wall_does_not_pass_through_it():
     stepper = Stepper(world, dt=1e-3)
     stepper.step()
     assert stepper.q[0] > -0.02
+
+
+def square(half, z):
+    return [(half, half, z), (-half, half, z), (-half, -half, z), (half, -half, z)]
+
+
+def write_mesh(path, vertices, quadrangles):
+    """Four corners to a ring; each quadrangle names its own, counter-clockwise from outside."""
+    triangles = [t for a, b, c, d in quadrangles for t in ((a, b, c), (a, c, d))]
+    lines = ["v {!r} {!r} {!r}".format(*v) for v in vertices] + [
+        "f {} {} {}".format(*(i + 1 for i in t)) for t in triangles
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return Shape.mesh(str(path), convex=False)
+
+
+def strip(low, high):
+    """From ring to ring of four corners, seen from outside."""
+    return [(low + k, low + (k + 1) % 4, high + (k + 1) % 4, high + k) for k in range(4)]
+
+
+@pytest.mark.parametrize("clearance", [0.0, -1e-7, -2e-6, 1e-5])
+def test_a_mesh_peg_falls_freely_in_a_mesh_hole_of_its_size(tmp_path, clearance):
+    half, hole = 0.05, 0.05 + 0.5 * clearance
+    rings = square(hole, -0.3) + square(0.3, -0.3) + square(0.3, 0.0) + square(hole, 0.0)
+    block = write_mesh(tmp_path / "block.obj", rings, strip(0, 4) + strip(4, 8) + strip(8, 12) + strip(12, 0))
+    peg = write_mesh(
+        tmp_path / "peg.obj", square(half, -0.1) + square(half, 0.1), [(3, 2, 1, 0), (4, 5, 6, 7), *strip(0, 4)]
+    )
+    world = World(friction=0.0)
+    world.add_body("block", block)
+    world.add_body("peg", peg, mass=1.0, position=(0, 0, 0.05))
+    stepper = Stepper(world, dt=1e-3)
+    for _ in range(100):
+        assert stepper.step().status == "solved"
+    assert stepper.q[:3] == pytest.approx([0, 0, 0.05 - 0.5 * 9.81 * 0.1**2], abs=1e-3)
+    assert stepper.v[2] == pytest.approx(-9.81 * 0.1, abs=1e-6)

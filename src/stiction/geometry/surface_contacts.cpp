@@ -79,6 +79,25 @@ bool SurfaceContacts::is_cleared_by(const SurfaceContact& c, const SurfaceContac
   return other.n.dot(c.on_surface() - base) <= tolerance_ && other.n.dot(c.p - base) - other.distance >= -tolerance_;
 }
 
+Vector3d SurfaceContacts::way_together(const SurfaceContact& c, std::size_t count) const {
+  constexpr int kSweeps = 100;  // walls 30 degrees apart take 32 to a ten-thousandth of the depth; walls that face each other never end
+  Vector3d way = Vector3d::Zero();
+  bool moved = true;
+  for (int sweep = 0; moved && sweep < kSweeps; ++sweep) {
+    moved = false;
+    for (std::size_t i = 0; i < count; ++i) {
+      const SurfaceContact& t = scratch_.touches[i];
+      if (t.distance > tolerance_ || !(t.distance > c.distance + 2.0 * tolerance_) || !is_cleared_by(c, t)) continue;
+      // Beyond what still counts as in the body, and a little more, so that the sweeps end.
+      const double lacking = std::max(0.0, -t.distance) + 3.0 * tolerance_ - t.n.dot(way);
+      if (!(lacking > tolerance_)) continue;
+      way += lacking * t.n;
+      moved = true;
+    }
+  }
+  return way;
+}
+
 void SurfaceContacts::sort_touches() {
   auto &found = scratch_.found, &touches = scratch_.touches;
   touches.clear();

@@ -8,6 +8,8 @@
 //   and lies all in front of a plane that the other's surface point lies behind, or neither of the other's points lies in the other body
 //   any more. Lesser by more than rounding: two as deep undo nothing of each other, and one of no depth undoes what only seems to overlap,
 //   as do edges in the common plane of two bodies face on face.
+//   Touches of a shape that is not convex undo together what each would undo alone were it convex: a corner between two walls is freed by
+//   both. They need leave no more of it than what counts as flush; a wall that holds it by less may have no touch of its own.
 //   What is left is the least way out of each overlap.
 //   What is neither holds a corner of the contact patch: it counts beside a touch with a normal within 10 degrees that is as deep or
 //   deeper.
@@ -19,6 +21,9 @@
 #include "stiction/geometry/manifold.hpp"
 
 namespace stiction {
+
+/// Surfaces laid flush stand off each other by this at most (m): `kLip` of convex shapes.
+inline constexpr double kLaidFlush = 2e-6;
 
 struct SurfaceContact {
   Eigen::Vector3d p, n;   ///< point of the shape's core, normal from the surface; frame of the surface
@@ -61,8 +66,8 @@ class SurfaceContacts {
     found.erase(std::remove_if(found.begin() + static_cast<std::ptrdiff_t>(first), found.end(), is_dropped), found.end());
   }
 
-  /// Drops the touches that another undoes. `overlap(c, way)`: whether c's vertices or edges still lie in the other body when the shape is
-  /// moved that way. `convex`: the shape is.
+  /// Drops the touches that others undo. `overlap(c, way, slack)`: whether c's vertices or edges still lie in the other body, grown by
+  /// `slack`, when the shape is moved that way. `convex`: the shape is.
   template <class Overlap>
   void settle(bool convex, const Overlap& overlap);
   /// Puts what counts into the world.
@@ -76,6 +81,8 @@ class SurfaceContacts {
   /// What stays of them in place of all touches found.
   void keep_touches();
   bool is_cleared_by(const SurfaceContact& c, const SurfaceContact& other) const;
+  /// Moved this way the shape is out of all the first `count` touches that would clear c if it were convex; zero if none would.
+  Eigen::Vector3d way_together(const SurfaceContact& c, std::size_t count) const;
   bool is_held(const SurfaceContact& c) const;
 
   Scratch& scratch_;
@@ -93,11 +100,15 @@ void SurfaceContacts::settle(bool convex, const Overlap& overlap) {
       if (convex && is_cleared_by(c, other)) return true;
       // Twice: a point nearer to a body than the tolerance is still in it.
       const Eigen::Vector3d way = (2.0 * tolerance_ + std::max(0.0, -other.distance)) * other.n;
-      return other.distance <= tolerance_ && !overlap(c, way);
+      return other.distance <= tolerance_ && !overlap(c, way, tolerance_);
     };
     // Judged by those that stay.
     const auto begin = touches.begin(), end = begin + static_cast<std::ptrdiff_t>(kept);
-    if (c.nearest || std::none_of(begin, end, undone_by)) touches[kept++] = c;
+    const auto undone_together = [&] {
+      const Eigen::Vector3d way = way_together(c, kept);
+      return way.norm() > 0.0 && way.norm() < -c.distance && !overlap(c, way, -kLaidFlush);
+    };
+    if (c.nearest || (std::none_of(begin, end, undone_by) && (convex || !undone_together()))) touches[kept++] = c;
   }
   touches.resize(kept);
   keep_touches();

@@ -54,18 +54,19 @@ struct Crossing {
 };
 
 /// Whether x is a parameter between the ends of an edge along u, or a little beyond one where the solid may go on.
-bool is_on(double x, const Vector3d& u, bool ends_a, bool ends_b, double depth) {
+bool is_on(double x, const Vector3d& u, bool ends_a, bool ends_b, double depth, double tolerance) {
   const double beyond = std::max(-x, x - 1.0) * u.norm();
-  return !(beyond > 0.0) || (!(x < 0.0 ? ends_a : ends_b) && beyond <= kBeyond * depth);
+  return !(beyond > 0.0) || (!(x < 0.0 ? ends_a : ends_b) && beyond <= kBeyond * depth + tolerance);
 }
 
 /// Whether the edges cross, seen along n, or do so beyond an end of either: at a vertex that is not convex an edge may go on in the solid.
 bool cross_in_solids(const FeatureSet::Edge& e, const Surface& s, const Surface::Edge& edge, const Vector3d& n, double depth,
-                     Crossing& at) {
+                     double tolerance, Crossing& at) {
   const Vector3d &a = s.vertex(edge.a), u = e.b - e.a, v = s.vertex(edge.b) - a, between = a - e.a;
   const double area = n.dot(u.cross(v)), x = n.dot(between.cross(v)) / area, y = n.dot(between.cross(u)) / area;
   at = {e.a + x * u, (std::clamp(x, 0.0, 1.0) - x) * u, (std::clamp(y, 0.0, 1.0) - y) * v};
-  return is_on(x, u, e.ends_a, e.ends_b, depth) && is_on(y, v, s.vertex_convex[edge.a] != 0, s.vertex_convex[edge.b] != 0, depth);
+  return is_on(x, u, e.ends_a, e.ends_b, depth, tolerance) &&
+         is_on(y, v, s.vertex_convex[edge.a] != 0, s.vertex_convex[edge.b] != 0, depth, tolerance);
 }
 
 /// The edges where they meet along ±n, if n is in or near both normal cones.
@@ -80,7 +81,7 @@ void meet(const FeatureSet::Edge& e, const Surface& s, const Surface::Edge& edge
   const bool touch = may_touch && rests(e, n, kStrict) && in_edge_cone(edge, n, kStrict);
   // Only where the segments cross, ends included: a ridge goes on in the next edge.
   if ((at.p - ps).cross(n).squaredNorm() > 1e-18 * (e.b - e.a).squaredNorm() &&
-      (!touch || !(distance < 0.0) || !cross_in_solids(e, s, edge, n, -distance, at)))
+      (!touch || !(distance < 0.0) || !cross_in_solids(e, s, edge, n, -distance, out.tolerance(), at)))
     return;
   out.add({at.p, n, distance, e.name, edge_name(edge.a, edge.b), touch, touch && distance >= 0.0, at.to_shape, at.to_surface, true, true,
            edge.right < 0, is_back(s, edge, n)});
@@ -223,8 +224,8 @@ void touch(const Convex& cylinder, const Surface& s, const Surface::Edge& edge, 
   const auto is_over = [&](double at) { return (p - a - at * along_edge - distance * n).norm() <= 1e-7 * size; };
   const bool over = is_over(on_edge);
   // Nearest beyond an end: a convex vertex has it.
-  if (!over &&
-      !(distance < 0.0 && is_over(t) && is_on(t, along_edge, s.vertex_convex[edge.a] != 0, s.vertex_convex[edge.b] != 0, -distance)))
+  if (!over && !(distance < 0.0 && is_over(t) &&
+                 is_on(t, along_edge, s.vertex_convex[edge.a] != 0, s.vertex_convex[edge.b] != 0, -distance, out.tolerance())))
     return;
   add(p, distance, line ? edge_name(lowest_name(-1.0), lowest_name(1.0)) : vertex_name(lowest_name(side)),
       over ? Vector3d(Vector3d::Zero()) : Vector3d((on_edge - t) * along_edge));

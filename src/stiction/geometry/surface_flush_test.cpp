@@ -1,5 +1,7 @@
-// Closed triangle meshes and boxes face on face, aligned: what rounding must not decide. Reference: the corners of the rectangle in common.
+// Closed triangle meshes and boxes face on face, aligned: what rounding must not decide. Reference: the corners of the rectangle in common;
+// of a peg in a hole of its size, that nothing pushes it along the hole.
 #include <cmath>
+#include <numbers>
 
 #include <gtest/gtest.h>
 
@@ -103,6 +105,73 @@ void run(const Blocks& what) {
 TEST(SurfaceFlush, MeshOnMesh) { run({true, true}); }
 TEST(SurfaceFlush, BoxOnMesh) { run({false, true}); }
 TEST(SurfaceFlush, MeshOnBox) { run({true, false}); }
+
+/// Corners of a regular polygon at each height, the lowest first.
+std::vector<Vector3d> polygons(int n, const std::vector<std::pair<double, double>>& radii_and_heights) {
+  std::vector<Vector3d> v;
+  for (const auto& [r, z] : radii_and_heights) {
+    for (int k = 0; k < n; ++k) {
+      const double a = 2.0 * std::numbers::pi * (k + 0.5) / n;
+      v.emplace_back(r * std::cos(a), r * std::sin(a), z);
+    }
+  }
+  return v;
+}
+
+/// The strip from one of these polygons to another, outside to the right of the way round.
+void add_strip(TriangleMesh& m, int n, int from, int to) {
+  for (int k = 0; k < n; ++k) {
+    const int next = (k + 1) % n;
+    m.triangles.emplace_back(from * n + k, from * n + next, to * n + next);
+    m.triangles.emplace_back(from * n + k, to * n + next, to * n + k);
+  }
+}
+
+TriangleMesh prism(int n, double r, double half) {
+  TriangleMesh m;
+  m.vertices = polygons(n, {{r, -half}, {r, half}});
+  add_strip(m, n, 0, 1);
+  for (int k = 1; k + 1 < n; ++k) {
+    m.triangles.emplace_back(0, k + 1, k);
+    m.triangles.emplace_back(n, n + k, n + k + 1);
+  }
+  return m;
+}
+
+/// Block 0.3 m high, its top at z = 0, with a hole through it.
+TriangleMesh block_with_hole(int n, double r) {
+  constexpr double kOuter = 0.3, kHeight = 0.3;
+  TriangleMesh m;
+  m.vertices = polygons(n, {{r, -kHeight}, {kOuter, -kHeight}, {kOuter, 0.0}, {r, 0.0}});
+  for (int ring = 0; ring < 4; ++ring) add_strip(m, n, ring, (ring + 1) % 4);
+  return m;
+}
+
+TEST(SurfaceFlush, NothingPushesAPegOutOfAHoleOfItsSize) {
+  constexpr double kRadius = 0.05, kHalf = 0.1;
+  Random random(3);
+  for (const int n : {3, 4, 6, 12, 24}) {
+    for (const double tight : {0.0, -1e-10, 1e-12, 1e-9, 1e-8, 1e-7, 2e-6, 1e-5, 1e-4}) {
+      ShapePair pegs(prism(n, kRadius, kHalf), block_with_hole(n, kRadius - tight)),
+          holes(block_with_hole(n, kRadius - tight), prism(n, kRadius, kHalf));
+      for (int trial = 0; trial < 20; ++trial) {
+        const Isometry3d W = trial == 0 ? Isometry3d::Identity() : random.pose(1.0);
+        // To where walls that face each other hold it unequally, within what counts as flush.
+        const double aside = trial < 4 || tight > 2e-6 ? 0.0 : std::max(0.0, tight);
+        const Isometry3d X = W * pose({random(-0.5, 0.5) * aside, random(-0.5, 0.5) * aside, trial < 2 ? 0.05 : random(-0.15, 0.09)});
+        for (const bool peg_first : {true, false}) {
+          SCOPED_TRACE(::testing::Message() << n << " sides, " << tight << " too large, trial " << trial << ", " << peg_first);
+          const auto& contacts = peg_first ? pegs.contacts(X, W, kMargin) : holes.contacts(W, X, kMargin);
+          EXPECT_GE(contacts.size(), 3u);
+          for (const auto& c : contacts) {
+            EXPECT_LT(std::abs(c.n.dot(W.linear().col(2))), 1e-6) << c.gap;
+            EXPECT_GT(c.gap, -1.75 * std::max(tight, 0.0) - 1e-9);  // aside by up to 0.71 of it
+          }
+        }
+      }
+    }
+  }
+}
 
 }  // namespace
 }  // namespace stiction::surface_flush_test

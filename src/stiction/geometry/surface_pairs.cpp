@@ -12,7 +12,7 @@ namespace {
 
 using Eigen::Vector3d;
 
-/// Grown by `slack`, past corners by more.
+/// Grown by `slack`, past corners by more; a negative one shrinks it.
 bool contains(const Convex& shape, const Vector3d& p_W, double slack) {
   const Vector3d p = shape.X.inverse() * p_W;
   if (shape.is_cylinder()) {
@@ -44,6 +44,7 @@ bool is_near(const Surface& s, const Vector3d& p, double distance, std::vector<i
 
 /// The same of a surface, for points no farther than `depth` from it.
 bool contains(const Surface& s, const Vector3d& p, double depth, double slack, std::vector<int>& scratch) {
+  if (slack < 0.0) return s.contains(p, 2.0 * depth, scratch) && !is_near(s, p, -slack, scratch);
   return s.contains(p, 2.0 * depth, scratch) || is_near(s, p, slack, scratch);
 }
 
@@ -80,10 +81,11 @@ void settle(const Surface& s, bool convex, const InShape& in_shape, std::vector<
         },
         out);
   }
-  const auto is_in = [&](const Vector3d& p, double depth) { return in_surface(p, depth) && !s.is_near_border(p, depth, scratch); };
-  const auto overlap = [&](const SurfaceContact& c, const Vector3d& way) {
-    return (c.sharp_surface && in_shape(c.on_surface() + c.to_surface - way, -c.distance, rounding)) ||
-           (c.sharp_shape && is_in(c.p + c.to_shape + way, -c.distance));
+  const auto overlap = [&](const SurfaceContact& c, const Vector3d& way, double slack) {
+    const Vector3d p = c.p + c.to_shape + way;
+    const double depth = -c.distance;
+    return (c.sharp_surface && in_shape(c.on_surface() + c.to_surface - way, depth, slack)) ||
+           (c.sharp_shape && contains(s, p, depth, slack, scratch) && !s.is_near_border(p, depth, scratch));
   };
   out.settle(convex, overlap);
 }

@@ -102,7 +102,7 @@ bool PointContacts::in_hollow(const TrianglePoint& c, const Surface::Triangle& t
   const auto k = static_cast<std::size_t>(c.k);
   if (c.region == TriangleRegion::edge && !s_.edge(tri.edge[k]).concave) return false;
   if (c.region == TriangleRegion::vertex && s_.vertex_convex[tri.v[k]]) return false;
-  return (p - c.point).squaredNorm() <= 4.0 * height * height;
+  return (p - c.point).norm() <= -2.0 * height + out_.tolerance();
 }
 
 void PointContacts::add_feature(const FeatureSet& f, const FeatureSet::Vertex& v, const SurfaceScratch::Near& c) {
