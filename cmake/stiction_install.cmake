@@ -9,6 +9,7 @@ set(found)
 foreach(room ${rooms})
   if(TARGET stiction_${room})
     set_target_properties(stiction_${room} PROPERTIES EXPORT_NAME ${room})
+    target_compile_features(stiction_${room} PUBLIC cxx_std_20)  # each can be linked by itself
     list(APPEND found stiction_${room})
   endif()
 endforeach()
@@ -17,7 +18,6 @@ set_target_properties(stiction_flags PROPERTIES EXPORT_NAME build_flags)  # link
 add_library(stiction_all INTERFACE)  # all of them
 set_target_properties(stiction_all PROPERTIES EXPORT_NAME stiction)
 target_link_libraries(stiction_all INTERFACE stiction_sim stiction_inverse stiction_plan)
-target_compile_features(stiction_all INTERFACE cxx_std_20)
 install(TARGETS ${found} stiction_programs stiction_flags stiction_all EXPORT stiction ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev
         INCLUDES DESTINATION ${headers})
 install(EXPORT stiction NAMESPACE stiction:: FILE stictionTargets.cmake DESTINATION ${package} COMPONENT dev)
