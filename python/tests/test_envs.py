@@ -14,7 +14,7 @@ import pytest
 import stiction
 
 gymnasium = pytest.importorskip("gymnasium", reason="needs gymnasium, pip install 'stiction[envs]'")
-pytest.importorskip("stiction.envs", reason="registers the environments")
+envs = pytest.importorskip("stiction.envs.env", reason="registers the environments")
 check_env = pytest.importorskip("gymnasium.utils.env_checker", reason="comes with gymnasium").check_env
 
 NAMES = ["HalfCheetah", "Ant", "Humanoid", "Quadruped", "Biped", "PushBox"]
@@ -93,6 +93,43 @@ def test_what_a_step_gave_stays_as_it_was(name, runs):
     assert not np.array_equal(env.step(env.action_space.sample())[0], seen)
     for value, was in zip(given, kept, strict=True):
         np.testing.assert_array_equal(value, was)
+
+
+class Fall(envs.Task):
+    """Hands out views of the engine's arrays."""
+
+    def __init__(self, **stepping):
+        self.world = stiction.World()
+        self.world.add_body("ball", stiction.Shape.sphere(0.1), mass=1.0, position=(0, 0, 1))
+        self.low, self.high, self.observed, self.stepping = -np.ones(1), np.ones(1), 6, stepping
+
+    def start(self, random):
+        return self.world.initial_q, self.world.initial_v, ()
+
+    def command(self, actions):
+        return np.zeros((*actions.shape[:-1], self.world.nv))
+
+    def observe(self, batch, goals, actions):
+        return batch.q[..., 1:]
+
+    def start_info(self, batch):
+        return {"v": batch.v[..., 2]}
+
+    def reward(self, batch, goals, before, actions):
+        return batch.q[..., 2], batch.q[..., 2] < -100, {"v": batch.v[..., 2]}
+
+
+@pytest.mark.parametrize("env", [envs.TaskEnv, envs.TaskVectorEnv])
+def test_views_that_a_task_hands_out_are_copied(env):
+    env = env(Fall)
+    start, told = env.reset(seed=0)
+    seen, rewards, *_, info = env.step(env.action_space.sample())
+    given = [start, told["v"], seen, rewards, info["v"]]
+    kept = [np.array(value) for value in given]
+    env.step(env.action_space.sample())
+    for value, was in zip(given, kept, strict=True):
+        np.testing.assert_array_equal(value, was)
+    assert seen.ravel()[1] < start.ravel()[1]
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "PushBox"])
@@ -336,6 +373,12 @@ def test_arguments_of_a_task_are_asked_when_it_is_made(name, argument, values):
         for maker in (make, lambda name, **arguments: make_vec(name, 2, 1, **arguments)):
             with pytest.raises(ValueError, match=rf"^{argument}: expected .*, got {re.escape(repr(value))}$"):
                 maker(name, **{argument: value})
+
+
+@pytest.mark.parametrize("seed", ["a", 0.5])
+def test_seeds_that_are_none_are_said(seed):
+    with pytest.raises(ValueError, match=f"seed: expected a whole number, a list of them or None, got {seed!r}"):
+        make_vec("HalfCheetah", 2, 1).reset(seed=seed)
 
 
 def test_what_may_be_infinite_is_taken():

@@ -69,18 +69,21 @@ class Task:
         """Whatever `reward` needs of the state before the step, in new memory."""
 
     def observe(self, batch, goals, actions):
-        """(k, observed), new memory. actions: the last ones, zero after a start."""
+        """(k, observed). actions: the last ones, zero after a start."""
         raise NotImplementedError
 
     def reward(self, batch, goals, before, actions):
-        """Rewards (k,), whether the episode ends there (k,) bool or False for none, and info {name: (k,) or (k, n)}.
-        All in new memory.
-        """
+        """Rewards (k,), whether the episode ends there (k,) bool or False for none, and info {name: (k,) or (k, n)}."""
         raise NotImplementedError
 
     def start_info(self, batch):
         """The same {name: array} after a start."""
         return {}
+
+
+def own(array):
+    """The array in memory of its own: that of a batch is written over by the next step."""
+    return array if getattr(array, "base", None) is None else array.copy()
 
 
 class Views:
@@ -110,8 +113,8 @@ class Runs:
     def view(self):
         self.batch = Views(self.runs, self.alone)
         self.rows = None if self.alone else ...  # the index that gives an array its axis of runs
-        self.goals = self.all_goals[0] if self.alone else self.all_goals
-        self.actions = self.all_actions[0] if self.alone else self.all_actions
+        mine = 0 if self.alone else ...  # a view of all, which has a base
+        self.goals, self.actions = self.all_goals[mine], self.all_actions[mine]
 
     def __getstate__(self):
         views = ("batch", "rows", "goals", "actions")
@@ -128,7 +131,10 @@ class Runs:
         self.begun[i] = True
 
     def observe(self):
-        return self.task.observe(self.batch, self.goals, self.actions)
+        return own(self.task.observe(self.batch, self.goals, self.actions))
+
+    def start_info(self):
+        return {name: own(values) for name, values in self.task.start_info(self.batch).items()}
 
     def step(self, given):
         """Observations, rewards, ends, refusals, info: a run with a refused step cannot go on and is cut short."""
@@ -139,7 +145,8 @@ class Runs:
         before = task.before(batch)
         self.runs.step(task.command(actions)[self.rows], task.frame_skip)
         rewards, ended, info = task.reward(batch, goals, before, actions)
-        return task.observe(batch, goals, actions), rewards, ended, column(batch.taken, 0) < task.frame_skip, info
+        info = {name: own(values) for name, values in info.items()}
+        return self.observe(), own(rewards), own(ended), column(batch.taken, 0) < task.frame_skip, info
 
 
 def read_actions(given, shape):
@@ -208,7 +215,7 @@ class TaskEnv(gymnasium.Env):
         self.time = 0.0
         if self.render_mode == "human":
             self.render()
-        return self.runs.observe(), self.task.start_info(self.runs.batch)
+        return self.runs.observe(), self.runs.start_info()
 
     def step(self, action):
         seen, reward, ended, refused, info = self.runs.step(action)
@@ -278,6 +285,8 @@ class TaskVectorEnv(VectorEnv):
 
     def reset(self, *, seed=None, options=None):
         require_options(options, ("reset_mask",))
+        if np.ndim(seed) == 0 and not isinstance(seed, int | np.integer | None):
+            raise ValueError(f"seed: expected a whole number, a list of them or None, got {seed!r}")
         seeds = [None if seed is None else seed + i for i in range(self.num_envs)] if np.ndim(seed) == 0 else list(seed)
         if len(seeds) != self.num_envs:
             raise ValueError(f"seed: expected {self.num_envs} numbers, got {len(seeds)}")
@@ -290,7 +299,7 @@ class TaskVectorEnv(VectorEnv):
             self.runs.restart(i, self.random[i])
         self.age[mask] = 0
         self.over[mask] = False
-        info = self.task.start_info(self.runs.batch)
+        info = self.runs.start_info()
         return self.runs.observe(), info | {f"_{name}": mask.copy() for name in info}
 
     def step(self, actions):
@@ -321,7 +330,7 @@ class TaskVectorEnv(VectorEnv):
 
     def with_masks(self, info, again):
         """Of the runs `again` what a start tells, not the step that they took no part in."""
-        start = self.task.start_info(self.runs.batch) if again.size else {}
+        start = self.runs.start_info() if again.size else {}
         everyone = np.ones(self.num_envs, dtype=bool)
         others = everyone.copy()
         others[again] = False
