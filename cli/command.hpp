@@ -84,6 +84,8 @@ void add_inverse(CLI::App& app, Session& session);
 void add_solve(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
 void add_experiment(CLI::App& app, Session& session);
+/// What to say of a name in `stiction experiment NAME` that is none; empty where there is no such name.
+std::string unknown_experiment(const CLI::App& experiment);
 void add_scenes(CLI::App& app, Session& session);
 void add_terrain(CLI::App& app, Session& session);
 void add_view(CLI::App& app, Session& session);

@@ -62,6 +62,14 @@ int list(const CLI::App& experiment) {
 
 }  // namespace
 
+std::string unknown_experiment(const CLI::App& experiment) {
+  const std::vector<std::string> rest = experiment.remaining();
+  if (!experiment.get_subcommands().empty() || rest.empty()) return "";
+  std::vector<std::string_view> names;
+  for (const Entry& e : kExperiments) names.emplace_back(e.name);
+  return fmt::format("expected one of {}, got '{}'", fmt::join(names, ", "), rest.front());
+}
+
 void add_experiment(CLI::App& app, Session& session) {
   CLI::App& experiment = *app.add_subcommand("experiment", "A published experiment, with the published figures beside ours");
   experiment.require_subcommand(0, 1);
@@ -81,11 +89,7 @@ void add_experiment(CLI::App& app, Session& session) {
   experiment.allow_extras();  // a name that is none: the callback says so; after the subcommands, which would inherit it
   experiment.callback([&experiment, &session, lists] {
     if (!experiment.get_subcommands().empty()) return;
-    if (const std::vector<std::string> rest = experiment.remaining(); !rest.empty()) {
-      std::vector<std::string_view> names;
-      for (const Entry& e : kExperiments) names.emplace_back(e.name);
-      throw CLI::ValidationError("experiment", fmt::format("expected one of {}, got '{}'", fmt::join(names, ", "), rest.front()));
-    }
+    if (const std::string no = unknown_experiment(experiment); !no.empty()) throw CLI::ValidationError("experiment", no);
     if (!*lists) throw CLI::RequiredError("An experiment (stiction experiment --list)");
     session.run = [&experiment] { return list(experiment); };
   });

@@ -80,6 +80,8 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {                       // --help, --version
     const std::vector<std::string> left = app.remaining(true);  // CLI11 looks for them later
+    const std::string no = unknown_experiment(*app.get_subcommand("experiment"));
+    if (!no.empty()) return complain(kBadInput, "experiment: " + no, usage_hint(app));
     if (!left.empty()) return complain(kBadInput, fmt::format("unknown argument '{}'", left.front()), usage_hint(app));
     return app.exit(success);
   } catch (const CLI::ParseError& error) {

@@ -32,6 +32,12 @@ def stiction(*arguments, cwd=None):
         ),
         (["info"], "MODEL", "stiction info --help"),
         (["experiment", "walz"], "expected one of trot", "stiction experiment --help"),
+        (["experiment", "walz", "--help"], "experiment: expected one of trot", "stiction experiment --help"),
+        (
+            ["terrain", "hills", "--size", "40"],
+            "cell: expected at most 4000000 samples, got 0.02 m on 40 x 40 m: 4004001",
+            "terrain --help",
+        ),
         (["info", LINKS, "--seed", "x"], "--seed", "stiction info --help"),
         (["info", LINKS, "--seed", "-1"], "--seed: expected an integer in [0, 2^63), got '-1'", "stiction info --help"),
         (["terrain", "--seed", "18446744073709551616"], "--seed: expected an integer", "stiction terrain --help"),

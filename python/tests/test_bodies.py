@@ -271,3 +271,20 @@ def test_warnings_name_links_that_do_not_collide(tmp_path):
     world.add_robot(tmp_path / "arm.xml")
     assert world.warnings == ["arm: links that touch in nearly every pose do not collide: a - c (200.0 mm)"]
     assert world.collision_pairs == []
+
+
+def test_a_tip_of_more_edges_than_a_hull_takes_is_named_with_the_way_out(tmp_path):
+    turn = 2 * np.pi * np.arange(300) / 300
+    rim = np.column_stack((0.1 * np.cos(turn), 0.1 * np.sin(turn), 0 * turn))
+    around = [(2 + i, 2 + (i + 1) % 300) for i in range(300)]
+    lines = ["v 0 0 0.1", *("v {} {} {}".format(*p) for p in rim), "v 0 0 0"]
+    lines += [f"f 1 {a} {b}" for a, b in around] + [f"f 302 {b} {a}" for a, b in around]
+    path = tmp_path / "cone.obj"
+    path.write_text("\n".join(lines) + "\n")
+    world = stiction.World()
+    world.add_body("cone", stiction.Shape.mesh(path), mass=1.0)
+    with pytest.raises(ValueError, match=r"at most 254 edges at each .*convex=False.* got 302 points \(Too many neigh"):
+        stiction.Stepper(world)
+    whole = stiction.World()
+    whole.add_body("cone", stiction.Shape.mesh(path, convex=False), mass=1.0)
+    stiction.Stepper(whole)

@@ -335,3 +335,32 @@ def test_beyond_it_the_end_is_stopped_by_an_impulse_however_short_the_step(law, 
         np.testing.assert_allclose(impulse, np.linalg.solve(G, [GRAVITY * h, speed]), rtol=1e-7)
         np.testing.assert_allclose(u, 0, atol=1e-9)
         assert impulse[1] <= mu * impulse[0]
+
+
+def in_a_slot(law, clearance):
+    """A stepper of a block between two walls at friction 0.3."""
+    world = stiction.World(friction=0.3)
+    for side in (-1, 1):
+        world.add_body(f"wall{side}", Shape.box((0.2, 1, 8)), position=(side * (0.2 + clearance / 2), 0, 0))
+    world.add_body("block", Shape.box((0.2, 0.2, 0.1)), mass=1.0)
+    return stiction.Stepper(world, dt=1e-3, law=law)
+
+
+@pytest.mark.parametrize("law", ["coulomb_cone", "coulomb_pyramid"])
+def test_nothing_holds_a_block_in_a_slot_of_its_own_width(law):
+    stepper = in_a_slot(law, 0.0)
+    for _ in range(50):
+        assert stepper.step().status == "solved"
+    assert stepper.v[2] == pytest.approx(-9.81 * 0.05, rel=1e-9)
+
+
+@pytest.mark.parametrize("law", ["anitescu", "todorov", "max_dissipation"])
+def test_laws_that_lift_what_slides_hold_it_there(law):
+    """u_N >= mu |u_T| at both walls leaves u_T = 0, as docs/laws.md says."""
+    tight, loose = in_a_slot(law, 0.0), in_a_slot(law, 1e-5)
+    tight.apply_force("block", (0, 1e3, 0), duration=1e-3)
+    for _ in range(50):
+        assert {tight.step().status, loose.step().status} == {"solved"}
+    assert np.abs(tight.v).max() < 1e-9
+    held = -5e-6 / (1e-3 * 0.3) if law == "todorov" else -9.81 * 0.05
+    assert loose.v[2] == pytest.approx(held, rel=1e-6)

@@ -226,6 +226,7 @@ def test_the_command_says_in_a_line_what_it_refuses(tmp_path):
         ("--set", "mu=0.1", "--set", "mu=0.2"): "expected every option once, got mu twice",
         ("--workers", "-1"): "stiction sweep: workers: expected a whole number >= 0",
         ("--set", "mu"): "expected OPTION=VALUE, got 'mu'",
+        ("--grid", "help="): "stiction sweep: grid: expected options that change a run, got 'help'",
         ("--set", "mu=abc", "--workers", "0"): "--mu: expected a number >= 0 or inf, got 'abc'",
     }.items():
         command = [sys.executable, "-m", "stiction.sweep", "trot", "--out", tmp_path / "rows.csv", *words]

@@ -38,6 +38,7 @@ Row = dict[str, typing.Any]
 Experiment = str | typing.Callable[..., Row | list[Row]]
 
 BAD_INPUT = 2  # the command's exit code
+OWN = ("help", "json", "quiet")  # options of an experiment that a sweep itself sets
 NO_PYARROW = "a .parquet needs the package pyarrow, which is not installed here: pip install 'stiction[sweep]'"
 NO_DASK = "a sweep needs the package distributed, which is not installed here: pip install 'stiction[sweep]'"
 
@@ -134,6 +135,9 @@ def check(experiment: Experiment, points: list[Row]) -> None:
         check_arguments(experiment, points[0] if points else {})
         return
     read = set()
+    for name in points[0] if points else ():
+        if name in OWN:
+            raise ValueError(f"grid: expected options that change a run, got {name!r}")
     for point in points:
         new = {key_of({name: value}) for name, value in point.items()} - read
         if new or point is points[0]:

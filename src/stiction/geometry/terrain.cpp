@@ -49,7 +49,10 @@ void validate(const TerrainOptions& o) {
   }
   for (const auto& [name, length] : {std::pair{"cell", o.cell}, std::pair{"patch", o.patch}}) {
     const double samples = (o.size_x / length + 1.0) * (o.size_y / length + 1.0);
-    if (!(samples <= kMostSamples)) throw InvalidArgument(name, "at most 4e6 of them", fmt::format("{:.3g} m: {:.3g}", length, samples));
+    if (!(samples <= kMostSamples)) {
+      throw InvalidArgument(name, fmt::format("at most {:.0f} samples", kMostSamples),
+                            fmt::format("{:g} m on {:g} x {:g} m: {:.10g}", length, o.size_x, o.size_y, samples));
+    }
   }
   const double treads = o.size_x / o.run;
   if (!(treads <= kMostTreads)) throw InvalidArgument("run", "at most 1e5 of them", fmt::format("{:.3g} m: {:.3g}", o.run, treads));

@@ -58,7 +58,8 @@ TriangleMesh hull_triangles(const std::vector<Vector3d>& points, std::string_vie
     try {
       hull.reset(coal::ConvexBase::convexHull(shared, count, true, "QJ"));
     } catch (const std::exception& e) {
-      throw InvalidArgument(argument, "points that Qhull finds a hull of", fmt::format("{} points ({})", points.size(), e.what()));
+      throw InvalidArgument(argument, "points that have a hull with at most 254 edges at each (more of them: a mesh with convex=False)",
+                            fmt::format("{} points ({})", points.size(), reason_of(e.what())));
     }
   }
   const auto* convex = dynamic_cast<const coal::Convex<coal::Triangle>*>(hull.get());
