@@ -15,8 +15,8 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kCoincident = 1e-9;  // of the radii: a difference of centres below this has no direction
-constexpr double kTouching = 1e-6;    // m: overlap that is left alone is as deep, so what bears is no more open than that
+constexpr double kCoincident = 1e-9;            // of the radii: a difference of centres below this has no direction
+constexpr double kTouching = 0.5 * kLaidFlush;  // m: overlap that is left alone is as deep, so what bears is no more open than that
 
 /// Adds the point of a core at signed distance `core_gap` along n from the other surface.
 void add_core_point(const Vector3d& core_point, const Vector3d& n, double core_gap, double radius, std::uint64_t name_a,
@@ -118,18 +118,16 @@ void add_capsule_end(const Convex& a, int end, const Vector3d& b0, const Vector3
           : add_balls(q, radius_b, p, a.radius, across, name_q, name_p, sink);
 }
 
-constexpr double kLip = 2.0 * kTouching;  // m, by which surfaces that were laid flush stand off each other: one may lie deeper by that
-
 /// Whether `other`, not in touch with `shape` along n but at a line or point, touches the plane of a face of it from outside, n all but in
 /// that plane.
 bool passes(const Convex& shape, const Convex& other, const Vector3d& n, const Vector3d& nearest_on_other) {
-  constexpr double kInPlane = 0.1;  // sine: that of kLip over a gap of 20 um
+  constexpr double kInPlane = 0.1;  // sine: that of kLaidFlush over a gap of 20 um
   const Vector3d along = shape.X.linear().transpose() * n;
   const auto touches = [&](const Vector3d& normal, double offset) {
     if (std::abs(normal.dot(along)) > kInPlane) return false;
     const Vector3d up = shape.X.linear() * normal;
     const double bare = up.dot(shape.center()) + offset + shape.radius + other.radius;
-    return up.dot(nearest_on_other) >= bare - kLip && std::abs(up.dot(support(other, -up).point) - bare) <= kLip;
+    return up.dot(nearest_on_other) >= bare - kLaidFlush && std::abs(up.dot(support(other, -up).point) - bare) <= kLaidFlush;
   };
   if (shape.is_cylinder()) return touches(Vector3d::UnitZ(), shape.cylinder_half) || touches(-Vector3d::UnitZ(), shape.cylinder_half);
   return std::ranges::any_of(shape.core->faces, [&](const Polytope::Face& face) { return touches(face.normal, face.offset); });
@@ -145,7 +143,7 @@ double least_extent(const Convex& shape) {
 /// side of the next one ahead, of which nothing stands in its way. The margin is the way that they may go within the step: where it is half
 /// of one's extent, one could be through the other before their overlap tells.
 void drop_passing(const Convex& a, const Convex& b, const Axis& axis, std::size_t first, ContactSink& sink) {
-  if (sink.contacts.size() == first || axis.separation - a.radius - b.radius < -kLip) return;
+  if (sink.contacts.size() == first || axis.separation - a.radius - b.radius < -kLaidFlush) return;
   if (sink.margin > std::min(least_extent(a), least_extent(b))) return;
   if (passes(b, a, axis.n, axis.a.point) || passes(a, b, axis.n, axis.b.point)) sink.contacts.resize(first);
 }

@@ -200,6 +200,25 @@ TEST(ConvexPairs, BoxOnBoxOverlapPolygons) {
   EXPECT_NEAR(area(small.contacts(pose({0.2, 0.1, 0.2}, {0, 0, 0.3}), Isometry3d::Identity(), 1e-3)), 0.04, 1e-12);
 }
 
+/// Its lowest point beside a fixed one of the rim: on it, and a rounding to either side.
+TEST(ConvexPairs, ATiltedCylinderRestsOnItsRimHoweverItIsTurnedAboutItsAxis) {
+  for (const Shape& ground : {Shape(HalfSpace{}), Shape(Box{{1, 1, 1}})}) {
+    ShapePair pair(Cylinder{0.1, 0.1}, ground);
+    const Isometry3d X_ground = pose({0, 0, std::holds_alternative<HalfSpace>(ground) ? 0.0 : -1.0});
+    for (double tilt : {1e-7, 1e-3, 0.1, 0.5, 0.6, 1.0, -0.5}) {
+      const double bottom = 0.1 * (std::abs(std::sin(tilt)) + std::cos(tilt));
+      for (int point = 0; point < 16; ++point) {
+        for (double off : {0.0, 1e-17, -1e-17, 1e-12, -1e-12, 1e-3, -1e-3}) {
+          const Isometry3d X = pose({0, 0, bottom - 1e-4}, {0, tilt, 0}) * pose({0, 0, 0}, {0, 0, point * std::numbers::pi / 8 + off});
+          double least = 1.0;
+          for (const ContactPoint& c : pair.contacts(X, X_ground, 1e-3)) least = std::min(least, c.gap);
+          ASSERT_NEAR(least, -1e-4, 1e-7) << shape_name(ground) << ' ' << tilt << ' ' << point << ' ' << off;
+        }
+      }
+    }
+  }
+}
+
 TEST(ConvexPairs, TiltedCylinderTouchesAtItsLowestRimPoint) {
   ShapePair pair(Cylinder{0.1, 0.2}, HalfSpace{});
   for (double tilt : {1e-6, 1e-3, 0.1, 0.6, 1.0, 1.5}) {

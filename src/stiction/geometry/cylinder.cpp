@@ -1,5 +1,6 @@
 #include "stiction/geometry/cylinder.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -24,6 +25,7 @@ int cap_corners(const Convex& cylinder, double side, const Vector3d& d, std::arr
   const bool tilted = rho > 1e-9;
   double angle = tilted ? std::atan2(local.y(), local.x()) : 0.0;
   if (angle < 0.0) angle += 2.0 * std::numbers::pi;
+  const int after = std::min(static_cast<int>(angle / step), kCapPoints - 1);  // 2 pi, of an angle that was negative by rounding
   int count = 0;
   const auto lowest = [&] {
     if (!tilted) return;
@@ -35,7 +37,7 @@ int cap_corners(const Convex& cylinder, double side, const Vector3d& d, std::arr
     const double apart = std::abs(std::remainder(angle - at, 2.0 * std::numbers::pi));
     const bool meets = tilted && apart < kBeside && 0.5 * rho * apart * apart < kAsLow;
     if (!meets) corners[count++] = {cylinder.X * Vector3d(r * std::cos(at), r * std::sin(at), z), lowest_name(side) + 1 + i};
-    if (angle >= at && angle < at + step) lowest();
+    if (i == after) lowest();
   }
   return count;
 }

@@ -151,20 +151,28 @@ void mark_edges(Surface& s) {
   }
 }
 
-/// Numbers the flat patches: triangles joined across flat edges share one.
+/// Numbers the flat patches: triangles joined across flat edges to a first one that face as it does share its number. Half of the angle,
+/// as any two of a patch are to count as one plane.
 void mark_patches(Surface& s) {
-  s.patch.resize(s.triangles.size());
-  std::iota(s.patch.begin(), s.patch.end(), 0);
-  const auto root = [&](int t) {
-    while (s.patch[t] != t) t = s.patch[t];
-    return t;
-  };
-  for (const auto& e : s.edges) {
-    if (e.convex || e.concave) continue;
-    const int a = root(e.left), b = root(e.right);
-    s.patch[std::max(a, b)] = std::min(a, b);
+  s.patch.assign(s.triangles.size(), -1);
+  std::vector<int> reached;
+  for (int first = 0; first < static_cast<int>(s.patch.size()); ++first) {
+    if (s.patch[first] >= 0) continue;
+    s.patch[first] = first;
+    reached.push_back(first);
+    while (!reached.empty()) {
+      const int t = reached.back();
+      reached.pop_back();
+      for (int k : s.triangles[t].edge) {
+        const Surface::Edge& e = s.edges[k];
+        if (e.convex || e.concave) continue;
+        const int next = e.left == t ? e.right : e.left;
+        if (s.patch[next] >= 0 || (s.triangles[next].normal - s.triangles[first].normal).norm() > 0.5 * kFlat) continue;
+        s.patch[next] = first;
+        reached.push_back(next);
+      }
+    }
   }
-  for (int t = 0; t < static_cast<int>(s.patch.size()); ++t) s.patch[t] = root(t);
 }
 
 /// Whether all edges at v fall away from some direction on the outside: d = outward + x t1 + y t2, the polygon of all (x, y) cut edge by

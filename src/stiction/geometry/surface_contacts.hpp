@@ -18,12 +18,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "stiction/geometry/manifold.hpp"
+#include "stiction/geometry/convex_pairs.hpp"
 
 namespace stiction {
-
-/// Surfaces laid flush stand off each other by this at most (m): `kLip` of convex shapes.
-inline constexpr double kLaidFlush = 2e-6;
 
 struct SurfaceContact {
   Eigen::Vector3d p, n;   ///< point of the shape's core, normal from the surface; frame of the surface

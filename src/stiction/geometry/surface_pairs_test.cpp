@@ -6,6 +6,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/geometry/pair_fixture.hpp"
 #include "stiction/geometry/surface.hpp"
+#include "stiction/geometry/terrain.hpp"
 
 namespace stiction::surface_pairs_test {
 namespace {
@@ -230,6 +231,53 @@ TEST(SurfacePairs, NoPointIsLostBetweenTriangles) {
         }
       }
     }
+  }
+}
+
+/// Distances of nothing but rounding have either sign.
+TEST(SurfacePairs, NothingThatJustTouchesATiltedSurfaceIsLost) {
+  constexpr double kSlope = 0.3, kRadius = 0.1;
+  HeightMap slope = flat_map(0.0, 41);
+  slope.size_x = 12.0;
+  for (int row = 0; row < 41; ++row) slope.heights.row(row).setConstant(-std::tan(kSlope) * (0.3 * row - 6.0));
+  slope.bottom = -9.0;
+  const Isometry3d tilt = pose({0, 0, 0}, {0, kSlope, 0});
+  for (const Shape& ground : {Shape(slope), Shape(mesh_box({12.0, 2.0, 1.0}, 8))}) {
+    const bool map = std::holds_alternative<HeightMap>(ground);
+    for (const Shape& shape : {Shape(Sphere{kRadius}), Shape(Capsule{kRadius, 0.2}), Shape(Cylinder{kRadius, 0.1}),
+                               Shape(Box{{0.1, 0.1, 0.1}}), convex_box({0.1, 0.1, 0.1}), Shape(mesh_box({0.1, 0.1, 0.1}))}) {
+      const bool rolls = std::holds_alternative<Capsule>(shape) || std::holds_alternative<Cylinder>(shape);
+      ShapePair pair(shape, ground);
+      Random random(1);
+      int lost = 0;
+      for (int i = 0; i < 400; ++i) {
+        const double gap = std::array{0.0, 1e-17, 1e-16, -1e-16}[static_cast<std::size_t>(i) % 4];
+        const Isometry3d turned =
+            rolls ? pose({0, 0, 0}, {0, random(-3, 3), 0}) * pose({0, 0, 0}, {kQuarter, 0, 0}) : Isometry3d::Identity();
+        const Isometry3d X = tilt * pose({random(-3, 3), 0, kRadius + gap}) * turned;
+        lost += pair.contacts(X, map ? Isometry3d::Identity() : tilt * pose({0, 0, -1}), 1e-5).empty();
+      }
+      EXPECT_EQ(lost, 0) << shape_name(shape) << " on a " << shape_name(ground);
+    }
+  }
+}
+
+/// Smooth ground of a micrometre bends by more than one plane may, though no two triangles side by side do.
+TEST(SurfacePairs, ContactsOnNearlyFlatGroundHaveNamesOfTheirOwn) {
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    TerrainOptions options;
+    options.kind = TerrainKind::hills;
+    options.seed = seed;
+    options.size_x = options.size_y = 2.0;
+    options.height = 1e-6;
+    const BodyShape ground = make_terrain(options);
+    ShapePair pair(Box{{0.1, 0.1, 0.1}}, ground.shape);
+    std::vector<std::uint64_t> ids;
+    const double z = terrain_height(ground.shape, 0.0, 0.0).value() + 0.1 - 1e-4;
+    for (const ContactPoint& c : pair.contacts(pose({0, 0, z}), Isometry3d::Identity(), 1e-3)) ids.push_back(c.id);
+    EXPECT_GE(ids.size(), 4u);
+    std::sort(ids.begin(), ids.end());
+    EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end()) << seed;
   }
 }
 

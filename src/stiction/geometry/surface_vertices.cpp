@@ -213,7 +213,7 @@ void PointContacts::rim_point(const Convex& cylinder, int t, const Vector3d& p, 
   }
   const bool nearest = least == -height;
   if ((touch && over) || hollow) {
-    if (s_.contains(p, 2.0 * least, around_)) add(p, tri.normal, height, name, patch_name(t), touch, nearest);
+    if (least <= out_.tolerance() || s_.contains(p, 2.0 * least, around_)) add(p, tri.normal, height, name, patch_name(t), touch, nearest);
   }
 }
 
