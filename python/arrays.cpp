@@ -45,11 +45,14 @@ nb::object as_array(const ArrayLike& value, const char* argument, const char* ty
   });
 }
 
+// What nanobind may look into. Of the rest it takes the buffer, and reads the strides that those of NumPy's dates do not have.
+bool is_array(const ArrayLike& value) { return nb::hasattr(value.type(), "__dlpack__"); }
+
 }  // namespace
 
 Numbers::Numbers(const ArrayLike& value, const char* argument, std::size_t dimensions) {
   refuse_masked(value, argument);
-  if (nb::try_cast(value, array_, false) && array_.ndim() == dimensions) return;  // it lies as it shall
+  if (is_array(value) && nb::try_cast(value, array_, false) && array_.ndim() == dimensions) return;  // it lies as it shall
   const nb::object array = as_array(value, argument, "float64");
   array_ = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(array);
   if (array_.ndim() != dimensions) {

@@ -26,25 +26,53 @@ struct At {
   VectorXd q, v;
 };
 
-constexpr double kFastest = 1e100;  // m/s or rad/s: squares, times lengths and masses, stay finite
+constexpr double kFastest = 1e100;  // m/s or rad/s, forces too: squares, times lengths and masses, stay finite
+
+void require_up_to_fastest(const char* argument, const Eigen::Ref<const VectorXd>& values) {
+  const double fastest = largest_entry(values);
+  if (fastest > kFastest) throw InvalidArgument(argument, fmt::format("numbers up to {:g}", kFastest), fmt::format("{:g}", fastest));
+}
+
+VectorXd read_positions(const MaybeArray& q, const char* argument, const VectorXd& fallback) {
+  VectorXd out = read_coordinates(q, argument, fallback);
+  require_within_reach(argument, out);
+  return out;
+}
+
+VectorXd read_velocities(const MaybeArray& v, const char* argument, const VectorXd& fallback) {
+  VectorXd out = read_coordinates(v, argument, fallback);
+  require_up_to_fastest(argument, out);
+  return out;
+}
 
 At configuration(WorldHandle& handle, const MaybeArray& q, const char* argument = "q") {
   const Scene& scene = handle.scene();
-  At at{scene, scene.world, handle.data(), read_coordinates(q, argument, scene.start.q), {}};
+  At at{scene, scene.world, handle.data(), read_positions(q, argument, scene.start.q), {}};
   update_kinematics(at.world, at.q, at.data);
   return at;
 }
 
 At motion(WorldHandle& handle, const MaybeArray& q, const MaybeArray& v) {
   const Scene& scene = handle.scene();
-  At at{scene, scene.world, handle.data(), read_coordinates(q, "q", scene.start.q), read_coordinates(v, "v", scene.start.v)};
-  const double fastest = largest_entry(at.v);
-  if (fastest > kFastest) throw InvalidArgument("v", fmt::format("numbers up to {:g}", kFastest), fmt::format("{:g}", fastest));
+  At at{scene, scene.world, handle.data(), read_positions(q, "q", scene.start.q), read_velocities(v, "v", scene.start.v)};
   update(at.world, at.q, at.v, at.data);
   return at;
 }
 
-Vector3d read_point(const MaybeArray& point) { return point ? read_vector3(*point, "point") : Vector3d::Zero(); }
+Vector3d read_point(const MaybeArray& point) {
+  if (!point) return Vector3d::Zero();
+  const Vector3d p = read_vector3(*point, "point");
+  require_within_reach("point", p);
+  return p;
+}
+
+/// A force or a torque (N, N m), whose moment about whatever is within reach is finite.
+Vector3d read_force(const MaybeArray& force, const char* argument) {
+  if (!force) return Vector3d::Zero();
+  const Vector3d f = read_vector3(*force, argument);
+  require_up_to_fastest(argument, f);
+  return f;
+}
 
 /// Of a body or link by name, or of the body of an index.
 NamedFrame frame_of(const World& world, const std::variant<int, std::string>& which) {
@@ -78,7 +106,7 @@ Matrix jacobian(WorldHandle& handle, const std::string& name, const MaybeArray& 
 
 Vector velocity(WorldHandle& handle, const std::string& name, const MaybeArray& q, const MaybeArray& v, const MaybeArray& point) {
   const At at = configuration(handle, q);
-  return own_vector(dense_jacobian(at, name, point) * read_coordinates(v, "v", at.scene.start.v));
+  return own_vector(dense_jacobian(at, name, point) * read_velocities(v, "v", at.scene.start.v));
 }
 
 Vector generalized_force(WorldHandle& handle, const std::string& name, const MaybeArray& force, const MaybeArray& torque,
@@ -86,9 +114,8 @@ Vector generalized_force(WorldHandle& handle, const std::string& name, const May
   const At at = configuration(handle, q);
   const NamedFrame frame = frame_named(at.world, name, "name");
   const Vector3d com = at.world.bodies()[frame.body].com;
-  const Vector3d p_B = point ? frame.X_BF * read_vector3(*point, "point") : com;
-  const Vector3d f = force ? read_vector3(*force, "force") : Vector3d::Zero(),
-                 m = torque ? read_vector3(*torque, "torque") : Vector3d::Zero();
+  const Vector3d p_B = point ? frame.X_BF * read_point(point) : com;
+  const Vector3d f = read_force(force, "force"), m = read_force(torque, "torque");
   VectorXd tau = VectorXd::Zero(at.world.nv());
   add_wrench(at.world, at.data, frame.body, at.data.X_WB[frame.body] * p_B, f, m, tau);
   return own_vector(tau);
@@ -102,7 +129,7 @@ Vector centre_of_mass(WorldHandle& handle, const MaybeArray& q, const std::optio
 /// Linear and angular velocity of every free joint turned by its rotation, or back.
 Vector turned(WorldHandle& handle, const ArrayLike& v, const MaybeArray& q, const char* argument, bool to_world) {
   const At at = configuration(handle, q);
-  VectorXd out = read_coordinates(v, argument, at.scene.start.v);
+  VectorXd out = read_velocities(v, argument, at.scene.start.v);
   for (const Joint& joint : at.world.joints()) {
     if (joint.kind != JointKind::free) continue;
     const Eigen::Quaterniond unit(Eigen::Vector4d(at.q.segment<4>(joint.q + 3)));
@@ -114,7 +141,7 @@ Vector turned(WorldHandle& handle, const ArrayLike& v, const MaybeArray& q, cons
 
 Vector integrated(WorldHandle& handle, const ArrayLike& q, const ArrayLike& v, double dt) {
   const At at = configuration(handle, q);
-  const VectorXd velocity = read_coordinates(v, "v", at.scene.start.v);
+  const VectorXd velocity = read_coordinates(v, "v", at.scene.start.v);  // what v dt may be is the limit
   if (!std::isfinite(dt)) throw InvalidArgument("dt", "a finite number", std::to_string(dt));
   require_within_reach("v dt", dt * velocity);
   VectorXd out(at.world.nq());

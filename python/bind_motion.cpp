@@ -1,5 +1,7 @@
 // JointController and TrotPlanner: feedback on joints, and the walk that they are to follow.
+#include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -33,6 +35,8 @@ struct ControllerHandle {
 
   /// What the caller gave, in his names.
   void require(const DesiredMotion& motion, const Eigen::VectorXd& q, const Eigen::VectorXd& v) const {
+    require_within_reach("q_desired", motion.q);
+    require_within_reach("q", q);
     require_joints("q_desired", motion.q, "q", q, options.feedback.size());
     require_joints("v_desired", motion.v, "v", v, options.feedback.size());
   }
@@ -80,11 +84,23 @@ void controller_of(ControllerHandle& self, const nb::tuple& kept) {
   new (&self) ControllerHandle{options, state, {}, {}};
 }
 
+/// What feedback no double holds; refused before the controller remembers it.
+void require_finite_answer(const char* what, const Eigen::VectorXd& values, const Eigen::VectorXd& integral) {
+  for (Eigen::Index i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values[i]) && std::isfinite(integral[i])) continue;
+    throw InvalidArgument("kp, kd, ki", fmt::format("gains that with these values give finite {}", what),
+                          fmt::format("others of joint {}", i));
+  }
+}
+
 Vector torques(ControllerHandle& c, const ArrayLike& q, const ArrayLike& v, const ArrayLike& q_desired, const MaybeArray& v_desired) {
   const DesiredMotion desired = c.desired(q_desired, v_desired, {});
   const Eigen::VectorXd q_is = c.measured(q, "q"), v_is = c.measured(v, "v");
   c.require(desired, q_is, v_is);
-  joint_pid(c.options, desired, q_is, v_is, Eigen::VectorXd(), c.state, c.out);
+  JointControlState next = c.state;
+  joint_pid(c.options, desired, q_is, v_is, Eigen::VectorXd(), next, c.out);
+  require_finite_answer("torques", c.out, next.pid.integral);
+  c.state = std::move(next);
   return own_vector(c.out);
 }
 
@@ -93,7 +109,11 @@ std::pair<Vector, Vector> reference(ControllerHandle& c, const ArrayLike& q, con
   const DesiredMotion desired = c.desired(q_desired, v_desired, a_desired);
   const Eigen::VectorXd q_is = c.measured(q, "q"), v_is = c.measured(v, "v");
   c.require(desired, q_is, v_is);
-  joint_reference(c.options, desired, q_is, v_is, Eigen::VectorXd(), c.state, c.reference);
+  JointControlState next = c.state;
+  joint_reference(c.options, desired, q_is, v_is, Eigen::VectorXd(), next, c.reference);
+  require_finite_answer("accelerations", c.reference.a, next.pid.integral);
+  require_finite_answer("velocities", c.reference.v, next.pid.integral);
+  c.state = std::move(next);
   return {own_vector(c.reference.a), own_vector(c.reference.v)};
 }
 

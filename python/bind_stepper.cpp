@@ -106,9 +106,14 @@ void apply_force(StepperHandle& s, const std::string& body, const MaybeArray& fo
   if (!(seconds >= 0.0)) throw InvalidArgument("duration", "a number >= 0 (s), infinity allowed", fmt::format("{}", seconds));
   if (!force && !torque) throw InvalidArgument("force", "a force, a torque or both", "neither");
   if (point && !force) throw InvalidArgument("point", "None without force, since a torque has none", "a point");
-  AppliedWrench wrench;
+  TimedWrench wrench;
   wrench.body = frame.body;
-  wrench.p_B = point ? frame.X_BF * read_vector3(*point, "point") : world.bodies()[frame.body].com;
+  wrench.p_B = world.bodies()[frame.body].com;
+  if (point) {
+    const Eigen::Vector3d p = read_vector3(*point, "point");
+    require_within_reach("point", p);
+    wrench.p_B = frame.X_BF * p;
+  }
   if (force) wrench.force = read_vector3(*force, "force");
   if (torque) wrench.moment = read_vector3(*torque, "torque");
   locked(s, [&] {
@@ -321,7 +326,8 @@ moreau_midpoint, but where joints are braked (StepReport.braked), the step has p
            R"(Pushes a body in the next step, or for `duration` seconds: its last step has what is left of force times duration.
 
 body: name of a body or link that moves. force (3,) (N) and torque (3,) (N m): world axes. point (3,) (m): where the force acts, in the
-frame of that body or link, with which it moves; None: the centre of mass of the body. Pushes add up; setting the state ends them.)")
+frame of that body or link, with which it moves within a step too, where the scheme evaluates forces; None: the centre of mass of the
+body. Pushes add up; setting the state ends them.)")
       .def("drive", &drive, "velocity"_a = nb::none(), "position"_a = nb::none(), "kp"_a = nb::none(), "kd"_a = nb::none(),
            "limits"_a = nb::none(), "no_load"_a = nb::none(), "coupled"_a = CoupledJoints{},
            R"(Drives of the driven joints (World.actuated) in later steps, until they are set again; without arguments: none.

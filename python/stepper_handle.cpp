@@ -49,7 +49,7 @@ void StepperHandle::carry(Archive& archive) {
   if constexpr (Archive::kReads) simulation_.set_drives(drives);
   simulation_.carry(archive);
   wrenches_.resize(archive.count(wrenches_.size(), sizeof(double)));
-  for (AppliedWrench& w : wrenches_) {
+  for (TimedWrench& w : wrenches_) {
     archive(w.body, w.until);
     for (Eigen::Vector3d* x : {&w.p_B, &w.force, &w.moment}) archive(x->x(), x->y(), x->z());
   }
@@ -70,26 +70,18 @@ void StepperHandle::remember(std::string_view bytes) {
   has_contacts = false;
 }
 
-double StepperHandle::steps_left(const AppliedWrench& w) const { return (w.until - state().time) / stepper().options().assemble.dt; }
+double StepperHandle::steps_left(const TimedWrench& w) const { return (w.until - state().time) / stepper().options().assemble.dt; }
 
-void StepperHandle::add_wrenches() {
-  const WorldData& data = stepper().data();
-  for (const AppliedWrench& w : wrenches_) {
-    const Eigen::Vector3d p_W = data.X_WB[w.body] * w.p_B;
-    const double left = steps_left(w), share = left > 1.0 - kTimeSlack ? 1.0 : left;
-    add_wrench(stepper().world(), data, w.body, p_W, share * w.force, share * w.moment, tau_);
-  }
-}
-
-// All that acts in the next step into tau_; gives how many torques were cut to their limit.
+// All that acts in the next step; gives how many torques were cut to their limit.
 int StepperHandle::take_torques(const Eigen::Ref<const Eigen::VectorXd>& tau) {
   tau_ = tau;
-  const int saturated = clamp_torques(effort_, tau_);
-  if (!wrenches_.empty()) {
-    simulation_.prepare(tau_);
-    add_wrenches();
+  pushes_.clear();
+  for (const TimedWrench& w : wrenches_) {
+    const double left = steps_left(w), share = left > 1.0 - kTimeSlack ? 1.0 : left;
+    pushes_.push_back({w.body, w.p_B, share * w.force, share * w.moment});
   }
-  return saturated;
+  simulation_.set_wrenches(pushes_);
+  return clamp_torques(effort_, tau_);
 }
 
 void StepperHandle::prepare(const Eigen::Ref<const Eigen::VectorXd>& tau) {
@@ -104,7 +96,7 @@ StepOutcome StepperHandle::step(const Eigen::Ref<const Eigen::VectorXd>& tau) {
   has_contacts = out.accepted;
   stepped_drives_.reset();
   out.contacts = stepper().problem().contacts();
-  std::erase_if(wrenches_, [this](const AppliedWrench& w) { return steps_left(w) < kTimeSlack; });
+  std::erase_if(wrenches_, [this](const TimedWrench& w) { return steps_left(w) < kTimeSlack; });
   return out;
 }
 

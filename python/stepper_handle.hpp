@@ -13,11 +13,8 @@
 
 namespace stiction::python {
 
-/// A force and a moment that act on a body for some time; world axes.
-struct AppliedWrench {
-  int body = 0;
-  Eigen::Vector3d p_B = Eigen::Vector3d::Zero();  ///< where the force acts, in the body's frame (m)
-  Eigen::Vector3d force = Eigen::Vector3d::Zero(), moment = Eigen::Vector3d::Zero();
+/// One that ends.
+struct TimedWrench : AppliedWrench {
   double until = 0.0;  ///< time of its end (s): the step within which that lies has the part before it
 };
 
@@ -42,7 +39,7 @@ class StepperHandle {
   /// are none until it has stepped. Throws InvalidArgument on other bytes.
   std::string memory();
   void remember(std::string_view bytes);
-  void apply(const AppliedWrench& wrench) { wrenches_.push_back(wrench); }
+  void apply(const TimedWrench& wrench) { wrenches_.push_back(wrench); }
 
   /// Those of the last step, whatever was set since.
   const Drives& stepped_drives() const { return stepped_drives_ ? *stepped_drives_ : stepper().options().assemble.drives; }
@@ -57,13 +54,13 @@ class StepperHandle {
  private:
   template <class Archive>
   void carry(Archive& archive);
-  double steps_left(const AppliedWrench& wrench) const;
-  void add_wrenches();
+  double steps_left(const TimedWrench& wrench) const;
   int take_torques(const Eigen::Ref<const Eigen::VectorXd>& tau);
 
   Simulation simulation_;
   Eigen::VectorXd effort_;  ///< nv, limits (N m or N)
-  std::vector<AppliedWrench> wrenches_;
+  std::vector<TimedWrench> wrenches_;
+  std::vector<AppliedWrench> pushes_;     ///< of the next step
   std::optional<Drives> stepped_drives_;  ///< none: those of the stepper
   Eigen::VectorXd tau_;
 };

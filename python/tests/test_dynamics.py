@@ -129,6 +129,17 @@ def test_velocities_turn_into_world_axes_and_back(world):
         (lambda w: w.jacobian("nobody"), "nobody"),
         (lambda w: w.jacobian("box", point=(0, 1)), "point"),
         (lambda w: w.generalized_force("box", force=(np.inf, 0, 0)), "force"),
+        (lambda w: w.generalized_force("box", (1e200, 1, 0)), r"force: expected numbers up to 1e\+100"),
+        (lambda w: w.generalized_force("box", torque=(0, 1e200, 0)), r"torque: expected numbers up to 1e\+100"),
+        (
+            lambda w: w.generalized_force("box", (1, 1, 0), point=(1e200, 2e200, 0)),
+            r"point\[0\]: expected a number within 1e9 of 0",
+        ),
+        (lambda w: w.jacobian("box", point=(0, 2e9, 0)), r"point\[1\]: expected a number within 1e9 of 0"),
+        (lambda w: w.energy(np.full(w.nq, 1e300)), r"q\[0\]: expected a number within 1e9 of 0"),
+        (lambda w: w.pose("box", np.full(w.nq, 1e300)), r"q\[0\]: expected a number within 1e9 of 0"),
+        (lambda w: w.velocity("box", v=np.full(w.nv, 1e300)), r"v: expected numbers up to 1e\+100"),
+        (lambda w: w.velocity_in_world_axes(np.full(w.nv, 1e300)), r"v: expected numbers up to 1e\+100"),
         (lambda w: w.center_of_mass(robot="cat"), "cat"),
         (lambda w: w.integrate(w.initial_q, np.zeros(2)), "v"),
         (lambda w: w.integrate(w.initial_q, np.zeros(w.nv), np.nan), "dt"),
@@ -173,3 +184,27 @@ def test_speeds_whose_squares_overflow_are_refused():
         world.bias(v=np.full(6, 1e300))
     with pytest.raises(ValueError, match=r"^q0: expected"):
         world.difference([0.0], world.initial_q)
+
+
+@pytest.mark.parametrize("value", [np.datetime64("2020"), np.timedelta64(3, "s"), np.timedelta64("NaT")])
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda w, value: w.energy(value), "q"),
+        (lambda w, value: w.pose("box", value), "q"),
+        (lambda w, value: stiction.Stepper(w).step(value), "tau"),
+        (lambda w, value: stiction.Batch(w, 1).step(value), "command"),
+        (lambda w, value: w.generalized_force("box", value), "force"),
+        (lambda w, value: stiction.World(gravity=value), "gravity"),
+        (lambda w, value: stiction.Shape.box(value), "size"),
+        (lambda w, value: stiction.State(value, value), "q"),
+        (lambda w, value: stiction.JointController(1, value), "kp"),
+        (lambda w, value: stiction.Terrain(size=value), "size"),
+    ],
+)
+def test_dates_of_numpy_are_no_numbers(call, named, value):
+    """Their buffers have no strides, which nanobind reads: it ended the interpreter."""
+    world = stiction.World()
+    world.add_body("box", stiction.Shape.box((1.0, 1.0, 1.0)), mass=1.0)
+    with pytest.raises((ValueError, TypeError), match=rf"^{named}\b"):
+        call(world, value)

@@ -100,9 +100,12 @@ def test_arguments_that_do_not_fit_are_named(world):
         "kp": lambda: stiction.JointController(2, kp=[1.0, 2.0, 3.0]),
         "joints": lambda: stiction.JointController(0, kp=1.0),
         "q_desired": lambda: stiction.JointController(2, kp=1.0).torques([0, 0], [0, 0], [0]),
-        r"q_desired\[1\]: expected a number whose distance from q\[1\] is finite": lambda: stiction.JointController(
-            2, kp=1.0
-        ).torques([0, 1e308], [0, 0], [0, -1e308]),
+        r"q_desired\[1\]: expected a number within 1e9 of 0": lambda: stiction.JointController(2, kp=1.0).torques(
+            [0, 0], [0, 0], [0, -1e200]
+        ),
+        r"\bq\[0\]: expected a number within 1e9 of 0": lambda: stiction.JointController(2, kp=1.0).reference(
+            [2e9, 0], [0, 0], [0, 0]
+        ),
         r"v_desired\[0\]: expected a number whose distance from v\[0\] is finite": lambda: stiction.JointController(
             2, kp=1.0
         ).reference([0, 0], [-1e308, 0], [0, 0], [1e308, 0]),
@@ -129,3 +132,15 @@ def test_arguments_that_do_not_fit_are_named(world):
     }.items():
         with pytest.raises(ValueError, match=named):
             make()
+
+
+def test_feedback_that_no_double_holds_is_refused_and_not_remembered():
+    control = stiction.JointController(1, kp=1.0, kd=1e200, ki=1.0, dt=1e-3)
+    first = stiction.JointController(1, kp=1.0, kd=1e200, ki=1.0, dt=1e-3).torques([0.0], [0.0], [1.0])
+    with pytest.raises(ValueError, match="kp, kd, ki: expected gains that with these values give finite torques"):
+        control.torques([0.0], [0.0], [1e9], [1e200])
+    with pytest.raises(ValueError, match="kp, kd, ki: expected gains that with these values give finite accelerations"):
+        control.reference([0.0], [0.0], [1e9], [1e200])
+    np.testing.assert_array_equal(control.torques([0.0], [0.0], [1.0]), first)
+    with pytest.raises(ValueError, match=r"q_desired\[0\]: expected a number within 1e9 of 0"):
+        stiction.JointController(1, 1e200, kd=1e200).torques([0.0], [0.0], [1e200])

@@ -246,7 +246,9 @@ void AccelerationLevel::assemble_rows(const EventSetting& setting, const Ref<con
     bearing_.push_back(i);
     bearing_points_.push_back(points_[i]);
   }
-  assemble(setting.world, data_, q, v, setting.tau, bearing_points_, smooth_, p);
+  tau_ = setting.tau;
+  add_wrenches(setting.world, data_, setting.wrenches, tau_);
+  assemble(setting.world, data_, q, v, tau_, bearing_points_, smooth_, p);
   for (int j = 0; j < equalities_; ++j) p.b[j] = -loop_rate_[j];
   add_rows(v);
   holds_slip_ = false;

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "stiction/assemble/assemble.hpp"
@@ -32,6 +33,7 @@ struct EventSetting {
   const SolveOptions& contact;
   const EventOptions& events;
   Eigen::Ref<const Eigen::VectorXd> tau;
+  std::span<const AppliedWrench> wrenches;
 };
 
 /// What the law asks of a closed contact at rest, over a second: R_T is that of friction per slip (kg/s).
@@ -154,7 +156,7 @@ class AccelerationLevel {
   std::vector<std::array<Eigen::Vector3d, 4>> normals_;  ///< of the contacts at the poses of the difference
   std::vector<std::size_t> bearing_;                     ///< contacts of the problem
   std::vector<int> row_of_;                              ///< per row: its row of J_b, -1 where it is none
-  GrowVector u_, a_, convective_, carried_, u_free_, lambda_, lambda_b_, lambda_p_, row_slip_, row_a_, v_dot_, loop_rate_, scratch_,
+  GrowVector u_, a_, convective_, carried_, u_free_, lambda_, lambda_b_, lambda_p_, row_slip_, row_a_, v_dot_, loop_rate_, scratch_, tau_,
       edge_angle_;
   std::vector<Eigen::Vector2d> along_;
   std::vector<double> viscosity_, speed_;

@@ -38,8 +38,9 @@ State run(Stepper stepper, State state, double duration) {
 }
 
 /// Two rods of 1 m and 1 kg, the first hinge at the origin, hanging along -z at q = 0.
-World double_pendulum() {
+World double_pendulum(double gravity = kGravity) {
   WorldBuilder builder;
+  builder.set_gravity({0.0, 0.0, -gravity});
   builder.add_robot_text(R"(<mujoco><worldbody><body><joint name="a" axis="0 1 0"/>
       <geom type="capsule" fromto="0 0 0 0 0 -1" size="0.02" mass="1" contype="0" conaffinity="0"/>
       <body pos="0 0 -1"><joint name="b" axis="0 1 0"/>
@@ -476,6 +477,52 @@ TEST(MoreauMidpoint, JointSpringsAndDampersAreImplicit) {
     ASSERT_NEAR(state.q[0], q, 1e-10);
   }
   EXPECT_LT(std::abs(q), 0.2);
+}
+
+// What pushes is evaluated where the scheme evaluates forces, not held in the axes that a link had as the step began.
+TEST(Scheme, APushThatIsAWeightActsAsWeightDoes) {
+  const World weightless = double_pendulum(0.0);
+  std::vector<AppliedWrench> weights(weightless.bodies().size());
+  for (std::size_t b = 0; b < weights.size(); ++b) {
+    const Body& body = weightless.bodies()[b];
+    weights[b] = {static_cast<int>(b), body.com, {0.0, 0.0, -kGravity}, Vector3d::Zero()};  // of 1 kg
+  }
+  for (const Scheme scheme : kSchemes) {
+    Stepper pushed = stepper_for(weightless, scheme, 2e-3);
+    pushed.set_wrenches(weights);
+    const State expected = run(stepper_for(double_pendulum(), scheme, 2e-3), raised(weightless), 0.5),
+                actual = run(pushed, raised(weightless), 0.5);
+    const double tolerance = scheme == Scheme::energy_momentum ? 1e-4 : 1e-9;  // which has the work of weight from heights
+    EXPECT_LT((actual.q - expected.q).norm(), tolerance) << to_string(scheme);
+    EXPECT_LT((actual.v - expected.v).norm(), 10.0 * tolerance) << to_string(scheme);
+  }
+}
+
+TEST(Scheme, WhatSpinsGoesWhereItIsPushed) {
+  WorldBuilder builder;
+  builder.set_gravity(Vector3d::Zero());
+  FreeBody puck;
+  puck.name = "puck";
+  puck.mass = 1.0;
+  puck.shapes.push_back({Box{{0.1, 0.1, 0.05}}});
+  puck.inertia = solid_inertia(puck.shapes.front().shape, puck.mass);
+  builder.add_free_body(puck);
+  const World world = builder.build();
+  for (const Scheme scheme : kSchemes) {
+    Stepper stepper = stepper_for(world, scheme, 0.01);
+    stepper.set_wrenches(std::vector{AppliedWrench{0, Vector3d::Zero(), Vector3d::UnitX(), Vector3d::Zero()}});
+    State state = initial_state(world);
+    state.v[5] = 100.0;
+    state = run(stepper, state, 1.0);
+    const Vector3d v = Eigen::Quaterniond(state.q[6], state.q[3], state.q[4], state.q[5]) * Vector3d(state.v.head<3>());
+    EXPECT_LT((v - Vector3d::UnitX()).norm(), 1e-7) << to_string(scheme) << ' ' << v.transpose();
+  }
+}
+
+TEST(Scheme, APushOnNoBodyIsRefused) {
+  Stepper stepper = stepper_for(double_pendulum(), Scheme::semi_implicit_euler, 2e-3);
+  const int bodies = static_cast<int>(stepper.world().bodies().size());
+  for (const int body : {-1, bodies}) EXPECT_THROW(stepper.set_wrenches(std::vector{AppliedWrench{body}}), InvalidArgument);
 }
 
 TEST(Scheme, NamesGoBothWays) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "stiction/assemble/equality_rows.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/forward/free_motion.hpp"
@@ -99,6 +101,15 @@ void Stepper::set_drives(const Drives& drives) {
   sides_.clear();
 }
 
+void Stepper::set_wrenches(std::span<const AppliedWrench> wrenches) {
+  const int bodies = static_cast<int>(world_.bodies().size());
+  for (const AppliedWrench& w : wrenches) {
+    if (w.body < 0 || w.body >= bodies)
+      throw InvalidArgument("wrenches.body", fmt::format("a body in [0, {})", bodies), fmt::format("{}", w.body));
+  }
+  wrenches_.assign(wrenches.begin(), wrenches.end());
+}
+
 void Stepper::reset() {
   springs_.clear();
   last_ids_.clear();
@@ -149,6 +160,7 @@ void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd
 void Stepper::assemble_rows(const Torques& asked, bool prepared) {
   require_size("tau", asked.size(), world_.nv());
   tau_ = asked;
+  add_wrenches(world_, data_, wrenches_, tau_);
   sides_.add_torques(options_.assemble.drives, tau_);
   const Torques tau = tau_;
   if (!prepared) {
@@ -275,7 +287,7 @@ bool Stepper::solve_implicit(const Torques& tau, StepReport& report) {
   StageClock clock(report, options_.timed);
   for (int solves = 1; solves < EnergyMomentum::kSolves; ++solves) {
     using Progress = EnergyMomentum::Progress;
-    const Progress progress = implicit_->advance(world_, from_, tau, problem_, solution_, options_.contact.tolerance, at_, data_);
+    const Progress progress = implicit_->advance(world_, from_, tau_, problem_, solution_, options_.contact.tolerance, at_, data_);
     clock.end(Stage::update);
     if (progress == Progress::settled) return true;
     if (progress == Progress::diverged) {
@@ -289,7 +301,8 @@ bool Stepper::solve_implicit(const Torques& tau, StepReport& report) {
     clock.end(Stage::assemble);
     const bool solved = solve_certified(report) && are_loops_passive(report);
     clock.end(Stage::solve);
-    if (!solved || problem_.contacts() + problem_.bounded_rows() == 0) return solved;  // nothing is held: the fixed point is the answer
+    // Where no force depends on where it ends, the fixed point is the answer.
+    if (!solved || (problem_.contacts() + problem_.bounded_rows() == 0 && wrenches_.empty())) return solved;
   }
   return true;
 }
@@ -402,7 +415,7 @@ bool Stepper::take_events(const Torques& tau, State& state, StepReport& report) 
   contact.acceptable = options_.strict ? 0.0 : options_.acceptable;
   next_.q = state.q;
   next_.v = state.v;
-  const EventSetting setting{world_, scene_, reach_, options_.assemble, options_.recovery, contact, options_.events, tau};
+  const EventSetting setting{world_, scene_, reach_, options_.assemble, options_.recovery, contact, options_.events, tau, wrenches_};
   const double left = events_->advance(setting, state.time, h, next_);
   state.q = next_.q;
   state.v = next_.v;

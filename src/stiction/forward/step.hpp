@@ -128,16 +128,19 @@ class Stepper {
   void set_options(const StepOptions& options);
   /// Drives of later steps, until they are set again. Throws InvalidArgument.
   void set_drives(const Drives& drives);
+  /// What pushes bodies in later steps beside tau, until it is set again: as the bodies move within a step, where its scheme evaluates
+  /// forces. Throws InvalidArgument on a body that the world does not have.
+  void set_wrenches(std::span<const AppliedWrench> wrenches);
 
   /// Everything short of solving, where the scheme evaluates it: kinematics, contacts, and the contact problem for tau (nv). What a
   /// predictive controller needs before it chooses tau.
   void prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau);
-  /// Solves for tau (nv) and advances the state. `prepared`: `prepare` was just called at this state (any tau, the same options and
-  /// drives); throws InvalidArgument where it was not.
+  /// Solves for tau (nv) and advances the state. `prepared`: `prepare` was just called at this state (any tau, the same options,
+  /// drives and wrenches); throws InvalidArgument where it was not.
   StepReport step(const Eigen::Ref<const Eigen::VectorXd>& tau, State& state, bool prepared = false);
 
-  /// Writes what the next step depends on beside options, drives and state, or reads it into a stepper of the same world and options, which
-  /// then goes on bit for bit (base/archive.hpp). Contacts, problem and solution of the last step are not in it.
+  /// Writes what the next step depends on beside options, drives, wrenches and state, or reads it into a stepper of the same world and
+  /// options, which then goes on bit for bit (base/archive.hpp). Contacts, problem and solution of the last step are not in it.
   template <class Archive>
   void carry(Archive& archive) {
     archive(cold_, last_ids_, solution_.impulses);
@@ -200,8 +203,9 @@ class Stepper {
   std::vector<ContactPoint> watched_, found_;  ///< near, but too far to take part at the velocities before the step; scratch
   std::vector<Vector6d> V_end_;                ///< per body, by the velocities after it
   ServoSides sides_;                           ///< of the servos with limits, where the scheme takes damping at v⁺
-  Eigen::VectorXd tau_;                        ///< nv, that of the step and of the servos that are cut
-  std::vector<double> margin_;                 ///< per body, its part (m) of the margin of its pairs
+  std::vector<AppliedWrench> wrenches_;
+  Eigen::VectorXd tau_;         ///< nv, that of the step, of what pushes and of the servos that are cut
+  std::vector<double> margin_;  ///< per body, its part (m) of the margin of its pairs
   ContactProblem problem_;
   SolveWorkspace workspace_;
   Solution solution_, warm_;

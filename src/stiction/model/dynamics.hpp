@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <Eigen/Core>
@@ -84,6 +85,15 @@ MotionBound motion_bound(const World& world, const WorldData& data, int body, co
 /// tau (nv) += Jᵀ (force, moment): generalised force of a force (N) at the point p_W (world) of a body and a moment (N m), world axes.
 void add_wrench(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, const Eigen::Vector3d& force,
                 const Eigen::Vector3d& moment, Eigen::Ref<Eigen::VectorXd> tau);
+
+/// A force and a moment that act on a body, constant in world axes at a point that moves with it.
+struct AppliedWrench {
+  int body = 0;
+  Eigen::Vector3d p_B = Eigen::Vector3d::Zero();                                      ///< where the force acts, in the body's frame (m)
+  Eigen::Vector3d force = Eigen::Vector3d::Zero(), moment = Eigen::Vector3d::Zero();  ///< N, N m
+};
+/// tau (nv) += the generalised forces of all of them at the poses of `data`.
+void add_wrenches(const World& world, const WorldData& data, std::span<const AppliedWrench> wrenches, Eigen::Ref<Eigen::VectorXd> tau);
 
 /// World placement of a link.
 Eigen::Isometry3d link_pose(const World& world, const WorldData& data, int link);

@@ -185,6 +185,10 @@ void add_wrench(const World& world, const WorldData& data, int body, const Eigen
   add_wrench_row(world, data, body, p_W, wrench, tau.segment(coordinates.v, coordinates.nv).transpose());
 }
 
+void add_wrenches(const World& world, const WorldData& data, std::span<const AppliedWrench> wrenches, Eigen::Ref<Eigen::VectorXd> tau) {
+  for (const AppliedWrench& w : wrenches) add_wrench(world, data, w.body, data.X_WB[w.body] * w.p_B, w.force, w.moment, tau);
+}
+
 void add_wrench_row(const World& world, const WorldData& data, int body, const Eigen::Vector3d& p_W, const Vector6d& wrench,
                     Eigen::Ref<Eigen::RowVectorXd> row) {
   const Support support = support_of(world, data, body, row.cols());

@@ -75,6 +75,11 @@ void Simulation::set_drives(const Drives& drives) {
   prepared_ = false;
 }
 
+void Simulation::set_wrenches(std::span<const AppliedWrench> wrenches) {
+  stepper_.set_wrenches(wrenches);
+  prepared_ = false;
+}
+
 StepReport Simulation::step(const Eigen::Ref<const Eigen::VectorXd>& tau) {
   const StepReport report = stepper_.step(tau, state_, std::exchange(prepared_, false));
   steps_ += report.accepted ? 1 : 0;

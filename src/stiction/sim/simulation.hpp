@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,8 @@ class Simulation {
   const Stepper& prepare(const Eigen::Ref<const Eigen::VectorXd>& tau);
   /// Drives of later steps, until they are set again. Throws InvalidArgument.
   void set_drives(const Drives& drives);
+  /// What pushes bodies in later steps, until it is set again (Stepper::set_wrenches). Throws InvalidArgument.
+  void set_wrenches(std::span<const AppliedWrench> wrenches);
   /// Writes state and stepper, or reads them into a simulation of the same world and options, which then goes on bit for bit.
   template <class Archive>
   void carry(Archive& archive) {
