@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 
 #include "stiction/base/errors.hpp"
+#include "stiction/model/world.hpp"
 
 namespace stiction::python {
 
@@ -93,6 +94,12 @@ Eigen::Vector3d read_vector3(const ArrayLike& value, const char* argument) {
   require_size(argument, numbers.vector().size(), 3);
   require_finite(argument, numbers.vector());
   return numbers.vector();
+}
+
+Eigen::Vector3d read_point(const ArrayLike& point) {
+  const Eigen::Vector3d p = read_vector3(point, "point");
+  require_within_reach("point", p);
+  return p;
 }
 
 namespace {

@@ -52,6 +52,8 @@ Eigen::VectorXd for_each_item(const std::optional<ArrayLike>& value, const char*
 /// The state or force vector of a world: absent, `fallback`, whose size it must have; finite.
 Eigen::VectorXd read_coordinates(const std::optional<ArrayLike>& value, const char* argument, const Eigen::VectorXd& fallback);
 Eigen::Vector3d read_vector3(const ArrayLike& value, const char* argument);
+/// The argument `point` (m), within reach.
+Eigen::Vector3d read_point(const ArrayLike& point);
 std::vector<int> read_indices(const ArrayLike& value, const char* argument);
 
 /// View of n numbers owned by `owner`. Never a null pointer, which NumPy would not take for an empty array.

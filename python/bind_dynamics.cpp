@@ -59,13 +59,6 @@ At motion(WorldHandle& handle, const MaybeArray& q, const MaybeArray& v) {
   return at;
 }
 
-Vector3d read_point(const MaybeArray& point) {
-  if (!point) return Vector3d::Zero();
-  const Vector3d p = read_vector3(*point, "point");
-  require_within_reach("point", p);
-  return p;
-}
-
 /// A force or a torque (N, N m), whose moment about whatever is within reach is finite.
 Vector3d read_force(const MaybeArray& force, const char* argument) {
   if (!force) return Vector3d::Zero();
@@ -95,7 +88,7 @@ RowMatrix dense_jacobian(const At& at, const std::string& name, const MaybeArray
   if (block < 0) return J;
   const Block& columns = at.world.blocks()[block];
   Matrix6Xd part(6, columns.nv);
-  frame_jacobian(at.world, at.data, frame.body, frame.world_point(at.data, read_point(point)), part);
+  frame_jacobian(at.world, at.data, frame.body, frame.world_point(at.data, point ? read_point(*point) : Vector3d::Zero()), part);
   J.middleCols(columns.v, columns.nv) = part;
   return J;
 }
@@ -114,7 +107,7 @@ Vector generalized_force(WorldHandle& handle, const std::string& name, const May
   const At at = configuration(handle, q);
   const NamedFrame frame = frame_named(at.world, name, "name");
   const Vector3d com = at.world.bodies()[frame.body].com;
-  const Vector3d p_B = point ? frame.X_BF * read_point(point) : com;
+  const Vector3d p_B = point ? frame.X_BF * read_point(*point) : com;
   const Vector3d f = read_force(force, "force"), m = read_force(torque, "torque");
   VectorXd tau = VectorXd::Zero(at.world.nv());
   add_wrench(at.world, at.data, frame.body, at.data.X_WB[frame.body] * p_B, f, m, tau);

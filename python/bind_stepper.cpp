@@ -108,12 +108,7 @@ void apply_force(StepperHandle& s, const std::string& body, const MaybeArray& fo
   if (point && !force) throw InvalidArgument("point", "None without force, since a torque has none", "a point");
   TimedWrench wrench;
   wrench.body = frame.body;
-  wrench.p_B = world.bodies()[frame.body].com;
-  if (point) {
-    const Eigen::Vector3d p = read_vector3(*point, "point");
-    require_within_reach("point", p);
-    wrench.p_B = frame.X_BF * p;
-  }
+  wrench.p_B = point ? frame.X_BF * read_point(*point) : world.bodies()[frame.body].com;
   if (force) wrench.force = read_vector3(*force, "force");
   if (torque) wrench.moment = read_vector3(*torque, "torque");
   locked(s, [&] {
