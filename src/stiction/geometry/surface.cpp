@@ -303,10 +303,10 @@ Vector3d pseudo_normal(const Surface& s, const TrianglePoint& c, const Surface::
 
 }  // namespace
 
-bool Surface::contains(const Vector3d& p, std::span<const int> near) const {
-  double least = std::numeric_limits<double>::infinity();
-  bool inside = false;
-  for (int t : near) {
+Surface::Nearest Surface::nearest(const Vector3d& p, std::span<const int> among) const {
+  Nearest out;
+  double least = out.distance;  // squares
+  for (int t : among) {
     const Triangle& tri = triangle(t);
     const double height = tri.normal.dot(p - vertex(tri.v[0]));
     if (height * height >= least) continue;
@@ -314,14 +314,28 @@ bool Surface::contains(const Vector3d& p, std::span<const int> near) const {
     const double d = (p - c.point).squaredNorm();
     if (d >= least) continue;
     least = d;
-    inside = pseudo_normal(*this, c, tri).dot(p - c.point) < 0.0;
+    out.triangle = t;
+    out.behind = pseudo_normal(*this, c, tri).dot(p - c.point) < 0.0;
   }
-  return inside;
+  out.distance = std::sqrt(least);
+  return out;
 }
 
 bool Surface::contains(const Vector3d& p, double reach, std::vector<int>& scratch) const {
   query(p - Vector3d::Constant(reach), p + Vector3d::Constant(reach), scratch);
   return contains(p, scratch);
+}
+
+int Surface::cover(const Vector3d& p, std::vector<int>& scratch) const {
+  if (open) return -1;
+  // What is in a solid has its surface above; the nearest triangle there bounds the search for the nearest of all.
+  query(p, {p.x(), p.y(), nodes.front().upper.z()}, scratch);
+  if (scratch.empty()) return -1;
+  constexpr double kRoom = 1.01;  // for rounding
+  const Vector3d reach = Vector3d::Constant(kRoom * nearest(p, scratch).distance);
+  query(p - reach, p + reach, scratch);
+  const Nearest n = nearest(p, scratch);
+  return n.behind ? n.triangle : -1;
 }
 
 bool Surface::is_near_border(const Vector3d& p, double depth, std::vector<int>& scratch) const {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -60,10 +61,19 @@ struct Surface {
     const std::size_t k = static_cast<std::size_t>(v);
     return {spokes.data() + spoke_begin[k], static_cast<std::size_t>(spoke_begin[k + 1] - spoke_begin[k])};
   }
-  /// Whether p lies behind the nearest of some triangles, from the pseudo-normal of its nearest feature (Baerentzen and Aanaes, 2005).
-  bool contains(const Eigen::Vector3d& p, std::span<const int> near) const;
+  struct Nearest {
+    int triangle = -1;
+    double distance = std::numeric_limits<double>::infinity();
+    bool behind = false;  ///< p is, from the pseudo-normal of its nearest feature (Baerentzen and Aanaes, 2005)
+  };
+  /// Of some triangles, the one nearest to p.
+  Nearest nearest(const Eigen::Vector3d& p, std::span<const int> triangles) const;
+  /// Whether p lies behind the nearest of some triangles.
+  bool contains(const Eigen::Vector3d& p, std::span<const int> near) const { return nearest(p, near).behind; }
   /// The same, of all triangles within `reach` (m) of p in x, y and z.
   bool contains(const Eigen::Vector3d& p, double reach, std::vector<int>& scratch) const;
+  /// The triangle nearest to p where p lies in the solid of a closed surface, at any depth; else -1.
+  int cover(const Eigen::Vector3d& p, std::vector<int>& scratch) const;
   /// Whether an open border is nearer to p, seen along the surface, than a depth (m) that p has in the solid.
   bool is_near_border(const Eigen::Vector3d& p, double depth, std::vector<int>& scratch) const;
   /// Triangles whose boxes meet [lower, upper], ascending; `found` keeps its memory.

@@ -45,6 +45,30 @@ Isometry3d lower(double overlap, double turn = 0.0, double x = 0.0, double y = 0
   return pose({x, y, 2.0 * (kTube - kRing) - overlap}, {0, kQuarter, 0}) * pose({0, 0, 0}, {0, 0, turn});
 }
 
+/// A small thing anywhere in the tube is pushed out of it, in the hole or beside the ring it is free.
+TEST(SurfaceMeshes, WhatLiesWhollyInARingIsPushedOut) {
+  constexpr double kSmall = 0.002;
+  const double sagitta =
+      kTube * (1.0 - std::cos(std::numbers::pi / kAcross)) + (kRing + kTube) * (1.0 - std::cos(std::numbers::pi / kAround));
+  ShapePair ball(Sphere{kSmall}, ring_mesh()), mesh(mesh_box(Vector3d::Constant(kSmall)), ring_mesh());
+  Random random(3);
+  for (int trial = 0; trial < 300; ++trial) {
+    const double a = random(-3.2, 3.2), b = random(-3.2, 3.2), off = random(0.0, 0.09);
+    const double r = kRing + off * std::cos(b);
+    const Isometry3d X = pose({r * std::cos(a), r * std::sin(a), off * std::sin(b)}), W = random.pose(1.0);
+    SCOPED_TRACE(::testing::Message() << a << ' ' << b << ' ' << off);
+    if (off > kTube + 2.0 * kSmall) {
+      EXPECT_TRUE(ball.contacts(W * X, W, 0.0).empty());
+      EXPECT_TRUE(mesh.contacts(W * X, W, 0.0).empty());
+    } else if (off < kTube - sagitta) {
+      const auto& contacts = ball.contacts(W * X, W, 0.0);
+      ASSERT_FALSE(contacts.empty());
+      EXPECT_NEAR(deepest(contacts).gap, off - kTube - kSmall, sagitta);
+      EXPECT_FALSE(mesh.contacts(W * X, W, 0.0).empty());
+    }
+  }
+}
+
 /// Corner on corner of two polygons: each of the four pairs of edges there holds, along the normal that both are square to.
 TEST(SurfaceMeshes, RingsHangCornerOnCorner) {
   ShapePair pair(ring_mesh(), ring_mesh());

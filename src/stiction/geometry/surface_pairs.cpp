@@ -1,6 +1,7 @@
 #include "stiction/geometry/surface_pairs.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "stiction/geometry/cylinder.hpp"
 #include "stiction/geometry/surface_edges.hpp"
@@ -94,9 +95,7 @@ void thin_out_many(ContactSink& sink, std::size_t first) {
   if (sink.contacts.size() - first > 4 * static_cast<std::size_t>(kMaxPoints)) thin_out(sink.contacts, first);
 }
 
-}  // namespace
-
-void collide_convex_surface(const Convex& shape, const PlacedSurface& placed, SurfaceScratch& scratch, ContactSink& sink) {
+void meet_features(const Convex& shape, const PlacedSurface& placed, SurfaceScratch& scratch, ContactSink& sink) {
   const Surface& s = *placed.surface;
   Convex local = shape;
   local.X = placed.X.inverse() * shape.X;
@@ -139,7 +138,7 @@ void collide_convex_surface(const Convex& shape, const PlacedSurface& placed, Su
   thin_out_many(sink, first);
 }
 
-void collide_surfaces(const PlacedSurface& a, const PlacedSurface& b, SurfaceScratch& scratch, ContactSink& sink) {
+void meet_features(const PlacedSurface& a, const PlacedSurface& b, SurfaceScratch& scratch, ContactSink& sink) {
   const Surface &sa = *a.surface, &sb = *b.surface;
   const Eigen::Isometry3d X_BA = b.X.inverse() * a.X, X_AB = X_BA.inverse();
   query_box(sb, X_BA, sa.box_center, sa.box_half, sink.margin, scratch.triangles);
@@ -162,6 +161,37 @@ void collide_surfaces(const PlacedSurface& a, const PlacedSurface& b, SurfaceScr
   first = sink.contacts.size();
   out.emit(b.X, sink);
   thin_out_many(sink, first);
+}
+
+/// The plane of the triangle nearest to a point of the solid: the ground to what lies wholly in it.
+std::optional<Plane3> cover(const PlacedSurface& placed, const Vector3d& p_W, std::vector<int>& scratch) {
+  const Surface& s = *placed.surface;
+  const int t = s.cover(placed.X.inverse() * p_W, scratch);
+  if (t < 0) return std::nullopt;
+  const Vector3d n = placed.X.linear() * s.triangle(t).normal;
+  return Plane3{n, n.dot(placed.X * s.vertex(s.triangle(t).v[0]))};
+}
+
+}  // namespace
+
+void collide_convex_surface(const Convex& shape, const PlacedSurface& surface, SurfaceScratch& scratch, ContactSink& sink) {
+  const std::size_t first = sink.contacts.size();
+  meet_features(shape, surface, scratch, sink);
+  if (sink.contacts.size() > first) return;
+  if (const auto ground = cover(surface, shape.center(), scratch.around)) collide_convex_plane(shape, *ground, sink, scratch.triangles);
+}
+
+void collide_surfaces(const PlacedSurface& a, const PlacedSurface& b, SurfaceScratch& scratch, ContactSink& sink) {
+  const std::size_t first = sink.contacts.size();
+  meet_features(a, b, scratch, sink);
+  if (sink.contacts.size() > first) return;
+  if (const auto ground = cover(b, a.X * a.surface->vertex(0), scratch.around)) {
+    collide_surface_plane(a, *ground, sink);
+  } else if (const auto other = cover(a, b.X * b.surface->vertex(0), scratch.around)) {
+    ContactSink turned = sink;
+    turned.flip = !sink.flip;
+    collide_surface_plane(b, *other, turned);
+  }
 }
 
 void collide_surface_plane(const PlacedSurface& placed, const Plane3& plane, ContactSink& sink) {

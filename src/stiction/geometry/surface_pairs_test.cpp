@@ -186,9 +186,10 @@ TEST(SurfacePairs, LargerBoxOnASmallMeshRestsOnItsCorners) {
   expect_same(boxes.contacts(X, Isometry3d::Identity(), 0.01), mesh.contacts(X, Isometry3d::Identity(), 0.01));
 }
 
-TEST(SurfacePairs, EverythingOnAFlatHeightMapIsAsOnAPlane) {
+/// Over the plane z = 0.3.
+std::vector<std::pair<Shape, Isometry3d>> over_plane() {
   const Vector3d h(0.15, 0.1, 0.05);
-  const std::vector<std::pair<Shape, Isometry3d>> cases{
+  return {
       {Sphere{0.1}, pose({0.01, 0.02, 0.3995})},
       {Capsule{0.05, 0.2}, pose({0.01, 0.02, 0.351}, {kQuarter, 0, 0})},
       {Capsule{0.05, 0.2}, pose({0.01, 0.02, 0.351}, {kQuarter - 0.02, 0, 0})},
@@ -199,12 +200,33 @@ TEST(SurfacePairs, EverythingOnAFlatHeightMapIsAsOnAPlane) {
       {Cylinder{0.1, 0.2}, pose({0.01, 0.02, 0.5001})},
       {Cylinder{0.1, 0.2}, pose({0.01, 0.02, 0.405}, {kQuarter - 0.02, 0, 0})},
   };
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    SCOPED_TRACE(i);
-    ShapePair plane(cases[i].first, HalfSpace{}), map(cases[i].first, flat_map(0.3));
-    const auto expected = plane.contacts(cases[i].second, pose({0, 0, 0.3}), 0.01);
+}
+
+TEST(SurfacePairs, EverythingOnAFlatHeightMapIsAsOnAPlane) {
+  for (const auto& [shape, X] : over_plane()) {
+    SCOPED_TRACE(shape_name(shape));
+    ShapePair plane(shape, HalfSpace{}), map(shape, flat_map(0.3));
+    const auto expected = plane.contacts(X, pose({0, 0, 0.3}), 0.01);
     ASSERT_FALSE(expected.empty());
-    expect_same(expected, map.contacts(cases[i].second, Isometry3d::Identity(), 0.01));
+    expect_same(expected, map.contacts(X, Isometry3d::Identity(), 0.01));
+  }
+}
+
+/// Whoever is wholly in the solid, whichever of the two is the first, is pushed out where that is nearest.
+TEST(SurfacePairs, EverythingWhollyUnderAFlatHeightMapIsAsUnderAPlane) {
+  for (const auto& [shape, X] : over_plane()) {
+    ShapePair plane(shape, HalfSpace{}), map(shape, flat_map(0.3)), turned(flat_map(0.3), shape);
+    for (const double down : {0.32, 0.45, 0.6}) {
+      SCOPED_TRACE(::testing::Message() << shape_name(shape) << ' ' << down);
+      const Isometry3d deep = pose({0, 0, -down}) * X;
+      const auto expected = plane.contacts(deep, pose({0, 0, 0.3}), 0.01);
+      ASSERT_FALSE(expected.empty());
+      expect_same(expected, map.contacts(deep, Isometry3d::Identity(), 0.01));
+      expect_same(expected, turned.contacts(Isometry3d::Identity(), deep, 0.01));
+    }
+    EXPECT_TRUE(map.contacts(pose({0, 0, -2.0}) * X, Isometry3d::Identity(), 0.01).empty());
+    EXPECT_TRUE(map.contacts(pose({0, 0, 0.5}) * X, Isometry3d::Identity(), 0.01).empty());
+    EXPECT_TRUE(map.contacts(pose({1.5, 0, -0.5}) * X, Isometry3d::Identity(), 0.01).empty());
   }
 }
 

@@ -43,6 +43,7 @@ auto with_file_errors(const fs::path& path, Read read) {
 AnyProblem parse(const std::string& file, std::string_view bytes, const LoadOptions& options) {
   if (bytes.starts_with("\x89HDF")) return load_fclib(file, options);
   if (bytes.starts_with("PK")) return parse_npz(file, bytes, options);
+  if (constexpr std::string_view mark = "\xEF\xBB\xBF"; bytes.starts_with(mark)) bytes.remove_prefix(mark.size());  // of byte order
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) throw FileError(file, "", "empty");
   if (bytes[first] == '{') return parse_json(file, bytes);

@@ -246,6 +246,11 @@ TEST_P(RoundTrip, KindsOfRows) {
   }
 }
 
+TEST(Json, AByteOrderMarkIsSkipped) {
+  const std::string bytes = to_json(awkward());
+  expect_same(awkward(), std::get<ContactProblem>(load_problem(write("marked.json", "\xEF\xBB\xBF" + bytes))), true);
+}
+
 TEST(Json, KindErrorsSayWhere) {
   ContactProblem p = awkward();
   p.v = VectorXd::Ones(5);

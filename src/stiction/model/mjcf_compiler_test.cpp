@@ -120,6 +120,7 @@ TEST(MjcfCompiler, WhatMuJoCoRefusesIsRefused) {
   EXPECT_THAT(refusal(R"(<compiler angle="degrees"/>)" + body("size='1'")), testing::HasSubstr("expected degree or radian"));
   EXPECT_THAT(refusal(body(R"(size="1" quat="1 0 1 0" euler="10 20 30")")), testing::HasSubstr("more than one orientation"));
   EXPECT_THAT(refusal(body(R"(size="1" fromto="0 0 0 1 0 0")")), testing::HasSubstr("fromto: expected a capsule"));
+  EXPECT_THAT(refusal(body(R"(size="1" condim="2")")), testing::HasSubstr(R"(condim="2": expected 1, 3, 4 or 6)"));
   EXPECT_THAT(refusal("<worldbody><joint/><geom size='1'/></worldbody>"), testing::HasSubstr("put it into a body"));
   EXPECT_EQ(load(body(R"(size="1" contype="-1")")).geometries().size(), 1u);
 }

@@ -128,6 +128,12 @@ class GeomReader {
 /// Of geoms and pairs that name none, whatever the world's is.
 constexpr double kDefaultFriction = 1.0;
 
+bool has_no_friction(const Attribute& condim) {
+  const int dimension = integer_or(condim, 3);
+  if (dimension != 1 && dimension != 3 && dimension != 4 && dimension != 6) fail_attribute(condim, "1, 3, 4 or 6");
+  return dimension == 1;
+}
+
 unsigned bits(const Attribute& a) {
   return static_cast<unsigned>(integer_or(a, 1));  // -1: all bits
 }
@@ -144,7 +150,7 @@ MjcfGeom read_geom(const XmlElement& geom, const MjcfContext& context, const std
   g.type = bits(reader.find("contype"));
   g.mask = bits(reader.find("conaffinity"));
   read.collides = g.type != 0 || g.mask != 0 || is_paired;
-  g.frictionless = integer_or(reader.find("condim"), 3) == 1;
+  g.frictionless = has_no_friction(reader.find("condim"));
   g.friction = kDefaultFriction;
   if (reader.find("friction")) {
     const std::vector<double> mu = context.filled(geom, "friction", childclass, 3);
@@ -180,7 +186,7 @@ PairDescription read_pair(const XmlElement& pair, const MjcfContext& context, st
       warnings.push_back(
           fmt::format("{}: friction is that of the first direction, {}; of the second it would be {}", place(pair), mu[0], second));
   }
-  if (integer_or(context.find(pair, "condim", ""), 3) == 1) read.friction = 0.0;
+  if (has_no_friction(context.find(pair, "condim", ""))) read.friction = 0.0;
   return read;
 }
 
