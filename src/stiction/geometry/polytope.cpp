@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -17,6 +18,7 @@ namespace stiction {
 
 namespace {
 
+using Eigen::Vector3d;
 using Triangles = std::vector<Eigen::Vector3i>;
 
 template <class Pairs>
@@ -29,7 +31,40 @@ void assign_lists(std::size_t size, const Pairs& pairs, std::vector<int>& begin,
   for (const auto& [key, value] : pairs) items[next[key]++] = value;
 }
 
-/// Edges, neighbours and boxes from vertices, faces and loops.
+/// Normals of an edge that two faces share; `left_face` of an edge a b has it counter-clockwise.
+void shape_edge(const Polytope& p, Polytope::Edge& e) {
+  const Vector3d along = (p.vertex(e.b) - p.vertex(e.a)).normalized();
+  const Vector3d &nl = p.faces[e.left_face].normal, &nr = p.faces[e.right_face].normal;
+  e.into_left = nl.cross(along);
+  e.into_right = -nr.cross(along);
+  e.bend = nl.dot(nr) < 0.0 ? 1.0 : nl.cross(nr).norm();
+  e.outward = (nl + nr).normalized();
+  e.spread = std::acos(std::clamp(0.5 * (nl + nr).norm(), 0.0, 1.0));
+}
+
+/// Halves of halves, along the longest side of their boxes, down to kMost vertices.
+void add_clusters(Polytope& p, std::vector<int> vertices) {
+  constexpr std::size_t kMost = 16;
+  Eigen::AlignedBox3d box;
+  for (int v : vertices) box.extend(p.vertex(v));
+  if (vertices.size() > kMost) {
+    int axis = 0;
+    box.sizes().maxCoeff(&axis);
+    const auto middle = vertices.begin() + static_cast<std::ptrdiff_t>(vertices.size() / 2);
+    std::nth_element(vertices.begin(), middle, vertices.end(), [&](int i, int j) { return p.vertex(i)[axis] < p.vertex(j)[axis]; });
+    add_clusters(p, {vertices.begin(), middle});
+    add_clusters(p, {middle, vertices.end()});
+    return;
+  }
+  Polytope::Cluster c{box.center()};
+  for (int v : vertices) {
+    c.radius = std::max(c.radius, (p.vertex(v) - c.center).norm());
+    p.cluster_of[v] = static_cast<int>(p.clusters.size());
+  }
+  p.clusters.push_back(c);
+}
+
+/// Edges, neighbours, clusters and boxes from vertices, faces and loops.
 void finish(Polytope& p) {
   std::map<std::pair<int, int>, int> left;  // directed edge -> face on its left
   std::vector<std::pair<int, int>> around;
@@ -44,6 +79,7 @@ void finish(Polytope& p) {
     if (key.first > key.second) continue;
     const auto other = left.find({key.second, key.first});
     p.edges.push_back({key.first, key.second, face, other == left.end() ? -1 : other->second});
+    if (other != left.end()) shape_edge(p, p.edges.back());
   }
   std::vector<std::pair<int, int>> joined;
   for (const auto& e : p.edges) {
@@ -57,7 +93,10 @@ void finish(Polytope& p) {
     const auto at = left.find({a, b});
     return at == left.end() ? -1 : at->second;
   };
-  for (const auto& [a, b] : joined) p.neighbor_faces.push_back({left_of(a, b), left_of(b, a)});
+  for (const auto& [a, b] : joined) {
+    p.neighbor_faces.push_back({left_of(a, b), left_of(b, a)});
+    p.spokes.push_back((p.vertex(b) - p.vertex(a)).normalized());
+  }
   assign_lists(p.vertices.size(), around, p.vertex_face_begin, p.vertex_faces);
   Eigen::AlignedBox3d box;
   for (const auto& v : p.vertices) box.extend(v);
@@ -67,6 +106,10 @@ void finish(Polytope& p) {
       for (int k = 0; k < 3; ++k) p.by_coordinate[k * Polytope::kScanned + i] = p.vertices[i][k];
     }
   }
+  std::vector<int> all(p.vertices.size());
+  std::iota(all.begin(), all.end(), 0);
+  p.cluster_of.resize(all.size());
+  add_clusters(p, std::move(all));
   p.box_center = box.center();
   p.box_half = 0.5 * box.sizes();
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <numbers>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,17 @@ struct Polytope {
     int begin = 0, count = 0;
   };
   struct Edge {
-    int a = 0, b = 0;                     ///< vertices
-    int left_face = -1, right_face = -1;  ///< the two faces; -1 on a segment
+    int a = 0, b = 0;                                                             ///< vertices
+    int left_face = -1, right_face = -1;                                          ///< the two faces; -1 on a segment
+    Eigen::Vector3d into_left = Eigen::Vector3d::Zero(), into_right = into_left;  ///< unit, square to the edge, into its faces
+    Eigen::Vector3d outward = into_left;                                          ///< middle of its normals
+    double spread = std::numbers::pi;                                             ///< of them from there (rad)
+    double bend = 1.0;                                                            ///< sine of the dihedral, 1 beyond a right angle
+  };
+  /// A ball around some vertices that lie near each other.
+  struct Cluster {
+    Eigen::Vector3d center;
+    double radius = 0.0;
   };
 
   static constexpr int kScanned = 24;  ///< vertices up to which a support is looked for among all
@@ -31,7 +41,10 @@ struct Polytope {
   std::vector<Face> faces;
   std::vector<int> loops;  ///< vertices of the faces, counter-clockwise from outside, at [begin, begin + count)
   std::vector<Edge> edges;
-  std::vector<int> neighbor_begin, neighbors;                                                ///< vertices joined to a vertex by an edge
+  std::vector<int> neighbor_begin, neighbors;  ///< vertices joined to a vertex by an edge
+  std::vector<Eigen::Vector3d> spokes;         ///< unit, to the neighbours
+  std::vector<Cluster> clusters;
+  std::vector<int> cluster_of;                                                               ///< per vertex
   std::vector<std::array<int, 2>> neighbor_faces;                                            ///< left and right of the edge to each; -1
   std::vector<int> vertex_face_begin, vertex_faces;                                          ///< faces around a vertex
   Eigen::Vector3d box_center = Eigen::Vector3d::Zero(), box_half = Eigen::Vector3d::Zero();  ///< axis-aligned box
@@ -43,6 +56,7 @@ struct Polytope {
     return {loops.data() + face.begin, static_cast<std::size_t>(face.count)};
   }
   std::span<const int> neighbors_of(int v) const { return part(neighbor_begin, neighbors, v); }
+  std::span<const Eigen::Vector3d> spokes_of(int v) const { return part(neighbor_begin, spokes, v); }
   std::span<const std::array<int, 2>> neighbor_faces_of(int v) const { return part(neighbor_begin, neighbor_faces, v); }
   std::span<const int> faces_of(int v) const { return part(vertex_face_begin, vertex_faces, v); }
 

@@ -35,6 +35,11 @@ constexpr double kAngles = 1e-7;                                                
 double slack_of(double bend) { return 1.01 * std::max(kStrict, kCrossing * bend) + kAngles; }  // no less than the arc sine
 Normals normals_of(const FeatureSet::Edge& e) { return {e.outward, e.spread + slack_of(e.bend)}; }
 Normals normals_of(const Surface::Edge& e) { return {e.outward, e.spread + slack_of(e.bend)}; }
+Normals normals_of(const Polytope::Edge& e) { return {e.outward, e.spread + slack_of(e.bend)}; }
+/// No less than the arc cosine, and faster.
+double angle_of(double cosine) {
+  return cosine > 0.0 ? 0.5 * std::numbers::pi * std::sqrt(std::max(1.0 - cosine, 0.0)) : std::acos(std::max(cosine, -1.0));
+}
 /// Of all of some edges.
 Normals normals_of(const Surface& s, const std::vector<int>& edges) {
   Normals all{Vector3d::Zero()};
@@ -42,7 +47,7 @@ Normals normals_of(const Surface& s, const std::vector<int>& edges) {
   all.middle.normalize();
   for (int k : edges) {
     const Normals one = normals_of(s.edge(k));
-    all.spread = std::max(all.spread, one.spread + std::acos(std::clamp(all.middle.dot(one.middle), -1.0, 1.0)) + kAngles);
+    all.spread = std::max(all.spread, one.spread + angle_of(all.middle.dot(one.middle)) + kAngles);
   }
   return all;
 }
@@ -96,6 +101,15 @@ void meet(const FeatureSet::Edge& e, const Vector3d& along, const Surface& s, co
   if (sine < kParallel) return;
   n /= sine;
   for (double sign : {1.0, -1.0}) meet(e, s, edge, sign * n, sine > kNearlyParallel ? kCrossing : 0.0, may_touch, out);
+}
+
+/// One edge of the shape and those of the surface that it may meet.
+void meet(const FeatureSet::Edge& e, const Surface& s, const std::vector<int>& edges, SurfaceContacts& out) {
+  const Normals own = normals_of(e);
+  const Vector3d along = (e.b - e.a).normalized();
+  for (int k : edges) {
+    if (normals_of(s.edge(k)).face(own)) meet(e, along, s, s.edge(k), true, out);
+  }
 }
 
 /// s(n) of a cylinder and an edge for n square to the edge: n(θ) = cos θ u + sin θ w.
@@ -236,12 +250,16 @@ void touch(const Convex& cylinder, const Surface& s, const Surface::Edge& edge, 
 void meet_edges(const FeatureSet& f, const Surface& s, const std::vector<int>& edges, SurfaceContacts& out) {
   const Normals all = normals_of(s, edges);
   for (const auto& e : f.edges) {
-    const Normals own = normals_of(e);
-    if (!all.face(own)) continue;
-    const Vector3d along = (e.b - e.a).normalized();
-    for (int k : edges) {
-      if (normals_of(s.edge(k)).face(own)) meet(e, along, s, s.edge(k), true, out);
-    }
+    if (all.face(normals_of(e))) meet(e, s, edges, out);
+  }
+}
+
+void meet_edges(const Convex& shape, const Surface& s, const std::vector<int>& edges, SurfaceContacts& out) {
+  if (edges.empty()) return;
+  Normals all = normals_of(s, edges);
+  all.middle = shape.X.linear().transpose() * all.middle;
+  for (const auto& e : shape.core->edges) {
+    if (all.face(normals_of(e))) meet(edge_of(*shape.core, e, shape.X), s, edges, out);
   }
 }
 

@@ -13,12 +13,6 @@ namespace {
 
 using Eigen::Vector3d;
 
-Vector3d into_face(const Polytope& core, int face, const Polytope::Edge& e) {
-  if (face < 0) return Vector3d::Zero();
-  const Vector3d along = (core.vertex(e.b) - core.vertex(e.a)).normalized();
-  return core.faces[face].normal.cross(along);
-}
-
 void collect_chords(const Convex& cylinder, const Eigen::Isometry3d& X, FeatureSet& f) {
   const double r = cylinder.cylinder_radius, h = cylinder.cylinder_half;
   f.clear();
@@ -40,32 +34,32 @@ void collect_chords(const Convex& cylinder, const Eigen::Isometry3d& X, FeatureS
 
 }  // namespace
 
-/// `left_face` of an edge a b has it counter-clockwise, so its inside is normal × (b - a).
 void collect_features(const Convex& shape, const Eigen::Isometry3d& X, FeatureSet& f) {
   if (shape.is_cylinder()) return collect_chords(shape, X, f);
-  const Polytope& core = *shape.core;
   f.clear();
-  f.size = 2.0 * core.box_half.norm() + shape.radius;
-  f.thickness = 2.0 * core.box_half.minCoeff() + shape.radius;
-  for (int v = 0; v < core.size(); ++v) {
-    f.vertices.push_back(
-        {X * core.vertex(v), vertex_name(v), static_cast<int>(f.spokes.size()), static_cast<int>(core.neighbors_of(v).size())});
-    for (int k : core.neighbors_of(v)) f.spokes.push_back(X.linear() * (core.vertex(k) - core.vertex(v)).normalized());
-  }
-  for (const auto& e : core.edges) {
-    FeatureSet::Edge& out = f.edges.emplace_back();
-    out.a = X * core.vertex(e.a);
-    out.b = X * core.vertex(e.b);
-    out.name = edge_name(e.a, e.b);
-    if (e.left_face < 0) continue;
-    out.faces = 2;
-    out.into_left = X.linear() * into_face(core, e.left_face, e);
-    out.into_right = -(X.linear() * into_face(core, e.right_face, e));
-    const Vector3d &nl = core.faces[e.left_face].normal, &nr = core.faces[e.right_face].normal;
-    out.bend = nl.dot(nr) < 0.0 ? 1.0 : nl.cross(nr).norm();
-    out.outward = X.linear() * (nl + nr).normalized();
-    out.spread = std::acos(std::clamp(0.5 * (nl + nr).norm(), 0.0, 1.0));
-  }
+  f.size = 2.0 * shape.core->box_half.norm() + shape.radius;
+  f.thickness = 2.0 * shape.core->box_half.minCoeff() + shape.radius;
+}
+
+FeatureSet::Vertex vertex_of(const Polytope& core, int v, const Eigen::Isometry3d& X, FeatureSet& f) {
+  f.spokes.clear();
+  for (const Vector3d& spoke : core.spokes_of(v)) f.spokes.push_back(X.linear() * spoke);
+  return {X * core.vertex(v), vertex_name(v), 0, static_cast<int>(f.spokes.size())};
+}
+
+FeatureSet::Edge edge_of(const Polytope& core, const Polytope::Edge& e, const Eigen::Isometry3d& X) {
+  FeatureSet::Edge out;
+  out.a = X * core.vertex(e.a);
+  out.b = X * core.vertex(e.b);
+  out.name = edge_name(e.a, e.b);
+  if (e.left_face < 0) return out;
+  out.faces = 2;
+  out.into_left = X.linear() * e.into_left;
+  out.into_right = X.linear() * e.into_right;
+  out.bend = e.bend;
+  out.outward = X.linear() * e.outward;
+  out.spread = e.spread;
+  return out;
 }
 
 double thickness_of(const Surface& s) { return std::max(2.0 * s.box_half.minCoeff(), 0.2 * s.box_half.maxCoeff()); }

@@ -42,8 +42,11 @@ struct FeatureSet {
   void clear() { vertices.clear(), edges.clear(), spokes.clear(); }
 };
 
-/// Of a polytope; of a cylinder the chords between the fixed points of its caps.
+/// Sizes of a polytope, whose features are taken one at a time; of a cylinder the chords between the fixed points of its caps too.
 void collect_features(const Convex& shape, const Eigen::Isometry3d& X, FeatureSet& f);
+/// One of a polytope, the vertex's spokes in `f`.
+FeatureSet::Vertex vertex_of(const Polytope& core, int v, const Eigen::Isometry3d& X, FeatureSet& f);
+FeatureSet::Edge edge_of(const Polytope& core, const Polytope::Edge& e, const Eigen::Isometry3d& X);
 /// Convex ones of a surface, from these vertices and edges.
 void collect_features(const Surface& s, const std::vector<int>& vertices, const std::vector<int>& edges, const Eigen::Isometry3d& X,
                       FeatureSet& f);

@@ -117,7 +117,7 @@ void meet_features(const Convex& shape, const PlacedSurface& placed, SurfaceScra
   FeatureSet& f = scratch.shape;
   collect_features(shape, local.X, f);
   SurfaceContacts out(scratch.contacts, sink.margin, shape.radius, f.size, std::min(f.thickness, thickness_of(s)));
-  PointContacts points(s, scratch.triangles, scratch.reached, scratch, out);
+  PointContacts points(s, scratch.triangles, scratch, out);
   std::size_t edges_begin = 0;
   if (cylinder) {
     points.rims(local);
@@ -125,10 +125,10 @@ void meet_features(const Convex& shape, const PlacedSurface& placed, SurfaceScra
     edges_begin = out.size();
     meet_edges(local, f, s, scratch.convex_edges, out);
   } else {
-    for (const auto& v : f.vertices) points.vertex(f, v);
-    surface_vertices_on_polytope(local, f, s, scratch.convex_vertices, out);
+    points.vertices(local, f, scratch.reached, scratch.reach);
+    surface_vertices_on_polytope(local, s, scratch.convex_vertices, out);
     edges_begin = out.size();
-    meet_edges(f, s, scratch.convex_edges, out);
+    meet_edges(local, s, scratch.convex_edges, out);
   }
   settle(
       s, true, [&](const Vector3d& p, double /*depth*/, double slack) { return contains(local, p, slack); }, scratch.around, edges_begin,
@@ -150,10 +150,9 @@ void meet_features(const PlacedSurface& a, const PlacedSurface& b, SurfaceScratc
   collect_features(sb, scratch.convex_vertices, scratch.convex_edges, X_AB, scratch.other);
   SurfaceContacts out(scratch.contacts, sink.margin, 0.0, std::min(scratch.shape.size, scratch.other.size),
                       std::min(scratch.shape.thickness, scratch.other.thickness));
-  PointContacts on_b(sb, scratch.triangles, scratch.triangles, scratch, out),
-      on_a(sa, scratch.other_triangles, scratch.other_triangles, scratch, out, &X_BA);
-  for (const auto& v : scratch.shape.vertices) on_b.vertex(scratch.shape, v);
-  for (const auto& v : scratch.other.vertices) on_a.vertex(scratch.other, v);
+  PointContacts on_b(sb, scratch.triangles, scratch, out), on_a(sa, scratch.other_triangles, scratch, out, &X_BA);
+  for (const auto& v : scratch.shape.vertices) on_b.vertex(scratch.shape, v, scratch.triangles);
+  for (const auto& v : scratch.other.vertices) on_a.vertex(scratch.other, v, scratch.other_triangles);
   std::size_t first = out.size();
   meet_edges(scratch.shape, sb, scratch.convex_edges, out);
   const auto in_a = [&](const Vector3d& p, double depth, double slack) { return contains(sa, X_AB * p, depth, slack, scratch.around); };

@@ -28,7 +28,13 @@ struct SurfaceScratch {
     int triangle = 0;
     bool over = false;  ///< the point is over the triangle, not only near it in a hollow
   };
+  /// Triangles that the vertices of each cluster of a polytope may be near, or behind, at [begin[i], begin[i + 1]).
+  struct Reach {
+    std::vector<std::size_t> begin;
+    std::vector<int> triangles;
+  };
   std::vector<Near> near;
+  Reach reach;
   std::vector<int> around;
   std::vector<int> triangles, other_triangles, reached, convex_vertices, convex_edges;
   FeatureSet shape, other;

@@ -47,8 +47,26 @@ SurfaceContact on_face(SurfaceContact c, const Surface& s, int v) {
 
 }  // namespace
 
-void PointContacts::vertex(const FeatureSet& f, const FeatureSet::Vertex& v) {
-  find_near(f, v);
+void PointContacts::vertices(const Convex& shape, FeatureSet& f, const std::vector<int>& reached, SurfaceScratch::Reach& reach) {
+  const Polytope& core = *shape.core;
+  reach.begin.assign(1, 0);
+  reach.triangles.clear();
+  for (const Polytope::Cluster& cluster : core.clusters) {
+    const Vector3d center = shape.X * cluster.center;
+    for (int t : reached) {
+      if (may_reach(center, cluster.radius, f.size, s_.triangle(t))) reach.triangles.push_back(t);
+    }
+    reach.begin.push_back(reach.triangles.size());
+  }
+  for (int v = 0; v < core.size(); ++v) {
+    const auto cluster = static_cast<std::size_t>(core.cluster_of[v]);
+    const std::size_t begin = reach.begin[cluster], end = reach.begin[cluster + 1];
+    if (begin < end) vertex(f, vertex_of(core, v, shape.X, f), {reach.triangles.data() + begin, end - begin});
+  }
+}
+
+void PointContacts::vertex(const FeatureSet& f, const FeatureSet::Vertex& v, std::span<const int> reached) {
+  find_near(f, v, reached);
   if (near_.empty() && below_.empty()) return;
   for (const auto& c : near_) {
     if (c.at.region == TriangleRegion::face) {
@@ -62,12 +80,12 @@ void PointContacts::vertex(const FeatureSet& f, const FeatureSet::Vertex& v) {
 }
 
 /// Sorts the candidates: features within reach in front of the vertex, faces it is behind.
-void PointContacts::find_near(const FeatureSet& f, const FeatureSet::Vertex& v) {
+void PointContacts::find_near(const FeatureSet& f, const FeatureSet::Vertex& v, std::span<const int> reached) {
   near_.clear();
   below_.clear();
   inside_.reset();
   double least = std::numeric_limits<double>::infinity();
-  for (int t : reached_) {
+  for (int t : reached) {
     const Surface::Triangle& tri = s_.triangle(t);
     const double height = tri.normal.dot(v.p - s_.vertex(tri.v[0]));
     if (height > out_.reach() || height < -f.size) continue;
@@ -82,6 +100,14 @@ void PointContacts::find_near(const FeatureSet& f, const FeatureSet::Vertex& v) 
     }
   }
   to_surface_ = std::sqrt(least);
+}
+
+bool PointContacts::may_reach(const Vector3d& center, double radius, double size, const Surface::Triangle& tri) const {
+  const double ball = radius + 1e-9 * size;  // rounding must not leave out what find_near takes
+  const double height = tri.normal.dot(center - s_.vertex(tri.v[0])), lowest = height - ball;
+  if (lowest > out_.reach() || height + ball < -size) return false;
+  const double beside = ball + tri.radius + std::max(out_.reach(), lowest < 0.0 && tri.hollow ? -2.0 * lowest : 0.0);
+  return (center - tri.center).squaredNorm() - height * height <= beside * beside;
 }
 
 /// The candidates are all there is within reach; a point that may lie deeper needs a wider look.
@@ -217,8 +243,7 @@ void PointContacts::rim_point(const Convex& cylinder, int t, const Vector3d& p, 
   }
 }
 
-void surface_vertices_on_polytope(const Convex& shape, const FeatureSet& f, const Surface& s, const std::vector<int>& vertices,
-                                  SurfaceContacts& out) {
+void surface_vertices_on_polytope(const Convex& shape, const Surface& s, const std::vector<int>& vertices, SurfaceContacts& out) {
   const Polytope& core = *shape.core;
   const Eigen::Isometry3d X = shape.X.inverse();
   for (int v : vertices) {
@@ -250,7 +275,11 @@ void surface_vertices_on_polytope(const Convex& shape, const FeatureSet& f, cons
       if (rested >= 0 && rested != nearest && rested != touched) add_face(rested, rested_at);
       continue;
     }
-    for (const auto& e : f.edges) {
+    for (const auto& edge : core.edges) {
+      const Vector3d& a = core.vertex(edge.a);
+      const double within = (core.vertex(edge.b) - a).norm() + 2.0 * out.reach();
+      if ((p - a).squaredNorm() > within * within) continue;
+      const FeatureSet::Edge e = edge_of(core, edge, shape.X);
       const double t = closest_on_segment(w, e.a, e.b);
       const Vector3d q = e.a + t * (e.b - e.a), d = q - w;
       const double distance = d.norm();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "stiction/geometry/surface_pairs.hpp"
 
@@ -10,25 +11,22 @@ namespace stiction {
 /// One point of the shape after the other against the candidate triangles.
 class PointContacts {
  public:
-  /// `reached`: those of the triangles that points may be near, or behind. `turned`: the points are those of the pair's surface and `s` is
-  /// its shape, placed so in the frame of the contacts.
-  PointContacts(const Surface& s, const std::vector<int>& triangles, const std::vector<int>& reached, SurfaceScratch& scratch,
-                SurfaceContacts& out, const Eigen::Isometry3d* turned = nullptr)
-      : s_(s),
-        triangles_(triangles),
-        reached_(reached),
-        near_(scratch.near),
-        below_(scratch.below),
-        around_(scratch.around),
-        out_(out),
-        turned_(turned) {}
+  /// `turned`: the points are those of the pair's surface and `s` is its shape, placed so in the frame of the contacts.
+  PointContacts(const Surface& s, const std::vector<int>& triangles, SurfaceScratch& scratch, SurfaceContacts& out,
+                const Eigen::Isometry3d* turned = nullptr)
+      : s_(s), triangles_(triangles), near_(scratch.near), below_(scratch.below), around_(scratch.around), out_(out), turned_(turned) {}
 
-  void vertex(const FeatureSet& f, const FeatureSet::Vertex& v);
+  /// `reached`: those of the triangles that the point may be near, or behind.
+  void vertex(const FeatureSet& f, const FeatureSet::Vertex& v, std::span<const int> reached);
+  /// Vertices of a polytope placed in the surface's frame, against these of the triangles.
+  void vertices(const Convex& shape, FeatureSet& f, const std::vector<int>& reached, SurfaceScratch::Reach& scratch);
   /// Points of a cylinder's rims, fixed and farthest along each triangle's normal; the cylinder in the surface's frame.
   void rims(const Convex& cylinder);
 
  private:
-  void find_near(const FeatureSet& f, const FeatureSet::Vertex& v);
+  void find_near(const FeatureSet& f, const FeatureSet::Vertex& v, std::span<const int> reached);
+  /// Whether find_near may look at the triangle for a point in a ball (its center in the surface's frame).
+  bool may_reach(const Eigen::Vector3d& center, double radius, double size, const Surface::Triangle& tri) const;
   void rim_point(const Convex& cylinder, int t, const Eigen::Vector3d& p, std::uint64_t name, double lowest);
   void add_feature(const FeatureSet& f, const FeatureSet::Vertex& v, const SurfaceScratch::Near& c);
   void add_below(const FeatureSet& f, const FeatureSet::Vertex& v);
@@ -43,7 +41,7 @@ class PointContacts {
   std::uint64_t patch_name(int t) const { return face_name(s_.patch[t]); }
 
   const Surface& s_;
-  const std::vector<int>&triangles_, &reached_;
+  const std::vector<int>& triangles_;
   std::vector<SurfaceScratch::Near>& near_;
   std::vector<SurfaceScratch::Below>& below_;
   std::vector<int>& around_;
@@ -53,10 +51,8 @@ class PointContacts {
   double to_surface_ = 0.0;  ///< least distance of the point to the triangles looked at
 };
 
-/// Convex vertices of the surface against the faces and edges of a polytope or segment, or a cylinder. `f`: its features; `shape` is placed
-/// in the surface's frame.
-void surface_vertices_on_polytope(const Convex& shape, const FeatureSet& f, const Surface& s, const std::vector<int>& vertices,
-                                  SurfaceContacts& out);
+/// Convex vertices of the surface against the faces and edges of a polytope or segment, or a cylinder, placed in the surface's frame.
+void surface_vertices_on_polytope(const Convex& shape, const Surface& s, const std::vector<int>& vertices, SurfaceContacts& out);
 void surface_vertices_on_cylinder(const Convex& shape, const Surface& s, const std::vector<int>& vertices, SurfaceContacts& out);
 
 }  // namespace stiction
