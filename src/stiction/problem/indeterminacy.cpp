@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include <Eigen/Geometry>
@@ -261,21 +260,21 @@ VectorXd combine(const std::vector<WeightedRay>& rays, Index size) {
   return out;
 }
 
-// Pushes `point` into the relative interior: as long as a program moves something off the boundary, the mean of all points found.
+// Pushes `point` into the relative interior: as long as a program moves something into a larger face, the mean of all points found.
 void grow_interior(const Set& set, double tolerance, ConeLp& lp, VectorXd& point, bool& complete) {
-  auto most_active = std::numeric_limits<std::size_t>::max();
+  Index largest = -1;
   for (double found = 1.0;; found += 1.0) {
     VectorXd cost = VectorXd::Zero(point.size());
-    std::size_t active = 0;
+    Index dimension = 0;  // of the faces: a disc has one facet at its apex and one on its mantle, so facets do not count
     for (std::size_t i = 0; i < set.cones.size(); ++i) {
       const Index first = 3 * static_cast<Index>(i);
+      const Vector3d lambda = point.segment<3>(first);
+      dimension += span(smallest_face(set.cones[i], lambda, tolerance)).cols();
       if (set.cones[i].empty()) continue;
-      const auto facets = active_facets(set.cones[i], point.segment<3>(first), tolerance);
-      for (const Vector3d& f : facets) cost.segment<3>(first) += f.normalized();
-      active += facets.size();
+      for (const Vector3d& f : active_facets(set.cones[i], lambda, tolerance)) cost.segment<3>(first) += f.normalized();
     }
-    if (active == 0 || active >= most_active) return;
-    most_active = active;
+    if (dimension <= largest) return;
+    largest = dimension;
     const ConeLp::Outcome outcome = lp.maximise(cost, 0.1 * tolerance, kMostPivots);
     complete = complete && outcome != ConeLp::Outcome::pivot_limit;
     VectorXd next = lp.point();

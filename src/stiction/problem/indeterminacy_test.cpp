@@ -303,6 +303,39 @@ TEST(Indeterminacy, DiscLiesBetweenPyramids) {
   EXPECT_GT(compared, 40);
 }
 
+// A box flush against a wall that it need not touch: discs go from the apex by the mantle to their interior. Pyramids enclose again.
+TEST(Indeterminacy, BoxFlushAgainstAWall) {
+  std::vector<Point> points = feet(0.5);
+  for (const double y : {-1.0, 1.0}) {
+    for (const double z : {-0.5, 0.5}) points.push_back({{-1, y, z}, {1, 0, 0}});
+  }
+  constexpr double kMu = 0.7;
+  constexpr int kEdges = 32;
+  for (const double share : {0.0, 0.3, 0.78}) {  // of the floor's friction
+    SCOPED_TRACE(share);
+    ReducedProblem p = body(points, kMu);
+    VectorXd lambda = normals({1.2, 0.9, 1, 0.8, 0, 0, 0, 0});
+    for (int i = 0; i < 4; ++i) lambda[3 * i + 2] = share * kMu * lambda[3 * i];
+    at_rest(p, lambda);
+    const Indeterminacy disc = indeterminacy(p, terms_of(p), lambda, kNoRows, with_intervals());
+    const Indeterminacy inside = indeterminacy(p, pyramid_law(p, kEdges), lambda, kNoRows, with_intervals());
+    p.mu /= std::cos(std::numbers::pi / kEdges);
+    const Indeterminacy outside = indeterminacy(p, pyramid_law(p, kEdges), lambda, kNoRows, with_intervals());
+    EXPECT_EQ(disc.dimension, 18);
+    EXPECT_EQ(inside.dimension, 18);
+    EXPECT_THAT(disc.face_dimension, testing::Each(3));
+    EXPECT_TRUE(disc.complete);
+    for (int i = 0; i < 8; ++i) {
+      EXPECT_LT(disc.interior.segment<2>(3 * i + 1).norm(), kMu * disc.interior[3 * i]);
+      EXPECT_LE(disc.normal_min[i], inside.normal_min[i] + 1e-6);
+      EXPECT_GE(disc.normal_max[i], inside.normal_max[i] - 1e-6);
+      EXPECT_LE(outside.normal_min[i], disc.normal_min[i] + 1e-6);
+      EXPECT_GE(outside.normal_max[i], disc.normal_max[i] - 1e-6);
+    }
+    EXPECT_LT((p.Rt.to_dense().transpose() * (disc.interior - lambda)).norm(), 1e-10);
+  }
+}
+
 // A plate on 200 feet.
 TEST(Indeterminacy, ManyContacts) {
   std::mt19937 random(9);
