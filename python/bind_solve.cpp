@@ -188,7 +188,8 @@ void bind_indeterminacy(nb::module_& m) {
   nb::class_<Indeterminacy>(m, "Indeterminacy", "How far the contact impulses are determined: the set of impulses with the same motion.")
       .def_ro("dimension", &Indeterminacy::dimension, "Of that set; 0: the impulses are unique")
       .def_ro("face_dimension", &Indeterminacy::face_dimension, "Per contact, dimension of what its impulse spans in the set: 0 to 3")
-      .def_ro("complete", &Indeterminacy::complete, "False when the dimension is only a lower bound")
+      .def_ro("complete", &Indeterminacy::complete,
+              "False when a program ran into its bound of 2000 pivots, or lost its point to rounding: nothing here is sure then")
       .def_prop_ro(
           "normal_min",
           [](nb::pointer_and_handle<Indeterminacy> self) {

@@ -72,7 +72,8 @@ kind and its numbers (defaults in brackets):
 flat: z = 0. slope: rises along x at slope (0.2) rad. stairs: treads of run (0.25), each rise (0.1) above the last, along x.
 hills: Gaussian hills [ZD15], scaled to height (0.03). rough: samples of a grid, uniform in [0, height].
 facets: a triangle mesh on the corners of such a grid, moved along x and y, too.
-hills, rough, facets: cell (0.02), between samples. All: patch (0.25), the side of patches of friction.
+hills, rough, facets: cell (0.02), between samples. All: patch (0.25), the sides of patches of friction. Both are rounded, along x and along
+y, to the nearest length that divides the side.
 seed: the same seed makes the same ground. size: a side or both, along x and y (3). The lowest point is at z = 0, the middle at x = y = 0.
 friction: a number, or two: every patch is uniform between them; None for the world's.
 Raises ValueError.)")

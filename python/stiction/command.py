@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import sys
 import threading
 import typing
@@ -14,6 +15,7 @@ import typing
 from ._core import FileError, _require_writable
 
 INTERRUPTED = 130  # the exit code that shells give to what SIGINT ends
+TERMINATED = 143  # and to what SIGTERM ends
 
 # What to install for a module that an extra of the package brings; pyproject.toml has the same versions.
 PACKAGES = {
@@ -104,13 +106,27 @@ def replacing(file: str | os.PathLike) -> typing.Iterator[str]:
         raise
 
 
+@contextlib.contextmanager
+def terminable() -> typing.Iterator[None]:
+    """SIGTERM ends what is done within by SystemExit, so that programs it started and files it works on go with it."""
+    default = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL  # who ignores it goes on doing so
+    if default:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    try:
+        yield
+    finally:
+        if default:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def run(name: str, work: typing.Callable[[], None]) -> int:
     """The exit code of a subcommand: 2 for what is missing, unreadable or refused, 130 where it is interrupted.
 
-    Both with a line on standard error.
+    Both with a line on standard error. SIGTERM ends it without one.
     """
     try:
-        work()
+        with terminable():
+            work()
     except (ImportError, OSError, RuntimeError, ValueError) as error:
         print(f"{name}: {said(error)}", file=sys.stderr)
         return 2

@@ -3,10 +3,13 @@
 import contextlib
 import importlib
 import os
+import pathlib
 import re
 import resource
+import signal
 import subprocess
 import sys
+import time
 import tomllib
 
 import numpy as np
@@ -126,6 +129,54 @@ def test_what_cannot_be_written_is_named_and_leaves_what_is_there(folder):
 
 def sweep_module():
     return sys.modules["stiction.sweep"]  # the package's own name is the function's
+
+
+def living(group):
+    """Command lines of the processes of a group that have not ended."""
+    lines = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            state, _, its_group = (process / "stat").read_text().rpartition(")")[2].split()[:3]
+            if int(its_group) == group and state != "Z":
+                lines.append((process / "cmdline").read_text().replace("\0", " "))
+    return lines
+
+
+def wait_for(found):
+    end = time.monotonic() + 60
+    while not found():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["plot", "trot"], *(["sweep", "trot", "--grid", "mu=1", "--out", "a.csv", "--workers", n] for n in ("0", "1"))],
+)
+def test_sigterm_ends_the_experiment_too(tmp_path, words):
+    """systemd, docker stop and batch queues send it to the command alone."""
+    if words[-1] == "1":
+        pytest.importorskip("distributed", reason="workers need Dask")
+    (tmp_path / "temporary").mkdir()
+    process = subprocess.Popen(
+        [pathlib.Path(sys.executable).with_name("stiction"), *words],
+        cwd=tmp_path,
+        env=os.environ | {"TMPDIR": str(tmp_path / "temporary")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        wait_for(lambda: any(" experiment trot --json" in line for line in living(process.pid)))
+        process.terminate()
+        assert process.wait(timeout=60) == 143
+        wait_for(lambda: not living(process.pid))
+        kept = {entry.name for entry in (tmp_path / "temporary").iterdir()}
+        assert kept <= {"dask-scratch-space"}
+        assert not (tmp_path / "a.csv.points").exists()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def test_an_interrupted_sweep_says_so(tmp_path, monkeypatch, capsys):

@@ -61,13 +61,14 @@ def test_a_vector_has_the_bits_of_environments_one_by_one(name, threads):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_vector_tells_what_gymnasiums_own_tells(name):
+@pytest.mark.parametrize("together", [False, True])
+def test_a_vector_tells_what_gymnasiums_own_tells(name, together):
     theirs = gymnasium.vector.SyncVectorEnv([lambda: make(name, max_episode_steps=3)] * 2)
     ours = make_vec(name, 2, 1, max_episode_steps=3)
     ours.action_space.seed(3)
     told = [(ours.reset(seed=1)[1], theirs.reset(seed=1)[1])]
     for k in range(8):
-        if k == 2:
+        if k == 2 and not together:
             mask = {"reset_mask": np.array([False, True])}
             told.append((ours.reset(options=mask)[1], theirs.reset(options=mask)[1]))
         action = ours.action_space.sample()

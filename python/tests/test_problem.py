@@ -226,6 +226,27 @@ def test_a_missing_or_broken_file_is_named(tmp_path):
         assert isinstance(caught.value, OSError)
 
 
+def test_names_that_nobody_reads_are_refused(tmp_path, random_arrays):
+    M, v, J, mu, _, _ = random_arrays(1)
+    np.savez(tmp_path / "problem.npz", M=M, v=v, J=J, mu=mu, gaps=np.zeros(len(mu)))
+    with pytest.raises(stiction.FileError, match=r"problem\.npz: gaps: unknown array: expected some of .* gap, "):
+        stiction.load_problem(tmp_path / "problem.npz")
+    np.savez(tmp_path / "problem.npz", M=M.astype(np.float16), v=v, J=J, mu=mu)
+    with pytest.raises(stiction.FileError, match=r"M: arrays of type '<f2' .* floats of 4 or 8 bytes"):
+        stiction.load_problem(tmp_path / "problem.npz")
+    file = tmp_path / "problem.json"
+    stiction.ContactProblem(M, v, J, mu).save(file)
+    text = file.read_text()
+    for bad, said in {
+        text.replace('"v":', '"nonsense": 3, "v":', 1): "nonsense: unknown key: expected some of format, ",
+        text.replace('"v":', '"dt": 5, "v":', 1): "dt: given twice",
+        "// one step\n" + text: "line 1: .*invalid literal",
+    }.items():
+        file.write_text(bad)
+        with pytest.raises(stiction.FileError, match=f"problem\\.json: {said}"):
+            stiction.load_problem(file)
+
+
 def test_nothing_is_left_of_a_problem_that_was_dropped():
     class Marked(stiction.ContactProblem):
         pass

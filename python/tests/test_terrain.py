@@ -19,6 +19,11 @@ def test_the_same_seed_makes_the_same_ground():
     assert stiction.Terrain("flat", friction=0.4).patches is None
 
 
+def test_patches_are_rounded_to_what_divides_the_sides():
+    assert stiction.Terrain("flat", size=(2, 1), friction=(0.1, 2), patch=0.3).patches.shape == (7, 3)
+    assert "nearest length that divides the side" in " ".join(stiction.Terrain.__doc__.split())
+
+
 def test_a_contact_has_the_friction_of_its_patch():
     ground = stiction.Terrain("stairs", seed=2, size=2, rise=0.1, run=0.5, friction=(0.2, 0.8))
     for x, y in ((-0.8, 0.3), (0.1, -0.6), (0.9, 0.9)):

@@ -336,4 +336,5 @@ class TaskVectorEnv(VectorEnv):
         others[again] = False
         for name, values in info.items() if again.size else ():
             values[again] = start[name][again] if name in start else 0
-        return info | {f"_{name}": everyone if name in start else others for name in info}
+        told = {name: values for name, values in info.items() if name in start or others.any()}
+        return told | {f"_{name}": everyone if name in start else others for name in told}

@@ -17,6 +17,7 @@ that dies loses nothing but time: its points are run by the rest.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import inspect
 import itertools
@@ -319,7 +320,7 @@ def runs(experiment, points, scheduler, workers) -> typing.Iterator[tuple[Row, l
     try:
         with client_of(distributed, scheduler or cluster) as client:
             if cluster is not None:
-                client.run(leave_interrupts)
+                client.register_plugin(worker_plugin(distributed))
             futures = {client.submit(run_point, experiment, point, pure=False): point for point in points}
             for future in distributed.as_completed(futures):
                 yield futures[future], rows_of(future, where_of(experiment, futures[future]))
@@ -352,9 +353,30 @@ def rows_of(future, where: str) -> list[Row]:
         raise RuntimeError(f"{where}: {type(error).__name__}: {error}") from error
 
 
+def worker_plugin(distributed):
+    """Of a worker on this machine: what its points have started ends with it."""
+
+    class Plugin(distributed.WorkerPlugin):
+        def setup(self, worker):
+            leave_interrupts()
+
+        def teardown(self, worker):
+            end_children()
+
+    return Plugin()
+
+
 def leave_interrupts() -> None:
-    """Of a worker on this machine: Ctrl-C reaches it too, and is for the sweep, which ends it, to act on."""
+    """Ctrl-C reaches a worker too, and is for the sweep, which ends it, to act on."""
     signal.signal(signal.SIGINT, lambda *_: None)  # not ignored: programs that the worker starts would inherit that
+
+
+def end_children() -> None:
+    import psutil  # which distributed brings
+
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            child.kill()
 
 
 class Bar:
@@ -479,13 +501,14 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
     grid = {name: [value_of(word) for word in words.split(",")] for name, words in grids}
     fixed = {name: value_of(word) for name, word in (s.split("=", 1) for s in parsed.set)}
     try:
-        table = sweep(
-            *(parsed.experiment, grid, parsed.out),
-            fixed=fixed,
-            scheduler=parsed.scheduler,
-            workers=parsed.workers,
-            progress=not parsed.quiet,
-        )
+        with command.terminable():
+            table = sweep(
+                *(parsed.experiment, grid, parsed.out),
+                fixed=fixed,
+                scheduler=parsed.scheduler,
+                workers=parsed.workers,
+                progress=not parsed.quiet,
+            )
     except (FileError, ValueError, ModuleNotFoundError) as error:
         print(f"stiction sweep: {error}", file=sys.stderr)
         return 2

@@ -335,9 +335,7 @@ double EventDriven::advance(const EventSetting& setting, double time, double h, 
     start_ = x;
     at_time_ = end_time_ = -1.0;
     margins(x, accelerations_[0], low_margins_);
-    double s = fit_error(setting, left);
-    s = clear_time(setting, s);
-    s = mode_time(setting, s);
+    const double s = piece_time(setting, left);
     if (failed_) return left;
     if (at_time_ < 0.0) {
       if (!cross(setting, s)) return left;

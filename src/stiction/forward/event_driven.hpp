@@ -82,12 +82,14 @@ class EventDriven {
   bool evaluate(const EventSetting& setting, const Eigen::Ref<const Eigen::VectorXd>& q, const Eigen::Ref<const Eigen::VectorXd>& v,
                 Accelerations& out);
   bool flow(const EventSetting& setting, double s);
+  double drift(const EventSetting& setting, double s);
   double excess(const EventSetting& setting, double s);
   double fit_error(const EventSetting& setting, double s);
   void list_gaps(const EventSetting& setting, const PhasePoint& x, double left, const Eigen::VectorXd& v_dot, std::vector<Gap>& out);
   double first_closing(double low, double high) const;
   double clear_time(const EventSetting& setting, double s);
   double mode_time(const EventSetting& setting, double s);
+  double piece_time(const EventSetting& setting, double left);
   bool holds_nothing(const EventSetting& setting) const;
   void margins(const PhasePoint& x, const Accelerations& forces, std::vector<Margin>& out) const;
   bool changed(const EventSetting& setting, double s);

@@ -22,6 +22,7 @@ constexpr int kRootSteps = 60;         // of the search for an event: more than 
 constexpr int kScalar = 60;            // halvings of a cubic's root, to rounding
 constexpr double kJump = 100.0;        // accelerations of the motion: a slip that changes faster jumps, as stiff slides come and go
 constexpr double kResolved = 1e-5;  // of a body's speed: what rk4 may err by in a piece; a disc that rolls on its rim gains energy beyond
+constexpr double kHeld = 1e-3;      // the same of contacts that hold, along their normals
 constexpr double kShortest = 1e-3;  // of a piece: rk4 and symplectic_euler cut it no shorter
 constexpr double kKink = 1e-3;      // of a piece: forces are continuous where a stick gives way or a contact is left, so an error t of
                                     // its time alters velocities by t²
@@ -87,7 +88,8 @@ bool EventDriven::flow(const EventSetting& setting, double s) {
 // Estimated error of the last flow over what is allowed: above 1 the piece is too long.
 double EventDriven::excess(const EventSetting& setting, double s) {
   if (setting.events.integrator == Integrator::rk45) return error_ / setting.events.integration_tolerance;
-  if (!evaluate(setting, at_.q, at_.v, end_)) return 0.0;
+  forceless_ = !evaluate(setting, at_.q, at_.v, end_);
+  if (forceless_) return kInfinity;
   end_time_ = s;
   // rk4: what the accelerations of the end, in the place of the last stage's, change v by, an estimate of order three. symplectic_euler
   // need only be stable: the change of the accelerations over the piece may change v by no more than v.
@@ -105,22 +107,37 @@ double EventDriven::excess(const EventSetting& setting, double s) {
   return worst;
 }
 
+// Speeds of contacts that hold, towards each other or apart, over what is allowed.
+double EventDriven::drift(const EventSetting& setting, double s) {
+  if (end_time_ != s && !evaluate(setting, at_.q, at_.v, end_)) return 0.0;
+  end_time_ = s;
+  double worst = 0.0;
+  for (std::size_t i = 0; i < level_.contacts.size(); ++i) {
+    if (level_.contacts[i].mode != Mode::leaves) worst = std::max(worst, std::abs(level_.u(i)[0]));
+  }
+  return worst / (kHeld * std::max(start_.v.cwiseAbs().maxCoeff(), at_.v.cwiseAbs().maxCoeff()) + setting.events.rest_speed);
+}
+
 // The longest piece up to s that the integrator resolves. Where that is shorter than its shortest, the motion is too stiff for it: the rest
 // of the step is left to the velocity level, which is implicit in what joints have of springs and dampers.
 double EventDriven::fit_error(const EventSetting& setting, double s) {
   const Integrator integrator = setting.events.integrator;
   const bool strict = integrator == Integrator::rk45;
   const double least = strict ? kLeastPiece : kShortest * s, power = strict ? 0.2 : integrator == Integrator::rk4 ? 0.25 : 0.5;
+  double ends = kInfinity;  // a longer piece comes to where no forces exist
   while (!failed_) {
-    const bool found = flow(setting, s), forceless = !found && forceless_;
-    if (forceless && !strict) break;  // the searches after this find how far forces exist
-    const double over = found ? excess(setting, s) : 1.0;
-    if (found && over <= 1.0) break;
-    if (s <= least) {
-      failed_ = !forceless;
+    const double over = flow(setting, s) ? excess(setting, s) : kInfinity;
+    if (over <= 1.0) {
+      // Where the integrator resolves the motion up to there, the searches after this find how far forces exist.
+      if (!strict && std::isfinite(ends) && 0.9 * s * std::pow(over, -power) >= ends) s = ends;
       break;
     }
-    s = std::max(least, s * (found ? std::clamp(0.9 * std::pow(over, -power), 0.1, 0.9) : 0.5));
+    if (s <= least) {
+      failed_ = failed_ || !forceless_;
+      break;
+    }
+    if (forceless_) ends = s;
+    s = std::max(least, s * (forceless_ ? 0.5 : std::clamp(0.9 * std::pow(over, -power), 0.1, 0.9)));
   }
   return s;
 }
@@ -332,6 +349,16 @@ double EventDriven::mode_time(const EventSetting& setting, double s) {
     return low;
   }
   return high;
+}
+
+// The next piece within `left`, its end in `at_`. An event may come before what the fit has looked at, and the flow to there differ.
+double EventDriven::piece_time(const EventSetting& setting, double left) {
+  for (double s = left; !failed_; s *= 0.5) {
+    s = mode_time(setting, clear_time(setting, fit_error(setting, s)));
+    if (failed_ || at_time_ != s || holds_nothing(setting) || drift(setting, s) <= 1.0) return s;
+    failed_ = s <= setting.events.time_tolerance;
+  }
+  return left;
 }
 
 // A step of Euler, no longer than the width of an event, to where no forces exist.

@@ -10,15 +10,18 @@
 // "id" (an integer from 0 to 2^64 - 1), of contacts and of rows, "law" (a name) and "material" ({field: number, "spring": [S, T]}) are
 // there for every contact or for none, "kind" (equality, limit, friction, motor) for every row or for none; fields left out have their
 // default. Of a reduced problem "dt" (1), "velocity" (0), "gap",
-// "u_before", "restitution", "edge_angle" and "weight" (none) may be left out too. Doubles are written with the fewest digits that read
-// back the same; infinities and NaN as the strings "inf", "-inf", "nan".
+// "u_before", "restitution", "edge_angle" and "weight" (none) may be left out too. Other keys, and a key given twice, are refused. Doubles
+// are written with the fewest digits that read back the same; infinities and NaN as the strings "inf", "-inf", "nan".
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "stiction/base/errors.hpp"
@@ -148,6 +151,14 @@ class Node {
     for (const auto& [key, value] : json_->items()) out.push_back(key);
     return out;
   }
+  /// Refuses keys of an object that are none of these.
+  void require_keys(std::initializer_list<std::string_view> known) const {
+    for (const auto& [key, value] : json_->items()) {
+      if (std::ranges::find(known, key) == known.end()) {
+        (*this)[key.c_str()].fail(fmt::format("unknown key: expected some of {}", fmt::join(known, ", ")));
+      }
+    }
+  }
   VectorXd vector() const {
     VectorXd out(static_cast<Index>(size()));
     for (std::size_t i = 0; i < size(); ++i) out[static_cast<Index>(i)] = at(i).number();
@@ -191,6 +202,7 @@ void read_entries(const Node& node, BlockRows& rows) {
       values.fail(fmt::format("expected {} rows of {} numbers", rows.height(), rows.block_size(block)));
     }
     values.matrix(rows.add_entry(block));
+    node.at(e).require_keys({"block", "rows"});
   }
 }
 
@@ -279,6 +291,7 @@ ContactProblem read_contact_problem(const Node& top) {
     read_law(contact, static_cast<std::size_t>(i), p);
     read_id(contact, i, p.ids);
     read_entries(contact["J"], p.J);
+    contact.require_keys({"mu", "restitution", "gap", "id", "law", "material", "J"});
   }
   for (std::size_t i = 0; i < prescribed.size(); ++i) p.prescribed.push_back(prescribed.at(i).integer(0, p.velocities() - 1));
   p.v_prescribed = top["v_prescribed"].vector();
@@ -298,7 +311,9 @@ ContactProblem read_contact_problem(const Node& top) {
       p.row_compliance[j] = value->number();
     }
     read_entries(row["J"], p.J_b);
+    row.require_keys({"id", "kind", "b", "lo", "hi", "compliance", "J"});
   }
+  top.require_keys({"format", "version", "dt", "blocks", "M", "v", "impulse", "contacts", "prescribed", "v_prescribed", "rows"});
   return p;
 }
 
@@ -340,6 +355,8 @@ ReducedProblem read_reduced_problem(const Node& top) {
     if (u.size() != 3) contact["u_free"].fail(fmt::format("expected 3 numbers, got {}", u.size()));
     p.u_free.segment<3>(3 * i) = u;
     read_entries(contact["Rt"], p.Rt);
+    contact.require_keys(
+        {"mu", "offset", "closed", "id", "law", "material", "gap", "u_before", "restitution", "edge_angle", "weight", "u_free", "Rt"});
   }
   p.Bt.reset(1, sizes);
   p.w_free.resize(m);
@@ -352,6 +369,7 @@ ReducedProblem read_reduced_problem(const Node& top) {
     p.hi[j] = row["hi"].number();
     read_id(row, j, p.row_ids);
     read_entries(row["Bt"], p.Bt);
+    row.require_keys({"id", "w_free", "lo", "hi", "Bt"});
   }
   p.y_free = top["y_free"].vector();
   if (const auto defect = top.find("defect")) {
@@ -360,8 +378,65 @@ ReducedProblem read_reduced_problem(const Node& top) {
     p.defect.resize(3 * n, 3 * n);
     defect->matrix(p.defect);
   }
+  top.require_keys({"format", "version", "dt", "velocity", "blocks", "contacts", "rows", "y_free", "defect"});
   return p;
 }
+
+// Refuses a key that an object has twice, of which the parser keeps the last.
+class KeysOnce : public nlohmann::json_sax<Json> {
+ public:
+  explicit KeysOnce(const std::string& file) : file_(&file) {}
+
+  bool key(string_t& name) override {
+    Open& object = open_.back();
+    const auto [at, added] = object.keys.insert(name);
+    object.key = &*at;
+    if (!added) throw FileError(*file_, path(), "given twice");
+    return true;
+  }
+  bool start_object(std::size_t) override { return open(); }
+  bool start_array(std::size_t) override { return open(); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool null() override { return pass(); }
+  bool boolean(bool) override { return pass(); }
+  bool number_integer(number_integer_t) override { return pass(); }
+  bool number_unsigned(number_unsigned_t) override { return pass(); }
+  bool number_float(number_float_t, const string_t&) override { return pass(); }
+  bool string(string_t&) override { return pass(); }
+  bool binary(binary_t&) override { return pass(); }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
+
+ private:
+  struct Open {
+    std::set<std::string> keys;
+    const std::string* key = nullptr;  // of an object: the last
+    std::size_t index = 0;
+  };
+
+  bool open() {
+    open_.emplace_back();
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return pass();
+  }
+  bool pass() {
+    if (!open_.empty()) ++open_.back().index;
+    return true;
+  }
+  std::string path() const {
+    std::string out;
+    for (const Open& each : open_) {
+      out += each.key == nullptr ? fmt::format("[{}]", each.index) : (out.empty() ? "" : ".") + *each.key;
+    }
+    return out;
+  }
+
+  const std::string* file_;
+  std::vector<Open> open_;
+};
 
 // nlohmann reports the byte; people look for lines.
 std::size_t line_of(std::string_view text, std::size_t byte) {
@@ -380,6 +455,8 @@ AnyProblem parse_json(const std::string& file, std::string_view source) {
   } catch (const Json::exception& error) {
     throw FileError(file, "", error.what());
   }
+  KeysOnce once(file);
+  Json::sax_parse(source, &once);
   const Node top(file, "", json);
   const std::string format = top["format"].word();
   if (format != kContactFormat && format != kReducedFormat) {

@@ -2,7 +2,8 @@
 //
 // An array is the magic "\x93NUMPY", a version, the length of a header, the header (a Python dictionary with descr,
 // fortran_order and shape) and the entries. Little-endian integers, booleans, floats and words (S, U) are read.
-// Laws are words; materials are one array per field, `material_viscosity` (n), ..., `material_spring` (n x 2). Names are words.
+// Laws are words; materials are one array per field, `material_viscosity` (n), ..., `material_spring` (n x 2). Names are words. Arrays of
+// other names are refused.
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -11,8 +12,10 @@
 #include <map>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/io/formats.hpp"
@@ -101,7 +104,8 @@ const Type& parse_type(const std::string& file, const std::string& key, std::str
     }
   }
   fail(file, key,
-       fmt::format("arrays of type {}' are not supported, only little-endian floats, integers and booleans", name.substr(0, 20)));
+       fmt::format("arrays of type {}' are not supported, only little-endian floats of 4 or 8 bytes, integers and booleans",
+                   name.substr(0, 20)));
 }
 
 // Words of `width` characters, 1 byte each ("S") or 4 ("U"), padded with zeros. Characters beyond ASCII become '?'.
@@ -162,20 +166,20 @@ class Arrays {
     for (const ZipMember& member : read_zip(file, bytes)) {
       if (!member.name.ends_with(".npy")) continue;
       const std::string key = member.name.substr(0, member.name.size() - 4);
-      arrays_[key] = parse_array(file, key, member.bytes);
+      if (!arrays_.emplace(key, parse_array(file, key, member.bytes)).second) fail(file, key, "given twice");
     }
   }
 
-  bool has(const std::string& key) const { return arrays_.contains(key); }
+  bool has(const std::string& key) const { return find(key) != arrays_.end(); }
   const Array& get(const std::string& key) const {
-    const auto it = arrays_.find(key);
+    const auto it = find(key);
     if (it == arrays_.end()) fail(file_, key, "this array is missing");
     if (!it->second.words.empty()) fail(file_, key, "expected numbers, got words");
     return it->second;
   }
   /// n words; empty when the archive has none.
   std::vector<std::string> words(const std::string& key, Index n) const {
-    const auto it = arrays_.find(key);
+    const auto it = find(key);
     if (it == arrays_.end()) return {};
     if (static_cast<Index>(it->second.words.size()) != n) fail(file_, key, fmt::format("expected {} words", n));
     return it->second.words;
@@ -230,13 +234,28 @@ class Arrays {
     if (total != static_cast<double>(columns)) fail(file_, "blocks", fmt::format("expected sizes that sum to {}, got {}", columns, total));
     return sizes;
   }
-  /// A key that stands for the whole kind of problem.
+  /// Whether the archive is of the kind of problem that has this array.
+  bool is_of(const std::string& key) const { return arrays_.contains(key); }
+  /// Refuses arrays that nobody has asked for.
+  void require_known() const {
+    for (const auto& [key, array] : arrays_) {
+      if (std::ranges::find(known_, key) == known_.end()) {
+        fail(file_, key, fmt::format("unknown array: expected some of {}", fmt::join(known_, ", ")));
+      }
+    }
+  }
   [[noreturn]] void fail_kind() const { fail(file_, "", "expected arrays M, v, J, mu, or W, q, mu, or Rt, u_free, mu"); }
   const std::string& file() const { return file_; }
 
  private:
+  std::map<std::string, Array>::const_iterator find(const std::string& key) const {
+    if (std::ranges::find(known_, key) == known_.end()) known_.push_back(key);
+    return arrays_.find(key);
+  }
+
   std::string file_;
   std::map<std::string, Array> arrays_;
+  mutable std::vector<std::string> known_;  ///< what was asked for
 };
 
 BlockDiagonal split_inertia(const Arrays& in, const MatrixXd& M, std::span<const int> sizes) {
@@ -387,13 +406,20 @@ void add_laws(NpzWriter& out, const Problem& p) {
 
 AnyProblem parse_npz(const std::string& file, std::string_view bytes, const LoadOptions& options) {
   const Arrays in(file, bytes);
-  if (in.has("M")) return read_contact_problem(in);
-  if (in.has("W")) {
+  AnyProblem out;
+  if (in.is_of("M")) {
+    out = read_contact_problem(in);
+  } else if (in.is_of("W")) {
     const Index n = in.vector("mu").size();
-    return reduce_dense(in.matrix("W", 3 * n, 3 * n), in.vector("q"), in.vector("mu"), options.symmetric_part);
+    const MatrixXd W = in.matrix("W", 3 * n, 3 * n);
+    out = reduce_dense(W, in.vector("q"), in.vector("mu"), options.symmetric_part);
+  } else if (in.is_of("Rt")) {
+    out = read_reduced_problem(in);
+  } else {
+    in.fail_kind();
   }
-  if (in.has("Rt")) return read_reduced_problem(in);
-  in.fail_kind();
+  in.require_known();
+  return out;
 }
 
 std::string to_npz(const ContactProblem& p) {

@@ -46,7 +46,7 @@ AnyProblem parse(const std::string& file, std::string_view bytes, const LoadOpti
   if (constexpr std::string_view mark = "\xEF\xBB\xBF"; bytes.starts_with(mark)) bytes.remove_prefix(mark.size());  // of byte order
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) throw FileError(file, "", "empty");
-  if (bytes[first] == '{') return parse_json(file, bytes);
+  if (bytes[first] == '{' || fs::path(file).extension() == ".json") return parse_json(file, bytes);
   return parse_siconos(file, bytes, options);
 }
 

@@ -11,8 +11,9 @@
 //               matrices). Plane problems (two rows per contact) gain a second tangent along which nothing moves.
 //   .hdf5       FCLIB: fclib_local (W, q, mu) and fclib_global (M v = H r + f, u = Hᵀ v + w), the latter condensed through a
 //               sparse Cholesky of M, one block of columns per connected component of M. Needs a build with HDF5.
-// What a file is, its content says, not its name. Nothing a file contains may crash or hang the reader: sizes are checked
-// against what the file holds before memory is asked for. Contact rows: normal, tangent 1, tangent 2.
+// What a file is, its content says, not its name, but text in a .json is JSON. Arrays and keys that are none of ours are refused.
+// Nothing a file contains may crash or hang the reader: sizes are checked against what the file holds before memory is asked for. Contact
+// rows: normal, tangent 1, tangent 2.
 #pragma once
 
 #include <filesystem>

@@ -265,6 +265,40 @@ TEST(Json, KindErrorsSayWhere) {
               testing::HasSubstr("rows[1].kind: expected equality, limit, friction or motor, got \"engine\""));
 }
 
+// What nobody reads would be read as its default.
+TEST(Json, OtherKeysAndKeysGivenTwiceAreRefused) {
+  ContactProblem p = awkward();
+  p.v = VectorXd::Ones(5);
+  p.impulse.setZero();
+  p.row_compliance = Eigen::Vector2d(0.0, 1.0 / 7.0);
+  Reduction reduction;
+  reduce(p, reduction);
+  const auto error = [&](const auto& problem, const std::string& replace, const std::string& by) {
+    std::string text = to_json(problem);
+    text.replace(text.find(replace), replace.size(), by);
+    return error_of(write("keys.json", text));
+  };
+  EXPECT_THAT(error(p, "\"v\"", "\"nonsense\": 3, \"v\""),
+              testing::HasSubstr("nonsense: unknown key: expected some of format, version, dt, "));
+  EXPECT_THAT(error(p, "\"compliance\"", "\"complience\""),
+              testing::HasSubstr("rows[0].complience: unknown key: expected some of id, kind, "));
+  EXPECT_THAT(error(p, "\"block\"", "\"name\": 1, \"block\""), testing::HasSubstr("contacts[0].J[0].name: unknown key"));
+  EXPECT_THAT(error(p, "\"v\"", "\"dt\": 5, \"v\""), testing::HasSubstr(": dt: given twice"));
+  EXPECT_THAT(error(p, "\"lo\": 0", "\"lo\": 0, \"b\": 0"), testing::HasSubstr(": rows[1].b: given twice"));
+  EXPECT_THAT(error(p, "\"block\"", "\"block\": 0, \"block\""), testing::HasSubstr(": contacts[0].J[0].block: given twice"));
+  EXPECT_EQ(error(reduction.reduced, "\"velocity\"", "\"velocity\""), "");
+  EXPECT_THAT(error(reduction.reduced, "\"velocity\"", "\"velocities\""), testing::HasSubstr("velocities: unknown key"));
+  EXPECT_THAT(error(reduction.reduced, "\"gap\"", "\"gaps\""), testing::HasSubstr("contacts[0].gaps: unknown key"));
+  EXPECT_THAT(error(reduction.reduced, "\"w_free\"", "\"kind\": \"motor\", \"w_free\""), testing::HasSubstr("rows[0].kind: unknown key"));
+}
+
+TEST(Json, AFileNamedSoIsNoOtherText) {
+  const std::string text = "// one step\n" + to_json(awkward());
+  EXPECT_THAT(error_of(write("remark.json", text)), testing::AllOf(testing::HasSubstr("line 1"), testing::HasSubstr("invalid literal")));
+  EXPECT_THAT(error_of(write("numbers.json", "3 1")), testing::HasSubstr("line 1"));
+  EXPECT_THAT(error_of(write("list.json", "[]")), testing::HasSubstr("top level: expected an object"));
+}
+
 TEST(Json, NameErrorsSayWhere) {
   ContactProblem p = awkward();
   p.v = VectorXd::Ones(5);
@@ -383,7 +417,11 @@ TEST(Json, LawsAndMaterialErrorsSayWhere) {
   EXPECT_EQ(error("viscous", "viscous"), "");
   EXPECT_THAT(error("viscous", "sticky"), testing::HasSubstr("contacts[0].law: expected one of frictionless"));
   EXPECT_THAT(error("\"law\": \"viscous\", ", ""), testing::HasSubstr("contacts[1]: \"law\" is given for some contacts only"));
-  EXPECT_THAT(error("\"material\"", "\"matter\""), testing::HasSubstr("contacts[1]: \"material\" is given for some contacts only"));
+  EXPECT_THAT(error("\"material\"", "\"matter\""), testing::HasSubstr("contacts[0].matter: unknown key: expected some of mu, "));
+  std::string lacking = to_json(p);
+  const std::size_t material = lacking.find("\"material\"");
+  lacking.erase(material, lacking.find("}, ", material) + 3 - material);
+  EXPECT_THAT(error_of(write("laws.json", lacking)), testing::HasSubstr("contacts[1]: \"material\" is given for some contacts only"));
   EXPECT_THAT(error("viscosity", "viscousness"), testing::HasSubstr("contacts[0].material.viscousness: unknown material parameter"));
   EXPECT_THAT(error("\"viscosity\": 0", "\"viscosity\": -1"), testing::HasSubstr("material[0].viscosity: expected a finite number >= 0"));
   EXPECT_THAT(error("\"exponent\": 1", "\"exponent\": 0.5"),
@@ -413,6 +451,8 @@ std::string array(const std::string& descr, const std::string& shape, const std:
 
 TEST(Npz, ErrorsNameTheArray) {
   const std::string three(24, '\0'), nine(72, '\0'), one(8, '\0');
+  std::string identity = nine;
+  for (std::size_t i = 0; i < 3; ++i) identity.replace(32 * i + 6, 2, "\xf0\x3f");  // 1.0
   const auto load = [&](const std::vector<ZipMember>& members) { return error_of(write("bad.npz", write_zip(members))); };
   const ZipMember q{"q.npy", array("<f8", "(3,)", three)}, mu{"mu.npy", array("<f8", "(1,)", one)},
       W{"W.npy", array("<f8", "(3, 3)", nine)};
@@ -433,6 +473,18 @@ TEST(Npz, ErrorsNameTheArray) {
   EXPECT_THAT(load({{"W.npy", array("<f8", "(9,)", nine)}, q, mu}), testing::HasSubstr("W: expected a matrix"));
   EXPECT_THAT(load({{"W.npy", array("<f8", "(3, 4)", nine)}, q, mu}), testing::HasSubstr("W: the array is truncated"));
   EXPECT_THAT(load({{"W.npy", array("<f8", "(99999999999999999999, 4)", nine)}, q, mu}), testing::HasSubstr("W: the shape is too large"));
+  EXPECT_THAT(load({W, q, mu, {"gap.npy", array("<f8", "(1,)", one)}}),
+              testing::HasSubstr("gap: unknown array: expected some of mu, W, q"));
+  EXPECT_THAT(load({Rt, u, mu, {"gaps.npy", array("<f8", "(1,)", one)}}),
+              testing::HasSubstr("gaps: unknown array: expected some of Rt, mu, Bt, blocks, u_free, offset, dt, gap, "));
+  const ZipMember M{"M.npy", array("<f8", "(3, 3)", identity)}, J{"J.npy", array("<f8", "(3, 3)", identity)},
+      v{"v.npy", array("<f8", "(3,)", three)};
+  EXPECT_EQ(load({M, v, J, mu, {"gap.npy", array("<f8", "(1,)", one)}}), "");
+  EXPECT_THAT(load({M, v, J, mu, {"gaps.npy", array("<f8", "(1,)", one)}}),
+              testing::HasSubstr("gaps: unknown array: expected some of M, mu, blocks, dt, v, impulse, J, restitution, gap, laws, "));
+  EXPECT_THAT(
+      load({{"W.npy", array("<f2", "(3, 3)", nine)}, q, mu}),
+      testing::HasSubstr("W: arrays of type '<f2' are not supported, only little-endian floats of 4 or 8 bytes, integers and booleans"));
   EXPECT_THAT(load({{"W.npy", array("|O", "(3, 3)", nine)}, q, mu}), testing::HasSubstr("W: arrays of type"));
   EXPECT_THAT(load({{"W.npy", array(">f8", "(3, 3)", nine)}, q, mu}), testing::HasSubstr("W: arrays of type"));
   EXPECT_THAT(load({{"W.npy", "short"}, q, mu}), testing::HasSubstr("W: not a numpy array"));

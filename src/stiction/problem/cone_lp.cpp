@@ -17,6 +17,7 @@ using Eigen::VectorXd;
 
 constexpr double kPivot = 1e-10;  // smaller entries of a column do not limit a step
 constexpr double kTie = 1e-12;    // of the ratios, in units of the largest impulse
+constexpr double kExact = 1e-6;   // of b: what the point may miss of it
 constexpr int kRefactorAfter = 40;
 
 }  // namespace
@@ -172,6 +173,8 @@ void ConeLp::refactor() {
   const VectorXd x = inverse_ * b_;
   for (Index i = 0; i < k; ++i) x_[i] = basis_[i].contact >= 0 ? std::max(x[i], 0.0) : x_[i];
 }
+
+bool ConeLp::is_exact() const { return b_.size() == 0 || (A_ * point() - b_).cwiseAbs().maxCoeff() <= kExact * b_.cwiseAbs().maxCoeff(); }
 
 ConeLp::Outcome ConeLp::maximise(const VectorXd& cost, double gap, int max_pivots) {
   degenerate_ = 0;

@@ -40,6 +40,8 @@ class ConeLp {
   /// Maximises Σ cost_i·λ_i (cost 3n) from the current point, to `gap` in the reduced cost times the sum of λ_N.
   Outcome maximise(const Eigen::VectorXd& cost, double gap, int max_pivots);
 
+  /// Whether the current point has b, which rounding may lose.
+  bool is_exact() const;
   /// 3n, the current point.
   Eigen::VectorXd point() const;
   /// 3n, after `unbounded`: a direction in which the objective grows without end.

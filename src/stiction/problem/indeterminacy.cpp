@@ -276,7 +276,7 @@ void grow_interior(const Set& set, double tolerance, ConeLp& lp, VectorXd& point
     if (dimension <= largest) return;
     largest = dimension;
     const ConeLp::Outcome outcome = lp.maximise(cost, 0.1 * tolerance, kMostPivots);
-    complete = complete && outcome != ConeLp::Outcome::pivot_limit;
+    complete = complete && outcome != ConeLp::Outcome::pivot_limit && lp.is_exact();
     VectorXd next = lp.point();
     if (outcome == ConeLp::Outcome::unbounded) next += lp.ray() / lp.ray().cwiseAbs().maxCoeff();
     // The mean must leave twice the tolerance of what this program gained on one boundary.
@@ -305,7 +305,7 @@ void find_intervals(Set set, const VectorXd& point, Indeterminacy& out) {
     for (const double sign : {-1.0, 1.0}) {
       cost[3 * i] = sign;
       const ConeLp::Outcome outcome = lp.maximise(cost, kGap, kMostPivots);
-      out.complete = out.complete && outcome != ConeLp::Outcome::pivot_limit;
+      out.complete = out.complete && outcome != ConeLp::Outcome::pivot_limit && lp.is_exact();
       const VectorXd found = lp.point();
       error = std::max(error, lp.reduced_cost() * (bounded ? sum : std::max(sum, normals.dot(found))));
       (sign < 0.0 ? out.normal_min : out.normal_max)[i] = outcome == ConeLp::Outcome::unbounded ? kInfinity : std::max(found[3 * i], 0.0);

@@ -33,8 +33,9 @@ struct Indeterminacy {
   GrowVector normal_min;            ///< n, smallest λ_N,i over F (N s); empty unless asked for
   GrowVector normal_max;            ///< n, largest, infinity when unbounded
   double interval_error =
-      0.0;               ///< N s: the true interval reaches at most this far beyond the reported one. An estimate when F is unbounded.
-  bool complete = true;  ///< false when a program ran into its bound of 2000 pivots: dimension is then a lower bound
+      0.0;  ///< N s: the true interval reaches at most this far beyond the reported one. An estimate when F is unbounded.
+  bool complete =
+      true;  ///< false when a program ran into its bound of 2000 pivots, or lost its point to rounding: nothing here is sure then
   int pivots = 0;
 };
 
