@@ -190,7 +190,7 @@ duration: s; None: the scene's, for a world built here 1 s. dt, law, solver and 
 controller: (t, q, v) -> tau (nv,), or one
 torque per driven joint (World.actuated), in N and N m, called before every step instead of the scene's held joints; torques of driven
 joints are cut to their effort limits unless effort_limits is False (Simulation.saturated counts them). q, v: start, None for the scene's.
-A step that meets neither tolerance nor acceptable is tried again in halves, quarters, ... down to 64ths; if that does not help, the run
+A step that meets neither tolerance nor acceptable is tried again in halves, quarters, ... down to 256ths; if that does not help, the run
 ends with its status. dump: file (.json or .npz) for the last contact problem, of a run that ended early the one that
 could not be solved (load_problem reads it).)";
   const auto add = [&m, doc]<class Source>(const char* name, Scene (*scene_of)(Source)) {

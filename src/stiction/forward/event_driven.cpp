@@ -292,6 +292,34 @@ void EventDriven::least_change(const GrowVector& wanted) {
   }
 }
 
+void EventDriven::note_velocities(const World& world, const WorldData& data, const VectorXd& v) {
+  body_velocities(world, data, v, V_before_);
+  for (std::size_t b = 0; b < V_before_.size(); ++b) {
+    const Vector3d arm = data.X_WB[b].linear() * world.bodies()[b].com;
+    V_before_[b].head<3>() += V_before_[b].tail<3>().cross(arm);
+  }
+}
+
+// Bodies keep their velocities where closing a loop has moved them: at those of joints that turn fast they would have another energy there.
+// What the coordinates of the world cannot do of them costs energy, as a projection does.
+void EventDriven::carry_velocities(const World& world, const WorldData& data, VectorXd& v) {
+  momentum_.setZero(world.nv());
+  for (std::size_t b = 0; b < world.bodies().size(); ++b) {
+    const Body& body = world.bodies()[b];
+    const Eigen::Matrix3d R = data.X_WB[b].linear();
+    const Vector3d spin = R * (body.inertia * (R.transpose() * V_before_[b].tail<3>()));
+    add_wrench(world, data, static_cast<int>(b), data.X_WB[b] * body.com, body.mass * V_before_[b].head<3>(), spin, momentum_);
+  }
+  for (const Joint& joint : world.joints()) momentum_.segment(joint.v, joint.nv) += joint.armature * v.segment(joint.v, joint.nv);
+  factors_ = data.M;
+  for (int k = 0; k < factors_.blocks(); ++k) {
+    Eigen::Map<Eigen::MatrixXd> block = factors_.block(k);
+    auto part = momentum_.segment(factors_.offset(k), factors_.block_size(k));
+    Eigen::LLT<Ref<Eigen::MatrixXd>>(block).solveInPlace(part);
+  }
+  v = momentum_;
+}
+
 // Positions first: speeds of what turns depend on them.
 void EventDriven::project(const EventSetting& setting, double recovery, PhasePoint& x) {
   level_.holding_rows(setting, x.q, x.v, recovery, holding_, speeds_, gaps_);
@@ -299,10 +327,13 @@ void EventDriven::project(const EventSetting& setting, double recovery, PhasePoi
   if (gaps_.cwiseAbs().maxCoeff() > kRoundedDrift) {
     least_change(gaps_);
     const double before = potential_energy(setting.world, level_.data());
+    const bool has_loops = count_equality_rows(setting.world) > 0;
+    if (has_loops) note_velocities(setting.world, level_.data(), x.v);
     integrate(setting.world, x.q, solution_, 1.0, x.q);
     const bool found = evaluate(setting, x.q, x.v, end_);
     lifted_ += potential_energy(setting.world, level_.data()) - before;
     if (!found) return;
+    if (has_loops) carry_velocities(setting.world, level_.data(), x.v);
     level_.holding_rows(setting, x.q, x.v, recovery, holding_, speeds_, gaps_);
     if (holding_.cols() == 0) return;
   }

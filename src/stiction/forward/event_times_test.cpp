@@ -218,6 +218,20 @@ TEST(EventDriven, PointsThatRunAlongARodAddNoEnergy) {
   EXPECT_LT(rise_of(energies_of(on_table, spinning, event_options(1e-2), 30)), 1e-3);
 }
 
+// It rolls on one end beside the crossing of both rods, a point that keeps a gap of next to nothing, while its other end comes down.
+TEST(EventDriven, APointThatRollsHidesNoOther) {
+  State rolling{VectorXd(7), VectorXd(6)};
+  rolling.q << -0.4674614530422461, 0.01354428416128136, 0.353119589362999, 0.01337169235287199, 0.7093346772434405, -0.02308058448523931,
+      0.7043669499084864;
+  rolling.v << 1.1705973034536679, -0.02646285719963176, 0.5549255233047685, 2.7779676828868904, -2.2094393428184538, -0.6334211178026754;
+  const Eigen::Isometry3d lying(Eigen::AngleAxisd(std::numbers::pi / 2.0, Vector3d::UnitY()));
+  const World world = on_ground(Capsule{0.3, 1.0}, lying, Cylinder{0.05, 0.5}, 1.0, 0.0);
+  Stepper stepper = stepper_for(world, event_options(1e-2));
+  for (int k = 0; k < 3; ++k) {
+    EXPECT_LT(stepper.step(VectorXd::Zero(6), rolling).deepest_penetration, 1e-6) << k;
+  }
+}
+
 // A piece of 5.5 ms that ends where the sliding rim has no forces is cut as others are.
 TEST(EventDriven, ADiscThatLandsSlidingAddsNoEnergy) {
   State landing{VectorXd(7), VectorXd(6)};

@@ -8,7 +8,7 @@
 // contacts leave is undone by δ (position_correction.hpp), which never enters v. A compliant contact needs its penetration, so δ leaves it
 // alone; its tangential spring lives on while the contact's id does. A contact that no coordinate can open or close is none.
 // The certificate of a step aims at `contact.tolerance`. A step that misses it is solved again from a cold start, and goes on with the
-// better point when that meets `acceptable`; otherwise it is taken in halves, quarters and so on to 64ths. What still misses, or ends
+// better point when that meets `acceptable`; otherwise it is taken in halves, quarters and so on to 256ths. What still misses, or ends
 // out of reach (kFarthest), leaves the state as it was; `problem` is then the one that failed, and the report says so.
 // `sub_steps` n: a step is n steps of dt/n under the same torques and drives, for what is stiffer than the control is fast. Compliant
 // contacts are implicit and stable at any step, but a part multiplies an oscillation at ω by (1 + (ω h/n)²)^(-1/2): n brings that near 1.

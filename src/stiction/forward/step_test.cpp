@@ -395,11 +395,11 @@ TEST(Stepper, AimMissedIsCountedAndStrictRefuses) {
   const StepReport refused = stepper.step(VectorXd::Zero(6), state);
   EXPECT_FALSE(refused.accepted || refused.at_acceptable());
   EXPECT_EQ(refused.sub_steps, 0);
-  EXPECT_EQ(refused.attempts, 2 * 7);  // the whole, and the first half, quarter, ... 64th
+  EXPECT_EQ(refused.attempts, 2 * 9);  // the whole, and the first half, quarter, ... 256th
   EXPECT_EQ(state.q, before.q);
   EXPECT_EQ(state.v, before.v);
   EXPECT_EQ(state.time, before.time);
-  EXPECT_DOUBLE_EQ(stepper.problem().dt, options.assemble.dt / 64);  // what failed, to be saved
+  EXPECT_DOUBLE_EQ(stepper.problem().dt, options.assemble.dt / 256);  // what failed, to be saved
 }
 
 // A sweep method cut short misses the aim where a tilted box lands on an edge within the step and a face is near; its parts are met.

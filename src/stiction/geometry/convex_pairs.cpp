@@ -100,22 +100,82 @@ void sphere_cylinder(const Convex& sphere, const Convex& cylinder, ContactSink& 
   add_core_point(sphere.center(), cylinder.X.linear() * n, distance, sphere.radius, 0, 0, sink);
 }
 
-/// An end of one segment against the other segment, when the contact is (nearly) a local minimum of distance.
-void add_capsule_end(const Convex& a, int end, const Vector3d& b0, const Vector3d& b1, double radius_b, const Vector3d& across,
-                     bool a_first, ContactSink& sink) {
-  constexpr double kSlant = 0.1;  // sine below which two capsules count as side by side
-  const Vector3d p = a.world(end), inward = (a.world(1 - end) - p).normalized();
-  const double t = closest_on_segment(p, b0, b1);
-  const Vector3d q = b0 + t * (b1 - b0), d = p - q;
+constexpr double kSlant = 0.1;  // sine below which two rods count as side by side
+
+/// What is round about the segment between its ends: a capsule or a cylinder.
+struct Rod {
+  const Convex& shape;
+  std::array<Vector3d, 2> end;
+  std::array<int, 2> name;
+  double radius;
+
+  Vector3d along() const { return end[1] - end[0]; }
+  std::uint64_t edge() const { return edge_name(name[0], name[1]); }
+};
+
+bool is_rod(const Convex& shape) { return shape.is_cylinder() || shape.core->size() == 2; }
+
+Rod rod_of(const Convex& shape) {
+  if (!shape.is_cylinder()) return {shape, {shape.world(0), shape.world(1)}, {0, 1}, shape.radius};
+  const Vector3d half = shape.cylinder_half * shape.axis();
+  return {shape, {shape.center() - half, shape.center() + half}, {lowest_name(-1.0), lowest_name(1.0)}, shape.cylinder_radius};
+}
+
+/// The rim point of a cylinder's cap that faces `other` along n against its side.
+void add_rim_point(const Rod& rod, int end, const Rod& other, const Vector3d& n, std::uint64_t name_other, bool rod_first,
+                   ContactSink& sink) {
+  const Vector3d rim = farthest_on_rim(rod.shape, end == 0 ? -1.0 : 1.0, -n), axis = other.along().normalized();
+  const Vector3d out = (rim - other.end[0]) - axis.dot(rim - other.end[0]) * axis;
+  const double length = out.norm(), gap = length - other.radius;
+  const Vector3d up = length > kCoincident * other.radius ? Vector3d(out / length) : n;
+  const std::uint64_t name = vertex_name(rod.name[end]);
+  rod_first ? sink.add(rim - 0.5 * gap * up, up, gap, name, name_other) : sink.add(rim - 0.5 * gap * up, -up, gap, name_other, name);
+}
+
+/// An end of one rod against the other rod, when the contact is (nearly) a local minimum of distance.
+void add_rod_end(const Rod& a, int end, const Rod& b, const Vector3d& across, bool a_first, ContactSink& sink) {
+  const Vector3d p = a.end[end], inward = (a.end[1 - end] - p).normalized(), along = b.along();
+  const double t = closest_on_segment(p, b.end[0], b.end[1]);
+  const Vector3d q = b.end[0] + t * along, d = p - q;
   const double length = d.norm();
-  const bool coincident = length <= kCoincident * (a.radius + radius_b);
+  const bool coincident = length <= kCoincident * (a.radius + b.radius);
   if (!coincident && inward.dot(d) < -kSlant * length) return;
-  if ((t == 0.0 && (b1 - b0).dot(d) > 1e-9 * length * (b1 - b0).norm()) ||
-      (t == 1.0 && (b0 - b1).dot(d) > 1e-9 * length * (b1 - b0).norm()))
-    return;
-  const std::uint64_t name_p = vertex_name(end), name_q = t == 0.0 ? vertex_name(0) : (t == 1.0 ? vertex_name(1) : edge_name(0, 1));
-  a_first ? add_balls(p, a.radius, q, radius_b, across, name_p, name_q, sink)
-          : add_balls(q, radius_b, p, a.radius, across, name_q, name_p, sink);
+  const double beyond = 1e-9 * length * along.norm();
+  if ((t == 0.0 && along.dot(d) > beyond) || (t == 1.0 && -along.dot(d) > beyond)) return;
+  const std::uint64_t name_p = vertex_name(a.name[end]);
+  const std::uint64_t name_q = t == 0.0 ? vertex_name(b.name[0]) : (t == 1.0 ? vertex_name(b.name[1]) : b.edge());
+  if (a.shape.is_cylinder()) {
+    add_rim_point(a, end, b, coincident ? across : Vector3d(d / length), name_q, a_first, sink);
+  } else {
+    a_first ? add_balls(p, a.radius, q, b.radius, across, name_p, name_q, sink)
+            : add_balls(q, b.radius, p, a.radius, across, name_q, name_p, sink);
+  }
+}
+
+/// The ends of two rods that lie all but side by side; two ends that meet each other, or a contact from `first` on, give one point.
+void add_rod_ends(const Rod& a, const Rod& b, const Vector3d& across, std::size_t first, ContactSink& sink) {
+  for (const bool of_a : {true, false}) {
+    for (int end = 0; end < 2; ++end) {
+      const std::size_t before = sink.contacts.size();
+      add_rod_end(of_a ? a : b, end, of_a ? b : a, across, of_a, sink);
+      if (sink.contacts.size() == before) continue;
+      const auto from = sink.contacts.begin() + static_cast<std::ptrdiff_t>(first),
+                 to = sink.contacts.begin() + static_cast<std::ptrdiff_t>(before);
+      const Vector3d p = sink.contacts.back().p;
+      if (std::any_of(from, to, [&](const RawContact& c) { return (c.p - p).squaredNorm() < 1e-18; })) sink.contacts.pop_back();
+    }
+  }
+}
+
+/// Rods that cross at a small angle: beside the crossing, which runs their length while one rocks, the ends of the stretch they share.
+/// (Of rods that are parallel the overlap of their features has these already.)
+void add_crossed_ends(const Convex& a, const Convex& b, const Axis& axis, std::size_t first, ContactSink& sink) {
+  if (!is_rod(a) || !is_rod(b)) return;
+  const Rod rod_a = rod_of(a), rod_b = rod_of(b);
+  const Vector3d along_a = rod_a.along().normalized(), along_b = rod_b.along().normalized();
+  const double sine = along_a.cross(along_b).norm();
+  if (sine <= kParallel || sine > kSlant || std::max(std::abs(axis.n.dot(along_a)), std::abs(axis.n.dot(along_b))) > kSlant) return;
+  add_rod_ends(rod_a, rod_b, axis.n, first, sink);
 }
 
 /// Whether `other`, not in touch with `shape` along n but at a line or point, touches the plane of a face of it from outside, n all but in
@@ -193,23 +253,9 @@ void collide_capsules(const Convex& a, const Convex& b, ContactSink& sink) {
     const Vector3d n = (along != 0.0 ? along : square.dot(a.center() - b.center())) < 0.0 ? Vector3d(-square) : square;
     const double gap = std::abs(along) - a.radius - b.radius;
     sink.add(0.5 * (pa - a.radius * n + pb + b.radius * n), n, gap, edge_name(0, 1), edge_name(0, 1));
-    if (r.sine > 0.1) return;
+    if (r.sine > kSlant) return;
   }
-  const std::size_t first = sink.contacts.size();
-  for (int end = 0; end < 2; ++end) add_capsule_end(a, end, b0, b1, b.radius, square, true, sink);
-  for (int end = 0; end < 2; ++end) {
-    const std::size_t before = sink.contacts.size();
-    add_capsule_end(b, end, a0, a1, a.radius, square, false, sink);
-    if (sink.contacts.size() == before) continue;
-    // Two ends that meet each other give one point.
-    const Vector3d& p = sink.contacts.back().p;
-    for (std::size_t i = first; i < before; ++i) {
-      if ((sink.contacts[i].p - p).squaredNorm() < 1e-18) {
-        sink.contacts.pop_back();
-        break;
-      }
-    }
-  }
+  add_rod_ends(rod_of(a), rod_of(b), square, sink.contacts.size(), sink);
 }
 
 void collide_boxes(const Convex& a, const Convex& b, Gjk& gjk, ContactSink& sink) {
@@ -230,6 +276,7 @@ void collide_convex(const Convex& a, const Convex& b, Gjk& gjk, ContactSink& sin
   if (axis.separation - a.radius - b.radius > sink.margin) return;
   const std::size_t first = sink.contacts.size();
   if (!add_overlap(a, b, axis, sink)) add_nearest(a, b, axis, sink);
+  add_crossed_ends(a, b, axis, first, sink);
   drop_passing(a, b, axis, first, sink);
   thin_out(sink.contacts, first);
 }

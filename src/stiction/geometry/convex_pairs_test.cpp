@@ -229,6 +229,32 @@ TEST(ConvexPairs, TiltedCylinderTouchesAtItsLowestRimPoint) {
   }
 }
 
+/// Between parallel and across, the ends of the stretch that two rods share stand by the point where they cross.
+TEST(ConvexPairs, RodsThatCrossAtASmallAngleMeetAtTheirEndsToo) {
+  constexpr double kRadius = 0.05, kHalf = 0.4, kLog = 0.06;
+  const Isometry3d lying = pose({0, 0, 0}, {0, 0.5 * std::numbers::pi, 0});
+  for (const Shape& rod : {Shape(Capsule{kRadius, kHalf}), Shape(Cylinder{kRadius, kHalf})}) {
+    for (const Shape& log : {Shape(Capsule{kLog, 1.0}), Shape(Cylinder{kLog, 1.0})}) {
+      ShapePair pair(rod, log), turned(log, rod);
+      for (const double angle : {2e-3, 0.01, 0.05, 0.09}) {
+        const Isometry3d X = pose({0, 0, kRadius + kLog}, {0, 0, angle}) * lying;
+        const double open = std::hypot(kRadius + kLog, kHalf * std::sin(angle)) - kRadius - kLog;
+        for (const bool first : {true, false}) {
+          const auto& contacts = first ? pair.contacts(X, lying, 0.02) : turned.contacts(lying, X, 0.02);
+          ASSERT_EQ(contacts.size(), 3U) << shape_name(rod) << " on " << shape_name(log) << ' ' << angle;
+          for (const ContactPoint& c : contacts) {
+            const bool end = std::abs(c.p_WC.x()) > 0.1;
+            EXPECT_NEAR(c.gap, end ? open : 0.0, end ? 1e-2 * open + 1e-9 : 1e-9)
+                << shape_name(rod) << " on " << shape_name(log) << ' ' << angle;
+            EXPECT_NEAR(std::abs(c.p_WC.x()), end ? kHalf : 0.0, 2e-3);
+            EXPECT_GT((first ? 1.0 : -1.0) * c.n.z(), 0.9);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(ConvexPairs, ManyVerticesOnAPlaneAreThinned) {
   ConvexMesh disc;
   for (int i = 0; i < 100; ++i) {

@@ -257,7 +257,7 @@ class Emitter {
   void segments() {
     const Vector2d u = fa_.q[1] - fa_.q[0], v = fb_.q[1] - fb_.q[0];
     const double lu = u.norm(), lv = v.norm();
-    if (std::abs(cross(u, v)) > 1e-3 * lu * lv) {
+    if (std::abs(cross(u, v)) > kParallel * lu * lv) {
       const double s = cross(fb_.q[0] - fa_.q[0], v) / cross(u, v), t = cross(fb_.q[0] - fa_.q[0], u) / cross(u, v);
       if (s >= -1e-9 && s <= 1.0 + 1e-9 && t >= -1e-9 && t <= 1.0 + 1e-9) point(fa_.q[0] + s * u, fa_.edge(0), fb_.edge(0));
       return;

@@ -38,6 +38,8 @@ constexpr std::uint64_t pair_name(std::uint64_t a, std::uint64_t b) {
 
 /// Sine of the tilt below which an edge, a line or a disc counts as square to the normal.
 inline constexpr double kSquare = 1e-7;
+/// Sine of the angle below which edges that cross share a stretch, not a point.
+inline constexpr double kParallel = 1e-3;
 
 /// Where the routines of a pair put their points. `flip` when they see the pair the other way round.
 struct ContactSink {
