@@ -62,3 +62,24 @@ def test_a_contact_at_the_centre_of_a_free_joint_bears_what_the_driven_ones_leav
         if law != "anitescu":  # which opens a contact that slips
             assert solution.v[1] == pytest.approx(max(asked[1], 0.0), abs=1e-9)
         assert np.abs(solution.impulses).max() < 2.0 * (np.abs(asked).sum() + 1.0)
+
+
+ARM = """<robot name="arm"><link name="b"/>
+<link name="l"><inertial><origin xyz="0.5 0 0"/><mass value="1"/>
+<inertia ixx=".01" iyy=".01" izz=".01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j" type="revolute"><parent link="b"/><child link="l"/><axis xyz="0 -1 0"/>
+<limit lower="-1" upper="1" effort="100" velocity="10"/><dynamics friction="1"/></joint></robot>"""
+
+
+@pytest.mark.parametrize("choice", ["warm_start", "least_norm"])
+@pytest.mark.parametrize("angle", [0.3, -1.0, -1.01])
+def test_torque_limits_that_are_not_reached_change_nothing(choice, angle):
+    """An arm with dry friction, free, at its end stop and beyond it, stands still: its motor takes its weight."""
+    world = stiction.World()
+    world.add_robot(ARM)
+    problem = world.problem([angle], [0.0])
+    free = stiction.inverse(problem, [0], [0.0], choice=choice)
+    limited = stiction.inverse(problem, [0], [0.0], choice=choice, torque_limits=20.0)
+    assert limited.tau == pytest.approx(world.bias([angle], [0.0]), abs=1e-9)
+    assert (limited.tau == free.tau).all()
+    assert (limited.bounded_impulses == 0.0).all()

@@ -36,6 +36,31 @@ def test_robots_whose_fingers_are_coupled_follow_the_nearest_without_slip(exampl
     assert np.abs(slip).max() < 1e-9 * answer.certificate.velocity_scale
 
 
+@pytest.mark.parametrize("law", ["frictionless", "anitescu", "max_dissipation"])
+def test_what_is_proved_without_a_repair_is_proved_of_the_request_that_is_replaced(example_robot, law):
+    """A humanoid stands with its arms against its body and is asked for joint velocities at random."""
+    path = pathlib.Path(example_robot("talos_data/robots/talos_reduced.urdf"))
+    world = stiction.World(friction=0.7)
+    world.add_ground()
+    keyframe = {"srdf": path.parents[1] / "srdf/talos.srdf", "keyframe": "half_sitting"}
+    world.add_robot(path, floating=True, package_dirs=[path.parents[4]], **keyframe)
+    q = world.initial_q.copy()
+    q[2] = 1.01637875  # the soles on the ground
+    problem = world.problem(q, np.zeros(world.nv))
+    joints, proved = np.array(world.actuated), 0
+    for seed in range(12):
+        desired = 1e-3 * np.random.default_rng(seed).normal(size=len(joints))
+        as_asked = stiction.inverse(problem, joints, desired, law, repair_inconsistent=False)
+        if as_asked.status != "infeasible":
+            continue
+        answer = stiction.inverse(problem, joints, desired, law)
+        assert answer.repaired
+        assert answer.proof is not None, seed
+        assert stiction.certifies_infeasibility(problem, joints, desired, answer.proof, law=law)
+        proved += 1
+    assert proved > 5
+
+
 FEET = {"FL": (0.15, 0.1), "FR": (0.15, -0.1), "HL": (-0.15, 0.1), "HR": (-0.15, -0.1)}
 LEG = """<body name="{0}_hip" pos="{1} {2} 0"><joint name="{0}_hip" axis="1 0 0"/>
     <geom type="sphere" size=".02" mass=".2" {3}/>

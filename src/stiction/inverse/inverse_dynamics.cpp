@@ -116,28 +116,16 @@ SolveOptions contact_options(const InverseOptions& options) {
   return contact;
 }
 
-// Solves without torque limits; true when the torques are within them all the same.
-bool is_within_limits(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
-                      const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
-  solve(with_request(p, joints, v_desired, {}, w.rows), contact_options(options), w.solve, s);
-  if (s.status != Status::solved) return false;
-  read_torques(p, joints.size(), {}, s);
-  for (std::size_t i = 0; i < joints.size(); ++i) {
-    if (std::abs(s.tau[static_cast<Index>(i)]) > tau_max[i]) return false;
-  }
-  return true;
-}
-
-bool tangents_refuse(InverseWorkspace& w) {
+bool tangents_refuse(RequestWorkspace& w) {
   return w.solve.form.family == Family::associated && tangents_contradict(w.solve.form.problem, w.solve.convex);
 }
 
 // No-slip contacts that refuse the desired velocities, by the rank of their rows or by a proof of the solver: a solve that only missed its
 // tolerance keeps what was asked for.
-bool contradicts_contacts(InverseWorkspace& w, const InverseSolution& s) { return s.status == Status::infeasible || tangents_refuse(w); }
+bool contradicts_contacts(RequestWorkspace& w, const InverseSolution& s) { return s.status == Status::infeasible || tangents_refuse(w); }
 
 // The tangents alone refuse the desired velocities: by a Farkas vector of theirs, or by their rank.
-bool slip_is_refused(const Solution& s, InverseWorkspace& w) {
+bool slip_is_refused(const Solution& s, RequestWorkspace& w) {
   if (s.status == Status::infeasible && s.ray.proof && s.ray.bounded_impulses.isZero(0.0)) {
     const auto normals = Eigen::Map<const Eigen::VectorXd, 0, Eigen::InnerStride<3>>(s.ray.impulses.data(), s.ray.impulses.size() / 3);
     if (normals.isZero(0.0)) return true;
@@ -170,7 +158,7 @@ bool runs_away(const ProblemView& p, const Ref& v_desired, const InverseSolution
 
 // Solves `request` with the joint velocities in w.v_desired instead of those that it had.
 void solve_changed(const ProblemView& p, const ProblemView& request, std::span<const int> joints, std::span<const double> tau_max,
-                   const SolveOptions& contact, bool by_parts, InverseWorkspace& w, InverseSolution& s) {
+                   const SolveOptions& contact, bool by_parts, RequestWorkspace& w, InverseSolution& s) {
   w.solve.choice.last = w.last;                           // not what the refused attempt left there
   with_request(p, joints, w.v_desired, tau_max, w.rows);  // which `request` reads
   by_parts ? solve(request, contact, w.solve, s) : solve_again(request, contact, w.solve, s);
@@ -184,7 +172,7 @@ SolveOptions by_well_apart_tangents(SolveOptions contact) {
 
 // Projects w.v_desired on what leaves no slip where the coordinates that are not driven move as in `motion`.
 void project(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, OneSided one_sided, const GrowVector& motion,
-             InverseWorkspace& w) {
+             RequestWorkspace& w) {
   nearest_no_slip(p, w.solve.form, one_sided, motion, joints, w.v_desired, w.nearest_no_slip);
   drop_rounding(p, v_desired, w.v_desired);
 }
@@ -193,7 +181,7 @@ void project(const ProblemView& p, std::span<const int> joints, const Ref& v_des
 // the others would hold what is left by impulses that grow with the inverse of their distance. As they see of the base's motion that
 // distance only, each projection leaves at most so much of the slip before it.
 void project_until_held(const ProblemView& p, const ProblemView& request, std::span<const int> joints, const Ref& v_desired,
-                        const SolveOptions& held, bool by_parts, InverseWorkspace& w, InverseSolution& s) {
+                        const SolveOptions& held, bool by_parts, RequestWorkspace& w, InverseSolution& s) {
   for (double before = kInfinity;;) {
     solve_changed(p, request, joints, {}, held, by_parts, w, s);
     const double worst = s.certificate.worst();
@@ -216,7 +204,7 @@ void take_proof(const InfeasibilityRay& ray, RequestProof& proof) {
 // Replaces a request that tangents refuse, by rank or because those that nearly depend on each other would have to hold it (runs_away, or
 // slip is left where their impulses round off too much), by the nearest that well apart tangents and the normals hold.
 void repair_slip(const ProblemView& p, const ProblemView& request, std::span<const int> joints, const Ref& v_desired,
-                 const SolveOptions& contact, InverseWorkspace& w, InverseSolution& s) {
+                 const SolveOptions& contact, RequestWorkspace& w, InverseSolution& s) {
   const bool fast = runs_away(p, v_desired, s), by_parts = !w.solve.reduced_whole;
   if ((s.status == Status::solved && !fast) || !have_one_program(request.laws, contact)) return;
   reduce_whole(request, contact, s, w.solve);
@@ -255,7 +243,7 @@ void complete_with(const ProblemView& p, const SolveOptions& options, const Stag
   if (!(s.certificate.worst() <= options.tolerance)) s.status = Status::inaccurate;
 }
 
-void apply_stage_two(const ProblemView& p, const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
+void apply_stage_two(const ProblemView& p, const InverseOptions& options, RequestWorkspace& w, InverseSolution& s) {
   const auto read = [&](StageTwoImpulses& to) {
     to.contacts = s.impulses;
     to.rows = s.bounded_impulses;
@@ -275,14 +263,14 @@ void apply_stage_two(const ProblemView& p, const InverseOptions& options, Invers
 
 // Impulses of the choice, where the laws leave one, and torques. The workspace has the whole request.
 void settle_torques(const ProblemView& p, const ProblemView& request, std::size_t joints, std::span<const double> tau_max,
-                    const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
+                    const InverseOptions& options, RequestWorkspace& w, InverseSolution& s) {
   const bool leaves_choice = have_one_program(request.laws, options.contact) && w.solve.terms.family != Family::constitutive;
   if (leaves_choice && options.choice == Choice::least_torque && s.status == Status::solved) apply_stage_two(request, options, w, s);
   read_torques(p, joints, tau_max, s);
 }
 
 // What the programs found, exact to rounding: the rows that it touches are met. Over polygons and discs faces hold, not rows.
-void polish_nearest(const ProblemView& p, std::span<const int> joints, InverseWorkspace& w) {
+void polish_nearest(const ProblemView& p, std::span<const int> joints, RequestWorkspace& w) {
   const StandardForm& program = w.nearest.solve.form;
   if (!program.has_linear_cones()) return;
   const StandardForm& form = w.held.targets.size() > 0 ? w.solve.form : program;
@@ -314,7 +302,7 @@ bool is_farther_than_rest(std::span<const int> joints, const Ref& v_desired, con
 // The nearest request that some motion inside of Coulomb's dual cones, u + c e_N in K*, follows: there its impulses exist [Acary, Cadoux,
 // Lemaréchal, Malick 2011], which motions without penetration need not have. False where the one asked for is such a request.
 bool find_in_dual_cones(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, const InverseOptions& options,
-                        InverseWorkspace& w) {
+                        RequestWorkspace& w) {
   if (w.solve.terms.family != Family::coulomb) return false;
   w.dual_cones = w.solve.terms;
   w.dual_cones.family = Family::associated;
@@ -328,7 +316,7 @@ bool find_in_dual_cones(const ProblemView& p, std::span<const int> joints, const
 // the nearest in Coulomb's dual cones, where Coulomb's law has no answer; by standing still, where that is nearer than the answer, or held
 // where the tangents' answer is not.
 void replace_refused(const ProblemView& p, const ProblemView& request, std::span<const int> joints, const Ref& v_desired,
-                     std::span<const double> tau_max, const InverseOptions& options, const SolveOptions& contact, InverseWorkspace& w,
+                     std::span<const double> tau_max, const InverseOptions& options, const SolveOptions& contact, RequestWorkspace& w,
                      InverseSolution& s) {
   if (s.status == Status::solved && !s.repaired) return;
   const bool limited = request.bounded_rows() > p.bounded_rows();
@@ -363,6 +351,53 @@ void replace_refused(const ProblemView& p, const ProblemView& request, std::span
   }
 }
 
+// A ray that proves the problem with prescribed joints infeasible proves it of the request, where its demands are those of
+// request_proof.hpp.
+void prove_by_ray(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, const LawModel& law, InverseSolution& s) {
+  take_proof(s.ray, s.proof);
+  if (!s.proof.empty() && !certifies_infeasibility(p, joints, v_desired, {}, law, s.proof)) s.proof.clear();
+}
+
+// What is done about a request that contacts refuse: what tangents alone refuse no torque brings about, but against normals and end stops a
+// joint may be meant to press as hard as its limit lets it.
+enum class Repair { none, of_slip, all };
+
+void solve_request(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max, Repair repair,
+                   const InverseOptions& options, RequestWorkspace& w, InverseSolution& s) {
+  const SolveOptions contact = contact_options(options);
+  const ProblemView request = with_request(p, joints, v_desired, tau_max, w.rows);
+  s.repaired = s.least_torque = false;
+  w.held.targets.resize(0);
+  w.solve.choice.last = w.last;
+  solve(request, contact, w.solve, s);
+  const double velocity_scale = s.certificate.velocity_scale, impulse_scale = s.certificate.impulse_scale;
+  const bool limited = request.bounded_rows() > p.bounded_rows();  // what misses a request then need not be a contradiction
+  if (!limited && options.prove_infeasible && have_one_program(p.laws, contact)) prove_by_ray(p, joints, v_desired, options.contact, s);
+  if (repair != Repair::none && !limited) repair_slip(p, request, joints, v_desired, contact, w, s);
+  reduce_whole(request, contact, s, w.solve);
+  settle_torques(p, request, joints.size(), tau_max, options, w, s);
+  if (repair == Repair::all || (repair == Repair::of_slip && s.repaired))
+    replace_refused(p, request, joints, v_desired, tau_max, options, contact, w, s);
+  if (s.repaired && velocity_scale > 0.0 && s.certificate.finite) measure_by(velocity_scale, impulse_scale, contact.tolerance, s);
+}
+
+bool is_within(std::span<const double> tau_max, const InverseSolution& s) {
+  for (std::size_t i = 0; i < tau_max.size(); ++i) {
+    if (!(std::abs(s.tau[static_cast<Index>(i)]) <= tau_max[i])) return false;
+  }
+  return s.status == Status::solved;
+}
+
+// By rows of the joints with limits: another problem, which starts from where it was last reached.
+void solve_limited(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max, Repair repair,
+                   const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
+  RequestWorkspace& limited = w.limited ? *w.limited : w.limited.emplace();
+  limited.last = w.last;
+  solve_request(p, joints, v_desired, tau_max, repair, options, limited, s);
+  w.solve.choice.last = limited.solve.choice.last;
+  fit_to_problem(p, s);
+}
+
 }  // namespace
 
 bool reads_edges(Law law, Choice choice) {
@@ -388,29 +423,18 @@ void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const R
   if (std::ranges::all_of(tau_max, [](double most) { return std::isinf(most); })) tau_max = {};
   if (options.choice == Choice::least_torque && !tau_max.empty())
     throw InvalidArgument("choice", "another than least_torque beside torque limits that are finite", "least_torque");
-  s.repaired = s.least_torque = false;
   s.proof.clear();
   w.last = w.solve.choice.last;
-  w.held.targets.resize(0);
-  if (row_of(options.contact.law).family == Family::energy && !tau_max.empty() &&
-      is_within_limits(p, joints, v_desired, tau_max, options, w, s)) {
-    return measure_shortfall(joints, v_desired, s);
+  const Repair all = options.repair_inconsistent ? Repair::all : Repair::none;
+  solve_request(p, joints, v_desired, {}, tau_max.empty() ? all : std::min(all, Repair::of_slip), options, w, s);
+  if (is_within(tau_max, s)) {
+    tau_max = {};
+  } else if (!tau_max.empty()) {
+    solve_limited(p, joints, v_desired, tau_max, all, options, w, s);
   }
-  const SolveOptions contact = contact_options(options);
-  const ProblemView request = with_request(p, joints, v_desired, tau_max, w.rows);
-  w.solve.choice.last = w.last;
-  solve(request, contact, w.solve, s);
-  const double velocity_scale = s.certificate.velocity_scale, impulse_scale = s.certificate.impulse_scale;
-  const bool limited = request.bounded_rows() > p.bounded_rows();  // what misses a request then need not be a contradiction
-  if (options.repair_inconsistent && !limited) repair_slip(p, request, joints, v_desired, contact, w, s);
-  reduce_whole(request, contact, s, w.solve);
-  settle_torques(p, request, joints.size(), tau_max, options, w, s);
-  if (options.repair_inconsistent) replace_refused(p, request, joints, v_desired, tau_max, options, contact, w, s);
-  if (s.repaired && velocity_scale > 0.0 && s.certificate.finite) measure_by(velocity_scale, impulse_scale, contact.tolerance, s);
-  if (!tau_max.empty()) fit_to_problem(p, s);
   measure_shortfall(joints, v_desired, s);
   const double speed = std::max(largest_entry(s.v), largest_entry(v_desired));
-  if (s.proof.empty() && options.prove_infeasible && have_one_program(p.laws, contact) &&
+  if (s.proof.empty() && options.prove_infeasible && have_one_program(p.laws, options.contact) &&
       (s.status != Status::solved || s.shortfall > kMissed * speed)) {
     find_request_proof(p, joints, v_desired, tau_max, options.contact, w.proof, s.proof);
   }

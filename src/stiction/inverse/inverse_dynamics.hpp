@@ -2,18 +2,23 @@
 //
 //   the contact problem of the step, plus   v⁺[joints] = v_desired, λ_P free, tau = λ_P / h            [ZD15, Eq. 32, section 3.5]
 //   with torque limits                      v⁺[joints] - v_desired = w, |λ_P| <= h tau_max             bounded rows
-// It is one simulation step with more rows, so forward and inverse share laws, solvers and certificate. With limits the joints
-// that saturate miss their velocity in the direction of the limit, and the certificate still holds: the closest motion in the
-// sense of the law.
+// It is one simulation step with more rows, so forward and inverse share laws, solvers and certificate. Limits that are not reached change
+// nothing, to the bit: the request is solved without them first, and where its torques are within them they are the answer. Rows in their
+// place would leave it to the solver how much motors and what else holds a joint (dry friction, end stops) push against each other, and to
+// no choice what contacts share; and of law max_dissipation they make another program (prescribed joints leave the kinetic energy). Where
+// limits are reached, the joints that saturate miss their velocity in the direction of the limit, and the certificate still holds: the
+// closest motion in the sense of the law.
 // Forces that the law leaves open are settled by `Choice`: as the solver leaves them (warm-started from the last call [ZD15, section
 // 3.6]), or those of least |tau|² with the same motion, of contacts and rows (stage II [ZD15, section 5.1.4], stage_two.hpp; stage I's stay
 // where the certificate refuses them), or by a rule of laws/choice.hpp. Desired velocities that the contacts refuse (feet that shall splay
 // without slip [ZD15, section 3.5], a hand driven through a wall) are replaced by the closest that they can follow. A request that is
 // missed, for this reason or because the torques are too weak, comes with a proof that it is infeasible where there is one
-// (request_proof.hpp). Law max_dissipation, whose programme with torque limits is not its programme without (its prescribed joints leave
-// the kinetic energy), is first solved without; when these torques are within the limits they are the answer.
+// (request_proof.hpp).
+// Under torque limits, what tangents alone refuse is replaced where the torques of what replaces it are within them; what normals and end
+// stops refuse is pressed against, as hard as the limits let.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -43,7 +48,8 @@ struct GivenSolverOptions {
 /// fall-back too, but neither jor, sor nor pgs; least_torque pivots under any.
 void refuse_idle(const SolverOptions& options, Choice choice, const GivenSolverOptions& given);
 
-struct InverseWorkspace {
+/// Memory of one way to ask: with the joints prescribed, or by rows with limits.
+struct RequestWorkspace {
   SolveWorkspace solve;
   StageTwoWorkspace stage_two;
   ProblemRows rows;  ///< of the request: those of the problem and of the driven joints
@@ -55,6 +61,10 @@ struct InverseWorkspace {
   GrowVector last;                     ///< solve.choice.last as the call found it
   StageTwoImpulses stage_one, chosen;  ///< impulses before stage II and of it
   RequestProofWorkspace proof;
+};
+
+struct InverseWorkspace : RequestWorkspace {
+  std::optional<RequestWorkspace> limited;  ///< with rows for torque limits, from the first that is reached on: its own starts
 };
 
 /// Of the caller's problem: m impulses of its rows, and in prescribed_impulses those of all driven joints, h tau, limited or not.

@@ -4,12 +4,12 @@
 //   Choice::least_norm       λ_ref = 0: redundant contacts share the load evenly, and no two push against each other
 //   Choice::closest_to_last  λ_ref = impulses of the last step: what need not change does not, a new contact starts with what it must carry
 // Faces are those of problem/indeterminacy: apex (open), one ray or two neighbours (sliding), the cone (sticking). The minimiser is unique;
-// bounded rows keep their impulses, but where a solver ran off along contacts and rows that push against each other (links wedged between
-// each other and the limits of their joints): rows that do not move then take what is left, within their bounds. Method of multipliers:
-// soft cone programs ½|R λ' - t|² + ½ε|λ' - λ_ref|², B β' beside R λ' where rows are free, t += R (λ - λ') until |R (λ - λ')| meets
-// `kMotion` of the largest |R_i λ_i|. A few r x r systems, O(n r²) each.
-// In the coordinates of the cones (problem/standard_form.hpp), which is the metric of |λ'|. Contacts that give way leave no choice; the
-// family energy leaves the whole cone.
+// bounded rows keep their impulses, which it is then a function of too (torque limits that are reached), but where a solver ran off along
+// contacts and rows that push against each other (links wedged between each other and the limits of their joints): rows that do not move
+// then take what is left, within their bounds. Method of multipliers: soft cone programs ½|R λ' - t|² + ½ε|λ' - λ_ref|², B β' beside R λ'
+// where rows are free, t += R (λ - λ') until |R (λ - λ')| meets `kMotion` of the largest |R_i λ_i|. A few r x r systems, O(n r²) each. In
+// the coordinates of the cones (problem/standard_form.hpp), which is the metric of |λ'|. Contacts that give way leave no choice; the family
+// energy leaves the whole cone.
 #pragma once
 
 #include "stiction/laws/law.hpp"
