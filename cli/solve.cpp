@@ -95,6 +95,7 @@ std::string answer_to_json(const SolveCommand& command, const Answer& a) {
   out["certificate"] = certificate_json(s.certificate);
   if (a.indeterminacy) {
     out["indeterminacy"]["dimension"] = a.indeterminacy->dimension;
+    out["indeterminacy"]["complete"] = a.indeterminacy->complete;
     if (command.intervals) {
       out["indeterminacy"]["normal_min"] = list(a.indeterminacy->normal_min);
       out["indeterminacy"]["normal_max"] = list(a.indeterminacy->normal_max);
@@ -134,6 +135,8 @@ void print(const SolveCommand& command, const Answer& a) {
     fmt::print("other impulses give the same motion too: a set of dimension {}{}\n", a.indeterminacy->dimension,
                command.intervals ? "" : " (--intervals: how far each normal impulse can go)");
   }
+  if (a.indeterminacy && !a.indeterminacy->complete)
+    fmt::print("rounding has lost part of that set: its dimension and intervals are not sure\n");
 }
 
 int run(SolveCommand command, const Session& session) {

@@ -189,7 +189,8 @@ void bind_indeterminacy(nb::module_& m) {
       .def_ro("dimension", &Indeterminacy::dimension, "Of that set; 0: the impulses are unique")
       .def_ro("face_dimension", &Indeterminacy::face_dimension, "Per contact, dimension of what its impulse spans in the set: 0 to 3")
       .def_ro("complete", &Indeterminacy::complete,
-              "False when a program ran into its bound of 2000 pivots, or lost its point to rounding: nothing here is sure then")
+              "False when a program ran into its bound of 2000 pivots or lost its point to rounding, or when an interval leaves out the "
+              "solution's own impulse: nothing here is sure then")
       .def_prop_ro(
           "normal_min",
           [](nb::pointer_and_handle<Indeterminacy> self) {

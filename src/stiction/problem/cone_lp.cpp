@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <Eigen/LU>
+#include <Eigen/QR>
 
 namespace stiction {
 
@@ -15,9 +16,11 @@ using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-constexpr double kPivot = 1e-10;  // smaller entries of a column do not limit a step
-constexpr double kTie = 1e-12;    // of the ratios, in units of the largest impulse
-constexpr double kExact = 1e-6;   // of b: what the point may miss of it
+constexpr double kPivot = 1e-7;       // smaller entries of a column do not limit a step: rays along impulses are no more exact
+constexpr double kFeasible = 1e-8;    // how far below zero a weight may come, in units of the largest impulse
+constexpr double kTie = 1e-12;        // a shorter step is degenerate
+constexpr double kExact = 1e-6;       // of b, and of the largest weight: what the point may miss of them
+constexpr double kPreference = 1e-3;  // of rays without weight for the first basis, which has to be well-conditioned before all
 constexpr int kRefactorAfter = 40;
 
 }  // namespace
@@ -27,55 +30,77 @@ ConeLp::ConeLp(MatrixXd A, std::vector<ContactCone> cones, const std::vector<Wei
   start_from(start);
 }
 
-// Phase one over the rays of the starting point alone: finitely many, and their weights prove that it ends at zero.
+// The rays of the starting point, and at weight zero those that complete them to the rank of all.
+std::vector<WeightedRay> ConeLp::rays_at_hand(const std::vector<WeightedRay>& start) const {
+  std::vector<WeightedRay> rays = start;
+  for (int i = 0; i < static_cast<int>(cones_.size()); ++i) {
+    for (const Vector3d& g : cones_[i].generators) rays.push_back({i, g, 0.0});
+    if (!cones_[i].disc) continue;
+    for (const double side : {-cones_[i].mu, cones_[i].mu}) {
+      rays.push_back({i, {1.0, side, 0.0}, 0.0});
+      rays.push_back({i, {1.0, 0.0, side}, 0.0});
+    }
+  }
+  return rays;
+}
+
+// The given point is feasible, so there is no phase one: a well-conditioned basis, its rays by preference those with weight, then the
+// weights outside it are pushed to zero one by one (the primal push of a crossover, Bixby & Saltzman 1994).
 void ConeLp::start_from(const std::vector<WeightedRay>& start) {
   const Index k = A_.rows();
   b_.setZero(k);
-  for (const WeightedRay& w : start) b_ += w.weight * (columns_of(w.contact) * w.ray);
+  x_.setZero(k);
   basis_.assign(k, Column{});
-  const VectorXd sign = b_.unaryExpr([](double v) { return v < 0.0 ? -1.0 : 1.0; });
-  A_ = sign.asDiagonal() * A_;
-  b_ = b_.cwiseAbs();
-  inverse_.setIdentity(k, k);
-  x_ = b_;
-  const double largest = A_.size() == 0 ? 0.0 : A_.cwiseAbs().maxCoeff();
-  for (int round = 0; round < 20 * static_cast<int>(start.size() + 1); ++round) {
-    // Prices of max -Σ artificials: those in the basis cost -1.
-    dual_.setZero(k);
-    for (Index i = 0; i < k; ++i) {
-      if (basis_[i].contact < 0) dual_ -= inverse_.row(i).transpose();
-    }
-    double best = 1e-11 * largest;
-    const WeightedRay* entering = nullptr;
-    for (const WeightedRay& w : start) {
-      const double gain = -dual_.dot(columns_of(w.contact) * w.ray) / std::max(1.0, w.ray.norm());
-      if (gain > best) {
-        best = gain;
-        entering = &w;
-      }
-    }
-    if (entering == nullptr) break;
-    enter({entering->contact, entering->ray});
+  if (k == 0) return;
+  const std::vector<WeightedRay> rays = rays_at_hand(start);
+  double largest = 0.0;
+  for (const WeightedRay& w : start) largest = std::max(largest, w.weight);
+  MatrixXd columns(k, static_cast<Index>(rays.size()));
+  for (Index j = 0; j < columns.cols(); ++j) {
+    const WeightedRay& w = rays[j];
+    const VectorXd column = columns_of(w.contact) * w.ray;
+    columns.col(j) = std::max(kPreference, w.weight > 0.0 ? w.weight / largest : 0.0) / w.ray.norm() * column;
   }
-  // What rounding left on artificials is not part of b.
+  const Eigen::ColPivHouseholderQR<MatrixXd> qr(columns);
+  std::vector<char> is_basic(rays.size(), 0);
   for (Index i = 0; i < k; ++i) {
-    if (basis_[i].contact < 0) x_[i] = 0.0;
+    const int j = qr.colsPermutation().indices()[i];
+    is_basic[j] = 1;
+    basis_[i] = {rays[j].contact, rays[j].ray};
+  }
+  refactor();
+  for (Index i = 0; i < k; ++i) {
+    x_[i] = rays[qr.colsPermutation().indices()[i]].weight;
+    b_ += x_[i] * (columns_of(basis_[i].contact) * basis_[i].ray);
+  }
+  for (std::size_t j = 0; j < start.size(); ++j) {
+    if (!is_basic[j]) push_out({start[j].contact, start[j].ray}, start[j].weight);
   }
   pivots_ = 0;
 }
 
+// Adds a weighted column to the point and lowers its weight to zero; where one of the basis gets there first, they change places.
+void ConeLp::push_out(const Column& column, double weight) {
+  const VectorXd a = columns_of(column.contact) * column.ray;
+  b_ += weight * a;
+  entering_ = -(inverse_ * a);
+  const int row = leaving_row(entering_, weight);
+  const double step = row < 0 ? weight : std::max(x_[row], 0.0) / entering_[row];
+  x_ -= step * entering_;
+  if (row < 0) return;
+  entering_ = -entering_;
+  exchange(row, column, weight - step);
+}
+
 VectorXd ConeLp::point() const {
   VectorXd lambda = VectorXd::Zero(A_.cols());
-  for (std::size_t i = 0; i < basis_.size(); ++i) {
-    if (basis_[i].contact >= 0) lambda.segment<3>(3 * basis_[i].contact) += x_[static_cast<Index>(i)] * basis_[i].ray;
-  }
+  for (std::size_t i = 0; i < basis_.size(); ++i) lambda.segment<3>(3 * basis_[i].contact) += x_[static_cast<Index>(i)] * basis_[i].ray;
   return lambda;
 }
 
 void ConeLp::price(const VectorXd& cost, Candidate& best) {
   dual_.setZero(A_.rows());
   for (std::size_t i = 0; i < basis_.size(); ++i) {
-    if (basis_[i].contact < 0) continue;
     const double c = cost.segment<3>(3 * basis_[i].contact).dot(basis_[i].ray);
     if (c != 0.0) dual_ += c * inverse_.row(static_cast<Index>(i)).transpose();
   }
@@ -98,26 +123,24 @@ void ConeLp::price(const VectorXd& cost, Candidate& best) {
   }
 }
 
-int ConeLp::leaving_row(const VectorXd& alpha) const {
+// Harris' ratio test: of the rows that may limit the step once each may fall short by kFeasible, the largest pivot. None where they let
+// `wish` pass.
+int ConeLp::leaving_row(const VectorXd& alpha, double wish) const {
   const Index k = alpha.size();
   if (k == 0) return -1;
   const double smallest = kPivot * std::max(1.0, alpha.cwiseAbs().maxCoeff());
   double step = std::numeric_limits<double>::infinity();
-  const auto limits = [&](Index i) {
-    // An artificial at zero may move neither way; in phase one it only falls.
-    const bool artificial = basis_[i].contact < 0;
-    return artificial && x_[i] <= 0.0 ? std::abs(alpha[i]) > smallest : alpha[i] > smallest;
-  };
   for (Index i = 0; i < k; ++i) {
-    if (limits(i)) step = std::min(step, std::max(x_[i], 0.0) / std::abs(alpha[i]));
+    if (alpha[i] > smallest) step = std::min(step, (std::max(x_[i], 0.0) + kFeasible) / alpha[i]);
   }
+  if (wish <= step) return -1;
   int row = -1;
   for (Index i = 0; i < k; ++i) {
-    if (!limits(i) || std::max(x_[i], 0.0) / std::abs(alpha[i]) > step + kTie) continue;
+    if (alpha[i] <= smallest || std::max(x_[i], 0.0) / alpha[i] > step) continue;
     if (row < 0) {
       row = static_cast<int>(i);
     } else if (degenerate_ <= 2 * k) {
-      if (std::abs(alpha[i]) > std::abs(alpha[row])) row = static_cast<int>(i);
+      if (alpha[i] > alpha[row]) row = static_cast<int>(i);
     } else {
       const VectorXd a = inverse_.row(i).transpose() / alpha[i], b = inverse_.row(row).transpose() / alpha[row];
       if (std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end())) row = static_cast<int>(i);
@@ -128,63 +151,58 @@ int ConeLp::leaving_row(const VectorXd& alpha) const {
 
 bool ConeLp::enter(const Column& column) {
   entering_ = inverse_ * (columns_of(column.contact) * column.ray);
-  const int row = leaving_row(entering_);
+  const int row = leaving_row(entering_, std::numeric_limits<double>::infinity());
   if (row < 0) {
     ray_.setZero(A_.cols());
     ray_.segment<3>(3 * column.contact) = column.ray;
-    for (std::size_t i = 0; i < basis_.size(); ++i) {
-      if (basis_[i].contact >= 0) ray_.segment<3>(3 * basis_[i].contact) -= entering_[static_cast<Index>(i)] * basis_[i].ray;
-    }
+    for (std::size_t i = 0; i < basis_.size(); ++i)
+      ray_.segment<3>(3 * basis_[i].contact) -= entering_[static_cast<Index>(i)] * basis_[i].ray;
     return false;
   }
   const double step = std::max(x_[row], 0.0) / entering_[row];
   degenerate_ = step > kTie ? 0 : degenerate_ + 1;
   x_ -= step * entering_;
-  x_[row] = step;
-  for (Index i = 0; i < x_.size(); ++i) {
-    if (x_[i] < 0.0) x_[i] = 0.0;  // rounding: the ratio test kept it above
-  }
+  exchange(row, column, step);
+  return true;
+}
+
+// `entering_` is the column in the basis.
+void ConeLp::exchange(int row, const Column& column, double weight) {
+  x_[row] = weight;
   const VectorXd pivot_row = inverse_.row(row) / entering_[row];
   inverse_.noalias() -= entering_ * pivot_row.transpose();
   inverse_.row(row) = pivot_row.transpose();
   basis_[row] = column;
   ++pivots_;
   if (++since_refactor_ > kRefactorAfter) refactor();
-  return true;
 }
 
 // The inverse and the point anew from the basis, against the rounding of many pivots.
 void ConeLp::refactor() {
   since_refactor_ = 0;
   const Index k = A_.rows();
-  MatrixXd basis = MatrixXd::Zero(k, k);
-  for (Index i = 0; i < k; ++i) {
-    const Column& column = basis_[i];
-    if (column.contact >= 0) {
-      basis.col(i) = columns_of(column.contact) * column.ray;
-    } else {
-      basis(i, i) = 1.0;  // an artificial never changes its row
-    }
-  }
+  MatrixXd basis(k, k);
+  for (Index i = 0; i < k; ++i) basis.col(i) = columns_of(basis_[i].contact) * basis_[i].ray;
   const Eigen::PartialPivLU<MatrixXd> lu(basis);
-  const MatrixXd inverse = lu.inverse();
-  if (!inverse.allFinite()) return;
-  inverse_ = inverse;
-  const VectorXd x = inverse_ * b_;
-  for (Index i = 0; i < k; ++i) x_[i] = basis_[i].contact >= 0 ? std::max(x[i], 0.0) : x_[i];
+  inverse_ = lu.inverse();
+  x_ = lu.solve(b_);  // has b to rounding, as inverse times b has not where the basis is ill-conditioned
 }
 
-bool ConeLp::is_exact() const { return b_.size() == 0 || (A_ * point() - b_).cwiseAbs().maxCoeff() <= kExact * b_.cwiseAbs().maxCoeff(); }
+bool ConeLp::is_exact() const {
+  if (b_.size() == 0) return true;
+  if (x_.minCoeff() < -kExact * std::max(1.0, x_.maxCoeff())) return false;
+  return (A_ * point() - b_).cwiseAbs().maxCoeff() <= kExact * b_.cwiseAbs().maxCoeff();
+}
 
 ConeLp::Outcome ConeLp::maximise(const VectorXd& cost, double gap, int max_pivots) {
   degenerate_ = 0;
   Candidate best;
   for (int count = 0; count < max_pivots; ++count) {
     price(cost, best);
-    double sum = 0.0;
-    for (std::size_t i = 0; i < basis_.size(); ++i) sum += basis_[i].contact >= 0 ? x_[static_cast<Index>(i)] : 0.0;
-    if (best.reduced_cost * std::max(sum, 1.0) <= gap) return Outcome::optimal;
-    if (!enter(best.column)) return Outcome::unbounded;
+    const bool optimal = best.reduced_cost * std::max(x_.sum(), 1.0) <= gap;
+    if (!optimal && enter(best.column)) continue;
+    if (since_refactor_ == 0 || is_exact()) return optimal ? Outcome::optimal : Outcome::unbounded;
+    refactor();
   }
   return Outcome::pivot_limit;
 }

@@ -4,8 +4,9 @@
 //
 // Revised simplex with a dense inverse. Columns are extreme rays A_i g of the cones; the one that enters has the largest reduced cost
 // (c_i - A_iᵀπ)·g over *all* rays, for the circular cone in closed form: g = (1, μ d), d along the tangential reduced cost. Every
-// iterate is feasible, and Σ_i (largest reduced cost of K_i) λ_N,i bounds what is left to gain. Ties of the ratio test: the largest
-// pivot, and the lexicographic rule once a run of degenerate pivots is suspiciously long.
+// iterate is feasible, and Σ_i (largest reduced cost of K_i) λ_N,i bounds what is left to gain. It starts from a given point, crossed over
+// to a vertex, without a phase one. Ratio test of Harris (1973), the largest pivot among near ties; and the lexicographic rule once a run
+// of degenerate pivots is suspiciously long.
 #pragma once
 
 #include <vector>
@@ -40,7 +41,7 @@ class ConeLp {
   /// Maximises Σ cost_i·λ_i (cost 3n) from the current point, to `gap` in the reduced cost times the sum of λ_N.
   Outcome maximise(const Eigen::VectorXd& cost, double gap, int max_pivots);
 
-  /// Whether the current point has b, which rounding may lose.
+  /// Whether the current point has b and no weight below zero, which rounding may lose.
   bool is_exact() const;
   /// 3n, the current point.
   Eigen::VectorXd point() const;
@@ -52,7 +53,7 @@ class ConeLp {
 
  private:
   struct Column {
-    int contact = -1;  ///< -1: artificial, must stay at zero
+    int contact = 0;
     Eigen::Vector3d ray = Eigen::Vector3d::Zero();
   };
   struct Candidate {
@@ -61,11 +62,14 @@ class ConeLp {
   };
 
   Eigen::Ref<const Eigen::MatrixXd> columns_of(int contact) const { return A_.middleCols(3 * contact, 3); }
+  std::vector<WeightedRay> rays_at_hand(const std::vector<WeightedRay>& start) const;
   void start_from(const std::vector<WeightedRay>& start);
+  void push_out(const Column& column, double weight);
   void price(const Eigen::VectorXd& cost, Candidate& best);
   /// False when nothing limits the step.
   bool enter(const Column& column);
-  int leaving_row(const Eigen::VectorXd& alpha) const;
+  int leaving_row(const Eigen::VectorXd& alpha, double wish) const;
+  void exchange(int row, const Column& column, double weight);
   void refactor();
 
   Eigen::MatrixXd A_;

@@ -23,8 +23,10 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 using Ref = Eigen::Ref<const VectorXd>;
 
-constexpr double kGap = 1e-8;      // relative accuracy asked of the intervals (disc; pyramids are exact)
-constexpr int kMostPivots = 2000;  // per linear program
+constexpr double kGap = 1e-8;        // relative accuracy asked of the intervals (disc; pyramids are exact)
+constexpr int kMostPivots = 2000;    // per linear program
+constexpr double kMargin = 10.0;     // tolerances that what n impulses add up to may miss: rays along them, or the solution itself
+constexpr double kExactRays = 1e-9;  // rays of one cone closer than this are one
 
 // ---- the face that the law leaves to a contact ----
 
@@ -134,11 +136,11 @@ ContactCone smallest_face(const ContactCone& cone, const Vector3d& lambda, doubl
   return face;
 }
 
-// Orthonormal basis of the columns' span.
-MatrixXd range(const MatrixXd& columns) {
+// Orthonormal basis of the columns' span; what is below `threshold` of the largest counts as none.
+MatrixXd range(const MatrixXd& columns, double threshold) {
   if (columns.size() == 0) return MatrixXd(columns.rows(), 0);
   Eigen::ColPivHouseholderQR<MatrixXd> qr(columns);
-  qr.setThreshold(1e-9);
+  qr.setThreshold(threshold);
   MatrixXd basis = MatrixXd::Identity(columns.rows(), qr.rank());
   return qr.householderQ() * basis;
 }
@@ -148,7 +150,7 @@ MatrixXd span(const ContactCone& cone) {
   if (cone.disc) return Matrix3d::Identity();
   MatrixXd rays(3, static_cast<Index>(cone.generators.size()));
   for (Index j = 0; j < rays.cols(); ++j) rays.col(j) = cone.generators[j].normalized();
-  return range(rays);
+  return range(rays, kExactRays);
 }
 
 // Rays of the cone whose combination is the point, or the closest that the cone holds along the friction.
@@ -234,8 +236,8 @@ Set describe(const ReducedProblem& p, const StandardForm& form, const LawTerms& 
 }
 
 // Independent combinations of the rows: A becomes k x 3n of full rank over the cones, entries of order one.
-void reduce_rows(Set& set) {
-  set.A = (range(times_spans(set)).transpose() * set.A).eval();
+void reduce_rows(Set& set, double tolerance) {
+  set.A = (range(times_spans(set), kMargin * tolerance).transpose() * set.A).eval();
   const double largest = set.A.size() == 0 ? 0.0 : set.A.cwiseAbs().maxCoeff();
   if (largest > 0.0) set.A /= largest;
 }
@@ -261,7 +263,8 @@ VectorXd combine(const std::vector<WeightedRay>& rays, Index size) {
 }
 
 // Pushes `point` into the relative interior: as long as a program moves something into a larger face, the mean of all points found.
-void grow_interior(const Set& set, double tolerance, ConeLp& lp, VectorXd& point, bool& complete) {
+// Returns their number m: what any of them moved off a boundary by the tolerance is off it by 1/m of that in the mean.
+double grow_interior(const Set& set, double tolerance, ConeLp& lp, VectorXd& point, bool& complete) {
   Index largest = -1;
   for (double found = 1.0;; found += 1.0) {
     VectorXd cost = VectorXd::Zero(point.size());
@@ -269,24 +272,23 @@ void grow_interior(const Set& set, double tolerance, ConeLp& lp, VectorXd& point
     for (std::size_t i = 0; i < set.cones.size(); ++i) {
       const Index first = 3 * static_cast<Index>(i);
       const Vector3d lambda = point.segment<3>(first);
-      dimension += span(smallest_face(set.cones[i], lambda, tolerance)).cols();
+      dimension += span(smallest_face(set.cones[i], lambda, tolerance / found)).cols();
       if (set.cones[i].empty()) continue;
-      for (const Vector3d& f : active_facets(set.cones[i], lambda, tolerance)) cost.segment<3>(first) += f.normalized();
+      for (const Vector3d& f : active_facets(set.cones[i], lambda, tolerance / found)) cost.segment<3>(first) += f.normalized();
     }
-    if (dimension <= largest) return;
+    if (dimension <= largest) return found;
     largest = dimension;
     const ConeLp::Outcome outcome = lp.maximise(cost, 0.1 * tolerance, kMostPivots);
     complete = complete && outcome != ConeLp::Outcome::pivot_limit && lp.is_exact();
     VectorXd next = lp.point();
     if (outcome == ConeLp::Outcome::unbounded) next += lp.ray() / lp.ray().cwiseAbs().maxCoeff();
-    // The mean must leave twice the tolerance of what this program gained on one boundary.
-    if (cost.dot(next - point) <= 2.0 * tolerance * (found + 1.0)) return;
+    if (cost.dot(next - point) <= tolerance) return found;
     point = (found * point + next) / (found + 1.0);
   }
 }
 
-void find_intervals(Set set, const VectorXd& point, Indeterminacy& out) {
-  reduce_rows(set);
+void find_intervals(Set set, const VectorXd& point, double tolerance, Indeterminacy& out) {
+  reduce_rows(set, tolerance);
   ConeLp lp(set.A, set.cones, set.start);
   const Index n = static_cast<Index>(set.cones.size());
   out.normal_min.resize(n);
@@ -327,6 +329,27 @@ void spread(const StandardForm& form, std::size_t contacts, Numbers& x) {
   for (std::size_t k = 0; k < form.contacts.size(); ++k) *(x.begin() + form.contacts[k]) = part[k];
 }
 
+// F = {λ} where impulses are a function of the motion.
+Indeterminacy determined(const Ref& lambda, bool intervals) {
+  Indeterminacy out;
+  out.interior = lambda;
+  const Index n = lambda.size() / 3;
+  for (Index i = 0; i < n; ++i) out.face_dimension.push_back(lambda.segment<3>(3 * i).isZero(0.0) ? 0 : 1);
+  if (!intervals) return out;
+  out.normal_min = lambda(Eigen::seqN(0, n, 3));
+  out.normal_max = out.normal_min;
+  return out;
+}
+
+// The solution's own impulses lie in F.
+bool encloses(const Indeterminacy& found, const Ref& lambda, double tolerance) {
+  const double allowed = tolerance + found.interval_error;
+  for (Index i = 0; i < found.normal_min.size(); ++i) {
+    if (lambda[3 * i] < found.normal_min[i] - allowed || lambda[3 * i] > found.normal_max[i] + allowed) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Indeterminacy indeterminacy(const ReducedProblem& problem, const LawTerms& law, const Ref& lambda, const Ref& beta,
@@ -336,6 +359,7 @@ Indeterminacy indeterminacy(const ReducedProblem& problem, const LawTerms& law, 
   require_finite("lambda", lambda);
   require_finite("beta", beta);
   require_positive("tolerance", options.tolerance);
+  if (law.family == Family::constitutive) return determined(lambda, options.normal_intervals);
   StandardForm form;
   make_standard_form(problem, law, form);
   GrowVector cone_impulses;
@@ -344,21 +368,22 @@ Indeterminacy indeterminacy(const ReducedProblem& problem, const LawTerms& law, 
   std::vector<int> sizes;
   if (form.compliance.size() > 0) widen(form, wide, sizes);
   Set set = describe(form.compliance.size() > 0 ? wide : form.problem, form, law, cone_impulses, beta, options.tolerance);
-  reduce_rows(set);
+  reduce_rows(set, options.tolerance);
   ConeLp lp(set.A, set.cones, set.start);
 
   Indeterminacy out;
   VectorXd point = combine(set.start, cone_impulses.size());
-  grow_interior(set, options.tolerance, lp, point, out.complete);
+  const double found = grow_interior(set, options.tolerance, lp, point, out.complete);
   out.pivots = lp.pivots();
-  const Set faces = restrict_to_faces(set, point, options.tolerance);
+  const Set faces = restrict_to_faces(set, point, options.tolerance / found);
   for (const ContactCone& cone : faces.cones) out.face_dimension.push_back(static_cast<int>(span(cone).cols()));
   const MatrixXd columns = times_spans(faces);
-  out.dimension = static_cast<int>(columns.cols() - range(columns).cols());
+  out.dimension = static_cast<int>(columns.cols() - range(columns, kMargin * options.tolerance).cols());
   if (options.normal_intervals) {
-    find_intervals(faces, point, out);
+    find_intervals(faces, point, options.tolerance, out);
     spread(form, law.contacts.size(), out.normal_min);
     spread(form, law.contacts.size(), out.normal_max);
+    out.complete = out.complete && encloses(out, lambda, kMargin * options.tolerance * set.scale);
   }
   spread(form, law.contacts.size(), out.face_dimension);
   expand_impulses(form, law, point * set.scale, out.interior);

@@ -6,6 +6,7 @@
 //   sliding                                 λ'_i = λ_N (1, -μ u_T/|u_T|); pyramid: the vertices that dissipate most
 //   sliding with μ = ∞ (Coulomb's laws)     λ'_N = 0, λ'_T against the slip
 //   sticking                                the friction cone (disc or pyramid), or the half space λ_N >= 0 for no-slip
+//   constitutive laws                       λ'_i = λ_i, a function of the motion
 // Bounded rows keep their impulses. F is a slice of a product of cones; its dimension is Σ_i dim span(face_i) - rank(R over those
 // spans) with face_i the smallest face that contains F's part of contact i. Smallest faces: a point in the relative interior of
 // F is grown by linear programs that push every impulse off the boundary it lies on, until none can move.
@@ -34,8 +35,9 @@ struct Indeterminacy {
   GrowVector normal_max;            ///< n, largest, infinity when unbounded
   double interval_error =
       0.0;  ///< N s: the true interval reaches at most this far beyond the reported one. An estimate when F is unbounded.
-  bool complete =
-      true;  ///< false when a program ran into its bound of 2000 pivots, or lost its point to rounding: nothing here is sure then
+  /// False when a program ran into its bound of 2000 pivots or lost its point to rounding, or when an interval leaves out the solution
+  /// itself (which does not solve the law then, or rounding has won): nothing here is sure then.
+  bool complete = true;
   int pivots = 0;
 };
 

@@ -144,6 +144,55 @@ TEST(Indeterminacy, BoxOnFourCornersWithFriction) {
   }
 }
 
+// A weight of 2 on two of six feet. The program that moves it to the others gives one of two feet 2.5e-7 and the other nothing: at first
+// sight a load, in the mean with further points none. Either may have 0.8, balanced by 0.8 at (0, 1) and 0.4 at (±1, 0).
+TEST(Indeterminacy, FeetThatFirstGainAlmostNothing) {
+  constexpr double kAside = 2.5e-7;
+  std::vector<Point> points;
+  for (const auto& [x, y] : {std::pair{1.0, 0.0}, {-1.0, kAside}, {0.5, -1.0}, {-0.5, -1.0}, {0.0, 1.0}, {0.0, -1.0}})
+    points.push_back({{x, y, 0}, {0, 0, 1}});
+  ReducedProblem p = body(points, 0.5);
+  const VectorXd lambda = normals({0, 0, 0, 0, 1, 1});
+  at_rest(p, lambda);
+  const Indeterminacy result = indeterminacy(p, frictionless(p), lambda, kNoRows, with_intervals());
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(result.dimension, 6 - 3);
+  EXPECT_THAT(result.face_dimension, testing::Each(1));
+  Eigen::Matrix<double, 6, 1> most;
+  most << 1.0, 1.0, 0.8, 0.8, 1.0, 1.0;
+  EXPECT_LT(result.normal_min.cwiseAbs().maxCoeff(), 1e-6);
+  EXPECT_LT((result.normal_max - most).cwiseAbs().maxCoeff(), 1e-6);
+}
+
+// Where impulses are a function of the motion they are determined, however many bear.
+TEST(Indeterminacy, CompliantContactsAreDetermined) {
+  ReducedProblem p = body(feet(1.0), 0.5);
+  const VectorXd lambda = normals({1, 1.5, 1, 0});
+  at_rest(p, lambda);
+  for (const double speed : {0.0, 0.1, -0.1}) {  // what opens or closes bears all the same
+    for (int i = 0; i < 4; ++i) p.u_free[3 * i] += speed;
+    const Indeterminacy result = indeterminacy(p, terms_of(p, {.family = Family::constitutive}), lambda, kNoRows, with_intervals());
+    EXPECT_TRUE(result.complete);
+    EXPECT_EQ(result.dimension, 0);
+    EXPECT_EQ(result.face_dimension, (std::vector<int>{1, 1, 1, 0}));
+    EXPECT_EQ(result.interior, lambda);
+    for (int i = 0; i < 4; ++i) {
+      EXPECT_EQ(result.normal_min[i], lambda[3 * i]);
+      EXPECT_EQ(result.normal_max[i], lambda[3 * i]);
+    }
+  }
+}
+
+// Impulses that do not obey the law they are said to solve are outside of F, and that is said.
+TEST(Indeterminacy, SaysWhenItsIntervalsLeaveOutTheSolution) {
+  ReducedProblem p = body(feet(1.0), 0.5);
+  const VectorXd lambda = normals({1, 1, 1, 1});
+  at_rest(p, lambda);
+  EXPECT_TRUE(indeterminacy(p, terms_of(p), lambda, kNoRows, with_intervals()).complete);
+  for (int i = 0; i < 4; ++i) p.u_free[3 * i] += 0.1;  // opens, and bears
+  EXPECT_FALSE(indeterminacy(p, terms_of(p), lambda, kNoRows, with_intervals()).complete);
+}
+
 // No-slip has a half space per contact: the normal forces can grow without end only if friction could pull; on a plane it cannot.
 TEST(Indeterminacy, NoSlip) {
   ReducedProblem p = body(feet(1.0), kInfinity);
@@ -195,6 +244,19 @@ TEST(Indeterminacy, StickingAtTheLimitOfFriction) {
   for (int i = 0; i < 4; ++i) lambda[3 * i + 1] = 0.49;
   at_rest(p, lambda);
   EXPECT_EQ(indeterminacy(p, terms_of(p), lambda, kNoRows).dimension, 6);
+}
+
+// Impulses are as exact as their solver: rays along friction that all has one direction differ by that, and are dependent all the same.
+TEST(Indeterminacy, StickingAtTheLimitOfFrictionToEightDigits) {
+  ReducedProblem p = body(feet(1.0), 0.5);
+  VectorXd lambda(12);
+  lambda << 1, 0.5, 3e-8, 1, 0.5, -2e-8, 1, 0.5, -1e-8, 1, 0.5, 1e-8;
+  at_rest(p, lambda);
+  const Indeterminacy result = indeterminacy(p, terms_of(p), lambda, kNoRows, with_intervals());
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(result.dimension, 1);
+  EXPECT_LT(result.normal_min.cwiseAbs().maxCoeff(), 1e-6);
+  EXPECT_LT((result.normal_max - VectorXd::Constant(4, 2.0)).cwiseAbs().maxCoeff(), 1e-6);
 }
 
 // The same when only one of the feet happens to be on its boundary: the others show that it can leave it.
