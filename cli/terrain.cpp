@@ -25,6 +25,7 @@ TerrainOptions options_of(const TerrainCommand& c, std::uint64_t seed) {
   TerrainOptions o = c.options;
   o.kind = terrain_kind_from_string(c.kind);
   o.seed = seed;
+  for (const double side : c.size) require_positive("--size", side);
   if (!c.size.empty()) {
     o.size_x = two(c.size)[0];
     o.size_y = two(c.size)[1];

@@ -139,13 +139,17 @@ As a reference for `inverse`: a = a_desired + the same, gains in 1/s^2, 1/s, 1/s
       .def("__setstate__", &controller_of);
 }
 
-TrotPlanner make_planner(const World& world, const std::vector<std::string>& names, const MaybeArray& nominal, GaitParameters gait,
-                         double start_time, double feedback, double foot_radius) {
+std::vector<WorldFoot> feet_named(const World& world, const std::vector<std::string>& names) {
   std::vector<WorldFoot> feet;
   for (const std::string& name : names) {
     const NamedFrame frame = frame_named(world, name, "feet");
     feet.push_back({name, frame.body, frame.X_BF});
   }
+  return feet;
+}
+
+TrotPlanner make_planner(const World& world, const std::vector<WorldFoot>& feet, const MaybeArray& nominal, GaitParameters gait,
+                         double start_time, double feedback, double foot_radius) {
   WorldLegs found = world_legs(world, feet);
   TrotOptions options;
   options.gait = std::move(gait);
@@ -199,6 +203,7 @@ Stance feet move against the command, swing feet on splines to Raibert's foothol
              const MaybeArray& nominal_feet, double period, double duty, const std::optional<std::vector<double>>& touchdown,
              double step_height, double start_time, double feedback, double foot_radius) {
             if (!(duty > 0.0 && duty <= 1.0)) throw InvalidArgument("duty", "a number in (0, 1]", fmt::format("{}", duty));
+            const std::vector<WorldFoot> found = feet_named(world.p->world(), feet);
             GaitParameters gait;
             gait.period = period;
             gait.duty_factor.assign(feet.size(), duty);
@@ -207,7 +212,7 @@ Stance feet move against the command, swing feet on splines to Raibert's foothol
             if (gait.touchdown.size() != feet.size())
               throw InvalidArgument("touchdown", fmt::format("{} phases, one per foot", feet.size()),
                                     touchdown ? fmt::format("{}", touchdown->size()) : "None, the published ones of four feet");
-            new (self.p) TrotPlanner(make_planner(world.p->world(), feet, nominal_feet, gait, start_time, feedback, foot_radius));
+            new (self.p) TrotPlanner(make_planner(world.p->world(), found, nominal_feet, gait, start_time, feedback, foot_radius));
             nb::dict start;  // for pickles
             start["feet"] = feet;
             if (nominal_feet) start["nominal_feet"] = *nominal_feet;
@@ -224,10 +229,10 @@ Stance feet move against the command, swing feet on splines to Raibert's foothol
           "step_height"_a = 0.015, "start_time"_a = 0.0, "feedback"_a = 0.0, "foot_radius"_a = 0.0,
           R"(feet: names of links. nominal_feet: (legs, 3) their places at mid-stance in the base's frame (m), None: those of the start.
 period (s, >= 1e-3), duty (share of it in stance), touchdown (phases in [0, 1), None: the published trot of LF, RF, LH, RH), step_height
-(m, no more than a foot gets from its nominal place). start_time: before it all feet stand (s). feedback: of the measured velocity on
-footholds (s, >= 0), which moves none out of the leg's reach. foot_radius: of spherical feet about the links' origins, which roll while
-they stand (m, as step_height); 0: the links' origins stand still. Feet are points: how the sole of a leg of
-more than three joints is turned is not planned, and its posture drifts.)")
+(m, no more than a foot gets straight above its nominal place). start_time: before it all feet stand (s). feedback: of the measured
+velocity on footholds (s, >= 0), which moves none out of the leg's reach. foot_radius: of spherical feet about the links' origins, which
+roll while they stand (m, no more than a foot gets from its nominal place); 0: the links' origins stand still. Feet are points: how the
+sole of a leg of more than three joints is turned is not planned, and its posture drifts.)")
       .def(
           "update",
           [](TrotPlanner& p, double t, const ArrayLike& command, const MaybeArray& measured) {

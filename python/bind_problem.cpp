@@ -316,7 +316,7 @@ void bind_problem(nb::module_& m) {
       },
       "path"_a, "symmetric_part"_a = false,
       R"(Reads a contact problem: our .json and .npz, an .npz of numpy.savez with the arguments of ContactProblem or with W, q, mu,
-Siconos' text files (local and global), FCLIB's .hdf5. symmetric_part: where the file has a W, (W + W^T)/2 in its place. Returns a ContactProblem, or a ReducedProblem when the file has no inertia. Raises FileError.)");
+Siconos' text files (local and global), FCLIB's .hdf5. symmetric_part: (W + W^T)/2 in place of the file's W, without which it is refused. Returns a ContactProblem, or a ReducedProblem when the file has no inertia. Raises FileError.)");
 }
 
 }  // namespace stiction::python

@@ -8,7 +8,7 @@ import sys
 import typing
 
 from . import command
-from .trajectory import Trajectory
+from .trajectory import Trajectory, require_written
 
 
 def main(arguments: typing.Sequence[str] | None = None) -> int:
@@ -18,6 +18,7 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
     parsed = parser.parse_args(arguments)
 
     def convert() -> None:
+        require_written("to", parsed.to)
         trajectory = Trajectory.load(parsed.run)
         trajectory.save(parsed.to)
         size = pathlib.Path(parsed.to).stat().st_size

@@ -83,6 +83,8 @@ def content_of(
         "runs": runs,
         "live": {"controls": live.controls(), "follows": live.view is None} if live else None,
         "size": stage.size,
+        "extent": stage.extent,
+        "follows": stage.follows,
         "dot": stage.dot,
         "origin": stage.drawing.origin.tolist(),
         "unit": stage.drawing.unit,

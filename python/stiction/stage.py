@@ -35,14 +35,15 @@ FARTHEST = 10.0  # in sizes of what moves: a run that goes farther is not shown 
 def mesh_of(shape: RecordedShape) -> trimesh.Trimesh:
     """The surface of a shape other than a plane, in the shape's frame."""
     radius, length = shape.size[0], shape.size[1]
+    # Made of radius or side 1 and scaled: trimesh drops triangles below a length of its own (m).
     if shape.kind == "sphere":
-        return trimesh.creation.icosphere(subdivisions=3, radius=radius)
+        return trimesh.creation.icosphere(subdivisions=3).apply_scale(radius)
     if shape.kind == "box":
-        return trimesh.creation.box(extents=shape.size)
+        return trimesh.creation.box().apply_scale(shape.size)
     if shape.kind == "capsule":
-        return trimesh.creation.capsule(radius=radius, height=length, count=[24, 24])
+        return trimesh.creation.capsule(radius=1.0, height=length / radius, count=[24, 24]).apply_scale(radius)
     if shape.kind == "cylinder":
-        return trimesh.creation.cylinder(radius=radius, height=length, sections=32)
+        return trimesh.creation.cylinder(radius=1.0, height=1.0, sections=32).apply_scale((radius, radius, length))
     return trimesh.Trimesh(shape.vertices, shape.faces, process=False)
 
 
@@ -81,9 +82,17 @@ def bounds_of(trajectory: Trajectory, states: typing.Iterable[int] = (-1,)) -> n
     return np.stack([found.min(axis=0), found.max(axis=0)]) if len(found) else np.zeros((2, 3))
 
 
-def view_of(trajectories: list[Trajectory]) -> tuple[np.ndarray, float]:
-    """What the camera looks at (3,) and how large that is (m): where the runs go; where the first one starts if the
-    page follows it, or if they go too far for one picture.
+class View(typing.NamedTuple):
+    """What the camera looks at (3,) and how large that is (m); follows: the page moves the world with what moves."""
+
+    middle: np.ndarray
+    size: float
+    follows: bool = False
+
+
+def view_of(trajectories: list[Trajectory]) -> View:
+    """Where the runs go; where the first one starts, followed if it leaves, if that is too far for one picture or the
+    first ends far off over the ground.
     """
     first, wholes = trajectories[0], []
     for trajectory in trajectories:
@@ -92,10 +101,12 @@ def view_of(trajectories: list[Trajectory]) -> tuple[np.ndarray, float]:
     whole = np.stack([np.min(wholes, axis=0)[0], np.max(wholes, axis=0)[1]])
     start, path = bounds_of(first, [0]), first.center_of_mass
     size = [float(np.ptp(corners, axis=0).max()) for corners in (start, bounds_of(first), whole)]
-    follows = np.hypot(*(path[-1] - path[0])[:2]) > size[1]
-    shown = start if follows or size[2] > FARTHEST * max(size[:2]) else whole
+    goes_far = np.hypot(*(path[-1] - path[0])[:2]) > size[1]
+    shown = start if goes_far or size[2] > FARTHEST * max(size[:2]) else whole
     sides = np.ptp(shown, axis=0)
-    return shown.mean(axis=0), max(float(sides.max()), 0.8 * float(np.linalg.norm(sides))) or NOTHING
+    leaves = np.linalg.norm(path - path[0], axis=1).max() > size[1]
+    extent = max(float(sides.max()), 0.8 * float(np.linalg.norm(sides))) or NOTHING
+    return View(shown.mean(axis=0), extent, bool(shown is start and leaves))
 
 
 def eye_of(middle: np.ndarray, size: float) -> np.ndarray:
@@ -133,8 +144,9 @@ class Stage:
     drawing: how lengths and places are drawn; what follows is so. drawn: the runs. size: of what moves.
     newtons_per_unit: scale of the arrows, in which the whole weight is about as long as what moves. messages: in order,
     as viser's client takes them, arrays in them being {"__binary_index": i, "dtype"}; buffers: those arrays' bytes.
+    extent: of what the camera sees; follows: whether the page is to follow what moves.
     visuals: what the robots of the first run look like, beside what collides.
-    view: what the camera looks at (m), as `view_of` tells it, if not that.
+    view: what the camera looks at and how large that is (m), if not what `view_of` tells; it stays.
     """
 
     def __init__(
@@ -143,9 +155,9 @@ class Stage:
         visuals: typing.Sequence[VisualShape | VisualTendon] = (),
         view: tuple[np.ndarray, float] | None = None,
     ) -> None:
-        middle, extent = view or view_of(trajectories)
+        middle, extent, self.follows = View(*view) if view else view_of(trajectories)
         self.drawing = Drawing.of(middle, extent)
-        self.middle = self.drawing.places(middle)
+        self.middle, self.extent = self.drawing.places(middle), extent / self.drawing.unit
         trajectories = self.drawn = [self.drawing.run(trajectory) for trajectory in trajectories]
         visuals = [self.drawing.visual(visual) for visual in visuals]
         shapes = [visual for visual in visuals if isinstance(visual, VisualShape)]
@@ -171,7 +183,7 @@ class Stage:
             for tendon in (visual for visual in visuals if isinstance(visual, VisualTendon)):
                 places = [self._place_of(body) for body in tendon.bodies]
                 self.runs[0].tendons.append({"color": tendon.color, "bodies": places, "points": tendon.points.tolist()})
-            self._aim_camera(server, self.middle, extent / self.drawing.unit)
+            self._aim_camera(server, self.middle, self.extent)
             self.messages, self.buffers = _decode(server.get_scene_serializer().serialize())
         finally:
             with contextlib.redirect_stdout(io.StringIO()):

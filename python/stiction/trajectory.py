@@ -22,6 +22,7 @@ FORMAT, VERSION = "stiction trajectory", 5.0
 OLDER = (3.0, 4.0)  # that are still read: without certificate, without drive_tau
 CONTACT_MODES = ("open", "stick", "slip")
 STAGES = ("update", "detect", "assemble", "solve", "project", "integrate")
+WRITTEN = (".npz", ".mcap", ".rrd")  # endings
 KINDS = ("sphere", "box", "capsule", "cylinder", "plane", "mesh")
 
 
@@ -120,8 +121,7 @@ class Trajectory:
         """
         path = os.fspath(path)
         suffix = pathlib.Path(path).suffix
-        if suffix not in (".npz", ".mcap", ".rrd"):
-            raise ValueError(f"path: expected a name that ends in .npz, .mcap or .rrd, got {path!r}")
+        require_written("path", path)
         _require_writable(path)  # before anything is made: what writes .rrd speaks of its own
         try:
             with command.replacing(path) as beside:
@@ -187,6 +187,13 @@ class Trajectory:
             "mesh_face_offsets": face_offsets,
             "mesh_faces": np.concatenate([np.empty((0, 3), int), *(s.faces for s in self.shapes)]),
         }
+
+
+def require_written(argument: str, path: str) -> None:
+    """Refuses a file that `Trajectory.save` would not write, by the name of the argument."""
+    if pathlib.Path(path).suffix not in WRITTEN:
+        *others, last = WRITTEN
+        raise ValueError(f"{argument}: expected a name that ends in {', '.join(others)} or {last}, got {path!r}")
 
 
 def of_simulation(run: Simulation) -> Trajectory:

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import json
 import os
 import pathlib
 import re
@@ -44,6 +45,53 @@ def test_without_a_package_it_says_what_to_install(module, folder):
     assert first.startswith("stiction ")
     assert missing in first
     assert re.fullmatch(rf"{re.escape(sys.executable)} -m pip install '{missing}==[\d.]+'", second)
+
+
+def test_convert_refuses_another_format_by_its_own_argument(folder, capsys):
+    assert importlib.import_module("stiction.convert").main([str(folder / "run.npz"), "run.csv"]) == 2
+    said = capsys.readouterr().err
+    assert said == "stiction convert: to: expected a name that ends in .npz, .mcap or .rrd, got 'run.csv'\n"
+
+
+def said(*words):
+    """What the command answers, its exit code first."""
+    executable = pathlib.Path(sys.executable).with_name("stiction")
+    done = subprocess.run([executable, *map(str, words)], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_sides_of_a_ground_are_refused_by_their_option():
+    for sides in (["0"], ["2", "-1"]):
+        code, _, words = said("terrain", "--size", *sides)
+        assert code == 2
+        assert f"--size: expected a finite number > 0, got {sides[-1]}" in words
+
+
+def test_the_symmetric_part_is_that_of_a_w(tmp_path):
+    solid, contacts = tmp_path / "solid.npz", tmp_path / "contacts.npz"
+    np.savez(solid, M=np.eye(3), v=[0.0, 0.0, -1.0], J=np.eye(3)[[2, 0, 1]], mu=[0.5], dt=1e-3)
+    np.savez(contacts, W=np.eye(3), q=[-1.0, 0.0, 0.0], mu=[0.5])
+    for command_ in ("solve", "compare"):
+        assert said(command_, contacts, "--symmetric-part")[0] == 0
+        code, _, words = said(command_, solid, "--symmetric-part")
+        assert code == 2
+        assert f"{solid}: W: missing, and its symmetric part is asked for" in words
+
+
+def test_inverse_tells_whether_the_least_torque_was_found(tmp_path):
+    """Two contacts side by side carry a mass whose height is prescribed: the torque can carry all or nothing."""
+    file = tmp_path / "two.npz"
+    J = np.eye(3)[[2, 0, 1, 2, 0, 1]]
+    np.savez(file, M=np.eye(3), v=np.zeros(3), J=J, mu=[0.5, 0.5], dt=1e-2, impulse=[0.0, 0.0, -0.0981])
+    asked = ["inverse", file, "--law", "frictionless", "--joints", "2", "--velocities", "0"]
+    code, table, words = said(*asked, "--least-torque")
+    assert code == 0, words
+    assert "of all contact impulses with this motion those of least torque" in table
+    told = json.loads(said(*asked, "--least-torque", "--json")[1])
+    assert told["least_torque"] is True
+    assert told["tau"] == pytest.approx([0.0], abs=1e-9)
+    assert "least_torque" not in json.loads(said(*asked, "--json")[1])
+    assert "least torque" not in said(*asked)[1]
 
 
 def test_what_it_says_to_install_is_what_the_extras_have(checkout):

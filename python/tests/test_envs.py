@@ -3,6 +3,7 @@ of a vector.
 """
 
 import copy
+import inspect
 import pickle
 import re
 import subprocess
@@ -159,6 +160,15 @@ def test_a_step_is_that_of_a_stepper_under_the_same_torques():
 
 
 @pytest.mark.filterwarnings("ignore:.*Box observation space m")
+@pytest.mark.parametrize("name", NAMES)
+def test_docstrings_say_what_is_observed_and_what_every_argument_is(name):
+    task = getattr(stiction.envs, name)
+    assert f"Observed ({task().observed})" in task.__doc__
+    own = set(inspect.signature(task.__init__).parameters) - {"self", "stepping", "frame_skip"}
+    assert {argument for argument in own if argument not in task.__doc__} == set()
+    assert "Reward: " in task.__doc__
+
+
 def test_the_task_that_the_page_writes_runs(checkout):
     page = (checkout / "docs/environments.md").read_text()
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)

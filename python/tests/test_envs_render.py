@@ -8,9 +8,13 @@ import urllib.request
 import numpy as np
 import pytest
 
+import stiction
+
 gymnasium = pytest.importorskip("gymnasium", reason="needs gymnasium, pip install 'stiction[envs]'")
 pytest.importorskip("viser", reason="pictures need viser, pip install 'stiction[view]'")
 pytest.importorskip("stiction.envs", reason="registers the environments")
+from stiction.envs import Task, render  # noqa: E402
+
 check_env = pytest.importorskip("gymnasium.utils.env_checker", reason="comes with gymnasium").check_env
 
 SIZE = {"width": 240, "height": 160}  # small: a processor draws it
@@ -82,6 +86,48 @@ def test_the_camera_follows_the_robot_and_the_ground_does_not_end(ant):
     assert np.abs(here.astype(int) - far).mean() < 0.5
     q[:2] += 0.3
     assert np.abs(far.astype(int) - pictures.picture(q)).mean() > 0.5  # its lines pass by
+
+
+class Drop(Task):
+    """A ball of 0.1 m falls from 1.5 m."""
+
+    def __init__(self, **stepping):
+        self.world = stiction.World()
+        self.world.add_ground()
+        self.world.add_body("ball", stiction.Shape.sphere(0.1), mass=1.0, position=(0, 0, 1.5))
+        self.low, self.high, self.observed, self.stepping = -np.ones(1), np.ones(1), 1, stepping
+
+    def start(self, random):
+        return self.world.initial_q, np.zeros(self.world.nv), ()
+
+    def command(self, actions):
+        return np.zeros((*actions.shape[:-1], self.world.nv))
+
+    def observe(self, batch, goals, actions):
+        return batch.q[..., 2:3]
+
+    def reward(self, batch, goals, before, actions):
+        return np.zeros(batch.q.shape[:-1]), batch.q[..., 2] < 0.0, {}
+
+
+def test_what_falls_stays_in_the_picture(headless):
+    pictures = render.Pictures(Drop(), 240, 160)
+    q = Drop().world.initial_q
+    balls = []
+    for q[2] in (1.5, 1.0, 0.1, 30.0):
+        picture = pictures.picture(q).astype(int)
+        ball = np.argwhere(picture[..., 2] - picture[..., 0] > 24)
+        assert ball.min() > 5
+        assert (ball.max(axis=0) < np.array(SHAPE[:2]) - 5).all()
+        balls.append(len(ball))
+    pictures.close()
+    assert min(balls) > 0.5 * max(balls) > 2000
+
+
+def test_pictures_have_no_shadows(ant):
+    ant.reset(seed=1)
+    ant.render()
+    assert ant.unwrapped.shown.browser.evaluate("stiction.page.options.shadows") is False
 
 
 def test_a_list_has_a_picture_of_every_state_and_closing_ends_the_browser(headless):

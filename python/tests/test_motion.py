@@ -121,6 +121,13 @@ def test_arguments_that_do_not_fit_are_named(world):
         "measured: expected": lambda: stiction.TrotPlanner(world, FEET, feedback=0.1).update(0.0, (0, 0, 0)),
         "nominal_feet": lambda: stiction.TrotPlanner(world, FEET, nominal_feet=np.zeros((2, 3))),
         "feet": lambda: stiction.TrotPlanner(world, ["trunk"], touchdown=[0.0]),
+        "feet: .*'tail'": lambda: stiction.TrotPlanner(world, ["tail"]),
+        "step_height: expected a number from 0 to 0.*, got 0.15": lambda: stiction.TrotPlanner(
+            world, FEET, step_height=0.15
+        ),
+        "command: expected none .* foot 0": lambda: stiction.TrotPlanner(world, FEET, duty=1.0).update(
+            0.0, (0.2, 0, 0)
+        ),
         f"feet: expected every foot once, got '{FEET[1]}' twice": lambda: stiction.TrotPlanner(
             world, [*FEET[:3], FEET[1]]
         ),

@@ -124,10 +124,32 @@ def test_the_camera_looks_where_a_run_starts_that_the_page_follows():
     world.add_body("box", stiction.Shape.box((0.2, 0.2, 0.2)), mass=1.0, position=(1, 2, 0.1))
     world.set_velocity("box", (3.0, 0, 0))
     far, near = (view.of_simulation(stiction.simulate(world, duration=T, dt=0.01)) for T in (0.2, 0.05))
-    middle, size = view_of([far])
+    middle, size, _ = view_of([far])
     np.testing.assert_allclose([*middle, size], [1, 2, 0.1, 0.16 * np.sqrt(3)], atol=1e-6)
-    middle, size = view_of([near, far])
+    middle, size, _ = view_of([near, far])
     np.testing.assert_allclose([*middle, size], [1.3, 2, 0.1, 0.8], atol=1e-6)  # whole: the first stays, both are seen
+
+
+def ball_in_flight(height, speed, duration):
+    world = stiction.World(friction=0.5)
+    world.add_ground()
+    ball = stiction.Shape.sphere(0.1)
+    world.add_body("ball", ball, mass=1.0, position=(0, 0, height), velocity=(speed, 0, 0))
+    return view.of_simulation(stiction.simulate(world, duration=duration))
+
+
+def test_the_page_follows_what_leaves_the_picture_of_its_start():
+    from stiction.stage import view_of
+
+    thrown, fallen, seen = (ball_in_flight(*run) for run in ((1.5, 3.0, 1.0), (5.0, 0.0, 1.2), (1.5, 0.0, 0.6)))
+    for run, height in ((thrown, 1.5), (fallen, 5.0)):
+        middle, size, follows = view_of([run])
+        np.testing.assert_allclose([*middle, size], [0, 0, height, 0.16 * np.sqrt(3)], atol=1e-6)
+        assert follows
+    middle, size, follows = view_of([seen])  # whole, from the start down to the ground
+    assert middle[2] == pytest.approx(0.8, abs=2e-3)
+    assert size == pytest.approx(1.6, abs=4e-3)
+    assert not follows
 
 
 def test_what_is_small_and_far_away_is_drawn_near_in_another_unit():
@@ -216,6 +238,27 @@ def test_drawn_shapes_have_the_volume_of_the_shapes(trajectory):
             mesh = mesh_of(shape)
             assert mesh.volume == pytest.approx(exact[shape.kind], rel=0.03), shape.kind
             np.testing.assert_allclose(mesh.bounds.mean(axis=0), 0, atol=1e-9)
+
+
+@pytest.mark.parametrize("radius", [1e-6, 2e-4, 1e-3, 0.1, 1e4])
+@pytest.mark.parametrize("slender", [0.0, 1e-3, 2.0, 300.0])
+def test_drawn_shapes_are_whole_however_small(trajectory, radius, slender):
+    from stiction.stage import mesh_of
+
+    for shape in trajectory.shapes:
+        if shape.kind not in ("sphere", "box", "capsule", "cylinder") or (slender == 0.0 and shape.kind != "sphere"):
+            continue
+        length = slender * radius
+        size = {"box": (radius, radius, length)}.get(shape.kind, (radius, length, 0.0))
+        mesh = mesh_of(dataclasses.replace(shape, size=np.array(size)))
+        assert mesh.is_watertight, shape.kind
+        extents = {
+            "sphere": [2 * radius] * 3,
+            "box": size,
+            "capsule": [2 * radius, 2 * radius, length + 2 * radius],
+            "cylinder": [2 * radius, 2 * radius, length],
+        }
+        np.testing.assert_allclose(np.ptp(mesh.bounds, axis=0), extents[shape.kind], rtol=1e-6)
 
 
 def test_world_shapes_are_those_of_the_recording(box_run, trajectory):

@@ -193,6 +193,72 @@ def test_toggles_hide_what_they_name(chromium):
     assert chromium.complaints == []
 
 
+@pytest.fixture(scope="module")
+def thrown():
+    """A ball that falls seven times its size and rolls on."""
+    world = stiction.World(friction=0.5)
+    world.add_ground()
+    ball = stiction.Shape.sphere(0.1)
+    world.add_body("ball", ball, mass=1.0, position=(0, 0, 1.5), velocity=(3.0, 0, 0))
+    return of_simulation(stiction.simulate(world, duration=1.0, dt=2e-3))
+
+
+def is_of_the_ball(picture):
+    """Of the ball's pale blue, not that of contacts that stick."""
+    return np.abs(picture[..., 2] - picture[..., 0] - 48) < 24
+
+
+def test_what_is_thrown_stays_in_the_picture(chromium, thrown, tmp_path):
+    page, counts = view.to_html(thrown), []
+    for seconds in (0.0, 0.3, 0.6, 1.0):
+        view.to_png(page, file := tmp_path / "ball.png", at=seconds, size=(300, 300))
+        ball = np.argwhere(is_of_the_ball(picture_of(file)))
+        counts.append(len(ball))
+        inner = np.percentile(ball, [2, 98], axis=0)  # without edges of the axes' blue in the corner
+        assert inner.min() > 10
+        assert inner.max() < 290
+    assert min(counts) > 0.5 * max(counts) > 4000
+
+
+def walking(thrown, bob):
+    """The same ball carried 3 m ahead, up and down by `bob` (m) four times."""
+    part = np.linspace(0.0, 1.0, len(thrown.time))
+    shift = np.column_stack([3.0 * part, 0.0 * part, bob * np.sin(8.0 * np.pi * part)])
+    poses = thrown.body_poses.copy()
+    poses[..., :3] = poses[:1, :, :3]
+    poses[:, thrown.body_mass > 0.0, :3] += shift[:, None]
+    return dataclasses.replace(thrown, body_poses=poses, center_of_mass=thrown.center_of_mass[:1] + shift)
+
+
+def test_the_ground_under_a_robot_that_walks_does_not_bob(chromium, thrown, tmp_path):
+    size = 0.16 * np.sqrt(3)  # of the picture
+    for bob in (0.2 * size, 0.6 * size):
+        run = walking(thrown, bob)
+        file = tmp_path / "walk.html"
+        file.write_text(view.to_html(run), encoding="utf-8")
+        with browser.Browser() as window:
+            window.open(file, SIZE)
+            assert window.evaluate("stiction.page.options.follow")
+            places = "[...run.states.time.keys()].map(k => stiction.page.place(run, k, 0))"
+            moved = window.evaluate(f"(run => JSON.stringify({places}))(stiction.page.views[0])")
+        moved = np.array(json.loads(moved))
+        seen = run.center_of_mass - run.center_of_mass[0] + moved
+        np.testing.assert_allclose(seen[:, :2], 0.0, atol=1e-6)
+        if bob < 0.25 * size:
+            np.testing.assert_array_equal(moved[:, 2], 0.0)
+        else:
+            assert np.abs(seen[:, 2]).max() == pytest.approx(0.25 * size, rel=1e-3)
+
+
+def test_pictures_have_shadows_where_the_page_opens_without(chromium, trajectory, tmp_path):
+    assert chromium.evaluate("stiction.page.options.shadows") is False
+    with view.opened(view.to_html(trajectory), SIZE, tmp_path) as window:
+        assert window.evaluate("stiction.page.options.shadows") is True
+        shaded = pixels(window)
+        window.evaluate(f"stiction.page.options.shadows = false; stiction.page.request(); {browser.SETTLED}")
+        assert (shaded.sum(axis=2) < pixels(window).sum(axis=2) - 60).sum() > 300
+
+
 def test_two_runs_stand_beside_each_other(trajectory, chromium, tmp_path):
     world = stiction.World(friction=0.1)
     world.add_ground()

@@ -73,7 +73,15 @@ class GymnasiumRobot(Task):
 
 
 class HalfCheetah(GymnasiumRobot):
-    """Run to the right. 17 observed numbers, 6 torques, five steps of 10 ms."""
+    """Run along x. Actions (6) in [-1, 1] times 120, 90, 60 (back thigh, shin, foot), 120, 60, 30 N m (front).
+
+    Observed (17): height of the torso from its start (m), its pitch (rad), joint positions (6; rad), velocity of the
+    torso along x and z (2; m/s), pitch rate (rad/s), joint velocities (6; rad/s). 20 actions a second: `frame_skip`
+    steps of 10 ms.
+    Reward: forward_reward_weight (s/m) times the mean velocity of the torso along x, - ctrl_cost_weight |action|²;
+    the episode does not end. reset_noise_scale: starts are that of the file ± as much (uniform; m, rad), velocities
+    normal with that standard deviation (m/s, rad/s).
+    """
 
     def __init__(
         self, frame_skip=5, forward_reward_weight=1.0, ctrl_cost_weight=0.1, reset_noise_scale=0.1, **stepping
@@ -141,7 +149,18 @@ class Walker(GymnasiumRobot):
 
 
 class Ant(Walker):
-    """Walk to the right on four legs. 105 observed numbers, 8 torques, five steps of 10 ms."""
+    """Walk along x on four legs. Actions (8) in [-1, 1] times 150 N m: hip, ankle of legs 4, 1, 2, 3 of the file.
+
+    Observed (105): height of the torso (m), its orientation (4; quaternion w x y z), joint positions (8; rad), velocity
+    of the torso in world axes (3; m/s), its angular velocity in its own axes (3; rad/s), joint velocities (8; rad/s);
+    moments about the robot's centre of mass (N m) and forces of contacts on 13 bodies in the last step, world axes
+    (13 x 6; N), each number cut to contact_force_range. 20 actions a second: `frame_skip` steps of 10 ms.
+    Reward: forward_reward_weight (s/m) times the mean velocity of the torso along x, + healthy_reward while it is
+    healthy, - ctrl_cost_weight |action|², - contact_cost_weight times the squares of the 78 cut numbers of contacts.
+    Healthy: the height of the torso is within healthy_z_range (m); else the episode ends, if terminate_when_unhealthy.
+    reset_noise_scale: starts are that of the file ± as much (uniform; m, rad), velocities normal with that standard
+    deviation (m/s, rad/s).
+    """
 
     def __init__(
         self,
@@ -187,7 +206,20 @@ class Ant(Walker):
 
 
 class Humanoid(Walker):
-    """Walk to the right on two legs. 348 observed numbers, 17 torques, five steps of 3 ms."""
+    """Walk along x on two legs. Actions (17) in [-0.4, 0.4] times 25 (arms), 100, 200 (knees) or 300 N m (hips' y).
+
+    Observed (348): height of the torso (m), its orientation (4; quaternion w x y z), joint positions (17; rad),
+    velocity of the torso in world axes (3; m/s), its angular velocity in its own axes (3; rad/s), joint velocities (17;
+    rad/s); of 13 bodies, in world axes about the robot's centre of mass c, inertias Ixx Iyy Izz Ixy Ixz Iyz (kg m²),
+    mass times place from c (kg m) and mass (13 x 10; kg); their angular velocities (rad/s) and velocities at c (13 x 6;
+    m/s); torques of the actuators, in the order of the joints (17; N m); moments about c (N m) and forces of contacts
+    on the bodies in the last step (13 x 6; N). 67 actions a second: `frame_skip` steps of 3 ms.
+    Reward: forward_reward_weight (s/m) times the mean velocity of the robot's centre of mass along x, + healthy_reward
+    while it is healthy, - ctrl_cost_weight |action|², - contact_cost_weight times the squares of all moments and
+    forces of contacts, that product cut to contact_cost_range. Healthy: the height of the torso is within
+    healthy_z_range (m); else the episode ends, if terminate_when_unhealthy. reset_noise_scale: starts are that of the
+    file ± as much, positions (m, rad) and velocities (m/s, rad/s), uniform.
+    """
 
     def __init__(
         self,

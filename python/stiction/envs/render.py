@@ -48,7 +48,7 @@ def camera_of(stream, width, height):
 
     from ..stage import FIELD_OF_VIEW, eye_of, view_of
 
-    middle, size = stream.view or view_of([stream.start])
+    middle, size = stream.view or view_of([stream.start])[:2]
     eye, middle = (stream.drawing.places(place) for place in (eye_of(middle, size), middle))
     z = (middle - eye) / np.linalg.norm(middle - eye)
     x = np.cross(z, (0.0, 0.0, 1.0))

@@ -4,6 +4,7 @@ const TOGGLES = {
   feet: ["Desired feet", true], visuals: ["Visual meshes", true], clear: ["See through", false], shadows: ["Shadows", true], follow: ["Follow", false],
   beside: ["Side by side", false],
 };
+const STEADY = 0.25;  // of what the camera sees: as far up or down as what fills that may go and be seen whole
 
 // Whether no graphics processor draws: Chromium's SwiftShader, Mesa's llvmpipe and softpipe, Windows' basic renderer.
 function drawnByProcessor() {
@@ -26,11 +27,9 @@ class Page {
       feet: runs.some(run => run.targetNames.length > 0), visuals: runs.some(run => run.visual.length + run.tendons.length > 0), beside: runs.length > 1,
     };
     for (const key in TOGGLES) if (has[key] !== false) this.options[key] = TOGGLES[key][1];
-    if (drawnByProcessor() && (content.live || location.hash !== "#plain")) this.options.shadows = false;  // most of a picture's cost there; a still one has the time
-    if (!content.live) {
-      const center = this.views[0].states.center, last = center.length - 3;
-      this.options.follow = Math.hypot(center[last] - center[0], center[last + 1] - center[1]) > content.size;
-    }
+    const still = document.body.classList.contains("plain") && !content.live;  // viser's client takes #plain out of the address
+    if (drawnByProcessor() && !still) this.options.shadows = false;  // most of a picture's cost there; a still one has the time
+    if (!content.live) this.options.follow = content.follows;
     this.bare = content.live && !content.live.controls;  // nothing to steer, and bodies are all that its states tell
     if (this.bare) Object.assign(this.options, { forces: false, cones: false, points: false, center: false, follow: content.live.follows });
     this.build();
@@ -139,10 +138,12 @@ class Page {
     requestAnimationFrame(() => { this.requested = false; this.draw(); });
   }
 
-  // Where a run stands: under the camera if it is followed, beside the first if they are compared so.
+  // Where a run stands: under the camera if it is followed, beside the first if they are compared so. Heights are followed beyond STEADY
+  // alone, lest the ground go up and down with every step of a robot.
   place(view, index, k) {
     const center = view.states.at(index).center, start = this.views[0].states.center;  // of the recorded states: those received are forgotten
-    const moved = this.options.follow ? [start[0] - center[0], start[1] - center[1], 0] : [0, 0, 0];
+    const [x, y, z] = [0, 1, 2].map(axis => start[axis] - center[axis]), steady = STEADY * this.content.extent;
+    const moved = this.options.follow ? [x, y, z - Math.min(Math.max(z, -steady), steady)] : [0, 0, 0];
     if (this.options.beside && k > 0) moved[1] += 1.2 * this.content.size;
     return moved;
   }

@@ -174,6 +174,7 @@ ReducedProblem read_global(const Hdf5File& in) {
 ReducedProblem load_fclib(const std::string& file, const LoadOptions& options) {
   const Hdf5File in(file);
   if (in.has("fclib_local")) return read_local(in, options);
+  refuse_symmetric_part(file, options);
   if (in.has("fclib_global")) return read_global(in);
   in.fail("", "neither fclib_local nor fclib_global is in the file");
 }

@@ -26,6 +26,9 @@ Lcp parse_siconos_lcp(const std::string& file, std::string_view text);
 // fclib.cpp
 ReducedProblem load_fclib(const std::string& file, const LoadOptions& options = {});
 
+/// Refuses LoadOptions::symmetric_part, of a file without a W.
+void refuse_symmetric_part(const std::string& file, const LoadOptions& options);
+
 /// 3 n x dimension n: numbers of contacts in the plane (dimension 2) or in space (3) among three rows a contact; in the plane the second
 /// tangent is a row of zeros.
 SparseMatrix plane_rows(Eigen::Index dimension, Eigen::Index contacts);

@@ -407,6 +407,7 @@ void add_laws(NpzWriter& out, const Problem& p) {
 AnyProblem parse_npz(const std::string& file, std::string_view bytes, const LoadOptions& options) {
   const Arrays in(file, bytes);
   AnyProblem out;
+  if (!in.is_of("W")) refuse_symmetric_part(file, options);
   if (in.is_of("M")) {
     out = read_contact_problem(in);
   } else if (in.is_of("W")) {

@@ -46,7 +46,10 @@ AnyProblem parse(const std::string& file, std::string_view bytes, const LoadOpti
   if (constexpr std::string_view mark = "\xEF\xBB\xBF"; bytes.starts_with(mark)) bytes.remove_prefix(mark.size());  // of byte order
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) throw FileError(file, "", "empty");
-  if (bytes[first] == '{' || fs::path(file).extension() == ".json") return parse_json(file, bytes);
+  if (bytes[first] == '{' || fs::path(file).extension() == ".json") {
+    refuse_symmetric_part(file, options);
+    return parse_json(file, bytes);
+  }
   return parse_siconos(file, bytes, options);
 }
 
@@ -63,6 +66,10 @@ void save(const fs::path& path, const Problem& problem) {
 }
 
 }  // namespace
+
+void refuse_symmetric_part(const std::string& file, const LoadOptions& options) {
+  if (options.symmetric_part) throw FileError(file, "W", "missing, and its symmetric part is asked for");
+}
 
 AnyProblem load_problem(const fs::path& path, const LoadOptions& options) {
   if (holds_lcp(path)) throw FileError(path.string(), "", "a linear complementarity problem, not a contact problem");

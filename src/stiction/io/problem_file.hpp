@@ -28,7 +28,7 @@ namespace stiction {
 using AnyProblem = std::variant<ContactProblem, ReducedProblem>;
 
 struct LoadOptions {
-  bool symmetric_part = false;  ///< of files with a W: (W + Wᵀ)/2 in its place (see reduce_dense)
+  bool symmetric_part = false;  ///< (W + Wᵀ)/2 in place of a file's W (see reduce_dense); others are refused
 };
 
 /// Reads and validates a problem in any of the formats above. Throws FileError naming file, line or key, and reason.

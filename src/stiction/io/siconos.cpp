@@ -264,6 +264,7 @@ ReducedProblem parse_siconos(const std::string& file, std::string_view text, con
     const VectorXd q = read_vector(in, rows, "an entry of q"), mu = read_friction(in, n);
     return reduce_sparse(E * sparse(first, rows, rows) * E.transpose(), E * q, mu, options.symmetric_part);
   }
+  refuse_symmetric_part(file, options);
   const Entries second = read_matrix(in, first.rows, rows);
   in.require_numbers(static_cast<double>(first.rows + rows + n), "q, b and mu");
   const VectorXd q = read_vector(in, first.rows, "an entry of q"), b = read_vector(in, rows, "an entry of b"), mu = read_friction(in, n);

@@ -108,6 +108,13 @@ TEST(SiconosText, AsymmetricWAsGivenOrItsSymmetricPart) {
   const ReducedProblem symmetric = parse_siconos("f", text, {.symmetric_part = true});
   EXPECT_EQ(symmetric.defect.size(), 0);
   EXPECT_NEAR(delassus(symmetric)(0, 1), 0.99, 1e-14);
+  const char* const global = "2 1 0 3 3 3 3 2 0 0 0 2 0 0 0 1  0 3 2 3 2 1 0 0 0 1 0.5  -2 6 0  0 0  0.4";
+  try {
+    parse_siconos("f", global, {.symmetric_part = true});
+    FAIL() << "read";
+  } catch (const FileError& refused) {
+    EXPECT_STREQ(refused.what(), "f: W: missing, and its symmetric part is asked for");
+  }
 }
 
 TEST(SiconosText, PlaneProblemsGainATangentWithoutMotion) {

@@ -18,7 +18,7 @@ inline constexpr double kPhaseTolerance = 1e-9;
 /// A periodic gait of any number of legs; the vectors have one entry per leg.
 struct GaitParameters {
   double period = 0.3;              ///< T (s), >= 1e-3
-  std::vector<double> duty_factor;  ///< in (0, 1]; 1 never swings
+  std::vector<double> duty_factor;  ///< in (0, 1]; 1 never swings, and the base goes nowhere
   std::vector<double> touchdown;    ///< phase in [0, 1)
   double step_height = 0.015;       ///< apex of the swing above the line from lift-off to touchdown (m), >= 0
 

@@ -87,6 +87,19 @@ double way_over_ground(const Leg& leg, const Eigen::Vector3d& nominal, double mo
   return way;
 }
 
+/// How high a foot gets straight above its nominal place, as a swing in place lifts it, to a thousandth of `most`; infinity beyond
+/// `height`.
+double way_up(const Leg& leg, const Eigen::Vector3d& nominal, double height, double most, LegVector q,
+              const InverseKinematicsOptions& options) {
+  for (double z = 0.0; z < height; z += 1e-3 * most) {
+    const Eigen::Vector3d above = nominal + std::min(z + 1e-3 * most, height) * Eigen::Vector3d::UnitZ();
+    const InverseKinematicsSolution ik = inverse_kinematics(leg, above, q, options);
+    if (ik.status != Status::solved) return z;
+    q = ik.q;
+  }
+  return kInfinity;
+}
+
 void require_within(const char* name, double value, double most) {
   if (value >= 0.0 && value <= most) return;
   throw InvalidArgument(name, fmt::format("a number from 0 to {:.3g} m, beyond which a foot does not get from its nominal place", most),
@@ -149,19 +162,29 @@ TrotPlanner::TrotPlanner(std::vector<Leg> legs, TrotOptions options, const Eigen
     const double of_leg = farthest(legs_[l], foot, start, options_.kinematics);
     reach_.push_back(way_over_ground(legs_[l], foot, of_leg, start, options_.kinematics));
     most = std::min(most, of_leg);
+    const double height = options_.gait.step_height, highest = way_up(legs_[l], foot, height, of_leg, start, options_.kinematics);
+    if (height > highest) {
+      throw InvalidArgument("step_height",
+                            fmt::format("a number from 0 to {:.3g} m, as high as foot {} gets above its nominal place", highest, l),
+                            fmt::format("{}", height));
+    }
   }
-  require_within("step_height", options_.gait.step_height, most);
   require_within("foot_radius", options_.foot_radius, most);
   reset(0.0);
 }
 
-// A foot that has to keep to the ground for a stance passes through its reach at most.
+// A foot that has to keep to the ground for a stance passes through its reach at most; one that never swings keeps to it for good.
 void TrotPlanner::require_footholds(const PlanarTwist& command) const {
   for (std::size_t l = 0; l < legs_.size(); ++l) {
-    const double stance = stance_duration(options_.gait, static_cast<int>(l));
+    const int leg = static_cast<int>(l);
+    const double stance = swing_duration(options_.gait, leg) > 0.0 ? stance_duration(options_.gait, leg) : kInfinity;
     const Eigen::Vector3d nominal = options_.nominal_feet.col(static_cast<Eigen::Index>(l));
     const double speed = ground_point_velocity(nominal, command).norm(), most = 2.0 * reach_[l] / stance;
     if (speed <= most) continue;
+    if (std::isinf(stance)) {
+      throw InvalidArgument("command", fmt::format("none that moves the ground under foot {}, which never swings (duty 1)", l),
+                            fmt::format("{:.3g} m/s", speed));
+    }
     throw InvalidArgument(
         "command",
         fmt::format("at most {:.3g} m/s of ground under foot {}, which gets {:.3g} m over it to both sides in a stance of {:.3g} s", most,

@@ -27,8 +27,8 @@ struct TrotOptions {
   Eigen::Matrix3Xd nominal_feet;  ///< 3 x legs, foot places in the base frame at mid-stance (m)
   double start_time = 0.0;        ///< s; before it all feet stand
   /// r (m) of spherical feet that roll while they stand; nominal feet and the legs' kinematics are of their centres. 0 moves the centres
-  /// as if they were fixed to the ground, as [ZD15] does, so that the surface slides by r times the angle that the leg turns by. Neither r
-  /// nor the step's height is more than a foot may get from its nominal place in any direction.
+  /// as if they were fixed to the ground, as [ZD15] does, so that the surface slides by r times the angle that the leg turns by. r is no
+  /// more than a foot may get from its nominal place in any direction, the step's height no more than it gets straight above it.
   double foot_radius = 0.0;
   double feedback = 0.0;  ///< k_r >= 0 (s), Raibert's velocity feedback within reach; 0 plans from the command alone
   InverseKinematicsOptions kinematics;
@@ -58,10 +58,10 @@ class TrotPlanner {
   TrotPlanner(std::vector<Leg> legs, TrotOptions options, const Eigen::Ref<const Eigen::VectorXd>& q_start);
 
   /// Plan at time t (s, not before the last one, at most 1000 periods after it or the start) for a command, which moves the ground under no
-  /// foot by more than its reach to both sides within a stance: no foothold is good for that. `measured` feeds Raibert's
-  /// correction (ignored when options.feedback is 0), which is cut, for a controller does not stop, to where the leg gets at touchdown and
-  /// at lift-off with a step's height to spare, and left out where the command alone asks for more. The returned reference stays valid
-  /// until the next call.
+  /// foot by more than its reach to both sides within a stance: no foothold is good for that. A foot of duty 1 stands for good. `measured`
+  /// feeds Raibert's correction (ignored when options.feedback is 0), which is cut, for a controller does not stop, to where the leg gets
+  /// at touchdown and at lift-off with a step's height to spare, and left out where the command alone asks for more. The returned reference
+  /// stays valid until the next call.
   const TrotPlan& update(double t, const PlanarTwist& command, const PlanarTwist& measured = {});
   /// All feet at their nominal places, clock at t.
   void reset(double t = 0.0);

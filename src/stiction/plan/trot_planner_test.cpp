@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <map>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST(TrotPlanner, ARollingFootFollowsTheClosedForm) {
   Leg leg{{0, 1}, chain, Eigen::Vector2d(-1.5, 0.01), Eigen::Vector2d(1.5, 1.0), {}};
   constexpr double kH = 0.14, kRadius = 0.03, kV = 0.2;
   TrotOptions options;
-  options.gait = {1.0, {1.0}, {0.0}, 0.0};
+  options.gait = {1.0, {0.75}, {0.0}, 0.0};
   options.nominal_feet = Eigen::Vector3d(0.0, 0.0, -kH);
   options.foot_radius = kRadius;
   const Eigen::Vector2d upright(0.0, kH);
@@ -388,7 +388,7 @@ std::string refusal(const std::function<void()>& call) {
 }
 
 // A leg that turns by 1.5 rad under a hip and is 0.01 to 1 m long: from a nominal place 0.14 m below its foot gets √(1 - 0.14²) m over the
-// ground, sin 1.5 m to the sides at all and 0.86 m down.
+// ground, sin 1.5 m to the sides at all and 0.86 m down, but 0.13 m up.
 TEST(TrotPlanner, RefusesWhatNoLegCanDo) {
   SerialChain chain;
   chain.joints = {{Eigen::Vector3d::Zero(), Eigen::Matrix3d::Identity(), Eigen::Vector3d::UnitY(), true},
@@ -405,16 +405,17 @@ TEST(TrotPlanner, RefusesWhatNoLegCanDo) {
   const double reach = std::sqrt(1.0 - 0.14 * 0.14);
   EXPECT_NEAR(planner(options).reach()[0], reach, 2e-3);
   const double most = std::hypot(std::sin(1.5), 0.86);
-  for (const auto& [name, set] : std::map<std::string, std::function<void(TrotOptions&, double)>>{
-           {"step_height", [](TrotOptions&o, double x) { o.gait.step_height = x; }},
-           {"foot_radius", [](TrotOptions&o, double x) { o.foot_radius = x; }}}) {
-    for (const double value : {1.01 * most, 5.0, -0.01, static_cast<double>(INFINITY), std::nan("")}) {
+  const auto set_height = [](TrotOptions& o, double x) { o.gait.step_height = x; };
+  const auto set_radius = [](TrotOptions& o, double x) { o.foot_radius = x; };
+  using Case = std::tuple<std::string, std::function<void(TrotOptions&, double)>, double>;
+  for (const auto& [name, set, largest] : {Case{"step_height", set_height, 0.13}, Case{"foot_radius", set_radius, most}}) {
+    for (const double value : {1.01 * largest, 5.0, -0.01, static_cast<double>(INFINITY), std::nan("")}) {
       TrotOptions bad = options;
       set(bad, value);
       EXPECT_THAT(refusal([&] { planner(bad); }), testing::StartsWith(name + ": expected a ")) << value;
     }
     TrotOptions good = options;
-    set(good, 0.9 * most);
+    set(good, 0.99 * largest);
     EXPECT_EQ(refusal([&] { planner(good); }), "");
   }
   TrotOptions against = options;
@@ -423,6 +424,14 @@ TEST(TrotPlanner, RefusesWhatNoLegCanDo) {
   TrotOptions hasty = options;
   hasty.gait.period = 1e-9;
   EXPECT_EQ(refusal([&] { planner(hasty); }), "period: expected a finite number >= 0.001 s, got 1e-09");
+  // A foot that never swings stays where it stands: a base that turns about it is all that it allows.
+  TrotOptions standing = options;
+  standing.gait.duty_factor = {1.0};
+  EXPECT_EQ(refusal([&] { planner(standing).update(0.0, {0.0, 0.0, 0.5}); }), "");
+  EXPECT_EQ(refusal([&] {
+              planner(standing).update(0.0, {0.2, 0.0, 0.0});
+            }),
+            "command: expected none that moves the ground under foot 0, which never swings (duty 1), got 0.2 m/s");
   // 2 reach in the stance of 0.5 s; the foot of a base that only turns stands still under the hip.
   EXPECT_EQ(refusal([&] { planner(options).update(0.0, {0.0, 3.99 * reach, 1e3}); }), "");
   EXPECT_THAT(

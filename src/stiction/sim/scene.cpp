@@ -145,7 +145,7 @@ class SceneReader {
     pair.body_b = t.has("b") ? body_named(t, "b", b) : kAnyBody;
     if (!t.flag("collide", true)) {
       if (!t.has("b")) t.fail("collide", "expected b, the name of the other body");
-      t.finish();
+      t.finish("collide = false");
       return builder_.exclude(a, b);
     }
     if (t.has("friction")) pair.mu = t.number("friction", 0.0, require_friction);
@@ -239,8 +239,10 @@ class SceneReader {
     }
     try {
       return model_path(file);
-    } catch (const FileError& error) {
-      t.fail(key, error.what());
+    } catch (const FileError&) {
+      const std::string here = folder_.empty() ? "." : folder_.string(), shipped = shipped_folder();
+      t.fail(key,
+             fmt::format("expected a file in {}, the folder above it{}, got '{}'", here, shipped.empty() ? "" : " or " + shipped, file));
     }
   }
 
@@ -304,10 +306,19 @@ class SceneReader {
     TerrainOptions options;
     options.kind = t.word("kind", to_string(options.kind), terrain_kind_from_string);
     options.seed = t.seed("seed", 1);
-    if (const auto size = t.two_numbers("size")) std::tie(options.size_x, options.size_y) = std::pair((*size)[0], (*size)[1]);
+    if (const auto size = t.two_numbers("size")) {
+      t.at("size", [&] {
+        for (const double side : *size) require_positive("size", side);
+      });
+      std::tie(options.size_x, options.size_y) = std::pair((*size)[0], (*size)[1]);
+    }
     options.friction = t.two_numbers("friction");
     for (const TerrainField& field : terrain_fields()) {
-      if (field.is_read(options.kind)) options.*field.member = t.number(field.name, options.*field.member);
+      if (field.is_read(options.kind)) {
+        options.*field.member = t.number(field.name, options.*field.member);
+      } else if (t.holds(field.name)) {
+        t.fail(field.name, fmt::format("expected no such number for {}", to_string(options.kind)));
+      }
     }
     StaticBody body;
     body.name = t.text("name", "terrain");

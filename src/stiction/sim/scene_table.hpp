@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <toml++/toml.h>
 #include <Eigen/Geometry>
 
@@ -23,7 +24,7 @@
 
 namespace stiction {
 
-/// It knows its name and line, and which of its keys were read. What it refuses is a FileError that names them.
+/// It knows its name and line, and which keys were asked for. What it refuses is a FileError that names them.
 class Table {
  public:
   Table(const std::string& file, std::string name, const toml::table& table) : file_(file), name_(std::move(name)), table_(table) {}
@@ -58,9 +59,14 @@ class Table {
       fail(key, message.substr(std::min(message.find("expected"), message.size())));
     }
   }
-  bool has(std::string_view key) const { return table_.contains(key); }
+  bool has(std::string_view key) {
+    asked_.emplace(key);
+    return table_.contains(key);
+  }
+  /// The same of a key that the table should not have: it is none of those to choose from.
+  bool holds(std::string_view key) const { return table_.contains(key); }
   double number(std::string_view key, double fallback) {
-    used_.insert(std::string(key));
+    use(key);
     const toml::node* node = table_.get(key);
     if (node == nullptr) return fallback;
     if (node->is_string() && (*node->value<std::string>() == "inf" || *node->value<std::string>() == "infinity")) return kInfinity;
@@ -74,7 +80,7 @@ class Table {
     return static_cast<int>(value);
   }
   std::uint64_t seed(std::string_view key, std::uint64_t fallback) {
-    used_.insert(std::string(key));
+    use(key);
     const toml::node* node = table_.get(key);
     if (node == nullptr) return fallback;
     const auto value = node->value_exact<std::int64_t>();
@@ -87,7 +93,7 @@ class Table {
     return number(key, 0.0);
   }
   std::string text(std::string_view key, std::string fallback) {
-    used_.insert(std::string(key));
+    use(key);
     const toml::node* node = table_.get(key);
     if (node == nullptr) return fallback;
     const auto value = node->value<std::string>();
@@ -95,7 +101,7 @@ class Table {
     return *value;
   }
   bool flag(std::string_view key, bool fallback) {
-    used_.insert(std::string(key));
+    use(key);
     const toml::node* node = table_.get(key);
     if (node == nullptr) return fallback;
     const auto value = node->value_exact<bool>();
@@ -103,7 +109,7 @@ class Table {
     return *value;
   }
   Eigen::Vector3d vector(std::string_view key, const Eigen::Vector3d& fallback) {
-    used_.insert(std::string(key));
+    use(key);
     if (!has(key)) return fallback;
     const toml::array* array = table_.get(key)->as_array();
     if (array == nullptr || array->size() != 3) fail(key, "expected three numbers");
@@ -116,7 +122,7 @@ class Table {
     return out;
   }
   std::vector<std::string> texts(std::string_view key) {
-    used_.insert(std::string(key));
+    use(key);
     std::vector<std::string> out;
     if (!has(key)) return out;
     const toml::array* array = table_.get(key)->as_array();
@@ -126,7 +132,7 @@ class Table {
   }
   /// Two numbers, or one that stands for both.
   std::optional<std::array<double, 2>> two_numbers(std::string_view key) {
-    used_.insert(std::string(key));
+    use(key);
     if (!has(key)) return {};
     const toml::array* array = table_.get(key)->as_array();
     if (array == nullptr) {
@@ -143,7 +149,7 @@ class Table {
     return out;
   }
   std::vector<std::pair<std::string, double>> numbers(std::string_view key) {
-    used_.insert(std::string(key));
+    use(key);
     std::vector<std::pair<std::string, double>> out;
     if (!has(key)) return out;
     const toml::table* inner = table_.get(key)->as_table();
@@ -156,7 +162,7 @@ class Table {
     return out;
   }
   std::optional<Eigen::Matrix3d> matrix(std::string_view key) {
-    used_.insert(std::string(key));
+    use(key);
     if (!has(key)) return {};
     const toml::array* rows = table_.get(key)->as_array();
     Eigen::Matrix3d out;
@@ -170,7 +176,7 @@ class Table {
   }
   /// The tables of an array, or those that a table has by name, each to be finished by whoever reads it.
   std::vector<std::pair<std::string, Table>> tables(std::string_view key) {
-    used_.insert(std::string(key));
+    use(key);
     std::vector<std::pair<std::string, Table>> out;
     if (!has(key)) return out;
     const auto add = [&](const std::string& name, const toml::node& node) {
@@ -199,12 +205,24 @@ class Table {
   /// Every key must have been read: a misspelt one is an error, not a default.
   void finish() const {
     for (const auto& [key, node] : table_) {
-      if (!used_.contains(std::string(key.str()))) fail(key.str(), "unknown key: docs/scenes.md lists those that there are");
+      if (!used_.contains(std::string(key.str())))
+        fail(key.str(), fmt::format("unknown key: expected some of {}", fmt::join(asked_, ", ")));
+    }
+  }
+  /// The same where a key has a value, `with`, beside which the keys not read would say nothing.
+  void finish(std::string_view with) const {
+    for (const auto& [key, node] : table_) {
+      if (!used_.contains(std::string(key.str()))) fail(key.str(), fmt::format("expected none beside {}", with));
     }
   }
 
  private:
+  void use(std::string_view key) {
+    used_.emplace(key);
+    asked_.emplace(key);
+  }
   static std::string what_came(const toml::node& node) {
+    if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());  // 0.1, not the 17 digits of a stream
     std::ostringstream out;
     node.visit([&](const auto& value) { out << value; });
     std::string said;  // on one line
@@ -221,7 +239,7 @@ class Table {
   const std::string& file_;
   std::string name_;
   const toml::table& table_;
-  std::set<std::string> used_;
+  std::set<std::string> used_, asked_;  ///< keys that were read; those too whose absence was
 };
 
 }  // namespace stiction

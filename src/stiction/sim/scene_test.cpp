@@ -147,13 +147,14 @@ TEST(ScenePairs, ErrorsNameTheKey) {
   expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\nlaw = \"glue\"\n", "glue");
   expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\nstifness = 1.0\n", "stifness");
   expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\nstiffness = -1.0\n", "stiffness");
-  expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\ncollide = false\nfriction = 1.0\n", "friction");
+  expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\ncollide = false\nfriction = 1.0\n",
+               "pair[0].friction: expected none beside collide = false, got 1");
   expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\ncollide = \"no\"\n", "collide");
   expect_error("[[pair]]\na = \"ground\"\nb = \"sledge\"\n", "pair[0].friction: missing, and no restitution, law");
 }
 
 TEST(SceneErrors, NameTheTableAndItsLine) {
-  expect_error("[[robot]]\nfile = \"nowhere.urdf\"\n", "robot[0].file: nowhere.urdf");
+  expect_error("[[robot]]\nfile = \"nowhere.urdf\"\n", "robot[0].file: expected a file in ");
   expect_error("[[body]]\nname = \"flat\"\nshape = \"box\"\nsize = [1, 1, 0]\nmass = 1\n", "body[2]: ");
   expect_error("[[body]]\nname = \"two\"\nshape = \"sphere\"\nradius = 1\nmass = 1\ndensity = 1\n", "body[2].density");
   expect_error("[[body]]\nname = \"two\"\nmass = 1\nshapes = [{shape = \"sphere\", radios = 1}]\n", "body[2].shapes[0].radius");
@@ -250,6 +251,14 @@ TEST(Scene, NamesFileLineAndKey) {
   EXPECT_NE(message("[[body]]\nmas = 1.0\nshape = \"sphere\"\nradius = 1.0\n").find("body[0].mass: missing"), std::string::npos);
   EXPECT_NE(message("[[body]]\nmass = 1.0\nshape = \"sphere\"\nradius = 1.0\ncolour = 1\n").find("line 5, body[0].colour: unknown key"),
             std::string::npos);
+  EXPECT_THAT(message("[material]\nfoo = 1\n"),
+              testing::AllOf(testing::HasSubstr("material.foo: unknown key: expected some of "), testing::HasSubstr(", stiffness, "),
+                             testing::HasSubstr("dissipation_time")));
+  EXPECT_THAT(message("[[robot]]\nfile = \"no.urdf\"\n"),
+              testing::AllOf(testing::HasSubstr("robot[0].file: expected a file in "), testing::HasSubstr(", got 'no.urdf'"),
+                             testing::Not(testing::HasSubstr("scenes that come"))));
+  EXPECT_THAT(message("[[terrain]]\nkind = \"flat\"\nsize = [2, 0]\n"),
+              testing::HasSubstr("line 3, terrain[0].size: expected a finite number > 0, got 0"));
   EXPECT_NE(message("[[body]]\nmass = -1.0\nshape = \"sphere\"\nradius = 1.0\n").find("mass"), std::string::npos);
   EXPECT_NE(message("a = = 1").find("line 1"), std::string::npos);
   std::filesystem::remove(path);

@@ -146,12 +146,15 @@ TEST(TerrainScene, CompliantGroundGivesWayByWeightOverStiffness) {
   EXPECT_NEAR(end.q[2], kRadius - kMass * 9.81 / 2e3, 1e-8);
 }
 
-TEST(TerrainScene, NumbersOfAnotherKindAreUnknownKeys) {
-  try {
-    SceneFile(dropped(kBall, "kind = \"flat\"\nrise = 0.1")).load();
-    FAIL();
-  } catch (const FileError& error) {
-    EXPECT_NE(std::string(error.what()).find("rise"), std::string::npos) << error.what();
+TEST(TerrainScene, NumbersThatSayNothingAreRefusedByTheirKey) {
+  for (const auto& [ground, said] : {std::pair{"kind = \"flat\"\nrise = 0.1", "terrain[0].rise: expected no such number for flat, got 0.1"},
+                                     {"kind = \"stairs\"\nslope = 0.1", "terrain[0].slope: expected no such number for stairs, got 0.1"}}) {
+    try {
+      SceneFile(dropped(kBall, ground)).load();
+      ADD_FAILURE() << ground;
+    } catch (const FileError& error) {
+      EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << error.what();
+    }
   }
 }
 
