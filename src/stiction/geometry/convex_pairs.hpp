@@ -5,7 +5,7 @@
 //   sphere pairs     nearest point in closed form; exact, inside too
 //   capsule, capsule nearest points, and both ends' own nearest points when the axes are nearly parallel
 //   box, box         separating axes, overlap of faces
-//   others           `signed_distance`, overlap of support features
+//   others           `signed_distance`, overlap of support features; of rods (cylinders, capsules) that are nearly parallel both ends too
 #pragma once
 
 #include "stiction/geometry/manifold.hpp"
