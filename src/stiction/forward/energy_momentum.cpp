@@ -6,6 +6,7 @@
 
 #include <Eigen/Cholesky>
 
+#include "stiction/forward/block_cholesky.hpp"
 #include "stiction/forward/free_motion.hpp"
 
 namespace stiction {
@@ -77,19 +78,11 @@ EnergyMomentum::EnergyMomentum(const World& world) : start_(world), end_(world) 
 
 void EnergyMomentum::factor(const BlockDiagonal& M) {
   factors_ = M;
-  for (int k = 0; k < factors_.blocks(); ++k) {
-    Eigen::Map<Eigen::MatrixXd> block = factors_.block(k);
-    Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> llt(block);
-  }
+  factor_in_place(factors_);
 }
 
 // x <- L⁻ᵀ x.
-void EnergyMomentum::unwhiten(VectorXd& x) const {
-  for (int k = 0; k < factors_.blocks(); ++k) {
-    auto part = x.segment(factors_.offset(k), factors_.block_size(k));
-    factors_.block(k).transpose().triangularView<Eigen::Upper>().solveInPlace(part);
-  }
-}
+void EnergyMomentum::unwhiten(VectorXd& x) const { stiction::unwhiten(factors_, x); }
 
 void EnergyMomentum::start(const World& world, double h, double loop_recovery, const PhasePoint& from, PhasePoint& at) {
   update(world, from.q, from.v, start_);
@@ -248,10 +241,7 @@ void EnergyMomentum::balance(const World& world, double h, const WorldData& data
 // share, over blocks, of the change in the energy of its momenta.
 double EnergyMomentum::correct(const ContactProblem& problem) {
   double largest = 0.0;
-  for (int k = 0; k < factors_.blocks(); ++k) {
-    auto x = scratch_.segment(factors_.offset(k), factors_.block_size(k));
-    std::as_const(factors_).block(k).triangularView<Eigen::Lower>().solveInPlace(x);
-  }
+  whiten(factors_, scratch_);
   if (!group_of_row_.empty()) close_step();
   for (int k = 0; k < factors_.blocks(); ++k) {
     const auto x = scratch_.segment(factors_.offset(k), factors_.block_size(k));

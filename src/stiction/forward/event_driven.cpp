@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Cholesky>
-
 #include "stiction/assemble/equality_rows.hpp"
+#include "stiction/forward/block_cholesky.hpp"
 
 namespace stiction {
 
 namespace {
 
 using Eigen::Index;
-using Eigen::Ref;
 using Eigen::Vector2d;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -272,11 +270,8 @@ void EventDriven::least_change(const GrowVector& wanted) {
   factors_ = level_.inertia();
   GrowMatrix& rows = least_squares_.reset(holding_.cols(), holding_.rows());
   rows = holding_;
-  for (int k = 0; k < factors_.blocks(); ++k) {
-    Eigen::Map<Eigen::MatrixXd> block = factors_.block(k);
-    Eigen::LLT<Ref<Eigen::MatrixXd>> llt(block);
-    block.triangularView<Eigen::Lower>().solveInPlace(rows.middleRows(factors_.offset(k), factors_.block_size(k)));
-  }
+  factor_in_place(factors_);
+  whiten(factors_, rows);
   scaled_ = wanted;
   for (Index j = 0; j < rows.cols(); ++j) {  // rows of light bodies are long ones
     const double length = rows.col(j).norm();
@@ -286,10 +281,7 @@ void EventDriven::least_change(const GrowVector& wanted) {
   }
   least_squares_.factor(kDependent);
   least_squares_.solve(scaled_, solution_);
-  for (int k = 0; k < factors_.blocks(); ++k) {
-    auto part = solution_.segment(factors_.offset(k), factors_.block_size(k));
-    std::as_const(factors_).block(k).transpose().triangularView<Eigen::Upper>().solveInPlace(part);
-  }
+  unwhiten(factors_, solution_);
 }
 
 void EventDriven::note_velocities(const World& world, const WorldData& data, const VectorXd& v) {
@@ -312,12 +304,10 @@ void EventDriven::carry_velocities(const World& world, const WorldData& data, Ve
   }
   for (const Joint& joint : world.joints()) momentum_.segment(joint.v, joint.nv) += joint.armature * v.segment(joint.v, joint.nv);
   factors_ = data.M;
-  for (int k = 0; k < factors_.blocks(); ++k) {
-    Eigen::Map<Eigen::MatrixXd> block = factors_.block(k);
-    auto part = momentum_.segment(factors_.offset(k), factors_.block_size(k));
-    Eigen::LLT<Ref<Eigen::MatrixXd>>(block).solveInPlace(part);
-  }
+  factor_in_place(factors_);
   v = momentum_;
+  whiten(factors_, v);
+  unwhiten(factors_, v);
 }
 
 // Positions first: speeds of what turns depend on them.

@@ -16,8 +16,7 @@ namespace stiction {
 
 namespace {
 
-constexpr int kHalvings =
-    8;  // to 256ths: of ten links that whip at 15 rad/s in steps of 10 ms every second run ends where 64ths are the last
+constexpr int kHalvings = 8;  // to 256ths: of ten links that whip in steps of 10 ms every second run ends where 64ths are the last
 constexpr int kMeetings = 3;  // solves with contacts and limits that the one before would have passed: bodies thrown at the next in a row
 constexpr double kGivenByLoops = 0.02;  // of the kinetic energy: what loops may give a step of a scheme that keeps it
 
