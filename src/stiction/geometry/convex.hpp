@@ -23,6 +23,8 @@ struct Convex {
   Eigen::Isometry3d X = Eigen::Isometry3d::Identity();
 
   bool is_cylinder() const { return core == nullptr; }
+  bool is_rod() const { return is_cylinder() || core->size() == 2; }         ///< round about a segment: a cylinder or a capsule
+  double round() const { return is_cylinder() ? cylinder_radius : radius; }  ///< of a rod: radius of its side
   Eigen::Vector3d center() const { return X.translation(); }
   Eigen::Vector3d axis() const { return X.linear().col(2); }
   Eigen::Vector3d world(int vertex) const { return X * core->vertex(vertex); }

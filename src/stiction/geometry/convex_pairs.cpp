@@ -8,6 +8,7 @@
 
 #include "stiction/geometry/closest.hpp"
 #include "stiction/geometry/cylinder.hpp"
+#include "stiction/geometry/ridges.hpp"
 
 namespace stiction {
 
@@ -100,8 +101,6 @@ void sphere_cylinder(const Convex& sphere, const Convex& cylinder, ContactSink& 
   add_core_point(sphere.center(), cylinder.X.linear() * n, distance, sphere.radius, 0, 0, sink);
 }
 
-constexpr double kSlant = 0.1;  // sine below which two rods count as side by side
-
 /// What is round about the segment between its ends: a capsule or a cylinder.
 struct Rod {
   const Convex& shape;
@@ -112,8 +111,6 @@ struct Rod {
   Vector3d along() const { return end[1] - end[0]; }
   std::uint64_t edge() const { return edge_name(name[0], name[1]); }
 };
-
-bool is_rod(const Convex& shape) { return shape.is_cylinder() || shape.core->size() == 2; }
 
 Rod rod_of(const Convex& shape) {
   if (!shape.is_cylinder()) return {shape, {shape.world(0), shape.world(1)}, {0, 1}, shape.radius};
@@ -162,7 +159,8 @@ void add_rod_ends(const Rod& a, const Rod& b, const Vector3d& across, std::size_
       const auto from = sink.contacts.begin() + static_cast<std::ptrdiff_t>(first),
                  to = sink.contacts.begin() + static_cast<std::ptrdiff_t>(before);
       const Vector3d p = sink.contacts.back().p;
-      if (std::any_of(from, to, [&](const RawContact& c) { return (c.p - p).squaredNorm() < 1e-18; })) sink.contacts.pop_back();
+      if (std::any_of(from, to, [&](const RawContact& c) { return (c.p - p).squaredNorm() < kSamePoint * kSamePoint; }))
+        sink.contacts.pop_back();
     }
   }
 }
@@ -170,7 +168,7 @@ void add_rod_ends(const Rod& a, const Rod& b, const Vector3d& across, std::size_
 /// Rods that cross at a small angle: beside the crossing, which runs their length while one rocks, the ends of the stretch they share.
 /// (Of rods that are parallel the overlap of their features has these already.)
 void add_crossed_ends(const Convex& a, const Convex& b, const Axis& axis, std::size_t first, ContactSink& sink) {
-  if (!is_rod(a) || !is_rod(b)) return;
+  if (!a.is_rod() || !b.is_rod()) return;
   const Rod rod_a = rod_of(a), rod_b = rod_of(b);
   const Vector3d along_a = rod_a.along().normalized(), along_b = rod_b.along().normalized();
   const double sine = along_a.cross(along_b).norm();
@@ -262,13 +260,15 @@ void collide_boxes(const Convex& a, const Convex& b, Gjk& gjk, ContactSink& sink
   const Axis axis = box_axes(a, b, sink.margin);
   if (axis.separation > sink.margin) return;
   const std::size_t first = sink.contacts.size();
-  if (add_overlap(a, b, axis, sink)) return drop_passing(a, b, axis, first, sink);
-  if (axis.separation <= 0.0) {
+  if (!add_overlap(a, b, axis, sink)) {
+    if (axis.separation > 0.0) {
+      sink.contacts.resize(first);
+      return collide_convex(a, b, gjk, sink);
+    }
     add_nearest(a, b, axis, sink);
-    return drop_passing(a, b, axis, first, sink);
   }
-  sink.contacts.resize(first);
-  collide_convex(a, b, gjk, sink);
+  add_ridge_ends(a, b, axis, first, sink);
+  drop_passing(a, b, axis, first, sink);
 }
 
 void collide_convex(const Convex& a, const Convex& b, Gjk& gjk, ContactSink& sink) {
@@ -277,6 +277,7 @@ void collide_convex(const Convex& a, const Convex& b, Gjk& gjk, ContactSink& sin
   const std::size_t first = sink.contacts.size();
   if (!add_overlap(a, b, axis, sink)) add_nearest(a, b, axis, sink);
   add_crossed_ends(a, b, axis, first, sink);
+  add_ridge_ends(a, b, axis, first, sink);
   drop_passing(a, b, axis, first, sink);
   thin_out(sink.contacts, first);
 }

@@ -2,6 +2,7 @@
 #include <numbers>
 #include <random>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "stiction/geometry/pair_fixture.hpp"
@@ -248,6 +249,48 @@ TEST(ConvexPairs, RodsThatCrossAtASmallAngleMeetAtTheirEndsToo) {
                 << shape_name(rod) << " on " << shape_name(log) << ' ' << angle;
             EXPECT_NEAR(std::abs(c.p_WC.x()), end ? kHalf : 0.0, 2e-3);
             EXPECT_GT((first ? 1.0 : -1.0) * c.n.z(), 0.9);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// A line along the edge of a block, turned against it by anything from nothing: what bears is both ends of the stretch that they share,
+/// the gaps those between the end of a rod's axis and the edge, or between the two edges and what their faces leave, of the order of the
+/// turn.
+TEST(ConvexPairs, ALineAlongAnEdgeMeetsItAtBothEndsHoweverItIsTurned) {
+  constexpr double kRadius = 0.1, kHalf = 0.1, kSide = 0.07;
+  const Isometry3d lying = pose({0, 0, 0}, {-0.5 * std::numbers::pi, 0, 0});  // axis along y
+  const Isometry3d block = pose({0.2, 0, -0.05});                             // its edge along y through the origin
+  const Shape sharp = Box{{kSide, kHalf, kSide}}, hull = convex_box({kSide, kHalf, kSide});
+  for (const Shape& bed : {Shape(Box{{0.2, 1.0, 0.05}}), convex_box({0.2, 1.0, 0.05})}) {
+    for (const Shape& line : {Shape(Capsule{kRadius, kHalf}), Shape(Cylinder{kRadius, kHalf}), sharp, hull}) {
+      const bool rod = std::holds_alternative<Capsule>(line) || std::holds_alternative<Cylinder>(line);
+      ShapePair pair(line, bed), turned(bed, line);
+      for (const double lean : {0.2, 0.7, 1.3}) {
+        const Vector3d out(-std::sin(lean), 0.0, std::cos(lean));
+        const double reach = rod ? kRadius : std::sqrt(2.0) * kSide;
+        for (const double open : {2e-5, 1e-3}) {
+          for (const double yaw : {0.0, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 0.02}) {
+            if (!rod && yaw > 1e-5) continue;  // edges then meet along the normal of one's face, which is no way to the other's end
+            const Isometry3d X =
+                pose((reach + open) * out, {0, 0, yaw}) * (rod ? lying : pose({0, 0, 0}, {0, 0.25 * std::numbers::pi - lean, 0}));
+            for (const bool first : {true, false}) {
+              const auto& contacts = first ? pair.contacts(X, block, 0.02) : turned.contacts(block, X, 0.02);
+              const std::string what = fmt::format("{} on {} {} {} {}", shape_name(line), shape_name(bed), lean, open, yaw);
+              for (const double end : {-kHalf, kHalf}) {
+                ASSERT_FALSE(contacts.empty()) << what;
+                const auto to_end = [&](const ContactPoint& c) { return std::abs(c.p_WC.y() - end); };
+                const ContactPoint& c = *std::ranges::min_element(contacts, {}, to_end);
+                ASSERT_LT(to_end(c), 3e-3) << what;  // where the lines cross nearer to their ends than a hundredth, that is the end
+                const Vector3d axis_end = X * (rod ? Vector3d(0, 0, end) : Vector3d(0, end, 0));
+                const double aside = std::abs(yaw) * kHalf;
+                const double gap = rod ? std::hypot(axis_end.x(), axis_end.z()) - kRadius : open;
+                EXPECT_NEAR(c.gap, gap, rod ? 1e-9 + aside * aside / kRadius + 2.0 * yaw * open : 1e-9 + 20.0 * aside) << what;
+              }
+              EXPECT_LE(contacts.size(), 3U) << what;
+            }
           }
         }
       }

@@ -217,7 +217,7 @@ class Emitter {
 
   void point(const Vector2d& q, double za, double zb, std::uint64_t name_a, std::uint64_t name_b) {
     for (int i = 0; i < count_; ++i) {
-      if ((seen_[i] - q).squaredNorm() < 1e-18) return;
+      if ((seen_[i] - q).squaredNorm() < kSamePoint * kSamePoint) return;
     }
     if (count_ < static_cast<int>(seen_.size())) seen_[count_++] = q;
     const double gap = za - zb - a_.radius - b_.radius;

@@ -40,6 +40,10 @@ constexpr std::uint64_t pair_name(std::uint64_t a, std::uint64_t b) {
 inline constexpr double kSquare = 1e-7;
 /// Sine of the angle below which edges that cross share a stretch, not a point.
 inline constexpr double kParallel = 1e-3;
+/// Sine below which two lines count as side by side: the ends of the stretch that they share may bear too.
+inline constexpr double kSlant = 0.1;
+/// Points of one pair within this distance are one (m).
+inline constexpr double kSamePoint = 1e-9;
 
 /// Where the routines of a pair put their points. `flip` when they see the pair the other way round.
 struct ContactSink {

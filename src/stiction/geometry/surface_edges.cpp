@@ -245,6 +245,29 @@ void touch(const Convex& cylinder, const Surface& s, const Surface::Edge& edge, 
       over ? Vector3d(Vector3d::Zero()) : Vector3d((on_edge - t) * along_edge));
 }
 
+/// The ends of a rod that lies along the edge: corners of the patch beside the point where the two cross or touch, wherever rounding has
+/// that. What else ends their stretch is a convex vertex of the surface.
+void add_rod_ends(const Convex& rod, const Surface& s, const Surface::Edge& edge, SurfaceContacts& out) {
+  const Vector3d axis = rod.axis(), &a = s.vertex(edge.a), v = s.vertex(edge.b) - a;
+  if (axis.cross(v).norm() > kSlant * v.norm()) return;
+  const double half = rod.is_cylinder() ? rod.cylinder_half : rod.core->vertex(1).z(), core = rod.is_cylinder() ? rod.cylinder_radius : 0.0;
+  for (const int end : {0, 1}) {
+    const Vector3d center = rod.center() + (end == 0 ? -half : half) * axis;
+    const double t = v.dot(center - a) / v.squaredNorm();
+    if (t < 0.0 || t > 1.0) continue;
+    const Vector3d between = center - a - t * v, out_of = between - axis.dot(between) * axis, n = out_of.normalized();
+    if (!in_edge_cone(edge, n, kSlant)) continue;
+    const std::uint64_t name = vertex_name(rod.is_cylinder() ? lowest_name(end == 0 ? -1.0 : 1.0) : end);
+    out.add({.p = center - core * n,
+             .n = n,
+             .distance = out_of.norm() - core,
+             .name_shape = name,
+             .name_surface = edge_name(edge.a, edge.b),
+             .border = edge.right < 0,
+             .back = is_back(s, edge, n)});
+  }
+}
+
 }  // namespace
 
 void meet_edges(const FeatureSet& f, const Surface& s, const std::vector<int>& edges, SurfaceContacts& out) {
@@ -261,6 +284,8 @@ void meet_edges(const Convex& shape, const Surface& s, const std::vector<int>& e
   for (const auto& e : shape.core->edges) {
     if (all.face(normals_of(e))) meet(edge_of(*shape.core, e, shape.X), s, edges, out);
   }
+  if (!shape.is_rod()) return;
+  for (const int k : edges) add_rod_ends(shape, s, s.edge(k), out);
 }
 
 void meet_edges(const Convex& cylinder, const FeatureSet& rims, const Surface& s, const std::vector<int>& edges, SurfaceContacts& out) {
@@ -274,6 +299,7 @@ void meet_edges(const Convex& cylinder, const FeatureSet& rims, const Surface& s
     const Arc arc(cylinder, s, edge);
     arc.for_peaks([&](double angle) { touch(cylinder, s, edge, arc.normal(angle), out); });
     for (const auto& e : rims.edges) meet(e, (e.b - e.a).normalized(), s, edge, false, out);
+    add_rod_ends(cylinder, s, edge, out);
   }
 }
 
