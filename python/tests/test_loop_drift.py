@@ -168,3 +168,54 @@ def test_a_bracelet_that_falls_on_a_peg_gains_no_energy(dt, recovery):
     for step in range(round(0.5 / dt)):
         assert stepper.step(), step
         assert world.energy(stepper.q, stepper.v) < 1.02 * start, step
+
+
+TOGGLE = """<mujoco><compiler angle="radian"/><option gravity="0 0 0"/><worldbody>
+<body name="crank"><joint name="c" axis="0 1 0" range="-1.5 .05" limited="true"/>
+<geom type="capsule" size=".005" fromto="0 0 0 .1 0 0" mass=".05" contype="0" conaffinity="0"/>
+<body name="coupler" pos=".1 0 0"><joint name="k" axis="0 1 0"/>
+<geom type="capsule" size=".005" fromto="0 0 0 .1 0 0" mass=".05" contype="0" conaffinity="0"/></body></body>
+<body name="plunger" pos=".2 0 0"><joint name="p" type="slide" axis="1 0 0"/>
+<geom type="box" size=".01 .01 .01" pos=".01 0 0" mass=".1"/></body>
+<body name="work" pos=".218 0 0"><joint type="slide" axis="1 0 0" stiffness="1e4"/>
+<geom type="box" size=".02 .02 .02" pos=".02 0 0" mass=".3"/></body></worldbody>
+<equality><connect body1="coupler" body2="plunger" anchor=".1 0 0"/></equality>
+<actuator><motor joint="c"/></actuator></mujoco>"""
+
+
+STOP = 0.05
+SQUEEZE = 0.2 * np.cos(STOP) + 0.02 - 0.218  # m, of the block's spring, with the crank at its stop
+
+
+def toggle(scheme, dt, crank):
+    """A stepper of the clamp, its loop closed, its block where the spring leaves it or where the plunger pushes it."""
+    world = stiction.World()
+    world.add_robot(TOGGLE, name="clamp", joints={"c": -0.8, "k": 1.6}, filter_overlaps=False)
+    stepper = stiction.Stepper(world, dt=dt, scheme=scheme)
+    plunger = 0.2 * (np.cos(crank) - 1)
+    stepper.reset([crank, -2 * crank, plunger, max(plunger + 0.002, 0)], np.zeros(4))
+    return world, stepper
+
+
+SCHEMES = ["semi_implicit_euler", "moreau_midpoint", "energy_momentum"]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("dt", [5e-3, 7e-3, 8e-3, 9e-3, 1e-2, 1.5e-2, 2e-2])
+def test_a_toggle_clamp_rests_at_its_stop_and_holds_what_it_clamps(scheme, dt):
+    """Thrown over dead centre, loop and midpoint carry it past the stop by mrad, and the block presses it outward."""
+    _, stepper = toggle(scheme, dt, -0.8)
+    while stepper.time < 5.0:
+        assert stepper.step([1.0 if stepper.time < 0.25 else 0.0]).status == "solved"
+    assert stepper.q[0] == pytest.approx(STOP, abs=1e-6)
+    assert -stepper.contacts.forces[:, 0].sum() == pytest.approx(1e4 * SQUEEZE, abs=0.011)  # 1e-6 m of overlap are left
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("dt", [1e-3, 5e-3, 1e-2, 2e-2])
+def test_a_joint_that_returns_against_a_spring_gives_it_no_more_than_it_takes(scheme, dt):
+    world, stepper = toggle(scheme, dt, 2 * STOP)
+    while stepper.time < 0.2:
+        assert stepper.step().status == "solved"
+        assert world.energy(stepper.q, stepper.v) < 1.01 * 0.5e4 * SQUEEZE**2
+    assert stepper.q[0] == pytest.approx(STOP, abs=1e-6)

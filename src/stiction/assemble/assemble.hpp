@@ -6,7 +6,8 @@
 //   bilateral rows of loops, welds and coupled joints        equality_rows.hpp
 //   bounded rows per joint, cut ones too: position limits within reach (λ >= 0, b = -distance/h), dry friction (|λ| <= h τ_f, b = 0),
 //                            drives (joint_drives.hpp; of them servos without limits go into M and p),
-//                            return from beyond a limit at 1 rad/s or m/s (0 <= λ <= M_jj 1 rad/s and what drives press outward)
+//                            return from beyond a limit at 1 rad/s or m/s (0 <= λ <= M_jj 1 rad/s and what drives press outward;
+//                            a Stepper adds what the limit would have to hold instead)
 // Reads only `update`d data. No allocation once the sizes have been seen.
 #pragma once
 

@@ -20,9 +20,6 @@ bool is_loop(const ContactProblem& p, int row) { return row_kind(p, row) == RowK
 /// Rows of an equality that hold a point, or one on an axis; the others hold turns.
 int count_shifts(EqualityKind kind) { return kind == EqualityKind::slide ? 2 : std::min(count_rows(kind), 3); }
 
-/// A joint that is asked to return: beyond a limit the row that holds it has no upper bound.
-bool is_return(const ContactProblem& p, int row) { return row_kind(p, row) == RowKind::limit && p.hi[row] < kInfinity && p.b[row] > 0.0; }
-
 /// Set of the first block that a row touches.
 int set_of(const std::vector<int>& set_of_block, const BlockRows& rows, int row) {
   const int e = rows.entry_begin(row);
@@ -39,6 +36,8 @@ double inertia_along(const BlockDiagonal& M, const BlockRows& rows, int row) {
 }
 
 }  // namespace
+
+bool is_return(const ContactProblem& p, int row) { return row_kind(p, row) == RowKind::limit && p.hi[row] < kInfinity && p.b[row] > 0.0; }
 
 void LoopDrift::start() {
   motion_.resize(0);

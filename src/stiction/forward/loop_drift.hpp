@@ -28,6 +28,9 @@
 
 namespace stiction {
 
+/// A row that asks a joint to return from beyond its limit: the one that holds it has no upper bound.
+bool is_return(const ContactProblem& problem, int row);
+
 class LoopDrift {
  public:
   /// A step begins: all rates are asked for.

@@ -32,6 +32,21 @@ void forget_measures(const StepReport& before, StepReport& report) {
   report.certificate = before.certificate;
 }
 
+/// Joints that are to return from beyond their limits (assemble.hpp), but do not as their limits bear what presses them outward: what
+/// limit and return hold together is added to the most that the return may give. False: there are none. A limit's row is before its
+/// return's.
+bool strengthen_returns(const Solution& s, ContactProblem& p) {
+  constexpr double kBears = 1e-6;  // of what the return gives: less is rounding
+  bool any = false;
+  for (int row = 1; row < p.bounded_rows(); ++row) {
+    const double held = s.bounded_impulses[row - 1], given = s.bounded_impulses[row];
+    if (!is_return(p, row) || !(held > kBears * p.hi[row])) continue;
+    p.hi[row] += held + given;
+    any = true;
+  }
+  return any;
+}
+
 std::vector<double> body_reach(const World& world, const CollisionScene& scene) {
   if (scene.bodies() > static_cast<int>(world.bodies().size()))
     throw InvalidArgument("scene", "geometries of the world's bodies, " + std::to_string(world.bodies().size()),
@@ -238,6 +253,16 @@ bool Stepper::solve_certified(StepReport& report) {
   return goes_on();
 }
 
+// Once more where joints do not return for what presses them outward.
+bool Stepper::solve_returning(StepReport& report) {
+  const StepReport before = report;
+  if (!solve_certified(report)) return false;
+  if (!strengthen_returns(solution_, problem_)) return true;
+  forget_measures(before, report);
+  ++report.met;
+  return solve_certified(report);
+}
+
 // False where the loops of a scheme that keeps energy give some (loop_drift.hpp).
 bool Stepper::are_loops_passive(StepReport& report) {
   if (count_equality_rows(world_) == 0) return true;
@@ -252,7 +277,7 @@ bool Stepper::are_loops_passive(StepReport& report) {
 // `energy_momentum` asks of loops it cannot do without: a shorter step asks less.
 bool Stepper::solve_step(const Torques& tau, StepReport& report) {
   const StepReport before = report;
-  bool solved = solve_certified(report);
+  bool solved = solve_returning(report);
   if (count_equality_rows(world_) == 0) return solved;
   // `energy_momentum` closes loops in positions, to rounding.
   if (implicit_) return solved && (assemble_.loop_recovery == 0.0 || are_loops_passive(report));
@@ -260,7 +285,7 @@ bool Stepper::solve_step(const Torques& tau, StepReport& report) {
     assemble_rows(tau, false);
     forget_measures(before, report);
     ++report.met;
-    solved = solve_certified(report);
+    solved = solve_returning(report);
   };
   const auto withhold_returns = [&] { return drift_.withhold_returns(data_.M, problem_, solution_, workspace_.reduction); };
   if (report.status != Status::numerical_error) {
@@ -299,7 +324,7 @@ bool Stepper::solve_implicit(const Torques& tau, StepReport& report) {
     assemble_rows(tau, false);
     implicit_->set_impulse(problem_);
     clock.end(Stage::assemble);
-    const bool solved = solve_certified(report) && are_loops_passive(report);
+    const bool solved = solve_returning(report) && are_loops_passive(report);
     clock.end(Stage::solve);
     // Where no force depends on where it ends, the fixed point is the answer.
     if (!solved || (problem_.contacts() + problem_.bounded_rows() == 0 && wrenches_.empty())) return solved;

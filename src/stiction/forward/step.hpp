@@ -77,7 +77,8 @@ struct StepReport {
   int attempts = 0;                         ///< solves tried
   int cold = 0;                             ///< of the attempts, those again from a cold start
   int iterations = 0;                       ///< of all of them
-  int met = 0;  ///< of the attempts, those again with contacts or limits that the one before would have passed, or servos cut at theirs
+  int met = 0;  ///< of the attempts, those again with contacts or limits that the one before would have passed, servos cut at theirs, or
+                ///< joints that return from beyond theirs against what presses them outward
   int sub_steps = 0;                      ///< parts that the step was taken in; 0: refused
   bool halved = false;                    ///< in more parts than StepOptions::sub_steps: halved, or cut at events
   double without_events = 0.0;            ///< event_driven: s at its end that were taken at velocity level (event_driven.hpp)
@@ -180,6 +181,7 @@ class Stepper {
   void assemble_rows(const Torques& tau, bool prepared);
   void follow_contacts();
   bool solve_certified(StepReport& report);
+  bool solve_returning(StepReport& report);
   bool are_loops_passive(StepReport& report);
   bool solve_step(const Torques& tau, StepReport& report);
   bool solve_implicit(const Torques& tau, StepReport& report);
