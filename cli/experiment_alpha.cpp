@@ -48,25 +48,26 @@ constexpr const char* kAlphaLegend =
     "curves\n"
     "without numbers and states: every configuration has an upper limit of alpha, the fastest alpha is close to it, SOR converges faster\n"
     "than JOR where bilateral rows are iterated on (HMJP, HMSP) but not in minimal coordinates; it chose half the limit, in brackets.\n"
+    "Direct bilateral rows (D): alpha / G_ll with G of the coordinates that the robot is written in, extended (E) or maximal (M).\n"
     "The problems are those of another scene (--scene): a quadruped that lands and stands under a stiff joint hold at a step of 1 ms,\n"
     "pushed sideways meanwhile; the paper's are of StarLETH under a locomotion controller at 400 Hz. So numbers of iterations are not\n"
     "comparable with the paper's; what may be compared is the shape of the curves.";
 
 void print_alpha_table(const AlphaSweep& sweep) {
   fmt::print("{} problems from {} steps, {:.2f} closed contacts each\n{:>6}", sweep.problems, sweep.steps, sweep.mean_contacts, "alpha");
-  for (const AlphaCurve& c : sweep.curves) fmt::print("  {:>14}", fmt::format("{} {}", c.name, c.scheme));
+  for (const AlphaCurve& c : sweep.curves) fmt::print("  {:>11}", fmt::format("{} {}", c.name, c.scheme));
   fmt::print("\n");
   for (std::size_t k = 0; k < sweep.curves.front().points.size(); ++k) {
     fmt::print("{:>6.2f}", sweep.curves.front().points[k].alpha);
     for (const AlphaCurve& c : sweep.curves) {
       const AlphaPoint& p = c.points[k];
-      fmt::print("  {:>14}", p.failures == 0 ? fmt::format("{:.1f}", p.mean_iterations) : fmt::format("{}!", p.failures));
+      fmt::print("  {:>11}", p.failures == 0 ? fmt::format("{:.1f}", p.mean_iterations) : fmt::format("{}!", p.failures));
     }
     fmt::print("\n");
   }
   const auto row = [&](const char* name, auto value) {
     fmt::print("{:>6}", name);
-    for (const AlphaCurve& c : sweep.curves) fmt::print("  {:>14}", value(c));
+    for (const AlphaCurve& c : sweep.curves) fmt::print("  {:>11}", value(c));
     fmt::print("\n");
   };
   const auto text = [](const std::optional<double>& x) { return x ? fmt::format("{:.2f}", *x) : std::string("-"); };

@@ -14,15 +14,21 @@ namespace {
 
 using Eigen::VectorXd;
 
+/// The bilateral rows of a robot cut apart, eliminated or iterated on.
+struct CutProblems {
+  std::vector<ReducedProblem> direct, by_prox;
+};
+
 struct Problems {
-  std::vector<ReducedProblem> minimal, extended, maximal;
+  std::vector<ReducedProblem> minimal;
+  CutProblems extended, maximal;
   int steps = 0;
   double contacts = 0.0;
 };
 
 ReducedProblem moreau_problem(const ContactProblem& p, bool keep_bilateral) {
   Reduction reduction;
-  reduce(p, reduction, {.keep_bilateral = keep_bilateral});
+  reduce(p, reduction, {.keep_bilateral = keep_bilateral, .rows_before = true});
   LawModel moreau;
   moreau.law = Law::moreau;
   StandardForm form;
@@ -47,14 +53,15 @@ class CutRobot {
   CutRobot(const std::string& scene, Coordinates coordinates, const AlphaSweepOptions& options)
       : stepper_(prepared(scene, coordinates, options).make_stepper()), state_(initial_state(stepper_.world())), data_(stepper_.world()) {}
 
-  ReducedProblem problem(const WorldData& whole, const State& state, const VectorXd& tau) {
+  void add_problems(const WorldData& whole, const State& state, const VectorXd& tau, CutProblems& out) {
     const World& world = stepper_.world();
     from_uncut(world, whole, state.q, state.v, state_.q, state_.v);
     update(world, state_.q, state_.v, data_);
     VectorXd forces = VectorXd::Zero(world.nv());
     add_uncut_forces(world, data_, tau, forces);
     stepper_.prepare(state_, forces);
-    return moreau_problem(stepper_.problem(), true);
+    out.direct.push_back(moreau_problem(stepper_.problem(), false));
+    out.by_prox.push_back(moreau_problem(stepper_.problem(), true));
   }
 
  private:
@@ -85,8 +92,8 @@ Problems collect(const std::string& name, const AlphaSweepOptions& options) {
     if (minimal.contacts() == 0) return;
     out.contacts += minimal.contacts();
     out.minimal.push_back(std::move(minimal));
-    out.extended.push_back(extended.problem(stepper.data(), simulation.state(), tau));
-    out.maximal.push_back(maximal.problem(stepper.data(), simulation.state(), tau));
+    extended.add_problems(stepper.data(), simulation.state(), tau, out.extended);
+    maximal.add_problems(stepper.data(), simulation.state(), tau, out.maximal);
   };
   out.steps = static_cast<int>(Simulation(scene).run({.duration = scene.duration, .control = control}).steps);
   return out;
@@ -154,12 +161,20 @@ AlphaSweep sweep_alpha(const std::string& scene, const AlphaSweepOptions& option
   out.steps = problems.steps;
   out.problems = static_cast<int>(problems.minimal.size());
   out.mean_contacts = out.problems > 0 ? problems.contacts / out.problems : 0.0;
-  out.curves.push_back(draw({"HmJ", "minimal", "jor", {}, {}, {}, {}}, problems.minimal, jor, options));
-  out.curves.push_back(draw({"HmS", "minimal", "sor", {}, {}, {}, {}}, problems.minimal, sor, options));
-  out.curves.push_back(draw({"HEJP", "extended", "jor", {}, {}, {}, {}}, problems.extended, jor, options));
-  out.curves.push_back(draw({"HESP", "extended", "sor", {}, {}, {}, {}}, problems.extended, sor, options));
-  out.curves.push_back(draw({"HMJP", "maximal", "jor", {}, {}, {}, {}}, problems.maximal, jor, options));
-  out.curves.push_back(draw({"HMSP", "maximal", "sor", {}, {}, {}, {}}, problems.maximal, sor, options));
+  const auto add = [&](const char* name, Coordinates coordinates, Method method, const std::vector<ReducedProblem>& of) {
+    const char* scheme = method == Method{jor} ? "jor" : "sor";
+    out.curves.push_back(draw({name, std::string(to_string(coordinates)), scheme, {}, {}, {}, {}}, of, method, options));
+  };
+  add("HmJ", Coordinates::minimal, jor, problems.minimal);
+  add("HmS", Coordinates::minimal, sor, problems.minimal);
+  add("HEJD", Coordinates::extended, jor, problems.extended.direct);
+  add("HEJP", Coordinates::extended, jor, problems.extended.by_prox);
+  add("HESD", Coordinates::extended, sor, problems.extended.direct);
+  add("HESP", Coordinates::extended, sor, problems.extended.by_prox);
+  add("HMJD", Coordinates::maximal, jor, problems.maximal.direct);
+  add("HMJP", Coordinates::maximal, jor, problems.maximal.by_prox);
+  add("HMSD", Coordinates::maximal, sor, problems.maximal.direct);
+  add("HMSP", Coordinates::maximal, sor, problems.maximal.by_prox);
   return out;
 }
 

@@ -2,11 +2,10 @@
 // stiff joint hold, pushed sideways meanwhile. Motion and contact problems come from law moreau with the exact solver; each problem is then
 // solved once per α, scheme and set of coordinates, so that all face the same problems.
 //
-//   minimal    joint coordinates: only contacts are iterated on                                    HmJ, HmS
-//   extended   limbs cut from the base, bilateral rows iterated on too                             HEJP, HESP
-//   maximal    every body by itself, likewise                                                      HMJP, HMSP
-// Eliminated bilateral rows (the paper's HEJD, HESD, HMJD, HMSD) leave the Delassus operator of the minimal coordinates, so here they are
-// the minimal columns. The stopping test is the published one, T_rel = T_abs.
+//   minimal    joint coordinates: only contacts are iterated on                     HmJ, HmS
+//   extended   limbs cut from the base: bilateral rows direct, or iterated on too   HEJD, HESD; HEJP, HESP
+//   maximal    every body by itself, likewise                                       HMJD, HMSD; HMJP, HMSP
+// The stopping test is the published one, T_rel = T_abs, on the impulses that are iterated on.
 #pragma once
 
 #include <optional>

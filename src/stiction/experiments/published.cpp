@@ -50,9 +50,10 @@ PublishedTrot published_trot_results(std::string_view controller, std::string_vi
 }
 
 std::optional<double> published_prox_alpha(std::string_view name) {
-  if (name == "HmJ" || name == "HmS" || name == "HESP" || name == "HMSP") return 0.6;
+  if (name == "HmJ" || name == "HmS" || name == "HEJD" || name == "HESD" || name == "HESP" || name == "HMSP") return 0.6;
   if (name == "HEJP") return 0.5;
   if (name == "HMJP") return 0.4;
+  if (name == "HMJD" || name == "HMSD") return 1.0;
   return {};
 }
 

@@ -206,11 +206,12 @@ Iterations per step and steps above the tolerance are by the engine's certificat
 once impulses change by less than T_rel, T_abs = 1e-6: neither is comparable with the paper's numbers, nor with those of `alpha`.
 Penetration is not undone (recovery 0), as published. Cm under joint and foot PID: inverse dynamics for rigid ground falls on springs.
 SOR over JOR: [G14] finds SOR ahead where bilateral rows are iterated on (HMSP: 0.75 of the time), not in minimal coordinates.
-Rows eliminated directly leave contacts the matrix of minimal coordinates: HMJD at its published alpha of 1 takes twice the iterations
-that 0.6 does, and which of its steps it leaves short, refused or not, is the choice of rounding.
+Rows eliminated directly (D) leave r = alpha / G_ll to G of the coordinates that the robot is written in [G14, Eq. 15]: HMJD, gaps known
+ahead, takes 145 iterations at an alpha of 0.6, 87 at its published 1 and 52 at 1.9. SOR updates bilateral impulses after all contacts, and
+feet of different legs meet through these alone: on feet HESD and HMSD take the steps of HEJD and HMJD.
 A joint that was cut closes its error in the next step here (drift rows: by the share noted); the published scheme lets it drift, by
 (w h)² l / 2 a step where a lever l turns at w: in maximal coordinates joints are open by 1.1 mm within 3 s, the robot sinks onto its
-trunk, and with nine contacts of one body JOR at an alpha of 1 does not converge.)";
+trunk, and with up to ten contacts at once HMJD takes 4000 iterations a step.)";
   return report;
 }
 

@@ -7,6 +7,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/laws/solve.hpp"
 #include "stiction/laws/test_problems.hpp"
+#include "stiction/problem/test_cut_robot.hpp"
 
 namespace stiction::moreau_test {
 namespace {
@@ -157,6 +158,34 @@ INSTANTIATE_TEST_SUITE_P(Laws, ProxSolvers,
                          [](const auto& instance) {
                            return std::string(to_string(instance.param.law)) + "_" + std::string(to_string(instance.param.prox));
                          });
+
+// Direct bilateral rows leave r to G of the coordinates that the robot is written in [G14, Eq. 20]: it is fastest close to α = 2, where in
+// minimal coordinates, of the same motion, the iteration ends past 1.
+TEST(Bilateral, DirectRowsConvergeUpToTheLimitOfMaximalCoordinates) {
+  std::mt19937 rng(11);
+  std::normal_distribution<double> normal;
+  ContactProblem p = test_scenes::cut_quadruped(0.8, [&] { return normal(rng); });
+  p.material.resize(4);
+  for (ContactMaterial& m : p.material) {  // axes of coulomb_ellipse
+    m.friction_ratio = 0.5;
+    m.friction_angle = 0.4;
+  }
+  for (const Law law : {Law::moreau, Law::coulomb_ellipse}) {
+    const Solution exact = solve(p, with(law, Solver::automatic));
+    for (const Solver solver : {Solver::jor, Solver::sor}) {
+      SolveOptions options = with(law, solver);
+      int last = 1 << 30;
+      for (const double alpha : {0.2, 1.0, 1.9}) {
+        options.alpha = alpha;
+        const Solution s = solve(p, options);
+        EXPECT_EQ(s.status, Status::solved) << alpha;
+        EXPECT_LT((s.v - exact.v).norm(), 1e-5) << alpha;
+        EXPECT_LT(s.iterations, last) << alpha;
+        last = s.iterations;
+      }
+    }
+  }
+}
 
 TEST(Bilateral, ByProxAndByEliminationAgree) {
   std::mt19937 rng(4);

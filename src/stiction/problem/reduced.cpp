@@ -204,6 +204,30 @@ void reduce_bounded(const ProblemView& p, Reduction& red) {
   for (GrowVector* v : {&out.w_free, &out.lo, &out.hi}) v->resize(kept);  // keeps their entries
 }
 
+// The rows kept, over the whitened coordinates of every block by itself.
+void keep_rows_before(const ProblemView& p, Reduction& red) {
+  ReducedProblem& out = red.reduced;
+  red.sizes_before.clear();
+  for (const Reduction::Block& block : red.blocks) red.sizes_before.push_back(block.size());
+  const int blocks = static_cast<int>(red.blocks.size());
+  int compliant = blocks;
+  red.sizes_before.insert(red.sizes_before.end(), red.block_sizes.begin() + std::ssize(red.coupled_of), red.block_sizes.end());
+  const auto add = [&](const BlockRows& from, int g, BlockRows& to) {
+    to.add_group();
+    for (int k = next_block(red, from, g, -1); k < blocks; k = next_block(red, from, g, k)) {
+      RowMap entry = to.add_entry(k);
+      whiten_group(red, from, g, k, entry.data(), entry.cols());
+    }
+  };
+  out.Rt_before.reset(3, red.sizes_before);
+  out.Bt_before.reset(1, red.sizes_before);
+  for (int i = 0; i < p.contacts(); ++i) add(p.J, i, out.Rt_before);
+  for (const int row : red.bounded) {
+    add(p.J_b, row, out.Bt_before);
+    if (const double R = compliance(p, row); R > 0.0) out.Bt_before.add_entry(compliant++)(0, 0) = std::sqrt(R);
+  }
+}
+
 // v_free = particular + L⁻ᵀ Z Zᵀ L⁻¹ (M v + p - M particular): the free directions take up what momentum is left. Zᵀ L⁻¹ M v_free is
 // Zᵀ L⁻¹ (M v + p).
 void find_free_motion(const ProblemView& p, int columns, Reduction& red) {
@@ -273,6 +297,9 @@ void reduce(const ProblemView& p, Reduction& red, const ReduceOptions& options) 
   out.restitution = p.restitution;
 
   reduce_bounded(p, red);
+  out.Rt_before.reset(3, {});
+  out.Bt_before.reset(1, {});
+  if (options.rows_before && red.coupled_sets > 0) keep_rows_before(p, red);
 }
 
 bool change_prescribed(const ProblemView& p, Reduction& red) {

@@ -41,6 +41,9 @@ struct ReducedProblem {
   std::vector<std::uint64_t> row_ids;     ///< m or empty, as in ContactProblem
   BlockRows delassus;  ///< W itself, defect included, as blocks of 3 x 3, of a problem read as a large sparse W; no groups otherwise
   GrowMatrix defect;   ///< 3n x 3n or empty: W - R_t R_tᵀ of a problem read as a W that is not exactly symmetric semidefinite
+  BlockRows Rt_before;  ///< rows J L⁻ᵀ before bilateral rows are eliminated: G of the coordinates that the system is written in [G14, Eq.
+                        ///< 15]; no columns where nothing is eliminated, or not asked
+  BlockRows Bt_before;  ///< likewise of the bounded rows
   GrowVector y_free;  ///< r, Zᵀ Lᵀ v_free: kinetic energy of v⁺ is |y + y_free|²/2 + const (kinetic-energy objective [ZD15, Eq. 63])
 
   int contacts() const { return Rt.groups(); }
@@ -96,6 +99,7 @@ struct Reduction {
   std::vector<int> last_sizes, last_root;  ///< of M and its blocks, where `blocks` were last made
   std::vector<char> last_prescribed;       ///< the same
   bool eliminates = false;                 ///< any coordinate or row; otherwise the reduced blocks are the blocks of M
+  std::vector<int> sizes_before;           ///< of the blocks of columns of Rt_before
   GrowVector momentum, momentum_scratch, y_momentum, scratch;
 };
 
@@ -104,6 +108,7 @@ struct ReduceOptions {
   /// coordinates are eliminated all the same.
   bool keep_bilateral = false;
   bool velocity_before = true;  ///< fills u_before, which only `moreau` and viscous friction of the slip before the step read
+  bool rows_before = false;     ///< fills Rt_before and Bt_before, which only jor and sor read
 };
 
 /// Eliminates the bilateral rows. The problem must be valid (see `validate`). Redundant bilateral rows are allowed.

@@ -66,6 +66,38 @@ VectorXd dense_velocity(const ContactProblem& p, const MatrixXd& C, const Vector
   return least_norm_solution(kkt, rhs).head(nv);
 }
 
+// G of the coordinates that the system is written in: rows of contacts and bounded rows times M⁻¹ of the free coordinates, bilateral rows
+// or not, and R of compliant rows.
+TEST(Reduced, KeepsTheRowsBeforeTheElimination) {
+  ContactProblem p = three_bodies(3);
+  MatrixXd rows = MatrixXd::Random(4, 15);
+  rows.topRightCorner(2, 3).setZero();
+  add_rows(p, rows, -kInfinity, kInfinity);
+  p.lo.tail(2).setConstant(-1.0);
+  p.hi.tail(2).setConstant(1.0);
+  p.row_compliance = Eigen::Vector4d(0.0, 0.0, 0.0, 0.25);
+  p.prescribed = {4};
+  p.v_prescribed = VectorXd::Constant(1, 0.1);
+  Reduction reduction;
+  reduce(p, reduction);
+  EXPECT_EQ(reduction.reduced.Rt_before.cols() + reduction.reduced.Rt_before.groups(), 0);
+  reduce(p, reduction, {.rows_before = true});
+  std::vector<Eigen::Index> free;
+  for (int j = 0; j < 15; ++j) {
+    if (j != 4) free.push_back(j);
+  }
+  MatrixXd W(11, 15), before(11, reduction.reduced.Rt_before.cols());
+  W << p.J.to_dense(), rows.bottomRows(2);
+  before << reduction.reduced.Rt_before.to_dense(), reduction.reduced.Bt_before.to_dense();
+  const MatrixXd inertia = p.M.to_dense()(free, free), part = W(Eigen::all, free);
+  MatrixXd G = part * inertia.inverse() * part.transpose();
+  G(10, 10) += 0.25;
+  EXPECT_LT((before * before.transpose() - G).norm(), 1e-12 * G.norm());
+  p.lo.head(2).setConstant(-1.0);  // nothing is eliminated but the prescribed coordinate
+  reduce(p, reduction, {.rows_before = true});
+  EXPECT_EQ(reduction.reduced.Rt_before.cols(), 0);
+}
+
 // A body of so many coordinates is factored in panels, a smaller one column by column.
 TEST(Reduction, SmallAndLargeBodiesAlike) {
   for (const int n : {255, 256, 400}) {

@@ -21,6 +21,22 @@ void turn_entries(const BlockRows& from, int group, const ContactTerms& t, Block
   }
 }
 
+// Rows of the contacts that bear, in their laws' axes; `all`: of every contact, none turned.
+void collect_rows(const BlockRows& from, const LawTerms& terms, const std::vector<int>& contacts, bool all, BlockRows& to) {
+  if (all || from.groups() == 0) {
+    to = from;
+    return;
+  }
+  to.reset(3, from.block_sizes());
+  for (const int i : contacts) {
+    const ContactTerms& t = terms.contacts[i];
+    if (t.turned)
+      turn_entries(from, i, t, to);
+    else
+      to.append_group(from, i);
+  }
+}
+
 void list_contacts(const LawTerms& terms, StandardForm& form) {
   form.contacts.clear();
   form.known.resize(0);
@@ -62,23 +78,16 @@ void make_standard_form(const ReducedProblem& p, const LawTerms& terms, Standard
     for (int j = 0; j < p.bounded_rows(); ++j) p.Bt.add_group_product(j, form.y_known, out.w_free.segment<1>(j));
     if (p.defect.size() > 0) form.scratch.noalias() += p.defect * form.known;
   }
-  const bool same_rows = !turned && n == p.contacts();
-  if (same_rows) {
-    out.Rt = p.Rt;
-  } else {
-    out.Rt.reset(3, p.Rt.block_sizes());
-  }
+  const bool all = !turned && n == p.contacts();
+  collect_rows(p.Rt, terms, form.contacts, all, out.Rt);
+  collect_rows(p.Rt_before, terms, form.contacts, all, out.Rt_before);
+  out.Bt_before = p.Bt_before;
   out.u_free.resize(3 * n);
   out.offset.resize(n);
   out.mu.resize(n);
   for (Index k = 0; k < n; ++k) {
     const int i = form.contacts[k];
     const ContactTerms& t = terms.contacts[i];
-    if (t.turned) {
-      turn_entries(p.Rt, i, t, out.Rt);
-    } else if (!same_rows) {
-      out.Rt.append_group(p.Rt, i);
-    }
     out.u_free.segment<3>(3 * k) = cone_velocity(t, form.scratch.segment<3>(3 * i));
     out.u_free.segment<2>(3 * k + 1) += t.offset.tail<2>();
     out.offset[k] = t.offset[0];

@@ -54,6 +54,11 @@ void validate(const ReducedProblem& p) {
   }
   require_size("y_free", p.y_free.size(), p.Rt.cols());
   require_finite("y_free", p.y_free);
+  if (p.Rt_before.cols() > 0) {
+    require_size("Rt_before.rows", p.Rt_before.rows(), p.Rt.rows());
+    require_size("Bt_before.rows", p.Bt_before.rows(), p.Bt.rows());
+    require_size("Bt_before.cols", p.Bt_before.cols(), p.Rt_before.cols());
+  }
   if (p.delassus.groups() > 0) {
     require_size("delassus.rows", p.delassus.rows(), 3 * static_cast<Eigen::Index>(p.contacts()));
     require_size("delassus.cols", p.delassus.cols(), p.delassus.rows());

@@ -12,6 +12,7 @@ struct DenseProx::Sweep {
   int contacts, rows, groups, columns, length;  ///< groups of four contacts; entries of (λ, β); of the placed vectors
   const int* place;
   const double *matrix, *free, *inverse, *mu, *lo, *hi;
+  const double *before, *start;  ///< of the direct variant in turn: G before the elimination, and x before the sweep
   double *x, *next;
   double alpha;
   StepTolerance tolerance;
@@ -140,11 +141,15 @@ STICTION_INLINE double sweep_all(const Sweep& s) {
 double jacobi_narrow(const Sweep& s) { return sweep_all(s); }
 STICTION_WIDE double jacobi_wide(const Sweep& s) { return sweep_all(s); }
 
-// Row `entry` of G times x: G is symmetric.
+// Row `entry` of G times x: G is symmetric. In the direct variant bilateral impulses are those of before the sweep.
 STICTION_INLINE double velocity(const Sweep& s, int entry) {
   const double* row = s.matrix + entry * s.length;
   Four sum{};
-  for (int i = 0; i < s.length; i += kFour) sum += load_four(row + i) * load_four(s.x + i);
+  for (int i = 0; i < s.length; i += kFour) sum += load_four(row + i) * load_four(s.start + i);
+  if (s.before != nullptr) {
+    row = s.before + entry * s.length;
+    for (int i = 0; i < s.length; i += kFour) sum += load_four(row + i) * (load_four(s.x + i) - load_four(s.start + i));
+  }
   return s.free[s.place[entry]] + sum_of(sum);
 }
 
@@ -180,7 +185,7 @@ STICTION_WIDE double gauss_seidel_wide(const Sweep& s) { return sweep_in_turn(s)
 
 bool DenseProx::fits(const ReducedProblem& p) { return 3 * p.contacts() + p.bounded_rows() < 2 * p.rank_bound() && has_one_block(p); }
 
-void DenseProx::reset(const ReducedProblem& p, const SectionShape& shape) {
+void DenseProx::reset(const ReducedProblem& p, const SectionShape& shape, bool in_turn) {
   contacts_ = p.contacts();
   rows_ = p.bounded_rows();
   shape_ = &shape;
@@ -202,9 +207,8 @@ void DenseProx::reset(const ReducedProblem& p, const SectionShape& shape) {
   for (int i = 0; i < contacts_; ++i) {
     for (int k = 0; k < 3; ++k) free_[place_[3 * i + k]] = p.u_free[3 * i + k];
     free_[place_[3 * i]] += p.offset[i];
-    const auto g = [&](int k) { return delassus_(3 * i + k, 3 * i + k); };
-    inverse_[place_[3 * i]] = inverse_or_zero(g(0));
-    inverse_[place_[3 * i + 1]] = inverse_[place_[3 * i + 2]] = inverse_or_zero(std::max(g(1), g(2)));
+    inverse_[place_[3 * i]] = inverse_normal(p, i);
+    inverse_[place_[3 * i + 1]] = inverse_[place_[3 * i + 2]] = inverse_tangent(p, i);
     mu_[i] = p.mu[i];
   }
   lo_.setZero(kFour * fours(rows_));
@@ -212,11 +216,31 @@ void DenseProx::reset(const ReducedProblem& p, const SectionShape& shape) {
   for (int j = 0; j < rows_; ++j) {
     const int entry = 3 * contacts_ + j;
     free_[place_[entry]] = p.w_free[j];
-    inverse_[place_[entry]] = inverse_or_zero(delassus_(entry, entry));
+    inverse_[place_[entry]] = inverse_row(p, j);
     lo_[j] = p.lo[j];
     hi_[j] = p.hi[j];
   }
   next_.setZero(length);
+  before_.resize(0, 0);
+  if (in_turn && is_direct(p)) form_before(p, length);
+}
+
+void DenseProx::form_before(const ReducedProblem& p, int length) {
+  const int entries = 3 * contacts_ + rows_;
+  before_.setZero(length, entries);
+  column_.resize(entries);
+  for (int l = 0; l < entries; ++l) {
+    moved_.setZero(p.Rt_before.cols());
+    if (const int row = l - 3 * contacts_; row < 0) {
+      const Eigen::Vector3d unit = Eigen::Vector3d::Unit(l % 3);
+      p.Rt_before.add_group_transposed(l / 3, unit, moved_);
+    } else {
+      p.Bt_before.add_group_transposed(row, Eigen::Matrix<double, 1, 1>(1.0), moved_);
+    }
+    p.Rt_before.multiply(moved_, column_.head(3 * contacts_));
+    if (rows_ > 0) p.Bt_before.multiply(moved_, column_.tail(rows_));
+    for (int k = 0; k < entries; ++k) before_(place_[k], l) = column_[k];
+  }
 }
 
 void DenseProx::set_point(const GrowVector& lambda, const GrowVector& beta) {
@@ -235,8 +259,8 @@ Sweep DenseProx::sweep(double alpha, const StepTolerance& tolerance) {
   return {contacts_,       rows_,         groups,         static_cast<int>(place_.size()),
           length,          place_.data(), matrix_.data(), free_.data(),
           inverse_.data(), mu_.data(),    lo_.data(),     hi_.data(),
-          x_.data(),       next_.data(),  alpha,          tolerance,
-          shape_};
+          nullptr,         x_.data(),     x_.data(),      next_.data(),
+          alpha,           tolerance,     shape_};
 }
 
 double DenseProx::jacobi(double alpha, const StepTolerance& tolerance) {
@@ -247,7 +271,12 @@ double DenseProx::jacobi(double alpha, const StepTolerance& tolerance) {
 }
 
 double DenseProx::gauss_seidel(double alpha, const StepTolerance& tolerance) {
-  const Sweep s = sweep(alpha, tolerance);
+  Sweep s = sweep(alpha, tolerance);
+  if (before_.size() > 0) {
+    next_ = x_;
+    s.before = before_.data();
+    s.start = next_.data();
+  }
   return wide_vectors() ? gauss_seidel_wide(s) : gauss_seidel_narrow(s);
 }
 

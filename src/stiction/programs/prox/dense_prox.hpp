@@ -17,8 +17,8 @@ class DenseProx {
  public:
   /// Whether a row of G is shorter than one of R_t there and back, and there is one robot.
   static bool fits(const ReducedProblem& problem);
-  /// Forms G. `shape` must outlive the sweeps.
-  void reset(const ReducedProblem& problem, const SectionShape& shape);
+  /// Forms G, and for Gauss-Seidel that before the elimination. `shape` must outlive the sweeps.
+  void reset(const ReducedProblem& problem, const SectionShape& shape, bool in_turn);
   void set_point(const GrowVector& lambda, const GrowVector& beta);
   void get_point(GrowVector& lambda, GrowVector& beta) const;
 
@@ -32,11 +32,14 @@ class DenseProx {
 
  private:
   Sweep sweep(double alpha, const StepTolerance& tolerance);
+  void form_before(const ReducedProblem& problem, int length);
 
   int contacts_ = 0, rows_ = 0;
   std::vector<int> place_;                ///< 3n + m: of the entries of (λ, β) in the vectors below
   GrowMatrix delassus_, matrix_;          ///< G in the order of (λ, β); its rows placed, a column for each of (λ, β)
-  GrowVector x_, next_, free_, inverse_;  ///< impulses, those after a Jacobi sweep, velocities without them, 1 / G_ll
+  GrowMatrix before_;                     ///< likewise placed, G before the elimination; empty where that is G itself, or not read
+  GrowVector x_, next_, free_, inverse_;  ///< impulses, those after or before a sweep, velocities without them, 1 / G_ll
+  GrowVector moved_, column_;             ///< scratch: what an impulse moves before the elimination, and its column of `before_`
   GrowVector mu_, lo_, hi_;               ///< four per group of contacts; four per four of rows
   const SectionShape* shape_ = nullptr;
 };

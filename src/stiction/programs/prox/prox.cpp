@@ -8,6 +8,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/problem/sections.hpp"
+#include "stiction/programs/prox/proximal_step.hpp"
 
 namespace stiction {
 
@@ -28,6 +29,11 @@ void check(const ReducedProblem& p, const ProxOptions& o) {
   require_size("lo", p.lo.size(), p.bounded_rows());
   require_size("hi", p.hi.size(), p.bounded_rows());
   if (p.bounded_rows() > 0) require_size("Bt.cols", p.Bt.cols(), p.Rt.cols());
+  if (is_direct(p)) {
+    require_size("Rt_before.rows", p.Rt_before.rows(), p.Rt.rows());
+    require_size("Bt_before.rows", p.Bt_before.rows(), p.Bt.rows());
+    require_size("Bt_before.cols", p.Bt_before.cols(), p.Rt_before.cols());
+  }
   if (!(o.alpha > 0.0 && o.alpha < 2.0)) throw InvalidArgument("alpha", "a number in (0, 2)", std::to_string(o.alpha));
   if (!(o.relative_tolerance >= 0.0)) throw InvalidArgument("relative_tolerance", "a number >= 0", std::to_string(o.relative_tolerance));
   if (!(o.absolute_tolerance > 0.0)) throw InvalidArgument("absolute_tolerance", "a number > 0", std::to_string(o.absolute_tolerance));
@@ -85,10 +91,11 @@ void measure_diagonal(const ReducedProblem& p, ProxWorkspace& w) {
   w.inverse_tangent.resize(p.contacts());
   w.inverse_row.resize(p.bounded_rows());
   for (int i = 0; i < p.contacts(); ++i) {
-    w.inverse_normal[i] = inverse_or_zero(p.Rt.row_square(i, 0));
-    w.inverse_tangent[i] = inverse_or_zero(std::max(p.Rt.row_square(i, 1), p.Rt.row_square(i, 2)));
+    w.inverse_normal[i] = inverse_normal(p, i);
+    w.inverse_tangent[i] = inverse_tangent(p, i);
   }
-  for (int j = 0; j < p.bounded_rows(); ++j) w.inverse_row[j] = inverse_or_zero(p.Bt.row_square(j, 0));
+  for (int j = 0; j < p.bounded_rows(); ++j) w.inverse_row[j] = inverse_row(p, j);
+  w.moved.resize(0);
 }
 
 void gather(const ReducedProblem& p, const double* lambda, const double* beta, ProxWorkspace& w) {
@@ -101,12 +108,14 @@ Vector3d contact_velocity(const ReducedProblem& p, const ProxWorkspace& w, int i
   Vector3d u = p.u_free.segment<3>(3 * i);
   u[0] += p.offset[i];
   add_velocity<3>(p.Rt, i, w.y.data(), u.data());
+  if (w.moved.size() > 0) add_velocity<3>(p.Rt_before, i, w.moved.data(), u.data());
   return u;
 }
 
 double row_velocity(const ReducedProblem& p, const ProxWorkspace& w, int j) {
   double velocity = p.w_free[j];
   add_velocity<1>(p.Bt, j, w.y.data(), &velocity);
+  if (w.moved.size() > 0) add_velocity<1>(p.Bt_before, j, w.moved.data(), &velocity);
   return velocity;
 }
 
@@ -139,18 +148,31 @@ double jacobi(const ReducedProblem& p, double alpha, StepTest test, ProxWorkspac
   return test.worst();
 }
 
+// Of the direct variant the bilateral impulses, and with them y, follow once all have been projected.
 double gauss_seidel(const ReducedProblem& p, double alpha, StepTest test, ProxWorkspace& w, ProxSolution& s) {
+  const bool direct = is_direct(p);
+  if (direct) {
+    w.y_next = w.y;
+    w.moved.setZero(p.Rt_before.cols());
+  }
+  double* y = (direct ? w.y_next : w.y).data();
   for (int i = 0; i < p.contacts(); ++i) {
     const Vector3d before = s.lambda.segment<3>(3 * i), after = step_contact(p, w, alpha, i, before), step = after - before;
     for (int k = 0; k < 3; ++k) test.add(before[k], after[k]);
     s.lambda.segment<3>(3 * i) = after;
-    add_impulse<3>(p.Rt, i, step.data(), w.y.data());
+    add_impulse<3>(p.Rt, i, step.data(), y);
+    if (direct) add_impulse<3>(p.Rt_before, i, step.data(), w.moved.data());
   }
   for (int j = 0; j < p.bounded_rows(); ++j) {
     const double before = s.beta[j], after = step_row(p, w, alpha, j, before), step = after - before;
     test.add(before, after);
     s.beta[j] = after;
-    add_impulse<1>(p.Bt, j, &step, w.y.data());
+    add_impulse<1>(p.Bt, j, &step, y);
+    if (direct) add_impulse<1>(p.Bt_before, j, &step, w.moved.data());
+  }
+  if (direct) {
+    std::swap(w.y, w.y_next);
+    w.moved.resize(0);
   }
   return test.worst();
 }
@@ -181,7 +203,7 @@ struct Sweeps {
   void prepare() {
     w.by_matrix = DenseProx::fits(p);
     w.shape.reset(o.edges);
-    if (w.by_matrix) return w.dense.reset(p, w.shape);
+    if (w.by_matrix) return w.dense.reset(p, w.shape, method == Method::gauss_seidel);
     measure_diagonal(p, w);
   }
   void start() {

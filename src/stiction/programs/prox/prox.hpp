@@ -7,6 +7,12 @@
 // JOR projects every contact and row at the same y; SOR updates y after each [G14, Eqs. 18-19], contacts first, then rows. The disc
 // takes the normal impulse just projected. One iteration costs two products with R_t and B_t, 12 r multiplications per contact, or, where
 // 3n + m rows of one robot are fewer than 2r, one with G, which is formed once.
+//
+// Bilateral rows that `reduce` has eliminated are the direct variant [G14, Eq. 20]: they are at rest at λ^k, so u is that of the reduced
+// R_t; but G_ll in r is of G = WᵀM⁻¹W, of the coordinates that the system is written in [G14, Eq. 15], and within a sweep SOR moves these
+// by M⁻¹W Δλ [G14, Eq. 18] until the bilateral impulses follow at its end, in place of [G14, Eq. 19]. Both are read from Rt_before and
+// Bt_before; a problem without them has its own G. The impulses of eliminated rows follow from the others and are not in the stopping test.
+//
 // Stopping test, every component: |λ^{k+1} - λ^k| <= |λ^k| T_rel + T_abs [G14], after at most `max_iterations`. The test bounds the step
 // and not the error, so a finite `velocity_tolerance` asks besides for a natural map below it and tightens T_rel and T_abs until then. α in
 // (0, 2); JOR converges for symmetric G up to 2 / the largest eigenvalue of diag(G)⁻¹ G, which shrinks with contacts that act on the same
@@ -44,6 +50,7 @@ struct ProxWorkspace {
   bool by_matrix = false;  ///< sweeps by G, in `dense`; else by R_t and B_t, in what follows
   DenseProx dense;
   GrowVector y, y_next;                                     ///< r
+  GrowVector moved;                                         ///< Σ W Δλ of a sweep of SOR, of the columns of Rt_before
   GrowVector inverse_normal, inverse_tangent, inverse_row;  ///< 1 / G_ll, 0 where an impulse moves nothing
   SectionShape shape;
 };

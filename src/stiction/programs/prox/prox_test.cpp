@@ -5,6 +5,7 @@
 
 #include "stiction/base/allocation_counter.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/problem/test_cut_robot.hpp"
 #include "stiction/programs/cone/cone_testing.hpp"
 
 namespace stiction::prox_test {
@@ -268,11 +269,77 @@ TEST_P(EveryScheme, TheFormedMatrixTakesTheSameSteps) {
   }
 }
 
+struct Iterated {
+  VectorXd lambda;
+  int iterations = 0;  ///< 0: not to the end
+};
+
+// [G14, Eqs. 15-18, 20] as printed, in the velocities of all bodies, to T_rel = T_abs = 1e-6.
+Iterated printed_iteration(const ContactProblem& p, double alpha, Scheme scheme, int most) {
+  const MatrixXd inertia = p.M.to_dense().inverse(), W = p.J.to_dense().transpose(), W_B = p.J_b.to_dense().transpose();
+  const MatrixXd G = W.transpose() * inertia * W, G_B = W_B.transpose() * inertia * W_B;
+  const auto velocities = [&](const VectorXd& lambda) {
+    const VectorXd u = p.v + inertia * (p.impulse + W * lambda), lambda_B = -G_B.ldlt().solve(W_B.transpose() * u);
+    return VectorXd(u + inertia * W_B * lambda_B);
+  };
+  VectorXd lambda = VectorXd::Zero(W.cols());
+  for (int k = 1; k <= most; ++k) {
+    VectorXd next = lambda, u = velocities(lambda);
+    for (int i = 0; i < p.contacts(); ++i) {
+      const MatrixXd W_i = W.middleCols<3>(3 * i);
+      const Vector3d xi = W_i.transpose() * u, diagonal = G.diagonal().segment<3>(3 * i), before = lambda.segment<3>(3 * i);
+      const double normal = std::max(0.0, before[0] - alpha / diagonal[0] * xi[0]);
+      Eigen::Vector2d tangent = before.tail<2>() - alpha / std::max(diagonal[1], diagonal[2]) * xi.tail<2>();
+      if (const double slip = tangent.norm(); slip > p.mu[i] * normal) tangent *= p.mu[i] * normal / slip;
+      next.segment<3>(3 * i) << normal, tangent;
+      if (scheme == Scheme::sor) u += inertia * W_i * (next.segment<3>(3 * i) - before);
+    }
+    const bool converged = ((next - lambda).array().abs() <= 1e-6 * lambda.array().abs() + 1e-6).all();
+    lambda = next;
+    if (converged) return {lambda, k};
+  }
+  return {lambda, 0};
+}
+
+// Both forms of the reduced problem, G formed and not, take the steps that are printed, also where α is past the limit of minimal
+// coordinates.
+TEST_P(EveryScheme, EliminatedBilateralRowsAreTheDirectVariant) {
+  Random random(11);
+  const ContactProblem cut = test_scenes::cut_quadruped(0.8, [&] { return test_scenes::normal(random); });
+  Reduction reduction, bare;
+  reduce(cut, reduction, {.rows_before = true});
+  reduce(cut, bare);
+  ReducedProblem split = reduction.reduced;
+  const std::vector<int> halves{5, 5};
+  ASSERT_EQ(split.rank_bound(), 10);
+  split.Rt = BlockRows::from_dense(3, reduction.reduced.Rt.to_dense(), halves);
+  split.Bt.reset(1, halves);
+  for (const double alpha : {0.2, 0.6, 1.0, 1.9}) {
+    ProxOptions options;
+    options.alpha = alpha;
+    for (const ReducedProblem* p : {&reduction.reduced, &split}) {
+      options.max_iterations = 7;
+      const Iterated few = printed_iteration(cut, alpha, GetParam(), 7);
+      EXPECT_LE((solve(GetParam(), *p, options).lambda - few.lambda).norm(), 1e-9 * few.lambda.norm()) << alpha;
+      options.max_iterations = 10000;
+      const Iterated all = printed_iteration(cut, alpha, GetParam(), 10000);
+      const ProxSolution s = solve(GetParam(), *p, options);
+      EXPECT_EQ(s.status, Status::solved) << alpha;
+      EXPECT_EQ(s.iterations, all.iterations) << alpha;
+      EXPECT_LE((s.lambda - all.lambda).norm(), 1e-8 * all.lambda.norm()) << alpha;
+    }
+    EXPECT_EQ(solve(GetParam(), bare.reduced, options).status == Status::solved, alpha < 1.2) << alpha;  // by itself its G is its own
+  }
+}
+
 TEST(ProxAllocation, NoneAfterWarmUp) {
   if (!allocations_are_counted()) GTEST_SKIP() << "built without the counter";
   Random random(1);
-  const std::vector<ReducedProblem> problems{test_scenes::brick_wall(9, random), test_scenes::flat_feet(20, random),
-                                             test_scenes::random_problem(4, 12, random)};
+  std::vector<ReducedProblem> problems{test_scenes::brick_wall(9, random), test_scenes::flat_feet(20, random),
+                                       test_scenes::random_problem(4, 12, random)};
+  Reduction cut;
+  reduce(test_scenes::cut_quadruped(0.8, [&] { return test_scenes::normal(random); }), cut, {.rows_before = true});
+  problems.push_back(cut.reduced);
   for (const auto method : {jor, sor}) {
     ProxWorkspace workspace;
     ProxSolution solution;
