@@ -9,14 +9,8 @@ class Interrupt {
  public:
   Interrupt() {
     signal_ = 0;
-    for (const int signal : {SIGINT, SIGTERM}) {
-      struct sigaction before {};
-      sigaction(signal, nullptr, &before);
-      if (before.sa_handler == SIG_IGN) continue;  // as in the background of a script
-      struct sigaction once {};
-      once.sa_handler = [](int s) { signal_ = s; };
-      once.sa_flags = static_cast<int>(SA_RESETHAND);
-      sigaction(signal, &once, nullptr);
+    for (const int signal : kSignals) {
+      if (handler(signal) != SIG_IGN) std::signal(signal, take);  // ignored: as in the background of a script
     }
   }
 
@@ -24,6 +18,23 @@ class Interrupt {
   static int signal() { return signal_; }
 
  private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM};
+
+  using Handler = void (*)(int);
+  static Handler handler(int signal) {
+    struct sigaction now {};
+    sigaction(signal, nullptr, &now);
+    return now.sa_handler;
+  }
+
+  /// Leaves whichever comes second to the system.
+  static void take(int came) {
+    signal_ = came;
+    for (const int signal : kSignals) {
+      if (handler(signal) == take) std::signal(signal, SIG_DFL);
+    }
+  }
+
   static inline volatile std::sig_atomic_t signal_ = 0;
 };
 

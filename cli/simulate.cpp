@@ -77,9 +77,12 @@ Outcome run(const SimulateOptions& options, const Scene& scene, const Session& s
   Outcome out;
   out.run = simulation.run(plan);
   bar.clear();
+  out.end = simulation.state();
+  if (out.run.stop == Stop::asked) {  // said first: to write a long run takes a while
+    fmt::print(stderr, "stiction: interrupted at {:.6g} s; the files that were asked for are written until there\n", out.end.time);
+  }
   if (!options.dump.empty()) save_problem(options.dump, simulation.stepper().problem());
   if (!options.record.empty()) save_trajectory(options.record, scene.world, trajectory);
-  out.end = simulation.state();
   out.energy_start = mechanical_energy(scene.world, scene.start);
   out.energy_end = mechanical_energy(scene.world, out.end);
   return out;
@@ -138,10 +141,7 @@ int simulate(const SimulateOptions& options, const Session& session) {
   const Outcome outcome = run(options, scene, session);
   if (session.json) write_text(*session.json, outcome_to_json(outcome));
   if (session.prints_table()) print(outcome, scene);
-  if (outcome.run.stop == Stop::asked) {
-    fmt::print(stderr, "stiction: interrupted at {:.6g} s; the files that were asked for are written until there\n", outcome.end.time);
-    return 128 + Interrupt::signal();  // as shells tell a signal
-  }
+  if (outcome.run.stop == Stop::asked) return 128 + Interrupt::signal();  // as shells tell a signal
   return outcome.run.stop == Stop::duration ? kOk : kNumericalFailure;
 }
 

@@ -1,4 +1,5 @@
 import json
+import os
 import pathlib
 import signal
 import subprocess
@@ -533,6 +534,31 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path, number):
     logged = np.loadtxt(log, delimiter=",", skiprows=1, usecols=0)
     assert recorded[-1] == end["time"] == logged[-1]
     np.testing.assert_array_equal(recorded, logged)
+
+
+@pytest.mark.parametrize(("first", "second"), [(signal.SIGINT, signal.SIGTERM), (signal.SIGTERM, signal.SIGINT)])
+def test_a_second_signal_ends_the_writing_whichever_came_first(tmp_path, first, second):
+    fifo = tmp_path / "run.npz"
+    os.mkfifo(fifo)  # written to for as long as nobody reads
+    command = [pathlib.Path(sys.executable).with_name("stiction"), "simulate", "stack", "--duration", "1e5"]
+    command += ["--record", fifo, "--log", tmp_path / "run.csv"]
+
+    def heard():
+        for number in (first, second):
+            signal.signal(number, signal.SIG_DFL)
+
+    with subprocess.Popen(command, preexec_fn=heard, stderr=subprocess.PIPE, text=True) as run:
+        log = tmp_path / "run.csv"
+        while run.poll() is None and not (log.exists() and log.stat().st_size > 10_000):
+            time.sleep(0.01)
+        run.send_signal(first)
+        try:
+            while "interrupted at" not in run.stderr.readline():  # before the files are written
+                assert run.poll() is None
+            run.send_signal(second)
+            assert run.wait(timeout=20) == -second
+        finally:
+            run.kill()
 
 
 def test_log_begins_with_the_start_and_names_joints(tmp_path):

@@ -6,6 +6,8 @@ robots and meshes were read from are remembered by their whole paths and content
 there, that is a FileError which names it. A stepper, a batch or a planner pickles as its world and options and what it
 remembers: it goes on with the same bits.
 A problem is its numbers, and the blocks that its matrices are kept in, so that a solve of it has the same bits.
+Classes made from these copy and pickle as Python's objects do: with their attributes, and without their own __init__.
+A copy of a stepper or a planner of such a class reads the files of its world again.
 """
 
 from __future__ import annotations
@@ -49,6 +51,7 @@ PROBLEM = (
     *("prescribed", "v_prescribed"),
 )
 SET_LATER = ("laws", "material", "ids", "row_ids", "row_kinds", "_row_compliance", "_blocks")
+OURS = ("_said", "_start", "_world", "_world_said", "_made_of")  # attributes that are made again, not taken over
 PLACES = ("positions", "normals", "tangents1", "tangents2", "bodies")  # of the contacts of a world's problem
 
 
@@ -57,6 +60,22 @@ class Saying(typing.NamedTuple):
     args: tuple
     kwargs: dict
     read: tuple = ()  # (path, digest) of every file that was read
+
+
+def class_of_ours(cls):
+    """The one that a class is made from."""
+    return next(base for base in cls.__mro__ if base.__module__ == World.__module__)
+
+
+def made(cls, *args, **kwargs):
+    """One of a class, by the constructor of ours: its own may take other arguments."""
+    out = cls.__new__(cls)
+    class_of_ours(cls).__init__(out, *args, **kwargs)
+    return out
+
+
+def attributes(self):
+    return {name: value for name, value in self.__dict__.items() if name not in OURS}
 
 
 def said_of(self):
@@ -159,9 +178,10 @@ def say_again(cls, said):
         for file, now in digests(then):
             require_same(cls, file, now == then[file])
     first, *rest = said
-    out = (cls if first.method is None else getattr(cls, first.method))(*first.args, **first.kwargs)
-    for saying in rest:
-        getattr(out, saying.method)(*saying.args, **saying.kwargs)
+    maker = functools.partial(made, cls) if first.method is None else getattr(cls, first.method)
+    out = maker(*first.args, **first.kwargs)
+    for saying in rest:  # as it was said to ours: what another class makes of it has been said, too
+        getattr(class_of_ours(cls), saying.method)(out, *saying.args, **saying.kwargs)
     for saying, again in zip(said, said_of(out), strict=True):  # files that are elsewhere, come or gone
         for k in range(max(len(saying.read), len(again.read))):
             then, now = (files[k] if k < len(files) else (None, None) for files in (saying.read, again.read))
@@ -175,33 +195,42 @@ def require_same(cls, file, same):
 
 
 def reduced(self):
-    return say_again, (type(self), list(said_of(self)))
+    return say_again, (type(self), list(said_of(self))), attributes(self) or None
 
 
 def copied(self):
     """The same world, to be added to by itself."""
-    out = type(self).__new__(type(self))
-    World.__init__(out)
+    out = made(type(self))
     out._become(self)
     out._said = list(said_of(self))
+    out.__dict__.update(attributes(self))
+    return out
+
+
+def copied_deeply(self, memo):
+    """What is built of a world is shared all the same."""
+    out = memo[id(self)] = copy.copy(self)
+    out.__dict__.update(copy.deepcopy(attributes(self), memo))
     return out
 
 
 def stepping_again(cls, world_said, options, memory):
-    out = cls(say_again(World, world_said), **options)
+    out = made(cls, say_again(World, world_said), **options)
     out._remember(memory)
     return out
 
 
 def reduced_stepping(self):
-    return stepping_again, (type(self), said_of(self._world)[: self._world_said], self._start, self._memory())
+    said = said_of(self._world)[: self._world_said]
+    return stepping_again, (type(self), said, self._start, self._memory()), attributes(self) or None
 
 
 def copied_batch(self):
     """Another batch that goes on as this one does."""
-    out = type(self)(self._made_of, **self._start)
+    out = made(type(self), self._made_of, **self._start)
     out._remember(self._memory())
     out._made_of, out._world, out._world_said = self._made_of, self._world, self._world_said
+    out.__dict__.update(attributes(self))
     return out
 
 
@@ -210,8 +239,9 @@ def with_start(copied):
 
     @functools.wraps(copied)
     def said(self):
-        out = copied(self)
-        out.__dict__.update(self.__dict__)
+        ours = class_of_ours(type(self)) is type(self)
+        out = copied(self) if ours else stepping_again(*reduced_stepping(self)[1])
+        out.__dict__.update(self.__dict__ if ours else attributes(self))
         return out
 
     return said
@@ -277,16 +307,15 @@ def remember():
     for cls in (World, Shape, Terrain):
         cls.__reduce__ = reduced
     World.__copy__ = World.copy = copied
-    World.__deepcopy__ = lambda self, memo: copied(self)
     for cls in (Shape, Terrain):  # nothing changes them
         cls.__copy__ = lambda self: self
         cls.__deepcopy__ = lambda self, memo: self
     for cls in (Stepper, TrotPlanner):
         cls.copy = cls.__copy__ = with_start(cls.copy)
-        cls.__deepcopy__ = lambda self, memo: self.copy()
     Stepper.__reduce__ = Batch.__reduce__ = TrotPlanner.__reduce__ = reduced_stepping
     Batch.copy = Batch.__copy__ = copied_batch
-    Batch.__deepcopy__ = lambda self, memo: self.copy()
+    for cls in (World, Stepper, Batch, TrotPlanner):
+        cls.__deepcopy__ = copied_deeply
     ContactProblem.__reduce__ = reduced_problem
     WorldProblem.__reduce__ = reduced_world_problem
     ReducedProblem.__reduce__ = lambda self: (ReducedProblem, (self.W, self.q, self.mu))

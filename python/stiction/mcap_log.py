@@ -249,7 +249,7 @@ def write(path: str, trajectory: Trajectory) -> None:
     arrays = trajectory.arrays()
     weight = 9.81 * float(trajectory.body_mass.sum())
     with open(path, "wb") as file:
-        writer = Writer(file)
+        writer = Writer(file, enable_data_crcs=True)  # those of chunks leave out what is between them
         writer.start(profile="", library="stiction")
         writer.add_metadata("stiction", {"format": arrays["format"][0], "version": str(arrays["version"])})
         channels = {}
@@ -296,21 +296,27 @@ def write(path: str, trajectory: Trajectory) -> None:
 
 
 def read(path: str) -> dict[str, np.ndarray]:
-    """The arrays of a trajectory by name; FileError names the file and what is not as it should be."""
-    from mcap.reader import make_reader
+    """The arrays of a trajectory by name; FileError names the file and what is not as it should be, damage included."""
+    from mcap.records import Channel, Message, Metadata
+    from mcap.stream_reader import CRCValidationError, StreamReader
 
     messages: dict[str, list] = {topic: [] for topic in SCHEMAS if topic != "/scene"}
+    topics: dict[int, str] = {}
     version = ""
     try:
         with open(path, "rb") as file:
-            reader = make_reader(file)
-            for record in reader.iter_metadata():
-                if record.name == "stiction":
+            # From the first byte to the last: readers that seek look at no checksum but those of chunks.
+            for record in StreamReader(file, validate_crcs=True).records:
+                if isinstance(record, Channel):
+                    topics[record.id] = record.topic
+                elif isinstance(record, Metadata) and record.name == "stiction":
                     version = record.metadata["version"]
-            for _, channel, message in reader.iter_messages(topics=list(messages), log_time_order=False):
-                messages[channel.topic].append(json.loads(message.data))
+                elif isinstance(record, Message) and topics[record.channel_id] in messages:
+                    messages[topics[record.channel_id]].append(json.loads(record.data))
     except FileNotFoundError:
         raise FileError(f"{path}: no such file") from None
+    except CRCValidationError as error:
+        raise FileError(f"{path}: damaged: {error}") from None
     except Exception as error:  # mcap's readers raise many kinds
         raise FileError(f"{path}: not a log (.mcap) of stiction: {str(error) or type(error).__name__}") from None
     if not version:

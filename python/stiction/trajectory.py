@@ -26,8 +26,20 @@ WRITTEN = (".npz", ".mcap", ".rrd")  # endings
 KINDS = ("sphere", "box", "capsule", "cylinder", "plane", "mesh")
 
 
-@dataclasses.dataclass(frozen=True)
-class RecordedShape:
+class EqualByNumbers:
+    """Dataclasses are compared field by field as tuples, which arrays refuse."""
+
+    __hash__ = None
+
+    def __eq__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
+        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in dataclasses.fields(self))
+        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RecordedShape(EqualByNumbers):
     """A collision shape, fixed to a body.
 
     body: index of the body. placement (7,): shape frame in the body's, position and quaternion x y z w.
@@ -44,9 +56,9 @@ class RecordedShape:
     faces: np.ndarray
 
 
-@dataclasses.dataclass(frozen=True)
-class Trajectory:
-    """A run of k states, b bodies and c contacts in all, in SI units and world axes.
+@dataclasses.dataclass(frozen=True, eq=False)
+class Trajectory(EqualByNumbers):
+    """A run of k states, b bodies and c contacts in all, in SI units and world axes; equal to one of the same numbers.
 
     time (k,); q (k, nq) and v (k, nv), whose coordinates have the names q_names and v_names.
     Of the step that led to a state, zero for the first: tau (k, nv) applied and tau_desired (k, nv), before limits cut
@@ -108,7 +120,10 @@ class Trajectory:
     def load(cls, path: str | os.PathLike) -> Trajectory:
         """Reads .npz or .mcap; FileError names the file and the array that is not as it should be; time grows."""
         path = os.fspath(path)
-        if pathlib.Path(path).suffix == ".mcap":
+        suffix = pathlib.Path(path).suffix
+        if suffix == ".rrd":
+            raise FileError(f"{path}: expected .npz or .mcap: a recording for Rerun (.rrd) is not read again")
+        if suffix == ".mcap":
             from . import mcap_log
 
             return _Reader(path, mcap_log.read(path)).trajectory()

@@ -288,3 +288,28 @@ def test_a_tip_of_more_edges_than_a_hull_takes_is_named_with_the_way_out(tmp_pat
     whole = stiction.World()
     whole.add_body("cone", stiction.Shape.mesh(path, convex=False), mass=1.0)
     stiction.Stepper(whole)
+
+
+TETRAHEDRON = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset><unit name="centimeter" meter="0.01"/><up_axis>{}</up_axis></asset>
+<library_geometries><geometry id="mesh"><mesh>
+<source id="points"><float_array id="numbers" count="12">0 0 0 1 0 0 0 2 0 0 0 3</float_array><technique_common>
+<accessor source="#numbers" count="4" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
+<param name="Z" type="float"/></accessor></technique_common></source>
+<vertices id="vertices"><input semantic="POSITION" source="#points"/></vertices>
+<triangles count="4"><input semantic="VERTEX" source="#vertices" offset="0"/><p>0 2 1 0 1 3 0 3 2 1 2 3</p></triangles>
+</mesh></geometry></library_geometries><library_visual_scenes><visual_scene id="scene"><node>
+<instance_geometry url="#mesh"/></node></visual_scene></library_visual_scenes>
+<scene><instance_visual_scene url="#scene"/></scene></COLLADA>"""
+
+
+@pytest.mark.parametrize("up", ["X_UP", "Y_UP", "Z_UP"])
+def test_a_dae_is_its_numbers_in_metres_whichever_axis_is_up(tmp_path, up):
+    """As Coal and Pinocchio read it."""
+    file = tmp_path / "mesh.dae"
+    file.write_text(TETRAHEDRON.format(up))
+    world = stiction.World()
+    world.add_body("body", Shape.mesh(file), mass=1.0)
+    (shape,) = stiction.trajectory.of_simulation(stiction.simulate(world, 1e-3)).shapes
+    assert sorted(shape.vertices.tolist()) == [[0, 0, 0], [0, 0, 3], [0, 2, 0], [1, 0, 0]]
+    np.testing.assert_array_equal(shape.placement, [0, 0, 0, 0, 0, 0, 1])

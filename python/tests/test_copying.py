@@ -53,6 +53,79 @@ def test_a_copied_scene_is_the_scene(way):
     np.testing.assert_array_equal(stiction.simulate(world, 0.05).q, stiction.simulate(other, 0.05).q)
 
 
+class Named:
+    """For classes made from ours: an __init__ that takes other arguments."""
+
+    def __init__(self, tags, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.tags = tags
+
+
+class NamedWorld(Named, stiction.World):
+    def add_body(self, *arguments, **options):
+        self.tags.append("body")
+        return super().add_body(*arguments, **options)
+
+
+class NamedStepper(Named, stiction.Stepper):
+    pass
+
+
+class NamedBatch(Named, stiction.Batch):
+    pass
+
+
+class NamedTerrain(Named, stiction.Terrain):
+    pass
+
+
+def a_named_world():
+    world = NamedWorld(["a"], friction=0.4)
+    world.add_ground()
+    world.add_body("box", stiction.Shape.box((0.1, 0.1, 0.1)), mass=1.0, position=(0, 0, 0.06), velocity=(1, 0, 0))
+    return world
+
+
+def a_named_stepper():
+    stepper = NamedStepper(["a"], a_named_world(), dt=2e-3)
+    stepper.step()
+    return stepper
+
+
+NAMED = {
+    NamedWorld: a_named_world,
+    NamedStepper: a_named_stepper,
+    NamedBatch: lambda: NamedBatch(["a"], a_named_world(), 2),
+    NamedTerrain: lambda: NamedTerrain(["a"], "hills", seed=3),
+}
+
+
+@pytest.mark.parametrize("way", ["copy.copy", "deepcopy", "pickle"])
+@pytest.mark.parametrize("cls", NAMED)
+def test_classes_made_from_ours_keep_their_class_and_attributes(cls, way):
+    first = NAMED[cls]()
+    other = WAYS[way](first)
+    assert type(other) is cls
+    assert other.tags == first.tags
+    if cls is not NamedTerrain:  # which nothing changes, so that it is its own copy
+        assert (other.tags is first.tags) == (way == "copy.copy")
+    if cls is NamedWorld:
+        runs = [stiction.simulate(world, 0.02) for world in (first, other)]
+        np.testing.assert_array_equal(runs[0].q, runs[1].q)
+    if cls in (NamedStepper, NamedBatch):
+        for stepping in (first, other):
+            stepping.step(np.zeros((2, 0)) if cls is NamedBatch else None)
+        np.testing.assert_array_equal(other.q, first.q)
+        assert cls is NamedBatch or other.time == first.time == 2 * 2e-3
+
+
+def test_a_deep_copy_keeps_what_it_holds_of_itself():
+    world = a_named_world()
+    world.own = [world]
+    other = copy.deepcopy(world)
+    assert other.own[0] is other
+
+
 def test_what_failed_is_not_said_again():
     world = stiction.World()
     with pytest.raises(ValueError, match="mass"):
@@ -347,7 +420,7 @@ def test_a_pinocchio_model_collides_by_its_collision_model():
         world = stiction.World()
         world.add_ground()
         world.add_robot(robot, **({"floating": True} if robot == file else {}))
-        q = world.initial_q
+        q = world.initial_q.copy()
         q[:7] = 0, 0, 0.1, 0, 0, 0, 1
         q[7:] = [0.3927, 0.7854, 1.5708, -0.3927, -0.7854, -1.5708, -0.3927, -0.7854, -1.5708, 0.3927, 0.7854, 1.5708]
         order = np.argsort([joint.name for joint in world.joints[1:]])

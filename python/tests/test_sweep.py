@@ -33,6 +33,11 @@ def square(x, y=0):
     return {"sum": x * x + y, "third": x / 3}
 
 
+def grown(x, y):
+    x.append(y)
+    return {"count": len(x)}
+
+
 def test_rows_come_in_the_order_of_the_grid_with_all_their_digits(tmp_path):
     out = tmp_path / "rows.csv"
     rows = stiction.sweep(square, {"x": [1.5, 2], "y": [1, 2, 3]}, out, workers=0, progress=False)
@@ -299,6 +304,21 @@ def test_rows_of_a_function_are_flat_like_those_of_a_command():
     assert rows == [{"x": x, "error.median": x / 2, "count": x} for x in (1, 2)]
 
 
+@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=needs_dask)])
+def test_what_a_point_does_to_its_arguments_is_not_done_to_those_of_the_next(workers):
+    rows = stiction.sweep(grown, {"x": [[1.0], [2.0, 3.0]], "y": [1, 2]}, workers=workers, progress=False)
+    assert rows == [{"x": x, "y": y, "count": len(x) + 1} for x in ([1.0], [2.0, 3.0]) for y in (1, 2)]
+
+
+def test_texts_are_utf8_in_every_locale(tmp_path):
+    out = tmp_path / "rows.csv"
+    asked = f"stiction.sweep(lambda x: {{'y': chr(0x65E5)}}, {{'x': ['a']}}, {os.fspath(out)!r}, workers=0)"
+    command = [sys.executable, "-c", f"import stiction; {asked}"]
+    environment = os.environ | {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    assert out.read_text(encoding="utf-8") == "x,y\na,日\n"
+
+
 @pytest.mark.parametrize(
     ("said", "complaint"),
     [
@@ -310,6 +330,10 @@ def test_rows_of_a_function_are_flat_like_those_of_a_command():
         (lambda: [{"a": 1}, 4.5], r"expected rows {name: value}, got 4\.5"),
         (lambda: {"x": 7}, "expected columns that are no arguments of the point, got 'x'"),
         (lambda: {"a": {"b": 1j}}, r"a\.b: expected a number, .*, got 1j"),
+        (lambda: {"a": {"b": 1}, "a.b": 2}, r"expected columns of different names, got 'a\.b' twice"),
+        (lambda: {"a.b": 1, "a": {"b": 2}}, r"expected columns of different names, got 'a\.b' twice"),
+        (lambda: {"a": "\ud800"}, r"'a': expected text that UTF-8 can hold, got '\\ud800'"),
+        (lambda: {"\ud800": 1}, r"'\\ud800': expected text that UTF-8 can hold, got '\\ud800'"),
     ],
 )
 def test_what_a_function_does_wrong_is_said_with_the_point(said, complaint):
@@ -333,6 +357,7 @@ def test_arguments_that_do_not_fit_are_named(tmp_path):
         r"grid\['x'\]: expected a list of values, got an array of 0 dim": {"grid": {"x": np.array(1.0)}},
         r"grid\['x'\]: expected a list of values, got {'a': 1}": {"grid": {"x": {"a": 1}}},
         r"grid\['x'\]: expected numbers, texts, .*, got 1j": {"grid": {"x": [1, 1j]}},
+        r"grid\['x'\]: expected .*, all in UTF-8, got \['\\ud800'\]": {"grid": {"x": [["\ud800"]]}},
         r"fixed\['y'\]: expected numbers, texts, .*, got array": {"grid": {"x": [1]}, "fixed": {"y": np.zeros(2)}},
         r"expected the arguments of square\(x, y=0\), got 'q'": {"grid": {"q": [1]}},
     }.items():

@@ -155,6 +155,47 @@ def test_the_log_is_what_other_readers_expect(trajectory, tmp_path):
     assert list(box["translation"].values()) == trajectory.q[-1, :3].tolist()
 
 
+def test_whatever_bit_of_a_log_is_damaged_no_other_numbers_are_read(tmp_path):
+    whole, damaged = tmp_path / "run.mcap", tmp_path / "damaged.mcap"
+    few = of_simulation(stiction.simulate(sliding_box(), duration=20 * DT, dt=DT))
+    few.save(whole)
+    content, random = whole.read_bytes(), np.random.default_rng(0)
+    refused = 0
+    for at in range(0, len(content), len(content) // 400):
+        flipped = bytearray(content)
+        flipped[at] ^= 1 << int(random.integers(8))
+        damaged.write_bytes(flipped)
+        try:
+            same(stiction.Trajectory.load(damaged), few)
+        except stiction.FileError:
+            refused += 1
+    assert refused > 200
+
+
+def test_the_version_of_a_log_is_under_a_checksum(trajectory, tmp_path):
+    """It stands between the chunks, which have checksums of their own; one bit makes of 5.0 the older 4.0."""
+    file = tmp_path / "run.mcap"
+    trajectory.save(file)
+    content = file.read_bytes()
+    assert content.count(b"5.0") == 1
+    file.write_bytes(content.replace(b"5.0", b"4.0"))
+    with pytest.raises(stiction.FileError, match=r"run\.mcap: damaged: crc validation failed in DataEnd"):
+        stiction.Trajectory.load(file)
+
+
+def test_equal_are_runs_of_the_same_numbers(trajectory, tmp_path):
+    trajectory.save(tmp_path / "run.npz")
+    again = stiction.Trajectory.load(tmp_path / "run.npz")
+    assert trajectory == again
+    assert trajectory.shapes == again.shapes
+    v = again.v.copy()
+    v[-1, 0] = np.nextafter(v[-1, 0], 1.0)
+    assert trajectory != dataclasses.replace(again, v=v)
+    assert trajectory != dataclasses.replace(again, v_names=["other", *again.v_names[1:]])
+    assert trajectory != dataclasses.replace(again, shapes=again.shapes[1:])
+    assert trajectory != again.arrays()
+
+
 def test_arrows_of_the_log_point_along_the_forces(trajectory, tmp_path):
     file = tmp_path / "run.mcap"
     trajectory.save(file)
@@ -229,6 +270,9 @@ def test_bad_files_are_named(run, trajectory, tmp_path):
     (tmp_path / "text.npz").write_text("no archive")
     with pytest.raises(stiction.FileError, match="no zip archive"):
         stiction.Trajectory.load(tmp_path / "text.npz")
+    (tmp_path / "run.rrd").write_bytes(b"RRF2")
+    with pytest.raises(stiction.FileError, match=r"run\.rrd: expected \.npz or \.mcap: .* not read again"):
+        stiction.Trajectory.load(tmp_path / "run.rrd")
     with pytest.raises(stiction.FileError, match="no such file"):
         stiction.Trajectory.load(tmp_path / "nothing.mcap")
     with pytest.raises(stiction.FileError, match="cannot be written"):

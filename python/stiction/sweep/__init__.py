@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import copy
 import csv
 import inspect
 import itertools
@@ -122,10 +123,10 @@ def argument(name: str, value):
     """What a file of points can hold, numbers of NumPy as Python's own."""
     try:
         value = plain(value)
-        json.dumps(value)
+        json.dumps(value, ensure_ascii=False).encode()
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name}: expected numbers, texts, true, false, None or lists of them, got {value!r}"
+            f"{name}: expected numbers, texts, true, false, None or lists of them, all in UTF-8, got {value!r}"
         ) from None
     return value
 
@@ -247,7 +248,7 @@ def where_of(experiment: Experiment, point: Row) -> str:
 def run_function(function: typing.Callable[..., Row | list[Row]], point: Row) -> list[Row]:
     where = where_of(function, point)
     try:
-        said = function(**point)
+        said = function(**copy.deepcopy(point))  # what it does to a list is not done to that of the next point
         if isinstance(said, dict) or not isinstance(said, typing.Iterable):
             said = [said]
         rows = list(said)  # which runs what is left of a generator
@@ -256,12 +257,18 @@ def run_function(function: typing.Callable[..., Row | list[Row]], point: Row) ->
     for row in rows:
         if not isinstance(row, dict):
             raise RuntimeError(f"{where}: expected rows {{name: value}}, got {row!r}")
-    rows = [flat(row) for row in rows]
+    try:
+        rows = [flat(row) for row in rows]
+    except ValueError as error:
+        raise RuntimeError(f"{where}: {error}") from None
     for name, value in itertools.chain.from_iterable(row.items() for row in rows):
         if name in point:
             raise RuntimeError(f"{where}: expected columns that are no arguments of the point, got {name!r}")
         if not isinstance(value, str | int | float | None):
             raise RuntimeError(f"{where}: {name}: expected a number, a text, true, false or None, got {value!r}")
+        for text in (name, value):
+            if isinstance(text, str) and not is_utf8(text):
+                raise RuntimeError(f"{where}: {name!r}: expected text that UTF-8 can hold, got {text!r}")
     return rows
 
 
@@ -286,14 +293,30 @@ def run_stiction(name: str, point: Row, *words: str) -> str:
     return done.stdout
 
 
+def is_utf8(text: str) -> bool:
+    """Half of a surrogate pair is none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def flat(row: Row) -> Row:
-    """Objects within a row as columns NAME.KEY; lists, single runs with their wall times, are left out."""
+    """Objects within a row as columns NAME.KEY; lists, single runs with their wall times, are left out.
+
+    Raises ValueError where two columns have one name.
+    """
     out = {}
     for name, value in row.items():
+        columns = {}
         if isinstance(value, dict):
-            out |= {f"{name}.{key}": inner for key, inner in flat(value).items()}
+            columns = {f"{name}.{key}": inner for key, inner in flat(value).items()}
         elif not isinstance(value, list | tuple) and getattr(value, "ndim", 0) == 0:  # an array is a list too
-            out[name] = plain(value)
+            columns = {name: plain(value)}
+        for twice in columns.keys() & out.keys():
+            raise ValueError(f"expected columns of different names, got {twice!r} twice")
+        out |= columns
     return out
 
 
@@ -413,7 +436,7 @@ def write(path: str, table: list[Row]) -> None:
 
                 pyarrow.parquet.write_table(pyarrow.table(parts), beside)
                 return
-            with open(beside, "w", newline="") as file:
+            with open(beside, "w", newline="", encoding="utf-8") as file:
                 writer = csv.DictWriter(file, columns, restval="")
                 writer.writeheader()
                 writer.writerows(table)

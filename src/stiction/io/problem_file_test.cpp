@@ -518,6 +518,14 @@ TEST(Zip, DamageIsFound) {
   EXPECT_THROW(write_zip({members[0], members[0]}), InvalidArgument);
 }
 
+// The best compression takes far longer than a run that it writes. PKWARE's APPNOTE 4.4.4: of the flags, bit 2
+// is fast compression, bit 1 the best.
+TEST(Zip, MembersAreDeflatedFast) {
+  const std::string zip = write_zip({{"a.npy", std::string(300, 'x')}});
+  EXPECT_EQ(zip[8], 8);  // deflated
+  EXPECT_EQ(zip[6] & 0b110, 0b100);
+}
+
 // Two entries of the directory for one member: a small file that expands without end.
 TEST(Zip, MembersThatOverlapAreRefused) {
   std::string noise(1000, 0);
