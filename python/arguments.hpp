@@ -27,6 +27,9 @@ class ContactProblemObject : public nb::object {
 class AnyProblemObject : public nb::object {
   NB_OBJECT(AnyProblemObject, nb::object, "ContactProblem | ReducedProblem", is_anything)
 };
+class WorkspaceObject : public nb::object {
+  NB_OBJECT(WorkspaceObject, nb::object, "Workspace", is_anything)
+};
 
 std::string read_text(const Text& value, const char* argument);
 /// Whatever has a float value; NaN and infinity pass.

@@ -3,6 +3,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <nanobind/stl/string.h>
 
@@ -131,18 +132,33 @@ std::vector<int> read_indices(const ArrayLike& value, const char* argument) {
   return out;
 }
 
-Matrix own_matrix(RowMatrix matrix) {
-  auto owned = std::make_unique<RowMatrix>(std::move(matrix));
-  const nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<RowMatrix*>(p); });
-  RowMatrix& m = *owned.release();
-  return view<Matrix>(m.data(), {static_cast<std::size_t>(m.rows()), static_cast<std::size_t>(m.cols())}, owner);
+namespace {
+
+// `Array`, read-only where its numbers are const, of what it then owns.
+template <class Array, class Dense>
+Array owning(Dense numbers, std::initializer_list<std::size_t> shape) {
+  auto owned = std::make_unique<Dense>(std::move(numbers));
+  const nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<Dense*>(p); });
+  return view<Array>(owned.release()->data(), shape, owner);
 }
 
-Vector own_vector(Eigen::VectorXd vector) {
-  auto owned = std::make_unique<Eigen::VectorXd>(std::move(vector));
-  const nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<Eigen::VectorXd*>(p); });
-  Eigen::VectorXd& x = *owned.release();
-  return view<Vector>(x.data(), {static_cast<std::size_t>(x.size())}, owner);
+template <class Array>
+Array owning_matrix(RowMatrix matrix) {
+  const auto rows = static_cast<std::size_t>(matrix.rows()), cols = static_cast<std::size_t>(matrix.cols());
+  return owning<Array>(std::move(matrix), {rows, cols});
 }
+
+template <class Array>
+Array owning_vector(Eigen::VectorXd vector) {
+  const auto size = static_cast<std::size_t>(vector.size());
+  return owning<Array>(std::move(vector), {size});
+}
+
+}  // namespace
+
+Matrix own_matrix(RowMatrix matrix) { return owning_matrix<Matrix>(std::move(matrix)); }
+Vector own_vector(Eigen::VectorXd vector) { return owning_vector<Vector>(std::move(vector)); }
+ConstMatrix copied_matrix(RowMatrix matrix) { return owning_matrix<ConstMatrix>(std::move(matrix)); }
+ConstVector copied_vector(Eigen::VectorXd vector) { return owning_vector<ConstVector>(std::move(vector)); }
 
 }  // namespace stiction::python

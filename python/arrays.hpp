@@ -66,6 +66,9 @@ Array view(Scalar* data, std::initializer_list<std::size_t> shape, nb::handle ow
 /// Arrays that own what is handed over.
 Matrix own_matrix(RowMatrix matrix);
 Vector own_vector(Eigen::VectorXd vector);
+/// Copies of what an object has, for its properties: read-only, as writing into them would not change the object.
+ConstMatrix copied_matrix(RowMatrix matrix);
+ConstVector copied_vector(Eigen::VectorXd vector);
 
 /// Views of a member's numbers, and of its triples as rows; for properties.
 template <class T, auto member>

@@ -8,6 +8,7 @@
 #include <regex>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
@@ -128,16 +129,16 @@ void restart(BatchHandle& b, const Integer& run, const MaybeArray& q, const Mayb
 }
 
 template <auto member>
-Matrix rows(nb::pointer_and_handle<BatchHandle> self) {
-  RowMatrix& x = self.p->runs.*member;
-  return view<Matrix>(x.data(), {static_cast<std::size_t>(x.rows()), static_cast<std::size_t>(x.cols())}, self.h);
+ConstMatrix rows(nb::pointer_and_handle<BatchHandle> self) {
+  const RowMatrix& x = self.p->runs.*member;
+  return view<ConstMatrix>(x.data(), {static_cast<std::size_t>(x.rows()), static_cast<std::size_t>(x.cols())}, self.h);
 }
 
 /// `columns` numbers of every link.
 template <auto member, std::size_t columns>
-nb::ndarray<nb::numpy, double, nb::ndim<3>> of_links(nb::pointer_and_handle<BatchHandle> self) {
-  RowMatrix& x = self.p->runs.*member;
-  return view<nb::ndarray<nb::numpy, double, nb::ndim<3>>>(
+nb::ndarray<nb::numpy, const double, nb::ndim<3>> of_links(nb::pointer_and_handle<BatchHandle> self) {
+  const RowMatrix& x = self.p->runs.*member;
+  return view<nb::ndarray<nb::numpy, const double, nb::ndim<3>>>(
       x.data(), {static_cast<std::size_t>(x.rows()), static_cast<std::size_t>(x.cols()) / columns, columns}, self.h);
 }
 
@@ -155,7 +156,7 @@ void bind_arrays(nb::class_<BatchHandle>& batch) {
       .def_prop_ro(
           "taken",
           [](nb::pointer_and_handle<BatchHandle> self) {
-            return view<nb::ndarray<nb::numpy, int, nb::ndim<1>>>(self.p->runs.taken.data(), {self.p->runs.taken.size()}, self.h);
+            return view<Indices>(std::as_const(self.p->runs.taken).data(), {self.p->runs.taken.size()}, self.h);
           },
           "(k,) steps that the last `step` took: fewer than asked for where one was refused")
       .def_prop_ro(
@@ -183,7 +184,7 @@ void bind_batch(nb::module_& m) {
   nb::class_<BatchHandle> batch(m, "Batch", nb::dynamic_attr(),
                                 R"(k runs of a world side by side, on threads that stay, without the interpreter's lock.
 
-Arrays are views that `step` and `restart` fill anew. Every run has the bits of a Stepper that is reset to its start and stepped alone, for
+Arrays are read-only views that `step` and `restart` fill anew. Every run has the bits of a Stepper that is reset to its start and stepped alone, for
 any number of threads. One call at a time: a second thread waits.)");
   const auto make = with_settings(
       Types<nb::pointer_and_handle<BatchHandle>, nb::pointer_and_handle<WorldHandle>, const Integer&, const std::optional<Integer>&,

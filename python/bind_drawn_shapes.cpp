@@ -33,10 +33,10 @@ void bind_drawn_shapes(nb::module_& m) {
       .def_ro("body", &DrawnShape::body, "Index into World.body_names")
       .def_ro("kind", &DrawnShape::kind, "sphere, box, capsule, cylinder, plane or mesh")
       .def_prop_ro(
-          "placement", [](const DrawnShape& s) { return own_matrix(s.placement.matrix()); }, nb::rv_policy::automatic,
+          "placement", [](const DrawnShape& s) { return copied_matrix(s.placement.matrix()); }, nb::rv_policy::automatic,
           "(4, 4) shape frame in the body's, a copy: World.pose(body, q) @ placement is where it is")
       .def_prop_ro(
-          "size", [](const DrawnShape& s) { return own_vector(s.size); }, nb::rv_policy::automatic,
+          "size", [](const DrawnShape& s) { return copied_vector(s.size); }, nb::rv_policy::automatic,
           "(3,) sphere: radius, 0, 0; box: edge lengths; capsule, cylinder (axis z): radius, length of the cylindrical part, 0; else 0")
       .def_prop_ro("vertices", &vertices_of, "(n, 3) of a mesh")
       .def_prop_ro("faces", &faces_of, "(m, 3) triangles of a mesh, indices into vertices, counter-clockwise from outside")

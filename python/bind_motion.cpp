@@ -173,16 +173,16 @@ PlanarTwist read_twist(const MaybeArray& value, const char* argument) {
   return {v.x(), v.y(), v.z()};
 }
 
-Matrix feet_of(const Eigen::Matrix3Xd& columns) { return own_matrix(RowMatrix(columns.transpose())); }
+ConstMatrix feet_of(const Eigen::Matrix3Xd& columns) { return copied_matrix(RowMatrix(columns.transpose())); }
 
 void bind_plan(nb::module_& m) {
   nb::class_<TrotPlan>(m, "TrotPlan", "Where feet and joints are to be at one instant. Feet in the base's frame, joints as World.actuated.")
       .def_prop_ro(
-          "q", [](const TrotPlan& p) { return own_vector(p.joints.q); }, nb::rv_policy::automatic, "(n,) joint positions (rad or m)")
+          "q", [](const TrotPlan& p) { return copied_vector(p.joints.q); }, nb::rv_policy::automatic, "(n,) joint positions (rad or m)")
       .def_prop_ro(
-          "v", [](const TrotPlan& p) { return own_vector(p.joints.v); }, nb::rv_policy::automatic, "(n,) joint velocities")
+          "v", [](const TrotPlan& p) { return copied_vector(p.joints.v); }, nb::rv_policy::automatic, "(n,) joint velocities")
       .def_prop_ro(
-          "a", [](const TrotPlan& p) { return own_vector(p.joints.a); }, nb::rv_policy::automatic, "(n,) joint accelerations")
+          "a", [](const TrotPlan& p) { return copied_vector(p.joints.a); }, nb::rv_policy::automatic, "(n,) joint accelerations")
       .def_prop_ro(
           "feet", [](const TrotPlan& p) { return feet_of(p.foot_position); }, nb::rv_policy::automatic, "(legs, 3) feet (m)")
       .def_prop_ro(
@@ -262,7 +262,7 @@ sole of a leg of more than three joints is turned is not planned, and its postur
           "copy", [](const TrotPlanner& p) { return TrotPlanner(p); }, "A planner that goes on from here bit for bit as this one does.")
       .def("reset", &TrotPlanner::reset, "t"_a = 0.0, "All feet at their nominal places, the clock at t (s).")
       .def_prop_ro(
-          "standing_posture", [](const TrotPlanner& p) { return own_vector(p.standing_posture()); }, nb::rv_policy::automatic,
+          "standing_posture", [](const TrotPlanner& p) { return copied_vector(p.standing_posture()); }, nb::rv_policy::automatic,
           "(n,) joint positions with all feet at their nominal places (rad or m)");
 }
 

@@ -167,13 +167,14 @@ Raises ValueError naming the argument.)")
       .def_prop_ro("contacts", &ContactProblem::contacts, "n, number of contacts")
       .def_prop_ro("velocities", &ContactProblem::velocities, "nv, number of velocities")
       .def_prop_ro(
-          "M", [](const ContactProblem& p) { return own_matrix(p.M.to_dense()); }, nb::rv_policy::automatic, "(nv, nv) inertia, a copy")
+          "M", [](const ContactProblem& p) { return copied_matrix(p.M.to_dense()); }, nb::rv_policy::automatic,
+          "(nv, nv) inertia, a read-only copy")
       .def_prop_ro(
-          "J", [](const ContactProblem& p) { return own_matrix(p.J.to_dense()); }, nb::rv_policy::automatic,
-          "(3 n, nv) contact Jacobian, a copy")
+          "J", [](const ContactProblem& p) { return copied_matrix(p.J.to_dense()); }, nb::rv_policy::automatic,
+          "(3 n, nv) contact Jacobian, a read-only copy")
       .def_prop_ro(
-          "J_b", [](const ContactProblem& p) { return own_matrix(p.J_b.to_dense()); }, nb::rv_policy::automatic,
-          "(m, nv) bounded rows, a copy")
+          "J_b", [](const ContactProblem& p) { return copied_matrix(p.J_b.to_dense()); }, nb::rv_policy::automatic,
+          "(m, nv) bounded rows, a read-only copy")
       .def_prop_ro("v", &member_view<&ContactProblem::v>, "(nv,) velocity before the step")
       .def_prop_ro("impulse", &member_view<&ContactProblem::impulse>, "(nv,) known generalised impulse (N s)")
       .def_prop_ro("mu", &member_view<&ContactProblem::mu>, "(n,) friction coefficients")
@@ -279,8 +280,8 @@ void bind_reduced_problem(nb::module_& m) {
           "q: (3 n,) (m/s); mu: (n,) or one number. symmetric_part: (W + W^T)/2 in place of W.")
       .def_prop_ro("contacts", &ReducedProblem::contacts, "n, number of contacts")
       .def_prop_ro(
-          "W", [](const ReducedProblem& p) { return own_matrix(delassus(p)); }, nb::rv_policy::automatic,
-          "(3 n, 3 n) Delassus matrix, a copy (1/kg)")
+          "W", [](const ReducedProblem& p) { return copied_matrix(delassus(p)); }, nb::rv_policy::automatic,
+          "(3 n, 3 n) Delassus matrix, a read-only copy (1/kg)")
       .def_prop_ro(
           "q",
           [](nb::pointer_and_handle<ReducedProblem> self) {

@@ -1,4 +1,4 @@
-// solve, inverse, indeterminacy.
+// solve, inverse, their workspace, indeterminacy.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -13,6 +13,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/forward/scheme.hpp"
 #include "stiction/problem/indeterminacy.hpp"
+#include "workspace_handle.hpp"
 
 namespace stiction::python {
 
@@ -21,31 +22,42 @@ namespace {
 using namespace nb::literals;
 
 template <class Problem>
-Solved solve_problem(const Problem& problem, const SolveOptions& options, const Eigen::VectorXd& last) {
-  static thread_local SolveWorkspace workspace;
-  validate(problem);
+Solved solve_problem(const Problem& problem, const SolveOptions& options, SolveWorkspace& workspace) {
   Solved s;
   s.options = options;
-  workspace.choice.last = last;
   solve(problem, options, workspace, s);
   s.tau = s.prescribed_impulses / problem.dt;
   return s;
 }
 
-template <class Problem>
-Solved solve_released(const nb::object& object, const SolveOptions& options, const std::optional<ArrayLike>& last) {
-  const Problem& problem = nb::cast<const Problem&>(object);
-  const Eigen::VectorXd reference = read_last(last, options.choice, problem.contacts());
-  refuse_idle(options, problem.laws);
-  const nb::gil_scoped_release released;
-  return solve_problem(problem, options, reference);
+/// None: no memory.
+WorkspaceHandle* read_workspace(const std::optional<WorkspaceObject>& workspace) {
+  if (!workspace) return nullptr;
+  if (!nb::isinstance<WorkspaceHandle>(*workspace)) throw_type_error("workspace", "a Workspace or None", *workspace);
+  return nb::cast<WorkspaceHandle*>(*workspace);
 }
 
-Solved solve_object(const AnyProblemObject& problem, const LawArguments& law, const Text& choice, const std::optional<ArrayLike>& last) {
+template <class Problem>
+Solved solve_released(const nb::object& object, const SolveOptions& options, const std::optional<ArrayLike>& last, WorkspaceHandle* kept) {
+  const Problem& problem = nb::cast<const Problem&>(object);
+  const Eigen::VectorXd reference = read_last(last, options.choice, problem.contacts(), kept != nullptr);
+  refuse_idle(options, problem.laws);
+  const nb::gil_scoped_release released;
+  validate(problem);
+  if (kept != nullptr) return kept->run(problem, reference, [&](InverseWorkspace& w) { return solve_problem(problem, options, w.solve); });
+  static thread_local SolveWorkspace workspace;
+  workspace.choice.last = reference;
+  return solve_problem(problem, options, workspace);
+}
+
+Solved solve_object(const AnyProblemObject& problem, const LawArguments& law, const Text& choice, const std::optional<ArrayLike>& last,
+                    const std::optional<WorkspaceObject>& workspace) {
   SolveOptions options = read_options(law);
   options.choice = choice_from_string(read_text(choice, "choice"));
-  if (nb::isinstance<ContactProblem>(problem)) return solve_released<ContactProblem>(problem, options, last);
-  if (nb::isinstance<ReducedProblem>(problem)) return solve_released<ReducedProblem>(problem, options, last);
+  WorkspaceHandle* kept = read_workspace(workspace);
+  options.warm_start = kept != nullptr;
+  if (nb::isinstance<ContactProblem>(problem)) return solve_released<ContactProblem>(problem, options, last, kept);
+  if (nb::isinstance<ReducedProblem>(problem)) return solve_released<ReducedProblem>(problem, options, last, kept);
   throw_type_error("problem", "a ContactProblem or a ReducedProblem", problem);
 }
 
@@ -55,12 +67,8 @@ void require_free(const ContactProblem& problem, const Request& request) {
   throw InvalidArgument("problem.prescribed", "none, or the joints", fmt::format("{}", fmt::join(problem.prescribed, ", ")));
 }
 
-Solved solve_inverse(const ContactProblem& problem, Request request, const InverseOptions& options, const Eigen::VectorXd& last) {
-  validate(problem);
-  require_free(problem, request);
+Solved solve_inverse(const ContactProblem& problem, Request& request, const InverseOptions& options, InverseWorkspace& workspace) {
   Solved s;
-  InverseWorkspace workspace;
-  workspace.solve.choice.last = last;
   inverse_dynamics(problem, request.joints, request.v_desired, request.limits, options, workspace, s);
   s.options = options.contact;
   s.joints = std::move(request.joints);
@@ -68,6 +76,21 @@ Solved solve_inverse(const ContactProblem& problem, Request request, const Inver
   s.u.resize(3 * problem.contacts());
   problem.J.multiply(s.v, s.u);
   return s;
+}
+
+Solved inverse_released(const ContactProblem& problem, Request request, InverseOptions options, const std::optional<ArrayLike>& last,
+                        WorkspaceHandle* kept) {
+  const Eigen::VectorXd reference = read_last(last, options.choice, problem.contacts(), kept != nullptr);
+  refuse_idle(options.contact, problem.laws, options.choice);
+  options.contact.warm_start = kept != nullptr;
+  const nb::gil_scoped_release released;
+  validate(problem);
+  require_free(problem, request);
+  const auto solve = [&](InverseWorkspace& workspace) { return solve_inverse(problem, request, options, workspace); };
+  if (kept != nullptr) return kept->run(problem, reference, solve);
+  InverseWorkspace workspace;
+  workspace.solve.choice.last = reference;
+  return solve(workspace);
 }
 
 Indeterminacy analyse(const ReducedProblem& problem, const Solved& s, const IndeterminacyOptions& options) {
@@ -109,15 +132,15 @@ void bind_solvers(nb::module_& m) {
       [](const AnyProblemObject& problem, const Text& law, const Text& solver, const Real& tolerance, const Integer& edges,
          const Text& variant, const Flag& align_edges, const Text& viscous_slip, const Text& choice, const std::optional<ArrayLike>& last,
          const Real& alpha, const Integer& max_sweeps, const Integer& max_factorizations, const Integer& max_pivots, const Integer& threads,
-         const Flag& bilateral_by_prox) {
+         const Flag& bilateral_by_prox, const std::optional<WorkspaceObject>& workspace) {
         const LawArguments arguments{law,   solver,     tolerance,          edges,      variant, align_edges,      viscous_slip,
                                      alpha, max_sweeps, max_factorizations, max_pivots, threads, bilateral_by_prox};
-        return solve_object(problem, arguments, choice, last);
+        return solve_object(problem, arguments, choice, last, workspace);
       },
       "problem"_a, "law"_a = "coulomb_cone", "solver"_a = "auto", "tolerance"_a = d.tolerance, "edges"_a = d.edges,
       "variant"_a = "stewart_trinkle", "align_edges"_a = false, "viscous_slip"_a = "after", "choice"_a = "warm_start",
       "last"_a = nb::none(), "alpha"_a = d.alpha, "max_sweeps"_a = d.max_sweeps, "max_factorizations"_a = d.max_factorizations,
-      "max_pivots"_a = d.max_pivots, "threads"_a = d.threads, "bilateral_by_prox"_a = false,
+      "max_pivots"_a = d.max_pivots, "threads"_a = d.threads, "bilateral_by_prox"_a = false, nb::kw_only(), "workspace"_a = nb::none(),
       R"(Solves a contact problem under a law.
 
 law: one of LAWS; contacts with laws of their own keep them.
@@ -127,9 +150,9 @@ edges: of the polygonal friction cones, 4 to 1024; law anitescu: 0 is the disc.
 variant: 'stewart_trinkle' (every contact, with its gap) or 'anitescu_potra' (touching contacts only).
 align_edges: turn each polygon so that a vertex opposes its contact's slip before the step.
 viscous_slip: friction of law viscous opposes the slip 'after' or 'before' the step.
-choice: what becomes of impulses that the law leaves open: 'warm_start', as the solver reaches them; 'least_norm', the shortest, which
-    share the load evenly; 'closest_to_last', those closest to `last`.
-last: (n, 3) impulses (N s) for 'closest_to_last', as Solution.impulses has them.
+choice: what becomes of impulses that the law leaves open: 'warm_start', as the solver reaches them, from the last answer where there is a
+    workspace; 'least_norm', the shortest, which share the load evenly; 'closest_to_last', those closest to `last`.
+last: (n, 3) impulses (N s) for 'closest_to_last', as Solution.impulses has them. None: those that the workspace solved last.
 alpha: relaxation of the solvers jor and sor, in (0, 2); refused beside others, 'auto' too, which never runs them.
 max_sweeps: their iterations at most, and those of pgs; refused beside others.
 max_factorizations: linear systems of interior_point and newton at most, fall-backs included.
@@ -137,8 +160,9 @@ max_pivots: of the pivoting and active-set solvers at most, those that 'auto' ru
     others, unless choice is 'least_torque'.
 threads: on which the connected parts of the problem are solved; the answer does not depend on it.
 bilateral_by_prox: they iterate on bilateral rows too, instead of eliminating them.
+workspace: Workspace, to start from what the last call with it returned. None: starts cold, and the answer depends on the arguments alone.
 
-Every call starts cold: the answer depends on the arguments alone. Raises ValueError naming the argument, TypeError when it has the wrong
+Raises ValueError naming the argument, TypeError when it has the wrong
 type; numerical outcomes are `status`.)");
   m.def(
       "inverse",
@@ -146,7 +170,8 @@ type; numerical outcomes are `status`.)");
          const std::optional<ArrayLike>& torque_limits, const Text& solver, const Real& tolerance, const Integer& edges,
          const Text& variant, const Flag& align_edges, const Text& viscous_slip, const Text& choice, const std::optional<ArrayLike>& last,
          const Real& alpha, const Integer& max_sweeps, const Integer& max_factorizations, const Integer& max_pivots, const Integer& threads,
-         const Flag& bilateral_by_prox, const Flag& repair_inconsistent, const Flag& prove_infeasible) {
+         const Flag& bilateral_by_prox, const Flag& repair_inconsistent, const Flag& prove_infeasible,
+         const std::optional<WorkspaceObject>& workspace) {
         if (!nb::isinstance<ContactProblem>(problem)) throw_type_error("problem", "a ContactProblem", problem);
         InverseOptions options;
         options.contact = read_options({law, solver, tolerance, edges, variant, align_edges, viscous_slip, alpha, max_sweeps,
@@ -155,17 +180,13 @@ type; numerical outcomes are `status`.)");
         options.repair_inconsistent = read_flag(repair_inconsistent, "repair_inconsistent");
         options.prove_infeasible = read_flag(prove_infeasible, "prove_infeasible");
         Request request = read_request(joints, v_desired, torque_limits);
-        const ContactProblem& contacts = nb::cast<const ContactProblem&>(problem);
-        const Eigen::VectorXd reference = read_last(last, options.choice, contacts.contacts());
-        refuse_idle(options.contact, contacts.laws, options.choice);
-        const nb::gil_scoped_release released;
-        return solve_inverse(contacts, std::move(request), options, reference);
+        return inverse_released(nb::cast<const ContactProblem&>(problem), std::move(request), options, last, read_workspace(workspace));
       },
       "problem"_a, "joints"_a, "v_desired"_a, "law"_a = "coulomb_cone", "torque_limits"_a = nb::none(), "solver"_a = "auto",
       "tolerance"_a = d.tolerance, "edges"_a = d.edges, "variant"_a = "stewart_trinkle", "align_edges"_a = false,
       "viscous_slip"_a = "after", "choice"_a = "warm_start", "last"_a = nb::none(), "alpha"_a = d.alpha, "max_sweeps"_a = d.max_sweeps,
       "max_factorizations"_a = d.max_factorizations, "max_pivots"_a = d.max_pivots, "threads"_a = d.threads, "bilateral_by_prox"_a = false,
-      "repair_inconsistent"_a = true, "prove_infeasible"_a = true,
+      "repair_inconsistent"_a = true, "prove_infeasible"_a = true, nb::kw_only(), "workspace"_a = nb::none(),
       R"(Torques and contact impulses that bring the driven joints to v_desired at the end of the step, under a law.
 
 joints: whole-number indices into v.
@@ -182,6 +203,34 @@ The other arguments are those of `solve`.
 
 The problem's impulse holds everything but these torques; it has no prescribed coordinates, or the joints themselves. Raises ValueError
 naming the argument, TypeError when it has the wrong type; numerical outcomes are `status`.)");
+}
+
+void bind_workspace(nb::module_& m) {
+  nb::class_<WorkspaceHandle>(m, "Workspace",
+                              R"(What `solve` and `inverse` remember from one call for the next: one for each control loop, and each thread.
+
+Kept are impulses, by the names of contacts and rows (ContactProblem.ids, row_ids; where there are none, by position while their number
+stays), the sets of contacts and rows that pivoting and active-set solvers end at, (v, tau) of solver 'enumerate', and memory, which need
+not be asked for again. A new contact starts from zero, and after a call that was not solved all is forgotten but the impulses of the last
+that was, for choice 'closest_to_last'. Where the law determines motion and impulses they are those of a cold start within the tolerance;
+what it leaves open may depend on the calls before. Law, solver and problem may differ from call to call.
+Copies and pickles (for the same version) start from the same. ValueError while a call of another thread is using it.)")
+      .def(nb::init<>())
+      .def("forget", &WorkspaceHandle::forget, "The next call starts cold.")
+      .def(
+          "copy", [](const WorkspaceHandle& w) { return new WorkspaceHandle(w); }, "Another one that starts from the same.")
+      .def("__copy__", [](const WorkspaceHandle& w) { return new WorkspaceHandle(w); })
+      .def("__deepcopy__", [](const WorkspaceHandle& w, nb::handle) { return new WorkspaceHandle(w); })
+      .def("__getstate__",
+           [](WorkspaceHandle& w) {
+             const std::string bytes = w.memory();
+             return nb::bytes(bytes.data(), bytes.size());
+           })
+      .def("__setstate__", [](WorkspaceHandle& w, const nb::bytes& bytes) {
+        WorkspaceHandle read;
+        read.remember({bytes.c_str(), bytes.size()});
+        new (&w) WorkspaceHandle(read);
+      });
 }
 
 void bind_indeterminacy(nb::module_& m) {
@@ -238,6 +287,7 @@ void bind_solve(nb::module_& m) {
   m.attr("LAWS") = split_names(law_names());
   m.attr("SOLVERS") = split_names(solver_names());
   m.attr("SCHEMES") = split_names(scheme_names());
+  bind_workspace(m);
   bind_solvers(m);
   bind_indeterminacy(m);
 }

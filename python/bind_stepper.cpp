@@ -195,13 +195,13 @@ std::vector<int> driven(StepperHandle& s) {
   return {coordinates.begin(), coordinates.end()};
 }
 
-Vector drive_torques(StepperHandle& s) {
+ConstVector drive_torques(StepperHandle& s) {
   return locked(s, [&] {
     const std::span<const int> driven = s.stepper().world().actuated();
     Eigen::VectorXd all = Eigen::VectorXd::Zero(s.stepper().world().nv()), out(static_cast<Eigen::Index>(driven.size()));
     if (s.has_contacts) s.stepper().drive_torques(s.stepped_drives(), all);  // else no step was taken
     for (std::size_t i = 0; i < driven.size(); ++i) out[static_cast<Eigen::Index>(i)] = all[driven[i]];
-    return own_vector(out);
+    return copied_vector(out);
   });
 }
 
@@ -360,11 +360,11 @@ void bind_values(nb::class_<StepperHandle>& stepper) {
           },
           "State, a copy. Setting it is `reset` to its q, v and time.")
       .def_prop_ro(
-          "q", [](StepperHandle& s) { return locked(s, [&] { return own_vector(s.state().q); }); }, nb::rv_policy::automatic,
-          "(nq,) configuration, a copy")
+          "q", [](StepperHandle& s) { return locked(s, [&] { return copied_vector(s.state().q); }); }, nb::rv_policy::automatic,
+          "(nq,) configuration, a read-only copy; `reset` sets it")
       .def_prop_ro(
-          "v", [](StepperHandle& s) { return locked(s, [&] { return own_vector(s.state().v); }); }, nb::rv_policy::automatic,
-          "(nv,) velocity, a copy")
+          "v", [](StepperHandle& s) { return locked(s, [&] { return copied_vector(s.state().v); }); }, nb::rv_policy::automatic,
+          "(nv,) velocity, a read-only copy; `reset` sets it")
       .def_prop_ro(
           "time", [](StepperHandle& s) { return locked(s, [&] { return s.state().time; }); }, "s")
       .def_prop_ro(

@@ -84,9 +84,9 @@ Raises ValueError.)")
           "shape", [](const BodyShape& self) { return ShapeHandle{self.shape}; }, "Its surface.")
       .def_prop_ro(
           "patches",
-          [](const BodyShape& self) -> std::optional<Matrix> {
+          [](const BodyShape& self) -> std::optional<ConstMatrix> {
             if (self.patches.empty()) return std::nullopt;
-            return own_matrix(RowMatrix(self.patches.mu));
+            return copied_matrix(RowMatrix(self.patches.mu));
           },
           nb::rv_policy::move,  // it owns its numbers
           "Friction of the patches, rows along x, columns along y; None where it is one number or the world's.")

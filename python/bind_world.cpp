@@ -90,15 +90,15 @@ void bind_description(nb::class_<WorldHandle>& world) {
             auto out = std::make_unique<std::vector<std::int64_t>>(w.world().actuated().begin(), w.world().actuated().end());
             const nb::capsule owner(out.get(), [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
             std::vector<std::int64_t>& indices = *out.release();
-            return view<nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>>(indices.data(), {indices.size()}, owner);
+            return view<nb::ndarray<nb::numpy, const std::int64_t, nb::ndim<1>>>(indices.data(), {indices.size()}, owner);
           },
           nb::rv_policy::automatic, "Indices into v of the driven joints, ascending")
       .def_prop_ro(
-          "initial_q", [](WorldHandle& w) { return own_vector(w.scene().start.q); }, nb::rv_policy::automatic,
-          "(nq,) start configuration, a copy")
+          "initial_q", [](WorldHandle& w) { return copied_vector(w.scene().start.q); }, nb::rv_policy::automatic,
+          "(nq,) start configuration, a read-only copy")
       .def_prop_ro(
-          "initial_v", [](WorldHandle& w) { return own_vector(w.scene().start.v); }, nb::rv_policy::automatic,
-          "(nv,) start velocity, a copy")
+          "initial_v", [](WorldHandle& w) { return copied_vector(w.scene().start.v); }, nb::rv_policy::automatic,
+          "(nv,) start velocity, a read-only copy")
       .def_prop_ro(
           "warnings", [](WorldHandle& w) { return w.warnings(); },
           "What the robots' files say and this engine leaves out, ROBOT: FILE:LINE: what, and links left out of collision")

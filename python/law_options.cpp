@@ -49,12 +49,13 @@ void refuse_idle(const SolveOptions& options, const std::vector<Law>& of_contact
                           fmt::format("'{}' with law '{}'", to_string(options.viscous_slip), to_string(laws[0])));
 }
 
-Eigen::VectorXd read_last(const std::optional<ArrayLike>& last, Choice choice, Eigen::Index contacts) {
+Eigen::VectorXd read_last(const std::optional<ArrayLike>& last, Choice choice, Eigen::Index contacts, bool kept) {
   if (choice != Choice::closest_to_last) {
     if (last) throw InvalidArgument("last", "None unless choice is 'closest_to_last'", fmt::format("choice '{}'", to_string(choice)));
     return {};
   }
-  if (!last) throw InvalidArgument("last", "the impulses that choice 'closest_to_last' shall stay close to", "None");
+  if (!last && kept) return {};
+  if (!last) throw InvalidArgument("last", "the impulses that choice 'closest_to_last' shall stay close to, or a workspace", "None");
   const Numbers impulses(*last, "last", 2);
   const ConstRowMap rows = impulses.matrix();
   if (rows.rows() != contacts || rows.cols() != 3)

@@ -22,7 +22,7 @@ struct LawArguments {
   Flag bilateral_by_prox;
 };
 
-/// `choice` stays as it is, `warm_start` is off: the answer of a call depends on its arguments alone. Throws InvalidArgument or TypeError.
+/// `choice` stays as it is, `warm_start` is off. Throws InvalidArgument or TypeError.
 SolveOptions read_options(const LawArguments& arguments);
 
 /// Throws InvalidArgument for an argument that would change nothing under these laws of contacts; none: the law of the options.
@@ -32,8 +32,9 @@ void refuse_idle(const SolveOptions& options, const std::vector<Law>& of_contact
 /// laws.
 SolveOptions read_law(const Text& law, const Integer& edges, const Text& variant, const Flag& align_edges);
 
-/// λ_ref of choice closest_to_last, (n, 3) as 3n numbers; empty with every other choice, which must come without.
-Eigen::VectorXd read_last(const std::optional<ArrayLike>& last, Choice choice, Eigen::Index contacts);
+/// λ_ref of choice closest_to_last, (n, 3) as 3n numbers; empty with every other choice, which must come without. `kept`: a workspace has
+/// them where none are given, which is empty too.
+Eigen::VectorXd read_last(const std::optional<ArrayLike>& last, Choice choice, Eigen::Index contacts, bool kept);
 
 /// What `inverse` is asked for.
 struct Request {

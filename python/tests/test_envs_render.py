@@ -112,7 +112,7 @@ class Drop(Task):
 
 def test_what_falls_stays_in_the_picture(headless):
     pictures = render.Pictures(Drop(), 240, 160)
-    q = Drop().world.initial_q
+    q = Drop().world.initial_q.copy()
     balls = []
     for q[2] in (1.5, 1.0, 0.1, 30.0):
         picture = pictures.picture(q).astype(int)

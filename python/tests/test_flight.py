@@ -43,7 +43,7 @@ def test_a_light_base_gives_way_under_energy_momentum(dt):
     for _ in range(12):
         stepper, q, turn = (
             stiction.Stepper(world, dt=dt, scheme="energy_momentum"),
-            world.initial_q,
+            world.initial_q.copy(),
             random.normal(size=4),
         )
         q[2:7] = 2.0, *(turn / np.linalg.norm(turn))

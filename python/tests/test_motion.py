@@ -19,7 +19,7 @@ def joints_of(world):
 
 
 def with_joints(world, angles):
-    q = world.initial_q
+    q = world.initial_q.copy()
     q[joints_of(world)] = angles
     return q
 

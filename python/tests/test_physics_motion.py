@@ -104,7 +104,7 @@ def test_a_rocking_block_loses_housners_share_at_every_impact():
     for h in steps:
         world, stepper = block(breadth, height, h=h)
         # Turned about its edge at -x, which stays where it was.
-        c, s, q = np.cos(angle), np.sin(angle), world.initial_q
+        c, s, q = np.cos(angle), np.sin(angle), world.initial_q.copy()
         q[[0, 2]] = (c - 1) * breadth / 2 - s * height / 2, c * height / 2 + s * breadth / 2
         q[3:] = [0, -np.sin(angle / 2), 0, np.cos(angle / 2)]
         stepper.reset(q=q)

@@ -289,7 +289,7 @@ def test_a_robot_cut_at_its_joints_has_the_state_of_the_whole_one(checkout):
         return world
 
     whole, random = quadruped(), np.random.default_rng(1)
-    q = whole.initial_q
+    q = whole.initial_q.copy()
     q[7:] = random.uniform(-0.5, 0.5, 12)
     v, tau = random.normal(size=18), random.normal(size=18)
     for options, nv, cuts in (

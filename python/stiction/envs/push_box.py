@@ -38,7 +38,7 @@ class PushBox(Task):
         self.base = self.world.pose("finger")[:2, 3] - self.world.initial_q[:2]  # where the rails' zero is
 
     def start(self, random):
-        q = self.world.initial_q
+        q = self.world.initial_q.copy()
         yaw = random.uniform(-np.pi, np.pi)
         q[self.box_q + 5 : self.box_q + 7] = np.sin(yaw / 2), np.cos(yaw / 2)
         q[:2] += random.uniform(-0.02, 0.02, 2)

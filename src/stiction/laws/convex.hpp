@@ -40,6 +40,12 @@ struct ConvexWorkspace {
   GrowVector slip;         ///< their velocities u_T that no motion removes
 };
 
+/// What was found of the rows of the last problem is not that of the next.
+inline void forget_rows(ConvexWorkspace& w) {
+  w.distance = 0.0;
+  w.has_range = false;
+}
+
 /// Half lines, half spaces and polygons.
 void solve_by_active_set(const StandardForm& form, const SolverOptions& options, ConvexWorkspace& workspace, Impulses& impulses);
 /// Half lines and half spaces, no bounded rows. Solver ppm, or goldfarb_idnani for any other.

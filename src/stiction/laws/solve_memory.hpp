@@ -22,7 +22,7 @@ template <class Archive>
 void carry(Archive& archive, SolveWorkspace& w) {
   w.start.contacts.carry(archive);
   w.start.rows.carry(archive);
-  archive(w.choice.last, w.listed, w.listed_rows);
+  archive(w.choice.last, w.listed, w.listed_rows, w.pyramid.last_outcome);
   for (std::vector<int>* basis : remembered_bases(w)) archive(*basis);
   for (GrowVector* point : remembered_points(w)) archive(*point);
   w.workers.resize(archive.count(w.workers.size(), 1));
