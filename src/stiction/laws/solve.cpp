@@ -235,12 +235,15 @@ void recall_start(const Problem& problem, const SolverOptions& options, SolveWor
 // The reduction with what the law reads of it.
 void reduce_for(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& w) {
   reduce(problem, w.reduction,
-         {.keep_bilateral = options.bilateral_by_prox, .velocity_before = reads(problem, options, Reads::velocity_before)});
+         {.keep_bilateral = options.bilateral_by_prox,
+          .velocity_before = reads(problem, options, Reads::velocity_before),
+          .rows_before = is_prox(options.solver)});
   ReducedProblem& reduced = w.reduction.reduced;
   if (options.align_edges) edge_angles(problem, reduced.edge_angle);
   reduced.weight.resize(0);
   if (reads(problem, options, Reads::weight)) contact_weights(problem, w.weights, reduced.weight);
   w.reduced_whole = true;
+  forget_rows(w.convex);
 }
 
 // `w.reduction` is the problem's.
