@@ -13,10 +13,10 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNever = std::numeric_limits<double>::infinity();
 // Of the stretch: nearer points are one. Of a rod that leans, the nearest point is that far from where its end is seen along the edge.
 constexpr double kSameEnd = 1e-6, kSameEndOfRod = 1e-2;
-constexpr double kFlat = 1.0 - 5e-5;  // cosine of 0.01 rad: a face less tilted than that stands on another with an area
+constexpr double kLevelFace = 1.0 - 5e-5;  // cosine of 0.01 rad: a face less tilted than that stands on another with an area
 
 /// An edge, or the line on the surface of a rod that faces the other shape.
 struct Ridge {
@@ -35,7 +35,7 @@ Ridge side_of(const Convex& rod, const Vector3d& out) {
 /// The face at this vertex that is all but square to `local`; -1: none.
 int level_face(const Polytope& core, int vertex, const Vector3d& local) {
   for (const int f : core.faces_of(vertex)) {
-    if (core.faces[f].normal.dot(local) >= kFlat) return f;
+    if (core.faces[f].normal.dot(local) >= kLevelFace) return f;
   }
   return -1;
 }
@@ -70,7 +70,7 @@ bool any_ridge(const Convex& shape, const SupportPoint& at, int face, const Vect
 double way_to_rod(const Convex& rod, const Vector3d& x, const Vector3d& d) {
   const Vector3d axis = rod.axis(), to = x - rod.center(), across = to - axis.dot(to) * axis, along = d - axis.dot(d) * axis;
   const double a = along.squaredNorm(), b = along.dot(across), root = b * b - a * (across.squaredNorm() - rod.round() * rod.round());
-  return root >= 0.0 ? -(b + std::sqrt(root)) / a : kInfinity;
+  return root >= 0.0 ? -(b + std::sqrt(root)) / a : kNever;
 }
 
 /// The same to a polytope, without the faces that its edge ends in.
@@ -81,16 +81,16 @@ double way_to_edge(const Ridge& edge, const Vector3d& x, const Vector3d& d) {
     const auto faces = core.faces_of(edge.name[end]);
     return std::find(faces.begin(), faces.end(), face) != faces.end();
   };
-  double enters = -kInfinity, leaves = kInfinity;
+  double enters = -kNever, leaves = kNever;
   for (int f = 0; f < static_cast<int>(core.faces.size()); ++f) {
     if (is_at(f, 0) != is_at(f, 1)) continue;
     const Polytope::Face& face = core.faces[f];
     const double above = face.normal.dot(from) - face.offset, faces = -face.normal.dot(way);
     if (faces > 0.0) enters = std::max(enters, above / faces);
     if (faces < 0.0) leaves = std::min(leaves, above / faces);
-    if (faces == 0.0 && above > 0.0) return kInfinity;
+    if (faces == 0.0 && above > 0.0) return kNever;
   }
-  return enters <= leaves ? enters : kInfinity;
+  return enters <= leaves ? enters : kNever;
 }
 
 double way_to(const Ridge& ridge, const Vector3d& x, const Vector3d& d) {

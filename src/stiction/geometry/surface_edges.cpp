@@ -247,7 +247,7 @@ void touch(const Convex& cylinder, const Surface& s, const Surface::Edge& edge, 
 
 /// The ends of a rod that lies along the edge: corners of the patch beside the point where the two cross or touch, wherever rounding has
 /// that. What else ends their stretch is a convex vertex of the surface.
-void add_rod_ends(const Convex& rod, const Surface& s, const Surface::Edge& edge, SurfaceContacts& out) {
+void add_ends_along(const Convex& rod, const Surface& s, const Surface::Edge& edge, SurfaceContacts& out) {
   const Vector3d axis = rod.axis(), &a = s.vertex(edge.a), v = s.vertex(edge.b) - a;
   if (axis.cross(v).norm() > kSlant * v.norm()) return;
   const double half = rod.is_cylinder() ? rod.cylinder_half : rod.core->vertex(1).z(), core = rod.is_cylinder() ? rod.cylinder_radius : 0.0;
@@ -285,7 +285,7 @@ void meet_edges(const Convex& shape, const Surface& s, const std::vector<int>& e
     if (all.face(normals_of(e))) meet(edge_of(*shape.core, e, shape.X), s, edges, out);
   }
   if (!shape.is_rod()) return;
-  for (const int k : edges) add_rod_ends(shape, s, s.edge(k), out);
+  for (const int k : edges) add_ends_along(shape, s, s.edge(k), out);
 }
 
 void meet_edges(const Convex& cylinder, const FeatureSet& rims, const Surface& s, const std::vector<int>& edges, SurfaceContacts& out) {
@@ -299,7 +299,7 @@ void meet_edges(const Convex& cylinder, const FeatureSet& rims, const Surface& s
     const Arc arc(cylinder, s, edge);
     arc.for_peaks([&](double angle) { touch(cylinder, s, edge, arc.normal(angle), out); });
     for (const auto& e : rims.edges) meet(e, (e.b - e.a).normalized(), s, edge, false, out);
-    add_rod_ends(cylinder, s, edge, out);
+    add_ends_along(cylinder, s, edge, out);
   }
 }
 
