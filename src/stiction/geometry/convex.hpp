@@ -25,6 +25,7 @@ struct Convex {
   bool is_cylinder() const { return core == nullptr; }
   bool is_rod() const { return is_cylinder() || core->size() == 2; }         ///< round about a segment: a cylinder or a capsule
   double round() const { return is_cylinder() ? cylinder_radius : radius; }  ///< of a rod: radius of its side
+  double half_length() const { return is_cylinder() ? cylinder_half : core->vertex(1).z(); }  ///< of a rod's axis
   Eigen::Vector3d center() const { return X.translation(); }
   Eigen::Vector3d axis() const { return X.linear().col(2); }
   Eigen::Vector3d world(int vertex) const { return X * core->vertex(vertex); }

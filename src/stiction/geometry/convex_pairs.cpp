@@ -113,9 +113,10 @@ struct Rod {
 };
 
 Rod rod_of(const Convex& shape) {
-  if (!shape.is_cylinder()) return {shape, {shape.world(0), shape.world(1)}, {0, 1}, shape.radius};
-  const Vector3d half = shape.cylinder_half * shape.axis();
-  return {shape, {shape.center() - half, shape.center() + half}, {lowest_name(-1.0), lowest_name(1.0)}, shape.cylinder_radius};
+  const std::array name{end_name(shape, 0), end_name(shape, 1)};
+  if (!shape.is_cylinder()) return {shape, {shape.world(0), shape.world(1)}, name, shape.round()};
+  const Vector3d half = shape.half_length() * shape.axis();
+  return {shape, {shape.center() - half, shape.center() + half}, name, shape.round()};
 }
 
 /// The rim point of a cylinder's cap that faces `other` along n against its side.

@@ -20,6 +20,8 @@ struct RimPoint {
 
 /// Name of the rim point farthest along the contact direction, on the cap at -z or +z.
 constexpr int lowest_name(double side) { return side < 0.0 ? 100 : 200; }
+/// Of end 0 or 1 of a rod, from -z to +z.
+inline int end_name(const Convex& rod, int end) { return rod.is_cylinder() ? lowest_name(end == 0 ? -1.0 : 1.0) : end; }
 
 /// Rim points of the cap at `side` (-1 or +1), counter-clockwise about +z; with the one farthest along d (unit) in its place.
 int cap_corners(const Convex& cylinder, double side, const Eigen::Vector3d& d, std::array<RimPoint, kCapCorners>& corners);

@@ -26,10 +26,9 @@ struct Ridge {
 };
 
 Ridge side_of(const Convex& rod, const Vector3d& out) {
-  const bool cylinder = rod.is_cylinder();
-  const Vector3d axis = rod.axis(), half = (cylinder ? rod.cylinder_half : rod.core->vertex(1).z()) * axis;
+  const Vector3d axis = rod.axis(), half = rod.half_length() * axis;
   const Vector3d middle = rod.center() + rod.round() * (out - axis.dot(out) * axis).normalized();
-  return {rod, {middle - half, middle + half}, cylinder ? std::array{lowest_name(-1.0), lowest_name(1.0)} : std::array{0, 1}};
+  return {rod, {middle - half, middle + half}, {end_name(rod, 0), end_name(rod, 1)}};
 }
 
 /// The face at this vertex that is all but square to `local`; -1: none.

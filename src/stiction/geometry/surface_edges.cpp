@@ -250,18 +250,17 @@ void touch(const Convex& cylinder, const Surface& s, const Surface::Edge& edge, 
 void add_ends_along(const Convex& rod, const Surface& s, const Surface::Edge& edge, SurfaceContacts& out) {
   const Vector3d axis = rod.axis(), &a = s.vertex(edge.a), v = s.vertex(edge.b) - a;
   if (axis.cross(v).norm() > kSlant * v.norm()) return;
-  const double half = rod.is_cylinder() ? rod.cylinder_half : rod.core->vertex(1).z(), core = rod.is_cylinder() ? rod.cylinder_radius : 0.0;
+  const double half = rod.half_length(), core = rod.round() - rod.radius;
   for (const int end : {0, 1}) {
     const Vector3d center = rod.center() + (end == 0 ? -half : half) * axis;
     const double t = v.dot(center - a) / v.squaredNorm();
     if (t < 0.0 || t > 1.0) continue;
     const Vector3d between = center - a - t * v, out_of = between - axis.dot(between) * axis, n = out_of.normalized();
     if (!in_edge_cone(edge, n, kSlant)) continue;
-    const std::uint64_t name = vertex_name(rod.is_cylinder() ? lowest_name(end == 0 ? -1.0 : 1.0) : end);
     out.add({.p = center - core * n,
              .n = n,
              .distance = out_of.norm() - core,
-             .name_shape = name,
+             .name_shape = vertex_name(end_name(rod, end)),
              .name_surface = edge_name(edge.a, edge.b),
              .border = edge.right < 0,
              .back = is_back(s, edge, n)});
