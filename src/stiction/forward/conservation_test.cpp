@@ -1,6 +1,8 @@
 // What each scheme keeps of energy and momentum where nothing takes any: pendulums, tumbling bodies, robots in free flight.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -205,6 +207,156 @@ TEST_P(Conservation, GainsNothingFromContact) {
   EXPECT_LT(deepest, 1e-4);
   EXPECT_NEAR(energy, 2.0 * 9.81 * 0.05, 1e-5);  // flat on the ground
   EXPECT_LT(state.v.norm(), 1e-9);
+}
+
+World ball_over(double radius, bool ground) {
+  WorldBuilder builder;
+  StaticBody floor{"floor", Eigen::Isometry3d::Identity(), {{HalfSpace{}}}};
+  if (!ground) {
+    floor.shapes = {{Box{Vector3d(20.0, 20.0, 0.1)}}};
+    floor.pose.translation().z() = -0.1;
+  }
+  builder.add_static_body(floor);
+  FreeBody ball;
+  ball.name = "ball";
+  ball.mass = 0.01;
+  ball.shapes.push_back({Sphere{radius}});
+  ball.inertia = solid_inertia(ball.shapes.front().shape, ball.mass);
+  builder.add_free_body(ball);
+  return builder.build();
+}
+
+StepOptions options_of(Scheme scheme, double h) {
+  StepOptions options;
+  options.scheme = scheme;
+  options.assemble.dt = h;
+  return options;
+}
+
+// What comes thirty radii a step, wherever in a step it meets the floor, is stopped there. It had flown on, with a spin that met the law,
+// where the point of contact stayed where it was while the middle of the step moved.
+TEST_P(Conservation, StopsASmallFastBallAtASlab) {
+  constexpr double r = 5e-3, h = 1e-2;
+  const World world = ball_over(r, false);
+  Stepper stepper(world, make_scene(world, 0.5), options_of(GetParam(), h));
+  constexpr int kPhases = 40;
+  double lowest = kInfinity, most = 0.0;
+  for (int k = 0; k < kPhases; ++k) {
+    State state = initial_state(world);
+    const double z = 0.33 + 15.0 * h * k / kPhases;
+    state.q.head<3>() << -z / 3.0, 0.0, z + r;
+    state.v.head<3>() << 5.0, 0.0, -15.0;
+    stepper.reset();
+    const double start = measure(world, state, true).energy;
+    for (int i = 0; i < 12; ++i) {
+      const StepReport report = stepper.step(VectorXd::Zero(6), state);
+      ASSERT_TRUE(report.accepted && report.status == Status::solved) << k << " " << i;
+      lowest = std::min(lowest, state.q[2] - r);
+      most = std::max(most, measure(world, state, true).energy / start);
+    }
+  }
+  fmt::print("[ slab     ] {}: {:.1e} m above it at least, {:.9f} of the energy at most\n", to_string(GetParam()), lowest, most);
+  EXPECT_GT(lowest, -1e-6);
+  EXPECT_LT(most, 1.0 + 1e-9);
+}
+
+// Rolling is kept at 20 rad a step.
+TEST_P(Conservation, OfABallThatRollsFast) {
+  constexpr double r = 5e-3, speed = 20.0;
+  const World world = ball_over(r, true);
+  Stepper stepper(world, make_scene(world, 0.5), options_of(GetParam(), 5e-3));
+  State state = initial_state(world);
+  state.q[2] = r;
+  state.v[0] = speed;
+  state.v[4] = speed / r;
+  const double start = measure(world, state, true).energy;
+  double height = 0.0, energy = 0.0;
+  for (int k = 0; k < 300; ++k) {
+    ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
+    height = std::max(height, std::abs(state.q[2] - r));
+    energy = std::max(energy, std::abs(measure(world, state, true).energy / start - 1.0));
+  }
+  fmt::print("[ rolling  ] {}: height off by {:.1e} m, energy by {:.1e}\n", to_string(GetParam()), height, energy);
+  EXPECT_LT(height, 1e-8);
+  EXPECT_LT(energy, 1e-8);
+}
+
+// Balls that meet in flight, with friction and each other's spin: contacts between them cancel, in momentum and in its moment about any
+// point.
+TEST_P(Conservation, OfMomentaWhenBallsMeetInFlight) {
+  WorldBuilder builder;
+  builder.set_gravity(Vector3d::Zero());
+  constexpr int kBalls = 4;
+  for (int i = 0; i < kBalls; ++i) {
+    FreeBody ball;
+    ball.name = fmt::format("ball{}", i);
+    ball.mass = 0.1 * (i + 1);
+    ball.shapes.push_back({Sphere{0.05}});
+    ball.inertia = solid_inertia(ball.shapes.front().shape, ball.mass);
+    ball.pose.translation() = Vector3d(0.1 * i + 0.002, 0.03 * (i % 2), 0.02 * i);
+    builder.add_free_body(ball);
+  }
+  const World world = builder.build();
+  StepOptions options = options_of(GetParam(), 5e-3);
+  options.recovery = 0.0;  // which moves positions alone
+  Stepper stepper(world, make_scene(world, 0.5), options);
+  State state = initial_state(world);
+  for (int i = 0; i < kBalls; ++i) state.v.segment<6>(6 * i) << 6.0 - 4.0 * i, 0.2 * i, 0.0, 3.0 * i, -5.0, 4.0;
+  const auto momenta = [&] {
+    Vector6d sum = Vector6d::Zero();
+    for (int i = 0; i < kBalls; ++i) {
+      const Eigen::Quaterniond R(Eigen::Vector4d(state.q.segment<4>(7 * i + 3)));
+      const Vector3d p = world.bodies()[i].mass * (R * Vector3d(state.v.segment<3>(6 * i)));
+      sum.head<3>() += p;
+      sum.tail<3>() += state.q.segment<3>(7 * i).cross(p) + R * (world.bodies()[i].inertia * state.v.segment<3>(6 * i + 3));
+    }
+    return sum;
+  };
+  const Vector6d start = momenta();
+  int contacts = 0;
+  double linear = 0.0, angular = 0.0;
+  for (int k = 0; k < 60; ++k) {
+    ASSERT_TRUE(stepper.step(VectorXd::Zero(world.nv()), state).accepted);
+    contacts += stepper.solution().impulses.size() > 0 && !stepper.solution().impulses.isZero(0.0) ? 1 : 0;
+    linear = std::max(linear, (momenta() - start).head<3>().norm());
+    angular = std::max(angular, (momenta() - start).tail<3>().norm());
+  }
+  fmt::print("[ balls    ] {}: {} steps with impulses, momentum off by {:.1e}, its moment by {:.1e}\n", to_string(GetParam()), contacts,
+             linear, angular);
+  EXPECT_GT(contacts, 0);
+  EXPECT_LT(linear, 1e-8);
+  EXPECT_LT(angular, bound(GetParam(), 1e-2, 1e-8));
+}
+
+// A hinge with dry friction on a spring so stiff that it turns back within a step: friction takes energy, whatever the step.
+TEST(EnergyMomentum, TakesEnergyByDryFrictionOfJoints) {
+  const std::vector<std::array<double, 3>> cases{{100, 0.1, 0.02}, {1000, 1, 0.02}, {1000, 5, 0.02},
+                                                 {1e4, 1, 5e-3},   {1e4, 5, 5e-3},  {1e4, 5, 1e-3}};
+  for (const auto& [stiffness, friction, h] : cases) {
+    WorldBuilder builder;
+    builder.set_gravity(Vector3d::Zero());
+    builder.add_robot_text(fmt::format(R"(<mujoco><worldbody><body><joint axis="0 1 0" stiffness="{}" frictionloss="{}"/>
+        <geom type="capsule" size="0.02" fromto="0 0 0 0.3 0 0" mass="1" contype="0" conaffinity="0"/></body></worldbody></mujoco>)",
+                                       stiffness, friction));
+    const World world = builder.build();
+    Stepper stepper(world, make_scene(world, 0.5), options_of(Scheme::energy_momentum, h));
+    State state = initial_state(world);
+    state.v[0] = 2.0;
+    const double start = measure(world, state, false).energy;
+    double before = start, gained = 0.0;
+    for (int k = 0; k < 400; ++k) {
+      ASSERT_EQ(stepper.step(VectorXd::Zero(1), state).status, Status::solved);
+      const double now = measure(world, state, false).energy;
+      gained = std::max(gained, (now - before) / start);
+      before = now;
+    }
+    const double held = stiffness * std::abs(state.q[0]) / friction;
+    fmt::print("[ friction ] k {} f {} h {}: gained {:.1e} in a step, held with {:.2f} of friction, {:.1e} of the energy left\n", stiffness,
+               friction, h, gained, held, before / start);
+    EXPECT_LT(gained, 1e-8);
+    EXPECT_LT(held, 1.0 + 1e-6);  // it comes to rest where friction holds the spring
+    EXPECT_LT(std::abs(state.v[0]), 1e-9);
+  }
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace stiction {
 
 namespace {
 
+using Eigen::Matrix3d;
 using Eigen::Quaterniond;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -24,6 +25,12 @@ constexpr double kStalled = 0.9;         // a pass that gains less than this gai
                                          // forces, the next makes up for in the momenta
 
 Quaterniond rotation(const Eigen::Ref<const VectorXd>& q, int first) { return Quaterniond(Eigen::Vector4d(q.segment<4>(first + 3))); }
+
+Matrix3d cross_matrix(const Vector3d& a) {
+  Matrix3d out;
+  out << 0.0, -a.z(), a.y(), a.z(), 0.0, -a.x(), -a.y(), a.x(), 0.0;
+  return out;
+}
 
 struct Momenta {
   Vector3d linear, spin;
@@ -66,11 +73,15 @@ EnergyMomentum::EnergyMomentum(const World& world) : start_(world), end_(world) 
   const VectorXd rest = VectorXd::Zero(world.nv());
   for (KinematicTree& tree : kinematic_trees(world)) {
     // Armature is inertia without weight, along axes that turn with the body: such a root carries no momentum over.
+    const bool floats = tree.is_free;
     tree.is_free = tree.is_free && world.joints()[tree.joints.front()].armature == 0.0;
     trees_.emplace_back().KinematicTree::operator=(std::move(tree));
+    trees_.back().floats = floats;
+    for (const int b : trees_.back().bodies) trees_.back().mass += world.bodies()[b].mass;
   }
   find_groups(world);
-  for (VectorXd* x : {&middle_.v, &last_.v, &origin_, &forward_, &change_, &rows_, &held_, &scratch_, &held_loops_, &pull_}) *x = rest;
+  for (VectorXd* x : {&middle_.v, &last_.v, &origin_, &forward_, &change_, &rows_, &given_, &held_, &scratch_, &held_loops_, &pull_})
+    *x = rest;
   middle_.q = last_.q = world.initial_configuration();
   loops_.M.reset(world.block_sizes());
   scale_.setZero(static_cast<Eigen::Index>(world.blocks().size()));
@@ -87,9 +98,11 @@ void EnergyMomentum::unwhiten(VectorXd& x) const { stiction::unwhiten(factors_, 
 void EnergyMomentum::start(const World& world, double h, double loop_recovery, const PhasePoint& from, PhasePoint& at) {
   update(world, from.q, from.v, start_);
   known_ = false;
+  turned_.clear();
   start_loops(world, h, loop_recovery, from);
   origin_ = from.v;
   for (Tree& tree : trees_) {
+    tree.aside.setZero();
     const auto M = inertia_of(start_, tree);
     const auto v = from.v.segment(tree.first, tree.size);
     tree.kinetic = 0.5 * twice_energy(M, v);
@@ -104,6 +117,101 @@ void EnergyMomentum::start(const World& world, double h, double loop_recovery, c
   at = from;
   scratch_ = from.v;
   move(world, &start_.M, 0.5 * h, scratch_, at.q, at.v);
+  middle_.q = at.q;
+}
+
+Vector3d EnergyMomentum::Tree::center(const BlockDiagonal& M) const {
+  const int at = first - M.offset(block);
+  const auto inertia = M.block(block).block<6, 6>(at, at);
+  return center_of(inertia) * (inertia(0, 0) / mass);
+}
+
+void EnergyMomentum::pose(ContactProblem& problem) {
+  keep_contacts(problem);
+  turn_friction(problem);
+  close_loops(problem);
+}
+
+// The rows of contacts at q_M are remembered, and those at any other midpoint made from them.
+void EnergyMomentum::keep_contacts(ContactProblem& problem) {
+  if (!known_) contacts_ = problem.J;
+  BlockRows& J = known_ ? problem.J : contacts_;
+  for (int g = 0; g < J.groups(); ++g) {
+    for (int e = J.entry_begin(g); e < J.entry_end(g); ++e) {
+      const int block = J.entry_block(e), offset = J.col_offset(block);
+      RowMap rows = J.entry(e);
+      if (known_) rows = contacts_.entry(e);
+      auto tree = std::ranges::lower_bound(trees_, offset, {}, &Tree::first);
+      for (; tree != trees_.end() && tree->block == block; ++tree) {
+        if (!tree->floats) continue;
+        const int first = tree->first - offset;
+        const Matrix3d R = rotation(middle_.q, tree->root_q).toRotationMatrix();
+        const Matrix3d arm = cross_matrix(tree->center(problem.M) - R.transpose() * tree->aside);
+        auto linear = rows.block<3, 3>(0, first), angular = rows.block<3, 3>(0, first + 3);
+        if (known_) {
+          linear = (linear * R).eval();
+          angular = (angular * R - linear * arm).eval();
+        } else {
+          angular = ((angular + linear * arm) * R.transpose()).eval();
+          linear = (linear * R.transpose()).eval();
+        }
+      }
+    }
+  }
+}
+
+// Of impulses on free roots, from the axes of the root at q, about its origin, to those of the world, about the tree's centre of mass, and
+// back.
+void EnergyMomentum::turn_impulses(const BlockDiagonal& M, const VectorXd& q, bool to_world, VectorXd& impulses) const {
+  for (const Tree& tree : trees_) {
+    if (!tree.floats) continue;
+    const Quaterniond R = rotation(q, tree.root_q);
+    const Vector3d c = tree.center(M) - R.inverse() * tree.aside;
+    auto force = impulses.segment<3>(tree.first), moment = impulses.segment<3>(tree.first + 3);
+    if (to_world) {
+      moment = R * Vector3d(moment - c.cross(Vector3d(force)));
+      force = R * Vector3d(force);
+    } else {
+      force = R.inverse() * Vector3d(force);
+      moment = R.inverse() * Vector3d(moment) + c.cross(Vector3d(force));
+    }
+  }
+}
+
+// Whether dry friction of joints did work, beyond `tolerance` of the energies there and of what it could take by itself, in the solution of
+// a problem: it acts beyond v⁺ = -v in the next. Joints that it holds move by rounding.
+bool EnergyMomentum::find_turned(const ContactProblem& problem, const Solution& solution, double tolerance) {
+  bool any = false;
+  for (int j = 0; j < problem.bounded_rows(); ++j) {
+    if (problem.row_kinds[j] != RowKind::friction || std::ranges::find(turned_, problem.row_ids[j]) != turned_.end()) continue;
+    Eigen::Matrix<double, 1, 1> speeds(0.0);
+    problem.J_b.add_group_product(j, problem.v, speeds);
+    problem.J_b.add_group_product(j, solution.v, speeds);
+    if (!(solution.bounded_impulses[j] * speeds[0] > 0.0)) continue;
+    double scale = 0.0;
+    for (int e = problem.J_b.entry_begin(j); e < problem.J_b.entry_end(j); ++e) {
+      const int k = problem.J_b.entry_block(e);
+      auto x = scratch_.segment(factors_.offset(k), factors_.block_size(k));
+      x = problem.hi[j] * problem.J_b.entry(e).row(0).transpose();
+      std::as_const(factors_).block(k).triangularView<Eigen::Lower>().solveInPlace(x);
+      scale += scale_[k] + x.squaredNorm();
+    }
+    if (!(solution.bounded_impulses[j] * speeds[0] > tolerance * scale)) continue;
+    turned_.push_back(problem.row_ids[j]);
+    any = true;
+  }
+  return any;
+}
+
+void EnergyMomentum::turn_friction(ContactProblem& problem) const {
+  if (turned_.empty()) return;
+  for (int j = 0; j < problem.bounded_rows(); ++j) {
+    if (std::ranges::find(turned_, problem.row_ids[j]) == turned_.end()) continue;
+    Eigen::Matrix<double, 1, 1> before(0.0);
+    problem.J_b.add_group_product(j, problem.v, before);
+    problem.b[j] = -before[0];
+    (before[0] > 0.0 ? problem.lo : problem.hi)[j] = 0.0;
+  }
 }
 
 // q_m, w, q⁺, v⁺ and v⁺ - v from `forward_`; the origins of free roots at q⁺ wait for the inertia there.
@@ -328,12 +436,15 @@ EnergyMomentum::Progress EnergyMomentum::advance(const World& world, const Phase
   lambda_ = solution.bounded_impulses.tail(std::ssize(group_of_row_));
   for (int j = 0; j < problem.bounded_rows() - lambda_.size(); ++j)
     problem.J_b.add_group_transposed(j, solution.bounded_impulses.segment<1>(j), held_);
+  given_ = held_;
+  turn_impulses(problem.M, at.q, true, given_);
   forward_ = solution.v;
   for (const Tree& tree : trees_) {
     if (tree.is_free) forward_.segment<3>(tree.first) = rotation(at.q, tree.root_q) * Vector3d(solution.v.segment<3>(tree.first));
   }
   factor(problem.M);
   measure_impulses(world, tau, problem, solution, at, data);
+  const bool turned = find_turned(problem, solution, tolerance);
   double last = kInfinity, before_last = kInfinity;
   for (int pass = 0; pass < kPasses; ++pass) {
     follow(world, h, from);
@@ -342,6 +453,8 @@ EnergyMomentum::Progress EnergyMomentum::advance(const World& world, const Phase
     update(world, last_.q, last_.v, end_);
     for (Tree& tree : trees_) balance(world, h, data, tree);
     hold_loops(world, h, data);
+    held_ = given_;
+    turn_impulses(data.M, middle_.q, false, held_);
     for (const Group& group : groups_) {
       if (!group.trees.empty()) conserve_energy(world, h, data, group);
     }
@@ -351,7 +464,7 @@ EnergyMomentum::Progress EnergyMomentum::advance(const World& world, const Phase
     }
     const double gained = correct(problem);
     const bool balanced = known_ || group_of_row_.empty();  // the first targets of loops are those of the start
-    if (pass == 0 && gained <= (balanced ? tolerance * tolerance : 0.0)) return Progress::settled;
+    if (pass == 0 && !turned && gained <= (balanced ? tolerance * tolerance : 0.0)) return Progress::settled;
     if (gained == 0.0) break;
     if (!(gained < kStalled * (group_of_row_.empty() ? last : before_last)) || pass + 1 == kPasses) {
       if (!(gained <= tolerance * tolerance)) return Progress::diverged;
@@ -362,14 +475,21 @@ EnergyMomentum::Progress EnergyMomentum::advance(const World& world, const Phase
   follow(world, h, from);
   place_free_roots(h, data);
   measure_loops(world, h);
-  held_ += held_loops_;
   known_ = true;
+  for (Tree& tree : trees_) {
+    if (tree.is_free)
+      tree.aside =
+          0.25 * h * ((flight(h, data, tree).linear - tree.momentum - given_.segment<3>(tree.first)) / tree.mass - h * world.gravity());
+  }
   at.q = middle_.q;
   at.v = origin_;
   for (const Tree& tree : trees_) {
     if (tree.is_free) at.v.segment<3>(tree.first) = rotation(at.q, tree.root_q).inverse() * Vector3d(origin_.segment<3>(tree.first));
   }
   update(world, middle_.q, middle_.v, data);
+  held_ = given_;
+  turn_impulses(data.M, middle_.q, false, held_);
+  held_ += held_loops_;
   return Progress::moved;
 }
 

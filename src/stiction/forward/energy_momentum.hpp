@@ -13,8 +13,13 @@
 // b̄ is that of v⁺: a fixed point, sought by Newton's method with M for the derivative (a pass gains a factor of h |ω|) while the impulses
 // of contacts and rows but those of loops are held; then all are solved for again, kSolves times at most. Where the passes do not converge
 // the step is halved: h |ω| of joints has to be below one or so; a free body's rotation has its solution from free_motion.hpp at any spin.
-// Gaps, contact points and limits are those of half a step ahead at v, as in moreau_midpoint: φ_M + h N v⁺ >= 0. Springs and damping of
-// joints act at (q_m, w). Impacts, and friction whose direction turns within a step (it is that of v⁺), are of first order.
+// Gaps and limits are those of half a step ahead at v, as in moreau_midpoint: φ_M + h N v⁺ >= 0. So are N, S and T, in the axes of the
+// world, about each tree's centre of mass: what an impact stops is h/4 |v⁺ - v| farther back at q_m, and a point that stayed where it was
+// would be many radii of a small ball beside it, where its spin could meet the law while the ball goes on. Moments of contacts between free
+// trees still cancel: each is h/4 ΔP/m farther at q_m, and its arms are
+// shorter by the part of that which is of neither contacts nor weight. Springs and damping of joints act at (q_m, w).
+// Dry friction of a joint is that of v⁺, unless the joint turns back within the step by so much that its work λ·w would be positive: then
+// it acts beyond v⁺ = -v alone, as friction against w would. Impacts, and friction whose direction turns within a step, are of first order.
 // Closed loops, rows J of error e, asked for the speed b(q) (equality_rows.hpp): trees that they join are balanced as one,
 //   e(q⁺) = e(q) + (h/2) (J(q) v + b)    by the speeds J(q_m) w that e(q⁺) calls for, by least squares: rows may repeat
 //   Δ(T + V) leaves out λ·(J(q_m) w - (J(q) v + b)/2)     so that, closed at both ends, their forces do no work [Gonzalez 1999]
@@ -23,6 +28,7 @@
 // Cost: M and bias at q_m and at q⁺ in every pass, some five per solve.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "stiction/base/null_space.hpp"
@@ -41,8 +47,8 @@ class EnergyMomentum {
   /// Reads the start of a step; `at`: the midpoint that its velocity leads to, of the first problem. loop_recovery: that of
   /// AssembleOptions.
   void start(const World& world, double h, double loop_recovery, const PhasePoint& from, PhasePoint& at);
-  /// Targets of the equality rows of a problem assembled at the midpoint.
-  void close_loops(ContactProblem& problem);
+  /// The rows of a problem assembled at the midpoint as the scheme has them: of contacts, of joints whose friction turns back, of loops.
+  void pose(ContactProblem& problem);
   enum class Progress { settled, moved, diverged };
   /// From the solution of `problem`, posed at (at, data), to b̄ at its velocity, and on to the fixed point at its impulses. settled: the
   /// problem has this b̄ already, to `tolerance` of its momenta. moved: `at` and `data` are those of the new midpoint, where the problem is
@@ -60,9 +66,14 @@ class EnergyMomentum {
   static constexpr double kResting = 1e-6;
 
   struct Tree : KinematicTree {
+    bool floats = false;  ///< its root is a free joint, with armature or without: free, it is without
+    double mass = 0.0;
+    Eigen::Vector3d aside;                ///< h/4 of the velocity that pushes and loops give it, world axes (m): see above
     Eigen::Vector3d momentum, spin, com;  ///< of a free tree before the step: P, K, centre of mass; world axes
     double kinetic = 0.0;                 ///< before the step (J)
     double rise = 0.0;                    ///< of the potential energy over the step (J)
+    /// Centre of mass in the axes of a root that is a free joint, whatever armature and damping add to M.
+    Eigen::Vector3d center(const BlockDiagonal& M) const;
   };
   /// Trees that loops join; most trees are alone.
   struct Group {
@@ -77,6 +88,11 @@ class EnergyMomentum {
   };
 
   void find_groups(const World& world);
+  void keep_contacts(ContactProblem& problem);
+  void turn_impulses(const BlockDiagonal& M, const Eigen::VectorXd& q, bool to_world, Eigen::VectorXd& impulses) const;
+  bool find_turned(const ContactProblem& problem, const Solution& solution, double tolerance);
+  void turn_friction(ContactProblem& problem) const;
+  void close_loops(ContactProblem& problem);
   Flight flight(double h, const WorldData& data, const Tree& tree) const;
   void follow(const World& world, double h, const PhasePoint& from);
   void place_free_roots(double h, const WorldData& data);
@@ -106,12 +122,13 @@ class EnergyMomentum {
   std::vector<Group> groups_;
   std::vector<int> group_of_row_;  ///< per equality row
   WorldData start_, end_;
-  PhasePoint middle_, last_;  ///< (q_m, w), (q⁺, v⁺)
+  PhasePoint middle_, last_;  ///< (q_m, w), before the first solution q_M; (q⁺, v⁺)
   Eigen::VectorXd origin_;    ///< nv, v with the linear velocities of free roots in the axes of the world
   Eigen::VectorXd forward_;   ///< nv, v⁺ in the same
   Eigen::VectorXd change_;    ///< nv, v⁺ - v in the axes of the midpoint
   Eigen::VectorXd rows_;      ///< nv, M (v⁺ - v) + h b̄, less what joint damping does
-  Eigen::VectorXd held_;      ///< nv, Jᵀλ
+  Eigen::VectorXd given_;     ///< nv, Jᵀλ, on free roots in the axes of the world about the trees' centres of mass
+  Eigen::VectorXd held_;      ///< nv, the same at q_m in its axes
   Eigen::VectorXd scratch_;   ///< nv
   Eigen::VectorXd scale_;     ///< per block, twice the energies of its motion before and of every impulse by itself (J)
   BlockDiagonal factors_;
@@ -124,6 +141,8 @@ class EnergyMomentum {
   GrowVector speeds_, right_;    ///< per equality row
   Eigen::VectorXd held_loops_;   ///< nv, Jᵀλ of the equality rows
   Eigen::VectorXd pull_;         ///< nv
+  BlockRows contacts_;  ///< rows of contacts at q_M, columns of free roots in the axes of the world about the trees' centres of mass
+  std::vector<std::uint64_t> turned_;  ///< names of the rows of joints whose friction acts beyond v⁺ = -v
 };
 
 }  // namespace stiction

@@ -8,6 +8,7 @@
 #include <Eigen/Geometry>
 
 #include "stiction/forward/free_motion.hpp"
+#include "stiction/forward/loop_drift.hpp"
 
 namespace stiction {
 
@@ -258,10 +259,31 @@ JointEnergy::Work JointEnergy::work(const World& world, double h, const Tree& tr
   return {h * power, kRounded * h * cancelled};
 }
 
-JointEnergy::Progress JointEnergy::advance(const World& world, double h, double share, const PhasePoint& from, const PhasePoint& at,
-                                           const WorldData& data, const GrowVector& v_plus, std::span<const Vector6d> V_plus,
-                                           const std::vector<ContactPoint>& contacts, const GrowVector& impulses,
+// What the limits of a tree would give together: where one impact throws several joints at theirs, one alone may, of what others take. The
+// speeds of joints that they hold are rounding of what each impulse gives by itself.
+JointEnergy::Work JointEnergy::limit_work(const Tree& tree, const ContactProblem& problem, const Solution& solution) const {
+  double work = 0.0, alone = 0.0;
+  const BlockRows& J = problem.J_b;
+  for (int j = 0; j < J.groups(); ++j) {
+    const int e = J.entry_begin(j);
+    const bool inside = J.entry_end(j) == e + 1 && J.entry_block(e) == tree.block;  // limits of cut joints are between trees
+    if (!inside || problem.row_kinds[j] != RowKind::limit || is_return(problem, j)) continue;
+    const int first = tree.first - problem.M.offset(tree.block);
+    const auto row = J.entry(e).row(0).segment(first, tree.size);
+    const double lambda = solution.bounded_impulses[j];
+    work += lambda * row.dot(mean_.segment(tree.first, tree.size));
+    const auto inertia = problem.M.block(tree.block).diagonal().segment(first, tree.size);
+    alone += lambda * lambda * (row.transpose().array().square() / inertia.array()).sum();
+  }
+  return {std::max(work, 0.0), kRounded * alone};
+}
+
+JointEnergy::Progress JointEnergy::advance(const World& world, double share, const PhasePoint& from, const PhasePoint& at,
+                                           const WorldData& data, const ContactProblem& problem, const Solution& solution,
+                                           std::span<const Vector6d> V_plus, const std::vector<ContactPoint>& contacts,
                                            const Eigen::Ref<const Eigen::VectorXd>& tau, const PhasePoint& end) {
+  const double h = problem.dt;
+  const GrowVector &v_plus = solution.v, &impulses = solution.impulses;
   if (!within_reach(end.q)) return Progress::settled;  // the step will be refused
   const bool starts_there = from.q == at.q;            // as semi_implicit_euler does
   if (!starts_there) {
@@ -285,7 +307,10 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double h, double 
     }
     const double whole = std::max(before, after);
     const Work convective = work(world, h, tree, at, data, V_plus, tau);
-    const double e = after - before - (kinetic_energy(world, tree, data, v_plus) - at_start) - convective.done;
+    const bool bears = any_bears(contacts, impulses, [&](const ContactPoint& c) { return is_of(tree, c.body_a) || is_of(tree, c.body_b); });
+    const Work limits = bears ? Work{} : limit_work(tree, problem, solution);
+    const double rounding = convective.rounding + limits.rounding;
+    const double e = after - before - (kinetic_energy(world, tree, data, v_plus) - at_start) - convective.done + limits.done;
     const int root = tree.is_free ? 6 : 0, n = tree.size - root;
     const auto w = mean_.segment(tree.first + root, n);
     auto p = impulse_.segment(tree.first + root, n);
@@ -293,15 +318,18 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double h, double 
     tree.gain = e - tree.taken;
     given_[k] = std::clamp(given_[k], -kNotable * before, (kNotable + kOwed) * before);
     if (!tree.is_idle && before > 0.0) tree.kept = std::clamp((after - tree.gain) / before, 0.0, 1.0);
-    const double given = tree.kept * given_[k], least = std::max(kLeastGain / share * whole, convective.rounding);
-    if (kNotable * whole <= convective.rounding) continue;  // it rests: e is rounding
-    if (tree.taken < -least) return Progress::diverged;     // it turned the joints about
+    const double given = tree.kept * given_[k], least = std::max(kLeastGain / share * whole, rounding);
+    if (kNotable * whole <= rounding) continue;          // it rests: e is rounding
+    if (tree.taken < -least) return Progress::diverged;  // it turned the joints about
     if (tree.gain <= std::max(kNotable * whole - given, tree.is_braked ? least : 0.0)) continue;
     const auto M = inertia_of(data, tree);
     auto y = scratch_.head(n);
     joint_momentum(tree, M, w, y);
     const double carried = w.dot(y);
-    if (!(carried > kResting * whole)) continue;
+    if (!(carried > kResting * whole)) {
+      if (tree.gain > least) return Progress::diverged;  // joints thrown back at the speed they came with have no w to be braked along
+      continue;
+    }
     tree.is_braked = true;
     const double owed = e + std::max(given - (kNotable - kReserve) * whole, 0.0), there = kPart * carried;
     p = -(e > least ? std::max(e, std::min(owed, there)) : std::min(owed, there)) / carried * y;

@@ -2,7 +2,7 @@
 // gives to trees of joints by itself, momenta in flight and energy of joints that turn fast, is taken back within the step.
 //
 //   momenta of a tree in flight, f its weight and the torques on its root:   A(q⁺) v⁺ = A(q) v + h f
-//   energy that the scheme adds, w = (v + v⁺)/2:                             e = T(q⁺, v⁺) - T(q, v) - (T_at(v⁺) - T_at(v)) - h w·C v
+//   energy that the scheme adds, w = (v + v⁺)/2:                             e = T(q⁺, v⁺) - T(q, v) - (T_at(v⁺) - T_at(v)) - h w·C v + W
 //
 // Momenta miss by about h (Ȧ(v⁺) - Ȧ(v)) v⁺: chains with a light base at 50 rad/s by 0.1 m/s in a step of 1 ms, step after step, and energy
 // with them, most of what it gains. So the root takes up the difference: the rigid motion of the whole tree at q⁺ by which the first
@@ -10,6 +10,8 @@
 // the tree with its joints locked would be, by the rule of free bodies, which keeps energy by a direction of first order. What contacts
 // that bear, or loops, hold to something else is left alone, for their laws hold at v⁺; so is a root with drag or armature.
 //
+// W is what limits of joints would give, Σ λ w > 0, where no contact bears: they can but take, unless forces turn joints back within the
+// step.
 // e, to which that motion counts, is zero for exact motion, for vᵀ(Ṁ - 2 C) v = 0; else it is of either sign and of the order of φ² T, φ
 // the angle by which the root, if it is free, and the joints on the way to a leaf turn within the step, summed. A step with which the
 // scheme would have given a tree more than a twentieth of T, all steps before counted, has its joints braked by an impulse along w_j, in
@@ -30,6 +32,7 @@
 #include "stiction/forward/kinematic_trees.hpp"
 #include "stiction/forward/scheme.hpp"
 #include "stiction/geometry/contact_point.hpp"
+#include "stiction/problem/solution.hpp"
 
 namespace stiction {
 
@@ -51,11 +54,11 @@ class JointEnergy {
   enum class Progress { settled, moved, diverged };
   /// The step is to be solved again for another reason: how far the last solve came says nothing about the next.
   Progress change_of_problem();
-  /// Of that step from `from`, evaluated at `at`, where `data` is, to v_plus (in the axes of `at`), by which bodies have V_plus, and `end`.
+  /// Of that step from `from`, evaluated at `at`, where `data` is, to the solution of `problem`, by which bodies have V_plus, and `end`.
   /// moved: the impulse is another one, and the step is to be solved again. diverged: that leads nowhere.
-  Progress advance(const World& world, double h, double share, const PhasePoint& from, const PhasePoint& at, const WorldData& data,
-                   const GrowVector& v_plus, std::span<const Vector6d> V_plus, const std::vector<ContactPoint>& contacts,
-                   const GrowVector& impulses, const Eigen::Ref<const Eigen::VectorXd>& tau, const PhasePoint& end);
+  Progress advance(const World& world, double share, const PhasePoint& from, const PhasePoint& at, const WorldData& data,
+                   const ContactProblem& problem, const Solution& solution, std::span<const Vector6d> V_plus,
+                   const std::vector<ContactPoint>& contacts, const Eigen::Ref<const Eigen::VectorXd>& tau, const PhasePoint& end);
   /// The impulse, onto the known impulse (nv) of a problem.
   void add_impulse(GrowVector& impulse) const;
   /// Of the step that `advance` found settled: the velocities v of free roots at its end take up what momenta of trees in flight lack.
@@ -88,6 +91,7 @@ class JointEnergy {
   };
   Work work(const World& world, double h, const Tree& tree, const PhasePoint& at, const WorldData& data, std::span<const Vector6d> V_plus,
             const Eigen::Ref<const Eigen::VectorXd>& tau) const;
+  Work limit_work(const Tree& tree, const ContactProblem& problem, const Solution& solution) const;
   double close_momenta(const World& world, double h, const WorldData& start, std::span<const Vector6d> V_start, const WorldData& at,
                        const Eigen::Ref<const Eigen::VectorXd>& tau, Tree& tree) const;
 

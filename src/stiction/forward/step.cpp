@@ -158,7 +158,7 @@ JointEnergy::Progress Stepper::balance_energy() {
   velocity_ = solution_.v;
   drift_.add(velocity_);
   row_of(options_.scheme).finish(world_, h, data_.M, at_, solution_.v, velocity_, next_);
-  return energy_.advance(world_, h, share, from_, at_, data_, solution_.v, V_end_, contacts_, solution_.impulses, tau_, next_);
+  return energy_.advance(world_, share, from_, at_, data_, problem_, solution_, V_end_, contacts_, tau_, next_);
 }
 
 void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd>& tau) {
@@ -180,7 +180,7 @@ void Stepper::assemble_rows(const Torques& asked, bool prepared) {
   const Torques tau = tau_;
   if (!prepared) {
     assemble(world_, data_, ahead_, at_.v, tau, contacts_, assemble_, problem_);
-    if (implicit_) implicit_->close_loops(problem_);
+    if (implicit_) implicit_->pose(problem_);
     if (row_of(options_.scheme).midpoint) start_gaps_of_midpoint_laws();
     let_slide_past(detection_allowance(), options_.contact.law, problem_);
   } else {
