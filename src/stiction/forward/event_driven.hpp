@@ -111,6 +111,7 @@ class EventDriven {
   std::array<Accelerations, kMostStages> accelerations_;
   Accelerations end_;
   PhasePoint start_, at_;
+  Eigen::VectorXd last_v_, end_v_;    ///< nv, of rk4's last stage and of the end, linear velocities of free joints in the axes of the world
   double error_ = 0.0;                ///< of the last flow, rk45
   bool forceless_ = false;            ///< the last flow came to where there are no forces
   double accelerations_piece_ = 0.0;  ///< s, with which those of the beginning were found

@@ -46,6 +46,26 @@ TEST(JointLimits, AFreeJointReturnsAtTheClosingSpeed) {
   }
 }
 
+// A door with dry friction that is swung at its stop stays there. Steps may leave rounding's share of the last one's speed, down to the
+// smallest numbers.
+TEST(JointLimits, ADoorWithFrictionRestsAtItsStop) {
+  const World world = load(R"(<compiler angle="radian"/><worldbody><body name="door"><joint name="h" type="hinge" axis="0 0 1"
+    frictionloss="1" armature="0.001" limited="true" range="-0.1 0.1"/><geom type="box" size="0.15 0.01 0.3" pos="0.15 0 0" mass="1"/>
+    </body></worldbody>)");
+  StepOptions options;
+  options.assemble.dt = 5e-3;
+  for (const Scheme scheme : {Scheme::semi_implicit_euler, Scheme::moreau_midpoint, Scheme::energy_momentum}) {
+    options.scheme = scheme;
+    Stepper stepper(world, make_scene(world, 0.5), options);
+    for (int k = 1; k <= 100; ++k) {
+      State state = initial_state(world);
+      state.v[0] = k % 2 == 0 ? 0.4 * k : -0.4 * k;
+      for (int i = 0; i < 60; ++i) ASSERT_EQ(stepper.step(VectorXd::Zero(1), state).status, Status::solved) << to_string(scheme) << k;
+      EXPECT_LT(std::abs(state.v[0]), 1e-12);
+    }
+  }
+}
+
 // A joint closes a gap within a step, and one of rounding's size is none, as contacts have it: what they hold together is held by all of
 // them.
 TEST(JointLimits, AGapBelowATenthOfAMicrometreIsNone) {

@@ -33,8 +33,9 @@ double mobility(const BlockRows& rows, int group, int row, const GrowVector& ine
 // Velocity: the largest of v, offsets that push, targets and what p and rows that always pull add (p_j / M_jj). Impulse: the largest of p,
 // M_jj v_j, that pull, and what targets take.
 Scales measure_scales(const ProblemView& p, const Ref& offset, const GrowVector& inertia) {
-  Scales s{std::max(1e-300, largest_entry(p.impulse)),
-           std::max({1e-300, largest_entry(p.v), largest_push(offset), largest_entry(p.b), largest_entry(p.v_prescribed)})};
+  Scales s;
+  s.impulse = std::max(s.impulse, largest_entry(p.impulse));
+  s.velocity = std::max({s.velocity, largest_entry(p.v), largest_push(offset), largest_entry(p.b), largest_entry(p.v_prescribed)});
   for (int j = 0; j < p.velocities(); ++j) {
     s.velocity = std::max(s.velocity, std::abs(p.impulse[j]) / inertia[j]);
     s.impulse = std::max(s.impulse, inertia[j] * std::abs(p.v[j]));

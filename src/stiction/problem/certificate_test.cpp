@@ -8,6 +8,7 @@
 #include <Eigen/Cholesky>
 
 #include "stiction/problem/reduced.hpp"
+#include "stiction/problem/reduced_certificate.hpp"
 #include "stiction/problem/test_terms.hpp"
 
 namespace stiction::certificate_test {
@@ -153,6 +154,24 @@ TEST(Scale, LimitsCountWhereTheyAreReached) {
   // Whatever the limit, digits that the motion needs are lost.
   EXPECT_GT(push(1e9, 1e9).worst(), 1e-8);
   EXPECT_GT(push(1e15, 1e15).worst(), 0.1);
+}
+
+// What rounding leaves of a motion that has ended, the smallest numbers of all, asks nothing of the impulses. The same share of a motion
+// that is one is a residual.
+TEST(Scale, TheRestsOfAMotionAreNone) {
+  ContactProblem p = make_contact_problem(MatrixXd::Identity(1, 1), VectorXd::Zero(1), MatrixXd(Vector3d(1.0, 0.0, 0.0)),
+                                          Eigen::Matrix<double, 1, 1>(kMu), 0.01);
+  for (const double v : {0.0, 5e-324, 5e-316, 1e-200, 1e-150}) {
+    p.v = VectorXd::Constant(1, -v);
+    EXPECT_LT(certify(p, terms_of(p), p.v, Vector3d::Zero(), VectorXd(0), VectorXd(0)).worst(), 1e-9) << v;
+    Reduction reduction;
+    reduce(p, reduction);
+    EXPECT_LT(certify(reduction.reduced, terms_of(reduction.reduced), Vector3d::Zero(), VectorXd(0)).worst(), 1e-9) << v;
+  }
+  for (const double v : {1e-130, 1e-12, 1.0}) {
+    p.v = VectorXd::Constant(1, -v);
+    EXPECT_GT(certify(p, terms_of(p), p.v, Vector3d::Zero(), VectorXd(0), VectorXd(0)).worst(), 0.5) << v;
+  }
 }
 
 // A blade of half angle α between a wall and a wedge's face magnifies its load 1/(2 sin α) times; a short lever as its arms: no residual.

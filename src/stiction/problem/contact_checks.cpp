@@ -86,7 +86,7 @@ void raise(Residual& r, double raw, double scale) {
   r.scaled = std::max(r.scaled, raw / scale);
 }
 
-double energy_scale(const Scales& s, double terms) { return std::max(terms * s.impulse * s.velocity, std::numeric_limits<double>::min()); }
+double energy_scale(const Scales& s, double terms) { return terms * s.impulse * s.velocity; }
 
 void take_scales(const Eigen::Ref<const Eigen::VectorXd>& lo, const Eigen::Ref<const Eigen::VectorXd>& hi,
                  const Eigen::Ref<const Eigen::VectorXd>& beta, double largest_impulse, Scales& s, Certificate& c) {

@@ -7,14 +7,18 @@
 
 namespace stiction {
 
-/// Sizes of the problem, and not of the answer, that raw residuals are divided by; starting from a tiny scale keeps 0/0 at 0.
+/// m/s, N s: no scale is smaller. The last digits of a work, a product of both, would be no normal numbers: such rests of a motion that has
+/// ended measure nothing.
+inline constexpr double kLeastScale = 1e-140;
+
+/// Sizes of the problem, and not of the answer, that raw residuals are divided by.
 struct CertificateScales {
-  double impulse = 1e-300, velocity = 1e-300;
+  double impulse = kLeastScale, velocity = kLeastScale;
 };
 
 /// Raises a residual to at least `raw` and `raw / scale`.
 void raise(Residual& residual, double raw, double scale);
-/// Of a sum of works: the largest work that the scales allow, or the least number that has all its digits where works are smaller.
+/// Of a sum of works: the largest that the scales allow.
 double energy_scale(const CertificateScales& scales, double terms);
 
 /// Writes the residual `rounding` of an answer whose largest impulse is this, and the scales, to which limits are added that row impulses

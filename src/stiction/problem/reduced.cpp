@@ -145,6 +145,7 @@ int add_compliant_columns(const ProblemView& p, Reduction& red) {
 }
 
 constexpr double kVelocityRounding = 1e-12;  // of the largest velocity
+constexpr double kLeastVelocity = 1e-290;    // m/s: the parts of it that solvers aim at are normal numbers
 
 // u_free of contact rows that nothing moves is what coordinates that are known make of it: rounding of that would be an approach that no
 // impulse can stop.
@@ -247,7 +248,7 @@ void find_free_motion(const ProblemView& p, int columns, Reduction& red) {
   add_velocity(red, red.y_momentum, red.v_free);
   out.u_free.resize(p.J.rows());
   p.J.multiply(red.v_free, out.u_free);
-  out.velocity = std::max(largest_entry(p.v), largest_entry(red.v_free));
+  out.velocity = std::max({kLeastVelocity, largest_entry(p.v), largest_entry(red.v_free)});
 }
 
 void place_prescribed(const ProblemView& p, Reduction& red) {

@@ -26,7 +26,7 @@ struct ReducedProblem {
   GrowVector mu;             ///< n
   std::vector<char> closed;  ///< n, see find_closed
   double dt = 1.0;           ///< s; 1 where the problem came without a step
-  double velocity = 0.0;     ///< m/s, largest velocity before the reduction, known, free or of rows that always pull; 0: unknown
+  double velocity = 0.0;     ///< m/s, largest before the reduction: known, free, of rows that always pull; at least 1e-290; 0: unknown
   GrowVector gap;            ///< n, signed distance before the step (m); empty: all zero
   GrowVector u_before;       ///< 3n, contact velocities J v before the step (m/s); empty: all zero
   GrowVector restitution;    ///< n, Newton restitution of the normal velocity; empty: all zero. `offset` has its share already
