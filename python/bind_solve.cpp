@@ -170,7 +170,7 @@ type; numerical outcomes are `status`.)");
          const std::optional<ArrayLike>& torque_limits, const Text& solver, const Real& tolerance, const Integer& edges,
          const Text& variant, const Flag& align_edges, const Text& viscous_slip, const Text& choice, const std::optional<ArrayLike>& last,
          const Real& alpha, const Integer& max_sweeps, const Integer& max_factorizations, const Integer& max_pivots, const Integer& threads,
-         const Flag& bilateral_by_prox, const Flag& repair_inconsistent, const Flag& prove_infeasible,
+         const Flag& bilateral_by_prox, const Flag& repair_inconsistent, const std::optional<Flag>& prove_infeasible,
          const std::optional<WorkspaceObject>& workspace) {
         if (!nb::isinstance<ContactProblem>(problem)) throw_type_error("problem", "a ContactProblem", problem);
         InverseOptions options;
@@ -178,7 +178,7 @@ type; numerical outcomes are `status`.)");
                                         max_factorizations, max_pivots, threads, bilateral_by_prox});
         options.choice = choice_from_string(read_text(choice, "choice"));
         options.repair_inconsistent = read_flag(repair_inconsistent, "repair_inconsistent");
-        options.prove_infeasible = read_flag(prove_infeasible, "prove_infeasible");
+        options.prove_infeasible = prove_infeasible ? read_flag(*prove_infeasible, "prove_infeasible") : !workspace;
         Request request = read_request(joints, v_desired, torque_limits);
         return inverse_released(nb::cast<const ContactProblem&>(problem), std::move(request), options, last, read_workspace(workspace));
       },
@@ -186,7 +186,7 @@ type; numerical outcomes are `status`.)");
       "tolerance"_a = d.tolerance, "edges"_a = d.edges, "variant"_a = "stewart_trinkle", "align_edges"_a = false,
       "viscous_slip"_a = "after", "choice"_a = "warm_start", "last"_a = nb::none(), "alpha"_a = d.alpha, "max_sweeps"_a = d.max_sweeps,
       "max_factorizations"_a = d.max_factorizations, "max_pivots"_a = d.max_pivots, "threads"_a = d.threads, "bilateral_by_prox"_a = false,
-      "repair_inconsistent"_a = true, "prove_infeasible"_a = true, nb::kw_only(), "workspace"_a = nb::none(),
+      "repair_inconsistent"_a = true, "prove_infeasible"_a = nb::none(), nb::kw_only(), "workspace"_a = nb::none(),
       R"(Torques and contact impulses that bring the driven joints to v_desired at the end of the step, under a law.
 
 joints: whole-number indices into v.
@@ -198,10 +198,12 @@ choice: as of `solve`, and 'least_torque': of all impulses with this motion thos
 repair_inconsistent: replace velocities that the contacts refuse by the closest that they allow, those that jam under Coulomb's laws by
     the closest in the dual cones, and say so (Solution.repaired). Where
     contacts name their laws, each by its own; laws that need several programs (parts of the problem with other kinds of laws) are not.
-prove_infeasible: when the request is missed, search for a proof that it cannot be met (Solution.proof).
+prove_infeasible: when the request is missed, search for a proof that it cannot be met (Solution.proof). None: unless there is a
+    workspace, for the search may take longer than all the rest of a control loop.
 The other arguments are those of `solve`.
 
-The problem's impulse holds everything but these torques; it has no prescribed coordinates, or the joints themselves. Raises ValueError
+The problem's impulse holds everything but these torques; it has no prescribed coordinates, or the joints themselves. For a motion
+(q, v, a) that contacts or loops allow, see `World.problem`. Raises ValueError
 naming the argument, TypeError when it has the wrong type; numerical outcomes are `status`.)");
 }
 

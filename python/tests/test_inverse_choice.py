@@ -83,3 +83,62 @@ def test_torque_limits_that_are_not_reached_change_nothing(choice, angle):
     assert limited.tau == pytest.approx(world.bias([angle], [0.0]), abs=1e-9)
     assert (limited.tau == free.tau).all()
     assert (limited.bounded_impulses == 0.0).all()
+
+
+FEET = np.array([[x, y] for x in (-0.12, 0.0, 0.12) for y in (-0.1, 0.1)])
+DT = 1e-3
+
+
+def on_six_legs():
+    """A base of 4 kg, loaded off its middle, on six vertical legs of 0.1 kg that stand: three loads are open."""
+    M, J, legs = np.zeros((12, 12)), np.zeros((18, 12)), len(FEET)
+    M[:6, :6] = np.diag([4.0, 4.0, 4.0, 0.02, 0.03, 0.04])
+    weight = DT * np.array([0, 0, -4.0 * 9.81, 0.4, -0.6, 0] + legs * [0.0])
+    for i, (x, y) in enumerate(FEET):
+        moved = np.zeros((3, 12))  # by v, of the foot at (x, y, -0.14)
+        moved[:, :3] = np.eye(3)
+        moved[:, 3:6] = -np.array([[0, 0.14, y], [-0.14, 0, -x], [-y, x, 0]])
+        moved[2, 6 + i] = 1.0
+        M += 0.1 * moved.T @ moved
+        weight -= 0.1 * 9.81 * DT * moved[2]
+        J[3 * i : 3 * i + 3] = moved[[2, 0, 1]]
+    return stiction.ContactProblem(M, np.zeros(12), J, 0.8, dt=DT, impulse=weight), np.arange(6, 12)
+
+
+def closest(reference, load, held):
+    """Loads of the legs closest to the reference that bear the wrench `load`, those of `held` known."""
+    wrench = np.vstack((np.ones(len(FEET)), FEET.T))
+    free = [i for i in range(len(FEET)) if i not in held]
+    known = sum((wrench[:, i] * force for i, force in held.items()), np.zeros(3))
+    forces = np.array(reference)
+    forces[free] += np.linalg.lstsq(wrench[:, free], load - known - wrench[:, free] @ forces[free], rcond=None)[0]
+    for i, force in held.items():
+        forces[i] = force
+    return forces
+
+
+@pytest.mark.parametrize("choice", ["least_norm", "closest_to_last"])
+@pytest.mark.parametrize("law", ["frictionless", "no_slip", "coulomb_pyramid", "coulomb_cone", "anitescu"])
+def test_the_choice_holds_where_torque_limits_are_reached(law, choice):
+    """A leg that is too weak for its share bears what it can, and the rule settles what the others do."""
+    problem, joints = on_six_legs()
+    reference = np.array([3.0, 5.0, 9.0, 4.0, 6.0, 8.0]) if choice == "closest_to_last" else np.zeros(6)
+    last = np.zeros((6, 3))
+    last[:, 0] = DT * reference
+    asked = {"law": law, "choice": choice} | ({"last": last} if choice == "closest_to_last" else {})
+    free = stiction.inverse(problem, joints, 0.0, **asked)
+    feet = 0.1 * 9.81  # a motor bears the load of its leg without its foot
+    load = np.array([1.0, 0.0, 0.0]) * (free.impulses[:, 0].sum() / DT)
+    load[1:] = FEET.T @ (free.impulses[:, 0] / DT)
+    alone = closest(reference, load, {})
+    np.testing.assert_allclose(free.impulses[:, 0] / DT, alone, atol=1e-8)
+    for weak in ([2], [2, 5], [1, 2]):
+        limits = np.full(6, 100.0)
+        held = {i: feet + part * (alone[i] - feet) for i, part in zip(weak, (0.7, 0.9), strict=False)}
+        for i, force in held.items():
+            limits[i] = force - feet
+        limited = stiction.inverse(problem, joints, 0.0, torque_limits=limits, **asked)
+        assert limited.status == "solved"
+        assert limited.shortfall < 1e-12
+        np.testing.assert_allclose(limited.impulses[:, 0] / DT, closest(reference, load, held), atol=1e-7)
+        np.testing.assert_allclose(np.abs(limited.tau[weak]), limits[weak], rtol=1e-9)

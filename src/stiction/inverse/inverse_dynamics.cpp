@@ -366,12 +366,12 @@ void solve_request(const ProblemView& p, std::span<const int> joints, const Ref&
                    const InverseOptions& options, RequestWorkspace& w, InverseSolution& s) {
   const SolveOptions contact = contact_options(options);
   const ProblemView request = with_request(p, joints, v_desired, tau_max, w.rows);
+  const bool limited = request.bounded_rows() > p.bounded_rows();  // what misses a request then need not be a contradiction
   s.repaired = s.least_torque = false;
   w.held.targets.resize(0);
   w.solve.choice.last = w.last;
   solve(request, contact, w.solve, s);
   const double velocity_scale = s.certificate.velocity_scale, impulse_scale = s.certificate.impulse_scale;
-  const bool limited = request.bounded_rows() > p.bounded_rows();  // what misses a request then need not be a contradiction
   if (!limited && options.prove_infeasible && have_one_program(p.laws, contact)) prove_by_ray(p, joints, v_desired, options.contact, s);
   if (repair != Repair::none && !limited) repair_slip(p, request, joints, v_desired, contact, w, s);
   reduce_whole(request, contact, s, w.solve);
@@ -388,14 +388,79 @@ bool is_within(std::span<const double> tau_max, const InverseSolution& s) {
   return s.status == Status::solved;
 }
 
-// By rows of the joints with limits: another problem, which starts from where it was last reached.
+// Adds the joints whose torques in s pass their limits to those that are limited. False when there are none.
+bool limit_more(std::span<const double> tau_max, const InverseSolution& s, std::vector<double>& limits) {
+  bool more = false;
+  for (std::size_t i = 0; i < tau_max.size(); ++i) {
+    if (!std::isinf(limits[i]) || std::abs(s.tau[static_cast<Index>(i)]) <= tau_max[i]) continue;
+    limits[i] = tau_max[i];
+    more = true;
+  }
+  return more;
+}
+
+// Prescribed joints leave the kinetic energy that law max_dissipation makes least: with fewer of them it is another program.
+bool counts_joints(const ProblemView& p, const SolveOptions& options) {
+  const auto counts = [](Law law) { return row_of(law).family == Family::energy; };
+  return p.laws.empty() ? counts(options.law) : std::ranges::any_of(p.laws, counts);
+}
+
+// Limits anew for the joints that had one in the last call. False when none had.
+bool recall_limited(std::span<const double> tau_max, std::vector<double>& limits) {
+  bool any = false;
+  limits.resize(tau_max.size(), kInfinity);
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    if (std::isinf(limits[i])) continue;
+    limits[i] = tau_max[i];
+    any = any || is_limited(tau_max, i);
+  }
+  return any;
+}
+
+// Joints whose torque is at its limit.
+void take_saturated(std::span<const double> tau_max, const InverseSolution& s, std::vector<double>& limits) {
+  constexpr double kAtLimit = 1.0 - 1e-9;
+  for (std::size_t i = 0; i < tau_max.size(); ++i) {
+    limits[i] = std::abs(s.tau[static_cast<Index>(i)]) >= kAtLimit * tau_max[i] ? tau_max[i] : kInfinity;
+  }
+}
+
+// From the answer without limits, by rows of the joints that pass theirs; the others stay prescribed, which is what their rows ask for
+// while their torques are within. So the programs are as large as the limits that are reached are many. Where there is no such answer
+// (a hand driven into a wall) those that were reached in the last call are a guess, and rows of all joints tell. What contacts refuse for
+// their slip stays replaced.
 void solve_limited(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max, Repair repair,
                    const InverseOptions& options, InverseWorkspace& w, InverseSolution& s) {
-  RequestWorkspace& limited = w.limited ? *w.limited : w.limited.emplace();
+  RequestWorkspace& limited = *w.limited;
   limited.last = w.last;
-  solve_request(p, joints, v_desired, tau_max, repair, options, limited, s);
+  const bool solved = s.status == Status::solved, repaired = solved && s.repaired;
+  const bool one_by_one = !counts_joints(p, options.contact);
+  w.limited_request = v_desired;
+  if (repaired) w.limited_request = w.v_desired;
+  if (solved || !options.contact.warm_start) w.limits.assign(tau_max.size(), kInfinity);
+  bool more = solved ? limit_more(tau_max, s, w.limits) : recall_limited(tau_max, w.limits);
+  while (more && one_by_one) {
+    solve_request(p, joints, w.limited_request, w.limits, Repair::none, options, limited, s);
+    more = s.status == Status::solved && limit_more(tau_max, s, w.limits);
+  }
+  if (s.status != Status::solved || !one_by_one) solve_request(p, joints, w.limited_request, tau_max, repair, options, limited, s);
+  take_saturated(tau_max, s, w.limits);
+  s.repaired = s.repaired || repaired;
   w.solve.choice.last = limited.solve.choice.last;
   fit_to_problem(p, s);
+}
+
+// The next request with limits starts from this answer, also at joints that are prescribed here.
+void keep_start(const ProblemView& p, std::span<const int> joints, const InverseSolution& s, InverseWorkspace& w) {
+  if (s.status != Status::solved || std::ssize(p.row_ids) != p.bounded_rows()) return;
+  w.row_names = p.row_ids;
+  for (const int joint : joints) w.row_names.push_back(joint_row_name(joint));
+  const Index m = p.bounded_rows(), n = static_cast<Index>(joints.size());
+  w.row_impulses.resize(m + n);
+  w.row_impulses.head(m) = s.bounded_impulses;
+  w.row_impulses.tail(n) = s.prescribed_impulses;
+  w.limited->solve.start.contacts.keep(p.ids, s.impulses);
+  w.limited->solve.start.rows.keep(w.row_names, w.row_impulses);
 }
 
 }  // namespace
@@ -427,10 +492,12 @@ void inverse_dynamics(const ProblemView& p, std::span<const int> joints, const R
   w.last = w.solve.choice.last;
   const Repair all = options.repair_inconsistent ? Repair::all : Repair::none;
   solve_request(p, joints, v_desired, {}, tau_max.empty() ? all : std::min(all, Repair::of_slip), options, w, s);
-  if (is_within(tau_max, s)) {
-    tau_max = {};
-  } else if (!tau_max.empty()) {
-    solve_limited(p, joints, v_desired, tau_max, all, options, w, s);
+  if (!tau_max.empty()) {
+    if (!w.limited) w.limited.emplace();
+    const bool within = is_within(tau_max, s);
+    if (!within) solve_limited(p, joints, v_desired, tau_max, all, options, w, s);
+    keep_start(p, joints, s, w);
+    if (within) tau_max = {};
   }
   measure_shortfall(joints, v_desired, s);
   const double speed = std::max(largest_entry(s.v), largest_entry(v_desired));

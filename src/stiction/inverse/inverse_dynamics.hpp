@@ -3,21 +3,20 @@
 //   the contact problem of the step, plus   v⁺[joints] = v_desired, λ_P free, tau = λ_P / h            [ZD15, Eq. 32, section 3.5]
 //   with torque limits                      v⁺[joints] - v_desired = w, |λ_P| <= h tau_max             bounded rows
 // It is one simulation step with more rows, so forward and inverse share laws, solvers and certificate. Limits that are not reached change
-// nothing, to the bit: the request is solved without them first, and where its torques are within them they are the answer. Rows in their
-// place would leave it to the solver how much motors and what else holds a joint (dry friction, end stops) push against each other, and to
-// no choice what contacts share; and of law max_dissipation they make another program (prescribed joints leave the kinetic energy). Where
-// limits are reached, the joints that saturate miss their velocity in the direction of the limit, and the certificate still holds: the
-// closest motion in the sense of the law.
-// Forces that the law leaves open are settled by `Choice`: as the solver leaves them (warm-started from the last call [ZD15, section
+// nothing, to the bit: the request is solved without them first, and where its torques are within them they are the answer. Else the joints
+// that pass theirs become rows, until none does (of law max_dissipation all at once: prescribed joints leave its kinetic energy). Joints
+// that saturate miss their velocity in the direction of the limit, and the certificate still holds: the closest motion in the sense of the
+// law. Forces that the law leaves open are settled by `Choice`: as the solver leaves them (warm-started from the last call [ZD15, section
 // 3.6]), or those of least |tau|² with the same motion, of contacts and rows (stage II [ZD15, section 5.1.4], stage_two.hpp; stage I's stay
 // where the certificate refuses them), or by a rule of laws/choice.hpp. Desired velocities that the contacts refuse (feet that shall splay
 // without slip [ZD15, section 3.5], a hand driven through a wall) are replaced by the closest that they can follow. A request that is
 // missed, for this reason or because the torques are too weak, comes with a proof that it is infeasible where there is one
 // (request_proof.hpp).
-// Under torque limits, what tangents alone refuse is replaced where the torques of what replaces it are within them; what normals and end
-// stops refuse is pressed against, as hard as the limits let.
+// Under torque limits, what tangents alone refuse is replaced first; what normals and end stops refuse is pressed against, as hard as the
+// limits let.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -64,7 +63,11 @@ struct RequestWorkspace {
 };
 
 struct InverseWorkspace : RequestWorkspace {
-  std::optional<RequestWorkspace> limited;  ///< with rows for torque limits, from the first that is reached on: its own starts
+  std::optional<RequestWorkspace> limited;  ///< with rows of joints whose torque limits are reached
+  std::vector<double> limits;               ///< of the joints with rows; infinite: prescribed
+  GrowVector limited_request;               ///< the request that they answer
+  std::vector<std::uint64_t> row_names;     ///< of the problem's rows, and of those that all joints would have
+  GrowVector row_impulses;                  ///< the last answer's
 };
 
 /// Of the caller's problem: m impulses of its rows, and in prescribed_impulses those of all driven joints, h tau, limited or not.

@@ -68,7 +68,10 @@ TEST(TorqueLimits, SaturatedJointsFallShortAndTheOthersArrive) {
       EXPECT_EQ(s.prescribed_impulses, VectorXd(p.dt * s.tau));
       EXPECT_EQ(s.multipliers.size(), law == Law::max_dissipation ? p.contacts() + p.bounded_rows() : 0);
       const int before = saturated;
-      expect_saturation(s, joints, desired, limits, saturated);
+      // What replaces a request that the contacts refuse is what is asked for beside limits too.
+      const VectorXd asked = s.repaired ? VectorXd(unlimited.v.tail(6)) : desired;
+      EXPECT_EQ(s.repaired, unlimited.repaired) << to_string(law) << " " << seed;
+      expect_saturation(s, joints, asked, limits, saturated);
       inside += static_cast<int>(joints.size()) - (saturated - before);
       // The torques found, applied in a forward step, lead to the same joint velocities.
       ContactProblem forward = p;

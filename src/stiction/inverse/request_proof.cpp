@@ -165,7 +165,7 @@ void add_joint_row(const ProblemView& p, int joint, double v_desired, double bou
     rows.row_compliance[m] = 0.0;
   }
   if (std::ssize(rows.row_kinds) == m) rows.row_kinds.push_back(RowKind::motor);
-  if (std::ssize(rows.row_ids) == m) rows.row_ids.push_back(~static_cast<std::uint64_t>(joint));  // assembled names start at zero
+  if (std::ssize(rows.row_ids) == m) rows.row_ids.push_back(joint_row_name(joint));
 }
 
 void RequestProof::clear() {

@@ -13,6 +13,7 @@
 // not covered.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "stiction/laws/generators.hpp"
@@ -27,6 +28,8 @@ namespace stiction {
 void validate_request(const ProblemView& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
                       std::span<const double> tau_max);
 
+/// Name of the row that drives a joint: those of assembled rows count up from zero.
+inline std::uint64_t joint_row_name(int joint) { return ~static_cast<std::uint64_t>(joint); }
 /// Appends the row that drives a joint to v_desired by impulses up to `bound`. Compliances, kinds and names are appended where the rows
 /// have them.
 void add_joint_row(const ProblemView& problem, int joint, double v_desired, double bound, ProblemRows& rows);

@@ -142,11 +142,61 @@ TEST(Choice, WhatPushesAgainstALimitCanBeTakenBack) {
   const Eigen::Vector3d far(1000.0, 0.0, 0.0), needed(1.0, 0.0, 0.0);
   const VectorXd row = VectorXd::Constant(1, 999.0), none;
   GrowVector rows;
-  ASSERT_TRUE(choose_impulses(form, far, row, none, w));
-  EXPECT_NEAR((w.chosen - far).norm(), 0.0, 1e-9);
-  ASSERT_TRUE(choose_impulses(form, far, row, none, w, &rows));
+  ASSERT_TRUE(choose_impulses(form, far, row, none, w, rows));
   EXPECT_NEAR((w.chosen - needed).norm(), 0.0, 1e-9);
   EXPECT_NEAR(rows[0], 0.0, 1e-9);
+}
+
+// Six legs hold a load on a line along their normals; the motor of each leg is a row that the load goes through.
+struct Legs {
+  ReducedProblem p;
+  StandardForm form;
+  ChoiceWorkspace w;
+  GrowVector rows;
+
+  // Normals push along the load's one coordinate; leg i's motor, between -bound and bound, is pushed by its contact alone: it carries -λ_i.
+  Legs(int legs, const VectorXd& bound) {
+    MatrixXd R = MatrixXd::Zero(3 * legs, 1 + legs), B = MatrixXd::Zero(legs, 1 + legs);
+    for (int i = 0; i < legs; ++i) {
+      R(3 * i, 0) = R(3 * i, 1 + i) = 1.0;
+      B(i, 1 + i) = 1.0;
+    }
+    const std::vector<int> sizes{1 + legs};
+    p.Rt = BlockRows::from_dense(3, R, sizes);
+    p.Bt = BlockRows::from_dense(1, B, sizes);
+    p.u_free = VectorXd::Zero(3 * legs);
+    for (int i = 0; i < legs; ++i) p.u_free[3 * i] = -1.0;  // the load is one
+    p.offset = GrowVector::Zero(legs);
+    p.mu = GrowVector::Zero(legs);
+    p.closed.assign(static_cast<std::size_t>(legs), 1);
+    p.w_free = GrowVector::Zero(legs);
+    p.lo = -bound;
+    p.hi = bound;
+    make_standard_form(p, lowered(p, with(Law::coulomb_cone, Choice::warm_start)), form);
+  }
+  // The normals of the choice from those of a solver.
+  VectorXd choose(const VectorXd& normals) {
+    const Eigen::Index n = normals.size();
+    VectorXd lambda = VectorXd::Zero(3 * n), row = -normals;
+    for (Eigen::Index i = 0; i < n; ++i) lambda[3 * i] = normals[i];
+    EXPECT_TRUE(choose_impulses(form, lambda, row, VectorXd(), w, rows));
+    EXPECT_NEAR((rows + VectorXd(Eigen::Map<const VectorXd, 0, Eigen::InnerStride<3>>(w.chosen.data(), n))).norm(), 0.0, 1e-11);
+    return Eigen::Map<const VectorXd, 0, Eigen::InnerStride<3>>(w.chosen.data(), n);
+  }
+};
+
+// Legs whose limits do not reach their share bear what they can, the others share the rest evenly: the solver's own shares do not show.
+TEST(Choice, LegsWithWeakMotorsLeaveTheRestToTheOthers) {
+  VectorXd bound = VectorXd::Constant(6, 10.0), expected = VectorXd::Constant(6, 1.0 / 6.0), solver(6);
+  solver << 0.05, 0.1, 0.05, 0.3, 0.1, 0.4;
+  EXPECT_NEAR((Legs(6, bound).choose(solver) - expected).norm(), 0.0, 1e-10);
+  bound[0] = 0.1;
+  expected << 0.1, 0.18, 0.18, 0.18, 0.18, 0.18;
+  EXPECT_NEAR((Legs(6, bound).choose(solver) - expected).norm(), 0.0, 1e-10);
+  bound[1] = 0.17;  // within its limit until the first is held at its own
+  bound[2] = 0.05;
+  expected << 0.1, 0.17, 0.05, 0.68 / 3.0, 0.68 / 3.0, 0.68 / 3.0;
+  EXPECT_NEAR((Legs(6, bound).choose(solver) - expected).norm(), 0.0, 1e-10);
 }
 
 TEST(Choice, ClosestToLastIsTheProjection) {

@@ -31,7 +31,7 @@ bool runs_off(const Solution& s) {
 }
 
 // The solver's point and that of the last step, where the rule asks for it, in the coordinates of the cones.
-bool choose_in_form(const SolveOptions& options, SolveWorkspace& w, GrowVector* rows) {
+bool choose_in_form(const SolveOptions& options, SolveWorkspace& w, GrowVector& rows) {
   ChoiceWorkspace& c = w.choice;
   collect_impulses(w.form, w.terms, w.impulses.lambda, w.cone.lambda);
   c.reference.resize(0);
@@ -50,16 +50,16 @@ void apply_choice(const Problem& problem, SolveOptions options, SolveWorkspace& 
   if (options.choice == Choice::warm_start && !far) return;
   if (options.choice == Choice::warm_start) options.choice = Choice::least_norm;
   w.solved_impulses = w.impulses.lambda;
-  GrowVector& rows = w.choice.rows;  // where the solver ran off: those of the rule, then its own
+  GrowVector& rows = w.choice.rows;  // those of the rule, then the solver's
   const double worst = solution.certificate.worst();
   const bool rigid = w.form.family != Family::constitutive;
-  if (rigid && (solution.status == Status::solved || far) && choose_in_form(options, w, far ? &rows : nullptr)) {
+  if (rigid && (solution.status == Status::solved || far) && choose_in_form(options, w, rows)) {
     expand_impulses(w.form, w.terms, w.choice.chosen, w.impulses.lambda);
-    if (far) std::swap(w.impulses.beta, rows);
+    std::swap(w.impulses.beta, rows);
     complete(problem, options, w, solution);
     if (solution.status != Status::solved && solution.certificate.worst() > worst) {
       w.impulses.lambda = w.solved_impulses;
-      if (far) std::swap(w.impulses.beta, rows);
+      std::swap(w.impulses.beta, rows);
       complete(problem, options, w, solution);
     }
   }
