@@ -295,7 +295,11 @@ void bind_forward(nb::module_& m) {
   nb::class_<Forward>(m, "Forward", "What a step would do.")
       .def_ro("report", &Forward::report, nb::rv_policy::reference_internal, "StepReport")
       .def_ro("state", &Forward::state, nb::rv_policy::reference_internal, "State after the step")
-      .def_prop_ro("acceleration", &vector_view<Forward, &Forward::acceleration>, "(nv,) change of v over dt, contact impulses included")
+      .def_prop_ro(
+          "acceleration", &vector_view<Forward, &Forward::acceleration>,
+          R"((nv,) change of v over dt, contact impulses included. From a v that moving contacts or loops allow at this very q, as `reset`
+may be given, that of the motion under energy_momentum and event_driven; semi_implicit_euler lacks what their Jacobians change by,
+dJ/dt v, and moreau_midpoint half of it, in the first two steps of a run.)")
       .def_ro("contacts", &Forward::contacts, nb::rv_policy::reference_internal, "Contacts of the step");
 }
 
@@ -315,7 +319,9 @@ A step that is not solved leaves the state as it was and says so: look at the re
 with all that the stepper has and a state has not, elongations of tangential springs (law stick_slip_spring), drives, pushes and options.
 `inverse` of it, with tau None, gives the torques under which `step` ends at what it predicts: to rounding under semi_implicit_euler and
 moreau_midpoint, but where joints are braked (StepReport.braked), the step has parts, or it meets more contacts than the problem has
-(StepReport.attempts above 1); under energy_momentum, which solves the problem again where its answer leads, near it (quadrupeds asked for 0.2 rad/s: 1e-3 rad/s off in a step of 1 ms, 1e-2 in one of 5 ms). Not of the scheme event_driven.)")
+(StepReport.attempts above 1); under energy_momentum, which solves the problem again where its answer leads, near it (quadrupeds asked for
+0.2 rad/s: 1e-3 rad/s off in a step of 1 ms, 1e-2 in one of 5 ms). Forces that a law leaves open beside that motion, as under flat soles,
+agree with choice "least_norm" on both sides. The state is that of a run: of another v see World.problem. Not of the scheme event_driven.)")
       .def("apply_force", &apply_force, "body"_a, "force"_a = nb::none(), nb::kw_only(), "torque"_a = nb::none(), "point"_a = nb::none(),
            "duration"_a = 0.0,
            R"(Pushes a body in the next step, or for `duration` seconds: its last step has what is left of force times duration.
@@ -338,6 +344,8 @@ without regard to positions. Torques of `step` add to those of drives.)")
       .def("reset", &reset, "q"_a = nb::none(), "v"_a = nb::none(), "time"_a = 0.0,
            R"(Starts from (q, v, time), None for the world's start.
 
+Forces of the first two steps from a v that moving contacts or loops allow at this very q are those of the motion under energy_momentum
+and event_driven alone (Forward.acceleration); the path is of first order under all.
 What follows depends on these alone: springs of contacts are at rest, no impulse is kept to start from, no push goes on.)")
       .def("_memory",
            [](StepperHandle& s) {

@@ -12,6 +12,7 @@
 #include "remember.hpp"
 #include "stiction/base/errors.hpp"
 #include "stiction/base/ranges.hpp"
+#include "stiction/drive/joint_drives.hpp"
 #include "stiction/sim/model_path.hpp"
 #include "world_handle.hpp"
 
@@ -59,6 +60,16 @@ WorldProblem make_problem(WorldHandle& handle, const MaybeArray& q, const MaybeA
   return handle.problem(scene, state, forces, step, friction);
 }
 
+/// One number of each driven coordinate, given its joint and its index in v.
+template <class T, class Value>
+auto of_actuated(const World& world, Value&& value) {
+  auto out = std::make_unique<std::vector<T>>();
+  for (const int v : world.actuated()) out->push_back(value(*joint_at(world, v), v));
+  const nb::capsule owner(out.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  std::vector<T>& values = *out.release();
+  return view<nb::ndarray<nb::numpy, const T, nb::ndim<1>>>(values.data(), {values.size()}, owner);
+}
+
 template <class Item, class Name>
 std::vector<std::string> names_of(std::span<const Item> items, Name&& name) {
   std::vector<std::string> out;
@@ -85,14 +96,17 @@ void bind_description(nb::class_<WorldHandle>& world) {
           "link_names", [](WorldHandle& w) { return names_of(w.world().links(), [](const Link& l) { return l.name; }); },
           "Frames of robot files, each fixed to a body")
       .def_prop_ro(
-          "actuated",
-          [](WorldHandle& w) {
-            auto out = std::make_unique<std::vector<std::int64_t>>(w.world().actuated().begin(), w.world().actuated().end());
-            const nb::capsule owner(out.get(), [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
-            std::vector<std::int64_t>& indices = *out.release();
-            return view<nb::ndarray<nb::numpy, const std::int64_t, nb::ndim<1>>>(indices.data(), {indices.size()}, owner);
-          },
+          "actuated", [](WorldHandle& w) { return of_actuated<std::int64_t>(w.world(), [](const Joint&, int v) { return v; }); },
           nb::rv_policy::automatic, "Indices into v of the driven joints, ascending")
+      .def_prop_ro(
+          "actuated_q",
+          [](WorldHandle& w) { return of_actuated<std::int64_t>(w.world(), [](const Joint& j, int v) { return j.q + v - j.v; }); },
+          nb::rv_policy::automatic, "Indices into q of the driven joints, in the order of `actuated`")
+      .def_prop_ro(
+          "effort_limits",
+          [](WorldHandle& w) { return of_actuated<double>(w.world(), [](const Joint& j, int) { return motor_limit(j); }); },
+          nb::rv_policy::automatic,
+          "(len(actuated),) largest torque or force of each driven joint (N m or N), a read-only copy; inf where the file has none")
       .def_prop_ro(
           "initial_q", [](WorldHandle& w) { return copied_vector(w.scene().start.q); }, nb::rv_policy::automatic,
           "(nq,) start configuration, a read-only copy")
@@ -159,7 +173,11 @@ locked) go straight: M, J and `impulse` belong to those. Its contacts are those 
 gravity.
 friction: replaces the coefficient of every contact; law: where a pair names a law of its own, that of all other contacts, None for the
 scene's (without such pairs the problem names none). Bounded rows hold joint limits and dry joint friction. Tangential springs of contacts
-are at rest in it: `Stepper.problem` has those of a run.)");
+are at rest in it: `Stepper.problem` has those of a run.
+
+v is that of a run: rows of loops and contacts ask for J(q) v+ = 0, as the step before did at the q before. Of a motion (q, v, a) with
+J(q) v = 0, say a recorded one, take the step that ends at v: problem(q, v - h a, dt=h), asked for v, has its forces and torques to first
+order in h. Those of problem(q, v) lack what J changes by, dJ/dt v, however short the step (docs/concepts.md).)");
   bind_additions(world);
   bind_terrain_addition(world);
   bind_pairs(world);

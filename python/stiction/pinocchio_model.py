@@ -4,8 +4,10 @@ The bindings of two packages share no C++ types, so the model goes over as a fil
 limits, armature, damping, dry friction, gravity, and frames of bodies by name. Coordinates are Pinocchio's, but for
 continuous joints, which have one angle here in place of cosine and sine. Joints: free-flyer (at the world's origin),
 revolute, prismatic, spherical; others are a ValueError that names them, and so are joints that are not numbered branch
-by branch, and armature or damping that differs between the axes of one joint. Shapes of a collision model: box, sphere,
-capsule, cylinder, and meshes by their file; which pairs collide is what stiction decides for an MJCF.
+by branch, and armature or damping that differs between the axes of one joint. Efforts of a spherical joint are left out
+with a warning. A root link called world, which on a free-flyer moves, has the name of its joint with _body behind.
+Shapes of a collision model: box, sphere, capsule, cylinder, and meshes by their file; which pairs collide is what
+stiction decides for an MJCF (collisionPairs are not read), less those that `srdf` disables.
 """
 
 from __future__ import annotations
@@ -90,8 +92,12 @@ def velocity_limits(model):
 
 
 def add_body(parent, model, i):
-    # The body has the name of the link that lies at its joint; a joint without one names it.
-    own = (f.name for f in model.frames if f.type.name == "BODY" and f.parentJoint == i and f.placement.isIdentity())
+    # The body has the name of the link that lies at its joint; a joint without one names it. `world` is not to move.
+    own = (
+        f.name
+        for f in model.frames
+        if f.type.name == "BODY" and f.parentJoint == i and f.placement.isIdentity() and f.name != "world"
+    )
     body = ElementTree.SubElement(
         parent, "body", name=next(own, model.names[i] + "_body"), **place(model.jointPlacements[i])
     )
@@ -130,6 +136,8 @@ def add_joint(body, motors, model, i):
             if least > -NO_LIMIT or most < NO_LIMIT:
                 limits = np.clip((least, most), -NO_LIMIT, NO_LIMIT)
                 motor.attrib |= {"ctrllimited": "true", "ctrlrange": text(limits)}
+    elif kind == "ball" and np.max(model.upperEffortLimit[v : v + joint.nv]) > 0.0:
+        ElementTree.SubElement(motors, "motor", joint=name)  # which the reader leaves out, with a warning
     ElementTree.SubElement(body, "joint", **values)
 
 

@@ -38,9 +38,16 @@ TEST(MjcfCompiler, AnEmptyRangeLimitsNothing) {
   const std::string motor = R"(<actuator><motor joint="j" ctrlrange="0 0"/></actuator>)";
   EXPECT_TRUE(std::isinf(j(with_joint(R"(actuatorfrcrange="0 0")", classes + motor)).effort_limit));
   EXPECT_NEAR(j(with_joint("", classes)).upper, std::numbers::pi / 2.0, 1e-15);
-  EXPECT_THROW(with_joint(R"(range="0 0" limited="true")"), FileError);
   EXPECT_THROW(with_joint(R"(range="2 1")"), FileError);
   EXPECT_THROW(with_joint(R"(limited="true")"), FileError);
+}
+
+TEST(MjcfCompiler, ALimitThatLocksItsJointIsSaid) {
+  const World world = with_joint(R"(range="30 30" limited="true")");
+  EXPECT_EQ(j(world).lower, j(world).upper);
+  EXPECT_NEAR(j(world).upper, std::numbers::pi / 6.0, 1e-15);
+  EXPECT_NE(world.warnings().at(0).find("joint 'j' cannot move: lower and upper are both 0.52"), std::string::npos);
+  EXPECT_THROW(with_joint(R"(actuatorfrcrange="0 0" actuatorfrclimited="true")"), FileError);
 }
 
 TEST(MjcfCompiler, WithoutAutolimitsARangeNeedsItsFlag) {

@@ -235,7 +235,9 @@ std::optional<std::pair<double, double>> MjcfContext::limits(const XmlElement& e
   if (!r) fail(element, fmt::format("attribute '{}' is missing", range));
   const std::vector<double> v = exactly(r, 2);
   if (is_auto && v[0] == v[1]) return {};  // as in MuJoCo: "0 0" takes the range of a class away
-  if (!(v[0] < v[1])) fail(element, fmt::format("{}=\"{}\": expected low and high", range, r.text));
+  // A position may be held where it is; an effort of nothing is no actuator.
+  const bool is_position = std::string_view(range) == "range";
+  if (!(v[0] < v[1] || (is_position && v[0] == v[1]))) fail(element, fmt::format("{}=\"{}\": expected low and high", range, r.text));
   if (is_auto && !autolimits) fail(element, fmt::format("{} is given and {} is not, which autolimits=\"false\" asks for", range, limited));
   return std::pair(v[0], v[1]);
 }

@@ -242,6 +242,10 @@ class MjcfReader {
     if (const auto range = context_.limits(e, "limited", "range", childclass)) {
       joint.lower = coordinate(range->first);
       joint.upper = coordinate(range->second);
+      if (joint.lower == joint.upper) {
+        robot_.warnings.push_back(
+            fmt::format("{}: joint '{}' cannot move: lower and upper are both {}", place(e), joint.name, joint.lower));
+      }
     }
     joint.effort_limit = largest(e, "actuatorfrclimited", "actuatorfrcrange", childclass);
   }
@@ -311,7 +315,7 @@ class MjcfReader {
       const double gear = first(*e, "gear", 6);
       efforts[&joint] += gear == 0.0 ? 0.0 : gear * effort(*e);
       if (joint.kind == JointKind::free || joint.kind == JointKind::spherical) {
-        leave_out(*e, "an actuator of a free or ball joint");
+        leave_out(*e, fmt::format("an actuator of the {} joint '{}'", joint.kind == JointKind::free ? "free" : "ball", joint.name));
         continue;
       }
       joint.armature += gear * gear * nonnegative(context_.find(*e, "armature", ""));

@@ -379,7 +379,7 @@ TEST(Mjcf, ActuatorsOfEveryKindShareDefaultsAndAddUp) {
   EXPECT_EQ(joint(world, "b").effort_limit, 3.0);
   EXPECT_EQ(joint(world, "c").effort_limit, 40.0);
   EXPECT_EQ(world.actuated().size(), 3u);
-  EXPECT_EQ(world.warnings()[0], "m: <text>:5: an actuator of a free or ball joint (<motor>) is left out");
+  EXPECT_EQ(world.warnings()[0], "m: <text>:5: an actuator of the ball joint 'd' (<motor>) is left out");
 }
 
 // A gain acts where it makes a force of a control that has a range, and only there.

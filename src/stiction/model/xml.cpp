@@ -72,7 +72,8 @@ const XmlElement& XmlDocuments::parse(const std::string& content, const std::str
 
 const XmlElement& XmlDocuments::adopt(std::shared_ptr<Document> document, int error) {
   if (error != tinyxml2::XML_SUCCESS) {
-    throw FileError(document->name, fmt::format("line {}", document->xml.ErrorLineNum()),
+    const int line = document->xml.ErrorLineNum();  // 0: of nothing at all
+    throw FileError(document->name, line > 0 ? fmt::format("line {}", line) : "",
                     fmt::format("not well-formed XML ({})", document->xml.ErrorName()));
   }
   const XmlElement* root = document->xml.RootElement();
