@@ -53,6 +53,7 @@ CLI::Validator writable_file(const std::vector<std::string>& endings) {
     if (!endings.empty() && std::ranges::none_of(endings, fits)) {
       return fmt::format("expected a file name that ends in {}, got '{}'", fmt::join(endings, " or "), file);
     }
+    if (file.empty()) return "expected a file, got ''";
     if (file == "-") return "expected a file, got '-': --json alone writes to standard output";
     try {
       require_writable(file);

@@ -23,9 +23,11 @@ struct CompareCommand {
   std::vector<std::string> laws, solvers;
   CompareOptions options;
   std::optional<int> edges;
-  long steps = 100;
+  std::optional<long> steps;
   bool symmetric_part = false;
 };
+
+constexpr long kSteps = 100;  // of a scene, unless --steps says how many
 
 /// A TOML file, or a name that is no file: that of a scene that comes with stiction.
 bool is_scene(const std::string& file) {
@@ -72,7 +74,7 @@ nlohmann::ordered_json row_json(const CompareRow& row) {
 std::string comparison_to_json(const CompareCommand& command, const Comparison& comparison) {
   nlohmann::ordered_json out;
   out["file"] = command.file;
-  if (is_scene(command.file)) out["steps"] = command.steps;
+  if (is_scene(command.file)) out["steps"] = command.steps.value_or(kSteps);
   out["contacts"] = comparison.contacts;
   out["velocities"] = comparison.velocities;
   out["bounded_rows"] = comparison.bounded_rows;
@@ -80,6 +82,15 @@ std::string comparison_to_json(const CompareCommand& command, const Comparison& 
   out["rows"] = nlohmann::ordered_json::array();
   for (const CompareRow& row : comparison.rows) out["rows"].push_back(row_json(row));
   return out.dump(2);
+}
+
+/// An option of scenes or of problems that would change nothing was meant for something else.
+void refuse_idle_source(const CompareCommand& command) {
+  const bool scene = is_scene(command.file);
+  if (command.steps && !scene)
+    throw InvalidArgument("--steps", "none unless a scene is compared", fmt::format("{} with {}", *command.steps, command.file));
+  if (command.symmetric_part && scene)
+    throw InvalidArgument("--symmetric-part", "none unless a problem with a W is compared", "it with " + command.file);
 }
 
 /// of_contacts: the laws that contacts of the problem name, which have a row of their own. An option that would change no row was meant for
@@ -93,10 +104,11 @@ void refuse_idle(const CompareCommand& command, const std::vector<Law>& of_conta
 
 int run(CompareCommand command, const Session& session) {
   require_distinct({{"PROBLEM_OR_SCENE", command.file}, {"--json", session.json.value_or("")}});
+  refuse_idle_source(command);
   command.options.laws = parse_all(command.laws, law_from_string);
   command.options.solvers = parse_all(command.solvers, solver_from_string);
   command.options.edges = command.edges.value_or(command.options.edges);
-  const AnyProblem problem = is_scene(command.file) ? problem_of_scene(command.file, command.steps, session)
+  const AnyProblem problem = is_scene(command.file) ? problem_of_scene(command.file, command.steps.value_or(kSteps), session)
                                                     : load_problem(command.file, {.symmetric_part = command.symmetric_part});
   refuse_idle(command, std::visit([](const auto& p) { return p.laws; }, problem));
   const Comparison comparison = std::visit([&](const auto& p) { return compare(p, command.options); }, problem);
@@ -125,9 +137,10 @@ void add_compare(CLI::App& app, Session& session) {
   sub.add_option("--edges", command->edges, "Edges of the friction pyramid, at least 4 (default: 4)");
   sub.add_option("--repetitions", command->options.repetitions, "Timed runs per row")->capture_default_str();
   sub.add_flag("--baselines", command->options.baselines, "Also the solvers of other projects that this build has");
-  sub.add_option("--steps", command->steps, "Of a scene: steps to take under its own law; the last one's contact problem is compared")
-      ->check(positive_number())
-      ->capture_default_str();
+  sub.add_option(
+         "--steps", command->steps,
+         fmt::format("Of a scene: steps to take under its own law (default: {}); the last one's contact problem is compared", kSteps))
+      ->check(positive_number());
   sub.callback([command, &session] { session.run = [command, &session] { return run(*command, session); }; });
 }
 

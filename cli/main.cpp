@@ -1,6 +1,7 @@
 // The command `stiction`. Parses, runs what the subcommand asks for, and turns errors into one line on standard error with a hint.
 #include <cstdio>
 #include <exception>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,16 @@ int complain(int code, std::string_view message, std::string_view hint) {
   return code;
 }
 
-std::string usage_hint(const CLI::App& app) {
+/// The command that was chosen, or the experiment of it; `app` where none was.
+const CLI::App& innermost(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
-  return fmt::format("see stiction {}--help", chosen.empty() ? "" : chosen.front()->get_name() + " ");
+  return chosen.empty() ? app : innermost(*chosen.front());
+}
+
+std::string usage_hint(const CLI::App& app) {
+  std::string command;
+  for (const CLI::App* at = &innermost(app); at != &app; at = at->get_parent()) command = at->get_name() + " " + command;
+  return fmt::format("see stiction {}--help", command);
 }
 
 std::string command_names(const CLI::App& app) {
@@ -37,19 +45,27 @@ std::string command_names(const CLI::App& app) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// What to expect of an option of integers that did not take a text: CLI11 refuses what its type cannot hold as it does words.
+std::string integer_expected(const std::string& text, bool several) {
+  const std::size_t digits = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
+  if (text.size() == digits || text.find_first_not_of("0123456789", digits) != std::string::npos)
+    return several ? "integers" : "an integer";
+  if (text.starts_with('-')) return fmt::format("an integer of at least {}", std::numeric_limits<int>::min());
+  return fmt::format("an integer of at most {}", std::numeric_limits<int>::max());
+}
+
 /// "NAME: expected what, got 'value'" of CLI11's "Could not convert: NAME = value".
 std::string named_value(const CLI::App& app, const std::string& text) {
   const std::string start = "Could not convert: ", middle = " = ";
   const std::size_t at = text.find(middle);
-  const auto chosen = app.get_subcommands();
-  if (!text.starts_with(start) || at == std::string::npos || chosen.empty()) return text;
+  if (!text.starts_with(start) || at == std::string::npos) return text;
   const std::string name = text.substr(start.size(), at - start.size());
-  const CLI::Option* option = chosen.front()->get_option_no_throw(name);
+  const CLI::Option* option = innermost(app).get_option_no_throw(name);
   if (option == nullptr) return text;
-  const std::string kind = option->get_type_name() == "FLOAT" ? "number" : "integer";
   const bool several = option->get_items_expected_max() > 1;
-  return fmt::format("{}: expected {}, got '{}'", name, several ? kind + "s" : (kind == "number" ? "a " : "an ") + kind,
-                     text.substr(at + middle.size()));
+  const std::string value = text.substr(at + middle.size()), number = several ? "numbers" : "a number";
+  return fmt::format("{}: expected {}, got '{}'", name, option->get_type_name() == "FLOAT" ? number : integer_expected(value, several),
+                     value);
 }
 
 std::string said(const CLI::App& app, const CLI::ParseError& error) {

@@ -20,7 +20,8 @@ namespace stiction::cli {
 namespace {
 
 struct SimulateOptions {
-  std::string scene, log, dump, record, law, solver, scheme, coordinates, integrator, impact_model, impact_order;
+  std::string scene, log, dump, record;
+  std::optional<std::string> law, solver, scheme, coordinates, integrator, impact_model, impact_order;
   std::optional<int> sub_steps;
   std::optional<double> duration, dt, tolerance, acceptable;
   bool strict = false;
@@ -34,26 +35,26 @@ struct Outcome {
 
 Scene prepare_scene(const SimulateOptions& options) {
   std::optional<Coordinates> coordinates;
-  if (!options.coordinates.empty()) coordinates = coordinates_from_string(options.coordinates);
+  if (options.coordinates) coordinates = coordinates_from_string(*options.coordinates);
   Scene scene = load_scene(options.scene, coordinates);
   if (coordinates && scene.world.robots().empty())
     throw InvalidArgument("--coordinates", "none for a scene without robots", to_string(*coordinates));
-  if (!options.law.empty()) scene.options.contact.law = law_from_string(options.law);
-  if (!options.solver.empty()) scene.options.contact.solver = solver_from_string(options.solver);
-  if (!options.scheme.empty()) scene.options.scheme = scheme_from_string(options.scheme);
+  if (options.law) scene.options.contact.law = law_from_string(*options.law);
+  if (options.solver) scene.options.contact.solver = solver_from_string(*options.solver);
+  if (options.scheme) scene.options.scheme = scheme_from_string(*options.scheme);
   EventOptions& events = scene.options.events;
-  if (!options.integrator.empty()) events.integrator = integrator_from_string(options.integrator);
-  if (!options.impact_model.empty()) events.impact = impact_model_from_string(options.impact_model);
-  if (!options.impact_order.empty()) events.order = impact_order_from_string(options.impact_order);
+  if (options.integrator) events.integrator = integrator_from_string(*options.integrator);
+  if (options.impact_model) events.impact = impact_model_from_string(*options.impact_model);
+  if (options.impact_order) events.order = impact_order_from_string(*options.impact_order);
   if (options.duration) scene.duration = *options.duration;
   if (options.dt) scene.options.assemble.dt = *options.dt;
   if (options.sub_steps) scene.options.sub_steps = *options.sub_steps;
   if (options.tolerance) scene.options.contact.tolerance = *options.tolerance;
   if (options.acceptable) scene.options.acceptable = *options.acceptable;
   if (options.strict) scene.options.strict = true;
-  refuse_idle(scene.options, {.integrator = options.integrator.empty() ? "" : "--integrator",
-                              .impact_model = options.impact_model.empty() ? "" : "--impact-model",
-                              .impact_order = options.impact_order.empty() ? "" : "--impact-order",
+  refuse_idle(scene.options, {.integrator = options.integrator ? "--integrator" : "",
+                              .impact_model = options.impact_model ? "--impact-model" : "",
+                              .impact_order = options.impact_order ? "--impact-order" : "",
                               .acceptable = options.acceptable ? "--acceptable" : ""});
   return scene;
 }

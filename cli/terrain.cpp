@@ -1,8 +1,10 @@
 // stiction terrain KIND: ground drawn from a seed, what it measures, and a scene with it.
 #include <array>
+#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
@@ -30,7 +32,13 @@ TerrainOptions options_of(const TerrainCommand& c, std::uint64_t seed) {
     o.size_x = two(c.size)[0];
     o.size_y = two(c.size)[1];
   }
-  if (!c.friction.empty()) o.friction = two(c.friction);
+  if (!c.friction.empty()) {
+    o.friction = two(c.friction);
+    const auto [least, most] = *o.friction;
+    if (!(0.0 <= least && least <= most && std::isfinite(most)))
+      throw InvalidArgument("--friction", "a finite number >= 0, or two with the least first",
+                            fmt::format("{}", fmt::join(c.friction, " ")));
+  }
   for (std::size_t i = 0; i < c.given.size(); ++i) {
     const TerrainField& field = terrain_fields()[i];
     if (c.given[i]->count() > 0 && !field.is_read(o.kind)) {

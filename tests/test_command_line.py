@@ -52,8 +52,12 @@ def stiction(*arguments, cwd=None):
         (["simulate", MODELS], "a folder, not a file", "stiction simulate --help"),
         # Before the work whose result would be lost:
         (["info", LINKS, "--json", "absent/out.json"], "no folder absent", "stiction info --help"),
-        (["experiment", "trot", "--json", MODELS], "a folder of that name", "stiction experiment --help"),
-        (["experiment", "trot", "--plot", "trot.txt"], "ends in .svg or .png or .pdf", "stiction experiment --help"),
+        (["experiment", "trot", "--json", MODELS], "a folder of that name", "stiction experiment trot --help"),
+        (
+            ["experiment", "trot", "--plot", "trot.txt"],
+            "ends in .svg or .png or .pdf",
+            "stiction experiment trot --help",
+        ),
         (["simulate", "bounce", "--record", "run.mcap"], "ends in .npz, got 'run.mcap'", "stiction simulate --help"),
         (["simulate", "bounce", "--dump", "last.txt"], "ends in .json or .npz", "stiction simulate --help"),
         (["simulate", "bounce", "--log", "absent/log.csv"], "no folder absent", "stiction simulate --help"),
@@ -83,13 +87,17 @@ def stiction(*arguments, cwd=None):
         (
             ["experiment", "trot", "--duration", "-1"],
             "duration: expected a finite number > 0, got -1",
-            "stiction experiment --help",
+            "stiction experiment trot --help",
         ),
-        (["experiment", "trot", "--duration", "1e-4"], "duration: expected half a step", "stiction experiment --help"),
+        (
+            ["experiment", "trot", "--duration", "1e-4"],
+            "duration: expected half a step",
+            "stiction experiment trot --help",
+        ),
         (
             ["experiment", "trot", "--lookahead", "0"],
             "lookahead: expected a finite number > 0, got 0",
-            "stiction experiment --help",
+            "stiction experiment trot --help",
         ),
         # Only --json writes to standard output:
         (["simulate", "bounce", "--log", "-"], "--log: expected a file, got '-'", "stiction simulate --help"),

@@ -198,6 +198,16 @@ def reduced(self):
     return say_again, (type(self), list(said_of(self))), attributes(self) or None
 
 
+def itself(self):
+    """Nothing changes it."""
+    return self
+
+
+def itself_deeply(self, memo):
+    """Nothing changes it."""
+    return self
+
+
 def copied(self):
     """The same world, to be added to by itself."""
     out = made(type(self))
@@ -307,9 +317,8 @@ def remember():
     for cls in (World, Shape, Terrain):
         cls.__reduce__ = reduced
     World.__copy__ = World.copy = copied
-    for cls in (Shape, Terrain):  # nothing changes them
-        cls.__copy__ = lambda self: self
-        cls.__deepcopy__ = lambda self, memo: self
+    for cls in (Shape, Terrain):
+        cls.__copy__, cls.__deepcopy__ = itself, itself_deeply
     for cls in (Stepper, TrotPlanner):
         cls.copy = cls.__copy__ = with_start(cls.copy)
     Stepper.__reduce__ = Batch.__reduce__ = TrotPlanner.__reduce__ = reduced_stepping

@@ -42,11 +42,15 @@ def contact_diagram(trajectory: Trajectory) -> tuple[list[str], np.ndarray, np.n
 def draw_chart(axes, trajectory: Trajectory, chart: frames.Chart) -> list:
     """Draws it; what its legend is of, nothing where there is one curve."""
     time, values = frames.thinned(trajectory.time, chart.values)
+    log = chart.log and (chart.values > 0.0).any()
+    if log and (values < chart.least).any():
+        values = np.maximum(values, chart.least)
+        axes.set_ylabel(f"less than {chart.least:g}: at {chart.least:g}")
     for k, name in enumerate(chart.names):
         broad = name == frames.SIMULATED and len(chart.names) > 1  # pale, below what was predicted of it
         style = {"linewidth": 2.4, "alpha": 0.4} if broad else {"linewidth": 0.8}
         axes.plot(time, values[:, k], color=f"C{k % 10}", linestyle="-" if k < 10 else "--", label=name, **style)
-    if chart.log and (chart.values > 0.0).any():
+    if log:
         axes.set_yscale("log")
     axes.margins(x=0)
     return list(axes.lines) if len(chart.names) > 1 else []

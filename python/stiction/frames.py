@@ -10,6 +10,7 @@ from .trajectory import STAGES, Trajectory
 
 STATES_BYTES = 6e6  # of a run's states, before compression: a page of two long runs stays below 15 MB
 CURVE_POINTS = 1500  # pairs of least and largest value: more than a plot is wide in pixels
+ROUNDING = 1e-16  # of scaled residuals, which are of the size 1: what is less says nothing, and 0 has no logarithm
 SIMULATED, PREDICTED = "simulated", "predicted"  # names of curves
 # Titles of plots.
 FORCES, TORQUES = "Normal force, sum (N)", "Torque or force of joints (N m, N)"
@@ -51,13 +52,15 @@ def drawn_states(trajectory: Trajectory, bodies: list[int], states: np.ndarray) 
 
 @dataclasses.dataclass
 class Chart:
-    """Curves over one time axis. log: on a logarithmic axis. shown: without being asked for."""
+    """Curves over one time axis. log: on a logarithmic axis, where figures draw what is less than `least` at it.
+    shown: without being asked for."""
 
     title: str
     names: list[str]
     values: np.ndarray  # (k, curves)
     log: bool = False
     shown: bool = True
+    least: float = 0.0
 
 
 def charts_of(trajectory: Trajectory) -> list[Chart]:
@@ -79,11 +82,11 @@ def charts_of(trajectory: Trajectory) -> list[Chart]:
     if len(driven):
         names = [trajectory.v_names[j] for j in driven]
         out.append(Chart(TORQUES, names, torques[:, driven]))
-    out.append(Chart(RESIDUAL, ["worst"], trajectory.residual[:, None], log=True))
+    out.append(Chart(RESIDUAL, ["worst"], trajectory.residual[:, None], log=True, least=ROUNDING))
     if worst := set(trajectory.worst_parts()) - {""}:  # those that ever were
         chosen = [k for k, name in enumerate(trajectory.certificate_names) if name in worst]
         names = [trajectory.certificate_names[k] for k in chosen]
-        out.append(Chart(PARTS, names, trajectory.certificate[:, chosen], log=True, shown=False))
+        out.append(Chart(PARTS, names, trajectory.certificate[:, chosen], True, False, ROUNDING))
     step = 1e6 * trajectory.seconds
     times = np.stack([step[:, STAGES.index("solve")], step.sum(axis=1)], axis=1)
     names = ["solver", "whole step"]

@@ -315,6 +315,8 @@ def read(path: str) -> dict[str, np.ndarray]:
                     messages[topics[record.channel_id]].append(json.loads(record.data))
     except FileNotFoundError:
         raise FileError(f"{path}: no such file") from None
+    except PermissionError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
     except CRCValidationError as error:
         raise FileError(f"{path}: damaged: {error}") from None
     except Exception as error:  # mcap's readers raise many kinds

@@ -27,7 +27,7 @@ OTHER_COLOR, OTHER_OPACITY = (224, 142, 74), 0.55  # of the second run's bodies
 PATH_COLORS = ((60, 66, 78), (196, 98, 16))
 LONGEST_ARROW = 4.0  # in lengths of the arrow that stands for the whole weight; what is longer is cut
 CONE_SIDES = 32
-FIELD_OF_VIEW = math.radians(45.0)  # of the camera, upright
+FIELD_OF_VIEW = math.radians(45.0)  # of the camera, upright; the page widens it in an upright picture
 NOTHING = 1.0  # m: the size of a run that has no bodies to show
 FARTHEST = 10.0  # in sizes of what moves: a run that goes farther is not shown whole
 

@@ -220,13 +220,19 @@ def of_simulation(run: Simulation) -> Trajectory:
 
 
 def _read_npz(path: str) -> dict[str, np.ndarray]:
-    if os.path.isfile(path) and not zipfile.is_zipfile(path):
-        raise FileError(f"{path}: not a trajectory (.npz): no zip archive")
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
+        with open(path, "rb") as file:
+            if not zipfile.is_zipfile(file):
+                raise FileError(f"{path}: not a trajectory (.npz): no zip archive")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:
+                return {key: archive[key] for key in archive.files}
+    except FileError:
+        raise
     except FileNotFoundError:
         raise FileError(f"{path}: no such file") from None
+    except PermissionError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
     except Exception as error:  # NumPy's and zipfile's readers raise many kinds
         raise FileError(f"{path}: not a trajectory (.npz): {error}") from None
 

@@ -25,6 +25,7 @@ if typing.TYPE_CHECKING:
 FRAMES_PER_SECOND = 30
 ROBOT_FILES = (".urdf", ".xml", ".mjcf")
 RUN_FILES = (".npz", ".mcap")
+SCENE_FILES = (".toml", "")  # "": one that comes with stiction
 MOST_PIXELS = 4096  # a side: of larger pictures Chromium draws parts, or ends
 
 
@@ -43,8 +44,13 @@ def run_of(source: str | os.PathLike, duration: float | None = None, floating: b
 
 def world_of(source: str, floating: bool = False) -> stiction.World:
     """The world of a scene (.toml, or its name) or of a robot (URDF, MJCF) above a ground."""
-    if pathlib.Path(source).suffix in ROBOT_FILES:
+    suffix = pathlib.Path(source).suffix
+    if suffix in ROBOT_FILES:
         return robot_above_ground(source, floating)
+    if suffix not in SCENE_FILES:
+        robots, runs = ", ".join(ROBOT_FILES), ", ".join(RUN_FILES)
+        taken = f"a scene (.toml, or the name of one that ships), a robot ({robots}) or a recorded run ({runs})"
+        raise ValueError(f"expected {taken}, got {source!r}")
     return stiction.World.from_scene(source)
 
 

@@ -1,6 +1,7 @@
 """The package's subcommands say in a line what they lack, and how to get it."""
 
 import contextlib
+import copy
 import importlib
 import json
 import os
@@ -10,6 +11,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 
@@ -65,6 +67,87 @@ def test_sides_of_a_ground_are_refused_by_their_option():
         code, _, words = said("terrain", "--size", *sides)
         assert code == 2
         assert f"--size: expected a finite number > 0, got {sides[-1]}" in words
+
+
+@pytest.mark.parametrize("numbers", [["-1"], ["2", "1"], ["0.1", "-1"], ["inf"]])
+def test_friction_of_a_ground_is_refused_as_it_was_given(numbers):
+    code, _, words = said("terrain", "hills", "--friction", *numbers)
+    assert code == 2
+    assert f"--friction: expected a finite number >= 0, or two with the least first, got {' '.join(numbers)} " in words
+
+
+def test_the_hint_is_of_the_experiment_whose_option_it_was():
+    code, _, words = said("experiment", "trot", "--mu", "-1")
+    assert code == 2
+    assert words.endswith("(see stiction experiment trot --help)\n")
+    assert said("experiment", "trott")[2].endswith("(see stiction experiment --help)\n")
+    assert said("compare")[2].endswith("(see stiction compare --help)\n")
+
+
+def test_compare_refuses_what_the_other_kind_of_source_has(tmp_path):
+    file = tmp_path / "contacts.npz"
+    np.savez(file, W=np.eye(3), q=[-1.0, 0.0, 0.0], mu=[0.5])
+    code, _, words = said("compare", file, "--steps", "5")
+    assert code == 2
+    assert f"--steps: expected none unless a scene is compared, got 5 with {file} " in words
+    code, _, words = said("compare", "bounce", "--symmetric-part")
+    assert code == 2
+    assert "--symmetric-part: expected none unless a problem with a W is compared" in words
+    assert '"steps": 2,' in said("compare", "bounce", "--steps", "2", "--laws", "frictionless", "--json")[1]
+
+
+@pytest.mark.parametrize("option", ["law", "solver", "scheme", "integrator", "impact-model", "impact-order", "log"])
+def test_an_empty_name_is_none_of_those_there_are(option):
+    code, _, words = said("simulate", "stack", "--duration", "0.01", f"--{option}", "")
+    assert code == 2
+    assert re.search(r": expected .*, got ''", words)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("99999999999", "an integer of at most 2147483647"),
+        ("2.5", "an integer"),
+        ("2000000", "an integer from 1 to 1e6"),
+    ],
+)
+def test_an_integer_that_does_not_fit_is_told_the_range(given, expected):
+    code, _, words = said("simulate", "stack", "--sub-steps", given)
+    assert code == 2
+    assert f": expected {expected}, got " in words
+
+
+@contextlib.contextmanager
+def as_nobody():
+    """Files of mode 0 are read by the superuser alone."""
+    user = os.geteuid()
+    os.seteuid(user or 65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+
+
+@pytest.mark.parametrize("kind", ["npz", "mcap", "toml"])
+def test_a_file_that_may_not_be_read_is_not_said_to_be_damaged(kind):
+    if kind == "mcap":
+        pytest.importorskip("mcap.stream_reader")
+    read = stiction.World.from_scene if kind == "toml" else stiction.Trajectory.load
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        file = pathlib.Path(folder, f"run.{kind}")
+        file.write_bytes(b"not to be read")
+        file.chmod(0)
+        with as_nobody(), pytest.raises(stiction.FileError) as raised:
+            read(str(file))
+    assert str(raised.value) == f"{file}: cannot be read: Permission denied"
+
+
+def test_help_of_a_shape_says_what_its_methods_are():
+    for cls in (stiction.Shape, stiction.Terrain):
+        assert {cls.__copy__.__name__, cls.__deepcopy__.__name__}.isdisjoint({"<lambda>"})
+    shape = stiction.Shape.sphere(1.0)
+    assert copy.copy(shape) is copy.deepcopy(shape) is shape
 
 
 def test_the_symmetric_part_is_that_of_a_w(tmp_path):

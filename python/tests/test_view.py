@@ -202,6 +202,23 @@ def test_plots_are_of_the_run(trajectory, content):
     np.testing.assert_allclose(array(charts[frames.RESIDUAL]["values"]), trajectory.residual[1:], rtol=1e-6)
 
 
+def test_residuals_below_rounding_are_drawn_at_it_and_the_axis_says_so(trajectory):
+    pytest.importorskip("matplotlib")
+    from stiction import figures, plot
+
+    values = np.array([0.0, 1e-20, 1e-14, 0.0])[:, None]
+    run = dataclasses.replace(trajectory, time=np.arange(4.0))
+    figure, axes = plot.pyplot().subplots()
+    figures.draw_chart(axes, run, frames.Chart(frames.RESIDUAL, ["worst"], values, log=True, least=frames.ROUNDING))
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), [1e-16, 1e-14, 1e-16])
+    assert axes.get_yscale() == "log"
+    assert axes.get_ylabel() == "less than 1e-16: at 1e-16"
+    charts = {chart.title: chart for chart in frames.charts_of(trajectory)}
+    assert charts[frames.RESIDUAL].least == frames.ROUNDING
+    assert charts[frames.TIMES].least == 0.0
+    plot.pyplot().close(figure)
+
+
 def test_thinned_curves_keep_their_extremes():
     time = np.arange(20001) / 1000.0
     values = np.random.default_rng(0).normal(size=(len(time), 2))
@@ -333,6 +350,7 @@ def test_command_writes_a_page(box_run, tmp_path):
         (["--html", "none/page.html"], "--html: none/page.html: cannot be written: no folder none"),
         (["--png", "none/page.png"], "--png: none/page.png: cannot be written: no folder none"),
         (["--mp4", "none/page.mp4"], "--mp4: none/page.mp4: cannot be written: no folder none"),
+        (["wedge.json"], "stiction view: expected a scene (.toml, or the name of one that ships), a robot (.urdf, "),
         (["--robot", "bounce.toml", "--html", "page.html"], "--robot: expected a file (.urdf, .xml) that shows bodies"),
         (["--robot", "nope.urdf", "--html", "page.html"], "stiction view: nope.urdf: No such file or directory\n"),
     ],

@@ -220,6 +220,16 @@ def test_what_is_thrown_stays_in_the_picture(chromium, thrown, tmp_path):
     assert min(counts) > 0.5 * max(counts) > 4000
 
 
+def test_an_upright_picture_is_as_wide_as_a_square_one_is(chromium, trajectory, tmp_path):
+    """Of twice the height: what a square picture of that width shows, and as much again above and below."""
+    page, pictures = view.to_html(trajectory), []
+    for size in ((300, 300), (300, 600)):
+        view.to_png(page, file := tmp_path / "box.png", at=0.5, size=size)
+        pictures.append(picture_of(file))
+    square, upright = pictures[0][80:280, 60:], pictures[1][230:430, 60:]  # without legend and axes
+    assert differs(square, upright) < 0.02 * square[..., 0].size
+
+
 def walking(thrown, bob):
     """The same ball carried 3 m ahead, up and down by `bob` (m) four times."""
     part = np.linspace(0.0, 1.0, len(thrown.time))

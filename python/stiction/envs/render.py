@@ -7,7 +7,6 @@ from __future__ import annotations
 import base64
 import io
 import json
-import math
 import tempfile
 import threading
 import time
@@ -43,7 +42,7 @@ def page_and_stream(task):
 
 
 def camera_of(stream, width, height):
-    """Where the page's own camera is, as viser's client is told: z ahead and y down; the angle is that upright."""
+    """Where the page's own camera is, as viser's client is told: z ahead and y down; the page widens the angle."""
     import trimesh
 
     from ..stage import FIELD_OF_VIEW, eye_of, view_of
@@ -55,10 +54,9 @@ def camera_of(stream, width, height):
     x /= np.linalg.norm(x)
     turn = np.eye(4)
     turn[:3, :3] = np.column_stack((x, np.cross(z, x), z))
-    narrow = max(1.0, height / width)  # what is as wide as high stays whole
-    fov = 2.0 * math.atan(narrow * math.tan(FIELD_OF_VIEW / 2.0))
     quaternion = trimesh.transformations.quaternion_from_matrix(turn)
-    return {"position": eye.tolist(), "wxyz": quaternion.tolist(), "fov": fov, "width": width, "height": height}
+    place = {"position": eye.tolist(), "wxyz": quaternion.tolist()}
+    return place | {"fov": FIELD_OF_VIEW, "width": width, "height": height}
 
 
 class Pictures:

@@ -121,7 +121,8 @@ class Live {
     const drawn = new Promise(done => { stiction.received = message => message.type === "GetRenderResponseMessage" && done(message.payload); });
     this.receive(numbers);
     stiction.page.draw();
-    stiction.send([{ type: "GetRenderRequestMessage", format: "image/jpeg", quality: 95, render_uuid: "", ...camera }]);
+    const fov = uprightAngle(camera.fov, camera.width, camera.height);
+    stiction.send([{ type: "GetRenderRequestMessage", format: "image/jpeg", quality: 95, render_uuid: "", ...camera, fov }]);
     return btoa(Array.from(await drawn, byte => String.fromCharCode(byte)).join(""));
   }
 }

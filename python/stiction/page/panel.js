@@ -169,10 +169,17 @@ class Page {
   }
 }
 
+// The camera's upright angle (rad): the one given, wider in an upright picture, in which what is as wide as high stays whole.
+function uprightAngle(angle, width, height) {
+  return 2 * Math.atan(Math.max(1, height / width) * Math.tan(angle / 2));
+}
+
 document.addEventListener("DOMContentLoaded", async () => {
   if (location.hash === "#plain") document.body.classList.add("plain");
   const content = await loadContent();
   await stiction.ready;
+  const root = document.getElementById("root"), camera = content.messages.find(message => message.type === "SetCameraFovMessage");
+  camera.fov = uprightAngle(camera.fov, root.clientWidth, root.clientHeight);
   stiction.send(content.messages);
   stiction.page = new Page(content);
 });

@@ -45,7 +45,9 @@ void validate(const TerrainOptions& o) {
   if (!std::isfinite(o.rise)) throw InvalidArgument("rise", "a finite number", fmt::format("{}", o.rise));
   if (!(std::abs(o.slope) < 1.5)) throw InvalidArgument("slope", "a number in (-1.5, 1.5)", fmt::format("{}", o.slope));
   if (o.friction && !((*o.friction)[0] >= 0.0 && (*o.friction)[1] >= (*o.friction)[0] && std::isfinite((*o.friction)[1]))) {
-    throw InvalidArgument("friction", "two numbers, 0 <= least <= most", fmt::format("{} {}", (*o.friction)[0], (*o.friction)[1]));
+    const auto [least, most] = *o.friction;
+    const std::string got = least == most ? fmt::format("{}", least) : fmt::format("{} {}", least, most);
+    throw InvalidArgument("friction", "two numbers, 0 <= least <= most", got);
   }
   for (const auto& [name, length] : {std::pair{"cell", o.cell}, std::pair{"patch", o.patch}}) {
     const double samples = (o.size_x / length + 1.0) * (o.size_y / length + 1.0);

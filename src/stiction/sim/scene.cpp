@@ -1,7 +1,10 @@
 #include "stiction/sim/scene.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <optional>
 #include <tuple>
@@ -30,29 +33,36 @@ using Eigen::Isometry3d;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-/// A file that a key names, relative to the scene's folder.
+/// The whole path of a file that a key names, relative to the scene's folder.
 std::string file_of(Table& t, const std::filesystem::path& folder) {
-  if (!t.has("file")) t.fail("file", "missing");
-  const std::string file = (folder / t.text("file", "")).string();
+  const std::string name = t.text("file", "");
+  if (!t.has("file")) {
+    t.miss("file");
+    return {};
+  }
+  const std::string file = (folder / name).string();
   try {
     require_file(file);
   } catch (const FileError& error) {
     t.fail("file", error.what());
   }
-  return file;
+  return std::filesystem::absolute(file).string();
 }
 
 Shape read_shape(Table& t, const std::filesystem::path& folder) {
   const std::string kind = t.text("shape", "");
   if (kind == "sphere") return Sphere{t.required_number("radius")};
-  if (kind == "box" && !t.has("size")) t.fail("size", "missing");
+  if (kind == "box" && !t.has("size")) t.miss("size");
   if (kind == "box") return Box{0.5 * t.vector("size", Vector3d::Zero())};
   if (kind == "capsule") return Capsule{t.required_number("radius"), 0.5 * t.required_number("length")};
   if (kind == "cylinder") return Cylinder{t.required_number("radius"), 0.5 * t.required_number("length")};
   if (kind == "plane") return HalfSpace{};
-  if (kind == "mesh")
-    return MeshFile{std::filesystem::absolute(file_of(t, folder)).string(), t.vector("scale", Vector3d::Ones()), t.flag("convex", true)};
-  t.fail("shape", "expected sphere, box, capsule, cylinder, plane or mesh");
+  if (kind == "mesh") return MeshFile{file_of(t, folder), t.vector("scale", Vector3d::Ones()), t.flag("convex", true)};
+  constexpr const char* kExpected = "expected sphere, box, capsule, cylinder, plane or mesh";
+  if (t.has("shape")) t.fail("shape", kExpected);
+  for (const char* key : {"radius", "length", "size", "file", "scale", "convex"}) t.allow(key);
+  t.miss("shape", kExpected);
+  return HalfSpace{};
 }
 
 /// Reads the tables in order; velocities and held joints are applied once the world is built.
@@ -140,14 +150,8 @@ class SceneReader {
   void read_pair(Table t) {
     PairMaterial pair;
     const std::string a = t.text("a", ""), b = t.text("b", "");
-    pair.body_a = body_named(t, "a", a);
-    if (a == b) t.fail("b", fmt::format("expected another body than a, got '{}'", b));
-    pair.body_b = t.has("b") ? body_named(t, "b", b) : kAnyBody;
-    if (!t.flag("collide", true)) {
-      if (!t.has("b")) t.fail("collide", "expected b, the name of the other body");
-      t.finish("collide = false");
-      return builder_.exclude(a, b);
-    }
+    const bool collide = t.flag("collide", true);
+    if (!t.has("a")) t.miss("a", "missing: expected the name of a body or link");
     if (t.has("friction")) pair.mu = t.number("friction", 0.0, require_friction);
     if (t.has("restitution")) pair.restitution = t.number("restitution", 0.0, require_share);
     if (t.has("law")) pair.law = t.word("law", "", law_from_string);
@@ -155,6 +159,14 @@ class SceneReader {
     const ContactMaterial own = material_of(t, scene_.options.assemble.material.value_or(ContactMaterial{}));
     if (parameters) pair.material = own;
     t.finish();
+    pair.body_a = body_named(t, "a", a);
+    if (a == b) t.fail("b", fmt::format("expected another body than a, got '{}'", b));
+    pair.body_b = t.has("b") ? body_named(t, "b", b) : kAnyBody;
+    if (!collide) {
+      if (!t.has("b")) t.fail("collide", "expected b, the name of the other body");
+      t.refuse_others({"a", "b", "collide"}, "collide = false");
+      return builder_.exclude(a, b);
+    }
     if (!pair.mu && !pair.restitution && !pair.law && !parameters && !t.has("collide"))
       t.fail("friction", "missing, and no restitution, law, collide or parameter of the material either");
     scene_.options.assemble.pairs.push_back(pair);
@@ -262,14 +274,17 @@ class SceneReader {
     return out;
   }
 
-  /// Mass, or density; centre of mass and inertia of the homogeneous solid where the file does not give them.
+  /// Mass, or density; centre of mass and inertia of the homogeneous solid where the file does not give them. The last to read of its
+  /// table.
   static void read_inertia(Table& t, FreeBody& body) {
     const std::optional<double> mass = t.maybe_number("mass"), density = t.maybe_number("density");
     if (mass && density) t.fail("density", "expected mass or density, not both");
-    if (!mass && !density) t.fail("mass", "missing, and no density either");
+    if (!mass && !density) t.miss("mass", "missing, and no density either");
     const bool has_com = t.has("com");
     const Vector3d com = t.vector("com", Vector3d::Zero());
-    set_inertia(body, mass, density, has_com ? std::optional(com) : std::nullopt, t.matrix("inertia"));
+    const std::optional<Eigen::Matrix3d> inertia = t.matrix("inertia");
+    t.finish();
+    set_inertia(body, mass, density, has_com ? std::optional(com) : std::nullopt, inertia);
   }
 
   void set_restitution(int body, double value) {
@@ -283,10 +298,9 @@ class SceneReader {
     body.name = t.text("name", fmt::format("body{}", velocities_.size()));
     body.pose = t.pose();
     body.shapes = shapes_of(t);
-    read_inertia(t, body);
     const Vector3d velocity = t.vector("velocity", Vector3d::Zero()), spin = t.vector("angular_velocity", Vector3d::Zero());
     const double restitution = t.number("restitution", default_restitution_, require_share);
-    t.finish();
+    read_inertia(t, body);
     const int index = builder_.add_free_body(body);
     set_restitution(index, restitution);
     velocities_.push_back({index, velocity, spin});
@@ -442,9 +456,12 @@ Scene load_scene(const std::string& name, std::optional<Coordinates> coordinates
   const std::string path = model_path(name);
   if (const std::string kind = std::filesystem::path(path).extension().string(); kind == ".urdf" || kind == ".xml" || kind == ".mjcf")
     throw FileError(path, "", "expected a scene (.toml), whose [[robot]] names such a file; `stiction view` shows it alone");
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw FileError(path, "", fmt::format("cannot be read: {}", std::strerror(errno)));
   toml::table root;
   try {
-    root = toml::parse_file(path);
+    root = toml::parse(file, path);
   } catch (const toml::parse_error& error) {
     throw FileError(path, fmt::format("line {}", error.source().begin.line), error.description());
   }

@@ -6,11 +6,13 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -87,9 +89,16 @@ class Table {
     if (!value || *value < 0) fail(key, "expected an integer >= 0");
     return static_cast<std::uint64_t>(*value);
   }
+  /// Has finish() say that a key is not there, after keys that are none: a misspelt one is the cause. What is read meanwhile counts for
+  /// nothing.
+  void miss(std::string_view key, std::string_view reason = "missing") {
+    if (missing_.empty()) std::tie(missing_, why_missing_) = std::pair(key, reason);
+  }
+  /// Has finish() take a key that was not read.
+  void allow(std::string_view key) { use(key); }
   std::optional<double> maybe_number(std::string_view key) { return has(key) ? std::optional(number(key, 0.0)) : std::nullopt; }
   double required_number(std::string_view key) {
-    if (!has(key)) fail(key, "missing");
+    if (!has(key)) miss(key);
     return number(key, 0.0);
   }
   std::string text(std::string_view key, std::string fallback) {
@@ -202,17 +211,18 @@ class Table {
                      .toRotationMatrix();
     return X;
   }
-  /// Every key must have been read: a misspelt one is an error, not a default.
+  /// Every key must have been read: a misspelt one is an error, not a default. None may be missing.
   void finish() const {
     for (const auto& [key, node] : table_) {
       if (!used_.contains(std::string(key.str())))
         fail(key.str(), fmt::format("unknown key: expected some of {}", fmt::join(asked_, ", ")));
     }
+    if (!missing_.empty()) fail(missing_, why_missing_);
   }
-  /// The same where a key has a value, `with`, beside which the keys not read would say nothing.
-  void finish(std::string_view with) const {
+  /// Of keys that have been read: those that would say nothing beside one that has a value, `with`.
+  void refuse_others(std::initializer_list<std::string_view> these, std::string_view with) const {
     for (const auto& [key, node] : table_) {
-      if (!used_.contains(std::string(key.str()))) fail(key.str(), fmt::format("expected none beside {}", with));
+      if (std::ranges::find(these, key.str()) == these.end()) fail(key.str(), fmt::format("expected none beside {}", with));
     }
   }
 
@@ -240,6 +250,7 @@ class Table {
   std::string name_;
   const toml::table& table_;
   std::set<std::string> used_, asked_;  ///< keys that were read; those too whose absence was
+  std::string missing_, why_missing_;   ///< the first of those that must be there, "": none
 };
 
 }  // namespace stiction

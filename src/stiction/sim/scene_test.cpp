@@ -157,7 +157,7 @@ TEST(SceneErrors, NameTheTableAndItsLine) {
   expect_error("[[robot]]\nfile = \"nowhere.urdf\"\n", "robot[0].file: expected a file in ");
   expect_error("[[body]]\nname = \"flat\"\nshape = \"box\"\nsize = [1, 1, 0]\nmass = 1\n", "body[2]: ");
   expect_error("[[body]]\nname = \"two\"\nshape = \"sphere\"\nradius = 1\nmass = 1\ndensity = 1\n", "body[2].density");
-  expect_error("[[body]]\nname = \"two\"\nmass = 1\nshapes = [{shape = \"sphere\", radios = 1}]\n", "body[2].shapes[0].radius");
+  expect_error("[[body]]\nname = \"two\"\nmass = 1\nshapes = [{shape = \"sphere\"}]\n", "body[2].shapes[0].radius: missing");
   expect_error("[[robot]]\nfile = \"links.urdf\"\njoint_settings = { LF_HIP = { dampening = 1 } }\n", "joint_settings.LF_HIP.dampening");
   expect_error("[[pair]]\na = \"ground\"\ncollide = false\n", "pair[0].collide");
   expect_error("[[pair]]\na = \"ground\"\nb = \"ground\"\nfriction = 1\n", "pair[0].b: expected another body than a, got 'ground'");
@@ -201,6 +201,25 @@ TEST(SceneErrors, AnAcceptableResidualThatNoStepCouldGoOnWith) {
   EXPECT_THAT(error("strict = true\nacceptable = 1e-6\n"), testing::HasSubstr("simulation.acceptable: expected none beside strict"));
   EXPECT_EQ(error("tolerance = 1e-4\n"), "");  // the usual one was not asked for
   EXPECT_EQ(error("strict = true\n"), "");
+}
+
+TEST(SceneErrors, AMisspeltKeyIsNamedBeforeTheOneThatIsMissingForIt) {
+  expect_error("[[static]]\nname = \"g\"\nshap = \"plane\"\n", "static[1].shap: unknown key: expected some of ");
+  expect_error("[[body]]\nshap = \"sphere\"\nradius = 1\nmass = 1\n", "body[2].shap: unknown key");
+  expect_error("[[body]]\nshape = \"sphere\"\nradius = 0.1\nmas = 1.0\n", "body[2].mas: unknown key");
+  expect_error("[[body]]\nshape = \"box\"\nsizes = [1, 1, 1]\nmass = 1\n", "body[2].sizes: unknown key");
+  expect_error("[[body]]\nshape = \"sphere\"\nradious = 0.1\nmass = 1\n", "body[2].radious: unknown key");
+  expect_error("[[body]]\nshape = \"capsule\"\nradius = 0.1\nlenght = 1\nmass = 1\n", "body[2].lenght: unknown key");
+  expect_error("[[body]]\nshape = \"mesh\"\nfiel = \"rock.stl\"\nmass = 1\n", "body[2].fiel: unknown key");
+  expect_error("[[body]]\nmass = 1\nshapes = [{shape = \"sphere\", radios = 1}]\n", "body[2].shapes[0].radios: unknown key");
+  expect_error("[[pair]]\naa = \"ground\"\nfriction = 0.1\n", "pair[0].aa: unknown key");
+  expect_error("[[pair]]\na = \"ground\"\nbb = \"sledge\"\ncollide = false\n", "pair[0].bb: unknown key");
+}
+
+TEST(SceneErrors, WhatIsMissingIsNamedWithTheTable) {
+  expect_error("[[body]]\nradius = 1\nmass = 1\n", "body[2].shape: expected sphere, box, capsule, cylinder, plane or mesh");
+  expect_error("[[body]]\nshape = \"cylinder\"\nmass = 1\nradius = 1\n", "body[2].length: missing");
+  expect_error("[[pair]]\nfriction = 0.1\n", "pair[0].a: missing: expected the name of a body or link");
 }
 
 TEST(SceneErrors, HoldGainsAreFiniteAndNotNegative) {
@@ -248,7 +267,7 @@ TEST(Scene, NamesFileLineAndKey) {
   };
   EXPECT_EQ(message("[[static]]\nshape = \"plane\"\n"), "");
   EXPECT_NE(message("[simulation]\ndt = \"fast\"\n").find("line 2, simulation.dt: expected a number"), std::string::npos);
-  EXPECT_NE(message("[[body]]\nmas = 1.0\nshape = \"sphere\"\nradius = 1.0\n").find("body[0].mass: missing"), std::string::npos);
+  EXPECT_NE(message("[[body]]\nshape = \"sphere\"\nradius = 1.0\n").find("line 1, body[0].mass: missing"), std::string::npos);
   EXPECT_NE(message("[[body]]\nmass = 1.0\nshape = \"sphere\"\nradius = 1.0\ncolour = 1\n").find("line 5, body[0].colour: unknown key"),
             std::string::npos);
   EXPECT_THAT(message("[material]\nfoo = 1\n"),
