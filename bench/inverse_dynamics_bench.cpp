@@ -3,7 +3,8 @@
 // ms apart, over and over. `slowest_us` is the largest of the requests' own medians: what the algorithm decides, where the maximum shows
 // what else the machine was doing (`taskset` and `chrt -f 50` keep other programs off the core); `slowest_ratio` and `max_ratio` are both
 // over the median, `beyond_5` the calls above five times it. `refused`: desired velocities with noise of 0.05 rad/s, which planted feet
-// cannot follow. Every law as in a control loop, 40 contacts: --benchmark_filter=warm/contacts:40/
+// cannot follow. `limited`: torque limits, that of the joint with the largest torque nine tenths of it. Every law as in a control loop, 40
+// contacts: --benchmark_filter=warm/contacts:40/
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -26,18 +27,23 @@ struct Method {
   Solver solver = Solver::automatic;
   double noise = 0.0;  // rad/s
   int edges = LawModel{}.edges;
+  double limit = 0.0;  // of the largest torque of the first request without limits; 0: none
 };
 
 constexpr Method kMethods[] = {
     {"no_slip", Law::no_slip, Choice::warm_start},
     {"no_slip_ppm", Law::no_slip, Choice::warm_start, Solver::ppm},
     {"no_slip_refused", Law::no_slip, Choice::warm_start, Solver::automatic, 0.05},
+    {"no_slip_limited", Law::no_slip, Choice::warm_start, Solver::automatic, 0.0, 4, 0.9},
+    {"no_slip_limited_least_norm", Law::no_slip, Choice::least_norm, Solver::automatic, 0.0, 4, 0.9},
     {"qp_one_stage", Law::anitescu, Choice::warm_start},
+    {"qp_limited", Law::anitescu, Choice::warm_start, Solver::automatic, 0.0, 4, 0.9},
     {"qp_two_stage", Law::anitescu, Choice::least_torque},
     {"kinetic_one_stage", Law::max_dissipation, Choice::warm_start},
     {"kinetic_two_stage", Law::max_dissipation, Choice::least_torque},
     {"coulomb_pyramid", Law::coulomb_pyramid, Choice::warm_start},
     {"coulomb_cone", Law::coulomb_cone, Choice::warm_start},
+    {"coulomb_cone_limited", Law::coulomb_cone, Choice::warm_start, Solver::automatic, 0.0, 4, 0.9},
     {"frictionless", Law::frictionless, Choice::warm_start},
     {"viscous", Law::viscous, Choice::warm_start},
     {"qp_disc", Law::anitescu, Choice::warm_start, Solver::automatic, 0.0, 0},
@@ -115,6 +121,17 @@ std::vector<Eigen::VectorXd> with_noise(const Biped& biped, double size) {
   return desired;
 }
 
+// Limits that only the joint with the largest torque reaches.
+std::vector<double> with_limit(const Biped& biped, const Eigen::VectorXd& desired, const InverseOptions& options, double share) {
+  if (share == 0.0) return {};
+  const InverseSolution s = inverse_dynamics(biped.problems[0].problem, biped.joints, desired, {}, options);
+  Eigen::Index joint = 0;
+  const double most = s.tau.cwiseAbs().maxCoeff(&joint);
+  std::vector<double> limits(biped.joints.size(), 10.0 * most);
+  limits[static_cast<std::size_t>(joint)] = share * most;
+  return limits;
+}
+
 void run(benchmark::State& state, const Method& method, bool warm) {
   const int contacts = static_cast<int>(state.range(0));
   Biped& biped = biped_with(contacts);
@@ -135,14 +152,15 @@ void run(benchmark::State& state, const Method& method, bool warm) {
   std::size_t allocations = 0;
   double worst = 0.0;
   const std::vector<Eigen::VectorXd> desired = with_noise(biped, method.noise);
+  const std::vector<double> limits = with_limit(biped, desired[0], options, method.limit);
   for (std::size_t i = 0; i < desired.size(); ++i) {  // grow the workspace
-    inverse_dynamics(biped.problems[i].problem, biped.joints, desired[i], {}, options, workspace, solution);
+    inverse_dynamics(biped.problems[i].problem, biped.joints, desired[i], limits, options, workspace, solution);
   }
   for (auto _ : state) {
     const std::size_t i = k++ % desired.size();
     const std::size_t held = allocation_count();
     const auto start = std::chrono::steady_clock::now();
-    inverse_dynamics(biped.problems[i].problem, biped.joints, desired[i], {}, options, workspace, solution);
+    inverse_dynamics(biped.problems[i].problem, biped.joints, desired[i], limits, options, workspace, solution);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     allocations += allocation_count() - held;
     state.SetIterationTime(seconds);
