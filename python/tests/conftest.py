@@ -39,6 +39,28 @@ def incline():
     return point_on_incline
 
 
+def base_on_legs(feet, dt=1e-3):
+    """(M, J, impulse of the weight): a base of 4 kg on vertical legs of 0.1 kg, their feet at (x, y), 0.14 m below."""
+    nv = 6 + len(feet)
+    M, J, weight = np.zeros((nv, nv)), np.zeros((3 * len(feet), nv)), np.zeros(nv)
+    M[:6, :6] = np.diag([4.0, 4.0, 4.0, 0.02, 0.03, 0.04])
+    weight[2] = -4.0 * GRAVITY * dt
+    for i, (x, y) in enumerate(feet):
+        moved = np.zeros((3, nv))  # by v, of the foot at (x, y, -0.14)
+        moved[:, :3] = np.eye(3)
+        moved[:, 3:6] = -np.array([[0, 0.14, y], [-0.14, 0, -x], [-y, x, 0]])
+        moved[2, 6 + i] = 1.0
+        M += 0.1 * moved.T @ moved
+        weight -= 0.1 * GRAVITY * dt * moved[2]
+        J[3 * i : 3 * i + 3] = moved[[2, 0, 1]]
+    return M, J, weight
+
+
+@pytest.fixture
+def on_legs():
+    return base_on_legs
+
+
 def random_problem(seed, nv=12, contacts=4, mu=0.5, dt=1e-3):
     """Random inertia and contact rows; the contacts are met at speed."""
     rng = np.random.default_rng(seed)

@@ -14,31 +14,25 @@ FEET = np.array([[0.12, 0.1], [0.12, -0.1], [-0.12, 0.1], [-0.12, -0.1]])
 DT = 1e-3
 
 
-def standing(random, size):
-    """A base of 4 kg on four vertical legs with feet of 0.1 kg that stand: one load more than there are equations.
+@pytest.fixture
+def standing(on_legs):
+    """A base on four legs that stand: one load more than there are equations.
 
     Its angular velocity and the legs' desired velocities are random of `size`.
     """
-    M, J = np.zeros((10, 10)), np.zeros((12, 10))
-    M[:6, :6] = np.diag([4.0, 4.0, 4.0, 0.02, 0.03, 0.04])
-    weight = np.zeros(10)
-    weight[2] = -4.0 * 9.81 * DT
-    for i, (x, y) in enumerate(FEET):
-        moved = np.zeros((3, 10))  # by v, of the foot at (x, y, -0.14)
-        moved[:, :3] = np.eye(3)
-        moved[:, 3:6] = -np.array([[0, 0.14, y], [-0.14, 0, -x], [-y, x, 0]])
-        moved[2, 6 + i] = 1.0
-        M += 0.1 * moved.T @ moved
-        weight -= 0.1 * 9.81 * DT * moved[2]
-        J[3 * i : 3 * i + 3] = moved[[2, 0, 1]]
-    v = np.zeros(10)
-    v[3:6] = size * random.normal(size=3)
-    asked = size * np.column_stack((np.ones(4), FEET)) @ random.normal(size=3)
-    return stiction.ContactProblem(M, v, J, 0.8, dt=DT, impulse=weight), np.arange(6, 10), asked
+
+    def draw(random, size):
+        M, J, weight = on_legs(FEET, DT)
+        v = np.zeros(10)
+        v[3:6] = size * random.normal(size=3)
+        asked = size * np.column_stack((np.ones(4), FEET)) @ random.normal(size=3)
+        return stiction.ContactProblem(M, v, J, 0.8, dt=DT, impulse=weight), np.arange(6, 10), asked
+
+    return draw
 
 
 @pytest.mark.parametrize(("law", "solver"), [("no_slip", "auto"), ("no_slip", "ppm"), ("max_dissipation", "auto")])
-def test_torques_of_near_equal_requests_are_near(law, solver):
+def test_torques_of_near_equal_requests_are_near(law, solver, standing):
     """[ZD15, section 3.6]: 5.4 N of load may jump from legs to legs; what the requests differ by needs 1e-3 N."""
     random, workspace, taus = np.random.default_rng(0), stiction.Workspace(), []
     for _ in range(200):
@@ -170,7 +164,7 @@ def test_closest_to_last_follows_contacts_by_name():
         last = dict(zip(ids, got.impulses[:, 0].copy(), strict=True))
 
 
-def test_stage_two_is_the_last_answer_too():
+def test_stage_two_is_the_last_answer_too(standing):
     workspace, (problem, joints, asked) = stiction.Workspace(), standing(np.random.default_rng(3), 0.0)
     least = stiction.inverse(problem, joints, asked, "no_slip", choice="least_torque", workspace=workspace)
     assert least.least_torque
@@ -210,7 +204,7 @@ def test_what_was_not_solved_is_no_start():
     assert astray > 10
 
 
-def answers(workspaces, seed):
+def answers(standing, workspaces, seed):
     """Of calls with each in turn, as bytes, per workspace."""
     out = [[] for _ in workspaces]
     for k in range(8):
@@ -222,26 +216,29 @@ def answers(workspaces, seed):
     return out
 
 
-def test_workspaces_have_nothing_in_common():
-    together = answers([stiction.Workspace(), stiction.Workspace(), None], 5)
-    alone = [answers([None, stiction.Workspace()], 5)[1], answers([stiction.Workspace(), None, None], 5)[2]]
-    assert together[0] == answers([stiction.Workspace()], 5)[0]
+def test_workspaces_have_nothing_in_common(standing):
+    together = answers(standing, [stiction.Workspace(), stiction.Workspace(), None], 5)
+    alone = [
+        answers(standing, [None, stiction.Workspace()], 5)[1],
+        answers(standing, [stiction.Workspace(), None, None], 5)[2],
+    ]
+    assert together[0] == answers(standing, [stiction.Workspace()], 5)[0]
     assert together[1:] == alone
 
 
 @pytest.mark.parametrize(
     "made", [copy.copy, copy.deepcopy, lambda w: w.copy(), lambda w: pickle.loads(pickle.dumps(w))]
 )
-def test_copies_and_pickles_go_on_by_themselves(made):
+def test_copies_and_pickles_go_on_by_themselves(made, standing):
     workspace = stiction.Workspace()
-    answers([workspace], 6)
+    answers(standing, [workspace], 6)
     bear(0, workspace)
     other = made(workspace)
-    assert answers([other], 7) == answers([workspace], 7)
+    assert answers(standing, [other], 7) == answers(standing, [workspace], 7)
     assert bear(1, other).tau.tobytes() == bear(1, workspace).tau.tobytes()
-    answers([other], 8)
+    answers(standing, [other], 8)
     other.forget()
-    assert answers([other], 7) == answers([stiction.Workspace()], 7)
+    assert answers(standing, [other], 7) == answers(standing, [stiction.Workspace()], 7)
 
 
 def test_a_workspace_in_use_is_refused():
