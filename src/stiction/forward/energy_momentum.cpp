@@ -26,12 +26,6 @@ constexpr double kStalled = 0.9;         // a pass that gains less than this gai
 
 Quaterniond rotation(const Eigen::Ref<const VectorXd>& q, int first) { return Quaterniond(Eigen::Vector4d(q.segment<4>(first + 3))); }
 
-Matrix3d cross_matrix(const Vector3d& a) {
-  Matrix3d out;
-  out << 0.0, -a.z(), a.y(), a.z(), 0.0, -a.x(), -a.y(), a.x(), 0.0;
-  return out;
-}
-
 struct Momenta {
   Vector3d linear, spin;
 };
@@ -146,13 +140,13 @@ void EnergyMomentum::keep_contacts(ContactProblem& problem) {
         if (!tree->floats) continue;
         const int first = tree->first - offset;
         const Matrix3d R = rotation(middle_.q, tree->root_q).toRotationMatrix();
-        const Matrix3d arm = cross_matrix(tree->center(problem.M) - R.transpose() * tree->aside);
+        const Vector3d arm = tree->center(problem.M) - R.transpose() * tree->aside;
         auto linear = rows.block<3, 3>(0, first), angular = rows.block<3, 3>(0, first + 3);
         if (known_) {
           linear = (linear * R).eval();
-          angular = (angular * R - linear * arm).eval();
+          angular = (angular * R - linear.rowwise().cross(arm)).eval();
         } else {
-          angular = ((angular + linear * arm) * R.transpose()).eval();
+          angular = ((angular + linear.rowwise().cross(arm)) * R.transpose()).eval();
           linear = (linear * R.transpose()).eval();
         }
       }

@@ -16,11 +16,11 @@
 // Gaps and limits are those of half a step ahead at v, as in moreau_midpoint: φ_M + h N v⁺ >= 0. So are N, S and T, in the axes of the
 // world, about each tree's centre of mass: what an impact stops is h/4 |v⁺ - v| farther back at q_m, and a point that stayed where it was
 // would be many radii of a small ball beside it, where its spin could meet the law while the ball goes on. Moments of contacts between free
-// trees still cancel: each is h/4 ΔP/m farther at q_m, and its arms are
-// shorter by the part of that which is of neither contacts nor weight. Springs and damping of joints act at (q_m, w).
-// Dry friction of a joint is that of v⁺, unless the joint turns back within the step by so much that its work λ·w would be positive: then
-// it acts beyond v⁺ = -v alone, as friction against w would. Impacts, and friction whose direction turns within a step, are of first order.
-// Closed loops, rows J of error e, asked for the speed b(q) (equality_rows.hpp): trees that they join are balanced as one,
+// trees still cancel: each is h/4 ΔP/m farther at q_m, and its arms are shorter by the part of that which is of neither contacts nor
+// weight. Springs and damping of joints act at (q_m, w). Dry friction of a joint is that of v⁺, unless the joint turns back within the step
+// by so much that its work λ·w would be positive: then it acts beyond v⁺ = -v alone, as friction against w would. Impacts, and friction
+// whose direction turns within a step, are of first order. Closed loops, rows J of error e, asked for the speed b(q) (equality_rows.hpp):
+// trees that they join are balanced as one,
 //   e(q⁺) = e(q) + (h/2) (J(q) v + b)    by the speeds J(q_m) w that e(q⁺) calls for, by least squares: rows may repeat
 //   Δ(T + V) leaves out λ·(J(q_m) w - (J(q) v + b)/2)     so that, closed at both ends, their forces do no work [Gonzalez 1999]
 //   J(q⁺) v⁺ = b     by M⁻¹ Jᵀ at q⁺, the energy that this takes given back along v⁺ - ξ

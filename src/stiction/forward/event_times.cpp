@@ -99,10 +99,12 @@ double EventDriven::excess(const EventSetting& setting, double s) {
   const bool euler = setting.events.integrator == Integrator::symplectic_euler;
   const VectorXd& before = accelerations_[euler ? 0 : 3].v_dot;
   const double weight = euler ? s : s / 6.0, allowed = euler ? 1.0 : kResolved;
-  last_v_ = stages_.stage.v;
-  end_v_ = at_.v;
-  turn_to_world(setting.world, stages_.stage.q, last_v_);
-  turn_to_world(setting.world, at_.q, end_v_);
+  if (!euler) {
+    last_v_ = stages_.stage.v;
+    end_v_ = at_.v;
+    turn_to_world(setting.world, stages_.stage.q, last_v_);
+    turn_to_world(setting.world, at_.q, end_v_);
+  }
   double worst = 0.0;
   const BlockDiagonal& M = level_.inertia();
   for (int k = 0; k < M.blocks(); ++k) {
