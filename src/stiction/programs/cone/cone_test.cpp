@@ -211,6 +211,28 @@ TEST(ConeRandom, FlatFeetWithRedundantPoints) {
   }
 }
 
+// Joints that are told to move as their log does from one configuration to the next ask points of the feet for velocities that no body has,
+// and slip that small decides where friction points.
+TEST(ConeRandom, FlatFeetWhosePointsCreep) {
+  constexpr int kProblems = 200;
+  for (const double creep : {1e-7, 1e-9}) {
+    for (const int points : {4, 8}) {
+      test_scenes::Random random(11);
+      int systems = 0, longest = 0;
+      for (int k = 0; k < kProblems; ++k) {
+        ReducedProblem problem = test_scenes::flat_feet(points, random);
+        for (double& u : problem.u_free) u += creep * test_scenes::normal(random);
+        const ConeSolution solution = solve(problem, Law::disc);
+        expect_solved(problem, Law::disc, solution);
+        systems += solution.iterations;
+        longest = std::max(longest, solution.iterations);
+      }
+      EXPECT_LT(systems, 40 * kProblems) << points << " points that creep at " << creep << " m/s";
+      EXPECT_LT(longest, 300) << points << " points that creep at " << creep << " m/s";
+    }
+  }
+}
+
 TEST(ConeRandom, BrickWalls) {
   for (Law law : kLaws) {
     ConeWorkspace workspace;
