@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace stiction {
 
@@ -10,11 +11,13 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-constexpr int kNewtonSteps = 60;       // iterations per phase
-constexpr double kRoundedOff = 1e-10;  // |F| over what it was, or over |y|, below which it is rounding where it falls no more
-constexpr double kStalled = 0.5;       // a step of Newton that leaves more of |F| than this does not converge
-constexpr int kMultipliers = 60;       // updates of β
-constexpr double kWeight = 1e3;        // ρ G_jj of the bounded rows: each update of β shrinks its error about so much
+constexpr int kNewtonSteps = 60;        // iterations per phase
+constexpr double kRoundedOff = 1e-10;   // |F| over what it was, or over |y|, below which it is rounding where it falls no more
+constexpr double kRoundedStep = 1e-14;  // of δy over |y|: its last digits
+constexpr double kStalled = 0.5;        // a step of Newton that leaves more of |F| than this does not converge
+constexpr int kMultipliers = 60;        // updates of β
+constexpr double kWeight = 1e3;         // ρ G_jj of the bounded rows: each update of β shrinks its error about so much
+constexpr double kHeaviest = 1e9;       // ρ G_jj of those that stiff contacts hold: beyond it β = -ρ w keeps no seven digits
 // Of the path in friction, its lengths in parts of |y| and rad:
 constexpr int kCorrections = 6;       // of a step, which then is halved
 constexpr double kOnPath = 1e-8;      // |F| at its points; only the last one is an answer
@@ -76,8 +79,11 @@ bool is_zero(const CompliantWorkspace& w) {
   return w.residual.lpNorm<Eigen::Infinity>() <= 1e-15 * scale;
 }
 
-// Newton with backtracking on |F|, by norms that small squares cannot vanish from. True when F vanishes, or is ten digits below what it was
-// and rounding keeps it from falling further.
+// Where f is steep, rounding of y keeps F from falling long before its own digits do.
+bool is_last_digits(const GrowVector& step, double size) { return step.stableNorm() <= kRoundedStep * std::max(1e-300, size); }
+
+// Newton with backtracking on |F|, by norms that small squares cannot vanish from. True when F vanishes, or is ten digits below what it
+// was, or the step has come down to the last digits of y, and rounding keeps F from falling further.
 bool newton(const ReducedProblem& p, int most, CompliantWorkspace& w, int& iterations) {
   evaluate(p, w.y, w);
   double merit = w.residual.stableNorm();
@@ -96,7 +102,7 @@ bool newton(const ReducedProblem& p, int most, CompliantWorkspace& w, int& itera
     }
     if (!(trial < merit)) {
       evaluate(p, w.y, w);
-      return is_rounding();
+      return is_rounding() || is_last_digits(w.step, w.y.stableNorm());
     }
     const bool stalls = trial > kStalled * merit;
     w.y = w.trial;
@@ -124,8 +130,7 @@ bool convex_newton(const ReducedProblem& p, int most, CompliantWorkspace& w, int
       t = 0.5 * (lo + hi);
     }
     w.y = w.trial;
-    const double size = std::max(1e-300, w.y.stableNorm());
-    if (w.residual.stableNorm() >= norm && std::abs(before) / size * (length / size) <= 1e-28) return true;
+    if (w.residual.stableNorm() >= norm && is_last_digits(w.step, w.y.stableNorm())) return true;
   }
   return false;
 }
@@ -180,6 +185,7 @@ int correct(const ReducedProblem& p, const LawTerms& terms, CompliantWorkspace& 
     evaluate_at(p, terms, at, w);
     if (w.residual.stableNorm() <= kOnPath * at.unit) return k;
     if (k == kCorrections || !newton_direction(w)) break;
+    if (is_last_digits(w.step, at.unit)) return k;
     differentiate_friction(p, terms, at.theta, w);
     w.space.solve(w.by_angle);
     const double turn = -along(w.step) / (at.angle_rate - along(w.by_angle));
@@ -268,8 +274,8 @@ bool follow_friction(const ReducedProblem& p, const LawTerms& terms, int most, C
 double natural_row_error(const ReducedProblem& p, const CompliantWorkspace& w) {
   double worst = 0.0;
   for (int j = 0; j < p.bounded_rows(); ++j) {
-    if (w.weights[j] == 0.0) continue;
-    const double g = kWeight / w.weights[j];
+    const double g = p.Bt.group_square(j);
+    if (g == 0.0) continue;
     worst = std::max(worst, g * std::abs(w.beta[j] - std::clamp(w.beta[j] - w.w[j] / g, p.lo[j], p.hi[j])));
   }
   return worst;
@@ -293,6 +299,18 @@ double constitutive_error(const ReducedProblem& p, CompliantWorkspace& w) {
   return worst / largest;
 }
 
+// The next step of Newton, taken in the impulses: λ(y + δy) = λ - D R δy has the digits that f of a rounded u + R δy loses where D is
+// large.
+void step_in_impulses(const ReducedProblem& p, CompliantWorkspace& w) {
+  if (!newton_direction(w)) return;
+  w.space.velocities(w.step, w.u, w.w);
+  for (int i = 0; i < p.contacts(); ++i) {
+    const Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>> slope(w.D.data() + 9 * i);
+    w.lambda.segment<3>(3 * i) -= slope * w.u.segment<3>(3 * i);
+  }
+  for (int j = 0; j < p.bounded_rows(); ++j) w.beta[j] = std::clamp(w.beta[j] - w.active[j] * w.w[j], p.lo[j], p.hi[j]);
+}
+
 // Every velocity is prescribed: the law says the rest.
 void solve_without_freedom(const ReducedProblem& p, CompliantWorkspace& w, Impulses& out) {
   w.u = p.u_free;
@@ -311,6 +329,7 @@ void solve_compliant(const ReducedProblem& p, const LawTerms& terms, const Solve
   const double row_tolerance = std::max(0.1 * options.tolerance, 1e-14) * free_velocity(p);
   const int most = options.max_factorizations;
   bool found = false;
+  double error = kInfinity, weight = kWeight;
   out.iterations = 0;
   for (int k = 0; k < kMultipliers; ++k) {
     found = newton(p, most, w, out.iterations) || (out.iterations < most && follow_friction(p, terms, most, w, out.iterations));
@@ -318,10 +337,21 @@ void solve_compliant(const ReducedProblem& p, const LawTerms& terms, const Solve
       read_contacts(terms, w);
       evaluate(p, w.y, w);
     }
-    if (!found || natural_row_error(p, w) <= row_tolerance) break;
+    const double before = std::exchange(error, natural_row_error(p, w));
+    if (!found || error <= row_tolerance) break;
     w.multipliers = w.beta;
+    if (error > kStalled * before && weight < kHeaviest) {  // stiff contacts hold a row, which then moves little with β
+      weight *= kWeight;
+      w.weights *= kWeight;
+    }
   }
-  found = found && constitutive_error(p, w) <= options.tolerance;
+  const auto misses = [&] {
+    return constitutive_error(p, w) > options.tolerance || natural_row_error(p, w) > options.tolerance * free_velocity(p);
+  };
+  if (found && misses()) {
+    step_in_impulses(p, w);
+    found = !misses();
+  }
   out.status = found ? Status::solved : out.iterations < most ? Status::inaccurate : Status::iteration_limit;
   out.lambda = w.lambda;
   out.beta = w.beta;

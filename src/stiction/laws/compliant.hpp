@@ -6,8 +6,9 @@
 // load, so Newton stalls where feet wedge (det dF/dy changes sign). Then the path of zeros is followed from no friction, where F is the
 // gradient of a convex function, in the friction angle θ, μ_i = min(tan θ, own), by arclength through its folds and kinks. |y| is bounded
 // on it whatever μ, and θ = 0 has one zero, so it ends at the problem's own friction (Leray and Schauder; but for degenerate crossings).
-// Stopping test: max |λ - f(u(λ))| <= tolerance x the largest impulse, from (λ, β) alone. Offsets c of rigid laws are not read, contacts
-// may follow different compliant laws. Cost per iteration n r² + r³.
+// Stopping test: max |λ - f(u(λ))| <= tolerance x the largest impulse, from (λ, β) alone. f(u) has the rounding of u times D, which u(f)
+// has times D G again; where that misses the tolerance the next step of Newton is taken in λ - D R δy, which is left with the first alone.
+// Offsets c of rigid laws are not read, contacts may follow different compliant laws. Cost per iteration n r² + r³.
 #pragma once
 
 #include "stiction/laws/impulses.hpp"

@@ -197,6 +197,60 @@ TEST_P(EveryCompliantLaw, BoxOnFourPointsSharesItsWeight) {
   for (int i = 0; i < 4; ++i) EXPECT_GT(s.impulses[3 * i], 0.0);
 }
 
+// Springs h²k = D whose ratio to the mass has most of the digits that there are: λ has them all, and λ - f(u) is the rounding of u times D.
+TEST_P(EveryCompliantLaw, ParticleStopsOnAnyStiffness) {
+  const Vector3d fall(0.3, 0.0, -1.0);
+  const double m = Particle::kMass, mu = 0.5, gap = 1e-5, normal_fall = -fall[2] + kDt * kG;
+  for (const double ratio : {1e2, 1e4, 1e5, 1e6, 4e6}) {
+    const double D = ratio * m, normal = D / (1.0 + ratio) * (normal_fall - gap / kDt), tangential = -D / (1.0 + ratio) * fall[0];
+    ContactMaterial stiff;
+    stiff.stiffness = stiff.stiffness_tangential = D / (kDt * kDt);
+    if (GetParam() == Law::linear_penalty) stiff.damping_tangential = D / kDt;
+    stiff.stiction_speed = mu * normal / D;
+    Particle particle(GetParam(), stiff, 0.0, mu);
+    particle.p.gap[0] = gap;
+    particle.p.v = fall;
+    particle.step();
+    EXPECT_LE(particle.s.certificate.worst(), 1e-9) << ratio;
+    EXPECT_NEAR(particle.s.impulses[0], normal, 1e-14 * normal) << ratio;
+    EXPECT_NEAR(particle.s.impulses[1], tangential, 1e-14 * normal) << ratio;
+  }
+}
+
+TEST_P(EveryCompliantLaw, BoxFallsFlatOnAnyStiffness) {
+  const double m = 2.0, gap = 1e-5;
+  for (const double ratio : {1e2, 1e4, 1e5, 1e6}) {
+    const double D = 0.25 * ratio * m;
+    ContactProblem p = box_on_slope(m, {0.3, 0.2, 0.05}, 0.0, 0.5, kDt, {0.0, 0.0, -1.0});
+    p.gap.setConstant(gap);
+    give_material(p, {.stiffness = D / (kDt * kDt)});
+    const Solution s = solve(p, with(GetParam()));
+    EXPECT_EQ(s.status, Status::solved) << ratio << " " << s.certificate.worst();
+    const double normal = D / (1.0 + ratio) * (1.0 + kDt * kG - gap / kDt);
+    for (int i = 0; i < 4; ++i) EXPECT_LE((s.impulses.segment<3>(3 * i) - Vector3d(normal, 0.0, 0.0)).norm(), 1e-9 * normal) << ratio;
+  }
+}
+
+// Rows at their limits beside such a contact take the same step.
+TEST_P(EveryCompliantLaw, JointTorqueHoldsBesideAnyStiffness) {
+  const double m = Particle::kMass, pull = 0.2;  // N s, up, below what the fall needs
+  for (const double ratio : {1e2, 1e4, 1e6}) {
+    const double D = ratio * m;
+    ContactMaterial stiff;
+    stiff.stiffness = D / (kDt * kDt);
+    Particle particle(GetParam(), stiff, 0.0, 0.0);
+    particle.p.v[2] = -1.0;
+    particle.p.J_b = BlockRows::from_dense(1, MatrixXd(Eigen::RowVector3d(0.0, 0.0, 1.0)), particle.p.M.sizes());
+    particle.p.b = VectorXd::Constant(1, 0.0);
+    particle.p.lo = VectorXd::Constant(1, 0.0);
+    particle.p.hi = VectorXd::Constant(1, pull);
+    particle.step();
+    const double normal = D / (1.0 + ratio) * (1.0 + kDt * kG - pull / m);
+    EXPECT_NEAR(particle.s.impulses[0], normal, 1e-12 * normal) << ratio;
+    EXPECT_NEAR(particle.s.bounded_impulses[0], pull, 1e-12 * pull) << ratio;
+  }
+}
+
 TEST_P(EveryCompliantLaw, InverseGivesBackTheForwardMotion) {
   std::mt19937 rng(29);
   for (int trial = 0; trial < 30; ++trial) {
@@ -368,6 +422,8 @@ TEST(CompliantAllocation, NoneAfterWarmUp) {
     give_material(p, rubber());
     p.restitution.setConstant(0.5);
   }
+  problems.push_back(problems[1]);
+  for (ContactMaterial& m : problems[2].material) m.stiffness *= 1e8;  // takes a step in the impulses
   for (const Law law : {Law::linear_penalty, Law::stick_slip_spring, Law::regularized_stiction, Law::hunt_crossley, Law::moreau}) {
     SolveWorkspace workspace;
     Solution solution;

@@ -136,8 +136,8 @@ void refine(const ReducedProblem& p, const ConstRowMap& rows, bool pivoted, Visc
 
 constexpr int kRefinements = 2;
 
-// N̂ and what goes with it.
-void eliminate_friction(const StandardForm& form, const ConstRowMap& rows, ViscousWorkspace& w, Impulses& out) {
+// N̂ and what goes with it. False where K has no factor in double precision, as D G ~ 1e17 hides its identity: no answer, and says so.
+bool eliminate_friction(const StandardForm& form, const ConstRowMap& rows, ViscousWorkspace& w, Impulses& out) {
   const ReducedProblem& p = form.problem;
   out.lambda.setZero(3 * p.contacts());
   out.beta.setZero(p.bounded_rows());
@@ -146,6 +146,12 @@ void eliminate_friction(const StandardForm& form, const ConstRowMap& rows, Visco
   w.factor.factor();
   w.factor.solve_lower(w.g.data());
   whiten_rows(p, rows, w);
+  const ConstRowMap whitened(w.normals.data(), w.q.size(), rows.cols());
+  if (w.g.allFinite() && w.q.allFinite() && std::isfinite(whitened.squaredNorm())) return true;
+  out.motion.resize(0);
+  out.iterations = 0;
+  out.status = Status::numerical_error;
+  return false;
 }
 
 // Motion and friction from w.y_hat.
@@ -162,7 +168,7 @@ void finish(const ReducedProblem& p, const ConstRowMap& rows, bool pivoted, Visc
 void solve_viscous(const StandardForm& form, const SolverOptions& options, Solver solver, ViscousWorkspace& w, Impulses& out) {
   const ReducedProblem& p = form.problem;
   const ConstRowMap rows = dense_rows(p.Rt, w.rows);
-  eliminate_friction(form, rows, w, out);
+  if (!eliminate_friction(form, rows, w, out)) return;
   solve_program(p, options, solver, w, out);
   finish(p, rows, p.bounded_rows() == 0 && is_pivoting(solver), w, out);
 }
@@ -172,7 +178,7 @@ void solve_normals_by_lemke(const StandardForm& form, const SolverOptions& optio
   const ReducedProblem& p = form.problem;
   const Index n = p.contacts(), r = p.rank_bound();
   const ConstRowMap rows = dense_rows(p.Rt, w.rows);
-  eliminate_friction(form, rows, w, out);
+  if (!eliminate_friction(form, rows, w, out)) return;
   const ConstRowMap normals(w.normals.data(), n, r);
   lcp.M.resize(n, n);
   lcp.M.noalias() = normals.lazyProduct(normals.transpose());  // a blocked product would allocate
