@@ -41,7 +41,7 @@ def contact_diagram(trajectory: Trajectory) -> tuple[list[str], np.ndarray, np.n
 
 def draw_chart(axes, trajectory: Trajectory, chart: frames.Chart) -> list:
     """Draws it; what its legend is of, nothing where there is one curve."""
-    time, values = frames.thinned(trajectory.time, chart.values)
+    time, values = chart.curves(trajectory.time)
     log = chart.log and (chart.values > 0.0).any()
     if log and (values < chart.least).any():
         values = np.maximum(values, chart.least)
@@ -49,6 +49,7 @@ def draw_chart(axes, trajectory: Trajectory, chart: frames.Chart) -> list:
     for k, name in enumerate(chart.names):
         broad = name == frames.SIMULATED and len(chart.names) > 1  # pale, below what was predicted of it
         style = {"linewidth": 2.4, "alpha": 0.4} if broad else {"linewidth": 0.8}
+        style["marker"] = "o" if len(time) == 1 else ""  # one step alone draws no line
         axes.plot(time, values[:, k], color=f"C{k % 10}", linestyle="-" if k < 10 else "--", label=name, **style)
     if log:
         axes.set_yscale("log")

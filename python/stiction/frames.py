@@ -53,7 +53,7 @@ def drawn_states(trajectory: Trajectory, bodies: list[int], states: np.ndarray) 
 @dataclasses.dataclass
 class Chart:
     """Curves over one time axis. log: on a logarithmic axis, where figures draw what is less than `least` at it.
-    shown: without being asked for."""
+    shown: without being asked for. of_states: of each state, not of the step that led there."""
 
     title: str
     names: list[str]
@@ -61,6 +61,12 @@ class Chart:
     log: bool = False
     shown: bool = True
     least: float = 0.0
+    of_states: bool = False
+
+    def curves(self, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What is drawn of it over the times (k,) of the states, thinned: times (f,), values (f, curves)."""
+        led = slice(0 if self.of_states or len(time) < 2 else 1, None)  # to the first state no step led
+        return thinned(time[led], self.values[led])
 
 
 def charts_of(trajectory: Trajectory) -> list[Chart]:
@@ -96,7 +102,7 @@ def charts_of(trajectory: Trajectory) -> list[Chart]:
     counts = np.stack([np.diff(trajectory.contact_offsets), trajectory.iterations], axis=1)
     out.append(Chart(COUNTS, ["contacts", "iterations"], counts.astype(float), shown=False))
     out.append(Chart(PENETRATION, ["deepest"], 1e3 * trajectory.penetration[:, None], shown=False))
-    out.append(Chart(CENTER, ["x", "y", "z"], trajectory.center_of_mass, shown=False))
+    out.append(Chart(CENTER, ["x", "y", "z"], trajectory.center_of_mass, shown=False, of_states=True))
     return out
 
 
@@ -113,13 +119,9 @@ def _signals(trajectory: Trajectory, start: str) -> dict[str, np.ndarray]:
 
 def thinned(time: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Curves of fewer points that look the same: least and largest value of each stretch. values (k, curves)."""
-    steps = len(time) - 1  # the first state was led to by no step
-    if steps < 1:
+    if len(time) <= 2 * CURVE_POINTS:
         return time, values
-    time, values = time[1:], values[1:]
-    if steps <= 2 * CURVE_POINTS:
-        return time, values
-    edges = np.linspace(0, steps, CURVE_POINTS + 1).astype(int)[:-1]
+    edges = np.linspace(0, len(time), CURVE_POINTS + 1).astype(int)[:-1]
     least, most = np.minimum.reduceat(values, edges), np.maximum.reduceat(values, edges)
     out = np.stack([least, most], axis=1).reshape(-1, values.shape[1])
     return np.repeat(time[edges], 2), out

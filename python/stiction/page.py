@@ -65,7 +65,7 @@ def content_of(
         arrays = frames.drawn_states(moved, drawn.bodies, states)
         charts = []
         for chart in live.charts() if live else frames.charts_of(trajectory):
-            time, values = (np.empty(0), chart.values) if live else frames.thinned(trajectory.time, chart.values)
+            time, values = (np.empty(0), chart.values) if live else chart.curves(trajectory.time)
             curves = {"time": packer.add(time.astype(np.float32)), "values": packer.add(values.T.astype(np.float32))}
             charts.append({"title": chart.title, "names": chart.names, "log": chart.log, "shown": chart.shown} | curves)
         run = {"name": name, "root": drawn.root, "nodes": drawn.frames, "bodies": drawn.bodies}

@@ -54,6 +54,21 @@ def test_the_figure_has_the_curves_of_the_run(trajectory):
     assert "Contacts" in panels
 
 
+def test_the_figure_of_one_step_has_a_mark_for_it():
+    world = stiction.World()
+    world.add_ground()
+    world.add_body("box", stiction.Shape.box((0.2, 0.2, 0.1)), mass=2.0, position=(0, 0, 0.05), velocity=(1.0, 0, 0))
+    run = of_simulation(stiction.simulate(world, duration=0.01, dt=0.01))
+    panels = {axes.get_title(loc="left"): axes for axes in figures.figure_of(run).axes}
+    force = panels[frames.FORCES].lines[0]
+    assert force.get_marker() == "o"
+    np.testing.assert_allclose(force.get_xydata(), [[0.01, 2.0 * GRAVITY]])
+    x, start = panels[frames.CENTER].lines[0], panels[frames.CENTER].lines[0].get_xydata()[0]
+    assert x.get_marker() in ("", "None")
+    np.testing.assert_allclose(start, [0.0, 0.0], atol=1e-12)
+    assert len(x.get_xdata()) == 2
+
+
 def test_hard_steps_come_in_the_order_that_the_page_says(trajectory):
     import dataclasses
 

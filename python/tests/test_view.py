@@ -200,6 +200,10 @@ def test_plots_are_of_the_run(trajectory, content):
     weight = MASS * GRAVITY
     np.testing.assert_allclose(array(force["values"]), weight, rtol=1e-6)  # the box alone stands on the ground
     np.testing.assert_allclose(array(charts[frames.RESIDUAL]["values"]), trajectory.residual[1:], rtol=1e-6)
+    center = charts[frames.CENTER]  # a state has one, also the first
+    np.testing.assert_allclose(array(center["time"]), trajectory.time, rtol=1e-6)
+    values = array(center["values"]).reshape(3, -1)
+    np.testing.assert_allclose(values, trajectory.center_of_mass.T, rtol=1e-6, atol=1e-6)
 
 
 def test_residuals_below_rounding_are_drawn_at_it_and_the_axis_says_so(trajectory):
@@ -225,8 +229,8 @@ def test_thinned_curves_keep_their_extremes():
     values[12345, 1] = 99.0
     thin_time, thin = frames.thinned(time, values)
     assert len(thin_time) == len(thin) == 2 * frames.CURVE_POINTS
-    np.testing.assert_array_equal(thin.max(axis=0), values[1:].max(axis=0))
-    np.testing.assert_array_equal(thin.min(axis=0), values[1:].min(axis=0))
+    np.testing.assert_array_equal(thin.max(axis=0), values.max(axis=0))
+    np.testing.assert_array_equal(thin.min(axis=0), values.min(axis=0))
     assert abs(thin_time[thin[:, 1].argmax()] - time[12345]) <= time[-1] / frames.CURVE_POINTS
 
 

@@ -125,6 +125,10 @@ class Chart {
           pen = true;
         }
         context.stroke();
+        if (time.length === 1 && pen) {  // one step alone draws no line
+          context.fillStyle = context.strokeStyle;
+          context.fillRect(this.xOf(time[0]) - 2, y(curve[0]) - 2, 4, 4);
+        }
       });
     }
     context.globalAlpha = 1;
