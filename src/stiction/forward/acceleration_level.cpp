@@ -300,6 +300,7 @@ AccelerationLevel::Answer AccelerationLevel::solve_law(const EventSetting& setti
   const int n = r.contacts();
   u_free_ = r.u_free;
   for (int k = 0; k < n; ++k) u_free_.segment<3>(3 * k) += convective_.segment<3>(3 * static_cast<Index>(bearing_[k]));
+  stiff_ = false;
   scale_ = std::max({setting.world.gravity().norm(), largest_entry(u_free_), largest_entry(r.w_free)});
   lambda_.setZero(3 * n);
   scratch_.setZero(r.bounded_rows());
@@ -317,7 +318,6 @@ AccelerationLevel::Answer AccelerationLevel::solve_law(const EventSetting& setti
   SolveOptions options = under(setting.contact, acceleration_law(setting.contact.law));
   options.max_factorizations = std::min(options.max_factorizations, kMostFactorizations);
   const double slide = kSlide * scale_;
-  stiff_ = false;
   for (int pass = 0; pass < kForcePasses; ++pass) {
     r.u_free = u_free_;
     for (int k = 0; k < n; ++k) {
