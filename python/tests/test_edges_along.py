@@ -92,3 +92,20 @@ def test_a_box_that_lands_along_a_bar_goes_on_squarely(scheme, pitch):
         touched = touched or len(stepper.contacts) > 1
         assert np.abs(stepper.v[[3, 5]]).max() < 1e-6
     assert touched
+
+
+def test_rods_that_lie_side_by_side_name_each_point_once():
+    """Tilted by a hair both bear twice by the same caps; a problem refuses names that come twice."""
+    world = stiction.World(friction=0.5)
+    for name, x in (("a", 0.0), ("b", 0.13)):
+        world.add_body(name, stiction.Shape.cylinder(0.06, 0.1), mass=1.0, position=(x, 0, 0))
+    random = np.random.default_rng(0)
+    for _ in range(500):
+        q = np.array(world.initial_q)
+        axis = random.normal(size=3)
+        q[3:6] = axis * 10 ** random.uniform(-4, -1) / np.linalg.norm(axis) / 2
+        q[6] = 1.0
+        q[3:7] /= np.linalg.norm(q[3:7])
+        q[7], q[9] = 0.12 + random.uniform(-0.002, 0.004), random.uniform(-0.09, 0.09)
+        ids = world.problem(q, dt=1e-2).ids
+        assert len(set(ids)) == len(ids)

@@ -219,7 +219,8 @@ struct CollisionScene::Impl {
     const double restitution = own != nullptr ? own->restitution : std::max(geometry(a).restitution, geometry(b).restitution);
     const bool is_static = fixed(b);
     const std::uint64_t pair = pair_name(static_cast<std::uint64_t>(a) + 1, static_cast<std::uint64_t>(b) + 1);
-    for (const RawContact& c : found) {
+    for (auto at = found.begin(); at != found.end(); ++at) {
+      const RawContact& c = *at;
       ContactPoint& p = contacts.emplace_back();
       p.geometry_a = a;
       p.geometry_b = b;
@@ -231,6 +232,9 @@ struct CollisionScene::Impl {
       contact_tangents(p.n, p.t1, p.t2);
       p.gap = c.gap;
       p.id = pair_name(pair, c.feature);
+      // Rods side by side may bear twice by the same caps or edges.
+      const auto repeats = std::count_if(found.begin(), at, [&](const RawContact& before) { return before.feature == c.feature; });
+      if (repeats > 0) p.id = pair_name(p.id, static_cast<std::uint64_t>(repeats));
       p.mu = own != nullptr ? own->mu : friction_at(a, b, p.p_WC);
       p.restitution = restitution;
     }
