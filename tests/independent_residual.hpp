@@ -58,7 +58,8 @@ class Residual {
     if (p.restitution[i] > 0.0 && approach < 0.0 && p.gap[i] + h * approach <= 0.0) return p.restitution[i] * approach;
     return p.gap[i] > std::min(1e-7, 0.1 * h * h) ? p.gap[i] / h : 0.0;
   }
-  bool closed(int i) const { return p.gap[i] + h * std::min(before[3 * i], 0.0) <= 1e-6; }
+  bool approaches(int i) const { return p.gap[i] + h * std::min(before[3 * i], 0.0) <= 1e-6; }
+  bool closed(int i) const { return approaches(i) || (p.gap[i] - h * before[3 * i] <= 1e-6 && before[3 * i] <= 10.0 * h); }
 
   struct Soft {
     double normal = 0.0, tangential = 0.0, reference = 0.0;
@@ -265,7 +266,7 @@ class Residual {
     for (int i = 0; i < n; ++i) {
       const Vector3d l = lambda(i), x = g.segment<3>(3 * i);
       const double velocity = u(i)[0] + offset(i);
-      if (!closed(i)) {
+      if (!approaches(i)) {
         raise(l.norm() / A);
         continue;
       }

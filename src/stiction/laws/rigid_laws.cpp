@@ -1,5 +1,6 @@
 // The rigid laws: cones, and nothing gives way. Those that demand friction of contacts without a load (no_slip, viscous, anitescu) and
 // max_dissipation, whose constraints hold on what touches, do so on closed contacts only; Coulomb's friction asks for the load itself.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -38,8 +39,9 @@ void lower_moreau(const ContactState& c, ContactTerms& t) { lower_coulomb_cone(c
 
 void lower_anitescu(const ContactState& c, ContactTerms& t) { t.mu = c.closed ? c.mu : 0.0; }
 
+// Least energy knows no gap: what left the ground a step ago would be held where it is.
 void lower_max_dissipation(const ContactState& c, ContactTerms& t) {
-  t.bears = t.bears && c.closed;
+  t.bears = t.bears && c.closed && c.gap + c.dt * std::min(c.u_before[0], 0.0) <= kTouchGap;
   t.mu = c.mu;
 }
 

@@ -97,6 +97,30 @@ TEST(OpenGap, ClosesWithinTheStepAndNoFurther) {
   }
 }
 
+// A box that left the ground a step ago: its weight brings it back within the next, and it has friction there under laws that want it of
+// what touches alone; thrown up faster it flies.
+TEST(OpenGap, WhatComesBackWithinTheStepHasFriction) {
+  const double gap = 2e-6, rise = 0.5 * kDt * kG, slip = 0.01;
+  for (const Law law : {Law::no_slip, Law::anitescu, Law::viscous, Law::coulomb_cone}) {
+    ContactProblem p = box_on_slope(2.0, {0.3, 0.2, 0.0}, 0.0, 0.5, kDt, {slip, 0.0, rise});
+    p.gap.setConstant(gap);
+    p.material.assign(4, {.viscosity = 1e9});
+    Reduction reduction;
+    reduce(p, reduction);
+    for (const Solution& s : {solve(p, with(law)), solve(reduction.reduced, with(law))}) {
+      EXPECT_EQ(s.status, Status::solved) << to_string(law) << " " << s.certificate.worst();
+      double normal = 0.0, friction = 0.0;
+      for (int i = 0; i < 4; ++i) normal += s.impulses[3 * i], friction += s.impulses[3 * i + 1];
+      EXPECT_NEAR(normal, 2.0 * (kDt * kG - rise - gap / kDt), 1e-9) << to_string(law);
+      EXPECT_NEAR(friction, -2.0 * slip, 1e-8) << to_string(law);
+    }
+    p.v[2] = 2.0 * kDt * kG;
+    const Solution s = solve(p, with(law));
+    EXPECT_EQ(s.status, Status::solved) << to_string(law);
+    EXPECT_EQ(s.impulses.norm(), 0.0) << to_string(law);
+  }
+}
+
 struct Pair {
   Law law;
   Solver a, b;

@@ -186,11 +186,12 @@ void edge_angles(const ProblemView& p, GrowVector& angles) {
 }
 
 void find_closed(const ProblemView& p, std::vector<char>& closed) {
+  constexpr double kFall = 10.0;  // m/s²: what rises at less than kFall h, a fall brings back
   closed.resize(p.contacts());
   for (int i = 0; i < p.contacts(); ++i) {
     Eigen::Vector3d u = Eigen::Vector3d::Zero();
     if (p.gap[i] > kTouchGap) p.J.add_group_product(i, p.v, u);
-    closed[i] = p.gap[i] + p.dt * std::min(u[0], 0.0) <= kTouchGap;
+    closed[i] = p.gap[i] - p.dt * std::abs(u[0]) <= kTouchGap && u[0] <= kFall * p.dt;
   }
 }
 

@@ -167,9 +167,11 @@ double rest_gap(double dt);
 /// Gap (m) below which a contact counts as touching.
 inline constexpr double kTouchGap = 1e-6;
 
-/// n flags: the contact touches within the step at its approach velocity, φ + h min(N v, 0) <= kTouchGap. Laws without
-/// complementarity between friction and gap (no-slip, the convex relaxations, the kinetic-energy QP) put friction on closed
-/// contacts only, so a foot above the ground moves freely. Depends on v, φ and h alone, as normal_offset does.
+/// n flags: the contact touches within the step at its approach velocity, φ + h min(N v, 0) <= kTouchGap, or it did one step ago, φ - h N v
+/// <= kTouchGap, and rises no faster than a fall takes back within the step: a foot over which a leg vaults opens by r ω² h²/2 in every
+/// step and is pressed back by the next. Laws without complementarity between friction and gap (no-slip, the convex relaxations, the
+/// kinetic-energy QP) put friction on closed contacts only, so a foot above the ground moves freely. Depends on v, φ and h alone, as
+/// normal_offset does, so that forward and inverse dynamics agree.
 void find_closed(const ProblemView& problem, std::vector<char>& closed);
 
 /// n angles (rad) by which laws with aligned edges turn each contact's polygon from its first tangent: a vertex, the direction of friction,
