@@ -72,8 +72,8 @@ void print(const InverseCommand& command, const InverseSolution& s) {
                s.tau[static_cast<Eigen::Index>(i)]);
   }
   if (command.least_torque)
-    fmt::print("{}\n", s.least_torque ? "of all contact impulses with this motion those of least torque"
-                                      : "no contact impulses of less torque were found: these are the solver's");
+    fmt::print("{}\n", s.choice_met ? "of all contact impulses with this motion those of least torque"
+                                    : "no contact impulses of less torque were found: these are the solver's");
   if (!s.proof.empty()) fmt::print("proved: no impulses within the limits reach the desired velocities\n");
   fmt::print("{}\n", certificate_text(s.certificate));
 }
@@ -88,7 +88,7 @@ std::string inverse_to_json(const InverseCommand& command, const InverseSolution
   out["velocity"] = list(s.v);
   out["impulses"] = list(s.impulses);
   out["repaired"] = s.repaired;
-  if (command.least_torque) out["least_torque"] = s.least_torque;
+  if (command.least_torque) out["least_torque"] = s.choice_met;
   if (!s.proof.empty()) {
     out["proof"] = {{"contacts", list(s.proof.contacts)}, {"rows", list(s.proof.rows)}, {"joints", list(s.proof.joints)}};
   }

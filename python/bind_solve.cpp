@@ -45,8 +45,10 @@ Solved solve_released(const nb::object& object, const SolveOptions& options, con
   const nb::gil_scoped_release released;
   validate(problem);
   if (kept != nullptr) return kept->run(problem, reference, [&](InverseWorkspace& w) { return solve_problem(problem, options, w.solve); });
-  static thread_local SolveWorkspace workspace;
-  workspace.choice.last = reference;
+  static thread_local SolveWorkspace cold;
+  if (reference.size() == 0) return solve_problem(problem, options, cold);
+  SolveWorkspace workspace;
+  start_from(problem.ids, reference, workspace);
   return solve_problem(problem, options, workspace);
 }
 
@@ -55,7 +57,7 @@ Solved solve_object(const AnyProblemObject& problem, const LawArguments& law, co
   SolveOptions options = read_options(law);
   options.choice = choice_from_string(read_text(choice, "choice"));
   WorkspaceHandle* kept = read_workspace(workspace);
-  options.warm_start = kept != nullptr;
+  options.warm_start = kept != nullptr || last.has_value();
   if (nb::isinstance<ContactProblem>(problem)) return solve_released<ContactProblem>(problem, options, last, kept);
   if (nb::isinstance<ReducedProblem>(problem)) return solve_released<ReducedProblem>(problem, options, last, kept);
   throw_type_error("problem", "a ContactProblem or a ReducedProblem", problem);
@@ -82,14 +84,14 @@ Solved inverse_released(const ContactProblem& problem, Request request, InverseO
                         WorkspaceHandle* kept) {
   const Eigen::VectorXd reference = read_last(last, options.choice, problem.contacts(), kept != nullptr);
   refuse_idle(options.contact, problem.laws, options.choice);
-  options.contact.warm_start = kept != nullptr;
+  options.contact.warm_start = kept != nullptr || last.has_value();
   const nb::gil_scoped_release released;
   validate(problem);
   require_free(problem, request);
   const auto solve = [&](InverseWorkspace& workspace) { return solve_inverse(problem, request, options, workspace); };
   if (kept != nullptr) return kept->run(problem, reference, solve);
   InverseWorkspace workspace;
-  workspace.solve.choice.last = reference;
+  if (reference.size() > 0) start_from(problem.ids, reference, workspace.solve);
   return solve(workspace);
 }
 
@@ -151,8 +153,9 @@ variant: 'stewart_trinkle' (every contact, with its gap) or 'anitescu_potra' (to
 align_edges: turn each polygon so that a vertex opposes its contact's slip before the step.
 viscous_slip: friction of law viscous opposes the slip 'after' or 'before' the step.
 choice: what becomes of impulses that the law leaves open: 'warm_start', as the solver reaches them, from the last answer where there is a
-    workspace; 'least_norm', the shortest, which share the load evenly; 'closest_to_last', those closest to `last`.
-last: (n, 3) impulses (N s) for 'closest_to_last', as Solution.impulses has them. None: those that the workspace solved last.
+    workspace; 'least_norm', the shortest, which share the load evenly; 'closest_to_last', those closest to `last`. Solution.choice_met tells whether it was reached.
+last: (n, 3) impulses (N s) for 'closest_to_last', as Solution.impulses has them, from which the solve starts too: of several motions that a
+    law allows the one that they belong to is found, such as a grip. None: those that the workspace solved last.
 alpha: relaxation of the solvers jor and sor, in (0, 2); refused beside others, 'auto' too, which never runs them.
 max_sweeps: their iterations at most, and those of pgs; refused beside others.
 max_factorizations: linear systems of interior_point and newton at most, fall-backs included.
@@ -194,7 +197,7 @@ v_desired: their velocities (rad/s or m/s), or one for all.
 torque_limits: largest |tau| per joint (N m or N), infinity allowed, or one for all; all infinite: none.
     A joint that saturates misses its velocity.
 choice: as of `solve`, and 'least_torque': of all impulses with this motion those of least |tau|^2 (refused beside finite limits).
-    Contacts that slip on a disc keep the impulses that the solver found: Solution.least_torque tells whether the least was found.
+    Contacts that slip on a disc keep the impulses that the solver found: Solution.choice_met tells whether the least was found.
 repair_inconsistent: replace velocities that the contacts refuse by the closest that they allow, those that jam under Coulomb's laws by
     the closest in the dual cones, and say so (Solution.repaired). Where
     contacts name their laws, each by its own; laws that need several programs (parts of the problem with other kinds of laws) are not.

@@ -334,7 +334,8 @@ body. Pushes add up; setting the state ends them.)")
            R"(Drives of the driven joints (World.actuated) in later steps, until they are set again; without arguments: none.
 
 Each argument is one number for all or (len(World.actuated),). velocity alone (rad/s or m/s): joints are brought to it within the step, by
-torques within limits (N m or N; None: the effort limits of the robot's file, inf: none), settled with contacts in one problem. no_load
+torques within limits (N m or N; None: the effort limits of the robot's file, inf: none), settled with contacts in one problem, from what
+moved the joint in the last step on: jaws that are locked keep their grip. no_load
 (rad/s or m/s): speed at which the torque in its direction has fallen to zero, on a line from `limits` at rest; against the motion it grows
 on along that line. position (rad or m) with kp, kd: proportional-derivative feedback taken at the end of the step, stable at any gain, cut to the
 same limits; velocity: its rate. The scheme energy_momentum takes no servos, event_driven none with limits (limits=inf lifts those of the
@@ -346,7 +347,8 @@ without regard to positions. Torques of `step` add to those of drives.)")
 
 Forces of the first two steps from a v that moving contacts or loops allow at this very q are those of the motion under energy_momentum
 and event_driven alone (Forward.acceleration); the path is of first order under all.
-What follows depends on these alone: springs of contacts are at rest, no impulse is kept to start from, no push goes on.)")
+What follows depends on these alone: springs of contacts are at rest, no impulse is kept to start from, so that jaws which drives lock let
+go of what friction alone holds in them, no push goes on.)")
       .def("_memory",
            [](StepperHandle& s) {
              const std::string bytes = locked(s, [&] { return s.memory(); });

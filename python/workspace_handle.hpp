@@ -15,13 +15,13 @@ class WorkspaceHandle {
   WorkspaceHandle() = default;
   WorkspaceHandle(const WorkspaceHandle& other);
 
-  /// `solve(memory)`, which returns a Solved and starts from what the memory has. last: λ_ref of choice closest_to_last; empty: the
-  /// impulses that the last call returned, by the names of contacts. Throws InvalidArgument while another thread is in it.
+  /// `solve(memory)`, which returns a Solved and starts from what the memory has. last: λ_ref of choice closest_to_last and start; empty:
+  /// the impulses that the last call returned, by the names of contacts. Throws InvalidArgument while another thread is in it.
   template <class Problem, class Solve>
   Solved run(const Problem& problem, const Eigen::VectorXd& last, Solve solve) {
     const std::unique_lock lock = only_user();
     if (last.size() > 0) {
-      memory_.solve.choice.last = last;
+      start_from(problem.ids, last, memory_.solve);
     } else {
       last_.recall(problem.ids, problem.contacts(), memory_.solve.choice.last);
     }

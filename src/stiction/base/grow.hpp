@@ -14,7 +14,7 @@
 
 namespace stiction {
 
-/// Column-major matrix of doubles. `resize` leaves the entries unspecified.
+/// Column-major matrix of doubles. `resize` leaves the entries unspecified, but those that a vector has.
 template <int Cols>
 class Grow : public Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Cols>> {
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Cols>;

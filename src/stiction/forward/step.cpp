@@ -116,6 +116,15 @@ void Stepper::set_drives(const Drives& drives) {
   sides_.clear();
 }
 
+// The rows of new velocity drives start at what moved their joints in the last step, less what is asked for beside them.
+void Stepper::take_over(const Torques& tau) {
+  if (cold_) return;
+  for (const VelocityDrive& d : options_.assemble.drives.velocity) {
+    const double impulse = part() * std::clamp(motors_[d.v] - tau[d.v], d.least, d.most);
+    workspace_.start.rows.add(drive_row_id(d.v), &impulse);
+  }
+}
+
 void Stepper::set_wrenches(std::span<const AppliedWrench> wrenches) {
   const int bodies = static_cast<int>(world_.bodies().size());
   for (const AppliedWrench& w : wrenches) {
@@ -126,6 +135,7 @@ void Stepper::set_wrenches(std::span<const AppliedWrench> wrenches) {
 }
 
 void Stepper::reset() {
+  times_ = {};
   springs_.clear();
   last_ids_.clear();
   correction_.reset();
@@ -504,6 +514,7 @@ StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {
   prepared_ = false;
   StepReport report;
   report.status = Status::solved;
+  take_over(tau);
   start_ = state;
   start_springs_ = springs_;
   const auto go_back = [&] {
@@ -521,6 +532,8 @@ StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {
   report.halved = report.sub_steps > options_.sub_steps;
   if (report.accepted) {
     report.refused = Refusal::none;  // of a part that was halved
+    drive_torques(options_.assemble.drives, motors_);
+    motors_ += tau;
     state.time = times_.next(state.time, options_.assemble.dt);
   } else {
     report.sub_steps = 0;

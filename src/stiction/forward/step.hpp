@@ -127,7 +127,9 @@ class Stepper {
   const StepOptions& options() const { return options_; }
   /// Options of later steps, until they are set again.
   void set_options(const StepOptions& options);
-  /// Drives of later steps, until they are set again. Throws InvalidArgument.
+  /// Drives of later steps, until they are set again. A velocity drive that takes a joint over starts from the torque that moved it so far:
+  /// where a law has several answers (jaws that are locked on what they hold, which may also fall out of them), the grip stays. Throws
+  /// InvalidArgument.
   void set_drives(const Drives& drives);
   /// What pushes bodies in later steps beside tau, until it is set again: as the bodies move within a step, where its scheme evaluates
   /// forces. Throws InvalidArgument on a body that the world does not have.
@@ -144,7 +146,7 @@ class Stepper {
   /// options, which then goes on bit for bit (base/archive.hpp). Contacts, problem and solution of the last step are not in it.
   template <class Archive>
   void carry(Archive& archive) {
-    archive(cold_, last_ids_, solution_.impulses);
+    archive(cold_, last_ids_, solution_.impulses, motors_);
     times_.carry(archive);
     springs_.carry(archive);
     correction_.carry(archive);
@@ -180,6 +182,7 @@ class Stepper {
   bool meet_limits();
   void assemble_rows(const Torques& tau, bool prepared);
   void follow_contacts();
+  void take_over(const Torques& tau);
   bool solve_certified(StepReport& report);
   bool solve_returning(StepReport& report);
   bool are_loops_passive(StepReport& report);
@@ -207,6 +210,7 @@ class Stepper {
   ServoSides sides_;                           ///< of the servos with limits, where the scheme takes damping at v⁺
   std::vector<AppliedWrench> wrenches_;
   Eigen::VectorXd tau_;         ///< nv, that of the step, of what pushes and of the servos that are cut
+  Eigen::VectorXd motors_;      ///< nv, torques of the last step that was taken, drives among them
   std::vector<double> margin_;  ///< per body, its part (m) of the margin of its pairs
   ContactProblem problem_;
   SolveWorkspace workspace_;

@@ -141,6 +141,13 @@ bool has_half_spaces_only(const StandardForm& form) {
          std::ranges::any_of(mu, [](double m) { return std::isinf(m); });
 }
 
+// Whether pivoting may be asked for: where `solve_changed` solves all anew, by the laws' own names for it, which at infinite friction not
+// all of these have.
+bool can_pivot(const ProblemView& request, const SolveOptions& contact, bool by_parts, const RequestWorkspace& w) {
+  const bool anew = by_parts || request.bounded_rows() > 0;
+  return has_half_spaces_only(w.solve.form) && (!anew || can_solve(mix(request.laws, contact), Solver::goldfarb_idnani));
+}
+
 // Largest slip of the half spaces in s, beside the speeds of the problem.
 double slip_of_half_spaces(const StandardForm& form, const Solution& s) {
   double slip = 0.0;
@@ -208,7 +215,7 @@ void repair_slip(const ProblemView& p, const ProblemView& request, std::span<con
   const bool fast = runs_away(p, v_desired, s), by_parts = !w.solve.reduced_whole;
   if ((s.status == Status::solved && !fast) || !have_one_program(request.laws, contact)) return;
   reduce_whole(request, contact, s, w.solve);
-  const bool refused = slip_is_refused(s, w), pivots = has_half_spaces_only(w.solve.form);
+  const bool refused = slip_is_refused(s, w), pivots = can_pivot(request, contact, by_parts, w);
   const bool slips = fast || slip_of_half_spaces(w.solve.form, s) > std::max(contact.tolerance, kNone);
   if (!refused && (!pivots || !slips || s.status == Status::infeasible)) return;
   const SolveOptions held = by_well_apart_tangents(contact);
@@ -253,19 +260,22 @@ void apply_stage_two(const ProblemView& p, const InverseOptions& options, Reques
   read(w.chosen);
   const Status status = stage_two(p, w.solve.reduction, w.solve.terms, options.contact, s.v, w.stage_two, w.chosen);
   // A disc is searched over a polygon in it, which may have less to offer than stage one found.
-  s.least_torque = status == Status::solved && w.chosen.joints.norm() <= kNoMore * w.stage_one.joints.norm();
-  if (!s.least_torque) return;
+  s.choice_met = status == Status::solved && w.chosen.joints.norm() <= kNoMore * w.stage_one.joints.norm();
+  if (!s.choice_met) return;
   complete_with(p, options.contact, w.chosen, w.solve, s);
-  s.least_torque = s.status == Status::solved;
+  s.choice_met = s.status == Status::solved;
   // What the certificate refuses does not replace what it passed.
-  if (!s.least_torque) complete_with(p, options.contact, w.stage_one, w.solve, s);
+  if (!s.choice_met) complete_with(p, options.contact, w.stage_one, w.solve, s);
 }
 
 // Impulses of the choice, where the laws leave one, and torques. The workspace has the whole request.
 void settle_torques(const ProblemView& p, const ProblemView& request, std::size_t joints, std::span<const double> tau_max,
                     const InverseOptions& options, RequestWorkspace& w, InverseSolution& s) {
-  const bool leaves_choice = have_one_program(request.laws, options.contact) && w.solve.terms.family != Family::constitutive;
-  if (leaves_choice && options.choice == Choice::least_torque && s.status == Status::solved) apply_stage_two(request, options, w, s);
+  if (options.choice == Choice::least_torque) {
+    const bool one_program = have_one_program(request.laws, options.contact);
+    s.choice_met = one_program && w.solve.terms.family == Family::constitutive;
+    if (one_program && !s.choice_met && s.status == Status::solved) apply_stage_two(request, options, w, s);
+  }
   read_torques(p, joints, tau_max, s);
 }
 
@@ -333,7 +343,7 @@ void replace_refused(const ProblemView& p, const ProblemView& request, std::span
   if (refused && nearest_consistent(p, w.solve.terms, w.held, joints, v_desired, options.contact, w.nearest, w.v_desired)) {
     if (!limited) polish_nearest(p, joints, w);
     drop_rounding(p, v_desired, w.v_desired);
-    if (w.held.targets.size() > 0 && has_half_spaces_only(w.solve.form))
+    if (w.held.targets.size() > 0 && can_pivot(request, contact, true, w))
       project_until_held(p, request, joints, v_desired, by_well_apart_tangents(afresh), true, w, s);
     if (joints.empty() || w.v_desired != v_desired) solve_afresh();
   }
@@ -367,7 +377,7 @@ void solve_request(const ProblemView& p, std::span<const int> joints, const Ref&
   const SolveOptions contact = contact_options(options);
   const ProblemView request = with_request(p, joints, v_desired, tau_max, w.rows);
   const bool limited = request.bounded_rows() > p.bounded_rows();  // what misses a request then need not be a contradiction
-  s.repaired = s.least_torque = false;
+  s.repaired = false;
   w.held.targets.resize(0);
   w.solve.choice.last = w.last;
   solve(request, contact, w.solve, s);

@@ -72,11 +72,10 @@ struct InverseWorkspace : RequestWorkspace {
 
 /// Of the caller's problem: m impulses of its rows, and in prescribed_impulses those of all driven joints, h tau, limited or not.
 struct InverseSolution : Solution {
-  GrowVector tau;             ///< one per joint (N or N m), mean over the step
-  bool repaired = false;      ///< v_desired was replaced: contacts refuse it, or Coulomb's law has no answer; `v` has what is reached
-  double shortfall = 0.0;     ///< largest |v⁺ - v_desired| over the joints (m/s, rad/s)
-  bool least_torque = false;  ///< stage II succeeded
-  RequestProof proof;         ///< proof that no impulses within the limits reach v_desired; empty when it is reached or no proof was found
+  GrowVector tau;          ///< one per joint (N or N m), mean over the step
+  bool repaired = false;   ///< v_desired was replaced: contacts refuse it, or Coulomb's law has no answer; `v` has what is reached
+  double shortfall = 0.0;  ///< largest |v⁺ - v_desired| over the joints (m/s, rad/s)
+  RequestProof proof;      ///< proof that no impulses within the limits reach v_desired; empty when it is reached or no proof was found
 };
 
 /// Bilateral (tau_max empty) or torque-limited rows for `joints` (indices into v; any subset). `problem` is valid, without prescribed

@@ -238,8 +238,8 @@ TEST(TorqueLimits, LeaveNoChoiceOfLeastTorque) {
   } catch (const InvalidArgument& error) {
     EXPECT_STREQ(error.what(), "choice: expected another than least_torque beside torque limits that are finite, got least_torque");
   }
-  EXPECT_TRUE(ask({}).least_torque);
-  EXPECT_TRUE(ask({kInfinity}).least_torque);
+  EXPECT_TRUE(ask({}).choice_met);
+  EXPECT_TRUE(ask({kInfinity}).choice_met);
 }
 
 // A driven point that leaves the ground and stops along it: the ground, which could, has no share in that.

@@ -36,6 +36,7 @@ TEST_P(EveryLaw, ABoxAtRestSharesItsWeightEvenly) {
   const ContactProblem p = box_on_slope(kMass, kHalf, 0.0, 0.5, kDt, Vector3d::Zero());
   const Solution s = solve(p, with(GetParam(), Choice::least_norm));
   EXPECT_EQ(s.status, Status::solved) << s.certificate.worst();
+  EXPECT_TRUE(s.choice_met);
   for (int i = 0; i < 4; ++i) {
     EXPECT_NEAR((s.impulses.segment<3>(3 * i) - Vector3d(kDt * kMass * kG / 4.0, 0, 0)).norm(), 0.0, 1e-12) << i;
   }
@@ -124,6 +125,15 @@ TEST(Choice, AProblemKnownByItsContactsIsChosenForToo) {
 }
 
 // A contact and a limit that push against each other by as much as a solver found: as little is left as the motion needs.
+TEST(Choice, IsNotSaidToBeMetWhereNothingWasSolved) {
+  const ContactProblem p = box_on_slope(kMass, kHalf, 0.1, 0.5, kDt, Vector3d(0.3, 0.0, -1.0));
+  SolveOptions options = with(Law::coulomb_cone, Choice::least_norm);
+  options.max_factorizations = 1;
+  const Solution s = solve(p, options);
+  ASSERT_NE(s.status, Status::solved);
+  EXPECT_FALSE(s.choice_met);
+}
+
 TEST(Choice, WhatPushesAgainstALimitCanBeTakenBack) {
   ReducedProblem p;
   const std::vector<int> sizes{3};

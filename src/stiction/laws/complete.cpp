@@ -93,6 +93,7 @@ void set_no_solution(const SolveWorkspace& w, int contacts, int rows, Solution& 
   solution.certificate.finite = false;
   solution.ray.clear();
   solution.iterations = solution.fallbacks = 0;
+  solution.choice_met = false;
 }
 
 }  // namespace

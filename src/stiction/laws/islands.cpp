@@ -176,7 +176,10 @@ void solve_scheduled(int i, int thread, const SolveOptions& options, SolveWorksp
   if (w.start.beta.size() > 0) select(w.start.beta, part.rows, mine.start.beta);
   select_triples(w.choice.last, part.contacts, mine.choice.last);
   try {
+    mine.found.resize(0);
     solve_part(part.problem, options, mine, part.solution);
+    part.found = mine.found;
+    part.found_rows = mine.found_rows;
   } catch (...) {
     part.error = std::current_exception();
   }
@@ -240,6 +243,19 @@ void add_ray(const ProblemView& p, const Part& part, InfeasibilityRay& whole) {
   whole.proof = ray.proof;
 }
 
+// What the parts found before a choice; of those without, their answers.
+void put_found_together(const ProblemView& p, const Islands& s, SolveWorkspace& w) {
+  const auto chosen = [](const Part& part) { return part.found.size() > 0; };
+  if (std::none_of(s.parts.begin(), s.parts.begin() + s.count, chosen)) return;
+  w.found.resize(3 * Index{p.contacts()});
+  w.found_rows.resize(p.bounded_rows());
+  for (int k = 0; k < s.count; ++k) {
+    const Part& part = s.parts[k];
+    scatter_triples(chosen(part) ? part.found : part.solution.impulses, part.contacts, w.found);
+    scatter(chosen(part) ? part.found_rows : part.solution.bounded_impulses, part.rows, w.found_rows);
+  }
+}
+
 void put_together(const ProblemView& p, const Islands& s, Solution& out) {
   const Index n = p.contacts(), m = p.bounded_rows();
   out.v.resize(p.velocities());
@@ -252,6 +268,7 @@ void put_together(const ProblemView& p, const Islands& s, Solution& out) {
   out.certificate = {};
   out.ray.clear();
   out.iterations = out.fallbacks = 0;
+  out.choice_met = true;
   for (int k = 0; k < s.count; ++k) {
     const Part& part = s.parts[k];
     const Solution& from = part.solution;
@@ -276,6 +293,7 @@ void put_together(const ProblemView& p, const Islands& s, Solution& out) {
     add_ray(p, part, out.ray);
     out.iterations += from.iterations;
     out.fallbacks += from.fallbacks;
+    out.choice_met = out.choice_met && from.choice_met;
   }
 }
 
@@ -308,6 +326,7 @@ bool solve_by_islands(const ProblemView& p, const SolveOptions& options, SolveWo
   // An error names a contact of its part: solved whole, the problem names its own.
   if (std::ranges::any_of(s.parts, [](const Part& part) { return part.error != nullptr; })) return false;
   put_together(p, s, solution);
+  put_found_together(p, s, w);
   w.choice.last = solution.impulses;
   w.reduced_whole = false;
   return true;

@@ -27,6 +27,7 @@ struct Islands {
     std::vector<int> blocks, contacts, rows, prescribed;  ///< of the whole, ascending; the last are places in ContactProblem::prescribed
     ContactProblem problem;
     Solution solution;
+    GrowVector found, found_rows;  ///< of the workspace that solved it
     std::exception_ptr error;
   };
   std::vector<Part> parts;    ///< the first `count` are in use

@@ -47,17 +47,25 @@ bool choose_in_form(const SolveOptions& options, SolveWorkspace& w, GrowVector& 
 template <class Problem>
 void apply_choice(const Problem& problem, SolveOptions options, SolveWorkspace& w, Solution& solution) {
   const bool far = runs_off(solution) && !is_pivoting(choose_solver(w.form, options.solver));  // a vertex is where its set begins
+  const bool rigid = w.form.family != Family::constitutive;
+  // What gives way leaves no choice.
+  solution.choice_met = options.choice == Choice::warm_start || !rigid;
   if (options.choice == Choice::warm_start && !far) return;
   if (options.choice == Choice::warm_start) options.choice = Choice::least_norm;
+  if (!solution.choice_met) {
+    w.found = solution.impulses;
+    w.found_rows = solution.bounded_impulses;
+  }
   w.solved_impulses = w.impulses.lambda;
   GrowVector& rows = w.choice.rows;  // those of the rule, then the solver's
   const double worst = solution.certificate.worst();
-  const bool rigid = w.form.family != Family::constitutive;
   if (rigid && (solution.status == Status::solved || far) && choose_in_form(options, w, rows)) {
     expand_impulses(w.form, w.terms, w.choice.chosen, w.impulses.lambda);
     std::swap(w.impulses.beta, rows);
     complete(problem, options, w, solution);
-    if (solution.status != Status::solved && solution.certificate.worst() > worst) {
+    const bool kept = solution.status == Status::solved || solution.certificate.worst() <= worst;
+    solution.choice_met = solution.choice_met || kept;
+    if (!kept) {
       w.impulses.lambda = w.solved_impulses;
       std::swap(w.impulses.beta, rows);
       complete(problem, options, w, solution);
@@ -223,6 +231,7 @@ void place_start(const WarmStart& start, std::span<const int> bounded, Impulses&
 
 template <class Problem>
 void recall_start(const Problem& problem, const SolverOptions& options, SolveWorkspace& w) {
+  w.found.resize(0);
   if (options.warm_start) {
     w.start.recall(problem);
     return;
@@ -230,6 +239,12 @@ void recall_start(const Problem& problem, const SolverOptions& options, SolveWor
   w.start.forget();
   forget_positions(w);
   for (SolveWorkspace& worker : w.workers) forget_positions(worker);
+}
+
+template <class Problem>
+void keep_start(const Problem& problem, const Solution& solution, SolveWorkspace& w) {
+  const bool chosen = w.found.size() > 0;
+  w.start.keep(problem, chosen ? w.found : solution.impulses, chosen ? w.found_rows : solution.bounded_impulses);
 }
 
 // The reduction with what the law reads of it.
@@ -284,14 +299,14 @@ void solve_again(const ProblemView& problem, const SolveOptions& options, SolveW
   recall_start(problem, options, w);
   const SameRows same_rows(w.convex);
   solve_from_reduction(problem, options, w, solution);
-  w.start.keep(problem, solution.impulses, solution.bounded_impulses);
+  keep_start(problem, solution, w);
 }
 
 void solve(const ProblemView& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
   validate(options, problem.laws);
   recall_start(problem, options, w);
   if (!solve_by_islands(problem, options, w, solution, solve_whole)) solve_whole(problem, options, w, solution);
-  w.start.keep(problem, solution.impulses, solution.bounded_impulses);
+  keep_start(problem, solution, w);
 }
 
 void reduce_whole(const ProblemView& problem, const SolveOptions& options, const Solution& solution, SolveWorkspace& w) {
@@ -314,6 +329,11 @@ void reduce_whole(const ProblemView& problem, const SolveOptions& options, const
   to.fallbacks = solution.fallbacks;
 }
 
+void start_from(std::span<const std::uint64_t> ids, const GrowVector& impulses, SolveWorkspace& w) {
+  w.start.contacts.keep(ids, impulses);
+  w.choice.last = impulses;
+}
+
 void forget_positions(SolveWorkspace& w) {
   for (std::vector<int>* basis : remembered_bases(w)) basis->clear();
   for (GrowVector* point : remembered_points(w)) point->resize(0);
@@ -334,7 +354,7 @@ void solve(const ReducedProblem& problem, const SolveOptions& options, SolveWork
   correct_for_defect(problem, options, w, solution);
   try_otherwise(problem, options, w, solution);
   apply_choice(problem, options, w, solution);
-  w.start.keep(problem, solution.impulses, solution.bounded_impulses);
+  keep_start(problem, solution, w);
 }
 
 Solution solve(const ProblemView& problem, const SolveOptions& options) { return solve_alone(problem, options); }

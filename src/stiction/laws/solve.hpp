@@ -47,6 +47,8 @@ struct SolveWorkspace {
   Impulses fallback, first, uncorrected;
   ContactWeightsScratch weights;
   GrowVector solved_impulses;
+  GrowVector found, found_rows;  ///< impulses before the choice (3n, m), where one was asked for: the next solve starts from them, inside
+                                 ///< the cones on whose edges the shortest may lie; empty: the answer's
   ConvexWorkspace convex;
   MaxDissipationWorkspace max_dissipation;
   PyramidLcpWorkspace pyramid;
@@ -94,6 +96,9 @@ void solve(const ReducedProblem& problem, const SolveOptions& options, SolveWork
 /// Brings reduction, impulses, terms and form of the workspace to those of the whole problem, where `solve` went by its parts; terms and
 /// form only where one program takes all its laws.
 void reduce_whole(const ProblemView& problem, const SolveOptions& options, const Solution& solution, SolveWorkspace& workspace);
+
+/// The next solve, of contacts with these names, starts from these impulses (3n; N s), and Choice::closest_to_last stays close to them.
+void start_from(std::span<const std::uint64_t> ids, const GrowVector& impulses, SolveWorkspace& workspace);
 
 /// What programs remember in the order of the contacts is no longer true. Impulses by name stay.
 void forget_positions(SolveWorkspace& workspace);

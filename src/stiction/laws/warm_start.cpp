@@ -42,6 +42,15 @@ void NamedImpulses::keep(std::span<const std::uint64_t> ids, const GrowVector& i
   impulses_ = impulses;
 }
 
+void NamedImpulses::add(std::uint64_t id, const double* impulse) {
+  const Eigen::Index known = impulses_.size() / width_;
+  if (static_cast<Eigen::Index>(ids_.size()) != known || (!slots_.empty() && slots_[slot_of(id)] != 0)) return;
+  ids_.push_back(id);
+  impulses_.resize(width_ * (known + 1));
+  std::copy_n(impulse, width_, impulses_.data() + width_ * known);
+  hash();
+}
+
 int NamedImpulses::recall(std::span<const std::uint64_t> ids, Eigen::Index count, GrowVector& impulses) const {
   const Eigen::Index known = impulses_.size() / width_;
   if (std::ranges::equal(ids, ids_) && known == count) {

@@ -22,6 +22,8 @@ class NamedImpulses {
   void keep(std::span<const std::uint64_t> ids, const GrowVector& impulses);
   /// Number of entries (of `count`) that are known; fills `impulses` (width x count), zero for the others.
   int recall(std::span<const std::uint64_t> ids, Eigen::Index count, GrowVector& impulses) const;
+  /// The impulse (`width` numbers) of one more; no effect where its name is known already.
+  void add(std::uint64_t id, const double* impulse);
   void clear();
   /// Writes or reads what is known (base/archive.hpp).
   template <class Archive>

@@ -31,7 +31,13 @@ TEST(NamedImpulses, FollowTheirNames) {
   EXPECT_THAT(recalled(last, {5, 30, 6, 20}, 4, 2), ElementsAre(0, 3, 0, 2));
   EXPECT_THAT(recalled(last, {1, 2, 3}, 3, 0), ElementsAre(0, 0, 0));
   EXPECT_THAT(recalled(last, {}, 3, 0), ElementsAre(0, 0, 0));  // names of one, none of the other
+  const std::array<double, 2> more{5.0, 6.0};
+  last.add(40, &more[0]);
+  last.add(40, &more[1]);  // is known by now
+  last.add(10, &more[1]);
+  EXPECT_THAT(recalled(last, {40, 10, 20, 30}, 4, 4), ElementsAre(5, 1, 2, 3));
   last.keep({}, numbers({7, 8}));
+  last.add(40, &more[0]);  // beside entries without names
   EXPECT_THAT(recalled(last, {}, 2, 2), ElementsAre(7, 8));
   EXPECT_THAT(recalled(last, {}, 3, 0), ElementsAre(0, 0, 0));
 }

@@ -45,9 +45,10 @@ struct Solution {
   GrowVector multipliers;
   Status status = Status::numerical_error;
   Certificate certificate;
-  InfeasibilityRay ray;  ///< set when status is infeasible or ray_termination
-  int iterations = 0;    ///< pivots or iterations of the solver
-  int fallbacks = 0;     ///< methods tried after the primary one
+  InfeasibilityRay ray;     ///< set when status is infeasible or ray_termination
+  int iterations = 0;       ///< pivots or iterations of the solver
+  int fallbacks = 0;        ///< methods tried after the primary one
+  bool choice_met = false;  ///< of all impulses with this motion these are those of the choice that was asked for; true for warm_start
 };
 
 }  // namespace stiction
