@@ -74,10 +74,10 @@ void bind_solved(nb::module_& m) {
       .def_ro("repaired", &Solved::repaired,
               "inverse: v_desired was replaced: the contacts refuse it, or Coulomb's law has no answer to it")
       .def_ro("shortfall", &Solved::shortfall, "inverse: largest |v - v_desired| over the joints")
-      .def_ro("choice_met", &Solved::choice_met,
-              "Of all impulses with this motion these are those of the `choice` that was asked for; False where it was not reached and "
-              "they are "
-              "the solver's. Always True of 'warm_start', unless there is no finite point")
+      .def_ro(
+          "choice_met", &Solved::choice_met,
+          "These impulses are those of the `choice` that was asked for, of all with this motion; False where it was not reached and they "
+          "are the solver's. Always True of 'warm_start', unless there is no finite point")
       .def("__repr__", [](const Solved& s) {
         return "Solution(status='" + std::string(to_string(s.status)) + "', contacts=" + std::to_string(s.impulses.size() / 3) +
                ", iterations=" + std::to_string(s.iterations) + ", worst residual=" + number(s.certificate.worst()) + ")";

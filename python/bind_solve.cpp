@@ -38,10 +38,11 @@ WorkspaceHandle* read_workspace(const std::optional<WorkspaceObject>& workspace)
 }
 
 template <class Problem>
-Solved solve_released(const nb::object& object, const SolveOptions& options, const std::optional<ArrayLike>& last, WorkspaceHandle* kept) {
+Solved solve_released(const nb::object& object, SolveOptions options, const std::optional<ArrayLike>& last, WorkspaceHandle* kept) {
   const Problem& problem = nb::cast<const Problem&>(object);
   const Eigen::VectorXd reference = read_last(last, options.choice, problem.contacts(), kept != nullptr);
   refuse_idle(options, problem.laws);
+  options.warm_start = kept != nullptr || reference.size() > 0;
   const nb::gil_scoped_release released;
   validate(problem);
   if (kept != nullptr) return kept->run(problem, reference, [&](InverseWorkspace& w) { return solve_problem(problem, options, w.solve); });
@@ -57,7 +58,6 @@ Solved solve_object(const AnyProblemObject& problem, const LawArguments& law, co
   SolveOptions options = read_options(law);
   options.choice = choice_from_string(read_text(choice, "choice"));
   WorkspaceHandle* kept = read_workspace(workspace);
-  options.warm_start = kept != nullptr || last.has_value();
   if (nb::isinstance<ContactProblem>(problem)) return solve_released<ContactProblem>(problem, options, last, kept);
   if (nb::isinstance<ReducedProblem>(problem)) return solve_released<ReducedProblem>(problem, options, last, kept);
   throw_type_error("problem", "a ContactProblem or a ReducedProblem", problem);
@@ -84,7 +84,7 @@ Solved inverse_released(const ContactProblem& problem, Request request, InverseO
                         WorkspaceHandle* kept) {
   const Eigen::VectorXd reference = read_last(last, options.choice, problem.contacts(), kept != nullptr);
   refuse_idle(options.contact, problem.laws, options.choice);
-  options.contact.warm_start = kept != nullptr || last.has_value();
+  options.contact.warm_start = kept != nullptr || reference.size() > 0;
   const nb::gil_scoped_release released;
   validate(problem);
   require_free(problem, request);
@@ -153,7 +153,8 @@ variant: 'stewart_trinkle' (every contact, with its gap) or 'anitescu_potra' (to
 align_edges: turn each polygon so that a vertex opposes its contact's slip before the step.
 viscous_slip: friction of law viscous opposes the slip 'after' or 'before' the step.
 choice: what becomes of impulses that the law leaves open: 'warm_start', as the solver reaches them, from the last answer where there is a
-    workspace; 'least_norm', the shortest, which share the load evenly; 'closest_to_last', those closest to `last`. Solution.choice_met tells whether it was reached.
+    workspace; 'least_norm', the shortest, which share the load evenly; 'closest_to_last', those closest to `last`.
+    Solution.choice_met tells whether it was reached.
 last: (n, 3) impulses (N s) for 'closest_to_last', as Solution.impulses has them, from which the solve starts too: of several motions that a
     law allows the one that they belong to is found, such as a grip. None: those that the workspace solved last.
 alpha: relaxation of the solvers jor and sor, in (0, 2); refused beside others, 'auto' too, which never runs them.

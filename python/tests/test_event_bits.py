@@ -50,3 +50,22 @@ def test_equal_runs_of_a_rollout_have_equal_bits(threads):
     out = stiction.rollout(world, **starts, steps=5, dt=DT, scheme="event_driven", threads=threads)
     np.testing.assert_array_equal(out.q[:30], out.q[31:])
     np.testing.assert_array_equal(out.v[:30], out.v[31:])
+
+
+@pytest.mark.parametrize("choice", ["warm_start", "least_norm", "closest_to_last"])
+def test_forces_that_a_law_leaves_open_are_those_of_a_fresh_stepper(choice):
+    world = stiction.World(friction=0.6)
+    world.add_ground()
+    for name, side, mass, place in (("low", 0.3, 2.0, (0, 0, 0.05)), ("high", 0.2, 1.0, (0.03, 0.02, 0.15))):
+        world.add_body(name, stiction.Shape.box((side, side, 0.1)), mass=mass, position=place)
+    push = np.zeros(world.nv)
+    push[6:8] = 2.0, 1.0
+    kept = {"dt": 2e-3, "scheme": "event_driven", "choice": choice}
+    used, fresh = stiction.Stepper(world, **kept), stiction.Stepper(world, **kept)
+    for _ in range(20):
+        used.step(push)
+    q, v = used.q.copy(), used.v.copy()
+    for stepper in (used, fresh):
+        stepper.reset(q, v)
+        stepper.step()
+    np.testing.assert_array_equal(used.contacts.forces, fresh.contacts.forces)

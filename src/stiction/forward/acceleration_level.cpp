@@ -329,6 +329,7 @@ AccelerationLevel::Answer AccelerationLevel::solve_law(const EventSetting& setti
     const bool beside = largest_entry(r.u_free) > scale_;
     options.tolerance = setting.contact.tolerance * (beside ? std::max(1.0, kBeside * scale_) : 1.0);
     options.warm_start = setting.contact.warm_start && !cold;
+    if (cold) workspace_.choice.last.resize(0);
     solve(r, options, workspace_, solution_);
     tally.count(solution_);
     if (solution_.status != Status::solved && !(solution_.certificate.worst() <= setting.contact.acceptable)) return Answer::failed;
