@@ -1,6 +1,5 @@
 // The rigid laws: cones, and nothing gives way. Those that demand friction of contacts without a load (no_slip, viscous, anitescu) and
 // max_dissipation, whose constraints hold on what touches, do so on closed contacts only; Coulomb's friction asks for the load itself.
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -41,7 +40,7 @@ void lower_anitescu(const ContactState& c, ContactTerms& t) { t.mu = c.closed ? 
 
 // Least energy knows no gap: what left the ground a step ago would be held where it is.
 void lower_max_dissipation(const ContactState& c, ContactTerms& t) {
-  t.bears = t.bears && c.closed && c.gap + c.dt * std::min(c.u_before[0], 0.0) <= kTouchGap;
+  t.bears = t.bears && c.closed && closes(c.gap, c.dt, c.u_before[0]);
   t.mu = c.mu;
 }
 

@@ -191,7 +191,8 @@ void find_closed(const ProblemView& p, std::vector<char>& closed) {
   for (int i = 0; i < p.contacts(); ++i) {
     Eigen::Vector3d u = Eigen::Vector3d::Zero();
     if (p.gap[i] > kTouchGap) p.J.add_group_product(i, p.v, u);
-    closed[i] = p.gap[i] - p.dt * std::abs(u[0]) <= kTouchGap && u[0] <= kFall * p.dt;
+    const bool touched = p.gap[i] - p.dt * u[0] <= kTouchGap;
+    closed[i] = closes(p.gap[i], p.dt, u[0]) || (touched && u[0] <= kFall * p.dt);
   }
 }
 

@@ -10,6 +10,7 @@
 // acts on A. Units: SI; generalised impulses in N s (N m s on rotations).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -167,11 +168,13 @@ double rest_gap(double dt);
 /// Gap (m) below which a contact counts as touching.
 inline constexpr double kTouchGap = 1e-6;
 
-/// n flags: the contact touches within the step at its approach velocity, φ + h min(N v, 0) <= kTouchGap, or it did one step ago, φ - h N v
-/// <= kTouchGap, and rises no faster than a fall takes back within the step: a foot over which a leg vaults opens by r ω² h²/2 in every
-/// step and is pressed back by the next. Laws without complementarity between friction and gap (no-slip, the convex relaxations, the
-/// kinetic-energy QP) put friction on closed contacts only, so a foot above the ground moves freely. Depends on v, φ and h alone, as
-/// normal_offset does, so that forward and inverse dynamics agree.
+/// Whether a gap (m) closes within the step at the normal velocity (m/s) before it: φ + h min(N v, 0) <= kTouchGap.
+inline bool closes(double gap, double dt, double velocity) { return gap + dt * std::min(velocity, 0.0) <= kTouchGap; }
+
+/// n flags: the contact closes within the step, or it touched one step ago, φ - h N v <= kTouchGap, and rises no faster than a fall takes
+/// back within the step: a foot over which a leg vaults opens by r ω² h²/2 in every step and is pressed back by the next. Laws without
+/// complementarity between friction and gap (no-slip, the convex relaxations, the kinetic-energy QP) put friction on closed contacts only,
+/// so a foot above the ground moves freely. Depends on v, φ and h alone, as normal_offset does, so that forward and inverse dynamics agree.
 void find_closed(const ProblemView& problem, std::vector<char>& closed);
 
 /// n angles (rad) by which laws with aligned edges turn each contact's polygon from its first tangent: a vertex, the direction of friction,
