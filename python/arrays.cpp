@@ -1,10 +1,13 @@
 #include "arrays.hpp"
 
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include <fmt/ranges.h>
 #include <nanobind/stl/string.h>
 
 #include "stiction/base/errors.hpp"
@@ -64,6 +67,16 @@ Numbers::Numbers(const ArrayLike& value, const char* argument, std::size_t dimen
   }
 }
 
+void Numbers::require_finite(const char* argument) const {
+  for (std::size_t k = 0; k < array_.size(); ++k) {
+    if (std::isfinite(array_.data()[k])) continue;
+    std::vector<std::size_t> place(array_.ndim());
+    std::size_t rest = k;
+    for (std::size_t d = array_.ndim(); d-- > 0; rest /= array_.shape(d)) place[d] = rest % array_.shape(d);
+    throw InvalidArgument(fmt::format("{}[{}]", argument, fmt::join(place, ", ")), "a finite number", fmt::format("{}", array_.data()[k]));
+  }
+}
+
 std::size_t dimensions_of(const ArrayLike& value, const char* argument) {
   return nb::cast<std::size_t>(as_given(value, argument).attr("ndim"));
 }
@@ -86,14 +99,14 @@ Eigen::VectorXd read_coordinates(const std::optional<ArrayLike>& value, const ch
   if (!value) return fallback;
   const Numbers numbers(*value, argument, 1);
   require_size(argument, numbers.vector().size(), fallback.size());
-  require_finite(argument, numbers.vector());
+  numbers.require_finite(argument);
   return numbers.vector();
 }
 
 Eigen::Vector3d read_vector3(const ArrayLike& value, const char* argument) {
   const Numbers numbers(value, argument, 1);
   require_size(argument, numbers.vector().size(), 3);
-  require_finite(argument, numbers.vector());
+  numbers.require_finite(argument);
   return numbers.vector();
 }
 

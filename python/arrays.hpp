@@ -35,6 +35,8 @@ class Numbers {
   Numbers(const ArrayLike& value, const char* argument, std::size_t dimensions);
   Eigen::Map<const Eigen::VectorXd> vector() const { return {array_.data(), static_cast<Eigen::Index>(array_.size())}; }
   std::size_t size(std::size_t dimension) const { return array_.shape(dimension); }
+  /// Throws InvalidArgument that names the first entry which is not finite, `argument`[i, j, ...].
+  void require_finite(const char* argument) const;
   ConstRowMap matrix() const {
     return {array_.data(), static_cast<Eigen::Index>(array_.shape(0)), static_cast<Eigen::Index>(array_.shape(1))};
   }

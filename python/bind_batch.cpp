@@ -40,7 +40,7 @@ std::vector<LinkInertia> read_links(const MaybeArray& value) {
   const Numbers numbers(*value, "links", 2);
   const ConstRowMap rows = numbers.matrix();
   if (rows.cols() != kColumns) throw InvalidArgument("links", "13 numbers a link: mass, com, inertia", fmt::format("{}", rows.cols()));
-  require_finite("links", numbers.vector());
+  numbers.require_finite("links");
   for (Eigen::Index i = 0; i < rows.rows(); ++i) {
     LinkInertia link{rows(i, 0), rows.row(i).segment<3>(1).transpose(), Eigen::Matrix3d::Zero()};
     for (Eigen::Index k = 0; k < 9; ++k) link.inertia(k / 3, k % 3) = rows(i, 4 + k);
@@ -111,7 +111,7 @@ void step(BatchHandle& b, const ArrayLike& value, const Integer& repeat) {
   if (command.rows() != b.runs.runs() || (command.cols() != driven && (command.cols() != nv || b.servos)))
     throw InvalidArgument("command", fmt::format("shape ({}, {})", b.runs.runs(), driven),
                           fmt::format("({}, {})", command.rows(), command.cols()));
-  require_finite("command", numbers.vector());
+  numbers.require_finite("command");
   const int times = read_integer(repeat, "repeat");
   const nb::gil_scoped_release released;
   const std::lock_guard lock(b.mutex);

@@ -38,7 +38,7 @@ class PerRun {
     per_run_ = dimensions == inner + 1;
     numbers_.emplace(*value, argument, dimensions);
     if (per_run_ && numbers_->size(0) == 0) throw InvalidArgument(argument, "one run or more", "none");
-    require_finite(argument, numbers_->vector());
+    numbers_->require_finite(argument);
   }
   bool given() const { return numbers_.has_value(); }
   /// Runs that it is about; 0: any number.

@@ -445,3 +445,18 @@ def test_laws_that_give_way_need_a_material_and_take_it(name, law):
         if over or short:
             env.reset()
     assert cut == 0
+
+
+def test_info_tells_a_refused_step_from_the_end_of_time():
+    strict = {"tolerance": 1e-17, "acceptable": 1e-17}  # no step of a robot that stands meets it
+    env = gymnasium.make("stiction/Ant-v0", **strict).unwrapped
+    env.reset(seed=1)
+    seen = [env.step(np.full(8, 0.1)) for _ in range(3)][-1]
+    assert seen[3]
+    assert seen[4]["refused"]
+    short = gymnasium.make_vec("stiction/Ant-v0", num_envs=2, max_episode_steps=2)
+    short.reset(seed=1)
+    for last in (False, True):
+        *_, cut, info = short.step(np.full((2, 8), 0.1))
+        assert cut.all() == last
+        assert not info["refused"].any()

@@ -134,6 +134,14 @@ def test_arguments_that_do_not_fit_are_named():
         stiction.rollout(world, steps=1, threads="two")
 
 
+def test_the_run_and_the_step_of_what_is_not_finite_are_named():
+    world = falling_boxes()
+    _, tau = starts(world, 3)
+    tau[2, 5, 1] = np.inf
+    with pytest.raises(ValueError, match=r"tau\[2, 5, 1\]: expected a finite number"):
+        stiction.rollout(world, tau=tau)
+
+
 def test_no_steps_and_no_runs():
     world = falling_boxes()
     assert stiction.rollout(world, steps=0).q.shape == (1, 1, world.nq)

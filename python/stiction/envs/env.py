@@ -145,8 +145,9 @@ class Runs:
         before = task.before(batch)
         self.runs.step(task.command(actions)[self.rows], task.frame_skip)
         rewards, ended, info = task.reward(batch, goals, before, actions)
-        info = {name: own(values) for name, values in info.items()}
-        return self.observe(), own(rewards), own(ended), column(batch.taken, 0) < task.frame_skip, info
+        refused = column(batch.taken, 0) < task.frame_skip
+        info = {name: own(values) for name, values in info.items()} | {"refused": own(refused)}
+        return self.observe(), own(rewards), own(ended), refused, info
 
 
 def read_actions(given, shape):

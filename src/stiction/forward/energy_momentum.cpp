@@ -20,6 +20,7 @@ using Eigen::VectorXd;
 using Matrix6d = Eigen::Matrix<double, 6, 6>;
 
 constexpr int kPasses = 40;              // at h |ω| = 1/2 they gain twelve digits
+constexpr double kUnsettled = 1e-3;      // of momenta: after seven solves, each of which leaves a quarter or so, a tenth of this is left
 constexpr double kPassRounding = 1e-15;  // of a block's momenta: below, a pass changes nothing
 constexpr double kStalled = 0.9;         // a pass that gains less than this gains nothing more; beside loops two: what one moves of their
                                          // forces, the next makes up for in the momenta
@@ -63,7 +64,7 @@ Matrix6d root_motion(const Eigen::Ref<const VectorXd>& q, int root, const Vector
 
 }  // namespace
 
-EnergyMomentum::EnergyMomentum(const World& world) : start_(world), end_(world) {
+EnergyMomentum::EnergyMomentum(const World& world) : start_(world), end_(world), shift_(world) {
   const VectorXd rest = VectorXd::Zero(world.nv());
   for (KinematicTree& tree : kinematic_trees(world)) {
     // Armature is inertia without weight, along axes that turn with the body: such a root carries no momentum over.
@@ -422,8 +423,8 @@ void EnergyMomentum::place_free_roots(double h, const WorldData& data) {
 }
 
 EnergyMomentum::Progress EnergyMomentum::advance(const World& world, const PhasePoint& from, const Eigen::Ref<const VectorXd>& tau,
-                                                 const ContactProblem& problem, const Solution& solution, double tolerance, PhasePoint& at,
-                                                 WorldData& data) {
+                                                 const ContactProblem& problem, const Solution& solution, double tolerance, bool last_solve,
+                                                 PhasePoint& at, WorldData& data) {
   const double h = problem.dt;
   held_.setZero();
   problem.J.add_transposed(solution.impulses, held_);
@@ -459,6 +460,7 @@ EnergyMomentum::Progress EnergyMomentum::advance(const World& world, const Phase
     const double gained = correct(problem);
     const bool balanced = known_ || group_of_row_.empty();  // the first targets of loops are those of the start
     if (pass == 0 && !turned && gained <= (balanced ? tolerance * tolerance : 0.0)) return Progress::settled;
+    if (pass == 0 && last_solve && !(gained <= kUnsettled * kUnsettled)) return Progress::diverged;
     if (gained == 0.0) break;
     if (!(gained < kStalled * (group_of_row_.empty() ? last : before_last)) || pass + 1 == kPasses) {
       if (!(gained <= tolerance * tolerance)) return Progress::diverged;
@@ -513,7 +515,9 @@ void EnergyMomentum::finish(const World& world, double h, const PhasePoint& from
   settle_speeds(world);
   end.q = last_.q;
   end.v = last_.v;
-  if (!v_path.isZero(0.0)) move(world, &end_.M, h, v_path, end.q, end.v);
+  if (v_path.isZero(0.0)) return;
+  shift_.apply(world, h, end_, v_path, end);
+  if (!group_of_row_.empty()) close_speeds(world, end);
 }
 
 }  // namespace stiction

@@ -33,6 +33,7 @@
 
 #include "stiction/base/null_space.hpp"
 #include "stiction/forward/kinematic_trees.hpp"
+#include "stiction/forward/position_correction.hpp"
 #include "stiction/forward/scheme.hpp"
 #include "stiction/problem/solution.hpp"
 
@@ -52,9 +53,10 @@ class EnergyMomentum {
   enum class Progress { settled, moved, diverged };
   /// From the solution of `problem`, posed at (at, data), to b̄ at its velocity, and on to the fixed point at its impulses. settled: the
   /// problem has this b̄ already, to `tolerance` of its momenta. moved: `at` and `data` are those of the new midpoint, where the problem is
-  /// to be assembled again and given its impulse by `set_impulse`.
+  /// to be assembled again and given its impulse by `set_impulse`. last: no solve but one is left, and what has not settled by then to
+  /// kUnsettled has diverged.
   Progress advance(const World& world, const PhasePoint& from, const Eigen::Ref<const Eigen::VectorXd>& tau, const ContactProblem& problem,
-                   const Solution& solution, double tolerance, PhasePoint& at, WorldData& data);
+                   const Solution& solution, double tolerance, bool last, PhasePoint& at, WorldData& data);
   /// The known impulse with which the impulses held lead to the fixed point.
   void set_impulse(ContactProblem& problem);
   /// The end of the step, as SchemeRow::finish.
@@ -116,12 +118,14 @@ class EnergyMomentum {
   void hold_loops(const World& world, double h, WorldData& data);
   void measure_loops(const World& world, double h);
   void close_step();
+  void close_speeds(const World& world, PhasePoint& x);
   void settle_speeds(const World& world);
 
   std::vector<Tree> trees_;
   std::vector<Group> groups_;
   std::vector<int> group_of_row_;  ///< per equality row
   WorldData start_, end_;
+  PositionShift shift_;
   PhasePoint middle_, last_;  ///< (q_m, w), before the first solution q_M; (q⁺, v⁺)
   Eigen::VectorXd origin_;    ///< nv, v with the linear velocities of free roots in the axes of the world
   Eigen::VectorXd forward_;   ///< nv, v⁺ in the same

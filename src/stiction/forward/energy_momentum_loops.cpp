@@ -170,17 +170,22 @@ void EnergyMomentum::measure_loops(const World& world, double h) {
   }
 }
 
-// J(q⁺) v⁺ = b, with the energy that v⁺ had: where b = 0 what is taken from it is across what is left.
-void EnergyMomentum::settle_speeds(const World& world) {
-  if (group_of_row_.empty()) return;
-  update(world, last_.q, last_.v, end_);
-  read_loops(world, 0.0, end_, last_);
+// J(q) v = b at x by the least change, -pull_.
+void EnergyMomentum::close_speeds(const World& world, PhasePoint& x) {
+  update(world, x.q, x.v, end_);
+  read_loops(world, 0.0, end_, x);
   speeds_ = -recovery_;
-  for (int j = 0; j < loops_.bounded_rows(); ++j) loops_.J_b.add_group_product(j, last_.v, speeds_.segment<1>(j));
+  for (int j = 0; j < loops_.bounded_rows(); ++j) loops_.J_b.add_group_product(j, x.v, speeds_.segment<1>(j));
   factor(end_.M);
   span_loops(loops_.J_b, 0);
   least_change(speeds_, pull_);
-  last_.v -= pull_;
+  x.v -= pull_;
+}
+
+// J(q⁺) v⁺ = b, with the energy that v⁺ had: where b = 0 what is taken from it is across what is left.
+void EnergyMomentum::settle_speeds(const World& world) {
+  if (group_of_row_.empty()) return;
+  close_speeds(world, last_);
   for (const Group& group : groups_) {
     if (group.trees.empty()) continue;
     const double taken = kinetic(group, end_, pull_), after = kinetic(group, end_, last_.v);

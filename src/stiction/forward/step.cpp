@@ -322,7 +322,8 @@ bool Stepper::solve_implicit(const Torques& tau, StepReport& report) {
   StageClock clock(report, options_.timed);
   for (int solves = 1; solves < EnergyMomentum::kSolves; ++solves) {
     using Progress = EnergyMomentum::Progress;
-    const Progress progress = implicit_->advance(world_, from_, tau_, problem_, solution_, options_.contact.tolerance, at_, data_);
+    const Progress progress = implicit_->advance(world_, from_, tau_, problem_, solution_, options_.contact.tolerance,
+                                                 solves + 1 == EnergyMomentum::kSolves, at_, data_);
     clock.end(Stage::update);
     if (progress == Progress::settled) return true;
     if (progress == Progress::diverged) {

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 #include <iterator>
+#include <span>
 
 #include "stiction/base/grow.hpp"
 #include "stiction/programs/lcp/goldfarb_idnani.hpp"
@@ -19,6 +20,7 @@ using RowsRef = Eigen::Ref<const RowMatrix>;
 // Distance of a row from the span of others, relative to its length.
 constexpr double kFarApart = 0.1, kWellApart = 1e-3, kDependent = 1e-10;
 constexpr double kSumRounding = 4.4e-16;                          // of sums over contacts, beside their largest term
+constexpr double kRowRounding = 1e-15;                            // of a row of a dozen entries after a rotation
 constexpr double kRangeRounding = 1e-13, kContradiction = 1e-12;  // of columns beside the largest, of velocities
 // Of velocities: as little as rows that nothing can part may miss. A request that was replaced meets them to the rounding of the programs
 // that found it; the certificate lets ten times pass.
@@ -68,11 +70,20 @@ void eliminate_tangents(const ReducedProblem& p, const ConstRowMap& rows, double
   }
 }
 
+// Rounding of the normals' rows on the complement of the tangential ones: a row taken close to the span of those before it turns by its own
+// rounding over its distance.
+void measure_rounding(const ConstRowMap& rows, ConvexWorkspace& w) {
+  double closest = 1.0;
+  for (Index j = 0; j < w.tangents.basis.rank(); ++j)
+    closest = std::min(closest, std::abs(w.tangents.basis.triangle()(j, j)) / rows.row(w.tangents.indices[j]).norm());
+  for (Index i = 0; i < w.rounding.size(); ++i) w.rounding[i] = kRowRounding / closest * rows.row(3 * i).norm();
+}
+
 // Normals whose velocity the tangential rows settle, or nothing moves: what is left of their rows is rounding, and no impulse on it is to
 // be sought. Velocities that are within rounding of 0 are 0.
-void drop_settled(const ConstRowMap& rows, double scale, RowMap& projected, GrowVector& q) {
+void drop_settled(const ConstRowMap& rows, const GrowVector& rounding, double scale, RowMap& projected, GrowVector& q) {
   for (Index i = 0; i < projected.rows(); ++i) {
-    if (projected.row(i).norm() > kRangeRounding * rows.row(3 * i).norm()) continue;
+    if (projected.row(i).norm() > std::max(kRangeRounding * rows.row(3 * i).norm(), rounding[i])) continue;
     projected.row(i).setZero();
     if (std::abs(q[i]) <= kMet * scale) q[i] = 0.0;
   }
@@ -96,10 +107,14 @@ void solve_normals(const ReducedProblem& p, const ConstRowMap& rows, const Solve
   } else {
     projected.noalias() = normal_rows.lazyProduct(w.tangents.basis.complement());  // a blocked product would allocate
   }
-  drop_settled(rows, velocity_size(p), projected, w.q);
+  w.rounding.setZero(n);
+  if (!w.tangents.indices.empty()) measure_rounding(rows, w);
+  drop_settled(rows, w.rounding, velocity_size(p), projected, w.q);
   if (!options.warm_start) w.lcp_solution.active.clear();
   const auto& method = options.solver == Solver::ppm ? ppm : goldfarb_idnani;
-  method(projected, w.q, w.lcp_solution.active, {.max_pivots = options.max_pivots}, w.lcp, w.lcp_solution);
+  const LowRankLcpOptions bounds{
+      .max_pivots = options.max_pivots, .rounding = std::span(w.rounding.data(), static_cast<std::size_t>(n)), .length = w.y.norm()};
+  method(projected, w.q, w.lcp_solution.active, bounds, w.lcp, w.lcp_solution);
   if (w.tangents.indices.empty()) {
     w.y += w.lcp_solution.y;
   } else {

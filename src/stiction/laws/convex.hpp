@@ -34,6 +34,7 @@ struct ConvexWorkspace {
   std::vector<int> moving;            ///< those of them that are more than rounding
   std::vector<double> rows, normals;  ///< 3n x r when R_t has several blocks; n x (r - tangents)
   GrowVector q, y, head, rest;
+  GrowVector rounding;     ///< of the rows of the normals beside the tangents
   PivotedQr range;         ///< of the tangential rows of half spaces, `candidates`: see tangents_contradict
   bool has_range = false;  ///< `range` is factored for the rows of the last solve
   int factored_range = 0;  ///< times that it was, in all

@@ -71,7 +71,7 @@ DualActiveSet::Step DualActiveSet::enter(int p) {
     ws_.direction.resize(k);
     for (int j = 0; j < k; ++j) ws_.direction[j] = ws_.d[j];
     ws_.basis.solve_upper(ws_.direction.data());
-    const bool independent = k < r_ && tail * ws_.inverse_norm[p] > kDependent;
+    const bool independent = k < r_ && is_independent(p, tail);
     const double w = row_vector(p).dot(solution_.y) + q_[p];
     const double full_step = independent ? std::max(-w, 0.0) / (tail * tail) : kInfinity;
     double step = 0.0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include <gtest/gtest.h>
 
@@ -213,6 +214,26 @@ TEST(GoldfarbIdnani, OffsetsThatContradictEachOtherAreProvedUnsolvable) {
   null(0, 0) = 1.0;
   expect_proof(null, Eigen::Vector3d(-1, 0, -1e-3), solve(null, Eigen::Vector3d(-1, 0, -1e-3)));
   EXPECT_EQ(solve(null, Eigen::Vector3d(-1, 0, 1)).status, Status::solved);
+}
+
+/// Rows of length 7 of which a projection left 1e-5 and rounding: w of the last two is known to no better than their rounding times |y|.
+TEST(GoldfarbIdnani, NoImpulseIsSoughtOnTheRoundingOfRows) {
+  constexpr double kRounding = 7e-15, kShort = 1e-5;
+  RowMatrix A(4, 3);
+  A << 1, 0, 0,      //
+      0, 1, 0,       //
+      0, 0, kShort,  //
+      0, 0, kRounding;
+  A(2, 0) = -kRounding;  // in truth 0, and with it w_2
+  const Eigen::Vector4d q(-0.5, -0.5, 0.0, -1e-18);
+  const Eigen::Vector4d rounding = Eigen::Vector4d::Constant(kRounding);
+  LowRankLcpWorkspace workspace;
+  LowRankLcpSolution s;
+  goldfarb_idnani(A, q, {}, {.rounding = std::span(rounding.data(), 4), .length = 1.0}, workspace, s);
+  EXPECT_EQ(s.status, Status::solved);
+  EXPECT_LT((s.z - Eigen::Vector4d(0.5, 0.5, 0.0, 0.0)).norm(), 1e-15);
+  EXPECT_GT(solve(A, q).z.maxCoeff(), 1e9);  // taken for exact
+  EXPECT_THROW(goldfarb_idnani(A, q, {}, {.rounding = std::span(rounding.data(), 3)}, workspace, s), InvalidArgument);
 }
 
 TEST(GoldfarbIdnani, StridedRowsAndEmptyProblems) {

@@ -19,6 +19,7 @@ ActiveRows::ActiveRows(const Eigen::Ref<const RowMatrix>& A, const Eigen::Ref<co
       r_(static_cast<int>(A.cols())),
       max_pivots_(options.max_pivots > 0 ? options.max_pivots : 100 + 20 * (n_ + r_)) {
   require_size("q", q.size(), n_);
+  if (!options.rounding.empty()) require_size("rounding", static_cast<Eigen::Index>(options.rounding.size()), n_);
   ws_.inverse_norm.resize(n_);
   ws_.d.resize(r_);
   ws_.direction.reserve(r_);
@@ -37,7 +38,7 @@ ActiveRows::ActiveRows(const Eigen::Ref<const RowMatrix>& A, const Eigen::Ref<co
   measure_rows();
 }
 
-/// 1/|a_i|, zero for rows that are rounding noise beside the others. Throws on NaN and infinity.
+/// 1/|a_i|, zero for rows that are rounding, their own or beside the others. Throws on NaN and infinity.
 void ActiveRows::measure_rows() {
   double largest = 0.0, check = q_.sum();
   for (int i = 0; i < n_; ++i) {
@@ -48,12 +49,15 @@ void ActiveRows::measure_rows() {
   }
   if (!std::isfinite(check)) throw InvalidArgument("A, q", "finite entries of representable size", std::to_string(check));
   const double least = 1e-30 * largest;
-  for (int i = 0; i < n_; ++i) ws_.inverse_norm[i] = ws_.inverse_norm[i] > least ? 1.0 / std::sqrt(ws_.inverse_norm[i]) : 0.0;
+  for (int i = 0; i < n_; ++i) {
+    const double square = ws_.inverse_norm[i];
+    ws_.inverse_norm[i] = square > std::max(least, rounding(i) * rounding(i)) ? 1.0 / std::sqrt(square) : 0.0;
+  }
 }
 
 int ActiveRows::unreachable_row() const {
   for (int i = 0; i < n_; ++i) {
-    if (is_null(i) && q_[i] < 0.0) return i;
+    if (is_null(i) && q_[i] < -rounding(i) * options_.length) return i;
   }
   return -1;
 }
@@ -69,7 +73,7 @@ void ActiveRows::start_from(std::span<const int> warm) {
 bool ActiveRows::append(int i) {
   if (is_null(i) || rank() == r_) return false;
   const double tail = ws_.basis.project(row(i), ws_.d.data());
-  if (tail * ws_.inverse_norm[i] <= kDependent) return false;
+  if (!is_independent(i, tail)) return false;
   ws_.basis.append(ws_.d.data());
   ws_.active.push_back(i);
   return true;
@@ -111,11 +115,11 @@ int ActiveRows::most_negative() const {
 
 int ActiveRows::most_violated() {
   int worst = -1;
-  double least = -options_.tolerance * length_;
+  double least = 0.0;
   for (int i = 0; i < n_; ++i) {
     const double w = row_vector(i).dot(solution_.y) + q_[i];
     solution_.w[i] = w;
-    const double violation = (w + options_.tolerance * std::abs(q_[i])) * ws_.inverse_norm[i];
+    const double violation = (w + options_.tolerance * size(i)) * ws_.inverse_norm[i];
     if (violation < least) {
       least = violation;
       worst = i;
@@ -129,15 +133,13 @@ Status ActiveRows::finish() {
   double residual = 0.0;
   for (int i = 0; i < n_; ++i) {
     if (is_null(i)) solution_.w[i] = q_[i];
-    const double size = std::abs(q_[i]) + (is_null(i) ? 0.0 : length_ / ws_.inverse_norm[i]);
-    if (solution_.w[i] < 0.0 && size > 0.0) residual = std::max(residual, -solution_.w[i] / size);
+    if (const double terms = size(i); solution_.w[i] < 0.0 && terms > 0.0) residual = std::max(residual, -solution_.w[i] / terms);
     solution_.w[i] = std::max(solution_.w[i], 0.0);
   }
   for (int j = 0; j < rank(); ++j) {
     const int i = ws_.active[j];
-    const double size = std::abs(q_[i]) + length_ / ws_.inverse_norm[i];
     solution_.z[i] = std::max(ws_.z_active[j], 0.0);
-    residual = std::max(residual, solution_.w[i] / size);
+    residual = std::max(residual, solution_.w[i] / size(i));
     solution_.w[i] = 0.0;
   }
   solution_.residual = residual;

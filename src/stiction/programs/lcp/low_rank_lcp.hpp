@@ -5,10 +5,12 @@
 // Both keep an active set K (the "non-basic" set B̄ of [ZD15, Alg. 2]) whose rows are independent, so at most rank(A) entries of z are
 // positive [ZD15, Theorem 1], and on it A_K A_Kᵀ z_K = -q_K, y = A_Kᵀ z_K. They differ in how K changes: `goldfarb_idnani`, `ppm`.
 //
-// Stopping test of both: w_i >= -tolerance (|q_i| + |a_i| |y|) for all i, z >= 0, w = 0 on K. w_i is compared in units of |a_i|, so that
-// rescaling a row changes nothing. Cost: n r to price the rows and O(r²) to update the factor (row_basis.hpp) per pivot; memory n + O(r²).
+// Stopping test of both: w_i >= -tolerance (|q_i| + |a_i| |y|) - ε_i |y| for all i, z >= 0, w = 0 on K, where a_i is known to ε_i. w_i is
+// compared in units of |a_i|, so that rescaling a row changes nothing. Cost: n r to price the rows and O(r²) to update the factor
+// (row_basis.hpp) per pivot; memory n + O(r²).
 #pragma once
 
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -23,6 +25,9 @@ namespace stiction {
 struct LowRankLcpOptions {
   double tolerance = 1e-12;  ///< see the stopping test
   int max_pivots = 0;        ///< 0 means 100 + 20 (n + r)
+  /// n, ε_i >= 0: rounding of the rows, where a projection took most of their length; empty: none beyond that of doubles.
+  std::span<const double> rounding = {};
+  double length = 0.0;  ///< of the y that is in q already: what q is known to is ε_i times that
 };
 
 /// `residual` is the largest of -w_i and |w_active| over |q_i| + |a_i| |y|, from w = A Aᵀ z + q; `infeasible` and `ray` as
@@ -50,6 +55,9 @@ class ActiveRows {
   auto row_vector(int i) const { return Eigen::Map<const Eigen::VectorXd>(row(i), r_); }
   int rank() const { return ws_.basis.rank(); }
   bool is_null(int i) const { return ws_.inverse_norm[i] == 0.0; }
+  double rounding(int i) const { return options_.rounding.empty() ? 0.0 : options_.rounding[i]; }
+  /// Whether row i stands out of the span of the active rows by more than rounding, `tail` being its distance from it.
+  bool is_independent(int i, double tail) const { return tail * ws_.inverse_norm[i] > kDependent && tail > rounding(i); }
   /// A row a_i = 0 with q_i < 0, which nothing can satisfy; -1 when there is none.
   int unreachable_row() const;
 
@@ -76,6 +84,11 @@ class ActiveRows {
   double length_ = 0.0;  ///< |y|, enlarged where the terms of y cancel to rounding
 
  private:
+  /// The terms of w_i, of which it may miss the tolerance, and what rounding of the row leaves of them.
+  double size(int i) const {
+    return std::abs(q_[i]) + (is_null(i) ? 0.0 : length_ / ws_.inverse_norm[i]) +
+           rounding(i) * (length_ + options_.length) / options_.tolerance;
+  }
   void measure_rows();
 };
 
