@@ -459,4 +459,4 @@ def test_info_tells_a_refused_step_from_the_end_of_time():
     for last in (False, True):
         *_, cut, info = short.step(np.full((2, 8), 0.1))
         assert cut.all() == last
-        assert not info["refused"].any()
+        assert "refused" not in info

@@ -146,7 +146,9 @@ class Runs:
         self.runs.step(task.command(actions)[self.rows], task.frame_skip)
         rewards, ended, info = task.reward(batch, goals, before, actions)
         refused = column(batch.taken, 0) < task.frame_skip
-        info = {name: own(values) for name, values in info.items()} | {"refused": own(refused)}
+        info = {name: own(values) for name, values in info.items()}
+        if refused.any():
+            info["refused"] = own(refused)
         return self.observe(), own(rewards), own(ended), refused, info
 
 

@@ -20,7 +20,7 @@ using RowsRef = Eigen::Ref<const RowMatrix>;
 // Distance of a row from the span of others, relative to its length.
 constexpr double kFarApart = 0.1, kWellApart = 1e-3, kDependent = 1e-10;
 constexpr double kSumRounding = 4.4e-16;                          // of sums over contacts, beside their largest term
-constexpr double kRowRounding = 1e-15;                            // of a row of a dozen entries after a rotation
+constexpr double kRowRounding = 4.4e-16;                          // of a row after a rotation, beside its length
 constexpr double kRangeRounding = 1e-13, kContradiction = 1e-12;  // of columns beside the largest, of velocities
 // Of velocities: as little as rows that nothing can part may miss. A request that was replaced meets them to the rounding of the programs
 // that found it; the certificate lets ten times pass.
@@ -70,22 +70,26 @@ void eliminate_tangents(const ReducedProblem& p, const ConstRowMap& rows, double
   }
 }
 
-// Rounding of the normals' rows on the complement of the tangential ones: a row taken close to the span of those before it turns by its own
-// rounding over its distance.
-void measure_rounding(const ConstRowMap& rows, ConvexWorkspace& w) {
+// How far the closest of the tangential rows is from the span of those before it, over its length: by its rounding over that the complement
+// is turned.
+double closest_tangent(const ConstRowMap& rows, const ConvexWorkspace& w) {
   double closest = 1.0;
   for (Index j = 0; j < w.tangents.basis.rank(); ++j)
     closest = std::min(closest, std::abs(w.tangents.basis.triangle()(j, j)) / rows.row(w.tangents.indices[j]).norm());
-  for (Index i = 0; i < w.rounding.size(); ++i) w.rounding[i] = kRowRounding / closest * rows.row(3 * i).norm();
+  return closest;
 }
 
 // Normals whose velocity the tangential rows settle, or nothing moves: what is left of their rows is rounding, and no impulse on it is to
-// be sought. Velocities that are within rounding of 0 are 0.
-void drop_settled(const ConstRowMap& rows, const GrowVector& rounding, double scale, RowMap& projected, GrowVector& q) {
+// be sought. Velocities that are within rounding of 0 are 0. Then what the rows that are left are rounded to.
+void drop_settled(const ConstRowMap& rows, double scale, RowMap& projected, ConvexWorkspace& w) {
+  const double rounding = std::max(kRangeRounding, kRowRounding / closest_tangent(rows, w));
+  w.rounding.setZero(projected.rows());
   for (Index i = 0; i < projected.rows(); ++i) {
-    if (projected.row(i).norm() > std::max(kRangeRounding * rows.row(3 * i).norm(), rounding[i])) continue;
+    const double length = rows.row(3 * i).norm();
+    if (!w.tangents.indices.empty()) w.rounding[i] = kRowRounding * length;
+    if (projected.row(i).norm() > rounding * length) continue;
     projected.row(i).setZero();
-    if (std::abs(q[i]) <= kMet * scale) q[i] = 0.0;
+    if (std::abs(w.q[i]) <= kMet * scale) w.q[i] = 0.0;
   }
 }
 
@@ -107,9 +111,7 @@ void solve_normals(const ReducedProblem& p, const ConstRowMap& rows, const Solve
   } else {
     projected.noalias() = normal_rows.lazyProduct(w.tangents.basis.complement());  // a blocked product would allocate
   }
-  w.rounding.setZero(n);
-  if (!w.tangents.indices.empty()) measure_rounding(rows, w);
-  drop_settled(rows, w.rounding, velocity_size(p), projected, w.q);
+  drop_settled(rows, velocity_size(p), projected, w);
   if (!options.warm_start) w.lcp_solution.active.clear();
   const auto& method = options.solver == Solver::ppm ? ppm : goldfarb_idnani;
   const LowRankLcpOptions bounds{

@@ -25,16 +25,9 @@ const ReducedProblem& reduced_of(const ReducedProblem& problem, const SolveWorks
 // Impulses this far beyond the problem's own are those of a set without bound (fingers that squeeze), along which the solver went astray.
 constexpr double kFarImpulse = 100.0;
 
-double largest_impulse(const Solution& s) { return std::max(largest_entry(s.impulses), largest_entry(s.bounded_impulses)); }
-
 bool runs_off(const Solution& s) {
-  return s.certificate.finite && s.ray.impulses.size() == 0 && largest_impulse(s) > kFarImpulse * s.certificate.impulse_scale;
-}
-
-// The solver of the form ends where rows meet, and nothing gives way that would bound impulses there.
-bool ends_at_vertex(const StandardForm& form, const SolveOptions& options) {
-  const Solver solver = choose_solver(form, options.solver);
-  return (is_pivoting(solver) || solver == Solver::active_set) && (form.family == Family::energy || form.compliance.size() == 0);
+  const double largest = std::max(largest_entry(s.impulses), largest_entry(s.bounded_impulses));
+  return s.certificate.finite && s.ray.impulses.size() == 0 && largest > kFarImpulse * s.certificate.impulse_scale;
 }
 
 // The solver's point and that of the last step, where the rule asks for it, in the coordinates of the cones.
@@ -91,12 +84,13 @@ Solution solve_alone(const Problem& problem, const SolveOptions& options) {
   return solution;
 }
 
-// A second method for a point that its certificate refused, or whose impulses cancel: what pushes against each other at a vertex the
-// interior point leaves small, and contacts that hardly give way beside rigid ones end in rounding. False when the program has none.
+// A second method for a point that its certificate refused: what pushes against each other at a vertex the interior point leaves small, and
+// contacts that hardly give way beside rigid ones end in rounding. False when the program has none.
 bool solve_otherwise(const ReducedProblem& p, SolveOptions options, SolveWorkspace& w) {
   const int spent = w.impulses.iterations, fallbacks = w.impulses.fallbacks + 1;
   if (!take_spent(spent, options)) return false;
-  if (ends_at_vertex(w.form, options)) {
+  const bool rigid = w.form.family == Family::energy || w.form.compliance.size() == 0;
+  if (rigid && choose_solver(w.form, options.solver) == Solver::active_set) {
     options.acceptable = 0.0;  // less than the vertex has is of no use, nor are its impulses a start
     options.warm_start = false;
     solve_in_form(p, options, Solver::interior_point, w, w.impulses);
@@ -118,14 +112,12 @@ bool solve_otherwise(const ReducedProblem& p, SolveOptions options, SolveWorkspa
 // The first answer stays when the second is no better.
 template <class Problem>
 void try_otherwise(const Problem& problem, const SolveOptions& options, SolveWorkspace& w, Solution& solution) {
-  const bool solved = solution.status == Status::solved;
-  if (options.solver != Solver::automatic || solution.ray.proof) return;
-  if (solved && !(runs_off(solution) && ends_at_vertex(w.form, options))) return;
-  const double worst = solution.certificate.worst(), largest = largest_impulse(solution);
+  if (solution.status == Status::solved || solution.ray.proof || options.solver != Solver::automatic) return;
+  const double worst = solution.certificate.worst();
   w.fallback = w.impulses;
   if (!solve_otherwise(reduced_of(problem, w), options, w)) return;
   complete(problem, options, w, solution);
-  if (solved ? solution.status == Status::solved && largest_impulse(solution) < largest : solution.certificate.worst() <= worst) return;
+  if (solution.certificate.worst() <= worst) return;
   w.fallback.iterations = w.impulses.iterations;
   w.impulses = w.fallback;
   complete(problem, options, w, solution);
