@@ -495,9 +495,8 @@ void EnergyMomentum::set_impulse(ContactProblem& problem) {
 }
 
 void EnergyMomentum::finish(const World& world, double h, const PhasePoint& from, const PhasePoint& at, const GrowVector& v_plus,
-                            GrowVector& v_path, PhasePoint& end) {
+                            GrowVector& shift, PhasePoint& end) {
   forward_ = v_plus;
-  v_path -= v_plus;
   for (const Tree& tree : trees_) {
     if (tree.is_free) forward_.segment<3>(tree.first) = rotation(at.q, tree.root_q) * Vector3d(v_plus.segment<3>(tree.first));
   }
@@ -509,14 +508,12 @@ void EnergyMomentum::finish(const World& world, double h, const PhasePoint& from
     const auto M = inertia_of(end_, tree);
     const Momenta after = momenta(M, last_.v.segment(tree.first, tree.size), R);
     last_.q.segment<3>(tree.root_q) = tree.com + 0.5 * h / M(0, 0) * (tree.momentum + after.linear) - R * center_of(M);
-    const Vector3d shift = rotation(at.q, tree.root_q) * Vector3d(v_path.segment<3>(tree.first));
-    v_path.segment<3>(tree.first) = R.inverse() * shift;
   }
   settle_speeds(world);
   end.q = last_.q;
   end.v = last_.v;
-  if (v_path.isZero(0.0)) return;
-  shift_.apply(world, h, end_, v_path, end);
+  if (shift.isZero(0.0)) return;
+  shift_.apply(world, h, end_, at.q, shift, end);
   if (!group_of_row_.empty()) close_speeds(world, end);
 }
 

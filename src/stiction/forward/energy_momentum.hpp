@@ -33,7 +33,7 @@
 
 #include "stiction/base/null_space.hpp"
 #include "stiction/forward/kinematic_trees.hpp"
-#include "stiction/forward/position_correction.hpp"
+#include "stiction/forward/position_shift.hpp"
 #include "stiction/forward/scheme.hpp"
 #include "stiction/problem/solution.hpp"
 
@@ -59,8 +59,9 @@ class EnergyMomentum {
                    const Solution& solution, double tolerance, bool last, PhasePoint& at, WorldData& data);
   /// The known impulse with which the impulses held lead to the fixed point.
   void set_impulse(ContactProblem& problem);
-  /// The end of the step, as SchemeRow::finish.
-  void finish(const World& world, double h, const PhasePoint& from, const PhasePoint& at, const GrowVector& v_plus, GrowVector& v_path,
+  /// The end of the step. v_plus (nv): velocity after it, and shift (nv): δ, where h δ is the shift of positions, in the axes of `at`;
+  /// scratch afterwards.
+  void finish(const World& world, double h, const PhasePoint& from, const PhasePoint& at, const GrowVector& v_plus, GrowVector& shift,
               PhasePoint& end);
 
  private:

@@ -23,7 +23,7 @@ constexpr double kDependent = 1e-4;      // of a row: less that is left of it be
 
 }  // namespace
 
-EventDriven::EventDriven(const World& world) : level_(world), data_(world) {
+EventDriven::EventDriven(const World& world) : level_(world), data_(world), shift_(world) {
   for (PhasePoint* x : {&start_, &at_}) {
     x->q = world.initial_configuration();
     x->v = VectorXd::Zero(world.nv());
@@ -284,32 +284,6 @@ void EventDriven::least_change(const GrowVector& wanted) {
   unwhiten(factors_, solution_);
 }
 
-void EventDriven::note_velocities(const World& world, const WorldData& data, const VectorXd& v) {
-  body_velocities(world, data, v, V_before_);
-  for (std::size_t b = 0; b < V_before_.size(); ++b) {
-    const Vector3d arm = data.X_WB[b].linear() * world.bodies()[b].com;
-    V_before_[b].head<3>() += V_before_[b].tail<3>().cross(arm);
-  }
-}
-
-// Bodies keep their velocities where closing a loop has moved them: at those of joints that turn fast they would have another energy there.
-// What the coordinates of the world cannot do of them costs energy, as a projection does.
-void EventDriven::carry_velocities(const World& world, const WorldData& data, VectorXd& v) {
-  momentum_.setZero(world.nv());
-  for (std::size_t b = 0; b < world.bodies().size(); ++b) {
-    const Body& body = world.bodies()[b];
-    const Eigen::Matrix3d R = data.X_WB[b].linear();
-    const Vector3d spin = R * (body.inertia * (R.transpose() * V_before_[b].tail<3>()));
-    add_wrench(world, data, static_cast<int>(b), data.X_WB[b] * body.com, body.mass * V_before_[b].head<3>(), spin, momentum_);
-  }
-  for (const Joint& joint : world.joints()) momentum_.segment(joint.v, joint.nv) += joint.armature * v.segment(joint.v, joint.nv);
-  factors_ = data.M;
-  factor_in_place(factors_);
-  v = momentum_;
-  whiten(factors_, v);
-  unwhiten(factors_, v);
-}
-
 // Positions first: speeds of what turns depend on them.
 void EventDriven::project(const EventSetting& setting, double recovery, PhasePoint& x) {
   level_.holding_rows(setting, x.q, x.v, recovery, holding_, speeds_, gaps_);
@@ -317,13 +291,14 @@ void EventDriven::project(const EventSetting& setting, double recovery, PhasePoi
   if (gaps_.cwiseAbs().maxCoeff() > kRoundedDrift) {
     least_change(gaps_);
     const double before = potential_energy(setting.world, level_.data());
-    const bool has_loops = count_equality_rows(setting.world) > 0;
-    if (has_loops) note_velocities(setting.world, level_.data(), x.v);
-    integrate(setting.world, x.q, solution_, 1.0, x.q);
+    if (count_equality_rows(setting.world) > 0) {  // these move joints that may turn fast
+      shift_.apply(setting.world, 1.0, level_.data(), x.q, solution_, x);
+    } else {
+      integrate(setting.world, x.q, solution_, 1.0, x.q);
+    }
     const bool found = evaluate(setting, x.q, x.v, end_);
     lifted_ += potential_energy(setting.world, level_.data()) - before;
     if (!found) return;
-    if (has_loops) carry_velocities(setting.world, level_.data(), x.v);
     level_.holding_rows(setting, x.q, x.v, recovery, holding_, speeds_, gaps_);
     if (holding_.cols() == 0) return;
   }

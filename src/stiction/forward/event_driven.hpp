@@ -18,6 +18,7 @@
 
 #include "stiction/forward/acceleration_level.hpp"
 #include "stiction/forward/impacts.hpp"
+#include "stiction/forward/position_shift.hpp"
 #include "stiction/forward/runge_kutta.hpp"
 
 namespace stiction {
@@ -96,8 +97,6 @@ class EventDriven {
   bool cross(const EventSetting& setting, double s);
   void log_changes(double time);
   void least_change(const GrowVector& wanted);
-  void note_velocities(const World& world, const WorldData& data, const Eigen::VectorXd& v);
-  void carry_velocities(const World& world, const WorldData& data, Eigen::VectorXd& v);
   void project(const EventSetting& setting, double recovery, PhasePoint& x);
   void note_contact(const ContactPoint& point, const Eigen::Vector3d& impulse);
   void note_row(std::uint64_t id, double impulse);
@@ -107,6 +106,7 @@ class EventDriven {
   AccelerationLevel level_;
   Impacts impacts_;
   WorldData data_;
+  PositionShift shift_;
   RungeKuttaWorkspace stages_;
   std::array<Accelerations, kMostStages> accelerations_;
   Accelerations end_;
@@ -134,8 +134,6 @@ class EventDriven {
   GrowMatrix holding_;
   BlockDiagonal factors_;
   LeastSquares least_squares_;
-  std::vector<Vector6d> V_before_;  ///< of bodies at their centres of mass, before positions were projected
-  Eigen::VectorXd momentum_;        ///< nv
 };
 
 }  // namespace stiction

@@ -26,10 +26,6 @@ constexpr double kResting = 1e-8;    // of T: joints that carry less have nothin
 constexpr double kRounded = 1e-14;   // sums over bodies round to 1e-16 each; flights with joints at rest keep their bits
 constexpr double kGain = 0.5;  // a solve again that leaves more than this of the excess leads nowhere; half of the step makes a quarter
 
-Vector3d center_velocity(const Body& body, const Eigen::Isometry3d& X, const Vector6d& V) {
-  return V.head<3>() + V.tail<3>().cross(X.linear() * body.com);
-}
-
 bool is_of(const KinematicTree& tree, int body) { return std::ranges::find(tree.bodies, body) != tree.bodies.end(); }
 
 /// Whether a contact that bears, by impulses (3n), answers.
@@ -178,15 +174,17 @@ double JointEnergy::keep() {
   return taken;
 }
 
-void JointEnergy::close_momenta(Eigen::VectorXd& v) const {
+void JointEnergy::close_flights(PhasePoint& end) const {
   for (const Tree& tree : trees_) {
-    if (tree.is_free) v.segment<6>(tree.first) += tree.closing;
+    if (!tree.is_free) continue;
+    end.v.segment<6>(tree.first) += tree.closing;
+    end.q.segment<3>(tree.root_q) += tree.aside;
   }
 }
 
-// The rigid motion at the end that gives the tree the momenta that it has to have: those of the start with weight and torques on the root,
-// the angular one turned as that of the tree with its joints locked would be, a free body's (free_motion.hpp). Returns the energy that it
-// adds (J).
+// The rigid motion at the end that gives the tree the momenta, and the centre of mass, that it has to have: those of the start with weight
+// and torques on the root, the angular one turned as that of the tree with its joints locked would be, a free body's (free_motion.hpp).
+// Returns the energy that it adds (J).
 double JointEnergy::close_momenta(const World& world, double h, const WorldData& start, std::span<const Vector6d> V_start,
                                   const WorldData& at, const Eigen::Ref<const Eigen::VectorXd>& tau, Tree& tree) const {
   const TreeMomenta before = momenta_of(world, tree, start, V_start), middle = momenta_of(world, tree, at, at.V_WB),
@@ -204,11 +202,13 @@ double JointEnergy::close_momenta(const World& world, double h, const WorldData&
     spin += (at.X_WB[b] * body.lifted_com - middle.com).cross(lift);
   }
   linear = before.linear + h * linear - after.linear;
+  const bool starts_there = &start == &at;
+  const Vector3d last = after.linear + linear;
+  tree.aside = before.com + h / before.mass * (starts_there ? last : 0.5 * (before.linear + last)) - after.com;
 
   const Eigen::LLT<Eigen::Matrix3d> I(X_at.linear().transpose() * middle.inertia * X_at.linear());
   const Vector3d K = X_start.linear().transpose() * before.spin, omega = I.solve(K);
   const Vector3d change = gyroscopic_impulse(at.M, joint, omega, h) - h * omega.cross(K), omega_plus = omega + I.solve(change);
-  const bool starts_there = &start == &at;
   const Eigen::Matrix3d turned =
       starts_there ? turn_by(h * omega_plus) : Eigen::Matrix3d(turn_by(0.5 * h * omega) * turn_by(0.5 * h * omega_plus));
   spin = X_start.linear() * (turned * Vector3d(K + change)) + h * spin - after.spin;
@@ -301,6 +301,7 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double share, con
     const double before = starts_there ? at_start : kinetic_energy(world, tree, start_, V_start_);
     double after = kinetic_energy(world, tree, end_, V_end_);
     tree.closing.setZero();
+    tree.aside.setZero();
     if (tree.is_free && !tree.is_held && !touches_others(tree, contacts, impulses)) {
       after += starts_there ? close_momenta(world, h, data, data.V_WB, data, tau, tree)
                             : close_momenta(world, h, start_, V_start_, data, tau, tree);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stiction/forward/block_cholesky.hpp"
-#include "stiction/forward/free_motion.hpp"
 #include "stiction/model/cut_joints.hpp"
 
 namespace stiction {
@@ -44,8 +42,7 @@ double lifting_power(const Motion& m, const std::vector<Vector6d>& V) {
   for (std::size_t b = 0; b < V.size(); ++b) {
     const Body& body = m.world.bodies()[b];
     if (body.block < 0) continue;
-    const Eigen::Vector3d arm = m.data.X_WB[b].linear() * body.com;
-    power -= body.mass * m.world.gravity().dot(V[b].head<3>() + V[b].tail<3>().cross(arm));
+    power -= body.mass * m.world.gravity().dot(center_velocity(body, m.data.X_WB[b], V[b]));
   }
   return power;
 }
@@ -153,53 +150,6 @@ CorrectionReport PositionCorrection::add(const ProblemView& p, const Motion& mot
   report.lifted = share * p.dt * lifting_power(motion, V_);
   velocity += share * shift_;
   return report;
-}
-
-PositionShift::PositionShift(const World& world) : u_(world.bodies().size(), Vector6d::Zero()) {
-  for (KinematicTree& tree : kinematic_trees(world)) {
-    if (!tree.is_free || tree.joints.size() > 1) jointed_.push_back(std::move(tree));
-  }
-  moves_.resize(jointed_.size());
-  momentum_.setZero(world.nv());
-  factors_.reset(world.block_sizes());
-}
-
-void PositionShift::apply(const World& world, double h, WorldData& data, GrowVector& delta, PhasePoint& x) {
-  momentum_.setZero();
-  bool any = false;
-  for (std::size_t k = 0; k < jointed_.size(); ++k) {
-    const KinematicTree& tree = jointed_[k];
-    moves_[k] = delta.segment(tree.first, tree.size).isZero(0.0) ? 0 : 1;
-    if (moves_[k] == 0) continue;
-    any = true;
-    for (const int b : tree.bodies) {
-      const Eigen::Matrix3d& R = data.X_WB[b].linear();
-      const Vector6d V = body_velocity(world, data, b, x.v);
-      u_[b] << V.head<3>() + V.tail<3>().cross(R * world.bodies()[b].com), R.transpose() * V.tail<3>();
-    }
-    for (const int j : tree.joints) {
-      const Joint& joint = world.joints()[j];
-      momentum_.segment(joint.v, joint.nv) = joint.armature * x.v.segment(joint.v, joint.nv);
-    }
-  }
-  move(world, &data.M, h, delta, x.q, x.v);
-  if (!any) return;
-  update(world, x.q, x.v, data);
-  for (std::size_t k = 0; k < jointed_.size(); ++k) {
-    if (moves_[k] == 0) continue;
-    for (const int b : jointed_[k].bodies) {
-      const Body& body = world.bodies()[b];
-      const Eigen::Isometry3d& X = data.X_WB[b];
-      add_wrench(world, data, b, X * body.com, body.mass * u_[b].head<3>(), X.linear() * (body.inertia * u_[b].tail<3>()), momentum_);
-    }
-  }
-  factors_ = data.M;
-  factor_in_place(factors_);
-  whiten(factors_, momentum_);
-  unwhiten(factors_, momentum_);
-  for (std::size_t k = 0; k < jointed_.size(); ++k) {
-    if (moves_[k] != 0) x.v.segment(jointed_[k].first, jointed_[k].size) = momentum_.segment(jointed_[k].first, jointed_[k].size);
-  }
 }
 
 }  // namespace stiction

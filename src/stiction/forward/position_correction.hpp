@@ -13,15 +13,9 @@
 // - No joint moves past a limit that was too far to have a row in the step: h δ is scaled down to its way there after h v⁺, of cut joints
 //   from where they are.
 // What is not undone stays for the next step.
-//
-// The same v has another energy where a shift has turned joints: half as much again, of a base of 24 g that carries 30 kg, in one step that
-// undoes 14 mm. `PositionShift` has every body keep the velocity of its centre of mass (world axes) and its angular velocity (own axes), u,
-// and takes off what the joints at the new place do not let pass, as a blow of theirs would:
-//   v' = M⁻¹ Jᵀ 𝓜 u at q ⊕ h δ, J, 𝓜 of the bodies and of armatures,   T' = T - ½ (u - J v')ᵀ 𝓜 (u - J v') <= T
-// Linear momentum stays; what is lost is of the second order in h δ.
+// The velocities there are those of position_shift.hpp.
 #pragma once
 
-#include "stiction/forward/kinematic_trees.hpp"
 #include "stiction/forward/scheme.hpp"
 #include "stiction/laws/solve_memory.hpp"
 #include "stiction/model/dynamics.hpp"
@@ -87,21 +81,6 @@ class PositionCorrection {
   GrowVector shift_, u_, y_;
   std::vector<Vector6d> V_;  ///< of all bodies in the shift
   bool cold_ = true;
-};
-
-/// The shift of a world's positions between two steps, with no kinetic energy added.
-class PositionShift {
- public:
-  explicit PositionShift(const World& world);
-  /// x <- x.q ⊕ h δ and the velocities there. data: at x.q, but for where free roots are; scratch afterwards, as δ (nv) is.
-  void apply(const World& world, double h, WorldData& data, GrowVector& delta, PhasePoint& x);
-
- private:
-  std::vector<KinematicTree> jointed_;  ///< free bodies are left out: `move` keeps their velocities
-  std::vector<char> moves_;             ///< per tree of these
-  std::vector<Vector6d> u_;             ///< per body
-  Eigen::VectorXd momentum_;            ///< nv
-  BlockDiagonal factors_;
 };
 
 }  // namespace stiction

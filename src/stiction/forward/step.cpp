@@ -89,7 +89,13 @@ Stepper untimed(Stepper stepper) {
 }
 
 Stepper::Stepper(World world, CollisionScene scene, const StepOptions& options)
-    : world_(std::move(world)), scene_(std::move(scene)), data_(world_), reach_(body_reach(world_, scene_)), energy_(world_) {
+    : world_(std::move(world)),
+      scene_(std::move(scene)),
+      data_(world_),
+      reach_(body_reach(world_, scene_)),
+      shift_(world_),
+      end_(world_),
+      energy_(world_) {
   set_options(options);
 }
 
@@ -346,6 +352,7 @@ bool Stepper::solve_implicit(const Torques& tau, StepReport& report) {
 void Stepper::project(StepReport& report) {
   velocity_ = solution_.v;
   drift_.add(velocity_);
+  undone_.setZero(world_.nv());
   if (problem_.contacts() == 0) return;
   report.deepest_penetration = std::max(report.deepest_penetration, -problem_.gap.minCoeff());
   rigid_.clear();
@@ -353,7 +360,7 @@ void Stepper::project(StepReport& report) {
   const CorrectionOptions options{options_.recovery, options_.allowed_penetration, options_.contact.tolerance, options_.acceptable};
   if (-problem_.gap.minCoeff() > options.allowed) reduce_whole(problem_, options_.contact, solution_, workspace_);  // else it is not read
   const CorrectionReport made =
-      correction_.add(problem_, {world_, data_, at_.q, reach_, workspace_.reduction}, solution_.v, rigid_, options, velocity_);
+      correction_.add(problem_, {world_, data_, at_.q, reach_, workspace_.reduction}, solution_.v, rigid_, options, undone_);
   CorrectionReport& worst = report.correction;
   worst.asked = worst.asked || made.asked;
   worst.refused = worst.refused || made.refused;
@@ -361,6 +368,18 @@ void Stepper::project(StepReport& report) {
   worst.deepest = std::max(worst.deepest, made.deepest);
   worst.farthest += made.farthest;
   worst.lifted += made.lifted;
+}
+
+// What moves without joints is shifted along with its path.
+void Stepper::finish() {
+  const double h = assemble_.dt;
+  const bool turns = shift_.turns_joints(undone_);
+  if (!turns) velocity_ += undone_;
+  row_of(options_.scheme).finish(world_, h, data_.M, at_, solution_.v, velocity_, next_);
+  energy_.close_flights(next_);
+  if (!turns) return;
+  update(world_, next_.q, next_.v, end_);
+  shift_.apply(world_, h, end_, at_.q, undone_, next_);
 }
 
 // One step of length assemble_.dt; false, with the state as it was, when it cannot be certified or would end out of reach (kFarthest).
@@ -408,10 +427,9 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
   clock.end(Stage::project);
   cold_ = false;
   if (implicit_) {
-    implicit_->finish(world_, assemble_.dt, from_, at_, solution_.v, velocity_, next_);
+    implicit_->finish(world_, assemble_.dt, from_, at_, solution_.v, undone_, next_);
   } else {
-    row_of(options_.scheme).finish(world_, assemble_.dt, data_.M, at_, solution_.v, velocity_, next_);
-    energy_.close_momenta(next_.v);
+    finish();
   }
   const bool kept = within_reach(next_.q) && next_.v.allFinite();
   if (kept) {

@@ -26,6 +26,7 @@
 #include "stiction/forward/joint_energy.hpp"
 #include "stiction/forward/loop_drift.hpp"
 #include "stiction/forward/position_correction.hpp"
+#include "stiction/forward/position_shift.hpp"
 #include "stiction/forward/scheme.hpp"
 #include "stiction/forward/servo_sides.hpp"
 #include "stiction/laws/solve_memory.hpp"
@@ -189,6 +190,7 @@ class Stepper {
   bool solve_step(const Torques& tau, StepReport& report);
   bool solve_implicit(const Torques& tau, StepReport& report);
   void project(StepReport& report);
+  void finish();
   bool take(const Torques& tau, bool prepared, State& state, StepReport& report);
   bool take_halved(const Torques& tau, double h, int halvings, bool prepared, State& state, StepReport& report);
   bool take_parts(const Torques& tau, bool prepared, State& state, StepReport& report);
@@ -220,10 +222,13 @@ class Stepper {
   PhasePoint from_, at_, next_;  ///< of the part that is being stepped: its start, where its data are evaluated, its end
   Eigen::VectorXd ahead_;        ///< nq, where its joint rows and gaps are evaluated: `at_` before the implicit scheme moves that
   PositionCorrection correction_;
+  PositionShift shift_;
+  WorldData end_;  ///< where a shift that turns joints begins
   LoopDrift drift_;
   JointEnergy energy_;
   std::vector<char> rigid_;  ///< per contact, for the correction
   GrowVector velocity_, last_impulses_;
+  GrowVector undone_;                    ///< nv, δ of the correction
   std::vector<std::uint64_t> last_ids_;  ///< of the contacts of the last step, in its order
   ContactSprings springs_, start_springs_;
   std::optional<EnergyMomentum> implicit_;  ///< of that scheme alone

@@ -175,6 +175,19 @@ void mark_patches(Surface& s) {
   }
 }
 
+/// Leaves of a convex polygon what rises nowhere above zero, of a function linear in the plane.
+template <class Rise>
+void cut(std::vector<Eigen::Vector2d>& left, std::vector<Eigen::Vector2d>& next, const Rise& rise) {
+  next.clear();
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const Eigen::Vector2d &p = left[i], &q = left[(i + 1) % left.size()];
+    const double at_p = rise(p), at_q = rise(q);
+    if (at_p <= 0.0) next.push_back(p);
+    if ((at_p <= 0.0) != (at_q <= 0.0)) next.push_back(p + at_p / (at_p - at_q) * (q - p));
+  }
+  std::swap(left, next);
+}
+
 /// Whether all edges at v fall away from some direction on the outside: d = outward + x t1 + y t2, the polygon of all (x, y) cut edge by
 /// edge.
 bool falls_away(const Surface& s, int v) {
@@ -186,15 +199,7 @@ bool falls_away(const Surface& s, int v) {
   std::vector<Vector2d> left{{-kWidest, -kWidest}, {kWidest, -kWidest}, {kWidest, kWidest}, {-kWidest, kWidest}}, next;
   for (int k : s.spokes_of(v)) {
     const Vector3d e = (s.vertex(k) - s.vertex(v)).normalized();
-    const auto rise = [&](const Vector2d& q) { return e.dot(outward) + q.x() * e.dot(t1) + q.y() * e.dot(t2) + kFlat; };
-    next.clear();
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      const Vector2d &p = left[i], &q = left[(i + 1) % left.size()];
-      const double at_p = rise(p), at_q = rise(q);
-      if (at_p <= 0.0) next.push_back(p);
-      if ((at_p <= 0.0) != (at_q <= 0.0)) next.push_back(p + at_p / (at_p - at_q) * (q - p));
-    }
-    std::swap(left, next);
+    cut(left, next, [&](const Vector2d& q) { return e.dot(outward) + q.x() * e.dot(t1) + q.y() * e.dot(t2) + kFlat; });
   }
   return left.size() >= 3;
 }
@@ -231,6 +236,53 @@ void mark_vertices(Surface& s) {
     if (!falls_away(s, v)) continue;
     s.vertex_convex[v] = 1;
     s.convex_vertices.push_back(v);
+  }
+}
+
+/// Bound of the angle between `vertex_normal` and the normals of a convex vertex: the farthest out of the normals outward + x t1 + y t2 in
+/// its cone, grown. No edge rises along the outward direction by more than half of that growth, or no bound is known: so whatever is
+/// farther out, down to the horizon, has an edge that rises along it by more than the slack of the strict cone.
+double spread_of(const Surface& s, int v) {
+  constexpr double kGrown = 1e-3;  // sine, a thousand times that slack
+  constexpr double kWidest = 1.5;  // tangent; wider ones leave little out
+  using Eigen::Vector2d;
+  constexpr double kUnknown = std::numbers::pi;
+  if (s.vertex_convex[v] == 0 || s.vertex_open[v] != 0) return kUnknown;
+  const Vector3d outward = s.vertex_normal[v].normalized(), t1 = outward.unitOrthogonal(), t2 = outward.cross(t1);
+  std::vector<Vector2d> left{{-2.0, -2.0}, {2.0, -2.0}, {2.0, 2.0}, {-2.0, 2.0}}, next;
+  for (int k : s.spokes_of(v)) {
+    const Vector3d e = (s.vertex(k) - s.vertex(v)).normalized();
+    if (e.dot(outward) > 0.5 * kGrown) return kUnknown;
+    cut(left, next, [&](const Vector2d& q) { return e.dot(outward) + q.x() * e.dot(t1) + q.y() * e.dot(t2) - kGrown; });
+  }
+  double widest = 0.0;
+  for (const Vector2d& q : left) widest = std::max(widest, q.norm());
+  return widest <= kWidest ? std::atan(widest) : kUnknown;
+}
+
+/// Bounds of normals, by which what looks for contacts far away leaves most triangles and vertices out.
+void bound_normals(Surface& s) {
+  constexpr double kWidest = 1.4;      // rad, 80 degrees
+  constexpr double kAngles = 1e-5;     // rad, ten times the slack of strict cones
+  constexpr double kProducts = 1e-14;  // rounding of a cross product, of the product of the lengths
+  s.vertex_spread.resize(s.vertices.size());
+  for (int v = 0; v < static_cast<int>(s.vertices.size()); ++v) s.vertex_spread[v] = spread_of(s, v);
+  for (auto& t : s.triangles) {
+    const Vector3d &a = s.vertex(t.v[0]), &b = s.vertex(t.v[1]), &c = s.vertex(t.v[2]);
+    const double rounding = kAngles + kProducts * t.radius * t.radius / (b - a).cross(c - a).norm();
+    double widest = rounding;
+    bool known = rounding < 2.0 * kAngles;
+    const auto take = [&](const Vector3d& outward, double spread) {
+      const double angle = std::acos(std::clamp(t.normal.dot(outward), -1.0, 1.0)) + spread + rounding;
+      known = known && angle < kWidest;  // false of a NaN
+      widest = std::max(widest, angle);
+    };
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Surface::Edge& e = s.edge(t.edge[k]);
+      if (e.convex) take(e.outward, e.normals_bound());
+      if (s.vertex_convex[t.v[k]] != 0) take(s.vertex_normal[t.v[k]].normalized(), s.vertex_spread[t.v[k]]);
+    }
+    if (known) t.lean = std::tan(widest);
   }
 }
 
@@ -286,6 +338,7 @@ Surface build(const std::vector<Vector3d>& vertices, const std::vector<Eigen::Ve
   mark_edges(s);
   mark_patches(s);
   mark_vertices(s);
+  bound_normals(s);
   TreeBuilder tree(s);
   s.box_center = 0.5 * (s.nodes[0].lower + s.nodes[0].upper);
   s.box_half = 0.5 * (s.nodes[0].upper - s.nodes[0].lower);

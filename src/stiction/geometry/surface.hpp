@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,8 @@ struct Surface {
     Eigen::Vector3d normal, center;  ///< center of a ball around it, in its plane
     double radius = 0.0;
     bool hollow = false;  ///< has a concave edge
+    /// Tangent of the widest angle between `normal` and a normal of its convex edges and vertices; infinite where no bound is known.
+    double lean = std::numeric_limits<double>::infinity();
   };
   struct Edge {
     int a = 0, b = 0;
@@ -34,6 +37,9 @@ struct Surface {
     double spread = 0.0;  ///< of the normals of a convex edge from `outward` (rad)
     Eigen::Vector3d outward = Eigen::Vector3d::Zero(), along = outward, into_left = outward,
                     into_right = into_left;  ///< unit; the latter square to the edge, into its triangles
+    /// Bound of the angle between `outward` and the normals of a convex edge (rad): one at a border, or flat to the slack of the strict
+    /// cone, has normals to its back.
+    double normals_bound() const { return right >= 0 && spread > 1e-5 ? spread : std::numbers::pi; }
   };
   struct Node {
     Eigen::Vector3d lower, upper;
@@ -47,6 +53,7 @@ struct Surface {
   std::vector<int> patch;                        ///< per triangle, the flat patch it belongs to
   std::vector<int> spoke_begin, spokes;          ///< vertices joined to a vertex by an edge
   std::vector<Eigen::Vector3d> vertex_normal;    ///< angle-weighted
+  std::vector<double> vertex_spread;             ///< bound of the normals of a convex vertex from there (rad); pi where none is known
   std::vector<char> vertex_convex, vertex_open;  ///< the latter: on an open border
   std::vector<int> convex_vertices;
   bool open = false;  ///< has a border

@@ -48,6 +48,7 @@ class SurfaceContacts {
   SurfaceContacts(Scratch& scratch, double margin, double radius, double size, double thickness);
 
   double reach() const { return reach_; }
+  double thickness() const { return thickness_; }
   /// Of points and depths, for rounding (m). What lies in a body to this counts as in it: on its surface rounding must not decide.
   double tolerance() const { return tolerance_; }
   /// Adds it unless it repeats a point or two features, or lies beyond reach.

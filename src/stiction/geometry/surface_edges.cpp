@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 
 #include "stiction/geometry/closest.hpp"
@@ -110,6 +111,23 @@ void meet(const FeatureSet::Edge& e, const Surface& s, const std::vector<int>& e
   for (int k : edges) {
     if (normals_of(s.edge(k)).face(own)) meet(e, along, s, s.edge(k), true, out);
   }
+}
+
+/// Whether a shape in a ball may meet the edge along one of its normals, with the slack of `meet`.
+bool may_meet(const Surface& s, const Surface::Edge& edge, const Vector3d& center, double radius, const SurfaceContacts& out) {
+  constexpr double kWidest = 1.4;  // rad: a wider cone leaves little out
+  constexpr double kRounded = 1.0 + 1e-6;
+  constexpr double kWays = 1.0 + 2.0 * kBeyond;  // of the depth, between points of the two where edges cross beyond their ends
+  const Vector3d &a = s.vertex(edge.a), &b = s.vertex(edge.b), between = center - 0.5 * (a + b);
+  const double grown = kRounded * (radius + 0.5 * (b - a).norm()) + out.tolerance(), apart = between.norm();
+  if (apart <= grown) return true;
+  const double spread = edge.normals_bound() + slack_of(edge.bend);
+  if (!(spread < kWidest)) return apart <= grown + std::max(out.reach(), kWays * out.thickness());
+  const double up = edge.outward.dot(between), across = std::sqrt(std::max(apart * apart - up * up, 0.0));
+  const double cosine = std::cos(spread), sine = std::sin(spread);
+  const double depth = std::clamp(grown - (up * cosine - across * sine), 0.0, out.thickness());
+  if (apart <= grown + kWays * depth) return true;
+  return apart <= grown + out.reach() && (across - grown) * cosine <= (up + grown) * sine;
 }
 
 /// s(n) of a cylinder and an edge for n square to the edge: n(θ) = cos θ u + sin θ w.
@@ -276,12 +294,17 @@ void meet_edges(const FeatureSet& f, const Surface& s, const std::vector<int>& e
   }
 }
 
-void meet_edges(const Convex& shape, const Surface& s, const std::vector<int>& edges, SurfaceContacts& out) {
-  if (edges.empty()) return;
-  Normals all = normals_of(s, edges);
-  all.middle = shape.X.linear().transpose() * all.middle;
-  for (const auto& e : shape.core->edges) {
-    if (all.face(normals_of(e))) meet(edge_of(*shape.core, e, shape.X), s, edges, out);
+void meet_edges(const Convex& shape, const Surface& s, const std::vector<int>& edges, std::vector<int>& near, SurfaceContacts& out) {
+  const Vector3d center = shape.X * shape.core->box_center;
+  const double radius = shape.core->box_half.norm();
+  near.clear();
+  std::ranges::copy_if(edges, std::back_inserter(near), [&](int k) { return may_meet(s, s.edge(k), center, radius, out); });
+  if (!near.empty()) {
+    Normals all = normals_of(s, near);
+    all.middle = shape.X.linear().transpose() * all.middle;
+    for (const auto& e : shape.core->edges) {
+      if (all.face(normals_of(e))) meet(edge_of(*shape.core, e, shape.X), s, near, out);
+    }
   }
   if (!shape.is_rod()) return;
   for (const int k : edges) add_ends_along(shape, s, s.edge(k), out);
@@ -295,9 +318,11 @@ void meet_edges(const Convex& cylinder, const FeatureSet& rims, const Surface& s
     const SegmentPair r = closest_segments(cylinder.center() - half_axis, cylinder.center() + half_axis, a, b);
     const Vector3d apart = cylinder.center() + (2.0 * r.s - 1.0) * half_axis - (a + r.t * (b - a));
     if (apart.norm() > cylinder.cylinder_radius + out.reach()) continue;
-    const Arc arc(cylinder, s, edge);
-    arc.for_peaks([&](double angle) { touch(cylinder, s, edge, arc.normal(angle), out); });
-    for (const auto& e : rims.edges) meet(e, (e.b - e.a).normalized(), s, edge, false, out);
+    if (may_meet(s, edge, cylinder.center(), std::hypot(cylinder.cylinder_radius, cylinder.cylinder_half), out)) {
+      const Arc arc(cylinder, s, edge);
+      arc.for_peaks([&](double angle) { touch(cylinder, s, edge, arc.normal(angle), out); });
+      for (const auto& e : rims.edges) meet(e, (e.b - e.a).normalized(), s, edge, false, out);
+    }
     add_ends_along(cylinder, s, edge, out);
   }
 }

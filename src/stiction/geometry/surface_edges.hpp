@@ -11,8 +11,8 @@
 namespace stiction {
 
 void meet_edges(const FeatureSet& f, const Surface& s, const std::vector<int>& edges, SurfaceContacts& out);
-/// The polytope in the surface's frame.
-void meet_edges(const Convex& shape, const Surface& s, const std::vector<int>& edges, SurfaceContacts& out);
+/// The polytope in the surface's frame; `near` keeps the edges that may meet it.
+void meet_edges(const Convex& shape, const Surface& s, const std::vector<int>& edges, std::vector<int>& near, SurfaceContacts& out);
 /// The cylinder in the surface's frame; `rims` have the chords between the fixed points of its caps.
 void meet_edges(const Convex& cylinder, const FeatureSet& rims, const Surface& s, const std::vector<int>& edges, SurfaceContacts& out);
 

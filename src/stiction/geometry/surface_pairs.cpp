@@ -128,7 +128,7 @@ void meet_features(const Convex& shape, const PlacedSurface& placed, SurfaceScra
     points.vertices(local, f, scratch.reached, scratch.reach);
     surface_vertices_on_polytope(local, s, scratch.convex_vertices, out);
     edges_begin = out.size();
-    meet_edges(local, s, scratch.convex_edges, out);
+    meet_edges(local, s, scratch.convex_edges, scratch.near_edges, out);
   }
   settle(
       s, true, [&](const Vector3d& p, double /*depth*/, double slack) { return contains(local, p, slack); }, scratch.around, edges_begin,
@@ -151,8 +151,8 @@ void meet_features(const PlacedSurface& a, const PlacedSurface& b, SurfaceScratc
   SurfaceContacts out(scratch.contacts, sink.margin, 0.0, std::min(scratch.shape.size, scratch.other.size),
                       std::min(scratch.shape.thickness, scratch.other.thickness));
   PointContacts on_b(sb, scratch.triangles, scratch, out), on_a(sa, scratch.other_triangles, scratch, out, &X_BA);
-  for (const auto& v : scratch.shape.vertices) on_b.vertex(scratch.shape, v, scratch.triangles);
-  for (const auto& v : scratch.other.vertices) on_a.vertex(scratch.other, v, scratch.other_triangles);
+  for (const auto& v : scratch.shape.vertices) on_b.vertex(scratch.shape, v, scratch.triangles, scratch.triangles);
+  for (const auto& v : scratch.other.vertices) on_a.vertex(scratch.other, v, scratch.other_triangles, scratch.other_triangles);
   std::size_t first = out.size();
   meet_edges(scratch.shape, sb, scratch.convex_edges, out);
   const auto in_a = [&](const Vector3d& p, double depth, double slack) { return contains(sa, X_AB * p, depth, slack, scratch.around); };

@@ -32,11 +32,12 @@ struct SurfaceScratch {
   struct Reach {
     std::vector<std::size_t> begin;
     std::vector<int> triangles;
+    std::vector<int> of_any;  ///< that any vertex may
   };
   std::vector<Near> near;
   Reach reach;
   std::vector<int> around;
-  std::vector<int> triangles, other_triangles, reached, convex_vertices, convex_edges;
+  std::vector<int> triangles, other_triangles, reached, convex_vertices, convex_edges, near_edges;
   FeatureSet shape, other;
   std::vector<Below> below;
   SurfaceContacts::Scratch contacts;

@@ -37,6 +37,35 @@ bool is_over(const Polytope& core, int face, const Vector3d& p) {
   return true;
 }
 
+/// Whether a vertex of the surface may have points of a shape in a ball along its normals, with slack. A ball wider than what the steep
+/// cone leaves out, seen from there, may anyway.
+struct ConesToBall {
+  bool steep = true, strict = true;  ///< cones with the slack kSteep, kStrict
+
+  ConesToBall(const Surface& s, int v, const Vector3d& center, double radius) {
+    constexpr double kSide = 0.6;  // sine to the cosine kSteep
+    static_assert(kSide * kSide + kSteep * kSteep == 1.0);
+    constexpr double kRoom = 1e-5;  // rad, and of cosines: rounding
+    const Vector3d to = center - s.vertex(v);
+    const double distance = to.norm();
+    if (!(radius < kSide * distance)) return;
+    const double sine = radius / distance, cosine = std::sqrt(1.0 - sine * sine);
+    const double ahead = to.dot(s.vertex_normal[v]) / (distance * s.vertex_normal[v].norm());
+    strict = std::acos(std::clamp(ahead, -1.0, 1.0)) <= s.vertex_spread[v] + std::asin(sine) + kRoom;
+    const double beyond = kSteep * cosine + kSide * sine + kRoom;  // cosine of what the whole ball is beyond the steep cone at
+    const auto rises = [&](int k) { return to.dot(s.vertex(k) - s.vertex(v)) > beyond * distance * (s.vertex(k) - s.vertex(v)).norm(); };
+    steep = (s.vertex_open[v] != 0 || ahead >= -beyond) && std::ranges::none_of(s.spokes_of(v), rises);
+  }
+};
+
+/// Whether a point, seen from the beginning of an edge, may have its nearest point of the polytope between the edge's ends: neither face
+/// is nearer. Rounding must not leave out what has.
+bool may_be_nearest(const Polytope::Edge& edge, const Vector3d& along, const Vector3d& from, double tolerance) {
+  const double way = along.dot(from), square = along.squaredNorm(), beside = 10.0 * kStrict * from.norm() + tolerance;
+  return way >= -kStrict * square && way <= (1.0 + kStrict) * square && from.dot(edge.into_left) <= beside &&
+         from.dot(edge.into_right) <= beside;
+}
+
 /// Vertex v of the surface on a face of the shape.
 SurfaceContact on_face(SurfaceContact c, const Surface& s, int v) {
   c.sharp_shape = false;
@@ -51,9 +80,17 @@ void PointContacts::vertices(const Convex& shape, FeatureSet& f, const std::vect
   const Polytope& core = *shape.core;
   reach.begin.assign(1, 0);
   reach.triangles.clear();
+  if (core.clusters.size() > 1) {
+    const Vector3d middle = shape.X * core.box_center;
+    reach.of_any.clear();
+    for (int t : reached) {
+      if (may_reach(middle, core.box_half.norm(), f.size, s_.triangle(t))) reach.of_any.push_back(t);
+    }
+  }
+  const std::vector<int>& of_any = core.clusters.size() > 1 ? reach.of_any : reached;
   for (const Polytope::Cluster& cluster : core.clusters) {
     const Vector3d center = shape.X * cluster.center;
-    for (int t : reached) {
+    for (int t : of_any) {
       if (may_reach(center, cluster.radius, f.size, s_.triangle(t))) reach.triangles.push_back(t);
     }
     reach.begin.push_back(reach.triangles.size());
@@ -61,13 +98,14 @@ void PointContacts::vertices(const Convex& shape, FeatureSet& f, const std::vect
   for (int v = 0; v < core.size(); ++v) {
     const auto cluster = static_cast<std::size_t>(core.cluster_of[v]);
     const std::size_t begin = reach.begin[cluster], end = reach.begin[cluster + 1];
-    if (begin < end) vertex(f, vertex_of(core, v, shape.X, f), {reach.triangles.data() + begin, end - begin});
+    if (begin < end) vertex(f, vertex_of(core, v, shape.X, f), {reach.triangles.data() + begin, end - begin}, reached);
   }
 }
 
-void PointContacts::vertex(const FeatureSet& f, const FeatureSet::Vertex& v, std::span<const int> reached) {
-  find_near(f, v, reached);
+void PointContacts::vertex(const FeatureSet& f, const FeatureSet::Vertex& v, std::span<const int> near, std::span<const int> reached) {
+  find_near(f, v, near);
   if (near_.empty() && below_.empty()) return;
+  if (!below_.empty()) to_surface_ = distance_to(f, v, reached);
   for (const auto& c : near_) {
     if (c.at.region == TriangleRegion::face) {
       const Vector3d& n = s_.triangle(c.triangle).normal;
@@ -80,34 +118,52 @@ void PointContacts::vertex(const FeatureSet& f, const FeatureSet::Vertex& v, std
 }
 
 /// Sorts the candidates: features within reach in front of the vertex, faces it is behind.
-void PointContacts::find_near(const FeatureSet& f, const FeatureSet::Vertex& v, std::span<const int> reached) {
+void PointContacts::find_near(const FeatureSet& f, const FeatureSet::Vertex& v, std::span<const int> near) {
   near_.clear();
   below_.clear();
   inside_.reset();
-  double least = std::numeric_limits<double>::infinity();
-  for (int t : reached) {
+  for (int t : near) {
     const Surface::Triangle& tri = s_.triangle(t);
     const double height = tri.normal.dot(v.p - s_.vertex(tri.v[0]));
     if (height > out_.reach() || height < -f.size) continue;
-    const double beside = tri.radius + std::max(out_.reach(), height < 0.0 && tri.hollow ? -2.0 * height : 0.0);
-    if ((v.p - tri.center).squaredNorm() - height * height > beside * beside) continue;
+    const double within = beside(tri, height, height);
+    if ((v.p - tri.center).squaredNorm() - height * height > within * within) continue;
     const TrianglePoint c = over_triangle(s_, tri, v.p, height);
-    least = std::min(least, (v.p - c.point).squaredNorm());
     if (height < 0.0 && (c.region == TriangleRegion::face || in_hollow(c, tri, height, v.p))) {
       if (rests(f, v, tri.normal, kSteep)) below_.push_back({height, t, c.region == TriangleRegion::face});
     } else if (c.region != TriangleRegion::face || rests(f, v, tri.normal, kSteep)) {
       near_.push_back({t, height, c});
     }
   }
-  to_surface_ = std::sqrt(least);
+}
+
+double PointContacts::distance_to(const FeatureSet& f, const FeatureSet::Vertex& v, std::span<const int> reached) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (int t : reached) {
+    const Surface::Triangle& tri = s_.triangle(t);
+    const double height = tri.normal.dot(v.p - s_.vertex(tri.v[0]));
+    if (height > out_.reach() || height < -f.size) continue;
+    const double within = tri.radius + std::max(out_.reach(), height < 0.0 && tri.hollow ? -2.0 * height : 0.0);
+    if ((v.p - tri.center).squaredNorm() - height * height > within * within) continue;
+    least = std::min(least, (v.p - closest_on(s_, tri, v.p).point).squaredNorm());
+  }
+  return std::sqrt(least);
+}
+
+// Over the face, or behind it as in_hollow asks, or along a normal of its edges and vertices.
+double PointContacts::beside(const Surface::Triangle& tri, double lowest, double highest) const {
+  constexpr double kRounded = 1.0 + 1e-6;
+  const double behind = lowest < 0.0 ? -2.0 * lowest : 0.0, anywhere = tri.radius + std::max(out_.reach(), tri.hollow ? behind : 0.0);
+  if (std::isinf(tri.lean)) return anywhere;
+  return std::min(anywhere, kRounded * tri.radius + out_.tolerance() + std::max(tri.lean * highest, behind));
 }
 
 bool PointContacts::may_reach(const Vector3d& center, double radius, double size, const Surface::Triangle& tri) const {
   const double ball = radius + 1e-9 * size;  // rounding must not leave out what find_near takes
   const double height = tri.normal.dot(center - s_.vertex(tri.v[0])), lowest = height - ball;
   if (lowest > out_.reach() || height + ball < -size) return false;
-  const double beside = ball + tri.radius + std::max(out_.reach(), lowest < 0.0 && tri.hollow ? -2.0 * lowest : 0.0);
-  return (center - tri.center).squaredNorm() - height * height <= beside * beside;
+  const double within = ball + beside(tri, lowest, height + ball);
+  return (center - tri.center).squaredNorm() - height * height <= within * within;
 }
 
 /// The candidates are all there is within reach; a point that may lie deeper needs a wider look.
@@ -246,39 +302,52 @@ void PointContacts::rim_point(const Convex& cylinder, int t, const Vector3d& p, 
 void surface_vertices_on_polytope(const Convex& shape, const Surface& s, const std::vector<int>& vertices, SurfaceContacts& out) {
   const Polytope& core = *shape.core;
   const Eigen::Isometry3d X = shape.X.inverse();
+  const Vector3d center = shape.X * core.box_center;
+  const double radius = core.box_half.norm();
   for (int v : vertices) {
     const Vector3d &w = s.vertex(v), p = X * w;
-    // Faces least far inside: of all, and of those over the vertex with their normals in its cone, strictly or to the slack of a patch.
-    int nearest = -1, touched = -1, rested = -1;
-    double outside = -std::numeric_limits<double>::infinity(), touched_at = outside, rested_at = outside;
+    const ConesToBall seen(s, v, center, radius);
+    if (!seen.steep) continue;
+    int nearest = -1;
+    double outside = -std::numeric_limits<double>::infinity();
     for (int i = 0; i < static_cast<int>(core.faces.size()) && outside <= out.reach(); ++i) {
-      const Polytope::Face& face = core.faces[i];
-      const double h = face.normal.dot(p) - face.offset;
+      const double h = core.faces[i].normal.dot(p) - core.faces[i].offset;
       if (h > outside) outside = h, nearest = i;
-      if (!(h > std::min(touched_at, rested_at))) continue;
-      const Vector3d n = -(shape.X.linear() * face.normal);
-      if (!in_vertex_cone(s, v, n, kCrossing) || !is_over(core, i, p)) continue;
-      if (h > rested_at) rested_at = h, rested = i;
-      if (h > touched_at && in_vertex_cone(s, v, n, kStrict)) touched_at = h, touched = i;
     }
     if (outside > out.reach()) continue;
-    const auto add_face = [&](int i, double h) {
-      const Vector3d n = -(shape.X.linear() * core.faces[i].normal);
-      if (i == touched || in_vertex_cone(s, v, n, kSteep))
-        out.add(on_face({w + h * n, n, h, face_name(i), vertex_name(v), i == touched, i == nearest}, s, v));
+    const auto normal = [&](int i) -> Vector3d { return -(shape.X.linear() * core.faces[i].normal); };
+    const auto add_face = [&](int i, double h, bool touch) {
+      const Vector3d n = normal(i);
+      if (touch || in_vertex_cone(s, v, n, kSteep))
+        out.add(on_face({w + h * n, n, h, face_name(i), vertex_name(v), touch, i == nearest}, s, v));
     };
     if (nearest >= 0 && (outside <= 0.0 || is_over(core, nearest, p))) {
-      add_face(nearest, outside);
-      if (!(outside <= out.tolerance())) continue;
-      if (touched >= 0 && touched != nearest) add_face(touched, touched_at);
+      if (!(outside <= out.tolerance())) {
+        add_face(nearest, outside, in_vertex_cone(s, v, normal(nearest), kStrict));
+        continue;
+      }
+      // Of the faces over the vertex with their normals in its cone, strictly or to the slack of a patch, those it is least far behind.
+      int touched = -1, rested = -1;
+      double touched_at = -std::numeric_limits<double>::infinity(), rested_at = touched_at;
+      for (int i = 0; i < static_cast<int>(core.faces.size()); ++i) {
+        const double h = core.faces[i].normal.dot(p) - core.faces[i].offset;
+        if (!(h > std::min(touched_at, rested_at))) continue;
+        const Vector3d n = normal(i);
+        if (!in_vertex_cone(s, v, n, kCrossing) || !is_over(core, i, p)) continue;
+        if (h > rested_at) rested_at = h, rested = i;
+        if (h > touched_at && in_vertex_cone(s, v, n, kStrict)) touched_at = h, touched = i;
+      }
+      add_face(nearest, outside, touched == nearest);
+      if (touched >= 0 && touched != nearest) add_face(touched, touched_at, true);
       // A vertex just within a side face holds the corner of the patch below.
-      if (rested >= 0 && rested != nearest && rested != touched) add_face(rested, rested_at);
+      if (rested >= 0 && rested != nearest && rested != touched) add_face(rested, rested_at, false);
       continue;
     }
+    if (!seen.strict) continue;
     for (const auto& edge : core.edges) {
-      const Vector3d& a = core.vertex(edge.a);
-      const double within = (core.vertex(edge.b) - a).norm() + 2.0 * out.reach();
-      if ((p - a).squaredNorm() > within * within) continue;
+      const Vector3d &a = core.vertex(edge.a), along = core.vertex(edge.b) - a, from = p - a;
+      const double within = along.norm() + 2.0 * out.reach();
+      if (from.squaredNorm() > within * within || !may_be_nearest(edge, along, from, out.tolerance())) continue;
       const FeatureSet::Edge e = edge_of(core, edge, shape.X);
       const double t = closest_on_segment(w, e.a, e.b);
       const Vector3d q = e.a + t * (e.b - e.a), d = q - w;

@@ -16,15 +16,19 @@ class PointContacts {
                 const Eigen::Isometry3d* turned = nullptr)
       : s_(s), triangles_(triangles), near_(scratch.near), below_(scratch.below), around_(scratch.around), out_(out), turned_(turned) {}
 
-  /// `reached`: those of the triangles that the point may be near, or behind.
-  void vertex(const FeatureSet& f, const FeatureSet::Vertex& v, std::span<const int> reached);
+  /// `near`: those of the triangles that the point may be a contact of; `reached`: and those it may be near, or behind.
+  void vertex(const FeatureSet& f, const FeatureSet::Vertex& v, std::span<const int> near, std::span<const int> reached);
   /// Vertices of a polytope placed in the surface's frame, against these of the triangles.
   void vertices(const Convex& shape, FeatureSet& f, const std::vector<int>& reached, SurfaceScratch::Reach& scratch);
   /// Points of a cylinder's rims, fixed and farthest along each triangle's normal; the cylinder in the surface's frame.
   void rims(const Convex& cylinder);
 
  private:
-  void find_near(const FeatureSet& f, const FeatureSet::Vertex& v, std::span<const int> reached);
+  void find_near(const FeatureSet& f, const FeatureSet::Vertex& v, std::span<const int> near);
+  /// Least distance of the point to those of the triangles that are near it.
+  double distance_to(const FeatureSet& f, const FeatureSet::Vertex& v, std::span<const int> reached) const;
+  /// How far from the middle of a triangle, seen along its normal, a point between two heights above it may be and still make a contact.
+  double beside(const Surface::Triangle& tri, double lowest, double highest) const;
   /// Whether find_near may look at the triangle for a point in a ball (its center in the surface's frame).
   bool may_reach(const Eigen::Vector3d& center, double radius, double size, const Surface::Triangle& tri) const;
   void rim_point(const Convex& cylinder, int t, const Eigen::Vector3d& p, std::uint64_t name, double lowest);
@@ -48,7 +52,7 @@ class PointContacts {
   SurfaceContacts& out_;
   const Eigen::Isometry3d* turned_;
   std::optional<bool> inside_;
-  double to_surface_ = 0.0;  ///< least distance of the point to the triangles looked at
+  double to_surface_ = 0.0;  ///< least distance of the point, behind some triangle, to those near it
 };
 
 /// Convex vertices of the surface against the faces and edges of a polytope or segment, or a cylinder, placed in the surface's frame.

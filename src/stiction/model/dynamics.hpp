@@ -67,6 +67,11 @@ Vector6d body_velocity(const World& world, const WorldData& data, int body, cons
 /// Of all bodies.
 void body_velocities(const World& world, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& v, std::vector<Vector6d>& out);
 
+/// Velocity of a body's centre of mass (world axes), its frame at X and moving with V of body_velocity.
+inline Eigen::Vector3d center_velocity(const Body& body, const Eigen::Isometry3d& X, const Vector6d& V) {
+  return V.head<3>() + V.tail<3>().cross(X.linear() * body.com);
+}
+
 /// Whether any coordinate moves two bodies (-1: the world) at the point p_W along the direction n against each other, beyond the rounding
 /// of its lever: a link on a plane that its axis is normal to cannot be moved off it.
 bool can_separate(const World& world, const WorldData& data, int body_a, int body_b, const Eigen::Vector3d& p_W, const Eigen::Vector3d& n);
