@@ -18,10 +18,10 @@ COULOMB = ["coulomb_cone", "coulomb_pyramid", "moreau"]
 CHOICES = ["warm_start", "least_norm", "closest_to_last"]
 
 
-def held_world():
+def held_world(mass=MASS):
     world = stiction.World(friction=1.0)
     world.add_robot(GRIPPER)
-    world.add_body("held", stiction.Shape.box((0.04, 0.04, 0.04)), mass=MASS)
+    world.add_body("held", stiction.Shape.box((0.04, 0.04, 0.04)), mass=mass)
     return world
 
 
@@ -29,9 +29,9 @@ def height(stepper):
     return stepper.q[2 + 2]  # behind the two sliders
 
 
-def gripped(law, choice, how, scheme="semi_implicit_euler"):
+def gripped(law, choice, how, scheme="semi_implicit_euler", mass=MASS):
     """A body that jaws press on by GRIP newtons, by torques, servos or velocity drives."""
-    stepper = stiction.Stepper(held_world(), 1e-3, law=law, choice=choice, scheme=scheme)
+    stepper = stiction.Stepper(held_world(mass), 1e-3, law=law, choice=choice, scheme=scheme)
     if how == "servo":
         stepper.drive(position=GRIP / 1000, kp=1000, kd=20)
     elif how == "velocity":
@@ -52,6 +52,22 @@ def test_jaws_that_are_locked_keep_what_they_hold(law, choice, how, limits):
     for _ in range(700):
         assert stepper.step().status == "solved"
     np.testing.assert_allclose(stepper.drive_torques, LEAST if choice == "least_norm" else GRIP, rtol=1e-6)
+    assert height(stepper) == pytest.approx(start, abs=1e-9)
+
+
+@pytest.mark.parametrize("mass", [0.02, 0.001])
+@pytest.mark.parametrize("law", COULOMB)
+def test_a_light_body_is_held_as_firmly(law, mass):
+    """By 100 and 2000 times its weight: a push of a fortieth of what friction holds moves nothing."""
+    stepper = gripped(law, "warm_start", "torque", mass=mass)
+    start = height(stepper)
+    stepper.drive(velocity=0)
+    stepper.step()
+    np.testing.assert_allclose(stepper.drive_torques, GRIP, rtol=1e-6)
+    stepper.apply_force("held", (0, 0, 0.5), duration=0.2)
+    for _ in range(300):
+        assert stepper.step().accepted
+    np.testing.assert_allclose(stepper.drive_torques, GRIP, rtol=1e-6)
     assert height(stepper) == pytest.approx(start, abs=1e-9)
 
 

@@ -22,12 +22,14 @@ namespace {
 const ReducedProblem& reduced_of(const ProblemView&, const SolveWorkspace& w) { return w.reduction.reduced; }
 const ReducedProblem& reduced_of(const ReducedProblem& problem, const SolveWorkspace&) { return problem; }
 
-// Impulses this far beyond the problem's own are those of a set without bound (fingers that squeeze), along which the solver went astray.
+// Impulses this far beyond those of the start, in the problem's own, are those of a set without bound (fingers that squeeze), along which
+// the solver went astray. A firm grip on what is light is a start.
 constexpr double kFarImpulse = 100.0;
 
-bool runs_off(const Solution& s) {
+bool runs_off(const Solution& s, const WarmStart& start) {
   const double largest = std::max(largest_entry(s.impulses), largest_entry(s.bounded_impulses));
-  return s.certificate.finite && s.ray.impulses.size() == 0 && largest > kFarImpulse * s.certificate.impulse_scale;
+  const double held = std::max(largest_entry(start.lambda), largest_entry(start.beta));
+  return s.certificate.finite && s.ray.impulses.size() == 0 && largest > held + kFarImpulse * s.certificate.impulse_scale;
 }
 
 // The solver's point and that of the last step, where the rule asks for it, in the coordinates of the cones.
@@ -46,7 +48,7 @@ bool choose_in_form(const SolveOptions& options, SolveWorkspace& w, GrowVector& 
 // without bound the least norm is the default.
 template <class Problem>
 void apply_choice(const Problem& problem, SolveOptions options, SolveWorkspace& w, Solution& solution) {
-  const bool far = runs_off(solution) && !is_pivoting(choose_solver(w.form, options.solver));  // a vertex is where its set begins
+  const bool far = runs_off(solution, w.start) && !is_pivoting(choose_solver(w.form, options.solver));  // a vertex is where its set begins
   const bool rigid = w.form.family != Family::constitutive;
   // What gives way leaves no choice.
   solution.choice_met = options.choice == Choice::warm_start || !rigid;
