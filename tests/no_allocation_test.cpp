@@ -92,6 +92,41 @@ TEST_P(EveryScheme, StepsOfALoopAllocateNothing) {
   EXPECT_EQ(allocation_count() - before, 0u);
 }
 
+// Pushed through a thin wall within a step, which is found by looking ahead (waiting_contacts.hpp).
+TEST_P(EveryScheme, StepsThatHoldWhatIsPushedThroughAllocateNothing) {
+  if (!allocations_are_counted()) GTEST_SKIP() << "sanitizers own malloc in this build";
+  constexpr double kMass = 2.0, kRadius = 0.1;
+  WorldBuilder builder;
+  Eigen::Isometry3d pose = Eigen::Isometry3d::Identity();
+  pose.translation().x() = 0.14;
+  builder.add_static_body({"wall", pose, {{Box{{0.02, 1.0, 1.0}}}}});
+  FreeBody ball;
+  ball.name = "ball";
+  ball.mass = kMass;
+  ball.shapes.push_back({Sphere{kRadius}});
+  ball.inertia = solid_inertia(ball.shapes.front().shape, kMass);
+  builder.add_free_body(ball);
+  const World world = builder.build();
+  StepOptions options;
+  options.assemble.dt = 0.01;
+  options.scheme = GetParam();
+  Stepper stepper(world, make_scene(world, 0.6, std::vector<double>(world.bodies().size(), 0.5)), options);
+  VectorXd push = VectorXd::Zero(6);
+  push[0] = kMass * 20.0 / options.assemble.dt;
+  const State start = initial_state(world);
+  State state = start;
+  std::size_t before = 0;
+  for (int pass = 0; pass < 20; ++pass) {
+    if (pass == 2) before = allocation_count();  // two to see the sizes
+    state.q = start.q;
+    state.v = start.v;
+    stepper.step(push, state);
+    for (int k = 0; k < 4; ++k) stepper.step(start.v, state);
+  }
+  EXPECT_EQ(allocation_count() - before, 0u);
+  EXPECT_LT(state.q[0], 0.02);
+}
+
 TEST_P(EveryLaw, InverseDynamicsAllocatesNothing) {
   if (!allocations_are_counted()) GTEST_SKIP() << "sanitizers own malloc in this build";
   const World world = quadruped_on_ground();

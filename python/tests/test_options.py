@@ -199,7 +199,7 @@ def test_torque_limits_that_are_all_infinite_are_none():
         stiction.inverse(problem, [2], [0.0], torque_limits=5.0, **asked)
 
 
-def test_edges_are_those_of_the_polygon_in_a_disc_that_least_torque_searches():
+def test_edges_are_those_of_the_polygon_in_a_disc_that_least_torque_starts_from():
     for law in ("coulomb_cone", "anitescu"):
         taken = stiction.inverse(table_on_four_legs(), [2], [0.0], law=law, choice="least_torque", edges=16)
         assert taken.choice_met

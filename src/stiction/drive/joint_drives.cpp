@@ -104,7 +104,7 @@ void add_row(ContactProblem& p, Eigen::Index& m, std::uint64_t id, double b, dou
   p.hi[m] = p.dt * most;
   if (p.row_compliance.size() > 0) p.row_compliance[m] = compliance;
   p.row_ids.push_back(id);
-  p.row_kinds.push_back(least == -kInfinity && most == kInfinity ? RowKind::equality : RowKind::motor);
+  p.row_kinds.push_back(RowKind::motor);  // without limits, too: what it asks is no drift of a loop
   ++m;
 }
 

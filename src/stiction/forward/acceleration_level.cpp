@@ -378,8 +378,9 @@ AccelerationLevel::Answer AccelerationLevel::evaluate(const EventSetting& settin
   a_.setZero(3 * std::ssize(contacts));
   for (std::size_t k = 0; k < bearing_.size(); ++k) {
     const Index i = 3 * static_cast<Index>(bearing_[k]), own = 3 * static_cast<Index>(k);
-    out.forces.segment<3>(i) = lambda_.segment<3>(own);
-    out.forces.segment<2>(i + 1) -= viscosity_[k] * u_.segment<2>(i + 1);
+    Vector3d force = lambda_.segment<3>(own);
+    force.tail<2>() -= viscosity_[k] * u_.segment<2>(i + 1);
+    out.forces.segment<3>(i) = bearing_points_[k].R_WC() * force;
     a_.segment<3>(i) = scratch_.segment<3>(own);
   }
   out.equality_forces = lambda_b_.head(equalities_);
@@ -398,6 +399,33 @@ AccelerationLevel::Answer AccelerationLevel::evaluate(const EventSetting& settin
   return answer;
 }
 
+// What bears after the last evaluation: contacts by their place in the problem, with their tangents where they stick, and rows.
+template <class OnContact, class OnRow>
+void AccelerationLevel::for_each_held(const EventSetting& setting, const OnContact& on_contact, const OnRow& on_row) const {
+  for (std::size_t k = 0; k < bearing_.size(); ++k) {
+    const std::size_t i = bearing_[k];
+    const bool opens = points_[i].gap > kOpenGap && u(i)[0] > setting.events.rest_speed + kLeaving * u(i).tail<2>().norm();
+    if (a(i)[0] > small() || opens) continue;
+    on_contact(k, contacts[i].mode == Mode::sticks && !(a(i).tail<2>().norm() > small()));
+  }
+  for (std::size_t j = 0; j < rows.size(); ++j) {
+    if (row_of_[j] >= 0 && rows[j].mode == Mode::sticks && !(std::abs(row_a(j)) > small())) on_row(j);
+  }
+}
+
+void AccelerationLevel::impulses_of_held(const EventSetting& setting, const GrowVector& of_rows, Accelerations& out) const {
+  out.forces.setZero(3 * std::ssize(contacts));
+  out.row_forces.setZero(std::ssize(rows));
+  Index m = 0;
+  const auto on_contact = [&](std::size_t k, bool sticks) {
+    Vector3d impulse = Vector3d::Zero();
+    for (int row = 0; row < (sticks ? 3 : 1); ++row) impulse[row] = of_rows[m++];
+    out.forces.segment<3>(3 * static_cast<Index>(bearing_[k])) = bearing_points_[k].R_WC() * impulse;
+  };
+  for_each_held(setting, on_contact, [&](std::size_t j) { out.row_forces[static_cast<Index>(j)] = of_rows[m++]; });
+  out.equality_forces = of_rows.tail(equalities_);
+}
+
 void AccelerationLevel::holding_rows(const EventSetting& setting, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v,
                                      double recovery, GrowMatrix& transposed, GrowVector& speeds, GrowVector& gaps) {
   const ContactProblem& p = problem_;
@@ -413,23 +441,18 @@ void AccelerationLevel::holding_rows(const EventSetting& setting, const Ref<cons
     speeds[m] = -transposed.col(m).dot(v);
     ++m;
   };
-  for (std::size_t k = 0; k < bearing_.size(); ++k) {
-    const std::size_t i = bearing_[k];
-    const bool opens = points_[i].gap > kOpenGap && u(i)[0] > setting.events.rest_speed + kLeaving * u(i).tail<2>().norm();
-    if (a(i)[0] > small() || opens) continue;
+  const auto on_contact = [&](std::size_t k, bool sticks) {
     add(p.J, static_cast<int>(k), 0);
-    gaps[m - 1] = closing(points_[i].gap);
-    if (contacts[i].mode != Mode::sticks || a(i).tail<2>().norm() > small()) continue;
-    add(p.J, static_cast<int>(k), 1);
-    add(p.J, static_cast<int>(k), 2);
-  }
-  for (std::size_t j = 0; j < rows.size(); ++j) {
+    gaps[m - 1] = closing(points_[bearing_[k]].gap);
+    for (int row = 1; row < (sticks ? 3 : 1); ++row) add(p.J, static_cast<int>(k), row);
+  };
+  const auto on_row = [&](std::size_t j) {
     const ClosedRow& r = rows[j];
-    if (row_of_[j] < 0 || r.mode != Mode::sticks || std::abs(row_a(j)) > small()) continue;
     add(p.J_b, row_of_[j], 0);
     speeds[m - 1] += r.target;
     if (r.kind == RowKind::limit) gaps[m - 1] = closing(r.sign * (q[r.q] - r.place));
-  }
+  };
+  for_each_held(setting, on_contact, on_row);
   if (equalities_ > 0) {
     list_loops(setting.world, data_, q, v);
     for (int j = 0; j < equalities_; ++j) {

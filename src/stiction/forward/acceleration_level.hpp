@@ -89,7 +89,7 @@ struct ClosedRow {
 /// What holds at one point of the motion.
 struct Accelerations {
   Eigen::VectorXd v_dot;       ///< nv
-  GrowVector forces;           ///< 3n of the closed contacts, N S T (N)
+  GrowVector forces;           ///< 3n of the closed contacts, world axes (N)
   GrowVector row_forces;       ///< of the rows
   GrowVector equality_forces;  ///< of closed loops
 };
@@ -126,6 +126,8 @@ class AccelerationLevel {
   /// is Aᵀ (nv x m), the others m.
   void holding_rows(const EventSetting& setting, const Eigen::Ref<const Eigen::VectorXd>& q, const Eigen::Ref<const Eigen::VectorXd>& v,
                     double recovery, GrowMatrix& transposed, GrowVector& speeds, GrowVector& gaps);
+  /// The impulses on contacts, rows and loops that those of the rows just listed by `holding_rows` are (N s or N m s).
+  void impulses_of_held(const EventSetting& setting, const GrowVector& of_rows, Accelerations& out) const;
   const BlockDiagonal& inertia() const { return problem_.M; }
 
   double piece = 0.0;  ///< s, of the piece under way: slides slower than what it may change are stiff
@@ -145,6 +147,8 @@ class AccelerationLevel {
   void add_rows(const Eigen::Ref<const Eigen::VectorXd>& v);
   Eigen::Vector2d slip_seen(std::size_t k, int pass, double slide) const;
   Answer solve_law(const EventSetting& setting);
+  template <class OnContact, class OnRow>
+  void for_each_held(const EventSetting& setting, const OnContact& on_contact, const OnRow& on_row) const;
 
   WorldData data_, ahead_;
   AssembleOptions smooth_;

@@ -30,13 +30,13 @@ EventDriven::EventDriven(const World& world) : level_(world), data_(world), shif
   }
 }
 
-void EventDriven::note_contact(const ContactPoint& point, const Vector3d& impulse) {
+void EventDriven::note_contact(const ContactPoint& point, const Vector3d& impulse_W) {
   const auto found = std::ranges::find(contact_impulses_, point.id, [](const ContactImpulse& x) { return x.point.id; });
   if (found == contact_impulses_.end()) {
-    contact_impulses_.push_back({point, impulse});
+    contact_impulses_.push_back({point, impulse_W});
   } else {
     found->point = point;
-    found->impulse += impulse;
+    found->impulse += impulse_W;
   }
 }
 
@@ -51,7 +51,9 @@ void EventDriven::note_row(std::uint64_t id, double impulse) {
 
 void EventDriven::note(std::span<const ContactPoint> contacts, const ContactProblem& p, const Solution& s) {
   const Index own = p.bounded_rows() - equality_impulses_.size();
-  for (std::size_t i = 0; i < contacts.size(); ++i) note_contact(contacts[i], s.impulses.segment<3>(3 * static_cast<Index>(i)));
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    note_contact(contacts[i], contacts[i].R_WC() * s.impulses.segment<3>(3 * static_cast<Index>(i)));
+  }
   for (Index j = 0; j < own; ++j) note_row(p.row_ids[j], s.bounded_impulses[j]);
   equality_impulses_ += s.bounded_impulses.tail(equality_impulses_.size());
 }
@@ -67,7 +69,7 @@ void EventDriven::impulses_of(std::span<const ContactPoint> contacts, const Cont
   s.bounded_impulses.setZero(p.bounded_rows());
   for (const ContactImpulse& x : contact_impulses_) {
     const auto found = std::ranges::find(contacts, x.point.id, &ContactPoint::id);
-    if (found != contacts.end()) s.impulses.segment<3>(3 * (found - contacts.begin())) = x.impulse;
+    if (found != contacts.end()) s.impulses.segment<3>(3 * (found - contacts.begin())) = found->R_WC().transpose() * x.impulse;
   }
   for (std::size_t j = 0; j < p.row_ids.size(); ++j) {
     const auto found = std::ranges::find(row_impulses_, p.row_ids[j], &RowImpulse::id);
@@ -76,17 +78,18 @@ void EventDriven::impulses_of(std::span<const ContactPoint> contacts, const Cont
   s.bounded_impulses.tail(equality_impulses_.size()) = equality_impulses_;
 }
 
+void EventDriven::note_forces(const Accelerations& x, double share) {
+  for (std::size_t i = 0; i < level_.contacts.size(); ++i) {
+    note_contact(level_.contacts[i].point, share * x.forces.segment<3>(3 * static_cast<Index>(i)));
+  }
+  for (std::size_t j = 0; j < level_.rows.size(); ++j) note_row(level_.rows[j].id, share * x.row_forces[static_cast<Index>(j)]);
+  equality_impulses_ += share * x.equality_forces;
+}
+
 void EventDriven::note_piece(const EventSetting& setting, double s) {
   const Tableau& t = tableau_of(setting.events.integrator);
   for (int k = 0; k < t.stages; ++k) {
-    const Accelerations& a = accelerations_[k];
-    const double share = s * t.b[k];
-    if (share == 0.0) continue;
-    for (std::size_t i = 0; i < level_.contacts.size(); ++i) {
-      note_contact(level_.contacts[i].point, share * a.forces.segment<3>(3 * static_cast<Index>(i)));
-    }
-    for (std::size_t j = 0; j < level_.rows.size(); ++j) note_row(level_.rows[j].id, share * a.row_forces[static_cast<Index>(j)]);
-    equality_impulses_ += share * a.equality_forces;
+    if (t.b[k] != 0.0) note_forces(accelerations_[k], s * t.b[k]);
   }
 }
 
@@ -143,9 +146,11 @@ double EventDriven::closing_acceleration(const EventSetting& setting, const Cont
 
 void EventDriven::note_impacts() {
   for (std::size_t i = 0; i < impacts_.contacts.size(); ++i) {
-    note_contact(impacts_.contacts[i], impacts_.impulses().segment<3>(3 * static_cast<Index>(i)));
+    const ContactPoint& c = impacts_.contacts[i];
+    note_contact(c, c.R_WC() * impacts_.impulses().segment<3>(3 * static_cast<Index>(i)));
   }
   for (std::size_t j = 0; j < impacts_.rows.size(); ++j) note_row(impacts_.rows[j].id, impacts_.row_impulses()[static_cast<Index>(j)]);
+  equality_impulses_ += impacts_.equality_impulses();
 }
 
 EventDriven::Settled EventDriven::settle(const EventSetting& setting, double time, bool again, PhasePoint& x) {
@@ -265,13 +270,14 @@ void EventDriven::log_changes(double time) {
   }
 }
 
-// L⁻ᵀ of the least-norm solution in the whitened coordinates L⁻¹ Aᵀ: the least kinetic energy.
+// L⁻ᵀ of the least-norm solution y in the whitened coordinates L⁻¹ Aᵀ, which `holding_` then has: the least kinetic energy. Leaves y in
+// `scaled_`.
 void EventDriven::least_change(const GrowVector& wanted) {
   factors_ = level_.inertia();
+  factor_in_place(factors_);
+  whiten(factors_, holding_);
   GrowMatrix& rows = least_squares_.reset(holding_.cols(), holding_.rows());
   rows = holding_;
-  factor_in_place(factors_);
-  whiten(factors_, rows);
   scaled_ = wanted;
   for (Index j = 0; j < rows.cols(); ++j) {  // rows of light bodies are long ones
     const double length = rows.col(j).norm();
@@ -281,7 +287,24 @@ void EventDriven::least_change(const GrowVector& wanted) {
   }
   least_squares_.factor(kDependent);
   least_squares_.solve(scaled_, solution_);
+  scaled_ = solution_;
   unwhiten(factors_, solution_);
+}
+
+// Impulses λ that change velocities as `least_change` has, L⁻¹ Aᵀ λ = y: by the rows that its factors choose, R λ = Qᵀ y, whose columns
+// have length one there.
+void EventDriven::note_change(const EventSetting& setting) {
+  const PivotedQr& rows = least_squares_.rows();
+  rows.apply_transposed(scaled_);
+  speeds_.setZero(holding_.cols());
+  for (Index i = rows.rank() - 1; i >= 0; --i) {
+    double sum = scaled_[i];
+    for (Index j = i + 1; j < rows.rank(); ++j) sum -= rows.r(i, j) * speeds_[rows.column(j)];
+    speeds_[rows.column(i)] = sum / rows.r(i, i);
+  }
+  for (Index i = 0; i < rows.rank(); ++i) speeds_[rows.column(i)] /= holding_.col(rows.column(i)).norm();
+  level_.impulses_of_held(setting, speeds_, end_);
+  note_forces(end_, 1.0);
 }
 
 // Positions first: speeds of what turns depend on them.
@@ -294,7 +317,9 @@ void EventDriven::project(const EventSetting& setting, double recovery, PhasePoi
     if (count_equality_rows(setting.world) > 0) {  // these move joints that may turn fast
       shift_.apply(setting.world, 1.0, level_.data(), x.q, solution_, x);
     } else {
+      turn_to_world(setting.world, x.q, x.v);
       integrate(setting.world, x.q, solution_, 1.0, x.q);
+      turn_to_body(setting.world, x.q, x.v);
     }
     const bool found = evaluate(setting, x.q, x.v, end_);
     lifted_ += potential_energy(setting.world, level_.data()) - before;
@@ -304,6 +329,7 @@ void EventDriven::project(const EventSetting& setting, double recovery, PhasePoi
   }
   least_change(speeds_);
   x.v += solution_;
+  note_change(setting);
 }
 
 double EventDriven::advance(const EventSetting& setting, double time, double h, PhasePoint& x) {

@@ -14,6 +14,11 @@
 // closing acceleration a: the event `rest` has that time. The motion differs from that with all rebounds by the height of the next, (ε
 // u)²/2a. Work: at most `most_events` pieces; a step's rest, what has no certified accelerations and what is too stiff for the integrator's
 // shortest piece is taken by the caller at velocity level.
+// Told of a contact is the impulse of the whole step: ∫ R_WC f dt over the pieces, by the weights of the integrator, its stages each in
+// their own frame, and the impulses of impacts, of what `project` changes velocities by and of the velocity level, summed in world axes by
+// the contact's id and read in the frame in which it is listed. So those of a body add up to its change of momentum less that of all other
+// forces. Their moment is that about the point listed only as far as the point stayed in its place. The sum of a contact whose normal
+// turned within the step need not be in the friction cone of the frame listed.
 #pragma once
 
 #include "stiction/forward/acceleration_level.hpp"
@@ -43,7 +48,7 @@ class EventDriven {
   /// J, potential energy that bringing positions back to gap zero added, joints' springs included.
   double lifted() const { return lifted_; }
 
-  /// Adds those of a solved step at velocity level to the impulses of the step.
+  /// Adds those of a solved part at velocity level to the impulses of the step.
   void note(std::span<const ContactPoint> contacts, const ContactProblem& problem, const Solution& solution);
   /// Appends the contacts that bore in the step and are not listed, as they were then.
   void add_left(std::vector<ContactPoint>& contacts) const;
@@ -55,7 +60,7 @@ class EventDriven {
 
   struct ContactImpulse {
     ContactPoint point;       ///< as it bore last
-    Eigen::Vector3d impulse;  ///< N S T
+    Eigen::Vector3d impulse;  ///< N s, world axes
   };
   struct RowImpulse {
     std::uint64_t id;
@@ -98,8 +103,10 @@ class EventDriven {
   void log_changes(double time);
   void least_change(const GrowVector& wanted);
   void project(const EventSetting& setting, double recovery, PhasePoint& x);
-  void note_contact(const ContactPoint& point, const Eigen::Vector3d& impulse);
+  void note_contact(const ContactPoint& point, const Eigen::Vector3d& impulse_W);
   void note_row(std::uint64_t id, double impulse);
+  void note_change(const EventSetting& setting);
+  void note_forces(const Accelerations& forces, double share);
   void note_piece(const EventSetting& setting, double s);
   void note_impacts();
 

@@ -289,7 +289,8 @@ void EventDriven::margins(const PhasePoint& x, const Accelerations& forces, std:
   out.clear();
   for (std::size_t i = 0; i < level_.contacts.size(); ++i) {
     const ClosedContact& c = level_.contacts[i];
-    const Vector3d u = level_.u(i), a = level_.a(i), f = forces.forces.segment<3>(3 * static_cast<Index>(i));
+    const Vector3d u = level_.u(i), a = level_.a(i);
+    const Vector3d f = level_.points()[i].R_WC().transpose() * forces.forces.segment<3>(3 * static_cast<Index>(i));
     if (c.mode == Mode::leaves) {
       out.push_back(apart(level_.points()[i].gap, u[0]));
       continue;

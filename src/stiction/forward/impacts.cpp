@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/assemble/equality_rows.hpp"
+
 namespace stiction {
 
 namespace {
@@ -84,6 +86,7 @@ bool Impacts::solve_problem(const EventSetting& setting, const ContactProblem& p
   SolveOptions options = under(setting.contact, impact_law(setting.contact.law));
   options.acceptable = acceptable;
   options.warm_start = false;  // an impact is no continuation of anything
+  workspace_.choice.last.resize(0);
   solve(problem, options, workspace_, solution_);
   tally.count(solution_);
   const bool taken = solution_.status == Status::solved || solution_.certificate.worst() <= acceptable;
@@ -159,12 +162,11 @@ bool Impacts::meet_once(const EventSetting& setting, const WorldData& data, cons
     p.restitution.setZero();
   }
   if (!solve_problem(setting, p, setting.contact.acceptable)) return false;
-  const Index first_row = p.bounded_rows() - std::ssize(rows);
   const auto note = [&] {
     for (std::size_t k = 0; k < taken_index_.size(); ++k) {
       impulses_.segment<3>(3 * static_cast<Index>(taken_index_[k])) += solution_.impulses.segment<3>(3 * static_cast<Index>(k));
     }
-    row_impulses_ += solution_.bounded_impulses.segment(first_row, row_impulses_.size());
+    bounded_impulses_ += solution_.bounded_impulses;
   };
   v = solution_.v;
   note();
@@ -179,7 +181,7 @@ bool Impacts::meet_once(const EventSetting& setting, const WorldData& data, cons
 
 bool Impacts::meet(const EventSetting& setting, const WorldData& data, const Ref<const VectorXd>& q, VectorXd& v) {
   impulses_.setZero(3 * std::ssize(contacts));
-  row_impulses_.setZero(std::ssize(rows));
+  bounded_impulses_.setZero(count_equality_rows(setting.world) + std::ssize(rows));
   before_ = v;
   const auto give_up = [&] {
     v = before_;
@@ -215,7 +217,7 @@ bool Impacts::still_coming(const EventSetting& setting, const WorldData& data, c
 
 bool Impacts::jam(const EventSetting& setting, const WorldData& data, const Ref<const VectorXd>& q, const GrowVector& free, VectorXd& v) {
   impulses_.setZero(3 * std::ssize(contacts));
-  row_impulses_.setZero(std::ssize(rows));
+  bounded_impulses_.setZero(count_equality_rows(setting.world) + std::ssize(rows));
   assemble_problem(setting, data, q, v, kAll);
   ContactProblem& p = problem_;
   p.restitution.setZero();
@@ -228,7 +230,7 @@ bool Impacts::jam(const EventSetting& setting, const WorldData& data, const Ref<
   if (!((solution_.v - v).norm() > kCaught * kPush * speed)) return false;
   v = solution_.v;
   impulses_ = solution_.impulses;
-  row_impulses_ = solution_.bounded_impulses.tail(row_impulses_.size());
+  bounded_impulses_ = solution_.bounded_impulses;
   return true;
 }
 

@@ -27,9 +27,10 @@ class Impacts {
   bool jam(const EventSetting& setting, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& q, const GrowVector& free,
            Eigen::VectorXd& v);
 
-  /// 3n and one per row, of the last call (N s).
+  /// 3n, one per row and one per row of closed loops, of the last call (N s).
   const GrowVector& impulses() const { return impulses_; }
-  const GrowVector& row_impulses() const { return row_impulses_; }
+  auto row_impulses() const { return bounded_impulses_.tail(std::ssize(rows)); }
+  auto equality_impulses() const { return bounded_impulses_.head(bounded_impulses_.size() - std::ssize(rows)); }
 
   SolveTally tally;
 
@@ -51,7 +52,7 @@ class Impacts {
   std::vector<std::size_t> taken_index_;
   std::vector<int> sizes_, pressed_;
   Eigen::VectorXd before_;
-  GrowVector restitution_, compression_, impulses_, row_impulses_, approach_;
+  GrowVector restitution_, compression_, impulses_, bounded_impulses_, approach_;
 };
 
 }  // namespace stiction

@@ -15,6 +15,7 @@ namespace stiction {
 namespace {
 
 using Eigen::Vector3d;
+using Eigen::VectorXd;
 
 constexpr double kNotable = 0.05;    // of a tree's kinetic energy T: what the scheme may give it in all
 constexpr double kReserve = 1e-3;    // of T: what is taken back beyond that; at gains of 1e-5 a step one in a hundred is solved again
@@ -80,6 +81,41 @@ bool is_joined(const World& world, const KinematicTree& tree) {
   });
 }
 
+/// Whether the root of a tree is two slides and the hinge that follows them, square to both, that nothing but forces of motors holds, and
+/// carries all mass; axes: columns dual to the slides' and the hinge's, in the world.
+bool is_planar(const World& world, const KinematicTree& tree, Eigen::Matrix3d& axes) {
+  if (tree.is_free || tree.joints.size() < 3 || tree.before[1] != 0 || tree.before[2] != 1) return false;
+  if (std::any_of(tree.before.begin() + 3, tree.before.end(), [](int before) { return before < 2; })) return false;
+  WorldData data(world);
+  update_kinematics(world, world.initial_configuration(), data);
+  for (int k = 0; k < 3; ++k) {
+    const Joint& joint = world.joints()[tree.joints[k]];
+    if (joint.kind != (k < 2 ? JointKind::prismatic : JointKind::revolute) || joint.q != tree.root_q + k) return false;
+    if (joint.damping != 0.0 || joint.armature != 0.0 || joint.stiffness != 0.0) return false;
+    if (k < 2 && world.bodies()[joint.body].mass != 0.0) return false;
+    const auto binds = [&](const Equality& e) { return e.joint_a == tree.joints[k] || e.joint_b == tree.joints[k]; };
+    if (std::ranges::any_of(world.equalities(), binds)) return false;
+    const Vector6d V = body_velocity(world, data, joint.body, VectorXd::Unit(world.nv(), joint.v));
+    axes.col(k) = k < 2 ? V.head<3>() : V.tail<3>();
+  }
+  constexpr double kSquare = 1e-12;  // rounding of axes in files
+  if (Eigen::Vector2d(axes.leftCols<2>().transpose() * axes.col(2)).norm() > kSquare || axes.col(0).cross(axes.col(1)).norm() < 0.1)
+    return false;
+  axes = axes.inverse().transpose().eval();
+  return true;
+}
+
+/// Whether limits, drives or dry friction hold a root.
+bool bears_on_root(const ContactProblem& problem, const GrowVector& impulses, int block, int first, int size) {
+  for (int j = 0; j < problem.bounded_rows(); ++j) {
+    if (impulses[j] == 0.0 || problem.row_kinds[j] == RowKind::equality) continue;  // these are of loops, inside the tree
+    for (int e = problem.J_b.entry_begin(j); e < problem.J_b.entry_end(j); ++e) {
+      if (problem.J_b.entry_block(e) == block && !problem.J_b.entry(e).row(0).segment(first, size).isZero(0.0)) return true;
+    }
+  }
+  return false;
+}
+
 /// Of a tree, in the axes of the world: momentum, and spin and inertia about its centre of mass.
 struct TreeMomenta {
   double mass = 0.0;
@@ -120,6 +156,7 @@ JointEnergy::JointEnergy(const World& world) : start_(world), end_(world) {
     tree.KinematicTree::operator=(std::move(found));
     const Joint& root = world.joints()[tree.joints.front()];
     tree.is_held = is_joined(world, tree) || root.damping != 0.0 || root.armature != 0.0;
+    tree.root = tree.is_free ? 6 : is_planar(world, tree, tree.axes) ? 3 : 0;
   }
   given_.assign(trees_.size(), 0.0);
   impulse_.setZero(world.nv());
@@ -176,24 +213,33 @@ double JointEnergy::keep() {
 
 void JointEnergy::close_flights(PhasePoint& end) const {
   for (const Tree& tree : trees_) {
-    if (!tree.is_free) continue;
-    end.v.segment<6>(tree.first) += tree.closing;
-    end.q.segment<3>(tree.root_q) += tree.aside;
+    if (tree.root == 0) continue;
+    end.v.segment(tree.first, tree.root) += tree.closing.head(tree.root);
+    const int places = tree.is_free ? 3 : 2;
+    end.q.segment(tree.root_q, places) += tree.aside.head(places);
   }
 }
 
 // The rigid motion at the end that gives the tree the momenta, and the centre of mass, that it has to have: those of the start with weight
 // and torques on the root, the angular one turned as that of the tree with its joints locked would be, a free body's (free_motion.hpp).
 // Returns the energy that it adds (J).
-double JointEnergy::close_momenta(const World& world, double h, const WorldData& start, std::span<const Vector6d> V_start,
-                                  const WorldData& at, const Eigen::Ref<const Eigen::VectorXd>& tau, Tree& tree) const {
+double JointEnergy::close_flight(const World& world, double h, const WorldData& start, std::span<const Vector6d> V_start,
+                                 const WorldData& at, const Eigen::Ref<const Eigen::VectorXd>& tau, Tree& tree) const {
   const TreeMomenta before = momenta_of(world, tree, start, V_start), middle = momenta_of(world, tree, at, at.V_WB),
                     after = momenta_of(world, tree, end_, V_end_);
-  const Joint& joint = world.joints()[tree.joints.front()];
+  const Joint& joint = world.joints()[tree.joints[tree.is_free ? 0 : 2]];
   const Eigen::Isometry3d &X_start = start.X_WB[joint.body], &X_at = at.X_WB[joint.body], &X = end_.X_WB[joint.body];
-  const Vector3d force = X_at.linear() * tau.segment<3>(tree.first);
+  const Vector3d axis = tree.axes.col(2);  // of a planar root
+  Vector3d force, moment;
+  if (tree.is_free) {
+    force = X_at.linear() * tau.segment<3>(tree.first);
+    moment = X_at.linear() * tau.segment<3>(tree.first + 3);
+  } else {
+    force = tree.axes.leftCols<2>() * tau.segment<2>(tree.first);
+    moment = tau[tree.first + 2] * axis;
+  }
   Vector3d linear = before.mass * world.gravity() + force;
-  Vector3d spin = X_at.linear() * tau.segment<3>(tree.first + 3) + (X_at.translation() - middle.com).cross(force);
+  Vector3d spin = moment + (X_at.translation() - middle.com).cross(force);
   for (const int b : tree.bodies) {
     const Body& body = world.bodies()[b];
     if (body.lifted_mass == 0.0) continue;
@@ -205,6 +251,15 @@ double JointEnergy::close_momenta(const World& world, double h, const WorldData&
   const bool starts_there = &start == &at;
   const Vector3d last = after.linear + linear;
   tree.aside = before.com + h / before.mass * (starts_there ? last : 0.5 * (before.linear + last)) - after.com;
+  if (!tree.is_free) {
+    tree.aside.head<2>() = (tree.axes.leftCols<2>().transpose() * tree.aside).eval();
+    linear -= axis.dot(linear) * axis;
+    spin = axis.dot(before.spin + h * spin - after.spin) * axis;
+    const Vector3d velocity = linear / after.mass, turn = spin / axis.dot(after.inertia * axis);
+    tree.closing.head<2>() = tree.axes.leftCols<2>().transpose() * (velocity + turn.cross(X.translation() - after.com));
+    tree.closing[2] = axis.dot(turn);
+    return velocity.dot(after.linear + 0.5 * linear) + turn.dot(after.spin + 0.5 * spin);
+  }
 
   const Eigen::LLT<Eigen::Matrix3d> I(X_at.linear().transpose() * middle.inertia * X_at.linear());
   const Vector3d K = X_start.linear().transpose() * before.spin, omega = I.solve(K);
@@ -302,9 +357,12 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double share, con
     double after = kinetic_energy(world, tree, end_, V_end_);
     tree.closing.setZero();
     tree.aside.setZero();
-    if (tree.is_free && !tree.is_held && !touches_others(tree, contacts, impulses)) {
-      after += starts_there ? close_momenta(world, h, data, data.V_WB, data, tau, tree)
-                            : close_momenta(world, h, start_, V_start_, data, tau, tree);
+    const int first = tree.first - problem.M.offset(tree.block);
+    const bool flies = tree.root > 0 && !tree.is_held && !touches_others(tree, contacts, impulses) &&
+                       (tree.is_free || !bears_on_root(problem, solution.bounded_impulses, tree.block, first, tree.root));
+    if (flies) {
+      after += starts_there ? close_flight(world, h, data, data.V_WB, data, tau, tree)
+                            : close_flight(world, h, start_, V_start_, data, tau, tree);
     }
     const double whole = std::max(before, after);
     const Work convective = work(world, h, tree, at, data, V_plus, tau);
@@ -312,7 +370,7 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double share, con
     const Work limits = bears ? Work{} : limit_work(tree, problem, solution);
     const double rounding = convective.rounding + limits.rounding;
     const double e = after - before - (kinetic_energy(world, tree, data, v_plus) - at_start) - convective.done + limits.done;
-    const int root = tree.is_free ? 6 : 0, n = tree.size - root;
+    const int root = tree.root, n = tree.size - root;
     const auto w = mean_.segment(tree.first + root, n);
     auto p = impulse_.segment(tree.first + root, n);
     tree.taken = tree.is_braked ? -w.dot(p) : 0.0;
@@ -325,7 +383,7 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double share, con
     if (tree.gain <= std::max(kNotable * whole - given, tree.is_braked ? least : 0.0)) continue;
     const auto M = inertia_of(data, tree);
     auto y = scratch_.head(n);
-    joint_momentum(tree, M, w, y);
+    joint_momentum(M, w, y);
     const double carried = w.dot(y);
     if (!(carried > kResting * whole)) {
       if (tree.gain > least) return Progress::diverged;  // joints thrown back at the speed they came with have no w to be braked along
@@ -344,7 +402,7 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double share, con
 
 void JointEnergy::add_impulse(GrowVector& impulse) const {
   for (const Tree& tree : trees_) {
-    const int root = tree.is_free ? 6 : 0, n = tree.size - root;
+    const int root = tree.root, n = tree.size - root;
     if (tree.is_braked) impulse.segment(tree.first + root, n) += impulse_.segment(tree.first + root, n);
   }
 }

@@ -8,9 +8,10 @@
 // with them, most of what it gains. So the root takes up the difference: the rigid motion of the whole tree at q⁺ by which the first
 // equation holds; six equations, exact, and joints keep their velocities. The angular momentum keeps its length, and is turned as that of
 // the tree with its joints locked would be, by the rule of free bodies, which keeps energy by a direction of first order. What contacts
-// that bear, or loops, hold to something else is left alone, for their laws hold at v⁺; so is a root with drag or armature. The same root
-// is moved by what the centre of mass of the tree misses of its way, h P⁺/m or, of the midpoint scheme, the mean of that and h P/m: weight
-// would do work along what it drifts, a fold that runs through a chain of 1 m by 0.2 m in a quarter of a second.
+// that bear, or loops, hold to something else is left alone, for their laws hold at v⁺; so is a root with drag or armature. A root of two
+// slides and the hinge that follows them, square to both, flies as well, in its plane: three of the equations, about the hinge's axis. The
+// same root is moved by what the centre of mass of the tree misses of its way, h P⁺/m or, of the midpoint scheme, the mean of that and h
+// P/m: weight would do work along what it drifts, a fold that runs through a chain of 1 m by 0.2 m in a quarter of a second.
 //
 // W is what limits of joints would give, Σ λ w > 0, where no contact bears: they can but take, unless forces turn joints back within the
 // step.
@@ -81,8 +82,10 @@ class JointEnergy {
     double gain = 0.0;       ///< J, by the scheme, less what the brake takes back
     double taken = 0.0;      ///< J, what the brake takes back
     double kept = 1.0;       ///< of what was given before, the share that contacts and motors leave
-    Vector6d closing;        ///< of a free root, what is added to its velocity at the end
-    Eigen::Vector3d aside;   ///< and to its place, world axes (m)
+    int root = 0;            ///< coordinates of a root that may fly: 6 of a free joint, 3 of a planar one, else none
+    Eigen::Matrix3d axes;    ///< of a planar one, in the world: columns dual to those of its slides, and that of its hinge
+    Vector6d closing;        ///< `root` of them: what is added to the root's velocity at the end
+    Eigen::Vector3d aside;   ///< and to its place: 3 of a free joint, world axes, or those of two slides (m)
 
     void leave() {
       gain = taken = 0.0;
@@ -97,8 +100,8 @@ class JointEnergy {
   Work work(const World& world, double h, const Tree& tree, const PhasePoint& at, const WorldData& data, std::span<const Vector6d> V_plus,
             const Eigen::Ref<const Eigen::VectorXd>& tau) const;
   Work limit_work(const Tree& tree, const ContactProblem& problem, const Solution& solution) const;
-  double close_momenta(const World& world, double h, const WorldData& start, std::span<const Vector6d> V_start, const WorldData& at,
-                       const Eigen::Ref<const Eigen::VectorXd>& tau, Tree& tree) const;
+  double close_flight(const World& world, double h, const WorldData& start, std::span<const Vector6d> V_start, const WorldData& at,
+                      const Eigen::Ref<const Eigen::VectorXd>& tau, Tree& tree) const;
 
   std::vector<Tree> trees_;
   std::vector<double> given_;  ///< per tree, by the scheme in all steps so far (J)

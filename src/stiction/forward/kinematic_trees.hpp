@@ -36,14 +36,17 @@ double twice_energy(const Matrix& M, const Vector& v) {
 }
 
 /// y = S w, S the inertia that the joints of a tree feel: a free root gives way, so that it is that of the tree whose momenta are none.
-/// M: of the tree; w, y: of its joints, a free root left out.
+/// M: of the tree, whose first coordinates, up to six, are the root's; w, y: of its joints, that root left out.
 template <class Matrix, class Vector, class Out>
-void joint_momentum(const KinematicTree& tree, const Matrix& M, const Vector& w, Out&& y) {
-  const Eigen::Index n = w.size();
+void joint_momentum(const Matrix& M, const Vector& w, Out&& y) {
+  const Eigen::Index n = w.size(), root = M.rows() - n;
   y.noalias() = M.bottomRightCorner(n, n) * w;
-  if (!tree.is_free) return;
-  const Vector6d momenta = M.topRightCorner(6, n).lazyProduct(w);
-  y.noalias() -= M.bottomLeftCorner(n, 6) * Vector6d(M.template topLeftCorner<6, 6>().llt().solve(momenta));
+  if (root == 0) return;
+  using Momenta = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 6, 1>;
+  using Inertia = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 6, 6>;
+  const Momenta momenta = M.topRightCorner(root, n).lazyProduct(w);
+  const Momenta rigid = Eigen::LLT<Inertia>(M.topLeftCorner(root, root)).solve(momenta);
+  y.noalias() -= M.bottomLeftCorner(n, root).lazyProduct(rigid);
 }
 
 }  // namespace stiction

@@ -63,17 +63,41 @@ void LoopDrift::read_sets(const ContactProblem& p, const Reduction& red) {
   withheld_.resize(p.bounded_rows() - first, 0);
 }
 
+// The reduction of the problem, or of its loops alone where joints in their sets are driven without limits: of rows that drives hold as
+// well the other loops may leave all.
+const Reduction& LoopDrift::reduction_of_loops(const ContactProblem& p, const Reduction& red) {
+  bool driven = false;
+  for (int c = 0; c < red.coupled_sets; ++c)
+    driven = driven || (has_loop_[c] != 0 && !std::ranges::all_of(red.coupled[c].bilateral, [&](int row) { return is_loop(p, row); }));
+  if (!driven) return red;
+  const Eigen::Index rows = std::ssize(withheld_);
+  loops_.dt = p.dt;
+  loops_.M = p.M;
+  loops_.v = p.v;
+  loops_.impulse = p.impulse;
+  loops_.J.reset(3, p.M.sizes());
+  loops_.J_b.reset(1, p.M.sizes());
+  for (int row = first_row_; row < p.bounded_rows(); ++row) loops_.J_b.append_group(p.J_b, row);
+  loops_.b.setZero(rows);
+  loops_.lo = Eigen::VectorXd::Constant(rows, -kInfinity);
+  loops_.hi = Eigen::VectorXd::Constant(rows, kInfinity);
+  reduce(loops_, alone_);
+  return alone_;
+}
+
 bool LoopDrift::leave_repeated(const World& world, const ContactProblem& p, const Reduction& red, bool solved) {
   read_sets(p, red);
   repeated_.resize(withheld_.size(), 0);
   length_.setZero(std::ssize(withheld_));
   left_.setZero(std::ssize(withheld_));
-  for (int c = 0; c < red.coupled_sets; ++c) {
-    const Reduction::Coupled& set = red.coupled[c];
+  const Reduction& loops = reduction_of_loops(p, red);
+  const int first = &loops == &red ? first_row_ : 0;  // of the loops in that reduction's problem
+  for (int c = 0; c < loops.coupled_sets; ++c) {
+    const Reduction::Coupled& set = loops.coupled[c];
     for (int r = 0; r < std::ssize(set.bilateral); ++r) {
-      if (!is_loop(p, set.bilateral[r])) continue;
-      length_[set.bilateral[r] - first_row_] = set.null_space.length(r);
-      left_[set.bilateral[r] - first_row_] = set.null_space.left(r);
+      if (set.bilateral[r] < first) continue;
+      length_[set.bilateral[r] - first] = set.null_space.length(r);
+      left_[set.bilateral[r] - first] = set.null_space.left(r);
     }
   }
   bool any = false;

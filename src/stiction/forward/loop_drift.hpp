@@ -12,6 +12,7 @@
 // contradict each other but for σ of the rows' lengths, D is T_d/σ²: of drifts of 5 mm/s and σ = 3e-5 hundreds of joules. Such a step is
 // solved at rates of zero, and v_d moves positions and no velocities, as undoing overlap does: contacts give way by no more than drift.
 // It moves a set no faster than it moves already, or than as one at kClosing.
+// What drives ask is no drift: it stays with velocities, however strong the drives are, and where they contradict a loop no step is found.
 // Rows of which the others of a set leave a hair hold nothing: hinges of a planar linkage that have drifted out of its plane, or whose
 // axes a file gives by a few digits, would lock it, and what closes the others closes them. A hair is a ten-thousandth of the longest row
 // of the same point or the same turn.
@@ -35,8 +36,8 @@ class LoopDrift {
  public:
   /// A step begins: all rates are asked for.
   void start();
-  /// Leaves out the rows of loops of which the others leave a hair, and in a step that is not `solved` those of which they leave less than
-  /// rounding: the step is to be solved again. False: there are none beyond those that are left out.
+  /// Leaves out the rows of loops of which other rows of loops leave a hair, and in a step that is not `solved` those of which they leave
+  /// less than rounding: the step is to be solved again. False: there are none beyond those that are left out.
   bool leave_repeated(const World& world, const ContactProblem& problem, const Reduction& reduction, bool solved);
   /// True where the solution has D above a hundred T_d, the most that planted feet and the robot that they carry call for, and above
   /// `notable` of the kinetic energy at v⁺. `reduction` is that of the problem.
@@ -60,6 +61,7 @@ class LoopDrift {
   // v_d
   void least_motion_of(const ContactProblem& problem, Reduction& reduction, GrowVector& motion);
   void read_sets(const ContactProblem& problem, const Reduction& reduction);
+  const Reduction& reduction_of_loops(const ContactProblem& problem, const Reduction& reduction);
   double energy_of(int set, const BlockDiagonal& M, const GrowVector& v) const;
   double as_one(int set, const World& world, const WorldData& data, const ContactProblem& problem) const;
 
@@ -74,6 +76,8 @@ class LoopDrift {
   std::vector<double> closing_;  ///< J per set, T_d where it is thrown, or empty
   std::vector<double> allowed_;  ///< J per set, of what returns add
   GrowVector with_returns_;      ///< nv
+  ContactProblem loops_;         ///< the loops' rows without those of drives
+  Reduction alone_;
   GrowVector asked_, before_, rates_, momentum_, change_, change_momentum_;
 };
 

@@ -76,6 +76,7 @@ double PositionCorrection::share_within_limits(const Motion& motion, double h, c
 // Whether the least motion that opens contact i moves no point much farther than that.
 bool PositionCorrection::can_open(const Motion& motion, int i) {
   const double normal = normal_weight(problem_.Rt, i);
+  if (normal == 0.0) return false;  // held by drives and loops
   if (normal > kPlainShare * problem_.material[i].regularization / kSoftness) return true;
   y_.setZero(problem_.rank_bound());
   const Eigen::Vector3d unit(1.0, 0.0, 0.0);  // as an expression it would be copied to the heap
@@ -119,8 +120,8 @@ void PositionCorrection::pose(const ProblemView& p, const Motion& motion, const 
     const RowKind kind = row_kind(p, row);
     if (kind == RowKind::limit) {
       problem_.w_free[j] = problem_.lo[j] < 0.0 ? std::clamp(w[0], -far, 0.0) : std::clamp(w[0], 0.0, far);
-    } else if (kind != RowKind::equality) {
-      problem_.lo[j] = problem_.hi[j] = 0.0;  // friction and motors do not move positions
+    } else if (!is_bilateral(p, row)) {
+      problem_.lo[j] = problem_.hi[j] = 0.0;  // friction and motors that give way do not move positions
     }
   }
 }

@@ -153,6 +153,26 @@ TEST(PositionCorrection, WhatARowIsDecidesWhetherItHoldsAPosition) {
   }
 }
 
+// A drive without limits holds its joint in position too, whether its row is eliminated or iterated on.
+TEST(PositionCorrection, DrivesWithoutLimitsHoldPositions) {
+  WorldBuilder builder;
+  add_plane(builder);
+  builder.add_robot_text(R"(<mujoco><worldbody><body pos="0 0 0.095"><joint type="slide" axis="0 0 1"/><geom size="0.1" mass="1"/></body>
+    <body pos="1 0 0.095"><joint type="slide" axis="0 0 1"/><geom size="0.1" mass="1"/></body></worldbody></mujoco>)");
+  const World world = builder.build();
+  for (const bool iterated : {false, true}) {
+    StepOptions options = stepper_for(world).options();
+    options.contact.solver = Solver::jor;
+    options.contact.bilateral_by_prox = iterated;
+    Stepper stepper(world, make_scene(world, 0.5), options);
+    stepper.set_drives({{{0, 0.0}}, {}});
+    State state = initial_state(world);
+    for (int k = 0; k < 5; ++k) ASSERT_TRUE(stepper.step(VectorXd::Zero(2), state).accepted) << iterated;
+    EXPECT_NEAR(state.q[0], 0.0, 1e-9) << iterated;
+    EXPECT_GT(state.q[1], 0.5 * kGamma * 0.005) << iterated;
+  }
+}
+
 // A turntable whose rim lies in the ground: its axis is the normal, tilted by `tilt`.
 World turntable(double tilt) {
   WorldBuilder builder;

@@ -142,6 +142,103 @@ TEST_P(Restitution, OfBallsThatTouchIsSimultaneous) {
   EXPECT_NEAR(row.velocity(2).x(), 2.0 / 3.0, 1e-9);
 }
 
+// A ball at rest, 20 mm before a wall of 40 mm, which a step of 10 mm at 20 m/s would take through.
+constexpr double kRoom = 0.02, kWall = 0.04, kFast = 20.0;
+const Vector3d kThrower = -(2.0 * kRadius + kRoom) * Vector3d::UnitX();
+
+struct Thrown {
+  Scheme scheme;
+  Law law = Law::coulomb_cone;
+  double restitution = 0.5;
+  double by = 0.0;       // kg, mass of a second ball at kThrower
+  bool of_pair = false;  // restitution is that of the ball with whatever it touches, not of their shapes
+};
+
+Stepper before_thin_wall(const Thrown& how) {
+  WorldBuilder builder;
+  builder.set_gravity(Vector3d::Zero());
+  Eigen::Isometry3d pose = Eigen::Isometry3d::Identity();
+  pose.translation().x() = kRoom + kRadius + 0.5 * kWall;
+  builder.add_static_body({"wall", pose, {{Box{{0.5 * kWall, 1.0, 1.0}}}}});
+  const auto add = [&](const char* name, double mass, const Vector3d& position) {
+    FreeBody ball;
+    ball.name = name;
+    ball.mass = mass;
+    ball.shapes.push_back({Sphere{kRadius}});
+    ball.inertia = solid_inertia(ball.shapes.front().shape, mass);
+    ball.pose.translation() = position;
+    builder.add_free_body(ball);
+  };
+  add("ball", kMass, Vector3d::Zero());
+  if (how.by > 0.0) add("thrower", how.by, kThrower);
+  const World world = builder.build();
+  StepOptions options;
+  options.assemble.dt = kStep;
+  options.assemble.friction = 0.3;
+  options.contact.law = how.law;
+  options.scheme = how.scheme;
+  if (how.of_pair) {
+    PairMaterial& pair = options.assemble.pairs.emplace_back();
+    pair.body_a = 1;
+    pair.body_b = kAnyBody;
+    pair.restitution = how.restitution;
+  }
+  return {world, make_scene(world, 0.3, std::vector<double>(world.bodies().size(), how.of_pair ? 0.0 : how.restitution)), options};
+}
+
+class ThinWall : public testing::TestWithParam<Scheme> {};
+INSTANTIATE_TEST_SUITE_P(Schemes, ThinWall, testing::Values(Scheme::semi_implicit_euler, Scheme::moreau_midpoint, Scheme::energy_momentum),
+                         [](const auto& instance) { return std::string(to_string(instance.param)); });
+
+// It ends the step at the wall, at φ / h, and bounces off by that in the next one.
+TEST_P(ThinWall, HoldsWhatIsPushedThroughItWithinAStep) {
+  for (const Law law : {Law::coulomb_cone, Law::coulomb_pyramid, Law::anitescu, Law::frictionless, Law::no_slip, Law::viscous}) {
+    for (const double e : {0.0, 0.5, 1.0}) {
+      Stepper stepper = before_thin_wall({.scheme = GetParam(), .law = law, .restitution = e});
+      State state = initial_state(stepper.world());
+      VectorXd push = VectorXd::Zero(6);
+      push[0] = kMass * kFast / kStep;
+      const std::string which = fmt::format("{} with {}", to_string(law), e);
+      ASSERT_TRUE(stepper.step(push, state).accepted) << which;
+      EXPECT_NEAR(state.v[0], kRoom / kStep, 1e-6) << which;
+      for (int k = 0; k < 3; ++k) ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted) << which;
+      EXPECT_NEAR(state.v[0], -e * kRoom / kStep, 1e-6) << which;
+      EXPECT_LT(state.q[0], kRoom + 1e-6) << which;
+    }
+  }
+}
+
+// Of three times its mass, which would throw it at 3/2 of its own speed; ε = 1 at both ends. The thrower comes back by what their impact
+// gives, the wall takes up the rest.
+TEST_P(ThinWall, HoldsWhatAnotherThrowsThroughItWithinAStep) {
+  const double room = kRoom / kStep, thrower = kFast / 1.5;
+  Stepper stepper = before_thin_wall({.scheme = GetParam(), .restitution = 1.0, .by = 3.0 * kMass});
+  State state = initial_state(stepper.world());
+  state.v[6] = thrower;
+  ASSERT_TRUE(stepper.step(VectorXd::Zero(12), state).accepted);
+  EXPECT_NEAR(state.v[0], room, 1e-6);
+  EXPECT_NEAR(state.v[6], room - thrower, 1e-6);
+  ASSERT_TRUE(stepper.step(VectorXd::Zero(12), state).accepted);
+  EXPECT_NEAR(state.v[0], -room, 1e-6);
+  EXPECT_NEAR(state.v[6], room - thrower, 1e-6);
+}
+
+// What ends the step nearer to the side that it came from bounces by the velocity that it was thrown with: 0.5 of its 13 m/s, as its
+// centre would end at 130 mm, and the wall's middle lies at 140 mm.
+TEST_P(ThinWall, LetsBounceWhatStaysOnItsSide) {
+  constexpr double slower = 13.0;
+  for (const bool of_pair : {false, true}) {
+    Stepper stepper = before_thin_wall({.scheme = GetParam(), .of_pair = of_pair});
+    State state = initial_state(stepper.world());
+    VectorXd push = VectorXd::Zero(6);
+    push[0] = kMass * slower / kStep;
+    ASSERT_TRUE(stepper.step(push, state).accepted);
+    EXPECT_NEAR(state.v[0], slower, 1e-9) << of_pair;
+    ASSERT_TRUE(stepper.step(VectorXd::Zero(6), state).accepted);
+    EXPECT_NEAR(state.v[0], -0.5 * slower, 1e-6) << of_pair;
+  }
+}
+
 // Their impacts end: the column stands on the ground, each ball on the one below, to the penetration that is left alone.
 TEST_P(Restitution, LetsAColumnComeToRest) {
   for (const double e : {0.0, 0.3, 0.6}) {

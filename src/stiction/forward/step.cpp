@@ -184,7 +184,7 @@ void Stepper::prepare(const State& state, const Eigen::Ref<const Eigen::VectorXd
   update_at(state);
   detect();
   assemble_rows(tau, false);
-  if (leave_to_next_step(problem_, options_.contact.law, world_.gravity().norm(), contacts_)) assemble_rows(tau, false);
+  if (leave_to_next_step(problem_, assemble_, world_.gravity().norm(), contacts_, watched_)) assemble_rows(tau, false);
   prepared_ = true;
 }
 
@@ -392,7 +392,7 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
     clock.end(Stage::detect);
   }
   assemble_rows(tau, prepared);
-  if (!prepared && leave_to_next_step(problem_, options_.contact.law, world_.gravity().norm(), contacts_)) assemble_rows(tau, false);
+  if (!prepared && leave_to_next_step(problem_, assemble_, world_.gravity().norm(), contacts_, watched_)) assemble_rows(tau, false);
   clock.end(Stage::assemble);
   const StepReport before = report;
   bool solved = solve_step(tau, report);
@@ -411,7 +411,6 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
     if (balance == JointEnergy::Progress::settled) break;
     meetings += met ? 1 : 0;
     assemble_rows(tau, false);
-    if (leave_to_next_step(problem_, options_.contact.law, world_.gravity().norm(), contacts_)) assemble_rows(tau, false);
     forget_measures(before, report);
     ++report.met;
     solved = solve_step(tau, report);
@@ -436,6 +435,7 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
     state.q = next_.q;
     state.v = next_.v;
     report.braked += energy_.keep();
+    if (events_) events_->note(contacts_, problem_, solution_);
     ++report.sub_steps;
   } else {
     report.status = Status::numerical_error;
@@ -487,7 +487,6 @@ bool Stepper::take_events(const Torques& tau, State& state, StepReport& report) 
     report.status = Status::solved;
     cold_ = true;
     if (!take_halved(tau, left, kHalvings, false, state, report)) return false;
-    events_->note(contacts_, problem_, solution_);
     clock.restart();
   }
   show_end(tau, state, report);

@@ -178,6 +178,7 @@ class Stepper {
   void update_at(const State& state);
   double detection_allowance() const;
   void detect();
+  void look_ahead(double margin, std::vector<ContactPoint>& later);
   bool meet_missed();
   JointEnergy::Progress balance_energy();
   bool meet_limits();
@@ -207,7 +208,7 @@ class Stepper {
   WorldData data_;
   std::vector<double> reach_;  ///< per body, farthest point of its shapes from its origin (m)
   std::vector<ContactPoint> contacts_;
-  std::vector<ContactPoint> watched_, found_;  ///< near, but too far to take part at the velocities before the step; scratch
+  std::vector<ContactPoint> watched_, found_;  ///< near, but too far to take part at the velocities before the step, or waiting; scratch
   std::vector<Vector6d> V_end_;                ///< per body, by the velocities after it
   ServoSides sides_;                           ///< of the servos with limits, where the scheme takes damping at v⁺
   std::vector<AppliedWrench> wrenches_;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "stiction/forward/step.hpp"
+#include "stiction/forward/waiting_contacts.hpp"
 #include "stiction/model/cut_joints.hpp"
 
 namespace stiction {
@@ -66,8 +67,18 @@ bool Stepper::meet_limits() {
   return assemble_.limit_reach > reach;
 }
 
+/// The contacts that the next step begins with, at q ⊕ h v⁺ from where this one has its own.
+void Stepper::look_ahead(double margin, std::vector<ContactPoint>& later) {
+  next_.q.resize(world_.nq());
+  integrate(world_, at_.q, solution_.v, assemble_.dt, next_.q);
+  update_kinematics(world_, next_.q, end_);
+  scene_.update_poses(end_.X_WB);
+  scene_.detect(margin, margin_, later);
+  scene_.update_poses(data_.X_WB);
+}
+
 /// Whether the velocities after the step would pass through contacts, or joints their limits, that were left out. They take part then, and
-/// their neighbours.
+/// their neighbours. What waits for its bounce in the next step (waiting_contacts.hpp) does only where that would not find it.
 bool Stepper::meet_missed() {
   const double h = assemble_.dt;
   const double allowance = detection_allowance();
@@ -91,9 +102,13 @@ bool Stepper::meet_missed() {
   };
   const auto separates = [&](const ContactPoint& c) { return can_separate(world_, data_, c.body_a, c.body_b, c.p_WC, c.n); };
   const auto is_passed = [&](const ContactPoint& c) { return left(c, 1.0) < -kTouchGap && separates(c); };
-  if (std::ranges::none_of(watched_, is_passed)) return limits;
+  const auto waits = [&](const ContactPoint& c) { return is_reversed(c, assemble_); };
+  const bool looks = std::ranges::any_of(watched_, [&](const ContactPoint& c) { return waits(c) && is_passed(c); });
+  if (looks) look_ahead(2.0 * allowance, found_);
+  const auto joins = [&](const ContactPoint& c) { return !waits(c) || (looks && is_through(c, found_)); };
+  if (std::ranges::none_of(watched_, [&](const ContactPoint& c) { return is_passed(c) && joins(c); })) return limits;
   std::erase_if(watched_, [&](const ContactPoint& c) {
-    const bool near = left(c, 2.0) < kTouchGap && separates(c);
+    const bool near = left(c, 2.0) < kTouchGap && separates(c) && joins(c);
     if (near) contacts_.push_back(c);
     return near;
   });

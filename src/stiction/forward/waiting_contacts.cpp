@@ -1,5 +1,6 @@
 #include "stiction/forward/waiting_contacts.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "stiction/laws/lowering.hpp"
@@ -16,21 +17,44 @@ bool takes_part(double gap, double approach, double dt, double gravity) {
 
 }  // namespace
 
-bool leave_to_next_step(const ContactProblem& p, Law law, double gravity, std::vector<ContactPoint>& contacts) {
+bool is_reversed(const ContactPoint& c, const AssembleOptions& options) {
+  double restitution = c.restitution;
+  Law law = options.law;
+  const auto fits = [](const PairMaterial& pair, int a, int b) {
+    return pair.body_a == a && (pair.body_b == b || pair.body_b == kAnyBody);
+  };
+  for (const PairMaterial& pair : options.pairs) {
+    if (!fits(pair, c.body_a, c.body_b) && !fits(pair, c.body_b, c.body_a)) continue;
+    restitution = pair.restitution.value_or(restitution);
+    law = pair.law.value_or(law);
+  }
+  const LawRow& row = row_of(law);
+  return restitution > 0.0 && row.gaps == Gaps::given && row.contact == ContactKind::rigid;
+}
+
+bool leave_to_next_step(const ContactProblem& p, const AssembleOptions& options, double gravity, std::vector<ContactPoint>& contacts,
+                        std::vector<ContactPoint>& waiting) {
   std::size_t kept = 0;
   for (int i = 0; i < p.contacts(); ++i) {
-    const std::size_t k = static_cast<std::size_t>(i);
-    const LawRow& row = row_of(p.laws.empty() ? law : p.laws[k]);
-    if (p.restitution[i] > 0.0 && row.gaps == Gaps::given && row.contact == ContactKind::rigid) {
+    const ContactPoint& c = contacts[static_cast<std::size_t>(i)];
+    if (is_reversed(c, options)) {
       Eigen::Vector3d u = Eigen::Vector3d::Zero();
       p.J.add_group_product(i, p.v, u);
-      if (!takes_part(p.gap[i], u[0], p.dt, gravity)) continue;
+      if (!takes_part(p.gap[i], u[0], p.dt, gravity)) {
+        waiting.push_back(c);
+        continue;
+      }
     }
-    contacts[kept++] = contacts[k];
+    contacts[kept++] = c;
   }
   const bool any = kept < contacts.size();
   contacts.resize(kept);
   return any;
+}
+
+bool is_through(const ContactPoint& c, std::span<const ContactPoint> later) {
+  return std::ranges::none_of(
+      later, [&](const ContactPoint& x) { return x.geometry_a == c.geometry_a && x.geometry_b == c.geometry_b && x.n.dot(c.n) > 0.0; });
 }
 
 void let_slide_past(double reach, Law law, ContactProblem& p) {

@@ -24,9 +24,6 @@ inline constexpr double kSteep = 0.8;
 /// Points of one pair beyond this number are thinned: see thin_out. What a step costs grows with them, and 16 corners of a circle lie
 /// within 2 % of its radius of all of it.
 inline constexpr int kMaxPoints = 16;
-/// Surfaces that were laid flush stand off each other by this at most (m), and one may lie deeper by it: twice what is left of an overlap
-/// that touches.
-inline constexpr double kLaidFlush = 2e-6;
 
 void collide_convex_plane(const Convex& shape, const Plane3& plane, ContactSink& sink, std::vector<int>& scratch);
 /// First shape a sphere, second any convex shape but a hull.

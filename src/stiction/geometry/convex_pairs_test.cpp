@@ -1,4 +1,5 @@
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <random>
 
@@ -227,6 +228,133 @@ TEST(ConvexPairs, TiltedCylinderTouchesAtItsLowestRimPoint) {
     const auto& contacts = pair.contacts(pose({0, 0, height + 0.003}, tilt * Vector3d(0.6, 0.8, 0.0)), Isometry3d::Identity(), 0.01);
     ASSERT_FALSE(contacts.empty());
     EXPECT_NEAR(deepest(contacts).gap, 0.003, 1e-12) << tilt;
+  }
+}
+
+/// A cylinder (radius 0.15, half length 0.1) on a half-space and on a box whose tops are z = 0, overlapping by `depth`.
+struct SunkCylinder {
+  static constexpr double kRadius = 0.15, kHalf = 0.1;
+  explicit SunkCylinder(bool on_box)
+      : pair(Cylinder{kRadius, kHalf}, on_box ? Shape(Box{{2, 2, 0.5}}) : Shape(HalfSpace{})), ground(pose({0, 0, on_box ? -0.5 : 0.0})) {}
+
+  static Isometry3d at(double depth, double tilt, double heading, double spin) {
+    const double height = kRadius * std::abs(std::sin(tilt)) + kHalf * std::abs(std::cos(tilt)) - depth;
+    return pose({0, 0, height}, tilt * Vector3d(std::cos(heading), std::sin(heading), 0)) * pose({0, 0, 0}, {0, 0, spin});
+  }
+  double sum_of_depths(const Isometry3d& X) {
+    double sum = 0.0;
+    for (const ContactPoint& c : pair.contacts(X, ground, 1e-3)) sum += std::max(0.0, -c.gap);
+    return sum;
+  }
+  /// Elastic energy at stiffness 1 N/m.
+  double energy(const Isometry3d& X) {
+    double sum = 0.0;
+    for (const ContactPoint& c : pair.contacts(X, ground, 1e-3)) sum += 0.5 * std::pow(std::max(0.0, -c.gap), 2);
+    return sum;
+  }
+
+  ShapePair pair;
+  Isometry3d ground;
+};
+
+/// Each of at most 14 points rises by no more than its lever, twice the body's reach, times the turn.
+void expect_steady_depths(SunkCylinder& sunk, double from, double to, const std::function<Isometry3d(double)>& at) {
+  constexpr double kTurn = 1e-4;
+  const double bound = 14 * 2.0 * std::hypot(SunkCylinder::kRadius, SunkCylinder::kHalf) * kTurn;
+  double last = sunk.sum_of_depths(at(from));
+  for (double angle = from + kTurn; angle < to; angle += kTurn) {
+    const double sum = sunk.sum_of_depths(at(angle));
+    ASSERT_LT(std::abs(sum - last), bound) << angle;
+    last = sum;
+  }
+}
+
+TEST(ConvexPairs, WhatACylinderOverlapsByIsContinuousInItsTiltAndSpin) {
+  for (const bool on_box : {false, true}) {
+    SunkCylinder sunk(on_box);
+    for (const double depth : {1e-3, 5e-3, 0.02}) {
+      for (const double spin : {0.0, 0.2}) {
+        SCOPED_TRACE(fmt::format("box {}, depth {}, tilt at spin {}", on_box, depth, spin));
+        expect_steady_depths(sunk, 0.01, 1.7, [&](double tilt) { return SunkCylinder::at(depth, tilt, 0.3, spin); });
+      }
+      for (const double tilt : {0.1, 0.66, 1.2, std::numbers::pi / 2}) {
+        SCOPED_TRACE(fmt::format("box {}, depth {}, spin at tilt {}", on_box, depth, tilt));
+        expect_steady_depths(sunk, 0.0, 0.7, [&](double spin) { return SunkCylinder::at(depth, tilt, 0.3, spin); });
+      }
+    }
+  }
+}
+
+TEST(ConvexPairs, ACylinderOverlapsAHalfSpaceAndABoxByTheSame) {
+  SunkCylinder on_plane(false), on_box(true);
+  Random random(11);
+  for (int trial = 0; trial < 2000; ++trial) {
+    const Isometry3d X = SunkCylinder::at(random(0.0, 0.05), random(0.01, 3.1), random(0.0, 6.0), random(0.0, 6.0));
+    ASSERT_NEAR(on_plane.sum_of_depths(X), on_box.sum_of_depths(X), 1e-7) << trial;
+  }
+}
+
+/// Forces are minus the gradient of the elastic energy: what a compliant law does on a closed way is nothing.
+TEST(ConvexPairs, ForcesOfACylinderThatOverlapsHaveAPotential) {
+  constexpr double kStep = 1e-6;
+  for (const bool on_box : {false, true}) {
+    SunkCylinder sunk(on_box);
+    Random random(12);
+    for (int trial = 0; trial < 2000; ++trial) {
+      const Isometry3d X = SunkCylinder::at(random(0.001, 0.04), random(0.01, 3.1), random(0.0, 6.0), random(0.0, 6.0));
+      const Vector3d v = random.vector(0.3), w = random.vector(1.0);
+      double power = 0.0;
+      for (const ContactPoint& c : sunk.pair.contacts(X, sunk.ground, 1e-3)) power += std::min(0.0, c.gap) * c.n.dot(v + w.cross(c.p_WC));
+      const double rate = (sunk.energy(moved(X, v, w, kStep)) - sunk.energy(moved(X, v, w, -kStep))) / (2.0 * kStep);
+      ASSERT_NEAR(rate, power, 1e-6) << on_box << ' ' << trial;
+    }
+  }
+}
+
+/// Up to a tenth of its radius deep.
+TEST(ConvexPairs, ALyingCylinderRollsOnTheSameTwoPoints) {
+  for (const bool on_box : {false, true}) {
+    SunkCylinder sunk(on_box);
+    for (const double depth : {0.0, 1e-6, 1e-3, 0.1 * SunkCylinder::kRadius}) {
+      std::vector<std::uint64_t> ids;
+      for (double spin = 0.0; spin < 6.3; spin += 0.01) {
+        const auto& contacts = sunk.pair.contacts(SunkCylinder::at(depth, std::numbers::pi / 2, 0.3, spin), sunk.ground, 1e-3);
+        ASSERT_EQ(contacts.size(), 2u) << on_box << ' ' << depth << ' ' << spin;
+        if (ids.empty()) ids = {contacts[0].id, contacts[1].id};
+        ASSERT_EQ(contacts[0].id, ids[0]);
+        ASSERT_EQ(contacts[1].id, ids[1]);
+      }
+    }
+  }
+}
+
+/// 1 kg on springs of 3e4 N/m without friction or damping, by symplectic Euler: what leaves the ground has the energy with which it came.
+TEST(ConvexPairs, ACylinderThrownOnSpringsKeepsItsEnergy) {
+  constexpr double kStiffness = 3e4, kStep = 2e-5, kHeight = 0.3;
+  const double r = SunkCylinder::kRadius, across = 0.25 * r * r + SunkCylinder::kHalf * SunkCylinder::kHalf / 3.0;
+  const Vector3d inertia(across, across, 0.5 * r * r);
+  for (const bool on_box : {false, true}) {
+    SunkCylinder sunk(on_box);
+    Random random(13);
+    for (int trial = 0; trial < 10; ++trial) {
+      Isometry3d X = random.pose(0.0);
+      X.translation() = Vector3d(0, 0, kHeight);
+      Vector3d v(0, 0, -4.0), momentum = X.linear() * inertia.cwiseProduct(random.vector(15.0));
+      const auto spin = [&] { return Vector3d(X.linear() * (X.linear().transpose() * momentum).cwiseQuotient(inertia)); };
+      const auto energy = [&] { return 0.5 * v.squaredNorm() + 0.5 * momentum.dot(spin()) + kStiffness * sunk.energy(X); };
+      const double before = energy();
+      for (int step = 0; step < 10000 && X.translation().z() <= kHeight; ++step) {
+        for (const ContactPoint& c : sunk.pair.contacts(X, sunk.ground, 0.0)) {
+          const Vector3d impulse = -kStep * kStiffness * std::min(0.0, c.gap) * c.n;
+          v += impulse;
+          momentum += (c.p_WC - X.translation()).cross(impulse);
+        }
+        const Isometry3d turned = moved(pose({0, 0, 0}), Vector3d::Zero(), spin(), kStep);
+        X.linear() = turned.linear() * X.linear();
+        X.translation() += kStep * v;
+      }
+      EXPECT_NEAR(energy(), before, 0.01 * before) << on_box << ' ' << trial;
+    }
   }
 }
 

@@ -11,33 +11,68 @@ using Eigen::Vector3d;
 namespace {
 
 // Of 60 discs that roll without slip none then touches by two points at once for long; a patch's corner moves by this part of the radius.
-constexpr double kBeside = 3e-3;  // rad
-constexpr double kAsLow = 1e-7;   // of the radius
+constexpr double kBeside = 3e-3;   // rad
+constexpr double kAsLow = 1e-7;    // of the radius
+constexpr double kLevel = 1e-9;    // sine of the tilt below which the rim is level to that part of its radius
+constexpr double kFadeFrom = 0.6;  // sine of the tilt from which a half-space sees the side of what touches, its corners no more
+
+constexpr double kStep = 2.0 * std::numbers::pi / kCapPoints;
+
+Vector3d rim_corner(const Convex& cylinder, int i, double z) {
+  const double r = cylinder.cylinder_radius, at = i * kStep;
+  return cylinder.X * Vector3d(r * std::cos(at), r * std::sin(at), z);
+}
+
+/// The lowest point takes the place of a fixed one beside it that is as low: two that may not slip would keep the disc from turning.
+bool as_low(double angle, int corner, double rho) {
+  const double apart = std::abs(std::remainder(angle - corner * kStep, 2.0 * std::numbers::pi));
+  return rho > kLevel && apart < kBeside && 0.5 * rho * apart * apart < kAsLow;
+}
 
 }  // namespace
 
 int cap_corners(const Convex& cylinder, double side, const Vector3d& d, std::array<RimPoint, kCapCorners>& corners) {
-  constexpr double step = 2.0 * std::numbers::pi / kCapPoints;
   const Vector3d local = cylinder.X.linear().transpose() * d;
   const double rho = std::hypot(local.x(), local.y());
   const double r = cylinder.cylinder_radius, z = side * cylinder.cylinder_half;
-  // Below this tilt the rim is level to 1e-9 of its radius.
-  const bool tilted = rho > 1e-9;
+  const bool tilted = rho > kLevel;
   double angle = tilted ? std::atan2(local.y(), local.x()) : 0.0;
   if (angle < 0.0) angle += 2.0 * std::numbers::pi;
-  const int after = std::min(static_cast<int>(angle / step), kCapPoints - 1);  // 2 pi, of an angle that was negative by rounding
+  const int after = std::min(static_cast<int>(angle / kStep), kCapPoints - 1);  // 2 pi, of an angle that was negative by rounding
   int count = 0;
   const auto lowest = [&] {
     if (!tilted) return;
     corners[count++] = {cylinder.X * Vector3d(r * local.x() / rho, r * local.y() / rho, z), lowest_name(side)};
   };
   for (int i = 0; i < kCapPoints; ++i) {
-    const double at = i * step;
-    // The lowest point takes the place of a fixed one beside it that is as low: two that may not slip would keep the disc from turning.
-    const double apart = std::abs(std::remainder(angle - at, 2.0 * std::numbers::pi));
-    const bool meets = tilted && apart < kBeside && 0.5 * rho * apart * apart < kAsLow;
-    if (!meets) corners[count++] = {cylinder.X * Vector3d(r * std::cos(at), r * std::sin(at), z), lowest_name(side) + 1 + i};
+    if (!as_low(angle, i, rho)) corners[count++] = {rim_corner(cylinder, i, z), lowest_name(side) + 1 + i};
     if (i == after) lowest();
+  }
+  return count;
+}
+
+CornerFade corner_fade(const Convex& cylinder, const Vector3d& d) {
+  const Vector3d axis = cylinder.axis(), across = d - axis.dot(d) * axis;
+  const double rho = across.norm(), x = rho - kFadeFrom;
+  if (x <= 0.0) return {};
+  const double slope = cylinder.cylinder_radius * x / (1.0 - kFadeFrom);
+  return {0.5 * slope * x, -slope * (across / rho - rho * d)};
+}
+
+int overlap_points(const Convex& cylinder, const Vector3d& d, std::array<OverlapPoint, kOverlapPoints>& points) {
+  const Vector3d local = cylinder.X.linear().transpose() * d;
+  const double rho = std::hypot(local.x(), local.y()), angle = std::atan2(local.y(), local.x());
+  const CornerFade fade = corner_fade(cylinder, d);
+  int count = 0;
+  for (const double side : {-1.0, 1.0}) {
+    if (rho > kLevel) {
+      const Vector3d p = farthest_on_rim(cylinder, side, d);
+      points[count++] = {p, p, lowest_name(side), side, true, false};
+    }
+    for (int i = 0; i < kCapPoints; ++i) {
+      const Vector3d rim = rim_corner(cylinder, i, side * cylinder.cylinder_half);
+      points[count++] = {rim, rim + fade.shift - fade.lift * d, lowest_name(side) + 1 + i, side, false, as_low(angle, i, rho)};
+    }
   }
   return count;
 }

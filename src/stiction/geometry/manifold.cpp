@@ -18,6 +18,7 @@ using Eigen::Vector2d;
 using Eigen::Vector3d;
 
 constexpr int kMaxCorners = 48;  // of one feature; larger faces are thinned
+constexpr double kOnCap = 0.6;   // cosine of the tilt at which a cylinder's feature changes from its cap to its side
 
 /// Face, edge or vertex of A or B, seen along n: corners in the tangent plane, height along n.
 struct Feature {
@@ -26,6 +27,8 @@ struct Feature {
   std::array<double, kMaxCorners> z;
   std::array<int, kMaxCorners> name;
   Vector2d slope = Vector2d::Zero();  ///< of the plane of a face: z = z[0] + slope · (q - q[0])
+  CornerFade fade;                    ///< of a cap's corners
+  int unfaded = -1;                   ///< name of its lowest point
 
   double height(const Vector2d& at) const {
     if (count >= 3) return z[0] + slope.dot(at - q[0]);
@@ -51,6 +54,7 @@ struct Plane {
     f.z[i] = n.dot(d);
     f.name[i] = name;
   }
+  Vector2d at(const Vector3d& x) const { return {t1.dot(x - origin), t2.dot(x - origin)}; }
   void set_slope(const Vector3d& normal, Feature& f) const {
     const double along = n.dot(normal);
     f.slope = {-t1.dot(normal) / along, -t2.dot(normal) / along};
@@ -95,13 +99,15 @@ void polytope_feature(const Convex& shape, const Vector3d& d, int vertex, const 
 void cylinder_feature(const Convex& shape, const Vector3d& d, const Plane& plane, Feature& f) {
   const double along = shape.axis().dot(d);
   const double side = along < 0.0 ? -1.0 : 1.0;
-  if (std::abs(along) > 0.6) {
+  if (std::abs(along) > kOnCap) {
     std::array<RimPoint, kCapCorners> corners;
     const int count = cap_corners(shape, side, d, corners);
     for (int i = 0; i < count; ++i) plane.put(corners[i].p, corners[i].name, f);
     // Seen from outside its cap, the ring turns with the axis.
     if (side < 0.0) reverse(f);
     plane.set_slope(side * shape.axis(), f);
+    f.fade = corner_fade(shape, d);
+    f.unfaded = lowest_name(side);
     return;
   }
   const Vector3d radial = shape.cylinder_radius * (d - along * shape.axis()).normalized();
@@ -205,6 +211,14 @@ SegmentClip clip_segment(const Feature& s, const Feature& f, double tolerance) {
   return r;
 }
 
+/// f counter-clockwise.
+bool inside(const Vector2d& q, const Feature& f, double tolerance) {
+  for (int j = 0; j < f.count; ++j) {
+    if (cross((f.q[(j + 1) % f.count] - f.q[j]).normalized(), q - f.q[j]) < -tolerance) return false;
+  }
+  return true;
+}
+
 /// Emits the points of an overlap and remembers the least gap.
 class Emitter {
  public:
@@ -220,10 +234,8 @@ class Emitter {
       if ((seen_[i] - q).squaredNorm() < kSamePoint * kSamePoint) return;
     }
     if (count_ < static_cast<int>(seen_.size())) seen_[count_++] = q;
-    const double gap = za - zb - a_.radius - b_.radius;
-    least_ = std::min(least_, gap);
-    const double middle = 0.5 * ((za - a_.radius) + (zb + b_.radius));
-    sink_.add(plane_.origin + q.x() * plane_.t1 + q.y() * plane_.t2 + middle * plane_.n, plane_.n, gap, name_a, name_b);
+    least_ = std::min(least_, za - zb - a_.radius - b_.radius);
+    add(q, za, zb, name_a, name_b);
   }
 
   void polygons(double tolerance) {
@@ -234,10 +246,28 @@ class Emitter {
       if (c.a >= 0 && c.b >= 0) {
         point(c.q, fa_.edge(c.a), fb_.edge(c.b));
       } else if (c.a >= 0) {
-        point(c.q, fa_.vertex(c.a), 0);
+        corner(fa_, c.a, true);
       } else {
-        point(c.q, 0, fb_.vertex(c.b));
+        corner(fb_, c.b, false);
       }
+    }
+  }
+
+  /// What overlaps of a cylinder's rims beside the corners of its feature, seen against the other's face.
+  void overlapping_rims(const Convex& cylinder, const Feature& face, const Vector3d& d, bool of_a, double tolerance) {
+    if (!cylinder.is_cylinder() || face.count < 3) return;
+    const double along = cylinder.axis().dot(d), side = along < 0.0 ? -1.0 : 1.0;
+    std::array<OverlapPoint, kOverlapPoints> points;
+    const int count = overlap_points(cylinder, d, points);
+    for (int i = 0; i < count; ++i) {
+      const OverlapPoint& x = points[i];
+      if (std::abs(along) > kOnCap ? x.side == side && !x.beside : x.lowest) continue;
+      const Vector2d rim = plane_.at(x.rim);
+      const double z = plane_.n.dot(x.p - plane_.origin), za = of_a ? z : fa_.height(rim), zb = of_a ? fb_.height(rim) : z;
+      const double gap = za - zb - a_.radius - b_.radius;
+      if (gap >= (x.beside ? -kLaidFlush : 0.0) || !inside(rim, face, tolerance)) continue;
+      const std::uint64_t name = vertex_name(x.name);
+      add(plane_.at(x.p), za, zb, of_a ? name : 0, of_a ? 0 : name);
     }
   }
 
@@ -273,6 +303,23 @@ class Emitter {
   }
 
  private:
+  void add(const Vector2d& q, double za, double zb, std::uint64_t name_a, std::uint64_t name_b) {
+    const double middle = 0.5 * ((za - a_.radius) + (zb + b_.radius));
+    sink_.add(plane_.origin + q.x() * plane_.t1 + q.y() * plane_.t2 + middle * plane_.n, plane_.n, za - zb - a_.radius - b_.radius, name_a,
+              name_b);
+  }
+
+  /// Corner i of one feature inside the other.
+  void corner(const Feature& f, int i, bool of_a) {
+    const Vector2d& q = f.q[i];
+    const std::uint64_t name = f.vertex(i), name_a = of_a ? name : 0, name_b = of_a ? 0 : name;
+    if (f.fade.lift == 0.0 || f.name[i] == f.unfaded) return point(q, name_a, name_b);
+    const double za = fa_.height(q), zb = fb_.height(q);
+    least_ = std::min(least_, za - zb - a_.radius - b_.radius);
+    const Vector2d shift(plane_.t1.dot(f.fade.shift), plane_.t2.dot(f.fade.shift));
+    add(q + shift, of_a ? za + f.fade.lift : za, of_a ? zb : zb - f.fade.lift, name_a, name_b);
+  }
+
   const Convex &a_, &b_;
   const Feature &fa_, &fb_;
   const Plane& plane_;
@@ -389,6 +436,10 @@ bool add_overlap(const Convex& a, const Convex& b, const Axis& axis, ContactSink
     emit.segment_polygon(fa.count == 2, tolerance);
   }
   const double exact = axis.separation - a.radius - b.radius;
+  if (exact < 0.0) {
+    emit.overlapping_rims(a, fb, -axis.n, true, tolerance);
+    emit.overlapping_rims(b, fa, axis.n, false, tolerance);
+  }
   return emit.least() <= exact + 1e-9 * size;
 }
 

@@ -42,6 +42,9 @@ inline constexpr double kSquare = 1e-7;
 inline constexpr double kParallel = 1e-3;
 /// Sine below which two lines count as side by side: the ends of the stretch that they share may bear too.
 inline constexpr double kSlant = 0.1;
+/// Surfaces that were laid flush stand off each other by this at most (m), and one may lie deeper by it: twice what is left of an overlap
+/// that touches.
+inline constexpr double kLaidFlush = 2e-6;
 /// Points of one pair within this distance are one (m).
 inline constexpr double kSamePoint = 1e-9;
 

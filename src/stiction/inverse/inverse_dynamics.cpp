@@ -17,7 +17,7 @@ using Eigen::Index;
 using Ref = Eigen::Ref<const Eigen::VectorXd>;
 
 constexpr double kNone = 1e-12;         // of velocities
-constexpr double kNoMore = 1.0 + 1e-9;  // of the torques of stage one
+constexpr double kNoMore = 1.0 + 1e-9;  // of the way to standing still
 constexpr double kMissed = 1e-8;        // shortfall relative to the speeds from which on a request counts as missed
 constexpr double kLever = 1e3;          // beside the speeds of the problem: the inverse of what is well apart (nearest_no_slip.hpp)
 constexpr double kHelps = 0.5;          // a further projection takes away half of the slip at least: 1e-3 where tangents are well apart
@@ -200,12 +200,14 @@ void project_until_held(const ProblemView& p, const ProblemView& request, std::s
   }
 }
 
-// A Farkas vector of the problem with prescribed joints is one of the request: the joints' impulses are without bound.
-void take_proof(const InfeasibilityRay& ray, RequestProof& proof) {
-  if (!ray.proof) return;
-  proof.contacts = ray.impulses;
-  proof.rows = ray.bounded_impulses;
-  proof.joints = ray.prescribed_impulses;
+// A Farkas vector of the problem with prescribed joints is one of the request, whose joints have impulses without bound, where its demands
+// are those of request_proof.hpp: rays of convex laws may have friction that these leave out.
+void prove_by_ray(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, RequestWorkspace& w, InverseSolution& s) {
+  if (!w.asked.proof) return;
+  s.proof.contacts = w.asked.impulses;
+  s.proof.rows = w.asked.bounded_impulses;
+  s.proof.joints = w.asked.prescribed_impulses;
+  if (!certifies_infeasibility(p, joints, v_desired, {}, w.solve.terms, s.proof, w.proof)) s.proof.clear();
 }
 
 // Replaces a request that tangents refuse, by rank or because those that nearly depend on each other would have to hold it (runs_away, or
@@ -220,7 +222,7 @@ void repair_slip(const ProblemView& p, const ProblemView& request, std::span<con
   if (!refused && (!pivots || !slips || s.status == Status::infeasible)) return;
   const SolveOptions held = by_well_apart_tangents(contact);
   if (refused) {
-    take_proof(s.ray, s.proof);
+    prove_by_ray(p, joints, v_desired, w, s);
   } else {
     w.v_desired = v_desired;
     solve_changed(p, request, joints, {}, held, by_parts, w, s);
@@ -259,8 +261,7 @@ void apply_stage_two(const ProblemView& p, const InverseOptions& options, Reques
   read(w.stage_one);
   read(w.chosen);
   const Status status = stage_two(p, w.solve.reduction, w.solve.terms, options.contact, s.v, w.stage_two, w.chosen);
-  // A disc is searched over a polygon in it, which may have less to offer than stage one found.
-  s.choice_met = status == Status::solved && w.chosen.joints.norm() <= kNoMore * w.stage_one.joints.norm();
+  s.choice_met = status == Status::solved;
   if (!s.choice_met) return;
   complete_with(p, options.contact, w.chosen, w.solve, s);
   s.choice_met = s.status == Status::solved;
@@ -361,11 +362,11 @@ void replace_refused(const ProblemView& p, const ProblemView& request, std::span
   }
 }
 
-// A ray that proves the problem with prescribed joints infeasible proves it of the request, where its demands are those of
-// request_proof.hpp.
-void prove_by_ray(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, const LawModel& law, InverseSolution& s) {
-  take_proof(s.ray, s.proof);
-  if (!s.proof.empty() && !certifies_infeasibility(p, joints, v_desired, {}, law, s.proof)) s.proof.clear();
+// What is infeasible is what was asked, and the ray is of that: one of the request that took its place would tell nothing of it.
+void restore_ray(const InfeasibilityRay& asked, InverseSolution& s) {
+  if (!s.repaired || s.status != Status::infeasible) return;
+  s.ray = asked;
+  if (!s.ray.proof) s.status = Status::inaccurate;
 }
 
 // What is done about a request that contacts refuse: what tangents alone refuse no torque brings about, but against normals and end stops a
@@ -382,12 +383,16 @@ void solve_request(const ProblemView& p, std::span<const int> joints, const Ref&
   w.solve.choice.last = w.last;
   solve(request, contact, w.solve, s);
   const double velocity_scale = s.certificate.velocity_scale, impulse_scale = s.certificate.impulse_scale;
-  if (!limited && options.prove_infeasible && have_one_program(p.laws, contact)) prove_by_ray(p, joints, v_desired, options.contact, s);
+  w.asked.clear();
+  if (s.status == Status::infeasible) w.asked = s.ray;
   if (repair != Repair::none && !limited) repair_slip(p, request, joints, v_desired, contact, w, s);
   reduce_whole(request, contact, s, w.solve);
+  if (!limited && options.prove_infeasible && s.proof.empty() && have_one_program(p.laws, contact))
+    prove_by_ray(p, joints, v_desired, w, s);
   settle_torques(p, request, joints.size(), tau_max, options, w, s);
   if (repair == Repair::all || (repair == Repair::of_slip && s.repaired))
     replace_refused(p, request, joints, v_desired, tau_max, options, contact, w, s);
+  restore_ray(w.asked, s);
   if (s.repaired && velocity_scale > 0.0 && s.certificate.finite) measure_by(velocity_scale, impulse_scale, contact.tolerance, s);
 }
 

@@ -36,7 +36,7 @@ struct InverseOptions {
   bool prove_infeasible = false;       ///< search for a proof when the request is missed, of laws of one program; allocates
 };
 
-/// Whether an answer under the law depends on LawModel::edges: those of its polygon, or of the one in its disc that least_torque searches.
+/// Whether the law reads LawModel::edges: those of its polygon, or of the one in its disc that least_torque starts from.
 bool reads_edges(Law law, Choice choice);
 
 /// What options of a solver are called that were given, by a program or in Python; empty: not given.
@@ -60,6 +60,7 @@ struct RequestWorkspace {
   GrowVector last;                     ///< solve.choice.last as the call found it
   StageTwoImpulses stage_one, chosen;  ///< impulses before stage II and of it
   RequestProofWorkspace proof;
+  InfeasibilityRay asked;  ///< of the request before it was replaced; empty where none was found
 };
 
 struct InverseWorkspace : RequestWorkspace {
@@ -70,7 +71,8 @@ struct InverseWorkspace : RequestWorkspace {
   GrowVector row_impulses;                  ///< the last answer's
 };
 
-/// Of the caller's problem: m impulses of its rows, and in prescribed_impulses those of all driven joints, h tau, limited or not.
+/// Of the caller's problem: m impulses of its rows, and in prescribed_impulses those of all driven joints, h tau, limited or not. Without
+/// torque limits `ray` is of the request as it was asked, replaced or not.
 struct InverseSolution : Solution {
   GrowVector tau;          ///< one per joint (N or N m), mean over the step
   bool repaired = false;   ///< v_desired was replaced: contacts refuse it, or Coulomb's law has no answer; `v` has what is reached

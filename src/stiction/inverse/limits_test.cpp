@@ -3,6 +3,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/inverse/inverse_dynamics.hpp"
+#include "stiction/laws/infeasibility.hpp"
 #include "stiction/laws/test_problems.hpp"
 
 namespace stiction::limits_test {
@@ -408,6 +409,43 @@ TEST(Infeasible, RandomRequestsAreMetOrProvedImpossibleAndNeverGarbage) {
     RecordProperty(std::string(to_string(law)) + "_missed", missed);
     RecordProperty(std::string(to_string(law)) + "_proved", proved);
     EXPECT_TRUE(law != Law::no_slip || proved == missed) << proved << " of " << missed;
+  }
+}
+
+// Contacts with and without finite friction and a stop that asks for motion refuse many of these, some after a repair too.
+TEST(Infeasible, WhatIsHandedOutProvesWhatWasAsked) {
+  for (const Law law : {Law::no_slip, Law::anitescu, Law::max_dissipation}) {
+    int rays = 0, proofs = 0;
+    for (unsigned seed = 1; seed <= 200; ++seed) {
+      std::mt19937 rng(seed);
+      std::normal_distribution<double> normal;
+      const auto gaussian = [&] { return normal(rng); };
+      const int nv = 3 + static_cast<int>(seed % 3), n = 2 + static_cast<int>(seed % 4);
+      VectorXd mu(n);
+      for (double& m : mu) m = std::array{0.3, 1.0, kInfinity}[rng() % 3];
+      const MatrixXd A = MatrixXd::NullaryExpr(nv, nv, gaussian);
+      ContactProblem p = make_contact_problem(A * A.transpose() + 0.1 * MatrixXd::Identity(nv, nv), VectorXd::NullaryExpr(nv, gaussian),
+                                              MatrixXd::NullaryExpr(3 * n, nv, gaussian), mu, kDt);
+      p.J_b = BlockRows::from_dense(1, MatrixXd::NullaryExpr(1, nv, gaussian), p.M.sizes());
+      p.b = VectorXd::NullaryExpr(1, gaussian);
+      p.lo = VectorXd::Constant(1, seed % 2 == 0 ? -1.0 : 0.0);
+      p.hi = VectorXd::Constant(1, kInfinity);
+      const std::vector<int> joints{0, 1};
+      const VectorXd desired = VectorXd::NullaryExpr(2, gaussian);
+      const InverseSolution s = inverse_dynamics(p, joints, desired, {}, with(law));
+      if (s.repaired && s.status == Status::infeasible) {
+        ++rays;
+        ContactProblem asked = p;
+        asked.prescribed = joints;
+        asked.v_prescribed = desired;
+        EXPECT_TRUE(proves_infeasible(asked, with(law).contact, s.ray)) << to_string(law) << " " << seed;
+      }
+      if (s.proof.empty()) continue;
+      ++proofs;
+      EXPECT_TRUE(certifies_infeasibility(p, joints, desired, {}, with(law).contact, s.proof)) << to_string(law) << " " << seed;
+    }
+    EXPECT_GT(proofs, 40) << to_string(law);
+    EXPECT_GT(rays, 5) << to_string(law);
   }
 }
 

@@ -71,10 +71,9 @@ void take_rows(const ProblemView& p, const HeldRows& held, LawTerms& demands, Pr
   rows.J_b = p.J_b;
   for (GrowVector* x : {&rows.b, &rows.lo, &rows.hi}) x->resize(own + added);
   rows.b.head(own) = p.b;
-  rows.lo.head(own) = p.lo;
-  rows.hi.head(own) = p.hi;
   for (int j = 0; j < p.bounded_rows(); ++j) {
-    if (is_two_sided(p, j)) rows.lo[j] = rows.hi[j] = 0.0;
+    rows.lo[j] = std::isinf(p.lo[j]) ? p.lo[j] : 0.0;
+    rows.hi[j] = std::isinf(p.hi[j]) ? p.hi[j] : 0.0;
   }
   rows.b.tail(added) = held.targets;
   rows.lo.tail(added).setConstant(-kInfinity);

@@ -13,8 +13,8 @@
 //   w    1e-2 at first, a tenth of it in each further problem, 1e-6 at the least, where the rows' digits are those of a thousandth
 // Tangents without slip may come as other rows that say the same (`HeldRows`): those that nearly depend on each other would need a base
 // that moves a thousand times as fast as its feet, and more programs than there are.
-// Ends when the driven velocities stay within 1e-12 of the speeds: about five problems where σ is about 1. The bounds of rows that limit
-// forces forbid no motion, so these rows are left out.
+// Ends when the driven velocities stay within 1e-12 of the speeds: about five problems where σ is about 1. Finite bounds of rows limit
+// forces and forbid no motion: a row demands what its infinite ones do, and nothing where it has none.
 #pragma once
 
 #include <span>

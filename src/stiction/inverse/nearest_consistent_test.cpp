@@ -338,6 +338,25 @@ TEST(NearestConsistent, OfAMixtureEachContactDemandsWhatItsOwnLawDoes) {
   }
 }
 
+// A wall refuses the first joint. The second is free to move on from a stop that may hold it back with up to 1 N s, or ahead.
+TEST(NearestConsistent, StopsWithLimitedImpulsesDoNotPull) {
+  for (const Law law : {Law::frictionless, Law::coulomb_cone, Law::coulomb_pyramid, Law::anitescu, Law::max_dissipation}) {
+    for (const double side : {1.0, -1.0}) {
+      MatrixXd J = MatrixXd::Zero(3, 2);
+      J(0, 0) = -1.0;
+      ContactProblem p = make_contact_problem(MatrixXd::Identity(2, 2), VectorXd::Zero(2), J, VectorXd::Constant(1, 0.5), kDt);
+      p.J_b = BlockRows::from_dense(1, MatrixXd(Eigen::RowVector2d(0.0, 1.0)), p.M.sizes());
+      p.b = VectorXd::Constant(1, side);
+      p.lo = VectorXd::Constant(1, side > 0.0 ? -1.0 : -kInfinity);
+      p.hi = VectorXd::Constant(1, side > 0.0 ? kInfinity : 1.0);
+      const InverseSolution s = inverse_dynamics(p, kTwo, Vector2d(1.0, 3.0 * side), {}, with(law));
+      EXPECT_EQ(s.status, Status::solved) << to_string(law);
+      EXPECT_TRUE(s.repaired) << to_string(law);
+      EXPECT_LT((s.v - Vector2d(0.0, 3.0 * side)).norm(), 1e-9) << to_string(law) << " " << s.v.transpose();
+    }
+  }
+}
+
 TEST(NearestConsistent, NoAllocationOnceTheSizesAreKnown) {
   if (!allocations_are_counted()) GTEST_SKIP() << "sanitizers own malloc in this build";
   const ContactProblem p = levers(0.1);

@@ -18,8 +18,7 @@ namespace {
 
 using Eigen::Index;
 using Eigen::Vector3d;
-using Eigen::VectorXd;
-using Ref = Eigen::Ref<const VectorXd>;
+using Ref = Eigen::Ref<const Eigen::VectorXd>;
 
 constexpr double kRounding = 1e-10;  // of the terms that the gap is made of
 constexpr double kUnbounded = 1e4;   // larger impulses, in those of the step, count as without bound
@@ -57,13 +56,13 @@ double limit(const ProblemView& p, std::span<const double> tau_max, std::size_t 
   return tau_max.empty() ? kInfinity : p.dt * tau_max[k];
 }
 
-VectorXd solve_inertia(const ProblemView& p, const Ref& momentum) {
-  VectorXd out = momentum;
+void solve_inertia(const ProblemView& p, GrowVector& x, GrowMatrix& factor) {
   for (int k = 0; k < p.M.blocks(); ++k) {
-    auto part = out.segment(p.M.offset(k), p.M.block_size(k));
-    part = Eigen::LLT<Eigen::MatrixXd>(p.M.block(k)).solve(part).eval();
+    factor = p.M.block(k);
+    Eigen::Ref<Eigen::MatrixXd> in_place(factor);
+    auto part = x.segment(p.M.offset(k), p.M.block_size(k));
+    Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>>(in_place).solveInPlace(part);
   }
-  return out;
 }
 
 /// Whether the signs of z are those of the demands of the law.
@@ -96,15 +95,15 @@ struct Supply {
 };
 
 Supply measure_supply(const ProblemView& p, std::span<const int> joints, std::span<const double> tau_max, const LawTerms& law,
-                      const VectorXd& a) {
+                      RequestProofWorkspace& w) {
   Supply supply;
-  SectionShape section;
-  section.reset(law.edges);
-  VectorXd u = VectorXd::Zero(p.J.rows()), w = VectorXd::Zero(p.bounded_rows());
-  p.J.multiply(a, u);
-  p.J_b.multiply(a, w);
+  w.section.reset(law.edges);
+  w.u.setZero(p.J.rows());
+  w.row_slopes.setZero(p.bounded_rows());
+  p.J.multiply(w.slope, w.u);
+  p.J_b.multiply(w.slope, w.row_slopes);
   for (int i = 0; i < p.contacts(); ++i) {
-    const Vector3d g = u.segment<3>(3 * i);
+    const Vector3d g = w.u.segment<3>(3 * i);
     switch (contact_of(law, i).cone) {
       case Contact::Cone::none:
         break;
@@ -112,15 +111,15 @@ Supply measure_supply(const ProblemView& p, std::span<const int> joints, std::sp
         supply.leftover += std::max(0.0, g[0]);
         break;
       case Contact::Cone::pyramid:
-        supply.leftover += std::max(0.0, g[0] + reach(law.contacts[i], section, g));
+        supply.leftover += std::max(0.0, g[0] + reach(law.contacts[i], w.section, g));
         break;
       case Contact::Cone::all:
         supply.leftover += std::max(0.0, g[0]) + std::hypot(g[1], g[2]);
         break;
     }
   }
-  for (Index j = 0; j < w.size(); ++j) supply.add_box(w[j], p.lo[j], p.hi[j]);
-  for (std::size_t k = 0; k < joints.size(); ++k) supply.add_box(a[joints[k]], -limit(p, tau_max, k), limit(p, tau_max, k));
+  for (Index j = 0; j < w.row_slopes.size(); ++j) supply.add_box(w.row_slopes[j], p.lo[j], p.hi[j]);
+  for (std::size_t k = 0; k < joints.size(); ++k) supply.add_box(w.slope[joints[k]], -limit(p, tau_max, k), limit(p, tau_max, k));
   return supply;
 }
 
@@ -173,28 +172,38 @@ void RequestProof::clear() {
 }
 
 bool certifies_infeasibility(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
-                             const LawModel& model, const RequestProof& z) {
-  validate_request(p, joints, v_desired, tau_max);
-  const LawTerms law = lowered(p, model);
+                             const LawTerms& law, const RequestProof& z, RequestProofWorkspace& w) {
   if (z.contacts.size() != p.J.rows() || z.rows.size() != p.bounded_rows() || z.joints.size() != static_cast<Index>(joints.size()) ||
       !is_covered(law) || !has_right_signs(p, law, z))
     return false;
 
-  VectorXd xi = VectorXd::Zero(p.velocities());
-  p.J.add_transposed(z.contacts, xi);
-  p.J_b.add_transposed(z.rows, xi);
-  for (std::size_t k = 0; k < joints.size(); ++k) xi[joints[k]] += z.joints[static_cast<Index>(k)];
-  const VectorXd v0 = p.v + solve_inertia(p, p.impulse);
-  double gap = z.rows.dot(p.b) + z.joints.dot(v_desired) - xi.dot(v0);
-  double size = z.rows.cwiseAbs().dot(p.b.cwiseAbs()) + z.joints.cwiseAbs().dot(v_desired.cwiseAbs()) + xi.cwiseAbs().dot(v0.cwiseAbs());
+  w.xi.setZero(p.velocities());
+  p.J.add_transposed(z.contacts, w.xi);
+  p.J_b.add_transposed(z.rows, w.xi);
+  for (std::size_t k = 0; k < joints.size(); ++k) w.xi[joints[k]] += z.joints[static_cast<Index>(k)];
+  w.before = p.impulse;
+  solve_inertia(p, w.before, w.inertia);
+  w.before += p.v;
+  const auto size_of = [](const auto& a, const auto& b) { return a.cwiseAbs().dot(b.cwiseAbs()); };
+  double gap = z.rows.dot(p.b) + z.joints.dot(v_desired) - w.xi.dot(w.before);
+  double size = size_of(z.rows, p.b) + size_of(z.joints, v_desired) + size_of(w.xi, w.before);
   for (int i = 0; i < p.contacts(); ++i) {
     gap -= z.contacts[3 * i] * offset_of(law, i);
     size += std::abs(z.contacts[3 * i] * offset_of(law, i));
   }
-  const Supply supply = measure_supply(p, joints, tau_max, law, solve_inertia(p, xi));
+  w.slope = w.xi;
+  solve_inertia(p, w.slope, w.inertia);
+  const Supply supply = measure_supply(p, joints, tau_max, law, w);
   gap -= supply.bounded;
   size += supply.size;
   return gap > kRounding * size && gap > kUnbounded * impulse_scale(p, v_desired) * supply.leftover;
+}
+
+bool certifies_infeasibility(const ProblemView& p, std::span<const int> joints, const Ref& v_desired, std::span<const double> tau_max,
+                             const LawModel& model, const RequestProof& z) {
+  validate_request(p, joints, v_desired, tau_max);
+  RequestProofWorkspace workspace;
+  return certifies_infeasibility(p, joints, v_desired, tau_max, lowered(p, model), z, workspace);
 }
 
 namespace {
@@ -285,7 +294,7 @@ bool find_request_proof(const ProblemView& p, std::span<const int> joints, const
     to += demand.sign * w.solution.farkas[k];
   }
   expand_impulses(w.form, law, w.y, z.contacts, true);
-  if (certifies_infeasibility(p, joints, v_desired, tau_max, model, z)) return true;
+  if (certifies_infeasibility(p, joints, v_desired, tau_max, law, z, w)) return true;
   z.clear();
   return false;
 }

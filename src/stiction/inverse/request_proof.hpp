@@ -19,6 +19,7 @@
 #include "stiction/laws/generators.hpp"
 #include "stiction/laws/law.hpp"
 #include "stiction/problem/contact_problem.hpp"
+#include "stiction/problem/sections.hpp"
 #include "stiction/problem/standard_form.hpp"
 #include "stiction/programs/qp/kinetic_qp.hpp"
 
@@ -43,13 +44,6 @@ struct RequestProof {
   void clear();
 };
 
-/// True when z proves the request infeasible under the demands and cones of `law`, which must be one without compliance along the normal
-/// (false for others), beyond rounding: what is left of impulses without bound would have to be ten thousand times larger than those of
-/// the step. Computed from the problem alone; false on sizes of z that do not fit. tau_max empty: unlimited. Throws InvalidArgument on the
-/// request.
-bool certifies_infeasibility(const ProblemView& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
-                             std::span<const double> tau_max, const LawModel& law, const RequestProof& z);
-
 struct RequestProofWorkspace {
   /// A demand on velocities, of a contact's axis or of a row, or its opposite.
   struct Demand {
@@ -66,7 +60,20 @@ struct RequestProofWorkspace {
   GrowVector d, y;
   KineticQpWorkspace qp;
   KineticQpSolution solution;
+  GrowVector xi, before, slope, u, row_slopes;  ///< of the check: ξ, v₀, a, J a, J_b a
+  GrowMatrix inertia;                           ///< a block of M, then its factor
+  SectionShape section;
 };
+
+/// True when z proves the request infeasible under the demands and cones of `law`, which must be one without compliance along the normal
+/// (false for others), beyond rounding: what is left of impulses without bound would have to be ten thousand times larger than those of
+/// the step. Computed from the problem alone; false on sizes of z that do not fit. tau_max empty: unlimited. Throws InvalidArgument on the
+/// request.
+bool certifies_infeasibility(const ProblemView& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
+                             std::span<const double> tau_max, const LawModel& law, const RequestProof& z);
+/// The same with the terms that the law has on this problem. No allocation once the sizes have been seen.
+bool certifies_infeasibility(const ProblemView& problem, std::span<const int> joints, const Eigen::Ref<const Eigen::VectorXd>& v_desired,
+                             std::span<const double> tau_max, const LawTerms& law, const RequestProof& z, RequestProofWorkspace& workspace);
 
 /// Searches for z by the least kinetic energy over all impulses that meet the demands (programs/qp/kinetic_qp.hpp). True when the z found
 /// passes `certifies_infeasibility`; otherwise z is empty. The disc is widened to a polygon around it. O(nv³) and more: for requests that

@@ -12,6 +12,8 @@ using Eigen::VectorXd;
 using Ref = Eigen::Ref<const VectorXd>;
 
 constexpr double kBelow = 1e-2, kFinest = 1e-13;  // tolerance of the program: two digits below the certificate's, no finer than its default
+constexpr double kEnough = 1e-9;  // of an edge's slope beside its terms: what range_qp accepts where edges are nearly parallel
+constexpr int kRounds = 50;       // of further edges: about ten are tried as a rule
 
 // Friction of contacts whose tangents give way is fixed by the motion: it goes to `fixed`, and their normals alone are left to choose.
 void split_off_friction(const LawTerms& law, const GrowVector& lambda, StageTwoWorkspace& w) {
@@ -108,6 +110,17 @@ void find_admissible(const ProblemView& problem, const ReducedProblem& p, const 
   });
 }
 
+// Contacts with a disc whose whole cone may push.
+void find_sticking_discs(int edges, StageTwoWorkspace& w) {
+  w.discs.clear();
+  for (int k = 0; k < w.form.problem.contacts(); ++k) {
+    const double mu = w.form.problem.mu[k];
+    if (!(mu > 0.0) || std::isinf(mu)) continue;
+    const auto of_contact = [&](int v) { return w.generators.variables[v].contact == k; };
+    if (std::ranges::count_if(w.admissible, of_contact) == edges) w.discs.push_back(k);
+  }
+}
+
 // One variable after the other: what its unit does to the driven joints and to all other coordinates.
 void append_momentum(const ProblemView& p, StageTwoWorkspace& w) {
   for (const int j : p.prescribed) w.joint_rows.push_back(w.lambda[j]);
@@ -160,10 +173,68 @@ void find_free(const ProblemView& p, StageTwoWorkspace& w) {
   }
 }
 
+// The edge of a disc's cone whose friction points along `friction`, as one more variable.
+void add_edge(const ProblemView& p, const ReducedProblem& reduced, int contact, const Eigen::Vector2d& friction, StageTwoWorkspace& w) {
+  const double mu = w.form.problem.mu[contact], size = std::max(1.0, mu);
+  const Eigen::Vector2d tangent = mu / size * friction.normalized();
+  const Generators::Variable edge{contact, -1, {1.0 / size, tangent[0], tangent[1]}};
+  w.edges.push_back(edge);
+  w.lambda.setZero(p.velocities());
+  p.J.add_group_transposed(w.form.contacts[contact], contact_impulse(term_of(w, edge), edge.direction), w.lambda);
+  append_momentum(p, w);
+  if (p.bounded_rows() > 0) return;
+  w.residual.setZero(reduced.rank_bound());
+  w.form.problem.Rt.add_group_transposed(contact, edge.direction, w.residual);
+  w.motion_rows.insert(w.motion_rows.end(), w.residual.begin(), w.residual.end());
+}
+
+// The edges that stage I pushes along: what it found is then among what is searched.
+void add_edges_of_stage_one(const ProblemView& p, const ReducedProblem& reduced, StageTwoWorkspace& w) {
+  for (const int k : w.discs) {
+    const int i = w.form.contacts[k];
+    const Eigen::Vector2d friction = cone_impulse(w.terms.contacts[i], w.free_part.segment<3>(3 * i)).tail<2>();
+    if (!friction.isZero(0.0)) add_edge(p, reduced, k, friction, w);
+  }
+}
+
+// Of every disc the edge of steepest descent of the Lagrangian, where it descends. False when none does: then the optimum over the edges is
+// that over the discs.
+bool add_descending_edges(const ProblemView& p, const ReducedProblem& reduced, StageTwoWorkspace& w) {
+  const std::size_t before = w.edges.size();
+  const bool by_rows = p.bounded_rows() > 0;
+  w.slopes.resize(p.velocities());  // W (Wᵀx - t) - E ν is J of this, less R ν where the motion is the reduced one
+  w.slopes.setZero();
+  for (std::size_t i = 0; i < p.prescribed.size(); ++i) {
+    const Index k = static_cast<Index>(i);
+    w.slopes[p.prescribed[i]] = w.solution.y[k] - w.target[k];
+  }
+  for (std::size_t k = 0; by_rows && k < w.free.size(); ++k) w.slopes[w.free[k]] = -w.solution.nu[static_cast<Index>(k)];
+  w.u.resize(p.J.rows());
+  p.J.multiply(w.slopes, w.u);
+  const BlockRows& R = w.form.problem.Rt;
+  for (const int k : w.discs) {
+    const int i = w.form.contacts[k];
+    const double mu = w.form.problem.mu[k];
+    Eigen::Vector3d slope = cone_velocity(w.terms.contacts[i], w.u.segment<3>(3 * i)), moved = Eigen::Vector3d::Zero();
+    double terms = std::sqrt(p.J.group_square(i)) * (w.slopes.norm() + w.target.norm());
+    if (!by_rows) {
+      R.add_group_product(k, w.solution.nu, moved);
+      slope -= moved;
+      terms += std::sqrt(R.group_square(k)) * w.solution.nu.norm();
+    }
+    const double friction = slope.tail<2>().norm();
+    if (slope[0] - mu * friction < -kEnough * (1.0 + mu) * terms) add_edge(p, reduced, k, -slope.tail<2>(), w);
+  }
+  return w.edges.size() > before;
+}
+
 void set_bounds(const ProblemView& p, StageTwoWorkspace& w) {
   const Index contacts = static_cast<Index>(w.admissible.size()), rows = static_cast<Index>(w.open_rows.size());
-  w.lo.resize(contacts + rows);
-  w.hi.resize(contacts + rows);
+  const Index edges = static_cast<Index>(w.edges.size());
+  w.lo.resize(contacts + rows + edges);
+  w.hi.resize(contacts + rows + edges);
+  w.lo.tail(edges).setZero();
+  w.hi.tail(edges).setConstant(kInfinity);
   for (Index k = 0; k < contacts; ++k) {
     w.lo[k] = w.generators.lo[w.admissible[k]];
     w.hi[k] = w.generators.hi[w.admissible[k]];
@@ -174,13 +245,35 @@ void set_bounds(const ProblemView& p, StageTwoWorkspace& w) {
   }
 }
 
-void take_chosen(const StageTwoWorkspace& w, StageTwoImpulses& to) {
-  const Index contacts = static_cast<Index>(w.admissible.size());
-  to.contacts = w.fixed;
-  for (Index k = 0; k < contacts; ++k) {
-    const Generators::Variable& v = w.generators.variables[w.admissible[k]];
-    to.contacts.segment<3>(3 * w.form.contacts[v.contact]) += w.solution.x[k] * contact_impulse(term_of(w, v), v.direction);
+// The program over all variables so far, from the last solution: that of the last call where it fits, then that of the round before, which
+// lacks the edges that came since.
+Status search(Index driven, const SolveOptions& options, bool first, StageTwoWorkspace& w) {
+  const Index count = w.lo.size(), r = w.y.size(), last = w.solution.x.size();
+  RangeQp qp;
+  qp.W = RowsView(w.joint_rows.data(), count, driven, driven);
+  qp.t = w.target;
+  qp.E = RowsView(w.motion_rows.data(), count, r, r);
+  qp.e = w.y;
+  qp.lo = w.lo;
+  qp.hi = w.hi;
+  if (w.solution.nu.size() == r && (first ? options.warm_start && last == count : last < count)) {
+    w.x0.setZero(count);
+    w.x0.head(last) = w.solution.x;
+    w.nu0 = w.solution.nu;
+    qp.x0 = w.x0;
+    qp.nu0 = w.nu0;
   }
+  return range_qp(qp, {.tolerance = std::max(kFinest, kBelow * options.tolerance), .max_pivots = options.max_pivots}, w.qp, w.solution);
+}
+
+void take_chosen(const StageTwoWorkspace& w, StageTwoImpulses& to) {
+  const Index contacts = static_cast<Index>(w.admissible.size()), rows = static_cast<Index>(w.open_rows.size());
+  to.contacts = w.fixed;
+  const auto push = [&](const Generators::Variable& v, double x) {
+    to.contacts.segment<3>(3 * w.form.contacts[v.contact]) += x * contact_impulse(term_of(w, v), v.direction);
+  };
+  for (Index k = 0; k < contacts; ++k) push(w.generators.variables[w.admissible[k]], w.solution.x[k]);
+  for (std::size_t k = 0; k < w.edges.size(); ++k) push(w.edges[k], w.solution.x[contacts + rows + static_cast<Index>(k)]);
   to.rows = w.fixed_rows;
   for (std::size_t k = 0; k < w.open_rows.size(); ++k) to.rows[w.open_rows[k]] = w.solution.x[contacts + static_cast<Index>(k)];
   to.joints = w.target - w.solution.y;
@@ -195,31 +288,29 @@ Status stage_two(const ProblemView& p, const Reduction& reduction, const LawTerm
   if (reduced.contacts() == 0 && w.open_rows.empty()) return Status::solved;
   split_off_friction(terms, impulses.contacts, w);
   make_standard_form(reduced, w.terms, w.form);
-  make_generators(w.form.problem, GeneratorKind::cone, terms.disc() ? options.edges : terms.edges, w.generators);
+  const int edges = terms.disc() ? options.edges : terms.edges;
+  make_generators(w.form.problem, GeneratorKind::cone, edges, w.generators);
   torque_target(p, v_plus, w);
   find_admissible(p, reduced, v_plus, w);
   find_free(p, w);
   gather_rows(p, reduced, w);
   motion_target(p, reduced, impulses.rows, w);
-  set_bounds(p, w);
-  const Index count = w.lo.size(), driven = static_cast<Index>(p.prescribed.size()), r = w.y.size();
-  RangeQp qp;
-  qp.W = RowsView(w.joint_rows.data(), count, driven, driven);
-  qp.t = w.target;
-  qp.E = RowsView(w.motion_rows.data(), count, r, r);
-  qp.e = w.y;
-  qp.lo = w.lo;
-  qp.hi = w.hi;
-  w.x0 = w.solution.x;
-  w.nu0 = w.solution.nu;
-  if (options.warm_start && w.x0.size() == count && w.nu0.size() == r) {
-    qp.x0 = w.x0;
-    qp.nu0 = w.nu0;
+  w.edges.clear();
+  w.discs.clear();
+  if (terms.disc()) {
+    find_sticking_discs(edges, w);
+    add_edges_of_stage_one(p, reduced, w);
   }
-  const Status status =
-      range_qp(qp, {.tolerance = std::max(kFinest, kBelow * options.tolerance), .max_pivots = options.max_pivots}, w.qp, w.solution);
-  if (status == Status::solved) take_chosen(w, impulses);
-  return status;
+  for (int round = 0; round < kRounds; ++round) {
+    set_bounds(p, w);
+    const Status status = search(static_cast<Index>(p.prescribed.size()), options, round == 0, w);
+    if (status != Status::solved) return status;
+    const bool moved = round == 0 || w.solution.pivots > 0;  // else the edges that came descend by rounding alone
+    if (moved && add_descending_edges(p, reduced, w)) continue;
+    take_chosen(w, impulses);
+    return status;
+  }
+  return Status::iteration_limit;
 }
 
 }  // namespace stiction

@@ -7,7 +7,9 @@
 // The motion is R λ = R λ₀, and where there are rows, Jᵀλ + J_bᵀλ_b on all coordinates that are not driven.
 // The law's set at a fixed motion is a polyhedron in the generators: all of the pyramid for the family energy; for those
 // with complementarity only generators that rest (a_jᵀy + c_j = 0) may push. Instead of the null space of ZᵀAZ (O(n³) in the paper), the
-// generators are searched directly with the motion as equality (programs/qp/range_qp.hpp): O(n (r + joints)²).
+// generators are searched directly with the motion as equality (programs/qp/range_qp.hpp): O(n (r + joints)²). A disc that sticks has a
+// polygon's edges and stage I's at first, then in each round that of steepest descent of the Lagrangian at the optimum over those so far,
+// until none descends (column generation [Dantzig, Wolfe 1960]): the optimum over the disc itself.
 #pragma once
 
 #include "stiction/laws/generators.hpp"
@@ -30,7 +32,9 @@ struct StageTwoWorkspace {
   std::vector<double> joint_rows, motion_rows;   ///< of the variables: share in the driven joints, in the motion
   std::vector<int> admissible, open_rows, free;  ///< generators; rows that are left to choose; coordinates that are not driven
   std::vector<char> is_driven;
-  GrowVector target, x0, nu0, lo, hi, y, u, residual, lambda;
+  std::vector<int> discs;                   ///< contacts of `form` whose whole cone may push
+  std::vector<Generators::Variable> edges;  ///< of these, beside those of the polygon: the last variables
+  GrowVector target, x0, nu0, lo, hi, y, u, slopes, residual, lambda;
   LawTerms terms;               ///< friction that the motion fixes left out
   StandardForm form;            ///< of these
   GrowVector fixed, free_part;  ///< 3n, friction that the motion fixes and the rest of stage I's impulses
@@ -38,8 +42,8 @@ struct StageTwoWorkspace {
 };
 
 /// Replaces stage I's impulses by those of least torque. The problem has prescribed rows. Returns solved, or why they were left alone.
-/// `terms`: the law's on this problem, of any family but constitutive; discs are searched over the polygon of `options.edges` in them, so a
-/// disc that slips is left alone. `options.max_pivots` bounds the search.
+/// `terms`: the law's on this problem, of any family but constitutive; discs that stick are searched from the polygon of `options.edges`
+/// on, and where one slips all are left alone. `options.max_pivots` bounds each round.
 Status stage_two(const ProblemView& problem, const Reduction& reduction, const LawTerms& terms, const SolveOptions& options,
                  const Eigen::Ref<const Eigen::VectorXd>& v_plus, StageTwoWorkspace& workspace, StageTwoImpulses& impulses);
 

@@ -122,6 +122,93 @@ TEST(StageTwo, NoAllocationOnceTheSizesAreKnown) {
   EXPECT_LT((s.tau - Vector2d(1.5, 1.5)).norm(), 1e-9);
 }
 
+/// Least |c - A x|² over x in discs of friction mu with B x = e, by splitting with the cones [Boyd et al. 2011, ADMM].
+double least_over_discs(const MatrixXd& A, const VectorXd& c, const MatrixXd& B, const VectorXd& e, double mu) {
+  const Eigen::Index n = A.cols(), m = B.rows();
+  const double rho = A.squaredNorm() / static_cast<double>(n);
+  MatrixXd kkt = MatrixXd::Zero(n + m, n + m);
+  kkt.topLeftCorner(n, n) = A.transpose() * A + rho * MatrixXd::Identity(n, n);
+  kkt.bottomLeftCorner(m, n) = B;
+  kkt.topRightCorner(n, m) = B.transpose();
+  const Eigen::FullPivLU<MatrixXd> lu(kkt);
+  VectorXd x = VectorXd::Zero(n), z = x, dual = x, right(n + m);
+  for (int k = 0; k < 20000; ++k) {
+    right << A.transpose() * c + rho * (z - dual), e;
+    x = lu.solve(right).head(n);
+    dual += x;
+    for (Eigen::Index i = 0; i < n; i += 3) {
+      const Vector3d p = dual.segment<3>(i);
+      const double t = p.tail<2>().norm(), along = (p[0] + mu * t) / (1.0 + mu * mu);
+      if (t <= mu * p[0]) {
+        z.segment<3>(i) = p;
+      } else if (mu * t <= -p[0]) {
+        z.segment<3>(i).setZero();
+      } else {
+        z.segment<3>(i) << along, mu * along / t * p.tail<2>();
+      }
+    }
+    dual -= z;
+  }
+  return (c - A * x).squaredNorm();
+}
+
+// At rest under loads that random impulses in the cones hold, four contacts, a free base. The least is that of the disc from whatever
+// polygon the search starts, where there are rows too.
+TEST(StageTwo, DiscsAreSearchedThemselves) {
+  const double mu = 0.4;
+  for (const bool with_row : {false, true}) {
+    for (unsigned seed = 1; seed <= 12; ++seed) {
+      std::mt19937 rng(seed);
+      std::normal_distribution<double> normal;
+      const auto gaussian = [&] { return normal(rng); };
+      const int base = 6, driven = 8, nv = base + driven, n = 4;
+      const MatrixXd J = MatrixXd::NullaryExpr(3 * n, nv, gaussian);
+      VectorXd held(3 * n);
+      for (int i = 0; i < n; ++i) {
+        const Vector2d way = Vector2d(gaussian(), gaussian()).normalized();
+        held.segment<3>(3 * i) << 1.0, 0.95 * mu * way;
+      }
+      ContactProblem p = make_contact_problem(MatrixXd::Identity(nv, nv), VectorXd::Zero(nv), J, VectorXd::Constant(n, mu), 1.0);
+      p.impulse.head(base) = -(J.transpose() * held).head(base);
+      p.impulse.tail(driven) = VectorXd::NullaryExpr(driven, gaussian);
+      if (with_row) {  // an end stop that the joints rest on but do not press
+        p.J_b = BlockRows::from_dense(1, Eigen::RowVectorXd::Unit(nv, nv - 1), p.M.sizes());
+        p.b = VectorXd::Zero(1);
+        p.lo = VectorXd::Zero(1);
+        p.hi = VectorXd::Constant(1, 1e-300);
+      }
+      std::vector<int> joints(driven);
+      std::iota(joints.begin(), joints.end(), base);
+      const double least = least_over_discs(J.transpose().bottomRows(driven), -p.impulse.tail(driven), J.transpose().topRows(base),
+                                            -p.impulse.head(base), mu);
+      for (const int edges : {4, 64}) {
+        InverseOptions options = least_torque();
+        options.contact.edges = edges;
+        const InverseSolution s = inverse_dynamics(p, joints, VectorXd::Zero(driven), {}, options);
+        ASSERT_EQ(s.status, Status::solved) << seed;
+        EXPECT_TRUE(s.choice_met) << seed << " " << with_row;
+        EXPECT_LE(s.certificate.worst(), 1e-9) << seed;
+        EXPECT_NEAR(s.tau.squaredNorm(), least, 1e-6 * (1.0 + least)) << seed << " edges " << edges;
+      }
+    }
+  }
+}
+
+// A body on four feet whose vertical coordinate is driven: the feet can bear all of its weight, whatever the edges.
+TEST(StageTwo, NoTorqueIsTheLeastOverDiscsToo) {
+  MatrixXd J(12, 6);
+  for (int i = 0; i < 4; ++i) {
+    const double x = i < 2 ? -1.0 : 1.0, y = i % 2 == 0 ? -1.0 : 1.0;
+    J.middleRows<3>(3 * i) << 0, 0, 1, y, -x, 0, 1, 0, 0, 0, 0, -y, 0, 1, 0, 0, 0, x;
+  }
+  ContactProblem p = make_contact_problem(MatrixXd::Identity(6, 6), VectorXd::Zero(6), J, VectorXd::Constant(4, 0.5), 1.0);
+  p.impulse[2] = -4.0;
+  const InverseSolution s = inverse_dynamics(p, std::vector{2}, VectorXd::Zero(1), {}, least_torque());
+  EXPECT_EQ(s.status, Status::solved);
+  EXPECT_TRUE(s.choice_met);
+  EXPECT_NEAR(s.tau[0], 0.0, 1e-9);
+}
+
 // A finger that shall go through a wall and is pushed at it anyway: it stops, and the wall bears the push.
 TEST(StageTwo, FollowsARepair) {
   MatrixXd J = MatrixXd::Zero(3, 1);
