@@ -46,7 +46,11 @@ void cylinder_on_plane(const Convex& shape, const Plane3& plane, ContactSink& si
   if (on_cap) {
     std::array<RimPoint, kCapCorners> corners;
     const int count = cap_corners(shape, side_down, -plane.n, corners);
-    for (int i = 0; i < count; ++i) add(corners[i].p, corners[i].name);
+    const CornerFade fade = corner_fade(shape, -plane.n);
+    for (int i = 0; i < count; ++i) {
+      const bool fades = corners[i].name != lowest_name(side_down);
+      add(fades ? Vector3d(corners[i].p + fade.shift + fade.lift * plane.n) : corners[i].p, corners[i].name);
+    }
   } else {
     for (double side : {-1.0, 1.0}) add(farthest_on_rim(shape, side, -plane.n), lowest_name(side));
   }

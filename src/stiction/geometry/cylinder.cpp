@@ -14,7 +14,7 @@ namespace {
 constexpr double kBeside = 3e-3;   // rad
 constexpr double kAsLow = 1e-7;    // of the radius
 constexpr double kLevel = 1e-9;    // sine of the tilt below which the rim is level to that part of its radius
-constexpr double kFadeFrom = 0.6;  // sine of the tilt from which a half-space sees the side of what touches, its corners no more
+constexpr double kFadeFrom = 0.4;  // sine of a tilt at which the lowest point bears alone: a rim that rolls is not to meet its corners
 
 constexpr double kStep = 2.0 * std::numbers::pi / kCapPoints;
 

@@ -8,7 +8,7 @@
 //
 //   φ = φ_corner + w(ρ),   w = r (ρ - ρ₁)² / (2 (1 - ρ₁)) from ρ₁ on,
 //
-// less than 0.2 r deep none bears of a lying cylinder, which so rolls on its two lowest points. A gap whose gradient is no unit force at
+// less than 0.3 r deep none bears of a lying cylinder, which so rolls on its two lowest points. A gap whose gradient is no unit force at
 // the point given would make energy: the point is where the force k φ has the moment that w asks for, the corner moved up the cap by
 // dw/dρ <= r.
 #pragma once
