@@ -38,14 +38,18 @@ bool any_bears(const std::vector<ContactPoint>& contacts, const GrowVector& impu
   return false;
 }
 
+/// Whether drives, other than torques, act on any of these coordinates.
+bool any_drives(const Drives& drives, int first, int size) {
+  const auto acts = [&](const auto& drive) { return drive.v >= first && drive.v < first + size; };
+  return std::ranges::any_of(drives.velocity, acts) || std::ranges::any_of(drives.servos, acts) ||
+         std::ranges::any_of(drives.rows, [&](const VelocityRow& row) { return std::ranges::any_of(row.terms, acts); });
+}
+
 /// Whether nothing that could hide what the scheme gives does work on a tree: neither contacts nor motors.
 bool is_passive(const KinematicTree& tree, const std::vector<ContactPoint>& contacts, const GrowVector& impulses, const Drives& drives,
                 const Eigen::Ref<const Eigen::VectorXd>& tau) {
-  const auto is_driven = [&](const auto& drive) { return drive.v >= tree.first && drive.v < tree.first + tree.size; };
-  return tau.segment(tree.first, tree.size).isZero(0.0) &&
-         !any_bears(contacts, impulses, [&](const ContactPoint& c) { return is_of(tree, c.body_a) || is_of(tree, c.body_b); }) &&
-         std::ranges::none_of(drives.velocity, is_driven) && std::ranges::none_of(drives.servos, is_driven) &&
-         std::ranges::none_of(drives.rows, [&](const VelocityRow& row) { return std::ranges::any_of(row.terms, is_driven); });
+  return tau.segment(tree.first, tree.size).isZero(0.0) && !any_drives(drives, tree.first, tree.size) &&
+         !any_bears(contacts, impulses, [&](const ContactPoint& c) { return is_of(tree, c.body_a) || is_of(tree, c.body_b); });
 }
 
 /// Of the bodies of a tree, without armature, whose energy no configuration changes: by M, where that is at hand,
@@ -91,7 +95,8 @@ bool is_planar(const World& world, const KinematicTree& tree, Eigen::Matrix3d& a
   for (int k = 0; k < 3; ++k) {
     const Joint& joint = world.joints()[tree.joints[k]];
     if (joint.kind != (k < 2 ? JointKind::prismatic : JointKind::revolute) || joint.q != tree.root_q + k) return false;
-    if (joint.damping != 0.0 || joint.armature != 0.0 || joint.stiffness != 0.0) return false;
+    if (joint.damping != 0.0 || joint.armature != 0.0 || joint.stiffness != 0.0 || joint.dry_friction != 0.0) return false;
+    if (std::isfinite(joint.lower) || std::isfinite(joint.upper)) return false;
     if (k < 2 && world.bodies()[joint.body].mass != 0.0) return false;
     const auto binds = [&](const Equality& e) { return e.joint_a == tree.joints[k] || e.joint_b == tree.joints[k]; };
     if (std::ranges::any_of(world.equalities(), binds)) return false;
@@ -103,17 +108,6 @@ bool is_planar(const World& world, const KinematicTree& tree, Eigen::Matrix3d& a
     return false;
   axes = axes.inverse().transpose().eval();
   return true;
-}
-
-/// Whether limits, drives or dry friction hold a root.
-bool bears_on_root(const ContactProblem& problem, const GrowVector& impulses, int block, int first, int size) {
-  for (int j = 0; j < problem.bounded_rows(); ++j) {
-    if (impulses[j] == 0.0 || problem.row_kinds[j] == RowKind::equality) continue;  // these are of loops, inside the tree
-    for (int e = problem.J_b.entry_begin(j); e < problem.J_b.entry_end(j); ++e) {
-      if (problem.J_b.entry_block(e) == block && !problem.J_b.entry(e).row(0).segment(first, size).isZero(0.0)) return true;
-    }
-  }
-  return false;
 }
 
 /// Of a tree, in the axes of the world: momentum, and spin and inertia about its centre of mass.
@@ -171,6 +165,7 @@ bool JointEnergy::is_due(const World& world, double h, double share, const Eigen
   for (Tree& tree : trees_) {
     tree.is_idle = is_passive(tree, contacts, impulses, drives, tau);
     tree.is_due = tree.is_braked || tree.is_idle;
+    tree.drives_root = any_drives(drives, tree.first, tree.root);
     turns_.assign(tree.joints.size(), 0.0);
     for (std::size_t i = 0; i < tree.joints.size() && !tree.is_due; ++i) {
       const Joint& joint = world.joints()[tree.joints[i]];
@@ -357,10 +352,7 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double share, con
     double after = kinetic_energy(world, tree, end_, V_end_);
     tree.closing.setZero();
     tree.aside.setZero();
-    const int first = tree.first - problem.M.offset(tree.block);
-    const bool flies = tree.root > 0 && !tree.is_held && !touches_others(tree, contacts, impulses) &&
-                       (tree.is_free || !bears_on_root(problem, solution.bounded_impulses, tree.block, first, tree.root));
-    if (flies) {
+    if (tree.root > 0 && !tree.is_held && !tree.drives_root && !touches_others(tree, contacts, impulses)) {
       after += starts_there ? close_flight(world, h, data, data.V_WB, data, tau, tree)
                             : close_flight(world, h, start_, V_start_, data, tau, tree);
     }

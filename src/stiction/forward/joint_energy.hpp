@@ -9,9 +9,10 @@
 // equation holds; six equations, exact, and joints keep their velocities. The angular momentum keeps its length, and is turned as that of
 // the tree with its joints locked would be, by the rule of free bodies, which keeps energy by a direction of first order. What contacts
 // that bear, or loops, hold to something else is left alone, for their laws hold at v⁺; so is a root with drag or armature. A root of two
-// slides and the hinge that follows them, square to both, flies as well, in its plane: three of the equations, about the hinge's axis. The
-// same root is moved by what the centre of mass of the tree misses of its way, h P⁺/m or, of the midpoint scheme, the mean of that and h
-// P/m: weight would do work along what it drifts, a fold that runs through a chain of 1 m by 0.2 m in a quarter of a second.
+// slides and the hinge that follows them, square to both, flies as well, in its plane: three of the equations, about the hinge's axis; so
+// long as nothing but torques acts on it. The same root is moved by what the centre of mass of the tree misses of its way, h P⁺/m or, of
+// the midpoint scheme, the mean of that and h P/m: weight would do work along what it drifts, a fold that runs through a chain of 1 m by
+// 0.2 m in a quarter of a second.
 //
 // W is what limits of joints would give, Σ λ w > 0, where no contact bears: they can but take, unless forces turn joints back within the
 // step.
@@ -75,17 +76,18 @@ class JointEnergy {
 
  private:
   struct Tree : KinematicTree {
-    bool is_held = false;    ///< by loops to another tree or to the world, or by drag or armature of its own root
-    bool is_due = false;     ///< the step counts
-    bool is_idle = false;    ///< neither contacts nor motors do work on it
-    bool is_braked = false;  ///< has an impulse
-    double gain = 0.0;       ///< J, by the scheme, less what the brake takes back
-    double taken = 0.0;      ///< J, what the brake takes back
-    double kept = 1.0;       ///< of what was given before, the share that contacts and motors leave
-    int root = 0;            ///< coordinates of a root that may fly: 6 of a free joint, 3 of a planar one, else none
-    Eigen::Matrix3d axes;    ///< of a planar one, in the world: columns dual to those of its slides, and that of its hinge
-    Vector6d closing;        ///< `root` of them: what is added to the root's velocity at the end
-    Eigen::Vector3d aside;   ///< and to its place: 3 of a free joint, world axes, or those of two slides (m)
+    bool is_held = false;      ///< by loops to another tree or to the world, or by drag or armature of its own root
+    bool is_due = false;       ///< the step counts
+    bool is_idle = false;      ///< neither contacts nor motors do work on it
+    bool is_braked = false;    ///< has an impulse
+    bool drives_root = false;  ///< drives act on its root
+    double gain = 0.0;         ///< J, by the scheme, less what the brake takes back
+    double taken = 0.0;        ///< J, what the brake takes back
+    double kept = 1.0;         ///< of what was given before, the share that contacts and motors leave
+    int root = 0;              ///< coordinates of a root that may fly: 6 of a free joint, 3 of a planar one, else none
+    Eigen::Matrix3d axes;      ///< of a planar one, in the world: columns dual to those of its slides, and that of its hinge
+    Vector6d closing;          ///< `root` of them: what is added to the root's velocity at the end
+    Eigen::Vector3d aside;     ///< and to its place: 3 of a free joint, world axes, or those of two slides (m)
 
     void leave() {
       gain = taken = 0.0;

@@ -448,6 +448,38 @@ TEST_P(JointEnergyOf, TheCentreOfMassOfARobotInFlightStaysOnItsPath) {
   }
 }
 
+// A servo of a planar root holds it: what it tells is the momentum that it gives.
+TEST_P(JointEnergyOf, AServoOnAPlanarRootGivesWhatItTells) {
+  WorldBuilder builder;
+  builder.set_gravity(Eigen::Vector3d::Zero());
+  builder.add_robot_text(R"(<mujoco><worldbody><body><joint type='slide' axis='1 0 0'/><joint type='slide' axis='0 0 1'/>
+    <joint axis='0 1 0'/><geom type='capsule' fromto='0 0 0 0.3 0 0' size='0.02' mass='1'/>
+    <body pos='0.3 0 0'><joint axis='0 1 0'/><geom type='capsule' fromto='0 0 0 0.3 0 0' size='0.02' mass='1' contype='0'
+    conaffinity='0'/></body></body></worldbody></mujoco>)");
+  const World world = builder.build();
+  StepOptions options;
+  options.scheme = GetParam();
+  options.assemble.dt = 4e-3;
+  Stepper stepper(world, make_scene(world, 0.5), options);
+  Drives drives;
+  drives.servos = {{.v = 0, .kp = 400.0, .kd = 40.0}};
+  stepper.set_drives(drives);
+  State state = initial_state(world);
+  state.v[3] = 40.0;
+  const double start = flight_of(world, state).linear.x();
+  double told = 0.0, most = 0.0;
+  VectorXd torques = VectorXd::Zero(world.nv());
+  for (int k = 0; k < 100; ++k) {
+    ASSERT_TRUE(stepper.step(VectorXd::Zero(world.nv()), state).accepted) << k;
+    stepper.drive_torques(drives, torques);
+    told += 4e-3 * torques[0];
+    most = std::max(most, std::abs(told));
+  }
+  const double given = flight_of(world, state).linear.x() - start;
+  EXPECT_GT(most, 1.0);
+  EXPECT_NEAR(given, told, 0.1 * most);  // first order: the joint turns by 0.16 rad a step
+}
+
 // What acts is what changes them: weight, of which half of the heaviest link's is compensated, torques at joints not, a wrench on the base.
 TEST_P(JointEnergyOf, TheMomentaOfARobotInFlightChangeByWhatActsOnIt) {
   const Eigen::Vector3d gravity(0.0, 0.0, -10.0);
