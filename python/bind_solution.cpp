@@ -66,7 +66,8 @@ void bind_solved(nb::module_& m) {
             return s.ray.impulses.size() + s.ray.bounded_impulses.size() + s.ray.prescribed_impulses.size() > 0 ? &s.ray : nullptr;
           },
           nb::rv_policy::reference_internal, nb::sig("def ray(self) -> InfeasibilityRay | None"),
-          "InfeasibilityRay, the proof when status is 'infeasible' and where Lemke's path ended when it is 'ray_termination'; else None. Of inverse without torque limits: of v_desired as asked,"
+          "InfeasibilityRay, the proof when status is 'infeasible' and where Lemke's path ended when it is 'ray_termination'; else None. "
+          "Of inverse without torque limits: of v_desired as asked,"
           " also where it was replaced")
       .def_prop_ro(
           "proof", [](Solved& s) { return s.proof.empty() ? nullptr : &s.proof; }, nb::rv_policy::reference_internal,
