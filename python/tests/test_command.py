@@ -310,6 +310,43 @@ def test_sigterm_ends_the_experiment_too(tmp_path, words):
             os.killpg(process.pid, signal.SIGKILL)
 
 
+def test_sigterm_ends_what_a_worker_that_does_not_answer_has_started(tmp_path):
+    """A worker that is killed ends nothing by itself."""
+    pytest.importorskip("distributed", reason="workers need Dask")
+    process = subprocess.Popen(
+        [
+            pathlib.Path(sys.executable).with_name("stiction"),
+            "sweep",
+            "trot",
+            "--grid",
+            "mu=1",
+            "--out",
+            "a.csv",
+            "--workers",
+            "1",
+        ],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        wait_for(lambda: any(" experiment trot --json" in line for line in living(process.pid)))
+        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                _, parent, group = stat.read_text().rpartition(")")[2].split()[:3]
+                if int(group) == process.pid and " experiment trot --json" in (
+                    stat.parent / "cmdline"
+                ).read_text().replace("\0", " "):
+                    os.kill(int(parent), signal.SIGSTOP)
+        process.terminate()
+        assert process.wait(timeout=60) == 143
+        wait_for(lambda: not living(process.pid))
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
 def test_an_interrupted_sweep_says_so(tmp_path, monkeypatch, capsys):
     sweep = sweep_module()
     monkeypatch.setattr(sweep, "run_point", interrupted)

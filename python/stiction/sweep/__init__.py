@@ -349,7 +349,9 @@ def runs(experiment, points, scheduler, workers) -> typing.Iterator[tuple[Row, l
                 yield futures[future], rows_of(future, where_of(experiment, futures[future]))
     finally:
         if cluster is not None:
+            started = [process for nanny in cluster.workers.values() for process in below(nanny.pid)]
             cluster.close()
+            end(started)  # of a worker that was killed for being slow to close
 
 
 def client_of(distributed, scheduler):
@@ -384,7 +386,7 @@ def worker_plugin(distributed):
             leave_interrupts()
 
         def teardown(self, worker):
-            end_children()
+            end(below(os.getpid()))
 
     return Plugin()
 
@@ -394,12 +396,21 @@ def leave_interrupts() -> None:
     signal.signal(signal.SIGINT, lambda *_: None)  # not ignored: programs that the worker starts would inherit that
 
 
-def end_children() -> None:
+def below(pid: int | None) -> list:
+    """The processes that a process has started, and these; none of one that has ended."""
     import psutil  # which distributed brings
 
-    for child in psutil.Process().children(recursive=True):
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).children(recursive=True) if pid else []
+    return []
+
+
+def end(processes: list) -> None:
+    import psutil
+
+    for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
-            child.kill()
+            process.kill()
 
 
 class Bar:
