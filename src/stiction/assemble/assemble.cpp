@@ -63,8 +63,6 @@ void assemble_contacts(const World& world, const WorldData& data, std::span<cons
   }
 }
 
-bool fits(const PairMaterial& pair, int a, int b) { return pair.body_a == a && (pair.body_b == b || pair.body_b == kAnyBody); }
-
 void apply(const PairMaterial& pair, std::size_t i, ContactProblem& p) {
   const Eigen::Index k = static_cast<Eigen::Index>(i);
   if (pair.mu) p.mu[k] = *pair.mu;
@@ -83,9 +81,8 @@ void assemble_materials(std::span<const ContactPoint> contacts, const AssembleOp
   if (any(&PairMaterial::law)) p.laws.assign(contacts.size(), options.law);
   if (options.material || any(&PairMaterial::material)) p.material.assign(contacts.size(), options.material.value_or(ContactMaterial{}));
   for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const int a = contacts[i].body_a, b = contacts[i].body_b;
     for (const PairMaterial& x : options.pairs) {
-      if (fits(x, a, b) || fits(x, b, a)) apply(x, i, p);
+      if (x.fits(contacts[i].body_a, contacts[i].body_b)) apply(x, i, p);
     }
   }
   if (options.friction) p.mu.setConstant(*options.friction);

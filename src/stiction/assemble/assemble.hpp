@@ -32,6 +32,12 @@ struct PairMaterial {
   std::optional<double> restitution;  ///< in [0, 1]
   std::optional<Law> law;
   std::optional<ContactMaterial> material;
+
+  /// Whether contacts of bodies a and b are of the pair.
+  bool fits(int a, int b) const {
+    const auto in_order = [&](int x, int y) { return body_a == x && (body_b == y || body_b == kAnyBody); };
+    return in_order(a, b) || in_order(b, a);
+  }
 };
 
 struct AssembleOptions {

@@ -5,16 +5,9 @@
 
 #include "stiction/forward/block_cholesky.hpp"
 #include "stiction/forward/free_motion.hpp"
+#include "stiction/forward/runge_kutta.hpp"
 
 namespace stiction {
-
-namespace {
-
-Eigen::Quaterniond rotation_of(const Joint& joint, const Eigen::Ref<const Eigen::VectorXd>& q) {
-  return Eigen::Quaterniond(Eigen::Vector4d(q.segment<4>(joint.q + 3)));
-}
-
-}  // namespace
 
 PositionShift::PositionShift(const World& world) : u_(world.bodies().size(), Vector6d::Zero()), to_(world) {
   for (KinematicTree& tree : kinematic_trees(world)) {
@@ -31,11 +24,8 @@ bool PositionShift::turns_joints(const Eigen::Ref<const Eigen::VectorXd>& delta)
 
 void PositionShift::apply(const World& world, double h, const WorldData& from, const Eigen::Ref<const Eigen::VectorXd>& axes,
                           Eigen::Ref<Eigen::VectorXd> delta, PhasePoint& x) {
-  for (const Joint& joint : world.joints()) {
-    if (joint.kind != JointKind::free) continue;
-    auto linear = delta.segment<3>(joint.v);
-    linear = rotation_of(joint, x.q).inverse() * (rotation_of(joint, axes) * Eigen::Vector3d(linear));
-  }
+  turn_to_world(world, axes, delta);
+  turn_to_body(world, x.q, delta);
   momentum_.setZero();
   for (std::size_t k = 0; k < jointed_.size(); ++k) {
     const KinematicTree& tree = jointed_[k];

@@ -20,11 +20,8 @@ bool takes_part(double gap, double approach, double dt, double gravity) {
 bool is_reversed(const ContactPoint& c, const AssembleOptions& options) {
   double restitution = c.restitution;
   Law law = options.law;
-  const auto fits = [](const PairMaterial& pair, int a, int b) {
-    return pair.body_a == a && (pair.body_b == b || pair.body_b == kAnyBody);
-  };
   for (const PairMaterial& pair : options.pairs) {
-    if (!fits(pair, c.body_a, c.body_b) && !fits(pair, c.body_b, c.body_a)) continue;
+    if (!pair.fits(c.body_a, c.body_b)) continue;
     restitution = pair.restitution.value_or(restitution);
     law = pair.law.value_or(law);
   }
