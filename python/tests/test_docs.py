@@ -161,6 +161,25 @@ def test_the_scene_of_the_docs_runs(checkout, tmp_path):
     assert "status solved" in result.stdout
 
 
+def test_trot_of_the_readme_is_that_of_its_page(checkout):
+    def rows(page):
+        lines = [line.split("|")[1:-1] for line in (checkout / page).read_text().splitlines() if line.startswith("|")]
+        return [[cell.strip() for cell in line] for line in lines]
+
+    def medians(cell):
+        return re.sub(r"/\S+", "", cell)
+
+    page = {}
+    for controller, setup, friction, fell, error, off, *_ in (row for row in rows("docs/trot.md") if len(row) == 8):
+        if setup.startswith("ours"):
+            page.setdefault((controller.split(",")[0], friction), [fell, medians(error), medians(off)])
+    shown = [row for row in rows("README.md") if len(row) == 5 and row[1] in ("0.1", "high")]
+    assert len(shown) == 8
+    for controller, friction, *figures in shown:
+        name = controller.removeprefix("the paper's ").split(":")[0]
+        assert figures == page[name, friction], controller
+
+
 def test_links_of_the_docs_lead_somewhere(checkout):
     pages = [checkout / "README.md", checkout / "CONTRIBUTING.md", *checkout.glob("docs/**/*.md")]
     links = [(page, link) for page in pages for link in re.findall(r"\]\(([^)#]+)\)", page.read_text())]

@@ -37,33 +37,10 @@ void add_balls(const Vector3d& a, double radius_a, const Vector3d& b, double rad
 }
 
 void cylinder_on_plane(const Convex& shape, const Plane3& plane, ContactSink& sink) {
-  const double along = -shape.axis().dot(plane.n);  // the axis against the way down
-  const double side_down = along < 0.0 ? -1.0 : 1.0;
-  const bool on_cap = std::abs(along) > kSteep;
-  const auto add = [&](const Vector3d& p, int name) {
-    add_core_point(p, plane.n, plane.n.dot(p) - plane.offset, 0.0, vertex_name(name), 0, sink);
-  };
-  if (on_cap) {
-    std::array<RimPoint, kCapCorners> corners;
-    const int count = cap_corners(shape, side_down, -plane.n, corners);
-    const CornerFade fade = corner_fade(shape, -plane.n);
-    for (int i = 0; i < count; ++i) {
-      const bool fades = corners[i].name != lowest_name(side_down);
-      add(fades ? Vector3d(corners[i].p + fade.shift + fade.lift * plane.n) : corners[i].p, corners[i].name);
-    }
-  } else {
-    for (double side : {-1.0, 1.0}) add(farthest_on_rim(shape, side, -plane.n), lowest_name(side));
-  }
-  // Nothing overlaps while the lowest of all does not.
-  const double reach = std::abs(along) * shape.cylinder_half + std::sqrt(std::max(0.0, 1.0 - along * along)) * shape.cylinder_radius;
-  if (plane.n.dot(shape.center()) - plane.offset >= reach) return;
-  std::array<OverlapPoint, kOverlapPoints> points;
-  const int count = overlap_points(shape, -plane.n, points);
-  for (int i = 0; i < count; ++i) {
-    const OverlapPoint& q = points[i];
-    if (on_cap ? q.side == side_down && !q.beside : q.lowest) continue;
-    if (plane.n.dot(q.p) - plane.offset < (q.beside ? -kLaidFlush : 0.0)) add(q.p, q.name);
-  }
+  std::array<BearingPoint, kOverlapPoints> points;
+  const int count = points_on_plane(shape, plane.n, plane.offset, points);
+  for (int i = 0; i < count; ++i)
+    add_core_point(points[i].p, plane.n, plane.n.dot(points[i].p) - plane.offset, 0.0, vertex_name(points[i].name), 0, sink);
 }
 
 /// Visits the vertices at or below `bound` along `down`... from the lowest one outwards; they are connected by convexity.

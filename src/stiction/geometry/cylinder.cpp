@@ -4,6 +4,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "stiction/geometry/convex_pairs.hpp"
+#include "stiction/geometry/manifold.hpp"
+
 namespace stiction {
 
 using Eigen::Vector3d;
@@ -67,12 +70,45 @@ int overlap_points(const Convex& cylinder, const Vector3d& d, std::array<Overlap
   for (const double side : {-1.0, 1.0}) {
     if (rho > kLevel) {
       const Vector3d p = farthest_on_rim(cylinder, side, d);
-      points[count++] = {p, p, lowest_name(side), side, true, false};
+      points[count++] = {{p, p, lowest_name(side)}, side, true, false};
     }
     for (int i = 0; i < kCapPoints; ++i) {
       const Vector3d rim = rim_corner(cylinder, i, side * cylinder.cylinder_half);
-      points[count++] = {rim, rim + fade.shift - fade.lift * d, lowest_name(side) + 1 + i, side, false, as_low(angle, i, rho)};
+      points[count++] = {{rim, rim + fade.shift - fade.lift * d, lowest_name(side) + 1 + i}, side, false, as_low(angle, i, rho)};
     }
+  }
+  return count;
+}
+
+int points_on_plane(const Convex& cylinder, const Vector3d& n, double offset, std::array<BearingPoint, kOverlapPoints>& points) {
+  const double along = -cylinder.axis().dot(n);  // the axis against the way down
+  const double side_down = along < 0.0 ? -1.0 : 1.0;
+  const bool on_cap = std::abs(along) > kSteep;
+  int count = 0;
+  if (on_cap) {
+    std::array<RimPoint, kCapCorners> corners;
+    const int on_rim = cap_corners(cylinder, side_down, -n, corners);
+    const CornerFade fade = corner_fade(cylinder, -n);
+    for (int i = 0; i < on_rim; ++i) {
+      const RimPoint& c = corners[i];
+      const bool fades = c.name != lowest_name(side_down);
+      points[count++] = {c.p, fades ? Vector3d(c.p + fade.shift + fade.lift * n) : c.p, c.name};
+    }
+  } else {
+    for (double side : {-1.0, 1.0}) {
+      const Vector3d p = farthest_on_rim(cylinder, side, -n);
+      points[count++] = {p, p, lowest_name(side)};
+    }
+  }
+  // Nothing overlaps while the lowest of all does not.
+  const double reach = std::abs(along) * cylinder.cylinder_half + std::sqrt(std::max(0.0, 1.0 - along * along)) * cylinder.cylinder_radius;
+  if (n.dot(cylinder.center()) - offset >= reach) return count;
+  std::array<OverlapPoint, kOverlapPoints> below;
+  const int overlapping = overlap_points(cylinder, -n, below);
+  for (int i = 0; i < overlapping; ++i) {
+    const OverlapPoint& q = below[i];
+    if (on_cap ? q.side == side_down && !q.beside : q.lowest) continue;
+    if (n.dot(q.p) - offset < (q.beside ? -kLaidFlush : 0.0)) points[count++] = q;
   }
   return count;
 }

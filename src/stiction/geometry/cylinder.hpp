@@ -28,11 +28,15 @@ struct RimPoint {
   int name = 0;
 };
 
-/// A rim point as it bears while it overlaps.
-struct OverlapPoint {
+/// A rim point as it bears.
+struct BearingPoint {
   Eigen::Vector3d rim;  ///< world
   Eigen::Vector3d p;    ///< where it bears: a faded corner is moved, and higher by w
   int name = 0;
+};
+
+/// While it overlaps.
+struct OverlapPoint : BearingPoint {
   double side = 0.0;    ///< cap: -1 or +1
   bool lowest = false;  ///< the one farthest along the contact direction of its cap
   bool beside = false;  ///< a corner as low as that one, whose place it leaves to it
@@ -47,6 +51,10 @@ inline int end_name(const Convex& rod, int end) { return rod.is_cylinder() ? low
 int cap_corners(const Convex& cylinder, double side, const Eigen::Vector3d& d, std::array<RimPoint, kCapCorners>& corners);
 /// All points of both rims that bear when they overlap along d (unit).
 int overlap_points(const Convex& cylinder, const Eigen::Vector3d& d, std::array<OverlapPoint, kOverlapPoints>& points);
+
+/// Points by which a cylinder bears on the plane n·x = offset (n unit): those of its lower cap, or the ends of its lowest line, and all
+/// others that overlap.
+int points_on_plane(const Convex& cylinder, const Eigen::Vector3d& n, double offset, std::array<BearingPoint, kOverlapPoints>& points);
 
 /// How a corner fades when the cap is tilted.
 struct CornerFade {

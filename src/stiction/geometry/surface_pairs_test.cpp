@@ -212,6 +212,22 @@ TEST(SurfacePairs, EverythingOnAFlatHeightMapIsAsOnAPlane) {
   }
 }
 
+/// Compliant laws store energy in every point that overlaps: none may come or go at depth.
+TEST(SurfacePairs, CylindersDiveIntoAFlatHeightMapAsIntoAPlane) {
+  Random random(8);
+  for (const Cylinder& shape : {Cylinder{0.05, 0.002}, Cylinder{0.05, 0.02}, Cylinder{0.02, 0.05}}) {
+    ShapePair plane(shape, HalfSpace{}), map(shape, flat_map(0.3));
+    for (int i = 0; i < 200; ++i) {
+      Isometry3d X = random.pose(0.0);
+      const double axis = std::abs(X.linear()(2, 2)), reach = axis * shape.half_length + std::sqrt(1.0 - axis * axis) * shape.radius;
+      X.translation() = Vector3d(0.013, 0.017, 0.3 + random(-0.9, 1.0) * reach);
+      const auto expected = plane.contacts(X, pose({0, 0, 0.3}), 0.01);
+      SCOPED_TRACE(::testing::Message() << i << ": " << expected.size());
+      expect_same(expected, map.contacts(X, Isometry3d::Identity(), 0.01));
+    }
+  }
+}
+
 /// Whoever is wholly in the solid, whichever of the two is the first, is pushed out where that is nearest.
 TEST(SurfacePairs, EverythingWhollyUnderAFlatHeightMapIsAsUnderAPlane) {
   for (const auto& [shape, X] : over_plane()) {

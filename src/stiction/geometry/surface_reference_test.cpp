@@ -18,6 +18,7 @@
 
 #include "stiction/geometry/closest.hpp"
 #include "stiction/geometry/collider.hpp"
+#include "stiction/geometry/cylinder.hpp"
 #include "stiction/geometry/random_surfaces.hpp"
 #include "stiction/geometry/reference_shapes.hpp"
 
@@ -222,10 +223,18 @@ void check_points(const Probe& probe, const Placed& shape, const std::vector<Con
   for (const ContactPoint& c : contacts) {
     const bool first = &c == &deepest(contacts);
     bool hollow = false;
-    const auto on_both = [&](const Vector3d& p) {
-      const double on_shape = shape.to_surface(p + 0.5 * c.gap * c.n), on_surface = probe.off_surface(p - 0.5 * c.gap * c.n);
-      hollow = c.gap < 0.0 && on_surface > 1e-7 && on_surface < std::sqrt(3.0) * -c.gap;
+    const auto are_on_both = [&](const Vector3d& p, double gap) {
+      const double on_shape = shape.to_surface(p), on_surface = probe.off_surface(p - gap * c.n);
+      hollow = gap < 0.0 && on_surface > 1e-7 && on_surface < std::sqrt(3.0) * -gap;
       return (first ? std::abs(on_shape) : on_shape) < 1e-7 && (hollow || on_surface < 1e-7);
+    };
+    // A corner of a tilted cap bears away from where it is (cylinder.hpp).
+    CornerFade fade;
+    if (const auto* s = std::get_if<Cylinder>(&shape.solid.shape))
+      fade = corner_fade({.cylinder_radius = s->radius, .cylinder_half = s->half_length, .X = shape.X}, -c.n);
+    const auto on_both = [&](const Vector3d& middle) {
+      const Vector3d p = middle + 0.5 * c.gap * c.n;
+      return are_on_both(p, c.gap) || are_on_both(p - fade.shift - fade.lift * c.n, c.gap - fade.lift);
     };
     const bool on_surfaces = std::ranges::any_of(middles(c, contacts, is_static), on_both);
     if (hollow) ++t.hollow;

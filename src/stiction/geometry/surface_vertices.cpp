@@ -254,35 +254,27 @@ void PointContacts::rims(const Convex& cylinder) {
     const Surface::Triangle& tri = s_.triangle(t);
     const double lowest = tri.normal.dot(support(cylinder, -tri.normal).point - s_.vertex(tri.v[0]));
     if (lowest > out_.reach()) continue;
-    const double along = -cylinder.axis().dot(tri.normal);
-    if (std::abs(along) > kSteep) {
-      std::array<RimPoint, kCapCorners> corners;
-      const int count = cap_corners(cylinder, along < 0.0 ? -1.0 : 1.0, -tri.normal, corners);
-      for (int i = 0; i < count; ++i) {
-        const RimPoint& c = corners[i];
-        rim_point(cylinder, t, c.p, vertex_name(c.name), lowest);
-      }
-    } else {
-      for (double side : {-1.0, 1.0})
-        rim_point(cylinder, t, farthest_on_rim(cylinder, side, -tri.normal), vertex_name(lowest_name(side)), lowest);
-    }
+    std::array<BearingPoint, kOverlapPoints> points;
+    const int count = points_on_plane(cylinder, tri.normal, tri.normal.dot(s_.vertex(tri.v[0])), points);
+    for (int i = 0; i < count; ++i) rim_point(cylinder, t, points[i], lowest);
   }
 }
 
-void PointContacts::rim_point(const Convex& cylinder, int t, const Vector3d& p, std::uint64_t name, double lowest) {
+void PointContacts::rim_point(const Convex& cylinder, int t, const BearingPoint& q, double lowest) {
   const Surface::Triangle& tri = s_.triangle(t);
-  const double height = tri.normal.dot(p - s_.vertex(tri.v[0]));
-  if (height > out_.reach() || height < -2.0 * std::min(cylinder.cylinder_radius, cylinder.cylinder_half)) return;
+  const Vector3d& p = q.rim;
+  const double height = tri.normal.dot(p - s_.vertex(tri.v[0])), gap = height + tri.normal.dot(q.p - p);
+  if (gap > out_.reach() || height < -2.0 * std::hypot(cylinder.cylinder_radius, cylinder.cylinder_half)) return;
   const double beside = tri.radius + (height < 0.0 && tri.hollow ? -2.0 * height : 0.0);
   if ((p - tri.center).squaredNorm() - height * height > beside * beside) return;
   const TrianglePoint c = over_triangle(s_, tri, p, height);
-  const bool over = c.region == TriangleRegion::face,
-             touch = height - lowest <= kStrict * (cylinder.cylinder_radius + cylinder.cylinder_half);
-  if (height >= 0.0) {
-    if (over) add(p, tri.normal, height, name, patch_name(t), touch, true);
+  const bool over = c.region == TriangleRegion::face, touch = gap - lowest <= kStrict * (cylinder.cylinder_radius + cylinder.cylinder_half);
+  if (gap >= 0.0) {
+    if (over) add(q.p, tri.normal, gap, vertex_name(q.name), patch_name(t), touch, true);
     return;
   }
   if (!over && !in_hollow(c, tri, height, p)) return;
+  if (height < -out_.thickness() && is_nearer(p, -height * (1.0 - 1e-9))) return;
   double least = -height;
   bool hollow = over || !is_nearer(p, -height * (1.0 - 1e-9));
   for (int k : triangles_) {
@@ -295,7 +287,8 @@ void PointContacts::rim_point(const Convex& cylinder, int t, const Vector3d& p, 
   }
   const bool nearest = least == -height;
   if ((touch && over) || hollow) {
-    if (least <= out_.tolerance() || s_.contains(p, 2.0 * least, around_)) add(p, tri.normal, height, name, patch_name(t), touch, nearest);
+    if (least <= out_.tolerance() || s_.contains(p, 2.0 * least, around_))
+      add(q.p, tri.normal, gap, vertex_name(q.name), patch_name(t), touch, nearest);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "stiction/geometry/cylinder.hpp"
 #include "stiction/geometry/surface_pairs.hpp"
 
 namespace stiction {
@@ -31,7 +32,7 @@ class PointContacts {
   double beside(const Surface::Triangle& tri, double lowest, double highest) const;
   /// Whether find_near may look at the triangle for a point in a ball (its center in the surface's frame).
   bool may_reach(const Eigen::Vector3d& center, double radius, double size, const Surface::Triangle& tri) const;
-  void rim_point(const Convex& cylinder, int t, const Eigen::Vector3d& p, std::uint64_t name, double lowest);
+  void rim_point(const Convex& cylinder, int t, const BearingPoint& q, double lowest);
   void add_feature(const FeatureSet& f, const FeatureSet::Vertex& v, const SurfaceScratch::Near& c);
   void add_below(const FeatureSet& f, const FeatureSet::Vertex& v);
   void add(const Eigen::Vector3d& p, const Eigen::Vector3d& n, double distance, std::uint64_t name, std::uint64_t name_surface, bool touch,
