@@ -163,7 +163,7 @@ prescribed, v_prescribed: indices into v and the velocities that these coordinat
     takes. `inverse` does the same for its joints. None: no coordinates; v_prescribed = 0.
 
 Raises ValueError naming the argument.)")
-      .def_rw("dt", &ContactProblem::dt, "Length of the step (s)")
+      .def_rw("dt", &ContactProblem::dt, nb::for_setter(nb::name("dt")), "Length of the step (s)")
       .def_prop_ro("contacts", &ContactProblem::contacts, "n, number of contacts")
       .def_prop_ro("velocities", &ContactProblem::velocities, "nv, number of velocities")
       .def_prop_ro(
@@ -198,7 +198,7 @@ Raises ValueError naming the argument.)")
           "(n,) whole numbers that name the contacts, the same from step to step while the same features touch; empty: known by position")
       .def_prop_rw("row_ids", &names_view<&ContactProblem::row_ids>, &set_names<&ContactProblem::row_ids>, nb::for_setter(nb::arg().none()),
                    "(m,) the same of the rows of J_b")
-      .def_prop_rw("row_kinds", &kinds_of_rows, &set_kinds_of_rows,
+      .def_prop_rw("row_kinds", &kinds_of_rows, &set_kinds_of_rows, nb::for_setter(nb::name("row_kinds")),
                    "m words, what each row of J_b is: equality, limit, friction or motor; positions are held by equalities and limits.\n"
                    "Unless set: equality where both bounds are infinite, limit where one is, motor where none is")
       .def_prop_rw("_row_compliance", &member_view<&ContactProblem::row_compliance>,

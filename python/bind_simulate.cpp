@@ -129,7 +129,7 @@ Arrays are views. Quantities of a step stand in the row of the state that it led
       .def_prop_ro("tau", &table<&SimulatedRun::tau, Matrix, &SimulatedRun::nv>,
                    "(k, nv) applied generalised forces (N, N m), those of drives apart")
       .def_prop_ro("drive_tau", &table<&SimulatedRun::drive_tau, Matrix, &SimulatedRun::nv>,
-                   "(k, nv) generalised forces of the drives (N, N m): means over the step or its last part, of servos at its end")
+                   "(k, nv) generalised forces of the drives (N, N m): means over the step, of servos at its end")
       .def_prop_ro("saturated", &column<&SimulatedRun::saturated, Counts>, "(k,) torques that were cut to their joint's effort limit")
       .def_prop_ro("tau_desired", &table<&SimulatedRun::tau_desired, Matrix, &SimulatedRun::nv>,
                    "(k, nv) generalised forces that were asked for (N, N m), before they were cut to limits")
@@ -144,9 +144,9 @@ Arrays are views. Quantities of a step stand in the row of the state that it led
           "(k + 1,) the c contacts of all steps, one after the other: those of row i are [contact_offsets[i], contact_offsets[i + 1])")
       .def_prop_ro("contact_points", &rows_of<&SimulatedRun::contact_points, Matrix, 3>, "(c, 3) before the step, world (m)")
       .def_prop_ro("contact_forces", &rows_of<&SimulatedRun::contact_forces, Matrix, 3>,
-                   "(c, 3) on the first of contact_bodies, mean over the step or its last part (sub_steps), world axes (N)")
+                   "(c, 3) on the first of contact_bodies, mean over the step, world axes (N)")
       .def_prop_ro("contact_impulses", &rows_of<&SimulatedRun::contact_impulses, Matrix, 3>,
-                   "(c, 3) on the first of contact_bodies, contact frame (N s); of a step taken in parts those of the last part")
+                   "(c, 3) on the first of contact_bodies, contact frame (N s), of the whole step")
       .def_prop_ro(
           "contact_frames",
           [](nb::pointer_and_handle<SimulatedRun> self) {

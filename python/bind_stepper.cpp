@@ -242,6 +242,11 @@ void bind_report(nb::module_& m) {
       .def_prop_ro(
           "lifted", [](const StepOutcome& r) { return r.correction.lifted; },
           "Potential energy that undoing penetration added (J); to free bodies without forces of their own nothing else in a step adds any")
+      .def_prop_ro(
+          "turned", [](const StepOutcome& r) { return r.correction.turned; },
+          "The most that the velocity of a joint differs by from what solve of Stepper.problem finds (rad/s, m/s): undoing penetration "
+          "turned joints that no drive holds, and bodies keep their velocities. Under event_driven of what it leaves to the velocity level "
+          "alone")
       .def_ro(
           "braked", &StepOutcome::braked,
           "Energy that the joints were braked by since the scheme would have given it to them (J). Where it is not zero the joints have "
@@ -279,7 +284,7 @@ void bind_state(nb::module_& m) {
           "q"_a, "v"_a, "time"_a = 0.0)
       .def_prop_rw("q", array(&State::q), set(&State::q, "q"), "(nq,) configuration")
       .def_prop_rw("v", array(&State::v), set(&State::v, "v"), "(nv,) velocity")
-      .def_rw("time", &State::time, "s")
+      .def_rw("time", &State::time, nb::for_setter(nb::name("time")), "s")
       .def(
           "copy", [](const State& s) { return State(s); }, "Another one with the same numbers.")
       .def("__getstate__", [](const State& s) { return nb::make_tuple(own_vector(s.q), own_vector(s.v), s.time); })
@@ -318,8 +323,8 @@ A step that is not solved leaves the state as it was and says so: look at the re
           R"(The contact problem that `step(tau)` would solve first, of its first part where it has several: as World.problem at this state,
 with all that the stepper has and a state has not, elongations of tangential springs (law stick_slip_spring), drives, pushes and options.
 `inverse` of it, with tau None, gives the torques under which `step` ends at what it predicts: to rounding under semi_implicit_euler and
-moreau_midpoint, but where joints are braked (StepReport.braked), the step has parts, or it meets more contacts than the problem has
-(StepReport.attempts above 1); under energy_momentum, which solves the problem again where its answer leads, near it (quadrupeds asked for
+moreau_midpoint, but where joints are braked (StepReport.braked) or turned to undo overlap (StepReport.turned), the step has parts, or it
+meets more contacts than the problem has, or bounces that would give energy (StepReport.attempts above 1); under energy_momentum, which solves the problem again where its answer leads, near it (quadrupeds asked for
 0.2 rad/s: 1e-3 rad/s off in a step of 1 ms, 1e-2 in one of 5 ms). Forces that a law leaves open beside that motion, as under flat soles,
 agree with choice "least_norm" on both sides. The state is that of a run: of another v see World.problem. Not of the scheme event_driven.)")
       .def("apply_force", &apply_force, "body"_a, "force"_a = nb::none(), nb::kw_only(), "torque"_a = nb::none(), "point"_a = nb::none(),
@@ -335,7 +340,8 @@ body. Pushes add up; setting the state ends them.)")
 
 Each argument is one number for all or (len(World.actuated),). velocity alone (rad/s or m/s): joints are brought to it within the step, by
 torques within limits (N m or N; None: the effort limits of the robot's file, inf: none), settled with contacts in one problem, from what
-moved the joint in the last step on: jaws that are locked keep their grip. no_load
+moved the joint in the last step on: jaws that are locked keep their grip, and overlap is undone without turning a joint whose drive is
+inside its limits. no_load
 (rad/s or m/s): speed at which the torque in its direction has fallen to zero, on a line from `limits` at rest; against the motion it grows
 on along that line. position (rad or m) with kp, kd: proportional-derivative feedback taken at the end of the step, stable at any gain, cut to the
 same limits; velocity: its rate. The scheme energy_momentum takes no servos, event_driven none with limits (limits=inf lifts those of the
@@ -368,7 +374,7 @@ void bind_values(nb::class_<StepperHandle>& stepper) {
             const State next = state;  // a copy: it may be changed while the mutex is waited for
             locked(s, [&] { s.set_state(next); });
           },
-          "State, a copy. Setting it is `reset` to its q, v and time.")
+          nb::for_setter(nb::name("state")), "State, a copy. Setting it is `reset` to its q, v and time.")
       .def_prop_ro(
           "q", [](StepperHandle& s) { return locked(s, [&] { return copied_vector(s.state().q); }); }, nb::rv_policy::automatic,
           "(nq,) configuration, a read-only copy; `reset` sets it")

@@ -13,6 +13,7 @@
 #include "stiction/base/errors.hpp"
 #include "stiction/base/ranges.hpp"
 #include "stiction/drive/joint_drives.hpp"
+#include "stiction/record/coordinate_names.hpp"
 #include "stiction/sim/model_path.hpp"
 #include "world_handle.hpp"
 
@@ -90,8 +91,10 @@ void bind_description(nb::class_<WorldHandle>& world) {
           "joint_names", [](WorldHandle& w) { return names_of(w.world().joints(), [](const Joint& j) { return j.name; }); },
           "Joints, floating bases and free bodies among them, in the order of `joints`")
       .def_prop_ro(
-          "body_names", [](WorldHandle& w) { return names_of(w.world().bodies(), [](const Body& b) { return b.name; }); },
-          "Bodies, the static ones too, in the order of their indices")
+          "body_names", [](WorldHandle& w) { return body_names(w.world()); },
+          R"(Bodies, the static ones too, in the order of their indices, each by a name that no other has and that `pose` takes.
+
+"robot/name" where another robot, or a free or static body, has the name too.)")
       .def_prop_ro(
           "link_names", [](WorldHandle& w) { return names_of(w.world().links(), [](const Link& l) { return l.name; }); },
           "Frames of robot files, each fixed to a body")

@@ -23,14 +23,8 @@ struct ContactArrays {
   std::size_t size() const { return gaps.size(); }
 };
 
-/// Of a contact's bodies A and B.
-std::pair<std::string, std::string> body_names(const World& world, int a, int b);
-
 /// Of the last step that `stepper` took; it was accepted.
 ContactArrays contacts_of(const Stepper& stepper);
-
-/// Force of contact i on its body A, world axes (N), mean over the step or the last of its parts (StepOptions::sub_steps).
-Eigen::Vector3d contact_force(const Stepper& stepper, std::size_t i);
 
 void bind_contact_arrays(nb::module_& m);
 

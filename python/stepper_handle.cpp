@@ -95,7 +95,7 @@ StepOutcome StepperHandle::step(const Eigen::Ref<const Eigen::VectorXd>& tau) {
   static_cast<StepReport&>(out) = simulation_.step(tau_);
   has_contacts = out.accepted;
   stepped_drives_.reset();
-  out.contacts = stepper().problem().contacts();
+  out.contacts = stepper().contact_count();
   std::erase_if(wrenches_, [this](const TimedWrench& w) { return steps_left(w) < kTimeSlack; });
   return out;
 }

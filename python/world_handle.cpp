@@ -4,6 +4,7 @@
 
 #include "stiction/base/errors.hpp"
 #include "stiction/base/ranges.hpp"
+#include "stiction/record/coordinate_names.hpp"
 #include "stiction/sim/key_names.hpp"
 #include "stiction/sim/model_path.hpp"
 
@@ -142,7 +143,8 @@ WorldProblem WorldHandle::problem(const Scene& scene, const State& state, const 
 
 WorldProblem prepared_problem(const Stepper& stepper) {
   WorldProblem out{stepper.problem(), stepper.contacts(), {}};
-  for (const ContactPoint& c : out.points) out.bodies.push_back(body_names(stepper.world(), c.body_a, c.body_b));
+  const std::vector<std::string> bodies = body_names(stepper.world());
+  for (const ContactPoint& c : out.points) out.bodies.emplace_back(bodies[c.body_a], bodies[c.body_b]);
   validate(out);
   return out;
 }

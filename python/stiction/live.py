@@ -180,7 +180,7 @@ class LiveRun(Stream):
         if push is None:
             self.push = None
             return
-        names, index = self.world.body_names, push["body"]
+        names, index = self.start.body_names, push["body"]  # each its own
         if not (isinstance(index, int) and 0 <= index < len(names)):
             raise ValueError(f"push: expected a body in [0, {len(names) - 1}], got {index!r}")
         point, target = (_place(push, name) for name in ("point", "target"))
@@ -231,7 +231,7 @@ class LiveRun(Stream):
         """Titles and names of the curves, in the order of `_values`."""
         names = {frames.FORCES: [frames.SIMULATED]}
         if self.joints:
-            names[frames.TORQUES] = [joint.name for joint in self.joints]
+            names[frames.TORQUES] = [self.start.v_names[joint.v] for joint in self.joints]
         names |= {frames.RESIDUAL: ["worst"], frames.PARTS: self.start.certificate_names}
         names |= {frames.TIMES: ["solver", "whole step"]}
         names |= {frames.COUNTS: ["contacts", "iterations"], frames.PENETRATION: ["deepest"]}

@@ -9,7 +9,9 @@ topic      schema                    a message for
 /model     stiction.Model            the first state: names, masses, shapes with their meshes
 
 /scene repeats what the others say, for viewers; `read` leaves it. Numbers are written with all their digits, so that a
-log read again is the trajectory to the bit. Times of messages are those of the run in nanoseconds from 0.
+log read again is the trajectory to the bit. Times of messages are those of the run in nanoseconds from 0. Arrows and
+grounds are as large as in `stiction view`. Frames have the names of their bodies, but a body "world" has the frame
+"world_".
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ import typing
 import numpy as np
 
 from ._core import FileError
+from .sizes import Sizes
+from .trajectory import apart
 
 if typing.TYPE_CHECKING:
     from .trajectory import Trajectory
@@ -44,7 +48,7 @@ STEP_KEYS = (
 CONTACT_KEYS = ("points", "frames", "impulses", "forces", "bodies", "gaps", "mu", "modes")
 WIDTHS = {"points": 3, "frames": 9, "impulses": 3, "forces": 3, "bodies": 2}
 INTEGERS = {"iterations", "sub_steps", "at_acceptable", "saturated", "bodies", "modes"}
-ARROW = 0.25  # m for the weight of all that moves
+WORLD = "world"  # the frame that all others are in
 
 NUMBER, INTEGER, TEXT = {"type": "number"}, {"type": "integer"}, {"type": "string"}
 
@@ -149,8 +153,9 @@ SCHEMAS = {
     "/model": ("stiction.Model", {"type": "object"}),
 }
 PRIMITIVES = ("arrows", "cubes", "spheres", "cylinders", "lines", "triangles", "texts", "models")
-GREY, GREEN, ORANGE = (
-    {"r": r, "g": g, "b": b, "a": 1.0} for r, g, b in ((0.6, 0.6, 0.65), (0.1, 0.7, 0.2), (0.9, 0.5, 0.1))
+GREY, GREEN, ORANGE, MAGENTA = (
+    {"r": r, "g": g, "b": b, "a": 1.0}
+    for r, g, b in ((0.6, 0.6, 0.65), (0.1, 0.7, 0.2), (0.9, 0.5, 0.1), (0.77, 0.0, 0.43))
 )
 
 
@@ -186,8 +191,8 @@ def _entity(identity, frame, stamp, **primitives):
     return head | empty | primitives
 
 
-def _shape_primitives(shape):
-    """A shape as the primitives that the well-known schema has; the infinite plane is a thin square of 20 m."""
+def _shape_primitives(shape, ground):
+    """A shape as the primitives that the well-known schema has; an infinite plane is a thin square of this side (m)."""
     pose = _pose(shape.placement[:3].tolist(), shape.placement[3:].tolist())
     size = shape.size.tolist()
     if shape.kind == "sphere":
@@ -195,7 +200,7 @@ def _shape_primitives(shape):
     if shape.kind == "box":
         return {"cubes": [{"pose": pose, "size": _xyz(size), "color": GREY}]}
     if shape.kind == "plane":
-        return {"cubes": [{"pose": pose, "size": _xyz([20.0, 20.0, 1e-3]), "color": GREY}]}
+        return {"cubes": [{"pose": pose, "size": _xyz([ground, ground, 5e-5 * ground]), "color": GREY}]}
     if shape.kind in ("cylinder", "capsule"):
         radius, length = size[:2]
         ends = {"bottom_scale": 1.0, "top_scale": 1.0, "color": GREY}
@@ -217,17 +222,19 @@ def _z_axis(quaternion):
     return np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
 
 
-def _arrows(trajectory, at, metres_per_newton):
-    forces = trajectory.contact_forces[at]
-    norms = np.linalg.norm(forces, axis=1)
-    shown = metres_per_newton * norms >= 1e-6
-    forces, norms, points = forces[shown], norms[shown], trajectory.contact_points[at][shown]
-    rows = (points, _along(forces / norms[:, None]), metres_per_newton * norms, trajectory.contact_modes[at][shown])
+def _arrows(trajectory, at, sizes):
+    arrows, shown, cut = sizes.arrows(trajectory.contact_forces[at])
+    arrows = arrows[shown]
+    lengths = np.linalg.norm(arrows, axis=1)
+    rows = (trajectory.contact_points[at], trajectory.contact_modes[at], cut)
+    rows = (_along(arrows / lengths[:, None]), lengths, *(row[shown] for row in rows))
+    widths = {"shaft_diameter": 2.0 * sizes.shaft_radius, "head_diameter": 2.0 * sizes.head_radius}
     out = []
-    for point, turn, length, mode in zip(*(row.tolist() for row in rows), strict=True):
-        head = min(0.02, 0.5 * length)
-        size = {"shaft_length": length - head, "shaft_diameter": 0.008, "head_length": head, "head_diameter": 0.016}
-        out.append({"pose": _pose(point, turn), **size, "color": ORANGE if mode == 2 else GREEN})
+    for turn, length, point, mode, too_long in zip(*(row.tolist() for row in rows), strict=True):
+        head = min(sizes.head_length, 0.5 * length)
+        lengths_of = {"shaft_length": length - head, "head_length": head}
+        color = MAGENTA if too_long else ORANGE if mode == 2 else GREEN
+        out.append({"pose": _pose(point, turn), **lengths_of, **widths, "color": color})
     return out
 
 
@@ -247,7 +254,7 @@ def write(path: str, trajectory: Trajectory) -> None:
     from mcap.writer import Writer
 
     arrays = trajectory.arrays()
-    weight = 9.81 * float(trajectory.body_mass.sum())
+    sizes, frames = Sizes.of(trajectory), apart(trajectory.body_names, WORLD)
     with open(path, "wb") as file:
         writer = Writer(file, enable_data_crcs=True)  # those of chunks leave out what is between them
         writer.start(profile="", library="stiction")
@@ -270,27 +277,26 @@ def write(path: str, trajectory: Trajectory) -> None:
             if i == 0:
                 put("/model", now, _model(trajectory, arrays))
                 shapes = [
-                    _entity(f"{k} {shape.name}", trajectory.body_names[shape.body], stamp, **_shape_primitives(shape))
+                    _entity(f"{k} {shape.name}", frames[shape.body], stamp, **_shape_primitives(shape, sizes.ground))
                     for k, shape in enumerate(trajectory.shapes)
                 ]
                 put("/scene", now, {"deletions": [], "entities": shapes})
             transforms = [
                 {
                     "timestamp": stamp,
-                    "parent_frame_id": "world",
+                    "parent_frame_id": WORLD,
                     "child_frame_id": name,
                     "translation": _xyz(pose[:3]),
                     "rotation": dict(zip("xyzw", pose[3:], strict=True)),
                 }
-                for name, pose in zip(trajectory.body_names, trajectory.body_poses[i].tolist(), strict=True)
+                for name, pose in zip(frames, trajectory.body_poses[i].tolist(), strict=True)
             ]
             put("/tf", now, {"transforms": transforms})
             put("/state", now, {"time": seconds, "q": trajectory.q[i].tolist(), "v": trajectory.v[i].tolist()})
             put("/step", now, {key: arrays[key][i].tolist() for key in STEP_KEYS})
             at = trajectory.contacts(i)
             put("/contacts", now, _contacts(arrays, at))
-            arrows = _arrows(trajectory, at, ARROW / max(weight, 1e-9))
-            forces = _entity("contact forces", "world", stamp, arrows=arrows)
+            forces = _entity("contact forces", WORLD, stamp, arrows=_arrows(trajectory, at, sizes))
             put("/scene", now, {"deletions": [], "entities": [forces]})
         writer.finish()
 

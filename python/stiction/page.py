@@ -14,7 +14,8 @@ import numpy as np
 import viser
 
 from . import frames
-from .stage import LONGEST_ARROW, Stage
+from .sizes import LONGEST_ARROW
+from .stage import Stage
 from .trajectory import Trajectory
 from .visuals import VisualShape, VisualTendon
 
@@ -82,13 +83,13 @@ def content_of(
         "buffers": buffers,
         "runs": runs,
         "live": {"controls": live.controls(), "follows": live.view is None} if live else None,
-        "size": stage.size,
+        "size": stage.sizes.size,
         "extent": stage.extent,
         "follows": stage.follows,
-        "dot": stage.dot,
+        "dot": stage.sizes.dot,
         "origin": stage.drawing.origin.tolist(),
         "unit": stage.drawing.unit,
-        "newtonsPerUnit": stage.newtons_per_unit,
+        "newtonsPerUnit": stage.sizes.newtons_per_metre,
         "longestArrow": LONGEST_ARROW,
     }
     text = json.dumps(header, separators=(",", ":")).encode()

@@ -9,9 +9,9 @@ world/center_of_mass       a point                                         every
 world/targets              points meant and reached, where there are any   every state
 plots/CHART/CURVE          what `stiction view` plots, one number          every state
 
-One time-line, `time`, is the run's own clock (s). Arrows are as long as in `stiction view`: 0.25 m for the weight of
-all that moves. A recording is for looking at: numbers of contacts are of single precision there, and it is not read
-again. A recording's id is a hash of its run: two of them in one viewer stay apart.
+One time-line, `time`, is the run's own clock (s). Arrows and grounds are as large as in `stiction view`. A recording is
+for looking at: numbers of contacts are of single precision there, and it is not read again. A recording's id is a hash
+of its run: two of them in one viewer stay apart.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ import typing
 import numpy as np
 
 from .frames import charts_of
+from .sizes import Sizes
+from .trajectory import apart
 
 if typing.TYPE_CHECKING:
     from .trajectory import Trajectory
 
-ARROW = 0.25  # m for the weight of all that moves
-GRAVITY = 9.81  # m/s², of that weight
-PLANE = 20.0  # m, side of the square that stands for an infinite plane
 COLORS = np.array(((150, 150, 150), (40, 140, 60), (220, 120, 30)), dtype=np.uint8)  # of CONTACT_MODES
+CUT = (196, 0, 110)  # of arrows that are longer than the longest
 MEANT, REACHED = (60, 90, 200), (200, 60, 60)
 
 
@@ -42,7 +42,7 @@ def write(path: str, trajectory: Trajectory) -> None:
     recording = rerun.RecordingStream("stiction", recording_id=run.hexdigest()[:32], send_properties=False)
     memory = recording.memory_recording()  # Rerun's own writer of files may wait for ever where a disk is full
     recording.log("world", rerun.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
-    names = [entity("world/bodies", name) for name in trajectory.body_names]
+    names, sizes = [entity("world/bodies", name) for name in apart(trajectory.body_names)], Sizes.of(trajectory)
     clock = rerun.TimeColumn("time", duration=trajectory.time)
 
     def send(name, columns):
@@ -53,9 +53,9 @@ def write(path: str, trajectory: Trajectory) -> None:
         send(name, rerun.Transform3D.columns(translation=poses[:, :3], quaternion=poses[:, 3:]))
     for i, shape in enumerate(trajectory.shapes):
         name = entity(names[shape.body], f"{i}_{shape.name}")
-        for part in drawn(rerun, shape):
+        for part in drawn(rerun, shape, sizes.ground):
             recording.log(name, part, static=True)
-    send_contacts(rerun, send, trajectory)
+    send_contacts(rerun, send, trajectory, sizes)
     send("world/center_of_mass", rerun.Points3D.columns(positions=trajectory.center_of_mass))
     for chart in charts_of(trajectory):
         for curve, values in zip(chart.names, chart.values.T, strict=True):
@@ -71,15 +71,15 @@ def entity(parent, name):
     return parent + "/" + escape_entity_path_part(name)
 
 
-def send_contacts(rerun, send, trajectory):
+def send_contacts(rerun, send, trajectory, sizes):
     counts = np.diff(trajectory.contact_offsets)
-    mass = trajectory.body_mass.sum()
-    scale = ARROW / (GRAVITY * mass) if mass > 0.0 else 0.0
     colors = COLORS[trajectory.contact_modes]
     points = rerun.Points3D.columns(positions=trajectory.contact_points, colors=colors)
     send("world/contacts", points.partition(counts))
-    forces = scale * trajectory.contact_forces
-    arrows = rerun.Arrows3D.columns(vectors=forces, origins=trajectory.contact_points, colors=colors)
+    vectors, _, cut = sizes.arrows(trajectory.contact_forces)
+    colors = np.where(cut[:, None], np.array(CUT, np.uint8), colors)
+    radii = np.full(len(vectors), sizes.shaft_radius)
+    arrows = rerun.Arrows3D.columns(vectors=vectors, origins=trajectory.contact_points, colors=colors, radii=radii)
     send("world/forces", arrows.partition(counts))
     states, targets = trajectory.targets.shape[:2]
     if targets:
@@ -89,8 +89,8 @@ def send_contacts(rerun, send, trajectory):
         send("world/targets", columns.partition(np.full(states, 2 * targets)))
 
 
-def drawn(rerun, shape):
-    """A shape in its body's frame, as Rerun's components."""
+def drawn(rerun, shape, ground):
+    """A shape in its body's frame, as Rerun's components; an infinite plane is a square of this side (m)."""
     place, turn = [shape.placement[:3]], [shape.placement[3:]]
     radius, length = shape.size[:2]
     if shape.kind == "sphere":
@@ -98,7 +98,7 @@ def drawn(rerun, shape):
     if shape.kind == "box":
         return [rerun.Boxes3D(centers=place, quaternions=turn, sizes=[shape.size])]
     if shape.kind == "plane":
-        return [rerun.Boxes3D(centers=place, quaternions=turn, sizes=[[PLANE, PLANE, 0.0]])]
+        return [rerun.Boxes3D(centers=place, quaternions=turn, sizes=[[ground, ground, 0.0]])]
     if shape.kind == "cylinder":
         return [rerun.Cylinders3D(centers=place, quaternions=turn, lengths=[length], radii=[radius])]
     if shape.kind == "capsule":

@@ -15,21 +15,19 @@ import viser
 import zstandard
 
 from .drawing import Drawing
+from .sizes import GROUND, NOTHING, Sizes, bounds_of, rotate, round_number
 from .trajectory import RecordedShape, Trajectory
 from .visuals import VisualShape, VisualTendon
 
-GRAVITY = 9.81  # m/s², of the weight that the arrows are scaled by
 SKY_COLOR, BELOW_COLOR = (255, 255, 255), (90, 88, 100)  # of the light from the sky and from across it
 BRIGHTEST = (0.8, 0.3, 0.8)  # direction to the middle of the sky: aslant, so that the sides of a box differ
 GROUND_COLOR, STATIC_COLOR = (222, 226, 230), (172, 178, 186)
 BODY_COLORS = ((86, 124, 166), (140, 165, 190), (190, 170, 128), (126, 160, 128), (168, 132, 156), (132, 134, 182))
 OTHER_COLOR, OTHER_OPACITY = (224, 142, 74), 0.55  # of the second run's bodies
 PATH_COLORS = ((60, 66, 78), (196, 98, 16))
-LONGEST_ARROW = 4.0  # in lengths of the arrow that stands for the whole weight; what is longer is cut
 CONE_SIDES = 32
 FIELD_OF_VIEW = math.radians(45.0)  # of the camera, upright; the page widens it in an upright picture
-NOTHING = 1.0  # m: the size of a run that has no bodies to show
-FARTHEST = 10.0  # in sizes of what moves: a run that goes farther is not shown whole
+FARTHEST = 10.0  # in sizes of what moves, of all runs together: those that go farther are not shown whole
 
 
 def mesh_of(shape: RecordedShape) -> trimesh.Trimesh:
@@ -56,32 +54,6 @@ def cone_mesh() -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([np.zeros((1, 3)), rim]), faces
 
 
-def round_number(value: float) -> float:
-    """The number 1, 2 or 5 times a power of ten nearest below."""
-    power = 10.0 ** math.floor(math.log10(value))
-    return max(digit for digit in (1, 2, 5) if digit * power <= value * (1 + 1e-9)) * power
-
-
-def rotate(quaternion: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Points (..., 3) turned by a quaternion x y z w."""
-    u, w = quaternion[:3], quaternion[3]
-    cross = 2.0 * np.cross(u, points)
-    return points + w * cross + np.cross(u, cross)
-
-
-def bounds_of(trajectory: Trajectory, states: typing.Iterable[int] = (-1,)) -> np.ndarray:
-    """Lower and upper corner of what moves, of the fixed bodies where nothing does, in states of the run (2, 3)."""
-    moving = trajectory.body_mass > 0.0
-    points = [np.zeros((0, 3))]
-    for shape in trajectory.shapes:
-        if shape.kind == "plane" or (moving.any() and not moving[shape.body]):
-            continue
-        corners = shape.placement[:3] + rotate(shape.placement[3:], trimesh.bounds.corners(mesh_of(shape).bounds))
-        points += [pose[:3] + rotate(pose[3:], corners) for pose in trajectory.body_poses[list(states), shape.body]]
-    found = np.concatenate(points)
-    return np.stack([found.min(axis=0), found.max(axis=0)]) if len(found) else np.zeros((2, 3))
-
-
 class View(typing.NamedTuple):
     """What the camera looks at (3,) and how large that is (m); follows: the page moves the world with what moves."""
 
@@ -91,15 +63,16 @@ class View(typing.NamedTuple):
 
 
 def view_of(trajectories: list[Trajectory]) -> View:
-    """Where the runs go; where the first one starts, followed if it leaves, if that is too far for one picture or the
-    first ends far off over the ground.
+    """Where the runs go; where all of them start if that is too far for one picture or the first ends far off over the
+    ground: it is followed if it leaves.
     """
     first, wholes = trajectories[0], []
     for trajectory in trajectories:
         last = len(trajectory.time) - 1
         wholes.append(bounds_of(trajectory, np.linspace(0, last, min(last, 50) + 1).astype(int)))
     whole = np.stack([np.min(wholes, axis=0)[0], np.max(wholes, axis=0)[1]])
-    start, path = bounds_of(first, [0]), first.center_of_mass
+    starts = [bounds_of(trajectory, [0]) for trajectory in trajectories]
+    start, path = np.stack([np.min(starts, axis=0)[0], np.max(starts, axis=0)[1]]), first.center_of_mass
     size = [float(np.ptp(corners, axis=0).max()) for corners in (start, bounds_of(first), whole)]
     goes_far = np.hypot(*(path[-1] - path[0])[:2]) > size[1]
     shown = start if goes_far or size[2] > FARTHEST * max(size[:2]) else whole
@@ -141,9 +114,9 @@ class DrawnRun:
 class Stage:
     """The scene of runs as viser's messages.
 
-    drawing: how lengths and places are drawn; what follows is so. drawn: the runs. size: of what moves.
-    newtons_per_unit: scale of the arrows, in which the whole weight is about as long as what moves. messages: in order,
-    as viser's client takes them, arrays in them being {"__binary_index": i, "dtype"}; buffers: those arrays' bytes.
+    drawing: how lengths and places are drawn; what follows is so. drawn: the runs. sizes: of arrows and grounds.
+    messages: in order, as viser's client takes them, arrays in them being {"__binary_index": i, "dtype"}; buffers: the
+    bytes of those.
     extent: of what the camera sees; follows: whether the page is to follow what moves.
     visuals: what the robots of the first run look like, beside what collides.
     view: what the camera looks at and how large that is (m), if not what `view_of` tells; it stays.
@@ -162,12 +135,10 @@ class Stage:
         visuals = [self.drawing.visual(visual) for visual in visuals]
         shapes = [visual for visual in visuals if isinstance(visual, VisualShape)]
         first = trajectories[0]
-        corners = bounds_of(first)
-        self.size = float(np.max(corners[1] - corners[0])) or NOTHING
-        weight = GRAVITY * float(first.body_mass.sum())
-        self.section = round_number(self.size)  # between the stronger lines of a ground
-        self.newtons_per_unit = 1.0 / round_number(self.size / weight) if weight > 0.0 else 1.0
-        self.dot = 0.006 * self.size
+        self.sizes = Sizes.of(first)
+        self.section = self.sizes.section
+        if len(trajectories) > 1:  # that may stand far apart, on one ground
+            self.section = max(self.section, round_number(0.25 * self.extent))
         with contextlib.redirect_stdout(io.StringIO()):  # viser's own banner
             server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
         try:
@@ -202,7 +173,7 @@ class Stage:
         self, index: int, trajectory: Trajectory, earlier: list[Trajectory], dressed: typing.Collection[int]
     ) -> DrawnRun:
         """dressed: bodies of the first run that have visuals."""
-        run = DrawnRun(f"/run{index}", GRAVITY * float(trajectory.body_mass.sum()))
+        run = DrawnRun(f"/run{index}", Sizes.of(trajectory).weight)
         self.scene.add_frame(run.root, show_axes=False)
         moving = trajectory.body_mass > 0.0
         shapes = [s for s in trajectory.shapes if moving[s.body] or not any(_has(other, s) for other in earlier)]
@@ -270,13 +241,13 @@ class Stage:
         x, y, z, w = shape.placement[3:]
         place = {"position": tuple(shape.placement[:3]), "wxyz": (w, x, y, z)}
         if shape.kind == "plane":
-            extent, cell = 40.0 * round_number(self.size), 0.5 * self.section
+            extent = GROUND * self.section
             self.scene.add_grid(
                 node,
                 width=extent,
                 height=extent,
                 plane="xy",
-                cell_size=cell,
+                cell_size=0.5 * self.section,
                 section_size=self.section,
                 cell_color=(206, 210, 214),
                 section_color=(180, 185, 191),
@@ -314,9 +285,9 @@ class Stage:
             f"{root}/forces",
             np.zeros((1, 2, 3), np.float32),
             np.zeros((1, 3), np.uint8),
-            shaft_radius=0.7 * self.dot,
-            head_radius=1.8 * self.dot,
-            head_length=4.5 * self.dot,
+            shaft_radius=self.sizes.shaft_radius,
+            head_radius=self.sizes.head_radius,
+            head_length=self.sizes.head_length,
             visible=False,
         )
         batch = {"lod": "off", "cast_shadow": False, "receive_shadow": False, "visible": False}

@@ -11,6 +11,7 @@ import dataclasses
 import os
 import pathlib
 import tempfile
+import typing
 import zipfile
 
 import numpy as np
@@ -67,8 +68,8 @@ class Trajectory(EqualByNumbers):
     penetration (k,), deepest before the step; iterations (k,) of the solver;
     sub_steps (k,); at_acceptable (k,), 1 where the tolerance was missed; saturated (k,), torques cut; seconds (k, 6),
     wall time of STAGES.
-    body_names (b,); body_mass (b,), 0 of static bodies; body_poses (k, b, 7): position and quaternion x y z w;
-    center_of_mass (k, 3) of all that moves.
+    body_names (b,), each its own: "robot/name" where others have the name too; body_mass (b,), 0 of static bodies;
+    body_poses (k, b, 7): position and quaternion x y z w; center_of_mass (k, 3) of all that moves.
     The contacts of state i are those from contact_offsets[i] to contact_offsets[i + 1], of the step that led to it:
     contact_points (c, 3); contact_frames (c, 3, 3), columns the normal and two tangents; contact_impulses (c, 3) in
     that frame; contact_forces (c, 3), the mean over the step or the last of its parts, on the first body of
@@ -202,6 +203,17 @@ class Trajectory(EqualByNumbers):
             "mesh_face_offsets": face_offsets,
             "mesh_faces": np.concatenate([np.empty((0, 3), int), *(s.faces for s in self.shapes)]),
         }
+
+
+def apart(names: typing.Iterable[str], *taken: str) -> list[str]:
+    """The names, with _ behind one that is taken or, as in older files, was there before."""
+    out, seen = [], set(taken)
+    for name in names:
+        while name in seen:
+            name += "_"
+        out.append(name)
+        seen.add(name)
+    return out
 
 
 def require_written(argument: str, path: str) -> None:

@@ -57,21 +57,34 @@ def visuals_of(file: str | os.PathLike, trajectory: Trajectory) -> list[VisualSh
 
 def robots_in(trajectory: Trajectory, names: typing.Collection[str]) -> list[dict[str, int]]:
     """Indices of the bodies of a run that a robot's file calls by these names, of every such robot; {} where there is
-    none. The run may put a robot's name and / before them. A robot has each name once and its bodies one after the
-    other; one with fewer of the names than another is of another file.
+    none. The run puts a robot's name and / before those that others have too. A robot has each name once and its bodies
+    one after the other; one with fewer of the names than another is of another file.
     """
-    robots, latest = [], {}
+    known = []  # index, the file's name, what the run puts before it
     for index, own in enumerate(trajectory.body_names):
         name = max((name for name in names if own == name or own.endswith(f"/{name}")), key=len, default=None)
-        if name is None:
-            continue
-        prefix = own[: len(own) - len(name)]
-        if prefix not in latest or name in latest[prefix]:
-            latest[prefix] = {}
-            robots.append(latest[prefix])
-        latest[prefix][name] = index
-    most = max(map(len, robots), default=0)
-    return [robot for robot in robots if len(robot) == most] or [{}]
+        if name is not None:
+            known.append((index, name, own.removesuffix(name)))
+    qualified = {name for _, name, prefix in known if prefix}  # whose plain name is a free or static body's
+    known = [body for body in known if body[2] or body[1] not in qualified]
+
+    def robot_from(start: int) -> dict[str, int]:
+        out, prefixes = {}, {""}
+        for index, name, prefix in known[start:]:
+            prefixes.add(prefix)
+            if name in out or len(prefixes) > 2:
+                break
+            out[name] = index
+        return out
+
+    found = [robot_from(start) for start in range(len(known))]
+    most, robots, start = max(map(len, found), default=0), [], 0
+    while start < len(found):
+        whole = len(found[start]) == most
+        if whole:
+            robots.append(found[start])
+        start += most if whole else 1
+    return robots or [{}]
 
 
 def repeated(shown: list[VisualShape | VisualTendon], robots: list[dict[str, int]]) -> list[VisualShape | VisualTendon]:

@@ -103,6 +103,42 @@ def test_what_stands_still_is_not_pushed(run):
     assert run.step()
 
 
+@pytest.mark.parametrize("others", ["robot", "free body"])
+def test_of_bodies_of_the_same_name_the_one_that_is_dragged_moves(checkout, others):
+    world = stiction.World(gravity=(0, 0, 0))
+    world.add_robot(checkout / "models/links.urdf", name="one", floating=True)
+    if others == "robot":
+        world.add_robot(checkout / "models/links.urdf", name="two", floating=True, position=(5, 0, 0))
+    else:
+        world.add_body("trunk", stiction.Shape.box((0.3,) * 3), mass=1, position=(5, 0, 0))
+    places = [world.pose(index)[0, 3] for index in range(len(world.body_names))]
+    run, bodies = LiveRun(world), [places.index(x) for x in (0.0, 5.0)]
+
+    def heights():
+        return np.array([world.pose(body, run.stepper.q)[2, 3] for body in bodies])
+
+    for which, body in enumerate(bodies):  # from one to the next without letting go
+        run.stepper.reset()
+        point, before = world.pose(body)[:3, 3], heights()
+        target = point + np.array([0, 0, 0.5])
+        run.ask({"push": {"body": body, "point": point.tolist(), "target": target.tolist()}})
+        for _ in range(50):
+            run.step()
+        rise = heights() - before
+        assert rise[which] > 0.01
+        assert np.abs(np.delete(rise, which)).max() < 1e-9
+
+
+def test_curves_of_two_robots_of_a_file_are_told_apart(checkout):
+    world = stiction.World(gravity=(0, 0, 0))
+    for k, name in enumerate(("one", "two")):
+        world.add_robot(checkout / "models/links.urdf", name=name, floating=True, position=(5 * k, 0, 0))
+    run = LiveRun(world)
+    (names,) = (chart.names for chart in run.charts() if chart.title == frames.TORQUES)
+    assert len(set(names)) == len(names) == len(world.actuated)
+    assert names == [run.start.v_names[v] for v in world.actuated]
+
+
 def test_less_friction_lets_it_slide(run):
     """Pushed with less than mu m g it stays; with friction taken away it goes."""
     pull = {"push": {"body": run.bodies[0], "point": [0, 0, 0.0], "target": [0.02, 0, 0.0]}}

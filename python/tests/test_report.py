@@ -114,6 +114,22 @@ def test_plot_says_in_a_line_what_it_cannot(source, word):
     assert "Traceback" not in done.stderr
 
 
+def test_the_mean_normal_force_of_steps_in_parts_is_the_change_of_momentum():
+    """Of a box that falls on its corner: m (g + v/T) at the end of the run, which starts at rest."""
+    world = stiction.World()
+    world.add_ground()
+    turned = np.array([0.1, 0.2, 0.1, 1.0]) / np.sqrt(1.06)
+    box = stiction.Shape.box((0.2, 0.16, 0.1))
+    world.add_body("box", box, mass=2.0, position=(0, 0, 0.15), orientation=turned)
+    trajectory = of_simulation(stiction.simulate(world, duration=0.3, dt=5e-3, sub_steps=3))
+    assert (trajectory.sub_steps[1:] >= 3).all()
+    x, y, z, w = trajectory.body_poses[-1, 1, 3:]
+    up = (2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y))  # in the axes of the box
+    expected = 2.0 * (GRAVITY + trajectory.v[-1, :3] @ up / trajectory.time[-1])
+    assert frames.normal_force(trajectory)[1:].mean() == pytest.approx(expected, rel=1e-9)
+    assert f"<td>mean normal force</td><td>{expected:.4g} N</td>" in report.summary(trajectory)
+
+
 def test_the_report_is_one_page_that_says_what_the_run_did(file, tmp_path, trajectory):
     page = tmp_path / "report.html"
     command = [COMMAND, "report", file, "--html", page, "--no-pictures"]

@@ -78,7 +78,9 @@ def test_contacts_and_forces_are_those_of_every_state(trajectory, rows):
     last = np.array(arrows["Arrows3D:vectors"][-1])
     mass = trajectory.body_mass.sum()
     expected = trajectory.contact_forces[trajectory.contacts(len(counts) - 1)].sum(axis=0)
-    np.testing.assert_allclose(last.sum(axis=0) * mass * GRAVITY / 0.25, expected, rtol=1e-5, atol=1e-5)
+    assert mass == MASS + len(SHAPES)
+    per_newton = 0.05  # m: 4 m from ball to box over their weight of 49 N, rounded down to 1, 2 or 5
+    np.testing.assert_allclose(last.sum(axis=0) / per_newton, expected, rtol=1e-5, atol=1e-5)
     colors = {color for row in points["Points3D:colors"] for color in row or ()}
     assert len(colors) >= 2  # it slides, then sticks
 
@@ -113,6 +115,37 @@ def test_nothing_that_moves_and_no_contact(tmp_path):
     of_simulation(stiction.simulate(world, 0.01)).save(tmp_path / "still.rrd")
     entities = {chunk.entity_path for chunk in rerun.chunk.RrdReader(tmp_path / "still.rrd").stream()}
     assert "/world/bodies/ball" in entities
+
+
+def test_arrows_and_grounds_are_as_large_as_those_of_the_viewer(tmp_path):
+    """The weight is an arrow of 1, 2 or 5 times a power of ten metres per newton, about as long as what moves."""
+    for edge in (0.001, 50.0):
+        world = stiction.World()
+        world.add_ground()
+        world.add_body("box", stiction.Shape.box((edge,) * 3), density=500.0, position=(0, 0, 0.5 * edge))
+        of_simulation(stiction.simulate(world, 0.02, dt=0.01)).save(tmp_path / "run.rrd")
+        found = {}
+        for chunk in rerun.chunk.RrdReader(tmp_path / "run.rrd").stream():
+            batch = chunk.to_record_batch()
+            for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                found.setdefault((chunk.entity_path.split("/")[-1], name), []).extend(column.to_pylist())
+        length = np.sum(found["forces", "Arrows3D:vectors"][-1], axis=0)[2]
+        assert 0.4 * edge < length <= (1 + 1e-6) * edge
+        np.testing.assert_allclose(found["forces", "Arrows3D:radii"][-1], 0.7 * 0.006 * edge, rtol=1e-6)
+        side = 2 * found["0_ground_0", "Boxes3D:half_sizes"][0][0][0]
+        assert 16 * edge < side <= 40 * edge * (1 + 1e-6)
+
+
+def test_bodies_of_two_robots_of_a_file_are_entities_apart(checkout, tmp_path):
+    world = stiction.World()
+    for k, name in enumerate(("one", "two")):
+        world.add_robot(checkout / "models/links.urdf", name=name, floating=True, position=(k, 0, 1))
+    run = of_simulation(stiction.simulate(world, 0.01))
+    run.save(tmp_path / "run.rrd")
+    chunks = list(rerun.chunk.RrdReader(tmp_path / "run.rrd").stream())
+    poses = [chunk.entity_path for chunk in chunks if "Transform3D:translation" in chunk.to_record_batch().schema.names]
+    assert len(set(poses)) == len(poses) == len(run.body_names)
+    assert "/world/bodies/two\\/trunk" in poses
 
 
 def test_names_that_look_alike_are_bodies_apart_and_runs_recordings_apart(tmp_path):

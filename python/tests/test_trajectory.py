@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import stiction
+from stiction import mcap_log
 from stiction.trajectory import CONTACT_MODES, of_simulation
 
 mcap_reader = pytest.importorskip("mcap.reader", reason="logs need the package mcap")
@@ -196,13 +197,85 @@ def test_equal_are_runs_of_the_same_numbers(trajectory, tmp_path):
     assert trajectory != again.arrays()
 
 
+CART = """<robot name="cart"><link name="base"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry><box size=".1 .1 .1"/></geometry></collision></link></robot>"""
+
+
+def messages_of(file, topic):
+    with open(file, "rb") as stream:
+        return [json.loads(m.data) for _, _, m in mcap_reader.make_reader(stream).iter_messages(topics=topic)]
+
+
+def test_two_robots_of_a_file_are_frames_apart(tmp_path):
+    """What a viewer does: a shape hangs in the frame of its name, where the transform of that name puts it."""
+    world = stiction.World()
+    for k, name in enumerate(("one", "two")):
+        world.add_robot(CART, name=name, floating=True, position=(k, 0, 2))
+    world.add_body("base", stiction.Shape.sphere(0.1), mass=1.0, position=(2, 0, 2))
+    run = of_simulation(stiction.simulate(world, 0.01, dt=0.01))
+    assert run.body_names == ["one/base", "two/base", "base"]
+    assert len(set(run.q_names)) == world.nq
+    run.save(tmp_path / "run.mcap")
+    frames = {t["child_frame_id"]: t for t in messages_of(tmp_path / "run.mcap", "/tf")[-1]["transforms"]}
+    shapes = messages_of(tmp_path / "run.mcap", "/scene")[0]["entities"]
+    assert [frames[shape["frame_id"]]["translation"]["x"] for shape in shapes] == [0.0, 1.0, 2.0]
+    assert stiction.Trajectory.load(tmp_path / "run.mcap") == run
+
+
+def test_a_body_that_is_called_as_the_frame_of_all_has_a_frame_of_its_own(tmp_path):
+    world = stiction.World()
+    for k, name in enumerate(("world", "world_")):
+        world.add_body(name, stiction.Shape.sphere(0.1), mass=1.0, position=(k, 0, 2))
+    run = of_simulation(stiction.simulate(world, 0.01, dt=0.01))
+    run.save(tmp_path / "run.mcap")
+    transforms = messages_of(tmp_path / "run.mcap", "/tf")[0]["transforms"]
+    assert {t["parent_frame_id"] for t in transforms} == {"world"}
+    children = [t["child_frame_id"] for t in transforms]
+    assert len({"world", *children}) == 3
+    assert [shape["frame_id"] for shape in messages_of(tmp_path / "run.mcap", "/scene")[0]["entities"]] == children
+    assert stiction.Trajectory.load(tmp_path / "run.mcap").body_names == ["world", "world_"]
+
+
+@pytest.mark.parametrize("edge", [0.001, 0.1, 50.0])
+def test_arrows_of_the_log_are_as_large_as_those_of_the_viewer(edge, tmp_path):
+    """The weight is an arrow of 1, 2 or 5 times a power of ten metres per newton, about as long as what moves."""
+    world = stiction.World()
+    world.add_ground()
+    world.add_body("box", stiction.Shape.box((edge,) * 3), density=500.0, position=(0, 0, 0.5 * edge))
+    run = of_simulation(stiction.simulate(world, 0.02, dt=0.01))
+    run.save(tmp_path / "run.mcap")
+    first, *others = messages_of(tmp_path / "run.mcap", "/scene")
+    arrows = others[-1]["entities"][0]["arrows"]
+    length = sum(arrow["shaft_length"] + arrow["head_length"] for arrow in arrows)
+    assert 0.4 * edge < length <= (1 + 1e-6) * edge
+    scale = length / (GRAVITY * run.body_mass.sum())
+    assert min(abs(scale / 10.0 ** np.floor(np.log10(scale) + 1e-6) - digit) for digit in (1, 2, 5)) < 1e-4
+    for arrow in arrows:
+        assert arrow["shaft_diameter"] == pytest.approx(2 * 0.7 * 0.006 * edge, rel=1e-9)
+        assert arrow["head_diameter"] == pytest.approx(2 * 1.8 * 0.006 * edge, rel=1e-9)
+    (ground,) = (cube for shape in first["entities"] if shape["frame_id"] == "ground" for cube in shape["cubes"])
+    assert 16 * edge < ground["size"]["x"] <= 40 * edge * (1 + 1e-6)
+
+
+def test_the_arrow_of_an_impact_is_cut_as_in_the_viewer(tmp_path):
+    world = stiction.World()
+    world.add_ground()
+    world.add_body("box", stiction.Shape.box((0.1,) * 3), mass=1.0, position=(0, 0, 0.05), velocity=(0, 0, -5))
+    run = of_simulation(stiction.simulate(world, 0.001, dt=0.001))
+    assert np.linalg.norm(run.contact_forces, axis=1).max() > 100 * GRAVITY
+    run.save(tmp_path / "run.mcap")
+    arrows = messages_of(tmp_path / "run.mcap", "/scene")[-1]["entities"][0]["arrows"]
+    for arrow in arrows:
+        assert arrow["shaft_length"] + arrow["head_length"] == pytest.approx(4 * GRAVITY * 0.01, rel=1e-12)
+        assert arrow["color"] not in (mcap_log.GREEN, mcap_log.ORANGE)
+
+
 def test_arrows_of_the_log_point_along_the_forces(trajectory, tmp_path):
     file = tmp_path / "run.mcap"
     trajectory.save(file)
-    with open(file, "rb") as stream:
-        updates = [json.loads(m.data) for _, _, m in mcap_reader.make_reader(stream).iter_messages(topics="/scene")]
+    updates = messages_of(file, "/scene")
     at = trajectory.contacts(5)
-    weight = GRAVITY * trajectory.body_mass.sum()
     (entity,) = updates[1 + 5]["entities"]
     arrows = entity["arrows"]
     assert len(arrows) == at.stop - at.start
@@ -210,8 +283,9 @@ def test_arrows_of_the_log_point_along_the_forces(trajectory, tmp_path):
         x, y, z, w = arrow["pose"]["orientation"].values()
         along = np.array([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)])
         np.testing.assert_allclose(along, force / np.linalg.norm(force), atol=1e-12)
+        per_newton = 0.05  # m: 2.3 m from pill to box over their weight of 29.4 N, rounded down to 1, 2 or 5
         np.testing.assert_allclose(
-            arrow["shaft_length"] + arrow["head_length"], 0.25 * np.linalg.norm(force) / weight, rtol=1e-12
+            arrow["shaft_length"] + arrow["head_length"], per_newton * np.linalg.norm(force), rtol=1e-12
         )
         assert list(arrow["pose"]["position"].values()) == point.tolist()
 

@@ -9,6 +9,7 @@ import re
 import socket
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -128,6 +129,41 @@ def test_the_camera_looks_where_a_run_starts_that_the_page_follows():
     np.testing.assert_allclose([*middle, size], [1, 2, 0.1, 0.16 * np.sqrt(3)], atol=1e-6)
     middle, size, _ = view_of([near, far])
     np.testing.assert_allclose([*middle, size], [1.3, 2, 0.1, 0.8], atol=1e-6)  # whole: the first stays, both are seen
+
+
+def box_that_slides(side, x, speed=0.0):
+    world = stiction.World(friction=0.0)
+    world.add_ground()
+    box = stiction.Shape.box((side, side, side))
+    world.add_body("box", box, mass=1.0, position=(x, 0, side / 2), velocity=(speed, 0, 0))
+    return view.of_simulation(stiction.simulate(world, duration=0.2, dt=0.01))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [((0.1, 0.0), (0.1, 1.1)), ((0.1, 0.0), (0.1, 5.0)), ((0.1, 0.0), (5.0, 0.0))]
+)
+def test_the_camera_sees_two_runs_however_far_apart_and_unlike_they_are(first, second):
+    from stiction.stage import view_of
+
+    for sizes in ((first, second), (second, first)):
+        lower = min(x - side / 2 for side, x in sizes)
+        upper = max(x + side / 2 for side, x in sizes)
+        middle, size, follows = view_of([box_that_slides(*run) for run in sizes])
+        assert size == pytest.approx(
+            max(upper - lower, 0.8 * np.hypot(upper - lower, np.sqrt(2) * max(first[0], second[0])))
+        )
+        assert middle[0] == pytest.approx((lower + upper) / 2)
+        assert not follows
+
+
+def test_the_camera_sees_where_both_runs_start_if_one_of_them_leaves():
+    from stiction.stage import view_of
+
+    stays, leaves = box_that_slides(0.1, 0.0), box_that_slides(0.1, 1.1, 100.0)
+    for runs, follows in (((stays, leaves), False), ((leaves, stays), True)):
+        middle, size, followed = view_of(list(runs))
+        np.testing.assert_allclose([*middle, size], [0.55, 0, 0.05, 1.2], atol=1e-6)
+        assert followed == follows
 
 
 def ball_in_flight(height, speed, duration):
@@ -503,6 +539,26 @@ def test_every_robot_of_the_file_is_dressed_and_what_it_does_not_show_stays(tmp_
     assert sorted(int(body) for body in taken_off) == sorted(visual.body for visual in visuals)
     stays = set(drawn["movable"]) - set(drawn["collision"]) - set(drawn["visual"])
     assert len(stays) == 4  # two links that are not shown, two free bodies
+
+
+@pytest.mark.parametrize(
+    ("bodies", "robots"),
+    [
+        (["one/trunk", "LF", "RF", "trunk"], [[0, 1, 2]]),  # a free body has a link's name
+        (["trunk", "one/trunk", "LF", "RF"], [[1, 2, 3]]),
+        (["RF", "trunk", "LF", "one/RF"], [[1, 2, 3]]),
+        (["two/trunk", "wheel", "one/trunk", "LF", "RF"], [[2, 3, 4]]),  # so has a robot of another file
+        (["one/trunk", "LF", "RF", "two/trunk", "wheel"], [[0, 1, 2]]),
+        ([f"{robot}/{link}" for robot in ("one", "two") for link in ("trunk", "LF", "RF")], [[0, 1, 2], [3, 4, 5]]),
+        (["trunk", "LF", "RF"] * 2, [[0, 1, 2], [3, 4, 5]]),
+        (["ball"], [[]]),
+    ],
+)
+def test_a_robot_is_known_by_names_of_which_some_are_qualified(bodies, robots):
+    from stiction.visuals import robots_in
+
+    found = robots_in(types.SimpleNamespace(body_names=bodies), ["trunk", "LF", "RF"])
+    assert [sorted(robot.values()) for robot in found] == robots
 
 
 def test_visuals_of_a_urdf_stand_on_the_bodies_of_their_links(tmp_path):

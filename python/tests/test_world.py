@@ -397,14 +397,34 @@ def test_a_pair_with_friction_of_one_direction_is_named(friction, warned):
     )
 
 
-def test_a_body_of_no_robot_comes_before_what_robots_call_so():
+@pytest.mark.parametrize("last", [False, True])
+def test_a_body_of_no_robot_comes_before_what_robots_call_so(last):
     inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    ball = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
     world = stiction.World()
-    world.add_body("box", Shape.box((0.2, 0.2, 0.2)), mass=1.0, position=(5, 0, 0))
-    for name in ("arm", "leg"):
-        world.add_robot(f'<robot name="{name}"><link name="box">{inertial}</link></robot>', floating=True)
-    np.testing.assert_array_equal(world.pose("box")[:3, 3], [5, 0, 0])
-    np.testing.assert_array_equal(world.pose("arm/box")[:3, 3], [0, 0, 0])
+    world.add_ground()
+
+    def add_box():
+        world.add_body("box", Shape.box((0.2, 0.2, 0.2)), mass=1.0, position=(5, 0, 0.1))
+
+    if not last:
+        add_box()
+    for x, name in enumerate(("arm", "leg")):
+        link = f'<robot name="{name}"><link name="box">{inertial}{ball}</link></robot>'
+        world.add_robot(link, floating=True, position=(x, 0, 0.1))
+    if last:
+        add_box()
+    np.testing.assert_array_equal(world.pose("box")[:3, 3], [5, 0, 0.1])
+    np.testing.assert_array_equal(world.pose("arm/box")[:3, 3], [0, 0, 0.1])
+    names = world.body_names
+    assert sorted(names) == ["arm/box", "box", "ground", "leg/box"]
+    for index, name in enumerate(names):
+        np.testing.assert_array_equal(world.pose(name), world.pose(index))
+    stepper = stiction.Stepper(world)
+    stepper.step()
+    touching = {name for pair in stepper.contacts.body_names for name in pair}
+    assert touching == set(names) == {name for pair in world.problem().bodies for name in pair}
+    world.exclude("box", "arm/box")
 
 
 def test_refusals_say_what_is_wrong(tmp_path):

@@ -31,6 +31,7 @@ constexpr double kCorner = 10.0 * kTurn;  // of a normal between poses of the di
 constexpr double kOpenGap = 1e-9;         // m: what is closer is closed
 constexpr double kLeaving = 1e-4;         // of the slip: what opens faster at the end of a piece has left, as an edge that is slid over
 constexpr double kDetection = 1e-5;       // m, beyond the distance that the points of contact have come apart
+constexpr double kForceRounded = 1e-8;    // of the largest force: nearer to its limit a drive is at it
 constexpr double kSteadySlip = 1e-8;      // m/s: below, what starts to slip has no direction yet but that of its acceleration
 
 const Isometry3d& pose_of(const WorldData& data, int body) {
@@ -426,13 +427,16 @@ void AccelerationLevel::impulses_of_held(const EventSetting& setting, const Grow
   out.equality_forces = of_rows.tail(equalities_);
 }
 
+// driven: of drives inside their limits.
 void AccelerationLevel::holding_rows(const EventSetting& setting, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v,
-                                     double recovery, GrowMatrix& transposed, GrowVector& speeds, GrowVector& gaps) {
+                                     double recovery, GrowMatrix& transposed, GrowVector& speeds, GrowVector& gaps,
+                                     std::vector<std::size_t>& driven) {
   const ContactProblem& p = problem_;
   const Index most = 3 * std::ssize(bearing_) + p.bounded_rows();
   transposed.setZero(p.velocities(), most);
   speeds.resize(most);
   gaps.setZero(most);
+  driven.clear();
   Index m = 0;
   const auto closing = [&](double gap) { return gap < -kTouchGap ? -recovery * gap : -gap; };
   const auto add = [&](const BlockRows& from, int group, int row) {
@@ -446,10 +450,13 @@ void AccelerationLevel::holding_rows(const EventSetting& setting, const Ref<cons
     gaps[m - 1] = closing(points_[bearing_[k]].gap);
     for (int row = 1; row < (sticks ? 3 : 1); ++row) add(p.J, static_cast<int>(k), row);
   };
+  const double slack = kForceRounded * std::max(largest_entry(lambda_), largest_entry(lambda_b_));
   const auto on_row = [&](std::size_t j) {
     const ClosedRow& r = rows[j];
     add(p.J_b, row_of_[j], 0);
     speeds[m - 1] += r.target;
+    const double force = lambda_b_[row_of_[j]];
+    if (r.kind == RowKind::motor && force > r.lo + slack && force < r.hi - slack) driven.push_back(j);
     if (r.kind == RowKind::limit) gaps[m - 1] = closing(r.sign * (q[r.q] - r.place));
   };
   for_each_held(setting, on_contact, on_row);

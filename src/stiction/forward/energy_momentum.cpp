@@ -494,8 +494,9 @@ void EnergyMomentum::set_impulse(ContactProblem& problem) {
   problem.impulse = scratch_ - held_;
 }
 
-void EnergyMomentum::finish(const World& world, double h, const PhasePoint& from, const PhasePoint& at, const GrowVector& v_plus,
-                            GrowVector& shift, PhasePoint& end) {
+double EnergyMomentum::finish(const World& world, double h, const PhasePoint& from, const PhasePoint& at, const SolvedStep& step,
+                              GrowVector& shift, PhasePoint& end) {
+  const GrowVector& v_plus = step.solution->v;
   forward_ = v_plus;
   for (const Tree& tree : trees_) {
     if (tree.is_free) forward_.segment<3>(tree.first) = rotation(at.q, tree.root_q) * Vector3d(v_plus.segment<3>(tree.first));
@@ -512,9 +513,10 @@ void EnergyMomentum::finish(const World& world, double h, const PhasePoint& from
   settle_speeds(world);
   end.q = last_.q;
   end.v = last_.v;
-  if (shift.isZero(0.0)) return;
-  shift_.apply(world, h, end_, at.q, shift, end);
+  if (shift.isZero(0.0)) return 0.0;
+  const double turned = shift_.apply(world, h, end_, at.q, shift, end, step);
   if (!group_of_row_.empty()) close_speeds(world, end);
+  return turned;
 }
 
 }  // namespace stiction

@@ -59,10 +59,10 @@ class EnergyMomentum {
                    const Solution& solution, double tolerance, bool last, PhasePoint& at, WorldData& data);
   /// The known impulse with which the impulses held lead to the fixed point.
   void set_impulse(ContactProblem& problem);
-  /// The end of the step. v_plus (nv): velocity after it, and shift (nv): δ, where h δ is the shift of positions, in the axes of `at`;
+  /// The end of the step. step: with its answer, and shift (nv): δ, where h δ is the shift of positions, in the axes of `at`;
   /// scratch afterwards.
-  void finish(const World& world, double h, const PhasePoint& from, const PhasePoint& at, const GrowVector& v_plus, GrowVector& shift,
-              PhasePoint& end);
+  double finish(const World& world, double h, const PhasePoint& from, const PhasePoint& at, const SolvedStep& step, GrowVector& shift,
+                PhasePoint& end);
 
  private:
   /// Of the energy: joints that carry less cannot make up for what friction, or the closing of loops, takes from the whole.

@@ -30,60 +30,12 @@ EventDriven::EventDriven(const World& world) : level_(world), data_(world), shif
   }
 }
 
-void EventDriven::note_contact(const ContactPoint& point, const Vector3d& impulse_W) {
-  const auto found = std::ranges::find(contact_impulses_, point.id, [](const ContactImpulse& x) { return x.point.id; });
-  if (found == contact_impulses_.end()) {
-    contact_impulses_.push_back({point, impulse_W});
-  } else {
-    found->point = point;
-    found->impulse += impulse_W;
-  }
-}
-
-void EventDriven::note_row(std::uint64_t id, double impulse) {
-  const auto found = std::ranges::find(row_impulses_, id, &RowImpulse::id);
-  if (found == row_impulses_.end()) {
-    row_impulses_.push_back({id, impulse});
-  } else {
-    found->impulse += impulse;
-  }
-}
-
-void EventDriven::note(std::span<const ContactPoint> contacts, const ContactProblem& p, const Solution& s) {
-  const Index own = p.bounded_rows() - equality_impulses_.size();
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    note_contact(contacts[i], contacts[i].R_WC() * s.impulses.segment<3>(3 * static_cast<Index>(i)));
-  }
-  for (Index j = 0; j < own; ++j) note_row(p.row_ids[j], s.bounded_impulses[j]);
-  equality_impulses_ += s.bounded_impulses.tail(equality_impulses_.size());
-}
-
-void EventDriven::add_left(std::vector<ContactPoint>& contacts) const {
-  for (const ContactImpulse& x : contact_impulses_) {
-    if (std::ranges::find(contacts, x.point.id, &ContactPoint::id) == contacts.end()) contacts.push_back(x.point);
-  }
-}
-
-void EventDriven::impulses_of(std::span<const ContactPoint> contacts, const ContactProblem& p, Solution& s) const {
-  s.impulses.setZero(3 * p.contacts());
-  s.bounded_impulses.setZero(p.bounded_rows());
-  for (const ContactImpulse& x : contact_impulses_) {
-    const auto found = std::ranges::find(contacts, x.point.id, &ContactPoint::id);
-    if (found != contacts.end()) s.impulses.segment<3>(3 * (found - contacts.begin())) = found->R_WC().transpose() * x.impulse;
-  }
-  for (std::size_t j = 0; j < p.row_ids.size(); ++j) {
-    const auto found = std::ranges::find(row_impulses_, p.row_ids[j], &RowImpulse::id);
-    if (found != row_impulses_.end()) s.bounded_impulses[static_cast<Index>(j)] = found->impulse;
-  }
-  s.bounded_impulses.tail(equality_impulses_.size()) = equality_impulses_;
-}
-
 void EventDriven::note_forces(const Accelerations& x, double share) {
   for (std::size_t i = 0; i < level_.contacts.size(); ++i) {
-    note_contact(level_.contacts[i].point, share * x.forces.segment<3>(3 * static_cast<Index>(i)));
+    told_.add_contact(level_.contacts[i].point, share * x.forces.segment<3>(3 * static_cast<Index>(i)));
   }
-  for (std::size_t j = 0; j < level_.rows.size(); ++j) note_row(level_.rows[j].id, share * x.row_forces[static_cast<Index>(j)]);
-  equality_impulses_ += share * x.equality_forces;
+  for (std::size_t j = 0; j < level_.rows.size(); ++j) told_.add_row(level_.rows[j].id, share * x.row_forces[static_cast<Index>(j)]);
+  told_.add_equalities(share * x.equality_forces);
 }
 
 void EventDriven::note_piece(const EventSetting& setting, double s) {
@@ -147,10 +99,10 @@ double EventDriven::closing_acceleration(const EventSetting& setting, const Cont
 void EventDriven::note_impacts() {
   for (std::size_t i = 0; i < impacts_.contacts.size(); ++i) {
     const ContactPoint& c = impacts_.contacts[i];
-    note_contact(c, c.R_WC() * impacts_.impulses().segment<3>(3 * static_cast<Index>(i)));
+    told_.add_contact(c, c.R_WC() * impacts_.impulses().segment<3>(3 * static_cast<Index>(i)));
   }
-  for (std::size_t j = 0; j < impacts_.rows.size(); ++j) note_row(impacts_.rows[j].id, impacts_.row_impulses()[static_cast<Index>(j)]);
-  equality_impulses_ += impacts_.equality_impulses();
+  for (std::size_t j = 0; j < impacts_.rows.size(); ++j) told_.add_row(impacts_.rows[j].id, impacts_.row_impulses()[static_cast<Index>(j)]);
+  told_.add_equalities(impacts_.equality_impulses());
 }
 
 EventDriven::Settled EventDriven::settle(const EventSetting& setting, double time, bool again, PhasePoint& x) {
@@ -270,10 +222,26 @@ void EventDriven::log_changes(double time) {
   }
 }
 
+// The joints of drives that hold keep their places, and the rows ask the others alone: what they ask may contradict itself, and all joints
+// together would share that.
+void EventDriven::hold_driven() {
+  length_ = holding_.colwise().norm();
+  for (const std::size_t j : driven_) {
+    const ClosedRow& row = level_.rows[j];
+    const int at = row.v - factors_.offset(row.block);
+    factors_.block(row.block).row(at).setZero();
+    factors_.block(row.block).col(at).setZero();
+    factors_.block(row.block)(at, at) = 1.0;
+    holding_.row(row.v).setZero();
+  }
+  for (Index j = 0; j < holding_.cols(); ++j) {
+    if (holding_.col(j).norm() <= kDependent * length_[j]) holding_.col(j).setZero();
+  }
+}
+
 // L⁻ᵀ of the least-norm solution y in the whitened coordinates L⁻¹ Aᵀ, which `holding_` then has: the least kinetic energy. Leaves y in
-// `scaled_`.
+// `scaled_`. factors_: M before, L after.
 void EventDriven::least_change(const GrowVector& wanted) {
-  factors_ = level_.inertia();
   factor_in_place(factors_);
   whiten(factors_, holding_);
   GrowMatrix& rows = least_squares_.reset(holding_.cols(), holding_.rows());
@@ -309,9 +277,11 @@ void EventDriven::note_change(const EventSetting& setting) {
 
 // Positions first: speeds of what turns depend on them.
 void EventDriven::project(const EventSetting& setting, double recovery, PhasePoint& x) {
-  level_.holding_rows(setting, x.q, x.v, recovery, holding_, speeds_, gaps_);
+  level_.holding_rows(setting, x.q, x.v, recovery, holding_, speeds_, gaps_, driven_);
   if (holding_.cols() == 0) return;
   if (gaps_.cwiseAbs().maxCoeff() > kRoundedDrift) {
+    factors_ = level_.inertia();
+    hold_driven();
     least_change(gaps_);
     const double before = potential_energy(setting.world, level_.data());
     if (count_equality_rows(setting.world) > 0) {  // these move joints that may turn fast
@@ -324,9 +294,10 @@ void EventDriven::project(const EventSetting& setting, double recovery, PhasePoi
     const bool found = evaluate(setting, x.q, x.v, end_);
     lifted_ += potential_energy(setting.world, level_.data()) - before;
     if (!found) return;
-    level_.holding_rows(setting, x.q, x.v, recovery, holding_, speeds_, gaps_);
+    level_.holding_rows(setting, x.q, x.v, recovery, holding_, speeds_, gaps_, driven_);
     if (holding_.cols() == 0) return;
   }
+  factors_ = level_.inertia();
   least_change(speeds_);
   x.v += solution_;
   note_change(setting);
@@ -337,9 +308,7 @@ double EventDriven::advance(const EventSetting& setting, double time, double h, 
   stopped_.clear();
   released_.clear();
   started_.clear();
-  contact_impulses_.clear();
-  row_impulses_.clear();
-  equality_impulses_.setZero(count_equality_rows(setting.world));
+  told_.start(count_equality_rows(setting.world));
   level_.tally = impacts_.tally = {};
   deepest_ = lifted_ = 0.0;
   level_.cold = true;  // a step depends on its state alone

@@ -3,7 +3,8 @@
 //   settle     what is closed (gap zero) and comes in is met by impacts (impacts.hpp)
 //   accelerate forces and modes of what stays closed (acceleration_level.hpp); where there are none, an impulse without collision
 //   advance    to the first event within the step: a gap that closes, a slide that stops, a stick that gives way, a contact that is left
-//   project    what drifted by the integrator's error is brought back, with the least kinetic energy: gaps, speeds, tangents, loops
+//   project    what drifted by the integrator's error is brought back, with the least kinetic energy: gaps, speeds, tangents, loops; joints
+//              that drives hold keep their places
 // Time of contact: the motion to the end of the piece gives gaps and their speeds at both ends; between them each gap is a cubic, whose
 // first root is the next end tried, from either side, until one arrives within a hundredth of the tolerance. A gap that closes and opens
 // within is seen by the cubic's least value; a piece turns by half a radian at most. Exact for parabolas, cubic convergence otherwise.
@@ -25,6 +26,7 @@
 #include "stiction/forward/impacts.hpp"
 #include "stiction/forward/position_shift.hpp"
 #include "stiction/forward/runge_kutta.hpp"
+#include "stiction/forward/step_impulses.hpp"
 
 namespace stiction {
 
@@ -48,24 +50,13 @@ class EventDriven {
   /// J, potential energy that bringing positions back to gap zero added, joints' springs included.
   double lifted() const { return lifted_; }
 
-  /// Adds those of a solved part at velocity level to the impulses of the step.
-  void note(std::span<const ContactPoint> contacts, const ContactProblem& problem, const Solution& solution);
-  /// Appends the contacts that bore in the step and are not listed, as they were then.
-  void add_left(std::vector<ContactPoint>& contacts) const;
-  /// Fills the impulses of the whole step into a solution of this problem, by the names of its contacts and rows.
-  void impulses_of(std::span<const ContactPoint> contacts, const ContactProblem& problem, Solution& solution) const;
+  /// Of the whole step; what is solved of it at velocity level is added by the caller.
+  StepImpulses& impulses() { return told_; }
+  const StepImpulses& impulses() const { return told_; }
 
  private:
   static constexpr double kClosed = 1e-9;  // m, rad: a smaller gap is closed
 
-  struct ContactImpulse {
-    ContactPoint point;       ///< as it bore last
-    Eigen::Vector3d impulse;  ///< N s, world axes
-  };
-  struct RowImpulse {
-    std::uint64_t id;
-    double impulse;
-  };
   struct Gap {
     std::uint64_t id;                 ///< of a contact or a limit
     double gap, speed, acceleration;  ///< m, m/s, m/s² or rad; the gap counts from `ground`, kClosed more up to the speed of rest
@@ -101,10 +92,9 @@ class EventDriven {
   bool changed(const EventSetting& setting, double s);
   bool cross(const EventSetting& setting, double s);
   void log_changes(double time);
+  void hold_driven();
   void least_change(const GrowVector& wanted);
   void project(const EventSetting& setting, double recovery, PhasePoint& x);
-  void note_contact(const ContactPoint& point, const Eigen::Vector3d& impulse_W);
-  void note_row(std::uint64_t id, double impulse);
   void note_change(const EventSetting& setting);
   void note_forces(const Accelerations& forces, double share);
   void note_piece(const EventSetting& setting, double s);
@@ -135,10 +125,10 @@ class EventDriven {
   bool known_ = false;   ///< accelerations of this step
   bool failed_ = false;  ///< a solve of this step missed the tolerance, or its shortest piece is not resolved
   double deepest_ = 0.0, lifted_ = 0.0;
-  std::vector<ContactImpulse> contact_impulses_;
-  std::vector<RowImpulse> row_impulses_;
-  GrowVector equality_impulses_, speeds_, gaps_, scaled_, solution_;
+  StepImpulses told_;
+  GrowVector speeds_, gaps_, scaled_, solution_, length_;
   GrowMatrix holding_;
+  std::vector<std::size_t> driven_;  ///< rows of drives among these
   BlockDiagonal factors_;
   LeastSquares least_squares_;
 };

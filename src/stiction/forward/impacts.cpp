@@ -94,6 +94,20 @@ bool Impacts::solve_problem(const EventSetting& setting, const ContactProblem& p
   return taken;
 }
 
+// Newton's impact, again as often as its bounces give energy (bounces.hpp).
+bool Impacts::solve_bounces(const EventSetting& setting) {
+  ContactProblem& p = problem_;
+  asked_ = p.restitution;
+  bounces_.start();
+  bool taken = solve_problem(setting, p, setting.contact.acceptable);
+  while (bounces_.weaken(p, impact_law(setting.contact.law), solution_, taken)) {
+    p.restitution = asked_;
+    bounces_.apply(p);
+    taken = solve_problem(setting, p, setting.contact.acceptable);
+  }
+  return taken;
+}
+
 // From v_c, with the impulses of compression in `compression_`.
 bool Impacts::expand(const EventSetting& setting, VectorXd& v) {
   const ContactProblem& p = problem_;
@@ -161,7 +175,7 @@ bool Impacts::meet_once(const EventSetting& setting, const WorldData& data, cons
     restitution_ = p.restitution;
     p.restitution.setZero();
   }
-  if (!solve_problem(setting, p, setting.contact.acceptable)) return false;
+  if (!solve_bounces(setting)) return false;
   const auto note = [&] {
     for (std::size_t k = 0; k < taken_index_.size(); ++k) {
       impulses_.segment<3>(3 * static_cast<Index>(taken_index_[k])) += solution_.impulses.segment<3>(3 * static_cast<Index>(k));

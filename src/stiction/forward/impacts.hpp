@@ -1,6 +1,7 @@
 // Impacts: velocities after what is closed at q has met, by the impulses of a rigid law alone.
 //
-//   newton     M (v⁺ - v) = Jᵀ λ, the law at v⁺ with u_N⁺ >= -ε u_N⁻ where a contact comes in faster than the rest speed
+//   newton     M (v⁺ - v) = Jᵀ λ, the law at v⁺ with u_N⁺ >= -ε u_N⁻ where a contact comes in faster than the rest speed, less where that
+//              would give energy (bounces.hpp)
 //   poisson    compression: the same with ε = 0, impulses λ_c. Expansion [Anitescu & Potra 1997; Glocker & Pfeiffer 1995]:
 //                M (v⁺ - v_c) = Nᵀ (ε λ_cN + λ_N) + Tᵀ λ_T,   0 <= λ_N ⊥ u_N⁺ >= 0,   λ_T in the section of radius μ (ε λ_cN + λ_N)
 //              A contact of known pressure is one whose normal row is a coordinate of its own, pressed on by ε λ_cN, and whose tangents
@@ -13,6 +14,7 @@
 #pragma once
 
 #include "stiction/forward/acceleration_level.hpp"
+#include "stiction/forward/bounces.hpp"
 
 namespace stiction {
 
@@ -39,6 +41,7 @@ class Impacts {
   void assemble_problem(const EventSetting& setting, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& q,
                         const Eigen::VectorXd& v, int only);
   bool solve_problem(const EventSetting& setting, const ContactProblem& problem, double acceptable);
+  bool solve_bounces(const EventSetting& setting);
   bool meet_once(const EventSetting& setting, const WorldData& data, const Eigen::Ref<const Eigen::VectorXd>& q, int only,
                  Eigen::VectorXd& v);
   bool expand(const EventSetting& setting, Eigen::VectorXd& v);
@@ -48,11 +51,12 @@ class Impacts {
   ContactProblem problem_, expansion_;
   SolveWorkspace workspace_;
   Solution solution_;
+  Bounces bounces_;
   std::vector<ContactPoint> taken_;
   std::vector<std::size_t> taken_index_;
   std::vector<int> sizes_, pressed_;
   Eigen::VectorXd before_;
-  GrowVector restitution_, compression_, impulses_, bounded_impulses_, approach_;
+  GrowVector asked_, restitution_, compression_, impulses_, bounded_impulses_, approach_;
 };
 
 }  // namespace stiction

@@ -96,7 +96,6 @@ bool is_planar(const World& world, const KinematicTree& tree, Eigen::Matrix3d& a
     const Joint& joint = world.joints()[tree.joints[k]];
     if (joint.kind != (k < 2 ? JointKind::prismatic : JointKind::revolute) || joint.q != tree.root_q + k) return false;
     if (joint.damping != 0.0 || joint.armature != 0.0 || joint.stiffness != 0.0 || joint.dry_friction != 0.0) return false;
-    if (std::isfinite(joint.lower) || std::isfinite(joint.upper)) return false;
     if (k < 2 && world.bodies()[joint.body].mass != 0.0) return false;
     const auto binds = [&](const Equality& e) { return e.joint_a == tree.joints[k] || e.joint_b == tree.joints[k]; };
     if (std::ranges::any_of(world.equalities(), binds)) return false;
@@ -108,6 +107,19 @@ bool is_planar(const World& world, const KinematicTree& tree, Eigen::Matrix3d& a
     return false;
   axes = axes.inverse().transpose().eval();
   return true;
+}
+
+/// Whether a limit of the first `root` coordinates of a tree, which are no free joint, bears.
+bool is_stopped(const KinematicTree& tree, int root, const ContactProblem& problem, const Solution& solution) {
+  const BlockRows& J = problem.J_b;
+  for (int j = 0; j < J.groups(); ++j) {
+    if (problem.row_kinds[j] != RowKind::limit || solution.bounded_impulses[j] == 0.0) continue;
+    for (int e = J.entry_begin(j); e < J.entry_end(j); ++e) {
+      const int first = tree.first - problem.M.offset(tree.block);
+      if (J.entry_block(e) == tree.block && !J.entry(e).row(0).segment(first, root).isZero(0.0)) return true;
+    }
+  }
+  return false;
 }
 
 /// Of a tree, in the axes of the world: momentum, and spin and inertia about its centre of mass.
@@ -352,7 +364,8 @@ JointEnergy::Progress JointEnergy::advance(const World& world, double share, con
     double after = kinetic_energy(world, tree, end_, V_end_);
     tree.closing.setZero();
     tree.aside.setZero();
-    if (tree.root > 0 && !tree.is_held && !tree.drives_root && !touches_others(tree, contacts, impulses)) {
+    const bool flies = tree.root > 0 && !tree.is_held && !tree.drives_root && !touches_others(tree, contacts, impulses);
+    if (flies && (tree.is_free || !is_stopped(tree, tree.root, problem, solution))) {
       after += starts_there ? close_flight(world, h, data, data.V_WB, data, tau, tree)
                             : close_flight(world, h, start_, V_start_, data, tau, tree);
     }

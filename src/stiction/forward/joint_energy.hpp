@@ -10,9 +10,9 @@
 // the tree with its joints locked would be, by the rule of free bodies, which keeps energy by a direction of first order. What contacts
 // that bear, or loops, hold to something else is left alone, for their laws hold at v⁺; so is a root with drag or armature. A root of two
 // slides and the hinge that follows them, square to both, flies as well, in its plane: three of the equations, about the hinge's axis; so
-// long as nothing but torques acts on it. The same root is moved by what the centre of mass of the tree misses of its way, h P⁺/m or, of
-// the midpoint scheme, the mean of that and h P/m: weight would do work along what it drifts, a fold that runs through a chain of 1 m by
-// 0.2 m in a quarter of a second.
+// long as nothing but torques acts on it, no limit either. The same root is moved by what the centre of mass of the tree misses of its way,
+// h P⁺/m or, of the midpoint scheme, the mean of that and h P/m: weight would do work along what it drifts, a fold that runs through a
+// chain of 1 m by 0.2 m in a quarter of a second.
 //
 // W is what limits of joints would give, Σ λ w > 0, where no contact bears: they can but take, unless forces turn joints back within the
 // step.

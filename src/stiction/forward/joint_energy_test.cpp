@@ -448,6 +448,46 @@ TEST_P(JointEnergyOf, TheCentreOfMassOfARobotInFlightStaysOnItsPath) {
   }
 }
 
+// As a URDF has it: slides of links without inertia, within limits that a prismatic joint there must have.
+TEST_P(JointEnergyOf, APlanarRootOfAUrdfFliesUntilItsLimitsStopIt) {
+  const auto link = [](const std::string& name) {
+    return "<link name='" + name +
+           "'><inertial><origin xyz='0 0 -0.1'/><mass value='1'/><inertia ixx='.01' iyy='.01' izz='.01' ixy='0' ixz='0' "
+           "iyz='0'/></inertial></link>";
+  };
+  const auto slide = [](const std::string& name, const std::string& parent, const std::string& child, const std::string& axis) {
+    return "<joint name='" + name + "' type='prismatic'><parent link='" + parent + "'/><child link='" + child + "'/><axis xyz='" + axis +
+           "'/><limit lower='-1' upper='1' effort='0' velocity='100'/></joint>";
+  };
+  const auto hinge = [](const std::string& name, const std::string& parent, const std::string& child, const std::string& origin) {
+    return "<joint name='" + name + "' type='continuous'><parent link='" + parent + "'/><child link='" + child +
+           "'/><axis xyz='0 1 0'/><origin xyz='" + origin + "'/></joint>";
+  };
+  WorldBuilder builder;
+  builder.set_gravity(Eigen::Vector3d::Zero());
+  builder.add_robot_text("<robot name='r'><link name='ground'/><link name='x'/><link name='z'/>" + link("trunk") + link("leg") +
+                         slide("sx", "ground", "x", "1 0 0") + slide("sz", "x", "z", "0 0 1") + hinge("turn", "z", "trunk", "0 0 0") +
+                         hinge("knee", "trunk", "leg", "0 0 -0.2") + "</robot>");
+  const World world = builder.build();
+  StepOptions options;
+  options.scheme = GetParam();
+  options.assemble.dt = 5e-3;
+  Stepper stepper(world, make_scene(world, 0.5), options);
+  State state = initial_state(world);
+  state.v << 1.0, 0.5, 5.0, -15.0;
+  const Eigen::Vector3d start = flight_of(world, state).linear;
+  bool stopped = false;
+  double most = 0.0;
+  for (int k = 0; k < 400; ++k) {
+    ASSERT_TRUE(stepper.step(VectorXd::Zero(world.nv()), state).accepted) << k;
+    stopped = stopped || std::max(std::abs(state.q[0]), std::abs(state.q[1])) > 0.9;
+    if (!stopped) most = std::max(most, (flight_of(world, state).linear - start).norm());
+    EXPECT_LT(std::max(std::abs(state.q[0]), std::abs(state.q[1])), 1.0 + 1e-3) << k;
+  }
+  EXPECT_TRUE(stopped);
+  EXPECT_LT(most, 1e-9);  // 0.1 kg m/s without
+}
+
 // A servo of a planar root holds it: what it tells is the momentum that it gives.
 TEST_P(JointEnergyOf, AServoOnAPlanarRootGivesWhatItTells) {
   WorldBuilder builder;

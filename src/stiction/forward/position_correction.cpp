@@ -87,8 +87,28 @@ bool PositionCorrection::can_open(const Motion& motion, int i) {
   return fastest_point(V_, motion.reach) <= kLongestLever * normal;
 }
 
-void PositionCorrection::pose(const ProblemView& p, const Motion& motion, const ConstVector& v_plus, const std::vector<char>& takes_part,
+// That of the step where no drive with limits holds a joint.
+Reduction& PositionCorrection::reduce_held(const ProblemView& p, Reduction& of_step, const Solution& solved) {
+  lo_ = p.lo;
+  hi_ = p.hi;
+  bool any = false;
+  for (int row = 0; row < p.bounded_rows(); ++row) {
+    if (is_bilateral(p, row) || !is_held(p, solved, row) || compliance(p, row) > 0.0) continue;
+    lo_[row] = -kInfinity;
+    hi_[row] = kInfinity;
+    any = true;
+  }
+  if (!any) return of_step;
+  const ProblemView held{
+      p.dt, p.M, p.v, p.impulse,        p.J,         p.mu,  p.restitution, p.gap, p.laws, p.material, p.prescribed, p.v_prescribed, p.J_b,
+      p.b,  lo_, hi_, p.row_compliance, p.row_kinds, p.ids, p.row_ids};
+  reduce(held, held_, {.velocity_before = false});
+  return held_;
+}
+
+void PositionCorrection::pose(const ProblemView& p, const Motion& motion, const Solution& solved, const std::vector<char>& takes_part,
                               const CorrectionOptions& options, double deepest) {
+  const GrowVector& v_plus = solved.v;
   const Reduction& reduction = motion.reduction;
   problem_ = reduction.reduced;
   for (GrowVector* x : {&problem_.u_free, &problem_.w_free, &problem_.y_free, &problem_.gap, &problem_.restitution, &problem_.mu})
@@ -120,20 +140,24 @@ void PositionCorrection::pose(const ProblemView& p, const Motion& motion, const 
     const RowKind kind = row_kind(p, row);
     if (kind == RowKind::limit) {
       problem_.w_free[j] = problem_.lo[j] < 0.0 ? std::clamp(w[0], -far, 0.0) : std::clamp(w[0], 0.0, far);
-    } else if (!is_bilateral(p, row)) {
+    } else if (is_held(p, solved, row)) {  // also a servo within its limit, which stays the spring that it is
+      problem_.lo[j] = -kInfinity;
+      problem_.hi[j] = kInfinity;
+    } else {
       problem_.lo[j] = problem_.hi[j] = 0.0;  // friction and motors that give way do not move positions
     }
   }
 }
 
-CorrectionReport PositionCorrection::add(const ProblemView& p, const Motion& motion, const ConstVector& v_plus,
+CorrectionReport PositionCorrection::add(const ProblemView& p, const Motion& of_step, const Solution& solved,
                                          const std::vector<char>& takes_part, const CorrectionOptions& options,
                                          Eigen::Ref<Eigen::VectorXd> velocity) {
   CorrectionReport report;
   report.deepest = deepest_of(p, takes_part);
   report.asked = report.deepest > options.allowed && options.recovery > 0.0;
   if (!report.asked) return report;
-  pose(p, motion, v_plus, takes_part, options, report.deepest);
+  const Motion motion{of_step.world, of_step.data, of_step.q, of_step.reach, reduce_held(p, of_step.reduction, solved)};
+  pose(p, motion, solved, takes_part, options, report.deepest);
   SolveOptions law;
   law.law = Law::todorov;
   law.tolerance = options.tolerance;
@@ -146,7 +170,7 @@ CorrectionReport PositionCorrection::add(const ProblemView& p, const Motion& mot
   shift_ -= motion.reduction.v_free;
   body_velocities(motion.world, motion.data, shift_, V_);
   const double farthest = p.dt * fastest_point(V_, motion.reach);
-  const double share = std::min(farthest > report.deepest ? report.deepest / farthest : 1.0, share_within_limits(motion, p.dt, v_plus));
+  const double share = std::min(farthest > report.deepest ? report.deepest / farthest : 1.0, share_within_limits(motion, p.dt, solved.v));
   report.farthest = share * farthest;
   report.lifted = share * p.dt * lifting_power(motion, V_);
   velocity += share * shift_;

@@ -7,6 +7,7 @@
 // - R_i = σ trace(G_ii)/3: demands that contradict each other (a body wedged between two others) share what is possible, and a contact
 //   that its robot can hardly move (|N_i| small beside the other rows of the same contact) moves it by no more than 1/(2 sqrt σ) times a
 //   usual one.
+// - A joint whose drive holds (is_held) is not turned, whatever the drive's limit. Drives at their limits and dry friction hold nothing.
 // - A contact is only asked to open where that moves no point ten times as far as it opens (a short lever is no way out).
 // - Solved, certified and refused as any other problem: above `acceptable` nothing is moved.
 // - No point of a body moves farther than the deepest penetration: h δ is scaled down to that. With γ = 0.2 a lever of five is free of it.
@@ -16,7 +17,7 @@
 // The velocities there are those of position_shift.hpp.
 #pragma once
 
-#include "stiction/forward/scheme.hpp"
+#include "stiction/forward/position_shift.hpp"
 #include "stiction/laws/solve_memory.hpp"
 #include "stiction/model/dynamics.hpp"
 
@@ -37,6 +38,7 @@ struct CorrectionReport {
   double farthest = 0.0;  ///< m, bound on how far any point of a body was moved, <= deepest
   double lifted = 0.0;    ///< J, potential energy of gravity that moving the bodies added, to first order in the shift; under
                           ///< event_driven all of it, and that of joints' springs
+  double turned = 0.0;    ///< rad/s or m/s, the most that the velocity of a joint differs by from the solution's (position_shift.hpp)
 };
 
 /// What moves: a world at the state of its data, q (nq) that of the problem, the reduction of the step's problem, and per body the distance
@@ -56,9 +58,8 @@ double fastest_point(const std::vector<Vector6d>& V, const std::vector<double>& 
 
 class PositionCorrection {
  public:
-  /// Adds δ (nv, m/s) to `velocity`. `v_plus` solves the problem; `takes_part` (n) leaves out contacts that carry their load by
-  /// penetration.
-  CorrectionReport add(const ProblemView& problem, const CorrectionMotion& motion, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
+  /// Adds δ (nv, m/s) to `velocity`. `solved`: of the problem; `takes_part` (n) leaves out contacts that carry their load by penetration.
+  CorrectionReport add(const ProblemView& problem, const CorrectionMotion& motion, const Solution& solved,
                        const std::vector<char>& takes_part, const CorrectionOptions& options, Eigen::Ref<Eigen::VectorXd> velocity);
   /// The next call starts cold.
   void reset() { cold_ = true; }
@@ -70,12 +71,15 @@ class PositionCorrection {
   }
 
  private:
-  void pose(const ProblemView& problem, const CorrectionMotion& motion, const Eigen::Ref<const Eigen::VectorXd>& v_plus,
-            const std::vector<char>& takes_part, const CorrectionOptions& options, double deepest);
+  Reduction& reduce_held(const ProblemView& problem, Reduction& of_step, const Solution& solved);
+  void pose(const ProblemView& problem, const CorrectionMotion& motion, const Solution& solved, const std::vector<char>& takes_part,
+            const CorrectionOptions& options, double deepest);
   bool can_open(const CorrectionMotion& motion, int contact);
   double share_within_limits(const CorrectionMotion& motion, double h, const Eigen::Ref<const Eigen::VectorXd>& v_plus) const;
 
   ReducedProblem problem_;
+  Reduction held_;      ///< of the problem with the drives that hold as bilateral rows
+  GrowVector lo_, hi_;  ///< m, its bounds
   SolveWorkspace workspace_;
   Solution solution_;
   GrowVector shift_, u_, y_;

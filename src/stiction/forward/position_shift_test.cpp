@@ -103,6 +103,79 @@ TEST(PositionShift, ARobotInFlightKeepsItsMomentumAndGainsNoEnergy) {
   }
 }
 
+// A shift that moves the robot as one: its joints keep their velocities, the whole its energy and the velocity of its centre of mass.
+TEST(PositionShift, WhatMovesAsOneKeepsTheVelocitiesOfItsJoints) {
+  WorldBuilder builder;
+  builder.set_gravity(Vector3d::Zero());
+  builder.add_robot_text(kLightBase);
+  const World world = builder.build();
+  PositionShift shift(world);
+  WorldData data(world);
+  std::mt19937 random(4);
+  std::normal_distribution<double> normal;
+  for (int trial = 0; trial < 20; ++trial) {
+    PhasePoint x{random_configuration(world, static_cast<std::uint64_t>(trial)), VectorXd(world.nv())};
+    for (int j = 0; j < world.nv(); ++j) x.v[j] = 5.0 * normal(random);
+    GrowVector delta;
+    delta.setZero(world.nv());
+    for (int j = 0; j < 6; ++j) delta[j] = normal(random);
+    update(world, x.q, x.v, data);
+    const VectorXd joints = x.v.tail(world.nv() - 6);
+    const double energy = kinetic_energy(world, data, x.v);
+    const Vector3d momentum = linear_momentum(world, data);
+    shift.apply(world, 0.3, data, x.q, delta, x);
+    EXPECT_LT((x.v.tail(world.nv() - 6) - joints).norm(), 1e-11 * joints.norm()) << trial;
+    update(world, x.q, x.v, data);
+    EXPECT_NEAR(kinetic_energy(world, data, x.v) / energy, 1.0, 1e-12) << trial;
+    EXPECT_LT((linear_momentum(world, data) - momentum).norm(), 1e-12 * momentum.norm()) << trial;
+  }
+}
+
+// A drive keeps its joint's velocity over any shift, and gives no more for it than it can: a weak one lets the joint go, and the power of
+// its limit is the most that it adds.
+TEST(PositionShift, DrivesHoldAsFarAsTheyCan) {
+  WorldBuilder builder;
+  builder.set_gravity(Vector3d::Zero());
+  builder.add_robot_text(kLightBase);
+  const World world = builder.build();
+  const int hinge = world.nv() - 2;
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  for (const double limit : {kInfinity, 1e6, 0.1}) {
+    double farthest = 0.0;
+    for (int trial = 0; trial < 20; ++trial) {
+      StepOptions options;
+      options.assemble.dt = 1e-2;
+      Stepper stepper(world, make_scene(world, 0.0), options);
+      State state = initial_state(world);
+      state.q = random_configuration(world, static_cast<std::uint64_t>(trial));
+      for (int j = 0; j < world.nv(); ++j) state.v[j] = normal(random);
+      stepper.set_drives({{{hinge, 2.0, -limit, limit}}, {}});
+      ASSERT_TRUE(stepper.step(VectorXd::Zero(world.nv()), state).accepted);
+      const bool holds = std::abs(state.v[hinge] - 2.0) < 1e-9;
+      WorldData data(world);
+      PhasePoint x{state.q, state.v};
+      update(world, x.q, x.v, data);
+      const double energy = kinetic_energy(world, data, x.v), before = x.v[hinge];
+      GrowVector delta;
+      delta.resize(world.nv());
+      for (int j = 0; j < world.nv(); ++j) delta[j] = normal(random);
+      const SolvedStep step{&stepper.problem(), &stepper.solution()};
+      PositionShift(world).apply(world, 0.1, data, x.q, delta, x, step);
+      if (limit > 1.0) {
+        EXPECT_TRUE(holds);
+        EXPECT_NEAR(x.v[hinge], 2.0, 1e-9) << limit << " " << trial;
+      } else {
+        farthest = std::max(farthest, std::abs(x.v[hinge] - before));
+        update(world, x.q, x.v, data);
+        const double most = 2.0 * limit * options.assemble.dt * std::max(std::abs(before), std::abs(x.v[hinge]));
+        EXPECT_LE(kinetic_energy(world, data, x.v), energy + most) << trial;
+      }
+    }
+    EXPECT_TRUE(limit > 1.0 || farthest > 1e-3);
+  }
+}
+
 // A ball that starts 3 cm deep in the light base and strikes it: undoing the overlap leaves the energy that the same blow leaves without.
 TEST(PositionShift, EnergyMomentumMakesNoEnergyOfOverlap) {
   WorldBuilder builder;

@@ -162,6 +162,7 @@ void Stepper::update_at(const State& state) {
   sides_.clear();
   energy_.start();
   drift_.start();
+  bounces_.start();
   const SchemeRow& scheme = row_of(options_.scheme);
   if (has_compliance(options_.assemble.drives) && scheme.damping_share == 1.0 && !events_)
     sides_.start(world_, options_.assemble.drives, ahead_, at_.v, assemble_.dt, assemble_.spring_ahead, assemble_.drives);
@@ -207,6 +208,7 @@ void Stepper::assemble_rows(const Torques& asked, bool prepared) {
   add_convective(world_, tau, data_.bias, problem_);
   energy_.add_impulse(problem_.impulse);
   springs_.load(contacts_, problem_);
+  bounces_.apply(problem_);
 }
 
 Law Stepper::law_of(int i) const { return problem_.laws.empty() ? options_.contact.law : problem_.laws[i]; }
@@ -323,6 +325,19 @@ bool Stepper::solve_step(const Torques& tau, StepReport& report) {
   return solved;
 }
 
+// The problem again, as often as the bounces of its answer give energy (bounces.hpp).
+bool Stepper::solve_bounces(const Torques& tau, StepReport& report) {
+  const StepReport before = report;
+  bool solved = solve_step(tau, report);
+  while (bounces_.weaken(problem_, options_.contact.law, solution_, solved)) {
+    assemble_rows(tau, false);
+    forget_measures(before, report);
+    ++report.met;
+    solved = solve_step(tau, report);
+  }
+  return solved;
+}
+
 // The problem again, as often as the forces that its answer calls for have moved.
 bool Stepper::solve_implicit(const Torques& tau, StepReport& report) {
   StageClock clock(report, options_.timed);
@@ -360,7 +375,7 @@ void Stepper::project(StepReport& report) {
   const CorrectionOptions options{options_.recovery, options_.allowed_penetration, options_.contact.tolerance, options_.acceptable};
   if (-problem_.gap.minCoeff() > options.allowed) reduce_whole(problem_, options_.contact, solution_, workspace_);  // else it is not read
   const CorrectionReport made =
-      correction_.add(problem_, {world_, data_, at_.q, reach_, workspace_.reduction}, solution_.v, rigid_, options, undone_);
+      correction_.add(problem_, {world_, data_, at_.q, reach_, workspace_.reduction}, solution_, rigid_, options, undone_);
   CorrectionReport& worst = report.correction;
   worst.asked = worst.asked || made.asked;
   worst.refused = worst.refused || made.refused;
@@ -370,16 +385,16 @@ void Stepper::project(StepReport& report) {
   worst.lifted += made.lifted;
 }
 
-// What moves without joints is shifted along with its path.
-void Stepper::finish() {
+// What moves without joints is shifted along with its path. Returns CorrectionReport::turned.
+double Stepper::finish() {
   const double h = assemble_.dt;
   const bool turns = shift_.turns_joints(undone_);
   if (!turns) velocity_ += undone_;
   row_of(options_.scheme).finish(world_, h, data_.M, at_, solution_.v, velocity_, next_);
   energy_.close_flights(next_);
-  if (!turns) return;
+  if (!turns) return 0.0;
   update(world_, next_.q, next_.v, end_);
-  shift_.apply(world_, h, end_, at_.q, undone_, next_);
+  return shift_.apply(world_, h, end_, at_.q, undone_, next_, {&problem_, &solution_});
 }
 
 // One step of length assemble_.dt; false, with the state as it was, when it cannot be certified or would end out of reach (kFarthest).
@@ -395,7 +410,7 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
   if (!prepared && leave_to_next_step(problem_, assemble_, world_.gravity().norm(), contacts_, watched_)) assemble_rows(tau, false);
   clock.end(Stage::assemble);
   const StepReport before = report;
-  bool solved = solve_step(tau, report);
+  bool solved = solve_bounces(tau, report);
   for (int meetings = 0; solved;) {
     body_velocities(world_, data_, solution_.v, V_end_);
     const bool met = meetings < kMeetings && meet_missed();
@@ -410,10 +425,11 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
     }
     if (balance == JointEnergy::Progress::settled) break;
     meetings += met ? 1 : 0;
+    if (met) bounces_.start();
     assemble_rows(tau, false);
     forget_measures(before, report);
     ++report.met;
-    solved = solve_step(tau, report);
+    solved = solve_bounces(tau, report);
   }
   clock.end(Stage::solve);
   if (solved && implicit_) {
@@ -425,17 +441,14 @@ bool Stepper::take(const Torques& tau, bool prepared, State& state, StepReport& 
   project(report);
   clock.end(Stage::project);
   cold_ = false;
-  if (implicit_) {
-    implicit_->finish(world_, assemble_.dt, from_, at_, solution_.v, undone_, next_);
-  } else {
-    finish();
-  }
+  const double turned = implicit_ ? implicit_->finish(world_, assemble_.dt, from_, at_, {&problem_, &solution_}, undone_, next_) : finish();
+  report.correction.turned = std::max(report.correction.turned, turned);
   const bool kept = within_reach(next_.q) && next_.v.allFinite();
   if (kept) {
     state.q = next_.q;
     state.v = next_.v;
     report.braked += energy_.keep();
-    if (events_) events_->note(contacts_, problem_, solution_);
+    note_part();
     ++report.sub_steps;
   } else {
     report.status = Status::numerical_error;
@@ -499,10 +512,10 @@ void Stepper::show_end(const Torques& tau, const State& state, const StepReport&
   assemble_.dt = options_.assemble.dt;
   update_at(state);
   detect();
-  events_->add_left(contacts_);
+  events_->impulses().add_left(contacts_);
   assemble_rows(tau, false);
   const ContactProblem& p = problem_;
-  events_->impulses_of(contacts_, p, solution_);
+  events_->impulses().impulses_of(contacts_, p, solution_);
   solution_.v = p.v;
   solution_.u.resize(p.J.rows());
   p.J.multiply(p.v, solution_.u);
@@ -517,9 +530,44 @@ void Stepper::show_end(const Torques& tau, const State& state, const StepReport&
   solution_.certificate.impulse_scale = std::max(largest_entry(p.impulse), largest_entry(solution_.impulses));
 }
 
-void Stepper::drive_torques(const Drives& drives, Eigen::VectorXd& tau) const {
+// What a part adds to what is told of the step; that of a whole step is told as it is.
+void Stepper::note_part() {
+  if (events_) {
+    events_->impulses().add_contacts(contacts_, problem_, solution_);
+    events_->impulses().add_rows(problem_, solution_);
+  } else if (in_parts()) {
+    parts_.add_contacts(contacts_, problem_, solution_);
+    const Drives& drives = options_.assemble.drives;
+    if (drives.velocity.empty() && drives.rows.empty()) return;
+    torques_of_part({drives.velocity, {}, drives.rows}, part_torques_);
+    row_torques_ += problem_.dt / step_dt_ * part_torques_;
+  }
+}
+
+void Stepper::contact_forces(StepForces& out) const {
+  out.points.assign(contacts_.begin(), contacts_.end());
+  out.impulses = solution_.impulses;
+  out.velocities = solution_.u;
+  out.mu.assign(problem_.mu.begin(), problem_.mu.end());
+  out.modes.clear();
+  for (int i = 0; i < problem_.contacts(); ++i) out.modes.push_back(contact_mode(solution_, i));
+  out.dt = step_dt_;
+  if (!in_parts()) return;
+  parts_.complete(out);
+  for (std::size_t i = contacts_.size(); i < out.points.size(); ++i)
+    out.velocities.segment<3>(3 * static_cast<Eigen::Index>(i)) = contact_velocity(world_, data_, out.points[i], solution_.v);
+}
+
+int Stepper::contact_count() const { return problem_.contacts() + (in_parts() ? parts_.count_left() : 0); }
+
+void Stepper::torques_of_part(const Drives& drives, Eigen::VectorXd& tau) const {
   const double ahead = events_ ? 0.0 : options_.assemble.spring_ahead;
   stiction::drive_torques(world_, drives, ahead_, solution_.v, ahead, problem_, solution_.bounded_impulses, tau);
+}
+
+void Stepper::drive_torques(const Drives& drives, Eigen::VectorXd& tau) const {
+  torques_of_part(in_parts() ? Drives{{}, drives.servos} : drives, tau);
+  if (in_parts()) tau += row_torques_;
 }
 
 StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {
@@ -535,6 +583,9 @@ StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {
   take_over(tau);
   start_ = state;
   start_springs_ = springs_;
+  step_dt_ = options_.assemble.dt;
+  parts_.start(0);
+  row_torques_.setZero(world_.nv());
   const auto go_back = [&] {
     state = start_;
     springs_ = start_springs_;
@@ -550,7 +601,7 @@ StepReport Stepper::step(const Torques& tau, State& state, bool prepared) {
   report.halved = report.sub_steps > options_.sub_steps;
   if (report.accepted) {
     report.refused = Refusal::none;  // of a part that was halved
-    drive_torques(options_.assemble.drives, motors_);
+    torques_of_part(options_.assemble.drives, motors_);
     motors_ += tau;
     state.time = times_.next(state.time, options_.assemble.dt);
   } else {

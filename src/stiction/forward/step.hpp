@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "stiction/assemble/assemble.hpp"
+#include "stiction/forward/bounces.hpp"
 #include "stiction/forward/contact_springs.hpp"
 #include "stiction/forward/energy_momentum.hpp"
 #include "stiction/forward/event_driven.hpp"
@@ -29,6 +30,7 @@
 #include "stiction/forward/position_shift.hpp"
 #include "stiction/forward/scheme.hpp"
 #include "stiction/forward/servo_sides.hpp"
+#include "stiction/forward/step_impulses.hpp"
 #include "stiction/laws/solve_memory.hpp"
 
 namespace stiction {
@@ -78,9 +80,9 @@ struct StepReport {
   int attempts = 0;                         ///< solves tried
   int cold = 0;                             ///< of the attempts, those again from a cold start
   int iterations = 0;                       ///< of all of them
-  int met = 0;  ///< of the attempts, those again with contacts or limits that the one before would have passed, servos cut at theirs, or
-                ///< joints that return from beyond theirs against what presses them outward
-  int sub_steps = 0;                      ///< parts that the step was taken in; 0: refused
+  int met = 0;        ///< of the attempts, those again with contacts or limits that the one before would have passed, servos cut at theirs,
+                      ///< joints that return from beyond theirs against what presses them outward, or bounces that would give energy
+  int sub_steps = 0;  ///< parts that the step was taken in; 0: refused
   bool halved = false;                    ///< in more parts than StepOptions::sub_steps: halved, or cut at events
   double without_events = 0.0;            ///< event_driven: s at its end that were taken at velocity level (event_driven.hpp)
   double braked = 0.0;                    ///< J, taken back from joints that the scheme would have driven on (joint_energy.hpp)
@@ -158,16 +160,22 @@ class Stepper {
   const WorldData& data() const { return data_; }
   /// Per body, distance of the farthest point of its shapes from its origin (m).
   const std::vector<double>& reach() const { return reach_; }
+  /// The contact problem that was solved last, its contacts and its answer, by the last `prepare` or `step`: of a step taken in parts, of
+  /// the last part alone (`problem().dt` is its length), whose forces are not those of the step (`contact_forces`).
+  /// Under event_driven these three are of the end of the step: contacts and rows there, with the impulses of the whole step.
   const std::vector<ContactPoint>& contacts() const { return contacts_; }
-  /// Of the last `prepare` or `step`; of a step taken in parts, of the last part (`problem().dt` is its length).
-  /// Under event_driven these two are of the end of the step: contacts and rows there, with the impulses of the whole step.
   const ContactProblem& problem() const { return problem_; }
   const Solution& solution() const { return solution_; }
   /// nq, from which the joint springs and servos of the last part were taken SchemeRow::spring_ahead v⁺ dt ahead, dt that of `problem`;
   /// under event_driven the end of the step.
   const Eigen::VectorXd& springs_from() const { return ahead_; }
-  /// Torques (nv; N m or N) of velocity drives and servos in the last step, which was accepted and taken under `drives`: means over it or
-  /// its last part, of servos those at its end.
+  /// Contacts of the last step, which was accepted and no `prepare` came after: forces are means over all of it, whatever parts it was
+  /// taken in. Memory of `out` is used again.
+  void contact_forces(StepForces& out) const;
+  /// How many contacts these are.
+  int contact_count() const;
+  /// Torques (nv; N m or N) of drives in the same step, taken under `drives`: of velocity drives and rows means over all of it, of servos,
+  /// which are functions of the state, those at its end.
   void drive_torques(const Drives& drives, Eigen::VectorXd& tau) const;
   /// Of the last step, in their order; none but under event_driven.
   std::span<const Event> events() const { return events_ ? std::span<const Event>(events_->events()) : std::span<const Event>(); }
@@ -189,14 +197,18 @@ class Stepper {
   bool solve_returning(StepReport& report);
   bool are_loops_passive(StepReport& report);
   bool solve_step(const Torques& tau, StepReport& report);
+  bool solve_bounces(const Torques& tau, StepReport& report);
   bool solve_implicit(const Torques& tau, StepReport& report);
   void project(StepReport& report);
-  void finish();
+  double finish();
   bool take(const Torques& tau, bool prepared, State& state, StepReport& report);
   bool take_halved(const Torques& tau, double h, int halvings, bool prepared, State& state, StepReport& report);
   bool take_parts(const Torques& tau, bool prepared, State& state, StepReport& report);
   double part() const { return options_.assemble.dt / options_.sub_steps; }
   bool take_events(const Torques& tau, State& state, StepReport& report);
+  void note_part();
+  bool in_parts() const { return problem_.dt != step_dt_; }
+  void torques_of_part(const Drives& drives, Eigen::VectorXd& tau) const;
   void show_end(const Torques& tau, const State& state, const StepReport& report);
   Law law_of(int contact) const;
   void start_gaps_of_midpoint_laws();
@@ -232,10 +244,14 @@ class Stepper {
   GrowVector undone_;                    ///< nv, δ of the correction
   std::vector<std::uint64_t> last_ids_;  ///< of the contacts of the last step, in its order
   ContactSprings springs_, start_springs_;
-  std::optional<EnergyMomentum> implicit_;  ///< of that scheme alone
-  std::optional<EventDriven> events_;       ///< the same
-  bool prepared_ = false;                   ///< `from_` is the state of a `prepare` that no step has used
-  bool cold_ = true;                        ///< nothing of an earlier step may enter the next one
+  Bounces bounces_;
+  double step_dt_ = 0.0;                        ///< s, of the last step, whole
+  StepImpulses parts_;                          ///< of contacts, of the last step where it was taken in parts
+  Eigen::VectorXd part_torques_, row_torques_;  ///< nv, of velocity drives and rows: of a part; means over the step, in the same case
+  std::optional<EnergyMomentum> implicit_;      ///< of that scheme alone
+  std::optional<EventDriven> events_;           ///< the same
+  bool prepared_ = false;                       ///< `from_` is the state of a `prepare` that no step has used
+  bool cold_ = true;                            ///< nothing of an earlier step may enter the next one
 };
 
 /// A copy that reads no clock, for loops that hand out no reports.

@@ -228,6 +228,27 @@ TEST(SurfacePairs, CylindersDiveIntoAFlatHeightMapAsIntoAPlane) {
   }
 }
 
+/// Corners of a tilted cap that fade bear in front of where they are: not of the far side of what is thinner than that.
+TEST(SurfacePairs, CoinsOverAThinPlateAreAsOverAThickOne) {
+  Random random(9);
+  const double thin = 0.0005;
+  for (const double radius : {0.05, 0.1, 0.3}) {
+    const Cylinder coin{radius, thin};
+    ShapePair thick(coin, mesh_box({1.0, 1.0, 0.5}, 4)), plate(coin, mesh_box({1.0, 1.0, thin}, 4));
+    for (int i = 0; i < 300; ++i) {
+      Isometry3d X = Isometry3d::Identity();
+      X.linear() = (Eigen::AngleAxisd(random(-3.0, 3.0), Vector3d::UnitZ()) * Eigen::AngleAxisd(random(0.0, 0.7), Vector3d::UnitX()) *
+                    Eigen::AngleAxisd(random(-3.0, 3.0), Vector3d::UnitZ()))
+                       .toRotationMatrix();
+      const double axis = std::abs(X.linear()(2, 2)), reach = axis * thin + std::sqrt(1.0 - axis * axis) * radius;
+      X.translation() = Vector3d(0.013, 0.017, thin + reach + random(0.0, 5e-4));
+      const auto expected = thick.contacts(X, pose({0, 0, thin - 0.5}), 1e-3);
+      SCOPED_TRACE(i);
+      expect_same(expected, plate.contacts(X, Isometry3d::Identity(), 1e-3));
+    }
+  }
+}
+
 /// Whoever is wholly in the solid, whichever of the two is the first, is pushed out where that is nearest.
 TEST(SurfacePairs, EverythingWhollyUnderAFlatHeightMapIsAsUnderAPlane) {
   for (const auto& [shape, X] : over_plane()) {

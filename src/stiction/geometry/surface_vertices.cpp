@@ -269,7 +269,7 @@ void PointContacts::rim_point(const Convex& cylinder, int t, const BearingPoint&
   if ((p - tri.center).squaredNorm() - height * height > beside * beside) return;
   const TrianglePoint c = over_triangle(s_, tri, p, height);
   const bool over = c.region == TriangleRegion::face, touch = gap - lowest <= kStrict * (cylinder.cylinder_radius + cylinder.cylinder_half);
-  if (gap >= 0.0) {
+  if (height >= 0.0) {
     if (over) add(q.p, tri.normal, gap, vertex_name(q.name), patch_name(t), touch, true);
     return;
   }

@@ -17,17 +17,17 @@ namespace {
 template <class Item>
 int find(const std::vector<Item>& items, const std::vector<Robot>& robots, std::string_view argument, std::string_view name) {
   int found = -1;
+  bool is_shared = false;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Item& item = items[i];
     const bool is_qualified = item.robot >= 0 && name.size() > item.name.size() && name.ends_with(item.name) &&
                               name == fmt::format("{}/{}", robots[item.robot].name, item.name);
     if (item.name != name && !is_qualified) continue;
     if (item.robot < 0) return static_cast<int>(i);  // no other free or static body has this name
-    if (found >= 0) {
-      throw InvalidArgument(argument, "a unique name, or robot/name", fmt::format("'{}', which several robots have", name));
-    }
+    is_shared = found >= 0;
     found = static_cast<int>(i);
   }
+  if (is_shared) throw InvalidArgument(argument, "a unique name, or robot/name", fmt::format("'{}', which several robots have", name));
   return found;
 }
 

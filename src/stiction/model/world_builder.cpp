@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -49,6 +50,18 @@ void require_new_name(const World::Impl& world, const std::string& name) {
   const bool is_taken = std::any_of(world.bodies.begin(), world.bodies.end(), [&](const Body& b) { return b.robot < 0 && b.name == name; });
   if (name.empty()) throw InvalidArgument("body.name", "a name that is not empty", "''");
   if (is_taken) throw InvalidArgument("body.name", "a name that no other free or static body has", fmt::format("'{}'", name));
+}
+
+// "robot/link", by which links are known that are called as others are, is the name of nothing else.
+void require_unique_paths(const World::Impl& world) {
+  std::set<std::string> names, paths;
+  for (const Body& body : world.bodies) names.insert(body.name);
+  for (const Body& body : world.bodies) {
+    if (body.robot < 0) continue;
+    const std::string path = fmt::format("{}/{}", world.robots[body.robot].name, body.name);
+    if (!paths.insert(path).second || names.contains(path))
+      throw InvalidArgument("body.name", "names that are no other link's robot/link", fmt::format("'{}' twice", path));
+  }
 }
 
 int add_body(World::Impl& world, const std::string& name, const Eigen::Isometry3d& static_pose, const std::vector<BodyShape>& shapes) {
@@ -342,6 +355,7 @@ int WorldBuilder::add_static_body(const StaticBody& body) {
 std::span<const Robot> WorldBuilder::robots() const { return impl_->robots; }
 
 World WorldBuilder::build() const {
+  require_unique_paths(*impl_);
   auto world = std::make_shared<World::Impl>(*impl_);
   const auto settle = [](World::Impl& impl) {
     std::sort(impl.excluded.begin(), impl.excluded.end());

@@ -6,7 +6,6 @@
 #include "stiction/base/files.hpp"
 #include "stiction/geometry/drawn_shape.hpp"
 #include "stiction/io/npz_writer.hpp"
-#include "stiction/problem/contact_mode.hpp"
 #include "stiction/record/coordinate_names.hpp"
 
 namespace stiction {
@@ -20,10 +19,13 @@ void append(std::vector<double>& out, const Eigen::Isometry3d& X) {
   append(out, Eigen::Quaterniond(X.linear()).coeffs());
 }
 
+void write_names(const std::vector<std::string>& names, std::string_view key, NpzWriter& out) {
+  out.words(key, std::vector<std::string_view>(names.begin(), names.end()));
+}
+
 void write_bodies(const World& world, const Trajectory& r, NpzWriter& out) {
-  std::vector<std::string_view> names;
   std::vector<double> poses, masses, centers;
-  for (const Body& body : world.bodies()) names.push_back(body.name), masses.push_back(body.block < 0 ? 0.0 : body.mass);
+  for (const Body& body : world.bodies()) masses.push_back(body.block < 0 ? 0.0 : body.mass);
   const bool moves = std::ranges::any_of(masses, [](double mass) { return mass > 0.0; });
   WorldData data(world);
   for (std::size_t i = 0; i < r.time.size(); ++i) {
@@ -32,14 +34,10 @@ void write_bodies(const World& world, const Trajectory& r, NpzWriter& out) {
     for (const Eigen::Isometry3d& X : data.X_WB) append(poses, X);
     append(centers, moves ? center_of_mass(world, data) : Eigen::Vector3d(Eigen::Vector3d::Zero()));
   }
-  out.words("body_names", names);
+  write_names(body_names(world), "body_names", out);
   out.rows("body_mass", masses, {});
-  out.table("body_poses", poses, r.states(), {names.size(), 7});
+  out.table("body_poses", poses, r.states(), {masses.size(), 7});
   out.rows("center_of_mass", centers, {3});
-}
-
-void write_names(const std::vector<std::string>& names, std::string_view key, NpzWriter& out) {
-  out.words(key, std::vector<std::string_view>(names.begin(), names.end()));
 }
 
 void write_states(const World& world, const Trajectory& r, NpzWriter& out) {
@@ -155,21 +153,21 @@ void Trajectory::add(const State& state, const Stepper& stepper, const StepRepor
   Eigen::VectorXd driven;
   stepper.drive_torques(stepper.options().assemble.drives, driven);
   append(drive_tau, driven);
-  const std::vector<ContactPoint>& contacts = stepper.contacts();
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const ContactPoint& contact = contacts[i];
-    const Eigen::Vector3d impulse = stepper.solution().impulses.segment<3>(3 * static_cast<Eigen::Index>(i));
+  StepForces forces;
+  stepper.contact_forces(forces);
+  for (std::size_t i = 0; i < forces.points.size(); ++i) {
+    const ContactPoint& contact = forces.points[i];
     const Eigen::Matrix<double, 3, 3, Eigen::RowMajor> frame = contact.R_WC();
     append(contact_points, contact.p_WC);
     append(contact_frames, Eigen::Map<const Eigen::VectorXd>(frame.data(), frame.size()));
-    append(contact_impulses, impulse);
-    append(contact_forces, frame * impulse / stepper.problem().dt);
+    append(contact_impulses, forces.impulses.segment<3>(3 * static_cast<Eigen::Index>(i)));
+    append(contact_forces, forces.force(i));
     contact_gaps.push_back(contact.gap);
-    contact_mu.push_back(stepper.problem().mu[static_cast<Eigen::Index>(i)]);
-    contact_modes.push_back(static_cast<int>(contact_mode(stepper.solution(), static_cast<int>(i))));
+    contact_mu.push_back(forces.mu[i]);
+    contact_modes.push_back(static_cast<int>(forces.modes[i]));
     contact_bodies.insert(contact_bodies.end(), {contact.body_a, contact.body_b});
   }
-  contact_offsets.back() += static_cast<std::int64_t>(contacts.size());
+  contact_offsets.back() += static_cast<std::int64_t>(forces.points.size());
 }
 
 void save_trajectory(const std::filesystem::path& path, const World& world, const Trajectory& trajectory) {

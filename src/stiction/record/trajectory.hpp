@@ -12,7 +12,7 @@
 //   iterations sub_steps (k,) integers: of the solver; parts that the step was taken in
 //   at_acceptable saturated             (k,) integers: 1 where the step missed the tolerance; how many torques were cut to limits
 //   seconds              (k, 6) wall time of the stages update, detect, assemble, solve, project, integrate
-//   body_names body_mass (b,), (b,) kg, 0 of static bodies
+//   body_names body_mass (b,) as coordinate_names.hpp has them, (b,) kg, 0 of static bodies
 //   center_of_mass       (k, 3) of all that moves (m), zero where nothing does
 //   body_poses           (k, b, 7): position and quaternion x y z w in the world
 //   contact_offsets      (k + 1,): the contacts of state i are [offsets[i], offsets[i + 1])
@@ -25,7 +25,7 @@
 //   target_names targets reached        (t,), (k, t, 3), (k, t, 3): where points were meant to be, and were, as the step began (m, world)
 //   shape_names shape_kinds shape_bodies shape_placements shape_sizes    (s,), (s,), (s,), (s, 7), (s, 3): as in DrawnShape
 //   mesh_vertex_offsets mesh_vertices mesh_face_offsets mesh_faces       (s + 1,), (., 3), (s + 1,), (., 3): of shapes of kind "mesh"
-// Of a step taken in parts, contacts are those of the last part, with its impulses and mean forces.
+// Of a step taken in parts, impulses are sums and forces means over all of it (StepForces, forward/step_impulses.hpp).
 #pragma once
 
 #include <cstdint>

@@ -75,18 +75,101 @@ TEST(CoordinateNames, FollowTheState) {
   EXPECT_EQ(velocity_names(world), (std::vector<std::string>{"box.vx", "box.vy", "box.vz", "box.wx", "box.wy", "box.wz"}));
 }
 
-TEST(CoordinateNames, SeveralRobotsAreToldApart) {
-  constexpr const char* kArm = R"(<robot name="arm"><link name="base"/><link name="tip"><inertial><mass value="1"/>
+constexpr const char* kArm = R"(<robot name="arm"><link name="base"/><link name="tip"><inertial><mass value="1"/>
 <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
 <joint name="elbow" type="continuous"><parent link="base"/><child link="tip"/><axis xyz="0 1 0"/></joint></robot>)";
+
+/// A robot that shares one link with kArm, its floating root.
+constexpr const char* kCart = R"(<robot name="cart"><link name="base"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="wheel"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="axle" type="continuous"><parent link="base"/><child link="wheel"/><axis xyz="0 1 0"/></joint></robot>)";
+
+FreeBody ball(const char* name) {
+  FreeBody out;
+  out.name = name;
+  out.mass = 1.0;
+  out.inertia = Eigen::Matrix3d::Identity();
+  return out;
+}
+
+/// All names differ, and the world finds each body by its own.
+void expect_found_by_name(const World& world) {
+  const std::vector<std::string> names = body_names(world);
+  for (std::size_t b = 0; b < names.size(); ++b) EXPECT_EQ(world.body(names[b]), static_cast<int>(b)) << names[b];
+  for (std::vector<std::string> all : {names, position_names(world), velocity_names(world)}) {
+    std::ranges::sort(all);
+    EXPECT_EQ(std::ranges::adjacent_find(all), all.end());
+  }
+}
+
+TEST(CoordinateNames, SeveralRobotsAreToldApart) {
   WorldBuilder builder;
   RobotOptions options;
   options.name = "left";
   builder.add_robot_text(kArm, options);
   EXPECT_EQ(position_names(builder.build()), (std::vector<std::string>{"elbow"}));
+  EXPECT_EQ(body_names(builder.build()), (std::vector<std::string>{"base", "tip"}));
   options.name = "right";
   builder.add_robot_text(kArm, options);
   EXPECT_EQ(velocity_names(builder.build()), (std::vector<std::string>{"left/elbow", "right/elbow"}));
+  EXPECT_EQ(body_names(builder.build()), (std::vector<std::string>{"left/base", "left/tip", "right/base", "right/tip"}));
+  expect_found_by_name(builder.build());
+}
+
+TEST(CoordinateNames, OnlyWhatSeveralHaveIsQualified) {
+  WorldBuilder builder;
+  RobotOptions options;
+  builder.add_robot_text(kArm, options);
+  options.base = BaseKind::floating;
+  builder.add_robot_text(kCart, options);
+  const World world = builder.build();
+  EXPECT_EQ(body_names(world), (std::vector<std::string>{"arm/base", "tip", "cart/base", "wheel"}));
+  EXPECT_EQ(velocity_names(world), (std::vector<std::string>{"elbow", "cart/base.vx", "cart/base.vy", "cart/base.vz", "cart/base.wx",
+                                                             "cart/base.wy", "cart/base.wz", "axle"}));
+  expect_found_by_name(world);
+}
+
+TEST(CoordinateNames, ABodyKeepsTheNameThatARobotHasToo) {
+  for (const bool first : {false, true}) {
+    WorldBuilder builder;
+    if (first) builder.add_free_body(ball("base"));
+    RobotOptions options;
+    options.base = BaseKind::floating;
+    builder.add_robot_text(kCart, options);
+    if (!first) builder.add_free_body(ball("base"));
+    builder.add_static_body({"wheel", Eigen::Isometry3d::Identity(), {}});
+    const World world = builder.build();
+    const std::vector<std::string> names = position_names(world);
+    EXPECT_EQ(std::ranges::count(names, "base.x"), 1);
+    EXPECT_EQ(std::ranges::count(names, "cart/base.x"), 1);
+    EXPECT_EQ(std::ranges::count(names, "axle"), 1);  // no other joint is called so
+    EXPECT_EQ(body_names(world)[world.body("cart/wheel")], "cart/wheel");
+    expect_found_by_name(world);
+  }
+}
+
+// The second robot's "tip" is no body of its own, but a link by which World::body finds one.
+TEST(CoordinateNames, ALinkOfTheNameCountsToo) {
+  constexpr const char* kTool = R"(<robot name="tool"><link name="grip"/><link name="tip"/>
+<joint name="weld" type="fixed"><parent link="grip"/><child link="tip"/></joint></robot>)";
+  WorldBuilder builder;
+  builder.add_robot_text(kArm);
+  builder.add_robot_text(kTool);
+  const World world = builder.build();
+  EXPECT_EQ(body_names(world), (std::vector<std::string>{"base", "arm/tip", "grip"}));
+  expect_found_by_name(world);
+}
+
+TEST(CoordinateNames, ARobotThatIsCutHasEachNameOnce) {
+  WorldBuilder builder;
+  RobotOptions options;
+  options.base = BaseKind::floating;
+  options.coordinates = Coordinates::maximal;
+  builder.add_robot_text(kCart, options);
+  options.name = "other";
+  builder.add_robot_text(kCart, options);
+  expect_found_by_name(builder.build());
 }
 
 }  // namespace

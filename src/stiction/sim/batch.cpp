@@ -18,6 +18,7 @@ struct Batch::Run {
   Run(const Stepper& stepper, const State& start) : simulation(untimed(stepper), start), data(stepper.world()) {}
   Simulation simulation;
   WorldData data;  ///< at the state
+  StepForces forces;
   Eigen::VectorXd tau;
   std::exception_ptr thrown;  ///< by the last step
 };
@@ -137,7 +138,8 @@ void Batch::look(int run, bool stepped) {
 }
 
 void Batch::add_contacts(int run, const Vector3d& p_WC) {
-  const Stepper& stepper = all_[run]->simulation.stepper();
+  StepForces& forces = all_[run]->forces;
+  all_[run]->simulation.stepper().contact_forces(forces);
   const std::span<const CollisionGeometry> geometries = world().geometries();
   const auto add = [&](int geometry, const Vector3d& force, const Vector3d& p_W) {
     const int link = geometries[geometry].link;
@@ -145,12 +147,11 @@ void Batch::add_contacts(int run, const Vector3d& p_WC) {
     wrenches.row(run).segment<3>(6 * link) += (p_W - p_WC).cross(force).transpose();
     wrenches.row(run).segment<3>(6 * link + 3) += force.transpose();
   };
-  Eigen::Index at = 0;
-  for (const ContactPoint& contact : stepper.contacts()) {
-    const Vector3d force = contact.R_WC() * stepper.solution().impulses.segment<3>(at) / stepper.problem().dt;
+  for (std::size_t i = 0; i < forces.points.size(); ++i) {
+    const ContactPoint& contact = forces.points[i];
+    const Vector3d force = forces.force(i);
     add(contact.geometry_a, force, contact.p_WC);
     add(contact.geometry_b, -force, contact.p_WC);
-    at += 3;
   }
 }
 

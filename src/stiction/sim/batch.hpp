@@ -1,7 +1,7 @@
 // Runs of one world side by side, a few steps at a time, on threads that stay: what learners ask for between two of their decisions.
 //
 // Every run has the bits of a `Simulation` that is restarted and stepped alone, for any number of threads. After `step` and `restart` the
-// arrays hold, one row per run, the state and what is asked about it at that state; contact forces are those of the last step.
+// arrays hold, one row per run, the state and what is asked about it at that state; contact forces are means over the last step.
 // With the frame C at the centre of mass of all that moves (world axes), per link, as MuJoCo's cinert, cvel and cfrc_ext:
 //   inertia   [Ixx Iyy Izz Ixy Ixz Iyz  m c  m]     about C, c the link's centre of mass from C (kg m², kg m, kg)
 //   velocity  [ω, velocity of the link's point at C]  (rad/s, m/s)

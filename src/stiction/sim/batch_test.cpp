@@ -60,6 +60,30 @@ TEST(Batch, WrenchesOfARobotAtRestBearItsWeight) {
   EXPECT_LT(sum.head<3>().norm(), 1e-3 * weight * 0.1);  // 0.1 m: half the stance
 }
 
+// A box that falls on a corner, by steps in parts: forces are m (Δv/h - g) over every step, not what its last part had.
+TEST(Batch, WrenchesOfStepsInPartsAreTheChangeOfMomentum) {
+  constexpr double kStep = 5e-3, kMass = 2.0;
+  WorldBuilder builder;
+  builder.add_static_body({"ground", Eigen::Isometry3d::Identity(), {{HalfSpace{}}}});
+  builder.add_robot_text(R"(<mujoco><worldbody><body name="box" pos="0 0 0.16" quat="0.95 0.12 0.24 0.12"><freejoint/>
+      <geom type="box" size="0.1 0.08 0.05" mass="2"/></body></worldbody></mujoco>)");
+  Scene scene;
+  scene.world = builder.build();
+  scene.start = initial_state(scene.world);
+  scene.options.assemble.dt = kStep;
+  scene.options.sub_steps = 4;
+  Batch batch(scene.make_stepper(), scene.start, {});
+  double most = 0.0;
+  for (int k = 0; k < 100; ++k) {
+    const Eigen::Vector3d before = batch.v_world.row(0).head<3>();
+    batch.step(1, [](int, const Simulation&, VectorXd&) {});
+    const Eigen::Vector3d after = batch.v_world.row(0).head<3>(), force = batch.wrenches.row(0).tail<3>();  // its only link is the last
+    ASSERT_LT((kMass * ((after - before) / kStep - scene.world.gravity()) - force).norm(), 1e-8) << k;
+    most = std::max(most, force.norm());
+  }
+  EXPECT_GT(most, 5.0 * kMass * 9.81);
+}
+
 TEST(Batch, ARunThatIsRefusedStaysWhereItWas) {
   const Scene scene = load_scene("stack");
   Batch batch(scene.make_stepper(), scene.start, {.runs = 2, .threads = 2});

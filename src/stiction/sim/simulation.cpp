@@ -100,7 +100,7 @@ RunSummary Simulation::run(const RunOptions& options) {
       out.stop = Stop::refused;
       break;
     }
-    out.add(out.last, stepper_.problem().contacts());
+    out.add(out.last, stepper_.contact_count());
     for (const Observer& observe : options.observers) observe({k, steps, before_, state_, tau_, out.last, stepper_});
     if (options.until && options.until(*this)) {
       out.stop = Stop::asked;
