@@ -324,9 +324,10 @@ A step that is not solved leaves the state as it was and says so: look at the re
 with all that the stepper has and a state has not, elongations of tangential springs (law stick_slip_spring), drives, pushes and options.
 `inverse` of it, with tau None, gives the torques under which `step` ends at what it predicts: to rounding under semi_implicit_euler and
 moreau_midpoint, but where joints are braked (StepReport.braked) or turned to undo overlap (StepReport.turned), the step has parts, or it
-meets more contacts than the problem has, or bounces that would give energy (StepReport.attempts above 1); under energy_momentum, which solves the problem again where its answer leads, near it (quadrupeds asked for
-0.2 rad/s: 1e-3 rad/s off in a step of 1 ms, 1e-2 in one of 5 ms). Forces that a law leaves open beside that motion, as under flat soles,
-agree with choice "least_norm" on both sides. The state is that of a run: of another v see World.problem. Not of the scheme event_driven.)")
+meets more contacts than the problem has, or bounces that would give energy (StepReport.attempts above 1); under energy_momentum, which
+solves the problem again where its answer leads, near it (quadrupeds asked for 0.2 rad/s: 1e-3 rad/s off in a step of 1 ms, 1e-2 in one of
+5 ms). Forces that a law leaves open beside that motion, as under flat soles, agree with choice "least_norm" on both sides. The state is
+that of a run: of another v see World.problem. Not of the scheme event_driven.)")
       .def("apply_force", &apply_force, "body"_a, "force"_a = nb::none(), nb::kw_only(), "torque"_a = nb::none(), "point"_a = nb::none(),
            "duration"_a = 0.0,
            R"(Pushes a body in the next step, or for `duration` seconds: its last step has what is left of force times duration.

@@ -225,7 +225,7 @@ void EventDriven::log_changes(double time) {
 // The joints of drives that hold keep their places, and the rows ask the others alone: what they ask may contradict itself, and all joints
 // together would share that.
 void EventDriven::hold_driven() {
-  length_ = holding_.colwise().norm();
+  length_ = holding_.colwise().norm().transpose();
   for (const std::size_t j : driven_) {
     const ClosedRow& row = level_.rows[j];
     const int at = row.v - factors_.offset(row.block);
