@@ -62,6 +62,11 @@ def bounds_of(trajectory: Trajectory, states: typing.Iterable[int] = (-1,)) -> n
     return np.stack([found.min(axis=0), found.max(axis=0)]) if len(found) else np.zeros((2, 3))
 
 
+def weight_of(trajectory: Trajectory) -> float:
+    """Of all that moves (N)."""
+    return GRAVITY * float(trajectory.body_mass.sum())
+
+
 @dataclasses.dataclass(frozen=True)
 class Sizes:
     """size: of what moves, at the end (m); weight: of that (N). All else follows."""
@@ -72,7 +77,7 @@ class Sizes:
     @classmethod
     def of(cls, trajectory: Trajectory) -> Sizes:
         size = float(np.ptp(bounds_of(trajectory), axis=0).max()) or NOTHING
-        return cls(size, GRAVITY * float(trajectory.body_mass.sum()))
+        return cls(size, weight_of(trajectory))
 
     @property
     def section(self) -> float:

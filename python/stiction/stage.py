@@ -15,7 +15,7 @@ import viser
 import zstandard
 
 from .drawing import Drawing
-from .sizes import GROUND, NOTHING, Sizes, bounds_of, rotate, round_number
+from .sizes import GROUND, NOTHING, Sizes, bounds_of, rotate, round_number, weight_of
 from .trajectory import RecordedShape, Trajectory
 from .visuals import VisualShape, VisualTendon
 
@@ -173,7 +173,7 @@ class Stage:
         self, index: int, trajectory: Trajectory, earlier: list[Trajectory], dressed: typing.Collection[int]
     ) -> DrawnRun:
         """dressed: bodies of the first run that have visuals."""
-        run = DrawnRun(f"/run{index}", Sizes.of(trajectory).weight)
+        run = DrawnRun(f"/run{index}", weight_of(trajectory))
         self.scene.add_frame(run.root, show_axes=False)
         moving = trajectory.body_mass > 0.0
         shapes = [s for s in trajectory.shapes if moving[s.body] or not any(_has(other, s) for other in earlier)]

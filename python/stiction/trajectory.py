@@ -72,7 +72,7 @@ class Trajectory(EqualByNumbers):
     body_poses (k, b, 7): position and quaternion x y z w; center_of_mass (k, 3) of all that moves.
     The contacts of state i are those from contact_offsets[i] to contact_offsets[i + 1], of the step that led to it:
     contact_points (c, 3); contact_frames (c, 3, 3), columns the normal and two tangents; contact_impulses (c, 3) in
-    that frame; contact_forces (c, 3), the mean over the step or the last of its parts, on the first body of
+    that frame; contact_forces (c, 3), the mean over the step, on the first body of
     contact_bodies (c, 2); contact_gaps (c,), before the step; contact_mu (c,), friction, may be
     infinite; contact_modes (c,), indices of CONTACT_MODES.
     What the program that drove the run says of each step: signals (k, s), whose signal_names end with their unit;

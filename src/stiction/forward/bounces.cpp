@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stiction/laws/law.hpp"
+#include "stiction/laws/islands.hpp"
 
 namespace stiction {
 
@@ -12,10 +12,9 @@ namespace {
 constexpr double kWorkRounded = 1e-6;  // of impulses times the certificate's velocity: a thousand tolerances of a solve
 constexpr double kLeastShare = 0.01;   // of the restitution: less is no bounce
 
-void join_blocks(const BlockRows& rows, DisjointSets& sets) {
-  for (int g = 0; g < rows.groups(); ++g) {
-    for (int e = rows.entry_begin(g) + 1; e < rows.entry_end(g); ++e) sets.join(rows.entry_block(e - 1), rows.entry_block(e));
-  }
+bool has_restitution(const ContactProblem& p) {
+  return (p.restitution.array() > 0.0).any() ||
+         std::ranges::any_of(p.material, [](const ContactMaterial& m) { return m.restitution_tangential > 0.0; });
 }
 
 }  // namespace
@@ -43,7 +42,7 @@ bool Bounces::find_parts(const ContactProblem& p, Law law) {
     const double tangential = p.material.empty() ? 0.0 : p.material[i].restitution_tangential;
     return tangential > 0.0 || (p.restitution[i] > 0.0 && before_[3 * i] < 0.0);
   };
-  if (p.restitution.size() == 0) return false;
+  if (!has_restitution(p)) return false;
   before_.resize(p.J.rows());
   p.J.multiply(p.v, before_);
   part_of_.assign(static_cast<std::size_t>(p.contacts()), -1);

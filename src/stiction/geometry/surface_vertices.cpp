@@ -274,6 +274,7 @@ void PointContacts::rim_point(const Convex& cylinder, int t, const BearingPoint&
     return;
   }
   if (!over && !in_hollow(c, tri, height, p)) return;
+  // Deeper than the bodies are thick, what lies behind a face may be in front of a nearer one.
   if (height < -out_.thickness() && is_nearer(p, -height * (1.0 - 1e-9))) return;
   double least = -height;
   bool hollow = over || !is_nearer(p, -height * (1.0 - 1e-9));

@@ -20,12 +20,6 @@ using Part = Islands::Part;
 // workspaces of the threads.
 constexpr int kOwnWorkspaces = 8;
 
-void join(const BlockRows& rows, DisjointSets& sets) {
-  for (int g = 0; g < rows.groups(); ++g) {
-    for (int e = rows.entry_begin(g) + 1; e < rows.entry_end(g); ++e) sets.join(rows.entry_block(e - 1), rows.entry_block(e));
-  }
-}
-
 // Marks the sets that a group touches.
 void mark(const BlockRows& rows, Islands& s) {
   for (int g = 0; g < rows.groups(); ++g) {
@@ -49,8 +43,8 @@ bool has_empty_group(const BlockRows& rows) {
 void number_parts(const ProblemView& p, Islands& s) {
   const std::size_t blocks = static_cast<std::size_t>(p.M.blocks());
   s.sets.reset(p.M.blocks());
-  join(p.J, s.sets);
-  join(p.J_b, s.sets);
+  join_blocks(p.J, s.sets);
+  join_blocks(p.J_b, s.sets);
   s.local.assign(blocks, 0);
   mark(p.J, s);
   mark(p.J_b, s);
@@ -298,6 +292,12 @@ void put_together(const ProblemView& p, const Islands& s, Solution& out) {
 }
 
 }  // namespace
+
+void join_blocks(const BlockRows& rows, DisjointSets& sets) {
+  for (int g = 0; g < rows.groups(); ++g) {
+    for (int e = rows.entry_begin(g) + 1; e < rows.entry_end(g); ++e) sets.join(rows.entry_block(e - 1), rows.entry_block(e));
+  }
+}
 
 int find_islands(const ProblemView& p, Islands& s) {
   number_parts(p, s);

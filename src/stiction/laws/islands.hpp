@@ -39,6 +39,9 @@ struct Islands {
   KeptTeam team;                    ///< that solves the parts
 };
 
+/// Joins the blocks that a contact or row touches.
+void join_blocks(const BlockRows& rows, DisjointSets& sets);
+
 /// Number of parts of a problem; where there are several, lists their blocks, contacts, rows and prescribed coordinates. Parts come in the
 /// order of their first blocks; bodies that nothing touches and rows that touch no body are the last.
 int find_islands(const ProblemView& problem, Islands& islands);

@@ -54,6 +54,7 @@ void require_new_name(const World::Impl& world, const std::string& name) {
 
 // "robot/link", by which links are known that are called as others are, is the name of nothing else.
 void require_unique_paths(const World::Impl& world) {
+  if (world.robots.empty()) return;
   std::set<std::string> names, paths;
   for (const Body& body : world.bodies) names.insert(body.name);
   for (const Body& body : world.bodies) {
