@@ -90,10 +90,27 @@ double infinite_natural_map(const SectionShape& shape, double a, double rho, con
   return std::min(open, std::max({std::abs(a), -lambda[0] / rho, std::min(held, lets_go)}));
 }
 
+// Coulomb's law and the disc, 0 < μ <= 1: the case of most iterations. In plain numbers, as vectors of three that are written by twos and
+// read by other twos wait for memory.
+double disc_natural_map(double mu, double offset, double rho, const Eigen::Vector3d& lambda, const Eigen::Vector3d& u) {
+  const double slip = std::sqrt(u[1] * u[1] + u[2] * u[2]);
+  const double x0 = lambda[0] - rho * u[0] - rho * (offset + mu * slip), x1 = lambda[1] - rho * u[1], x2 = lambda[2] - rho * u[2];
+  const double t = std::sqrt(x1 * x1 + x2 * x2);
+  double normal = 0.0, shrink = 0.0;
+  if (t <= mu * x0) {
+    normal = x0, shrink = 1.0;
+  } else if (mu * t > -x0) {
+    normal = (x0 + mu * t) / (1.0 + mu * mu);
+    shrink = mu * normal / t;
+  }
+  return std::max({std::abs(lambda[0] - normal), std::abs(lambda[1] - shrink * x1), std::abs(lambda[2] - shrink * x2)}) / rho;
+}
+
 }  // namespace
 
 double contact_natural_map(const SectionShape& shape, bool relaxed, double mu, double offset, double rho, const Eigen::Vector3d& lambda,
                            const Eigen::Vector3d& u) {
+  if (shape.disc() && !relaxed && mu > 0.0 && mu <= 1.0) return disc_natural_map(mu, offset, rho, lambda, u);
   const double a = u[0] + offset;
   if (mu == kInfinity && !relaxed) return infinite_natural_map(shape, a, rho, lambda, u);
   if (mu == kInfinity) {
