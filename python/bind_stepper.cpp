@@ -123,13 +123,38 @@ void require_driven(const MaybeArray& value, const char* argument, Eigen::Index 
     throw InvalidArgument(argument, "None in a world without driven joints", "a value");
 }
 
-/// Of motors, which have two directions; None: those of the robot's file.
-Eigen::VectorXd read_limits(const MaybeArray& limits, const World& world) {
+using JointNames = std::vector<std::string>;
+
+/// Coordinates of the joints named, None: of all that are driven.
+std::vector<int> read_joints(const std::optional<JointNames>& names, const World& world) {
   const std::span<const int> driven = world.actuated();
-  Eigen::VectorXd most = for_each_item(limits, "limits", static_cast<Eigen::Index>(driven.size()), kInfinity);
-  for (std::size_t i = 0; !limits && i < driven.size(); ++i) most[static_cast<Eigen::Index>(i)] = motor_limit(*joint_at(world, driven[i]));
+  if (!names) return {driven.begin(), driven.end()};
+  std::vector<int> out;
+  for (std::size_t i = 0; i < names->size(); ++i) {
+    const std::string argument = fmt::format("joints[{}]", i), &name = (*names)[i];
+    const int v = world.joints()[world.joint(name, argument)].v;
+    if (std::ranges::find(driven, v) == driven.end())
+      throw InvalidArgument(argument, "a driven joint (World.actuated)", fmt::format("'{}'", name));
+    if (std::ranges::find(out, v) != out.end()) throw InvalidArgument(argument, "every joint once", fmt::format("'{}' again", name));
+    out.push_back(v);
+  }
+  return out;
+}
+
+/// Of motors, which have two directions; None: those of the robot's file.
+Eigen::VectorXd read_limits(const MaybeArray& limits, const World& world, const std::vector<int>& joints) {
+  Eigen::VectorXd most = for_each_item(limits, "limits", static_cast<Eigen::Index>(joints.size()), kInfinity);
+  for (std::size_t i = 0; !limits && i < joints.size(); ++i) most[static_cast<Eigen::Index>(i)] = motor_limit(*joint_at(world, joints[i]));
   if (!(most.array() >= 0.0).all()) throw InvalidArgument("limits", "numbers >= 0, infinity allowed", fmt::format("{}", most.minCoeff()));
   return most;
+}
+
+/// Adds what is in force on other joints than these, and the couplings; behind the new ones, whose places messages tell.
+void add_others(const Drives& before, const std::vector<int>& joints, Drives& drives) {
+  const auto is_other = [&](const auto& drive) { return std::ranges::find(joints, drive.v) == joints.end(); };
+  std::ranges::copy_if(before.velocity, std::back_inserter(drives.velocity), is_other);
+  std::ranges::copy_if(before.servos, std::back_inserter(drives.servos), is_other);
+  drives.rows.insert(drives.rows.end(), before.rows.begin(), before.rows.end());
 }
 
 /// Rows of joints' velocities: factors by name, and what their sum is.
@@ -147,13 +172,15 @@ std::string by_arguments(std::string message) {
 }
 
 void drive(StepperHandle& s, const MaybeArray& velocity, const MaybeArray& position, const MaybeArray& kp, const MaybeArray& kd,
-           const MaybeArray& limits, const MaybeArray& no_load, const CoupledJoints& coupled) {
+           const MaybeArray& limits, const MaybeArray& no_load, const CoupledJoints& coupled, const std::optional<JointNames>& names) {
   const World& world = s.stepper().world();
-  const std::span<const int> driven = world.actuated();
+  const std::vector<int> driven = read_joints(names, world);
   const auto joints = static_cast<Eigen::Index>(driven.size());
+  if (names && !coupled.empty())
+    throw InvalidArgument("coupled", "no couplings beside joints, which leaves those in force as they are", "some");
   require_driven(velocity, "velocity", joints);
   require_driven(position, "position", joints);
-  const Eigen::VectorXd most = read_limits(limits, world);
+  const Eigen::VectorXd most = read_limits(limits, world, driven);
   Drives drives;
   if (position) {
     if (no_load) throw InvalidArgument("no_load", "None with position", "an array");
@@ -178,7 +205,10 @@ void drive(StepperHandle& s, const MaybeArray& velocity, const MaybeArray& posit
     drives.rows.push_back(row);
   }
   try {
-    locked(s, [&] { s.set_drives(drives); });
+    locked(s, [&] {
+      if (names) add_others(s.stepper().options().assemble.drives, driven, drives);
+      s.set_drives(drives);
+    });
   } catch (const InvalidArgument& error) {
     throw std::invalid_argument(by_arguments(error.what()));
   }
@@ -336,10 +366,11 @@ body: name of a body or link that moves. force (3,) (N) and torque (3,) (N m): w
 frame of that body or link, with which it moves within a step too, where the scheme evaluates forces; None: the centre of mass of the
 body. Pushes add up; setting the state ends them.)")
       .def("drive", &drive, "velocity"_a = nb::none(), "position"_a = nb::none(), "kp"_a = nb::none(), "kd"_a = nb::none(),
-           "limits"_a = nb::none(), "no_load"_a = nb::none(), "coupled"_a = CoupledJoints{},
+           "limits"_a = nb::none(), "no_load"_a = nb::none(), "coupled"_a = CoupledJoints{}, "joints"_a = nb::none(),
            R"(Drives of the driven joints (World.actuated) in later steps, until they are set again; without arguments: none.
 
-Each argument is one number for all or (len(World.actuated),). velocity alone (rad/s or m/s): joints are brought to it within the step, by
+joints: names of those that are meant, others keep their drives and couplings stay: servos on a car's steering, velocities of its wheels.
+Each argument is one number for all or one for each of joints (None: (len(World.actuated),)). velocity alone (rad/s or m/s): joints are brought to it within the step, by
 torques within limits (N m or N; None: the effort limits of the robot's file, inf: none), settled with contacts in one problem, from what
 moved the joint in the last step on: jaws that are locked keep their grip, and overlap is undone without turning a joint whose drive is
 inside its limits. no_load
@@ -348,7 +379,7 @@ on along that line. position (rad or m) with kp, kd: proportional-derivative fee
 same limits; velocity: its rate. The scheme energy_momentum takes no servos, event_driven none with limits (limits=inf lifts those of the
 file); neither takes no_load or coupled.
 coupled: pairs ({joint: factor, ...}, speed), each of which keeps the sum of factors times joint velocities at speed (belts, differentials),
-without regard to positions. Torques of `step` add to those of drives.)")
+without regard to positions; not beside joints. Torques of `step` add to those of drives.)")
       .def("reset", &reset, "q"_a = nb::none(), "v"_a = nb::none(), "time"_a = 0.0,
            R"(Starts from (q, v, time), None for the world's start.
 

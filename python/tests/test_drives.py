@@ -238,3 +238,51 @@ def test_a_world_without_driven_joints_takes_no_drives(asked):
         stepper.drive(**asked)
     stepper.drive(velocity=np.zeros(0))  # one for each of none, as of any world's
     assert stepper.step()
+
+
+CAR = """<mujoco><compiler angle="radian"/><worldbody><body pos="0 0 1"><joint name="steer" axis="0 0 1" range="-1 1" limited="true"/>
+<geom type="box" size=".05 .02 .02" mass=".2"/><body><joint name="roll" axis="0 1 0"/><geom type="sphere" size=".1" mass="1"/></body>
+</body></worldbody><actuator><motor joint="steer" forcerange="-5 5"/><motor joint="roll" forcerange="-1 1"/></actuator></mujoco>"""
+
+
+def test_joints_have_drives_of_their_own():
+    """A servo on the steering, a velocity on the wheel, each set by itself: what others have stays."""
+    world = stiction.World()
+    world.add_robot(CAR)
+    stepper = stiction.Stepper(world, dt=1e-3)
+    stepper.drive(joints=["steer"], position=0.3, kp=50.0, kd=5.0)
+    stepper.drive(joints=["roll"], velocity=8.0)
+    assert stepper.driven == [0, 1]
+    for _ in range(1000):
+        assert stepper.step().status == "solved"
+    np.testing.assert_allclose(stepper.q[0], 0.3, atol=1e-3)
+    np.testing.assert_allclose(stepper.v[1], 8.0, atol=1e-9)
+    stepper.drive(joints=["roll"], velocity=-8.0, limits=[0.5])
+    for _ in range(1000):
+        stepper.step()
+    np.testing.assert_allclose(stepper.q[0], 0.3, atol=1e-3)
+    np.testing.assert_allclose(stepper.v[1], -8.0, atol=1e-9)
+    stepper.drive(joints=["steer"])
+    assert stepper.driven == [1]
+    stepper.drive(velocity=[0.0, 1.0])
+    assert stepper.driven == [0, 1]
+    stepper.drive()
+    assert stepper.driven == []
+
+
+def test_joints_of_drives_are_checked_by_name():
+    world = stiction.World()
+    world.add_robot(CAR)
+    stepper = stiction.Stepper(world)
+    stepper.drive(joints=["roll"], velocity=1.0)
+    with pytest.raises(ValueError, match=r"joints\[0\]: expected .*'steering'"):
+        stepper.drive(joints=["steering"], velocity=1.0)
+    with pytest.raises(ValueError, match=r"joints\[1\]: expected every joint once, got 'roll' again"):
+        stepper.drive(joints=["roll", "roll"], velocity=1.0)
+    with pytest.raises(ValueError, match=r"velocity: expected .*1.*got .*2"):
+        stepper.drive(joints=["steer"], velocity=[1.0, 2.0])
+    with pytest.raises(ValueError, match=r"coupled: expected no couplings beside joints"):
+        stepper.drive(joints=["steer"], velocity=1.0, coupled=[({"steer": 1.0, "roll": 1.0}, 0.0)])
+    with pytest.raises(ValueError, match=r"velocity\[0\]: expected a finite number"):
+        stepper.drive(joints=["steer"], velocity=np.nan)
+    assert stepper.driven == [1]
