@@ -423,6 +423,14 @@ void bind_values(nb::class_<StepperHandle>& stepper) {
       .def_prop_ro(
           "scheme", [](const StepperHandle& s) { return std::string(to_string(s.stepper().options().scheme)); },
           "Name of the time integration, one of SCHEMES")
+      .def_prop_rw(
+          "friction", [](StepperHandle& s) { return locked(s, [&] { return s.stepper().options().assemble.friction; }); },
+          [](StepperHandle& s, const std::optional<Real>& friction) {
+            const std::optional<double> mu = friction ? std::optional(read_real(*friction, "friction")) : std::nullopt;
+            locked(s, [&] { s.set_friction(mu); });
+          },
+          nb::for_setter(nb::arg("friction").none()),
+          "Friction coefficient of every contact from the next step on; None: what the shapes say. What the stepper remembers stays")
       .def_prop_ro(
           "driven", &driven,
           "Indices into v of the joints that a drive or a coupling acts on in the next step: those of the scene, or of the last `drive`")

@@ -46,7 +46,13 @@ void StepperHandle::carry(Archive& archive) {
   archive(drives.velocity, drives.servos);
   drives.rows.resize(archive.count(drives.rows.size(), sizeof(double)));
   for (VelocityRow& row : drives.rows) archive(row.terms, row.velocity, row.least, row.most);
-  if constexpr (Archive::kReads) simulation_.set_drives(drives);
+  bool is_uniform = stepper().options().assemble.friction.has_value();
+  double mu = stepper().options().assemble.friction.value_or(0.0);
+  archive(is_uniform, mu);
+  if constexpr (Archive::kReads) {
+    simulation_.set_drives(drives);
+    simulation_.set_friction(is_uniform ? std::optional(mu) : std::nullopt);
+  }
   simulation_.carry(archive);
   wrenches_.resize(archive.count(wrenches_.size(), sizeof(double)));
   for (TimedWrench& w : wrenches_) {

@@ -35,6 +35,7 @@ class StepperHandle {
   void prepare(const Eigen::Ref<const Eigen::VectorXd>& tau);
   void set_state(const State& state);
   void set_drives(const Drives& drives);
+  void set_friction(const std::optional<double>& mu) { simulation_.set_friction(mu); }
   /// All that later steps depend on beside world and options, as bytes, and back into a stepper of the same. Contacts and torques of drives
   /// are none until it has stepped. Throws InvalidArgument on other bytes.
   std::string memory();

@@ -625,3 +625,53 @@ def test_a_report_says_what_a_step_was_refused_for():
     assert not report
     assert report.refused == "reach"
     assert "refused='reach'" in repr(report)
+
+
+def test_friction_changes_while_it_runs():
+    """A box pushed by 6 N at a weight of 9.81 N: holds at 0.8, slides at 0.4 by 6 - 0.4 * 9.81 N, holds again; springs stay stretched."""
+    world = stiction.World()
+    world.add_ground(friction=0.8)
+    world.add_body("box", stiction.Shape.box((0.2, 0.2, 0.02)), mass=1.0, position=(0, 0, 0.01), friction=0.8)
+    stepper = stiction.Stepper(world, dt=1e-3)
+    stepper.apply_force("box", force=(6.0, 0.0, 0.0), duration=np.inf)
+    assert stepper.friction is None
+    for _ in range(100):
+        stepper.step()
+    assert abs(stepper.v[0]) < 1e-12
+    stepper.friction = 0.4
+    assert stepper.friction == 0.4
+    for _ in range(100):
+        stepper.step()
+    np.testing.assert_allclose(stepper.v[0], 0.1 * (6.0 - 0.4 * 9.81), rtol=1e-9)
+    twins = [pickle.loads(pickle.dumps(stepper)), stepper.copy()]
+    for twin in (stepper, *twins):
+        twin.step()
+        assert twin.friction == 0.4
+        assert twin.v.tobytes() == stepper.v.tobytes()
+    stepper.friction = None
+    for _ in range(200):
+        stepper.step()
+    assert abs(stepper.v[0]) < 1e-12
+    with pytest.raises(ValueError, match=r"friction: expected .*>= 0.*got -1"):
+        stepper.friction = -1.0
+    with pytest.raises(TypeError, match="friction"):
+        stepper.friction = "ice"
+    assert stepper.friction is None
+
+
+def test_springs_stay_stretched_as_friction_changes():
+    """Springs of 4 N tangential force, and another friction that holds as well: nothing moves."""
+    world = stiction.World(material={"stiffness": 1e4, "damping": 100.0})
+    world.add_ground(friction=0.8)
+    world.add_body("box", stiction.Shape.box((0.2, 0.2, 0.02)), mass=1.0, position=(0, 0, 0.01), friction=0.8)
+    stepper = stiction.Stepper(world, dt=1e-3, law="stick_slip_spring")
+    stepper.apply_force("box", force=(4.0, 0.0, 0.0), duration=np.inf)
+    for _ in range(2000):
+        stepper.step()
+    place = stepper.q[0]
+    for mu in (0.6, 0.7, None):
+        stepper.friction = mu
+        for _ in range(100):
+            stepper.step()
+        np.testing.assert_allclose(stepper.contacts.impulses[:, 1:].sum(axis=0) / stepper.dt @ [0, 1], 0, atol=5)
+    assert stepper.q[0] == pytest.approx(place, abs=1e-9)

@@ -7,6 +7,7 @@
 
 #include "stiction/assemble/equality_rows.hpp"
 #include "stiction/base/errors.hpp"
+#include "stiction/base/ranges.hpp"
 #include "stiction/forward/free_motion.hpp"
 #include "stiction/forward/stage_clock.hpp"
 #include "stiction/forward/step_options.hpp"
@@ -120,6 +121,12 @@ void Stepper::set_drives(const Drives& drives) {
   options_.assemble.drives = drives;
   assemble_.drives = drives;
   sides_.clear();
+}
+
+void Stepper::set_friction(const std::optional<double>& mu) {
+  if (mu) require_friction("friction", *mu);
+  options_.assemble.friction = assemble_.friction = mu;
+  prepared_ = false;
 }
 
 // The rows of new velocity drives start at what moved their joints in the last step, less what is asked for beside them.

@@ -134,6 +134,9 @@ class Stepper {
   /// where a law has several answers (jaws that are locked on what they hold, which may also fall out of them), the grip stays. Throws
   /// InvalidArgument.
   void set_drives(const Drives& drives);
+  /// Friction coefficient of every contact in later steps, none: what its shapes say. All that the stepper remembers stays. Throws
+  /// InvalidArgument below zero.
+  void set_friction(const std::optional<double>& mu);
   /// What pushes bodies in later steps beside tau, until it is set again: as the bodies move within a step, where its scheme evaluates
   /// forces. Throws InvalidArgument on a body that the world does not have.
   void set_wrenches(std::span<const AppliedWrench> wrenches);

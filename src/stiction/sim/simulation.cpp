@@ -75,6 +75,11 @@ void Simulation::set_drives(const Drives& drives) {
   prepared_ = false;
 }
 
+void Simulation::set_friction(const std::optional<double>& mu) {
+  stepper_.set_friction(mu);
+  prepared_ = false;
+}
+
 void Simulation::set_wrenches(std::span<const AppliedWrench> wrenches) {
   stepper_.set_wrenches(wrenches);
   prepared_ = false;

@@ -68,6 +68,8 @@ class Simulation {
   const Stepper& prepare(const Eigen::Ref<const Eigen::VectorXd>& tau);
   /// Drives of later steps, until they are set again. Throws InvalidArgument.
   void set_drives(const Drives& drives);
+  /// Friction of every contact in later steps (Stepper::set_friction). Throws InvalidArgument.
+  void set_friction(const std::optional<double>& mu);
   /// What pushes bodies in later steps, until it is set again (Stepper::set_wrenches). Throws InvalidArgument.
   void set_wrenches(std::span<const AppliedWrench> wrenches);
   /// Writes state and stepper, or reads them into a simulation of the same world and options, which then goes on bit for bit.
