@@ -19,11 +19,15 @@ TIMES = "Wall time per step (µs)"
 COUNTS, PENETRATION, CENTER = "Contacts, iterations", "Deepest penetration (mm)", "Centre of mass (m)"
 
 
-def states_of(trajectory: Trajectory, bodies: list[int]) -> np.ndarray:
-    """Indices of the states to keep: every one where they fit, else every n-th; the last one always."""
+def states_of(trajectory: Trajectory, bodies: list[int], readings: int = 0) -> np.ndarray:
+    """Indices of the states to keep: every one where they fit, else every n-th; the last one always.
+
+    readings: numbers of curves that each state has beside what is drawn of it.
+    """
     count = len(trajectory.time)
     contact = 4 * (3 + 3 + 3 + 1) + 1
-    size = count * (28 * len(bodies) + 12 + 24 * len(trajectory.target_names)) + contact * len(trajectory.contact_mu)
+    state = 28 * len(bodies) + 12 + 24 * len(trajectory.target_names) + 4 * readings
+    size = count * state + contact * len(trajectory.contact_mu)
     stride = max(1, int(np.ceil(size / STATES_BYTES)))
     return np.unique(np.append(np.arange(0, count, stride), count - 1))
 
@@ -63,10 +67,23 @@ class Chart:
     least: float = 0.0
     of_states: bool = False
 
+    @property
+    def first(self) -> int:
+        """The first state that has values: no step led to that of the start."""
+        return 0 if self.of_states or len(self.values) < 2 else 1
+
+    @property
+    def thins(self) -> bool:
+        """Whether there are more values than are drawn."""
+        return len(self.values) - self.first > 2 * CURVE_POINTS
+
     def curves(self, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What is drawn of it over the times (k,) of the states, thinned: times (f,), values (f, curves)."""
-        led = slice(0 if self.of_states or len(time) < 2 else 1, None)  # to the first state no step led
-        return thinned(time[led], self.values[led])
+        return thinned(time[self.first :], self.values[self.first :])
+
+    def readings(self, states: np.ndarray) -> np.ndarray:
+        """Values (f, curves) of these states (f,), NaN where no step led to one."""
+        return np.where(states[:, None] < self.first, np.nan, self.values[states])
 
 
 def charts_of(trajectory: Trajectory) -> list[Chart]:

@@ -54,18 +54,21 @@ class Stream:
         self.bodies: list[int] = []
         self.drawing = Drawing(np.zeros(3), 1.0)
         self.ended, self.frame, self.fresh = False, b"", threading.Condition()
-        self.notice, self.notices = "", 0  # why the run stands still, and how often that was said
+        self.notice, self.news = "", 0  # why the run stands still, and how often that or a control has changed
 
     def controls(self) -> dict | None:
-        """What the page's controls need to know; None: it has none."""
+        """What the page's controls are at, by the names of its requests; None: it has none."""
         return None
 
     def charts(self) -> list[frames.Chart]:
         """Titles and names of the curves that frames carry values of."""
         return []
 
-    def ask(self, request: dict) -> None:
+    def ask(self, request: dict, page: object = None) -> None:
         """Does what a page asks for: nothing."""
+
+    def leave(self, page: object) -> None:
+        """Takes back what goes on for a page that has gone: nothing."""
 
     def frame_of(
         self, time: float, q: np.ndarray, contacts: typing.Sequence = (), values: typing.Sequence = ()
@@ -87,7 +90,7 @@ class Stream:
     def tell(self, notice: str) -> None:
         """A line for pages to show instead of what they say of a run that goes on; "" takes it back."""
         with self.fresh:
-            self.notice, self.notices = notice, self.notices + 1
+            self.notice, self.news = notice, self.news + 1
             self.fresh.notify_all()
 
     def stop(self) -> None:
@@ -103,33 +106,33 @@ class Stream:
         try:
             for message in connection:
                 try:
-                    self.ask(json.loads(message))
+                    self.ask(json.loads(message), connection)
                 except (ValueError, TypeError, KeyError, OverflowError) as error:
                     print(f"stiction view: the page asked {message!r}: {error}", flush=True)
         except ConnectionClosed:
             pass
         finally:  # a thread that outlives the interpreter keeps the world
+            self.leave(connection)
             left.set()
             with self.fresh:
                 self.fresh.notify_all()
             sender.join()
 
     def _send(self, connection: ServerConnection, left: threading.Event) -> None:
-        sent, told = b"", 0
+        sent, told = b"", 0  # news since before the page came too: it knows no more than its file
         try:
             while True:
                 with self.fresh:
-                    while self.frame is sent and self.notices == told and not self.ended and not left.is_set():
+                    while self.frame is sent and self.news == told and not self.ended and not left.is_set():
                         self.fresh.wait()
-                    frame, notice = self.frame, self.notice if self.notices != told else None
-                    told = self.notices
+                    frame, notice, news = self.frame, self.notice, self.news
                 if self.ended or left.is_set():
                     return connection.close()
                 if frame is not sent:
                     connection.send(frame)
-                if notice is not None:
-                    connection.send(notice)
-                sent = frame
+                if news != told:
+                    connection.send(json.dumps({"notice": notice, "controls": self.controls()}))
+                sent, told = frame, news
         except (ConnectionClosed, OSError):
             pass
 
@@ -141,52 +144,67 @@ class LiveRun(Stream):
         super().__init__(world)
         self.stepper = _core.Stepper(world)
         self.report: _core.StepReport | None = None
-        self.running, self.speed, self.push = True, 1.0, None
+        self.running, self.speed = True, 1.0
+        self.push: Push | None = None
+        self.pusher: object = None  # the page whose push it is
         self.lock = threading.RLock()
         self.joints = [joint for joint in world.joints if joint.v in set(world.actuated.tolist())]
         self.holds = bool(self.joints) and not self.stepper.driven  # `drive` would end those that the scene has
         self.hold = self.holds
         self.behind = 0.0  # s of simulated time that is due
+        self.tell("")  # so that every page that comes is told what its controls are at
 
     # ---- what a page asks ----
 
-    def ask(self, request: dict) -> None:
-        """One request: run, step, restart, speed, friction, hold or push; unknown ones are ignored."""
+    def ask(self, request: dict, page: object = None) -> None:
+        """One request: run, step, restart, speed, friction, hold or push; unknown ones are ignored. page: who asks."""
         with self.lock:
-            if "run" in request:
-                self.running = bool(request["run"])
-            if "speed" in request:
-                speed = float(request["speed"])
-                if not 0.0 < speed < np.inf:
-                    raise ValueError(f"speed: expected a finite number > 0, got {speed:g}")
-                self.speed = min(max(speed, 0.01), 10.0)
-            if "hold" in request:
-                self.hold = bool(request["hold"]) and self.holds
-            if "friction" in request:
-                state = self.stepper.state
-                self.stepper = _core.Stepper(self.world, friction=max(float(request["friction"]), 0.0))
-                self.stepper.state = state
-            if "push" in request:
-                self._grab(request["push"])
-            if "restart" in request:
-                self.stepper.reset()
-                self.push = None
-                self._show()
-            if "step" in request:
-                self.step()
-                self._show()
+            before = self.controls()
+            try:
+                self._do(request, page)
+            finally:
+                if self.controls() != before:
+                    self.tell(self.notice)
 
-    def _grab(self, push: dict | None) -> None:
-        if push is None:
+    def _do(self, request: dict, page: object) -> None:
+        if "run" in request:
+            self.running = bool(request["run"])
+        if "speed" in request:
+            speed = float(request["speed"])
+            if not 0.0 < speed < np.inf:
+                raise ValueError(f"speed: expected a finite number > 0, got {speed:g}")
+            self.speed = min(max(speed, 0.01), 10.0)
+        if "hold" in request:
+            self.hold = bool(request["hold"]) and self.holds
+        if "friction" in request:
+            self.stepper.friction = max(float(request["friction"]), 0.0)
+        if "push" in request:
+            self._grab(request["push"], page)
+        if "restart" in request:
+            self.stepper.reset()
             self.push = None
+            self._show()
+        if "step" in request:
+            self.step()
+            self._show()
+
+    def leave(self, page: object) -> None:
+        with self.lock:
+            if self.pusher is page:
+                self.push = None
+
+    def _grab(self, push: dict | None, page: object) -> None:
+        if push is None:
+            if self.pusher is page:  # another page's goes on
+                self.push = None
             return
         names, index = self.start.body_names, push["body"]  # each its own
         if not (isinstance(index, int) and 0 <= index < len(names)):
             raise ValueError(f"push: expected a body in [0, {len(names) - 1}], got {index!r}")
         point, target = (_place(push, name) for name in ("point", "target"))
-        if self.push is None or self.push.body != names[index]:
+        if self.push is None or self.pusher is not page or self.push.body != names[index]:
             self.push = Push(self.world, names[index], point, self.stepper.q)
-        self.push.target = target
+        self.push.target, self.pusher = target, page
 
     # ---- stepping ----
 
@@ -225,7 +243,11 @@ class LiveRun(Stream):
     # ---- what the page gets ----
 
     def controls(self) -> dict:
-        return {"holds": self.holds}
+        friction = self.stepper.friction
+        if friction is not None and not np.isfinite(friction):
+            friction = "infinite"  # JSON has no word for it
+        out = {"run": self.running, "speed": self.speed, "hold": self.hold, "friction": friction}
+        return out | {"holds": self.holds}
 
     def charts(self) -> list[frames.Chart]:
         """Titles and names of the curves, in the order of `_values`."""

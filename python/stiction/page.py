@@ -62,19 +62,24 @@ def content_of(
     buffers = [packer.add(buffer) for buffer in stage.buffers]
     runs = []
     for trajectory, moved, drawn, name in zip(trajectories, stage.drawn, stage.runs, names, strict=True):
-        states = frames.states_of(trajectory, drawn.bodies)
+        plotted = live.charts() if live else frames.charts_of(trajectory)
+        readings = sum(len(chart.names) for chart in plotted if chart.thins)
+        states = frames.states_of(trajectory, drawn.bodies, readings)
         arrays = frames.drawn_states(moved, drawn.bodies, states)
         charts = []
-        for chart in live.charts() if live else frames.charts_of(trajectory):
+        for chart in plotted:
             time, values = (np.empty(0), chart.values) if live else chart.curves(trajectory.time)
-            curves = {"time": packer.add(time.astype(np.float32)), "values": packer.add(values.T.astype(np.float32))}
+            # A state's values are found by its time, as double as the states' own.
+            curves = {"time": packer.add(time.astype(np.float64)), "values": packer.add(values.T.astype(np.float32))}
+            if chart.thins:
+                curves["readings"] = packer.add(chart.readings(states).T.astype(np.float32))
             charts.append({"title": chart.title, "names": chart.names, "log": chart.log, "shown": chart.shown} | curves)
         run = {"name": name, "root": drawn.root, "nodes": drawn.frames, "bodies": drawn.bodies}
         run |= {"bodyNames": trajectory.body_names, "collision": drawn.collision, "visual": drawn.visual}
         run |= {"ground": drawn.ground, "path": drawn.path, "opacity": drawn.opacity}
         run |= {"opacities": drawn.opacities, "movable": drawn.movable, "tendons": drawn.tendons}
         run |= {"planes": drawn.planes}
-        run |= {"weight": drawn.weight, "targetNames": trajectory.target_names, "charts": charts}
+        run |= {"targetNames": trajectory.target_names, "charts": charts}
         runs.append(run | {"arrays": {key: packer.add(array) for key, array in arrays.items()}})
     if live:
         live.bodies, live.drawing = stage.runs[0].bodies, stage.drawing
@@ -90,7 +95,8 @@ def content_of(
         "origin": stage.drawing.origin.tolist(),
         "unit": stage.drawing.unit,
         "newtonsPerUnit": stage.sizes.newtons_per_metre,
-        "longestArrow": LONGEST_ARROW,
+        "longestArrow": stage.sizes.longest,
+        "weights": LONGEST_ARROW if stage.sizes.weighs else None,
     }
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)

@@ -12,7 +12,7 @@ import numpy as np
 if typing.TYPE_CHECKING:
     from .trajectory import RecordedShape, Trajectory
 
-GRAVITY = 9.81  # m/s², of the weight that the arrows are scaled by
+EARTH = (0.0, 0.0, -9.81)  # m/s², the gravity of runs that do not say theirs
 LONGEST_ARROW = 4.0  # in lengths of the arrow that stands for the whole weight; what is longer is cut
 GROUND = 40.0  # sections: the side of the square that stands for an infinite plane
 NOTHING = 1.0  # m: the size of a run that has no bodies to show
@@ -63,21 +63,31 @@ def bounds_of(trajectory: Trajectory, states: typing.Iterable[int] = (-1,)) -> n
 
 
 def weight_of(trajectory: Trajectory) -> float:
-    """Of all that moves (N)."""
-    return GRAVITY * float(trajectory.body_mass.sum())
+    """Of all that moves, under the run's gravity (N)."""
+    gravity = getattr(trajectory, "gravity", None)
+    return float(np.linalg.norm(EARTH if gravity is None else gravity) * trajectory.body_mass.sum())
+
+
+def arrow_force(trajectory: Trajectory) -> float:
+    """What an arrow about as long as what moves stands for (N): the weight; in weightlessness the largest contact
+    force, and where there is none yet, as in a live view, the weight on the earth."""
+    largest = np.linalg.norm(trajectory.contact_forces, axis=1).max(initial=0.0)
+    return weight_of(trajectory) or float(largest) or float(np.linalg.norm(EARTH) * trajectory.body_mass.sum())
 
 
 @dataclasses.dataclass(frozen=True)
 class Sizes:
-    """size: of what moves, at the end (m); weight: of that (N). All else follows."""
+    """size: of what moves, at the end (m); force: of an arrow about as long (N); weighs: that is the weight. All else
+    follows."""
 
     size: float
-    weight: float
+    force: float
+    weighs: bool
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> Sizes:
         size = float(np.ptp(bounds_of(trajectory), axis=0).max()) or NOTHING
-        return cls(size, weight_of(trajectory))
+        return cls(size, arrow_force(trajectory), weight_of(trajectory) > 0.0)
 
     @property
     def section(self) -> float:
@@ -91,8 +101,13 @@ class Sizes:
 
     @property
     def newtons_per_metre(self) -> float:
-        """Scale of the arrows, in which the whole weight is about as long as what moves."""
-        return 1.0 / round_number(self.size / self.weight) if self.weight > 0.0 else 1.0
+        """Scale of the arrows."""
+        return 1.0 / round_number(self.size / self.force) if self.force > 0.0 else 1.0
+
+    @property
+    def longest(self) -> float:
+        """Force of the longest arrow (N)."""
+        return LONGEST_ARROW * self.force
 
     @property
     def dot(self) -> float:
@@ -116,7 +131,7 @@ class Sizes:
 
     def arrows(self, forces: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Arrows (n, 3) (m) of forces (n, 3) (N), which of them (n,) are to be seen, and which of them (n,) are cut."""
-        norms, longest = np.linalg.norm(forces, axis=1), LONGEST_ARROW * self.weight
-        shown, cut = norms > 1e-6 * longest, norms > longest
-        shares = np.divide(longest, norms, out=np.ones_like(norms), where=cut)
+        norms = np.linalg.norm(forces, axis=1)
+        shown, cut = norms > 1e-6 * self.longest, norms > self.longest
+        shares = np.divide(self.longest, norms, out=np.ones_like(norms), where=cut)
         return forces * (shares / self.newtons_per_metre)[:, None], shown, cut

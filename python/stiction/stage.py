@@ -15,7 +15,7 @@ import viser
 import zstandard
 
 from .drawing import Drawing
-from .sizes import GROUND, NOTHING, Sizes, bounds_of, rotate, round_number, weight_of
+from .sizes import GROUND, NOTHING, Sizes, bounds_of, rotate, round_number
 from .trajectory import RecordedShape, Trajectory
 from .visuals import VisualShape, VisualTendon
 
@@ -97,7 +97,6 @@ class DrawnRun:
     lowest contact point (m), on which the path of its centre of mass is drawn too."""
 
     root: str
-    weight: float
     bodies: list[int] = dataclasses.field(default_factory=list)
     frames: list[str] = dataclasses.field(default_factory=list)
     collision: list[str] = dataclasses.field(default_factory=list)
@@ -173,7 +172,7 @@ class Stage:
         self, index: int, trajectory: Trajectory, earlier: list[Trajectory], dressed: typing.Collection[int]
     ) -> DrawnRun:
         """dressed: bodies of the first run that have visuals."""
-        run = DrawnRun(f"/run{index}", weight_of(trajectory))
+        run = DrawnRun(f"/run{index}")
         self.scene.add_frame(run.root, show_axes=False)
         moving = trajectory.body_mass > 0.0
         shapes = [s for s in trajectory.shapes if moving[s.body] or not any(_has(other, s) for other in earlier)]

@@ -1,11 +1,13 @@
 """A simulation that runs while it is looked at, and the server that shows it: without a browser."""
 
+import contextlib
 import json
 import re
 import signal
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -152,6 +154,44 @@ def test_less_friction_lets_it_slide(run):
     assert place(run)[0] > 1e-3
 
 
+SPRING = """[simulation]
+dt = 0.001
+law = "stick_slip_spring"
+gravity = [2.0, 0.0, -9.6]
+friction = 0.6
+[material]
+stiffness = 3e4
+damping = 50.0
+stiffness_tangential = 1e3
+damping_tangential = 50.0
+[[static]]
+name = "ground"
+shape = "plane"
+[[body]]
+name = "box"
+shape = "box"
+size = [0.2, 0.2, 0.1]
+mass = 2.0
+position = [0, 0, 0.05]
+"""
+
+
+def test_another_friction_leaves_what_holds_alone(tmp_path):
+    """A box at rest hangs on the springs of its contacts, which bear 4 N along the ground: they are not forgotten."""
+    (tmp_path / "spring.toml").write_text(SPRING)
+    run = LiveRun(stiction.World.from_scene(tmp_path / "spring.toml"))
+    run.ask({"friction": 0.6})
+    for _ in range(2000):
+        run.step()
+    rest = run.stepper.q[0]
+    for k in range(20):
+        run.ask({"friction": 0.6 + 0.01 * (k % 5)})
+        for _ in range(30):
+            run.step()
+            np.testing.assert_allclose(run.stepper.contacts.forces[:, 0].sum(), -4.0, rtol=1e-3)
+    assert run.stepper.q[0] == pytest.approx(rest, abs=1e-6)
+
+
 def test_joints_are_held_until_they_are_let_go():
     run = LiveRun(stiction.World.from_scene("quadruped"))
     for _ in range(500):
@@ -184,7 +224,7 @@ def test_what_a_scene_drives_or_couples_stays_in_force(tmp_path, drives):
     (tmp_path / "scene.toml").write_text(f'[[robot]]\nfile = "wheels.xml"\n{drives}\n')
     world = stiction.World.from_scene(tmp_path / "scene.toml")
     run, stepper = LiveRun(world), stiction.Stepper(world)
-    assert run.controls() == {"holds": False}
+    assert run.controls()["holds"] is False
 
     def steps():
         for _ in range(100):
@@ -239,6 +279,78 @@ def test_values_that_would_end_the_run_are_refused_by_name(run, request_, said):
     assert run.stepper.time > 0.0
 
 
+def next_news(page):
+    """What a server says next beside frames."""
+    end = time.monotonic() + 10.0
+    while time.monotonic() < end:
+        if isinstance(message := page.recv(timeout=5), str):
+            return json.loads(message)
+    raise AssertionError("no news")
+
+
+@contextlib.contextmanager
+def served(run):
+    """Opens pages of a run, which goes on."""
+    from websockets.sync.client import connect
+
+    with serve_page("<html></html>", 0, run.stream) as server:
+        threads = [threading.Thread(target=task, daemon=True) for task in (server.serve_forever, run.run)]
+        for thread in threads:
+            thread.start()
+        yield lambda: connect(address_of(server).replace("http", "ws") + "stream")
+        run.stop()
+        server.shutdown()
+    for thread in threads:
+        thread.join()
+
+
+def until(condition):
+    end = time.monotonic() + 10.0
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert condition()
+
+
+def test_every_page_is_told_what_the_controls_are_at(run):
+    """One that comes and one that is there, whoever set them."""
+    at = {"run": True, "speed": 1.0, "hold": False, "friction": None, "holds": False}
+    with served(run) as opened, opened() as first:
+        assert next_news(first) == {"notice": "", "controls": at}
+        for request in ({"run": False}, {"speed": 0.1}, {"friction": 0.3}):
+            first.send(json.dumps(request))
+            at |= request
+            assert next_news(first)["controls"] == at
+        with opened() as second:
+            assert next_news(second)["controls"] == at
+            second.send(json.dumps({"run": True}))
+            for page in (first, second):
+                assert next_news(page)["controls"] == at | {"run": True}
+
+
+def test_what_a_page_drags_falls_when_it_goes(run):
+    body = run.bodies[0]
+
+    def push(height):
+        return json.dumps({"push": {"body": body, "point": [0, 0, 0.05], "target": [0, 0, height]}})
+
+    with served(run) as opened:
+        with opened() as first:
+            first.send(push(1.0))
+            until(lambda: run.push is not None)
+        until(lambda: run.push is None)
+        until(lambda: abs(place(run)[2] - 0.05) < 1e-3)
+        with opened() as first:
+            with opened() as second:
+                first.send(push(1.0))
+                until(lambda: run.push is not None)
+                second.send(json.dumps({"push": None}))  # it has none
+                second.send(json.dumps({"speed": 0.5}))
+                until(lambda: run.speed == 0.5)
+            assert run.push is not None
+            first.send(json.dumps({"push": None}))
+            until(lambda: run.push is None)
+
+
 def test_a_step_that_is_refused_is_told(capsys):
     """A drive without limit runs into its joint's."""
     from websockets.sync.client import connect
@@ -258,14 +370,12 @@ def test_a_step_that_is_refused_is_told(capsys):
                 run.ask({"run": True})
                 while run.running:
                     run.advance(0.05)
-                messages = [page.recv(timeout=5)]
-                while not isinstance(messages[-1], str):
-                    messages.append(page.recv(timeout=5))
-                assert "was refused (infeasible, residual" in messages[-1], asked
+                while not (news := next_news(page))["notice"] or news["controls"]["run"]:
+                    pass
+                assert "was refused (infeasible, residual" in news["notice"], asked
             run.ask({"restart": True})
             run.ask({"step": True})
-            while (message := page.recv(timeout=5)) != "":
-                assert not isinstance(message, str)
+            assert next_news(page)["notice"] == ""
         run.stop()
         server.shutdown()
     assert "stiction view: The step at 0.0" in capsys.readouterr().out
@@ -285,7 +395,6 @@ def test_quaternions_are_those_of_the_rotations():
 def test_a_connection_that_asks_for_nothing_is_no_event(run, caplog):
     """Browsers open some ahead of need."""
     import socket
-    import time
 
     with serve_page("<html></html>", 0, run.stream) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -320,7 +429,9 @@ def test_the_server_is_this_machines_alone(run):
         run.ask({"run": False})
         with connect(stream) as connection:
             connection.send(json.dumps({"step": True}))
-            frame = np.frombuffer(connection.recv(timeout=30), "<f4")
+            while isinstance(frame := connection.recv(timeout=30), str):
+                pass
+            frame = np.frombuffer(frame, "<f4")
             assert frame[0] == pytest.approx(run.stepper.time)
         run.stop()
 

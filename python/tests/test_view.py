@@ -242,6 +242,51 @@ def test_plots_are_of_the_run(trajectory, content):
     np.testing.assert_allclose(values, trajectory.center_of_mass.T, rtol=1e-6, atol=1e-6)
 
 
+def under_gravity(gravity, velocity, duration=0.02):
+    """A box of 1 t on the ground, or in flight where there is none to fall to; the run says its gravity."""
+    world = stiction.World(gravity=gravity)
+    world.add_ground()
+    box = stiction.Shape.box((0.2, 0.2, 0.2))
+    world.add_body("box", box, mass=1000.0, position=(0, 0, 0.1), velocity=velocity)
+    run = of_simulation(stiction.simulate(world, duration=duration, dt=0.01))
+    object.__setattr__(run, "gravity", np.array(gravity))
+    return run
+
+
+def test_arrows_are_as_long_as_the_weight_of_the_run_makes_them():
+    """On the Moon as on the Earth: what bears the box is 0.5 to 1 of its side; longer than four weights is cut."""
+    from stiction.sizes import Sizes
+
+    for gravity in (1.62, 9.81, 274.0):
+        run = under_gravity((0, 0, -gravity), (0, 0, 0))
+        sizes = Sizes.of(run)
+        arrows, shown, cut = sizes.arrows(run.contact_forces[run.contacts(-2)])
+        assert shown.all()
+        assert not cut.any()
+        assert 0.4 * 0.2 - 1e-9 <= arrows.sum(axis=0)[2] <= 0.2 + 1e-9
+        weight = 1000.0 * gravity
+        arrows, _, cut = sizes.arrows(np.array([[0, 0, 3.99 * weight], [0, 0, 4.01 * weight]]))
+        assert cut.tolist() == [False, True]
+        header = header_of(page.content_of([run], ["run"]))
+        assert header["longestArrow"] == pytest.approx(4.0 * weight)
+        assert header["weights"] == 4.0
+
+
+def test_without_weight_arrows_are_as_long_as_the_largest_force_makes_them():
+    from stiction.sizes import Sizes
+
+    run = under_gravity((0, 0, 0), (0, 0, -1.0))
+    largest = np.linalg.norm(run.contact_forces, axis=1).max()
+    assert largest > 0.0
+    sizes = Sizes.of(run)
+    arrows, _, cut = sizes.arrows(run.contact_forces)
+    assert not cut.any()
+    assert 0.4 * 0.2 - 1e-9 <= np.linalg.norm(arrows, axis=1).max() <= 0.2 + 1e-9
+    header = header_of(page.content_of([run], ["run"]))
+    assert header["longestArrow"] == pytest.approx(4.0 * largest)
+    assert header["weights"] is None
+
+
 def test_residuals_below_rounding_are_drawn_at_it_and_the_axis_says_so(trajectory):
     pytest.importorskip("matplotlib")
     from stiction import figures, plot

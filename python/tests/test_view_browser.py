@@ -177,7 +177,7 @@ def test_numbers_above_a_plot_keep_their_places(chromium):
           return {chart}.values.querySelector("u").getBoundingClientRect().width;
         }})"""
     )
-    assert widths == [60] * 5
+    assert widths == [66] * 5
 
 
 def test_toggles_hide_what_they_name(chromium):
@@ -286,7 +286,8 @@ def test_two_runs_stand_beside_each_other(trajectory, chromium, tmp_path):
         assert second.evaluate("[...stiction.page.charts.values()][0].runs.length") == 2
         assert second.evaluate("document.getElementById('title').textContent") == "rough and slick"
         told = second.evaluate("[...stiction.page.charts.values()][0].values.textContent")
-        assert told.split() == ["━", "rough", f"{MASS * GRAVITY:.4g}", "┅", "slick", f"{MASS * GRAVITY:.4g}"]
+        force = f"{MASS * GRAVITY:.4g}"
+        assert told.split() == ["━", "rough:", "simulated", force, "┅", "slick:", "simulated", force]
         assert second.complaints == []
 
 
@@ -422,10 +423,69 @@ def test_a_live_body_is_stepped_dragged_and_made_slippery(chromium, live):
         window.press("mouseReleased", x + 40, y - 40, buttons=0)
         until(lambda: run.push is None, window)
         window.evaluate("(f => { f.value = 0.05; f.oninput(); })(document.getElementById('friction')); 0")
+        until(lambda: run.friction == 0.05, window)
         window.evaluate("stiction.page.step(1); 0")
         until(lambda: len(run.stepper.contacts) > 0 and (run.stepper.contacts.mu == 0.05).all(), window)
         assert window.complaints == []
         assert all(request.startswith((address, "data:", "blob:", "ws://127")) for request in window.requests)
+
+
+CONTROLS = """JSON.stringify((section => ({
+  title: section.querySelector("span").textContent, button: section.querySelector("button").textContent,
+  friction: section.querySelector("#friction").value, told: section.querySelector("b").textContent,
+  hold: section.querySelector(".chip").getAttribute("aria-pressed"), speed: document.getElementById("speed").value,
+  play: document.getElementById("play").textContent,
+}))(document.getElementById("live")))"""
+
+
+def test_the_controls_of_a_live_page_are_what_the_server_does(chromium):
+    """After it is opened again too, by a page that knows nothing, and when the server has ended."""
+    with browser.Browser() as window, served(stiction.World.from_scene("quadruped")) as (run, address):
+
+        def shows(**wanted):
+            until(lambda: wanted.items() <= json.loads(window.evaluate(CONTROLS)).items(), window)
+
+        def press(text):
+            window.evaluate(
+                f"[...document.querySelectorAll('#live button')].find(b => b.textContent === {text!r}).click()"
+            )
+
+        window.open(address, SIZE)
+        at = {"button": "Run", "hold": "true", "speed": "1", "told": "as in the scene", "play": "▶"}
+        shows(title="Paused: Run goes on, Step takes one step", **at)
+        press("Hold joints")
+        window.evaluate("(s => { s.value = '0.1'; s.onchange({ target: s }); })(document.getElementById('speed')); 0")
+        window.evaluate("(f => { f.value = 0.05; f.oninput(); })(document.getElementById('friction')); 0")
+        until(lambda: (run.friction, run.hold, run.speed) == (0.05, False, 0.1), window)
+        at |= {"hold": "false", "speed": "0.1", "told": "0.05", "friction": "0.05"}
+        window.open(address, SIZE)
+        shows(title="Paused: Run goes on, Step takes one step", **at)
+        press("Run")
+        until(lambda: run.running, window)
+        shows(**at | {"title": "Running simulation: drag a body to push it", "button": "Pause", "play": "❚❚"})
+        run.ask({"run": False, "hold": True})  # as another page would
+        shows(**at | {"hold": "true"})
+        run.ask({"run": True})
+        shows(button="Pause")
+        run.stop()
+        shows(title="The simulation has ended", button="Run", play="▶")
+        window.key(" ")
+        shows(title="The simulation has ended", button="Run", play="▶")
+
+
+def test_a_slider_is_asked_for_when_it_rests(chromium, live):
+    run, address = live
+    with browser.Browser() as window:
+        window.open(address, SIZE)
+        until(lambda: window.evaluate("stiction.page.live.socket.readyState") == 1, window)
+        asked = """(live => new Promise(done => {
+          const asked = [], say = live.say, friction = document.getElementById("friction");
+          live.say = what => { asked.push(what); say.call(live, what); };
+          for (const value of [0.4, 0.3, 0.2, 0.1]) { friction.value = value; friction.oninput(); }
+          setTimeout(() => done(JSON.stringify(asked)), 600);
+        }))(stiction.page.live)"""
+        assert json.loads(window.evaluate(asked)) == [{"friction": 0.1}]
+        until(lambda: run.friction == 0.1, window)
 
 
 def elsewhere(run, scale=1.0, offset=(0.0, 0.0, 0.0)):

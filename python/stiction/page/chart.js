@@ -1,26 +1,49 @@
 // Curves over time on a canvas, with a cursor at the time that is shown. Pressing or dragging in it goes to that time; the wheel zooms.
 const CURVES = ["#1268c8", "#e85600", "#2a8f3c", "#b000a0", "#8a6d00", "#00909a", "#c4243b", "#5b56c9", "#6b8e23", "#9c5a2b", "#3c6e8f", "#777", "#e377c2"];
-const LEFT = 46, BOTTOM = 18, TOP = 6, RIGHT = 8;  // pixels around the axes
+const LEFT = 54, BOTTOM = 18, TOP = 6, RIGHT = 8;  // pixels around the axes
 
-// About `count` round numbers in [low, high].
-function ticks(low, high, count) {
-  const raw = (high - low) / count, power = 10 ** Math.floor(Math.log10(raw));
-  const step = power * [1, 2, 5, 10].find(digit => digit * power >= raw * 0.999);
-  const out = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; ++k) out.push(k * step);
-  return out;
+const PLAIN = 7;  // characters that the axis has room for: longer numbers are written with a power of ten
+
+// A number with a power of ten, without zeros that say nothing.
+function exponential(value, digits) {
+  return value === 0 ? "0" : value.toExponential(digits).replace(/\.?0*e\+?/, "e");
 }
 
+// About `count` round numbers in [low, high], with labels of the digits of their step, so that each says where it is.
+function ticks(low, high, count) {
+  const raw = (high - low) / count, power = Math.floor(Math.log10(raw));
+  const digit = [1, 2, 5, 10].find(digit => digit * 10 ** power >= raw * 0.999);
+  const step = digit * 10 ** power;
+  const last = power + (digit === 10 ? 1 : 0), values = [];  // last: power of ten of the last digit
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; ++k) values.push(k * step);
+  const plain = values.map(value => (Math.abs(value) < 0.5 * step ? "0" : value.toFixed(Math.min(Math.max(0, -last), 100))));
+  const fits = plain.every(label => label.length <= PLAIN);
+  const digits = value => Math.min(Math.max(0, Math.floor(Math.log10(Math.abs(value)) + 1e-9) - last), 100);
+  const label = (value, k) => (fits || plain[k] === "0" ? plain[k] : exponential(value, digits(value)));
+  return values.map((value, k) => ({ value, label: label(value, k) }));
+}
+
+// Four significant digits.
 function short(value) {
-  if (value === 0) return "0";
   const size = Math.abs(value);
-  return size >= 1e4 || size < 1e-3 ? value.toExponential(size >= 1e4 ? 1 : 0).replace("e+", "e") : String(Number(value.toPrecision(4)));
+  return size >= 1e4 || size < 1e-3 ? exponential(value, 3) : String(Number(value.toPrecision(4)));
+}
+
+function escaped(text) {
+  return text.replace(/[&<>"]/g, letter => `&#${letter.charCodeAt(0)};`);
+}
+
+// Of the k-th name: beyond the chosen colours by the golden angle, which spreads hues however many there are.
+function colorOf(k) {
+  return CURVES[k] ?? `hsl(${(137.508 * k) % 360} 65% 38%)`;
 }
 
 class Chart {
-  // runs: [{name, time, curves}], one per run that has this chart; the second run's curves are dashed.
-  constructor(parent, title, names, log, player) {
-    Object.assign(this, { title, names, log, player, runs: [], range: null });
+  // runs: [{run, second, view, names, log, time, curves, readings}] of those that have this chart; the second's curves are dashed, and a
+  // name has one colour in both. several: there are two runs on the page.
+  constructor(parent, title, runs, several, player) {
+    Object.assign(this, { title, runs, several, log: runs[0].log, player, range: null });
+    this.names = [...new Set(runs.flatMap(run => run.names))];
     this.element = document.createElement("figure");
     this.element.className = "chart";
     this.element.innerHTML = "<figcaption><b></b><span></span></figcaption><div><canvas></canvas><hr></div>";
@@ -73,9 +96,10 @@ class Chart {
       }
     }
     if (!(low <= high)) return this.log ? [-1, 0] : [0, 1];
+    if (low === 0 && high === 0) return [0, 1];
     if (this.log) [low, high] = [Math.log10(low), Math.log10(high)];
     else if (low > 0 && low < 0.5 * high) low = 0;
-    const margin = Math.max(0.06 * (high - low), this.log ? 0.2 : 1e-9 + 0.02 * Math.max(Math.abs(high), Math.abs(low)));
+    const margin = Math.max(0.06 * (high - low), this.log ? 0.2 : 0.02 * Math.max(Math.abs(high), Math.abs(low)));
     return [low === 0 && !this.log ? 0 : low - margin, high + margin];
   }
 
@@ -89,33 +113,34 @@ class Chart {
     context.font = "10.5px system-ui, sans-serif";
     context.textBaseline = "middle";
     context.textAlign = "right";
-    const marks = this.log ? ticks(Math.ceil(low), high, 4).filter(k => Number.isInteger(k)).map(k => 10 ** k) : ticks(low, high, 5);
-    for (const mark of marks) {
+    const powers = () => ticks(Math.ceil(low), high, 4).map(tick => tick.value).filter(k => Number.isInteger(k));
+    const marks = this.log ? powers().map(k => ({ value: 10 ** k, label: exponential(10 ** k, 0) })) : ticks(low, high, 5);
+    for (const { value, label } of marks) {
       context.fillStyle = "#e7eaee";
-      context.fillRect(LEFT, Math.round(y(mark)), width - LEFT - RIGHT, 1);
+      context.fillRect(LEFT, Math.round(y(value)), width - LEFT - RIGHT, 1);
       context.fillStyle = "#59616c";
-      context.fillText(this.log ? mark.toExponential(0).replace("e+", "e") : short(mark), LEFT - 5, y(mark));
+      context.fillText(label, LEFT - 5, y(value));
     }
     context.textAlign = "center";
-    for (const mark of ticks(this.from, this.to, 5)) {
+    for (const { value, label } of ticks(this.from, this.to, 5)) {
       context.fillStyle = "#eff1f4";
-      context.fillRect(Math.round(this.xOf(mark)), TOP, 1, tall);
+      context.fillRect(Math.round(this.xOf(value)), TOP, 1, tall);
       context.fillStyle = "#59616c";
-      context.fillText(short(Number(mark.toPrecision(6))), this.xOf(mark), height - BOTTOM / 2);
+      const farthest = width - context.measureText(label).width / 2 - 1;  // at which all of it is seen
+      context.fillText(label, Math.min(this.xOf(value), farthest), height - BOTTOM / 2);
     }
     context.save();
     context.beginPath();
     context.rect(LEFT, TOP, width - LEFT - RIGHT, tall);
     context.clip();
     context.lineJoin = "round";
-    for (let run = this.runs.length - 1; run >= 0; --run) {  // the first on top
-      const { time, curves } = this.runs[run];
-      context.setLineDash(run > 0 ? [4, 2] : []);
+    for (const { time, curves, names, second } of [...this.runs].reverse()) {  // the first on top
+      context.setLineDash(second ? [4, 2] : []);
       curves.forEach((curve, k) => {
-        const broad = this.names[k] === "simulated" && curves.length > 1;  // pale, below what was predicted of it
+        const broad = names[k] === "simulated" && curves.length > 1;  // pale, below what was predicted of it
         context.lineWidth = broad ? 3 : 1.2;
-        context.globalAlpha = (broad ? 0.45 : 1) * (run > 0 ? 0.5 : 1);
-        context.strokeStyle = CURVES[k % CURVES.length];
+        context.globalAlpha = (broad ? 0.45 : 1) * (second ? 0.5 : 1);
+        context.strokeStyle = colorOf(this.names.indexOf(names[k]));
         context.beginPath();
         let pen = false;
         const first = Math.max(lastUpTo(time, this.from) - 1, 0);
@@ -142,17 +167,25 @@ class Chart {
     this.cursor.hidden = x < LEFT - 1 || x > LEFT + this.wide + 1;
     this.cursor.style.transform = `translateX(${x - 0.5}px)`;
     const parts = [];
-    const several = this.runs.length > 1;
-    this.runs.forEach(({ time, curves, run: name }, run) => {
-      if (time.length === 0) return;
-      const at = lastUpTo(time, this.player.time + 1e-9);
-      const label = k => (several ? (curves.length > 1 ? `${name}: ${this.names[k]}` : name) : this.names[k]);
-      curves.forEach((curve, k) => {
-        if (this.log && curves.length > 1 && !(curve[at] > 0)) return;  // a logarithmic axis has no place for it
-        const color = CURVES[k % CURVES.length];
-        parts.push(`<i style="color:${color}">${run > 0 ? "┅" : "━"} ${label(k)} <u>${short(curve[at])}</u></i>`);
+    for (const run of this.runs) {
+      if (run.time.length === 0) continue;
+      run.names.forEach((name, k) => {
+        const value = this.reading(run, k);
+        if (this.log && run.names.length > 1 && !(value > 0)) return;  // a logarithmic axis has no place for it
+        const color = colorOf(this.names.indexOf(name)), label = escaped(this.several ? `${run.run}: ${name}` : name);
+        const number = Number.isNaN(value) ? "–" : short(value);
+        parts.push(`<i style="color:${color}">${run.second ? "┅" : "━"} ${label} <u>${number}</u></i>`);
       });
-    });
+    }
     this.values.innerHTML = parts.join(" ");
+  }
+
+  // What the k-th curve of a run is in the state shown; NaN where no step led to it. Curves of long runs have the extremes of stretches:
+  // the states' own numbers come beside them.
+  reading({ view, time, curves, readings }, k) {
+    const times = view.states.times, index = this.player.stateOf(times);
+    if (readings) return readings[k][index];
+    const at = lastUpTo(time, times[index]);
+    return time[at] === times[index] ? curves[k][at] : NaN;
   }
 }

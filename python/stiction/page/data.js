@@ -21,8 +21,10 @@ async function loadContent() {
     for (const key in run.arrays) run.arrays[key] = view(run.arrays[key], run.arrays[key].dtype);
     for (const chart of run.charts) {
       const time = view(chart.time, chart.time.dtype), values = view(chart.values, chart.values.dtype);
+      const rows = (array, length) => chart.names.map((_, k) => array.subarray(k * length, (k + 1) * length));
       chart.time = time;
-      chart.curves = chart.names.map((_, k) => values.subarray(k * time.length, (k + 1) * time.length));
+      chart.curves = rows(values, time.length);
+      if (chart.readings) chart.readings = rows(view(chart.readings, chart.readings.dtype), run.arrays.time.length);
     }
   }
   return header;

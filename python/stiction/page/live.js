@@ -1,9 +1,10 @@
 // What goes on while it is looked at: its server (stiction/live.py) sends states, this sends what the person does.
 const KEPT = 3000;  // states that can be scrubbed back to: 100 s at 30 per second
+const REST = 200;   // ms for which a slider stands still before its value is asked for: each value may cost the server what it remembers
 
 class Live {
   constructor(content, player, view, charts) {
-    Object.assign(this, { content, player, view, charts, running: true, controls: content.live.controls });
+    Object.assign(this, { content, player, view, charts, controls: content.live.controls, notice: "", ended: false });
     this.lengths = content.runs[0].charts.map(chart => chart.names.length);
     for (const chart of content.runs[0].charts) [chart.time, chart.curves] = [[], chart.names.map(() => [])];
     if (location.protocol !== "file:") this.listen();  // of a page in a file, who drives the browser asks for pictures
@@ -17,11 +18,18 @@ class Live {
     this.socket = new WebSocket(`ws://${location.host}/stream`);
     this.socket.binaryType = "arraybuffer";
     this.socket.onmessage = event => {
-      if (typeof event.data === "string") this.told(event.data);
+      if (typeof event.data === "string") this.told(JSON.parse(event.data));
       else this.receive(new Float32Array(event.data));
     };
-    this.socket.onclose = () => { document.getElementById("legend").innerHTML = "<em>the simulation has ended</em>"; };
+    this.socket.onclose = () => {
+      this.ended = true;
+      document.getElementById("legend").innerHTML = "<em>the simulation has ended</em>";
+      for (const control of document.querySelectorAll("#live button, #live input")) control.disabled = true;
+      this.show();
+    };
   }
+
+  get running() { return !this.ended && (this.controls?.run ?? true); }
 
   say(what) { if (this.socket.readyState === 1) this.socket.send(JSON.stringify(what)); }
 
@@ -44,7 +52,6 @@ class Live {
     section.hidden = false;
     this.title = document.createElement("span");
     section.replaceChildren(this.title);
-    this.told("");
     const button = (text, action) => {
       const element = document.createElement("button");
       element.textContent = text;
@@ -56,35 +63,55 @@ class Live {
     button("Step", () => { this.run(false); this.say({ step: true }); });
     button("Restart", () => { this.view.states.forget(); this.clear(); this.say({ restart: true }); });
     if (this.controls.holds) {
-      const hold = button("Hold joints", () => {
-        this.held = !this.held;
-        hold.setAttribute("aria-pressed", this.held);
-        this.say({ hold: this.held });
-      });
-      this.held = true;
-      hold.className = "chip";
-      hold.setAttribute("aria-pressed", true);
+      this.holdButton = button("Hold joints", () => this.set({ hold: !this.controls.hold }));
+      this.holdButton.className = "chip";
     }
-    const label = document.createElement("span"), friction = document.createElement("input");
-    const tell = value => { label.innerHTML = `Friction of all contacts <b>${value}</b>`; };
-    tell("as in the scene");
-    Object.assign(friction, { type: "range", min: 0, max: 1.5, step: 0.01, value: 0.5, id: "friction" });
-    friction.oninput = () => { tell(friction.value); this.say({ friction: Number(friction.value) }); };
-    section.append(label, friction);
+    this.label = document.createElement("span");
+    this.friction = document.createElement("input");
+    Object.assign(this.friction, { type: "range", min: 0, max: 1.5, step: 0.01, value: 0.5, id: "friction" });
+    this.friction.oninput = () => {
+      this.tellFriction(this.friction.value);
+      clearTimeout(this.moving);
+      this.moving = setTimeout(() => { this.moving = null; this.set({ friction: Number(this.friction.value) }); }, REST);
+    };
+    section.append(this.label, this.friction);
+    this.show();
   }
 
-  // Why the simulation stands still; "": it does not.
-  told(notice) {
-    if (!this.title) return;
-    this.title.textContent = notice || "Running simulation: drag a body to push it";
-    if (notice) [this.running, this.runButton.textContent] = [false, "Run"];
+  tellFriction(value) { this.label.innerHTML = `Friction of all contacts <b>${value}</b>`; }
+
+  // What the server says of itself: why it stands still ("": nothing stops it), and what its controls are at, whoever set them.
+  told({ notice, controls }) {
+    if (!this.controls) return;
+    Object.assign(this, { notice, controls });
+    this.show();
   }
 
-  run(on) {
-    this.running = on;
-    this.runButton.textContent = on ? "Pause" : "Run";
-    this.say({ run: on });
+  // The controls as they are at.
+  show() {
+    if (!this.controls) return;
+    const { run, speed, hold, friction } = this.controls, select = document.getElementById("speed");
+    const goes = run ? "Running simulation: drag a body to push it" : "Paused: Run goes on, Step takes one step";
+    this.title.textContent = this.ended ? "The simulation has ended" : this.notice || goes;
+    this.runButton.textContent = this.running ? "Pause" : "Run";
+    this.holdButton?.setAttribute("aria-pressed", hold);
+    if (!this.moving) this.tellFriction(friction ?? "as in the scene");
+    if (!this.moving && friction !== null) this.friction.value = friction;
+    const listed = [...select.options].some(option => Number(option.value) === speed);
+    if (!listed) select.add(new Option(`${short(speed)}×`, speed));
+    select.value = this.player.speed = speed;
+    this.player.changed();
   }
+
+  // Sets controls, by the names that the server has for them.
+  set(what) {
+    if (this.ended) return;
+    Object.assign(this.controls, what);
+    this.show();
+    this.say(what);
+  }
+
+  run(on) { this.set({ run: on }); }
 
   clear() {
     for (const chart of this.content.runs[0].charts) {

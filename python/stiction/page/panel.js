@@ -32,6 +32,7 @@ class Page {
     if (!content.live) this.options.follow = content.follows;
     this.bare = content.live && !content.live.controls;  // nothing to steer, and bodies are all that its states tell
     if (this.bare) Object.assign(this.options, { forces: false, cones: false, points: false, center: false, follow: content.live.follows });
+    this.digits = Math.max(...runs.map(run => digitsOf(run.arrays.time)));
     this.build();
     this.player.listeners.push(() => this.request());
     this.player.rangeListeners.push(() => this.charts.forEach(chart => chart.draw()));
@@ -53,7 +54,7 @@ class Page {
     this.get("line").oninput = event => { this.hold(); player.seek(Number(event.target.value)); };
     this.get("speed").onchange = event => {
       player.speed = Number(event.target.value);
-      if (this.live) this.live.say({ speed: player.speed });
+      if (this.live) this.live.set({ speed: player.speed });
       event.target.blur();
     };
     for (const button of document.querySelectorAll("#bar button")) button.addEventListener("click", () => button.blur());
@@ -89,8 +90,9 @@ class Page {
     const css = color => `rgb(${color.join()})`;
     const dots = MODES.map(mode => `<i style="--dot:${css(mode.color)}">${mode.name}</i>`);
     if (this.content.runs.some(run => run.targetNames.length)) dots.push(`<i style="--dot:${css(DESIRED)}">desired foot</i>`);
-    const scale = short(this.content.newtonsPerUnit / this.content.unit / this.options.scale);
-    this.get("legend").innerHTML = `${dots.join("")}<em>1 m of arrow = ${scale} N; beyond ${this.content.longestArrow} weights cut, magenta</em>`;
+    const { newtonsPerUnit, unit, longestArrow, weights } = this.content, scale = short(newtonsPerUnit / unit / this.options.scale);
+    const longest = weights ? `${weights} weights` : `${short(longestArrow)} N`;
+    this.get("legend").innerHTML = `${dots.join("")}<em>1 m of arrow = ${scale} N; beyond ${longest} cut, magenta</em>`;
   }
 
   plot(title, on) {
@@ -99,9 +101,9 @@ class Page {
       this.charts.delete(title);
       return;
     }
-    const found = this.content.runs.flatMap(run => run.charts.filter(chart => chart.title === title).map(chart => Object.assign(chart, { run: run.name })));
-    const chart = new Chart(this.get("charts"), title, found[0].names, found[0].log, this.player);
-    chart.runs = found;
+    const runs = this.content.runs, found = runs.flatMap((run, k) => run.charts.filter(chart => chart.title === title).map(
+      chart => Object.assign(chart, { run: run.name, second: k > 0, view: this.views[k] })));
+    const chart = new Chart(this.get("charts"), title, found, runs.length > 1, this.player);
     this.charts.set(title, chart);
     const order = [...new Set(this.content.runs.flatMap(run => run.charts.map(other => other.title)))];
     for (const other of order) if (this.charts.has(other)) this.get("charts").append(this.charts.get(other).element);
@@ -112,7 +114,7 @@ class Page {
 
   // To the state `count` further on than the one shown.
   step(count) {
-    const times = this.views[0].states.times, index = lastUpTo(times, this.player.time + 1e-9) + count;
+    const times = this.views[0].states.times, index = this.player.stateOf(times) + count;
     if (this.live && index >= times.length) return this.live.say({ step: true });
     this.hold();
     this.player.seek(times[Math.min(Math.max(index, 0), times.length - 1)]);
@@ -151,8 +153,8 @@ class Page {
   draw() {
     const { player, views } = this, messages = [];
     views.forEach((view, k) => {
-      const index = lastUpTo(view.states.times, player.time + 1e-9);
-      view.moved = this.place(this.options.beside ? view : views[0], this.options.beside ? index : lastUpTo(views[0].states.times, player.time + 1e-9), k);
+      const index = player.stateOf(view.states.times), leader = this.options.beside ? view : views[0];
+      view.moved = this.place(leader, player.stateOf(leader.states.times), k);
       messages.push(...view.show(index, { ...this.options, run: !view.hidden }, view.moved));
     });
     if (this.shadows !== this.options.shadows) {
@@ -163,10 +165,19 @@ class Page {
     ++this.counts.frames;
     const line = this.get("line");
     Object.assign(line, { min: player.start, max: player.end, value: player.time });
-    this.get("clock").textContent = `${player.time.toFixed(3)} / ${player.end.toFixed(3)} s`;
+    this.get("clock").textContent = `${player.time.toFixed(this.digits)} / ${player.end.toFixed(this.digits)} s`;
     this.get("play").textContent = (this.live ? this.live.running : player.playing) ? "❚❚" : "▶";
     for (const chart of this.charts.values()) chart.drawCursor();
   }
+}
+
+// Decimals of the clock: those of milliseconds, or of the step if it has more, two digits of one that is not round.
+function digitsOf(times) {
+  const step = times.length > 1 ? times[1] - times[0] : 1;
+  const whole = digits => step * 10 ** digits > 0.5 && Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) < 1e-6;
+  let digits = 3;
+  while (!whole(digits) && digits < 1 - Math.log10(step)) ++digits;
+  return Math.min(digits, 12);  // what times of seconds are told apart by in double precision, and to spare
 }
 
 // The camera's upright angle (rad): the one given, wider in an upright picture, in which what is as wide as high stays whole.

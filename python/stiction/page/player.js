@@ -55,6 +55,9 @@ class Player {
     for (const listener of this.rangeListeners) listener();
   }
 
+  // Index of the state that is shown, of those at these times.
+  stateOf(times) { return lastUpTo(times, this.time + 1e-9); }
+
   changed() {
     for (const listener of this.listeners) listener();
   }

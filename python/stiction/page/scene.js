@@ -35,8 +35,7 @@ class RunView {
 
   // Arrows (6 per contact: tail, head) and colours (3 per contact) of a state; what bears nothing has none.
   arrows(state, scale) {
-    const newtons = this.content.newtonsPerUnit / scale;
-    const longest = this.content.longestArrow * this.content.runs[0].weight;
+    const newtons = this.content.newtonsPerUnit / scale, longest = this.content.longestArrow;
     const points = [], colors = [];
     for (let k = 0; k < state.count; ++k) {
       const force = state.forces.subarray(3 * k, 3 * k + 3), size = Math.hypot(...force);
@@ -50,8 +49,7 @@ class RunView {
 
   // Friction cones as tall as the arrow of the normal force: the force of a contact that slips lies on its cone.
   cones(state, scale) {
-    const newtons = this.content.newtonsPerUnit / scale;
-    const longest = this.content.longestArrow * this.content.runs[0].weight;
+    const newtons = this.content.newtonsPerUnit / scale, longest = this.content.longestArrow;
     const turns = [], places = [], scales = [], colors = [];
     for (let k = 0; k < state.count; ++k) {
       const [x, y, z] = state.normals.subarray(3 * k, 3 * k + 3), mu = state.mu[k];
