@@ -109,11 +109,13 @@ void write_text(const std::string& file, std::string_view text) {
   write_file(file, fmt::format("{}\n", text));
 }
 
+void tell(std::string_view text) { static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr)); }
+
 void print_warnings(const World& world, const Session& session) { print_warnings(world.warnings(), session); }
 
 void print_warnings(const std::vector<std::string>& warnings, const Session& session) {
   if (session.quiet) return;
-  for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : warnings) tell(fmt::format("warning: {}\n", warning));
 }
 
 }  // namespace stiction::cli

@@ -74,6 +74,9 @@ void require_distinct(const std::vector<NamedFile>& files);
 /// Writes `text` and a line end to the file, or to standard output for "-". Throws FileError when it cannot be written.
 void write_text(const std::string& file, std::string_view text);
 
+/// Text on standard error; what a terminal that is closed does not take is lost, and what runs goes on.
+void tell(std::string_view text);
+
 /// The world's warnings on standard error, one line each; nothing with --quiet.
 void print_warnings(const World& world, const Session& session);
 void print_warnings(const std::vector<std::string>& warnings, const Session& session);

@@ -1,4 +1,4 @@
-// The first Ctrl-C or SIGTERM ends a run, which writes what it has; the second ends the program at once.
+// The first Ctrl-C, SIGTERM or SIGHUP (its terminal is closed) ends a run, which writes what it has; the second ends the program at once.
 #pragma once
 
 #include <csignal>
@@ -16,9 +16,11 @@ class Interrupt {
 
   /// The signal that came, or 0.
   static int signal() { return signal_; }
+  /// As shells tell it.
+  static int exit_code() { return 128 + signal_; }
 
  private:
-  static constexpr int kSignals[] = {SIGINT, SIGTERM};
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
   using Handler = void (*)(int);
   static Handler handler(int signal) {

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/command.hpp"
+#include "cli/interrupt.hpp"
 #include "stiction/base/errors.hpp"
 
 namespace stiction::cli {
@@ -23,9 +24,12 @@ constexpr const char* kNoOutput = "standard output: cannot be written";
 constexpr const char* kNoOutputHint = "is its disk full?";
 
 int complain(int code, std::string_view message, std::string_view hint) {
-  fmt::print(stderr, "stiction: {} ({})\n", message, hint);
+  tell(fmt::format("stiction: {} ({})\n", message, hint));
   return code;
 }
+
+/// The exit code where standard output took not all; a run that its terminal's end interrupted is still one that a signal ended.
+int without_output() { return Interrupt::signal() != 0 ? Interrupt::exit_code() : complain(kBadInput, kNoOutput, kNoOutputHint); }
 
 /// The command that was chosen, or the experiment of it; `app` where none was.
 const CLI::App& innermost(const CLI::App& app) {
@@ -120,10 +124,10 @@ int main(int argc, char** argv) {
   using namespace stiction::cli;
   try {
     const int code = run(argc, argv);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return complain(kBadInput, kNoOutput, kNoOutputHint);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return without_output();
     return code;
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) != 0) return complain(kBadInput, kNoOutput, kNoOutputHint);  // fmt throws what it cannot print
+    if (std::ferror(stdout) != 0) return without_output();  // fmt throws what it cannot print
     return complain(kInternalError, error.what(), "this is a defect: please report it with the command line");
   }
 }

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/command.hpp"
+
 namespace stiction::cli {
 
 class ProgressBar {
@@ -20,11 +22,11 @@ class ProgressBar {
     if (!shown_) return;
     constexpr int kWidth = 40;
     const int full = static_cast<int>(share * kWidth);
-    fmt::print(stderr, "\r{:<28} [{:#<{}}{:{}}] {:3.0f} %", label_, "", full, "", kWidth - full, 100.0 * share);
+    tell(fmt::format("\r{:<28} [{:#<{}}{:{}}] {:3.0f} %", label_, "", full, "", kWidth - full, 100.0 * share));
     std::fflush(stderr);
   }
   void clear() {
-    if (shown_) fmt::print(stderr, "\r{:80}\r", "");
+    if (shown_) tell(fmt::format("\r{:80}\r", ""));
   }
 
  private:

@@ -68,8 +68,9 @@ int run_python(const std::string& what, const std::string& module, const std::ve
     _exit(127);  // what a shell says of a program that cannot be run
   }
   close(ends[0]);
-  std::signal(SIGPIPE, SIG_IGN);  // a child that ends early is told by its exit code
+  const auto before = std::signal(SIGPIPE, SIG_IGN);  // a child that ends early is told by its exit code
   write_all(ends[1], input);
+  std::signal(SIGPIPE, before);  // whoever reads our output and goes ends this program without a word
   close(ends[1]);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {

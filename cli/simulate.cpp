@@ -19,6 +19,8 @@
 namespace stiction::cli {
 namespace {
 
+constexpr std::string_view kInterrupted = "interrupted";  // status of a run that a signal ended
+
 struct SimulateOptions {
   std::string scene, log, dump, record;
   std::optional<std::string> law, solver, scheme, coordinates, integrator, impact_model, impact_order;
@@ -80,16 +82,19 @@ Outcome run(const SimulateOptions& options, const Scene& scene, const Session& s
   bar.clear();
   out.end = simulation.state();
   if (out.run.stop == Stop::asked) {  // said first: to write a long run takes a while
-    fmt::print(stderr, "stiction: interrupted at {:.6g} s; the files that were asked for are written until there\n", out.end.time);
+    tell(fmt::format("stiction: interrupted at {:.6g} s; the files that were asked for are written until there\n", out.end.time));
   }
   if (!options.dump.empty()) save_problem(options.dump, simulation.stepper().problem());
-  if (!options.record.empty()) save_trajectory(options.record, scene.world, trajectory);
+  if (!options.record.empty()) {
+    record_end(trajectory, simulation.stepper(), out.run, kInterrupted);
+    save_trajectory(options.record, scene.world, trajectory);
+  }
   out.energy_start = mechanical_energy(scene.world, scene.start);
   out.energy_end = mechanical_energy(scene.world, out.end);
   return out;
 }
 
-std::string_view status_of(const Outcome& o) { return o.run.stop == Stop::asked ? "interrupted" : o.run.status(); }
+std::string_view status_of(const Outcome& o) { return o.run.stop == Stop::asked ? kInterrupted : o.run.status(); }
 
 std::string outcome_to_json(const Outcome& o) {
   nlohmann::ordered_json out;
@@ -142,7 +147,7 @@ int simulate(const SimulateOptions& options, const Session& session) {
   const Outcome outcome = run(options, scene, session);
   if (session.json) write_text(*session.json, outcome_to_json(outcome));
   if (session.prints_table()) print(outcome, scene);
-  if (outcome.run.stop == Stop::asked) return 128 + Interrupt::signal();  // as shells tell a signal
+  if (outcome.run.stop == Stop::asked) return Interrupt::exit_code();
   return outcome.run.stop == Stop::duration ? kOk : kNumericalFailure;
 }
 

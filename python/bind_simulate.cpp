@@ -12,6 +12,7 @@
 #include "stiction/drive/effort_limits.hpp"
 #include "stiction/io/problem_file.hpp"
 #include "stiction/record/trajectory.hpp"
+#include "stiction/sim/observers.hpp"
 #include "stiction/sim/simulation.hpp"
 #include "torque_argument.hpp"
 #include "world_handle.hpp"
@@ -28,7 +29,6 @@ using Controller = nb::typed<nb::callable, ArrayLike(double, Vector, Vector)>;
 struct SimulatedRun : Trajectory {
   World world;
   std::size_t nq, nv;
-  std::string status;
   long steps_at_acceptable = 0;
 
   SimulatedRun(const World& of, const State& start)
@@ -72,7 +72,7 @@ SimulatedRun run(const Scene& scene, const State& start, const std::optional<Con
   };
   const auto keep = [&](const StepTaken& step) { out.add(step.state, step.stepper, step.report, step.tau, desired, cut); };
   const RunSummary summary = simulation.run({.duration = scene.duration, .control = control, .observers = {keep}});
-  out.status = summary.status();
+  record_end(out, simulation.stepper(), summary, "");  // nothing asks for an end
   out.steps_at_acceptable = summary.at_acceptable;
   if (settings.dump) save_problem(*settings.dump, simulation.stepper().problem());
   return out;
@@ -170,6 +170,7 @@ Arrays are views. Quantities of a step stand in the row of the state that it led
       .def_ro(
           "status", &SimulatedRun::status,
           "'solved': every step met the tolerance; 'acceptable': some met acceptable alone; otherwise that of the step that ended the run")
+      .def_ro("refused", &SimulatedRun::refused, "what the step that ended the run was refused for, as StepReport.refused; '': none was")
       .def(
           "save", [](const SimulatedRun& s, const std::filesystem::path& path) { save_trajectory(path, s.world, s); }, "path"_a,
           nb::call_guard<nb::gil_scoped_release>(),

@@ -1,9 +1,12 @@
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import signal
 import subprocess
 import sys
+import termios
 import time
 
 import numpy as np
@@ -523,7 +526,7 @@ def test_scenes_that_ship_are_listed_and_run_by_name(tmp_path):
     assert (unknown.returncode, "stack" in unknown.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_keeps_what_it_has(tmp_path, number):
     command = [pathlib.Path(sys.executable).with_name("stiction"), "simulate", "stack", "--duration", "1e5"]
     files = ["--record", "run.npz", "--log", "run.csv", "--json", "run.json"]
@@ -542,6 +545,45 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path, number):
     logged = np.loadtxt(log, delimiter=",", skiprows=1, usecols=0)
     assert recorded[-1] == end["time"] == logged[-1]
     np.testing.assert_array_equal(recorded, logged)
+    assert np.load(tmp_path / "run.npz")["status"].tolist() == ["interrupted"]
+
+
+def test_a_run_whose_terminal_is_closed_keeps_what_it_has(tmp_path):
+    """Neither the bar, the line nor the table can be written any more."""
+    command = [pathlib.Path(sys.executable).with_name("stiction"), "simulate", "stack", "--duration", "1e5"]
+    log, record = tmp_path / "run.csv", tmp_path / "run.npz"
+    ours, theirs = pty.openpty()
+
+    def take_over():
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs, "start_new_session": True, "preexec_fn": take_over}
+    with subprocess.Popen([*command, "--record", record, "--log", log], **ends) as run:
+        os.close(theirs)
+        while run.poll() is None and not (log.exists() and log.stat().st_size > 10_000):
+            time.sleep(0.01)
+        os.close(ours)
+        assert run.wait(timeout=60) == 128 + signal.SIGHUP
+    saved = np.load(record)
+    assert saved["status"].tolist() == ["interrupted"]
+    np.testing.assert_array_equal(saved["time"], np.loadtxt(log, delimiter=",", skiprows=1, usecols=0))
+
+
+def test_whose_reader_goes_ends_without_a_word_and_with_one_code(tmp_path):
+    """As of any program that SIGPIPE ends: 141 in a shell."""
+    pytest.importorskip("matplotlib")
+    assert stiction("simulate", "stack", "--duration", 0.01, "--record", tmp_path / "run.npz").returncode == 0
+    drawn = ["experiment", "alpha", "--quick", "--alpha", 0.5, "--quiet", "--json", "--plot", "alpha.svg"]
+    for words in (["convert", "run.npz", "run.mcap"], ["plot", "run.npz", "--narrow"], ["scenes"], drawn):
+        reads, writes = os.pipe()
+        os.close(reads)
+        command = [pathlib.Path(sys.executable).with_name("stiction"), *map(str, words)]
+        default = {"preexec_fn": lambda: signal.signal(signal.SIGPIPE, signal.SIG_DFL)}
+        done = subprocess.run(command, cwd=tmp_path, stdout=writes, stderr=subprocess.PIPE, check=False, **default)
+        os.close(writes)
+        assert done.returncode in (141, -signal.SIGPIPE), words
+        assert done.stderr == b"", words
 
 
 @pytest.mark.parametrize(("first", "second"), [(signal.SIGINT, signal.SIGTERM), (signal.SIGTERM, signal.SIGINT)])

@@ -6,6 +6,7 @@ import contextlib
 import os
 import pathlib
 import re
+import select
 import shutil
 import signal
 import sys
@@ -14,8 +15,11 @@ import typing
 
 from ._core import FileError, _require_writable
 
+if typing.TYPE_CHECKING:
+    from .trajectory import Trajectory
+
 INTERRUPTED = 130  # the exit code that shells give to what SIGINT ends
-TERMINATED = 143  # and to what SIGTERM ends
+READER_LEFT = 141  # and to what SIGPIPE ends, which Python itself ignores
 
 # What to install for a module that an extra of the package brings; pyproject.toml has the same versions.
 PACKAGES = {
@@ -43,6 +47,12 @@ def said(error: Exception) -> str:
         f"this needs the package {re.split('[=>]', package)[0]}, which is not installed here; this line installs it:\n"
         f"{sys.executable} -m pip install '{package}'"
     )
+
+
+def tell_end(name: str, trajectory: Trajectory) -> None:
+    """A line on standard error of a run that ended before its duration was over."""
+    if end := trajectory.early_end():
+        print(f"{name}: ended at {end}", file=sys.stderr)
 
 
 def write(file: str | os.PathLike, content: str | bytes) -> None:
@@ -108,25 +118,48 @@ def replacing(file: str | os.PathLike) -> typing.Iterator[str]:
 
 @contextlib.contextmanager
 def terminable() -> typing.Iterator[None]:
-    """SIGTERM ends what is done within by SystemExit, so that programs it started and files it works on go with it."""
-    default = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL  # who ignores it goes on doing so
-    if default:
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    """SIGTERM and SIGHUP end what is done within by SystemExit, so that programs it started and files it works on go
+    with it."""
+    ending = [s for s in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(s) is signal.SIG_DFL]  # others go on
+    for number in ending:
+        signal.signal(number, lambda came, _: sys.exit(128 + came))  # the exit code that shells give it
     try:
         yield
     finally:
-        if default:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number in ending:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def reader_left() -> bool:
+    """Whether nobody reads standard output any more, which is no fault of what is written."""
+    try:
+        asked = select.poll()
+        asked.register(sys.stdout.fileno(), 0)
+        return any(event & select.POLLERR for _, event in asked.poll(0))
+    except (OSError, ValueError, AttributeError):  # no file of the system, or closed
+        return False
+
+
+def left_by_reader() -> int:
+    """The exit code where nobody reads standard output any more; what is left of that, Python drops as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return READER_LEFT
 
 
 def run(name: str, work: typing.Callable[[], None]) -> int:
     """The exit code of a subcommand: 2 for what is missing, unreadable or refused, 130 where it is interrupted.
 
-    Both with a line on standard error. SIGTERM ends it without one.
+    Both with a line on standard error. SIGTERM, SIGHUP and a reader of its output that goes end it without one.
     """
     try:
         with terminable():
             work()
+            sys.stdout.flush()
+    except BrokenPipeError as error:
+        if not reader_left():
+            print(f"{name}: {said(error)}", file=sys.stderr)
+            return 2
+        return left_by_reader()
     except (ImportError, OSError, RuntimeError, ValueError) as error:
         print(f"{name}: {said(error)}", file=sys.stderr)
         return 2

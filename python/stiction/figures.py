@@ -39,6 +39,17 @@ def contact_diagram(trajectory: Trajectory) -> tuple[list[str], np.ndarray, np.n
     return [trajectory.body_names[body] for body in touching], trajectory.time[bounds], modes[touching]
 
 
+def limits_of_constant(values: np.ndarray, least: float) -> tuple[float, float] | None:
+    """Of an axis on which values that differ by rounding alone are a level line; None where they differ by more."""
+    low, high = float(values.min()), float(values.max())
+    largest = max(abs(low), abs(high))
+    if high - low > max(plot.SOLVES * largest, least):
+        return None
+    room = 0.05 * largest if largest > least else 0.05  # as matplotlib gives numbers that are equal
+    middle = 0.5 * (low + high) if largest > least else 0.0
+    return middle - room, middle + room
+
+
 def draw_chart(axes, trajectory: Trajectory, chart: frames.Chart) -> list:
     """Draws it; what its legend is of, nothing where there is one curve."""
     time, values = chart.curves(trajectory.time)
@@ -53,6 +64,10 @@ def draw_chart(axes, trajectory: Trajectory, chart: frames.Chart) -> list:
         axes.plot(time, values[:, k], color=f"C{k % 10}", linestyle="-" if k < 10 else "--", label=name, **style)
     if log:
         axes.set_yscale("log")
+    else:
+        axes.ticklabel_format(axis="y", useOffset=False)
+        if (limits := limits_of_constant(values, chart.least)) is not None:
+            axes.set_ylim(*limits)
     axes.margins(x=0)
     return list(axes.lines) if len(chart.names) > 1 else []
 
@@ -67,7 +82,7 @@ def draw_contacts(axes, trajectory: Trajectory) -> list:
     norm = BoundaryNorm(np.arange(-1.5, 3.0), colors.N)
     rows = np.arange(len(names) + 1) - 0.5
     axes.pcolormesh(edges, rows, modes, cmap=colors, norm=norm, rasterized=True)
-    axes.set_yticks(range(len(names)), names, fontsize=6)
+    axes.set_yticks(range(len(names)), names, fontsize=6, parse_math=False)
     axes.invert_yaxis()
     return [Patch(color=color, label=mode) for color, mode in zip(MODE_COLORS, CONTACT_MODES, strict=True)]
 
@@ -97,7 +112,7 @@ def figure_of(trajectory: Trajectory):
     )
     for axes, panel in zip(panels[:, 0], drawn, strict=True):
         if handles := panel.draw(axes):
-            axes.legend(handles=handles, fontsize=6, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+            plot.legend(axes, handles, fontsize=6, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
         plot.tidy(axes, panel)
     panels[-1, 0].set_xlabel("time (s)", fontsize=8)
     return figure
@@ -139,6 +154,7 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
             if rest:
                 parser.error(f"unrecognized arguments: {' '.join(rest)}")
             trajectory = Trajectory.load(source)
+            command.tell_end(f"stiction plot: {source}", trajectory)
             panels, wide = panels_of(trajectory), functools.partial(figure_of, trajectory)
         elif source.suffix:
             raise ValueError(f"expected a recorded run (.npz, .mcap) or the name of an experiment, got '{source}'")

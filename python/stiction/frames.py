@@ -6,11 +6,14 @@ import dataclasses
 
 import numpy as np
 
+from .sizes import arrow_force
 from .trajectory import STAGES, Trajectory
 
 STATES_BYTES = 6e6  # of a run's states, before compression: a page of two long runs stays below 15 MB
 CURVE_POINTS = 1500  # pairs of least and largest value: more than a plot is wide in pixels
 ROUNDING = 1e-16  # of scaled residuals, which are of the size 1: what is less says nothing, and 0 has no logarithm
+PLACE = 1e-12  # m: what rounding leaves of places within kilometres
+FORCE = 1e-9  # weights, and weights times a metre: below the tolerance that steps are solved to
 SIMULATED, PREDICTED = "simulated", "predicted"  # names of curves
 # Titles of plots.
 FORCES, TORQUES = "Normal force, sum (N)", "Torque or force of joints (N m, N)"
@@ -56,8 +59,9 @@ def drawn_states(trajectory: Trajectory, bodies: list[int], states: np.ndarray) 
 
 @dataclasses.dataclass
 class Chart:
-    """Curves over one time axis. log: on a logarithmic axis, where figures draw what is less than `least` at it.
-    shown: without being asked for. of_states: of each state, not of the step that led there."""
+    """Curves over one time axis. log: on a logarithmic axis, where figures draw what is less than `least` at it; on a
+    linear one they draw what differs by less as a constant. shown: without being asked for. of_states: of each state,
+    not of the step that led there."""
 
     title: str
     names: list[str]
@@ -90,21 +94,21 @@ def charts_of(trajectory: Trajectory) -> list[Chart]:
     """What there is to plot of a run, row by row of its states."""
     out = []
     predicted, simulated = (_signals(trajectory, f"force {kind} ") for kind in ("predicted", "simulated"))
-    total = normal_force(trajectory)[:, None]
+    total, force = normal_force(trajectory)[:, None], FORCE * arrow_force(trajectory)
     if predicted and simulated and any(force.any() for force in predicted.values()):
         both = np.stack([sum(simulated.values()), sum(predicted.values())], axis=1)
-        out.append(Chart(FORCES, [SIMULATED, PREDICTED], both))
+        out.append(Chart(FORCES, [SIMULATED, PREDICTED], both, least=force))
         for foot in simulated:
             name = foot.removesuffix(" (N)")
             values = np.stack([simulated[foot], predicted[foot]], axis=1)
-            out.append(Chart(f"Normal force, {name} (N)", [SIMULATED, PREDICTED], values, shown=False))
+            out.append(Chart(f"Normal force, {name} (N)", [SIMULATED, PREDICTED], values, shown=False, least=force))
     else:
-        out.append(Chart(FORCES, [SIMULATED], total))
+        out.append(Chart(FORCES, [SIMULATED], total, least=force))
     torques = trajectory.tau + trajectory.drive_tau
     driven = np.flatnonzero(np.abs(torques).max(axis=0) > 0.0)
     if len(driven):
         names = [trajectory.v_names[j] for j in driven]
-        out.append(Chart(TORQUES, names, torques[:, driven]))
+        out.append(Chart(TORQUES, names, torques[:, driven], least=force))
     out.append(Chart(RESIDUAL, ["worst"], trajectory.residual[:, None], log=True, least=ROUNDING))
     if worst := set(trajectory.worst_parts()) - {""}:  # those that ever were
         chosen = [k for k, name in enumerate(trajectory.certificate_names) if name in worst]
@@ -118,8 +122,9 @@ def charts_of(trajectory: Trajectory) -> list[Chart]:
     out.append(Chart(TIMES, names, times, log=True))
     counts = np.stack([np.diff(trajectory.contact_offsets), trajectory.iterations], axis=1)
     out.append(Chart(COUNTS, ["contacts", "iterations"], counts.astype(float), shown=False))
-    out.append(Chart(PENETRATION, ["deepest"], 1e3 * trajectory.penetration[:, None], shown=False))
-    out.append(Chart(CENTER, ["x", "y", "z"], trajectory.center_of_mass, shown=False, of_states=True))
+    depth = 1e3 * trajectory.penetration[:, None]
+    out.append(Chart(PENETRATION, ["deepest"], depth, shown=False, least=1e3 * PLACE))
+    out.append(Chart(CENTER, ["x", "y", "z"], trajectory.center_of_mass, shown=False, least=PLACE, of_states=True))
     return out
 
 

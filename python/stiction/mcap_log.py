@@ -6,7 +6,8 @@ topic      schema                    a message for
 /state     stiction.State            every state: time, q, v
 /step      stiction.Step             every step: torques, residual, iterations, seconds of its stages, ...
 /contacts  stiction.Contacts         every step: points, frames, impulses, forces, modes, ...
-/model     stiction.Model            the first state: names, masses, shapes with their meshes
+/model     stiction.Model            the first state: names, masses, shapes with their meshes, how the run ended and
+                                     what it was stepped with
 
 /scene repeats what the others say, for viewers; `read` leaves it. Numbers are written with all their digits, so that a
 log read again is the trajectory to the bit. Times of messages are those of the run in nanoseconds from 0. Arrows and
@@ -17,13 +18,14 @@ grounds are as large as in `stiction view`. Frames have the names of their bodie
 from __future__ import annotations
 
 import json
+import struct
 import typing
 
 import numpy as np
 
 from ._core import FileError
 from .sizes import Sizes
-from .trajectory import apart
+from .trajectory import RUN_NUMBERS, RUN_TEXTS, apart
 
 if typing.TYPE_CHECKING:
     from .trajectory import Trajectory
@@ -240,7 +242,8 @@ def _arrows(trajectory, at, sizes):
 
 def _model(trajectory, arrays):
     keys = [k for k in arrays if k.startswith(("shape_", "mesh_")) or k.endswith("_names") or k == "body_mass"]
-    return {key: arrays[key].tolist() for key in keys}
+    run = {key: None if np.isnan(arrays[key]).all() else arrays[key].tolist() for key in (*RUN_NUMBERS, "gravity")}
+    return {key: arrays[key].tolist() for key in (*RUN_TEXTS, *keys)} | run  # null: JSON has no word for NaN
 
 
 def _contacts(arrays, at):
@@ -303,6 +306,7 @@ def write(path: str, trajectory: Trajectory) -> None:
 
 def read(path: str) -> dict[str, np.ndarray]:
     """The arrays of a trajectory by name; FileError names the file and what is not as it should be, damage included."""
+    from mcap.exceptions import EndOfFile, InvalidMagic
     from mcap.records import Channel, Message, Metadata
     from mcap.stream_reader import CRCValidationError, StreamReader
 
@@ -325,6 +329,8 @@ def read(path: str) -> dict[str, np.ndarray]:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from None
     except CRCValidationError as error:
         raise FileError(f"{path}: damaged: {error}") from None
+    except (EndOfFile, InvalidMagic, struct.error):  # the last two where mcap reads beyond the end
+        raise FileError(f"{path}: not a log (.mcap) of stiction: cut short, or no MCAP file at all") from None
     except Exception as error:  # mcap's readers raise many kinds
         raise FileError(f"{path}: not a log (.mcap) of stiction: {str(error) or type(error).__name__}") from None
     if not version:
@@ -381,8 +387,10 @@ def _arrays(messages, version):
 
 
 def _column(key, value):
-    if key == "shape_kinds" or key.endswith("_names"):
+    if key == "shape_kinds" or key.endswith("_names") or key in RUN_TEXTS:
         return np.array(value, str)
+    if value is None:  # a number of the run that nobody said
+        return np.full(3, np.nan) if key == "gravity" else np.array(np.nan)
     widths = {"shape_placements": 7, "shape_sizes": 3, "mesh_vertices": 3, "mesh_faces": 3}
     whole = key in ("shape_bodies", "mesh_faces", "mesh_vertex_offsets", "mesh_face_offsets")
     array = np.array(value, np.int64 if whole else float)

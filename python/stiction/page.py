@@ -79,6 +79,7 @@ def content_of(
         run |= {"ground": drawn.ground, "path": drawn.path, "opacity": drawn.opacity}
         run |= {"opacities": drawn.opacities, "movable": drawn.movable, "tendons": drawn.tendons}
         run |= {"planes": drawn.planes}
+        run |= {"end": trajectory.early_end()}  # "": it went on to the end of its duration, or nobody said
         run |= {"targetNames": trajectory.target_names, "charts": charts}
         runs.append(run | {"arrays": {key: packer.add(array) for key, array in arrays.items()}})
     if live:

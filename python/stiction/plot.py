@@ -21,10 +21,13 @@ import numpy as np
 
 from . import command
 
+FIRST_ORDER = "first order"  # the line that is drawn beside errors
 SOLVES = 1e-9  # tolerance of the solves: errors below it say nothing of the step length
 LEAST = 1e-17  # where an error of 0 is drawn
 WIDTH = 14.0  # inches: of a figure of all panels
 NARROW = 4.0  # inches: of a panel by itself, 384 pixels of a style sheet, about what a phone has
+CURVES = 24  # of a panel of errors: more are told apart by quantity, a panel of each
+TICKS = 0.09  # of a scale: what three digits take of the narrowest panel
 LETTERS = 7  # points: the smallest
 TITLE = 9  # points
 LINE = 1.4 * LETTERS / 72.0  # inches: of a line of a legend
@@ -61,15 +64,29 @@ def is_narrow(axes) -> bool:
     return axes.figure.get_figwidth() <= NARROW
 
 
+def legend_columns(names: typing.Iterable[str]) -> int:
+    """Of a legend below a plot that is narrow, or as wide as a third of a figure."""
+    longest = max(map(len, names))
+    return 3 if longest <= 14 else 2 if longest <= 30 else 1
+
+
+def legend(owner, handles: list, **place) -> None:
+    """A legend of axes or of a figure, whose names are data: no letter of them is one of matplotlib's maths."""
+    labels = [handle.get_label() for handle in handles]  # by themselves: of handles alone those with a _ are left out
+    for text in owner.legend(handles, labels, **place).get_texts():
+        text.set_parse_math(False)
+
+
 def tidy(axes, panel: Panel) -> None:
     """Title, grid and letters of drawn axes."""
     width = axes.figure.get_figwidth() * (1.0 if is_narrow(axes) else panel.share / 6.0)
     lines = textwrap.wrap(panel.title, round(13.5 * width))
-    axes.set_title("\n".join(lines), fontsize=TITLE, loc="left")
+    axes.set_title("\n".join(lines), fontsize=TITLE, loc="left", parse_math=False)
     axes.grid(alpha=0.25, linewidth=0.5)
     axes.tick_params(labelsize=LETTERS, which="both")
     for label in (axes.xaxis.label, axes.yaxis.label):
         label.set_fontsize(LETTERS + 1)
+        label.set_parse_math(False)
         label.set_text(textwrap.fill(label.get_text(), round(12 * width)))
 
 
@@ -82,10 +99,9 @@ def narrow_figure(panel: Panel):
         axes.set_xlabel(panel.x_label)
     tidy(axes, panel)
     if handles:
-        longest = max(len(handle.get_label()) for handle in handles)
-        columns = 3 if longest <= 14 else 2 if longest <= 30 else 1
+        columns = legend_columns([handle.get_label() for handle in handles])
         figure.set_figheight(height + -(-len(handles) // columns) * LINE)
-        figure.legend(handles=handles, fontsize=LETTERS, loc="outside lower left", ncols=columns, frameon=False)
+        legend(figure, handles, fontsize=LETTERS, loc="outside lower left", ncols=columns, frameon=False)
     return figure
 
 
@@ -99,8 +115,14 @@ def named_rows(title: str, draw: typing.Callable[[typing.Any], list], names: lis
     def draw_named(axes) -> list:
         handles = draw(axes)
         axes.set_ylim(len(names) - 0.5, -0.75)
-        axes.set_yticks([] if is_narrow(axes) else range(len(names)), [] if is_narrow(axes) else names)
-        at = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "xytext": (0, 4)}
+        shown = [] if is_narrow(axes) else names
+        axes.set_yticks(range(len(shown)), shown, parse_math=False)
+        at = {
+            "xycoords": axes.get_yaxis_transform(),
+            "textcoords": "offset points",
+            "xytext": (0, 4),
+            "parse_math": False,
+        }
         for k, name in enumerate(wrapped if is_narrow(axes) else []):
             axes.annotate(name, (0.01, k), va="bottom", fontsize=LETTERS, linespacing=1.0, **at).set_in_layout(False)
         return handles
@@ -123,9 +145,23 @@ def errors_of(row):
     return [abs(ours - reference) / (abs(reference) or 1.0) for ours in row["ours_by_step"]]
 
 
-def draw_orders(axes, rows, steps):
-    """Error against step length: a colour per setting, a mark per quantity, and a line of first order."""
-    colors = {setting: f"C{k % 10}" for k, setting in enumerate(grouped(rows, "setting"))}
+def ticks_apart(steps):
+    """Steps to mark on a scale of logarithms, the ends always: their labels leave each other room."""
+    ends, out = (min(steps), max(steps)), [min(steps)]
+    least = TICKS * math.log(ends[1] / ends[0])
+    for step in sorted(steps)[1:]:
+        if math.log(step / out[-1]) >= least and (step == ends[1] or math.log(ends[1] / step) >= least):
+            out.append(step)
+    return out if out[-1] == ends[1] else [*out, ends[1]]
+
+
+def draw_orders(axes, rows, steps, settings):
+    """Error against step length: a colour per setting, a mark per quantity, and a line of first order.
+
+    settings: of all panels that are to have the same colours.
+    """
+    own = grouped(rows, "setting")
+    colors = {setting: f"C{k % 10}" for k, setting in enumerate(settings) if setting in own}
     marks = dict(zip(grouped(rows, "quantity"), itertools.cycle("os^vDP*X"), strict=False))
     for row in rows:
         axes.loglog(steps, errors_of(row), marker=marks[row["quantity"]], markersize=4, color=colors[row["setting"]])
@@ -133,9 +169,11 @@ def draw_orders(axes, rows, steps):
     axes.loglog(steps, [first * step / min(steps) for step in steps], ":", color="0.5")
     names = [axes.plot([], [], color=color, label=setting)[0] for setting, color in colors.items()]
     names += [axes.plot([], [], mark, color="0.4", label=quantity)[0] for quantity, mark in marks.items()]
-    names += axes.plot([], [], ":", color="0.5", label="first order")
-    axes.set_xticks(steps, [f"{1e3 * step:g} ms" for step in steps])
+    names += axes.plot([], [], ":", color="0.5", label=FIRST_ORDER)
+    shown = ticks_apart(steps)
+    axes.set_xticks(shown, [f"{1e3 * step:g}" for step in shown])
     axes.set_xticks([], minor=True)
+    axes.set_xlabel("step (ms)")
     axes.set_ylabel("error")
     return names
 
@@ -204,8 +242,14 @@ def panels_of_report(report):
     ]
     runs = [row for row in known if len(row["ours_by_step"]) > 1 and all(error > SOLVES for error in errors_of(row))]
     for example, rows in grouped(runs, "example").items():
-        draw = functools.partial(draw_orders, rows=rows, steps=report["steps"])
-        out.append(Panel(example, 4.0, draw, share=2, narrow_height=3.0))
+        parts, settings = {example: rows}, list(grouped(rows, "setting"))
+        if len(rows) > CURVES:
+            parts = {f"{example}, {quantity}": some for quantity, some in grouped(rows, "quantity").items()}
+        for title, some in parts.items():
+            draw = functools.partial(draw_orders, rows=some, steps=report["steps"], settings=settings)
+            names = [FIRST_ORDER, *grouped(some, "setting"), *grouped(some, "quantity")]
+            lines = -(-len(names) // legend_columns(names))
+            out.append(Panel(title, max(4.0, 3.0 + lines * LINE), draw, share=2, narrow_height=3.0))
     return out
 
 
@@ -290,9 +334,12 @@ def draw(result):
         for panel in panels:
             axes = figure.add_subplot(grid[line, at : at + panel.share])
             at += panel.share
-            place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.1), "ncols": 2} if panel.share < 3 else {}
             if handles := panel.draw(axes):
-                axes.legend(handles=handles, fontsize=LETTERS - 1, **place)
+                place = {}
+                if panel.share < 3:
+                    columns = legend_columns(handle.get_label() for handle in handles)
+                    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "ncols": columns}
+                legend(axes, handles, fontsize=LETTERS - 1, **place)
             tidy(axes, panel)
     return figure
 

@@ -14,9 +14,12 @@ import typing
 
 import numpy as np
 
-from . import command, figures, frames, plot
+from . import command, figures, frames, plot, view
 from ._core import FileError
 from .trajectory import CONTACT_MODES, STAGES, Trajectory
+
+if typing.TYPE_CHECKING:
+    from .visuals import VisualShape, VisualTendon
 
 HARDEST, PICTURES, PICTURE_SIZE = 12, 4, (800, 500)
 SHARES = (("median", 50.0), ("90 %", 90.0), ("99 %", 99.0), ("worst", 100.0))
@@ -134,13 +137,23 @@ def hard_table(trajectory: Trajectory) -> str:
 
 def summary(trajectory: Trajectory) -> str:
     steps, t = len(trajectory.time) - 1, trajectory.time
-    weight = 9.81 * float(trajectory.body_mass.sum())
-    force = frames.normal_force(trajectory)[1:]
+    mass, force = float(trajectory.body_mass.sum()), frames.normal_force(trajectory)[1:]
     rows = [
         ["bodies that move, coordinates", f"{int((trajectory.body_mass > 0).sum())}, {trajectory.q.shape[1]}"],
-        ["mass, weight", f"{trajectory.body_mass.sum():.4g} kg, {weight:.4g} N"],
+        ["mass", f"{mass:.4g} kg"],
         ["simulated time", f"{t[-1] - t[0]:.6g} s in {steps} steps"],
     ]
+    if trajectory.gravity is not None:
+        rows[1] = ["mass, weight", f"{mass:.4g} kg, {mass * np.linalg.norm(trajectory.gravity):.4g} N"]
+    if trajectory.status:
+        end = trajectory.early_end()
+        rows.append(["end", f"before its duration was over, at {end}" if end else trajectory.status])
+    else:
+        rows.append(["end", "not recorded"])
+    if trajectory.law:
+        rows.append(["law, scheme", f"{trajectory.law}, {trajectory.scheme}"])
+    if trajectory.dt is not None and trajectory.tolerance is not None:
+        rows.append(["step, tolerance", f"{trajectory.dt:g} s, {trajectory.tolerance:g}"])
     if steps:
         wall = float(trajectory.seconds.sum())
         rows += [
@@ -165,20 +178,20 @@ def _svg(figure) -> str:
 
 
 def pictures(
-    trajectory: Trajectory, robot: str | os.PathLike | None = None, size: tuple[int, int] = PICTURE_SIZE
+    trajectory: Trajectory,
+    visuals: typing.Sequence[VisualShape | VisualTendon] = (),
+    size: tuple[int, int] = PICTURE_SIZE,
 ) -> str:
     """Pictures of some states as <figure>s, drawn by a headless Chromium.
 
-    robot: a URDF or an MJCF that says what the bodies look like. Raises ViewError where there is no Chromium,
+    visuals: what the bodies look like, beside what collides. Raises ViewError where there is no Chromium,
     ImportError without viser.
     """
-    from . import view
     from .browser import Browser, find_chromium
-    from .visuals import visuals_of
 
     find_chromium()
     out = []
-    page = view.to_html(trajectory, names=["run"], visuals=visuals_of(robot, trajectory) if robot else [])
+    page = view.to_html(trajectory, names=["run"], visuals=visuals)
     with tempfile.TemporaryDirectory() as folder, Browser() as browser:
         file = pathlib.Path(folder, "page.html")
         file.write_text(page, encoding="utf-8")
@@ -235,13 +248,16 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
     def write() -> None:
         command.require_file("--html", str(file), ".html")
         trajectory = Trajectory.load(source)
+        command.tell_end(f"stiction report: {source}", trajectory)
         if options.robot and not os.path.isfile(options.robot):
             raise FileError(f"--robot: {options.robot}: no such file")
         images = '<p class="note">Left out.</p>'
-        if not options.no_pictures:
-            try:
-                images = pictures(trajectory, options.robot)
-            except (RuntimeError, ImportError) as missing:
+        try:
+            visuals = view.robot_visuals(options.robot, trajectory) if options.robot else []
+            if not options.no_pictures:
+                images = pictures(trajectory, visuals)
+        except (RuntimeError, ImportError) as missing:
+            if not options.no_pictures:
                 print(f"stiction report: without pictures: {command.said(missing)}", file=sys.stderr)
         command.write(file, report(trajectory, source.stem, images))
         print(file)

@@ -64,7 +64,7 @@ def bounds_of(trajectory: Trajectory, states: typing.Iterable[int] = (-1,)) -> n
 
 def weight_of(trajectory: Trajectory) -> float:
     """Of all that moves, under the run's gravity (N)."""
-    gravity = getattr(trajectory, "gravity", None)
+    gravity = trajectory.gravity
     return float(np.linalg.norm(EARTH if gravity is None else gravity) * trajectory.body_mass.sum())
 
 

@@ -19,9 +19,11 @@ import numpy as np
 from . import command
 from ._core import FileError, Simulation, Stepper, _require_writable
 
-FORMAT, VERSION = "stiction trajectory", 5.0
-OLDER = (3.0, 4.0)  # that are still read: without certificate, without drive_tau
+FORMAT, VERSION = "stiction trajectory", 6.0
+OLDER = (3.0, 4.0, 5.0)  # that are still read: without certificate, without drive_tau, without how the run ended
+WHOLE = ("", "solved", "acceptable")  # status of a run that is not known to have ended before its duration was over
 CONTACT_MODES = ("open", "stick", "slip")
+RUN_TEXTS, RUN_NUMBERS = ("status", "refused", "law", "scheme"), ("dt", "tolerance")  # of the whole run
 STAGES = ("update", "detect", "assemble", "solve", "project", "integrate")
 WRITTEN = (".npz", ".mcap", ".rrd")  # endings
 KINDS = ("sphere", "box", "capsule", "cylinder", "plane", "mesh")
@@ -78,6 +80,12 @@ class Trajectory(EqualByNumbers):
     What the program that drove the run says of each step: signals (k, s), whose signal_names end with their unit;
     targets (k, t, 3) and reached (k, t, 3), where the points target_names were meant to be and where they were at the
     start of the step.
+    How the run ended and what it was stepped with; what a file from before version 6 does not tell is "" or None:
+    status: "solved", every step met the tolerance; "acceptable", some met acceptable alone; otherwise the run ended
+    before its duration was over, with the status of the step that was refused, "interrupted" by a signal, or, of a
+    trot, "fell". refused: what that step was refused for, as StepReport.refused, "" where none was. law and scheme: of
+    the run, whose contacts may have laws of their own; dt: its step (s); tolerance: the scaled residual that steps
+    aimed at; gravity (3,) m/s².
     """
 
     time: np.ndarray
@@ -116,6 +124,13 @@ class Trajectory(EqualByNumbers):
     targets: np.ndarray
     reached: np.ndarray
     shapes: list[RecordedShape]
+    status: str = ""
+    refused: str = ""
+    law: str = ""
+    scheme: str = ""
+    dt: float | None = None
+    tolerance: float | None = None
+    gravity: np.ndarray | None = None
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Trajectory:
@@ -158,6 +173,13 @@ class Trajectory(EqualByNumbers):
         """The contacts of the step that led to a state."""
         return slice(int(self.contact_offsets[state]), int(self.contact_offsets[state + 1]))
 
+    def early_end(self) -> str:
+        """When and why the run ended before its duration was over, as "1.11 s: numerical_error"; "": not known to."""
+        if self.status in WHOLE:
+            return ""
+        why = f" ({self.refused})" if self.refused else ""
+        return f"{self.time[-1]:.6g} s: {self.status}{why}"
+
     def worst_parts(self) -> list[str]:
         """The name of the part of the certificate that was the worst, state by state; "" where that is not recorded."""
         if not self.certificate_names:
@@ -186,6 +208,10 @@ class Trajectory(EqualByNumbers):
             if field.name != "shapes":
                 value = getattr(self, field.name)
                 out[field.name] = np.array(value, str) if isinstance(value, list) else value
+        out |= {key: np.array([getattr(self, key)], str) for key in RUN_TEXTS}
+        numbers = {key: getattr(self, key) for key in RUN_NUMBERS}
+        out |= {key: np.array(np.nan if value is None else value, float) for key, value in numbers.items()}
+        out["gravity"] = np.full(3, np.nan) if self.gravity is None else self.gravity
         out["contact_frames"] = self.contact_frames.reshape(-1, 9)
         for key in ("targets", "reached"):
             out[key] = getattr(self, key).reshape(len(self.time), -1)
@@ -299,8 +325,11 @@ class _Reader:
         states, bodies, nv = len(time), len(names), len(v_names)
         if version < 4.0:
             self.arrays |= {"certificate_names": np.empty(0, str), "certificate": np.empty((states, 0))}
-        if version < VERSION:
+        if version < 5.0:
             self.arrays["drive_tau"] = np.zeros((states, nv))
+        if version < 6.0:
+            self.arrays |= {key: np.array([""]) for key in RUN_TEXTS}
+            self.arrays |= {key: np.array(np.nan) for key in RUN_NUMBERS} | {"gravity": np.full(3, np.nan)}
         parts = self.get("certificate_names", None, kind="U").tolist()
         if states == 0:
             self.fail("time", "expected at least one state")
@@ -345,7 +374,17 @@ class _Reader:
             targets=self.get("targets", states, 3 * len(targets)).reshape(states, len(targets), 3),
             reached=self.get("reached", states, 3 * len(targets)).reshape(states, len(targets), 3),
             shapes=self.shapes(bodies),
+            **{key: self.get(key, 1, kind="U")[0].item() for key in RUN_TEXTS},
+            **{key: None if (value := self.known(key)) is None else value.item() for key in RUN_NUMBERS},
+            gravity=self.known("gravity", 3),
         )
+
+    def known(self, key: str, *shape: int) -> np.ndarray | None:
+        """Finite numbers; None where they are none, which stands for what nobody said."""
+        array = self.arrays.get(key, np.array(""))
+        if array.dtype.kind == "f" and array.shape == shape and np.isnan(array).all():
+            return None
+        return self.get(key, *shape)
 
     def shapes(self, bodies: int) -> list[RecordedShape]:
         names = self.get("shape_names", None, kind="U").tolist()

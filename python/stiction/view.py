@@ -264,14 +264,23 @@ def size_of(text: str) -> tuple[int, int]:
 size_of.__name__ = f"size like 1280x800, at most {MOST_PIXELS} a side,"
 
 
+def robot_visuals(file: str, trajectory: Trajectory) -> list[VisualShape | VisualTendon]:
+    """What the file that --robot names shows of a run; ValueError where that is nothing."""
+    from .visuals import visuals_of
+
+    found = visuals_of(file, trajectory) if pathlib.Path(file).suffix in ROBOT_FILES else []
+    if not found:
+        raise ValueError(f"--robot: expected a file (.urdf, .xml) that shows bodies of the run, got {file}")
+    return found
+
+
 def _visuals(options: argparse.Namespace, trajectory: Trajectory) -> list[VisualShape | VisualTendon]:
     from .visuals import visuals_of
 
-    file = options.robot or options.sources[0]
-    found = visuals_of(file, trajectory) if pathlib.Path(file).suffix in ROBOT_FILES else []
-    if options.robot and not found:
-        raise ValueError(f"--robot: expected a file (.urdf, .xml) that shows bodies of the run, got {file}")
-    return found
+    if options.robot:
+        return robot_visuals(options.robot, trajectory)
+    source = options.sources[0]
+    return visuals_of(source, trajectory) if pathlib.Path(source).suffix in ROBOT_FILES else []
 
 
 def _show_live(options: argparse.Namespace) -> None:
@@ -309,6 +318,8 @@ def _show(options: argparse.Namespace) -> None:
         if file := getattr(options, name):
             command.require_file(f"--{name}", file, f".{name}")
     trajectories = [run_of(source, options.duration, options.floating) for source in options.sources]
+    for source, trajectory in zip(options.sources, trajectories, strict=True):
+        command.tell_end(f"stiction view: {source}", trajectory)
     names = [pathlib.Path(source).stem for source in options.sources]
     if len(set(names)) < len(names):
         names = options.sources

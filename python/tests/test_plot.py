@@ -48,6 +48,40 @@ def test_a_report_has_a_panel_of_solves_and_one_per_example_with_orders():
     assert files[0].getvalue() == files[1].getvalue()
 
 
+def test_an_example_of_many_curves_has_a_panel_of_each_quantity():
+    """Of 10 settings and 7 quantities, as in `feedback`: labels and panels stay apart, colours are the same."""
+    pytest.importorskip("matplotlib")
+    result = rows_of_a_run()
+    row, steps = result["rows"][0], [0.1, 0.05, 0.02, 0.01, 0.004, 0.001]
+    result["steps"] = steps
+    settings = [f"ID as constraint, slow trot, feet roll, parts of {k} ms" for k in range(10)]
+    quantities = [f"quantity {k}" for k in range(7)]
+    result["rows"] = [
+        row | {"setting": setting, "quantity": quantity, "ours_by_step": [2.0 + step for step in steps]}
+        for setting in settings
+        for quantity in quantities
+        if (setting, quantity) != (settings[0], quantities[6])
+    ]
+    figure = plot.draw(result)
+    figure.canvas.draw()
+    assert titles_of(figure) == [f"slide, {quantity}" for quantity in quantities]
+    colors = {}
+    for axes in figure.axes:
+        labels = [label.get_window_extent() for label in axes.get_xticklabels()]
+        assert len(labels) >= 4
+        for one, other in itertools.pairwise(labels):
+            assert one.x1 + 2.0 < other.x0  # pixels
+        assert axes.bbox.width > 0.25 * figure.bbox.width
+        for handle in axes.get_legend().legend_handles[:-2]:
+            assert colors.setdefault(handle.get_label(), handle.get_color()) == handle.get_color()
+        assert axes.get_legend().get_window_extent().height < 2.0 * axes.bbox.height
+    boxes = [axes.get_tightbbox() for axes in figure.axes]
+    for one, other in itertools.combinations(boxes, 2):
+        assert not one.overlaps(other)
+    marked = plot.ticks_apart([0.1, 0.09, 0.001, 0.0011, 0.01])
+    assert marked == [0.001, 0.01, 0.1]
+
+
 def test_figures_of_an_experiment_have_panels_of_their_own():
     pytest.importorskip("matplotlib")
     figure = {"title": "energy", "x_label": "step", "y_label": "J", "log_x": False, "log_y": True, "equal": False}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import stiction
-from stiction import figures, frames, plot, report
+from stiction import figures, frames, plot, report, sizes
 from stiction.trajectory import CONTACT_MODES, of_simulation
 
 pytest.importorskip("matplotlib")
@@ -67,6 +67,138 @@ def test_the_figure_of_one_step_has_a_mark_for_it():
     assert x.get_marker() in ("", "None")
     np.testing.assert_allclose(start, [0.0, 0.0], atol=1e-12)
     assert len(x.get_xdata()) == 2
+
+
+def limits_of(axes):
+    return tuple(map(float, axes.get_ylim()))
+
+
+def test_what_differs_by_rounding_alone_is_drawn_as_a_constant(trajectory):
+    """A force of 19.62 N to 1e-14 and a penetration of 1e-13 mm fill their panels with noise; 1 % of it is a curve."""
+    import dataclasses
+
+    random = np.random.default_rng(0).uniform(-1.0, 1.0, len(trajectory.time))
+
+    def panels(**changes):
+        drawn = figures.figure_of(dataclasses.replace(trajectory, **changes))
+        drawn.canvas.draw()
+        return {axes.get_title(loc="left"): axes for axes in drawn.axes}
+
+    noisy = panels(penetration=1e-16 * (1.0 + random), contact_forces=trajectory.contact_forces * (1.0 + 1e-14))
+    weight = 2.0 * GRAVITY
+    low, high = limits_of(noisy[frames.FORCES])
+    assert low < 0.96 * weight < 1.04 * weight < high
+    assert max(len(label.get_text()) for label in noisy[frames.FORCES].get_yticklabels()) <= 5
+    low, high = limits_of(noisy[frames.PENETRATION])
+    assert low < -0.04 < 0.04 < high  # mm
+    forces = (
+        trajectory.contact_forces * (1.0 + 0.01 * random[1:].repeat(np.diff(trajectory.contact_offsets)[1:]))[:, None]
+    )
+    curve = panels(penetration=1e-6 * (1.0 + random), contact_forces=forces)
+    for title, within in ((frames.FORCES, 0.03 * weight), (frames.PENETRATION, 2.5e-3)):
+        low, high = limits_of(curve[title])
+        assert high - low < within
+
+
+def test_names_with_letters_of_a_formula_are_drawn_as_they_are(tmp_path):
+    """matplotlib reads $ as the start of maths, and leaves what begins with _ out of a legend."""
+    names = ["a$_$b", "_hidden", "%s $x$", "x_{1}^2$"]
+    world = stiction.World()
+    world.add_ground()
+    for k, name in enumerate(names):
+        world.add_body(name, stiction.Shape.sphere(0.1), mass=1.0, position=(0.3 * k, 0, 0.1))
+    urdf = '<robot name="r"><link name="root"/>'
+    for name in ("_one$^$", "two$_$"):
+        urdf += f"""<link name="tip {name}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"
+iyz="0"/></inertial></link><joint name="{name}" type="revolute"><parent link="root"/><child link="tip {name}"/>
+<limit lower="-1" upper="1" effort="9" velocity="9"/></joint>"""
+    world.add_robot(urdf + "</robot>", position=(0, 3, 1))
+    run = of_simulation(stiction.simulate(world, duration=0.03, dt=0.01, controller=lambda *_: np.array([1.0, 2.0])))
+    drawn = figures.figure_of(run)
+    drawn.canvas.draw()
+    panels = {axes.get_title(loc="left"): axes for axes in drawn.axes}
+    assert [label.get_text() for label in panels["Contacts"].get_yticklabels()] == names
+    assert [text.get_text() for text in panels[frames.TORQUES].get_legend().get_texts()] == ["_one$^$", "two$_$"]
+    for panel in figures.panels_of(run):
+        plot.narrow_figure(panel).canvas.draw()
+    plot.pyplot().close("all")
+    run.save(tmp_path / "run.npz")
+    done = subprocess.run(
+        [COMMAND, "plot", tmp_path / "run.npz", "--out", tmp_path], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def rows_of(page):
+    return {re.sub("<.*?>", "", cells[0]): cells[1:] for cells in map(cells_of, re.findall("<tr>.*?</tr>", page))}
+
+
+def test_the_weight_is_that_under_the_gravity_of_the_run():
+    import dataclasses
+
+    world = stiction.World(gravity=(0, 0, -1.62))
+    world.add_ground()
+    world.add_body("box", stiction.Shape.box((0.2, 0.2, 0.2)), mass=1000.0, position=(0, 0, 0.1))
+    moon = of_simulation(stiction.simulate(world, duration=0.02, dt=0.01, law="anitescu", tolerance=1e-8))
+    rows = rows_of(report.summary(moon))
+    assert rows["mass, weight"] == ["1000 kg, 1620 N"]
+    assert rows["mean normal force"] == ["1620 N"]
+    assert rows["end"] == ["solved"]
+    assert rows["law, scheme"] == ["anitescu, semi_implicit_euler"]
+    assert rows["step, tolerance"] == ["0.01 s, 1e-08"]
+    assert sizes.weight_of(moon) == 1620.0  # which arrows are scaled by; without gravity that on Earth
+    assert sizes.weight_of(dataclasses.replace(moon, gravity=np.zeros(3))) == 9810.0
+    unsaid = {"status": "", "law": "", "scheme": "", "dt": None, "tolerance": None, "gravity": None}
+    rows = rows_of(report.summary(dataclasses.replace(moon, **unsaid)))
+    assert rows["mass"] == ["1000 kg"]
+    assert rows["end"] == ["not recorded"]
+    assert not {"mass, weight", "law, scheme", "step, tolerance"} & set(rows)
+
+
+@pytest.fixture(scope="module")
+def cut_short(tmp_path_factory):
+    """A box that is out of reach, 1e9 m off, after 1.11 s: its scene."""
+    scene = tmp_path_factory.mktemp("away") / "away.toml"
+    box = '[[body]]\nname = "box"\nshape = "sphere"\nradius = 0.1\nmass = 1.0\nvelocity = [9e8, 0, 0]\n'
+    scene.write_text(f"[simulation]\ndt = 0.01\nduration = 2.0\n{box}")
+    return scene
+
+
+@pytest.mark.parametrize("words", [["report", "--no-pictures"], ["plot"], ["view", "--html", "page.html"]])
+def test_who_shows_a_run_that_was_cut_short_says_so(cut_short, tmp_path, words):
+    stiction.simulate(cut_short).save(tmp_path / "away.npz")
+    stiction.simulate(cut_short, duration=0.1).save(tmp_path / "whole.npz")
+    for name, said in (
+        ("away.npz", f"stiction {words[0]}: away.npz: ended at 1.11 s: numerical_error (reach)\n"),
+        ("whole.npz", ""),
+    ):
+        call = [COMMAND, words[0], name, *words[1:]]
+        done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, said)
+    if words[0] == "report":
+        rows = rows_of((tmp_path / "away-report.html").read_text())
+        assert rows["end"] == ["before its duration was over, at 1.11 s: numerical_error (reach)"]
+        assert rows["simulated time"] == ["1.11 s in 111 steps"]
+
+
+def test_a_scene_that_fails_as_it_is_shown_is_told_too(cut_short, tmp_path):
+    page = tmp_path / "page.html"
+    call = [COMMAND, "view", cut_short, "--html", page]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        0,
+        f"stiction view: {cut_short}: ended at 1.11 s: numerical_error (reach)\n",
+    )
+
+
+def test_a_robot_that_is_not_of_the_run_is_refused(file, tmp_path, checkout):
+    robot = checkout / "models" / "links.urdf"
+    for words in ([], ["--no-pictures"]):
+        call = [COMMAND, "report", file, "--html", tmp_path / "page.html", "--robot", robot, *words]
+        done = subprocess.run(call, capture_output=True, text=True, check=False)
+        assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+        said = f"--robot: expected a file (.urdf, .xml) that shows bodies of the run, got {robot}"
+        assert done.stderr == f"stiction report: {said}\n"
 
 
 def test_hard_steps_come_in_the_order_that_the_page_says(trajectory):

@@ -107,7 +107,10 @@ def test_files_of_version_3_are_read_without_a_certificate(trajectory, tmp_path,
     from stiction import mcap_log
     from stiction import trajectory as module
 
-    without = dataclasses.replace(trajectory, certificate_names=[], certificate=np.empty((len(trajectory.time), 0)))
+    unsaid = {"status": "", "law": "", "scheme": "", "dt": None, "tolerance": None, "gravity": None}
+    without = dataclasses.replace(
+        trajectory, certificate_names=[], certificate=np.empty((len(trajectory.time), 0)), **unsaid
+    )
     file = tmp_path / f"run{suffix}"
     with monkeypatch.context() as then:
         then.setattr(module, "VERSION", 3.0)
@@ -121,10 +124,64 @@ def test_files_of_version_3_are_read_without_a_certificate(trajectory, tmp_path,
     same(read, without)
     assert read.worst_parts() == [""] * len(read.time)
     with monkeypatch.context() as then:
-        then.setattr(module, "VERSION", 6.0)
+        then.setattr(module, "VERSION", 7.0)
         trajectory.save(file)
-    with pytest.raises(stiction.FileError, match=f"run{suffix}: version: this program reads versions 3 to 5"):
+    with pytest.raises(stiction.FileError, match=f"run{suffix}: version: this program reads versions 3 to 6"):
         stiction.Trajectory.load(file)
+
+
+OUT_OF_REACH = """[simulation]
+dt = 0.01
+duration = 2.0
+gravity = [0, 0, -1.62]
+tolerance = 1e-8
+law = "coulomb_cone"
+scheme = "moreau_midpoint"
+[[body]]
+name = "box"
+shape = "box"
+size = [0.2, 0.2, 0.2]
+mass = 1.0
+position = [0, 0, 0.5]
+velocity = [9e8, 0, 0]
+"""
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".mcap"])
+def test_a_record_tells_how_its_run_ended_and_what_it_was_stepped_with(tmp_path, suffix):
+    """Positions end at 1e9 m, which 9e8 m/s pass after 1.11 s."""
+    scene, file = tmp_path / "away.toml", tmp_path / "away.npz"
+    scene.write_text(OUT_OF_REACH)
+    command = pathlib.Path(sys.executable).with_name("stiction")
+    done = subprocess.run([command, "simulate", scene, "--record", file, "--quiet"], check=False)
+    assert done.returncode == 1
+    run = stiction.simulate(scene)
+    assert (run.status, run.refused) == ("numerical_error", "reach")
+    for trajectory in (stiction.Trajectory.load(file), of_simulation(run)):
+        trajectory.save(tmp_path / f"other{suffix}")
+        for read in (trajectory, stiction.Trajectory.load(tmp_path / f"other{suffix}")):
+            assert (read.status, read.refused) == ("numerical_error", "reach")
+            assert (read.law, read.scheme) == ("coulomb_cone", "moreau_midpoint")
+            assert (read.dt, read.tolerance) == (0.01, 1e-8)
+            assert read.gravity.tolist() == [0.0, 0.0, -1.62]
+            assert read.early_end() == "1.11 s: numerical_error (reach)"
+            assert read == trajectory
+    short = of_simulation(stiction.simulate(scene, duration=0.02))
+    assert (short.status, short.refused, short.early_end()) == ("solved", "", "")
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".mcap"])
+def test_of_a_file_that_does_not_tell_how_the_run_ended_that_is_unknown(trajectory, tmp_path, suffix, monkeypatch):
+    from stiction import trajectory as module
+
+    with monkeypatch.context() as then:
+        then.setattr(module, "VERSION", 5.0)
+        trajectory.save(tmp_path / f"old{suffix}")
+    old = stiction.Trajectory.load(tmp_path / f"old{suffix}")
+    assert (old.status, old.refused, old.law, old.scheme, old.early_end()) == ("", "", "", "", "")
+    assert (old.dt, old.tolerance, old.gravity) == (None, None, None)
+    old.save(tmp_path / f"new{suffix}")
+    assert stiction.Trajectory.load(tmp_path / f"new{suffix}") == old
 
 
 def test_the_log_is_what_other_readers_expect(trajectory, tmp_path):
@@ -174,12 +231,12 @@ def test_whatever_bit_of_a_log_is_damaged_no_other_numbers_are_read(tmp_path):
 
 
 def test_the_version_of_a_log_is_under_a_checksum(trajectory, tmp_path):
-    """It stands between the chunks, which have checksums of their own; one bit makes of 5.0 the older 4.0."""
+    """It stands between the chunks, which have checksums of their own; one bit makes of 6.0 the older 4.0."""
     file = tmp_path / "run.mcap"
     trajectory.save(file)
     content = file.read_bytes()
-    assert content.count(b"5.0") == 1
-    file.write_bytes(content.replace(b"5.0", b"4.0"))
+    assert content.count(b"version\x03\0\0\x006.0") == 1
+    file.write_bytes(content.replace(b"version\x03\0\0\x006.0", b"version\x03\0\0\x004.0"))
     with pytest.raises(stiction.FileError, match=r"run\.mcap: damaged: crc validation failed in DataEnd"):
         stiction.Trajectory.load(file)
 
@@ -336,10 +393,17 @@ def test_bad_files_are_named(run, trajectory, tmp_path):
     log = tmp_path / "run.mcap"
     trajectory.save(log)
     whole = log.read_bytes()
-    for name, content in {"cut": whole[: len(whole) // 2], "empty": b"", "text": b"no log"}.items():
+    some = {
+        "cut": whole[: len(whole) // 2],
+        "beginning": whole[:2],
+        "empty": b"",
+        "text": b"no log",
+        "long": b"no log" * 99,
+    }
+    for name, content in some.items():
         file = tmp_path / f"{name}.mcap"
         file.write_bytes(content)
-        with pytest.raises(stiction.FileError, match=f"{name}.mcap: .*: [^ ]"):
+        with pytest.raises(stiction.FileError, match=f"{name}.mcap: .*: cut short, or no MCAP file at all"):
             stiction.Trajectory.load(file)
     (tmp_path / "text.npz").write_text("no archive")
     with pytest.raises(stiction.FileError, match="no zip archive"):

@@ -45,7 +45,8 @@ class Page {
 
   build() {
     const player = this.player, runs = this.content.runs;
-    this.get("title").textContent = runs.map(run => run.name).join(" and ");
+    const said = run => run.end ? `${run.name}, ended at ${run.end}` : run.name;
+    this.get("title").textContent = runs.map(said).join(" and ");
     if (this.bare) return document.body.classList.add("plain");
     this.tellLegend();
     this.get("play").onclick = () => (this.live ? this.live.run(!this.live.running) : player.toggle());

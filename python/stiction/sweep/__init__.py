@@ -552,5 +552,8 @@ def main(arguments: typing.Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stiction sweep: interrupted; started again it goes on", file=sys.stderr)
         return command.INTERRUPTED
-    print(f"{parsed.out}: {len(table)} rows")
+    try:
+        print(f"{parsed.out}: {len(table)} rows", flush=True)
+    except BrokenPipeError:
+        return command.left_by_reader()
     return 0

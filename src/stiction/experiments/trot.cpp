@@ -149,7 +149,7 @@ class Trot {
     result.uncertified = summary.at_acceptable + (summary.stop == Stop::refused ? 1 : 0);
     result.waypoints = patrol_.reached();
     measures_.finish(control_, result);
-    if (record_) record_->save(run_.record);
+    if (record_) record_->save(run_.record, simulation_.stepper(), summary);
     return result;
   }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "stiction/sim/observers.hpp"
+
 namespace stiction {
 
 namespace {
@@ -50,6 +52,11 @@ void TrotRecord::add(const StepTaken& step, const TrotControl& control) {
     append(trajectory_.targets, X_WB * Vector3d(planner.plan().foot_position.col(static_cast<Index>(f))));
     append(trajectory_.reached, X_WB * foot);
   }
+}
+
+void TrotRecord::save(const std::filesystem::path& file, const Stepper& stepper, const RunSummary& summary) {
+  record_end(trajectory_, stepper, summary, "fell");
+  save_trajectory(file, world_, trajectory_);
 }
 
 }  // namespace stiction

@@ -15,8 +15,8 @@ class TrotRecord {
   TrotRecord(const World& world, const State& start);
   /// A step under `control`.
   void add(const StepTaken& step, const TrotControl& control);
-  /// Throws as save_trajectory does.
-  void save(const std::filesystem::path& file) const { save_trajectory(file, world_, trajectory_); }
+  /// The whole run, under the stepper. Throws as save_trajectory does.
+  void save(const std::filesystem::path& file, const Stepper& stepper, const RunSummary& summary);
 
  private:
   const World& world_;

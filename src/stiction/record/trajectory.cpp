@@ -23,6 +23,16 @@ void write_names(const std::vector<std::string>& names, std::string_view key, Np
   out.words(key, std::vector<std::string_view>(names.begin(), names.end()));
 }
 
+void write_run(const World& world, const Trajectory& r, NpzWriter& out) {
+  for (const auto& [key, text] : {std::pair{"status", &r.status}, {"refused", &r.refused}, {"law", &r.law}, {"scheme", &r.scheme}}) {
+    const std::string_view word = *text;
+    out.words(key, {&word, 1});
+  }
+  out.scalar("dt", r.dt);
+  out.scalar("tolerance", r.tolerance);
+  out.vector("gravity", world.gravity());
+}
+
 void write_bodies(const World& world, const Trajectory& r, NpzWriter& out) {
   std::vector<double> poses, masses, centers;
   for (const Body& body : world.bodies()) masses.push_back(body.block < 0 ? 0.0 : body.mass);
@@ -170,12 +180,20 @@ void Trajectory::add(const State& state, const Stepper& stepper, const StepRepor
   contact_offsets.back() += static_cast<std::int64_t>(forces.points.size());
 }
 
+void Trajectory::stepped_with(const StepOptions& options) {
+  law = to_string(options.contact.law);
+  scheme = to_string(options.scheme);
+  dt = options.assemble.dt;
+  tolerance = options.contact.tolerance;
+}
+
 void save_trajectory(const std::filesystem::path& path, const World& world, const Trajectory& trajectory) {
   if (path.extension() != ".npz") throw InvalidArgument("path", "a name that ends in .npz", "'" + path.string() + "'");
   NpzWriter out;
   const std::string_view format = "stiction trajectory";
   out.words("format", {&format, 1});
-  out.scalar("version", 5.0);
+  out.scalar("version", 6.0);
+  write_run(world, trajectory, out);
   write_states(world, trajectory, out);
   write_bodies(world, trajectory, out);
   write_contacts(trajectory, out);

@@ -2,7 +2,11 @@
 //
 // A numpy archive (.npz) of, for k states, b bodies, s shapes and c contacts in all; what belongs to a step stands in the row of the state
 // that it led to, and is zero in the first row:
-//   format, version      "stiction trajectory", 5
+//   format, version      "stiction trajectory", 6
+//   status refused       (1,) (1,) how the run ended: "solved" and "acceptable" went on to the end of their duration, others did not; what
+//                        the step that ended it was refused for (Refusal), "" where none was (since version 6, as the next two lines)
+//   law scheme dt tolerance             (1,) (1,) () s () what its steps were taken with: contacts may have laws of their own
+//   gravity              (3,) m/s^2
 //   time q v             (k,) s, (k, nq), (k, nv)
 //   q_names v_names      (nq,) (nv,): of the coordinates
 //   tau tau_desired      (k, nv) N and N m: applied, and what the control had asked for before limits
@@ -28,6 +32,7 @@
 // Of a step taken in parts, impulses are sums and forces means over all of it (StepForces, forward/step_impulses.hpp).
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -46,7 +51,12 @@ struct Trajectory {
   std::vector<int> contact_modes, contact_bodies;
   std::vector<std::string> signal_names, target_names;  ///< set before the first state; whoever sets them appends a row for every step
   std::vector<double> signals, targets, reached;
+  std::string status, refused;               ///< how the run ended, said by whoever knows; status "": nobody did
+  std::string law, scheme;                   ///< "" and NaN until `stepped_with`
+  double dt = std::nan(""), tolerance = dt;  ///< s; scaled residual that steps aimed at
 
+  /// Tells what the steps are taken with.
+  void stepped_with(const StepOptions& options);
   /// A state that no step led to.
   void add(const State& state);
   /// The state after the stepper's last step under tau (nv).

@@ -8,6 +8,12 @@ Observer record_to(Trajectory& trajectory) {
   return [&trajectory](const StepTaken& step) { trajectory.add(step.state, step.stepper, step.report, step.tau); };
 }
 
+void record_end(Trajectory& trajectory, const Stepper& stepper, const RunSummary& summary, std::string_view asked) {
+  trajectory.stepped_with(stepper.options());
+  trajectory.status = summary.stop == Stop::asked ? asked : summary.status();
+  trajectory.refused = summary.stop == Stop::refused ? to_string(summary.last.refused) : std::string_view();
+}
+
 Observer report_progress(std::function<void(double)> progress, long stride) {
   return [progress = std::move(progress), stride](const StepTaken& s) {
     if (s.step % stride == 0) progress(static_cast<double>(s.step) / static_cast<double>(s.steps));

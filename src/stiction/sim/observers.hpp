@@ -11,6 +11,10 @@ namespace stiction {
 /// Appends every state with the contacts of the step that led to it. The trajectory outlives the observer.
 Observer record_to(Trajectory& trajectory);
 
+/// Writes into a trajectory what the steps of a run were taken with and how it ended. asked: what to call the end that
+/// RunOptions::until asked for.
+void record_end(Trajectory& trajectory, const Stepper& stepper, const RunSummary& summary, std::string_view asked);
+
 /// Says the share of the run done, in [0, 1), at the first and then at every `stride`-th step.
 Observer report_progress(std::function<void(double share)> progress, long stride);
 

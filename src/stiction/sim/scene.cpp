@@ -1,12 +1,14 @@
 #include "stiction/sim/scene.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -65,6 +67,9 @@ Shape read_shape(Table& t, const std::filesystem::path& folder) {
   return HalfSpace{};
 }
 
+constexpr std::array<std::string_view, 10> kTables{"body", "coupled", "drive",      "events", "material",
+                                                   "pair", "robot",   "simulation", "static", "terrain"};
+
 /// Reads the tables in order; velocities and held joints are applied once the world is built.
 class SceneReader {
  public:
@@ -73,9 +78,9 @@ class SceneReader {
 
   Scene read(const toml::table& root) {
     for (const auto& [key, node] : root) {
-      if (key.str() != "simulation" && key.str() != "material" && key.str() != "robot" && key.str() != "body" && key.str() != "static" &&
-          key.str() != "terrain" && key.str() != "pair" && key.str() != "events" && key.str() != "drive" && key.str() != "coupled") {
-        throw FileError(path_, fmt::format("line {}", node.source().begin.line), fmt::format("unknown table [{}]", key.str()));
+      if (std::ranges::find(kTables, key.str()) == kTables.end()) {
+        throw FileError(path_, fmt::format("line {}", node.source().begin.line),
+                        fmt::format("unknown table [{}]: expected some of {}", key.str(), fmt::join(kTables, ", ")));
       }
     }
     if_there(root, "simulation", [this](Table t) { read_simulation(std::move(t)); });

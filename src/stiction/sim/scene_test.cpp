@@ -203,6 +203,11 @@ TEST(SceneErrors, AnAcceptableResidualThatNoStepCouldGoOnWith) {
   EXPECT_EQ(error("strict = true\n"), "");
 }
 
+TEST(SceneErrors, AnUnknownTableIsToldThoseThatThereAre) {
+  expect_error("[boddy]\nmass = 1\n",
+               "unknown table [boddy]: expected some of body, coupled, drive, events, material, pair, robot, simulation");
+}
+
 TEST(SceneErrors, AMisspeltKeyIsNamedBeforeTheOneThatIsMissingForIt) {
   expect_error("[[static]]\nname = \"g\"\nshap = \"plane\"\n", "static[1].shap: unknown key: expected some of ");
   expect_error("[[body]]\nshap = \"sphere\"\nradius = 1\nmass = 1\n", "body[2].shap: unknown key");

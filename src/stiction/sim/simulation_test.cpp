@@ -96,6 +96,37 @@ TEST(Simulation, EndsAtAStepThatIsRefused) {
   EXPECT_NEAR(simulation.state().time, 2 * kStep, 1e-15);
 }
 
+TEST(Simulation, ARecordTellsHowTheRunEnded) {
+  const auto recorded = [](RunOptions plan, long at) {
+    Scene scene = ball(0.1 + 1e-3);
+    scene.options.contact.law = Law::anitescu;
+    scene.options.contact.tolerance = 1e-7;
+    Simulation simulation(scene);
+    plan.control = [at](const Simulation& s, VectorXd& tau) { tau[0] = s.steps() == at ? 1e308 : 0.0; };
+    Trajectory out;
+    out.add(scene.start);
+    plan.observers = {record_to(out)};
+    record_end(out, simulation.stepper(), simulation.run(plan), "asked");
+    return out;
+  };
+  const double all = 5 * kStep;
+  const Trajectory whole = recorded({.duration = all}, -1), refused = recorded({.duration = all}, 2);
+  const Trajectory asked = recorded({.duration = all, .until = [](const Simulation& s) { return s.steps() == 3; }}, -1);
+  for (const Trajectory& r : {whole, refused, asked}) {
+    EXPECT_EQ(r.law, "anitescu");
+    EXPECT_EQ(r.scheme, "semi_implicit_euler");
+    EXPECT_EQ(r.dt, kStep);
+    EXPECT_EQ(r.tolerance, 1e-7);
+  }
+  EXPECT_EQ(whole.status, "solved");
+  EXPECT_EQ(whole.refused, "");
+  EXPECT_EQ(refused.status, "numerical_error");
+  EXPECT_EQ(refused.refused, "reach");
+  EXPECT_EQ(asked.status, "asked");
+  EXPECT_EQ(asked.refused, "");
+  EXPECT_EQ(asked.states(), 4U);
+}
+
 TEST(Simulation, RefusesDurationsAndStatesThatDoNotFit) {
   Simulation simulation(ball(5.0));
   for (const double duration : {0.0, -1.0, 0.4 * kStep, double(NAN), kInfinity, 1.1e9 * kStep}) {
