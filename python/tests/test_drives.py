@@ -240,9 +240,10 @@ def test_a_world_without_driven_joints_takes_no_drives(asked):
     assert stepper.step()
 
 
-CAR = """<mujoco><compiler angle="radian"/><worldbody><body pos="0 0 1"><joint name="steer" axis="0 0 1" range="-1 1" limited="true"/>
-<geom type="box" size=".05 .02 .02" mass=".2"/><body><joint name="roll" axis="0 1 0"/><geom type="sphere" size=".1" mass="1"/></body>
-</body></worldbody><actuator><motor joint="steer" forcerange="-5 5"/><motor joint="roll" forcerange="-1 1"/></actuator></mujoco>"""
+CAR = """<mujoco><compiler angle="radian"/><worldbody><body pos="0 0 1">
+<joint name="steer" axis="0 0 1" range="-1 1" limited="true"/><geom type="box" size=".05 .02 .02" mass=".2"/>
+<body><joint name="roll" axis="0 1 0"/><geom type="sphere" size=".1" mass="1"/></body></body></worldbody>
+<actuator><motor joint="steer" forcerange="-5 5"/><motor joint="roll" forcerange="-1 1"/></actuator></mujoco>"""
 
 
 def test_joints_have_drives_of_their_own():

@@ -369,8 +369,9 @@ def test_laws_that_lift_what_slides_hold_it_there(law):
 @pytest.mark.parametrize("wheels", [3, 4, 6])
 @pytest.mark.parametrize("law", ["coulomb_cone", "coulomb_pyramid"])
 def test_wheels_that_turn_in_place_share_the_load(wheels, law):
-    """Cylinders on two points each, the left ones at -5 rad/s, the right ones at 5: more equations than freedoms, all sliding, so the law has
-    many motions. The one found has the symmetry of the vehicle: it turns about its middle, and every wheel bears."""
+    """Cylinders on two points each, the left ones at -5 rad/s, the right ones at 5: more equations than freedoms, all
+    sliding, so the law has many motions. The one found has the symmetry of the vehicle: it turns about its middle, and
+    every wheel bears."""
     places = np.linspace(-0.3, 0.3, wheels)
     bodies = "".join(
         f'<body name="{side}{i}" pos="{x} {y} 0"><joint name="{side}{i}" axis="0 1 0"/>'
@@ -382,8 +383,9 @@ def test_wheels_that_turn_in_place_share_the_load(wheels, law):
     world = stiction.World()
     world.add_ground(friction=0.7)
     world.add_robot(
-        f'<mujoco><worldbody><body pos="0 0 0.1"><freejoint/><geom type="box" size="0.2 0.1 0.03" mass="10" contype="0" '
-        f'conaffinity="0"/>{bodies}</body></worldbody><actuator>{motors}</actuator></mujoco>',
+        '<mujoco><worldbody><body pos="0 0 0.1"><freejoint/>'
+        '<geom type="box" size="0.2 0.1 0.03" mass="10" contype="0" conaffinity="0"/>'
+        f"{bodies}</body></worldbody><actuator>{motors}</actuator></mujoco>",
         self_collision=False,
     )
     stepper = stiction.Stepper(world, dt=1e-3, law=law, edges=32 if law == "coulomb_pyramid" else None)
