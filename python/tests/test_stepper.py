@@ -628,7 +628,7 @@ def test_a_report_says_what_a_step_was_refused_for():
 
 
 def test_friction_changes_while_it_runs():
-    """A box pushed by 6 N at a weight of 9.81 N: holds at 0.8, slides at 0.4 by 6 - 0.4 * 9.81 N, comes to rest again."""
+    """A box pushed by 6 N at a weight of 9.81 N: holds at 0.8, slides at 0.4 by 6 - 0.4 * 9.81 N, rests again."""
     world = stiction.World()
     world.add_ground(friction=0.8)
     world.add_body("box", stiction.Shape.box((0.2, 0.2, 0.02)), mass=1.0, position=(0, 0, 0.01), friction=0.8)
