@@ -121,7 +121,8 @@ void bind_robots(nb::class_<WorldHandle>& world) {
             R"(Adds a robot from a URDF or MJCF: its file, its text (which begins with <), or a pinocchio.Model (stiction.from_pinocchio).
 
 floating: whether its base moves freely; None: fixed for a URDF, what the file says for an MJCF.
-position (3,) (m), orientation [x y z w]: of the root link, at the start when floating.
+position (3,) (m), orientation [x y z w]: where the file's frame is put, at the start when floating. Of a URDF that is the root link; what an
+    MJCF says of its bodies' `pos` and `quat` comes on top (pos="0 0 0.1" at position (0, 0, 0.1) starts at z = 0.2).
 joints: start positions by name (rad or m). actuated: names of the driven joints; None: what the file says.
 package_dirs: where package://NAME/ is looked up.
 srdf: file whose disabled pairs of links do not collide; None: the one that lies beside a URDF, if any; "": none.

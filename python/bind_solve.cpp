@@ -198,8 +198,8 @@ v_desired: their velocities (rad/s or m/s), or one for all.
 torque_limits: largest |tau| per joint (N m or N), infinity allowed, or one for all; all infinite: none.
     A joint that saturates misses its velocity.
 choice: as of `solve`, and 'least_torque': of all impulses with this motion those of least |tau|^2, over the disc itself where the law has one,
-    from the polygon of `edges` in it on (refused beside finite limits). Where a contact slips on a disc all keep the impulses that the
-    solver found: Solution.choice_met tells.
+    from the polygon of `edges` in it on, where a contact slides on it along the ray against its slip (refused beside finite limits).
+    Solution.choice_met tells whether they are known to be the least; where not, they take no more torque than what the solver found.
 repair_inconsistent: replace velocities that the contacts refuse by the closest that they allow, those that jam under Coulomb's laws by
     the closest in the dual cones, and say so (Solution.repaired). Where
     contacts name their laws, each by its own; laws that need several programs (parts of the problem with other kinds of laws) are not.

@@ -5,7 +5,8 @@ limits, armature, damping, dry friction, gravity, and frames of bodies by name. 
 continuous joints, which have one angle here in place of cosine and sine. Joints: free-flyer (at the world's origin),
 revolute, prismatic, spherical; others are a ValueError that names them, and so are joints that are not numbered branch
 by branch, and armature or damping that differs between the axes of one joint. Efforts of a spherical joint are left out
-with a warning. A root link called world, which on a free-flyer moves, has the name of its joint with _body behind.
+with a warning; of dry friction that is not the same both ways the larger is taken, with another. A root link called
+world, which on a free-flyer moves, has the name of its joint with _body behind.
 Shapes of a collision model: box, sphere, capsule, cylinder, and meshes by their file; which pairs collide is what
 stiction decides for an MJCF (collisionPairs are not read), less those that `srdf` disables.
 """
@@ -119,7 +120,10 @@ def add_joint(body, motors, model, i):
         where = text(model.jointPlacements[i].translation)
         raise ValueError(f"joint '{name}': expected a free-flyer without a placement, got one at {where} m")
     v = joint.idx_v
-    values = {"name": name, "type": kind, "frictionloss": text(np.max(model.upperDryFrictionLimit[v : v + joint.nv]))}
+    least, most = dry_friction(model, slice(v, v + joint.nv))
+    values = {"name": name, "type": kind, "frictionloss": text(max(-least, most))}
+    if least != -most:
+        values["frictionlossrange"] = text((least, most))  # which the reader leaves out, with a warning
     for word in ("armature", "damping"):
         axes = getattr(model, word)[v : v + joint.nv]
         if np.ptp(axes) > 0.0:
@@ -139,6 +143,13 @@ def add_joint(body, motors, model, i):
     elif kind == "ball" and np.max(model.upperEffortLimit[v : v + joint.nv]) > 0.0:
         ElementTree.SubElement(motors, "motor", joint=name)  # which the reader leaves out, with a warning
     ElementTree.SubElement(body, "joint", **values)
+
+
+def dry_friction(model, axes):
+    """Least and largest of a joint; the same both ways where a model has no least one, or one that is not below 0."""
+    most = np.max(model.upperDryFrictionLimit[axes])
+    least = np.min(getattr(model, "lowerDryFrictionLimit", -model.upperDryFrictionLimit)[axes])
+    return (least if least < 0.0 else -most), most
 
 
 def effort_limits(model, v):

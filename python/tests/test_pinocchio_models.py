@@ -82,6 +82,21 @@ def test_efforts_of_a_spherical_joint_are_left_out_aloud(pin, effort):
     assert effort == 0.0 or "an actuator of the ball joint 'ball'" in world.warnings[0]
 
 
+@pytest.mark.parametrize(
+    ("least", "most", "taken"), [(-0.3, 0.7, 0.7), (-0.7, 0.3, 0.7), (-0.4, 0.4, 0.4), (0.0, 0.5, 0.5)]
+)
+def test_dry_friction_that_differs_both_ways_is_said(pin, least, most, taken):
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelRY(), pin.SE3.Identity(), "a")
+    model.appendBodyToJoint(joint, pin.Inertia.FromSphere(1.0, 0.1), pin.SE3.Identity())
+    model.lowerDryFrictionLimit, model.upperDryFrictionLimit = np.array([least]), np.array([most])
+    world = stiction.World()
+    world.add_robot(model)
+    assert world.joints[0].dry_friction == taken
+    assert len(world.warnings) == (least < 0.0 and least != -most)
+    assert all("dry friction is the same both ways: that of the larger side is taken" in w for w in world.warnings)
+
+
 def test_pairs_of_a_collision_model_are_not_read_and_those_of_an_srdf_are(pin, tmp_path):
     """Two balls that overlap, on links that neither follow each other nor are disabled by the collision model."""
     ball = '<collision><geometry><sphere radius="0.1"/></geometry></collision></link>'

@@ -262,11 +262,12 @@ void apply_stage_two(const ProblemView& p, const InverseOptions& options, Reques
   read(w.chosen);
   const Status status = stage_two(p, w.solve.reduction, w.solve.terms, options.contact, s.v, w.stage_two, w.chosen);
   s.choice_met = status == Status::solved;
-  if (!s.choice_met) return;
+  if (!s.choice_met && !(w.chosen.joints.squaredNorm() < w.stage_one.joints.squaredNorm())) return;
   complete_with(p, options.contact, w.chosen, w.solve, s);
-  s.choice_met = s.status == Status::solved;
+  if (s.status == Status::solved) return;
   // What the certificate refuses does not replace what it passed.
-  if (!s.choice_met) complete_with(p, options.contact, w.stage_one, w.solve, s);
+  s.choice_met = false;
+  complete_with(p, options.contact, w.stage_one, w.solve, s);
 }
 
 // Impulses of the choice, where the laws leave one, and torques. The workspace has the whole request.

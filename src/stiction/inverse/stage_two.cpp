@@ -14,6 +14,7 @@ using Ref = Eigen::Ref<const VectorXd>;
 constexpr double kBelow = 1e-2, kFinest = 1e-13;  // tolerance of the program: two digits below the certificate's, no finer than its default
 constexpr double kEnough = 1e-9;  // of an edge's slope beside its terms: what range_qp accepts where edges are nearly parallel
 constexpr int kRounds = 50;       // of further edges: about ten are tried as a rule
+constexpr int kFewest = 4;        // edges of a disc at first: `edges` 0 is the disc where a law may have a polygon
 
 // Friction of contacts whose tangents give way is fixed by the motion: it goes to `fixed`, and their normals alone are left to choose.
 void split_off_friction(const LawTerms& law, const GrowVector& lambda, StageTwoWorkspace& w) {
@@ -54,11 +55,26 @@ void torque_target(const ProblemView& p, const Ref& v_plus, StageTwoWorkspace& w
 bool is_polygonal_coulomb(const StandardForm& form) { return form.family == Family::coulomb && !form.disc(); }
 
 // Generators that the law lets push at the velocities ũ: all of the cone of the family energy; with complementarity those of touching
-// contacts that rest (convex) or dissipate most (Coulomb).
+// contacts that rest (convex) or dissipate most (Coulomb). Round cones: `face_of`.
 bool is_admissible(const StandardForm& form, const Generators::Variable& g, const Eigen::Vector3d& u, double tolerance) {
   if (form.family == Family::energy) return true;
   if (form.family == Family::coulomb && u[0] > tolerance) return false;  // no friction, in any direction, on a contact that opens
   return std::abs(is_polygonal_coulomb(form) ? u[0] : g.direction.dot(u)) <= tolerance;
+}
+
+bool is_round(const StandardForm& form, int k) {
+  const double mu = form.problem.mu[k];
+  return form.disc() && mu > 0.0 && !std::isinf(mu);
+}
+
+// What the law lets a round cone push with at ũ: nothing where it opens, all of it at rest, the ray against its slip.
+enum class Face { apex, cone, ray };
+
+Face face_of(Family family, double mu, const Eigen::Vector3d& u, double tolerance) {
+  if (family == Family::energy) return Face::cone;
+  const double slip = u.tail<2>().norm(), lift = family == Family::associated ? u[0] - mu * slip : u[0];
+  if (lift > tolerance * (1.0 + mu)) return Face::apex;
+  return slip > tolerance ? Face::ray : Face::cone;
 }
 
 // Speed (m/s) that counts as none.
@@ -83,6 +99,8 @@ void find_open_rows(const ProblemView& problem, const ReducedProblem& p, const R
 
 void find_admissible(const ProblemView& problem, const ReducedProblem& p, const Ref& v_plus, StageTwoWorkspace& w) {
   w.admissible.clear();
+  w.discs.clear();
+  w.sliding.clear();
   w.u.resize(problem.J.rows());
   problem.J.multiply(v_plus, w.u);
   const double tolerance = still(p, v_plus);
@@ -93,7 +111,18 @@ void find_admissible(const ProblemView& problem, const ReducedProblem& p, const 
   };
   for (int v = 0; v < g.contact_variables; ++v) {
     const Generators::Variable& variable = g.variables[v];
-    if (is_admissible(w.form, variable, velocity(variable), tolerance)) w.admissible.push_back(v);
+    const int k = variable.contact;
+    const Eigen::Vector3d u = velocity(variable);
+    if (!is_round(w.form, k)) {
+      if (is_admissible(w.form, variable, u, tolerance)) w.admissible.push_back(v);
+      continue;
+    }
+    if (term_of(w, variable).normal_compliance > 0.0) continue;  // the motion fixes its load
+    const Face face = face_of(w.form.family, w.form.problem.mu[k], u, tolerance);
+    if (face == Face::cone) w.admissible.push_back(v);
+    if (v > 0 && g.variables[v - 1].contact == k) continue;
+    if (face == Face::cone) w.discs.push_back(k);
+    if (face == Face::ray) w.sliding.push_back({k, -u.tail<2>()});
   }
   if (!is_polygonal_coulomb(w.form)) return;
   // A sliding contact keeps the edges that dissipate most.
@@ -108,17 +137,6 @@ void find_admissible(const ProblemView& problem, const ReducedProblem& p, const 
     }
     return slip(a) > least + tolerance;
   });
-}
-
-// Contacts with a disc whose whole cone may push.
-void find_sticking_discs(int edges, StageTwoWorkspace& w) {
-  w.discs.clear();
-  for (int k = 0; k < w.form.problem.contacts(); ++k) {
-    const double mu = w.form.problem.mu[k];
-    if (!(mu > 0.0) || std::isinf(mu)) continue;
-    const auto of_contact = [&](int v) { return w.generators.variables[v].contact == k; };
-    if (std::ranges::count_if(w.admissible, of_contact) == edges) w.discs.push_back(k);
-  }
 }
 
 // One variable after the other: what its unit does to the driven joints and to all other coordinates.
@@ -188,8 +206,9 @@ void add_edge(const ProblemView& p, const ReducedProblem& reduced, int contact, 
   w.motion_rows.insert(w.motion_rows.end(), w.residual.begin(), w.residual.end());
 }
 
-// The edges that stage I pushes along: what it found is then among what is searched.
-void add_edges_of_stage_one(const ProblemView& p, const ReducedProblem& reduced, StageTwoWorkspace& w) {
+// The rays of discs that slide, and of the others the edges that stage I pushes along: what it found is then among what is searched.
+void add_first_edges(const ProblemView& p, const ReducedProblem& reduced, StageTwoWorkspace& w) {
+  for (const SlidingDisc& disc : w.sliding) add_edge(p, reduced, disc.contact, disc.friction, w);
   for (const int k : w.discs) {
     const int i = w.form.contacts[k];
     const Eigen::Vector2d friction = cone_impulse(w.terms.contacts[i], w.free_part.segment<3>(3 * i)).tail<2>();
@@ -263,7 +282,10 @@ Status search(Index driven, const SolveOptions& options, bool first, StageTwoWor
     qp.x0 = w.x0;
     qp.nu0 = w.nu0;
   }
-  return range_qp(qp, {.tolerance = std::max(kFinest, kBelow * options.tolerance), .max_pivots = options.max_pivots}, w.qp, w.solution);
+  range_qp(qp, {.tolerance = std::max(kFinest, kBelow * options.tolerance), .max_pivots = options.max_pivots}, w.qp, w.solution);
+  w.keeps_motion =
+      w.solution.status == Status::solved || qp_residual(qp, w.solution.x, w.solution.nu, w.qp.residual).primal <= options.tolerance;
+  return w.solution.status;
 }
 
 void take_chosen(const StageTwoWorkspace& w, StageTwoImpulses& to) {
@@ -288,7 +310,7 @@ Status stage_two(const ProblemView& p, const Reduction& reduction, const LawTerm
   if (reduced.contacts() == 0 && w.open_rows.empty()) return Status::solved;
   split_off_friction(terms, impulses.contacts, w);
   make_standard_form(reduced, w.terms, w.form);
-  const int edges = terms.disc() ? options.edges : terms.edges;
+  const int edges = terms.disc() ? std::max(options.edges, kFewest) : terms.edges;
   make_generators(w.form.problem, GeneratorKind::cone, edges, w.generators);
   torque_target(p, v_plus, w);
   find_admissible(p, reduced, v_plus, w);
@@ -296,19 +318,15 @@ Status stage_two(const ProblemView& p, const Reduction& reduction, const LawTerm
   gather_rows(p, reduced, w);
   motion_target(p, reduced, impulses.rows, w);
   w.edges.clear();
-  w.discs.clear();
-  if (terms.disc()) {
-    find_sticking_discs(edges, w);
-    add_edges_of_stage_one(p, reduced, w);
-  }
+  add_first_edges(p, reduced, w);
   for (int round = 0; round < kRounds; ++round) {
     set_bounds(p, w);
     const Status status = search(static_cast<Index>(p.prescribed.size()), options, round == 0, w);
+    const bool less = w.keeps_motion && (w.target - w.solution.y).squaredNorm() < impulses.joints.squaredNorm();
+    if (less || status == Status::solved) take_chosen(w, impulses);
     if (status != Status::solved) return status;
     const bool moved = round == 0 || w.solution.pivots > 0;  // else the edges that came descend by rounding alone
-    if (moved && add_descending_edges(p, reduced, w)) continue;
-    take_chosen(w, impulses);
-    return status;
+    if (!moved || !add_descending_edges(p, reduced, w)) return status;
   }
   return Status::iteration_limit;
 }

@@ -59,6 +59,7 @@ constexpr std::array kMjcfElements = {
 constexpr std::string_view kCallersTorque = "its own dynamics are left to the caller's torques";
 constexpr std::string_view kRigidJoint = "limits, dry friction and constraints are rigid";
 constexpr std::string_view kNumerics = "the step has a scheme and solvers of its own";
+constexpr std::string_view kFrames = "free bodies keep the frame that the file gives them";
 constexpr std::string_view kFluid = "there is no fluid";
 
 constexpr std::array kMjcfReasons = {
@@ -83,6 +84,11 @@ constexpr std::array kMjcfReasons = {
     Reason{"joint", "solref solimp solreflimit solimplimit solreffriction solimpfriction margin", kRigidJoint},
     Reason{"joint", "springdamper springyield", "a spring is given by its stiffness"},
     Reason{"joint", "actuatorgravcomp", kCallersTorque},
+    // Not MuJoCo's: what python/stiction/pinocchio_model.py writes.
+    Reason{"joint", "frictionlossrange", "dry friction is the same both ways: that of the larger side is taken"},
+    Reason{"freejoint", "align", kFrames},
+    Reason{"compiler", "alignfree", kFrames},
+    Reason{"mesh", "maxhullvert", "hulls keep all their vertices"},
     Reason{"connect", "solref solimp", kRigidJoint},
     Reason{"weld", "solref solimp", kRigidJoint},
     Reason{"equality", "solref solimp", kRigidJoint},

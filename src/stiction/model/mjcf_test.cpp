@@ -231,6 +231,16 @@ TEST(Mjcf, WhatIsLeftOutIsSaid) {
   EXPECT_EQ(warnings.size(), 6u);
 }
 
+TEST(Mjcf, AlignmentAndBoundedHullsAreLeftOutForWhatTheyAre) {
+  const World world = load(R"(<compiler alignfree="true"/><asset><mesh name="t" vertex="0 0 0 1 0 0 0 1 0 0 0 1" maxhullvert="8"/></asset>
+    <worldbody><body name="a"><freejoint align="true"/><geom size="1"/></body></worldbody>)");
+  const std::vector<std::string> expected = {
+      "m: <text>:1: alignfree of <compiler> left out: free bodies keep the frame that the file gives them",
+      "m: <text>:1: maxhullvert of <mesh> left out: hulls keep all their vertices",
+      "m: <text>:2: align of <freejoint> left out: free bodies keep the frame that the file gives them"};
+  EXPECT_EQ(world.warnings(), expected);
+}
+
 TEST(Mjcf, TheFilesGravityAndStepActUnlessTheUserNamesAnother) {
   const char* file =
       R"(<mujoco model="m"><option gravity="1 0 -2" timestep="0.003"/><worldbody><body><joint/><geom size="1"/></body></worldbody></mujoco>)";

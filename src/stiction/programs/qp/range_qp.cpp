@@ -18,6 +18,10 @@ using Eigen::Index;
 // problems end in rounding.
 constexpr double kEqualityStiffness = 5e4;
 
+// Tolerance of the inner active set. It compares with terms that ω is part of, so a slope of W that it lets pass may be ω times this, and
+// some, of its own terms: at 1e-14 rests of 1e-9 were left. Rounding is 1e-16 to 2e-16 there; a variable that it brings in is barred.
+constexpr double kEngine = 1e-15;
+
 void check(const RangeQp& problem, const QpOptions& options) {
   require_positive("tolerance", options.tolerance);
   const Index p = problem.E.cols();
@@ -48,7 +52,7 @@ class RangeMultipliers {
     } else {
       ws_.engine.target().tail(problem_.W.cols()) = problem_.t.map();
     }
-    return ws_.engine.minimise({.tolerance = multipliers::kEngine, .max_pivots = options_.max_pivots});
+    return ws_.engine.minimise({.tolerance = kEngine, .max_pivots = options_.max_pivots});
   }
 
   multipliers::Defect update() {

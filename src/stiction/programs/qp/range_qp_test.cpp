@@ -131,6 +131,18 @@ TEST(RangeQp, StartingPointDoesNotChangeTheTorques) {
   }
 }
 
+// Two variables share a sum; the second takes what a target far below the other terms asks for, though stiffness makes its slope small.
+TEST(RangeQp, SlopesFarBelowTheTermsOfTheEqualitiesCount) {
+  const RowMatrix W{{0.0, 0.0}, {0.1, 0.0}, {0.0, 1.0}}, E{{1.0}, {1.0}, {0.0}};
+  const VectorXd t = Eigen::Vector2d(8e-9, 1.0), e = VectorXd::Ones(1), lo = VectorXd::Zero(3),
+                 hi = Eigen::Vector3d(kInfinity, kInfinity, 0.0);
+  RangeQpWorkspace ws;
+  RangeQpSolution s;
+  EXPECT_EQ(range_qp({.W = W, .t = t, .E = E, .e = e, .lo = lo, .hi = hi}, {}, ws, s), Status::solved);
+  EXPECT_NEAR(s.x[1], 8e-8, 1e-13);
+  EXPECT_NEAR(s.x[0], 1.0 - 8e-8, 1e-13);
+}
+
 TEST(RangeQp, RedundantEqualitiesAndNone) {
   Random random(4);
   const RowMatrix W = random.plain(30, 4), part = random.plain(30, 2);
