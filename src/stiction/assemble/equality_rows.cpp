@@ -1,5 +1,6 @@
 #include "stiction/assemble/equality_rows.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "stiction/model/equality_error.hpp"
@@ -109,6 +110,8 @@ int count_rows(EqualityKind kind) {
   }
   return 0;
 }
+
+int count_shifts(EqualityKind kind) { return kind == EqualityKind::slide ? 2 : std::min(count_rows(kind), 3); }
 
 int count_equality_rows(const World& world) {
   int rows = 0;

@@ -20,6 +20,8 @@ inline constexpr double kClosing = 1.0;
 
 /// Number of rows of one equality, and of all that `add_equality_rows` appends.
 int count_rows(EqualityKind kind);
+/// Of these the first, which hold a point, or one on an axis; the others hold turns.
+int count_shifts(EqualityKind kind);
 int count_equality_rows(const World& world);
 
 /// Appends the rows from index m on to J_b, b, lo, hi, which have room for them. `data` is updated at (q, v). share: γ in [0, 1].

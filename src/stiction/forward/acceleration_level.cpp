@@ -429,10 +429,11 @@ void AccelerationLevel::impulses_of_held(const EventSetting& setting, const Grow
 
 // driven: of drives inside their limits.
 void AccelerationLevel::holding_rows(const EventSetting& setting, const Ref<const VectorXd>& q, const Ref<const VectorXd>& v,
-                                     double recovery, GrowMatrix& transposed, GrowVector& speeds, GrowVector& gaps,
+                                     double recovery, GrowMatrix& transposed, GrowVector& speeds, GrowVector& gaps, std::vector<int>& first,
                                      std::vector<std::size_t>& driven) {
   const ContactProblem& p = problem_;
   const Index most = 3 * std::ssize(bearing_) + p.bounded_rows();
+  first.clear();
   transposed.setZero(p.velocities(), most);
   speeds.resize(most);
   gaps.setZero(most);
@@ -443,12 +444,17 @@ void AccelerationLevel::holding_rows(const EventSetting& setting, const Ref<cons
     const Vector3d unit = Vector3d::Unit(row);
     from.add_group_transposed(group, unit.head(from.height()), transposed.col(m));
     speeds[m] = -transposed.col(m).dot(v);
+    first.push_back(static_cast<int>(m));
     ++m;
+  };
+  const auto add_to_last = [&](const BlockRows& from, int group, int row) {
+    add(from, group, row);
+    first.back() = first[m - 2];
   };
   const auto on_contact = [&](std::size_t k, bool sticks) {
     add(p.J, static_cast<int>(k), 0);
     gaps[m - 1] = closing(points_[bearing_[k]].gap);
-    for (int row = 1; row < (sticks ? 3 : 1); ++row) add(p.J, static_cast<int>(k), row);
+    for (int row = 1; row < (sticks ? 3 : 1); ++row) add_to_last(p.J, static_cast<int>(k), row);
   };
   const double slack = kForceRounded * std::max(largest_entry(lambda_), largest_entry(lambda_b_));
   const auto on_row = [&](std::size_t j) {
@@ -462,9 +468,17 @@ void AccelerationLevel::holding_rows(const EventSetting& setting, const Ref<cons
   for_each_held(setting, on_contact, on_row);
   if (equalities_ > 0) {
     list_loops(setting.world, data_, q, v);
-    for (int j = 0; j < equalities_; ++j) {
-      add(loops_.J_b, j, 0);
-      gaps[m - 1] = loops_.b[j];  // over a second: all of it
+    int j = 0;
+    for (const Equality& e : setting.world.equalities()) {
+      const int count = count_rows(e.kind), shifts = count_shifts(e.kind);
+      for (int row = 0; row < count; ++row, ++j) {
+        if (row == 0 || row == shifts) {
+          add(loops_.J_b, j, 0);
+        } else {
+          add_to_last(loops_.J_b, j, 0);
+        }
+        gaps[m - 1] = loops_.b[j];  // over a second: all of it
+      }
     }
   }
   transposed.resize(p.velocities(), m);

@@ -123,9 +123,11 @@ class AccelerationLevel {
   const GrowVector& free() const { return reduction_.v_free; }  ///< nv, v̇ without contacts and bounded rows
   /// A x for the change x of velocities, and of configurations, that brings back what the last evaluation holds: contacts that bear to gap
   /// and speed zero, tangents that stick, joints at limits, loops. Of what is deeper than kTouchGap only the share `recovery`. `transposed`
-  /// is Aᵀ (nv x m), the others m. driven: which of `rows` are drives that hold.
+  /// is Aᵀ (nv x m), the others m. first: of every row the first at its contact, or of its loop's shifts or turns. driven: which of `rows`
+  /// are drives that hold.
   void holding_rows(const EventSetting& setting, const Eigen::Ref<const Eigen::VectorXd>& q, const Eigen::Ref<const Eigen::VectorXd>& v,
-                    double recovery, GrowMatrix& transposed, GrowVector& speeds, GrowVector& gaps, std::vector<std::size_t>& driven);
+                    double recovery, GrowMatrix& transposed, GrowVector& speeds, GrowVector& gaps, std::vector<int>& first,
+                    std::vector<std::size_t>& driven);
   /// The impulses on contacts, rows and loops that those of the rows just listed by `holding_rows` are (N s or N m s).
   void impulses_of_held(const EventSetting& setting, const GrowVector& of_rows, Accelerations& out) const;
   const BlockDiagonal& inertia() const { return problem_.M; }

@@ -222,10 +222,18 @@ void EventDriven::log_changes(double time) {
   }
 }
 
+// Rows of one point are as long as the longest: each is a direction of the world's axes or of the contact's, so that one alone may be what
+// rounding leaves of a direction in which nothing moves, as the third of a planar linkage on a tilted base, and its gap is no smaller.
+void EventDriven::measure_rows(const GrowMatrix& rows) {
+  length_ = rows.colwise().norm().transpose();
+  for (Index j = 0; j < rows.cols(); ++j) length_[first_[j]] = std::max(length_[first_[j]], length_[j]);
+  for (Index j = 0; j < rows.cols(); ++j) length_[j] = length_[first_[j]];
+}
+
 // The joints of drives that hold keep their places, and the rows ask the others alone: what they ask may contradict itself, and all joints
 // together would share that.
 void EventDriven::hold_driven() {
-  length_ = holding_.colwise().norm().transpose();
+  measure_rows(holding_);
   for (const std::size_t j : driven_) {
     const ClosedRow& row = level_.rows[j];
     const int at = row.v - factors_.offset(row.block);
@@ -247,11 +255,11 @@ void EventDriven::least_change(const GrowVector& wanted) {
   GrowMatrix& rows = least_squares_.reset(holding_.cols(), holding_.rows());
   rows = holding_;
   scaled_ = wanted;
+  measure_rows(rows);
   for (Index j = 0; j < rows.cols(); ++j) {  // rows of light bodies are long ones
-    const double length = rows.col(j).norm();
-    if (!(length > 0.0)) continue;
-    rows.col(j) /= length;
-    scaled_[j] /= length;
+    if (!(length_[j] > 0.0)) continue;
+    rows.col(j) /= length_[j];
+    scaled_[j] /= length_[j];
   }
   least_squares_.factor(kDependent);
   least_squares_.solve(scaled_, solution_);
@@ -260,7 +268,7 @@ void EventDriven::least_change(const GrowVector& wanted) {
 }
 
 // Impulses λ that change velocities as `least_change` has, L⁻¹ Aᵀ λ = y: by the rows that its factors choose, R λ = Qᵀ y, whose columns
-// have length one there.
+// are in units of `length_` there.
 void EventDriven::note_change(const EventSetting& setting) {
   const PivotedQr& rows = least_squares_.rows();
   rows.apply_transposed(scaled_);
@@ -270,14 +278,14 @@ void EventDriven::note_change(const EventSetting& setting) {
     for (Index j = i + 1; j < rows.rank(); ++j) sum -= rows.r(i, j) * speeds_[rows.column(j)];
     speeds_[rows.column(i)] = sum / rows.r(i, i);
   }
-  for (Index i = 0; i < rows.rank(); ++i) speeds_[rows.column(i)] /= holding_.col(rows.column(i)).norm();
+  for (Index i = 0; i < rows.rank(); ++i) speeds_[rows.column(i)] /= length_[rows.column(i)];
   level_.impulses_of_held(setting, speeds_, end_);
   note_forces(end_, 1.0);
 }
 
 // Positions first: speeds of what turns depend on them.
 void EventDriven::project(const EventSetting& setting, double recovery, PhasePoint& x) {
-  level_.holding_rows(setting, x.q, x.v, recovery, holding_, speeds_, gaps_, driven_);
+  level_.holding_rows(setting, x.q, x.v, recovery, holding_, speeds_, gaps_, first_, driven_);
   if (holding_.cols() == 0) return;
   if (gaps_.cwiseAbs().maxCoeff() > kRoundedDrift) {
     factors_ = level_.inertia();
@@ -294,7 +302,7 @@ void EventDriven::project(const EventSetting& setting, double recovery, PhasePoi
     const bool found = evaluate(setting, x.q, x.v, end_);
     lifted_ += potential_energy(setting.world, level_.data()) - before;
     if (!found) return;
-    level_.holding_rows(setting, x.q, x.v, recovery, holding_, speeds_, gaps_, driven_);
+    level_.holding_rows(setting, x.q, x.v, recovery, holding_, speeds_, gaps_, first_, driven_);
     if (holding_.cols() == 0) return;
   }
   factors_ = level_.inertia();

@@ -19,6 +19,7 @@ constexpr double kSoon = 0.01;         // of the tolerance of time: a contact th
 constexpr double kCubicTurn = 0.5;     // rad: while bodies turn by less, a cubic stands for a gap
 constexpr double kLeastPiece = 1e-13;  // s: no piece is shorter
 constexpr int kRootSteps = 60;         // of the search for an event: more than halving would take
+constexpr int kNarrowed = 8;           // windows that end before they should: a piece ends there, for the next knows by name what is closed
 constexpr int kScalar = 60;            // halvings of a cubic's root, to rounding
 constexpr double kJump = 100.0;        // accelerations of the motion: a slip that changes faster jumps, as stiff slides come and go
 constexpr double kResolved = 1e-5;  // of a body's speed: what rk4 may err by in a piece; a disc that rolls on its rim gains energy beyond
@@ -234,7 +235,7 @@ double EventDriven::clear_time(const EventSetting& setting, double s) {
   list_gaps(setting, start_, s, accelerations_[0].v_dot, start_gaps_);
   low_gaps_ = start_gaps_;
   double low = 0.0;
-  while (low < s) {
+  for (int narrowed = 0; low < s;) {
     double turning = 0.0;
     for (std::size_t b = 0; b < setting.reach.size(); ++b)
       turning = std::max(turning, body_velocity(setting.world, data_, static_cast<int>(b), low > 0.0 ? at_.v : start_.v).tail<3>().norm());
@@ -245,6 +246,7 @@ double EventDriven::clear_time(const EventSetting& setting, double s) {
       s = high;
     }
     list_gaps(setting, at_, high - low, last, high_gaps_);
+    const double window = high;
     bool clear = false;
     for (int k = 0; k < kRootSteps && high - low > 0.1 * tolerance && !clear; ++k) {
       // A point that rolls keeps a gap of next to nothing, and cubics that find it closed at once: every third guess halves.
@@ -268,6 +270,8 @@ double EventDriven::clear_time(const EventSetting& setting, double s) {
     if (!clear || std::ranges::any_of(high_gaps_, arrives)) return std::max(high, kLeastPiece);
     low = high;
     low_gaps_ = high_gaps_;
+    narrowed += high < window ? 1 : 0;
+    if (narrowed >= kNarrowed) return high;
   }
   return s;
 }

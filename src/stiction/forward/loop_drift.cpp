@@ -10,15 +10,22 @@ namespace stiction {
 
 namespace {
 
-constexpr double kMost = 1e2;     // of T_d
-constexpr double kThrown = 1.25;  // of what motion had: smooth motion leaves that as it was, to a step's order
-constexpr double kHair = 1e-4;    // axes that a file gives by five digits are parallel to it (1.5708 for π/2)
-constexpr double kAlone = 2.0;    // of the energy of joints that return alone: what they take along may be as heavy
+constexpr double kMost = 1e2;          // of T_d
+constexpr double kThrown = 1.25;       // of what motion had: smooth motion leaves that as it was, to a step's order
+constexpr double kHair = 1e-4;         // axes that a file gives by five digits are parallel to it (1.5708 for π/2)
+constexpr double kSameSpeed = 1e-9;    // of a speed: kClosing but for rounding
+constexpr double kRoundedSum = 1e-12;  // of the terms of a sum: what a solve leaves of impulses that hold a weight at rest
+constexpr double kAlone = 2.0;         // of the energy of joints that return alone: what they take along may be as heavy
 
 bool is_loop(const ContactProblem& p, int row) { return row_kind(p, row) == RowKind::equality; }
 
-/// Rows of an equality that hold a point, or one on an axis; the others hold turns.
-int count_shifts(EqualityKind kind) { return kind == EqualityKind::slide ? 2 : std::min(count_rows(kind), 3); }
+/// These rows, of one point or one turn, ask for kClosing or more: of that itself for what was open before, of more for a step's drift.
+bool asks_much(const ContactProblem& p, int begin, int rows) { return p.b.segment(begin, rows).norm() >= (1.0 - kSameSpeed) * kClosing; }
+bool was_open(const ContactProblem& p, int begin, int rows) {
+  return asks_much(p, begin, rows) && p.b.segment(begin, rows).norm() <= (1.0 + kSameSpeed) * kClosing;
+}
+
+double magnitude(const GrowVector& x, const GrowVector& y) { return x.cwiseAbs().dot(y.cwiseAbs()); }
 
 /// Set of the first block that a row touches.
 int set_of(const std::vector<int>& set_of_block, const BlockRows& rows, int row) {
@@ -130,8 +137,7 @@ double LoopDrift::energy_of(int set, const BlockDiagonal& M, const GrowVector& v
 
 // T_1: shifts move the mass, turns turn it about the loop's point, and coupled joints all that is beyond them.
 double LoopDrift::as_one(int set, const World& world, const WorldData& data, const ContactProblem& p) const {
-  constexpr double kAll = 1.0 - 1e-9;  // of kClosing, but for rounding
-  const auto is_open = [&](int begin, int rows) { return p.b.segment(begin, rows).norm() >= kAll * kClosing; };
+  const auto is_open = [&](int begin, int rows) { return rows > 0 && asks_much(p, begin, rows); };
   double inertia = 0.0;
   int row = first_row_;
   for (const Equality& e : world.equalities()) {
@@ -162,7 +168,17 @@ bool LoopDrift::withhold_thrown(const World& world, const WorldData& data, const
   if (p.b.tail(p.bounded_rows() - first_row_).isZero(0.0)) return false;
   least_motion_of(p, red, asked_);
   rates_.setZero(p.bounded_rows());
-  for (int row = first_row_; row < p.bounded_rows(); ++row) p.J_b.add_group_product(row, p.v, rates_.segment<1>(row));
+  // What was open before has no motion of its own to compare with: closing has made it, and would make more of it in every step.
+  int first = first_row_;
+  for (const Equality& e : world.equalities()) {
+    const int rows = count_rows(e.kind), shifts = count_shifts(e.kind);
+    for (int r = 0; r < rows; ++r) {
+      const bool shift = r < shifts;
+      if (was_open(p, shift ? first : first + shifts, shift ? shifts : rows - shifts)) continue;
+      p.J_b.add_group_product(first + r, p.v, rates_.segment<1>(first + r));
+    }
+    first += rows;
+  }
   least_motion(red, rates_, before_);
   bool any = false;
   for (int set = 0; set < red.coupled_sets; ++set) {
@@ -252,17 +268,19 @@ bool LoopDrift::is_magnified(const ContactProblem& p, const Solution& s, Reducti
   const double own = 0.5 * asked_.dot(momentum_);
   // v_d·r, of r = M (v⁺ - v) - p less the impulses of bilateral rows.
   double power = momentum_.dot(s.v) - momentum_.dot(p.v) - asked_.dot(p.impulse);
+  double terms = magnitude(momentum_, s.v) + magnitude(momentum_, p.v) + magnitude(asked_, p.impulse);
   for (const int row : red.bilateral) {
     Eigen::Matrix<double, 1, 1> rate(0.0);
     p.J_b.add_group_product(row, asked_, rate);
     power -= s.bounded_impulses[row] * rate[0];
+    terms += std::abs(s.bounded_impulses[row] * rate[0]);
   }
   change_ = s.v - red.v_free;
   change_momentum_.resize(p.velocities());
   p.M.multiply(change_, change_momentum_);
   const double given = -power - 0.5 * change_.dot(change_momentum_);
   p.M.multiply(s.v, momentum_);
-  return given > std::max(kMost * own, notable * 0.5 * s.v.dot(momentum_));
+  return given > std::max({kMost * own, notable * 0.5 * s.v.dot(momentum_), kRoundedSum * terms});
 }
 
 void LoopDrift::add(GrowVector& velocity) const {

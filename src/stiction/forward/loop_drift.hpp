@@ -5,6 +5,8 @@
 // would do. Beside a singular configuration, as a linkage's dead centre, second-order drift asks for first-order motion through rows that
 // all but vanish. The energy there is what v_d takes, less that of the motion v_r which the same rows had before, and which they end:
 //   thrown    T_d > 5/4 (T_r + T_1),   T_1 what the whole set would carry as one body at kClosing, where a loop was open before
+// T_r has J v_r = 0 for what was open before: its motion is what closing gave it, and a quarter more in every step has no bound where an
+// anchor is out of reach.
 // Smooth motion has T_d = T_r up to a step's order, what starts open T_d <= T_1 unless levers speed it up.
 // Contacts that hold what v_d moves turn it into another motion at the same rates, and give the world for it
 //   D = -v_d·r - |v⁺ - v_free|²_M / 2,   r the impulses of contacts and bounded rows (nv), v_free the motion without them        (J)
