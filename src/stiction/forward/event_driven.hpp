@@ -9,17 +9,19 @@
 // first root is the next end tried, from either side, until one arrives within a hundredth of the tolerance. A gap that closes and opens
 // within is seen by the cubic's least value; a piece turns by half a radian at most. Exact for parabolas, cubic convergence otherwise.
 // A contact that has changed its name looks like one that closes, and the search narrows to where it is new: after a few such ends the
-// piece ends there, and the next knows it. Other events: the state at the end of the piece is not of the mode it began with. The slip along
-// its first direction, the force that is left to hold or the acceleration that it would take, and gaps of what is left, change sign there:
-// by the Illinois method. What has just stopped, given way or been left is taken so as the next piece begins. Zeno: an approach u whose
-// rebound ε u is below the rest speed ends without. The rebounds left would take 2 ε u / (a (1 - ε)) at the closing acceleration a: the
-// event `rest` has that time. The motion differs from that with all rebounds by the height of the next, (ε u)²/2a. Work: at most
-// `most_events` pieces; a step's rest, what has no certified accelerations and what is too stiff for the integrator's shortest piece is
-// taken by the caller at velocity level. Told of a contact is the impulse of the whole step: ∫ R_WC f dt over the pieces, by the weights of
-// the integrator, its stages each in their own frame, and the impulses of impacts, of what `project` changes velocities by and of the
-// velocity level, summed in world axes by the contact's id and read in the frame in which it is listed. So those of a body add up to its
-// change of momentum less that of all other forces. Their moment is that about the point listed only as far as the point stayed in its
-// place. The sum of a contact whose normal turned within the step need not be in the friction cone of the frame listed.
+// piece ends there, and the next knows it.
+// Other events: the state at the end of the piece is not of the mode it began with. The slip along its first direction, the force that is
+// left to hold or the acceleration that it would take, and gaps of what is left, change sign there: by the Illinois method.
+// What has just stopped, given way or been left is taken so as the next piece begins.
+// Zeno: an approach u whose rebound ε u is below the rest speed ends without. The rebounds left would take 2 ε u / (a (1 - ε)) at the
+// closing acceleration a: the event `rest` has that time. The motion differs from that with all rebounds by the height of the next, (ε
+// u)²/2a. Work: at most `most_events` pieces; a step's rest, what has no certified accelerations and what is too stiff for the integrator's
+// shortest piece is taken by the caller at velocity level.
+// Told of a contact is the impulse of the whole step: ∫ R_WC f dt over the pieces, by the weights of the integrator, its stages each in
+// their own frame, and the impulses of impacts, of what `project` changes velocities by and of the velocity level, summed in world axes by
+// the contact's id and read in the frame in which it is listed. So those of a body add up to its change of momentum less that of all other
+// forces. Their moment is that about the point listed only as far as the point stayed in its place. The sum of a contact whose normal
+// turned within the step need not be in the friction cone of the frame listed.
 #pragma once
 
 #include "stiction/forward/acceleration_level.hpp"
