@@ -162,10 +162,10 @@ double rounding_of_tangents(const ReducedProblem& p, const ConstRowMap& rows, Co
 }
 
 // Rows close to the span of the others are left out at first: where the normals hold the body, they add nothing but impulses that
-// grow with the inverse of the distance. When slip remains on them above the tolerance, they come in, and stay where that leaves less,
-// what their impulses round off included. False when no motion removes the slip.
+// grow with the inverse of the distance. When slip remains on them, they come in, unless it is within the tolerance and their impulses
+// round off more. False when no motion removes the slip.
 bool solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const SolverOptions& options, ConvexWorkspace& w, Impulses& out) {
-  constexpr double kDistances[] = {kWellApart, 1e-6, kDependent};
+  constexpr double kDistances[] = {kWellApart, 1e-6, kDependent}, kNoSlip = 1e-12;
   double best = kInfinity, chosen = 0.0, last = 0.0;
   SolverOptions left = options;
   const auto solve_at = [&](double distance) {
@@ -182,12 +182,11 @@ bool solve_no_slip(const ReducedProblem& p, const ConstRowMap& rows, const Solve
     const double slip = slip_left(p, rows, w);
     if (options.well_apart) return true;
     if (distance == kWellApart && slip > options.tolerance && tangents_contradict(p, w)) return false;  // less is certified all the same
-    const double missed = std::max(slip, rounding_of_tangents(p, rows, w));
-    if (missed < best) {
-      best = missed;
+    if (slip < best && (best > options.tolerance || rounding_of_tangents(p, rows, w) <= options.tolerance)) {
+      best = slip;
       chosen = distance;
     }
-    if (slip <= options.tolerance || w.tangents.nearest <= kDependent) break;
+    if (slip <= kNoSlip || w.tangents.nearest <= kDependent) break;
   }
   if (chosen != last && !is_spent()) solve_at(chosen);
   return true;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "stiction/base/errors.hpp"
 #include "stiction/programs/cone/search.hpp"
@@ -73,8 +72,6 @@ void prepare(const ReducedProblem& problem, const ConeOptions& options, ConeMemo
   for (GrowVector* v : {&memory.dlambda, &memory.u, &memory.du, &memory.path_lambda, &memory.path_shift, &memory.best_lambda}) {
     v->resize(3 * n);
   }
-  memory.aside_lambda.reserve(3 * n);
-  memory.aside_beta.reserve(m);
   for (GrowVector* v : {&memory.dbeta, &memory.w, &memory.dw, &memory.Db, &memory.path_beta, &memory.best_beta}) {
     v->resize(m);
   }
@@ -160,30 +157,12 @@ bool search(const ReducedProblem& problem, ConeMemory& memory, bool warm) {
   return memory.shape.disc() ? search_with(memory.discs) : search_with(memory.polygons);
 }
 
-// Whether contacts of the last step, the start of this one, slid under load: the motion goes on as it was shared, not as a few of them
-// would have it.
-bool slid(const ReducedProblem& problem, const ConeMemory& memory) {
-  constexpr double kOnBoundary = 1.0 - 1e-6;
-  if (memory.relaxed) return false;
-  for (int i = 0; i < problem.contacts(); ++i) {
-    const double most = problem.mu[i] * memory.lambda[3 * i];
-    if (most > 0.0 && memory.shape.gauge(memory.lambda.segment<2>(3 * i + 1)) >= kOnBoundary * most) return true;
-  }
-  return false;
-}
-
 void solve(const ReducedProblem& problem, const ConeOptions& options, ConeMemory& memory, WorkingSet& set, ConeSolution& solution) {
   check(problem);
   if (!suits_working_set(problem)) return solve_whole(problem, options, memory, solution);
   prepare(problem, options, memory);
-  if (take_warm_start(options, solution, memory) && slid(problem, memory))
-    return report(problem, options, memory, search(problem, memory, true), solution);
-  if (solve_on_working_set(problem, options, memory, set)) {
-    if (!leaves_motion_open(problem, memory)) return report(problem, options, memory, true, solution);
-    set_aside(memory);
-    search(problem, memory, false);
-    return report(problem, options, memory, take_back(memory), solution);
-  }
+  take_warm_start(options, solution, memory);
+  if (solve_on_working_set(problem, options, memory, set)) return report(problem, options, memory, true, solution);
   // The part's best point is a poor start: its active set is what the whole problem did not accept.
   memory.lambda.setZero();
   memory.beta.setZero();
@@ -224,33 +203,6 @@ void place(const ReducedProblem& problem, ConeMemory& memory) {
   memory.space.velocities(memory.y, memory.u, memory.w);
   memory.u += memory.shift;
   memory.w += problem.w_free;
-}
-
-bool leaves_motion_open(const ReducedProblem& problem, const ConeMemory& memory) {
-  constexpr double kSlides = 1e-6;  // of the largest velocity
-  if (memory.relaxed || 3 * problem.contacts() <= problem.rank_bound()) return false;
-  for (int i = 0; i < problem.contacts(); ++i) {
-    const double slip = std::hypot(memory.u[3 * i + 1], memory.u[3 * i + 2]);
-    if (problem.mu[i] > 0.0 && memory.lambda[3 * i] > 0.0 && slip > kSlides * memory.velocity) return true;
-  }
-  return false;
-}
-
-void set_aside(ConeMemory& memory) {
-  memory.aside_lambda = memory.best_lambda;
-  memory.aside_beta = memory.best_beta;
-  memory.aside = std::exchange(memory.best, kInfinity);
-  memory.lambda.setZero();
-  memory.beta.setZero();
-}
-
-bool take_back(ConeMemory& memory) {
-  if (memory.best > memory.accept) {
-    memory.best_lambda = memory.aside_lambda;
-    memory.best_beta = memory.aside_beta;
-    memory.best = memory.aside;
-  }
-  return memory.best <= memory.accept;
 }
 
 double judge(const ReducedProblem& problem, ConeMemory& memory) {

@@ -58,8 +58,6 @@ struct ConeMemory {
   GrowVector residual, first_residual, wanted, correction, tangent;  ///< see central_path.hpp
   GrowVector best_lambda, best_beta;                                 ///< best point so far
   double best = 0.0;                                                 ///< its natural map
-  GrowVector aside_lambda, aside_beta;                               ///< a solution, while one that shares loads is looked for
-  double aside = 0.0;                                                ///< its natural map
   double wide = 0.0;  ///< natural map of the current point under the law of the path, whose cones are wide where μ = ∞ (m/s)
 };
 
@@ -74,15 +72,6 @@ double judge(const ReducedProblem& problem, ConeMemory& memory);
 
 /// `update_shift`, `place` and `judge`.
 double evaluate(const ReducedProblem& problem, ConeMemory& memory);
-
-/// Whether contacts of the current point slide under load and are more than the freedoms need. Then Coulomb's law may have other motions:
-/// what friction resists a turn by depends on how its contacts share the load. Contacts that all stick have one motion.
-bool leaves_motion_open(const ReducedProblem& problem, const ConeMemory& memory);
-
-/// The best point, a solution, is put aside, and the problem begun anew from rest.
-void set_aside(ConeMemory& memory);
-/// Takes it again where the best point since is no solution. Returns whether the best point is one.
-bool take_back(ConeMemory& memory);
 
 /// Adds an iteration to the log, where there is one.
 void record(ConeMemory& memory, ConePhase phase, double product, double natural_map, double step);

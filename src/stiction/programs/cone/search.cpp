@@ -56,13 +56,7 @@ class Search {
 
  private:
   bool solve(bool warm) {
-    const bool from_rest = m_.lambda.isZero(0.0);
-    if (try_newton(problem_.contacts() <= kFewContacts ? kNewtonSteps : 0)) {
-      if (!from_rest || !leaves_motion_open(problem_, m_)) return true;
-      set_aside(m_);
-      follow(kPaths[0]);
-      return take_back(m_);
-    }
+    if (try_newton(problem_.contacts() <= kFewContacts ? kNewtonSteps : 0)) return true;
     // A start further from the law than the largest velocity leads nowhere.
     if (warm && judge(problem_, m_) <= m_.velocity && smooth()) return true;
     // A convex problem has one path, which does not turn.
