@@ -219,3 +219,34 @@ def test_a_joint_that_returns_against_a_spring_gives_it_no_more_than_it_takes(sc
         assert stepper.step().status == "solved"
         assert world.energy(stepper.q, stepper.v) < 1.01 * 0.5e4 * SQUEEZE**2
     assert stepper.q[0] == pytest.approx(STOP, abs=1e-6)
+
+
+@pytest.mark.parametrize("tilt", [0.0, 1e-14, 1e-12, 1e-6])
+def test_a_tilt_that_is_rounding_turns_no_linkage(tilt):
+    """A planar linkage on a base that is tilted by rounding and more, driven at 0.03 m/s: the third row of each loop is
+    what is left of the tilt. A disc that rolls elsewhere ends pieces of the steps; after each drift is undone."""
+    world = stiction.World(friction=0.5)
+    world.add_ground()
+    turned = (np.sin(0.6), 0, 0, np.cos(0.6))
+    disc = {"orientation": turned, "velocity": (0.5, 0.2, 0), "angular_velocity": (0, 0, 2)}
+    world.add_body("disc", stiction.Shape.cylinder(0.1, 0.02), mass=1.0, position=(2, 0, 0.115), **disc)
+    crank = '<inertial pos="0 0 0" mass="0.2" diaginertia="1e-3 1e-3 1e-3"/><joint name="{}" axis="0 0 1"/>'
+    world.add_robot(
+        f'<mujoco><compiler angle="radian"/><worldbody><body euler="{tilt} {0.6 * tilt} 0">'
+        '<inertial pos="0 0 0" mass="10" diaginertia="0.1 0.1 0.1"/>'
+        f'<body name="a" pos="0 0.2 0">{crank.format("first")}</body>'
+        f'<body name="b" pos="0 -0.2 0">{crank.format("second")}</body><body name="rod" pos="-0.1 0 0">'
+        '<inertial pos="0 0 0" mass="0.1" diaginertia="1e-3 1e-3 1e-3"/><joint name="y" type="slide" axis="0 1 0"/>'
+        '<joint type="slide" axis="1 0 0"/><joint axis="0 0 1"/></body></body></worldbody><equality>'
+        '<connect body1="a" body2="rod" anchor="-0.1 -0.03 0"/><connect body1="b" body2="rod" anchor="-0.1 0.03 0"/>'
+        '</equality><actuator><motor joint="y"/></actuator></mujoco>',
+        position=(0, 0, 1),
+    )
+    stepper = stiction.Stepper(world, dt=1e-3, scheme="event_driven")
+    stepper.drive(velocity=0.03, limits=np.inf)
+    cranks = [joint.q for joint in world.joints if joint.name in ("first", "second")]
+    for _ in range(1000):
+        before = stepper.q[cranks]
+        assert stepper.step().status == "solved"
+        assert np.abs(stepper.q[cranks] - before).max() < 3.7e-4
+    np.testing.assert_allclose(stepper.q[cranks], [-0.28887, -0.32394], atol=1e-5)

@@ -657,21 +657,3 @@ def test_friction_changes_while_it_runs():
     with pytest.raises(TypeError, match="friction"):
         stepper.friction = "ice"
     assert stepper.friction is None
-
-
-def test_springs_stay_stretched_as_friction_changes():
-    """Springs of 4 N tangential force, and another friction that holds as well: nothing moves."""
-    world = stiction.World(material={"stiffness": 1e4, "damping": 100.0})
-    world.add_ground(friction=0.8)
-    world.add_body("box", stiction.Shape.box((0.2, 0.2, 0.02)), mass=1.0, position=(0, 0, 0.01), friction=0.8)
-    stepper = stiction.Stepper(world, dt=1e-3, law="stick_slip_spring")
-    stepper.apply_force("box", force=(4.0, 0.0, 0.0), duration=np.inf)
-    for _ in range(2000):
-        stepper.step()
-    place = stepper.q[0]
-    for mu in (0.6, 0.7, None):
-        stepper.friction = mu
-        for _ in range(100):
-            stepper.step()
-        np.testing.assert_allclose(stepper.contacts.impulses[:, 1:].sum(axis=0) / stepper.dt @ [0, 1], 0, atol=5)
-    assert stepper.q[0] == pytest.approx(place, abs=1e-9)
