@@ -423,7 +423,7 @@ def test_a_live_body_is_stepped_dragged_and_made_slippery(chromium, live):
         window.press("mouseReleased", x + 40, y - 40, buttons=0)
         until(lambda: run.push is None, window)
         window.evaluate("(f => { f.value = 0.05; f.oninput(); })(document.getElementById('friction')); 0")
-        until(lambda: run.friction == 0.05, window)
+        until(lambda: run.stepper.friction == 0.05, window)
         window.evaluate("stiction.page.step(1); 0")
         until(lambda: len(run.stepper.contacts) > 0 and (run.stepper.contacts.mu == 0.05).all(), window)
         assert window.complaints == []
@@ -456,7 +456,7 @@ def test_the_controls_of_a_live_page_are_what_the_server_does(chromium):
         press("Hold joints")
         window.evaluate("(s => { s.value = '0.1'; s.onchange({ target: s }); })(document.getElementById('speed')); 0")
         window.evaluate("(f => { f.value = 0.05; f.oninput(); })(document.getElementById('friction')); 0")
-        until(lambda: (run.friction, run.hold, run.speed) == (0.05, False, 0.1), window)
+        until(lambda: (run.stepper.friction, run.hold, run.speed) == (0.05, False, 0.1), window)
         at |= {"hold": "false", "speed": "0.1", "told": "0.05", "friction": "0.05"}
         window.open(address, SIZE)
         shows(title="Paused: Run goes on, Step takes one step", **at)
@@ -485,7 +485,7 @@ def test_a_slider_is_asked_for_when_it_rests(chromium, live):
           setTimeout(() => done(JSON.stringify(asked)), 600);
         }))(stiction.page.live)"""
         assert json.loads(window.evaluate(asked)) == [{"friction": 0.1}]
-        until(lambda: run.friction == 0.1, window)
+        until(lambda: run.stepper.friction == 0.1, window)
 
 
 def elsewhere(run, scale=1.0, offset=(0.0, 0.0, 0.0)):
