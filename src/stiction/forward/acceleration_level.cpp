@@ -447,14 +447,10 @@ void AccelerationLevel::holding_rows(const EventSetting& setting, const Ref<cons
     first.push_back(static_cast<int>(m));
     ++m;
   };
-  const auto add_to_last = [&](const BlockRows& from, int group, int row) {
-    add(from, group, row);
-    first.back() = first[m - 2];
-  };
   const auto on_contact = [&](std::size_t k, bool sticks) {
     add(p.J, static_cast<int>(k), 0);
     gaps[m - 1] = closing(points_[bearing_[k]].gap);
-    for (int row = 1; row < (sticks ? 3 : 1); ++row) add_to_last(p.J, static_cast<int>(k), row);
+    for (int row = 1; row < (sticks ? 3 : 1); ++row) add(p.J, static_cast<int>(k), row);
   };
   const double slack = kForceRounded * std::max(largest_entry(lambda_), largest_entry(lambda_b_));
   const auto on_row = [&](std::size_t j) {
@@ -472,11 +468,8 @@ void AccelerationLevel::holding_rows(const EventSetting& setting, const Ref<cons
     for (const Equality& e : setting.world.equalities()) {
       const int count = count_rows(e.kind), shifts = count_shifts(e.kind);
       for (int row = 0; row < count; ++row, ++j) {
-        if (row == 0 || row == shifts) {
-          add(loops_.J_b, j, 0);
-        } else {
-          add_to_last(loops_.J_b, j, 0);
-        }
+        add(loops_.J_b, j, 0);
+        if (row != 0 && row != shifts) first.back() = first[m - 2];
         gaps[m - 1] = loops_.b[j];  // over a second: all of it
       }
     }

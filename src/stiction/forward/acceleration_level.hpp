@@ -123,8 +123,8 @@ class AccelerationLevel {
   const GrowVector& free() const { return reduction_.v_free; }  ///< nv, v̇ without contacts and bounded rows
   /// A x for the change x of velocities, and of configurations, that brings back what the last evaluation holds: contacts that bear to gap
   /// and speed zero, tangents that stick, joints at limits, loops. Of what is deeper than kTouchGap only the share `recovery`. `transposed`
-  /// is Aᵀ (nv x m), the others m. first: of every row the first at its contact, or of its loop's shifts or turns. driven: which of `rows`
-  /// are drives that hold.
+  /// is Aᵀ (nv x m), the others m. first: of every row itself, or of a loop the first of its shifts or turns. driven: which of `rows` are
+  /// drives that hold.
   void holding_rows(const EventSetting& setting, const Eigen::Ref<const Eigen::VectorXd>& q, const Eigen::Ref<const Eigen::VectorXd>& v,
                     double recovery, GrowMatrix& transposed, GrowVector& speeds, GrowVector& gaps, std::vector<int>& first,
                     std::vector<std::size_t>& driven);

@@ -222,8 +222,8 @@ void EventDriven::log_changes(double time) {
   }
 }
 
-// Rows of one point are as long as the longest: each is a direction of the world's axes or of the contact's, so that one alone may be what
-// rounding leaves of a direction in which nothing moves, as the third of a planar linkage on a tilted base, and its gap is no smaller.
+// Rows of a loop's point, or of its turn, are as long as the longest: each is a direction of the world's axes, so that one alone may be
+// what rounding leaves of a direction in which nothing moves, as the third of a planar linkage on a tilted base, and its gap is no smaller.
 void EventDriven::measure_rows(const GrowMatrix& rows) {
   length_ = rows.colwise().norm().transpose();
   for (Index j = 0; j < rows.cols(); ++j) length_[first_[j]] = std::max(length_[first_[j]], length_[j]);

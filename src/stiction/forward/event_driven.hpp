@@ -131,7 +131,7 @@ class EventDriven {
   StepImpulses told_;
   GrowVector speeds_, gaps_, scaled_, solution_, length_;
   GrowMatrix holding_;
-  std::vector<int> first_;           ///< per row of these: the first of its point
+  std::vector<int> first_;           ///< per row of these: itself, or the first of its loop's point or turn
   std::vector<std::size_t> driven_;  ///< rows of drives among these
   BlockDiagonal factors_;
   LeastSquares least_squares_;
