@@ -370,14 +370,13 @@ body. Pushes add up; setting the state ends them.)")
            R"(Drives of the driven joints (World.actuated) in later steps, until they are set again; without arguments: none.
 
 joints: names of those that are meant, others keep their drives and couplings stay: servos on a car's steering, velocities of its wheels.
-Each argument is one number for all or one for each of joints (None: (len(World.actuated),)). velocity alone (rad/s or m/s): joints are brought to it within the step, by
-torques within limits (N m or N; None: the effort limits of the robot's file, inf: none), settled with contacts in one problem, from what
-moved the joint in the last step on: jaws that are locked keep their grip, and overlap is undone without turning a joint whose drive is
-inside its limits. no_load
-(rad/s or m/s): speed at which the torque in its direction has fallen to zero, on a line from `limits` at rest; against the motion it grows
-on along that line. position (rad or m) with kp, kd: proportional-derivative feedback taken at the end of the step, stable at any gain, cut to the
-same limits; velocity: its rate. The scheme energy_momentum takes no servos, event_driven none with limits (limits=inf lifts those of the
-file); neither takes no_load or coupled.
+Each argument is one number for all or one for each of joints (None: (len(World.actuated),)). velocity alone (rad/s or m/s): joints are
+brought to it within the step, by torques within limits (N m or N; None: the effort limits of the robot's file, inf: none), settled with
+contacts in one problem, from what moved the joint in the last step on: jaws that are locked keep their grip, and overlap is undone without
+turning a joint whose drive is inside its limits. no_load (rad/s or m/s): speed at which the torque in its direction has fallen to zero, on
+a line from `limits` at rest; against the motion it grows on along that line. position (rad or m) with kp, kd: proportional-derivative
+feedback taken at the end of the step, stable at any gain, cut to the same limits; velocity: its rate. The scheme energy_momentum takes no
+servos, event_driven none with limits (limits=inf lifts those of the file); neither takes no_load or coupled.
 coupled: pairs ({joint: factor, ...}, speed), each of which keeps the sum of factors times joint velocities at speed (belts, differentials),
 without regard to positions; not beside joints. Torques of `step` add to those of drives.)")
       .def("reset", &reset, "q"_a = nb::none(), "v"_a = nb::none(), "time"_a = 0.0,

@@ -1,6 +1,6 @@
 // What goes on while it is looked at: its server (stiction/live.py) sends states, this sends what the person does.
 const KEPT = 3000;  // states that can be scrubbed back to: 100 s at 30 per second
-const REST = 200;   // ms for which a slider stands still before its value is asked for: each value may cost the server what it remembers
+const REST = 200;   // ms for which a slider stands still before its value is asked for: one request for a drag, not one for each pixel
 
 class Live {
   constructor(content, player, view, charts) {

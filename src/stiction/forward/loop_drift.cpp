@@ -137,14 +137,13 @@ double LoopDrift::energy_of(int set, const BlockDiagonal& M, const GrowVector& v
 
 // T_1: shifts move the mass, turns turn it about the loop's point, and coupled joints all that is beyond them.
 double LoopDrift::as_one(int set, const World& world, const WorldData& data, const ContactProblem& p) const {
-  const auto is_open = [&](int begin, int rows) { return rows > 0 && asks_much(p, begin, rows); };
   double inertia = 0.0;
   int row = first_row_;
   for (const Equality& e : world.equalities()) {
     const int rows = count_rows(e.kind), begin = row, shifts = count_shifts(e.kind);
     row += rows;
     if (set_of(set_of_, p.J_b, begin) != set) continue;
-    const bool shifted = is_open(begin, shifts), turned = is_open(begin + shifts, rows - shifts);
+    const bool shifted = asks_much(p, begin, shifts), turned = asks_much(p, begin + shifts, rows - shifts);
     if (!shifted && !turned) continue;
     if (e.kind == EqualityKind::joint) {
       const Joint& joint = world.joints()[e.joint_a];
@@ -172,12 +171,11 @@ bool LoopDrift::withhold_thrown(const World& world, const WorldData& data, const
   int first = first_row_;
   for (const Equality& e : world.equalities()) {
     const int rows = count_rows(e.kind), shifts = count_shifts(e.kind);
-    for (int r = 0; r < rows; ++r) {
-      const bool shift = r < shifts;
-      if (was_open(p, shift ? first : first + shifts, shift ? shifts : rows - shifts)) continue;
-      p.J_b.add_group_product(first + r, p.v, rates_.segment<1>(first + r));
+    for (const int count : {shifts, rows - shifts}) {
+      const int end = first + count;
+      for (int row = was_open(p, first, count) ? end : first; row < end; ++row) p.J_b.add_group_product(row, p.v, rates_.segment<1>(row));
+      first = end;
     }
-    first += rows;
   }
   least_motion(red, rates_, before_);
   bool any = false;

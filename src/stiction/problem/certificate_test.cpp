@@ -9,6 +9,7 @@
 
 #include "stiction/problem/reduced.hpp"
 #include "stiction/problem/reduced_certificate.hpp"
+#include "stiction/problem/sections.hpp"
 #include "stiction/problem/test_terms.hpp"
 
 namespace stiction::certificate_test {
@@ -201,6 +202,20 @@ TEST(NaturalMap, WideConesMeasureSlipAndApproachAlike) {
     EXPECT_LT(stuck(0.0, 1e-14), 1e-12) << mu;
     EXPECT_GT(stuck(1e-6, 0.0), 1e-7) << mu;
     EXPECT_GT(stuck(0.0, 1e-6), 1e-7) << mu;
+  }
+}
+
+// What is no number must not pass as a small residual.
+TEST(NaturalMap, IsNoNumberWhereTheContactHasNone) {
+  const SectionShape disc;
+  for (int k = 0; k < 3; ++k) {
+    const Vector3d fine(1e-12, 0.0, 0.0);
+    Vector3d broken = fine;
+    broken[k] = std::nan("");
+    for (const double mu : {0.5, 1.0}) {
+      EXPECT_TRUE(std::isnan(contact_natural_map(disc, false, mu, 0.0, 1.0, fine, broken))) << k << " " << mu;
+      EXPECT_TRUE(std::isnan(contact_natural_map(disc, false, mu, 0.0, 1.0, broken, fine))) << k << " " << mu;
+    }
   }
 }
 

@@ -51,20 +51,26 @@ Eigen::Vector2d SectionShape::clip(double radius, const Eigen::Vector2d& t) cons
 
 namespace {
 
-Eigen::Vector3d project_disc(double mu, const Eigen::Vector3d& x) {
-  const double t = x.tail<2>().norm();
-  if (t <= mu * x[0]) return x;
-  if (mu * t <= -x[0]) return Eigen::Vector3d::Zero();
-  const double normal = (x[0] + mu * t) / (1.0 + mu * mu);
-  const double shrink = mu * normal / t;
-  return {normal, shrink * x[1], shrink * x[2]};
+/// Projection on the cone over a disc: its normal, and what becomes of the tangential part, of length t. NaN where x is.
+struct OnDisc {
+  double normal, shrink;
+};
+OnDisc project_on_disc(double mu, double x0, double t) {
+  if (t <= mu * x0) return {x0, 1.0};
+  if (mu * t <= -x0) return {0.0, 0.0};
+  const double normal = (x0 + mu * t) / (1.0 + mu * mu);
+  return {normal, mu * normal / t};
 }
 
 }  // namespace
 
 Eigen::Vector3d SectionShape::project(double mu, const Eigen::Vector3d& x) const {
   if (mu == 0.0) return {std::max(x[0], 0.0), 0.0, 0.0};
-  if (disc()) return project_disc(mu, x);
+  if (disc()) {
+    const OnDisc p = project_on_disc(mu, x[0], x.tail<2>().norm());
+    if (p.shrink == 0.0) return {p.normal, 0.0, 0.0};  // no zeros with a sign
+    return {p.normal, p.shrink * x[1], p.shrink * x[2]};
+  }
   const Sector s = sector(x.tail<2>());
   const double along = s.normal.dot(x.tail<2>()), across = s.tangent.dot(x.tail<2>());
   const double reach = mu * cos_half_;
@@ -95,15 +101,8 @@ double infinite_natural_map(const SectionShape& shape, double a, double rho, con
 double disc_natural_map(double mu, double offset, double rho, const Eigen::Vector3d& lambda, const Eigen::Vector3d& u) {
   const double slip = std::sqrt(u[1] * u[1] + u[2] * u[2]);
   const double x0 = lambda[0] - rho * u[0] - rho * (offset + mu * slip), x1 = lambda[1] - rho * u[1], x2 = lambda[2] - rho * u[2];
-  const double t = std::sqrt(x1 * x1 + x2 * x2);
-  double normal = 0.0, shrink = 0.0;
-  if (t <= mu * x0) {
-    normal = x0, shrink = 1.0;
-  } else if (mu * t > -x0) {
-    normal = (x0 + mu * t) / (1.0 + mu * mu);
-    shrink = mu * normal / t;
-  }
-  return std::max({std::abs(lambda[0] - normal), std::abs(lambda[1] - shrink * x1), std::abs(lambda[2] - shrink * x2)}) / rho;
+  const OnDisc p = project_on_disc(mu, x0, std::sqrt(x1 * x1 + x2 * x2));
+  return std::max({std::abs(lambda[0] - p.normal), std::abs(lambda[1] - p.shrink * x1), std::abs(lambda[2] - p.shrink * x2)}) / rho;
 }
 
 }  // namespace
